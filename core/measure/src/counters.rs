@@ -1,0 +1,130 @@
+//! Counters. All are differences over one interval, or sums of such; gauges are named so.
+
+use crate::{DropReason, ErrorClass};
+
+/// Requests of one key.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Intended by the plan.
+    pub offered: u64,
+    /// First byte handed to the kernel.
+    pub sent: u64,
+    /// Full answer as expected.
+    pub done: u64,
+    /// Begun after the late tolerance (also done or failed).
+    pub late: u64,
+    /// Failed, by class; index = `ErrorClass as usize`.
+    pub errors: [u64; ErrorClass::ALL.len()],
+    /// Never sent, by reason; index = `DropReason as usize`.
+    pub dropped_by: [u64; DropReason::ALL.len()],
+}
+
+impl Counters {
+    /// Failed, all classes.
+    pub fn failed(&self) -> u64 {
+        self.errors.iter().sum()
+    }
+
+    /// Dropped, all reasons.
+    pub fn dropped(&self) -> u64 {
+        self.dropped_by.iter().sum()
+    }
+
+    /// Failed and dropped for which the generator is to blame; `max_open` drops are not among them here.
+    pub fn generator_failures(&self) -> u64 {
+        let failed: u64 =
+            ErrorClass::ALL.iter().filter(|class| class.is_generator()).map(|&class| self.errors[class as usize]).sum();
+        failed + self.dropped() - self.dropped_by[DropReason::MaxOpen as usize]
+    }
+
+    /// Add another's counts.
+    pub fn merge(&mut self, other: &Self) {
+        self.offered += other.offered;
+        self.sent += other.sent;
+        self.done += other.done;
+        self.late += other.late;
+        self.errors.iter_mut().zip(other.errors).for_each(|(mine, theirs)| *mine += theirs);
+        self.dropped_by.iter_mut().zip(other.dropped_by).for_each(|(mine, theirs)| *mine += theirs);
+    }
+}
+
+/// Answers by status. Few distinct ones occur, so a short list beats a table.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StatusCounts(pub Vec<(u16, u64)>);
+
+impl StatusCounts {
+    /// Count `n` answers of `status`.
+    pub fn add(&mut self, status: u16, n: u64) {
+        match self.0.iter_mut().find(|(known, _)| *known == status) {
+            Some((_, count)) => *count += n,
+            None => self.0.push((status, n)),
+        }
+    }
+
+    /// Add another's counts.
+    pub fn merge(&mut self, other: &Self) {
+        for &(status, n) in &other.0 {
+            self.add(status, n);
+        }
+    }
+
+    /// Answers of `status`.
+    pub fn get(&self, status: u16) -> u64 {
+        self.0.iter().find(|(known, _)| *known == status).map_or(0, |&(_, n)| n)
+    }
+}
+
+/// What really went out: `sent = requests.sent + retried + redirected + resources`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wire {
+    /// Requests written to a connection.
+    pub sent: u64,
+    /// Of them, second tries of a request.
+    pub retried: u64,
+    /// Of them, following a redirect.
+    pub redirected: u64,
+    /// Of them, embedded resources.
+    pub resources: u64,
+}
+
+impl Wire {
+    /// Add another's counts.
+    pub fn merge(&mut self, other: &Self) {
+        self.sent += other.sent;
+        self.retried += other.retried;
+        self.redirected += other.redirected;
+        self.resources += other.resources;
+    }
+}
+
+/// Connections (contract §2): offered = opened + failed + opening; opened = closed + lost + open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ConnCounts {
+    /// Openings begun.
+    pub offered: u64,
+    /// Opened, including re-openings.
+    pub opened: u64,
+    /// Could not be opened.
+    pub failed: u64,
+    /// Ended by us, or announced by `Connection: close`.
+    pub closed: u64,
+    /// Ended although the plan still wanted them.
+    pub lost: u64,
+    /// Of `opened`, replacing a lost one.
+    pub reopened: u64,
+    /// Gauge at the seal: being opened.
+    pub opening: u64,
+    /// Gauge at the seal: open.
+    pub open: u64,
+    /// Gauge: most open at once within the interval.
+    pub peak: u64,
+}
+
+/// Bytes handed to and received from the kernel for connections under load.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bytes {
+    /// Handed to the kernel.
+    pub sent: u64,
+    /// Received from the kernel.
+    pub received: u64,
+}

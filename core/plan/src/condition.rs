@@ -1,0 +1,136 @@
+//! [`Condition`]: `SUBJECT OP VALUE [in PHASE] [for WINDOW]`, everywhere the same.
+
+use crate::Nanos;
+
+/// One condition as written, with the text kept for reports.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Condition {
+    /// The user's words, white space folded.
+    pub text: String,
+    /// What is measured.
+    pub subject: Subject,
+    /// How it is compared.
+    pub op: Op,
+    /// With what: a duration in nanoseconds, a count, a rate per second, or a share (0.01 = 1 %).
+    pub value: Value,
+    /// Only this phase.
+    pub phase: Option<String>,
+    /// Judged on every window of this length, sliding by one second.
+    pub window: Option<Nanos>,
+}
+
+/// Comparison of a measured value with a given one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Op {
+    /// `=`
+    Equal,
+    /// `!=`
+    NotEqual,
+    /// `<`
+    Less,
+    /// `<=`
+    LessEqual,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterEqual,
+}
+
+impl Op {
+    /// Whether `left OP right`.
+    #[expect(clippy::float_cmp, reason = "counts are exact in f64 below 2^53; `=` is asked of counts")]
+    pub fn holds(self, left: f64, right: f64) -> bool {
+        match self {
+            Self::Equal => left == right,
+            Self::NotEqual => left != right,
+            Self::Less => left < right,
+            Self::LessEqual => left <= right,
+            Self::Greater => left > right,
+            Self::GreaterEqual => left >= right,
+        }
+    }
+}
+
+/// The right-hand side.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value {
+    /// A length of time.
+    Time(Nanos),
+    /// A bare count.
+    Count(f64),
+    /// Per second.
+    PerSecond(f64),
+    /// A share: 0.01 is 1 %.
+    Share(f64),
+}
+
+/// The left-hand side.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Subject {
+    /// A percentile (99.9) of a part's histogram, optionally of one step.
+    Percentile(f64, Part, Option<String>),
+    /// The mean of a part.
+    Mean(Part, Option<String>),
+    /// The minimum of a part.
+    Min(Part, Option<String>),
+    /// The maximum of a part.
+    Max(Part, Option<String>),
+    /// `offered sent done failed late dropped`, optionally of one step; a count, share or rate by the value.
+    Requests(RequestCount, Option<String>),
+    /// `errors(CLASS)`; the class's name as in the contract.
+    Errors(String),
+    /// `status(CODE)`.
+    Status(u16),
+    /// `opened`: connections opened.
+    Opened,
+    /// `connections failed`: connections that could not be opened.
+    ConnectionsFailed,
+    /// `users`: virtual users at each seal.
+    Users,
+    /// `in_flight`: requests under way at each seal.
+    InFlight,
+    /// `held`: connections open at each seal.
+    Held,
+    /// `lost`: connections ended although the plan still wanted them.
+    Lost,
+}
+
+/// Which counter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RequestCount {
+    /// Intended by the plan.
+    Offered,
+    /// First byte handed to the kernel.
+    Sent,
+    /// Full answer as expected.
+    Done,
+    /// Any error class.
+    Failed,
+    /// Begun after the late tolerance.
+    Late,
+    /// Never sent.
+    Dropped,
+}
+
+/// A part of a request's time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// complete − intended.
+    Response,
+    /// complete − sent.
+    Service,
+    /// sent − begun.
+    Wait,
+    /// begun − intended.
+    Lag,
+    /// Connection set-up.
+    Connect,
+    /// TLS handshake.
+    Tls,
+    /// first byte − sent.
+    Ttfb,
+    /// complete − first byte.
+    Transfer,
+    /// Time of failed requests.
+    Failed,
+}

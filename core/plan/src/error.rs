@@ -1,0 +1,59 @@
+//! [`UserError`]: what a person reads when the input was wrong.
+
+use std::fmt;
+
+/// How a process ends (contract §5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExitCode {
+    /// Everything held.
+    Pass = 0,
+    /// A threshold or check is broken, or a stop condition fired.
+    Fail = 1,
+    /// Usage or experiment error; nothing was sent.
+    Usage = 2,
+    /// Doubt about the generator could turn the verdict.
+    Invalid = 3,
+    /// Something is missing: an interval, an agent, a decision.
+    Incomplete = 4,
+    /// Not allowed, or this host cannot; nothing was sent.
+    Refused = 5,
+    /// SIGINT or SIGTERM.
+    Signal = 130,
+}
+
+/// One clear message: what is wrong and where, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UserError {
+    /// Stable short name, e.g. `unit_missing`, for scripts.
+    pub code: &'static str,
+    /// What is wrong, with the offending words in backticks.
+    pub message: String,
+    /// What to do; may be empty only where there is nothing sensible to advise.
+    pub hint: String,
+    /// The exit code this error leads to.
+    pub exit: ExitCode,
+}
+
+impl UserError {
+    /// A usage error (exit 2).
+    pub fn usage(code: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { code, message: message.into(), hint: hint.into(), exit: ExitCode::Usage }
+    }
+
+    /// A refusal (exit 5): not allowed, or this host cannot.
+    pub fn refused(code: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { code, message: message.into(), hint: hint.into(), exit: ExitCode::Refused }
+    }
+}
+
+impl fmt::Display for UserError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "error: {}", self.message)?;
+        if !self.hint.is_empty() {
+            write!(f, "\nhint: {}", self.hint)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for UserError {}

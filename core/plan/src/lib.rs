@@ -1,0 +1,22 @@
+//! What shall be run.
+//!
+//! Text (command-line words, later an experiment file) becomes `RunOptions`, and
+//! `resolve` turns those, with facts about the host and resolved names handed in by
+//! the caller, into a [`Plan`] in which every number is fixed. This crate knows no sockets, files,
+//! clock or environment; it fails only on bad input, and then with a [`UserError`].
+
+mod condition;
+pub mod constants;
+mod error;
+mod nanos;
+mod plan;
+mod rate;
+
+pub use condition::{Condition, Op, Part, RequestCount, Subject, Value};
+pub use error::{ExitCode, UserError};
+pub use nanos::Nanos;
+pub use plan::{
+    Arrivals, Close, ConnectionUse, EngineChoice, HttpPlan, HttpVersion, Key, Load, MaxOpenBy, Phase, Plan, RequestPlan,
+    Scenario, SourceRange, StatusSet, Step, Target,
+};
+pub use rate::Rate;

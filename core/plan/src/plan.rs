@@ -1,0 +1,252 @@
+//! [`Plan`]: the experiment resolved, every number fixed.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
+
+use crate::{Condition, Nanos, Rate};
+
+/// The experiment resolved. Numbers are totals of the whole run, never per thread or host.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// Name of the run; part of the archive's folder name.
+    pub name: String,
+    /// Seed of every random choice.
+    pub seed: u64,
+    /// Where requests go; steps refer to them by index.
+    pub targets: Vec<Target>,
+    /// How HTTP is spoken.
+    pub http: HttpPlan,
+    /// Source addresses to bind; empty: the kernel chooses.
+    pub sources: Vec<SourceRange>,
+    /// What a virtual user does. A plain URL run has one scenario of one step.
+    pub scenarios: Vec<Scenario>,
+    /// Stretches of load, in order of their start. Warm-up, if any, ends at 0.
+    pub phases: Vec<Phase>,
+    /// Load threads.
+    pub threads: u32,
+    /// Which driver to use.
+    pub engine: EngineChoice,
+    /// Connections opened per second ahead of a phase.
+    pub open_rate: Rate,
+    /// Hard bound on everything after the last phase.
+    pub drain: Nanos,
+    /// Lag above which a request is late.
+    pub late_tolerance: Nanos,
+    /// What must be true.
+    pub thresholds: Vec<Condition>,
+    /// What ends the run.
+    pub stop: Vec<Condition>,
+    /// The user's labels.
+    pub tags: BTreeMap<String, String>,
+}
+
+/// One place requests go to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// Name in reports; the URL's host and port for a plain run.
+    pub name: String,
+    /// The URL as given, without secrets.
+    pub url: String,
+    /// Value of the Host header.
+    pub host: String,
+    /// Resolved addresses, used in turn; never empty.
+    pub addresses: Vec<SocketAddr>,
+}
+
+/// How HTTP is spoken, by all steps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HttpPlan {
+    /// Version of the request line.
+    pub version: HttpVersion,
+    /// From *begun* to *complete*.
+    pub timeout: Nanos,
+    /// For the connection alone, inside `timeout`.
+    pub connect_timeout: Nanos,
+    /// Connections serve more than one request.
+    pub keepalive: bool,
+    /// Close a connection after this many answers.
+    pub requests_per_connection: Option<u64>,
+    /// How connections are closed by us.
+    pub close: Close,
+    /// Requests under way on one connection at most.
+    pub pipeline: u32,
+    /// Statuses that make an answer *done*.
+    pub expect: StatusSet,
+}
+
+/// Version of HTTP/1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HttpVersion {
+    /// HTTP/1.0.
+    Http10,
+    /// HTTP/1.1.
+    Http11,
+}
+
+/// How we close a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Close {
+    /// Orderly: FIN, then TIME_WAIT on the side that closed first.
+    Fin,
+    /// Abortive: RST, no TIME_WAIT.
+    Rst,
+}
+
+/// A set of status codes, as inclusive ranges in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StatusSet(pub Vec<(u16, u16)>);
+
+impl StatusSet {
+    /// Whether `status` is in the set.
+    pub fn contains(&self, status: u16) -> bool {
+        self.0.iter().any(|&(low, high)| (low..=high).contains(&status))
+    }
+}
+
+/// A range of source addresses, first to last inclusive, one family.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SourceRange {
+    /// Lowest address.
+    pub first: IpAddr,
+    /// Highest address.
+    pub last: IpAddr,
+}
+
+/// What a virtual user does, once per session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scenario {
+    /// Empty for the unnamed scenario of a plain run.
+    pub name: String,
+    /// Who owns connections.
+    pub connection: ConnectionUse,
+    /// Steps in order; never empty.
+    pub steps: Vec<Step>,
+}
+
+/// Who owns a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConnectionUse {
+    /// Each user has its own (with pipelining, `pipeline` users share one), kept over sessions.
+    User,
+    /// A pool shared by all sessions of a load thread.
+    Shared,
+}
+
+/// One request of a scenario.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Name in reports, e.g. `GET /users`.
+    pub name: String,
+    /// Index into [`Plan::targets`].
+    pub target: usize,
+    /// What is sent.
+    pub request: RequestPlan,
+}
+
+/// What is sent, before rendering.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestPlan {
+    /// `GET`, `POST`, or any other token.
+    pub method: String,
+    /// Path and query as they go into the request line.
+    pub path: String,
+    /// Headers beside Host, Content-Length and Connection, in order. A user's own Host replaces the default.
+    pub headers: Vec<(String, String)>,
+    /// Body; empty for none.
+    pub body: Vec<u8>,
+    /// Names of headers (lower case) whose values are never written anywhere.
+    pub secret_headers: Vec<String>,
+}
+
+/// One stretch of load with one shape.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Phase {
+    /// Name in reports: `warmup` and `main` in a plain run.
+    pub name: String,
+    /// Kept apart, judged by nothing.
+    pub warmup: bool,
+    /// When arrivals begin, on the run's clock.
+    pub start: Nanos,
+    /// When arrivals end; `None`: only `requests_max` ends it.
+    pub length: Option<Nanos>,
+    /// At most this many requests are offered.
+    pub requests_max: Option<u64>,
+    /// The load itself.
+    pub load: Load,
+    /// Index into [`Plan::scenarios`].
+    pub scenario: usize,
+    /// Requests offered and unresolved at most; over it arrivals are dropped.
+    pub max_open: u64,
+    /// Whether the user set `max_open` (otherwise this host lowered it, for the reason beside it).
+    pub max_open_by: MaxOpenBy,
+    /// Connections at most.
+    pub connections: u64,
+    /// Open all `connections` before the phase starts, paced by [`Plan::open_rate`].
+    pub open_before: bool,
+}
+
+impl Phase {
+    /// The instant arrivals end, if time ends them.
+    pub fn end(&self) -> Option<Nanos> {
+        self.length.map(|length| self.start.after(length))
+    }
+}
+
+/// What fixed `max_open`; decides whose fault a drop at it is (contract §2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MaxOpenBy {
+    /// The user, or rate × timeout: a drop there is the target's.
+    Plan,
+    /// This host's file limit: drops carry `no_files`.
+    Files,
+    /// This host's memory: drops carry `no_memory`.
+    Memory,
+    /// Too few (source, port) tuples: drops carry `no_source_address`.
+    Sources,
+}
+
+/// The load of a phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Load {
+    /// Open model: arrivals come on a schedule whatever the target does.
+    Open {
+        /// Sessions arriving.
+        rate: Rate,
+        /// How they are spaced.
+        arrivals: Arrivals,
+    },
+    /// Closed model: this many virtual users, each sends after its last answer.
+    Closed {
+        /// Virtual users.
+        users: u64,
+    },
+}
+
+/// Spacing of arrivals in the open model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrivals {
+    /// Arrival `i` falls where the integral of the rate reaches `i`.
+    Even,
+    /// A Poisson process from the seed.
+    Poisson,
+}
+
+/// Which driver runs the sockets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EngineChoice {
+    /// The best one this host allows.
+    Auto,
+    /// epoll.
+    Epoll,
+}
+
+/// What a request is counted under, fixed at its intended instant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Key {
+    /// Index into [`Plan::phases`].
+    pub phase: u16,
+    /// Index into [`Plan::scenarios`].
+    pub scenario: u16,
+    /// Index into [`Scenario::steps`].
+    pub step: u16,
+}
