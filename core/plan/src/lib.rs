@@ -8,12 +8,14 @@
 mod condition;
 pub mod constants;
 mod error;
+mod host;
 mod nanos;
 mod plan;
 mod rate;
 
 pub use condition::{Condition, Op, Part, RequestCount, Subject, Value};
 pub use error::{ExitCode, UserError};
+pub use host::HostFacts;
 pub use nanos::Nanos;
 pub use plan::{
     Arrivals, Close, ConnectionUse, EngineChoice, HttpPlan, HttpVersion, Key, Load, MaxOpenBy, Phase, Plan, RequestPlan,
