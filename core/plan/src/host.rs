@@ -1,0 +1,26 @@
+//! [`HostFacts`]: what resolving a plan must know about this host.
+
+use std::net::IpAddr;
+
+/// Facts about the host that sends the load, gathered by the caller before resolving.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostFacts {
+    /// CPUs this process may run on.
+    pub cpus: Vec<u32>,
+    /// Memory that can be had without swapping, in bytes (the smaller of the host's and the cgroup's).
+    pub memory_available_bytes: u64,
+    /// Files this process may open: the hard limit, to which the soft one is raised.
+    pub files_max: u64,
+    /// First and last port the kernel picks from for outgoing connections.
+    pub port_range: (u16, u16),
+    /// Addresses of this host's interfaces.
+    pub addresses: Vec<IpAddr>,
+    /// Networks routed as local (e.g. 127.0.0.0/8): any address inside can be bound.
+    pub local_networks: Vec<(IpAddr, u8)>,
+    /// Kernel release, e.g. `6.18.44`.
+    pub kernel: String,
+    /// Host name.
+    pub hostname: String,
+    /// CPU model, as the kernel names it.
+    pub cpu_model: String,
+}
