@@ -1,1 +1,32 @@
-//! (to be written)
+//! The stored and printed forms of a run: types and their encoding, with goldens; no logic.
+//!
+//! Core types are not serialisable themselves, so that a format on disk cannot freeze them by accident; the
+//! mirrors here are the only place that knows what the bytes look like. Reading never panics, whatever the
+//! bytes are.
+
+mod decode_error;
+mod environment_doc;
+mod error_doc;
+mod event_line;
+mod judgement;
+mod number;
+mod run_parts;
+mod run_record;
+mod sample_line;
+mod times;
+mod wall;
+
+pub use decode_error::DecodeError;
+pub use environment_doc::EnvironmentDoc;
+pub use error_doc::{ERROR_SCHEMA, ErrorDoc};
+pub use event_line::EventLine;
+pub use judgement::{Blame, Finding, Note, Status, Threshold, VerdictDoc};
+pub use number::Number;
+pub use run_parts::{
+    Bytes, Connections, Generator, LoadDoc, PhaseDoc, Probe, RateDoc, Requests, Sessions, Setup, StepDoc,
+    Warmup, Wire,
+};
+pub use run_record::{RUN_SCHEMA, RunRecord};
+pub use sample_line::SampleLine;
+pub use times::{Spread, Times};
+pub use wall::Wall;

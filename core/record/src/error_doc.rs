@@ -1,0 +1,41 @@
+//! [`ErrorDoc`]: what `--format json` prints when nothing was run.
+
+use serde::{Deserialize, Serialize};
+use wavetank_plan::UserError;
+
+/// Version of the error object.
+pub const ERROR_SCHEMA: &str = "wavetank.error/1";
+
+/// A usage error or a refusal as JSON: one object on stdout, like every other outcome (contract §6).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ErrorDoc {
+    /// Always [`ERROR_SCHEMA`].
+    pub schema: String,
+    /// Stable short name.
+    pub code: String,
+    /// What is wrong.
+    pub message: String,
+    /// What to do; may be empty.
+    pub hint: String,
+    /// The exit code that goes with it.
+    pub exit: u8,
+}
+
+impl ErrorDoc {
+    /// The object as one line of JSON.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("strings and a number always encode")
+    }
+}
+
+impl From<&UserError> for ErrorDoc {
+    fn from(error: &UserError) -> Self {
+        Self {
+            schema: ERROR_SCHEMA.to_owned(),
+            code: error.code.to_owned(),
+            message: error.message.clone(),
+            hint: error.hint.clone(),
+            exit: error.exit as u8,
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! What was concluded: verdict, thresholds, findings, notes. Plain mirrors; the deciding happens elsewhere.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Number;
+
+/// The outcome of a run (contract §5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// Everything held.
+    Pass,
+    /// A threshold or check is broken, or a stop condition fired.
+    Fail,
+    /// Doubt about the generator or the path could turn the verdict.
+    Invalid,
+    /// Something is missing.
+    #[default]
+    Incomplete,
+}
+
+impl Status {
+    /// The word as in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Fail => "fail",
+            Self::Invalid => "invalid",
+            Self::Incomplete => "incomplete",
+        }
+    }
+}
+
+/// Who set the limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Blame {
+    /// No limit was reached.
+    None,
+    /// This side.
+    Generator,
+    /// What lies between.
+    Network,
+    /// The balancer.
+    Balancer,
+    /// The target.
+    Target,
+    /// Cannot be told.
+    #[default]
+    Unknown,
+}
+
+impl Blame {
+    /// The word as in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Generator => "generator",
+            Self::Network => "network",
+            Self::Balancer => "balancer",
+            Self::Target => "target",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// The verdict of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VerdictDoc {
+    /// The outcome.
+    pub status: Status,
+    /// Why, each as a short name such as `threshold`, `signal`, `accounting`; empty for a plain pass.
+    pub reasons: Vec<String>,
+    /// Who set the limit.
+    pub blame: Blame,
+    /// Addition: the reason in one sentence without a period, for the first line of every view; may be empty on a pass.
+    #[serde(default)]
+    pub summary: String,
+    /// Addition: the exit code.
+    #[serde(default)]
+    pub exit: u8,
+}
+
+/// One condition and its result.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Threshold {
+    /// The condition as written.
+    pub expr: String,
+    /// The value found: a time in µs, a rate per second, a share (0.01 = 1 %) or a count; null without a sample.
+    pub value: Option<Number>,
+    /// Held, broken, or (null) undecided.
+    pub ok: Option<bool>,
+    /// Added by wavetank, not by the user.
+    pub implicit: bool,
+    /// Addition: `us`, `per_s`, `share` or `count`: the unit of `value`.
+    #[serde(default)]
+    pub unit: String,
+    /// Addition: why it is undecided or broken, where the value does not say it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub why: String,
+}
+
+/// One diagnosis.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// Stable short name, e.g. `generator_late`.
+    pub code: String,
+    /// Whose doing it is.
+    pub blame: Blame,
+    /// What was seen, in one sentence without a period.
+    pub text: String,
+    /// The numbers behind it.
+    #[serde(default)]
+    pub evidence: Vec<String>,
+    /// What to do about it; may be empty.
+    #[serde(default)]
+    pub fix: String,
+}
+
+/// A circumstance worth knowing.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Note {
+    /// Stable short name, e.g. `same_machine`.
+    pub code: String,
+    /// What it is, in one sentence without a period.
+    pub text: String,
+}

@@ -1,0 +1,210 @@
+//! The plain blocks a [`RunRecord`](crate::RunRecord) is made of.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Number, Times};
+
+/// Requests of one scope: offered = done + failed + dropped + open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Requests {
+    /// Intended by the plan.
+    pub offered: u64,
+    /// First byte handed to the kernel.
+    pub sent: u64,
+    /// Full answer as expected.
+    pub done: u64,
+    /// Any error class.
+    pub failed: u64,
+    /// Begun after the late tolerance; also done or failed.
+    pub late: u64,
+    /// Never sent.
+    pub dropped: u64,
+    /// Unresolved at the end.
+    pub open: u64,
+}
+
+/// Rates inside the measured window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RateDoc {
+    /// Offered per second.
+    pub offered_per_s: Number,
+    /// Done per second.
+    pub done_per_s: Number,
+}
+
+/// What really went out: `sent = requests.sent + retried + redirected + resources`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wire {
+    /// Requests written to a connection.
+    pub sent: u64,
+    /// Second tries.
+    pub retried: u64,
+    /// Following a redirect.
+    pub redirected: u64,
+    /// Embedded resources.
+    pub resources: u64,
+}
+
+/// Sessions, with the same conservation as requests; `{}` where a session is nothing but its request.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sessions {
+    /// The counts by name: offered, started, done, failed, dropped, open.
+    #[serde(flatten)]
+    pub counts: BTreeMap<String, u64>,
+}
+
+/// Connections: offered = opened + failed + opening; opened = closed + lost + open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Connections {
+    /// Wanted by the plan at most at one time.
+    pub planned: u64,
+    /// Openings begun.
+    pub offered: u64,
+    /// Still being opened at the end.
+    pub opening: u64,
+    /// Opened, re-openings included.
+    pub opened: u64,
+    /// Could not be opened.
+    pub failed: u64,
+    /// Ended by us, or announced by the peer.
+    pub closed: u64,
+    /// Ended although the plan still wanted them.
+    pub lost: u64,
+    /// Of `opened`, replacing a lost one.
+    pub reopened: u64,
+    /// Open at the end.
+    pub open: u64,
+    /// Most open at once.
+    pub peak: u64,
+    /// Fewest open at a seal while a hold phase held; 0 without one.
+    pub held_min: u64,
+}
+
+/// Traffic of connections under load, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bytes {
+    /// Handed to the kernel.
+    pub sent: u64,
+    /// Received from the kernel.
+    pub received: u64,
+}
+
+/// How the generator fared. Fields after `engine` are additions.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Generator {
+    /// CPU time in user mode, seconds.
+    pub cpu_user_s: Number,
+    /// CPU time in the kernel, seconds.
+    pub cpu_system_s: Number,
+    /// Most memory resident at once, bytes.
+    pub peak_rss_bytes: u64,
+    /// Load threads.
+    pub threads: u32,
+    /// `uring` or `epoll`.
+    pub engine: String,
+    /// Addition: the highest share of an interval a load thread spent in turns that did work, 0 to 1.
+    #[serde(default)]
+    pub busy_max: Number,
+}
+
+/// Requests outside every counter: the probe, the run's `before` and `after`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Setup {
+    /// Sent.
+    pub sent: u64,
+    /// Answered.
+    pub done: u64,
+    /// Not answered.
+    pub failed: u64,
+}
+
+/// The warm-up; empty (`{}`) where the plan has none.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Warmup {
+    /// Its requests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requests: Option<Requests>,
+    /// What it sent over the wire; a target counts it too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wire: Option<Wire>,
+    /// Its response time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response_us: Option<Times>,
+}
+
+/// One step or scenario, summed over judged phases.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StepDoc {
+    /// Name of the step or scenario; empty for the unnamed scenario.
+    pub name: String,
+    /// Its requests.
+    pub requests: Requests,
+    /// Its response time.
+    pub response_us: Times,
+    /// Addition: its service time.
+    #[serde(default)]
+    pub service_us: Times,
+    /// Addition: name of the scenario a step belongs to.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub scenario: String,
+}
+
+/// One judged phase.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PhaseDoc {
+    /// Name of the phase.
+    pub name: String,
+    /// When it began on the run's clock, seconds.
+    pub start_s: Number,
+    /// How long it lasted, seconds.
+    pub duration_s: Number,
+    /// Its requests.
+    pub requests: Requests,
+    /// Rates inside its time.
+    pub rate: RateDoc,
+    /// Its response time.
+    pub response_us: Times,
+    /// Its send lag.
+    pub lag_us: Times,
+    /// Its wait for a connection.
+    pub wait_us: Times,
+}
+
+/// The load in words and numbers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LoadDoc {
+    /// `open` or `closed`: the model of the first judged phase.
+    pub model: String,
+    /// What is asked for, e.g. `50 connections, 10 s, closed loop`.
+    pub text: String,
+    /// Whether the user left it all to the defaults.
+    #[serde(default)]
+    pub defaults: bool,
+}
+
+/// The uncounted first request of a plain run and its answer.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Probe {
+    /// Method sent.
+    pub method: String,
+    /// Path sent.
+    pub path: String,
+    /// Status of the answer; 0 if none came.
+    pub status: u16,
+    /// Bytes of its body.
+    pub body_bytes: u64,
+    /// Its media type without parameters; empty if it named none.
+    #[serde(default)]
+    pub content_type: String,
+    /// Version of its status line, e.g. `HTTP/1.1`.
+    pub version: String,
+    /// Address that answered.
+    pub address: String,
+    /// From the start of the connect to the end of the answer.
+    pub time_us: Number,
+    /// Why no answer came, in words; empty if one did.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub error: String,
+}

@@ -1,0 +1,133 @@
+//! [`RunRecord`]: `run.json`, the `wavetank.run/1` object. Every view of a run is a function of it alone.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Bytes, Connections, EventLine, Finding, Generator, LoadDoc, Note, Number, PhaseDoc, Probe, RateDoc,
+    Requests, Sessions, Setup, StepDoc, Threshold, Times, VerdictDoc, Warmup, Wire,
+};
+
+/// Version of the format; fields are only ever added to it.
+pub const RUN_SCHEMA: &str = "wavetank.run/1";
+
+/// One finished run, or one that was killed and put together from its archive (contract §8). Keys are in the
+/// contract's order; the fields after `notes` are additions to it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RunRecord {
+    /// Always [`RUN_SCHEMA`].
+    pub schema: String,
+    /// Name of the run.
+    pub name: String,
+    /// Its id, unique in a runs directory.
+    pub id: String,
+    /// Version of wavetank that ran it.
+    pub version: String,
+    /// The command line, secrets as `***`.
+    pub command: String,
+    /// Seed of every random choice.
+    pub seed: u64,
+    /// SHA-256 of plan.yaml, in hex.
+    pub plan_hash: String,
+    /// Wall time of instant 0, RFC 3339 in UTC.
+    pub started_at: String,
+    /// Length of the measured window in seconds.
+    pub duration_s: Number,
+    /// What it all means.
+    pub verdict: VerdictDoc,
+    /// Requests of the judged phases.
+    pub requests: Requests,
+    /// Dropped requests by reason; only reasons that occurred.
+    pub dropped_by: BTreeMap<String, u64>,
+    /// Rates over the measured window.
+    pub rate: RateDoc,
+    /// Failed requests by class; only classes that occurred.
+    pub errors: BTreeMap<String, u64>,
+    /// Answers by status; only those that occurred.
+    pub status: BTreeMap<u16, u64>,
+    /// What really went out.
+    pub wire: Wire,
+    /// Sessions; absent fields where the run has none.
+    pub sessions: Sessions,
+    /// Connections.
+    pub connections: Connections,
+    /// Traffic of connections under load.
+    pub bytes: Bytes,
+    /// complete − intended.
+    pub response_us: Times,
+    /// complete − sent.
+    pub service_us: Times,
+    /// begun − intended.
+    pub lag_us: Times,
+    /// sent − begun.
+    pub wait_us: Times,
+    /// TCP connect.
+    pub connect_us: Times,
+    /// TLS handshake.
+    pub tls_us: Times,
+    /// first byte − sent.
+    pub ttfb_us: Times,
+    /// complete − first byte.
+    pub transfer_us: Times,
+    /// Time of failed requests that are not censored.
+    pub failed_us: Times,
+    /// How the generator fared.
+    pub generator: Generator,
+    /// Conditions and their results.
+    pub thresholds: Vec<Threshold>,
+    /// Named checks on answers.
+    pub checks: Vec<serde_json::Value>,
+    /// Each phase by itself, warm-up excluded.
+    pub phases: Vec<PhaseDoc>,
+    /// Each scenario by itself, summed over judged phases.
+    pub scenarios: Vec<StepDoc>,
+    /// Each step by itself, summed over judged phases.
+    pub steps: Vec<StepDoc>,
+    /// The warm-up, apart from everything above; `{}` if there was none.
+    #[serde(default)]
+    pub warmup: Warmup,
+    /// Requests outside every counter.
+    pub setup: Setup,
+    /// What happened when.
+    pub events: Vec<EventLine>,
+    /// Diagnoses, with blame; they can change the verdict.
+    pub findings: Vec<Finding>,
+    /// Circumstances; they never change the verdict.
+    pub notes: Vec<Note>,
+    /// Addition: the URL, or the names of the targets.
+    #[serde(default)]
+    pub target: String,
+    /// Addition: the load in words and numbers.
+    #[serde(default)]
+    pub load: LoadDoc,
+    /// Addition: the uncounted first request of a plain run and its answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probe: Option<Probe>,
+    /// Addition: commands worth trying next, most useful first.
+    #[serde(default)]
+    pub next: Vec<String>,
+    /// Addition: the user's labels.
+    #[serde(default)]
+    pub tags: BTreeMap<String, String>,
+}
+
+impl RunRecord {
+    /// The object as one line of JSON, as it stands in `run.json` and is printed by `--format json`.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("plain data with string and number keys always encodes")
+    }
+
+    /// Read `run.json`. Unknown fields are skipped: the format only grows.
+    ///
+    /// # Errors
+    /// When the text is no JSON object of this schema.
+    pub fn from_json(text: &str) -> Result<Self, crate::DecodeError> {
+        let record: Self = serde_json::from_str(text).map_err(|error| crate::DecodeError::json(&error))?;
+        if record.schema == RUN_SCHEMA {
+            Ok(record)
+        } else {
+            Err(crate::DecodeError::schema(&record.schema, RUN_SCHEMA))
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! [`SampleLine`]: one line of `samples.jsonl`.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Number;
+
+/// One request kept as an example: the first failures of each class and the slowest answers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SampleLine {
+    /// `failed` or `slow`.
+    pub kind: String,
+    /// Error class of a failed one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub class: String,
+    /// Name of the phase.
+    pub phase: String,
+    /// Name of the step.
+    pub step: String,
+    /// Intended instant on the run's clock, nanoseconds.
+    pub intended_ns: i64,
+    /// begun − intended.
+    pub lag_us: Number,
+    /// sent − begun; absent if it was never sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wait_us: Option<Number>,
+    /// first byte − sent; absent if none came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ttfb_us: Option<Number>,
+    /// End − intended.
+    pub total_us: Number,
+    /// Status of the answer, if one came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<u16>,
+    /// Address it went to.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub address: String,
+    /// What went wrong in words; never contains a secret.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub detail: String,
+}
