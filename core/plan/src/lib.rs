@@ -10,15 +10,21 @@ pub mod constants;
 mod error;
 mod host;
 mod nanos;
+mod network;
+mod options;
 mod plan;
 mod rate;
+mod target_url;
 
 pub use condition::{Condition, Op, Part, RequestCount, Subject, Value};
 pub use error::{ExitCode, UserError};
 pub use host::HostFacts;
 pub use nanos::Nanos;
+pub use network::{AllowTarget, ConnectTo, Network};
+pub use options::{DnsUse, IpFamily, RunOptions, SecretText};
 pub use plan::{
-    Arrivals, Close, ConnectionUse, EngineChoice, HttpPlan, HttpVersion, Key, Load, MaxOpenBy, Phase, Plan, RequestPlan,
-    Scenario, SourceRange, StatusSet, Step, Target,
+    Arrivals, Close, ConnectionUse, EngineChoice, HttpPlan, HttpVersion, Key, Load, MaxOpenBy, Phase, Plan,
+    RequestPlan, Scenario, SourceRange, StatusSet, Step, Target,
 };
 pub use rate::Rate;
+pub use target_url::TargetUrl;

@@ -1,0 +1,132 @@
+//! [`Network`], [`AllowTarget`], [`ConnectTo`] and source ranges: addresses as people write them.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use crate::{SourceRange, UserError};
+
+/// Addresses that share the first `prefix` bits of `address`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Network {
+    address: IpAddr,
+    prefix: u8,
+}
+
+impl Network {
+    /// The network of `address` cut to `prefix` bits; a prefix longer than the address is the address alone.
+    pub fn new(address: IpAddr, prefix: u8) -> Self {
+        let bits = bits_of(address);
+        let prefix = prefix.min(bits);
+        let masked = number(address) & !host_mask(bits, prefix);
+        Self { address: from_number(masked, address.is_ipv4()), prefix }
+    }
+
+    /// Reads `10.0.0.0/8`, `fd00::/8` or a single address.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (address, prefix) = match text.split_once('/') {
+            Some((address, prefix)) => (address, Some(prefix.parse::<u8>().ok()?)),
+            None => (text, None),
+        };
+        let address: IpAddr = address.parse().ok()?;
+        let bits = bits_of(address);
+        let prefix = prefix.unwrap_or(bits);
+        (prefix <= bits).then(|| Self::new(address, prefix))
+    }
+
+    /// Whether `address` is inside.
+    pub fn contains(self, address: IpAddr) -> bool {
+        self.address.is_ipv4() == address.is_ipv4() && (self.first()..=self.last()).contains(&number(address))
+    }
+
+    /// Whether the network is one address.
+    pub fn is_single(self) -> bool {
+        self.prefix == bits_of(self.address)
+    }
+
+    fn first(self) -> u128 {
+        number(self.address)
+    }
+
+    fn last(self) -> u128 {
+        self.first() | host_mask(bits_of(self.address), self.prefix)
+    }
+
+    /// The addresses that can be bound: an IPv4 network wider than /31 loses its first and last address,
+    /// which mean the network itself and everybody in it.
+    pub fn bindable(self) -> SourceRange {
+        let v4 = self.address.is_ipv4();
+        let trim = u128::from(v4 && self.prefix < 31);
+        SourceRange { first: from_number(self.first() + trim, v4), last: from_number(self.last() - trim, v4) }
+    }
+}
+
+impl fmt::Display for Network {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.address, self.prefix)
+    }
+}
+
+fn bits_of(address: IpAddr) -> u8 {
+    if address.is_ipv4() { 32 } else { 128 }
+}
+
+fn host_mask(bits: u8, prefix: u8) -> u128 {
+    match bits - prefix {
+        128 => u128::MAX,
+        host => (1_u128 << host) - 1,
+    }
+}
+
+/// An address as a number, for ranges.
+pub(crate) fn number(address: IpAddr) -> u128 {
+    match address {
+        IpAddr::V4(v4) => u128::from(u32::from(v4)),
+        IpAddr::V6(v6) => u128::from(v6),
+    }
+}
+
+/// The address of a number; the opposite of [`number`].
+pub(crate) fn from_number(value: u128, v4: bool) -> IpAddr {
+    if v4 { IpAddr::V4(Ipv4Addr::from(value as u32)) } else { IpAddr::V6(Ipv6Addr::from(value)) }
+}
+
+/// One word of `--allow-target`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AllowTarget {
+    /// Every address inside.
+    Network(Network),
+    /// Every address this name resolves to; lower case.
+    Name(String),
+}
+
+impl AllowTarget {
+    /// Reads a CIDR, an address or a name. Fails on anything else, such as a URL.
+    pub fn parse(text: &str) -> Result<Self, UserError> {
+        let bare = text.trim_start_matches('[').trim_end_matches(']');
+        if let Some(network) = Network::parse(bare) {
+            return Ok(Self::Network(network));
+        }
+        let named = !text.is_empty()
+            && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._".contains(&b))
+            && !text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+        if named {
+            return Ok(Self::Name(text.trim_end_matches('.').to_ascii_lowercase()));
+        }
+        Err(UserError::usage(
+            "bad_network",
+            format!("`{text}` is neither a network nor a name"),
+            "--allow-target 203.0.113.0/24, an address, or a host name without scheme and port",
+        ))
+    }
+}
+
+/// `--connect-to`: where connections go instead of the URL's host and port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConnectTo {
+    /// Only for this host and port (either may be absent: any); `None` of both: always.
+    pub from: (Option<String>, Option<u16>),
+    /// Host to connect to; `None`: the URL's own.
+    pub host: Option<String>,
+    /// Port to connect to; `None`: the URL's own.
+    pub port: Option<u16>,
+}

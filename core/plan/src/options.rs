@@ -1,0 +1,134 @@
+//! [`RunOptions`]: the words of `run URL`, parsed but not yet resolved.
+//!
+//! `None` and empty mean *not given*: [`crate::resolve`] alone knows the defaults, so that it can tell a
+//! default from a wish and print the one and keep to the other. This type knows nothing of the command
+//! line's library, of files or of the environment: whoever reads those hands the contents in.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::network::{AllowTarget, ConnectTo};
+use crate::{Arrivals, Close, Condition, EngineChoice, HttpVersion, Nanos, Rate, SourceRange, StatusSet};
+
+/// What a person asked of `run URL`. Every quantity is a total of the whole run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RunOptions {
+    /// `-c`: closed model: connections with one user on each; open model: cap of the pool.
+    pub connections: Option<u64>,
+    /// `-r`: arrivals per time; makes the run an open one.
+    pub rate: Option<Rate>,
+    /// `-d`: length of the measured load.
+    pub duration: Option<Nanos>,
+    /// `-n`: requests offered at most.
+    pub requests: Option<u64>,
+    /// `--warmup`: the same load for this long before the measured one.
+    pub warmup: Option<Nanos>,
+    /// `--arrivals`: spacing in the open model.
+    pub arrivals: Option<Arrivals>,
+    /// `--seed`: of every random choice.
+    pub seed: Option<u64>,
+    /// `--timeout`: from *begun* to *complete*.
+    pub timeout: Option<Nanos>,
+    /// `--connect-timeout`: for the connection alone.
+    pub connect_timeout: Option<Nanos>,
+    /// `--drain`: hard bound on everything after the load; zero cuts at once.
+    pub drain: Option<Nanos>,
+    /// `--max-open`: open requests over which arrivals are dropped.
+    pub max_open: Option<u64>,
+    /// `--open-rate`: connections opened per time ahead of the load.
+    pub open_rate: Option<Rate>,
+    /// `-X`: the method, a token in upper case as given.
+    pub method: Option<String>,
+    /// `-H`: headers in order, names as given.
+    pub headers: Vec<(String, SecretText)>,
+    /// `--body` or the contents of `--body-file`.
+    pub body: Option<Vec<u8>>,
+    /// `--basic`: `user:password`.
+    pub basic: Option<SecretText>,
+    /// `--http`.
+    pub http: Option<HttpVersion>,
+    /// `--no-keepalive`: one request on each connection.
+    pub no_keepalive: bool,
+    /// `--requests-per-connection`.
+    pub requests_per_connection: Option<u64>,
+    /// `--close`.
+    pub close: Option<Close>,
+    /// `--pipeline`: requests under way on one connection.
+    pub pipeline: Option<u32>,
+    /// `--threads`.
+    pub threads: Option<u32>,
+    /// `--engine`.
+    pub engine: Option<EngineChoice>,
+    /// `--source`, in the order given; empty: the kernel chooses.
+    pub sources: Vec<SourceRange>,
+    /// `--connect-to`: go elsewhere than the URL's host and port say.
+    pub connect_to: Vec<ConnectTo>,
+    /// `--dns`.
+    pub dns: Option<DnsUse>,
+    /// `--ip`: only addresses of this family.
+    pub ip: Option<IpFamily>,
+    /// `--expect-status`: statuses that make an answer *done*.
+    pub expect_status: Option<StatusSet>,
+    /// `--threshold`: what must hold.
+    pub thresholds: Vec<Condition>,
+    /// `--stop`: what ends the run.
+    pub stop: Vec<Condition>,
+    /// `--allow-target`: targets beside loopback and private addresses.
+    pub allow_target: Vec<AllowTarget>,
+    /// `--no-probe`: send no request ahead of the load.
+    pub no_probe: bool,
+    /// `--once`: one request, printed with all its instants, and no load.
+    pub once: bool,
+    /// `--name`: of the run.
+    pub name: Option<String>,
+    /// `--tag`: the user's labels.
+    pub tags: BTreeMap<String, String>,
+}
+
+/// Text that may be a secret: shown as `***` wherever a value is printed for debugging.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SecretText(String);
+
+impl SecretText {
+    /// Wraps the words as given.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// The words themselves, for the one place that sends them.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for SecretText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}
+
+/// When names are resolved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DnsUse {
+    /// Once, before the load; all addresses are used in turn.
+    Once,
+}
+
+/// Version of the Internet Protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IpFamily {
+    /// IPv4.
+    V4,
+    /// IPv6.
+    V6,
+}
+
+impl IpFamily {
+    /// Whether `address` belongs to the family.
+    pub fn contains(self, address: std::net::IpAddr) -> bool {
+        match self {
+            Self::V4 => address.is_ipv4(),
+            Self::V6 => address.is_ipv6(),
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! [`TargetUrl`]: the URL of `run URL`, in the forms people type.
+
+use std::net::{IpAddr, SocketAddr};
+
+use url::{Host, Url};
+
+use crate::UserError;
+
+/// Where a request goes, before names are resolved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TargetUrl {
+    /// Name or address, IPv6 without brackets.
+    pub host: String,
+    /// Port; 80 unless given.
+    pub port: u16,
+    /// Path and query as they go into the request line; begins with `/`.
+    pub path: String,
+}
+
+impl TargetUrl {
+    /// Reads `http://host:port/path`, `host/path`, `host:port`, `:8080/path` (this host) and `[::1]:80`.
+    ///
+    /// Fails on other schemes, on a user or password in the URL, on port 0 and on anything that is no URL.
+    pub fn parse(text: &str) -> Result<Self, UserError> {
+        let rest = without_scheme(text)?;
+        let with_host = if rest.starts_with(':') { format!("localhost{rest}") } else { rest.to_owned() };
+        if let Some((hidden, plain)) = without_user(&with_host) {
+            return Err(UserError::usage(
+                "url_user",
+                format!("`{plain}` was given with a user or password before the `@`"),
+                format!("leave it out of the URL: {plain} --basic {hidden}:… (or --basic @FILE)"),
+            ));
+        }
+        if text.chars().any(|c| c.is_whitespace() || c.is_control()) {
+            let hint = "write a space as %20, and quote the URL for the shell";
+            return Err(UserError::usage("bad_url", format!("the URL `{text}` has white space in it"), hint));
+        }
+        let url = Url::parse(&format!("http://{with_host}")).map_err(|error| bad_url(text, error))?;
+        let host = match url.host() {
+            Some(Host::Domain(name)) => name.trim_end_matches('.').to_owned(),
+            Some(Host::Ipv4(v4)) => v4.to_string(),
+            Some(Host::Ipv6(v6)) => v6.to_string(),
+            None => String::new(),
+        };
+        if host.is_empty() {
+            return Err(bad_url(text, url::ParseError::EmptyHost));
+        }
+        let port = url.port().unwrap_or(80);
+        if port == 0 {
+            let hint = "ports are 1 to 65535; 80 if left out";
+            return Err(UserError::usage("bad_url", format!("`{text}` names port 0"), hint));
+        }
+        let mut path = url.path().to_owned();
+        if let Some(query) = url.query() {
+            path.push('?');
+            path.push_str(query);
+        }
+        Ok(Self { host, port, path })
+    }
+
+    /// The host as an address, if it is one: then there is no name to resolve.
+    pub fn address(&self) -> Option<SocketAddr> {
+        self.host.parse::<IpAddr>().ok().map(|ip| SocketAddr::new(ip, self.port))
+    }
+
+    /// Value of the Host header: brackets around IPv6, the port unless it is 80 (RFC 9110 §7.2).
+    pub fn host_header(&self) -> String {
+        if self.port == 80 { self.bracketed() } else { self.authority() }
+    }
+
+    /// Host and port, always both.
+    pub fn authority(&self) -> String {
+        format!("{}:{}", self.bracketed(), self.port)
+    }
+
+    /// The whole URL; it never holds a secret of the user part, for that is refused.
+    pub fn url(&self) -> String {
+        format!("http://{}{}", self.host_header(), self.path)
+    }
+
+    fn bracketed(&self) -> String {
+        if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() }
+    }
+}
+
+/// Takes `http://` off, and refuses what this version cannot speak.
+fn without_scheme(text: &str) -> Result<&str, UserError> {
+    if text.is_empty() {
+        return Err(UserError::usage("no_url", "the URL is empty", "for example: localhost:8080/path"));
+    }
+    let Some((scheme, rest)) = text.split_once("://") else {
+        return schemeless(text);
+    };
+    match scheme.to_ascii_lowercase().as_str() {
+        "http" => Ok(rest),
+        "https" => Err(UserError::usage(
+            "tls_unsupported",
+            format!("`{text}` needs TLS, which comes with a later version"),
+            format!("test the plain port behind it: http://{rest}"),
+        )),
+        _ => Err(UserError::usage(
+            "bad_scheme",
+            format!("`{scheme}://` is no scheme of this version"),
+            format!("http://{rest}"),
+        )),
+    }
+}
+
+fn schemeless(text: &str) -> Result<&str, UserError> {
+    let path = text.split(['?', '#']).next().unwrap_or(text);
+    let file = [".yaml", ".yml"].iter().any(|suffix| path.ends_with(suffix));
+    if file && !path.contains(':') {
+        return Err(UserError::usage(
+            "files_unsupported",
+            format!("`{text}` looks like an experiment file, which comes with a later version"),
+            "give a URL and options: wavetank run http://localhost:8080/ -c 50 -d 10s",
+        ));
+    }
+    let lower = text.to_ascii_lowercase();
+    if lower.starts_with("http:") || lower.starts_with("https:") {
+        let rest = text.split_once(':').map_or("", |(_, rest)| rest.trim_start_matches('/'));
+        let hint = format!("a scheme ends in two slashes: http://{rest}");
+        return Err(UserError::usage("bad_url", format!("`{text}` is no URL"), hint));
+    }
+    Ok(text)
+}
+
+/// If there is a user part: its name and the rest of the URL without it. The password is in neither.
+fn without_user(rest: &str) -> Option<(String, String)> {
+    let end = rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len());
+    let (user, host) = rest[..end].rsplit_once('@')?;
+    let name = user.split(':').next().unwrap_or_default();
+    Some((name.to_owned(), format!("http://{host}{}", &rest[end..])))
+}
+
+fn bad_url(text: &str, error: url::ParseError) -> UserError {
+    let hint = match error {
+        url::ParseError::InvalidPort => "ports are 1 to 65535: http://localhost:8080/path",
+        url::ParseError::InvalidIpv6Address => "an IPv6 address stands in brackets: http://[::1]:8080/path",
+        url::ParseError::EmptyHost => "name a host: http://localhost:8080/path, or :8080/path for this host",
+        _ => "for example: http://localhost:8080/path",
+    };
+    UserError::usage("bad_url", format!("`{text}` is no URL: {error}"), hint)
+}
