@@ -1,0 +1,112 @@
+//! [`Command`]: what shall be done, every word of the command line understood.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use wavetank_plan::{Nanos, RunOptions, TargetUrl};
+
+/// One command with its arguments.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Command {
+    /// `wavetank run URL` or `wavetank URL`.
+    Run(Box<RunArgs>),
+    /// `wavetank serve`.
+    Serve(ServeArgs),
+    /// `wavetank report RUN`.
+    Report(ReportArgs),
+    /// `wavetank demo`.
+    Demo(DemoArgs),
+}
+
+/// `wavetank run`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct RunArgs {
+    /// Where to.
+    pub(crate) url: TargetUrl,
+    /// What and how much.
+    pub(crate) options: RunOptions,
+    /// Shape of the result on stdout.
+    pub(crate) format: OutputFormat,
+    /// Files that get the result as well.
+    pub(crate) out: Vec<OutFile>,
+    /// Where archives lie.
+    pub(crate) runs_dir: PathBuf,
+    /// Keep no archive.
+    pub(crate) no_archive: bool,
+    /// No talk on stderr beside errors.
+    pub(crate) quiet: bool,
+    /// The command as typed, quoted for a shell, secrets replaced by `***`: for the archive.
+    pub(crate) command: String,
+}
+
+/// `wavetank serve`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ServeArgs {
+    /// Addresses to listen on; never empty.
+    pub(crate) listen: Vec<SocketAddr>,
+    /// Threads; `None`: one per allowed CPU.
+    pub(crate) threads: Option<u32>,
+    /// Answer unknown paths like `/` instead of 404.
+    pub(crate) any: bool,
+    /// A planted freeze.
+    pub(crate) freeze: Option<Freeze>,
+}
+
+/// A time in which the built-in target answers nobody.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Freeze {
+    /// When it begins, counted from the first request.
+    pub(crate) at: Nanos,
+    /// How long it lasts.
+    pub(crate) length: Nanos,
+}
+
+/// `wavetank report`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ReportArgs {
+    /// Which run.
+    pub(crate) run: RunRef,
+    /// Shape of the result on stdout.
+    pub(crate) format: OutputFormat,
+    /// Files that get the result as well.
+    pub(crate) out: Vec<OutFile>,
+    /// Where archives lie.
+    pub(crate) runs_dir: PathBuf,
+}
+
+/// Names a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum RunRef {
+    /// The youngest in the runs directory.
+    Latest,
+    /// An archive's folder, its name in the runs directory, or the run's id.
+    Named(String),
+}
+
+/// `wavetank demo`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DemoArgs {
+    /// Where archives lie.
+    pub(crate) runs_dir: PathBuf,
+}
+
+/// Shape of a result.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum OutputFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// One object, `wavetank.run/1`.
+    Json,
+    /// JUnit XML: thresholds and checks as test cases.
+    Junit,
+}
+
+/// One `--out FILE`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct OutFile {
+    /// The file.
+    pub(crate) path: PathBuf,
+    /// By its suffix.
+    pub(crate) format: OutputFormat,
+}

@@ -1,0 +1,17 @@
+//! [`CliExit`]: the command line ends the program before anything is run.
+
+use wavetank_plan::UserError;
+
+/// Why there is no command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum CliExit {
+    /// Help or version was asked for: text for stdout, exit 0.
+    Help(String),
+    /// The words were wrong.
+    Error {
+        /// What to tell.
+        error: UserError,
+        /// `--format json` stood somewhere: tell it as `wavetank.error/1` on stdout.
+        json: bool,
+    },
+}
