@@ -1,0 +1,51 @@
+//! [`Clock`]: the one reader of time in the project.
+
+use wavetank_plan::Nanos;
+
+/// Monotonic time as an offset from a zero that all threads of a run share.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock {
+    /// `CLOCK_MONOTONIC` at the clock's zero, in nanoseconds.
+    zero: i64,
+}
+
+impl Clock {
+    /// A clock whose zero is now.
+    pub fn starting_now() -> Self {
+        Self { zero: monotonic() }
+    }
+
+    /// The same time line with its zero moved to `at`, an instant of this clock.
+    #[must_use]
+    pub const fn with_zero_at(self, at: Nanos) -> Self {
+        Self { zero: self.zero + at.0 }
+    }
+
+    /// Now.
+    #[inline]
+    pub fn now(self) -> Nanos {
+        Nanos(monotonic() - self.zero)
+    }
+}
+
+#[inline]
+fn monotonic() -> i64 {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `now` is a valid timespec to write to; CLOCK_MONOTONIC always exists, so the call cannot fail.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
+    now.tv_sec * 1_000_000_000 + now.tv_nsec
+}
+
+/// Wall time, read once per run: everything else is an offset from it.
+#[derive(Clone, Copy, Debug)]
+pub struct WallClock;
+
+impl WallClock {
+    /// Nanoseconds since 1970-01-01 UTC.
+    pub fn unix_ns() -> i64 {
+        let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: as above; CLOCK_REALTIME always exists.
+        unsafe { libc::clock_gettime(libc::CLOCK_REALTIME, &raw mut now) };
+        now.tv_sec * 1_000_000_000 + now.tv_nsec
+    }
+}

@@ -1,0 +1,309 @@
+//! [`Epoll`]: the driver on readiness and non-blocking sockets.
+//!
+//! Edge-triggered with one `epoll_ctl` per connection for its whole life. A short receive means the
+//! socket is drained (epoll(7)), so most answers cost one receive and no further call.
+
+use std::net::SocketAddr;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+use wavetank_plan::{Close, Nanos};
+
+use crate::driver::{ConnId, Driver, Ended, Event, ListenerId, Sent};
+use crate::sockets::{Socket, Sockets};
+use crate::token::{Operation, Token};
+use crate::{Clock, Errno, Waker, socket};
+
+/// Events fetched by one wait.
+const EVENTS_MAX: usize = 256;
+/// One receive reads at most this much.
+const RECEIVE_BYTES: usize = 64 * 1024;
+/// Connections accepted from one listener before other events get their turn.
+const ACCEPTS_MAX: u32 = 64;
+
+/// See the module's description.
+pub struct Epoll {
+    fd: OwnedFd,
+    clock: Clock,
+    sockets: Sockets,
+    listeners: Vec<OwnedFd>,
+    waker: Waker,
+    ready: Vec<libc::epoll_event>,
+    /// Next entry of `ready` to handle.
+    at: usize,
+    /// Accepted from the current listener in this turn.
+    accepted: u32,
+    buffer: Box<[u8]>,
+    stale: u64,
+}
+
+impl Driver for Epoll {
+    fn new(clock: Clock, _sockets_max: usize) -> Result<Self, Errno> {
+        // SAFETY: no pointers are passed.
+        let fd = Errno::check(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })?;
+        // SAFETY: `fd` was just returned by the kernel and is owned by nobody else.
+        let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+        let waker = Waker::new()?;
+        let driver = Self {
+            fd,
+            clock,
+            sockets: Sockets::default(),
+            listeners: Vec::new(),
+            waker,
+            ready: Vec::with_capacity(EVENTS_MAX),
+            at: 0,
+            accepted: 0,
+            buffer: vec![0; RECEIVE_BYTES].into_boxed_slice(),
+            stale: 0,
+        };
+        let token = Token::new(Operation::Wake, ConnId { slot: 0, generation: 0 });
+        driver.watch(driver.waker.fd(), libc::EPOLLIN as u32, token)?;
+        Ok(driver)
+    }
+
+    fn connect(&mut self, to: SocketAddr, from: Option<SocketAddr>) -> Result<ConnId, Errno> {
+        let socket = socket::tcp(to)?;
+        if let Some(from) = from {
+            socket::bind_source(&socket, from)?;
+        }
+        socket::connect(&socket, to)?;
+        // Even if it is done already: the edge on registration tells of it as of any other.
+        self.adopt(socket, true)
+    }
+
+    fn listen(&mut self, at: SocketAddr) -> Result<(ListenerId, SocketAddr), Errno> {
+        let (socket, bound) = socket::listening(at)?;
+        let id = ListenerId(u32::try_from(self.listeners.len()).expect("a handful of listeners"));
+        let token = Token::new(Operation::Listener, ConnId { slot: id.0, generation: 0 });
+        // Level-triggered: what a bounded turn leaves waiting is told again.
+        self.watch(&socket, libc::EPOLLIN as u32, token)?;
+        self.listeners.push(socket);
+        Ok((id, bound))
+    }
+
+    #[inline]
+    fn send(&mut self, conn: ConnId, bytes: &[u8]) -> Result<Sent, Errno> {
+        let Some(entry) = self.sockets.get(conn) else { return Err(Errno(libc::ENOTCONN)) };
+        if !entry.unsent.is_empty() {
+            entry.unsent.extend_from_slice(bytes);
+            return Ok(Sent::Pending);
+        }
+        let taken = socket::send(&entry.fd, bytes)?;
+        if taken == bytes.len() {
+            return Ok(Sent::All);
+        }
+        entry.unsent.extend_from_slice(&bytes[taken..]);
+        entry.unsent_from = 0;
+        Ok(Sent::Pending)
+    }
+
+    fn close(&mut self, conn: ConnId, how: Close) {
+        if let Some(entry) = self.sockets.remove(conn) {
+            socket::close(entry.fd, how);
+        }
+    }
+
+    fn shut_down_sending(&mut self, conn: ConnId) {
+        if let Some(entry) = self.sockets.get(conn) {
+            socket::shut_down_sending(&entry.fd);
+        }
+    }
+
+    fn wait(&mut self, until: Nanos) -> Result<bool, Errno> {
+        if self.at < self.ready.len() {
+            return Ok(true);
+        }
+        self.at = 0;
+        self.ready.clear();
+        let left = until.since(self.clock.now());
+        let timeout =
+            libc::timespec { tv_sec: (left / 1_000_000_000) as i64, tv_nsec: (left % 1_000_000_000) as i64 };
+        // SAFETY: `ready` has room for EVENTS_MAX events; `timeout` outlives the call; no signal mask.
+        let result = unsafe {
+            libc::epoll_pwait2(
+                self.fd.as_raw_fd(),
+                self.ready.as_mut_ptr(),
+                EVENTS_MAX as i32,
+                &raw const timeout,
+                std::ptr::null(),
+            )
+        };
+        match Errno::check(result) {
+            Ok(count) => {
+                // SAFETY: the kernel initialised exactly `count` events, at most EVENTS_MAX.
+                unsafe { self.ready.set_len(count as usize) };
+                Ok(count > 0)
+            }
+            Err(Errno(libc::EINTR)) => Ok(false),
+            Err(errno) => Err(errno),
+        }
+    }
+
+    fn next(&mut self) -> Option<Event> {
+        while let Some(&libc::epoll_event { events, u64 }) = self.ready.get(self.at) {
+            let token = Token(u64);
+            let event = match token.operation() {
+                Some(Operation::Connection) => self.connection_ready(token.conn(), events),
+                Some(Operation::Listener) => self.listener_ready(token.conn().slot),
+                Some(Operation::Wake) => {
+                    self.waker.acknowledge();
+                    self.at += 1;
+                    Some(Event::Woken)
+                }
+                None => unreachable!("only tokens made here are registered"),
+            };
+            if event.is_some() {
+                return event;
+            }
+        }
+        None
+    }
+
+    #[inline]
+    fn received(&self, len: usize) -> &[u8] {
+        &self.buffer[..len]
+    }
+
+    fn waker(&self) -> Result<Waker, Errno> {
+        Ok(self.waker.clone())
+    }
+
+    fn stale(&self) -> u64 {
+        self.stale
+    }
+}
+
+impl Epoll {
+    fn watch(&self, fd: &OwnedFd, events: u32, token: Token) -> Result<(), Errno> {
+        let mut event = libc::epoll_event { events, u64: token.0 };
+        // SAFETY: `event` is valid for the call; both descriptors are open.
+        let result = unsafe {
+            libc::epoll_ctl(self.fd.as_raw_fd(), libc::EPOLL_CTL_ADD, fd.as_raw_fd(), &raw mut event)
+        };
+        Errno::check(result).map(drop)
+    }
+
+    fn adopt(&mut self, socket: OwnedFd, connecting: bool) -> Result<ConnId, Errno> {
+        let conn = self.sockets.insert(socket, connecting);
+        let events = (libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP | libc::EPOLLET) as u32;
+        let entry = self.sockets.get(conn).expect("just inserted");
+        let mut event = libc::epoll_event { events, u64: Token::new(Operation::Connection, conn).0 };
+        // SAFETY: `event` is valid for the call; both descriptors are open.
+        let result = unsafe {
+            libc::epoll_ctl(self.fd.as_raw_fd(), libc::EPOLL_CTL_ADD, entry.fd.as_raw_fd(), &raw mut event)
+        };
+        if let Err(errno) = Errno::check(result) {
+            self.sockets.remove(conn);
+            return Err(errno);
+        }
+        Ok(conn)
+    }
+
+    /// The next event of the connection at the head of `ready`; advances past it when it is drained.
+    fn connection_ready(&mut self, conn: ConnId, events: u32) -> Option<Event> {
+        let events = events as i32;
+        let Some(entry) = self.sockets.get(conn) else {
+            self.stale += 1;
+            self.at += 1;
+            return None;
+        };
+        if entry.connecting {
+            return self.connect_ready(conn, events);
+        }
+        if events & libc::EPOLLOUT != 0 && !entry.unsent.is_empty() {
+            match flush(entry) {
+                Ok(false) => {}
+                Ok(true) => return Some(Event::Flushed(conn)),
+                Err(errno) => {
+                    self.at += 1;
+                    return Some(Event::Ended(conn, Ended::Broken(errno)));
+                }
+            }
+        }
+        let ends = libc::EPOLLRDHUP | libc::EPOLLHUP | libc::EPOLLERR;
+        if events & (libc::EPOLLIN | ends) == 0 {
+            self.at += 1;
+            return None;
+        }
+        match socket::receive(&entry.fd, &mut self.buffer) {
+            Ok(Some(0)) => {
+                self.at += 1;
+                Some(Event::Ended(conn, Ended::Eof))
+            }
+            Ok(Some(len)) => {
+                // A full buffer may hide more; an announced end must be read to be heard.
+                if len < self.buffer.len() && events & ends == 0 {
+                    self.at += 1;
+                }
+                Some(Event::Received(conn, len))
+            }
+            Ok(None) => {
+                self.at += 1;
+                None
+            }
+            Err(errno) => {
+                self.at += 1;
+                Some(Event::Ended(conn, Ended::Broken(errno)))
+            }
+        }
+    }
+
+    fn connect_ready(&mut self, conn: ConnId, events: i32) -> Option<Event> {
+        let entry = self.sockets.get(conn)?;
+        if events & (libc::EPOLLOUT | libc::EPOLLERR | libc::EPOLLHUP) == 0 {
+            self.at += 1;
+            return None;
+        }
+        match socket::pending_error(&entry.fd) {
+            // Stay on this entry: data may have come with the same edge.
+            Ok(()) => {
+                entry.connecting = false;
+                Some(Event::Connected(conn))
+            }
+            Err(errno) => {
+                self.at += 1;
+                self.sockets.remove(conn);
+                Some(Event::ConnectFailed(conn, errno))
+            }
+        }
+    }
+
+    fn listener_ready(&mut self, listener: u32) -> Option<Event> {
+        let id = ListenerId(listener);
+        if self.accepted >= ACCEPTS_MAX {
+            self.accepted = 0;
+            self.at += 1;
+            return None;
+        }
+        self.accepted += 1;
+        let accepted = socket::accept(&self.listeners[listener as usize]);
+        let adopted = match accepted {
+            Ok(Some(socket)) => self.adopt(socket, false),
+            Ok(None) => {
+                self.accepted = 0;
+                self.at += 1;
+                return None;
+            }
+            Err(errno) => Err(errno),
+        };
+        match adopted {
+            Ok(conn) => Some(Event::Accepted(id, conn)),
+            Err(errno) => {
+                self.accepted = 0;
+                self.at += 1;
+                Some(Event::AcceptFailed(id, errno))
+            }
+        }
+    }
+}
+
+/// Send what was left over; whether all of it is out now.
+fn flush(entry: &mut Socket) -> Result<bool, Errno> {
+    let taken = socket::send(&entry.fd, &entry.unsent[entry.unsent_from..])?;
+    entry.unsent_from += taken;
+    if entry.unsent_from < entry.unsent.len() {
+        return Ok(false);
+    }
+    entry.unsent.clear();
+    entry.unsent_from = 0;
+    Ok(true)
+}

@@ -1,0 +1,53 @@
+//! [`Errno`]: why the kernel said no.
+
+use std::fmt;
+
+/// An error number of the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Errno(pub i32);
+
+impl Errno {
+    /// The number left by the last failed call on this thread.
+    pub(crate) fn last() -> Self {
+        Self(std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO))
+    }
+
+    /// `-1` means failure with errno set; anything else is the call's result.
+    pub(crate) fn check(result: i32) -> Result<i32, Self> {
+        if result < 0 { Err(Self::last()) } else { Ok(result) }
+    }
+
+    /// The number's symbol where it matters to users, e.g. `ECONNREFUSED`.
+    pub fn symbol(self) -> Option<&'static str> {
+        Some(match self.0 {
+            libc::ECONNREFUSED => "ECONNREFUSED",
+            libc::ETIMEDOUT => "ETIMEDOUT",
+            libc::EHOSTUNREACH => "EHOSTUNREACH",
+            libc::ENETUNREACH => "ENETUNREACH",
+            libc::EADDRNOTAVAIL => "EADDRNOTAVAIL",
+            libc::EADDRINUSE => "EADDRINUSE",
+            libc::EMFILE => "EMFILE",
+            libc::ENFILE => "ENFILE",
+            libc::ECONNRESET => "ECONNRESET",
+            libc::EPIPE => "EPIPE",
+            libc::EACCES => "EACCES",
+            libc::EPERM => "EPERM",
+            libc::ENOBUFS => "ENOBUFS",
+            libc::ENOMEM => "ENOMEM",
+            _ => return None,
+        })
+    }
+}
+
+impl fmt::Display for Errno {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = std::io::Error::from_raw_os_error(self.0).to_string();
+        let text = text.split(" (os error").next().unwrap_or(&text);
+        match self.symbol() {
+            Some(symbol) => write!(f, "{text} ({symbol})"),
+            None => write!(f, "{text} (errno {})", self.0),
+        }
+    }
+}
+
+impl std::error::Error for Errno {}

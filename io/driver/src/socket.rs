@@ -1,0 +1,227 @@
+//! Socket system calls, each in its safe wrapper.
+
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+use wavetank_plan::Close;
+
+use crate::Errno;
+
+/// Connections waiting to be accepted, per listener; the kernel caps it at net.core.somaxconn.
+const BACKLOG: i32 = 65_535;
+
+/// A non-blocking TCP socket for `family_of`'s address family, with Nagle's delay off.
+pub(crate) fn tcp(family_of: SocketAddr) -> Result<OwnedFd, Errno> {
+    let family = if family_of.is_ipv4() { libc::AF_INET } else { libc::AF_INET6 };
+    let kind = libc::SOCK_STREAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
+    // SAFETY: no pointers are passed.
+    let fd = Errno::check(unsafe { libc::socket(family, kind, 0) })?;
+    // SAFETY: `fd` was just returned by the kernel and is owned by nobody else.
+    let socket = unsafe { OwnedFd::from_raw_fd(fd) };
+    set_option(&socket, libc::IPPROTO_TCP, libc::TCP_NODELAY, 1)?;
+    Ok(socket)
+}
+
+/// A listening socket at `at` whose port may be shared with other listeners of this user.
+pub(crate) fn listening(at: SocketAddr) -> Result<(OwnedFd, SocketAddr), Errno> {
+    let socket = tcp(at)?;
+    set_option(&socket, libc::SOL_SOCKET, libc::SO_REUSEADDR, 1)?;
+    set_option(&socket, libc::SOL_SOCKET, libc::SO_REUSEPORT, 1)?;
+    bind(&socket, at)?;
+    // SAFETY: no pointers are passed.
+    Errno::check(unsafe { libc::listen(socket.as_raw_fd(), BACKLOG) })?;
+    let bound = local_address(&socket)?;
+    Ok((socket, bound))
+}
+
+/// Bind. With port 0 the port is chosen at connect time, so that one port serves many peers.
+pub(crate) fn bind(socket: &OwnedFd, at: SocketAddr) -> Result<(), Errno> {
+    let (address, length) = to_kernel(at);
+    // SAFETY: `address` is initialised for `length` bytes and outlives the call.
+    Errno::check(unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), length) })?;
+    Ok(())
+}
+
+/// Bind as a source address for connecting.
+pub(crate) fn bind_source(socket: &OwnedFd, from: SocketAddr) -> Result<(), Errno> {
+    if from.port() == 0 {
+        set_option(socket, libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, 1)?;
+    }
+    bind(socket, from)
+}
+
+/// Whether this host can bind `address` at all: the test for source addresses before a run.
+pub fn bind_probe(address: SocketAddr) -> Result<(), Errno> {
+    bind_source(&tcp(address)?, address)
+}
+
+/// Start connecting; `Ok(true)` if it is done already.
+pub(crate) fn connect(socket: &OwnedFd, to: SocketAddr) -> Result<bool, Errno> {
+    let (address, length) = to_kernel(to);
+    // SAFETY: `address` is initialised for `length` bytes and outlives the call.
+    match Errno::check(unsafe { libc::connect(socket.as_raw_fd(), (&raw const address).cast(), length) }) {
+        Ok(_) => Ok(true),
+        Err(Errno(libc::EINPROGRESS)) => Ok(false),
+        Err(errno) => Err(errno),
+    }
+}
+
+/// The next waiting connection, non-blocking; `None` if there is none.
+pub(crate) fn accept(listener: &OwnedFd) -> Result<Option<OwnedFd>, Errno> {
+    let flags = libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
+    // SAFETY: null address pointers are allowed: we do not ask for the peer's address.
+    let result =
+        unsafe { libc::accept4(listener.as_raw_fd(), std::ptr::null_mut(), std::ptr::null_mut(), flags) };
+    match Errno::check(result) {
+        Ok(fd) => {
+            // SAFETY: `fd` was just returned by the kernel and is owned by nobody else.
+            let socket = unsafe { OwnedFd::from_raw_fd(fd) };
+            set_option(&socket, libc::IPPROTO_TCP, libc::TCP_NODELAY, 1)?;
+            Ok(Some(socket))
+        }
+        // A peer that gave up while waiting is no failure of ours.
+        Err(Errno(libc::EAGAIN | libc::ECONNABORTED | libc::EINTR)) => Ok(None),
+        Err(errno) => Err(errno),
+    }
+}
+
+/// Receive into `buffer`; `None`: nothing there now; `Some(0)`: the peer has finished.
+#[inline]
+pub(crate) fn receive(socket: &OwnedFd, buffer: &mut [u8]) -> Result<Option<usize>, Errno> {
+    loop {
+        // SAFETY: `buffer` is writable for its whole length during the call.
+        let result = unsafe { libc::recv(socket.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), 0) };
+        if result >= 0 {
+            return Ok(Some(result as usize));
+        }
+        match Errno::last() {
+            Errno(libc::EINTR) => {}
+            Errno(libc::EAGAIN) => return Ok(None),
+            errno => return Err(errno),
+        }
+    }
+}
+
+/// Send as much of `bytes` as the kernel takes now; 0 if it takes none.
+#[inline]
+pub(crate) fn send(socket: &OwnedFd, bytes: &[u8]) -> Result<usize, Errno> {
+    loop {
+        // SAFETY: `bytes` is readable for its whole length during the call.
+        let result =
+            unsafe { libc::send(socket.as_raw_fd(), bytes.as_ptr().cast(), bytes.len(), libc::MSG_NOSIGNAL) };
+        if result >= 0 {
+            return Ok(result as usize);
+        }
+        match Errno::last() {
+            Errno(libc::EINTR) => {}
+            Errno(libc::EAGAIN) => return Ok(0),
+            errno => return Err(errno),
+        }
+    }
+}
+
+/// Close by FIN (what dropping does) or by RST.
+pub(crate) fn close(socket: OwnedFd, how: Close) {
+    if how == Close::Rst {
+        let linger = libc::linger { l_onoff: 1, l_linger: 0 };
+        // SAFETY: `linger` is a valid value of the option's type for the length given.
+        unsafe {
+            libc::setsockopt(
+                socket.as_raw_fd(),
+                libc::SOL_SOCKET,
+                libc::SO_LINGER,
+                (&raw const linger).cast(),
+                size_of::<libc::linger>() as libc::socklen_t,
+            )
+        };
+    }
+    drop(socket);
+}
+
+/// FIN now, while still receiving.
+pub(crate) fn shut_down_sending(socket: &OwnedFd) {
+    // SAFETY: no pointers are passed. Failure means the connection is gone already.
+    unsafe { libc::shutdown(socket.as_raw_fd(), libc::SHUT_WR) };
+}
+
+/// The error a connect ended with, if any.
+pub(crate) fn pending_error(socket: &OwnedFd) -> Result<(), Errno> {
+    let mut value: i32 = 0;
+    let mut length = size_of::<i32>() as libc::socklen_t;
+    // SAFETY: `value` and `length` are valid for writing an int-sized option.
+    Errno::check(unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_ERROR,
+            (&raw mut value).cast(),
+            &raw mut length,
+        )
+    })?;
+    if value == 0 { Ok(()) } else { Err(Errno(value)) }
+}
+
+fn local_address(socket: &OwnedFd) -> Result<SocketAddr, Errno> {
+    // SAFETY: all-zero is a valid sockaddr_storage.
+    let mut storage: libc::sockaddr_storage = unsafe { std::mem::zeroed() };
+    let mut length = size_of::<libc::sockaddr_storage>() as libc::socklen_t;
+    // SAFETY: `storage` is writable for `length` bytes.
+    Errno::check(unsafe {
+        libc::getsockname(socket.as_raw_fd(), (&raw mut storage).cast(), &raw mut length)
+    })?;
+    if i32::from(storage.ss_family) == libc::AF_INET {
+        // SAFETY: the kernel said this is a sockaddr_in, which is smaller than the storage.
+        let v4: libc::sockaddr_in = unsafe { std::ptr::read((&raw const storage).cast()) };
+        let ip = Ipv4Addr::from(u32::from_be(v4.sin_addr.s_addr));
+        Ok(SocketAddrV4::new(ip, u16::from_be(v4.sin_port)).into())
+    } else {
+        // SAFETY: we made only AF_INET and AF_INET6 sockets, so this is a sockaddr_in6.
+        let v6: libc::sockaddr_in6 = unsafe { std::ptr::read((&raw const storage).cast()) };
+        let ip = Ipv6Addr::from(v6.sin6_addr.s6_addr);
+        Ok(SocketAddrV6::new(ip, u16::from_be(v6.sin6_port), v6.sin6_flowinfo, v6.sin6_scope_id).into())
+    }
+}
+
+fn to_kernel(address: SocketAddr) -> (libc::sockaddr_storage, libc::socklen_t) {
+    // SAFETY: all-zero is a valid sockaddr_storage.
+    let mut storage: libc::sockaddr_storage = unsafe { std::mem::zeroed() };
+    match address {
+        SocketAddr::V4(v4) => {
+            let raw = libc::sockaddr_in {
+                sin_family: libc::AF_INET as libc::sa_family_t,
+                sin_port: v4.port().to_be(),
+                sin_addr: libc::in_addr { s_addr: u32::from(*v4.ip()).to_be() },
+                sin_zero: [0; 8],
+            };
+            // SAFETY: sockaddr_storage is larger than, and aligned for, every socket address.
+            unsafe { std::ptr::write((&raw mut storage).cast(), raw) };
+            (storage, size_of::<libc::sockaddr_in>() as libc::socklen_t)
+        }
+        SocketAddr::V6(v6) => {
+            let raw = libc::sockaddr_in6 {
+                sin6_family: libc::AF_INET6 as libc::sa_family_t,
+                sin6_port: v6.port().to_be(),
+                sin6_flowinfo: v6.flowinfo(),
+                sin6_addr: libc::in6_addr { s6_addr: v6.ip().octets() },
+                sin6_scope_id: v6.scope_id(),
+            };
+            // SAFETY: as above.
+            unsafe { std::ptr::write((&raw mut storage).cast(), raw) };
+            (storage, size_of::<libc::sockaddr_in6>() as libc::socklen_t)
+        }
+    }
+}
+
+fn set_option(socket: &OwnedFd, level: i32, name: i32, value: i32) -> Result<(), Errno> {
+    // SAFETY: `value` is a valid int option for the length given.
+    Errno::check(unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            level,
+            name,
+            (&raw const value).cast(),
+            size_of::<i32>() as libc::socklen_t,
+        )
+    })?;
+    Ok(())
+}

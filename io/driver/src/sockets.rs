@@ -1,0 +1,56 @@
+//! [`Sockets`]: the slab of connections of one driver.
+
+use std::os::fd::OwnedFd;
+
+use crate::ConnId;
+
+/// One connection.
+pub(crate) struct Socket {
+    pub(crate) fd: OwnedFd,
+    generation: u16,
+    pub(crate) connecting: bool,
+    /// Bytes the kernel did not take yet; empty almost always.
+    pub(crate) unsent: Vec<u8>,
+    /// How many of them it has taken since.
+    pub(crate) unsent_from: usize,
+}
+
+/// Connections by slot, with a generation per slot that outlives its connections.
+#[derive(Default)]
+pub(crate) struct Sockets {
+    slots: Vec<Result<Socket, u16>>,
+    free: Vec<u32>,
+}
+
+impl Sockets {
+    pub(crate) fn insert(&mut self, fd: OwnedFd, connecting: bool) -> ConnId {
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(Err(0));
+            u32::try_from(self.slots.len() - 1).expect("fewer connections than 2^32: files run out first")
+        });
+        let entry = &mut self.slots[slot as usize];
+        let generation = match entry {
+            Err(last) => last.wrapping_add(1),
+            Ok(_) => unreachable!("a slot on the free list holds no connection"),
+        };
+        *entry = Ok(Socket { fd, generation, connecting, unsent: Vec::new(), unsent_from: 0 });
+        ConnId { slot, generation }
+    }
+
+    /// The connection, unless `conn` is stale.
+    #[inline]
+    pub(crate) fn get(&mut self, conn: ConnId) -> Option<&mut Socket> {
+        match self.slots.get_mut(conn.slot as usize) {
+            Some(Ok(socket)) if socket.generation == conn.generation => Some(socket),
+            _ => None,
+        }
+    }
+
+    /// Take the connection out; its slot may be used again at once.
+    pub(crate) fn remove(&mut self, conn: ConnId) -> Option<Socket> {
+        self.get(conn)?;
+        let entry = &mut self.slots[conn.slot as usize];
+        self.free.push(conn.slot);
+        std::mem::replace(entry, Err(conn.generation)).ok()
+    }
+}
