@@ -41,6 +41,21 @@ impl Histogram {
         self.count
     }
 
+    /// The counts of all buckets, in the layout's order; empty if nothing was recorded. For encoding.
+    pub fn buckets(&self) -> &[u64] {
+        &self.counts
+    }
+
+    /// Put together again from its parts, for decoding; `counts` has [`Self::BUCKETS`] entries. `None` if the
+    /// parts contradict one another.
+    pub fn from_parts(counts: Vec<u64>, clipped: u64, min: u64, max: u64, sum: u128) -> Option<Self> {
+        let count = counts.iter().try_fold(0_u64, |sum, &n| sum.checked_add(n))?;
+        let sound = counts.len() == Self::BUCKETS && count > 0 && clipped <= count && min <= max;
+        let lowest = counts.iter().position(|&n| n > 0) == Some(Self::index(min.min(Self::HIGHEST)));
+        let highest = counts.iter().rposition(|&n| n > 0) == Some(Self::index(max.min(Self::HIGHEST)));
+        (sound && lowest && highest).then_some(Self { counts, count, clipped, min, max, sum })
+    }
+
     #[inline]
     const fn index(ns: u64) -> usize {
         let octave = (64 - (ns | 255).leading_zeros() - 8) as usize;
