@@ -41,9 +41,10 @@ impl Histogram {
         self.count
     }
 
-    /// The counts of all buckets, in the layout's order; empty if nothing was recorded. For encoding.
-    pub fn buckets(&self) -> &[u64] {
-        &self.counts
+    /// Its parts, as [`Self::from_parts`] takes them: bucket counts in the layout's order (empty if nothing was
+    /// recorded), clipped, min, max, sum. For encoding.
+    pub fn parts(&self) -> (&[u64], u64, u64, u64, u128) {
+        (&self.counts, self.clipped, self.min, self.max, self.sum)
     }
 
     /// Put together again from its parts, for decoding; `counts` has [`Self::BUCKETS`] entries. `None` if the
