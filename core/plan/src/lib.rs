@@ -13,6 +13,7 @@ mod nanos;
 mod network;
 mod options;
 mod plan;
+pub mod quantity;
 mod rate;
 mod target_url;
 

@@ -86,9 +86,9 @@ pub enum HttpVersion {
 /// How we close a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Close {
-    /// Orderly: FIN, then TIME_WAIT on the side that closed first.
+    /// Orderly: FIN, then `TIME_WAIT` on the side that closed first.
     Fin,
-    /// Abortive: RST, no TIME_WAIT.
+    /// Abortive: RST, no `TIME_WAIT`.
     Rst,
 }
 

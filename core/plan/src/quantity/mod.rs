@@ -1,0 +1,19 @@
+//! Quantities as people write and read them: every one has its unit, and `m` is minutes, `M` is million.
+//!
+//! Reading is exact: decimals become integers or fractions without passing through floating point. Every
+//! error names the words and what they should have been.
+
+mod count;
+mod decimal;
+mod duration;
+mod rate;
+mod share;
+mod show;
+mod size;
+
+pub use count::{parse_count, parse_count_positive};
+pub use duration::{parse_duration, parse_duration_positive};
+pub use rate::{parse_rate, parse_rate_positive};
+pub use share::parse_share;
+pub use show::{show_count, show_duration, show_rate, show_share, show_size};
+pub use size::parse_size;

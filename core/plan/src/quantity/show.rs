@@ -1,0 +1,83 @@
+//! The way back: quantities as reports print them, three significant digits and a unit.
+
+use crate::Nanos;
+
+/// A duration: `12.3 ms`, `1.20 s`, `2 m 05 s`.
+pub fn show_duration(length: Nanos) -> String {
+    length.to_string()
+}
+
+/// A count: every digit below ten thousand (`9,876`), above it `12.4 k`, `1.00 M`.
+pub fn show_count(count: u64) -> String {
+    match count {
+        0..1_000 => count.to_string(),
+        1_000..10_000 => format!("{},{:03}", count / 1_000, count % 1_000),
+        _ => scaled(count as f64, " "),
+    }
+}
+
+/// A rate per second: `0.5/s`, `12.4/s`, `9.98 k/s`, `1.00 M/s`.
+pub fn show_rate(per_second: f64) -> String {
+    if per_second < 999.5 {
+        let digits = digits(per_second);
+        let digits =
+            if digits.contains('.') { digits.trim_end_matches('0').trim_end_matches('.') } else { &digits };
+        return format!("{digits}/s");
+    }
+    format!("{}/s", scaled(per_second, " "))
+}
+
+/// A size in decimal units: `512 B`, `1.3 kB`, `12.4 kB`, `1.0 GB`.
+pub fn show_size(bytes: u64) -> String {
+    let (value, unit) = match bytes {
+        0..1_000 => return format!("{bytes} B"),
+        1_000..999_500 => (bytes as f64 / 1e3, "kB"),
+        999_500..999_500_000 => (bytes as f64 / 1e6, "MB"),
+        999_500_000..999_500_000_000 => (bytes as f64 / 1e9, "GB"),
+        _ => (bytes as f64 / 1e12, "TB"),
+    };
+    let decimals = usize::from(value < 99.95);
+    format!("{value:.decimals$} {unit}")
+}
+
+/// A share: `0 %`, `0.02 %`, `1.5 %`, `100 %`. Below a hundredth of a percent it is told as such: a failure
+/// in a million must not read as none.
+pub fn show_share(share: f64) -> String {
+    let percent = share * 100.0;
+    if percent == 0.0 {
+        return "0 %".to_owned();
+    }
+    if percent < 0.005 {
+        return "< 0.01 %".to_owned();
+    }
+    let text = match percent {
+        p if p < 9.995 => format!("{p:.2}"),
+        p if p < 99.95 => format!("{p:.1}"),
+        p if p < 100.0 => "99.9".to_owned(),
+        p => format!("{p:.0}"),
+    };
+    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    format!("{text} %")
+}
+
+fn scaled(value: f64, gap: &str) -> String {
+    match value {
+        v if v < 999.5 => digits(v),
+        v if v < 999_500.0 => format!("{}{gap}k", digits(v / 1e3)),
+        v if v < 999_500_000.0 => format!("{}{gap}M", digits(v / 1e6)),
+        v => format!("{}{gap}G", digits(v / 1e9)),
+    }
+}
+
+/// Three significant digits, no unit.
+fn digits(value: f64) -> String {
+    let decimals = match value.abs() {
+        0.0 => 0,
+        v if v < 0.0995 => 4,
+        v if v < 0.995 => 3,
+        v if v < 9.995 => 2,
+        v if v < 99.95 => 1,
+        _ => 0,
+    };
+    format!("{value:.decimals$}")
+}
