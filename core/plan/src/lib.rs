@@ -5,9 +5,12 @@
 //! the caller, into a [`Plan`] in which every number is fixed. This crate knows no sockets, files,
 //! clock or environment; it fails only on bad input, and then with a [`UserError`].
 
+mod allow_target;
 mod condition;
+mod connect_to;
 pub mod constants;
 mod error;
+pub mod guard;
 mod host;
 mod nanos;
 mod network;
@@ -15,17 +18,26 @@ mod options;
 mod plan;
 pub mod quantity;
 mod rate;
+pub mod redact;
+mod sources;
+mod status_set;
+mod suggest;
 mod target_url;
 
+pub use allow_target::AllowTarget;
 pub use condition::{Condition, Op, Part, RequestCount, Subject, Value};
+pub use connect_to::ConnectTo;
 pub use error::{ExitCode, UserError};
+pub use guard::Guard;
 pub use host::HostFacts;
 pub use nanos::Nanos;
-pub use network::{AllowTarget, ConnectTo, Network};
+pub use network::Network;
 pub use options::{DnsUse, IpFamily, RunOptions, SecretText};
 pub use plan::{
     Arrivals, Close, ConnectionUse, EngineChoice, HttpPlan, HttpVersion, Key, Load, MaxOpenBy, Phase, Plan,
     RequestPlan, Scenario, SourceRange, StatusSet, Step, Target,
 };
 pub use rate::Rate;
+pub use sources::parse_sources;
+pub use suggest::did_you_mean;
 pub use target_url::TargetUrl;

@@ -1,9 +1,9 @@
-//! [`Network`], [`AllowTarget`], [`ConnectTo`] and source ranges: addresses as people write them.
+//! [`Network`]: addresses that share a prefix, as people write them (RFC 4632, RFC 4291).
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use crate::{SourceRange, UserError};
+use crate::SourceRange;
 
 /// Addresses that share the first `prefix` bits of `address`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +41,16 @@ impl Network {
     /// Whether the network is one address.
     pub fn is_single(self) -> bool {
         self.prefix == bits_of(self.address)
+    }
+
+    /// Whether the network is one of IPv4.
+    pub fn is_ipv4(self) -> bool {
+        self.address.is_ipv4()
+    }
+
+    /// First and last address as numbers.
+    pub(crate) fn span(self) -> (u128, u128) {
+        (self.first(), self.last())
     }
 
     fn first(self) -> u128 {
@@ -88,45 +98,4 @@ pub(crate) fn number(address: IpAddr) -> u128 {
 /// The address of a number; the opposite of [`number`].
 pub(crate) fn from_number(value: u128, v4: bool) -> IpAddr {
     if v4 { IpAddr::V4(Ipv4Addr::from(value as u32)) } else { IpAddr::V6(Ipv6Addr::from(value)) }
-}
-
-/// One word of `--allow-target`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum AllowTarget {
-    /// Every address inside.
-    Network(Network),
-    /// Every address this name resolves to; lower case.
-    Name(String),
-}
-
-impl AllowTarget {
-    /// Reads a CIDR, an address or a name. Fails on anything else, such as a URL.
-    pub fn parse(text: &str) -> Result<Self, UserError> {
-        let bare = text.trim_start_matches('[').trim_end_matches(']');
-        if let Some(network) = Network::parse(bare) {
-            return Ok(Self::Network(network));
-        }
-        let named = !text.is_empty()
-            && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._".contains(&b))
-            && !text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
-        if named {
-            return Ok(Self::Name(text.trim_end_matches('.').to_ascii_lowercase()));
-        }
-        Err(UserError::usage(
-            "bad_network",
-            format!("`{text}` is neither a network nor a name"),
-            "--allow-target 203.0.113.0/24, an address, or a host name without scheme and port",
-        ))
-    }
-}
-
-/// `--connect-to`: where connections go instead of the URL's host and port.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ConnectTo {
-    /// Only for this host and port (either may be absent: any); `None` of both: always.
-    pub from: (Option<String>, Option<u16>),
-    /// Host to connect to; `None`: the URL's own.
-    pub host: Option<String>,
-    /// Port to connect to; `None`: the URL's own.
-    pub port: Option<u16>,
 }

@@ -7,8 +7,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::network::{AllowTarget, ConnectTo};
-use crate::{Arrivals, Close, Condition, EngineChoice, HttpVersion, Nanos, Rate, SourceRange, StatusSet};
+use crate::{
+    AllowTarget, Arrivals, Close, Condition, ConnectTo, EngineChoice, HttpVersion, Nanos, Rate, SourceRange,
+    StatusSet,
+};
 
 /// What a person asked of `run URL`. Every quantity is a total of the whole run.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -59,8 +59,6 @@ pub(super) fn unit_unknown(text: &str, unit: &str, number: Decimal) -> UserError
         _ if unit.contains('/') => format!("a count has no time in it: {number}"),
         _ => format!("a count is bare or ends in k, M or G: {EXAMPLE}"),
     };
-    let hint =
-        if unit == "m" && number == 1.0 { "1m is one minute; 1M is a million".to_owned() } else { hint };
     UserError::usage("unit_unknown", format!("`{text}`: `{unit}` is no unit of a count"), hint)
 }
 

@@ -1,0 +1,72 @@
+//! [`ConnectTo`]: connections go elsewhere than the URL says.
+
+use crate::{TargetUrl, UserError};
+
+/// `--connect-to`: where connections go instead of the URL's host and port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConnectTo {
+    /// Only for this host; `None`: any.
+    pub from_host: Option<String>,
+    /// Only for this port; `None`: any.
+    pub from_port: Option<u16>,
+    /// Host to connect to; `None`: the URL's own.
+    pub host: Option<String>,
+    /// Port to connect to; `None`: the URL's own.
+    pub port: Option<u16>,
+}
+
+impl ConnectTo {
+    /// Reads `HOST`, `HOST:PORT`, `:PORT`, or curl's four parts `FROM:PORT:TO:PORT`, each of which may be
+    /// empty. IPv6 addresses stand in brackets.
+    pub fn parse(text: &str) -> Result<Self, UserError> {
+        let bad = || {
+            UserError::usage(
+                "bad_connect_to",
+                format!("`{text}` does not say where to connect to"),
+                "HOST:PORT, or FROM_HOST:FROM_PORT:HOST:PORT; IPv6 in brackets: [::1]:8080",
+            )
+        };
+        let parts = split(text).ok_or_else(bad)?;
+        let host = |part: &str| (!part.is_empty()).then(|| part.to_owned());
+        let port = |part: &str| match part {
+            "" => Ok(None),
+            digits => digits.parse().ok().filter(|port| *port != 0).map(Some).ok_or_else(bad),
+        };
+        let (from_host, from_port, to_host, to_port) = match parts.as_slice() {
+            [to] => (None, None, host(to), None),
+            [to, at] => (None, None, host(to), port(at)?),
+            [from, from_at, to, at] => (host(from), port(from_at)?, host(to), port(at)?),
+            _ => return Err(bad()),
+        };
+        if to_host.is_none() && to_port.is_none() {
+            return Err(bad());
+        }
+        Ok(Self { from_host, from_port, host: to_host, port: to_port })
+    }
+
+    /// Host and port to resolve and connect to for `url`, or `None` if this rule is not about it.
+    pub fn apply(&self, url: &TargetUrl) -> Option<(String, u16)> {
+        let host_fits = self.from_host.as_ref().is_none_or(|from| from.eq_ignore_ascii_case(&url.host));
+        let port_fits = self.from_port.is_none_or(|from| from == url.port);
+        (host_fits && port_fits)
+            .then(|| (self.host.clone().unwrap_or_else(|| url.host.clone()), self.port.unwrap_or(url.port)))
+    }
+}
+
+/// Splits at colons outside brackets and takes the brackets off; `None` if brackets do not close.
+fn split(text: &str) -> Option<Vec<&str>> {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    loop {
+        let (part, tail) = match rest.strip_prefix('[') {
+            Some(inside) => inside.split_once(']')?,
+            None => rest.split_at(rest.find(':').unwrap_or(rest.len())),
+        };
+        parts.push(part);
+        match tail.strip_prefix(':') {
+            Some(tail) => rest = tail,
+            None if tail.is_empty() => return Some(parts),
+            None => return None,
+        }
+    }
+}

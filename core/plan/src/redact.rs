@@ -1,0 +1,21 @@
+//! What is a secret (contract §7): sent, but shown as `***` in plan, archive, report, logs and hash.
+
+/// Headers whose values are secrets, lower case.
+const SECRET_HEADERS: [&str; 5] =
+    ["authorization", "proxy-authorization", "cookie", "x-api-key", "x-auth-token"];
+
+/// What stands in place of a secret.
+pub const REDACTED: &str = "***";
+
+/// Whether the value of header `name` must never be written anywhere.
+pub fn is_secret_header(name: &str) -> bool {
+    SECRET_HEADERS.iter().any(|secret| secret.eq_ignore_ascii_case(name.trim()))
+}
+
+/// A header line as it may be shown: `Authorization: ***`.
+pub fn redact_header_line(line: &str) -> String {
+    match line.split_once(':') {
+        Some((name, _)) if is_secret_header(name) => format!("{name}: {REDACTED}"),
+        _ => line.to_owned(),
+    }
+}
