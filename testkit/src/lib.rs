@@ -1,1 +1,36 @@
-//! (to be written)
+//! What the tests of the whole program stand on: scripted targets on a known schedule, the programs
+//! under test as child processes, closed forms of what must be measured, and a list of skips.
+//!
+//! The scripted target shares no code with `wavetank-wire`, `-driver` or `-target`: a mistake in
+//! theirs must not cancel out against the same mistake here. It is a blocking thread per connection,
+//! which is exact and plain, and good for some hundreds of connections.
+
+pub mod act;
+pub mod client;
+pub mod clock;
+mod conversation;
+pub mod mixture;
+pub mod netns;
+pub mod place;
+pub mod program;
+pub mod reading;
+pub mod result;
+pub mod script;
+pub mod serve;
+pub mod skip;
+pub mod target;
+pub mod truth;
+
+pub use act::{Act, answer, answer_with};
+pub use client::Client;
+pub use clock::Stamp;
+pub use mixture::Mixture;
+pub use place::{Place, free_port};
+pub use program::{Outcome, Program, Running};
+pub use reading::Seen;
+pub use result::RunResult;
+pub use script::{Accept, Script};
+pub use serve::Serve;
+pub use skip::skip;
+pub use target::Target;
+pub use truth::Truth;

@@ -1,0 +1,29 @@
+//! [`NetNs`]: a network of one's own, for tests that must see every packet or none.
+
+use crate::program::Program;
+use crate::skip::skip;
+
+/// A network namespace with nothing but loopback, made by `unshare`. It lives as long as a program in it.
+#[derive(Clone, Copy, Debug)]
+pub struct NetNs;
+
+impl NetNs {
+    /// Whether this process may make one; if not, `test` is recorded as skipped.
+    pub fn available(test: &str) -> bool {
+        let Some(unshare) = Program::foreign("unshare") else {
+            skip(test, "`unshare` is not installed");
+            return false;
+        };
+        let outcome = unshare.args(["--net", "--mount", "true"]).run();
+        if outcome.exit != Some(0) {
+            skip(test, "network and mount namespaces need root");
+        }
+        outcome.exit == Some(0)
+    }
+
+    /// Runs `script` by `sh` inside a fresh namespace, with the program's path as `$0`.
+    pub fn shell(program: &str, script: &str) -> Program {
+        let shell = Program::foreign("unshare").expect("asked for after `available`");
+        shell.args(["--net", "--mount", "sh", "-ec", script, program])
+    }
+}

@@ -1,0 +1,75 @@
+//! [`Place`]: a folder of one test, gone with it; and free ports.
+
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+/// A folder of one test, removed when it is dropped.
+#[derive(Debug)]
+pub struct Place {
+    folder: TempDir,
+}
+
+impl Place {
+    /// A fresh empty folder.
+    pub fn new() -> Self {
+        let folder = tempfile::Builder::new().prefix("wavetank-test-").tempdir();
+        Self { folder: folder.expect("the system's folder for temporary files is writable") }
+    }
+
+    /// The folder itself.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// A path inside it, as text for a command line.
+    pub fn file(&self, name: &str) -> String {
+        self.folder.path().join(name).to_string_lossy().into_owned()
+    }
+
+    /// Writes a file inside it and gives its path.
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> String {
+        std::fs::write(self.folder.path().join(name), content).expect("the test's own folder is writable");
+        self.file(name)
+    }
+
+    /// The folders of runs inside the runs directory `name`, sorted; none if it does not exist.
+    pub fn runs(&self, name: &str) -> Vec<PathBuf> {
+        let mut runs: Vec<PathBuf> = std::fs::read_dir(self.folder.path().join(name))
+            .map(|entries| entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect())
+            .unwrap_or_default();
+        runs.retain(|path| path.is_dir());
+        runs.sort();
+        runs
+    }
+
+    /// Every regular file below this place, links not followed.
+    pub fn all_files(&self) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        let mut folders = vec![self.folder.path().to_path_buf()];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+                let kind = entry.file_type();
+                match kind {
+                    Ok(kind) if kind.is_dir() => folders.push(entry.path()),
+                    Ok(kind) if kind.is_file() => found.push(entry.path()),
+                    _ => {}
+                }
+            }
+        }
+        found
+    }
+}
+
+impl Default for Place {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// A port of 127.0.0.1 on which nobody listened a moment ago.
+pub fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
+    listener.local_addr().expect("a bound socket has an address").port()
+}

@@ -1,0 +1,173 @@
+//! [`RunResult`]: the JSON of a run (`wavetank.run/1`), read by path, with the checks every run must pass.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::truth::Truth;
+
+/// Every error class of the contract.
+const CLASSES: [&str; 16] = [
+    "dns",
+    "connect_refused",
+    "connect_timeout",
+    "connect_unreachable",
+    "no_source_address",
+    "no_files",
+    "tls",
+    "reset",
+    "closed_early",
+    "request_timeout",
+    "protocol",
+    "status",
+    "check",
+    "body_limit",
+    "data",
+    "other",
+];
+
+/// The JSON object of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunResult {
+    value: Value,
+}
+
+impl RunResult {
+    /// Takes the object; panics if it is not a `wavetank.run/1`.
+    #[track_caller]
+    pub fn new(value: Value) -> Self {
+        assert_eq!(value["schema"], "wavetank.run/1", "not a run: {value:#}");
+        Self { value }
+    }
+
+    /// The whole object.
+    pub fn value(&self) -> &Value {
+        &self.value
+    }
+
+    /// What stands at `path`, e.g. `requests.offered`; null if nothing does.
+    pub fn at(&self, path: &str) -> &Value {
+        path.split('.').fold(&self.value, |value, name| &value[name])
+    }
+
+    /// The count at `path`; panics if there is none.
+    #[track_caller]
+    pub fn count(&self, path: &str) -> u64 {
+        self.at(path).as_u64().unwrap_or_else(|| panic!("no count at {path}: {self}"))
+    }
+
+    /// The count at `path`, or 0 if nothing stands there (classes that did not occur).
+    pub fn count_or_zero(&self, path: &str) -> u64 {
+        self.at(path).as_u64().unwrap_or(0)
+    }
+
+    /// The number at `path`; panics if there is none.
+    #[track_caller]
+    pub fn number(&self, path: &str) -> f64 {
+        self.at(path).as_f64().unwrap_or_else(|| panic!("no number at {path}: {self}"))
+    }
+
+    /// The text at `path`; panics if there is none.
+    #[track_caller]
+    pub fn text(&self, path: &str) -> &str {
+        self.at(path).as_str().unwrap_or_else(|| panic!("no text at {path}: {self}"))
+    }
+
+    /// The time at `path`, which is in microseconds.
+    #[track_caller]
+    pub fn time(&self, path: &str) -> Duration {
+        Duration::from_secs_f64(self.number(path) / 1e6)
+    }
+
+    /// The verdict's status.
+    #[track_caller]
+    pub fn status(&self) -> &str {
+        self.text("verdict.status")
+    }
+
+    /// Panics unless the counters obey contract §2 and §3.
+    #[track_caller]
+    pub fn conserved(&self) -> &Self {
+        let request = |name: &str| self.count(&format!("requests.{name}"));
+        let resolved = request("done") + request("failed") + request("dropped") + request("open");
+        assert_eq!(request("offered"), resolved, "offered = done + failed + dropped + open: {self}");
+        let classes: u64 = self.named("errors", &CLASSES);
+        assert_eq!(classes, request("failed"), "the classes sum to failed: {self}");
+        let reasons = ["max_open", "no_source_address", "no_files", "no_memory", "behind"];
+        assert_eq!(
+            self.named("dropped_by", &reasons),
+            request("dropped"),
+            "the reasons sum to dropped: {self}"
+        );
+        let wire = |name: &str| self.count(&format!("wire.{name}"));
+        let parts = request("sent") + wire("retried") + wire("redirected") + wire("resources");
+        assert_eq!(wire("sent"), parts, "wire.sent = sent + retried + redirected + resources: {self}");
+        let timeouts =
+            self.count_or_zero("errors.connect_timeout") + self.count_or_zero("errors.request_timeout");
+        let in_response = request("done") + timeouts + request("open");
+        assert_eq!(self.count("response_us.count"), in_response, "response holds done and censored: {self}");
+        if in_response > 0 {
+            let censored = self.count("response_us.censored");
+            assert_eq!(censored, timeouts + request("open"), "timeouts and open are censored: {self}");
+        }
+        self.connections_conserved();
+        self
+    }
+
+    #[track_caller]
+    fn connections_conserved(&self) {
+        let connection = |name: &str| self.count(&format!("connections.{name}"));
+        let (opened, opening) = (connection("opened"), connection("opening"));
+        assert_eq!(connection("offered"), opened + connection("failed") + opening, "connections: {self}");
+        let ended = connection("closed") + connection("lost") + connection("open");
+        assert_eq!(opened, ended, "opened = closed + lost + open: {self}");
+    }
+
+    /// The sum of a map of counts; panics on a name that is not among `names`.
+    #[track_caller]
+    fn named(&self, path: &str, names: &[&str]) -> u64 {
+        let map = self.at(path).as_object().unwrap_or_else(|| panic!("no map at {path}: {self}"));
+        for name in map.keys() {
+            assert!(names.contains(&name.as_str()), "{path}.{name} is no name of the contract: {self}");
+        }
+        map.values().map(|count| count.as_u64().unwrap_or_else(|| panic!("no count in {path}: {self}"))).sum()
+    }
+
+    /// What went out in all: load, warm-up and probe.
+    #[track_caller]
+    pub fn sent_in_all(&self) -> u64 {
+        self.count("wire.sent") + self.count_or_zero("warmup.wire.sent") + self.count("setup.sent")
+    }
+
+    /// Panics unless the target counted exactly what the run says went out.
+    #[track_caller]
+    pub fn agrees_with(&self, truth: &Truth) -> &Self {
+        let sent = self.sent_in_all();
+        assert_eq!(
+            truth.requests, sent,
+            "the target's count = wire.sent + warmup.wire.sent + setup.sent: {self}"
+        );
+        assert_eq!(truth.malformed, 0, "the target could read every request: {self}");
+        self
+    }
+
+    /// Panics unless the time at `path` is within max(2 %, 1 ms) of `expected`.
+    #[track_caller]
+    pub fn close_to(&self, path: &str, expected: Duration) -> &Self {
+        let found = self.time(path);
+        let tolerance = expected.mul_f64(0.02).max(Duration::from_millis(1));
+        let off = found.abs_diff(expected);
+        assert!(
+            off <= tolerance,
+            "{path} is {found:?}, the closed form says {expected:?} ± {tolerance:?}: {self}"
+        );
+        self
+    }
+}
+
+impl fmt::Display for RunResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#}", self.value)
+    }
+}

@@ -1,0 +1,196 @@
+//! [`Script`]: how a target behaves: how it accepts, and what it does with each request.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::act::{Act, answer, answer_with};
+use crate::reading::Seen;
+
+/// What is done with a request: a pure function of it and of its place in the target's schedule.
+pub type Play = dyn Fn(&Seen) -> Vec<Act> + Send + Sync;
+
+/// How connections are accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Accept {
+    /// As they come.
+    AtOnce,
+    /// The kernel completes handshakes, nobody ever takes the connections.
+    Never,
+    /// Nothing is taken for this long after the target's start; the kernel's queue holds `backlog`.
+    After {
+        /// How long the queue is left alone.
+        delay: Duration,
+        /// Connections the kernel queues (plus one); further ones are not answered.
+        backlog: i32,
+    },
+    /// The port is bound and closed: the kernel refuses.
+    Refuse,
+}
+
+/// A target's behaviour.
+#[derive(Clone)]
+pub struct Script {
+    /// How connections are accepted.
+    pub accept: Accept,
+    /// What is done on a connection before its first request is read.
+    pub greeting: Vec<Act>,
+    /// What is done with each request.
+    pub play: Arc<Play>,
+}
+
+impl Script {
+    /// A script that accepts at once and does what `play` says.
+    pub fn new(play: impl Fn(&Seen) -> Vec<Act> + Send + Sync + 'static) -> Self {
+        Self { accept: Accept::AtOnce, greeting: Vec::new(), play: Arc::new(play) }
+    }
+
+    /// The same, accepting otherwise.
+    #[must_use]
+    pub fn accepting(mut self, accept: Accept) -> Self {
+        self.accept = accept;
+        self
+    }
+
+    /// The same, beginning each connection with these acts.
+    #[must_use]
+    pub fn greeting(mut self, greeting: Vec<Act>) -> Self {
+        self.greeting = greeting;
+        self
+    }
+
+    /// 200 with a small body after `delay`.
+    pub fn constant(delay: Duration) -> Self {
+        Self::new(move |seen| vec![Act::Wait(delay), ok_to(seen)])
+    }
+
+    /// Every `every`-th request takes `slow`, all others `fast`.
+    pub fn bimodal(fast: Duration, slow: Duration, every: u64) -> Self {
+        Self::new(move |seen| {
+            let delay = if seen.number.is_multiple_of(every) { slow } else { fast };
+            vec![Act::Wait(delay), ok()]
+        })
+    }
+
+    /// Answers after `base`, but stops for `length` on all connections, `at` after the first request.
+    pub fn freeze(base: Duration, at: Duration, length: Duration) -> Self {
+        Self::new(move |seen| {
+            let from = seen.first.plus(at);
+            let to = from.plus(length);
+            let due = seen.arrived.plus(base);
+            let frozen = due >= from && seen.arrived < to;
+            vec![Act::WaitUntil(if frozen { to.plus(base) } else { due }), ok()]
+        })
+    }
+
+    /// Resets instead of answering.
+    pub fn reset() -> Self {
+        Self::new(|_| vec![Act::Reset])
+    }
+
+    /// Sends a head that promises `promised` bytes, a few of them, then resets.
+    pub fn reset_after_head(promised: usize) -> Self {
+        Self::new(move |_| vec![Act::Send(torso(promised)), Act::Wait(Duration::from_millis(5)), Act::Reset])
+    }
+
+    /// Sends a head that promises `promised` bytes and a few of them, then FIN; goes on reading.
+    pub fn half_close(promised: usize) -> Self {
+        Self::new(move |_| vec![Act::Send(torso(promised)), Act::HalfClose])
+    }
+
+    /// Reads everything and never answers.
+    pub fn silence() -> Self {
+        Self::new(|_| vec![Act::Silence])
+    }
+
+    /// Answers byte by byte, `gap` apart.
+    pub fn trickle(body: &[u8], gap: Duration) -> Self {
+        let bytes = answer(200, body);
+        Self::new(move |_| vec![Act::Trickle(bytes.clone(), gap)])
+    }
+
+    /// Answers `served` requests of each connection, then closes on reading the next, unanswered.
+    pub fn close_on_next(served: u64) -> Self {
+        Self::new(move |seen| vec![if seen.on_connection > served { Act::Close } else { ok() }])
+    }
+
+    /// Answers `served` requests of each connection, the last one with `Connection: close`.
+    pub fn close_announced(served: u64) -> Self {
+        Self::new(move |seen| {
+            if seen.on_connection < served {
+                return vec![ok()];
+            }
+            vec![Act::Send(answer_with(200, &[("Connection", "close")], b"hello\n")), Act::Close]
+        })
+    }
+
+    /// Answers, and closes a connection on which nothing comes for `limit`.
+    pub fn close_idle(limit: Duration) -> Self {
+        Self::new(move |_| vec![Act::IdleLimit(limit), ok()])
+    }
+
+    /// Answers with exactly these bytes; closes after them if `close`.
+    pub fn raw(bytes: &[u8], close: bool) -> Self {
+        let bytes = bytes.to_vec();
+        Self::new(move |_| {
+            let mut acts = vec![Act::Send(bytes.clone())];
+            if close {
+                acts.push(Act::Close);
+            }
+            acts
+        })
+    }
+
+    /// Interim answers (100, 102, 103) in pieces, then the real one.
+    pub fn interim() -> Self {
+        Self::new(|_| {
+            let interim = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 102 Processing\r\nX-Note: interim\r\n\r\n";
+            let hints = b"HTTP/1.1 103 Early Hints\r\nLink: </style.css>; rel=preload\r\n\r\n";
+            vec![Act::Send(interim.to_vec()), Act::Send(hints.to_vec()), ok()]
+        })
+    }
+
+    /// The statuses in turn, over all requests of the target.
+    pub fn statuses(statuses: &[u16]) -> Self {
+        let statuses = statuses.to_vec();
+        Self::new(move |seen| {
+            let status = statuses[(seen.number - 1) as usize % statuses.len()];
+            vec![Act::Send(if matches!(status, 204 | 304) {
+                bodiless(status)
+            } else {
+                answer(status, b"hello\n")
+            })]
+        })
+    }
+}
+
+impl std::fmt::Debug for Script {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Script").field("accept", &self.accept).finish_non_exhaustive()
+    }
+}
+
+/// 200 with a small body.
+pub fn ok() -> Act {
+    Act::Send(answer(200, b"hello\n"))
+}
+
+/// [`ok`], telling a client of HTTP/1.0 that asked for it that the connection is kept.
+fn ok_to(seen: &Seen) -> Act {
+    if seen.version == "HTTP/1.0" && seen.keeps_alive() {
+        Act::Send(answer_with(200, &[("Connection", "keep-alive")], b"hello\n"))
+    } else {
+        ok()
+    }
+}
+
+/// The head of an answer of `promised` bytes and the first four of them.
+fn torso(promised: usize) -> Vec<u8> {
+    assert!(promised > 4, "a torso must lack something");
+    let mut bytes = format!("HTTP/1.1 200 Scripted\r\nContent-Length: {promised}\r\n\r\n").into_bytes();
+    bytes.extend_from_slice(b"part");
+    bytes
+}
+
+fn bodiless(status: u16) -> Vec<u8> {
+    format!("HTTP/1.1 {status} Scripted\r\n\r\n").into_bytes()
+}
