@@ -1,13 +1,35 @@
-//! [`EnvironmentDoc`]: `environment.json`, the host and program a run was made with.
+//! [`EnvironmentDoc`]: `environment.json`, the command, program and host a run was made with.
 
 use serde::{Deserialize, Serialize};
 use wavetank_plan::HostFacts;
 
-/// What this host was like. Needed to believe a number later, and to compare two runs fairly.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+use crate::{DecodeError, LoadDoc, Probe};
+
+/// Written before the load starts, so that a run killed at any moment still tells what it was.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EnvironmentDoc {
+    /// Id of the run.
+    pub id: String,
     /// Version of wavetank.
     pub version: String,
+    /// The command line, secrets as `***`.
+    pub command: String,
+    /// Wall time of instant 0, RFC 3339 in UTC.
+    pub started_at: String,
+    /// The load in words.
+    pub load: LoadDoc,
+    /// The uncounted first request and its answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probe: Option<Probe>,
+    /// Driver in use: `uring` or `epoll`.
+    pub engine: String,
+    /// The host.
+    pub host: HostDoc,
+}
+
+/// What the host was like. Needed to believe a number later, and to compare two runs fairly.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostDoc {
     /// Host name.
     pub hostname: String,
     /// Kernel release.
@@ -26,11 +48,9 @@ pub struct EnvironmentDoc {
     pub addresses: Vec<String>,
 }
 
-impl EnvironmentDoc {
-    /// The facts of `host` as seen by `version` of wavetank.
-    pub fn new(host: &HostFacts, version: &str) -> Self {
+impl From<&HostFacts> for HostDoc {
+    fn from(host: &HostFacts) -> Self {
         Self {
-            version: version.to_owned(),
             hostname: host.hostname.clone(),
             kernel: host.kernel.clone(),
             cpu_model: host.cpu_model.clone(),
@@ -40,5 +60,20 @@ impl EnvironmentDoc {
             port_range: host.port_range,
             addresses: host.addresses.iter().map(ToString::to_string).collect(),
         }
+    }
+}
+
+impl EnvironmentDoc {
+    /// The object as indented JSON: people open this file.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("plain data with string keys always encodes")
+    }
+
+    /// Read `environment.json`.
+    ///
+    /// # Errors
+    /// When the text is no such object.
+    pub fn from_json(text: &str) -> Result<Self, DecodeError> {
+        serde_json::from_str(text).map_err(|error| DecodeError::json(&error))
     }
 }

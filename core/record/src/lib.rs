@@ -8,18 +8,22 @@ mod decode_error;
 mod environment_doc;
 mod error_doc;
 mod event_line;
+mod histogram_code;
+mod interval_line;
 mod judgement;
 mod number;
 mod run_parts;
 mod run_record;
 mod sample_line;
+mod series_line;
 mod times;
 mod wall;
 
 pub use decode_error::DecodeError;
-pub use environment_doc::EnvironmentDoc;
+pub use environment_doc::{EnvironmentDoc, HostDoc};
 pub use error_doc::{ERROR_SCHEMA, ErrorDoc};
 pub use event_line::EventLine;
+pub use interval_line::IntervalLine;
 pub use judgement::{Blame, Finding, Note, Status, Threshold, VerdictDoc};
 pub use number::Number;
 pub use run_parts::{

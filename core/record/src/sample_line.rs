@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Number;
+use crate::{DecodeError, Number};
 
 /// One request kept as an example: the first failures of each class and the slowest answers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -37,4 +37,19 @@ pub struct SampleLine {
     /// What went wrong in words; never contains a secret.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub detail: String,
+}
+
+impl SampleLine {
+    /// The line without its newline.
+    pub fn encode(&self) -> String {
+        serde_json::to_string(self).expect("strings and numbers always encode")
+    }
+
+    /// Read one line, without its newline.
+    ///
+    /// # Errors
+    /// When the bytes are no such line.
+    pub fn decode(line: &[u8]) -> Result<Self, DecodeError> {
+        serde_json::from_slice(line).map_err(|error| DecodeError::json(&error))
+    }
 }

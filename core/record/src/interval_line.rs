@@ -1,0 +1,219 @@
+//! [`IntervalLine`]: one line of `intervals/<agent>.jsonl`, which is also an agent's spool.
+
+use serde::{Deserialize, Serialize};
+use wavetank_measure::{Bytes, ConnCounts, Counters, Histogram, Interval, ThreadHealth};
+use wavetank_plan::Nanos;
+
+use crate::DecodeError;
+use crate::series_line::{Series, SeriesLine};
+
+/// Version of the line.
+const LINE_VERSION: u32 = 1;
+/// A count no run can reach. A damaged one would overflow when counts are added up.
+const COUNT_MAX: u64 = 1 << 56;
+
+/// One sealed interval of one agent, or the sum of all of them so far.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct IntervalLine {
+    /// Name of the agent; `local` on a single host.
+    pub agent: String,
+    /// Which life of the agent: a restarted one begins a new epoch.
+    pub epoch: u64,
+    /// Number of the interval within the epoch, from 0, without gaps. On a checkpoint: of the last one in it.
+    pub seq: u64,
+    /// Whether this is a checkpoint: everything up to and with `seq`, merged, so that what was lost before it
+    /// is lost no more.
+    pub checkpoint: bool,
+    /// What happened.
+    pub interval: Interval,
+}
+
+impl IntervalLine {
+    /// The line without its newline.
+    pub fn encode(&self) -> String {
+        serde_json::to_string(&RawLine::new(self)).expect("plain data with string keys always encodes")
+    }
+
+    /// Read one line, without its newline.
+    ///
+    /// # Errors
+    /// When the bytes are not a whole line of a version known here, or contradict themselves.
+    pub fn decode(line: &[u8]) -> Result<Self, DecodeError> {
+        let raw: RawLine = serde_json::from_slice(line).map_err(|error| DecodeError::json(&error))?;
+        raw.decode()
+    }
+}
+
+/// The line's keys, in the contract's order; what is missing reads as zero.
+#[derive(Serialize, Deserialize)]
+struct RawLine {
+    v: u32,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    checkpoint: bool,
+    agent: String,
+    epoch: u64,
+    seq: u64,
+    from_ns: i64,
+    len_ns: i64,
+    #[serde(default)]
+    users: u64,
+    series: Vec<SeriesLine>,
+    conns: RawConns,
+    bytes: crate::Bytes,
+    threads: Vec<RawThread>,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
+struct RawConns {
+    offered: u64,
+    opened: u64,
+    failed: u64,
+    closed: u64,
+    lost: u64,
+    reopened: u64,
+    opening: u64,
+    open: u64,
+    peak: u64,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
+struct RawThread {
+    thread: u16,
+    turns: u64,
+    stalled_turns: u64,
+    starved_turns: u64,
+    busy_ns: u64,
+    turn_ns_max: u64,
+    send_call_ns_max: u64,
+    cpu_ns: u64,
+}
+
+impl RawLine {
+    fn new(line: &IntervalLine) -> Self {
+        // Taken apart by name, so that a new field of an interval cannot be forgotten here.
+        let Interval { from, len, steps, phases, targets, conns, bytes, users, threads } = &line.interval;
+        let steps = steps.iter().map(SeriesLine::of_step);
+        let phases = phases.iter().map(SeriesLine::of_phase);
+        let targets = targets.iter().map(SeriesLine::of_target);
+        let Bytes { sent, received } = *bytes;
+        Self {
+            v: LINE_VERSION,
+            checkpoint: line.checkpoint,
+            agent: line.agent.clone(),
+            epoch: line.epoch,
+            seq: line.seq,
+            from_ns: from.0,
+            len_ns: len.0,
+            users: *users,
+            series: steps.chain(phases).chain(targets).collect(),
+            conns: RawConns::new(*conns),
+            bytes: crate::Bytes { sent, received },
+            threads: threads.iter().copied().map(RawThread::new).collect(),
+        }
+    }
+
+    fn decode(self) -> Result<IntervalLine, DecodeError> {
+        if self.v != LINE_VERSION {
+            return Err(DecodeError::new(format!("version {} is not {LINE_VERSION}", self.v)));
+        }
+        if self.len_ns < 0 || self.from_ns.checked_add(self.len_ns).is_none() {
+            return Err(DecodeError::new("an interval ends before it begins"));
+        }
+        let mut interval = Interval {
+            from: Nanos(self.from_ns),
+            len: Nanos(self.len_ns),
+            conns: self.conns.decode(),
+            bytes: Bytes { sent: self.bytes.sent, received: self.bytes.received },
+            users: self.users,
+            threads: self.threads.into_iter().map(RawThread::decode).collect(),
+            ..Interval::default()
+        };
+        for series in self.series {
+            match series.decode()? {
+                Series::Step(step) => interval.steps.push(step),
+                Series::Phase(phase) => interval.phases.push(phase),
+                Series::Target(target) => interval.targets.push(target),
+            }
+        }
+        let Self { checkpoint, agent, epoch, seq, .. } = self;
+        if largest_count(&interval) > COUNT_MAX {
+            return Err(DecodeError::new("a count beyond any run"));
+        }
+        Ok(IntervalLine { agent, epoch, seq, checkpoint, interval })
+    }
+}
+
+impl RawConns {
+    fn new(conns: ConnCounts) -> Self {
+        let ConnCounts { offered, opened, failed, closed, lost, reopened, opening, open, peak } = conns;
+        Self { offered, opened, failed, closed, lost, reopened, opening, open, peak }
+    }
+
+    fn decode(self) -> ConnCounts {
+        let Self { offered, opened, failed, closed, lost, reopened, opening, open, peak } = self;
+        ConnCounts { offered, opened, failed, closed, lost, reopened, opening, open, peak }
+    }
+}
+
+impl RawThread {
+    fn new(health: ThreadHealth) -> Self {
+        let ThreadHealth {
+            thread,
+            turns,
+            stalled_turns,
+            starved_turns,
+            busy_ns,
+            turn_ns_max,
+            send_call_ns_max,
+            cpu_ns,
+        } = health;
+        Self { thread, turns, stalled_turns, starved_turns, busy_ns, turn_ns_max, send_call_ns_max, cpu_ns }
+    }
+
+    fn decode(self) -> ThreadHealth {
+        let Self {
+            thread,
+            turns,
+            stalled_turns,
+            starved_turns,
+            busy_ns,
+            turn_ns_max,
+            send_call_ns_max,
+            cpu_ns,
+        } = self;
+        ThreadHealth {
+            thread,
+            turns,
+            stalled_turns,
+            starved_turns,
+            busy_ns,
+            turn_ns_max,
+            send_call_ns_max,
+            cpu_ns,
+        }
+    }
+}
+
+/// The largest of all numbers that are added up when intervals are merged.
+fn largest_count(interval: &Interval) -> u64 {
+    let requests = interval.steps.iter().flat_map(|step| {
+        let Counters { offered, sent, done, late, errors, dropped_by } = &step.counters;
+        let wire = [step.wire.sent, step.wire.retried, step.wire.redirected, step.wire.resources];
+        let status = step.status.0.iter().map(|&(_, count)| count);
+        let counts = [*offered, *sent, *done, *late, step.open].into_iter().chain(wire).chain(status);
+        counts.chain(*errors).chain(*dropped_by).chain([step.response.count(), step.service.count()])
+    });
+    let phases = interval.phases.iter().flat_map(|phase| {
+        [&phase.lag, &phase.wait, &phase.ttfb, &phase.transfer, &phase.failed].map(Histogram::count)
+    });
+    let targets = interval.targets.iter().flat_map(|target| [target.connect.count(), target.tls.count()]);
+    let ConnCounts { offered, opened, failed, closed, lost, reopened, opening, open, peak } = interval.conns;
+    let conns = [offered, opened, failed, closed, lost, reopened, opening, open, peak];
+    let threads = interval.threads.iter().flat_map(|thread| {
+        [thread.turns, thread.stalled_turns, thread.starved_turns, thread.busy_ns, thread.cpu_ns]
+    });
+    let run = [interval.bytes.sent, interval.bytes.received, interval.users];
+    requests.chain(phases).chain(targets).chain(conns).chain(threads).chain(run).max().unwrap_or(0)
+}
