@@ -1,0 +1,157 @@
+//! [`ArchiveWriter`]: the archive of a run under way.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use wavetank_measure::Interval;
+use wavetank_plan::{Nanos, constants};
+use wavetank_record::{EnvironmentDoc, EventLine, IntervalLine, RunRecord, SampleLine, Wall};
+
+use crate::line_file::LineFile;
+use crate::{RunsDir, StoreProblem};
+
+/// What is known before the first packet.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RunMeta {
+    /// Name of the run; part of the folder's name.
+    pub name: String,
+    /// Id of the run, e.g. from [`crate::new_id`]; the end of the folder's name.
+    pub id: String,
+    /// Wall time of instant 0, read once.
+    pub started: Wall,
+    /// Name of the agent whose intervals are written; `local` on a single host.
+    pub agent: String,
+    /// Which life of the agent.
+    pub epoch: u64,
+    /// Text of `plan.yaml`.
+    pub plan_yaml: String,
+    /// `environment.json`.
+    pub environment: EnvironmentDoc,
+}
+
+/// Writes one archive. Only [`ArchiveWriter::create`] and [`ArchiveWriter::finish`] tell of every failure; in
+/// between the first one is handed out once, further ones only show as gaps, and the load goes on.
+pub struct ArchiveWriter {
+    dir: PathBuf,
+    agent: String,
+    epoch: u64,
+    /// Number of the next interval.
+    seq: u64,
+    intervals: LineFile,
+    events: LineFile,
+    samples: LineFile,
+    /// When everything was last made sure of.
+    synced: Option<Nanos>,
+    /// A problem was handed out already.
+    told: bool,
+}
+
+impl ArchiveWriter {
+    /// Make the folder and write what is known before the load.
+    ///
+    /// # Errors
+    /// When any of it cannot be written; the caller reports it and runs without an archive.
+    pub fn create(runs_dir: &RunsDir, meta: &RunMeta) -> Result<Self, StoreProblem> {
+        let dir = runs_dir.folder(meta.started, &meta.name, &meta.id);
+        fs::create_dir_all(runs_dir.path()).map_err(|error| StoreProblem::new(runs_dir.path(), error))?;
+        fs::create_dir(&dir).map_err(|error| StoreProblem::new(&dir, error))?;
+        let intervals = dir.join("intervals");
+        fs::create_dir(&intervals).map_err(|error| StoreProblem::new(&intervals, error))?;
+        write_whole(&dir.join("plan.yaml"), &meta.plan_yaml)?;
+        write_whole(&dir.join("environment.json"), &(meta.environment.to_json() + "\n"))?;
+        sync_dir(&dir)?;
+        sync_dir(runs_dir.path())?;
+        Ok(Self {
+            agent: meta.agent.clone(),
+            epoch: meta.epoch,
+            seq: 0,
+            intervals: LineFile::new(&intervals.join(format!("{}.jsonl", meta.agent))),
+            events: LineFile::new(&dir.join("events.jsonl")),
+            samples: LineFile::new(&dir.join("samples.jsonl")),
+            synced: None,
+            told: false,
+            dir,
+        })
+    }
+
+    /// The archive's folder.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Add a sealed interval, merged over threads, at `now`; also syncs when it is time to.
+    pub fn interval(&mut self, now: Nanos, interval: &Interval) -> Option<StoreProblem> {
+        let line = IntervalLine {
+            agent: self.agent.clone(),
+            epoch: self.epoch,
+            seq: self.seq,
+            checkpoint: false,
+            interval: interval.clone(),
+        };
+        self.seq += 1;
+        let mut outcome = self.intervals.append(line.encode());
+        if now.since(*self.synced.get_or_insert(now)) >= constants::FSYNC_EVERY.0 as u64 {
+            self.synced = Some(now);
+            outcome = outcome.and(self.sync());
+        }
+        self.tell_once(outcome)
+    }
+
+    /// Add an event.
+    pub fn event(&mut self, event: &EventLine) -> Option<StoreProblem> {
+        let outcome = self.events.append(event.encode());
+        self.tell_once(outcome)
+    }
+
+    /// Add an example request.
+    pub fn sample(&mut self, sample: &SampleLine) -> Option<StoreProblem> {
+        let outcome = self.samples.append(sample.encode());
+        self.tell_once(outcome)
+    }
+
+    /// Write `run.json`, which makes the run a finished one, and hand back the archive's folder.
+    ///
+    /// # Errors
+    /// When the record or anything before it cannot be made safe on the disk; then there is no `run.json`.
+    pub fn finish(mut self, record: &RunRecord) -> Result<PathBuf, StoreProblem> {
+        self.sync()?;
+        let (partial, whole) = (self.dir.join("run.json.partial"), self.dir.join("run.json"));
+        let written = write_whole(&partial, &(record.to_json() + "\n"))
+            .and_then(|()| fs::rename(&partial, &whole).map_err(|error| StoreProblem::new(&whole, error)));
+        if let Err(problem) = written {
+            // Only tidiness: without its final name the file means nothing.
+            let _ = fs::remove_file(&partial);
+            return Err(problem);
+        }
+        sync_dir(&self.dir)?;
+        sync_dir(&self.dir.join("intervals"))?;
+        Ok(self.dir)
+    }
+
+    fn sync(&mut self) -> Result<(), StoreProblem> {
+        self.intervals.sync()?;
+        self.events.sync()?;
+        self.samples.sync()
+    }
+
+    fn tell_once(&mut self, outcome: Result<(), StoreProblem>) -> Option<StoreProblem> {
+        let problem = outcome.err()?;
+        (!std::mem::replace(&mut self.told, true)).then_some(problem)
+    }
+}
+
+/// A small file, whole and synced.
+fn write_whole(path: &Path, text: &str) -> Result<(), StoreProblem> {
+    let write = || -> io::Result<()> {
+        let mut file = File::create(path)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()
+    };
+    write().map_err(|error| StoreProblem::new(path, error))
+}
+
+/// Names are safe only once their folder is synced.
+fn sync_dir(path: &Path) -> Result<(), StoreProblem> {
+    File::open(path).and_then(|dir| dir.sync_all()).map_err(|error| StoreProblem::new(path, error))
+}

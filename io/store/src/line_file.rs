@@ -1,0 +1,55 @@
+//! [`LineFile`]: a file that only whole lines are added to.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use crate::StoreProblem;
+
+/// An append-only file of lines. A line that could not be written whole is taken away again, so that a disk
+/// with room later goes on after the last good line.
+pub(crate) struct LineFile {
+    path: PathBuf,
+    /// Opened at the first line.
+    file: Option<File>,
+    /// Bytes of whole lines written so far.
+    good_bytes: u64,
+    /// A torn line is still in the way.
+    torn: bool,
+}
+
+impl LineFile {
+    pub(crate) fn new(path: &Path) -> Self {
+        Self { path: path.to_owned(), file: None, good_bytes: 0, torn: false }
+    }
+
+    /// Add `line`, which has no newline of its own.
+    pub(crate) fn append(&mut self, mut line: String) -> Result<(), StoreProblem> {
+        line.push('\n');
+        let written = self.write(line.as_bytes());
+        written.map_err(|error| StoreProblem::new(&self.path, error))
+    }
+
+    /// Wait until everything is on the disk.
+    pub(crate) fn sync(&mut self) -> Result<(), StoreProblem> {
+        let Some(file) = &self.file else { return Ok(()) };
+        file.sync_data().map_err(|error| StoreProblem::new(&self.path, error))
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let file = match &mut self.file {
+            Some(file) => file,
+            empty => empty.insert(OpenOptions::new().create(true).append(true).open(&self.path)?),
+        };
+        if self.torn {
+            file.set_len(self.good_bytes)?;
+            self.torn = false;
+        }
+        if let Err(error) = file.write_all(bytes) {
+            self.torn = file.set_len(self.good_bytes).is_err();
+            return Err(error);
+        }
+        self.good_bytes += bytes.len() as u64;
+        Ok(())
+    }
+}

@@ -1,0 +1,196 @@
+//! [`OpenedRun`]: an archive read back, finished or not.
+
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use wavetank_plan::UserError;
+use wavetank_record::{EnvironmentDoc, EventLine, IntervalLine, RunRecord, SampleLine};
+
+use crate::store_problem::plain;
+
+/// Bytes of one line at most: 4,096 series with all their histograms stay well below it.
+const LINE_BYTES_MAX: u64 = 256 << 20;
+
+/// An archive, with everything small already read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OpenedRun {
+    /// Its folder.
+    pub dir: PathBuf,
+    /// `run.json`; `None` if the run never finished.
+    pub record: Option<RunRecord>,
+    /// Text of `plan.yaml`; empty if it is missing.
+    pub plan_yaml: String,
+    /// `environment.json`, if it could be read.
+    pub environment: Option<EnvironmentDoc>,
+    /// `events.jsonl`, damaged lines left out.
+    pub events: Vec<EventLine>,
+    /// `samples.jsonl`, damaged lines left out.
+    pub samples: Vec<SampleLine>,
+}
+
+/// One thing read from the sealed intervals.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Sealed {
+    /// The next interval of an agent.
+    Next(IntervalLine),
+    /// Intervals of this agent were lost before this checkpoint: forget what it gave and begin from the sum here.
+    Instead(IntervalLine),
+}
+
+/// What reading the intervals was like.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReadReport {
+    /// Intervals handed out.
+    pub intervals: u64,
+    /// Numbers that never appeared, in no checkpoint either.
+    pub missing: u64,
+    /// Whole lines that could not be read.
+    pub damaged: u64,
+    /// Files that ended in the middle of a line, which was discarded: the process was stopped there.
+    pub torn: u64,
+}
+
+/// Open the archive at `dir`.
+///
+/// # Errors
+/// A usage error if it is no archive, or its `run.json` is unreadable.
+pub fn open(dir: &Path) -> Result<OpenedRun, UserError> {
+    let run_json = read_text(&dir.join("run.json"))?;
+    let plan_yaml = read_text(&dir.join("plan.yaml"))?;
+    if run_json.is_none() && plan_yaml.is_none() {
+        return Err(UserError::usage(
+            "not_an_archive",
+            format!(
+                "`{}` is not an archive of a run: it has neither `run.json` nor `plan.yaml`",
+                dir.display()
+            ),
+            "name a run by its folder, the beginning of its id, or `latest`",
+        ));
+    }
+    let record = run_json.as_deref().map(RunRecord::from_json).transpose().map_err(|error| {
+        let path = dir.join("run.json");
+        UserError::usage("archive_damaged", format!("cannot read `{}`: {error}", path.display()), "")
+    })?;
+    let environment = read_text(&dir.join("environment.json"))?;
+    Ok(OpenedRun {
+        dir: dir.to_owned(),
+        record,
+        plan_yaml: plan_yaml.unwrap_or_default(),
+        environment: environment.and_then(|text| EnvironmentDoc::from_json(&text).ok()),
+        events: read_lines(&dir.join("events.jsonl"), EventLine::decode)?,
+        samples: read_lines(&dir.join("samples.jsonl"), SampleLine::decode)?,
+    })
+}
+
+impl OpenedRun {
+    /// Hand every sealed interval to `visit`, agent by agent in the order of their names, each agent's in the
+    /// order of their numbers. Streams: an hour's histograms do not fit into memory together.
+    ///
+    /// # Errors
+    /// A usage error if the files cannot be read at all.
+    pub fn read_intervals(&self, mut visit: impl FnMut(Sealed)) -> Result<ReadReport, UserError> {
+        let dir = self.dir.join("intervals");
+        let mut paths: Vec<_> = match fs::read_dir(&dir) {
+            Ok(entries) => entries.filter_map(|entry| Some(entry.ok()?.path())).collect(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            Err(error) => return Err(unreadable(&dir, &error)),
+        };
+        paths.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
+        paths.sort();
+        let mut report = ReadReport::default();
+        for path in paths {
+            let mut agent = AgentReader::default();
+            let torn = for_each_line(&path, |line| match IntervalLine::decode(line) {
+                Ok(line) => agent.take(line, &mut visit),
+                Err(_) => agent.report.damaged += 1,
+            })?;
+            report.intervals += agent.report.intervals;
+            report.missing += agent.report.missing;
+            report.damaged += agent.report.damaged;
+            report.torn += u64::from(torn);
+        }
+        Ok(report)
+    }
+}
+
+/// Follows the numbers of one agent's intervals.
+#[derive(Default)]
+struct AgentReader {
+    /// Epoch and number of the last interval known, in an interval or a checkpoint.
+    last: Option<(u64, u64)>,
+    /// Intervals missing since the last checkpoint that covered everything.
+    missing_here: u64,
+    report: ReadReport,
+}
+
+impl AgentReader {
+    fn take(&mut self, line: IntervalLine, visit: &mut impl FnMut(Sealed)) {
+        let next = match self.last {
+            Some((epoch, seq)) if epoch == line.epoch => seq + 1,
+            _ => 0,
+        };
+        let older = self.last.is_some_and(|(epoch, _)| line.epoch < epoch) || line.seq < next;
+        if line.checkpoint {
+            let lost_before = self.missing_here > 0 || line.seq >= next;
+            if lost_before && self.last.is_none_or(|(epoch, _)| line.epoch >= epoch) {
+                self.report.missing -= self.missing_here;
+                self.missing_here = 0;
+                self.last = Some((line.epoch, line.seq));
+                visit(Sealed::Instead(line));
+            }
+        } else if !older {
+            self.missing_here += line.seq - next;
+            self.report.missing += line.seq - next;
+            self.report.intervals += 1;
+            self.last = Some((line.epoch, line.seq));
+            visit(Sealed::Next(line));
+        }
+    }
+}
+
+/// The text of a small file; `None` if there is no such file.
+fn read_text(path: &Path) -> Result<Option<String>, UserError> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(unreadable(path, &error)),
+    }
+}
+
+fn read_lines<T, E>(path: &Path, decode: impl Fn(&[u8]) -> Result<T, E>) -> Result<Vec<T>, UserError> {
+    let mut lines = Vec::new();
+    for_each_line(path, |line| lines.extend(decode(line).ok()))?;
+    Ok(lines)
+}
+
+/// Hands out whole lines without their newline. Returns whether the file ended without one.
+fn for_each_line(path: &Path, mut visit: impl FnMut(&[u8])) -> Result<bool, UserError> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(unreadable(path, &error)),
+    };
+    let mut reader = BufReader::with_capacity(1 << 16, file);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let read = reader.by_ref().take(LINE_BYTES_MAX).read_until(b'\n', &mut line);
+        let bytes = read.map_err(|error| unreadable(path, &error))?;
+        if bytes == 0 {
+            return Ok(false);
+        }
+        if line.pop() != Some(b'\n') {
+            return Ok(true);
+        }
+        visit(&line);
+    }
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> UserError {
+    UserError::usage(
+        "archive_unreadable",
+        format!("cannot read `{}`: {}", path.display(), plain(error)),
+        "check the path and its permissions",
+    )
+}

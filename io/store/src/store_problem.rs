@@ -1,0 +1,64 @@
+//! [`StoreProblem`]: the disk refused, and the load goes on.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use wavetank_plan::{Nanos, UserError};
+use wavetank_record::EventLine;
+
+/// Something in the archive could not be written.
+#[derive(Debug)]
+pub struct StoreProblem {
+    /// What could not be written.
+    pub path: PathBuf,
+    /// What the system said.
+    pub source: io::Error,
+}
+
+impl StoreProblem {
+    pub(crate) fn new(path: &Path, source: io::Error) -> Self {
+        Self { path: path.to_owned(), source }
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> &'static str {
+        match self.source.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+                "free some space, or choose another place with `--runs-dir DIR`"
+            }
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                "choose a writable place with `--runs-dir DIR`, or run with `--no-archive`"
+            }
+            _ => "choose another place with `--runs-dir DIR`, or run with `--no-archive`",
+        }
+    }
+
+    /// As an event of the run at `now`.
+    pub fn event(&self, now: Nanos) -> EventLine {
+        EventLine { at_ns: now.0, kind: "archive_failed".to_owned(), text: self.to_string() }
+    }
+
+    /// As a usage error, for places where nothing runs yet.
+    pub fn user_error(&self) -> UserError {
+        UserError::usage("archive_unwritable", self.to_string(), self.hint())
+    }
+}
+
+impl fmt::Display for StoreProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot write `{}`: {}", self.path.display(), plain(&self.source))
+    }
+}
+
+impl std::error::Error for StoreProblem {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.source)
+    }
+}
+
+/// The system's words without Rust's `(os error 28)`.
+pub(crate) fn plain(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or_default().to_owned()
+}
