@@ -1,0 +1,63 @@
+//! [`Ending`] and [`Circumstances`]: how the run ended, and what surrounded it.
+
+use wavetank_measure::ErrorClass;
+use wavetank_plan::Nanos;
+
+/// How the run ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ending {
+    /// As planned, drained or not.
+    Finished,
+    /// SIGINT or SIGTERM.
+    Signal,
+    /// Stopped from page or fleet.
+    Stopped,
+    /// A stop condition fired.
+    StopFired {
+        /// The condition's text.
+        condition: String,
+        /// The seal at which it was seen.
+        at: Nanos,
+    },
+    /// Nothing done in the first seconds, and everything failed alike.
+    Hopeless {
+        /// How everything failed.
+        class: ErrorClass,
+    },
+    /// The uncounted probe got no answer; nothing else was sent.
+    ProbeFailed {
+        /// How it failed.
+        class: ErrorClass,
+        /// The probe's own words, e.g. `connection refused`.
+        message: String,
+    },
+    /// A step of the run's `before` failed; no load was sent.
+    BeforeFailed {
+        /// Which step, and how.
+        message: String,
+    },
+    /// A step or check of the run's `after` failed.
+    AfterFailed {
+        /// Which step, and how.
+        message: String,
+    },
+}
+
+/// What surrounded the run, as far as the caller knows it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Circumstances {
+    /// Load and target share this host.
+    pub same_host: bool,
+    /// CPUs this process was allowed.
+    pub cpus: u32,
+    /// Share of CPU time the hypervisor took.
+    pub steal: Option<f64>,
+    /// Intervals or agents that are missing, in words; each makes the run incomplete.
+    pub lost: Vec<String>,
+    /// A knee was sought: a full generator voids it.
+    pub knee_sought: bool,
+    /// `--scale` or `--speed`: a rehearsal, in which an undecided threshold is only noted.
+    pub rehearsal: bool,
+    /// What the doctor found on the way to what is under test: doubts.
+    pub path: Vec<crate::Finding>,
+}

@@ -1,0 +1,58 @@
+//! [`Verdict`] and [`Diagnosis`]: what is said in the end.
+
+use wavetank_plan::ExitCode;
+
+use crate::{Blame, Finding};
+
+/// How a run is judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// Everything held.
+    Pass,
+    /// Something is broken, and not by us.
+    Fail,
+    /// Doubt about the generator or the path could turn the verdict.
+    Invalid,
+    /// Something is missing.
+    Incomplete,
+}
+
+impl Status {
+    /// The name used in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Fail => "fail",
+            Self::Invalid => "invalid",
+            Self::Incomplete => "incomplete",
+        }
+    }
+}
+
+/// The verdict as it stands in a run's JSON.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// How the run is judged.
+    pub status: Status,
+    /// Why, most weighty first: a word (`signal`, `accounting`, `undecided`, `before`, `probe`, …), the code
+    /// of a finding, or the text of a broken condition. Empty for a pass.
+    pub reasons: Vec<String>,
+    /// Who set the limit.
+    pub blame: Blame,
+}
+
+/// Everything this crate has to say about a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Diagnosis {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// How the process ends.
+    pub exit: ExitCode,
+    /// What belongs beside the verdict's word in the first line, e.g. `late: 3.2 % of offered …`, or `the
+    /// generator was the limit: this rate is a lower bound`. Empty for a plain pass.
+    pub headline: String,
+    /// Can change the verdict, decisive ones first.
+    pub findings: Vec<Finding>,
+    /// Circumstances; never change it.
+    pub notes: Vec<String>,
+}

@@ -1,0 +1,1 @@
+//! [`Judge`]: thresholds and stop conditions, second by second.

@@ -1,0 +1,91 @@
+//! [`Spans`]: which stretch of time counts for what.
+
+use wavetank_plan::{Nanos, Phase, Plan};
+
+use crate::Interval;
+
+/// The phases' times. The *measured window* is the judged phases' time: rates are what happened inside
+/// it, divided by its length. An interval lies wholly inside or outside, because seals fall on phase ends;
+/// where a phase was cut short, the interval in which that happened still belongs to it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Spans {
+    phases: Vec<Span>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Span {
+    start: Nanos,
+    /// `None` until a phase without a length has ended.
+    end: Option<Nanos>,
+    warmup: bool,
+}
+
+impl Spans {
+    /// The times as planned.
+    pub fn new(plan: &Plan) -> Self {
+        let span = |phase: &Phase| Span { start: phase.start, end: phase.end(), warmup: phase.warmup };
+        Self { phases: plan.phases.iter().map(span).collect() }
+    }
+
+    /// Phase number `phase` ended at `at`: earlier than planned, or it had no planned end.
+    /// A later instant than the planned one changes nothing.
+    pub fn phase_ended(&mut self, phase: u16, at: Nanos) {
+        if let Some(span) = self.phases.get_mut(usize::from(phase)) {
+            let at = at.max(span.start);
+            span.end = Some(span.end.map_or(at, |planned| planned.min(at)));
+        }
+    }
+
+    /// Whether phase number `phase` is warm-up; a phase the plan does not know is not.
+    pub fn is_warmup(&self, phase: u16) -> bool {
+        self.phases.get(usize::from(phase)).is_some_and(|span| span.warmup)
+    }
+
+    /// Whether `interval` lies in the time of phase number `phase`.
+    pub fn in_phase(&self, phase: u16, interval: &Interval) -> bool {
+        self.phases.get(usize::from(phase)).is_some_and(|span| span.contains(interval.from))
+    }
+
+    /// Whether `interval` lies in the measured window.
+    pub fn in_window(&self, interval: &Interval) -> bool {
+        self.phases.iter().any(|span| !span.warmup && span.contains(interval.from))
+    }
+
+    /// Whether `interval` lies before the end of the last warm-up phase: its traffic is warm-up's.
+    pub fn in_warmup(&self, interval: &Interval) -> bool {
+        let end = self.phases.iter().filter(|span| span.warmup).filter_map(|span| span.end).max();
+        end.is_some_and(|end| interval.from < end)
+    }
+
+    /// Length of phase number `phase`; while a phase without an end runs, up to `now`.
+    pub fn phase_length(&self, phase: u16, now: Nanos) -> Nanos {
+        self.phases.get(usize::from(phase)).map_or(Nanos::ZERO, |span| span.length(now))
+    }
+
+    /// Length of the measured window: the union of the judged phases' times, up to `now`.
+    pub fn window_length(&self, now: Nanos) -> Nanos {
+        let mut judged: Vec<_> = self.phases.iter().filter(|span| !span.warmup).collect();
+        judged.sort_by_key(|span| span.start);
+        let (mut total, mut covered) = (Nanos::ZERO, Nanos(i64::MIN));
+        for span in judged {
+            let start = span.start.max(covered);
+            let end = span.start + span.length(now);
+            if end > start {
+                total += end - start;
+                covered = end;
+            }
+        }
+        total
+    }
+}
+
+impl Span {
+    fn contains(&self, at: Nanos) -> bool {
+        self.start <= at && self.end.is_none_or(|end| at < end)
+    }
+
+    fn length(&self, now: Nanos) -> Nanos {
+        let end = self.end.map_or(now, |end| end.min(now));
+        Nanos(end.since(self.start) as i64)
+    }
+}

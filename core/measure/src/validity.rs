@@ -1,0 +1,67 @@
+//! [`Validity`]: how far the generator itself can be believed; facts only.
+
+use wavetank_plan::Nanos;
+
+/// A share with its two counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Share {
+    /// How many.
+    pub count: u64,
+    /// Of how many.
+    pub of: u64,
+}
+
+/// A share in one stretch of time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WindowShare {
+    /// The share.
+    pub share: Share,
+    /// Begin of the stretch.
+    pub from: Nanos,
+    /// Its length.
+    pub len: Nanos,
+}
+
+/// How often one load thread was full.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ThreadLoad {
+    /// Number of the thread.
+    pub thread: u16,
+    /// Intervals in which its busy share was at least [`wavetank_plan::constants::THREAD_FULL_SHARE`].
+    pub full: u64,
+    /// Intervals of the measured window it was seen in.
+    pub intervals: u64,
+}
+
+/// How far the generator itself can be believed: facts about the judged keys in the measured window,
+/// without an opinion.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Validity {
+    /// The worst ten seconds: late of offered.
+    pub late_worst: WindowShare,
+    /// Seconds with at least one late request, of all seconds of the measured window.
+    pub late_seconds: Share,
+    /// Open model, the worst ten seconds: dropped or failed for a generator reason, of offered.
+    pub generator_worst: WindowShare,
+    /// Open model, the whole run: dropped or failed for a generator reason, of offered.
+    pub generator_open_model: Share,
+    /// Dropped for a generator reason, of offered; all judged keys.
+    pub generator_dropped: Share,
+    /// Failed for a generator reason, of offered; all judged keys.
+    pub generator_failed: Share,
+    /// Of these drops: at `max_open` while a load thread was full.
+    pub max_open_while_full: u64,
+    /// Loop turns that found no buffer or submission slot, of turns that did work.
+    pub starved_turns: Share,
+    /// Loop turns that worked longer than the late tolerance, of turns that did work.
+    pub stalled_turns: Share,
+    /// Each load thread.
+    pub threads: Vec<ThreadLoad>,
+}
+
+impl Share {
+    /// As a fraction; 0 of 0 is 0.
+    pub fn fraction(self) -> f64 {
+        if self.of == 0 { 0.0 } else { self.count as f64 / self.of as f64 }
+    }
+}

@@ -1,0 +1,84 @@
+//! [`View`]: totals of some keys, merged for reading.
+
+use wavetank_plan::Nanos;
+
+use crate::{Counters, Histogram, StatusCounts, Wire};
+
+/// Which keys a [`View`] merges. All but `Warmup` and `Phase` leave warm-up out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Selection {
+    /// Every key that is judged.
+    Judged,
+    /// Every key of a warm-up phase.
+    Warmup,
+    /// One phase, by its index in the plan.
+    Phase(u16),
+    /// One scenario, by its index in the plan.
+    Scenario(u16),
+    /// One step, by the indices of scenario and step.
+    Step(u16, u16),
+}
+
+/// Totals of some keys. The parts that are kept by phase only (lag, wait, ttfb, transfer, failed,
+/// connect, tls) are empty in the view of a scenario or step.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct View {
+    /// Counts.
+    pub counters: Counters,
+    /// Offered and unresolved: at the last seal, or for ever once the run is over.
+    pub open: u64,
+    /// Answers by status.
+    pub status: StatusCounts,
+    /// What went over the wire.
+    pub wire: Wire,
+    /// complete − intended, with the time waited of censored requests.
+    pub response: Histogram,
+    /// complete − sent.
+    pub service: Histogram,
+    /// begun − intended.
+    pub lag: Histogram,
+    /// sent − begun.
+    pub wait: Histogram,
+    /// first byte − sent.
+    pub ttfb: Histogram,
+    /// complete − first byte.
+    pub transfer: Histogram,
+    /// Time of failed requests that are not censored.
+    pub failed: Histogram,
+    /// TCP connect.
+    pub connect: Histogram,
+    /// TLS handshake.
+    pub tls: Histogram,
+    /// Offered, done and so on inside the time of the span: what rates are made of.
+    pub in_window: Counters,
+    /// Length of the span: what rates are divided by.
+    pub duration: Nanos,
+}
+
+impl View {
+    /// Offered inside the span, per second.
+    pub fn offered_per_s(&self) -> f64 {
+        per_second(self.in_window.offered, self.duration)
+    }
+
+    /// Done inside the span, per second; completions in the drain are in no rate.
+    pub fn done_per_s(&self) -> f64 {
+        per_second(self.in_window.done, self.duration)
+    }
+
+    /// Requests in `response` with the time they waited, because no answer came: timeouts, and those
+    /// open at the end.
+    pub fn censored(&self) -> u64 {
+        self.response.count().saturating_sub(self.counters.done)
+    }
+
+    /// Whether percentile `q` (0 to 100) of `response` or `lag` is unknown: more requests were dropped than
+    /// lie above it, and a dropped request is in no histogram.
+    pub fn is_unknown(&self, q: f64) -> bool {
+        crate::percentile_unknown(&self.counters, q)
+    }
+}
+
+pub(crate) fn per_second(count: u64, length: Nanos) -> f64 {
+    if length > Nanos::ZERO { count as f64 / length.as_secs_f64() } else { 0.0 }
+}
