@@ -1,1 +1,42 @@
-//! (to be written)
+//! When each arrival falls due.
+//!
+//! One global schedule per phase, a function of (seed, phase, rates) alone: [`Schedule`] walks the part of
+//! it that a [`Share`] owns, so that any number of threads and agents together send one and the same list.
+//! Beside it: [`Timers`] (a timer wheel), [`Random`] (keyed random values), [`CountedLimit`] (totals such as
+//! `max_open` split over threads). This crate knows no threads, sockets or clock; time is an argument, and
+//! nothing here allocates once a phase is under way.
+//!
+//! ```
+//! use wavetank_pace::{Schedule, ScheduleSpec, Share};
+//! use wavetank_plan::{Arrivals, Nanos, Rate};
+//!
+//! let thread_1_of_2 = Share::WHOLE.split(2, 1);
+//! let mut schedule = Schedule::new(ScheduleSpec {
+//!     seed: 7,
+//!     phase: 0,
+//!     start: Nanos::ZERO,
+//!     end: Some(Nanos::SECOND),
+//!     rate: Rate::per_second(4),
+//!     arrivals: Arrivals::Even,
+//!     count_max: None,
+//!     share: thread_1_of_2,
+//! });
+//! let mine: Vec<_> = std::iter::from_fn(|| schedule.pop()).map(|a| (a.index, a.at)).collect();
+//! assert_eq!(mine, [(1, Nanos::from_millis(250)), (3, Nanos::from_millis(750))]);
+//! ```
+
+mod block;
+mod count_table;
+mod counted_limit;
+mod even;
+mod poisson;
+mod random;
+mod schedule;
+mod share;
+mod timers;
+
+pub use counted_limit::CountedLimit;
+pub use random::Random;
+pub use schedule::{Arrival, Schedule, ScheduleSpec};
+pub use share::Share;
+pub use timers::{TimerId, Timers};

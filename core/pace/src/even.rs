@@ -1,0 +1,215 @@
+//! [`Even`]: arrival `i` where the integral of the rate reaches `i`, in integers.
+
+use wavetank_plan::{Nanos, Rate};
+
+use crate::share::greatest_common_divisor;
+
+/// Evenly spaced arrivals under a rate that is constant in pieces. The instant is exact, rounded down to
+/// the nanosecond, so an arrival never leaves its half-open piece: `R/s` for `T` gives ⌈R × T⌉ arrivals.
+///
+/// Another shape of piece (a linear climb) needs its own integral and its own inverse in [`Piece`]; the
+/// rest does not care.
+#[derive(Clone, Debug)]
+pub(crate) struct Even {
+    /// In order of time; never empty. `base` rises with them.
+    pieces: Vec<Piece>,
+    cursor: Cursor,
+}
+
+/// A stretch of one rate, up to the next one.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    from: Nanos,
+    /// In lowest terms; count 0 for no arrivals.
+    count: u64,
+    per: u64,
+    base: Integral,
+}
+
+/// The integral of the rate at an instant: `whole + part / of`, `part < of <= OF_MAX`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Integral {
+    whole: u64,
+    part: u64,
+    of: u64,
+}
+
+/// Where the last asked index lies: `from + ns + rest / (count × of)` of its piece, and the two strides
+/// used last, so that the steady state needs no division.
+#[derive(Clone, Copy, Debug)]
+struct Cursor {
+    piece: usize,
+    index: u64,
+    ns: u64,
+    rest: u128,
+    unit: u128,
+    /// Indices from here on belong to the next piece.
+    index_end: u64,
+    strides: [Stride; 2],
+}
+
+/// `indices` further is `ns + rest / unit` later.
+#[derive(Clone, Copy, Debug, Default)]
+struct Stride {
+    indices: u64,
+    ns: u64,
+    rest: u128,
+}
+
+impl Even {
+    pub(crate) fn new(start: Nanos, rate: Rate) -> Self {
+        let first = Piece::new(start, rate, Integral { whole: 0, part: 0, of: 1 });
+        Self { pieces: vec![first], cursor: Cursor::NOWHERE }
+    }
+
+    /// When `index` falls due, if the rates known so far reach it before the end of time.
+    #[inline]
+    pub(crate) fn at(&mut self, index: u64) -> Option<Nanos> {
+        let cursor = &mut self.cursor;
+        if index >= cursor.index_end || index < cursor.index {
+            self.seek(index)?;
+        } else if index > cursor.index {
+            let indices = index - cursor.index;
+            if cursor.strides[0].indices != indices {
+                cursor.strides.swap(0, 1);
+                if cursor.strides[0].indices != indices {
+                    cursor.strides[0] = self.pieces[cursor.piece].stride(indices);
+                }
+            }
+            let stride = cursor.strides[0];
+            cursor.index = index;
+            cursor.ns = cursor.ns.saturating_add(stride.ns);
+            cursor.rest += stride.rest;
+            if cursor.rest >= cursor.unit {
+                cursor.rest -= cursor.unit;
+                cursor.ns = cursor.ns.saturating_add(1);
+            }
+        }
+        self.pieces[self.cursor.piece].from.0.checked_add_unsigned(self.cursor.ns).map(Nanos)
+    }
+
+    /// From `at` on the rate is `rate`, whatever was planned before.
+    pub(crate) fn change(&mut self, at: Nanos, rate: Rate) {
+        let start = self.pieces[0].from;
+        let keep = self.pieces.partition_point(|piece| piece.from < at);
+        self.pieces.truncate(keep);
+        let piece = match self.pieces.last() {
+            Some(last) => Piece::new(at, rate, last.integral(at)),
+            // A change at or before the start: the phase still begins at its start.
+            None => Piece::new(start, rate, Integral { whole: 0, part: 0, of: 1 }),
+        };
+        self.pieces.push(piece);
+        self.cursor = Cursor::NOWHERE;
+    }
+
+    fn seek(&mut self, index: u64) -> Option<()> {
+        self.cursor = Cursor::NOWHERE;
+        // The first index of a piece rises with the pieces; of several that begin alike, all but the last
+        // are empty.
+        let piece = self.pieces.partition_point(|piece| piece.base.ceil() <= index) - 1;
+        let found = &self.pieces[piece];
+        if found.count == 0 {
+            return None;
+        }
+        let (ns, rest) = found.inverse(index);
+        self.cursor = Cursor {
+            piece,
+            index,
+            ns,
+            rest,
+            unit: found.unit(),
+            index_end: self.pieces.get(piece + 1).map_or(u64::MAX, |next| next.base.ceil()),
+            strides: [Stride::default(); 2],
+        };
+        Some(())
+    }
+}
+
+impl Cursor {
+    const NOWHERE: Self = Self {
+        piece: 0,
+        index: 0,
+        ns: 0,
+        rest: 0,
+        unit: 0,
+        index_end: 0,
+        strides: [Stride { indices: 0, ns: 0, rest: 0 }; 2],
+    };
+}
+
+impl Piece {
+    fn new(from: Nanos, rate: Rate, base: Integral) -> Self {
+        let per = u64::try_from(rate.per.0).unwrap_or(0).max(1);
+        let divisor = greatest_common_divisor(rate.count, per);
+        let (count, per) = (rate.count / divisor, per / divisor);
+        // More than one per nanosecond cannot be told apart from one.
+        let (count, per) = if count > per { (1, 1) } else { (count, per) };
+        Self { from, count, per, base }
+    }
+
+    /// The integral at an instant of this piece.
+    fn integral(&self, at: Nanos) -> Integral {
+        let grown = u128::from(at.since(self.from)) * u128::from(self.count);
+        let per = u128::from(self.per);
+        self.base.plus((grown / per) as u64, (grown % per) as u64, self.per)
+    }
+
+    /// What `rest` is counted in: `1 / unit` of a nanosecond. At most 2^63 × [`Integral::OF_MAX`].
+    fn unit(&self) -> u128 {
+        u128::from(self.count) * u128::from(self.base.of)
+    }
+
+    /// How long after `from` the integral reaches `index`, as nanoseconds and rest. `index >= base`.
+    /// (index − whole − part/of) × per / count = ⌊a × per / count⌋ + (rest × of − part × per) / (count × of)
+    fn inverse(&self, index: u64) -> (u64, u128) {
+        let scaled = u128::from(index - self.base.whole) * u128::from(self.per);
+        let (whole, rest) = (scaled / u128::from(self.count), scaled % u128::from(self.count));
+        let unit = self.unit();
+        let taken = u128::from(self.base.part) * u128::from(self.per);
+        let rest = rest * u128::from(self.base.of);
+        // What the base already holds is taken off: whole nanoseconds, and what is below one.
+        let (taken_ns, taken_rest) = (taken / unit, taken % unit);
+        let (borrow, rest) =
+            if rest >= taken_rest { (0, rest - taken_rest) } else { (1, rest + unit - taken_rest) };
+        (u64::try_from(whole - taken_ns - borrow).unwrap_or(u64::MAX), rest)
+    }
+
+    fn stride(&self, indices: u64) -> Stride {
+        let scaled = u128::from(indices) * u128::from(self.per);
+        let count = u128::from(self.count);
+        Stride {
+            indices,
+            ns: u64::try_from(scaled / count).unwrap_or(u64::MAX),
+            rest: scaled % count * u128::from(self.base.of),
+        }
+    }
+}
+
+impl Integral {
+    /// Keeps every product below 2^127. Rates per s, min and h in any order stay far below it and are
+    /// exact; a chain of changes between stranger periods is rounded to 2^-62 of an arrival.
+    const OF_MAX: u64 = 1 << 62;
+
+    /// First index at or after the integral.
+    fn ceil(self) -> u64 {
+        self.whole.saturating_add(u64::from(self.part > 0))
+    }
+
+    fn plus(self, whole: u64, part: u64, of: u64) -> Self {
+        let common = u128::from(self.of / greatest_common_divisor(self.of, of)) * u128::from(of);
+        let (sum, of) = if common <= u128::from(Self::OF_MAX) {
+            let scale = |part: u64, of: u64| u128::from(part) * (common / u128::from(of));
+            (scale(self.part, self.of) + scale(part, of), common)
+        } else {
+            let scale = |part: u64, of: u64| u128::from(part) * u128::from(Self::OF_MAX) / u128::from(of);
+            (scale(self.part, self.of) + scale(part, of), u128::from(Self::OF_MAX))
+        };
+        let (carry, part) = ((sum / of) as u64, (sum % of) as u64);
+        let divisor = greatest_common_divisor(part, of as u64);
+        Self {
+            whole: self.whole.saturating_add(whole).saturating_add(carry),
+            part: part / divisor,
+            of: of as u64 / divisor,
+        }
+    }
+}

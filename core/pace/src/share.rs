@@ -1,0 +1,122 @@
+//! [`Share`]: which of the global indices belong to one thread or agent.
+
+/// Owns the global indices `i` with `first <= i % of < first + width`: an exact rational share,
+/// `width / of`, interleaved with the others so that every part sees the same load at all times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Share {
+    /// First owned remainder.
+    pub first: u64,
+    /// Owned remainders in a row; `first + width <= of`. 0 owns nothing.
+    pub width: u64,
+    /// Indices in one turn; positive.
+    pub of: u64,
+}
+
+impl Share {
+    /// Everything.
+    pub const WHOLE: Self = Self { first: 0, width: 1, of: 1 };
+
+    /// Whether the index `i` is owned.
+    pub const fn contains(self, i: u64) -> bool {
+        let remainder = i % self.of;
+        self.first <= remainder && remainder - self.first < self.width
+    }
+
+    /// How many owned indices are below `total`: exact, so the counts of a partition sum to `total`.
+    pub const fn count_below(self, total: u64) -> u64 {
+        let rest = (total % self.of).saturating_sub(self.first);
+        let rest = if rest < self.width { rest } else { self.width };
+        total / self.of * self.width + rest
+    }
+
+    /// The `k`-th owned index, counted from 0; `None` beyond what 64 bits hold, or if nothing is owned.
+    pub const fn nth_checked(self, k: u64) -> Option<u64> {
+        if self.width == 0 {
+            return None;
+        }
+        match (k / self.width).checked_mul(self.of) {
+            Some(turn) => turn.checked_add(self.first + k % self.width),
+            None => None,
+        }
+    }
+
+    /// The `k`-th owned index, counted from 0; `u64::MAX` beyond what 64 bits hold, or if nothing is owned.
+    pub const fn nth(self, k: u64) -> u64 {
+        match self.nth_checked(k) {
+            Some(index) => index,
+            None => u64::MAX,
+        }
+    }
+
+    /// The `k`-th of `parts` equal parts of this share; together they own exactly what it owns.
+    ///
+    /// # Panics
+    /// If `k >= parts`, or if the turn of the result would exceed 64 bits (threads × agents × weights
+    /// beyond all reason).
+    #[must_use]
+    pub const fn split(self, parts: u64, k: u64) -> Self {
+        assert!(k < parts, "a part is one of the parts");
+        // As far as the width divides, its remainders are dealt out; what is left divides by turns. Dealing
+        // remainders first keeps the runs of consecutive indices in one hand short.
+        let dealt = greatest_common_divisor(self.width, parts);
+        let width = self.width / dealt;
+        let turn = k / dealt;
+        let of = self.of.checked_mul(parts / dealt).expect("the turn of a share fits 64 bits");
+        Self { first: self.first + k % dealt * width + turn * self.of, width, of }
+    }
+}
+
+/// Euclid's algorithm; the result is positive because `b` is.
+pub(crate) const fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
+    while a != 0 {
+        (a, b) = (b % a, a);
+    }
+    b
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `parts` own every index of `whole` exactly once, and count and enumerate what they own.
+    fn check(whole: Share, parts: &[Share]) {
+        for total in 0..400 {
+            let owners: Vec<_> = parts.iter().filter(|part| part.contains(total)).collect();
+            assert_eq!(owners.len(), usize::from(whole.contains(total)), "index {total} of {parts:?}");
+            let counted: u64 = parts.iter().map(|part| part.count_below(total)).sum();
+            assert_eq!(counted, whole.count_below(total), "below {total} of {parts:?}");
+        }
+        for part in parts {
+            let listed: Vec<u64> = (0..400).filter(|&i| part.contains(i)).collect();
+            for (k, &index) in listed.iter().enumerate() {
+                assert_eq!(part.nth(k as u64), index, "{part:?}");
+                assert_eq!(part.count_below(index), k as u64, "{part:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn splitting_partitions_exactly() {
+        let weighted = [(0, 3), (3, 1), (4, 6)].map(|(first, width)| Share { first, width, of: 10 });
+        check(Share::WHOLE, &weighted);
+        for whole in [Share::WHOLE, weighted[0], weighted[1], weighted[2]] {
+            for parts in [1, 2, 3, 4, 6, 7, 12] {
+                let split: Vec<Share> = (0..parts).map(|k| whole.split(parts, k)).collect();
+                check(whole, &split);
+                let twice: Vec<Share> = split.iter().flat_map(|s| (0..3).map(|k| s.split(3, k))).collect();
+                check(whole, &twice);
+            }
+        }
+    }
+
+    #[test]
+    fn the_ends_of_the_range_hold() {
+        let nothing = Share { first: 2, width: 0, of: 5 };
+        check(nothing, &[]);
+        assert_eq!(nothing.nth_checked(0), None);
+        let odd = Share::WHOLE.split(2, 1);
+        assert_eq!(odd.nth(u64::MAX / 2), u64::MAX);
+        assert_eq!(odd.nth_checked(u64::MAX / 2 + 1), None);
+        assert_eq!(odd.count_below(u64::MAX), u64::MAX / 2);
+    }
+}

@@ -1,0 +1,276 @@
+//! [`Wheel`]: where timers wait.
+//!
+//! A *tick* is 2^10 ns (about a microsecond), a *turn* 2^12 ticks (4.2 ms). The near wheel has a slot for
+//! each tick of the current turn, the far wheel one for each of the next 65,535 turns (4.6 minutes), so a
+//! request timeout moves once in its life, together only with those of its own 4 ms: there is no moment at
+//! which seconds' worth of timers move at once. A deadline still further away parks in the farther half of
+//! the far wheel, spread over its slots, and is filed anew when that slot comes.
+
+use super::bits::Bits;
+
+/// No entry.
+pub(super) const NONE: u32 = u32::MAX;
+
+const TICK_BITS: u32 = 10;
+const TURN_BITS: u32 = 12;
+const NEAR_SLOTS: usize = 1 << TURN_BITS;
+const FAR_SLOTS: usize = 1 << 16;
+
+/// One timer, or a free place in the slab.
+#[derive(Clone, Debug)]
+pub(super) struct Entry<T> {
+    pub(super) at: i64,
+    /// Counts reuses of this place; a [`super::TimerId`] of an older one names nothing.
+    pub(super) generation: u32,
+    /// Next entry of the slot, or of the free list.
+    pub(super) next: u32,
+    previous: u32,
+    pub(super) place: Place,
+    value: Option<T>,
+}
+
+/// Which list an entry is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// None: free, or between two.
+    Nowhere,
+    /// The heap of due timers.
+    Due,
+    /// A slot of the near wheel.
+    Near(u16),
+    /// A slot of the far wheel.
+    Far(u16),
+}
+
+/// First entry of a slot, and a lower bound of its deadlines (exact unless one was cancelled). Both are
+/// meaningless while the slot's bit is clear, so that untouched slots stay untouched memory.
+#[derive(Clone, Debug)]
+struct Slots {
+    first: Vec<u32>,
+    at_min: Vec<i64>,
+    filled: Bits,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Wheel<T> {
+    entries: Vec<Entry<T>>,
+    free: u32,
+    used: usize,
+    /// Ticks up to this one are not in the wheels any more.
+    tick: u64,
+    near: Slots,
+    far: Slots,
+}
+
+impl<T> Wheel<T> {
+    pub(super) fn with_capacity(capacity: usize) -> Self {
+        Self {
+            entries: Vec::with_capacity(capacity),
+            free: NONE,
+            used: 0,
+            // A run's clock starts at or a little before zero; another start costs one `jump`.
+            tick: tick_of(0),
+            near: Slots::new(NEAR_SLOTS),
+            far: Slots::new(FAR_SLOTS),
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.used
+    }
+
+    pub(super) fn entry(&self, entry: u32) -> &Entry<T> {
+        &self.entries[entry as usize]
+    }
+
+    /// The entry, if it still is of that generation and in use.
+    pub(super) fn get(&self, entry: u32, generation: u32) -> Option<&Entry<T>> {
+        self.entries
+            .get(entry as usize)
+            .filter(|found| found.generation == generation && found.value.is_some())
+    }
+
+    /// A place in the slab for a timer, with its generation; in no list yet.
+    pub(super) fn allocate(&mut self, at: i64, value: T) -> (u32, u32) {
+        self.used += 1;
+        if self.free == NONE {
+            let entry = u32::try_from(self.entries.len()).ok().filter(|&entry| entry != NONE);
+            let entry = entry.expect("fewer than 4 billion timers");
+            let value = Some(value);
+            let place = Place::Nowhere;
+            self.entries.push(Entry { at, generation: 0, next: NONE, previous: NONE, place, value });
+            return (entry, 0);
+        }
+        let entry = self.free;
+        let found = &mut self.entries[entry as usize];
+        self.free = found.next;
+        found.at = at;
+        found.value = Some(value);
+        (entry, found.generation)
+    }
+
+    /// Free an entry that is in no slot.
+    pub(super) fn release(&mut self, entry: u32) -> Option<T> {
+        let found = &mut self.entries[entry as usize];
+        found.generation = found.generation.wrapping_add(1);
+        found.place = Place::Nowhere;
+        found.next = self.free;
+        self.free = entry;
+        self.used -= 1;
+        found.value.take()
+    }
+
+    /// File an entry by its deadline; false if that is due by the wheel's tick (then it is marked so).
+    pub(super) fn link(&mut self, entry: u32) -> bool {
+        let at = self.entries[entry as usize].at;
+        let tick = tick_of(at);
+        let place = if tick <= self.tick {
+            Place::Due
+        } else if turn_of(tick) == turn_of(self.tick) {
+            Place::Near((tick % NEAR_SLOTS as u64) as u16)
+        } else {
+            let ahead = turn_of(tick) - turn_of(self.tick);
+            let turn = if ahead < FAR_SLOTS as u64 {
+                turn_of(tick)
+            } else {
+                // Spread by a multiplicative hash (Knuth), so that what was set at once does not return at once.
+                let spread = u64::from(entry.wrapping_mul(0x9E37_79B1) >> 17);
+                turn_of(self.tick) + FAR_SLOTS as u64 - 1 - spread
+            };
+            Place::Far((turn % FAR_SLOTS as u64) as u16)
+        };
+        self.entries[entry as usize].place = place;
+        let (slots, slot, bound) = match place {
+            Place::Nowhere | Place::Due => return false,
+            Place::Near(slot) => (&mut self.near, usize::from(slot), at),
+            Place::Far(slot) => (&mut self.far, usize::from(slot), at),
+        };
+        let next = slots.push(slot, entry, bound);
+        let found = &mut self.entries[entry as usize];
+        (found.next, found.previous) = (next, NONE);
+        if next != NONE {
+            self.entries[next as usize].previous = entry;
+        }
+        true
+    }
+
+    /// Take an entry out of its slot.
+    pub(super) fn unlink(&mut self, entry: u32) {
+        let Entry { next, previous, place, .. } = self.entries[entry as usize];
+        if next != NONE {
+            self.entries[next as usize].previous = previous;
+        }
+        if previous != NONE {
+            self.entries[previous as usize].next = next;
+            return;
+        }
+        match place {
+            Place::Near(slot) => self.near.set_first(usize::from(slot), next),
+            Place::Far(slot) => self.far.set_first(usize::from(slot), next),
+            Place::Nowhere | Place::Due => {}
+        }
+    }
+
+    /// Advance to the next filled slot that begins by `now` and hand out its list, linked by `next`, to be
+    /// filed again. `None` if there is none; then the wheel stands at `now`.
+    pub(super) fn turn(&mut self, now: i64) -> Option<u32> {
+        let now = tick_of(now);
+        if turn_of(now).saturating_sub(turn_of(self.tick)) >= FAR_SLOTS as u64 {
+            return self.jump(now);
+        }
+        if let Some(slot) = self.near.filled.first_from((self.tick % NEAR_SLOTS as u64) as usize) {
+            // All slots of the near wheel are ticks of the current turn.
+            let tick = turn_of(self.tick) << TURN_BITS | slot as u64;
+            if tick <= now {
+                self.tick = tick;
+                return Some(self.near.take(slot));
+            }
+        } else if let Some((turn, slot)) = self.far_first() {
+            let tick = turn << TURN_BITS;
+            if tick <= now {
+                self.tick = tick;
+                return Some(self.far.take(slot));
+            }
+        }
+        self.tick = self.tick.max(now);
+        None
+    }
+
+    /// Nobody asked for longer than the far wheel spans: hand everything out at once, rather than follow
+    /// each parked timer through its stations.
+    fn jump(&mut self, now: u64) -> Option<u32> {
+        self.tick = now;
+        let mut list = NONE;
+        for (number, entry) in self.entries.iter_mut().enumerate() {
+            let filled = match entry.place {
+                Place::Nowhere | Place::Due => continue,
+                Place::Near(slot) => (&mut self.near.filled, slot),
+                Place::Far(slot) => (&mut self.far.filled, slot),
+            };
+            filled.0.clear(usize::from(filled.1));
+            entry.next = list;
+            list = number as u32;
+        }
+        (list != NONE).then_some(list)
+    }
+
+    /// A lower bound of the deadlines in the wheels, later than the wheel's tick.
+    pub(super) fn next(&self) -> Option<i64> {
+        if let Some(slot) = self.near.filled.first_from(0) {
+            return Some(self.near.at_min[slot]);
+        }
+        self.far_first().map(|(turn, slot)| {
+            // Parked timers of the slot are later than it; it must be visited when it comes all the same.
+            let last = instant_of((turn << TURN_BITS) + (NEAR_SLOTS as u64 - 1));
+            self.far.at_min[slot].min(last)
+        })
+    }
+
+    /// The first filled slot of the far wheel, as the turn it stands for and its number.
+    fn far_first(&self) -> Option<(u64, usize)> {
+        let from = turn_of(self.tick) + 1;
+        let begin = (from % FAR_SLOTS as u64) as usize;
+        let slot = self.far.filled.first_from(begin).or_else(|| self.far.filled.first_from(0))?;
+        let ahead = (slot + FAR_SLOTS - begin) % FAR_SLOTS;
+        Some((from + ahead as u64, slot))
+    }
+}
+
+impl Slots {
+    fn new(slots: usize) -> Self {
+        Self { first: vec![0; slots], at_min: vec![0; slots], filled: Bits::new(slots) }
+    }
+
+    /// Put an entry at the head of a slot; the former head, or [`NONE`].
+    fn push(&mut self, slot: usize, entry: u32, at: i64) -> u32 {
+        let next = if self.filled.contains(slot) { self.first[slot] } else { NONE };
+        self.at_min[slot] = if next == NONE { at } else { self.at_min[slot].min(at) };
+        self.set_first(slot, entry);
+        next
+    }
+
+    fn set_first(&mut self, slot: usize, entry: u32) {
+        self.first[slot] = entry;
+        if entry == NONE { self.filled.clear(slot) } else { self.filled.set(slot) }
+    }
+
+    /// Empty a filled slot; its list.
+    fn take(&mut self, slot: usize) -> u32 {
+        self.filled.clear(slot);
+        self.first[slot]
+    }
+}
+
+/// Ticks count from the earliest instant there is, so they are never negative.
+const fn tick_of(at: i64) -> u64 {
+    (at as u64 ^ 1 << 63) >> TICK_BITS
+}
+
+/// The first instant of a tick, stopping at the last one there is.
+const fn instant_of(tick: u64) -> i64 {
+    if tick >= 1 << (64 - TICK_BITS) { i64::MAX } else { ((tick << TICK_BITS) ^ 1 << 63) as i64 }
+}
+
+const fn turn_of(tick: u64) -> u64 {
+    tick >> TURN_BITS
+}
