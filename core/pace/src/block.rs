@@ -40,7 +40,7 @@ impl Block {
         let node = Node { bits: 0, prefix: 0, start: 0, count: 0 };
         Self {
             key: [0; 2],
-            block: 0,
+            number: 0,
             stack: [node; DEPTH_MAX + 1],
             depth: 0,
             leaf: node,
