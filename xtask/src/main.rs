@@ -1,1 +1,59 @@
-fn main() {}
+//! The project's task runner: `cargo ci`, `cargo xtask tidy`, `cargo xtask golden`, `cargo xtask bench`.
+//! It depends on no crate of the product, so that it works while the product does not build.
+#![expect(clippy::print_stdout, reason = "a command-line program speaks on stdout")]
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+mod ci;
+mod stopwatch;
+mod tidy;
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "The project's task runner")]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Everything that must hold before a change lands: packages, licences, format, lints, rules, tests, benches.
+    Ci,
+    /// The rules of the house that the compiler does not know.
+    Tidy,
+    /// Record that the goldens of the stored formats are in step with the pages that describe them.
+    Golden,
+}
+
+fn main() -> ExitCode {
+    let done = match Arguments::parse().task {
+        Task::Ci => ci::run(&root()),
+        Task::Tidy => tidy(),
+        Task::Golden => tidy::record_goldens(&root()),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            println!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn tidy() -> anyhow::Result<()> {
+    let findings = tidy::run(&root())?;
+    for finding in &findings {
+        println!("{finding}");
+    }
+    anyhow::ensure!(findings.is_empty(), "tidy: {} breaches", findings.len());
+    println!("tidy: nothing to complain about");
+    Ok(())
+}
+
+/// The repository's root: the folder above this crate's.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the repository").to_owned()
+}

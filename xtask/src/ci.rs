@@ -1,0 +1,107 @@
+//! `cargo ci`: everything that must hold before a change lands, in one command.
+//!
+//! Steps run in order, the first failure stops. A test that cannot run here (no root, no namespaces, a program
+//! missing) appends a line `name: reason` to the file named by the environment variable `WAVETANK_SKIPS`, if set,
+//! and returns; the lines are printed at the end, so that nothing is silently green.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+
+use crate::stopwatch::Stopwatch;
+
+mod deny;
+mod packages;
+
+/// Names the file to which tests that cannot run here append `name: reason`.
+const SKIPS_VARIABLE: &str = "WAVETANK_SKIPS";
+
+/// Runs all steps; an error names the step that failed.
+pub(crate) fn run(root: &Path) -> Result<()> {
+    let skips = root.join("target").join("skipped-tests.txt");
+    std::fs::create_dir_all(root.join("target")).context("target")?;
+    std::fs::write(&skips, "").context("target/skipped-tests.txt")?;
+    let mut ci = Ci { root, skips, watch: Stopwatch::start(), done: Vec::new(), skipped: Vec::new() };
+    let outcome = ci.steps();
+    ci.summary();
+    outcome
+}
+
+/// One run of the checks.
+struct Ci<'a> {
+    root: &'a Path,
+    /// Where tests say what they skipped.
+    skips: PathBuf,
+    watch: Stopwatch,
+    done: Vec<(&'static str, Duration)>,
+    /// What was left out, with the reason.
+    skipped: Vec<String>,
+}
+
+impl Ci<'_> {
+    fn steps(&mut self) -> Result<()> {
+        self.step("packages", packages::install)?;
+        self.step("fmt", |ci| ci.cargo(&["fmt", "--all", "--check"]))?;
+        self.step("tidy", |_| crate::tidy())?;
+        self.step("clippy", |ci| {
+            ci.cargo(&["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"])
+        })?;
+        self.step("deny", deny::check)?;
+        self.step("build", |ci| ci.cargo(&["build", "--release", "--locked", "-p", "wavetank"]))?;
+        self.step("test", |ci| ci.cargo(&["test", "--workspace", "--locked"]))?;
+        Ok(())
+    }
+
+    fn step(&mut self, name: &'static str, work: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
+        println!("\n== {name}");
+        let watch = Stopwatch::start();
+        let outcome = work(self);
+        let took = watch.elapsed();
+        self.done.push((name, took));
+        match outcome {
+            Ok(()) => {
+                println!("== {name}: ok, {:.1} s", took.as_secs_f64());
+                Ok(())
+            }
+            Err(error) => {
+                bail!("cargo ci failed at {name} after {:.1} s: {error:#}", took.as_secs_f64())
+            }
+        }
+    }
+
+    /// Runs cargo with its output going where ours goes.
+    fn cargo(&self, arguments: &[&str]) -> Result<()> {
+        let status = self.cargo_command(arguments).status().context("cargo cannot be started")?;
+        if !status.success() {
+            bail!("`cargo {}` ended with {status}", arguments.join(" "));
+        }
+        Ok(())
+    }
+
+    fn cargo_command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        command.args(arguments).current_dir(self.root).env(SKIPS_VARIABLE, &self.skips);
+        command
+    }
+
+    /// Where the time went and what did not run.
+    fn summary(&mut self) {
+        println!("\n== summary, {:.0} s in all", self.watch.elapsed().as_secs_f64());
+        for (name, took) in &self.done {
+            println!("{:>9.1} s  {name}", took.as_secs_f64());
+        }
+        let by_tests = std::fs::read_to_string(&self.skips).unwrap_or_default();
+        let mut skipped = std::mem::take(&mut self.skipped);
+        skipped.extend(by_tests.lines().filter(|line| !line.is_empty()).map(str::to_owned));
+        skipped.sort();
+        skipped.dedup();
+        for line in &skipped {
+            println!("SKIPPED {line}");
+        }
+        if skipped.is_empty() {
+            println!("nothing was skipped");
+        }
+    }
+}

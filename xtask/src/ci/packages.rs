@@ -1,0 +1,78 @@
+//! Programs the tests and benches need beside Rust: one list, installed with apt where that is possible.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use super::Ci;
+
+/// A program that tests or benches call, and Debian's package that brings it.
+const NEEDED: [(&str, &str); 7] = [
+    ("curl", "curl"),         // a foreign client against `wavetank serve`
+    ("ip", "iproute2"),       // addresses and namespaces for tests
+    ("nginx", "nginx-light"), // the foreign server of the benches and tests
+    ("ps", "procps"),         // looking at processes in tests
+    ("strace", "strace"),     // counting system calls on the load path
+    ("tcpdump", "tcpdump"),   // nothing is sent before a refusal
+    ("wrk", "wrk"),           // the peer of the benches
+];
+
+/// Installs what is missing when this is root on a machine with apt; otherwise says how, and notes the skip.
+pub(super) fn install(ci: &mut Ci<'_>) -> Result<()> {
+    let missing = missing(|program| find(program).is_some());
+    if missing.is_empty() {
+        println!("all programs that tests need are here");
+        return Ok(());
+    }
+    let root = rustix::process::geteuid().is_root();
+    if !root || find("apt-get").is_none() {
+        println!("missing: {0}. Install with: sudo apt-get install {0}", missing.join(" "));
+        ci.skipped
+            .push(format!("packages: {} not installed; tests that need them are skipped", missing.join(" ")));
+        return Ok(());
+    }
+    apt(&["update", "-q"])?;
+    let mut arguments = vec!["install", "-q", "-y", "--no-install-recommends"];
+    arguments.extend(&missing);
+    apt(&arguments)
+}
+
+/// Packages whose program is not there.
+fn missing(is_there: impl Fn(&str) -> bool) -> Vec<&'static str> {
+    NEEDED.iter().filter(|(program, _)| !is_there(program)).map(|(_, package)| *package).collect()
+}
+
+fn apt(arguments: &[&str]) -> Result<()> {
+    let mut command = Command::new("apt-get");
+    let status =
+        command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive").status().context("apt-get")?;
+    if !status.success() {
+        bail!("`apt-get {}` ended with {status}", arguments.join(" "));
+    }
+    Ok(())
+}
+
+/// Where a program lies: in PATH, or where Debian keeps servers and network tools.
+pub(crate) fn find(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let places = std::env::split_paths(&path).chain(["/usr/sbin", "/sbin"].map(PathBuf::from));
+    places.map(|place| place.join(program)).find(|file| Path::is_file(file))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_is_found_and_its_absence_too() {
+        assert!(find("sh").is_some());
+        assert!(find("no-such-program-anywhere").is_none());
+    }
+
+    #[test]
+    fn only_what_is_missing_is_installed() {
+        assert_eq!(missing(|program| program != "ip"), ["iproute2"]);
+        assert!(missing(|_| true).is_empty());
+    }
+}

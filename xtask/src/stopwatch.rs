@@ -1,0 +1,22 @@
+//! [`Stopwatch`]: how long a step took. The only clock of the task runner, which must work when the product
+//! does not build.
+
+use std::time::{Duration, Instant};
+
+/// Time since a beginning.
+#[derive(Clone, Copy)]
+pub(crate) struct Stopwatch(Instant);
+
+impl Stopwatch {
+    /// Starts now.
+    #[expect(clippy::disallowed_methods, reason = "the task runner may not depend on the driver's clock")]
+    pub(crate) fn start() -> Self {
+        Self(Instant::now())
+    }
+
+    /// Time since the start.
+    #[expect(clippy::disallowed_methods, reason = "the task runner may not depend on the driver's clock")]
+    pub(crate) fn elapsed(self) -> Duration {
+        self.0.elapsed()
+    }
+}

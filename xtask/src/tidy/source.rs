@@ -1,0 +1,312 @@
+//! [`Source`]: one Rust file taken apart into what the rules look at.
+//!
+//! Rules work on tokens, never on text: a word inside a string or a comment is not code. The token tree is
+//! enough for every rule of the house, so no grammar is needed and code inside macros is seen as well.
+
+use std::str::FromStr;
+
+use anyhow::{Result, anyhow};
+use proc_macro2::{Delimiter, Group, Spacing, TokenStream, TokenTree};
+
+/// One Rust file.
+pub(crate) struct Source {
+    /// Path from the repository's root, with `/`.
+    pub(crate) path: String,
+    /// Lines of the file, blank ones and comments included.
+    pub(crate) lines: usize,
+    /// Every path and identifier of the code, use trees spelt out.
+    pub(crate) words: Vec<Word>,
+    /// Every attribute.
+    pub(crate) attributes: Vec<Attribute>,
+    /// Every function with a body.
+    pub(crate) functions: Vec<Function>,
+}
+
+/// A path such as `std::time::Instant::now`, or a lone identifier.
+pub(crate) struct Word {
+    pub(crate) text: String,
+    pub(crate) line: usize,
+    /// Inside `#[cfg(test)]` or a test file.
+    pub(crate) test: bool,
+    pub(crate) next: Next,
+}
+
+/// What stands behind a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// `()`
+    EmptyParens,
+    /// `(…)`
+    Parens,
+    /// `!`, but not `!=`
+    Bang,
+    Other,
+}
+
+/// An attribute, as the identifiers in it in order.
+pub(crate) struct Attribute {
+    pub(crate) names: Vec<String>,
+    pub(crate) line: usize,
+}
+
+/// A function with a body.
+pub(crate) struct Function {
+    pub(crate) name: String,
+    pub(crate) line: usize,
+    /// Lines from `fn` to the closing brace.
+    pub(crate) length: usize,
+}
+
+impl Source {
+    /// Takes `text` apart. Fails where the text is no Rust.
+    pub(crate) fn parse(path: &str, text: &str) -> Result<Self> {
+        let stream =
+            TokenStream::from_str(text).map_err(|error| anyhow!("{path} cannot be read as Rust: {error}"))?;
+        let mut source = Self {
+            path: path.to_owned(),
+            lines: text.lines().count(),
+            words: Vec::new(),
+            attributes: Vec::new(),
+            functions: Vec::new(),
+        };
+        source.scan(&stream.into_iter().collect::<Vec<_>>(), is_test_path(path));
+        Ok(source)
+    }
+
+    fn scan(&mut self, tokens: &[TokenTree], inherited: bool) {
+        let mut at = 0;
+        let mut whole_block = inherited;
+        // An attribute `#[cfg(test)]` speaks of the item behind it, to its closing brace or semicolon.
+        let mut item = false;
+        while let Some(token) = tokens.get(at) {
+            let test = whole_block || item;
+            match token {
+                TokenTree::Punct(punct) if punct.as_char() == '#' => {
+                    let inner = is_punct(tokens.get(at + 1), '!');
+                    if let Some(TokenTree::Group(group)) = tokens.get(at + 1 + usize::from(inner))
+                        && group.delimiter() == Delimiter::Bracket
+                    {
+                        let for_tests = self.attribute(group);
+                        whole_block |= inner && for_tests;
+                        item |= for_tests;
+                        at += 2 + usize::from(inner);
+                        continue;
+                    }
+                    at += 1;
+                }
+                TokenTree::Punct(punct) => {
+                    item &= punct.as_char() != ';';
+                    at += 1;
+                }
+                TokenTree::Ident(ident) => {
+                    if *ident == "fn" {
+                        self.function(tokens, at);
+                    }
+                    at = self.path(tokens, at, "", test);
+                }
+                TokenTree::Group(group) => {
+                    self.scan(&group.stream().into_iter().collect::<Vec<_>>(), test);
+                    item &= group.delimiter() != Delimiter::Brace;
+                    at += 1;
+                }
+                TokenTree::Literal(_) => at += 1,
+            }
+        }
+    }
+
+    /// Keeps the attribute; tells whether it confines what follows to tests.
+    fn attribute(&mut self, group: &Group) -> bool {
+        let mut names = Vec::new();
+        identifiers(group.stream(), &mut names);
+        let first = names.first().map(String::as_str);
+        let for_tests = first == Some("test")
+            || (first == Some("cfg")
+                && names.iter().any(|name| name == "test")
+                && !names.iter().any(|name| name == "not"));
+        self.attributes.push(Attribute { names, line: group.span_open().start().line });
+        for_tests
+    }
+
+    fn function(&mut self, tokens: &[TokenTree], at: usize) {
+        let Some(TokenTree::Ident(name)) = tokens.get(at + 1) else { return };
+        for token in &tokens[at + 2..] {
+            match token {
+                TokenTree::Punct(punct) if punct.as_char() == ';' => return,
+                TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => {
+                    let line = tokens[at].span().start().line;
+                    let length = group.span_close().end().line + 1 - line;
+                    self.functions.push(Function { name: name.to_string(), line, length });
+                    return;
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Keeps the path that begins at `at`, behind `prefix` (with its `::`) in a use tree; returns the index
+    /// behind it.
+    fn path(&mut self, tokens: &[TokenTree], mut at: usize, prefix: &str, test: bool) -> usize {
+        let line = tokens[at].span().start().line;
+        let mut text = prefix.to_owned();
+        while let Some(TokenTree::Ident(ident)) = tokens.get(at) {
+            text.push_str(ident.to_string().trim_start_matches("r#"));
+            at += 1;
+            if !is_path_separator(tokens, at) {
+                break;
+            }
+            match tokens.get(at + 2) {
+                Some(TokenTree::Ident(_)) => text.push_str("::"),
+                Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace => {
+                    self.use_tree(group, &format!("{text}::"), test);
+                    return at + 3;
+                }
+                Some(TokenTree::Punct(star)) if star.as_char() == '*' => {
+                    text.push_str("::*");
+                    at += 3;
+                    break;
+                }
+                _ => break,
+            }
+            at += 2;
+        }
+        self.words.push(Word { text, line, test, next: next_of(tokens, at) });
+        at
+    }
+
+    fn use_tree(&mut self, group: &Group, prefix: &str, test: bool) {
+        let tokens: Vec<_> = group.stream().into_iter().collect();
+        for entry in tokens.split(|token| is_punct(Some(token), ',')) {
+            if let Some(TokenTree::Ident(_)) = entry.first() {
+                self.path(entry, 0, prefix, test);
+            } else if let Some(star) = entry.first() {
+                let line = star.span().start().line;
+                self.words.push(Word { text: format!("{prefix}*"), line, test, next: Next::Other });
+            }
+        }
+    }
+}
+
+/// Whether all of a file is test code: `crate/tests/*.rs`, `tests.rs` beside a module, benches.
+pub(crate) fn is_test_path(path: &str) -> bool {
+    path.contains("/tests/") || path.contains("/benches/") || path.ends_with("/tests.rs")
+}
+
+fn is_punct(token: Option<&TokenTree>, wanted: char) -> bool {
+    matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == wanted)
+}
+
+fn is_path_separator(tokens: &[TokenTree], at: usize) -> bool {
+    matches!(tokens.get(at), Some(TokenTree::Punct(p)) if p.as_char() == ':' && p.spacing() == Spacing::Joint)
+        && is_punct(tokens.get(at + 1), ':')
+}
+
+fn identifiers(stream: TokenStream, into: &mut Vec<String>) {
+    for token in stream {
+        match token {
+            TokenTree::Ident(ident) => into.push(ident.to_string()),
+            TokenTree::Group(group) => identifiers(group.stream(), into),
+            _ => {}
+        }
+    }
+}
+
+/// Looks behind a path: a call, a macro, or neither. Generic arguments (`::<T>`) are stepped over.
+fn next_of(tokens: &[TokenTree], at: usize) -> Next {
+    match tokens.get(at) {
+        Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis => {
+            if group.stream().is_empty() { Next::EmptyParens } else { Next::Parens }
+        }
+        Some(TokenTree::Punct(bang)) if bang.as_char() == '!' && bang.spacing() == Spacing::Alone => {
+            Next::Bang
+        }
+        Some(_) if is_path_separator(tokens, at) && is_punct(tokens.get(at + 2), '<') => {
+            let mut depth = 0_usize;
+            for (index, token) in tokens.iter().enumerate().skip(at + 2) {
+                if is_punct(Some(token), '<') {
+                    depth += 1;
+                } else if is_punct(Some(token), '>') {
+                    depth = depth.saturating_sub(1);
+                    if depth == 0 {
+                        return next_of(tokens, index + 1);
+                    }
+                }
+            }
+            Next::Other
+        }
+        _ => Next::Other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: &[(&str, bool, Next)]) {
+        let source = Source::parse("core/x/src/y.rs", text).expect("is Rust");
+        let words: Vec<_> =
+            source.words.iter().map(|word| (word.text.as_str(), word.test, word.next)).collect();
+        for wanted in expected {
+            assert!(words.contains(wanted), "{wanted:?} not in {words:?}");
+        }
+    }
+
+    #[test]
+    fn use_trees_are_spelt_out() {
+        let text = "use std::{net::{TcpStream, Ipv4Addr as V4}, fs, time::*};";
+        check(
+            text,
+            &[
+                ("std::net::TcpStream", false, Next::Other),
+                ("std::net::Ipv4Addr", false, Next::Other),
+                ("std::fs", false, Next::Other),
+                ("std::time::*", false, Next::Other),
+            ],
+        );
+    }
+
+    #[test]
+    fn calls_and_macros_are_told_apart_also_inside_macros() {
+        let text = "fn f() { println!(\"{}\", a::b(1)); channel::<Vec<u8>>(); vec![c::d()]; if x != y {} }";
+        check(
+            text,
+            &[
+                ("println", false, Next::Bang),
+                ("a::b", false, Next::Parens),
+                ("channel", false, Next::EmptyParens),
+                ("c::d", false, Next::EmptyParens),
+                ("x", false, Next::Other),
+            ],
+        );
+    }
+
+    #[test]
+    fn test_code_is_marked_and_only_it() {
+        let text =
+            "#[cfg(test)] mod tests { use a::b; } fn g() { c::d(); } #[cfg(not(test))] fn h() { e::f() }";
+        check(
+            text,
+            &[
+                ("a::b", true, Next::Other),
+                ("c::d", false, Next::EmptyParens),
+                ("e::f", false, Next::EmptyParens),
+            ],
+        );
+    }
+
+    #[test]
+    fn functions_are_measured_from_fn_to_brace() {
+        let source =
+            Source::parse("a/b.rs", "fn one() {}\n\nfn three(\n) {\n}\ntrait T { fn none(&self); }\n")
+                .expect("is Rust");
+        let lengths: Vec<_> = source.functions.iter().map(|f| (f.name.as_str(), f.line, f.length)).collect();
+        assert_eq!(lengths, [("one", 1, 1), ("three", 3, 3)]);
+    }
+
+    #[test]
+    fn strings_and_comments_are_no_code() {
+        let source =
+            Source::parse("a/b.rs", "// todo!()\nconst X: &str = \"thread::sleep\"; /// std::fs\nfn f() {}")
+                .expect("is Rust");
+        assert!(source.words.iter().all(|word| !word.text.contains("sleep") && !word.text.contains("fs")));
+    }
+}
