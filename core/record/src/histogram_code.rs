@@ -31,10 +31,14 @@ pub(crate) struct HistogramCode {
 impl HistogramCode {
     /// `None` for an empty histogram.
     pub(crate) fn new(histogram: &Histogram) -> Option<Self> {
-        let (counts, clipped, min, max, sum) = histogram.parts();
-        let v2 = || STANDARD.encode(v2_bytes(counts));
-        let count = histogram.count();
-        (count > 0).then(|| Self { count, clipped, min, max, sum, v2: v2() })
+        (!histogram.is_empty()).then(|| Self {
+            count: histogram.count(),
+            clipped: histogram.clipped(),
+            min: histogram.min(),
+            max: histogram.max(),
+            sum: histogram.sum(),
+            v2: STANDARD.encode(v2_bytes(histogram)),
+        })
     }
 
     /// The histogram again, exactly.
@@ -53,10 +57,8 @@ impl HistogramCode {
         if self.sum > SUM_MAX {
             return Err(DecodeError::new("histogram: sum beyond any run"));
         }
-        let mut counts = vec![0; Histogram::BUCKETS];
-        for (index, count) in counts.iter_mut().enumerate() {
-            *count = decoded.count_at(lowest_of(index));
-        }
+        let count_of = |index| decoded.count_at(Histogram::lowest_equivalent(index));
+        let counts = (0..Histogram::BUCKETS).map(count_of).collect();
         Histogram::from_parts(counts, self.clipped, self.min, self.max, self.sum)
             .filter(|histogram| histogram.count() == self.count)
             .ok_or_else(|| DecodeError::new("histogram: counts contradict one another"))
@@ -73,20 +75,16 @@ fn layout() -> [u8; 28] {
     bytes
 }
 
-fn v2_bytes(counts: &[u64]) -> Vec<u8> {
+fn v2_bytes(histogram: &Histogram) -> Vec<u8> {
     let mut filled = hdrhistogram::Histogram::<u64>::new_with_bounds(1, Histogram::HIGHEST, 2)
         .expect("the bounds are those of the layout");
-    for (index, &count) in counts.iter().enumerate().filter(|&(_, &count)| count > 0) {
-        filled.record_n(lowest_of(index), count).expect("every bucket of the layout is within its bounds");
+    for (index, count) in histogram.iter() {
+        let recorded = filled.record_n(Histogram::lowest_equivalent(index), count);
+        recorded.expect("every bucket of the layout is within its bounds");
     }
     let mut bytes = Vec::new();
     V2Serializer::new()
         .serialize(&filled, &mut bytes)
         .expect("counts stay far below 2^63 and a vector takes all bytes");
     bytes
-}
-
-/// The lowest value of a bucket: 256 single values, then 128 buckets in each octave.
-const fn lowest_of(index: usize) -> u64 {
-    if index < 256 { index as u64 } else { (128 + (index & 127) as u64) << ((index >> 7) - 1) }
 }

@@ -69,13 +69,14 @@ impl Blame {
 pub struct VerdictDoc {
     /// The outcome.
     pub status: Status,
-    /// Why, each as a short name such as `threshold`, `signal`, `accounting`; empty for a plain pass.
+    /// Why, most weighty first: a word such as `signal`, `accounting`, `undecided`, the code of a finding, or
+    /// the text of a broken condition; empty for a pass.
     pub reasons: Vec<String>,
     /// Who set the limit.
     pub blame: Blame,
-    /// Addition: the reason in one sentence without a period, for the first line of every view; may be empty on a pass.
+    /// Addition: what stands beside the verdict's word in the first line of every view; empty for a plain pass.
     #[serde(default)]
-    pub summary: String,
+    pub headline: String,
     /// Addition: the exit code.
     #[serde(default)]
     pub exit: u8,
@@ -103,25 +104,19 @@ pub struct Threshold {
 /// One diagnosis.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
-    /// Stable short name, e.g. `generator_late`.
+    /// Stable short name, e.g. `late`.
     pub code: String,
     /// Whose doing it is.
     pub blame: Blame,
-    /// What was seen, in one sentence without a period.
-    pub text: String,
+    /// It turned the verdict, or is its reason.
+    #[serde(default)]
+    pub decisive: bool,
+    /// What was found, in one line without a period.
+    pub message: String,
     /// The numbers behind it.
     #[serde(default)]
-    pub evidence: Vec<String>,
+    pub evidence: String,
     /// What to do about it; may be empty.
     #[serde(default)]
-    pub fix: String,
-}
-
-/// A circumstance worth knowing.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Note {
-    /// Stable short name, e.g. `same_machine`.
-    pub code: String,
-    /// What it is, in one sentence without a period.
-    pub text: String,
+    pub hint: String,
 }

@@ -12,6 +12,7 @@ mod histogram_code;
 mod interval_line;
 mod judgement;
 mod number;
+mod plan_doc;
 mod run_parts;
 mod run_record;
 mod sample_line;
@@ -24,8 +25,9 @@ pub use environment_doc::{EnvironmentDoc, HostDoc};
 pub use error_doc::{ERROR_SCHEMA, ErrorDoc};
 pub use event_line::EventLine;
 pub use interval_line::IntervalLine;
-pub use judgement::{Blame, Finding, Note, Status, Threshold, VerdictDoc};
+pub use judgement::{Blame, Finding, Status, Threshold, VerdictDoc};
 pub use number::Number;
+pub use plan_doc::PlanDoc;
 pub use run_parts::{
     Bytes, Connections, Generator, LoadDoc, PhaseDoc, Probe, RateDoc, Requests, Sessions, Setup, StepDoc,
     Warmup, Wire,

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Bytes, Connections, EventLine, Finding, Generator, LoadDoc, Note, Number, PhaseDoc, Probe, RateDoc,
-    Requests, Sessions, Setup, StepDoc, Threshold, Times, VerdictDoc, Warmup, Wire,
+    Bytes, Connections, EventLine, Finding, Generator, LoadDoc, Number, PhaseDoc, Probe, RateDoc, Requests,
+    Sessions, Setup, StepDoc, Threshold, Times, VerdictDoc, Warmup, Wire,
 };
 
 /// Version of the format; fields are only ever added to it.
@@ -94,7 +94,7 @@ pub struct RunRecord {
     /// Diagnoses, with blame; they can change the verdict.
     pub findings: Vec<Finding>,
     /// Circumstances; they never change the verdict.
-    pub notes: Vec<Note>,
+    pub notes: Vec<String>,
     /// Addition: the URL, or the names of the targets.
     #[serde(default)]
     pub target: String,

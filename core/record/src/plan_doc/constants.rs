@@ -1,0 +1,40 @@
+//! The constants of the contract as they are printed into `plan.yaml`.
+
+use std::collections::BTreeMap;
+
+use wavetank_plan::constants as c;
+
+use super::exact::exact_duration;
+
+/// Name and value of every constant that decided something in the run.
+pub(crate) fn printed() -> BTreeMap<String, String> {
+    let times = [
+        ("behind_max", c::BEHIND_MAX),
+        ("checkpoint_every", c::CHECKPOINT_EVERY),
+        ("doubt_lag_p99", c::DOUBT_LAG_P99),
+        ("fsync_every", c::FSYNC_EVERY),
+        ("hopeless_after", c::HOPELESS_AFTER),
+        ("interval", c::INTERVAL),
+        ("signal_drain_max", c::SIGNAL_DRAIN_MAX),
+        ("validity_window", c::VALIDITY_WINDOW),
+    ];
+    let shares = [
+        ("doubt_dropped", c::DOUBT_DROPPED_SHARE),
+        ("doubt_late", c::DOUBT_LATE_SHARE),
+        ("doubt_stalled", c::DOUBT_STALLED_SHARE),
+        ("implicit_failed", c::IMPLICIT_FAILED_SHARE),
+        ("invalid_generator", c::INVALID_GENERATOR_SHARE),
+        ("thread_full", c::THREAD_FULL_SHARE),
+        ("thread_full_intervals", c::THREAD_FULL_INTERVALS),
+    ];
+    let counts = [
+        ("series_max", c::SERIES_MAX as u64),
+        ("uncertain_below", c::UNCERTAIN_BELOW),
+        ("work_per_turn_max", c::WORK_PER_TURN_MAX as u64),
+    ];
+    let times = times.map(|(name, length)| (name, exact_duration(length)));
+    // Rounded to a thousandth of a percent: 0.1 × 100 is not a round number in binary.
+    let shares = shares.map(|(name, share)| (name, format!("{} %", (share * 1e5).round() / 1e3)));
+    let counts = counts.map(|(name, count)| (name, count.to_string()));
+    times.into_iter().chain(shares).chain(counts).map(|(name, value)| (name.to_owned(), value)).collect()
+}

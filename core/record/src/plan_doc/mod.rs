@@ -1,0 +1,293 @@
+//! [`PlanDoc`]: `plan.yaml`, the resolved plan as people and `report` read it.
+//!
+//! Canonical: one plan has one text, whose SHA-256 is the run's `plan_hash`; so nothing of a single execution
+//! (id, time, host) is in it, and no secret. Bodies are told by size and hash. What is read back judges and
+//! reports a run, it cannot be sent again.
+
+mod constants;
+mod exact;
+mod phase;
+mod scenario;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use wavetank_plan::{
+    Close, Condition, EngineChoice, HttpPlan, HttpVersion, Plan, SourceRange, StatusSet, Target, UserError,
+};
+
+use crate::DecodeError;
+use exact::{exact_duration, exact_rate, read_duration, read_rate};
+use phase::PhaseYaml;
+use scenario::ScenarioYaml;
+
+/// Version of the document.
+const PLAN_VERSION: u32 = 1;
+/// A longer text is no plan of ours; checked before parsing.
+const PLAN_BYTES_MAX: usize = 64 << 20;
+
+/// The document, in the order of its keys.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PlanDoc {
+    wavetank_plan: u32,
+    name: String,
+    seed: u64,
+    targets: Vec<TargetYaml>,
+    http: HttpYaml,
+    sources: Vec<String>,
+    scenarios: Vec<ScenarioYaml>,
+    phases: Vec<PhaseYaml>,
+    threads: u32,
+    engine: String,
+    open_rate: String,
+    drain: String,
+    late_tolerance: String,
+    thresholds: Vec<String>,
+    stop: Vec<String>,
+    tags: BTreeMap<String, String>,
+    constants: BTreeMap<String, String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct TargetYaml {
+    name: String,
+    url: String,
+    host: String,
+    addresses: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct HttpYaml {
+    version: String,
+    timeout: String,
+    connect_timeout: String,
+    keepalive: bool,
+    requests_per_connection: Option<u64>,
+    close: String,
+    pipeline: u32,
+    expect: Vec<String>,
+}
+
+impl PlanDoc {
+    /// The document of `plan`.
+    pub fn new(plan: &Plan) -> Self {
+        // Taken apart by name, so that a new field of the plan cannot be forgotten here.
+        let Plan {
+            name,
+            seed,
+            targets,
+            http,
+            sources,
+            scenarios,
+            phases,
+            threads,
+            engine,
+            open_rate,
+            drain,
+            late_tolerance,
+            thresholds,
+            stop,
+            tags,
+        } = plan;
+        Self {
+            wavetank_plan: PLAN_VERSION,
+            name: name.clone(),
+            seed: *seed,
+            targets: targets.iter().map(TargetYaml::new).collect(),
+            http: HttpYaml::new(http),
+            sources: sources.iter().map(|range| format!("{} to {}", range.first, range.last)).collect(),
+            scenarios: scenarios.iter().map(|scenario| ScenarioYaml::new(scenario, targets)).collect(),
+            phases: phases.iter().map(PhaseYaml::new).collect(),
+            threads: *threads,
+            engine: engine_name(*engine).to_owned(),
+            open_rate: exact_rate(*open_rate),
+            drain: exact_duration(*drain),
+            late_tolerance: exact_duration(*late_tolerance),
+            thresholds: thresholds.iter().map(|condition| condition.text.clone()).collect(),
+            stop: stop.iter().map(|condition| condition.text.clone()).collect(),
+            tags: tags.clone(),
+            constants: constants::printed(),
+        }
+    }
+
+    /// The canonical text.
+    pub fn to_yaml(&self) -> String {
+        // No folding: a folded text is the same to a reader of YAML but hides long values from grep.
+        let options = serde_saphyr::ser_options! { prefer_block_scalars: false };
+        serde_saphyr::to_string_with_options(self, options)
+            .expect("plain data with string keys always encodes into a string")
+    }
+
+    /// Read `plan.yaml`.
+    ///
+    /// # Errors
+    /// When the text is no such document.
+    pub fn from_yaml(text: &str) -> Result<Self, DecodeError> {
+        if text.len() > PLAN_BYTES_MAX {
+            return Err(DecodeError::new(format!("a plan of {} bytes is none of ours", text.len())));
+        }
+        let doc: Self = serde_saphyr::from_str(text).map_err(|error| DecodeError::new(error.to_string()))?;
+        if doc.wavetank_plan == PLAN_VERSION {
+            Ok(doc)
+        } else {
+            Err(DecodeError::new(format!("plan version {} is not {PLAN_VERSION}", doc.wavetank_plan)))
+        }
+    }
+
+    /// SHA-256 of the text in hex: `plan_hash`.
+    pub fn hash(text: &str) -> String {
+        sha256_hex(text.as_bytes())
+    }
+
+    /// The plan again, without secrets and long bodies: enough to judge and report its run. `parse` reads a
+    /// condition.
+    ///
+    /// # Errors
+    /// When a value is not of its kind or refers to something that is not there.
+    pub fn plan(&self, parse: impl Fn(&str) -> Result<Condition, UserError>) -> Result<Plan, DecodeError> {
+        let conditions = |texts: &[String]| -> Result<Vec<Condition>, DecodeError> {
+            texts.iter().map(|text| parse(text).map_err(|error| DecodeError::new(error.message))).collect()
+        };
+        let targets: Vec<_> = self.targets.iter().map(TargetYaml::read).collect::<Result<_, _>>()?;
+        let scenarios: Vec<_> =
+            self.scenarios.iter().map(|scenario| scenario.read(&targets)).collect::<Result<_, _>>()?;
+        let phases: Vec<_> = self.phases.iter().map(PhaseYaml::read).collect::<Result<_, _>>()?;
+        if phases.iter().any(|phase| phase.scenario >= scenarios.len()) {
+            return Err(DecodeError::new("a phase runs a scenario that is not there"));
+        }
+        Ok(Plan {
+            name: self.name.clone(),
+            seed: self.seed,
+            targets,
+            http: self.http.read()?,
+            sources: self.sources.iter().map(|text| read_source(text)).collect::<Result<_, _>>()?,
+            scenarios,
+            phases,
+            threads: self.threads,
+            engine: one_of(&self.engine, &ENGINES)?,
+            open_rate: read_rate(&self.open_rate)?,
+            drain: read_duration(&self.drain)?,
+            late_tolerance: read_duration(&self.late_tolerance)?,
+            thresholds: conditions(&self.thresholds)?,
+            stop: conditions(&self.stop)?,
+            tags: self.tags.clone(),
+        })
+    }
+}
+
+impl TargetYaml {
+    fn new(target: &Target) -> Self {
+        let Target { name, url, host, addresses } = target;
+        Self {
+            name: name.clone(),
+            url: without_userinfo(url),
+            host: host.clone(),
+            addresses: addresses.iter().map(ToString::to_string).collect(),
+        }
+    }
+
+    fn read(&self) -> Result<Target, DecodeError> {
+        let addresses = self.addresses.iter().map(|text| {
+            text.parse().map_err(|_| DecodeError::new(format!("`{text}` is not an address with a port")))
+        });
+        Ok(Target {
+            name: self.name.clone(),
+            url: self.url.clone(),
+            host: self.host.clone(),
+            addresses: addresses.collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+impl HttpYaml {
+    fn new(http: &HttpPlan) -> Self {
+        let HttpPlan {
+            version,
+            timeout,
+            connect_timeout,
+            keepalive,
+            requests_per_connection,
+            close,
+            pipeline,
+            expect,
+        } = http;
+        let range = |&(low, high): &(u16, u16)| {
+            if low == high { low.to_string() } else { format!("{low} to {high}") }
+        };
+        Self {
+            version: name_of(*version, &VERSIONS).to_owned(),
+            timeout: exact_duration(*timeout),
+            connect_timeout: exact_duration(*connect_timeout),
+            keepalive: *keepalive,
+            requests_per_connection: *requests_per_connection,
+            close: name_of(*close, &CLOSES).to_owned(),
+            pipeline: *pipeline,
+            expect: expect.0.iter().map(range).collect(),
+        }
+    }
+
+    fn read(&self) -> Result<HttpPlan, DecodeError> {
+        let range = |text: &String| {
+            let (low, high) = text.split_once(" to ").unwrap_or((text, text));
+            let bounds = low.parse().ok().zip(high.parse().ok());
+            bounds.ok_or_else(|| DecodeError::new(format!("`{text}` is not a range of statuses")))
+        };
+        Ok(HttpPlan {
+            version: one_of(&self.version, &VERSIONS)?,
+            timeout: read_duration(&self.timeout)?,
+            connect_timeout: read_duration(&self.connect_timeout)?,
+            keepalive: self.keepalive,
+            requests_per_connection: self.requests_per_connection,
+            close: one_of(&self.close, &CLOSES)?,
+            pipeline: self.pipeline,
+            expect: StatusSet(self.expect.iter().map(range).collect::<Result<_, _>>()?),
+        })
+    }
+}
+
+const VERSIONS: [(&str, HttpVersion); 2] =
+    [("HTTP/1.0", HttpVersion::Http10), ("HTTP/1.1", HttpVersion::Http11)];
+const CLOSES: [(&str, Close); 2] = [("fin", Close::Fin), ("rst", Close::Rst)];
+const ENGINES: [(&str, EngineChoice); 2] = [("auto", EngineChoice::Auto), ("epoll", EngineChoice::Epoll)];
+
+/// The name of `engine` in `plan.yaml`.
+fn engine_name(engine: EngineChoice) -> &'static str {
+    name_of(engine, &ENGINES)
+}
+
+/// The name of `value` in a table that has all values.
+fn name_of<T: PartialEq>(value: T, table: &[(&'static str, T)]) -> &'static str {
+    table.iter().find(|(_, known)| *known == value).map_or("", |&(name, _)| name)
+}
+
+/// The value called `name`.
+fn one_of<T: Copy>(name: &str, table: &[(&str, T)]) -> Result<T, DecodeError> {
+    let found = table.iter().find(|&&(known, _)| known == name);
+    found.map(|&(_, value)| value).ok_or_else(|| DecodeError::new(format!("`{name}` is not known here")))
+}
+
+fn read_source(text: &str) -> Result<SourceRange, DecodeError> {
+    let bounds = text.split_once(" to ").and_then(|(first, last)| first.parse().ok().zip(last.parse().ok()));
+    let (first, last) =
+        bounds.ok_or_else(|| DecodeError::new(format!("`{text}` is not a range of addresses")))?;
+    Ok(SourceRange { first, last })
+}
+
+/// `http://user:password@host/` without the two words; the plan should not have them, this makes sure.
+fn without_userinfo(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let authority = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    match rest[..authority].rfind('@') {
+        Some(at) => format!("{scheme}://{}", &rest[at + 1..]),
+        None => url.to_owned(),
+    }
+}
+
+fn sha256_hex(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+    Sha256::digest(bytes).iter().fold(String::new(), |mut hex, byte| {
+        write!(hex, "{byte:02x}").expect("a string takes all text");
+        hex
+    })
+}
