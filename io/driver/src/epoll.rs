@@ -17,6 +17,8 @@ use crate::{Clock, Errno, Waker, socket};
 const EVENTS_MAX: usize = 256;
 /// One receive reads at most this much.
 const RECEIVE_BYTES: usize = 64 * 1024;
+/// How long nobody is accepted after accepting failed: files may be free again by then.
+const ACCEPT_PAUSE: Nanos = Nanos::from_millis(100);
 /// Connections accepted from one listener before other events get their turn.
 const ACCEPTS_MAX: u32 = 64;
 
@@ -26,10 +28,16 @@ pub struct Epoll {
     clock: Clock,
     sockets: Sockets,
     listeners: Vec<OwnedFd>,
+    /// Listeners not watched for a while because accepting failed.
+    paused: Vec<u32>,
+    /// When they are watched again; [`Nanos::MAX`] if there are none.
+    resume_at: Nanos,
     waker: Waker,
     ready: Vec<libc::epoll_event>,
     /// Next entry of `ready` to handle.
     at: usize,
+    /// Connections whose last receive filled the buffer: read on after everybody else had a turn.
+    unfinished: Vec<libc::epoll_event>,
     /// Accepted from the current listener in this turn.
     accepted: u32,
     buffer: Box<[u8]>,
@@ -51,6 +59,9 @@ impl Driver for Epoll {
             waker,
             ready: Vec::with_capacity(EVENTS_MAX),
             at: 0,
+            unfinished: Vec::new(),
+            paused: Vec::new(),
+            resume_at: Nanos::MAX,
             accepted: 0,
             buffer: vec![0; RECEIVE_BYTES].into_boxed_slice(),
             stale: 0,
@@ -114,7 +125,12 @@ impl Driver for Epoll {
         }
         self.at = 0;
         self.ready.clear();
-        let left = until.since(self.clock.now());
+        let now = self.clock.now();
+        if now >= self.resume_at {
+            self.resume_accepting()?;
+        }
+        let until = if self.unfinished.is_empty() { until.min(self.resume_at) } else { now };
+        let left = until.since(now);
         let timeout =
             libc::timespec { tv_sec: (left / 1_000_000_000) as i64, tv_nsec: (left % 1_000_000_000) as i64 };
         // SAFETY: `ready` has room for EVENTS_MAX events; `timeout` outlives the call; no signal mask.
@@ -131,7 +147,8 @@ impl Driver for Epoll {
             Ok(count) => {
                 // SAFETY: the kernel initialised exactly `count` events, at most EVENTS_MAX.
                 unsafe { self.ready.set_len(count as usize) };
-                Ok(count > 0)
+                self.ready.append(&mut self.unfinished);
+                Ok(!self.ready.is_empty())
             }
             Err(Errno(libc::EINTR)) => Ok(false),
             Err(errno) => Err(errno),
@@ -182,6 +199,25 @@ impl Epoll {
         Errno::check(result).map(drop)
     }
 
+    /// Watch the listeners again that were paused.
+    fn resume_accepting(&mut self) -> Result<(), Errno> {
+        self.resume_at = Nanos::MAX;
+        while let Some(listener) = self.paused.pop() {
+            self.watch_listener(listener, libc::EPOLLIN as u32)?;
+        }
+        Ok(())
+    }
+
+    /// Change what is awaited from a listener that is registered already.
+    fn watch_listener(&self, listener: u32, events: u32) -> Result<(), Errno> {
+        let token = Token::new(Operation::Listener, ConnId { slot: listener, generation: 0 });
+        let mut event = libc::epoll_event { events, u64: token.0 };
+        let fd = self.listeners[listener as usize].as_raw_fd();
+        // SAFETY: `event` is valid for the call; both descriptors are open.
+        Errno::check(unsafe { libc::epoll_ctl(self.fd.as_raw_fd(), libc::EPOLL_CTL_MOD, fd, &raw mut event) })
+            .map(drop)
+    }
+
     fn adopt(&mut self, socket: OwnedFd, connecting: bool) -> Result<ConnId, Errno> {
         let conn = self.sockets.insert(socket, connecting);
         let events = (libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP | libc::EPOLLET) as u32;
@@ -210,6 +246,8 @@ impl Epoll {
             return self.connect_ready(conn, events);
         }
         if events & libc::EPOLLOUT != 0 && !entry.unsent.is_empty() {
+            // Once an edge: who sends on and on would else keep everybody behind him waiting.
+            self.ready[self.at].events &= !libc::EPOLLOUT as u32;
             match flush(entry) {
                 Ok(false) => {}
                 Ok(true) => return Some(Event::Flushed(conn)),
@@ -224,14 +262,26 @@ impl Epoll {
             self.at += 1;
             return None;
         }
+        if entry.finished {
+            // Readable for ever after; only what breaks the connection is news.
+            self.at += 1;
+            let broken = events & libc::EPOLLERR != 0;
+            let errno = broken.then(|| socket::pending_error(&entry.fd).err()).flatten();
+            return errno.map(|errno| Event::Ended(conn, Ended::Broken(errno)));
+        }
         match socket::receive(&entry.fd, &mut self.buffer) {
             Ok(Some(0)) => {
                 self.at += 1;
+                entry.finished = true;
                 Some(Event::Ended(conn, Ended::Eof))
             }
             Ok(Some(len)) => {
                 // A full buffer may hide more; an announced end must be read to be heard.
-                if len < self.buffer.len() && events & ends == 0 {
+                let full = len == self.buffer.len();
+                if full {
+                    self.unfinished.push(self.ready[self.at]);
+                }
+                if full || events & ends == 0 {
                     self.at += 1;
                 }
                 Some(Event::Received(conn, len))
@@ -290,6 +340,11 @@ impl Epoll {
             Err(errno) => {
                 self.accepted = 0;
                 self.at += 1;
+                // It stays readable; without a pause the thread would spin on the same error.
+                if self.watch_listener(listener, 0).is_ok() {
+                    self.paused.push(listener);
+                    self.resume_at = self.clock.now().after(ACCEPT_PAUSE);
+                }
                 Some(Event::AcceptFailed(id, errno))
             }
         }

@@ -9,6 +9,8 @@ pub(crate) struct Socket {
     pub(crate) fd: OwnedFd,
     generation: u16,
     pub(crate) connecting: bool,
+    /// The peer has sent its FIN and the owner was told.
+    pub(crate) finished: bool,
     /// Bytes the kernel did not take yet; empty almost always.
     pub(crate) unsent: Vec<u8>,
     /// How many of them it has taken since.
@@ -33,7 +35,8 @@ impl Sockets {
             Err(last) => last.wrapping_add(1),
             Ok(_) => unreachable!("a slot on the free list holds no connection"),
         };
-        *entry = Ok(Socket { fd, generation, connecting, unsent: Vec::new(), unsent_from: 0 });
+        *entry =
+            Ok(Socket { fd, generation, connecting, finished: false, unsent: Vec::new(), unsent_from: 0 });
         ConnId { slot, generation }
     }
 
