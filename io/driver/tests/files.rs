@@ -1,0 +1,109 @@
+//! Files: none is leaked, and running out of them neither spins nor ends the accepting.
+//!
+//! Both tests count or limit the files of the whole process: they are one test, in a process of their own.
+
+#[expect(dead_code, reason = "the suite of behaviours needs more of it")]
+#[path = "suite/bench.rs"]
+mod bench;
+
+use std::fs::{self, File};
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use wavetank_driver::{Driver, Ended, Epoll, Errno, Event};
+use wavetank_plan::{Close, Nanos};
+
+use bench::{Bench, Heard, dial};
+
+/// Connections opened and closed in all.
+const CONNECTIONS: usize = 5_000;
+
+#[test]
+fn files_of_epoll() {
+    leaks_none::<Epoll>();
+    runs_out_gently::<Epoll>();
+}
+
+/// How many files this process has open (the one for looking included, each time alike).
+fn files() -> usize {
+    fs::read_dir("/proc/self/fd").expect("/proc is mounted").count()
+}
+
+fn leaks_none<D: Driver>() {
+    let before = files();
+    let mut bench = Bench::<D>::new();
+    let at = bench.listen();
+    let idle = files();
+    // Both ends are ours: two files a connection, within the usual limit of 1,024.
+    for round in 0..CONNECTIONS / 400 {
+        let clients: Vec<_> =
+            (0..400).map(|_| bench.driver.connect(at, None).expect("loopback connects")).collect();
+        let (mut servers, mut connected) = (Vec::new(), 0);
+        while servers.len() < clients.len() || connected < clients.len() {
+            match bench.hear() {
+                Heard::Connected(_) => connected += 1,
+                Heard::Accepted(conn) => servers.push(conn),
+                other => panic!("heard {other:?}"),
+            }
+        }
+        assert_eq!(files(), idle + 800);
+        let how = if round % 2 == 0 { Close::Rst } else { Close::Fin };
+        for client in clients {
+            bench.driver.close(client, how);
+        }
+        let mut ended = 0;
+        while ended < servers.len() {
+            match bench.hear() {
+                Heard::Ended(_, Ended::Eof) => assert_eq!(how, Close::Fin),
+                Heard::Ended(_, Ended::Broken(errno)) => assert_eq!(errno.symbol(), Some("ECONNRESET")),
+                other => panic!("heard {other:?}"),
+            }
+            ended += 1;
+        }
+        for server in servers {
+            bench.driver.close(server, how);
+        }
+        assert_eq!(files(), idle);
+    }
+    drop(bench);
+    assert_eq!(files(), before);
+}
+
+fn runs_out_gently<D: Driver>() {
+    let mut bench = Bench::<D>::new();
+    let at = bench.listen();
+    let peers: Vec<_> = (0..3).map(|_| dial(at)).collect();
+    let limits = getrlimit(Resource::Nofile);
+    let used = files() as u64;
+    setrlimit(Resource::Nofile, Rlimit { current: Some(used), ..limits }).expect("lowering is allowed");
+    // Numbers below the limit may still be free.
+    let rest: Vec<_> = std::iter::from_fn(|| File::open("/dev/null").ok()).collect();
+    let mut failures = 0;
+    let until = bench.clock.now().after(Nanos::from_millis(450));
+    let mut turns = 0;
+    while bench.clock.now() < until {
+        turns += 1;
+        bench.driver.wait(until).expect("waiting works");
+        while let Some(event) = bench.driver.next() {
+            match event {
+                Event::AcceptFailed(_, errno) => {
+                    assert_eq!(errno.symbol(), Some("EMFILE"));
+                    failures += 1;
+                }
+                other => panic!("{other:?} without a file"),
+            }
+        }
+    }
+    setrlimit(Resource::Nofile, limits).expect("raising to the old limit is allowed");
+    drop(rest);
+    assert!(failures >= 2, "it tries again: {failures}");
+    assert!(turns <= 20, "{turns} turns: it spins");
+    for _ in &peers {
+        loop {
+            match bench.hear() {
+                Heard::Accepted(_) => break,
+                Heard::AcceptFailed(Errno(_)) => {}
+                other => panic!("heard {other:?}"),
+            }
+        }
+    }
+}

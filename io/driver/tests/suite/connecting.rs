@@ -1,0 +1,147 @@
+//! Connecting, listening, accepting.
+
+use std::collections::HashSet;
+use std::io::Write;
+use std::net::{Ipv6Addr, SocketAddr, TcpListener};
+
+use wavetank_driver::{Driver, Ended};
+use wavetank_plan::Close;
+
+use super::bench::{Bench, Heard, any_port, dial, read};
+
+pub(crate) fn echoes<D: Driver>() {
+    echo::<D>(any_port());
+}
+
+pub(crate) fn echoes_over_ipv6<D: Driver>() {
+    let any_port = SocketAddr::from((Ipv6Addr::LOCALHOST, 0));
+    if TcpListener::bind(any_port).is_ok() {
+        echo::<D>(any_port);
+    } else {
+        writeln!(std::io::stderr(), "skipped: this host has no IPv6 loopback").expect("stderr is open");
+    }
+}
+
+/// Both ends on one driver.
+fn echo<D: Driver>(at: SocketAddr) {
+    let mut bench = Bench::<D>::new();
+    let (_, at) = bench.driver.listen(at).expect("a free port");
+    let client = bench.driver.connect(at, None).expect("loopback connects");
+    let mut server = None;
+    for _ in 0..2 {
+        match bench.hear() {
+            Heard::Connected(conn) => assert_eq!(conn, client),
+            Heard::Accepted(conn) => server = Some(conn),
+            other => panic!("heard {other:?}"),
+        }
+    }
+    let server = server.expect("accepted");
+    for round in 0_u8..10 {
+        let ping = [round; 100];
+        bench.driver.send(client, &ping).expect("connected");
+        assert_eq!(bench.receive(server, 100), ping);
+        bench.driver.send(server, &ping[..50]).expect("accepted");
+        assert_eq!(bench.receive(client, 50), &ping[..50]);
+    }
+    bench.driver.close(client, Close::Fin);
+    assert_eq!(bench.hear(), Heard::Ended(server, Ended::Eof));
+    bench.driver.close(server, Close::Fin);
+    bench.hear_nothing();
+}
+
+pub(crate) fn refuses<D: Driver>() {
+    let mut bench = Bench::<D>::new();
+    let listener = TcpListener::bind(any_port()).expect("a free port");
+    let nobody = listener.local_addr().expect("it is bound");
+    drop(listener);
+    let errno = match bench.driver.connect(nobody, None) {
+        Ok(conn) => match bench.hear() {
+            Heard::ConnectFailed(failed, errno) if failed == conn => errno,
+            other => panic!("heard {other:?}"),
+        },
+        Err(errno) => errno,
+    };
+    assert_eq!(errno.symbol(), Some("ECONNREFUSED"));
+    bench.hear_nothing();
+}
+
+pub(crate) fn binds_the_source<D: Driver>() {
+    let mut bench = Bench::<D>::new();
+    let listener = TcpListener::bind(any_port()).expect("a free port");
+    let to = listener.local_addr().expect("it is bound");
+    let free = TcpListener::bind("127.0.0.9:0").expect("a free port");
+    let port = free.local_addr().expect("it is bound").port();
+    drop(free);
+    let mut peers = Vec::new();
+    for from in [SocketAddr::from(([127, 0, 0, 9], 0)), SocketAddr::from(([127, 0, 0, 9], port))] {
+        let conn = bench.driver.connect(to, Some(from)).expect("loopback connects");
+        let (peer, seen) = listener.accept().expect("the driver connects");
+        peers.push(peer);
+        assert_eq!(seen.ip(), from.ip());
+        assert!(from.port() == 0 || seen.port() == from.port());
+        assert_eq!(bench.hear(), Heard::Connected(conn));
+    }
+    let elsewhere = SocketAddr::from(([192, 0, 2, 1], 0));
+    let errno = bench.driver.connect(to, Some(elsewhere)).expect_err("not an address of this host");
+    assert_eq!(errno.symbol(), Some("EADDRNOTAVAIL"));
+}
+
+pub(crate) fn hears_a_listener_that_speaks_first<D: Driver>() {
+    let mut bench = Bench::<D>::new();
+    for round in 0..50_u8 {
+        let listener = TcpListener::bind(any_port()).expect("a free port");
+        let conn = bench
+            .driver
+            .connect(listener.local_addr().expect("it is bound"), None)
+            .expect("loopback connects");
+        let (mut peer, _) = listener.accept().expect("the driver connects");
+        peer.write_all(&[round; 10]).expect("connected");
+        drop(peer);
+        // All of it may lie in one edge by now: connected, data, end.
+        assert_eq!(bench.hear(), Heard::Connected(conn));
+        assert_eq!(bench.hear(), Heard::Received(conn, vec![round; 10]));
+        assert_eq!(bench.hear(), Heard::Ended(conn, Ended::Eof));
+        bench.driver.close(conn, Close::Fin);
+    }
+    bench.hear_nothing();
+}
+
+pub(crate) fn accepts_a_crowd<D: Driver>() {
+    const CROWD: usize = 200;
+    let mut bench = Bench::<D>::new();
+    let at = bench.listen();
+    let mut peers: Vec<_> = (0..CROWD).map(|_| dial(at)).collect();
+    let mut accepted = HashSet::new();
+    while accepted.len() < CROWD {
+        match bench.hear() {
+            Heard::Accepted(conn) => {
+                bench.driver.send(conn, b"hi").expect("accepted");
+                assert!(accepted.insert(conn));
+            }
+            other => panic!("heard {other:?}"),
+        }
+    }
+    for peer in &mut peers {
+        assert_eq!(read(peer, 2), b"hi");
+    }
+    bench.hear_nothing();
+}
+
+pub(crate) fn shares_a_port<D: Driver>() {
+    let mut one = Bench::<D>::new();
+    let at = one.listen();
+    let mut other = Bench::<D>::new();
+    let (_, same) = other.driver.listen(at).expect("the port is shared");
+    assert_eq!(same, at);
+    let peers: Vec<_> = (0..64).map(|_| dial(at)).collect();
+    let mut accepted = 0;
+    while accepted < peers.len() {
+        for bench in [&mut one, &mut other] {
+            while let Some(heard) = bench.hear_within(wavetank_plan::Nanos::ZERO) {
+                assert!(matches!(heard, Heard::Accepted(_)), "heard {heard:?}");
+                accepted += 1;
+            }
+        }
+    }
+    assert_eq!(accepted, peers.len());
+}

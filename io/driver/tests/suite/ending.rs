@@ -1,0 +1,131 @@
+//! How connections end, and what is heard of them afterwards.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::Shutdown;
+
+use wavetank_driver::{Driver, Ended, Sent};
+use wavetank_plan::Close;
+
+use super::bench::{Bench, Heard, dial, pattern, read};
+
+pub(crate) fn half_closes<D: Driver>() {
+    let mut bench = Bench::<D>::new();
+    let (conn, mut peer) = bench.connected();
+    bench.driver.send(conn, b"last words").expect("connected");
+    bench.driver.shut_down_sending(conn);
+    let mut all = Vec::new();
+    peer.read_to_end(&mut all).expect("a clean end");
+    assert_eq!(all, b"last words");
+    peer.write_all(b"still here").expect("only one direction is closed");
+    assert_eq!(bench.receive(conn, 10), b"still here");
+    drop(peer);
+    assert_eq!(bench.hear(), Heard::Ended(conn, Ended::Eof));
+    bench.driver.close(conn, Close::Fin);
+    bench.hear_nothing();
+}
+
+pub(crate) fn answers_after_the_end_of_the_peer<D: Driver>() {
+    let mut bench = Bench::<D>::new();
+    let (conn, mut peer) = bench.connected();
+    peer.write_all(b"question").expect("connected");
+    peer.shutdown(Shutdown::Write).expect("connected");
+    assert_eq!(bench.hear(), Heard::Received(conn, b"question".to_vec()));
+    assert_eq!(bench.hear(), Heard::Ended(conn, Ended::Eof));
+    assert_eq!(bench.driver.send(conn, b"answer"), Ok(Sent::All));
+    bench.driver.close(conn, Close::Fin);
+    let mut all = Vec::new();
+    peer.read_to_end(&mut all).expect("a clean end");
+    assert_eq!(all, b"answer");
+}
+
+pub(crate) fn tells_the_end_once<D: Driver>() {
+    let mut bench = Bench::<D>::new();
+    let (conn, mut peer) = bench.connected();
+    let all = pattern(32 << 20);
+    assert_eq!(bench.driver.send(conn, &all), Ok(Sent::Pending));
+    peer.shutdown(Shutdown::Write).expect("connected");
+    assert_eq!(bench.hear(), Heard::Ended(conn, Ended::Eof));
+    // Its reading makes room edge after edge; each says readable, too, and that is no second end.
+    let reader = std::thread::spawn(move || read(&mut peer, 32 << 20));
+    assert_eq!(bench.hear(), Heard::Flushed(conn));
+    assert!(reader.join().expect("it reads all") == all, "what came is not what was sent");
+    // Only now the peer is gone whole; whether that can be told apart from a half close is the kernel's.
+    if let Some(heard) = bench.hear_within(wavetank_plan::Nanos::from_millis(30)) {
+        assert!(matches!(heard, Heard::Ended(_, Ended::Broken(_))), "heard {heard:?}");
+    }
+}
+
+pub(crate) fn tells_a_reset<D: Driver>() {
+    let mut bench = Bench::<D>::new();
+    let (conn, peer) = bench.connected();
+    bench.driver.send(conn, b"never read").expect("connected");
+    // Closing with unread data is a reset (RFC 2525, 2.17).
+    drop(peer);
+    match bench.hear() {
+        Heard::Ended(of, Ended::Broken(errno)) => {
+            assert_eq!((of, errno.symbol()), (conn, Some("ECONNRESET")));
+        }
+        other => panic!("heard {other:?}"),
+    }
+    assert!(bench.driver.send(conn, b"x").is_err());
+    bench.driver.close(conn, Close::Fin);
+    bench.hear_nothing();
+}
+
+pub(crate) fn resets<D: Driver>() {
+    let mut bench = Bench::<D>::new();
+    let (conn, mut peer) = bench.connected();
+    bench.driver.close(conn, Close::Rst);
+    let error = peer.read(&mut [0; 10]).expect_err("a reset, not an end");
+    assert_eq!(error.kind(), ErrorKind::ConnectionReset);
+}
+
+pub(crate) fn reads_data_and_end_of_one_edge<D: Driver>() {
+    let mut bench = Bench::<D>::new();
+    for len in [1, 1_000, 64 * 1024, 64 * 1024 + 1, 300_000] {
+        let (conn, mut peer) = bench.connected();
+        let all = pattern(len);
+        peer.write_all(&all).expect("it fits the buffers");
+        drop(peer);
+        assert!(bench.receive(conn, len) == all, "what came is not what was sent");
+        assert_eq!(bench.hear(), Heard::Ended(conn, Ended::Eof));
+        bench.driver.close(conn, Close::Fin);
+    }
+}
+
+pub(crate) fn drops_what_is_stale<D: Driver>() {
+    let mut bench = Bench::<D>::new();
+    let mut pairs: Vec<_> = (0..8).map(|_| bench.connected()).collect();
+    for (_, peer) in &mut pairs {
+        peer.write_all(b"now").expect("connected");
+    }
+    // All are ready in one batch; the first heard closes all others.
+    let Heard::Received(first, _) = bench.hear() else { panic!("bytes are there") };
+    for (conn, _) in &pairs {
+        if *conn != first {
+            bench.driver.close(*conn, Close::Rst);
+        }
+    }
+    // Their slots are used again at once, by connections that must not hear of the old bytes.
+    let again: Vec<_> = (0..7).map(|_| bench.connected()).collect();
+    for (conn, _) in &again {
+        assert!(pairs.iter().all(|(old, _)| old != conn), "{conn:?} is an old id");
+    }
+    bench.hear_nothing();
+    assert!(bench.driver.stale() <= 7);
+}
+
+pub(crate) fn gives_slots_a_new_generation<D: Driver>() {
+    let mut bench = Bench::<D>::new();
+    let at = bench.listen();
+    let mut last = None;
+    for _ in 0..100 {
+        let peer = dial(at);
+        let Heard::Accepted(conn) = bench.hear() else { panic!("somebody dials") };
+        assert_ne!(Some(conn), last);
+        last = Some(conn);
+        bench.driver.close(conn, Close::Rst);
+        drop(peer);
+    }
+    bench.hear_nothing();
+}

@@ -1,0 +1,33 @@
+//! What every driver must do, written once over `D: Driver`; `driver_suite!` makes it tests of one driver.
+
+pub(crate) mod bench;
+pub(crate) mod connecting;
+pub(crate) mod ending;
+pub(crate) mod fairness;
+pub(crate) mod sending;
+pub(crate) mod waiting;
+
+/// One `#[test]` per behaviour, for the driver named.
+#[macro_export]
+macro_rules! driver_suite {
+    ($driver:ty) => {
+        $crate::driver_suite! { @each $driver,
+            connecting: [echoes, echoes_over_ipv6, refuses, binds_the_source, hears_a_listener_that_speaks_first,
+                accepts_a_crowd, shares_a_port],
+            sending: [keeps_what_the_kernel_does_not_take, keeps_the_order_while_pending, sends_before_connected,
+                refuses_a_dead_id],
+            ending: [half_closes, answers_after_the_end_of_the_peer, tells_the_end_once, tells_a_reset, resets,
+                reads_data_and_end_of_one_edge, drops_what_is_stale, gives_slots_a_new_generation],
+            waiting: [wakes, merges_rings, never_wakes_early, does_not_wait_for_the_past],
+            fairness: [a_flood_lets_others_through, a_long_send_lets_others_through],
+        }
+    };
+    (@each $driver:ty, $($room:ident: [$($test:ident),* $(,)?]),* $(,)?) => {
+        $(mod $room {
+            $(#[test]
+            fn $test() {
+                $crate::suite::$room::$test::<$driver>();
+            })*
+        })*
+    };
+}
