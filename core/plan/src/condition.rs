@@ -95,6 +95,20 @@ pub enum Subject {
     Lost,
 }
 
+impl Subject {
+    /// The step the subject is about, if it names one.
+    pub fn step(&self) -> Option<&str> {
+        match self {
+            Self::Percentile(_, _, step)
+            | Self::Mean(_, step)
+            | Self::Min(_, step)
+            | Self::Max(_, step)
+            | Self::Requests(_, step) => step.as_deref(),
+            _ => None,
+        }
+    }
+}
+
 /// Which counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestCount {

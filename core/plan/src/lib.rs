@@ -19,10 +19,12 @@ mod plan;
 pub mod quantity;
 mod rate;
 pub mod redact;
+pub mod resolve;
 mod sources;
 mod status_set;
 mod suggest;
 mod target_url;
+mod thresholds;
 
 pub use allow_target::AllowTarget;
 pub use condition::{Condition, Op, Part, RequestCount, Subject, Value};
@@ -38,6 +40,8 @@ pub use plan::{
     RequestPlan, Scenario, SourceRange, StatusSet, Step, Target,
 };
 pub use rate::Rate;
+pub use resolve::{Resolved, resolve};
 pub use sources::parse_sources;
 pub use suggest::did_you_mean;
 pub use target_url::TargetUrl;
+pub use thresholds::{check_conditions, implicit_thresholds};

@@ -101,8 +101,8 @@ pub(crate) fn check_local(ranges: &[SourceRange], host: &HostFacts) -> Result<()
 fn list(words: &[String]) -> String {
     match words {
         [] => "none".to_owned(),
-        [few @ ..] if few.len() <= 6 => few.join(", "),
-        [some @ ..] => format!("{} and {} more", some[..6].join(", "), some.len() - 6),
+        few if few.len() <= 6 => few.join(", "),
+        some => format!("{} and {} more", some[..6].join(", "), some.len() - 6),
     }
 }
 

@@ -1,0 +1,133 @@
+//! What this host can do: files, source tuples and memory, against what a plan would need.
+
+use std::net::SocketAddr;
+
+use crate::quantity::{show_count, show_size};
+use crate::{HostFacts, MaxOpenBy, SourceRange, UserError};
+
+/// Files that stay free for archive, terminal, libraries and the name query.
+const FILES_RESERVE: u64 = 100;
+/// epoll, timer and wake-up descriptors of one load thread, rounded up.
+const FILES_PER_THREAD: u64 = 4;
+/// Memory of one open request with its connection: both ends' kernel structures when the target is on this
+/// host (8 to 10 kB measured), the exchange, and room for an answer in flight.
+const BYTES_PER_OPEN: u64 = 16 * 1024;
+/// Part of the available memory the load may plan with; the rest is the target's, the archive's, the page cache's.
+const MEMORY_PART: u64 = 2;
+
+/// How many connections and open requests this host can have at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Capacity {
+    pub(super) files_kept: u64,
+    pub(super) by_files: u64,
+    pub(super) by_sources: u64,
+    pub(super) by_memory: u64,
+}
+
+impl Capacity {
+    pub(super) fn of(
+        host: &HostFacts,
+        sources: &[SourceRange],
+        targets: &[SocketAddr],
+        threads: u32,
+    ) -> Self {
+        let kept = FILES_RESERVE + FILES_PER_THREAD * u64::from(threads);
+        Self {
+            files_kept: kept,
+            by_files: host.files_max.saturating_sub(kept),
+            by_sources: tuples(host, sources, targets),
+            by_memory: host.memory_available_bytes / MEMORY_PART / BYTES_PER_OPEN,
+        }
+    }
+
+    /// `wanted`, or less if this host cannot, with what lowered it.
+    pub(super) fn lower(self, wanted: u64) -> (u64, MaxOpenBy) {
+        [
+            (self.by_files, MaxOpenBy::Files),
+            (self.by_sources, MaxOpenBy::Sources),
+            (self.by_memory, MaxOpenBy::Memory),
+        ]
+        .into_iter()
+        .fold((wanted, MaxOpenBy::Plan), |least, next| if next.0 < least.0 { next } else { least })
+    }
+}
+
+/// Addresses, ports and memory for `connections` at once, or a refusal (exit 5) that says what is missing.
+pub(super) fn check(
+    connections: u64,
+    capacity: Capacity,
+    host: &HostFacts,
+    sources: &[SourceRange],
+    targets: &[SocketAddr],
+) -> Result<(), UserError> {
+    let count = show_count(connections);
+    if connections > capacity.by_files {
+        let needed = connections.saturating_add(capacity.files_kept);
+        return Err(UserError::refused(
+            "no_files",
+            format!("{count} connections need {needed} files, and this process may open {}", host.files_max),
+            format!("raise the limit and come again: ulimit -n {needed} (as root, or in limits.conf)"),
+        ));
+    }
+    if connections > capacity.by_sources {
+        return Err(no_tuples(connections, capacity.by_sources, host, sources, targets));
+    }
+    if connections > capacity.by_memory {
+        let needed = show_size(connections.saturating_mul(BYTES_PER_OPEN).saturating_mul(MEMORY_PART));
+        let have = show_size(host.memory_available_bytes);
+        return Err(UserError::refused(
+            "no_memory",
+            format!("{count} connections need {needed} of free memory, and this host has {have}"),
+            format!("at most {} fit: -c {}", show_count(capacity.by_memory), capacity.by_memory),
+        ));
+    }
+    Ok(())
+}
+
+fn no_tuples(
+    connections: u64,
+    available: u64,
+    host: &HostFacts,
+    sources: &[SourceRange],
+    targets: &[SocketAddr],
+) -> UserError {
+    let ports = ports(host);
+    let per_source = ports.saturating_mul(targets.len() as u64).max(1);
+    let needed = connections.div_ceil(per_source);
+    let loopback = targets.iter().all(|target| target.ip().is_loopback() && target.is_ipv4());
+    let hint = match (loopback, sources.is_empty()) {
+        (true, _) if needed <= 254 => {
+            format!("loopback has plenty of addresses: --source 127.0.0.1-{needed}")
+        }
+        (true, _) => "loopback has plenty of addresses: --source 127.0.0.0/8".to_owned(),
+        (false, true) => {
+            format!("name {needed} addresses of this host: --source CIDR (each has {ports} ports)")
+        }
+        (false, false) => format!("it takes {needed} source addresses (each has {ports} ports)"),
+    };
+    let have = if sources.is_empty() { "one source address".to_owned() } else { "--source".to_owned() };
+    UserError::refused(
+        "no_source_address",
+        format!(
+            "{} connections need more than the {} pairs of address and port that {have} has",
+            show_count(connections),
+            show_count(available)
+        ),
+        hint,
+    )
+}
+
+fn ports(host: &HostFacts) -> u64 {
+    let (low, high) = host.port_range;
+    u64::from(high.saturating_sub(low)) + 1
+}
+
+/// Source addresses × ports × target addresses; without `--source` the kernel has one address per target.
+fn tuples(host: &HostFacts, sources: &[SourceRange], targets: &[SocketAddr]) -> u64 {
+    let per_target = |target: &SocketAddr| {
+        let family = |range: &&SourceRange| range.first.is_ipv4() == target.is_ipv4();
+        if sources.is_empty() { 1 } else { sources.iter().filter(family).map(SourceRange::len).sum::<u128>() }
+    };
+    let pairs: u128 = targets.iter().map(per_target).sum();
+    u64::try_from(pairs.saturating_mul(u128::from(ports(host)))).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,147 @@
+//! Options that contradict each other: no option is ever silently ignored.
+
+use crate::{HttpVersion, Nanos, RunOptions, UserError};
+
+/// Two options of which only one can be meant, and what to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exclusive {
+    /// The one.
+    pub left: &'static str,
+    /// The other.
+    pub right: &'static str,
+    /// What to do about it.
+    pub hint: &'static str,
+}
+
+const fn pair(left: &'static str, right: &'static str, hint: &'static str) -> Exclusive {
+    Exclusive { left, right, hint }
+}
+
+const ONCE: &str = "--once sends one request and no load; leave one of the two out";
+
+/// Every pair of `run`'s options that excludes each other, and options that need another (`without`).
+pub const EXCLUSIVE: [Exclusive; 19] = [
+    pair("--once", "-c", ONCE),
+    pair("--once", "-r", ONCE),
+    pair("--once", "-d", ONCE),
+    pair("--once", "-n", ONCE),
+    pair("--once", "--warmup", ONCE),
+    pair("--once", "--arrivals", ONCE),
+    pair("--once", "--drain", ONCE),
+    pair("--once", "--max-open", ONCE),
+    pair("--once", "--open-rate", ONCE),
+    pair("--once", "--pipeline", ONCE),
+    pair("--once", "--requests-per-connection", ONCE),
+    pair("--once", "--threads", ONCE),
+    pair("--once", "--threshold", ONCE),
+    pair("--once", "--stop", ONCE),
+    pair("--no-keepalive", "--requests-per-connection", "--requests-per-connection 1 says the same"),
+    pair("--no-keepalive", "--pipeline", "pipelining needs connections that are kept"),
+    pair("--http 1.0", "--pipeline", "pipelining is HTTP/1.1 (RFC 9112 §9.3.2): --http 1.1"),
+    pair("-r", "--pipeline", "-r opens as many connections as it needs; pipelining goes with -c alone"),
+    pair("--basic", "-H Authorization", "both write the same header; keep one"),
+];
+
+/// Options that mean nothing without another.
+pub const NEEDS: [Exclusive; 2] = [
+    pair("--max-open", "-r", "in a closed run every user waits for its answer: -c bounds what is open"),
+    pair("--arrivals", "-r", "only a rate has arrivals: -r 500/s --arrivals poisson"),
+];
+
+/// Whether the option is given. Names are those of the tables above.
+fn given(options: &RunOptions, name: &str) -> bool {
+    match name {
+        "-c" => options.connections.is_some(),
+        "-r" => options.rate.is_some(),
+        "-d" => options.duration.is_some(),
+        "-n" => options.requests.is_some(),
+        "--warmup" => options.warmup.is_some(),
+        "--arrivals" => options.arrivals.is_some(),
+        "--drain" => options.drain.is_some(),
+        "--max-open" => options.max_open.is_some(),
+        "--open-rate" => options.open_rate.is_some(),
+        "--pipeline" => options.pipeline.is_some_and(|depth| depth > 1),
+        "--requests-per-connection" => options.requests_per_connection.is_some(),
+        "--threads" => options.threads.is_some(),
+        "--threshold" => !options.thresholds.is_empty(),
+        "--stop" => !options.stop.is_empty(),
+        "--once" => options.once,
+        "--no-keepalive" => options.no_keepalive,
+        "--http 1.0" => options.http == Some(HttpVersion::Http10),
+        "--basic" => options.basic.is_some(),
+        "-H Authorization" => {
+            options.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"))
+        }
+        other => unreachable!("`{other}` stands in a table of this file"),
+    }
+}
+
+/// Fails on the first contradiction.
+pub(super) fn check(options: &RunOptions) -> Result<(), UserError> {
+    for Exclusive { left, right, hint } in EXCLUSIVE {
+        if given(options, left) && given(options, right) {
+            return Err(UserError::usage("conflict", format!("{left} and {right} exclude each other"), hint));
+        }
+    }
+    for Exclusive { left, right, hint } in NEEDS {
+        if given(options, left) && !given(options, right) {
+            return Err(UserError::usage("conflict", format!("{left} means nothing without {right}"), hint));
+        }
+    }
+    if options.rate.is_some() && options.open_rate.is_some() && options.connections.is_none() {
+        let hint = "-c opens a pool ahead of the load; without it connections open when an arrival needs one";
+        return Err(UserError::usage("conflict", "--open-rate means nothing with -r and without -c", hint));
+    }
+    zeros(options)?;
+    amounts(options)
+}
+
+/// Zero where zero is senseless. `--warmup 0s` and `--drain 0s` mean what they say.
+fn zeros(options: &RunOptions) -> Result<(), UserError> {
+    let zero_rate = |rate: Option<crate::Rate>| rate.is_some_and(|rate| rate.count == 0);
+    let short = |length: Option<Nanos>| length.is_some_and(|length| length <= Nanos::ZERO);
+    let zeros = [
+        ("-c", options.connections == Some(0), "at least 1"),
+        ("-r", zero_rate(options.rate), "more than 0/s: 7/min is the way to be slow"),
+        ("-d", short(options.duration), "for example 10s"),
+        ("-n", options.requests == Some(0), "at least 1; leave it out for no limit"),
+        ("--timeout", short(options.timeout), "for example 60s"),
+        ("--connect-timeout", short(options.connect_timeout), "for example 5s"),
+        ("--max-open", options.max_open == Some(0), "at least 1"),
+        ("--open-rate", zero_rate(options.open_rate), "for example 5k/s"),
+        ("--requests-per-connection", options.requests_per_connection == Some(0), "at least 1"),
+        ("--pipeline", options.pipeline == Some(0), "at least 1, which is no pipelining"),
+        ("--threads", options.threads == Some(0), "at least 1; leave it out for one a CPU"),
+    ];
+    match zeros.iter().find(|(_, zero, _)| *zero) {
+        Some((name, _, hint)) => {
+            Err(UserError::usage("zero", format!("{name} of zero makes no sense"), *hint))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Pairs that are fine until their numbers contradict each other.
+fn amounts(options: &RunOptions) -> Result<(), UserError> {
+    let conflict = |message: String, hint: &str| Err(UserError::usage("conflict", message, hint));
+    if let (Some(connect), Some(timeout)) = (options.connect_timeout, options.timeout)
+        && connect > timeout
+    {
+        let message =
+            format!("--connect-timeout {connect} is longer than --timeout {timeout}, which covers it");
+        return conflict(message, "lower the one or raise the other");
+    }
+    if let (Some(pipeline), Some(most)) = (options.pipeline, options.requests_per_connection)
+        && u64::from(pipeline) > most
+    {
+        let message = format!("--pipeline {pipeline} never fits --requests-per-connection {most}");
+        return conflict(message, "raise --requests-per-connection or lower --pipeline");
+    }
+    if let (Some(max_open), Some(connections)) = (options.max_open, options.connections)
+        && connections > max_open
+    {
+        let message = format!("-c {connections} is never used up: --max-open {max_open} is smaller");
+        return conflict(message, "raise --max-open or lower -c");
+    }
+    Ok(())
+}

@@ -1,0 +1,203 @@
+//! The load of a plain run: phases, connections, open requests and threads (contract §6).
+
+use std::net::SocketAddr;
+
+use super::capacity::{self, Capacity};
+use crate::constants::{CONNECTIONS, DURATION, MAX_OPEN};
+use crate::quantity::{show_count, show_rate};
+use crate::{Arrivals, HostFacts, Load, MaxOpenBy, Nanos, Phase, Rate, RunOptions, UserError};
+
+/// Phases and threads, and the load in one line.
+pub(super) struct LoadPlan {
+    pub(super) phases: Vec<Phase>,
+    pub(super) threads: u32,
+    pub(super) line: String,
+}
+
+impl LoadPlan {
+    /// The measured phase.
+    pub(super) fn main(&self) -> &Phase {
+        self.phases.last().expect("there is always a measured phase")
+    }
+}
+
+/// More threads than any host has CPUs; above it a typing error is likelier.
+const THREADS_MAX: u32 = 4_096;
+
+/// Fixes load, length and limits; `targets` are the addresses connections go to.
+pub(super) fn load_plan(
+    options: &RunOptions,
+    timeout: Nanos,
+    host: &HostFacts,
+    targets: &[SocketAddr],
+) -> Result<LoadPlan, UserError> {
+    let threads_most = options.threads.unwrap_or_else(|| u32::try_from(host.cpus.len()).unwrap_or(1).max(1));
+    if threads_most > THREADS_MAX {
+        let message = format!("--threads {threads_most} is out of range");
+        return Err(UserError::usage("overflow", message, "one a CPU is the default and most often best"));
+    }
+    let capacity = Capacity::of(host, &options.sources, targets, threads_most);
+    let mut main = match options.rate {
+        Some(rate) => open_phase(options, rate, timeout, capacity)?,
+        None => closed_phase(options)?,
+    };
+    if options.rate.is_none() || options.connections.is_some() {
+        capacity::check(main.connections, capacity, host, &options.sources, targets)?;
+    }
+    let threads = threads(options, threads_most, main.connections)?;
+    main.length = match (options.duration, options.requests) {
+        (None, Some(_)) => None,
+        (length, _) => Some(length.unwrap_or(DURATION)),
+    };
+    main.requests_max = if options.once { Some(1) } else { options.requests };
+    if options.once {
+        main.length = None;
+    }
+    let line = line(options, &main);
+    let warmup = options.warmup.filter(|length| *length > Nanos::ZERO).map(|length| Phase {
+        name: "warmup".to_owned(),
+        warmup: true,
+        start: Nanos::ZERO - length,
+        length: Some(length),
+        requests_max: None,
+        ..main.clone()
+    });
+    Ok(LoadPlan { phases: warmup.into_iter().chain([main]).collect(), threads, line })
+}
+
+/// `-c N`: N connections with one user on each, or `--pipeline` of them.
+fn closed_phase(options: &RunOptions) -> Result<Phase, UserError> {
+    let depth = u64::from(options.pipeline.unwrap_or(1));
+    let default = if options.once { 1 } else { CONNECTIONS };
+    let fewer = options.requests.map_or(default, |most| default.min(most.div_ceil(depth)));
+    let connections = options.connections.unwrap_or(fewer);
+    let users = connections.checked_mul(depth).ok_or_else(|| {
+        UserError::usage(
+            "overflow",
+            format!("-c {connections} --pipeline {depth} is out of range"),
+            "fewer of both",
+        )
+    })?;
+    if let (Some(most), Some(_)) = (options.requests, options.connections)
+        && users > most
+    {
+        return Err(UserError::usage(
+            "conflict",
+            format!("-c is more than -n: {users} users have only {most} requests to send"),
+            format!("-n {users} or more, or fewer connections"),
+        ));
+    }
+    Ok(Phase {
+        name: "main".to_owned(),
+        warmup: false,
+        start: Nanos::ZERO,
+        length: None,
+        requests_max: None,
+        load: Load::Closed { users },
+        scenario: 0,
+        max_open: users,
+        max_open_by: MaxOpenBy::Plan,
+        connections,
+        open_before: true,
+    })
+}
+
+/// `-r RATE`: arrivals on a schedule; `-c` caps the pool, beyond which arrivals wait.
+fn open_phase(
+    options: &RunOptions,
+    rate: Rate,
+    timeout: Nanos,
+    capacity: Capacity,
+) -> Result<Phase, UserError> {
+    let natural = in_a_timeout(rate, timeout).clamp(1, MAX_OPEN);
+    // With a pool of the user's size only memory bounds what may wait for it.
+    let lowered = match options.connections {
+        Some(_) => Capacity { by_files: u64::MAX, by_sources: u64::MAX, ..capacity }.lower(natural),
+        None => capacity.lower(natural),
+    };
+    let (max_open, max_open_by) = options.max_open.map_or(lowered, |own| (own, MaxOpenBy::Plan));
+    let fitting = capacity.lower(max_open).0;
+    let connections = options.connections.unwrap_or(fitting);
+    if connections == 0 || max_open == 0 {
+        return Err(UserError::refused(
+            "no_files",
+            "this host has no file, source address or memory left for a single connection",
+            "raise the limit of open files (ulimit -n) and look at free memory",
+        ));
+    }
+    Ok(Phase {
+        name: "main".to_owned(),
+        warmup: false,
+        start: Nanos::ZERO,
+        length: None,
+        requests_max: None,
+        load: Load::Open { rate, arrivals: options.arrivals.unwrap_or(Arrivals::Even) },
+        scenario: 0,
+        max_open,
+        max_open_by,
+        connections,
+        open_before: options.connections.is_some(),
+    })
+}
+
+/// Arrivals in one timeout, rounded up: more cannot be open at once when every answer takes that long.
+fn in_a_timeout(rate: Rate, timeout: Nanos) -> u64 {
+    let product = u128::from(rate.count) * u128::from(timeout.0.unsigned_abs());
+    u64::try_from(product.div_ceil(u128::from(rate.per.0.unsigned_abs()))).unwrap_or(u64::MAX)
+}
+
+/// One a CPU unless told otherwise, never more than connections: an idle thread measures nothing.
+fn threads(options: &RunOptions, most: u32, connections: u64) -> Result<u32, UserError> {
+    let fitting = u32::try_from(connections).unwrap_or(u32::MAX);
+    if options.threads.is_some() && most > fitting {
+        return Err(UserError::usage(
+            "conflict",
+            format!("--threads {most} is more than the {connections} connections they would share"),
+            format!("--threads {fitting} or fewer, or more connections with -c"),
+        ));
+    }
+    Ok(most.min(fitting).max(1))
+}
+
+/// `50 connections, 10 s, closed loop (defaults; -c, -d, -r change them)`.
+fn line(options: &RunOptions, main: &Phase) -> String {
+    let connections = match main.connections {
+        1 => "1 connection".to_owned(),
+        many => format!("{} connections", show_count(many)),
+    };
+    let mut parts = match main.load {
+        Load::Closed { users } if users > main.connections => {
+            vec![format!("{} users on {connections}", show_count(users))]
+        }
+        Load::Closed { .. } => vec![connections],
+        Load::Open { rate, arrivals } => {
+            let spaced = if arrivals == Arrivals::Poisson { " (Poisson)" } else { "" };
+            let mut parts = vec![format!("{}{spaced}", show_rate(rate.as_per_second()))];
+            if main.open_before {
+                parts.push(format!("pool of {connections}"));
+            }
+            parts
+        }
+    };
+    parts.extend(main.requests_max.map(|most| match most {
+        1 => "1 request".to_owned(),
+        many => format!("{} requests", show_count(many)),
+    }));
+    parts.extend(main.length.map(plain_seconds));
+    parts.push(if options.rate.is_some() { "open loop" } else { "closed loop" }.to_owned());
+    let given = [options.connections.is_some(), options.duration.is_some(), options.requests.is_some()];
+    let advice = match (options.rate.is_some(), given) {
+        _ if options.once => "",
+        (false, [false, false, false]) => " (defaults; -c, -d, -r change them)",
+        (_, [_, false, false]) => " (default length; -d, -n change it)",
+        (false, [false, _, _]) => " (default connections; -c, -r change them)",
+        _ => "",
+    };
+    format!("{}{advice}", parts.join(", "))
+}
+
+/// Whole seconds without decimals: `10 s`, not `10.0 s`.
+fn plain_seconds(length: Nanos) -> String {
+    let (whole, rest) = (length.0 / Nanos::SECOND.0, length.0 % Nanos::SECOND.0);
+    if rest == 0 && whole < 120 { format!("{whole} s") } else { length.to_string() }
+}

@@ -1,0 +1,188 @@
+//! [`resolve`]: options, resolved names and host facts become a [`Plan`] in which every number is fixed.
+//!
+//! Each part (request, protocol, load, capacity, conditions) is its own function of the options, so that an
+//! experiment file can bring the same parts from elsewhere. Defaults live here and nowhere else.
+
+mod capacity;
+mod conflicts;
+mod load;
+mod remarks;
+mod request;
+
+use std::net::SocketAddr;
+
+use crate::constants::{CONNECT_TIMEOUT, DRAIN_MIN, LATE_TOLERANCE, OPEN_RATE_PER_S, TIMEOUT};
+use crate::{
+    Close, ConnectionUse, EngineChoice, Guard, HostFacts, HttpPlan, HttpVersion, IpFamily, Load, Plan, Rate,
+    RunOptions, Scenario, StatusSet, Step, Target, TargetUrl, UserError, sources, thresholds,
+};
+
+pub use conflicts::{EXCLUSIVE, Exclusive, NEEDS};
+
+/// Seed of a run that names none: the same command gives the same load.
+const SEED: u64 = 1;
+
+/// A plan, and what must be told about how it came about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Resolved {
+    /// The plan; every address in it has still to pass `guard`.
+    pub plan: Plan,
+    /// The load in one line: `50 connections, 10 s, closed loop (defaults; -c, -d, -r change them)`.
+    pub load: String,
+    /// Other defaults worth knowing and things that look unintended, one line each, to be printed first.
+    pub remarks: Vec<String>,
+    /// Decides over every socket address of the run.
+    pub guard: Guard,
+}
+
+/// Fixes every number of a run of one URL.
+///
+/// `addresses` are what the name to connect to ([`RunOptions::connect_point`]) resolved to, port included, in
+/// the resolver's order. Fails with exit 2 on options that contradict each other and with exit 5 on what this
+/// host cannot do.
+pub fn resolve(
+    options: &RunOptions,
+    url: &TargetUrl,
+    addresses: &[SocketAddr],
+    host: &HostFacts,
+) -> Result<Resolved, UserError> {
+    conflicts::check(options)?;
+    let addresses = usable(options, url, addresses)?;
+    sources::check_local(&options.sources, host)?;
+    let request = request::request_plan(options, url)?;
+    let http = http_plan(options);
+    let load = load::load_plan(options, http.timeout, host, &addresses)?;
+    let mut notes = Vec::new();
+    request::remarks(options, &request, &mut notes);
+    let plain_path = request.path.split('?').next().unwrap_or_default().to_owned();
+    let plan = Plan {
+        name: run_name(options, url)?,
+        seed: options.seed.unwrap_or(SEED),
+        targets: vec![Target {
+            name: url.authority(),
+            url: url.url(),
+            host: host_header(options, url),
+            addresses,
+        }],
+        drain: options.drain.unwrap_or(DRAIN_MIN.max(http.timeout)),
+        http,
+        sources: options.sources.clone(),
+        scenarios: vec![Scenario {
+            name: String::new(),
+            connection: match load.main().load {
+                Load::Open { .. } => ConnectionUse::Shared,
+                Load::Closed { .. } => ConnectionUse::User,
+            },
+            steps: vec![Step { name: format!("{} {plain_path}", request.method), target: 0, request }],
+        }],
+        phases: load.phases,
+        threads: load.threads,
+        engine: options.engine.unwrap_or(EngineChoice::Auto),
+        open_rate: options.open_rate.unwrap_or(Rate::per_second(OPEN_RATE_PER_S)),
+        late_tolerance: LATE_TOLERANCE,
+        thresholds: options.thresholds.clone(),
+        stop: options.stop.clone(),
+        tags: options.tags.clone(),
+    };
+    thresholds::check_conditions(&plan)?;
+    remarks::of_plan(&plan, &mut notes);
+    Ok(Resolved { load: load.line, remarks: notes, guard: Guard::new(options.allow_target.clone()), plan })
+}
+
+impl RunOptions {
+    /// Host and port to resolve and connect to: the URL's, or what `--connect-to` says. Fails if that
+    /// option is about another URL or given twice.
+    pub fn connect_point(&self, url: &TargetUrl) -> Result<(String, u16), UserError> {
+        match self.connect_to.as_slice() {
+            [] => Ok((url.host.clone(), url.port)),
+            [rule] => rule.apply(url).ok_or_else(|| {
+                UserError::usage(
+                    "conflict",
+                    format!("--connect-to is about another host or port than {}", url.authority()),
+                    format!("--connect-to {}:HOST:PORT, or HOST:PORT alone", url.authority()),
+                )
+            }),
+            _ => Err(UserError::usage("conflict", "--connect-to is given twice for one URL", "give one")),
+        }
+    }
+}
+
+/// The addresses that family and sources leave.
+fn usable(
+    options: &RunOptions,
+    url: &TargetUrl,
+    addresses: &[SocketAddr],
+) -> Result<Vec<SocketAddr>, UserError> {
+    let family = |address: &&SocketAddr| options.ip.is_none_or(|family| family.contains(address.ip()));
+    let left: Vec<SocketAddr> = addresses.iter().filter(family).copied().collect();
+    if left.is_empty() {
+        let name = &url.host;
+        let (other, wanted) = match options.ip {
+            Some(IpFamily::V4) => ("--ip 6", "IPv4 "),
+            Some(IpFamily::V6) => ("--ip 4", "IPv6 "),
+            None => ("another name", ""),
+        };
+        let hint = format!("{other}, or look with: getent ahosts {name}");
+        return Err(UserError::usage("no_address", format!("`{name}` has no {wanted}address"), hint));
+    }
+    if options.sources.is_empty() {
+        return Ok(left);
+    }
+    let reached: Vec<SocketAddr> = left
+        .iter()
+        .filter(|to| options.sources.iter().any(|range| range.first.is_ipv4() == to.is_ipv4()))
+        .copied()
+        .collect();
+    let idle =
+        options.sources.iter().find(|range| !reached.iter().any(|to| to.is_ipv4() == range.first.is_ipv4()));
+    if let Some(range) = idle {
+        let family = if range.first.is_ipv4() { "IPv4" } else { "IPv6" };
+        return Err(UserError::usage(
+            "conflict",
+            format!("--source {} is {family}, and `{}` is reached by no such address", range.first, url.host),
+            "source and target must be of one family; --ip 4 or --ip 6 chooses",
+        ));
+    }
+    Ok(reached)
+}
+
+fn http_plan(options: &RunOptions) -> HttpPlan {
+    let timeout = options.timeout.unwrap_or(TIMEOUT);
+    HttpPlan {
+        version: options.http.unwrap_or(HttpVersion::Http11),
+        timeout,
+        connect_timeout: options.connect_timeout.unwrap_or(CONNECT_TIMEOUT.min(timeout)),
+        keepalive: !options.no_keepalive,
+        requests_per_connection: options.requests_per_connection,
+        close: options.close.unwrap_or(Close::Fin),
+        pipeline: options.pipeline.unwrap_or(1),
+        expect: options.expect_status.clone().unwrap_or_else(StatusSet::default_expected),
+    }
+}
+
+/// A `Host` header of the user's replaces the URL's.
+fn host_header(options: &RunOptions, url: &TargetUrl) -> String {
+    let own = options.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("host"));
+    own.map_or_else(|| url.host_header(), |(_, value)| value.reveal().to_owned())
+}
+
+/// `--name`, or the URL's host and port in the letters a folder's name may have.
+fn run_name(options: &RunOptions, url: &TargetUrl) -> Result<String, UserError> {
+    let Some(name) = &options.name else {
+        let plain = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' };
+        let name: String = url.authority().chars().map(plain).take(NAME_MAX).collect();
+        return Ok(name.trim_matches(['-', '.']).to_owned());
+    };
+    let letters = name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b));
+    if name.is_empty() || name.len() > NAME_MAX || !letters || name.starts_with(['.', '-']) {
+        return Err(UserError::usage(
+            "bad_name",
+            format!("--name `{name}` cannot be part of a folder's name"),
+            format!("up to {NAME_MAX} letters, digits, - _ and . in it, for example checkout-v2"),
+        ));
+    }
+    Ok(name.clone())
+}
+
+/// Longest name of a run: a folder's name also holds time and id.
+const NAME_MAX: usize = 64;

@@ -1,0 +1,90 @@
+//! Things about a plan that are allowed but look unintended.
+
+use crate::quantity::{parse_duration, show_count};
+use crate::{Condition, Load, Nanos, Op, Plan, RequestCount, Subject};
+
+/// Adds one line for each thing that looks unintended.
+pub(super) fn of_plan(plan: &Plan, remarks: &mut Vec<String>) {
+    for condition in &plan.thresholds {
+        remarks.extend(upside_down(condition));
+        remarks.extend(too_few_samples(plan, condition));
+    }
+    remarks.extend(slower_than_timeout(plan));
+}
+
+/// `p99 > 250ms` as a threshold says that the target must be slow.
+fn upside_down(condition: &Condition) -> Option<String> {
+    let bad_when_high = matches!(
+        &condition.subject,
+        Subject::Percentile(..)
+            | Subject::Mean(..)
+            | Subject::Max(..)
+            | Subject::Errors(_)
+            | Subject::ConnectionsFailed
+            | Subject::Lost
+            | Subject::Requests(RequestCount::Failed | RequestCount::Late | RequestCount::Dropped, _)
+    );
+    let below = match condition.op {
+        Op::Greater => "<",
+        Op::GreaterEqual => "<=",
+        _ => return None,
+    };
+    let above = if below == "<" { ">" } else { ">=" };
+    bad_when_high.then(|| {
+        let turned = condition.text.replacen(above, below, 1);
+        format!(
+            "`{}`: a threshold says what must be true: {turned}? (stop conditions say what must not)",
+            condition.text
+        )
+    })
+}
+
+/// A percentile needs ten samples above it; where the plan cannot send that many it will stay undecided.
+fn too_few_samples(plan: &Plan, condition: &Condition) -> Option<String> {
+    let Subject::Percentile(percentile, ..) = condition.subject else { return None };
+    let sends = offered_at_most(plan)?;
+    let needs = (10.0 / (1.0 - percentile / 100.0)).round() as u64;
+    (sends < needs).then(|| {
+        format!(
+            "`{}` needs about {} samples; the plan sends {}: it may stay undecided",
+            condition.text,
+            show_count(needs),
+            show_count(sends)
+        )
+    })
+}
+
+/// Requests offered by the measured phases, where that is known beforehand.
+fn offered_at_most(plan: &Plan) -> Option<u64> {
+    let of_phase = |phase: &crate::Phase| {
+        let by_rate = match (phase.load, phase.length) {
+            (Load::Open { rate, .. }, Some(length)) => {
+                Some((rate.as_per_second() * length.as_secs_f64()).round() as u64)
+            }
+            _ => None,
+        };
+        [by_rate, phase.requests_max].into_iter().flatten().min()
+    };
+    plan.phases.iter().filter(|phase| !phase.warmup).map(of_phase).sum()
+}
+
+/// A path that names its own delay, longer than the request timeout.
+fn slower_than_timeout(plan: &Plan) -> Option<String> {
+    let timeout = plan.http.timeout;
+    plan.scenarios.iter().flat_map(|scenario| &scenario.steps).find_map(|step| {
+        let delay = named_delay(&step.request.path).filter(|delay| *delay >= timeout)?;
+        Some(format!(
+            "`{}` answers after {delay} and the timeout is {timeout}: every request will fail; raise --timeout",
+            step.request.path
+        ))
+    })
+}
+
+/// `/delay/100s` and `/sleep100`, as the built-in target understands them.
+fn named_delay(path: &str) -> Option<Nanos> {
+    let path = path.split('?').next()?;
+    if let Some(delay) = path.strip_prefix("/delay/") {
+        return parse_duration(delay).ok();
+    }
+    path.strip_prefix("/sleep")?.parse().ok().filter(|seconds| *seconds < 1_000_000).map(Nanos::from_secs)
+}

@@ -1,0 +1,117 @@
+//! The request of a plain run: method, headers and body of [`RunOptions`] as one [`RequestPlan`].
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use crate::redact::is_secret_header;
+use crate::{RequestPlan, RunOptions, TargetUrl, UserError};
+
+/// What wavetank calls itself unless told otherwise.
+const USER_AGENT: &str = concat!("wavetank/", env!("CARGO_PKG_VERSION"));
+
+/// Composes the request; fails on what cannot stand in one (RFC 9110 §5, RFC 9112 §3).
+pub(super) fn request_plan(options: &RunOptions, url: &TargetUrl) -> Result<RequestPlan, UserError> {
+    let body = options.body.clone().unwrap_or_default();
+    let default = if options.body.is_some() { "POST" } else { "GET" };
+    let method = options.method.as_deref().unwrap_or(default);
+    check_method(method)?;
+    let mut headers = Vec::new();
+    for (name, value) in &options.headers {
+        check_header(name, value.reveal())?;
+        headers.push((name.clone(), value.reveal().to_owned()));
+    }
+    let hosts = headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("host")).count();
+    if hosts > 1 {
+        let hint = "give one; where to connect is --connect-to";
+        return Err(UserError::usage("bad_header", "-H `Host` is given twice", hint));
+    }
+    if let Some(basic) = &options.basic {
+        headers.push(("Authorization".to_owned(), basic_value(basic.reveal())?));
+    }
+    if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("user-agent")) {
+        headers.insert(0, ("User-Agent".to_owned(), USER_AGENT.to_owned()));
+    }
+    let mut secret_headers: Vec<String> = headers
+        .iter()
+        .map(|(name, _)| name.to_ascii_lowercase())
+        .filter(|name| is_secret_header(name))
+        .collect();
+    secret_headers.sort_unstable();
+    secret_headers.dedup();
+    Ok(RequestPlan { method: method.to_owned(), path: url.path.clone(), headers, body, secret_headers })
+}
+
+/// Things about the request that look unintended.
+pub(super) fn remarks(options: &RunOptions, request: &RequestPlan, remarks: &mut Vec<String>) {
+    if options.body.is_some() && options.method.is_none() {
+        remarks.push("method POST, because there is a body (-X changes it)".to_owned());
+    }
+    let typed = request.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type"));
+    if !typed && request.body.starts_with(b"{") {
+        remarks.push("the body looks like JSON: -H 'Content-Type: application/json'?".to_owned());
+    }
+}
+
+/// Whether a byte may stand in a token (RFC 9110 §5.6.2).
+fn is_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}
+
+fn check_method(method: &str) -> Result<(), UserError> {
+    if method.is_empty() || !method.bytes().all(is_token) {
+        let hint = "one word: GET, POST, PUT, DELETE, …";
+        return Err(UserError::usage("bad_method", format!("-X `{method}` is no method"), hint));
+    }
+    if method == "CONNECT" {
+        let hint = "a later version speaks through proxies; GET, POST, PUT, DELETE, … work";
+        return Err(UserError::usage("bad_method", "-X `CONNECT` opens a tunnel and is no request", hint));
+    }
+    let upper = method.to_ascii_uppercase();
+    let known = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"];
+    if method != upper && known.contains(&upper.as_str()) {
+        let hint = format!("methods are case-sensitive: -X {upper}");
+        return Err(UserError::usage("bad_method", format!("-X `{method}` is in lower case"), hint));
+    }
+    Ok(())
+}
+
+fn check_header(name: &str, value: &str) -> Result<(), UserError> {
+    let bad = |why: &str, hint: &str| {
+        Err(UserError::usage("bad_header", format!("-H `{name}` {why}"), hint.to_owned()))
+    };
+    if name.is_empty() || !name.bytes().all(is_token) {
+        return bad("is no name of a header", "-H 'Name: value'");
+    }
+    if value.bytes().any(|byte| byte < b' ' && byte != b'\t' || byte == 0x7f) {
+        return bad("has a control character in its value", "one line: -H 'Name: value'");
+    }
+    match name.to_ascii_lowercase().as_str() {
+        "content-length" => {
+            bad("is computed from the body", "leave it out; the body is --body or --body-file")
+        }
+        "transfer-encoding" => bad("is not sent: bodies have a length", "leave it out; the body is --body"),
+        "connection" | "keep-alive" | "proxy-connection" => bad(
+            "is set by wavetank itself",
+            "connections are kept; --no-keepalive closes each after one answer",
+        ),
+        "upgrade" => bad("would leave HTTP/1", "leave it out"),
+        _ => Ok(()),
+    }
+}
+
+/// `Basic BASE64(user:password)` (RFC 7617). The words never show in an error.
+fn basic_value(words: &str) -> Result<String, UserError> {
+    if !words.contains(':') {
+        let hint = "--basic user:password, or --basic @FILE with that line in it";
+        return Err(UserError::usage(
+            "bad_basic",
+            "--basic needs a user and a password with a colon between",
+            hint,
+        ));
+    }
+    if words.bytes().any(|byte| byte.is_ascii_control()) {
+        let hint = "one line: user:password";
+        return Err(UserError::usage("bad_basic", "--basic has a control character in it", hint));
+    }
+    Ok(format!("Basic {}", STANDARD.encode(words)))
+}

@@ -1,0 +1,86 @@
+//! Conditions against a plan: what they name must exist, and what is added unasked (contract §5).
+
+use crate::constants::IMPLICIT_FAILED_SHARE;
+use crate::{Condition, Op, Plan, RequestCount, Subject, UserError, Value, did_you_mean};
+
+/// Thresholds a plan has without being asked, each on its own: `done > 0` unless a threshold speaks of done;
+/// `failed < 1%` unless one speaks of failed, errors or status; connections instead where nothing is requested.
+pub fn implicit_thresholds(plan: &Plan) -> Vec<Condition> {
+    let speaks = |about: fn(&Subject) -> bool| plan.thresholds.iter().any(|own| about(&own.subject));
+    if plan.scenarios.iter().all(|scenario| scenario.steps.is_empty()) {
+        return vec![
+            above_none("opened > 0", Subject::Opened),
+            below_one_percent("connections failed < 1%", Subject::ConnectionsFailed),
+        ];
+    }
+    let mut implicit = Vec::new();
+    if !speaks(|subject| matches!(subject, Subject::Requests(RequestCount::Done, _))) {
+        implicit.push(above_none("done > 0", Subject::Requests(RequestCount::Done, None)));
+    }
+    let failing = |subject: &Subject| {
+        matches!(
+            subject,
+            Subject::Requests(RequestCount::Failed, _) | Subject::Errors(_) | Subject::Status(_)
+        )
+    };
+    if !speaks(failing) {
+        implicit.push(below_one_percent("failed < 1%", Subject::Requests(RequestCount::Failed, None)));
+    }
+    implicit
+}
+
+fn above_none(text: &str, subject: Subject) -> Condition {
+    implicit(text, subject, Op::Greater, Value::Count(0.0))
+}
+
+fn below_one_percent(text: &str, subject: Subject) -> Condition {
+    implicit(text, subject, Op::Less, Value::Share(IMPLICIT_FAILED_SHARE))
+}
+
+fn implicit(text: &str, subject: Subject, op: Op, value: Value) -> Condition {
+    Condition { text: text.to_owned(), subject, op, value, phase: None, window: None }
+}
+
+/// Fails (exit 2) on the first condition that names a step or phase the plan does not have, or a warm-up,
+/// which is judged by nothing.
+pub fn check_conditions(plan: &Plan) -> Result<(), UserError> {
+    for condition in plan.thresholds.iter().chain(&plan.stop) {
+        check_step(plan, condition)?;
+        check_phase(plan, condition)?;
+    }
+    Ok(())
+}
+
+fn check_step(plan: &Plan, condition: &Condition) -> Result<(), UserError> {
+    let Some(step) = condition.subject.step() else { return Ok(()) };
+    let names: Vec<&str> =
+        plan.scenarios.iter().flat_map(|scenario| &scenario.steps).map(|step| step.name.as_str()).collect();
+    if names.contains(&step) {
+        return Ok(());
+    }
+    Err(unknown("step", step, &names, condition))
+}
+
+fn check_phase(plan: &Plan, condition: &Condition) -> Result<(), UserError> {
+    let Some(name) = &condition.phase else { return Ok(()) };
+    let judged: Vec<&str> =
+        plan.phases.iter().filter(|phase| !phase.warmup).map(|phase| phase.name.as_str()).collect();
+    if judged.contains(&name.as_str()) {
+        return Ok(());
+    }
+    if plan.phases.iter().any(|phase| phase.name == *name) {
+        let message = format!("`{}`: the warm-up is judged by nothing", condition.text);
+        let hint = format!("in {}", judged.join(", in "));
+        return Err(UserError::usage("phase_unjudged", message, hint));
+    }
+    Err(unknown("phase", name, &judged, condition))
+}
+
+fn unknown(what: &'static str, name: &str, known: &[&str], condition: &Condition) -> UserError {
+    let hint = match did_you_mean(name, known.iter().copied()) {
+        Some(near) => format!("did you mean {near}?"),
+        None => format!("there is: {}", known.join(", ")),
+    };
+    let code = if what == "step" { "step_unknown" } else { "phase_unknown" };
+    UserError::usage(code, format!("`{}`: no {what} \"{name}\"", condition.text), hint)
+}
