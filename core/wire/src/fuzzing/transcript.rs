@@ -1,0 +1,74 @@
+//! What a reader said about a stream of bytes, in a form that two readings can be compared by.
+
+use std::fmt::Write;
+
+use crate::h1::{Headers, Limits};
+
+/// Everything that must not depend on how the bytes were cut.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Transcript {
+    /// One line an event.
+    pub(super) events: String,
+    /// All body bytes of the messages read so far.
+    pub(super) body: Vec<u8>,
+}
+
+impl Transcript {
+    /// Adds an event.
+    pub(super) fn note(&mut self, event: std::fmt::Arguments<'_>) {
+        writeln!(self.events, "{event}").expect("writing to a string cannot fail");
+    }
+
+    /// Adds the fields of a head, and checks what every accepted head promises.
+    pub(super) fn note_fields(&mut self, headers: Headers<'_>) {
+        for (name, value) in headers {
+            assert!(!name.is_empty() && name.is_ascii(), "a name that is no token: {name:?}");
+            assert!(!value.iter().any(|byte| matches!(byte, b'\r' | b'\n' | 0)), "a value with a line end");
+            self.note(format_args!("{} = {}", name.escape_ascii(), value.escape_ascii()));
+        }
+    }
+}
+
+/// The first byte of fuzz input chooses limits: tight ones reach the code behind them soon.
+pub(super) fn limits_from(choice: u8) -> Limits {
+    if choice & 2 == 0 {
+        return Limits::default();
+    }
+    Limits {
+        head_bytes_max: 96,
+        headers_max: 4,
+        body_bytes_max: 32,
+        interim_max: 2,
+        chunk_extension_bytes_max: 12,
+        trailer_bytes_max: 24,
+    }
+}
+
+/// The lengths of pieces for one reading: constant, or drawn from a generator seeded by the bytes.
+pub(super) enum Cut {
+    /// Every piece this long.
+    Every(usize),
+    /// Pieces of 1 to 16 bytes, from this state of a linear congruential generator.
+    Drawn(u64),
+}
+
+impl Cut {
+    /// The readings to compare with the reading of the whole.
+    pub(super) fn all(data: &[u8]) -> [Self; 3] {
+        let seed = data.iter().fold(1u64, |seed, &byte| seed.wrapping_mul(31).wrapping_add(u64::from(byte)));
+        [Self::Every(1), Self::Every(3), Self::Drawn(seed)]
+    }
+
+    /// The next piece of `rest`, which is not empty.
+    pub(super) fn piece<'a>(&mut self, rest: &'a [u8]) -> &'a [u8] {
+        let wanted = match self {
+            Self::Every(length) => *length,
+            Self::Drawn(state) => {
+                *state =
+                    state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                (*state >> 60) as usize + 1
+            }
+        };
+        &rest[..wanted.min(rest.len())]
+    }
+}

@@ -1,0 +1,259 @@
+//! Reading a body: counted, chunked, or until the peer closes.
+
+use super::bytes::{is_text, is_token};
+use super::facts::Framing;
+use super::fault::Reason;
+use super::limits::Packed;
+
+/// Where the reading of one body stands. Bytes are given on as they come; nothing is kept.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Body {
+    /// Bytes still to come of the counted body or of the chunk; while a size is read, that size.
+    left: u64,
+    /// Body bytes announced or seen so far, framing taken off.
+    bytes: u64,
+    /// Bytes of this chunk's extensions, then of the trailer section.
+    extra: u32,
+    stage: Stage,
+    digits: u8,
+}
+
+/// The next thing that is expected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Done,
+    Counted,
+    UntilClose,
+    Size,
+    SizeLf,
+    /// White space after a size; only `;` may follow.
+    BeforeExtension,
+    /// After `;`: a name.
+    ExtensionStart,
+    ExtensionName,
+    /// White space after a name; `=` or `;` follows.
+    AfterName,
+    /// After `=`: a token or a quoted string.
+    ValueStart,
+    ValueToken,
+    Quoted,
+    QuotedPair,
+    /// After a quoted string.
+    AfterValue,
+    /// White space after a value; only `;` may follow.
+    AfterValueSpace,
+    Data,
+    DataCr,
+    DataLf,
+    TrailerStart,
+    TrailerName,
+    TrailerValue,
+    TrailerLf,
+    EndLf,
+}
+
+impl Body {
+    /// Nothing to read.
+    pub(crate) const NONE: Self = Self { left: 0, bytes: 0, extra: 0, stage: Stage::Done, digits: 0 };
+
+    /// Starts on a body; fails at once if it announces more than allowed.
+    #[inline]
+    pub(crate) fn start(framing: Framing, limits: &Packed) -> Result<Self, Reason> {
+        match framing {
+            Framing::Length(0) => Ok(Self::NONE),
+            Framing::Length(length) if length > limits.body_bytes_max => Err(Reason::BodyTooLarge),
+            Framing::Length(length) => Ok(Self { left: length, stage: Stage::Counted, ..Self::NONE }),
+            Framing::Chunked => Ok(Self { stage: Stage::Size, ..Self::NONE }),
+            Framing::UntilClose => Ok(Self { stage: Stage::UntilClose, ..Self::NONE }),
+        }
+    }
+
+    /// Whether all of it has come.
+    #[inline]
+    pub(crate) const fn is_done(&self) -> bool {
+        matches!(self.stage, Stage::Done)
+    }
+
+    /// Whether the peer's close is what ends it.
+    pub(crate) const fn is_until_close(&self) -> bool {
+        matches!(self.stage, Stage::UntilClose)
+    }
+
+    /// Body bytes seen so far.
+    #[inline]
+    pub(crate) const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Takes what belongs to the body from `input`, gives its bytes to `emit`, and says how much that was.
+    #[inline]
+    pub(crate) fn read(
+        &mut self,
+        input: &[u8],
+        limits: &Packed,
+        mut emit: impl FnMut(&[u8]),
+    ) -> Result<usize, Reason> {
+        let mut at = 0;
+        while at < input.len() {
+            match self.stage {
+                Stage::Done => break,
+                Stage::Counted | Stage::Data => at += self.take_data(&input[at..], &mut emit),
+                Stage::UntilClose => return self.take_rest(input, limits, &mut emit),
+                Stage::Size | Stage::SizeLf | Stage::BeforeExtension | Stage::DataCr | Stage::DataLf => {
+                    self.stage = self.after_size_byte(input[at], limits)?;
+                    at += 1;
+                }
+                Stage::TrailerStart
+                | Stage::TrailerName
+                | Stage::TrailerValue
+                | Stage::TrailerLf
+                | Stage::EndLf => {
+                    self.count_extra(limits.trailer_bytes_max, Reason::TrailersTooLarge)?;
+                    self.stage = self.after_trailer_byte(input[at])?;
+                    at += 1;
+                }
+                _ => {
+                    self.count_extra(limits.chunk_extension_bytes_max, Reason::ChunkExtensionTooLarge)?;
+                    self.stage = self.after_extension_byte(input[at])?;
+                    at += 1;
+                }
+            }
+        }
+        Ok(at)
+    }
+
+    #[inline]
+    fn take_data(&mut self, input: &[u8], emit: &mut impl FnMut(&[u8])) -> usize {
+        let take = usize::try_from(self.left).unwrap_or(usize::MAX).min(input.len());
+        emit(&input[..take]);
+        self.left -= take as u64;
+        self.bytes += take as u64;
+        if self.left == 0 {
+            self.stage = if self.stage == Stage::Counted { Stage::Done } else { Stage::DataCr };
+        }
+        take
+    }
+
+    /// Gives on as much as is allowed before it complains, so that the cut of the reads does not show.
+    fn take_rest(
+        &mut self,
+        input: &[u8],
+        limits: &Packed,
+        emit: &mut impl FnMut(&[u8]),
+    ) -> Result<usize, Reason> {
+        let room = limits.body_bytes_max - self.bytes;
+        let take = usize::try_from(room).unwrap_or(usize::MAX).min(input.len());
+        if take > 0 {
+            emit(&input[..take]);
+            self.bytes += take as u64;
+        }
+        if take < input.len() { Err(Reason::BodyTooLarge) } else { Ok(take) }
+    }
+
+    fn count_extra(&mut self, extra_max: u32, reason: Reason) -> Result<(), Reason> {
+        self.extra += 1;
+        if self.extra > extra_max { Err(reason) } else { Ok(()) }
+    }
+
+    /// Sizes and the ends of chunks (RFC 9112 §7.1).
+    fn after_size_byte(&mut self, byte: u8, limits: &Packed) -> Result<Stage, Reason> {
+        match (self.stage, byte) {
+            (Stage::Size, b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F') if self.digits < SIZE_DIGITS_MAX => {
+                self.digits += 1;
+                self.left = self.left << 4 | u64::from(hex(byte));
+                Ok(Stage::Size)
+            }
+            (Stage::Size, b'\r') if self.digits > 0 => Ok(Stage::SizeLf),
+            (Stage::Size, b'\n') if self.digits > 0 => Err(Reason::BareLf),
+            (Stage::Size, b';') if self.digits > 0 => Ok(Stage::ExtensionStart),
+            (Stage::Size, b' ' | b'\t') if self.digits > 0 => Ok(Stage::BeforeExtension),
+            (Stage::BeforeExtension, b' ' | b'\t') => {
+                self.count_extra(limits.chunk_extension_bytes_max, Reason::ChunkExtensionTooLarge)?;
+                Ok(Stage::BeforeExtension)
+            }
+            (Stage::BeforeExtension, b';') => Ok(Stage::ExtensionStart),
+            (Stage::SizeLf, b'\n') => self.start_chunk(limits),
+            (Stage::DataCr, b'\r') => Ok(Stage::DataLf),
+            (Stage::DataCr, b'\n') => Err(Reason::BareLf),
+            (Stage::DataLf, b'\n') => {
+                (self.left, self.digits, self.extra) = (0, 0, 0);
+                Ok(Stage::Size)
+            }
+            (Stage::SizeLf | Stage::DataLf, _) => Err(Reason::BareCr),
+            (Stage::DataCr, _) => Err(Reason::MissingChunkEnd),
+            _ => Err(Reason::BadChunkSize),
+        }
+    }
+
+    fn start_chunk(&mut self, limits: &Packed) -> Result<Stage, Reason> {
+        self.extra = 0;
+        if self.left == 0 {
+            return Ok(Stage::TrailerStart);
+        }
+        if self.left > limits.body_bytes_max - self.bytes {
+            return Err(Reason::BodyTooLarge);
+        }
+        Ok(Stage::Data)
+    }
+
+    /// Extensions (RFC 9112 §7.1.1) mean nothing to us, but where they end must be beyond doubt.
+    fn after_extension_byte(&self, byte: u8) -> Result<Stage, Reason> {
+        let space = matches!(byte, b' ' | b'\t');
+        match (self.stage, byte) {
+            (Stage::Quoted, b'"') => Ok(Stage::AfterValue),
+            (Stage::Quoted, b'\\') => Ok(Stage::QuotedPair),
+            (Stage::Quoted | Stage::QuotedPair, _) if is_text(byte) => Ok(Stage::Quoted),
+            (Stage::ExtensionStart, _) if space => Ok(Stage::ExtensionStart),
+            (Stage::ExtensionStart | Stage::ExtensionName, _) if is_token(byte) => Ok(Stage::ExtensionName),
+            (Stage::ExtensionName | Stage::AfterName, _) if space => Ok(Stage::AfterName),
+            (Stage::ExtensionName | Stage::AfterName, b'=') => Ok(Stage::ValueStart),
+            (Stage::ValueStart, _) if space => Ok(Stage::ValueStart),
+            (Stage::ValueStart, b'"') => Ok(Stage::Quoted),
+            (Stage::ValueStart | Stage::ValueToken, _) if is_token(byte) => Ok(Stage::ValueToken),
+            (Stage::ValueToken | Stage::AfterValue | Stage::AfterValueSpace, _) if space => {
+                Ok(Stage::AfterValueSpace)
+            }
+            (
+                Stage::ExtensionName
+                | Stage::AfterName
+                | Stage::ValueToken
+                | Stage::AfterValue
+                | Stage::AfterValueSpace,
+                b';',
+            ) => Ok(Stage::ExtensionStart),
+            (Stage::ExtensionName | Stage::ValueToken | Stage::AfterValue, b'\r') => Ok(Stage::SizeLf),
+            (Stage::ExtensionName | Stage::ValueToken | Stage::AfterValue, b'\n') => Err(Reason::BareLf),
+            _ => Err(Reason::BadChunkExtension),
+        }
+    }
+
+    /// Trailers are checked like fields of a head and dropped: no trailer may change the framing.
+    fn after_trailer_byte(&self, byte: u8) -> Result<Stage, Reason> {
+        match (self.stage, byte) {
+            (Stage::TrailerStart, b'\r') => Ok(Stage::EndLf),
+            (Stage::TrailerStart | Stage::EndLf, b'\n') => Ok(Stage::Done),
+            (Stage::TrailerStart, b' ' | b'\t') => Err(Reason::FoldedLine),
+            (Stage::TrailerStart | Stage::TrailerName, _) if is_token(byte) => Ok(Stage::TrailerName),
+            (Stage::TrailerName, b':') => Ok(Stage::TrailerValue),
+            (Stage::TrailerName, b' ' | b'\t') => Err(Reason::SpaceBeforeColon),
+            (Stage::TrailerName, b'\r' | b'\n') => Err(Reason::MissingColon),
+            (Stage::TrailerValue, b'\r') => Ok(Stage::TrailerLf),
+            (Stage::TrailerValue | Stage::TrailerLf, b'\n') => Ok(Stage::TrailerStart),
+            (Stage::TrailerValue, _) if is_text(byte) => Ok(Stage::TrailerValue),
+            (Stage::TrailerLf | Stage::EndLf, _) => Err(Reason::BareCr),
+            (Stage::TrailerStart | Stage::TrailerName, _) => Err(Reason::BadFieldName),
+            _ => Err(Reason::ControlByte),
+        }
+    }
+}
+
+/// Sixteen hexadecimal digits fill 64 bits; leading zeros count, because nobody needs more of them.
+const SIZE_DIGITS_MAX: u8 = 16;
+
+/// The value of a hexadecimal digit.
+const fn hex(digit: u8) -> u8 {
+    match digit {
+        b'0'..=b'9' => digit - b'0',
+        _ => (digit | 0x20) - b'a' + 10,
+    }
+}

@@ -1,0 +1,74 @@
+//! The head of a request.
+
+use super::bytes::is_token;
+use super::fault::Reason;
+use super::headers::Headers;
+use super::response_head::Version;
+use super::scan::StartLine;
+
+/// A request's head, borrowed from the bytes it was read from.
+#[derive(Clone, Copy, Debug)]
+pub struct RequestHead<'a> {
+    /// The method as it came; methods are case-sensitive.
+    pub method: &'a [u8],
+    /// The target as it came: a path with query as a rule, but also a whole URL, `*` or an authority.
+    pub target: &'a [u8],
+    /// The version in the request line.
+    pub version: Version,
+    /// The client waits for `100 Continue` before it sends the body.
+    pub expect_continue: bool,
+    /// The whole head as it came, with the empty line.
+    pub raw: &'a [u8],
+    /// Where the field lines begin in `raw`.
+    pub(crate) fields_at: usize,
+}
+
+impl<'a> RequestHead<'a> {
+    /// All fields in order of arrival.
+    pub fn headers(&self) -> Headers<'a> {
+        Headers::new(&self.raw[self.fields_at..])
+    }
+
+    /// The value of the first field of that name, whatever its case.
+    pub fn header(&self, name: &str) -> Option<&'a [u8]> {
+        self.headers().find(name)
+    }
+}
+
+/// Where the parts of a request line are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RequestLine {
+    pub(crate) version: Version,
+    pub(crate) method_end: usize,
+    pub(crate) target_end: usize,
+}
+
+impl StartLine for RequestLine {
+    fn check_begun(begun: &[u8]) -> Result<(), Reason> {
+        if is_token(begun[0]) { Ok(()) } else { Err(Reason::BadMethod) }
+    }
+
+    fn parse(line: &[u8]) -> Result<Self, Reason> {
+        let mut parts = line.split(|&byte| byte == b' ');
+        let (Some(method), Some(target), Some(version), None) =
+            (parts.next(), parts.next(), parts.next(), parts.next())
+        else {
+            return Err(Reason::BadRequestLine);
+        };
+        if !method.iter().copied().all(is_token) {
+            return Err(Reason::BadMethod);
+        }
+        if target.is_empty() {
+            return Err(Reason::BadRequestLine);
+        }
+        if !target.iter().all(u8::is_ascii_graphic) {
+            return Err(Reason::BadTarget);
+        }
+        let Some(version) = Version::parse(version) else {
+            let other = version.starts_with(b"HTTP/") && !version.contains(&b'\r');
+            return Err(if other { Reason::Version } else { Reason::BadRequestLine });
+        };
+        let method_end = method.len();
+        Ok(Self { version, method_end, target_end: method_end + 1 + target.len() })
+    }
+}

@@ -1,0 +1,115 @@
+//! The head of a response.
+
+use super::bytes::text_end;
+use super::fault::Reason;
+use super::headers::Headers;
+use super::scan::StartLine;
+
+/// The version of a message; what calls itself 1.2 to 1.9 is read as 1.1 (RFC 9110 §2.5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Version {
+    /// HTTP/1.0
+    Http10,
+    /// HTTP/1.1
+    Http11,
+}
+
+impl Version {
+    /// From `HTTP/1.x` exactly.
+    pub(crate) fn parse(text: &[u8]) -> Option<Self> {
+        match text.strip_prefix(b"HTTP/1.")? {
+            b"0" => Some(Self::Http10),
+            [b'1'..=b'9'] => Some(Self::Http11),
+            _ => None,
+        }
+    }
+}
+
+/// A response's head, borrowed from the bytes it was read from.
+#[derive(Clone, Copy, Debug)]
+pub struct ResponseHead<'a> {
+    /// The status code, 100 to 999.
+    pub status: u16,
+    /// The version in the status line.
+    pub version: Version,
+    /// The reason phrase, often empty.
+    pub reason: &'a [u8],
+    /// The whole head as it came, with the empty line.
+    pub raw: &'a [u8],
+    /// Where the field lines begin in `raw`.
+    pub(crate) fields_at: usize,
+}
+
+impl<'a> ResponseHead<'a> {
+    /// All fields in order of arrival.
+    pub fn headers(&self) -> Headers<'a> {
+        Headers::new(&self.raw[self.fields_at..])
+    }
+
+    /// The value of the first field of that name, whatever its case.
+    pub fn header(&self, name: &str) -> Option<&'a [u8]> {
+        self.headers().find(name)
+    }
+}
+
+/// What a status line says. The reason phrase is taken from the head again when somebody wants it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StatusLine {
+    pub(crate) version: Version,
+    pub(crate) status: u16,
+}
+
+/// `HTTP/1.1 ` and three digits.
+const REASON_AT: usize = 12;
+
+/// The reason phrase of a head whose status line was read.
+pub(crate) fn reason_phrase_in(raw: &[u8]) -> &[u8] {
+    let rest = &raw[REASON_AT..text_end(raw, REASON_AT)];
+    rest.strip_prefix(b" ").unwrap_or(rest)
+}
+
+impl StartLine for StatusLine {
+    #[inline]
+    fn check_begun(begun: &[u8]) -> Result<(), Reason> {
+        const START: &[u8; 7] = b"HTTP/1.";
+        if begun.starts_with(START) {
+            return Ok(());
+        }
+        match begun.iter().zip(START).position(|(got, wanted)| got != wanted) {
+            None => Ok(()),
+            // Another version of HTTP is told from something that is not HTTP at all.
+            Some(5 | 6) if begun[5].is_ascii_digit() => Err(Reason::Version),
+            Some(_) => Err(Reason::NotHttp),
+        }
+    }
+
+    #[inline]
+    fn parse(line: &[u8]) -> Result<Self, Reason> {
+        let version = match line.get(7) {
+            Some(b'0') => Version::Http10,
+            Some(b'1'..=b'9') => Version::Http11,
+            _ => return Err(Reason::Version),
+        };
+        let Some(&[b' ', hundreds, tens, ones]) = line.get(8..REASON_AT) else {
+            // `HTTP/1.10`, `HTTP/1.1x`: no such version; `HTTP/1.1` alone: no status.
+            let odd = line.get(8).is_some_and(|&byte| byte != b' ' && byte != b'\t');
+            return Err(if odd { Reason::Version } else { Reason::BadStatus });
+        };
+        let digits = [hundreds, tens, ones];
+        if !digits.iter().all(u8::is_ascii_digit) || hundreds == b'0' {
+            return Err(Reason::BadStatus);
+        }
+        match line.get(REASON_AT) {
+            None | Some(b' ') => {}
+            Some(_) => return Err(Reason::BadStatus),
+        }
+        let end = text_end(line, REASON_AT);
+        match line.get(end) {
+            None => {}
+            Some(b'\r') => return Err(Reason::BareCr),
+            Some(_) => return Err(Reason::ControlByte),
+        }
+        let status = digits.iter().fold(0, |status, digit| status * 10 + u16::from(digit - b'0'));
+        Ok(Self { version, status })
+    }
+}
