@@ -190,6 +190,12 @@ impl Driver for Epoll {
 }
 
 impl Epoll {
+    /// The same driver on another clock: `wait` takes its instants on that one from now on.
+    #[must_use]
+    pub fn with_clock(self, clock: Clock) -> Self {
+        Self { clock, ..self }
+    }
+
     fn watch(&self, fd: &OwnedFd, events: u32, token: Token) -> Result<(), Errno> {
         let mut event = libc::epoll_event { events, u64: token.0 };
         // SAFETY: `event` is valid for the call; both descriptors are open.

@@ -1,1 +1,28 @@
-//! (to be written)
+//! Load threads: shared-nothing, one loop each, arrays instead of objects.
+//!
+//! Five nouns, each calling only downwards: [`pacer`] (when does something fall due) → [`users`] (who
+//! goes on next) → [`exchange`] (one request under way) → [`connections`] (seats, pool, protocol) → the
+//! driver. What happened comes back up as plain values. [`worker`] turns the loop; [`threads`] is what
+//! the outside sees. Nothing here decides what a result means.
+
+mod budget;
+mod connections;
+mod exchange;
+mod failure;
+mod messages;
+mod opening;
+mod pacer;
+mod probe;
+mod recorder;
+mod requests;
+mod seat;
+mod slab;
+mod sleeper;
+mod sources;
+mod threads;
+mod users;
+mod worker;
+
+pub use messages::{Change, Command, Message, Sample, SealedInterval};
+pub use probe::{Probe, ProbeAnswer, ProbeFailure};
+pub use threads::LoadThreads;

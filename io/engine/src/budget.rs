@@ -1,0 +1,105 @@
+//! [`Budget`]: this thread's part of a counted limit.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use wavetank_pace::CountedLimit;
+
+/// A total (`-n`, `max_open`) split exactly over threads: an own share each, then batches borrowed from
+/// one common remainder. Only when both are empty is the limit reached.
+pub(crate) struct Budget {
+    left: u64,
+    /// Above this much unused, give a batch back.
+    keep_max: u64,
+    remainder: Arc<AtomicU64>,
+    parts: u64,
+}
+
+impl Budget {
+    /// `total` split into `parts` budgets.
+    pub(crate) fn split(total: u64, parts: u64) -> Vec<Self> {
+        let (shares, remainder) = CountedLimit::split(total, parts);
+        let remainder = Arc::new(AtomicU64::new(remainder));
+        let budget = |left: u64| Self {
+            left,
+            keep_max: left + CountedLimit::batch(total, parts),
+            remainder: Arc::clone(&remainder),
+            parts,
+        };
+        shares.into_iter().map(budget).collect()
+    }
+
+    /// Take one, if the limit is not reached.
+    #[inline]
+    pub(crate) fn take(&mut self) -> bool {
+        if self.left == 0 && !self.borrow() {
+            return false;
+        }
+        self.left -= 1;
+        true
+    }
+
+    /// Give one back (for limits on what is under way at once).
+    #[inline]
+    pub(crate) fn give_back(&mut self) {
+        self.left += 1;
+        if self.left > self.keep_max {
+            let surplus = self.left - self.keep_max / 2;
+            self.left -= surplus;
+            self.remainder.fetch_add(surplus, Ordering::Relaxed);
+        }
+    }
+
+    #[cold]
+    fn borrow(&mut self) -> bool {
+        let mut seen = self.remainder.load(Ordering::Relaxed);
+        while seen > 0 {
+            let wanted = CountedLimit::batch(seen, self.parts).clamp(1, seen);
+            match self.remainder.compare_exchange_weak(
+                seen,
+                seen - wanted,
+                Ordering::Relaxed,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => {
+                    self.left += wanted;
+                    return true;
+                }
+                Err(now) => seen = now,
+            }
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(total: u64, parts: u64) {
+        let mut budgets = Budget::split(total, parts);
+        // One thread may use up everything that is not another's own share; then the others the rest.
+        let taken: u64 = budgets
+            .iter_mut()
+            .map(|budget| std::iter::from_fn(|| budget.take().then_some(())).count() as u64)
+            .sum();
+        assert_eq!(taken, total, "{total} over {parts}");
+        for budget in &mut budgets {
+            for _ in 0..total / parts {
+                budget.give_back();
+            }
+        }
+        let again: u64 = budgets
+            .iter_mut()
+            .map(|budget| std::iter::from_fn(|| budget.take().then_some(())).count() as u64)
+            .sum();
+        assert_eq!(again, total / parts * parts, "given back: {total} over {parts}");
+    }
+
+    #[test]
+    fn nothing_is_lost_or_made() {
+        for (total, parts) in [(0, 1), (1, 1), (1, 7), (10, 3), (1_000, 2), (1_000_003, 7)] {
+            check(total, parts);
+        }
+    }
+}

@@ -1,0 +1,452 @@
+//! [`Connections`]: seats, the pool of shared ones, and what comes of the requests on them.
+//!
+//! Knows no pacing, no users and no histograms of requests: it takes [`Flight`]s and answers with
+//! [`Outcome`]s. A connection lost under a request is re-opened only when a next request wants it.
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use wavetank_driver::{Clock, ConnId, Driver, Ended, Errno, Event};
+use wavetank_measure::ErrorClass;
+use wavetank_pace::Timers;
+use wavetank_plan::{Close, ConnectionUse, Nanos, Plan};
+use wavetank_wire::h1::{Answer, Eof, Limits};
+
+use crate::failure::{self, Failure};
+use crate::recorder::Recorder;
+use crate::requests::Requests;
+use crate::seat::{Flight, Seat, State};
+use crate::slab::Id;
+use crate::sources::Sources;
+
+/// What came of a request.
+pub(crate) enum Outcome {
+    /// Its first byte was handed to the kernel at that instant.
+    Sent(Id, Nanos),
+    /// It was answered: first byte, completion.
+    Answered(Id, Answer, Nanos, Nanos),
+    /// It was not answered.
+    Broken(Id, Failure, Nanos),
+}
+
+/// What goes off.
+#[derive(Clone, Copy)]
+enum Timer {
+    /// Something about this seat.
+    Seat(u32),
+    /// The oldest request waiting for any connection.
+    Waiting,
+}
+
+/// See the module's description.
+pub(crate) struct Connections<D> {
+    pub(crate) driver: D,
+    clock: Clock,
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) requests: Requests,
+    sources: Sources,
+    timers: Timers<Timer>,
+    pub(crate) seats: Vec<Seat>,
+    /// Driver slot → seat.
+    seat_of_slot: Vec<u32>,
+    shared: bool,
+    pipeline: usize,
+    /// Shared seats with an open connection and nothing to do, most recently used last.
+    idle: Vec<u32>,
+    /// Shared seats without a connection.
+    closed: Vec<u32>,
+    /// Requests waiting for any shared connection.
+    waiting: VecDeque<Flight>,
+    waiting_armed: bool,
+    opening: usize,
+    next_address: usize,
+    pub(crate) outcomes: VecDeque<Outcome>,
+}
+
+impl<D: Driver> Connections<D> {
+    pub(crate) fn new(
+        driver: D,
+        clock: Clock,
+        plan: Arc<Plan>,
+        seats: usize,
+        thread: u64,
+        threads: u64,
+    ) -> Self {
+        let limits = Limits::default();
+        Self {
+            driver,
+            clock,
+            requests: Requests::render(&plan),
+            sources: Sources::new(&plan.sources, thread, threads),
+            timers: Timers::new(),
+            seats: (0..seats).map(|_| Seat::new(limits)).collect(),
+            seat_of_slot: Vec::new(),
+            shared: plan.scenarios[0].connection == ConnectionUse::Shared,
+            pipeline: plan.http.pipeline as usize,
+            idle: Vec::new(),
+            closed: (0..u32::try_from(seats).expect("fewer seats than 2^32")).rev().collect(),
+            waiting: VecDeque::new(),
+            waiting_armed: false,
+            opening: 0,
+            // Threads start at different addresses of a target with several.
+            next_address: thread as usize,
+            plan,
+            outcomes: VecDeque::new(),
+        }
+    }
+
+    /// Send as soon as a connection allows: on `seat`, or on any shared one.
+    pub(crate) fn submit(&mut self, flight: Flight, seat: Option<u32>, phase: u16, rec: &mut Recorder) {
+        let Some(seat) = seat else { return self.submit_shared(flight, phase, rec) };
+        let entry = &mut self.seats[seat as usize];
+        match entry.state {
+            State::Open if entry.flights.len() < self.pipeline => self.dispatch(seat, flight, rec),
+            State::Open | State::Connecting(_) => {
+                entry.waiting.push_back(flight);
+                self.arm(seat);
+            }
+            State::Closed => {
+                entry.waiting.push_back(flight);
+                let target = self.requests.get(flight.scenario, flight.step).target;
+                self.open(seat, target, phase, rec);
+            }
+        }
+    }
+
+    fn submit_shared(&mut self, flight: Flight, phase: u16, rec: &mut Recorder) {
+        while let Some(seat) = self.idle.pop() {
+            let entry = &mut self.seats[seat as usize];
+            entry.stacked = false;
+            if entry.state == State::Open && entry.flights.is_empty() {
+                return self.dispatch(seat, flight, rec);
+            }
+        }
+        self.waiting.push_back(flight);
+        if !self.waiting_armed {
+            self.waiting_armed = true;
+            self.timers.insert(flight.deadline, Timer::Waiting);
+        }
+        self.open_for_waiting(phase, rec);
+    }
+
+    /// Open shared connections until as many are coming as requests wait.
+    fn open_for_waiting(&mut self, phase: u16, rec: &mut Recorder) {
+        while self.opening < self.waiting.len() {
+            let Some(seat) = self.closed.pop() else { return };
+            let Some(flight) = self.waiting.front() else { return };
+            let target = self.requests.get(flight.scenario, flight.step).target;
+            self.open(seat, target, phase, rec);
+        }
+    }
+
+    /// Open the connections of the first `count` seats ahead of a phase; one call opens one seat.
+    pub(crate) fn open_ahead(&mut self, seat: u32, phase: u16, rec: &mut Recorder) {
+        if self.seats[seat as usize].state == State::Closed {
+            if let Some(place) = self.closed.iter().rposition(|&closed| closed == seat) {
+                self.closed.swap_remove(place);
+            }
+            self.open(seat, 0, phase, rec);
+        }
+    }
+
+    fn open(&mut self, seat: u32, target: u16, phase: u16, rec: &mut Recorder) {
+        let addresses = &self.plan.targets[usize::from(target)].addresses;
+        let to: SocketAddr = addresses[self.next_address % addresses.len()];
+        self.next_address = self.next_address.wrapping_add(1);
+        let from = self.sources.next_for(to);
+        let began = self.clock.now();
+        rec.opening();
+        self.opening += 1;
+        let entry = &mut self.seats[seat as usize];
+        (entry.target, entry.phase, entry.served) = (target, phase, 0);
+        match self.driver.connect(to, from) {
+            Ok(link) => {
+                entry.state = State::Connecting(began);
+                entry.link = Some(link);
+                let slot = link.slot as usize;
+                if self.seat_of_slot.len() <= slot {
+                    self.seat_of_slot.resize(slot + 1, u32::MAX);
+                }
+                self.seat_of_slot[slot] = seat;
+                self.arm(seat);
+            }
+            // Not `open_for_waiting`: its loop goes on by itself, and others have nothing else waiting.
+            Err(errno) => self.open_failed(seat, failure::of_connect(errno), began, rec),
+        }
+    }
+
+    fn open_failed(&mut self, seat: u32, failure: Failure, at: Nanos, rec: &mut Recorder) {
+        rec.open_failed();
+        self.opening -= 1;
+        let entry = &mut self.seats[seat as usize];
+        entry.state = State::Closed;
+        entry.link = None;
+        if self.shared {
+            self.closed.push(seat);
+            if let Some(flight) = self.waiting.pop_front() {
+                self.outcomes.push_back(Outcome::Broken(flight.exchange, failure, at));
+            }
+        }
+        while let Some(flight) = self.seats[seat as usize].waiting.pop_front() {
+            self.outcomes.push_back(Outcome::Broken(flight.exchange, failure, at));
+        }
+    }
+
+    /// Hand a request to the kernel on an open connection.
+    #[inline]
+    fn dispatch(&mut self, seat: u32, flight: Flight, rec: &mut Recorder) {
+        let request = self.requests.get(flight.scenario, flight.step);
+        let entry = &mut self.seats[seat as usize];
+        let link = entry.link.expect("an open seat has a link");
+        if entry.flights.is_empty() {
+            entry.reader.expect(request.head);
+        }
+        entry.flights.push_back(flight);
+        let at = self.clock.now();
+        let result = self.driver.send(link, &request.bytes);
+        rec.send_call(self.clock.now().since(at));
+        match result {
+            Ok(_) => {
+                rec.bytes_sent(request.bytes.len());
+                self.outcomes.push_back(Outcome::Sent(flight.exchange, at));
+                self.arm(seat);
+            }
+            Err(errno) => self.ended(seat, Ended::Broken(errno), at, rec),
+        }
+    }
+
+    /// Wait for sockets until `until`. Whether anything is ready.
+    pub(crate) fn wait(&mut self, until: Nanos) -> Result<bool, Errno> {
+        self.driver.wait(until)
+    }
+
+    /// What the driver has for us next.
+    #[inline]
+    pub(crate) fn next_event(&mut self) -> Option<Event> {
+        self.driver.next()
+    }
+
+    /// Take in one event that was read at `at`.
+    pub(crate) fn handle(&mut self, event: Event, at: Nanos, rec: &mut Recorder) {
+        match event {
+            Event::Received(link, len) => self.received(link, len, at, rec),
+            Event::Connected(link) => self.connected(link, at, rec),
+            Event::ConnectFailed(link, errno) => {
+                let seat = self.seat_of(link);
+                self.open_failed(seat, failure::of_connect(errno), at, rec);
+                self.open_for_waiting(self.seats[seat as usize].phase, rec);
+            }
+            Event::Ended(link, how) => self.ended(self.seat_of(link), how, at, rec),
+            Event::Flushed(_) | Event::Woken => {}
+            Event::Accepted(..) | Event::AcceptFailed(..) => {
+                unreachable!("load threads listen nowhere")
+            }
+        }
+    }
+
+    #[inline]
+    fn seat_of(&self, link: ConnId) -> u32 {
+        self.seat_of_slot[link.slot as usize]
+    }
+
+    fn connected(&mut self, link: ConnId, at: Nanos, rec: &mut Recorder) {
+        let seat = self.seat_of(link);
+        let entry = &mut self.seats[seat as usize];
+        if let State::Connecting(began) = entry.state {
+            rec.opened(entry.phase, entry.target, at.since(began), entry.replaces_lost);
+        }
+        entry.replaces_lost = false;
+        entry.state = State::Open;
+        self.opening -= 1;
+        self.free(seat, rec);
+    }
+
+    #[inline]
+    fn received(&mut self, link: ConnId, len: usize, at: Nanos, rec: &mut Recorder) {
+        rec.bytes_received(len);
+        let seat = self.seat_of(link);
+        let entry = &mut self.seats[seat as usize];
+        let mut input = self.driver.received(len);
+        while !input.is_empty() {
+            let Some(&flight) = entry.flights.front() else {
+                // Nobody asked for these bytes: the framing is lost.
+                return self.end(seat, Failure::of(ErrorClass::Protocol), true, at, rec);
+            };
+            if !entry.reader.began() {
+                entry.first_byte = at;
+            }
+            let progress = match entry.reader.read(input, &mut ()) {
+                Ok(progress) => progress,
+                Err(fault) => return self.end(seat, failure::of_fault(fault), true, at, rec),
+            };
+            let Some(answer) = progress.answer else { return };
+            input = &input[progress.consumed..];
+            if !input.is_empty() && entry.flights.len() == 1 {
+                return self.end(seat, failure::SURPLUS, true, at, rec);
+            }
+            entry.flights.pop_front();
+            entry.served += 1;
+            self.outcomes.push_back(Outcome::Answered(flight.exchange, answer, entry.first_byte, at));
+            let http = &self.plan.http;
+            let worn = http.requests_per_connection.is_some_and(|max| entry.served >= max);
+            if !answer.keep_alive || !http.keepalive || worn {
+                // Of the requests behind it none has begun to be answered.
+                entry.reader.expect(false);
+                return self.end(seat, failure::AFTER_CLOSE, false, at, rec);
+            }
+            if let Some(next) = entry.flights.front() {
+                entry.reader.expect(self.requests.get(next.scenario, next.step).head);
+            }
+        }
+        self.free(seat, rec);
+    }
+
+    /// An open connection has room: give it what waits, or let it idle.
+    fn free(&mut self, seat: u32, rec: &mut Recorder) {
+        loop {
+            let entry = &mut self.seats[seat as usize];
+            if entry.state != State::Open || entry.flights.len() >= self.pipeline {
+                return;
+            }
+            let queue = if self.shared { &mut self.waiting } else { &mut entry.waiting };
+            if let Some(flight) = queue.pop_front() {
+                self.dispatch(seat, flight, rec);
+                continue;
+            }
+            if self.shared && entry.flights.is_empty() && !entry.stacked {
+                entry.stacked = true;
+                self.idle.push(seat);
+            }
+            return;
+        }
+    }
+
+    /// The peer finished, or the connection broke.
+    fn ended(&mut self, seat: u32, how: Ended, at: Nanos, rec: &mut Recorder) {
+        let entry = &mut self.seats[seat as usize];
+        if how == Ended::Eof
+            && let Some(&flight) = entry.flights.front()
+            && let Eof::Complete(answer) = entry.reader.eof()
+        {
+            entry.flights.pop_front();
+            entry.reader.expect(false);
+            let first_byte = entry.first_byte;
+            self.outcomes.push_back(Outcome::Answered(flight.exchange, answer, first_byte, at));
+            return self.end(seat, failure::AFTER_CLOSE, false, at, rec);
+        }
+        self.end(seat, failure::of_end(how), true, at, rec);
+    }
+
+    /// Close a seat's connection. The request whose turn it is fails as `failure` says; those behind it
+    /// lose their connection. Requests that wait go on with a new one.
+    fn end(&mut self, seat: u32, failure: Failure, lost: bool, at: Nanos, rec: &mut Recorder) {
+        let close = self.plan.http.close;
+        let entry = &mut self.seats[seat as usize];
+        if let Some(link) = entry.link.take() {
+            self.driver.close(link, close);
+        }
+        entry.state = State::Closed;
+        entry.replaces_lost = lost;
+        rec.ended(lost);
+        // An answer begun can't be asked for again; one that never began may, if the connection had worked.
+        let mut untouched = !entry.reader.began();
+        let served = entry.served > 0;
+        let mut failure = failure;
+        while let Some(flight) = entry.flights.pop_front() {
+            let idempotent = self.requests.get(flight.scenario, flight.step).idempotent;
+            let retry = failure.peer_closed && untouched && served && idempotent;
+            self.outcomes.push_back(Outcome::Broken(flight.exchange, Failure { retry, ..failure }, at));
+            untouched = true;
+            failure = if failure.peer_closed { failure } else { failure::BEHIND_A_FAILURE };
+        }
+        let phase = entry.phase;
+        if let Some(flight) = entry.waiting.front() {
+            let target = self.requests.get(flight.scenario, flight.step).target;
+            self.open(seat, target, phase, rec);
+        } else if self.shared {
+            self.closed.push(seat);
+            self.open_for_waiting(phase, rec);
+        }
+    }
+
+    /// When a timer goes off next.
+    pub(crate) fn next_timer(&mut self) -> Option<Nanos> {
+        self.timers.next()
+    }
+
+    /// Act on timers due at `now`. Whether any was.
+    pub(crate) fn expire(&mut self, now: Nanos, rec: &mut Recorder) -> bool {
+        let mut any = false;
+        while let Some((at, timer)) = self.timers.pop(now) {
+            any = true;
+            match timer {
+                Timer::Seat(seat) => self.expire_seat(seat, at, now, rec),
+                Timer::Waiting => self.expire_waiting(now),
+            }
+        }
+        any
+    }
+
+    fn expire_seat(&mut self, seat: u32, fired: Nanos, now: Nanos, rec: &mut Recorder) {
+        let connect_timeout = self.plan.http.connect_timeout;
+        let entry = &mut self.seats[seat as usize];
+        if entry.armed == Some(fired) {
+            entry.armed = None;
+        }
+        if entry.deadline(connect_timeout).is_some_and(|deadline| deadline <= now) {
+            match entry.state {
+                State::Connecting(_) => {
+                    if let Some(link) = entry.link.take() {
+                        self.driver.close(link, Close::Rst);
+                    }
+                    let phase = entry.phase;
+                    self.open_failed(seat, Failure::of(ErrorClass::ConnectTimeout), now, rec);
+                    self.open_for_waiting(phase, rec);
+                }
+                State::Open => self.end(seat, Failure::of(ErrorClass::RequestTimeout), true, now, rec),
+                State::Closed => {}
+            }
+        }
+        self.arm(seat);
+    }
+
+    fn expire_waiting(&mut self, now: Nanos) {
+        let class = if self.opening == 0 { ErrorClass::RequestTimeout } else { ErrorClass::ConnectTimeout };
+        while self.waiting.front().is_some_and(|flight| flight.deadline <= now) {
+            if let Some(flight) = self.waiting.pop_front() {
+                self.outcomes.push_back(Outcome::Broken(flight.exchange, Failure::of(class), now));
+            }
+        }
+        self.waiting_armed = false;
+        if let Some(flight) = self.waiting.front() {
+            self.waiting_armed = true;
+            self.timers.insert(flight.deadline, Timer::Waiting);
+        }
+    }
+
+    /// See that a timer goes off no later than the seat's next deadline.
+    #[inline]
+    fn arm(&mut self, seat: u32) {
+        let entry = &mut self.seats[seat as usize];
+        let Some(deadline) = entry.deadline(self.plan.http.connect_timeout) else { return };
+        if entry.armed.is_none_or(|armed| armed > deadline) {
+            entry.armed = Some(deadline);
+            self.timers.insert(deadline, Timer::Seat(seat));
+        }
+    }
+
+    /// The end of the run: close everything, by RST.
+    pub(crate) fn tear_down(&mut self, rec: &mut Recorder) {
+        for entry in &mut self.seats {
+            let Some(link) = entry.link.take() else { continue };
+            self.driver.close(link, Close::Rst);
+            match entry.state {
+                State::Open => rec.ended(false),
+                State::Connecting(_) => rec.open_failed(),
+                State::Closed => {}
+            }
+            entry.state = State::Closed;
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! [`Exchanges`]: requests under way, from their intended instant to their end.
+//!
+//! Counts and times every request; outlives connections when a request is tried again. Knows no pacing:
+//! it is told *when* and tells back when a request is resolved.
+
+use std::sync::Arc;
+
+use wavetank_driver::Driver;
+use wavetank_measure::{DropReason, ErrorClass};
+use wavetank_plan::constants::BEHIND_MAX;
+use wavetank_plan::{Key, MaxOpenBy, Nanos, Plan};
+use wavetank_wire::h1::Answer;
+
+use crate::budget::Budget;
+use crate::connections::{Connections, Outcome};
+use crate::failure::Failure;
+use crate::messages::Sample;
+use crate::recorder::{Recorder, Times};
+use crate::seat::Flight;
+use crate::slab::{Id, Slab};
+
+/// Who a request belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Owner {
+    /// An arrival of the open model: nobody waits for the end of it.
+    Arrival,
+    /// A virtual user of the closed model, who has a seat of its own.
+    User(u32),
+}
+
+/// A request that was offered and not yet begun.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Offered {
+    pub(crate) key: Key,
+    pub(crate) intended: Nanos,
+    pub(crate) owner: Owner,
+}
+
+/// One request under way.
+struct Exchange {
+    offered: Offered,
+    begun: Nanos,
+    /// First byte handed to the kernel, once it was.
+    sent: Option<Nanos>,
+    seat: Option<u32>,
+}
+
+/// A request came to its end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Resolved {
+    pub(crate) owner: Owner,
+    /// When: the next one of the same user is intended now.
+    pub(crate) at: Nanos,
+    /// Whether it was done.
+    pub(crate) done: bool,
+}
+
+/// See the module's description.
+pub(crate) struct Exchanges<D> {
+    pub(crate) connections: Connections<D>,
+    plan: Arc<Plan>,
+    slab: Slab<Exchange>,
+    /// What may be unresolved at once, per phase.
+    max_open: Vec<Budget>,
+    /// The first failure of each class.
+    samples: Vec<Sample>,
+    sampled: [bool; ErrorClass::ALL.len()],
+    /// When the last request was resolved.
+    pub(crate) resolved_last: Nanos,
+    /// Something was done in this run.
+    pub(crate) any_done: bool,
+}
+
+impl<D: Driver> Exchanges<D> {
+    pub(crate) fn new(connections: Connections<D>, plan: Arc<Plan>, max_open: Vec<Budget>) -> Self {
+        Self {
+            connections,
+            plan,
+            slab: Slab::new(),
+            max_open,
+            samples: Vec::new(),
+            sampled: [false; ErrorClass::ALL.len()],
+            resolved_last: Nanos::ZERO,
+            any_done: false,
+        }
+    }
+
+    /// The plan wants this request. Whether there is room for it; if not, it is dropped.
+    pub(crate) fn offer(&mut self, offered: Offered, rec: &mut Recorder) -> bool {
+        rec.offered(offered.key);
+        let phase = usize::from(offered.key.phase);
+        if self.max_open[phase].take() {
+            return true;
+        }
+        let reason = match self.plan.phases[phase].max_open_by {
+            MaxOpenBy::Plan => DropReason::MaxOpen,
+            MaxOpenBy::Files => DropReason::NoFiles,
+            MaxOpenBy::Memory => DropReason::NoMemory,
+            MaxOpenBy::Sources => DropReason::NoSourceAddress,
+        };
+        rec.dropped(offered.key, reason);
+        false
+    }
+
+    /// Take an offered request up at `now`. Resolved at once if it is too late to begin.
+    pub(crate) fn begin(
+        &mut self,
+        offered: Offered,
+        seat: Option<u32>,
+        now: Nanos,
+        rec: &mut Recorder,
+    ) -> Option<Resolved> {
+        let Offered { key, intended, owner } = offered;
+        let lag = now.since(intended);
+        if lag > BEHIND_MAX.0.unsigned_abs() {
+            rec.dropped(key, DropReason::Behind);
+            self.max_open[usize::from(key.phase)].give_back();
+            return Some(Resolved { owner, at: now, done: false });
+        }
+        rec.begun(key, lag);
+        let exchange = self.slab.insert(Exchange { offered, begun: now, sent: None, seat });
+        let flight = self.flight(exchange, key, now);
+        self.connections.submit(flight, seat, key.phase, rec);
+        None
+    }
+
+    fn flight(&self, exchange: Id, key: Key, begun: Nanos) -> Flight {
+        let deadline = begun.after(self.plan.http.timeout);
+        Flight { exchange, deadline, scenario: key.scenario, step: key.step }
+    }
+
+    /// The next request that came to its end, having taken in what the connections tell.
+    #[inline]
+    pub(crate) fn poll(&mut self, rec: &mut Recorder) -> Option<Resolved> {
+        while let Some(outcome) = self.connections.outcomes.pop_front() {
+            let resolved = match outcome {
+                Outcome::Sent(exchange, at) => {
+                    self.sent(exchange, at, rec);
+                    None
+                }
+                Outcome::Answered(exchange, answer, first_byte, at) => {
+                    self.answered(exchange, answer, first_byte, at, rec)
+                }
+                Outcome::Broken(exchange, failure, at) => self.broken(exchange, failure, at, rec),
+            };
+            if resolved.is_some() {
+                return resolved;
+            }
+        }
+        None
+    }
+
+    #[inline]
+    fn sent(&mut self, exchange: Id, at: Nanos, rec: &mut Recorder) {
+        let Some(entry) = self.slab.get_mut(exchange) else { return };
+        if entry.sent.is_none() {
+            entry.sent = Some(at);
+            rec.sent(entry.offered.key, at.since(entry.begun));
+        } else {
+            rec.retried(entry.offered.key);
+        }
+    }
+
+    #[inline]
+    fn answered(
+        &mut self,
+        exchange: Id,
+        answer: Answer,
+        first_byte: Nanos,
+        at: Nanos,
+        rec: &mut Recorder,
+    ) -> Option<Resolved> {
+        let Exchange { offered, begun, sent, .. } = self.slab.remove(exchange)?;
+        let sent = sent.unwrap_or(begun);
+        let times = Times {
+            response: at.since(offered.intended),
+            service: at.since(sent),
+            lag: begun.since(offered.intended),
+            ttfb: first_byte.since(sent),
+            transfer: at.since(first_byte),
+        };
+        let done = self.plan.http.expect.contains(answer.status);
+        if done {
+            rec.done(offered.key, times, answer.status);
+            self.any_done = true;
+        } else {
+            let class = ErrorClass::Status;
+            rec.failed(offered.key, class, times.lag, times.response, Some(answer.status));
+            let status = Some(answer.status);
+            self.sample(Sample::new(offered.key, class, at, times.response).with_status(status));
+        }
+        Some(self.resolve(offered, at, done))
+    }
+
+    fn broken(&mut self, exchange: Id, failure: Failure, at: Nanos, rec: &mut Recorder) -> Option<Resolved> {
+        if failure.retry {
+            let entry = self.slab.get_mut(exchange)?;
+            let (key, begun, seat) = (entry.offered.key, entry.begun, entry.seat);
+            let flight = self.flight(exchange, key, begun);
+            self.connections.submit(flight, seat, key.phase, rec);
+            return None;
+        }
+        let Exchange { offered, begun, .. } = self.slab.remove(exchange)?;
+        let lag = begun.since(offered.intended);
+        let waited = at.since(offered.intended);
+        rec.failed(offered.key, failure.class, lag, waited, None);
+        self.sample(Sample::new(offered.key, failure.class, at, waited).with_failure(&failure));
+        Some(self.resolve(offered, at, false))
+    }
+
+    #[inline]
+    fn resolve(&mut self, offered: Offered, at: Nanos, done: bool) -> Resolved {
+        self.max_open[usize::from(offered.key.phase)].give_back();
+        self.resolved_last = at;
+        Resolved { owner: offered.owner, at, done }
+    }
+
+    fn sample(&mut self, sample: Sample) {
+        let seen = &mut self.sampled[sample.class as usize];
+        if !*seen {
+            *seen = true;
+            self.samples.push(sample);
+        }
+    }
+
+    /// First failures since the last call.
+    pub(crate) fn take_samples(&mut self) -> Vec<Sample> {
+        std::mem::take(&mut self.samples)
+    }
+
+    /// Requests under way.
+    pub(crate) fn len(&self) -> usize {
+        self.slab.len()
+    }
+
+    /// Requests under way that were begun before `instant`.
+    pub(crate) fn begun_before(&self, instant: Nanos) -> u64 {
+        self.slab.iter().filter(|exchange| exchange.begun < instant).count() as u64
+    }
+
+    /// The end of the run at `at`: what is unanswered stays open, with the time it waited.
+    pub(crate) fn cut(&mut self, at: Nanos, rec: &mut Recorder) {
+        for exchange in self.slab.drain() {
+            rec.cut(exchange.offered.key, at.since(exchange.offered.intended));
+        }
+        self.connections.outcomes.clear();
+        self.connections.tear_down(rec);
+    }
+}

@@ -1,0 +1,93 @@
+//! What load threads and the one who runs them say to each other.
+
+use wavetank_driver::Errno;
+use wavetank_measure::{ErrorClass, Interval};
+use wavetank_plan::{Key, Nanos, Rate};
+
+use crate::failure::Failure;
+
+/// To a load thread.
+#[derive(Clone, Copy, Debug)]
+pub enum Command {
+    /// The run's clock: its zero on the clock the thread was given. Connections that are to be open before
+    /// the first phase are opened from now on.
+    Start(Nanos),
+    /// From an instant of the run's clock on (at least a second ahead), a phase's load is another one.
+    Change(Nanos, Change),
+    /// No new arrivals and iterations; what is under way goes on.
+    Drain,
+    /// Cut what is under way, close everything, seal and end.
+    Finish,
+}
+
+/// A new load for the phase that runs at the instant of the change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Open model: this rate, as the total of the run.
+    Rate(Rate),
+    /// Closed model: this many users, as the total of the run; at most as many as the plan had seats for.
+    Users(u64),
+}
+
+/// From a load thread.
+#[derive(Debug)]
+pub enum Message {
+    /// Thread number: its driver is up; it waits for the start.
+    Ready(u16),
+    /// What happened in one interval on one thread.
+    Sealed(Box<SealedInterval>),
+    /// Thread number; no arrivals or iterations will follow, nothing is under way. With it the instant
+    /// the last request was resolved.
+    Drained(u16, Nanos),
+    /// Thread number: it has ended; its last interval was sent before.
+    Finished(u16),
+    /// Thread number: its driver failed; nothing more comes from it.
+    Failed(u16, Errno),
+}
+
+/// One interval of one thread, with what does not add up.
+#[derive(Debug)]
+pub struct SealedInterval {
+    /// The counts.
+    pub interval: Interval,
+    /// Requests under way that were begun more than a second before the seal, while nothing was done yet.
+    pub stuck: u64,
+    /// First failures of their class on this thread.
+    pub samples: Vec<Sample>,
+    /// What the counters hold as open differs from what is under way: a defect, never ignored.
+    pub accounting: Option<String>,
+}
+
+/// One failed request, as an example of its class.
+#[derive(Clone, Debug)]
+pub struct Sample {
+    /// What it was counted under.
+    pub key: Key,
+    /// Why it failed.
+    pub class: ErrorClass,
+    /// When it ended.
+    pub at: Nanos,
+    /// How long after its intended instant, in nanoseconds.
+    pub waited_ns: u64,
+    /// The answer's status, if there was one.
+    pub status: Option<u16>,
+    /// What the kernel or the parser said.
+    pub detail: Option<String>,
+    /// The error number behind it.
+    pub errno: Option<Errno>,
+}
+
+impl Sample {
+    pub(crate) const fn new(key: Key, class: ErrorClass, at: Nanos, waited_ns: u64) -> Self {
+        Self { key, class, at, waited_ns, status: None, detail: None, errno: None }
+    }
+
+    pub(crate) fn with_status(self, status: Option<u16>) -> Self {
+        Self { status, ..self }
+    }
+
+    pub(crate) fn with_failure(self, failure: &Failure) -> Self {
+        let detail = failure.errno.map(|errno| errno.to_string()).or(failure.detail.map(str::to_owned));
+        Self { detail, errno: failure.errno, ..self }
+    }
+}

@@ -1,0 +1,146 @@
+//! [`Pacer`]: when does the next arrival fall due, when do users start, when is an interval over.
+
+use std::collections::VecDeque;
+
+use wavetank_pace::{Schedule, ScheduleSpec, Share};
+use wavetank_plan::constants::INTERVAL;
+use wavetank_plan::{Key, Load, Nanos, Plan};
+
+use crate::exchange::{Offered, Owner};
+
+/// The instants of one load thread's plan.
+pub(crate) struct Pacer {
+    phases: Vec<PhasePace>,
+    /// Offered and not begun yet, in order of their intended instant.
+    pub(crate) ready: VecDeque<Offered>,
+    /// Instants at which an interval must end though no second does: begin and end of phases.
+    edges: Vec<Nanos>,
+    draining: bool,
+}
+
+struct PhasePace {
+    start: Nanos,
+    end: Option<Nanos>,
+    scenario: u16,
+    kind: Kind,
+}
+
+enum Kind {
+    Arrivals(Box<Schedule>),
+    /// Users start at the phase's start; afterwards they pace themselves.
+    Users {
+        started: bool,
+    },
+}
+
+impl Pacer {
+    pub(crate) fn new(plan: &Plan, share: Share) -> Self {
+        let mut edges = Vec::new();
+        let mut phases = Vec::new();
+        for (index, phase) in (0_u16..).zip(&plan.phases) {
+            edges.push(phase.start);
+            edges.extend(phase.end());
+            let kind = match phase.load {
+                Load::Open { rate, arrivals } => Kind::Arrivals(Box::new(Schedule::new(ScheduleSpec {
+                    seed: plan.seed,
+                    phase: index,
+                    start: phase.start,
+                    end: phase.end(),
+                    rate,
+                    arrivals,
+                    count_max: phase.requests_max,
+                    share,
+                }))),
+                Load::Closed { .. } => Kind::Users { started: false },
+            };
+            let scenario = u16::try_from(phase.scenario).expect("the plan limits scenarios");
+            phases.push(PhasePace { start: phase.start, end: phase.end(), scenario, kind });
+        }
+        edges.sort_unstable();
+        edges.dedup();
+        Self { phases, ready: VecDeque::new(), edges, draining: false }
+    }
+
+    /// When the next arrival falls due.
+    #[inline]
+    pub(crate) fn next_arrival(&mut self) -> Option<Nanos> {
+        if self.draining {
+            return None;
+        }
+        self.phases
+            .iter_mut()
+            .filter_map(|phase| match &mut phase.kind {
+                Kind::Arrivals(schedule) => schedule.peek(),
+                Kind::Users { started } => (!*started).then_some(phase.start),
+            })
+            .min()
+    }
+
+    /// The next arrival intended before `limit`.
+    #[inline]
+    pub(crate) fn pop_arrival(&mut self, limit: Nanos) -> Option<Due> {
+        if self.draining {
+            return None;
+        }
+        for (index, phase) in (0_u16..).zip(&mut self.phases) {
+            match &mut phase.kind {
+                Kind::Arrivals(schedule) => {
+                    if schedule.peek().is_some_and(|at| at < limit) {
+                        let arrival = schedule.pop()?;
+                        let key = Key { phase: index, scenario: phase.scenario, step: 0 };
+                        return Some(Due::Arrival(Offered {
+                            key,
+                            intended: arrival.at,
+                            owner: Owner::Arrival,
+                        }));
+                    }
+                }
+                Kind::Users { started } => {
+                    if !*started && phase.start < limit {
+                        *started = true;
+                        return Some(Due::Users(phase.start));
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// The key of a user's request in `phase`.
+    #[inline]
+    pub(crate) fn user_key(&self, phase: u16) -> Key {
+        Key { phase, scenario: self.phases[usize::from(phase)].scenario, step: 0 }
+    }
+
+    /// From `at` on the open phase under way then has another rate.
+    pub(crate) fn change_rate(&mut self, at: Nanos, rate: wavetank_plan::Rate) {
+        for phase in &mut self.phases {
+            if phase.start <= at
+                && phase.end.is_none_or(|end| at < end)
+                && let Kind::Arrivals(schedule) = &mut phase.kind
+            {
+                schedule.change(at, rate);
+            }
+        }
+    }
+
+    /// No more arrivals and no more starts.
+    pub(crate) fn drain(&mut self) {
+        self.draining = true;
+    }
+
+    /// The end of the interval that holds `instant`: the next whole second or edge of a phase.
+    pub(crate) fn interval_end(&self, instant: Nanos) -> Nanos {
+        let second = Nanos((instant.0.div_euclid(INTERVAL.0) + 1) * INTERVAL.0);
+        self.edges.iter().copied().find(|&edge| edge > instant).map_or(second, |edge| edge.min(second))
+    }
+}
+
+/// What falls due.
+#[derive(Clone, Copy)]
+pub(crate) enum Due {
+    /// An arrival of the open model.
+    Arrival(Offered),
+    /// Users of the closed model start, intended at that instant.
+    Users(Nanos),
+}

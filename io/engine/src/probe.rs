@@ -1,0 +1,205 @@
+//! [`Probe`]: one request outside every counter, with all its instants and the whole answer.
+
+use std::net::SocketAddr;
+
+use wavetank_driver::{Clock, ConnId, Driver, Ended, Epoll, Errno, Event};
+use wavetank_measure::ErrorClass;
+use wavetank_plan::{Close, Nanos, Plan};
+use wavetank_wire::h1::{Eof, Limits, ResponseHead, ResponseReader, ResponseSink};
+
+use crate::failure::{self, Failure};
+use crate::requests::Requests;
+use crate::sources::Sources;
+
+/// Most of the body that is kept; the rest is counted.
+const BODY_KEPT_BYTES: usize = 1 << 20;
+
+/// One request to the plan's first step.
+pub struct Probe<'a> {
+    plan: &'a Plan,
+    clock: Clock,
+}
+
+/// An answer, with instants on the clock the probe was given.
+#[derive(Clone, Debug)]
+pub struct ProbeAnswer {
+    /// The address that answered.
+    pub address: SocketAddr,
+    /// When connecting began.
+    pub begun: Nanos,
+    /// When the connection was open.
+    pub connected: Nanos,
+    /// When the request was handed to the kernel.
+    pub sent: Nanos,
+    /// When the first byte of the answer came.
+    pub first_byte: Nanos,
+    /// When the answer was complete.
+    pub complete: Nanos,
+    /// Its status.
+    pub status: u16,
+    /// The request as sent.
+    pub request: Vec<u8>,
+    /// Status line and headers as they came.
+    pub head: Vec<u8>,
+    /// Value of Content-Type.
+    pub content_type: Option<String>,
+    /// The body, up to a mebibyte.
+    pub body: Vec<u8>,
+    /// Bytes of the whole body.
+    pub body_bytes: u64,
+}
+
+/// Why there was no answer.
+#[derive(Clone, Debug)]
+pub struct ProbeFailure {
+    /// The address that was tried.
+    pub address: SocketAddr,
+    /// The class it would have counted under.
+    pub class: ErrorClass,
+    /// What the kernel said.
+    pub errno: Option<Errno>,
+    /// What was wrong, in words.
+    pub detail: String,
+    /// How long it took.
+    pub waited: Nanos,
+}
+
+impl<'a> Probe<'a> {
+    /// A probe for `plan`.
+    pub const fn new(plan: &'a Plan, clock: Clock) -> Self {
+        Self { plan, clock }
+    }
+
+    /// Connect, send, and wait for the whole answer, within the plan's timeouts.
+    pub fn run(&self) -> Result<ProbeAnswer, ProbeFailure> {
+        let requests = Requests::render(self.plan);
+        let request = requests.get(0, 0);
+        let address = self.plan.targets[usize::from(request.target)].addresses[0];
+        let begun = self.clock.now();
+        let mut attempt =
+            Attempt { clock: self.clock, address, begun, deadline: begun.after(self.plan.http.timeout) };
+        let mut driver = Epoll::new(self.clock, 1).map_err(|errno| attempt.no(failure::of_connect(errno)))?;
+        let from = Sources::new(&self.plan.sources, 0, 1).next_for(address);
+        let conn = driver.connect(address, from).map_err(|errno| attempt.no(failure::of_connect(errno)))?;
+        let connected = attempt.connect(&mut driver, begun.after(self.plan.http.connect_timeout))?;
+        let sent = self.clock.now();
+        driver
+            .send(conn, &request.bytes)
+            .map_err(|errno| attempt.no(failure::of_end(Ended::Broken(errno))))?;
+        let mut reader = ResponseReader::new(Limits::default());
+        reader.expect(request.head);
+        let mut sink = Keep::default();
+        let (status, body_bytes, first_byte) = attempt.answer(&mut driver, conn, &mut reader, &mut sink)?;
+        let complete = self.clock.now();
+        driver.close(conn, Close::Fin);
+        Ok(ProbeAnswer {
+            address,
+            begun,
+            connected,
+            sent,
+            first_byte,
+            complete,
+            status,
+            request: request.bytes.clone(),
+            head: sink.head,
+            content_type: sink.content_type,
+            body: sink.body,
+            body_bytes,
+        })
+    }
+}
+
+/// One try, with what its failure would have to tell.
+struct Attempt {
+    clock: Clock,
+    address: SocketAddr,
+    begun: Nanos,
+    deadline: Nanos,
+}
+
+impl Attempt {
+    fn no(&self, failure: Failure) -> ProbeFailure {
+        let detail = match (failure.errno, failure.detail) {
+            (Some(errno), _) => errno.to_string(),
+            (None, Some(detail)) => detail.to_owned(),
+            (None, None) => failure.class.name().replace('_', " "),
+        };
+        let waited = self.clock.now() - self.begun;
+        ProbeFailure { address: self.address, class: failure.class, errno: failure.errno, detail, waited }
+    }
+
+    fn event(&self, driver: &mut Epoll, until: Nanos, late: ErrorClass) -> Result<Event, ProbeFailure> {
+        loop {
+            if let Some(event) = driver.next() {
+                return Ok(event);
+            }
+            if self.clock.now() >= until {
+                return Err(self.no(Failure::of(late)));
+            }
+            driver.wait(until).map_err(|errno| self.no(failure::of_connect(errno)))?;
+        }
+    }
+
+    fn connect(&self, driver: &mut Epoll, until: Nanos) -> Result<Nanos, ProbeFailure> {
+        loop {
+            match self.event(driver, until.min(self.deadline), ErrorClass::ConnectTimeout)? {
+                Event::Connected(_) => return Ok(self.clock.now()),
+                Event::ConnectFailed(_, errno) => return Err(self.no(failure::of_connect(errno))),
+                _ => {}
+            }
+        }
+    }
+
+    fn answer(
+        &mut self,
+        driver: &mut Epoll,
+        conn: ConnId,
+        reader: &mut ResponseReader,
+        sink: &mut Keep,
+    ) -> Result<(u16, u64, Nanos), ProbeFailure> {
+        let mut first_byte = None;
+        loop {
+            match self.event(driver, self.deadline, ErrorClass::RequestTimeout)? {
+                Event::Received(id, len) if id == conn => {
+                    let first_byte = *first_byte.get_or_insert_with(|| self.clock.now());
+                    let progress = reader
+                        .read(driver.received(len), sink)
+                        .map_err(|fault| self.no(failure::of_fault(fault)))?;
+                    if let Some(answer) = progress.answer {
+                        return Ok((answer.status, answer.body_bytes, first_byte));
+                    }
+                }
+                Event::Ended(id, how) if id == conn => {
+                    return match (how, reader.eof(), first_byte) {
+                        (Ended::Eof, Eof::Complete(answer), Some(first_byte)) => {
+                            Ok((answer.status, answer.body_bytes, first_byte))
+                        }
+                        _ => Err(self.no(failure::of_end(how))),
+                    };
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Keeps the answer.
+#[derive(Default)]
+struct Keep {
+    head: Vec<u8>,
+    content_type: Option<String>,
+    body: Vec<u8>,
+}
+
+impl ResponseSink for Keep {
+    fn head(&mut self, head: &ResponseHead<'_>) {
+        self.head = head.raw.to_vec();
+        self.content_type =
+            head.header("content-type").map(|value| String::from_utf8_lossy(value).into_owned());
+    }
+
+    fn body(&mut self, bytes: &[u8]) {
+        let room = BODY_KEPT_BYTES - self.body.len();
+        self.body.extend_from_slice(&bytes[..bytes.len().min(room)]);
+    }
+}

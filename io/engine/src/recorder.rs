@@ -1,0 +1,272 @@
+//! [`Recorder`]: fills the interval of one load thread and seals it.
+
+use wavetank_driver::thread_cpu_ns;
+use wavetank_measure::{
+    DropReason, ErrorClass, Interval, PhaseSeries, StepSeries, TargetSeries, ThreadHealth,
+};
+use wavetank_plan::{Key, Nanos, Plan};
+
+/// What happened on this thread since the last seal. Only the load thread touches it.
+pub(crate) struct Recorder {
+    now: Interval,
+    /// Where each scenario's steps begin in the list of all steps.
+    scenario_base: Vec<usize>,
+    steps: usize,
+    targets: usize,
+    thread: u16,
+    health: ThreadHealth,
+    cpu_ns_before: u64,
+    late_tolerance: u64,
+    /// Gauges live here, because an interval only shows their value at its seal.
+    open: Vec<u64>,
+    opening: u64,
+    connected: u64,
+    connected_peak: u64,
+    users: u64,
+    empty: Interval,
+}
+
+impl Recorder {
+    pub(crate) fn new(plan: &Plan, thread: u16, from: Nanos) -> Self {
+        let mut scenario_base = Vec::with_capacity(plan.scenarios.len());
+        let mut steps = 0;
+        for scenario in &plan.scenarios {
+            scenario_base.push(steps);
+            steps += scenario.steps.len();
+        }
+        let empty = empty_interval(plan);
+        Self {
+            now: Interval { from, ..empty.clone() },
+            scenario_base,
+            steps,
+            targets: plan.targets.len(),
+            thread,
+            health: ThreadHealth { thread, ..ThreadHealth::default() },
+            cpu_ns_before: thread_cpu_ns(),
+            late_tolerance: plan.late_tolerance.0.unsigned_abs(),
+            open: vec![0; plan.phases.len() * steps],
+            opening: 0,
+            connected: 0,
+            connected_peak: 0,
+            users: 0,
+            empty,
+        }
+    }
+
+    #[inline]
+    fn index(&self, key: Key) -> usize {
+        usize::from(key.phase) * self.steps
+            + self.scenario_base[usize::from(key.scenario)]
+            + usize::from(key.step)
+    }
+
+    #[inline]
+    fn step(&mut self, key: Key) -> &mut StepSeries {
+        let index = self.index(key);
+        &mut self.now.steps[index]
+    }
+
+    #[inline]
+    fn phase(&mut self, phase: u16) -> &mut PhaseSeries {
+        &mut self.now.phases[usize::from(phase)]
+    }
+
+    /// The plan wanted a request.
+    #[inline]
+    pub(crate) fn offered(&mut self, key: Key) {
+        self.step(key).counters.offered += 1;
+        let index = self.index(key);
+        self.open[index] += 1;
+    }
+
+    /// An offered request will never be sent.
+    pub(crate) fn dropped(&mut self, key: Key, reason: DropReason) {
+        self.step(key).counters.dropped_by[reason as usize] += 1;
+        self.resolved(key);
+    }
+
+    /// The load thread took a request up, `lag` ns after its intended instant.
+    #[inline]
+    pub(crate) fn begun(&mut self, key: Key, lag: u64) {
+        self.phase(key.phase).lag.record(lag);
+    }
+
+    /// The first byte went to the kernel, `wait` ns after the request was begun.
+    #[inline]
+    pub(crate) fn sent(&mut self, key: Key, wait: u64) {
+        self.phase(key.phase).wait.record(wait);
+        let step = self.step(key);
+        step.counters.sent += 1;
+        step.wire.sent += 1;
+    }
+
+    /// A request went out once more.
+    pub(crate) fn retried(&mut self, key: Key) {
+        let wire = &mut self.step(key).wire;
+        wire.sent += 1;
+        wire.retried += 1;
+    }
+
+    /// A full answer as expected.
+    #[inline]
+    pub(crate) fn done(&mut self, key: Key, times: Times, status: u16) {
+        let step = self.step(key);
+        step.counters.done += 1;
+        step.response.record(times.response);
+        step.service.record(times.service);
+        step.status.add(status, 1);
+        let phase = self.phase(key.phase);
+        phase.ttfb.record(times.ttfb);
+        phase.transfer.record(times.transfer);
+        self.late(key, times.lag);
+        self.resolved(key);
+    }
+
+    /// An answer of unexpected status came, or none: `waited` ns after the intended instant.
+    pub(crate) fn failed(&mut self, key: Key, class: ErrorClass, lag: u64, waited: u64, status: Option<u16>) {
+        let step = self.step(key);
+        step.counters.errors[class as usize] += 1;
+        if class.is_censored() {
+            step.response.record(waited);
+        }
+        if let Some(status) = status {
+            step.status.add(status, 1);
+        }
+        if !class.is_censored() {
+            self.phase(key.phase).failed.record(waited);
+        }
+        self.late(key, lag);
+        self.resolved(key);
+    }
+
+    /// The run ends with the request unanswered: it stays open, and its time counts as censored.
+    pub(crate) fn cut(&mut self, key: Key, waited: u64) {
+        self.step(key).response.record(waited);
+    }
+
+    #[inline]
+    fn late(&mut self, key: Key, lag: u64) {
+        if lag > self.late_tolerance {
+            self.step(key).counters.late += 1;
+        }
+    }
+
+    #[inline]
+    fn resolved(&mut self, key: Key) {
+        let index = self.index(key);
+        self.open[index] -= 1;
+    }
+
+    /// An opening was begun.
+    pub(crate) fn opening(&mut self) {
+        self.now.conns.offered += 1;
+        self.opening += 1;
+    }
+
+    /// An opening succeeded after `ns`.
+    pub(crate) fn opened(&mut self, phase: u16, target: u16, ns: u64, again: bool) {
+        let index = usize::from(phase) * self.targets + usize::from(target);
+        self.now.targets[index].connect.record(ns);
+        self.now.conns.opened += 1;
+        self.now.conns.reopened += u64::from(again);
+        self.opening -= 1;
+        self.connected += 1;
+        self.connected_peak = self.connected_peak.max(self.connected);
+    }
+
+    /// An opening failed.
+    pub(crate) fn open_failed(&mut self) {
+        self.now.conns.failed += 1;
+        self.opening -= 1;
+    }
+
+    /// A connection ended: `lost` if the plan still wanted it.
+    pub(crate) fn ended(&mut self, lost: bool) {
+        self.now.conns.lost += u64::from(lost);
+        self.now.conns.closed += u64::from(!lost);
+        self.connected -= 1;
+    }
+
+    #[inline]
+    pub(crate) fn bytes_sent(&mut self, bytes: usize) {
+        self.now.bytes.sent += bytes as u64;
+    }
+
+    #[inline]
+    pub(crate) fn bytes_received(&mut self, bytes: usize) {
+        self.now.bytes.received += bytes as u64;
+    }
+
+    /// A send call took `ns`.
+    #[inline]
+    pub(crate) fn send_call(&mut self, ns: u64) {
+        self.health.send_call_ns_max = self.health.send_call_ns_max.max(ns);
+    }
+
+    /// A loop turn did work for `ns`.
+    #[inline]
+    pub(crate) fn turn(&mut self, ns: u64) {
+        self.health.turns += 1;
+        self.health.busy_ns += ns;
+        self.health.stalled_turns += u64::from(ns > self.late_tolerance);
+        self.health.turn_ns_max = self.health.turn_ns_max.max(ns);
+    }
+
+    /// Virtual users present.
+    pub(crate) fn set_users(&mut self, users: u64) {
+        self.users = users;
+    }
+
+    /// Requests offered and unresolved, by the counters' account.
+    pub(crate) fn open_requests(&self) -> u64 {
+        self.open.iter().sum()
+    }
+
+    /// Close the interval at `until` and hand it out; the next one begins there.
+    pub(crate) fn seal(&mut self, until: Nanos) -> Interval {
+        let cpu_ns = thread_cpu_ns();
+        self.health.cpu_ns = cpu_ns - self.cpu_ns_before;
+        self.cpu_ns_before = cpu_ns;
+        let mut sealed = std::mem::replace(&mut self.now, Interval { from: until, ..self.empty.clone() });
+        sealed.len = until - sealed.from;
+        for (step, open) in sealed.steps.iter_mut().zip(&self.open) {
+            step.open = *open;
+        }
+        sealed.conns.opening = self.opening;
+        sealed.conns.open = self.connected;
+        sealed.conns.peak = self.connected_peak;
+        self.connected_peak = self.connected;
+        sealed.users = self.users;
+        sealed.threads.push(self.health);
+        self.health = ThreadHealth { thread: self.thread, ..ThreadHealth::default() };
+        sealed
+    }
+}
+
+/// The times of a done request, in nanoseconds.
+#[derive(Clone, Copy)]
+pub(crate) struct Times {
+    pub(crate) response: u64,
+    pub(crate) service: u64,
+    pub(crate) lag: u64,
+    pub(crate) ttfb: u64,
+    pub(crate) transfer: u64,
+}
+
+/// An interval with a place for every key of the plan; histograms take memory on first use only.
+fn empty_interval(plan: &Plan) -> Interval {
+    let mut interval = Interval::default();
+    for phase in 0..u16::try_from(plan.phases.len()).expect("the plan limits phases") {
+        interval.phases.push(PhaseSeries { phase, ..PhaseSeries::default() });
+        for target in 0..u16::try_from(plan.targets.len()).expect("the plan limits targets") {
+            interval.targets.push(TargetSeries { phase, target, ..TargetSeries::default() });
+        }
+        for (scenario, steps) in (0_u16..).zip(plan.scenarios.iter().map(|scenario| scenario.steps.len())) {
+            for step in 0..u16::try_from(steps).expect("the plan limits steps") {
+                let key = Key { phase, scenario, step };
+                interval.steps.push(StepSeries { key, ..StepSeries::default() });
+            }
+        }
+    }
+    interval
+}

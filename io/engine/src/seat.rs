@@ -1,0 +1,86 @@
+//! [`Seat`]: the place of one connection; the connection in it may come and go.
+
+use std::collections::VecDeque;
+
+use wavetank_driver::ConnId;
+use wavetank_plan::Nanos;
+use wavetank_wire::h1::{Limits, ResponseReader};
+
+use crate::slab::Id;
+
+/// A request on its way through a connection.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Flight {
+    /// The exchange it belongs to.
+    pub(crate) exchange: Id,
+    /// When it times out.
+    pub(crate) deadline: Nanos,
+    /// Which request.
+    pub(crate) scenario: u16,
+    /// Which request.
+    pub(crate) step: u16,
+}
+
+/// What a seat's connection is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    /// There is none.
+    Closed,
+    /// It is being opened, since that instant.
+    Connecting(Nanos),
+    /// It is open.
+    Open,
+}
+
+/// See the module's description.
+pub(crate) struct Seat {
+    pub(crate) state: State,
+    pub(crate) link: Option<ConnId>,
+    pub(crate) target: u16,
+    /// The phase that wanted the connection.
+    pub(crate) phase: u16,
+    /// Sent and unanswered, in order.
+    pub(crate) flights: VecDeque<Flight>,
+    /// Waiting for this seat's connection.
+    pub(crate) waiting: VecDeque<Flight>,
+    pub(crate) reader: ResponseReader,
+    /// When the first byte of the answer under way came.
+    pub(crate) first_byte: Nanos,
+    /// Answers so far on the present connection.
+    pub(crate) served: u64,
+    /// The last connection here was lost, so that the next one is a re-opening.
+    pub(crate) replaces_lost: bool,
+    /// When the earliest timer set for this seat goes off.
+    pub(crate) armed: Option<Nanos>,
+    /// Stands on the pool's idle stack.
+    pub(crate) stacked: bool,
+}
+
+impl Seat {
+    pub(crate) fn new(limits: Limits) -> Self {
+        Self {
+            state: State::Closed,
+            link: None,
+            target: 0,
+            phase: 0,
+            flights: VecDeque::new(),
+            waiting: VecDeque::new(),
+            reader: ResponseReader::new(limits),
+            first_byte: Nanos::ZERO,
+            served: 0,
+            replaces_lost: false,
+            armed: None,
+            stacked: false,
+        }
+    }
+
+    /// When something about this seat times out next.
+    pub(crate) fn deadline(&self, connect_timeout: Nanos) -> Option<Nanos> {
+        let connect = match self.state {
+            State::Connecting(began) => Some(began.after(connect_timeout)),
+            State::Closed | State::Open => None,
+        };
+        let front = |queue: &VecDeque<Flight>| queue.front().map(|flight| flight.deadline);
+        [connect, front(&self.flights), front(&self.waiting)].into_iter().flatten().min()
+    }
+}

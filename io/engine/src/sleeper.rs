@@ -1,0 +1,94 @@
+//! [`Sleeper`]: sleep first, spin last.
+
+use wavetank_plan::Nanos;
+
+/// Decides how long to sleep before an exact instant. The kernel wakes a thread late by tens of
+/// microseconds; so the sleep ends a margin early and the rest is spun. The margin follows the kernel's
+/// own lateness, so that no more is spun than needed.
+pub(crate) struct Sleeper {
+    margin: i64,
+    /// Where the last sleep was to end, if the margin is to learn from it.
+    asked: Option<Nanos>,
+}
+
+/// The margin covers this share of wake-ups (hundredths).
+const COVERED: i64 = 90;
+/// How fast the margin follows, in nanoseconds per wake-up and hundredth.
+const STEP_NS: i64 = 20;
+const MARGIN_NS_MIN: i64 = 5_000;
+const MARGIN_NS_MAX: i64 = 150_000;
+const MARGIN_NS_START: i64 = 60_000;
+
+impl Sleeper {
+    pub(crate) const fn new() -> Self {
+        Self { margin: MARGIN_NS_START, asked: None }
+    }
+
+    /// Until when to sleep, given that `exact` must be met to the microsecond and `coarse` within a
+    /// millisecond. An instant not after `now` means: do not sleep, spin.
+    pub(crate) fn until(&mut self, now: Nanos, exact: Option<Nanos>, coarse: Nanos) -> Nanos {
+        self.asked = None;
+        let Some(exact) = exact else { return coarse };
+        let left = exact.0.saturating_sub(now.0);
+        if left <= self.margin {
+            return now.min(coarse);
+        }
+        // The kernel rounds a timeout by up to a thousandth of its length: approach long ones in steps.
+        let sleep = (left - self.margin).min(left - left / 64);
+        let until = Nanos(now.0 + sleep);
+        if coarse < until {
+            return coarse;
+        }
+        if left < 2_000_000 {
+            self.asked = Some(until);
+        }
+        until
+    }
+
+    /// The sleep ended by itself at `now`: learn how late.
+    pub(crate) fn woke(&mut self, now: Nanos) {
+        let Some(asked) = self.asked.take() else { return };
+        let late = now.0 - asked.0;
+        let step = if late > self.margin { COVERED } else { COVERED - 100 };
+        self.margin = (self.margin + step * STEP_NS).clamp(MARGIN_NS_MIN, MARGIN_NS_MAX);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A kernel that wakes late by each of `lateness` in turn: where does the margin settle?
+    fn check(lateness: &[i64], expect: std::ops::RangeInclusive<i64>) {
+        let mut sleeper = Sleeper::new();
+        let mut now = Nanos::ZERO;
+        for turn in 0..200_000 {
+            let exact = now.after(Nanos::from_millis(1));
+            let until = sleeper.until(now, Some(exact), Nanos::MAX);
+            assert!(until < exact);
+            now = Nanos(until.0 + lateness[turn % lateness.len()]);
+            sleeper.woke(now);
+            now = now.max(exact);
+        }
+        assert!(expect.contains(&sleeper.margin), "margin {} not in {expect:?}", sleeper.margin);
+    }
+
+    #[test]
+    fn the_margin_follows_the_kernel() {
+        check(&[20_000], 15_000..=25_000);
+        check(&[1_000], MARGIN_NS_MIN..=7_000);
+        // 80 % of wake-ups at 10 µs, 20 % at 90 µs: nine in ten covered needs the slow ones.
+        check(&[10_000, 10_000, 10_000, 10_000, 90_000], 80_000..=100_000);
+        check(&[10_000_000], MARGIN_NS_MAX..=MARGIN_NS_MAX);
+    }
+
+    #[test]
+    fn long_sleeps_approach_in_steps_and_near_ones_spin() {
+        let mut sleeper = Sleeper::new();
+        let until = sleeper.until(Nanos::ZERO, Some(Nanos::from_secs(64)), Nanos::MAX);
+        assert_eq!(until, Nanos::from_secs(63));
+        assert_eq!(sleeper.until(Nanos(100), Some(Nanos(200)), Nanos::MAX), Nanos(100));
+        assert_eq!(sleeper.until(Nanos(100), None, Nanos(500)), Nanos(500));
+        assert_eq!(sleeper.until(Nanos(0), Some(Nanos::from_secs(1)), Nanos(500)), Nanos(500));
+    }
+}

@@ -1,0 +1,212 @@
+//! [`LoadThreads`]: the load threads of one host, started, told and joined.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use wavetank_driver::{Clock, Driver, Epoll, Errno, Waker, fine_timers, pin_to};
+use wavetank_pace::Share;
+use wavetank_plan::{Load, Nanos, Plan};
+
+use crate::budget::Budget;
+use crate::connections::Connections;
+use crate::exchange::Exchanges;
+use crate::messages::{Command, Message};
+use crate::opening::Opening;
+use crate::worker::{Parts, Worker};
+
+/// Messages that may wait for the one who runs the threads before they are kept back.
+const MESSAGES_MAX: usize = 256;
+/// Commands that may wait for a thread.
+const COMMANDS_MAX: usize = 16;
+/// Time for connects under way when the first phase begins.
+const CONNECT_SLACK: Nanos = Nanos::from_millis(50);
+
+/// See the module's description. Dropping it ends the threads.
+pub struct LoadThreads {
+    threads: Vec<LoadThread>,
+    messages: Receiver<Message>,
+}
+
+struct LoadThread {
+    commands: SyncSender<Command>,
+    waker: Waker,
+    handle: JoinHandle<()>,
+}
+
+impl LoadThreads {
+    /// Start the plan's threads on `cpus` (one each where there are enough); they wait for
+    /// [`Command::Start`]. Fails if the kernel refuses a driver or a thread.
+    pub fn prepare(plan: &Arc<Plan>, share: Share, clock: Clock, cpus: &[u32]) -> Result<Self, Errno> {
+        let (sender, messages) = sync_channel(MESSAGES_MAX);
+        let count = u64::from(plan.threads);
+        let mut limits = Limits::split(plan, count);
+        let mut threads = Vec::with_capacity(plan.threads as usize);
+        for thread in 0..plan.threads {
+            let driver = Epoll::new(clock, 0)?;
+            let waker = driver.waker()?;
+            let (commands, inbox) = sync_channel(COMMANDS_MAX);
+            let seed = Seed {
+                driver,
+                plan: Arc::clone(plan),
+                thread: u16::try_from(thread).expect("the plan limits threads"),
+                share: share.split(count, u64::from(thread)),
+                // With fewer threads than CPUs the kernel places them better than we could.
+                cpu: if cpus.len() == plan.threads as usize {
+                    cpus.get(thread as usize).copied()
+                } else {
+                    None
+                },
+                limits: limits.pop().expect("one for each thread"),
+                clock,
+                commands: inbox,
+                messages: sender.clone(),
+            };
+            let handle = std::thread::Builder::new()
+                .name(format!("load-{thread}"))
+                .spawn(move || seed.grow())
+                .map_err(|error| Errno(error.raw_os_error().unwrap_or(libc::EAGAIN)))?;
+            threads.push(LoadThread { commands, waker, handle });
+        }
+        Ok(Self { threads, messages })
+    }
+
+    /// How long before the run's zero the threads must be started, given when the first phase begins.
+    pub fn lead(plan: &Plan) -> Nanos {
+        let first = plan.phases.iter().map(|phase| phase.start).min().unwrap_or(Nanos::ZERO);
+        Opening::lead(plan) + CONNECT_SLACK - first
+    }
+
+    /// Tell every thread.
+    pub fn tell(&self, command: Command) {
+        for thread in &self.threads {
+            // A full inbox means a thread that does not turn any more; it is found out by its silence.
+            let _ = thread.commands.try_send(command);
+            thread.waker.wake();
+        }
+    }
+
+    /// How many threads there are.
+    pub fn len(&self) -> usize {
+        self.threads.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.threads.is_empty()
+    }
+
+    /// The next message, waiting for it at most so long. `None`: none came, or no thread is left.
+    pub fn message(&self, wait: Duration) -> Option<Message> {
+        self.messages.recv_timeout(wait).ok()
+    }
+
+    /// Wait for the threads to end, after [`Message::Finished`] or [`Message::Failed`] came from each.
+    pub fn join(self) {
+        for thread in self.threads {
+            drop(thread.commands);
+            thread.waker.wake();
+            // A panic of a load thread aborts the process in release builds; in debug builds it was printed.
+            let _ = thread.handle.join();
+        }
+    }
+}
+
+/// Counted limits of one thread, per phase.
+struct Limits {
+    max_open: Vec<Budget>,
+    requests: Vec<Option<Budget>>,
+}
+
+impl Limits {
+    fn split(plan: &Plan, threads: u64) -> Vec<Self> {
+        let mut all: Vec<_> =
+            (0..threads).map(|_| Self { max_open: Vec::new(), requests: Vec::new() }).collect();
+        for phase in &plan.phases {
+            for (limits, budget) in all.iter_mut().zip(Budget::split(phase.max_open, threads)) {
+                limits.max_open.push(budget);
+            }
+            let counted = match phase.load {
+                Load::Closed { .. } => phase.requests_max,
+                // The schedule itself ends after as many arrivals.
+                Load::Open { .. } => None,
+            };
+            let budgets: Vec<_> = match counted {
+                Some(total) => Budget::split(total, threads).into_iter().map(Some).collect(),
+                None => (0..threads).map(|_| None).collect(),
+            };
+            for (limits, budget) in all.iter_mut().zip(budgets) {
+                limits.requests.push(budget);
+            }
+        }
+        all
+    }
+}
+
+/// What a load thread takes with it.
+struct Seed {
+    driver: Epoll,
+    plan: Arc<Plan>,
+    thread: u16,
+    share: Share,
+    cpu: Option<u32>,
+    limits: Limits,
+    clock: Clock,
+    commands: Receiver<Command>,
+    messages: SyncSender<Message>,
+}
+
+impl Seed {
+    /// The life of a load thread.
+    fn grow(self) {
+        let (thread, messages) = (self.thread, self.messages.clone());
+        fine_timers();
+        if let Some(cpu) = self.cpu {
+            // Being on another CPU is no reason not to run.
+            let _ = pin_to(cpu);
+        }
+        if messages.send(Message::Ready(thread)).is_err() {
+            return;
+        }
+        let zero = loop {
+            match self.commands.recv() {
+                Ok(Command::Start(zero)) => break zero,
+                Ok(Command::Finish) => {
+                    let _ = messages.send(Message::Finished(thread));
+                    return;
+                }
+                Ok(Command::Change(..) | Command::Drain) => {}
+                Err(_) => return,
+            }
+        };
+        let result = self.worker(zero).run();
+        if let Err(errno) = result {
+            let _ = messages.send(Message::Failed(thread, errno));
+        }
+    }
+
+    fn worker(self, zero: Nanos) -> Worker<Epoll> {
+        let Self { driver, plan, thread, share, limits, clock, commands, messages, .. } = self;
+        let clock = clock.with_zero_at(zero);
+        let driver = driver.with_clock(clock);
+        let connections = plan.phases.iter().map(|phase| phase.connections).max().unwrap_or(0);
+        let seats = share.count_below(connections);
+        let users = plan.phases.iter().map(|phase| match phase.load {
+            Load::Closed { users } => users.div_ceil(u64::from(plan.http.pipeline)),
+            Load::Open { .. } => 0,
+        });
+        let users = share.count_below(users.max().unwrap_or(0)) * u64::from(plan.http.pipeline);
+        let connections = Connections::new(
+            driver,
+            clock,
+            Arc::clone(&plan),
+            seats as usize,
+            u64::from(thread),
+            u64::from(plan.threads),
+        );
+        let exchanges = Exchanges::new(connections, Arc::clone(&plan), limits.max_open);
+        let requests = limits.requests;
+        Worker::new(Parts { exchanges, clock, plan, thread, share, users, requests, commands, messages })
+    }
+}

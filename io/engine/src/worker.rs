@@ -1,0 +1,345 @@
+//! [`Worker`]: one load thread. Each turn: what is due, what is ready, then sleep.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError};
+
+use wavetank_driver::{Clock, Driver, Errno};
+use wavetank_pace::Share;
+use wavetank_plan::constants::WORK_PER_TURN_MAX;
+use wavetank_plan::{Nanos, Plan};
+
+use crate::budget::Budget;
+use crate::exchange::{Exchanges, Offered, Owner, Resolved};
+use crate::messages::{Change, Command, Message, SealedInterval};
+use crate::opening::Opening;
+use crate::pacer::{Due, Pacer};
+use crate::recorder::Recorder;
+use crate::sleeper::Sleeper;
+use crate::users::Users;
+
+/// A wait shorter than this was no sleep but the price of the call: the thread was busy.
+const CALL_NS_MAX: u64 = 5_000;
+/// An idle thread looks around at least this often.
+const NAP: Nanos = Nanos::from_millis(100);
+
+/// What one load thread is made from.
+pub(crate) struct Parts<D> {
+    pub(crate) exchanges: Exchanges<D>,
+    pub(crate) clock: Clock,
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) thread: u16,
+    pub(crate) share: Share,
+    pub(crate) users: u64,
+    pub(crate) requests: Vec<Option<Budget>>,
+    pub(crate) commands: Receiver<Command>,
+    pub(crate) messages: SyncSender<Message>,
+}
+
+/// See the module's description.
+pub(crate) struct Worker<D> {
+    exchanges: Exchanges<D>,
+    users: Users,
+    pacer: Pacer,
+    opening: Opening,
+    rec: Recorder,
+    sleeper: Sleeper,
+    /// The run's clock: 0 is the start of the measured load.
+    clock: Clock,
+    plan: Arc<Plan>,
+    thread: u16,
+    share: Share,
+    commands: Receiver<Command>,
+    messages: SyncSender<Message>,
+    /// Messages the other side had no room for; sent later, never lost.
+    unsent: VecDeque<Message>,
+    seal_at: Nanos,
+    /// Users to be at an instant, from a change command.
+    users_from: Option<(Nanos, u64)>,
+    draining: bool,
+    drained: bool,
+    finish: bool,
+}
+
+impl<D: Driver> Worker<D> {
+    /// Begin now, on the run's clock.
+    pub(crate) fn new(parts: Parts<D>) -> Self {
+        let Parts { exchanges, clock, plan, thread, share, users, requests, commands, messages } = parts;
+        let now = clock.now();
+        let pacer = Pacer::new(&plan, share);
+        let seats = exchanges.connections.seats.len();
+        Self {
+            opening: Opening::new(&plan, share, seats as u64, now),
+            rec: Recorder::new(&plan, thread, now),
+            seal_at: pacer.interval_end(now),
+            users: Users::new(users, plan.http.pipeline, requests),
+            sleeper: Sleeper::new(),
+            unsent: VecDeque::new(),
+            users_from: None,
+            draining: false,
+            drained: false,
+            finish: false,
+            exchanges,
+            pacer,
+            clock,
+            plan,
+            thread,
+            share,
+            commands,
+            messages,
+        }
+    }
+
+    /// Run to the end.
+    pub(crate) fn run(mut self) -> Result<(), Errno> {
+        let mut began = self.clock.now();
+        while !self.finish {
+            let mut worked = self.due(began);
+            worked |= self.take_commands();
+            let before = self.clock.now();
+            if worked {
+                self.rec.turn(before.since(began));
+            }
+            let until = self.next_wake(before);
+            let ready = self.exchanges.connections.wait(until)?;
+            let after = self.clock.now();
+            began = if ready && after.since(before) <= CALL_NS_MAX { before } else { after };
+            if ready {
+                self.events();
+                let now = self.clock.now();
+                self.rec.turn(now.since(began));
+                began = now;
+            } else {
+                self.sleeper.woke(after);
+                began = after;
+            }
+        }
+        self.end();
+        Ok(())
+    }
+
+    /// When to wake at the latest.
+    fn next_wake(&mut self, now: Nanos) -> Nanos {
+        let nap = now.after(NAP).min(self.seal_at);
+        if !self.pacer.ready.is_empty() {
+            return now;
+        }
+        let timer = self.exchanges.connections.next_timer();
+        let opening = self.opening.next();
+        let coarse = [timer, opening].into_iter().flatten().fold(nap, Nanos::min);
+        let exact = self.pacer.next_arrival();
+        self.sleeper.until(now, exact, coarse)
+    }
+
+    /// Everything that falls due by the clock. Whether there was anything.
+    fn due(&mut self, now: Nanos) -> bool {
+        self.seal_until(now);
+        let mut worked = false;
+        if let Some(seat) = self.opening.pop(now) {
+            self.exchanges.connections.open_ahead(seat, self.opening.phase(), &mut self.rec);
+            worked = true;
+        }
+        if let Some((from, users)) = self.users_from.filter(|&(from, _)| from <= now) {
+            self.users_from = None;
+            self.users.want(users);
+            self.start_users(from);
+        }
+        worked |= self.exchanges.connections.expire(now, &mut self.rec);
+        for _ in 0..WORK_PER_TURN_MAX {
+            let Some(due) = self.pacer.pop_arrival(Nanos(now.0 + 1)) else { break };
+            worked = true;
+            self.offer(due);
+        }
+        for _ in 0..WORK_PER_TURN_MAX {
+            let Some(offered) = self.pacer.ready.pop_front() else { break };
+            worked = true;
+            let now = self.clock.now();
+            self.begin(offered, now);
+        }
+        self.settle();
+        self.check_drained(now);
+        worked
+    }
+
+    fn offer(&mut self, due: Due) {
+        match due {
+            Due::Arrival(offered) => {
+                if self.exchanges.offer(offered, &mut self.rec) {
+                    self.pacer.ready.push_back(offered);
+                }
+            }
+            Due::Users(at) => self.start_users(at),
+        }
+    }
+
+    fn start_users(&mut self, at: Nanos) {
+        for user in self.users.join() {
+            self.iterate(user, at);
+        }
+        self.rec.set_users(self.users.count());
+    }
+
+    /// `user` is ready for its next iteration at `at`: it is offered, or the user leaves.
+    #[inline]
+    fn iterate(&mut self, user: u32, at: Nanos) -> Option<Offered> {
+        if self.draining {
+            self.users.leave(user);
+            self.rec.set_users(self.users.count());
+            return None;
+        }
+        let Some(phase) = self.users.next(user, at, &self.plan.phases) else {
+            self.rec.set_users(self.users.count());
+            return None;
+        };
+        let offered = Offered { key: self.pacer.user_key(phase), intended: at, owner: Owner::User(user) };
+        if !self.exchanges.offer(offered, &mut self.rec) {
+            self.users.leave(user);
+            return None;
+        }
+        self.pacer.ready.push_back(offered);
+        Some(offered)
+    }
+
+    #[inline]
+    fn begin(&mut self, offered: Offered, now: Nanos) {
+        let seat = match offered.owner {
+            Owner::User(user) => Some(self.users.seat(user)),
+            Owner::Arrival => None,
+        };
+        if let Some(resolved) = self.exchanges.begin(offered, seat, now, &mut self.rec) {
+            self.resolved(resolved);
+        }
+    }
+
+    /// A user whose request ended goes on; if it was done, at once, else in the next turn, so that a
+    /// target that refuses everything cannot hold the loop.
+    #[inline]
+    fn resolved(&mut self, resolved: Resolved) {
+        let Owner::User(user) = resolved.owner else { return };
+        let alone = self.pacer.ready.is_empty();
+        if let Some(offered) = self.iterate(user, resolved.at)
+            && resolved.done
+            && alone
+        {
+            self.pacer.ready.pop_back();
+            self.begin(offered, resolved.at);
+        }
+    }
+
+    /// Take in all that connections have told.
+    #[inline]
+    fn settle(&mut self) {
+        while let Some(resolved) = self.exchanges.poll(&mut self.rec) {
+            self.resolved(resolved);
+        }
+    }
+
+    fn events(&mut self) {
+        for _ in 0..WORK_PER_TURN_MAX {
+            let Some(event) = self.exchanges.connections.next_event() else { return };
+            let at = self.clock.now();
+            if at >= self.seal_at {
+                self.seal_until(at);
+            }
+            self.exchanges.connections.handle(event, at, &mut self.rec);
+            self.settle();
+        }
+    }
+
+    /// Seal every interval that is over at `now`, each after all its arrivals were offered.
+    fn seal_until(&mut self, now: Nanos) {
+        while self.seal_at <= now {
+            while let Some(due) = self.pacer.pop_arrival(self.seal_at) {
+                self.offer(due);
+            }
+            let at = self.seal_at;
+            self.seal(at);
+            self.seal_at = self.pacer.interval_end(at);
+        }
+    }
+
+    fn seal(&mut self, at: Nanos) {
+        let under_way = (self.exchanges.len() + self.pacer.ready.len()) as u64;
+        let open = self.rec.open_requests();
+        let accounting =
+            (under_way != open).then(|| format!("{under_way} requests under way, counted as open: {open}"));
+        let stuck = if self.exchanges.any_done {
+            0
+        } else {
+            self.exchanges.begun_before(Nanos(at.0 - 1_000_000_000))
+        };
+        let samples = self.exchanges.take_samples();
+        let interval = self.rec.seal(at);
+        self.send(Message::Sealed(Box::new(SealedInterval { interval, stuck, samples, accounting })));
+    }
+
+    fn send(&mut self, message: Message) {
+        self.unsent.push_back(message);
+        while let Some(message) = self.unsent.pop_front() {
+            // A reader that is slow or gone must never hold up the load.
+            if let Err(TrySendError::Full(message)) = self.messages.try_send(message) {
+                self.unsent.push_front(message);
+                return;
+            }
+        }
+    }
+
+    fn take_commands(&mut self) -> bool {
+        let mut any = false;
+        loop {
+            match self.commands.try_recv() {
+                Ok(Command::Start(_)) => {}
+                Ok(Command::Change(at, Change::Rate(rate))) => self.pacer.change_rate(at, rate),
+                Ok(Command::Change(at, Change::Users(users))) => {
+                    let mine = self.share.count_below(users.div_ceil(u64::from(self.plan.http.pipeline)));
+                    self.users_from = Some((at, mine * u64::from(self.plan.http.pipeline)));
+                }
+                Ok(Command::Drain) => {
+                    self.draining = true;
+                    self.pacer.drain();
+                }
+                Ok(Command::Finish) | Err(TryRecvError::Disconnected) => {
+                    self.finish = true;
+                    return true;
+                }
+                Err(TryRecvError::Empty) => return any,
+            }
+            any = true;
+        }
+    }
+
+    /// Tell once that nothing follows and nothing is under way.
+    fn check_drained(&mut self, now: Nanos) {
+        if self.drained || self.exchanges.len() > 0 || !self.pacer.ready.is_empty() {
+            return;
+        }
+        let more = self.pacer.next_arrival().is_some() || self.users.count() > 0;
+        let phases_over = self.plan.phases.iter().all(|phase| phase.end().is_none_or(|end| end <= now));
+        if self.draining || (phases_over && !more) {
+            self.drained = true;
+            self.send(Message::Drained(self.thread, self.exchanges.resolved_last));
+        }
+    }
+
+    /// Seal what is left and say goodbye.
+    fn end(&mut self) {
+        let now = self.clock.now();
+        self.seal_until(now);
+        self.pacer.ready.retain(|offered| {
+            self.rec.cut(offered.key, now.since(offered.intended));
+            false
+        });
+        self.exchanges.cut(now, &mut self.rec);
+        let samples = self.exchanges.take_samples();
+        let interval = self.rec.seal(now);
+        let sealed = SealedInterval { interval, stuck: 0, samples, accounting: None };
+        // The end is the one place where waiting for the reader holds up nothing.
+        self.unsent.push_back(Message::Sealed(Box::new(sealed)));
+        self.unsent.push_back(Message::Finished(self.thread));
+        for message in self.unsent.drain(..) {
+            if self.messages.send(message).is_err() {
+                return;
+            }
+        }
+    }
+}
