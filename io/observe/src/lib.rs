@@ -1,1 +1,18 @@
-//! (to be written)
+//! Facts about this host and this process, read from the kernel.
+//!
+//! Parsers take text and can be tested anywhere; the readers around them are thin. This crate measures nothing
+//! that a load thread does and must not be called from one: it opens files. A fact that cannot be read falls back
+//! to what a kernel does by default, because a missing `/proc` must not keep anybody from running a small load.
+
+mod cpu_times;
+mod file_limit;
+mod host_facts;
+mod process_usage;
+mod read;
+
+pub mod parse;
+
+pub use cpu_times::CpuTimes;
+pub use file_limit::raise_file_limit;
+pub use host_facts::host_facts;
+pub use process_usage::{ProcessUsage, process_usage};

@@ -1,0 +1,57 @@
+//! [`CpuTimes`]: how the host's CPUs spent their time, from `/proc/stat`.
+
+use crate::{parse, read};
+
+/// Ticks of all CPUs together since boot. Read it before and after a run; the shares speak of the time between.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CpuTimes {
+    /// Every tick, whatever it was spent on.
+    pub total: u64,
+    /// Ticks with nothing to do, waiting for disks included.
+    pub idle: u64,
+    /// Ticks that another guest of the same machine had while this one wanted to run.
+    pub steal: u64,
+}
+
+impl CpuTimes {
+    /// Reads them now; nothing where `/proc/stat` cannot be read.
+    pub fn read() -> Option<Self> {
+        parse::cpu_times(&read::text("/proc/stat")?)
+    }
+
+    /// Share of the time since `before` that was stolen, 0 to 1.
+    pub fn steal_share_since(&self, before: &Self) -> f64 {
+        share(self.steal, before.steal, self, before)
+    }
+
+    /// Share of the time since `before` that the CPUs were idle, 0 to 1.
+    pub fn idle_share_since(&self, before: &Self) -> f64 {
+        share(self.idle, before.idle, self, before)
+    }
+}
+
+/// 0 where no tick passed: nothing is known to have been stolen then.
+fn share(now: u64, then: u64, after: &CpuTimes, before: &CpuTimes) -> f64 {
+    let total = after.total.saturating_sub(before.total);
+    if total == 0 { 0.0 } else { now.saturating_sub(then) as f64 / total as f64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_speak_of_the_time_between() {
+        let before = CpuTimes { total: 1_000, idle: 500, steal: 10 };
+        let after = CpuTimes { total: 1_200, idle: 600, steal: 20 };
+        assert!((after.steal_share_since(&before) - 0.05).abs() < 1e-12);
+        assert!((after.idle_share_since(&before) - 0.5).abs() < 1e-12);
+        assert!(before.steal_share_since(&before).abs() < 1e-12);
+    }
+
+    #[test]
+    fn this_host_has_ticks() {
+        let times = CpuTimes::read().expect("/proc/stat is there on Linux");
+        assert!(times.total > 0 && times.idle + times.steal <= times.total, "{times:?}");
+    }
+}

@@ -1,0 +1,174 @@
+//! Parsers of the kernel's texts. Each takes what it does not know as absent: kernels add lines.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use crate::CpuTimes;
+
+/// A lone number.
+pub fn number(text: &str) -> Option<u64> {
+    text.trim().parse().ok()
+}
+
+/// `ip_local_port_range`: first and last port.
+pub fn port_range(text: &str) -> Option<(u16, u16)> {
+    let mut ports = text.split_whitespace().map(str::parse);
+    match (ports.next(), ports.next()) {
+        (Some(Ok(first)), Some(Ok(last))) if first <= last => Some((first, last)),
+        _ => None,
+    }
+}
+
+/// `MemAvailable` of `/proc/meminfo`, in bytes.
+pub fn memory_available_bytes(text: &str) -> Option<u64> {
+    let value = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    number(value.trim().trim_end_matches("kB")).map(|kib| kib * 1024)
+}
+
+/// A limit or usage of a memory cgroup in bytes; nothing for `max`.
+pub fn cgroup_bytes(text: &str) -> Option<u64> {
+    number(text)
+}
+
+/// File cache that the kernel gives up first, from a cgroup's `memory.stat`, in bytes. Version 1 tells the whole
+/// tree's in `total_inactive_file`.
+pub fn inactive_file_bytes(text: &str) -> Option<u64> {
+    let value = |name: &str| {
+        text.lines()
+            .find_map(|line| line.split_once(' ').filter(|(key, _)| *key == name))
+            .map(|(_, value)| value)
+    };
+    number(value("total_inactive_file").or_else(|| value("inactive_file"))?)
+}
+
+/// A memory cgroup this process is in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemoryCgroup {
+    /// Where its hierarchy is mounted.
+    pub mount: String,
+    /// The group's path below the mount.
+    pub path: String,
+    /// The unified hierarchy (cgroup v2) or the older one with a controller each.
+    pub unified: bool,
+}
+
+impl MemoryCgroup {
+    /// Names of the files with its limit and its usage.
+    pub fn files(&self) -> (&'static str, &'static str) {
+        if self.unified {
+            ("memory.max", "memory.current")
+        } else {
+            ("memory.limit_in_bytes", "memory.usage_in_bytes")
+        }
+    }
+}
+
+/// The memory cgroups of this process, from `/proc/self/cgroup` and `/proc/self/mountinfo` (cgroups(7)).
+pub fn memory_cgroups(cgroups: &str, mountinfo: &str) -> Vec<MemoryCgroup> {
+    let mut found = Vec::new();
+    for line in cgroups.lines() {
+        let mut fields = line.splitn(3, ':');
+        let (Some(id), Some(controllers), Some(path)) = (fields.next(), fields.next(), fields.next()) else {
+            continue;
+        };
+        let unified = id == "0" && controllers.is_empty();
+        if !unified && !controllers.split(',').any(|name| name == "memory") {
+            continue;
+        }
+        if let Some((root, mount)) = cgroup_mount(mountinfo, unified) {
+            // A container sees its own part of the hierarchy; the path then begins with that part's root.
+            let path = path.strip_prefix(root.trim_end_matches('/')).unwrap_or(path).to_owned();
+            found.push(MemoryCgroup { mount, path, unified });
+        }
+    }
+    found
+}
+
+/// Root and mount point of the unified hierarchy or of the memory controller's.
+fn cgroup_mount(mountinfo: &str, unified: bool) -> Option<(String, String)> {
+    mountinfo.lines().find_map(|line| {
+        let (left, right) = line.split_once(" - ")?;
+        let mut right = right.split(' ');
+        let (kind, options) = (right.next()?, right.nth(1)?);
+        let fits = if unified {
+            kind == "cgroup2"
+        } else {
+            kind == "cgroup" && options.split(',').any(|option| option == "memory")
+        };
+        let mut left = left.split(' ').skip(3);
+        fits.then_some((left.next()?.to_owned(), left.next()?.to_owned()))
+    })
+}
+
+/// The CPU's model from `/proc/cpuinfo`; nothing on architectures that do not name it.
+pub fn cpu_model(text: &str) -> Option<String> {
+    let value = |name: &str| {
+        text.lines()
+            .find_map(|line| line.split_once(':').filter(|(key, _)| key.trim() == name))
+            .map(|(_, v)| v.trim())
+    };
+    value("model name").or_else(|| value("Model")).filter(|model| !model.is_empty()).map(str::to_owned)
+}
+
+/// The line of all CPUs in `/proc/stat` (`proc_stat(5)`). Guest time is part of user time and not added again.
+pub fn cpu_times(text: &str) -> Option<CpuTimes> {
+    let line = text.lines().find_map(|line| line.strip_prefix("cpu "))?;
+    let ticks: Vec<u64> = line.split_whitespace().map_while(|field| field.parse().ok()).take(8).collect();
+    // user nice system idle iowait irq softirq steal
+    let [_, _, _, idle, iowait, _, _, steal] = *ticks.as_slice() else { return None };
+    Some(CpuTimes { total: ticks.iter().sum(), idle: idle + iowait, steal })
+}
+
+/// IPv4 networks routed as local, from `/proc/net/fib_trie`: a leaf `|-- ADDRESS`, then a line `/BITS SCOPE LOCAL`
+/// for each of its prefixes. Sorted, each once, those inside a wider one left out.
+pub fn local_ipv4(text: &str) -> Vec<(IpAddr, u8)> {
+    let mut leaf: Option<Ipv4Addr> = None;
+    let mut networks: Vec<(Ipv4Addr, u8)> = Vec::new();
+    for line in text.lines().map(str::trim) {
+        if let Some(address) = line.strip_prefix("|-- ") {
+            leaf = address.parse().ok();
+        } else if let (Some(address), Some(prefix)) = (leaf, line.strip_prefix('/'))
+            && let [bits, _, "LOCAL"] = prefix.split_whitespace().collect::<Vec<_>>().as_slice()
+            && let Ok(bits) = bits.parse::<u8>()
+            && bits <= 32
+        {
+            networks.push((address, bits));
+        }
+    }
+    widest(networks.into_iter().map(|(address, bits)| (IpAddr::V4(address), bits)).collect())
+}
+
+/// IPv6 networks routed as local, from `/proc/net/ipv6_route`: destination and prefix length in hexadecimal first,
+/// flags second to last, of which `0x8000_0000` (`RTF_LOCAL`) marks them.
+pub fn local_ipv6(text: &str) -> Vec<(IpAddr, u8)> {
+    const RTF_LOCAL: u32 = 0x8000_0000;
+    let network = |line: &str| {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        let [destination, bits, _, _, _, _, _, _, flags, _] = fields.as_slice() else { return None };
+        let local = u32::from_str_radix(flags, 16).ok()? & RTF_LOCAL != 0;
+        let address = Ipv6Addr::from_bits(u128::from_str_radix(destination, 16).ok()?);
+        let bits = u8::from_str_radix(bits, 16).ok().filter(|bits| *bits <= 128)?;
+        local.then_some((IpAddr::V6(address), bits))
+    };
+    widest(text.lines().filter_map(network).collect())
+}
+
+/// Sorted by address, networks inside another one of the list left out.
+fn widest(mut networks: Vec<(IpAddr, u8)>) -> Vec<(IpAddr, u8)> {
+    networks.sort_by_key(|&(address, bits)| (bits, address));
+    let mut kept: Vec<(IpAddr, u8)> = Vec::new();
+    for (address, bits) in networks {
+        if !kept.iter().any(|&(network, width)| inside(address, network, width)) {
+            kept.push((address, bits));
+        }
+    }
+    kept.sort_unstable();
+    kept
+}
+
+fn inside(address: IpAddr, network: IpAddr, bits: u8) -> bool {
+    match (address, network) {
+        (IpAddr::V4(a), IpAddr::V4(n)) => (a.to_bits() ^ n.to_bits()).leading_zeros() >= u32::from(bits),
+        (IpAddr::V6(a), IpAddr::V6(n)) => (a.to_bits() ^ n.to_bits()).leading_zeros() >= u32::from(bits),
+        _ => false,
+    }
+}
