@@ -1,0 +1,105 @@
+//! The parsers on texts of real kernels (Linux 6.18; the `_v2`, `_container` and `memory_stat` texts follow the
+//! kernel's documentation), and on texts that are not what they should be.
+
+use std::net::IpAddr;
+
+use wavetank_observe::CpuTimes;
+use wavetank_observe::parse::{self, MemoryCgroup};
+
+macro_rules! golden {
+    ($name:literal) => {
+        include_str!(concat!("golden/", $name))
+    };
+}
+
+fn networks(list: &[(&str, u8)]) -> Vec<(IpAddr, u8)> {
+    list.iter().map(|&(address, bits)| (address.parse().expect("an address"), bits)).collect()
+}
+
+#[test]
+fn local_networks_come_from_the_route_tables() {
+    let check = |fib_trie: &str, ipv6_route: &str, v4: &[(&str, u8)], v6: &[(&str, u8)]| {
+        assert_eq!(parse::local_ipv4(fib_trie), networks(v4));
+        assert_eq!(parse::local_ipv6(ipv6_route), networks(v6));
+    };
+    check(
+        golden!("fib_trie.txt"),
+        golden!("ipv6_route.txt"),
+        &[("127.0.0.0", 8), ("192.0.2.2", 32)],
+        &[("::1", 128), ("fd00::2", 128), ("fe80::fc:ff:fe00:1", 128)],
+    );
+    check(
+        golden!("fib_trie_pool.txt"),
+        golden!("ipv6_route_pool.txt"),
+        &[("10.9.0.0", 16), ("127.0.0.0", 8)],
+        &[("::1", 128), ("2001:db8:7::", 48)],
+    );
+    check("", "", &[], &[]);
+    check("|-- 10.0.0.1\n /33 host LOCAL\n|-- x\n /8 host LOCAL", "zz 80 x\n1 2 3 4 5 6 7 8 9 10", &[], &[]);
+}
+
+#[test]
+fn memory_is_what_can_be_had_without_swapping() {
+    assert_eq!(parse::memory_available_bytes(golden!("meminfo.txt")), Some(24_075_568 * 1024));
+    assert_eq!(parse::memory_available_bytes("MemFree: 12 kB\n"), None);
+    assert_eq!(parse::memory_available_bytes("MemAvailable: much\n"), None);
+}
+
+#[test]
+fn memory_cgroups_are_found_in_both_versions() {
+    let check = |cgroups: &str, mountinfo: &str, expected: &[(&str, &str, bool)]| {
+        let found = parse::memory_cgroups(cgroups, mountinfo);
+        let expected: Vec<_> = expected
+            .iter()
+            .map(|&(mount, path, unified)| MemoryCgroup { mount: mount.into(), path: path.into(), unified })
+            .collect();
+        assert_eq!(found, expected);
+    };
+    // Both hierarchies at once: the older one has the memory controller, the unified one no limits but is asked too.
+    check(
+        golden!("cgroup_v1.txt"),
+        golden!("mountinfo_v1.txt"),
+        &[("/sys/fs/cgroup/memory", "/batch/load07", false), ("/sys/fs/cgroup/unified", "/", true)],
+    );
+    check(
+        golden!("cgroup_v2.txt"),
+        golden!("mountinfo_v2.txt"),
+        &[("/sys/fs/cgroup", "/user.slice/user-1000.slice/session-3.scope", true)],
+    );
+    // In a container without a namespace of its own the mount shows the container's group as its root.
+    check(
+        golden!("cgroup_container.txt"),
+        golden!("mountinfo_container.txt"),
+        &[("/sys/fs/cgroup/memory", "", false), ("/sys/fs/cgroup/unified", "", true)],
+    );
+    check("nonsense\n::\n", golden!("mountinfo_v2.txt"), &[]);
+    check(golden!("cgroup_v2.txt"), "", &[]);
+}
+
+#[test]
+fn cgroup_numbers_are_bytes_or_no_limit() {
+    assert_eq!(parse::cgroup_bytes("1073741824\n"), Some(1 << 30));
+    assert_eq!(parse::cgroup_bytes("max\n"), None);
+    assert_eq!(parse::inactive_file_bytes(golden!("memory_stat_v1.txt")), Some(2_048_000));
+    assert_eq!(parse::inactive_file_bytes(golden!("memory_stat_v2.txt")), Some(3_072_000));
+    assert_eq!(parse::inactive_file_bytes("anon 1\n"), None);
+}
+
+#[test]
+fn ports_and_models() {
+    assert_eq!(parse::port_range("32768\t60999\n"), Some((32_768, 60_999)));
+    for bad in ["", "32768", "60999 32768", "1 99999", "a b"] {
+        assert_eq!(parse::port_range(bad), None, "{bad}");
+    }
+    assert_eq!(parse::cpu_model(golden!("cpuinfo.txt")).as_deref(), Some("AMD EPYC"));
+    assert_eq!(parse::cpu_model("processor : 0\nmodel : 2\n"), None);
+}
+
+#[test]
+fn cpu_times_count_guests_once() {
+    let times = parse::cpu_times("cpu  10 1 5 100 4 0 1 7 9 9\ncpu0 1 1 1 1 1 1 1 1 1 1\n");
+    assert_eq!(times, Some(CpuTimes { total: 128, idle: 104, steal: 7 }));
+    assert!(parse::cpu_times(golden!("stat.txt")).is_some_and(|times| times.total > times.idle));
+    assert_eq!(parse::cpu_times("cpu  1 2 3\n"), None);
+    assert_eq!(parse::cpu_times("intr 1\n"), None);
+}
