@@ -27,7 +27,7 @@ mod target_url;
 mod thresholds;
 
 pub use allow_target::AllowTarget;
-pub use condition::{Condition, Op, Part, RequestCount, Subject, Value};
+pub use condition::{Condition, ERROR_CLASSES, Op, Part, RequestCount, Subject, Value};
 pub use connect_to::ConnectTo;
 pub use error::{ExitCode, UserError};
 pub use guard::Guard;

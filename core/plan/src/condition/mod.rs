@@ -1,5 +1,11 @@
 //! [`Condition`]: `SUBJECT OP VALUE [in PHASE] [for WINDOW]`, everywhere the same.
 
+mod parse;
+mod subject;
+mod value;
+
+pub use subject::ERROR_CLASSES;
+
 use crate::Nanos;
 
 /// One condition as written, with the text kept for reports.

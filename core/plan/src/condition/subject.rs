@@ -1,0 +1,287 @@
+//! The left-hand side of a condition.
+
+use super::{Part, RequestCount, Subject};
+use crate::{UserError, did_you_mean};
+
+/// What a subject may be compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A duration.
+    Time,
+    /// A count, or a share of what was offered or planned.
+    CountOrShare,
+    /// A count only.
+    Count,
+    /// A rate.
+    Rate,
+}
+
+/// Names of error classes (contract §2).
+pub const ERROR_CLASSES: [&str; 16] = [
+    "dns",
+    "connect_refused",
+    "connect_timeout",
+    "connect_unreachable",
+    "no_source_address",
+    "no_files",
+    "tls",
+    "reset",
+    "closed_early",
+    "request_timeout",
+    "protocol",
+    "status",
+    "check",
+    "body_limit",
+    "data",
+    "other",
+];
+
+const REQUESTS: [(&str, RequestCount); 6] = [
+    ("offered", RequestCount::Offered),
+    ("sent", RequestCount::Sent),
+    ("done", RequestCount::Done),
+    ("failed", RequestCount::Failed),
+    ("late", RequestCount::Late),
+    ("dropped", RequestCount::Dropped),
+];
+
+const PARTS: [(&str, Part); 9] = [
+    ("response", Part::Response),
+    ("service", Part::Service),
+    ("wait", Part::Wait),
+    ("lag", Part::Lag),
+    ("connect", Part::Connect),
+    ("tls", Part::Tls),
+    ("ttfb", Part::Ttfb),
+    ("transfer", Part::Transfer),
+    ("failed", Part::Failed),
+];
+
+const HOSTS: [&str; 8] =
+    ["cpu", "hottest_core", "memory", "swap", "net_in", "net_out", "established", "queue"];
+
+/// Every name a condition may start with, for *did you mean*.
+const NAMES: [&str; 29] = [
+    "p50",
+    "p90",
+    "p95",
+    "p99",
+    "p99.9",
+    "mean",
+    "min",
+    "max",
+    "offered",
+    "sent",
+    "done",
+    "failed",
+    "late",
+    "dropped",
+    "offered_rate",
+    "sent_rate",
+    "done_rate",
+    "failed_rate",
+    "late_rate",
+    "dropped_rate",
+    "errors",
+    "status",
+    "opened",
+    "connections failed",
+    "users",
+    "in_flight",
+    "held",
+    "lost",
+    "cpu",
+];
+
+/// Reads a subject and says what it may be compared with.
+pub(super) fn parse_subject(text: &str) -> Result<(Subject, Kind), UserError> {
+    let (name, argument) = match text.split_once('(') {
+        Some((name, rest)) => {
+            let inside = rest.strip_suffix(')').ok_or_else(|| unclosed(text))?.trim();
+            if inside.is_empty() {
+                let hint = "name what it is about, or leave the parentheses out";
+                return Err(UserError::usage(
+                    "condition_subject",
+                    format!("`{text}` has empty parentheses"),
+                    hint,
+                ));
+            }
+            (name.trim(), Some(inside))
+        }
+        None => (text, None),
+    };
+    if let Some(subject) = gauge(name) {
+        return without_argument(text, argument, subject);
+    }
+    if let Some((count, rated)) = request_count(name) {
+        let kind = match (rated, count) {
+            (true, _) => Kind::Rate,
+            (false, RequestCount::Offered) => Kind::Count,
+            (false, _) => Kind::CountOrShare,
+        };
+        return Ok((Subject::Requests(count, argument.map(str::to_owned)), kind));
+    }
+    match (name, argument) {
+        ("errors", Some(class)) => return Ok((error_class(class)?, Kind::CountOrShare)),
+        ("status", Some(code)) => return Ok((status(code)?, Kind::CountOrShare)),
+        ("errors", None) => return Err(wants(text, "a class", "errors(reset), or failed for all of them")),
+        ("status", None) => return Err(wants(text, "a code", "status(500)")),
+        ("check" | "count" | "skew", _) => {
+            let hint = "a later version reads experiment files; done, failed and errors(CLASS) work today";
+            return Err(UserError::usage(
+                "condition_subject",
+                format!("`{name}` belongs to experiment files"),
+                hint,
+            ));
+        }
+        _ if HOSTS.contains(&name) => return Err(unobserved(name, argument)),
+        _ => {}
+    }
+    let (part, step) = part_and_step(argument);
+    let subject = match name {
+        "mean" => Subject::Mean(part, step),
+        "min" => Subject::Min(part, step),
+        "max" => Subject::Max(part, step),
+        _ => Subject::Percentile(percentile(name)?, part, step),
+    };
+    Ok((subject, Kind::Time))
+}
+
+fn gauge(name: &str) -> Option<(Subject, Kind)> {
+    Some(match name {
+        "opened" => (Subject::Opened, Kind::Count),
+        "connections failed" => (Subject::ConnectionsFailed, Kind::CountOrShare),
+        "users" => (Subject::Users, Kind::Count),
+        "in_flight" => (Subject::InFlight, Kind::Count),
+        "held" => (Subject::Held, Kind::Count),
+        "lost" => (Subject::Lost, Kind::CountOrShare),
+        _ => return None,
+    })
+}
+
+fn without_argument(
+    text: &str,
+    argument: Option<&str>,
+    subject: (Subject, Kind),
+) -> Result<(Subject, Kind), UserError> {
+    if argument.is_some() {
+        let message = format!("`{text}` is of the whole run and takes no parentheses");
+        let hint = format!("{}; a stretch of time is `in PHASE`", text.split('(').next().unwrap_or(text));
+        return Err(UserError::usage("condition_subject", message, hint));
+    }
+    Ok(subject)
+}
+
+fn request_count(name: &str) -> Option<(RequestCount, bool)> {
+    let (bare, rated) = name.strip_suffix("_rate").map_or((name, false), |bare| (bare, true));
+    REQUESTS.iter().find(|(known, _)| *known == bare).map(|(_, count)| (*count, rated))
+}
+
+/// `connect` is a part, `buy.service` a part of a step, anything else a step's response.
+fn part_and_step(argument: Option<&str>) -> (Part, Option<String>) {
+    let Some(argument) = argument else { return (Part::Response, None) };
+    if let Some((_, part)) = PARTS.iter().find(|(name, _)| *name == argument) {
+        return (*part, None);
+    }
+    match argument.strip_suffix(".service") {
+        Some(step) => (Part::Service, Some(step.to_owned())),
+        None => (Part::Response, Some(argument.to_owned())),
+    }
+}
+
+/// `p99.9` → 99.9.
+fn percentile(name: &str) -> Result<f64, UserError> {
+    let bad =
+        |hint: String| Err(UserError::usage("condition_subject", format!("`{name}` is no percentile"), hint));
+    let Some(digits) = name.strip_prefix(['p', 'P']).filter(|d| d.starts_with(|c: char| c.is_ascii_digit()))
+    else {
+        return Err(unknown(name));
+    };
+    if name.starts_with('P') {
+        return bad(format!("in lower case: p{digits}"));
+    }
+    if digits.contains('_') {
+        return bad(format!("with a point: p{}", digits.replacen('_', ".", 1)));
+    }
+    if !digits.bytes().all(|b| b.is_ascii_digit() || b == b'.') {
+        return bad("p50, p99, p99.9, p99.99".to_owned());
+    }
+    match digits.parse::<f64>() {
+        Ok(100.0) => bad("the highest is max".to_owned()),
+        Ok(0.0) => bad("the lowest is min".to_owned()),
+        Ok(value) if value < 100.0 => Ok(value),
+        Ok(_) if digits.bytes().all(|b| b.is_ascii_digit()) => {
+            bad(format!("with a point: p{}.{}", &digits[..2], &digits[2..]))
+        }
+        _ => bad("p50, p99, p99.9, p99.99".to_owned()),
+    }
+}
+
+fn error_class(class: &str) -> Result<Subject, UserError> {
+    if ERROR_CLASSES.contains(&class) {
+        return Ok(Subject::Errors(class.to_owned()));
+    }
+    let hint = match (did_you_mean(class, ERROR_CLASSES), class) {
+        (_, "timeout") => "did you mean request_timeout, or connect_timeout?".to_owned(),
+        (Some(near), _) => format!("did you mean {near}?"),
+        (None, _) => format!("there is: {}", ERROR_CLASSES.join(", ")),
+    };
+    Err(UserError::usage("condition_subject", format!("no error class \"{class}\""), hint))
+}
+
+fn status(code: &str) -> Result<Subject, UserError> {
+    let digits = code.len() == 3 && code.bytes().all(|b| b.is_ascii_digit());
+    match code.parse::<u16>() {
+        Ok(code) if digits && code >= 100 => Ok(Subject::Status(code)),
+        _ => {
+            let hint = "one code of three digits: status(500); --expect-status takes ranges";
+            Err(UserError::usage("condition_subject", format!("`{code}` is no status code"), hint))
+        }
+    }
+}
+
+fn unobserved(name: &str, argument: Option<&str>) -> UserError {
+    let host = argument.unwrap_or("the host");
+    UserError::usage(
+        "host_unobserved",
+        format!("`{name}` is about a host, and nobody observes {host}"),
+        "conditions on requests, times and connections work: p99 < 250ms, held >= 1k",
+    )
+}
+
+fn wants(text: &str, what: &str, example: &str) -> UserError {
+    UserError::usage(
+        "condition_subject",
+        format!("`{text}` wants {what} in parentheses"),
+        format!("{example}?"),
+    )
+}
+
+fn unclosed(text: &str) -> UserError {
+    let hint = "a subject ends with its parenthesis: p99(connect)";
+    UserError::usage("condition_subject", format!("`{text}` has a parenthesis out of place"), hint)
+}
+
+/// Words of other tools and of everyday speech.
+fn unknown(name: &str) -> UserError {
+    let hint = match name.to_ascii_lowercase().as_str() {
+        "median" => "p50".to_owned(),
+        "avg" | "average" => "mean".to_owned(),
+        "latency" | "time" | "response" | "response_time" | "duration" | "rt" => {
+            "say which of all the times: p99, p50, mean or max".to_owned()
+        }
+        "rps" | "qps" | "throughput" | "requests" | "rate" | "requests_per_second" => {
+            "done_rate > 1k/s".to_owned()
+        }
+        "error" | "fail" | "failures" | "error_rate" | "errors_rate" => "failed < 1%".to_owned(),
+        "connections" => "held, opened, or connections failed".to_owned(),
+        "success" | "ok" => "done".to_owned(),
+        _ => match did_you_mean(name, NAMES) {
+            Some(near) => format!("did you mean {near}?"),
+            None => "times: p50 … p99.99, mean, min, max; requests: done, failed, done_rate, errors(CLASS), \
+                     status(CODE); connections: held, lost, opened"
+                .to_owned(),
+        },
+    };
+    UserError::usage("condition_subject", format!("nothing is called `{name}`"), hint)
+}

@@ -1,0 +1,68 @@
+//! The right-hand side of a condition, checked against its subject.
+
+use super::subject::Kind;
+use super::{Op, Value};
+use crate::quantity::{parse_count, parse_duration, parse_rate, parse_share};
+use crate::{Nanos, UserError};
+
+/// Reads the value of a subject of kind `kind`.
+pub(super) fn parse_value(text: &str, kind: Kind, op: Op) -> Result<Value, UserError> {
+    if text.is_empty() {
+        let hint = format!("for example {}", example(kind));
+        return Err(UserError::usage("condition_value", "nothing follows the comparison", hint));
+    }
+    if text.contains(" to ") || text.contains(" or ") {
+        let hint = "write one condition for each side; all of them must hold";
+        return Err(UserError::usage("condition_value", format!("`{text}` is more than one value"), hint));
+    }
+    let share = text.ends_with('%');
+    let rate = text.contains('/');
+    let value = match kind {
+        Kind::Time if share || rate => return Err(misfit(text, "a time", kind)),
+        Kind::Time => Value::Time(parse_duration(text).map_err(|error| with_unit(text, error))?),
+        Kind::Rate if share => return Err(misfit(text, "a rate", kind)),
+        Kind::Rate => Value::PerSecond(parse_rate(text)?.as_per_second()),
+        Kind::Count | Kind::CountOrShare if rate => {
+            let hint = "rates are compared with done_rate, failed_rate, …: done_rate > 1k/s";
+            return Err(UserError::usage(
+                "condition_value",
+                format!("`{text}` is a rate, and this is a count"),
+                hint,
+            ));
+        }
+        Kind::Count if share => return Err(misfit(text, "a count", kind)),
+        Kind::CountOrShare if share => Value::Share(parse_share(text)?),
+        Kind::Count | Kind::CountOrShare => Value::Count(parse_count(text)? as f64),
+    };
+    let zero = match value {
+        Value::Time(length) => length == Nanos::ZERO,
+        Value::Count(number) | Value::PerSecond(number) | Value::Share(number) => number <= 0.0,
+    };
+    if zero && op == Op::Less {
+        let hint = "nothing is below zero: = 0 asks for none at all";
+        return Err(UserError::usage("condition_value", format!("`< {text}` can never hold"), hint));
+    }
+    Ok(value)
+}
+
+fn example(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Time => "250ms",
+        Kind::CountOrShare => "1% or 100",
+        Kind::Count => "10k",
+        Kind::Rate => "1k/s",
+    }
+}
+
+fn misfit(text: &str, what: &str, kind: Kind) -> UserError {
+    let message = format!("`{text}` is not {what}");
+    UserError::usage("condition_value", message, format!("for example {}", example(kind)))
+}
+
+/// Times of answers are milliseconds more often than seconds: both are offered.
+fn with_unit(text: &str, error: UserError) -> UserError {
+    if error.code == "unit_missing" {
+        return UserError { hint: format!("{text}ms? or {text}s?"), ..error };
+    }
+    error
+}

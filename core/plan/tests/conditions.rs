@@ -1,0 +1,148 @@
+//! Tables of conditions: what is read, and what a wrong one is answered.
+
+use wavetank_plan::{Condition, ExitCode, Nanos, Op, Part, RequestCount, Subject, Value};
+
+/// Reads `text` and compares subject, comparison and value.
+fn check(text: &str, subject: &Subject, op: Op, value: Value) {
+    let condition = Condition::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+    assert_eq!(&condition.subject, subject, "{text}");
+    assert_eq!(condition.op, op, "{text}");
+    assert_eq!(condition.value, value, "{text}");
+    assert_eq!(condition.text, text.split_whitespace().collect::<Vec<_>>().join(" "));
+}
+
+fn ms(millis: i64) -> Value {
+    Value::Time(Nanos::from_millis(millis))
+}
+
+#[test]
+fn times() {
+    let step = |name: &str| Some(name.to_owned());
+    check("p99 < 250ms", &Subject::Percentile(99.0, Part::Response, None), Op::Less, ms(250));
+    check("p99.99<=1s", &Subject::Percentile(99.99, Part::Response, None), Op::LessEqual, ms(1_000));
+    check("p50(connect) < 1s", &Subject::Percentile(50.0, Part::Connect, None), Op::Less, ms(1_000));
+    check("p95(buy) < 1s", &Subject::Percentile(95.0, Part::Response, step("buy")), Op::Less, ms(1_000));
+    check(
+        "p95(buy.service) < 1s",
+        &Subject::Percentile(95.0, Part::Service, step("buy")),
+        Op::Less,
+        ms(1_000),
+    );
+    check(
+        "p99(GET /a=b) < 1s",
+        &Subject::Percentile(99.0, Part::Response, step("GET /a=b")),
+        Op::Less,
+        ms(1_000),
+    );
+    check("max(lag) <= 1ms", &Subject::Max(Part::Lag, None), Op::LessEqual, ms(1));
+    check("mean(failed) > 2 ms", &Subject::Mean(Part::Failed, None), Op::Greater, ms(2));
+    check("min(wait) >= 0s", &Subject::Min(Part::Wait, None), Op::GreaterEqual, ms(0));
+    for (name, part) in [("tls", Part::Tls), ("ttfb", Part::Ttfb), ("transfer", Part::Transfer)] {
+        check(&format!("max({name}) < 1s"), Subject::Max(part, None), Op::Less, ms(1_000));
+    }
+}
+
+#[test]
+fn counts_shares_and_rates() {
+    let requests = |count| Subject::Requests(count, None);
+    check("done > 0", &requests(RequestCount::Done), Op::Greater, Value::Count(0.0));
+    check("failed < 1%", &requests(RequestCount::Failed), Op::Less, Value::Share(0.01));
+    check("failed = 0", &requests(RequestCount::Failed), Op::Equal, Value::Count(0.0));
+    check("dropped != 5k", &requests(RequestCount::Dropped), Op::NotEqual, Value::Count(5_000.0));
+    check("late<0.1%", &requests(RequestCount::Late), Op::Less, Value::Share(0.001));
+    check("offered >= 1M", &requests(RequestCount::Offered), Op::GreaterEqual, Value::Count(1e6));
+    check("done_rate > 1M/s", &requests(RequestCount::Done), Op::Greater, Value::PerSecond(1e6));
+    check("sent_rate > 60/min", &requests(RequestCount::Sent), Op::Greater, Value::PerSecond(1.0));
+    let buy = Subject::Requests(RequestCount::Done, Some("buy".to_owned()));
+    check("done_rate(buy) > 5/s", &buy, Op::Greater, Value::PerSecond(5.0));
+    check("errors(reset) = 0", &Subject::Errors("reset".to_owned()), Op::Equal, Value::Count(0.0));
+    check("status(503) < 0.5%", &Subject::Status(503), Op::Less, Value::Share(0.005));
+    check("opened > 0", &Subject::Opened, Op::Greater, Value::Count(0.0));
+    check("connections  failed < 1%", &Subject::ConnectionsFailed, Op::Less, Value::Share(0.01));
+    check("users <= 10k", &Subject::Users, Op::LessEqual, Value::Count(10_000.0));
+    check("in_flight >= 990k", &Subject::InFlight, Op::GreaterEqual, Value::Count(990_000.0));
+    check("held >= 1M", &Subject::Held, Op::GreaterEqual, Value::Count(1e6));
+    check("lost < 5.5%", &Subject::Lost, Op::Less, Value::Share(0.055));
+}
+
+#[test]
+fn phases_and_windows() {
+    for (text, phase, window) in [
+        ("p99 < 1s", None, None),
+        ("p99 < 1s in main", Some("main"), None),
+        ("p99 < 1s for 10s", None, Some(10)),
+        ("p99 < 1s in keep for 1m", Some("keep"), Some(60)),
+        ("p99 < 1s for 10s in keep", Some("keep"), Some(10)),
+    ] {
+        let condition = Condition::parse(text).unwrap();
+        assert_eq!(condition.phase.as_deref(), phase, "{text}");
+        assert_eq!(condition.window, window.map(Nanos::from_secs), "{text}");
+    }
+}
+
+#[test]
+fn wrong_ones_say_what_was_meant() {
+    let table: &[(&str, &str, &str, &str)] = &[
+        ("", "condition_empty", "empty", "p99 < 250ms"),
+        ("!= 500", "condition_subject", "no subject", "a condition starts with its subject"),
+        ("p99", "condition_op", "no comparison", "SUBJECT OP VALUE"),
+        ("p99 250ms", "condition_op", "no comparison", "p99 < 250ms?"),
+        ("p99 == 1s", "condition_op", "`==`", "=?"),
+        ("p99 =< 1s", "condition_op", "`=<`", "<=?"),
+        ("p99 ≤ 1s", "condition_op", "`≤`", "<=?"),
+        ("failed <> 0", "condition_op", "`<>`", "!=?"),
+        ("body contains ok", "condition_op", "compares text", "numbers"),
+        ("p99(connect < 1s", "condition_subject", "left open", "close the parenthesis"),
+        ("p99(connect)x < 1s", "condition_subject", "out of place", "ends with its parenthesis"),
+        ("p99() < 1s", "condition_subject", "empty parentheses", "name what it is about"),
+        ("p99 <", "condition_value", "nothing follows", "250ms"),
+        ("p99 < 250", "unit_missing", "needs a unit", "250ms? or 250s?"),
+        ("p99 < 1%", "condition_value", "not a time", "250ms"),
+        ("p99 < 1M", "unit_unknown", "no unit of time", "M is a million"),
+        ("p99 < 1s to 3s", "condition_value", "more than one value", "one condition for each"),
+        ("status(200) = 1 or 2", "condition_value", "more than one value", "one condition for each"),
+        ("p99 < 0s", "condition_value", "can never hold", "nothing is below zero"),
+        ("failed < 0", "condition_value", "can never hold", "= 0"),
+        ("failed < 1m", "unit_unknown", "no unit of a count", "1m is one minute; 1M is a million"),
+        ("failed < 101%", "overflow", "more than everything", "0% to 100%"),
+        ("failed < 5/s", "condition_value", "this is a count", "failed_rate"),
+        ("done_rate > 1000", "unit_missing", "needs a unit", "1000/s?"),
+        ("done_rate > 1%", "condition_value", "not a rate", "1k/s"),
+        ("offered > 99%", "condition_value", "not a count", "10k"),
+        ("held > 99%", "condition_value", "not a count", "10k"),
+        ("latency < 1s", "condition_subject", "`latency`", "p99"),
+        ("avg < 1s", "condition_subject", "`avg`", "mean"),
+        ("rps > 1k/s", "condition_subject", "`rps`", "done_rate"),
+        ("error_rate < 1%", "condition_subject", "`error_rate`", "failed < 1%"),
+        ("fialed < 1%", "condition_subject", "`fialed`", "failed?"),
+        ("xyzzy < 1%", "condition_subject", "`xyzzy`", "times: p50"),
+        ("p999 < 1s", "condition_subject", "no percentile", "p99.9"),
+        ("p99_9 < 1s", "condition_subject", "no percentile", "p99.9"),
+        ("P99 < 1s", "condition_subject", "no percentile", "p99"),
+        ("p100 < 1s", "condition_subject", "no percentile", "max"),
+        ("p0 < 1s", "condition_subject", "no percentile", "min"),
+        ("p9e1 < 1s", "condition_subject", "no percentile", "p50"),
+        ("errors = 0", "condition_subject", "wants a class", "failed"),
+        ("errors(timeout) = 0", "condition_subject", "\"timeout\"", "request_timeout"),
+        ("errors(no_file) = 0", "condition_subject", "\"no_file\"", "no_files?"),
+        ("status = 500", "condition_subject", "wants a code", "status(500)"),
+        ("status(5xx) = 0", "condition_subject", "no status code", "three digits"),
+        ("users(buy) > 5", "condition_subject", "no parentheses", "in PHASE"),
+        ("cpu(lb1) < 96%", "host_unobserved", "nobody observes lb1", "requests, times and connections"),
+        ("memory < 12GB", "host_unobserved", "nobody observes", "requests"),
+        ("skew(doors) < 200ms", "condition_subject", "experiment files", "later version"),
+        ("p99 < 1s in", "condition_tail", "nothing follows `in`", "in main"),
+        ("p99 < 1s for", "condition_tail", "nothing follows `for`", "for 10s"),
+        ("p99 < 1s for 10", "unit_missing", "needs a unit", "10s?"),
+        ("p99 < 1s for 1.5s", "condition_window", "whole seconds", "for 10s"),
+        ("p99 < 1s in a in b", "condition_tail", "one word too many", "SUBJECT OP VALUE"),
+        ("p99 < 1s in main please", "condition_tail", "`please`", "SUBJECT OP VALUE"),
+    ];
+    for (text, code, message, hint) in table {
+        let error = Condition::parse(text).expect_err(text);
+        assert_eq!(error.code, *code, "{text}: {error}");
+        assert_eq!(error.exit, ExitCode::Usage, "{text}");
+        assert!(error.message.contains(message), "{text}: {error} should say {message}");
+        assert!(error.hint.contains(hint), "{text}: {error} should hint {hint}");
+    }
+}
