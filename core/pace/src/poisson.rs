@@ -22,7 +22,10 @@ pub(crate) struct Poisson {
     /// In order of time, never empty. The first one begins at `start`.
     pieces: Vec<Piece>,
     cursor: Cursor,
-    /// Where the last answer came from: a change returns here, never further back.
+    /// The last index asked for, and where it was found.
+    asked: Option<(u64, Cursor)>,
+    /// Where the index before that was found. Asking on means that it is past, so a change never reaches
+    /// further back than this.
     settled: Cursor,
     block: Block,
     /// Count words of four blocks, and whose they are: one draw serves four.
@@ -61,6 +64,7 @@ impl Poisson {
             end,
             pieces: vec![Piece::new(start, rate)],
             cursor: Cursor::default(),
+            asked: None,
             settled: Cursor::default(),
             block: Block::empty(),
             words: [0; 4],
@@ -68,15 +72,20 @@ impl Poisson {
         }
     }
 
-    /// When `index` falls due; asked in rising order.
+    /// When `index` falls due; asked in rising order, and again only after a change.
     pub(crate) fn at(&mut self, index: u64) -> Option<Nanos> {
+        if let Some((asked, found)) = self.asked
+            && asked < index
+        {
+            self.settled = found;
+        }
         loop {
             if !self.cursor.open {
                 self.open()?;
             }
             let Cursor { block, base, first, last, .. } = self.cursor;
             if index < base + (last - first) {
-                self.settled = self.cursor;
+                self.asked = Some((index, self.cursor));
                 let place = self.block.place(first + (index - base));
                 let ns = (u128::from(place) * BLOCK.0 as u128) >> 64;
                 return Some(self.block_start(block)?.after(Nanos(ns as i64)));

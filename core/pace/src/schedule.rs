@@ -43,7 +43,7 @@ pub struct Schedule {
     end: Nanos,
     count_max: u64,
     share: Share,
-    /// The next arrival may not fall before a change; see [`Schedule::change`].
+    /// The last arrival popped; a change comes after it.
     popped_at: Option<Nanos>,
     /// Owned index that comes next, and how many follow it in its run of consecutive ones.
     index: u64,
