@@ -16,8 +16,9 @@ pub enum Command {
     Change(Nanos, Change),
     /// No new arrivals and iterations; what is under way goes on.
     Drain,
-    /// Cut what is under way, close everything, seal and end.
-    Finish,
+    /// At that instant of the run's clock: cut what is under way, close everything, seal and end. One
+    /// instant for all threads, so that their last intervals are the same.
+    Finish(Nanos),
 }
 
 /// A new load for the phase that runs at the instant of the change.

@@ -74,8 +74,7 @@ impl LoadThreads {
 
     /// How long before the run's zero the threads must be started, given when the first phase begins.
     pub fn lead(plan: &Plan) -> Nanos {
-        let first = plan.phases.iter().map(|phase| phase.start).min().unwrap_or(Nanos::ZERO);
-        Opening::lead(plan) + CONNECT_SLACK - first
+        lead(plan)
     }
 
     /// Tell every thread.
@@ -111,6 +110,12 @@ impl LoadThreads {
             let _ = thread.handle.join();
         }
     }
+}
+
+/// How long before the run's zero everything begins.
+pub(crate) fn lead(plan: &Plan) -> Nanos {
+    let first = plan.phases.iter().map(|phase| phase.start).min().unwrap_or(Nanos::ZERO);
+    Opening::lead(plan) + CONNECT_SLACK - first
 }
 
 /// Counted limits of one thread, per phase.
@@ -172,7 +177,7 @@ impl Seed {
         let zero = loop {
             match self.commands.recv() {
                 Ok(Command::Start(zero)) => break zero,
-                Ok(Command::Finish) => {
+                Ok(Command::Finish(_)) => {
                     let _ = messages.send(Message::Finished(thread));
                     return;
                 }

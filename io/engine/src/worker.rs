@@ -58,14 +58,15 @@ pub(crate) struct Worker<D> {
     users_from: Option<(Nanos, u64)>,
     draining: bool,
     drained: bool,
-    finish: bool,
+    finish_at: Option<Nanos>,
 }
 
 impl<D: Driver> Worker<D> {
     /// Begin now, on the run's clock.
     pub(crate) fn new(parts: Parts<D>) -> Self {
         let Parts { exchanges, clock, plan, thread, share, users, requests, commands, messages } = parts;
-        let now = clock.now();
+        // All threads of the run begin their first interval at the same instant.
+        let now = Nanos::ZERO - crate::threads::lead(&plan);
         let pacer = Pacer::new(&plan, share);
         let seats = exchanges.connections.seats.len();
         Self {
@@ -78,7 +79,7 @@ impl<D: Driver> Worker<D> {
             users_from: None,
             draining: false,
             drained: false,
-            finish: false,
+            finish_at: None,
             exchanges,
             pacer,
             clock,
@@ -93,7 +94,7 @@ impl<D: Driver> Worker<D> {
     /// Run to the end.
     pub(crate) fn run(mut self) -> Result<(), Errno> {
         let mut began = self.clock.now();
-        while !self.finish {
+        while self.finish_at.is_none_or(|at| began < at) {
             let mut worked = self.due(began);
             worked |= self.take_commands();
             let before = self.clock.now();
@@ -120,7 +121,7 @@ impl<D: Driver> Worker<D> {
 
     /// When to wake at the latest.
     fn next_wake(&mut self, now: Nanos) -> Nanos {
-        let nap = now.after(NAP).min(self.seal_at);
+        let nap = now.after(NAP).min(self.seal_at).min(self.finish_at.unwrap_or(Nanos::MAX));
         if !self.pacer.ready.is_empty() {
             return now;
         }
@@ -298,8 +299,9 @@ impl<D: Driver> Worker<D> {
                     self.draining = true;
                     self.pacer.drain();
                 }
-                Ok(Command::Finish) | Err(TryRecvError::Disconnected) => {
-                    self.finish = true;
+                Ok(Command::Finish(at)) => self.finish_at = Some(at),
+                Err(TryRecvError::Disconnected) => {
+                    self.finish_at = Some(self.clock.now());
                     return true;
                 }
                 Err(TryRecvError::Empty) => return any,
@@ -323,7 +325,7 @@ impl<D: Driver> Worker<D> {
 
     /// Seal what is left and say goodbye.
     fn end(&mut self) {
-        let now = self.clock.now();
+        let now = self.finish_at.unwrap_or_else(|| self.clock.now());
         self.seal_until(now);
         self.pacer.ready.retain(|offered| {
             self.rec.cut(offered.key, now.since(offered.intended));
