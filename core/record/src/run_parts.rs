@@ -104,9 +104,9 @@ pub struct Generator {
     pub threads: u32,
     /// `uring` or `epoll`.
     pub engine: String,
-    /// Addition: the highest share of an interval a load thread spent in turns that did work, 0 to 1.
+    /// Addition: share of the run that the busiest load thread spent in turns that did work, 0 to 1.
     #[serde(default)]
-    pub busy_max: Number,
+    pub busiest_thread: Number,
 }
 
 /// Requests outside every counter: the probe, the run's `before` and `after`.

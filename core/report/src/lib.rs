@@ -1,1 +1,23 @@
-//! (to be written)
+//! A run as text, JSON and `JUnit`.
+//!
+//! Every view is a pure function of the stored record, so `wavetank report` prints years later what the run
+//! itself printed. Nothing here decides anything: [`compose`] only puts together what was measured and what
+//! was diagnosed.
+
+mod compose;
+mod json;
+mod junit;
+mod load_text;
+mod next;
+mod page;
+mod progress;
+mod text;
+mod times_table;
+mod units;
+
+pub use compose::{Composition, compose};
+pub use json::{error_json, json};
+pub use junit::junit;
+pub use load_text::load_doc;
+pub use progress::progress;
+pub use text::text;

@@ -257,7 +257,7 @@ fn engine_name(engine: EngineChoice) -> &'static str {
 }
 
 /// The name of `value` in a table that has all values.
-fn name_of<T: PartialEq>(value: T, table: &[(&'static str, T)]) -> &'static str {
+fn name_of<T: Copy + PartialEq>(value: T, table: &[(&'static str, T)]) -> &'static str {
     table.iter().find(|(_, known)| *known == value).map_or("", |&(name, _)| name)
 }
 

@@ -1,0 +1,290 @@
+//! [`compose`]: what was measured and what was diagnosed, put together into the record. No decision is made
+//! here.
+
+use std::collections::BTreeMap;
+
+use wavetank_diagnose::Diagnosis;
+use wavetank_measure::{
+    Counters, DropReason, ErrorClass, Histogram, Selection, ThresholdResult, Totals, View,
+};
+use wavetank_plan::{Nanos, Plan, Value};
+use wavetank_record::{
+    Blame, Bytes, Connections, EnvironmentDoc, EventLine, Finding, Generator, Number, PhaseDoc, RUN_SCHEMA,
+    RateDoc, Requests, RunRecord, Sessions, Setup, Spread, Status, StepDoc, Threshold, Times, VerdictDoc,
+    Warmup, Wire,
+};
+
+use crate::next::next_steps;
+
+/// Everything a record is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct Composition<'a> {
+    /// What was asked for.
+    pub plan: &'a Plan,
+    /// SHA-256 of `plan.yaml`.
+    pub plan_hash: &'a str,
+    /// Id, command, start, load, probe: what was known before the first packet.
+    pub environment: &'a EnvironmentDoc,
+    /// What was measured.
+    pub totals: &'a Totals,
+    /// How the conditions came out.
+    pub thresholds: &'a [ThresholdResult],
+    /// What it means.
+    pub diagnosis: &'a Diagnosis,
+    /// CPU time in user mode and in the kernel, seconds; zeros if nobody knows.
+    pub cpu_s: (f64, f64),
+    /// Most memory resident at once, bytes.
+    pub peak_rss_bytes: u64,
+    /// Requests outside every counter.
+    pub setup: Setup,
+    /// What happened when.
+    pub events: &'a [EventLine],
+}
+
+/// The record of a run.
+pub fn compose(parts: &Composition<'_>) -> RunRecord {
+    let Composition { plan, environment, totals, diagnosis, .. } = *parts;
+    let judged = totals.view(Selection::Judged);
+    let mut record = RunRecord {
+        schema: RUN_SCHEMA.to_owned(),
+        name: plan.name.clone(),
+        id: environment.id.clone(),
+        version: environment.version.clone(),
+        command: environment.command.clone(),
+        seed: plan.seed,
+        plan_hash: parts.plan_hash.to_owned(),
+        started_at: environment.started_at.clone(),
+        duration_s: Number(judged.duration.as_secs_f64()),
+        verdict: verdict(diagnosis),
+        connections: connections(plan, totals),
+        bytes: Bytes { sent: totals.bytes.sent, received: totals.bytes.received },
+        generator: generator(parts),
+        thresholds: parts.thresholds.iter().map(threshold).collect(),
+        phases: phases(plan, totals),
+        scenarios: scenarios(plan, totals),
+        steps: steps(plan, totals),
+        warmup: warmup(plan, totals),
+        setup: parts.setup,
+        events: parts.events.to_vec(),
+        findings: diagnosis.findings.iter().map(finding).collect(),
+        notes: diagnosis.notes.clone(),
+        target: plan.targets.iter().map(|target| target.url.as_str()).collect::<Vec<_>>().join(", "),
+        load: environment.load.clone(),
+        probe: environment.probe.clone(),
+        tags: plan.tags.clone(),
+        ..measured(&judged)
+    };
+    record.next = next_steps(&record);
+    record
+}
+
+/// The part of a record that one view fills.
+fn measured(view: &View) -> RunRecord {
+    let counters = &view.counters;
+    let named = |names: &[&str], counts: &[u64]| -> BTreeMap<String, u64> {
+        let occurred = names.iter().zip(counts).filter(|&(_, &n)| n > 0);
+        occurred.map(|(name, &n)| ((*name).to_owned(), n)).collect()
+    };
+    RunRecord {
+        requests: requests(view),
+        dropped_by: named(&DropReason::ALL.map(DropReason::name), &counters.dropped_by),
+        rate: rate(view),
+        errors: named(&ErrorClass::ALL.map(ErrorClass::name), &counters.errors),
+        status: view.status.0.iter().copied().collect(),
+        wire: wire(view),
+        sessions: Sessions::default(),
+        response_us: response(view),
+        service_us: times(&view.service, 0, None),
+        lag_us: times(&view.lag, 0, Some(counters)),
+        wait_us: times(&view.wait, 0, None),
+        connect_us: times(&view.connect, 0, None),
+        tls_us: times(&view.tls, 0, None),
+        ttfb_us: times(&view.ttfb, 0, None),
+        transfer_us: times(&view.transfer, 0, None),
+        failed_us: times(&view.failed, 0, None),
+        ..RunRecord::default()
+    }
+}
+
+fn requests(view: &View) -> Requests {
+    let Counters { offered, sent, done, late, .. } = view.counters;
+    let (failed, dropped) = (view.counters.failed(), view.counters.dropped());
+    Requests { offered, sent, done, failed, late, dropped, open: view.open }
+}
+
+fn rate(view: &View) -> RateDoc {
+    RateDoc { offered_per_s: Number(view.offered_per_s()), done_per_s: Number(view.done_per_s()) }
+}
+
+fn wire(view: &View) -> Wire {
+    let wavetank_measure::Wire { sent, retried, redirected, resources } = view.wire;
+    Wire { sent, retried, redirected, resources }
+}
+
+fn response(view: &View) -> Times {
+    times(&view.response, view.censored(), Some(&view.counters))
+}
+
+/// The percentile block of `histogram`; `dropped` names the counters whose drops make its percentiles unknown,
+/// for times that begin at the intended instant.
+fn times(histogram: &Histogram, censored: u64, dropped: Option<&Counters>) -> Times {
+    if histogram.is_empty() {
+        return Times::default();
+    }
+    let [p50, p75, p90, p95, p99, p99_9, p99_99] =
+        Spread::PERCENTILES.map(|(_, q)| Number::micros(histogram.percentile(q).unwrap_or_default()));
+    let listed = |holds: &dyn Fn(f64) -> bool| {
+        Spread::PERCENTILES.iter().filter(|&&(_, q)| holds(q)).map(|&(name, _)| name.to_owned()).collect()
+    };
+    let spread = Spread {
+        censored,
+        clipped: histogram.clipped(),
+        min: Number::micros(histogram.min()),
+        mean: Number(histogram.mean() / 1e3),
+        p50,
+        p75,
+        p90,
+        p95,
+        p99,
+        p99_9,
+        p99_99,
+        max: Number::micros(histogram.max()),
+        uncertain: listed(&|q| histogram.is_uncertain(q)),
+        unknown: listed(&|q| {
+            dropped.is_some_and(|counters| wavetank_measure::percentile_unknown(counters, q))
+        }),
+    };
+    Times { count: histogram.count(), spread: Some(spread) }
+}
+
+fn phases(plan: &Plan, totals: &Totals) -> Vec<PhaseDoc> {
+    let judged = plan.phases.iter().enumerate().filter(|(_, phase)| !phase.warmup);
+    judged
+        .map(|(index, phase)| {
+            let view = totals.view(Selection::Phase(index as u16));
+            PhaseDoc {
+                name: phase.name.clone(),
+                start_s: Number(phase.start.as_secs_f64()),
+                duration_s: Number(view.duration.as_secs_f64()),
+                requests: requests(&view),
+                rate: rate(&view),
+                response_us: response(&view),
+                lag_us: times(&view.lag, 0, Some(&view.counters)),
+                wait_us: times(&view.wait, 0, None),
+            }
+        })
+        .collect()
+}
+
+fn scenarios(plan: &Plan, totals: &Totals) -> Vec<StepDoc> {
+    let scenarios = plan.scenarios.iter().enumerate();
+    scenarios
+        .map(|(index, scenario)| scope(&scenario.name, &totals.view(Selection::Scenario(index as u16))))
+        .collect()
+}
+
+fn steps(plan: &Plan, totals: &Totals) -> Vec<StepDoc> {
+    let mut docs = Vec::new();
+    for (number, scenario) in plan.scenarios.iter().enumerate() {
+        for (index, step) in scenario.steps.iter().enumerate() {
+            let view = totals.view(Selection::Step(number as u16, index as u16));
+            docs.push(StepDoc { scenario: scenario.name.clone(), ..scope(&step.name, &view) });
+        }
+    }
+    docs
+}
+
+fn scope(name: &str, view: &View) -> StepDoc {
+    StepDoc {
+        name: name.to_owned(),
+        requests: requests(view),
+        response_us: response(view),
+        service_us: times(&view.service, 0, None),
+        scenario: String::new(),
+    }
+}
+
+fn warmup(plan: &Plan, totals: &Totals) -> Warmup {
+    if !plan.phases.iter().any(|phase| phase.warmup) {
+        return Warmup::default();
+    }
+    let view = totals.view(Selection::Warmup);
+    Warmup { requests: Some(requests(&view)), wire: Some(wire(&view)), response_us: Some(response(&view)) }
+}
+
+fn connections(plan: &Plan, totals: &Totals) -> Connections {
+    let wavetank_measure::ConnCounts { offered, opened, failed, closed, lost, reopened, opening, open, peak } =
+        totals.conns;
+    let planned = plan.phases.iter().map(|phase| phase.connections).max().unwrap_or_default();
+    let held_min = totals.held_min.unwrap_or_default();
+    Connections { planned, offered, opening, opened, failed, closed, lost, reopened, open, peak, held_min }
+}
+
+fn generator(parts: &Composition<'_>) -> Generator {
+    let start = parts.plan.phases.iter().map(|phase| phase.start).min().unwrap_or(Nanos::ZERO);
+    let length = parts.totals.sealed.since(start);
+    let busiest = parts.totals.threads.iter().map(|thread| thread.busy_ns).max().unwrap_or_default();
+    let share = if length == 0 { 0.0 } else { busiest as f64 / length as f64 };
+    Generator {
+        cpu_user_s: Number(parts.cpu_s.0),
+        cpu_system_s: Number(parts.cpu_s.1),
+        peak_rss_bytes: parts.peak_rss_bytes,
+        threads: parts.plan.threads,
+        engine: parts.environment.engine.clone(),
+        busiest_thread: Number((share.min(1.0) * 1e4).round() / 1e4),
+    }
+}
+
+fn verdict(diagnosis: &Diagnosis) -> VerdictDoc {
+    VerdictDoc {
+        status: match diagnosis.verdict.status {
+            wavetank_diagnose::Status::Pass => Status::Pass,
+            wavetank_diagnose::Status::Fail => Status::Fail,
+            wavetank_diagnose::Status::Invalid => Status::Invalid,
+            wavetank_diagnose::Status::Incomplete => Status::Incomplete,
+        },
+        reasons: diagnosis.verdict.reasons.clone(),
+        blame: blame(diagnosis.verdict.blame),
+        headline: diagnosis.headline.clone(),
+        exit: diagnosis.exit as u8,
+    }
+}
+
+const fn blame(blame: wavetank_diagnose::Blame) -> Blame {
+    match blame {
+        wavetank_diagnose::Blame::None => Blame::None,
+        wavetank_diagnose::Blame::Generator => Blame::Generator,
+        wavetank_diagnose::Blame::Network => Blame::Network,
+        wavetank_diagnose::Blame::Balancer => Blame::Balancer,
+        wavetank_diagnose::Blame::Target => Blame::Target,
+        wavetank_diagnose::Blame::Unknown => Blame::Unknown,
+    }
+}
+
+fn finding(finding: &wavetank_diagnose::Finding) -> Finding {
+    Finding {
+        code: finding.code.to_owned(),
+        blame: blame(finding.blame),
+        decisive: finding.decisive,
+        message: finding.message.clone(),
+        evidence: finding.evidence.clone(),
+        hint: finding.hint.clone(),
+    }
+}
+
+fn threshold(result: &ThresholdResult) -> Threshold {
+    let (unit, scale) = match result.condition.value {
+        Value::Time(_) => ("us", 1e-3),
+        Value::Count(_) => ("count", 1.0),
+        Value::PerSecond(_) => ("per_s", 1.0),
+        Value::Share(_) => ("share", 1.0),
+    };
+    Threshold {
+        expr: result.expr.clone(),
+        value: result.value.map(|value| Number(value * scale)),
+        ok: result.ok,
+        implicit: result.implicit,
+        unit: unit.to_owned(),
+        why: result.why.clone().unwrap_or_default(),
+    }
+}

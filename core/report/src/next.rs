@@ -1,0 +1,54 @@
+//! What is worth trying next.
+
+use wavetank_record::{RunRecord, Status};
+
+/// A longer command is not repeated as advice.
+const COMMAND_CHARS_MAX: usize = 120;
+
+/// Commands worth trying after this run; empty where a finding already says what to do.
+pub(crate) fn next_steps(record: &RunRecord) -> Vec<String> {
+    let rate = record.rate.done_per_s.0;
+    let command = &record.command;
+    if record.verdict.status != Status::Pass || rate < 2.0 || command.chars().count() > COMMAND_CHARS_MAX {
+        return Vec::new();
+    }
+    // A closed loop hides how waiting feels: half of what it reached is a rate worth looking at. An open one
+    // says how to come nearer to the limit instead; its `-r` is already in the command.
+    match record.load.model.as_str() {
+        "closed" => vec![format!("how it feels at a fixed rate: {command} -r {}", round_rate(rate / 2.0))],
+        _ => Vec::new(),
+    }
+}
+
+/// Two significant digits in a unit that `-r` reads: `6.2k/s`.
+fn round_rate(per_second: f64) -> String {
+    let magnitude = 10_f64.powf(per_second.log10().floor() - 1.0);
+    let rounded = (per_second / magnitude).round() * magnitude;
+    let (value, unit) = match rounded {
+        value if value < 999.5 => (value, ""),
+        value if value < 999_500.0 => (value / 1e3, "k"),
+        value => (value / 1e6, "M"),
+    };
+    let text = format!("{value:.1}");
+    format!("{}{unit}/s", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(per_second: f64, text: &str) {
+        assert_eq!(round_rate(per_second), text);
+        assert!(wavetank_plan::quantity::parse_rate(text).is_ok(), "{text} is no rate that -r reads");
+    }
+
+    #[test]
+    fn advised_rates_are_round_and_readable() {
+        check(1.0, "1/s");
+        check(6_200.4, "6.2k/s");
+        check(12_431.0, "12k/s");
+        check(999.9, "1k/s");
+        check(123.0, "120/s");
+        check(1_234_567.0, "1.2M/s");
+    }
+}

@@ -1,0 +1,143 @@
+//! [`Page`]: labelled lines, wrapped.
+
+/// Columns of a line at most.
+pub(crate) const COLUMNS_MAX: usize = 100;
+/// Columns of the label.
+const LABEL_COLUMNS: usize = 11;
+
+/// Text under construction: each line has a label on the left, as in `measured   12.4 k requests/s`.
+#[derive(Default)]
+pub(crate) struct Page {
+    text: String,
+}
+
+impl Page {
+    /// Everything so far.
+    pub(crate) fn into_text(self) -> String {
+        self.text
+    }
+
+    /// One line as it is.
+    pub(crate) fn line(&mut self, line: &str) {
+        self.text.push_str(line.trim_end());
+        self.text.push('\n');
+    }
+
+    /// `label` and `parts` joined by ` · `, broken between parts, or inside a part that is too long, at white
+    /// space. No line if there is nothing to say.
+    pub(crate) fn parts(&mut self, label: &str, parts: &[String]) {
+        let mut lines: Vec<String> = Vec::new();
+        for part in parts.iter().filter(|part| !part.is_empty()) {
+            match lines.last_mut() {
+                Some(line) if width(line) + 3 + width(part) <= COLUMNS_MAX - LABEL_COLUMNS => {
+                    line.push_str(" · ");
+                    line.push_str(part);
+                }
+                _ => lines.extend(wrapped(part, COLUMNS_MAX - LABEL_COLUMNS)),
+            }
+        }
+        self.labelled(label, &lines);
+    }
+
+    /// `label` and one sentence, wrapped.
+    pub(crate) fn sentence(&mut self, label: &str, sentence: &str) {
+        self.parts(label, &[sentence.to_owned()]);
+    }
+
+    /// `label` beside the first of `lines`, the others below it.
+    pub(crate) fn labelled(&mut self, label: &str, lines: &[String]) {
+        for (number, line) in lines.iter().enumerate() {
+            let label = if number == 0 { label } else { "" };
+            self.line(&format!("{} {line}", pad(label, LABEL_COLUMNS - 1)));
+        }
+    }
+
+    /// `left` and `right` at both ends of one line, or below one another if they do not fit.
+    pub(crate) fn ends(&mut self, left: &str, right: &str) {
+        let gap = COLUMNS_MAX.saturating_sub(width(left) + width(right));
+        if gap >= 2 {
+            self.line(&format!("{left}{}{right}", " ".repeat(gap)));
+        } else {
+            for line in wrapped(left, COLUMNS_MAX) {
+                self.line(&line);
+            }
+            self.line(&format!("{}{right}", " ".repeat(LABEL_COLUMNS)));
+        }
+    }
+}
+
+/// Columns of `text`; all our own words are one column a character.
+pub(crate) fn width(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// `text` with blanks after it up to `columns`.
+pub(crate) fn pad(text: &str, columns: usize) -> String {
+    format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
+}
+
+/// `text` with blanks before it up to `columns`.
+pub(crate) fn pad_left(text: &str, columns: usize) -> String {
+    format!("{}{text}", " ".repeat(columns.saturating_sub(width(text))))
+}
+
+/// `text` in lines of at most `columns`, broken at white space, or anywhere in a word that is longer.
+fn wrapped(text: &str, columns: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let letters: Vec<char> = word.chars().collect();
+        for (number, piece) in letters.chunks(columns).enumerate() {
+            let line = lines.last_mut().expect("there is always a line");
+            let piece: String = piece.iter().collect();
+            if line.is_empty() {
+                *line = piece;
+            } else if number == 0 && width(line) + 1 + width(&piece) <= columns {
+                line.push(' ');
+                line.push_str(&piece);
+            } else {
+                lines.push(piece);
+            }
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(parts: &[&str], expected: &[&str]) {
+        let mut page = Page::default();
+        page.parts("label", &parts.iter().map(|part| (*part).to_owned()).collect::<Vec<_>>());
+        let text = page.into_text();
+        assert!(text.lines().all(|line| width(line) <= COLUMNS_MAX), "{text}");
+        assert_eq!(text.lines().collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn lines_break_between_parts_first() {
+        check(&[], &[]);
+        check(&["", ""], &[]);
+        check(&["a", "", "b"], &["label      a · b"]);
+        let long = "x".repeat(60);
+        check(&[&long, &long], &[&format!("label      {long}"), &format!("           {long}")]);
+        let words = format!("{long} {long}");
+        check(&[&words], &[&format!("label      {long}"), &format!("           {long}")]);
+        check(
+            &[&"y".repeat(100)],
+            &[&format!("label      {}", "y".repeat(89)), &format!("           {}", "y".repeat(11))],
+        );
+    }
+
+    #[test]
+    fn ends_stand_apart_or_below() {
+        let mut page = Page::default();
+        page.ends("PASS  fine", "shop · run 7f3a");
+        page.ends(&"word ".repeat(30), "shop");
+        let text = page.into_text();
+        let lines: Vec<_> = text.lines().collect();
+        assert_eq!(width(lines[0]), COLUMNS_MAX);
+        assert_eq!(lines.last(), Some(&"           shop"));
+        assert!(lines.iter().all(|line| width(line) <= COLUMNS_MAX));
+    }
+}

@@ -1,0 +1,44 @@
+//! The progress line: one sealed interval, or several merged, in one line.
+
+use wavetank_measure::{Counters, Histogram, Interval};
+use wavetank_plan::Nanos;
+use wavetank_plan::quantity::{show_count, show_rate};
+
+/// `interval` in one line without a newline: how far the run is, rates, the response time of this interval,
+/// and what went wrong. Instants before 0 are the warm-up.
+pub fn progress(interval: &Interval) -> String {
+    let (mut counters, mut response, mut open) = (Counters::default(), Histogram::default(), 0);
+    for step in &interval.steps {
+        counters.merge(&step.counters);
+        response.merge(&step.response);
+        open += step.open;
+    }
+    let length = interval.len.as_secs_f64();
+    let rate = |count: u64| show_rate(if length > 0.0 { count as f64 / length } else { 0.0 });
+    let at = interval.from.after(interval.len);
+    let mut parts = vec![
+        if interval.from < Nanos::ZERO {
+            format!("{:>6} warm-up", whole(at))
+        } else {
+            format!("{:>6}", whole(at))
+        },
+        format!("offered {:>8}", rate(counters.offered)),
+        format!("done {:>8}", rate(counters.done)),
+    ];
+    for (name, q) in [("p50", 50.0), ("p99", 99.0)] {
+        let value = response.percentile(q).map_or_else(|| "-".to_owned(), |ns| Nanos(ns as i64).to_string());
+        parts.push(format!("{name} {value:>7}"));
+    }
+    let open = ("open", open);
+    let troubles =
+        [("failed", counters.failed()), ("late", counters.late), ("dropped", counters.dropped()), open];
+    parts.extend(
+        troubles.iter().filter(|(_, n)| *n > 0).map(|&(name, n)| format!("{name} {}", show_count(n))),
+    );
+    parts.join("  ")
+}
+
+/// Whole seconds: the seals are a second apart.
+fn whole(at: Nanos) -> String {
+    if at < Nanos::from_secs(120) { format!("{:.0} s", at.as_secs_f64()) } else { at.to_string() }
+}

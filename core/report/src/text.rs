@@ -1,0 +1,239 @@
+//! Text: what a person reads when a run is over.
+//!
+//! Verdict, then the numbers, then whose doing it was, then what to do next. Where nothing was asked of the
+//! run and nothing went wrong, there is no verdict to tell and the numbers stand alone. Zeros are hidden here
+//! and only here. No colour, so nothing depends on one.
+
+use std::collections::BTreeMap;
+
+use wavetank_plan::quantity::{show_count, show_rate, show_share, show_size};
+use wavetank_record::{Probe, Requests, RunRecord, Status, StepDoc, Threshold, Times};
+
+use crate::page::{Page, pad};
+use crate::times_table::add_times;
+use crate::units::{self, part};
+
+/// The run as text of at most 100 columns, ending in a newline.
+pub fn text(record: &RunRecord) -> String {
+    let mut page = Page::default();
+    let judged = is_judged(record);
+    if judged {
+        add_verdict(&mut page, record);
+    }
+    if let Some(probe) = &record.probe {
+        page.parts("probe", &probe_parts(probe));
+    }
+    let defaults = if record.load.defaults { " (defaults; -c, -d, -r change them)" } else { "" };
+    if !record.load.text.is_empty() {
+        page.sentence("load", &format!("{}{defaults}", record.load.text));
+    }
+    page.parts("measured", &measured(record));
+    add_times(&mut page, record);
+    add_scopes(&mut page, record);
+    if judged {
+        add_thresholds(&mut page, &record.thresholds);
+    }
+    add_counts(&mut page, record);
+    add_findings(&mut page, record);
+    if judged || record.requests.late > 0 {
+        page.parts("generator", &generator(record));
+    }
+    record.notes.iter().for_each(|note| page.sentence("note", note));
+    record.next.iter().for_each(|next| page.sentence("next", next));
+    page.into_text()
+}
+
+/// Whether there is a verdict worth a line: something was asked, or something is wrong.
+fn is_judged(record: &RunRecord) -> bool {
+    let asked = record.thresholds.iter().any(|threshold| !threshold.implicit);
+    asked || record.verdict.status != Status::Pass || !record.verdict.headline.is_empty()
+}
+
+fn add_verdict(page: &mut Page, record: &RunRecord) {
+    let left = format!("{}  {}", record.verdict.status.name().to_uppercase(), units::headline(record));
+    let right = format!("{} · run {} · {}", record.name, record.id, units::seconds(record.duration_s));
+    page.ends(&left, &right);
+}
+
+fn probe_parts(probe: &Probe) -> Vec<String> {
+    let request = format!("{} {}", probe.method, probe.path);
+    if probe.status == 0 {
+        return vec![format!("{request} → no answer"), probe.error.clone(), probe.address.clone()];
+    }
+    let subtype = probe.content_type.rsplit('/').next().unwrap_or_default();
+    vec![
+        format!("{request} → {}", probe.status),
+        format!("{} {subtype}", show_size(probe.body_bytes)).trim_end().to_owned(),
+        probe.version.clone(),
+        probe.address.clone(),
+        units::time(probe.time_us),
+    ]
+}
+
+/// Three numbers first: rate, time, failures.
+fn measured(record: &RunRecord) -> Vec<String> {
+    let Requests { offered, done, failed, late, dropped, open, .. } = record.requests;
+    if offered == 0 {
+        return vec!["nothing: no request was sent".to_owned()];
+    }
+    let done_rate = show_rate(record.rate.done_per_s.0);
+    let rate = match record.load.model.as_str() {
+        _ if done == 0 => "nothing done".to_owned(),
+        "open" => format!("done {done_rate} of {} offered", show_rate(record.rate.offered_per_s.0)),
+        _ => format!("{} requests/s", done_rate.trim_end_matches("/s")),
+    };
+    let mut parts = vec![rate];
+    if done > 0 {
+        parts.extend(percentiles(&record.response_us, &[("p50", "p50"), ("p99", "p99")]));
+    }
+    parts.push(if failed == 0 {
+        format!("failed 0 of {}", show_count(offered))
+    } else {
+        format!("failed {} of {}", part(failed, offered), show_count(offered))
+    });
+    let troubles = [("late", late), ("dropped", dropped), ("open at the end", open)];
+    parts.extend(
+        troubles.iter().filter(|(_, n)| *n > 0).map(|&(name, n)| format!("{name} {}", part(n, offered))),
+    );
+    parts
+}
+
+fn percentiles(times: &Times, shown: &[(&str, &str)]) -> Vec<String> {
+    let Some(spread) = &times.spread else { return Vec::new() };
+    shown.iter().map(|(field, name)| format!("{name} {}", units::percentile(spread, field))).collect()
+}
+
+/// Phases, scenarios and steps, each only where there is more than one.
+fn add_scopes(page: &mut Page, record: &RunRecord) {
+    if record.phases.len() > 1 {
+        for phase in &record.phases {
+            let rate = Some(format!("done {}", show_rate(phase.rate.done_per_s.0)));
+            add_scope(page, "phase", &phase.name, rate, phase.requests, &phase.response_us);
+        }
+    }
+    for (label, scopes) in [("scenario", &record.scenarios), ("step", &record.steps)] {
+        if scopes.len() > 1 {
+            for StepDoc { name, requests, response_us, .. } in scopes {
+                add_scope(page, label, name, None, *requests, response_us);
+            }
+        }
+    }
+}
+
+fn add_scope(
+    page: &mut Page,
+    label: &str,
+    name: &str,
+    rate: Option<String>,
+    requests: Requests,
+    times: &Times,
+) {
+    let mut parts =
+        vec![name.to_owned(), rate.unwrap_or_else(|| format!("done {}", show_count(requests.done)))];
+    parts.extend(percentiles(times, &[("p50", "p50"), ("p99", "p99")]));
+    if requests.failed > 0 {
+        parts.push(format!("failed {}", part(requests.failed, requests.offered)));
+    }
+    page.parts(label, &parts);
+}
+
+/// The user's conditions, and of the implicit ones those that did not hold.
+fn add_thresholds(page: &mut Page, thresholds: &[Threshold]) {
+    let shown = thresholds.iter().filter(|threshold| !threshold.implicit || threshold.ok != Some(true));
+    let lines: Vec<_> = shown
+        .map(|threshold| {
+            let word = match threshold.ok {
+                Some(true) => "held",
+                Some(false) => "broken",
+                None => "undecided",
+            };
+            let implicit = if threshold.implicit { " (implicit)" } else { "" };
+            let value = units::threshold_value(threshold);
+            let said = [value, threshold.why.clone()]
+                .into_iter()
+                .filter(|part| !part.is_empty())
+                .collect::<Vec<_>>();
+            format!("{} {}{implicit}: {}", pad(word, 9), threshold.expr, said.join(", "))
+        })
+        .map(|line| line.trim_end_matches(": ").to_owned())
+        .collect();
+    for (number, line) in lines.iter().enumerate() {
+        let label = if number == 0 { "thresholds" } else { "" };
+        page.labelled(label, std::slice::from_ref(line));
+    }
+}
+
+fn add_counts(page: &mut Page, record: &RunRecord) {
+    page.parts("failed", &named(&record.errors));
+    page.parts("dropped", &named(&record.dropped_by));
+    if record.status.keys().any(|&status| status != 200) {
+        let answers = record.status.iter().map(|(status, &n)| format!("{status}: {}", show_count(n)));
+        page.parts("answers", &answers.collect::<Vec<_>>());
+    }
+    let duration = record.duration_s.0;
+    let traffic = |way: &str, bytes: u64| {
+        let rate = if duration > 0.0 { (bytes as f64 / duration).round() as u64 } else { 0 };
+        if bytes > 0 { format!("{way} {} ({}/s)", show_size(bytes), show_size(rate)) } else { String::new() }
+    };
+    let wire = record.wire;
+    let extra = [("retried", wire.retried), ("redirected", wire.redirected), ("resources", wire.resources)];
+    let mut parts = vec![traffic("received", record.bytes.received), traffic("sent", record.bytes.sent)];
+    parts.extend(occurred(&extra));
+    page.parts("transfer", &parts);
+    let connections = record.connections;
+    let troubles =
+        [("failed", connections.failed), ("lost", connections.lost), ("reopened", connections.reopened)];
+    if troubles.iter().any(|(_, n)| *n > 0) || connections.opened > connections.planned {
+        let mut parts = vec![
+            format!("opened {}", show_count(connections.opened)),
+            format!("most at once {}", show_count(connections.peak)),
+        ];
+        parts.extend(occurred(&troubles));
+        page.parts("connects", &parts);
+    }
+    if let Some(requests) = record.warmup.requests {
+        page.sentence("warm-up", &format!("{} done, not counted above", show_count(requests.done)));
+    }
+}
+
+fn named(counts: &BTreeMap<String, u64>) -> Vec<String> {
+    let mut counts: Vec<_> = counts.iter().filter(|&(_, &n)| n > 0).collect();
+    counts.sort_by_key(|&(name, &n)| (std::cmp::Reverse(n), name));
+    counts.into_iter().map(|(name, &n)| format!("{name} {}", show_count(n))).collect()
+}
+
+fn occurred(counts: &[(&str, u64)]) -> Vec<String> {
+    counts.iter().filter(|(_, n)| *n > 0).map(|&(name, n)| format!("{name} {}", show_count(n))).collect()
+}
+
+fn add_findings(page: &mut Page, record: &RunRecord) {
+    for finding in &record.findings {
+        let blame = finding.blame.name();
+        page.parts("finding", &[format!("{blame}: {}", finding.message), finding.evidence.clone()]);
+        if !finding.hint.is_empty() {
+            page.sentence("", &format!("hint: {}", finding.hint));
+        }
+    }
+}
+
+/// Could the generator itself be believed?
+fn generator(record: &RunRecord) -> Vec<String> {
+    let generator = &record.generator;
+    let blamed = record.findings.iter().any(|finding| finding.blame == wavetank_record::Blame::Generator);
+    let mut parts = Vec::new();
+    if let Some(lag) = &record.lag_us.spread {
+        let fine = if blamed { "" } else { "fine: " };
+        parts.push(format!("{fine}lag p99 {}", units::percentile(lag, "p99")));
+    }
+    if generator.busiest_thread.0 > 0.0 {
+        parts.push(format!("busiest thread {}", show_share(generator.busiest_thread.0)));
+    }
+    let cpu = generator.cpu_user_s.0 + generator.cpu_system_s.0;
+    if cpu > 0.0 && record.duration_s.0 > 0.0 {
+        parts.push(format!("{:.2} CPUs", cpu / record.duration_s.0));
+    }
+    if generator.peak_rss_bytes > 0 {
+        parts.push(format!("memory {}", show_size(generator.peak_rss_bytes)));
+    }
+    parts
+}

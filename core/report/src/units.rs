@@ -1,0 +1,69 @@
+//! Numbers of the record as people read them.
+
+use wavetank_plan::Nanos;
+use wavetank_plan::quantity::{show_count, show_rate, show_share};
+use wavetank_record::{Number, RunRecord, Spread, Status, Threshold};
+
+/// Microseconds with a fitting unit.
+pub(crate) fn time(us: Number) -> String {
+    Nanos(us.as_nanos().round() as i64).to_string()
+}
+
+/// Seconds with a fitting unit; whole ones without a fraction: `10 s`.
+pub(crate) fn seconds(s: Number) -> String {
+    let length = Nanos((s.0 * 1e9).round() as i64);
+    if length.0 % Nanos::SECOND.0 == 0 && length < Nanos::from_secs(120) {
+        format!("{} s", length.0 / Nanos::SECOND.0)
+    } else {
+        length.to_string()
+    }
+}
+
+/// A percentile of `spread` by its field name: a value, `~` before it if fewer than ten samples lie above, and
+/// `> dropped` if dropped requests would have reached into it.
+pub(crate) fn percentile(spread: &Spread, name: &str) -> String {
+    let Some(value) = spread.percentile(name) else { return String::new() };
+    if spread.is_unknown(name) {
+        "> dropped".to_owned()
+    } else if spread.is_uncertain(name) {
+        format!("~{}", time(value))
+    } else {
+        time(value)
+    }
+}
+
+/// `12 (0.31 %)`.
+pub(crate) fn part(count: u64, of: u64) -> String {
+    let share = if of == 0 { 0.0 } else { count as f64 / of as f64 };
+    format!("{} ({})", show_count(count), show_share(share))
+}
+
+/// A threshold's value in its unit; empty without one.
+pub(crate) fn threshold_value(threshold: &Threshold) -> String {
+    let Some(value) = threshold.value else { return String::new() };
+    match threshold.unit.as_str() {
+        "us" => time(value),
+        "per_s" => show_rate(value.0),
+        "share" => show_share(value.0),
+        _ => show_count(value.0.max(0.0).round() as u64),
+    }
+}
+
+/// What stands beside the verdict's word. Never empty unless the run passed: INVALID without its reason is
+/// worth nothing.
+pub(crate) fn headline(record: &RunRecord) -> String {
+    let verdict = &record.verdict;
+    if !verdict.headline.is_empty() {
+        return verdict.headline.clone();
+    }
+    if !verdict.reasons.is_empty() {
+        return verdict.reasons.join(", ");
+    }
+    let held = record.thresholds.iter().filter(|threshold| !threshold.implicit).count();
+    match (verdict.status, held) {
+        (Status::Pass, 0) => String::new(),
+        (Status::Pass, 1) => "the threshold held".to_owned(),
+        (Status::Pass, held) => format!("all {held} thresholds held"),
+        (status, _) => format!("{} for a reason that was not recorded", status.name()),
+    }
+}
