@@ -6,6 +6,7 @@
 //! the outside sees. Nothing here decides what a result means.
 
 mod budget;
+mod collector;
 mod connections;
 mod exchange;
 mod failure;
@@ -23,6 +24,7 @@ mod threads;
 mod users;
 mod worker;
 
+pub use collector::{Collector, Merged};
 pub use messages::{Change, Command, Message, Sample, SealedInterval};
 pub use probe::{Probe, ProbeAnswer, ProbeFailure};
 pub use threads::LoadThreads;
