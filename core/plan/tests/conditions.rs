@@ -38,7 +38,7 @@ fn times() {
     check("mean(failed) > 2 ms", &Subject::Mean(Part::Failed, None), Op::Greater, ms(2));
     check("min(wait) >= 0s", &Subject::Min(Part::Wait, None), Op::GreaterEqual, ms(0));
     for (name, part) in [("tls", Part::Tls), ("ttfb", Part::Ttfb), ("transfer", Part::Transfer)] {
-        check(&format!("max({name}) < 1s"), Subject::Max(part, None), Op::Less, ms(1_000));
+        check(&format!("max({name}) < 1s"), &Subject::Max(part, None), Op::Less, ms(1_000));
     }
 }
 
