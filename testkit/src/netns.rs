@@ -26,4 +26,10 @@ impl NetNs {
         let shell = Program::foreign("unshare").expect("asked for after `available`");
         shell.args(["--net", "--mount", "sh", "-ec", script, program])
     }
+
+    /// Runs `script` by `sh` with mounts of its own, but the network of everybody, the program's path as `$0`.
+    pub fn mounts(program: &str, script: &str) -> Program {
+        let shell = Program::foreign("unshare").expect("asked for after `available`");
+        shell.args(["--mount", "sh", "-ec", script, program])
+    }
 }

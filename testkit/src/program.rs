@@ -7,7 +7,8 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+pub use rustix::process::Signal;
+use rustix::process::{Pid, PidfdFlags, pidfd_open, pidfd_send_signal};
 use serde_json::Value;
 
 use crate::clock::Stamp;
@@ -103,6 +104,11 @@ impl Program {
         words.append(&mut self.words);
         self.words = words;
         self
+    }
+
+    /// The words it is called by.
+    pub fn words(&self) -> &[String] {
+        &self.words
     }
 
     /// Starts it.

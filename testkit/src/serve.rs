@@ -17,8 +17,13 @@ pub struct Serve {
 impl Serve {
     /// Starts `program serve --listen 127.0.0.1:PORT WORDS…` and waits until it accepts.
     pub fn start(program: &Program, words: &[&str]) -> Self {
-        let address = SocketAddr::from(([127, 0, 0, 1], free_port()));
-        let listen = address.to_string();
+        Self::start_on(program, &[SocketAddr::from(([127, 0, 0, 1], free_port()))], words)
+    }
+
+    /// The same on these addresses; waits until the last of them accepts.
+    pub fn start_on(program: &Program, addresses: &[SocketAddr], words: &[&str]) -> Self {
+        let listen = addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+        let address = *addresses.last().expect("a server listens somewhere");
         let running = program.clone().args(["serve", "--listen", &listen]).args(words).start();
         let up = poll_until(Duration::from_secs(20), || {
             let dead = running.ends_within(Duration::ZERO);

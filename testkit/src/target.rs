@@ -168,7 +168,7 @@ impl Shared {
 
 fn accept_all(listener: &TcpListener, shared: &Arc<Shared>) {
     steady_thread();
-    while let Ok((stream, _)) = listener.accept() {
+    while let Ok((stream, from)) = listener.accept() {
         if shared.stop.load(Ordering::Acquire) {
             return;
         }
@@ -178,6 +178,7 @@ fn accept_all(listener: &TcpListener, shared: &Arc<Shared>) {
             truth.open += 1;
             truth.open_peak = truth.open_peak.max(truth.open);
             truth.accepted.push(at);
+            *truth.sources.entry(from.ip()).or_default() += 1;
             truth.connections
         });
         let stream = Arc::new(stream);

@@ -1,6 +1,7 @@
 //! [`Truth`]: what a scripted target has seen, exactly.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::time::Duration;
 
 use crate::Stamp;
@@ -41,6 +42,8 @@ pub struct Truth {
     pub ended_by_script: u64,
     /// Every request's arrival, in order of counting.
     pub arrivals: Vec<Arrival>,
+    /// Connections per address they came from.
+    pub sources: BTreeMap<IpAddr, u64>,
     /// When each connection was accepted.
     pub accepted: Vec<Stamp>,
 }

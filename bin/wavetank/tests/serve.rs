@@ -1,0 +1,243 @@
+//! `wavetank serve`, seen by raw sockets and by foreign clients.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use wavetank_testkit::{Client, Program, Serve, Stamp, free_port};
+
+fn serve(words: &[&str]) -> Serve {
+    Serve::start(&Program::new(env!("CARGO_BIN_EXE_wavetank")), words)
+}
+
+fn ms(n: u64) -> Duration {
+    Duration::from_millis(n)
+}
+
+/// What the target itself has counted.
+fn truth(serve: &Serve) -> Value {
+    let answer = Client::connect(serve.address()).get("/truth");
+    assert_eq!(answer.status, 200);
+    serde_json::from_slice(&answer.body).expect("/truth is JSON")
+}
+
+/// Time from sending a GET to its whole answer.
+fn time_of(client: &mut Client, path: &str) -> Duration {
+    let sent = Stamp::now();
+    assert_eq!(client.get(path).status, 200, "{path}");
+    Stamp::now().since(sent)
+}
+
+#[test]
+fn the_root_is_a_small_fixed_body_with_a_date() {
+    let serve = serve(&[]);
+    let mut client = Client::connect(serve.address());
+    let (first, second) = (client.get("/"), client.get("/"));
+    assert_eq!((first.status, first.version.as_str()), (200, "HTTP/1.1"));
+    assert_eq!(first.body, second.body);
+    assert!(!first.body.is_empty() && first.body.len() < 256, "{:?}", first.text());
+    // RFC 9110 §5.6.7: `Sun, 06 Nov 1994 08:49:37 GMT`.
+    let date = first.field("date").expect("a Date").to_owned();
+    assert!(date.ends_with(" GMT") && date.len() == 29, "{date}");
+    let changed = wavetank_testkit::clock::poll_until(Duration::from_secs(5), || {
+        (client.get("/").field("date") != Some(date.as_str())).then_some(())
+    });
+    assert!(changed.is_some(), "the date changes");
+}
+
+#[test]
+fn bytes_are_as_many_as_asked_for() {
+    let serve = serve(&[]);
+    let mut client = Client::connect(serve.address());
+    for n in [0, 1, 1_000, 65_536, 1_000_000] {
+        let answer = client.get(&format!("/bytes/{n}"));
+        assert_eq!((answer.status, answer.body.len()), (200, n));
+    }
+    for path in ["/bytes/", "/bytes/x", "/bytes/-1", "/bytes/99999999999999999999"] {
+        let answer = Client::connect(serve.address()).get(path);
+        assert!(matches!(answer.status, 400 | 404), "{path}: {}", answer.status);
+    }
+}
+
+#[test]
+fn statuses_are_as_asked_for() {
+    let serve = serve(&[]);
+    let mut client = Client::connect(serve.address());
+    for code in [200, 204, 304, 404, 418, 500, 503] {
+        assert_eq!(client.get(&format!("/status/{code}")).status, code);
+    }
+    assert_eq!(client.get("/status/abc").status / 100, 4);
+    assert_eq!(Client::connect(serve.address()).get("/nowhere").status, 404);
+}
+
+#[test]
+fn delays_are_kept_and_cost_no_thread() {
+    let serve = serve(&["--threads", "1"]);
+    let mut client = Client::connect(serve.address());
+    for (path, delay) in [("/delay/20ms", ms(20)), ("/delay/0.1s", ms(100)), ("/sleep1", ms(1_000))] {
+        let took = time_of(&mut client, path);
+        assert!(took >= delay && took < delay + ms(25), "{path} took {took:?}");
+    }
+    // Many sleep at once on the one thread, and it still answers others.
+    let mut sleepers: Vec<Client> = (0..60).map(|_| Client::connect(serve.address())).collect();
+    let began = Stamp::now();
+    for sleeper in &mut sleepers {
+        sleeper.send("GET /delay/400ms HTTP/1.1\r\nHost: test\r\n\r\n");
+    }
+    let took = time_of(&mut client, "/");
+    assert!(took < ms(100), "answered in {took:?} beside 60 sleepers");
+    for sleeper in &mut sleepers {
+        assert_eq!(sleeper.receive().status, 200);
+    }
+    let took = Stamp::now().since(began);
+    assert!(took >= ms(400) && took < ms(600), "60 sleepers took {took:?}");
+    assert_eq!(client.get("/delay/forever").status / 100, 4);
+}
+
+#[test]
+fn echo_gives_back_the_body() {
+    let serve = serve(&[]);
+    let mut client = Client::connect(serve.address());
+    let long = "abc".repeat(50_000);
+    for body in ["", "hello", &long] {
+        client.send(format!(
+            "POST /echo HTTP/1.1\r\nHost: test\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        ));
+        let answer = client.receive();
+        assert_eq!((answer.status, answer.text().as_str()), (200, body));
+    }
+    client.send("POST /echo HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n3;x=y\r\n me\r\n0\r\n\r\n");
+    assert_eq!(client.receive().text(), "hello me");
+}
+
+#[test]
+fn close_and_versions_of_http() {
+    let serve = serve(&[]);
+    let mut client = Client::connect(serve.address());
+    let answer = client.get("/close");
+    assert_eq!((answer.status, answer.field("connection")), (200, Some("close")));
+    assert!(client.ended());
+
+    let mut client = Client::connect(serve.address());
+    assert_eq!(client.send("GET / HTTP/1.0\r\n\r\n").receive().status, 200);
+    assert!(client.ended(), "HTTP/1.0 closes");
+
+    let mut client = Client::connect(serve.address());
+    for _ in 0..3 {
+        let answer = client.send("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n").receive();
+        let kept = answer.field("connection").map(str::to_ascii_lowercase);
+        assert_eq!((answer.status, kept.as_deref()), (200, Some("keep-alive")));
+    }
+
+    let mut client = Client::connect(serve.address());
+    let answer = client.send("GET / HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n").receive();
+    assert_eq!(answer.field("connection").map(str::to_ascii_lowercase).as_deref(), Some("close"));
+    assert!(client.ended());
+}
+
+#[test]
+fn head_is_get_without_the_body() {
+    let serve = serve(&[]);
+    let mut client = Client::connect(serve.address());
+    let got = client.get("/bytes/123");
+    let head = client.send("HEAD /bytes/123 HTTP/1.1\r\nHost: test\r\n\r\n").receive_to("HEAD");
+    assert_eq!((head.status, head.field("content-length")), (got.status, Some("123")));
+    assert_eq!(client.get("/").status, 200, "the connection is in step");
+}
+
+#[test]
+fn pipelined_requests_are_answered_in_order() {
+    let serve = serve(&[]);
+    let mut client = Client::connect(serve.address());
+    let paths = ["/bytes/10", "/delay/30ms", "/bytes/20", "/status/404", "/bytes/30"];
+    let requests: Vec<String> =
+        paths.iter().map(|path| format!("GET {path} HTTP/1.1\r\nHost: t\r\n\r\n")).collect();
+    client.send(requests.concat());
+    let answers: Vec<_> = paths.iter().map(|_| client.receive()).collect();
+    let statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
+    assert_eq!(statuses, [200, 200, 200, 404, 200]);
+    assert_eq!([answers[0].body.len(), answers[2].body.len(), answers[4].body.len()], [10, 20, 30]);
+}
+
+#[test]
+fn a_request_in_pieces_is_one_request() {
+    let serve = serve(&[]);
+    let mut client = Client::connect(serve.address());
+    for byte in "GET /bytes/7 HTTP/1.1\r\nHost: test\r\n\r\n".bytes() {
+        client.send([byte]);
+    }
+    assert_eq!(client.receive().body.len(), 7);
+}
+
+#[test]
+fn nonsense_is_answered_and_hurts_nobody() {
+    let serve = serve(&[]);
+    let nonsense = [
+        "what is this\r\n\r\n",
+        "GET / HTTP/9.9\r\n\r\n",
+        "GET / HTTP/1.1\r\nBad Field : x\r\n\r\n",
+        "\0\0\0\0\r\n\r\n",
+    ];
+    for bytes in nonsense {
+        let mut client = Client::connect(serve.address());
+        let status = client.send(bytes).receive().status;
+        assert!(matches!(status, 400..=505), "{bytes:?}: {status}");
+        assert!(client.ended(), "{bytes:?}");
+    }
+    let mut client = Client::connect(serve.address());
+    client.send("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello!");
+    assert_eq!(client.receive().status, 400);
+    assert_eq!(Client::connect(serve.address()).get("/").status, 200, "others are served");
+}
+
+#[test]
+fn any_answers_every_path() {
+    let serve = serve(&["--any"]);
+    let mut client = Client::connect(serve.address());
+    let root = client.get("/").body;
+    assert_eq!(client.get("/what/ever?x=y").body, root);
+    assert_eq!(client.get("/status/404").status, 404, "known paths stay what they are");
+}
+
+#[test]
+fn a_planted_freeze_begins_with_the_first_request() {
+    let serve = serve(&["--freeze", "500ms", "--freeze-at", "200ms"]);
+    let mut client = Client::connect(serve.address());
+    let began = Stamp::now();
+    let mut longest = Duration::ZERO;
+    while Stamp::now().since(began) < ms(1_200) {
+        longest = longest.max(time_of(&mut client, "/"));
+    }
+    assert!(longest > ms(470) && longest < ms(540), "the freeze lasted {longest:?}");
+    assert!(time_of(&mut client, "/") < ms(50), "and it is over");
+}
+
+#[test]
+fn the_truth_is_what_was_asked() {
+    let serve = serve(&["--threads", "2"]);
+    for _ in 0..3 {
+        let mut client = Client::connect(serve.address());
+        for path in ["/", "/", "/status/404", "/bytes/5"] {
+            client.get(path);
+        }
+    }
+    let told = truth(&serve);
+    assert_eq!(told["paths"]["/"], 6, "{told:#}");
+    assert_eq!(told["paths"]["/status/404"], 3, "{told:#}");
+    assert_eq!(told["status"]["404"], 3, "{told:#}");
+    let mut client = Client::connect(serve.address());
+    let reset = client.send("POST /truth/reset HTTP/1.1\r\nHost: t\r\nContent-Length: 0\r\n\r\n").receive();
+    assert_eq!(reset.status / 100, 2);
+    let told = truth(&serve);
+    assert!(told["paths"]["/"].is_null(), "{told:#}");
+}
+
+#[test]
+fn several_addresses_are_served() {
+    let addresses = [([127, 0, 0, 1], free_port()).into(), ([127, 0, 0, 2], free_port()).into()];
+    let program = Program::new(env!("CARGO_BIN_EXE_wavetank"));
+    let _serve = Serve::start_on(&program, &addresses, &[]);
+    for address in addresses {
+        assert_eq!(Client::connect(address).get("/").status, 200, "{address}");
+    }
+}

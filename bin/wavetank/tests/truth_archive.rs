@@ -1,0 +1,100 @@
+//! Truth suite: what is kept of a run says what was printed of it.
+
+use std::time::Duration;
+
+use wavetank_testkit::netns::NetNs;
+use wavetank_testkit::{RunResult, Script, Target, Trial};
+
+fn trial() -> Trial {
+    Trial::new(env!("CARGO_BIN_EXE_wavetank"))
+}
+
+fn target() -> Target {
+    Target::start(Script::constant(Duration::from_millis(2)))
+}
+
+#[test]
+fn a_report_says_what_the_run_said() {
+    let (trial, target) = (trial(), target());
+    let words = ["-r", "100/s", "-d", "2s", "--name", "twice", "--tag", "build=7"];
+    let original = trial.load(&target.url("/"), words).run();
+    let result = trial.check(&original, &target, 0);
+    assert_eq!(result.text("name"), "twice", "{result}");
+    let runs = trial.place().runs("runs");
+    let folder = runs[0].to_string_lossy().into_owned();
+    let name = runs[0].file_name().expect("a folder has a name").to_string_lossy().into_owned();
+    for run in ["latest", &folder, &name, result.text("id")] {
+        let report = trial.program().args(["report", run, "--format", "json"]).run();
+        assert_eq!(report.expect_exit(0).stdout, original.stdout, "report {run}");
+    }
+    let kept = std::fs::read_to_string(runs[0].join("run.json")).expect("a finished run has its run.json");
+    assert_eq!(RunResult::new(serde_json::from_str(&kept).expect("JSON")), result);
+}
+
+#[test]
+fn a_text_report_is_the_text_of_the_run() {
+    let (trial, target) = (trial(), target());
+    let original = trial.program().args(["run", &target.url("/"), "-c", "4", "-d", "1s"]).run();
+    original.expect_exit(0);
+    let report = trial.program().args(["report", "latest", "--format", "text"]).run();
+    assert_eq!(report.expect_exit(0).stdout, original.stdout);
+    assert!(original.stdout.contains("p99"), "{original}");
+}
+
+#[test]
+fn out_files_take_their_format_from_the_suffix() {
+    let (trial, target) = (trial(), target());
+    let (json, text) = (trial.place().file("a.json"), trial.place().file("a.txt"));
+    let junit = trial.place().file("a.xml");
+    let words = ["-c", "2", "-n", "50", "--no-archive", "--out", &json, "--out", &text, "--out", &junit];
+    let outcome = trial.load(&target.url("/"), words).run();
+    let result = trial.check(&outcome, &target, 0);
+    assert!(trial.place().runs("runs").is_empty(), "--no-archive keeps none");
+    let read = |path: &str| std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{path}: {error}"));
+    assert_eq!(RunResult::new(serde_json::from_str(&read(&json)).expect("JSON")), result);
+    assert!(read(&text).contains("p99"), "{}", read(&text));
+    assert!(read(&junit).contains("<testsuite"), "{}", read(&junit));
+}
+
+#[test]
+fn a_broken_threshold_is_exit_1_and_told() {
+    let target = Target::start(Script::constant(Duration::from_millis(20)));
+    let held = trial().run(&target, "-c 2 -n 40 --threshold p50<200ms", 0);
+    let of_user =
+        held.at("thresholds").as_array().expect("a list").iter().filter(|one| one["implicit"] == false);
+    assert_eq!(of_user.map(|one| one["ok"].clone()).collect::<Vec<_>>(), [true], "{held}");
+    let broken = trial().run(&target, "-c 2 -n 40 --threshold p50<10ms --threshold failed<1%", 1);
+    assert_eq!(broken.status(), "fail", "{broken}");
+    // Forty samples leave fewer than ten above p99: nobody can say.
+    let open = trial().run(&target, "-c 2 -n 40 --threshold p99<21ms", 4);
+    assert_eq!(open.status(), "incomplete", "{open}");
+}
+
+#[test]
+fn a_full_disk_is_told_and_the_load_goes_on() {
+    let name = "a_full_disk_is_told_and_the_load_goes_on";
+    if !NetNs::available(name) {
+        return;
+    }
+    let (trial, target) = (trial(), target());
+    let folder = trial.place().file("small");
+    std::fs::create_dir(&folder).expect("the test's own folder is writable");
+    // A disk of 64 kB, filled up to its last page while the load runs on it.
+    let url = target.url("/");
+    let words =
+        format!("run {url} -r 200/s -d 4s --arrivals even --no-probe --format json --runs-dir {folder}/runs");
+    let script = format!(
+        "mount -t tmpfs -o size=64k none {folder}; \
+         mkdir {folder}/runs; dd if=/dev/zero of={folder}/filler bs=4k count=10 2>/dev/null; \
+         \"$0\" {words} & run=$!; \
+         until ls {folder}/runs/*/intervals/*.jsonl >/dev/null 2>&1; do :; done; \
+         dd if=/dev/zero of={folder}/rest bs=512 2>/dev/null || true; \
+         wait $run"
+    );
+    let outcome = NetNs::mounts(&trial.program().words()[0], &script).run();
+    let result = outcome.result();
+    result.conserved().agrees_with(&target.settled());
+    assert_eq!(result.count("requests.done"), 800, "the load goes on: {result}");
+    let told = format!("{} {}", outcome.stderr, result).to_lowercase();
+    assert!(told.contains("no space") || told.contains("disk"), "and the disk is told: {outcome}");
+}

@@ -1,0 +1,221 @@
+//! Truth suite: every way a target can fail is counted as what it was.
+
+use std::net::TcpStream;
+use std::time::Duration;
+
+use wavetank_testkit::clock::poll_until;
+use wavetank_testkit::{Accept, Act, RunResult, Script, Target, Trial, answer};
+
+fn trial() -> Trial {
+    Trial::new(env!("CARGO_BIN_EXE_wavetank"))
+}
+
+fn ms(n: u64) -> Duration {
+    Duration::from_millis(n)
+}
+
+/// Runs `words` against `script`: all that was offered failed with `class`.
+#[track_caller]
+fn check_all_fail(script: Script, words: &str, class: &str) -> RunResult {
+    let target = Target::start(script);
+    let result = trial().run(&target, words, 1);
+    let (offered, failed) = (result.count("requests.offered"), result.count("requests.failed"));
+    assert!(offered > 0 && failed == offered, "all fail: {result}");
+    assert_eq!(result.count_or_zero(&format!("errors.{class}")), failed, "all as {class}: {result}");
+    assert_eq!(result.status(), "fail", "{result}");
+    result
+}
+
+#[test]
+fn refused_connections_fail_and_are_no_throughput() {
+    let refusing = Script::constant(ms(0)).accepting(Accept::Refuse);
+    let result = check_all_fail(refusing, "-c 4 -n 20 --no-probe", "connect_refused");
+    assert_eq!(result.count("requests.sent"), 0, "{result}");
+    assert_eq!(result.count("response_us.count"), 0, "{result}");
+    assert_eq!(result.count("failed_us.count"), 20, "{result}");
+    assert_ne!(result.text("verdict.blame"), "generator", "{result}");
+}
+
+#[test]
+fn silence_ends_in_timeouts_that_stay_in_the_response_time() {
+    let result =
+        check_all_fail(Script::silence(), "-c 4 -n 12 --timeout 400ms --no-probe", "request_timeout");
+    assert_eq!(result.count("requests.sent"), 12, "{result}");
+    assert_eq!(result.count("response_us.censored"), 12, "{result}");
+    result.close_to("response_us.p50", ms(400)).close_to("response_us.p90", ms(400));
+    assert_eq!(
+        result.count("connections.lost"),
+        12,
+        "a timed-out request takes its connection along: {result}"
+    );
+}
+
+#[test]
+fn a_connection_nobody_accepts_is_a_request_timeout() {
+    let never = Script::constant(ms(0)).accepting(Accept::Never);
+    let target = Target::start(never);
+    let trial = trial();
+    let words = "-c 2 -n 4 --timeout 300ms --no-probe".split_whitespace();
+    let outcome = trial.load(&target.url("/"), words).run();
+    let result = outcome.expect_exit(1).result();
+    result.conserved();
+    assert_eq!(result.count_or_zero("errors.request_timeout"), 4, "{result}");
+    result.close_to("response_us.p50", ms(300));
+}
+
+#[test]
+fn a_full_accept_queue_is_a_connect_timeout() {
+    let later = Accept::After { delay: Duration::from_mins(1), backlog: 0 };
+    let target = Target::start(Script::constant(ms(0)).accepting(later));
+    // Fill the kernel's queue until it does not answer any more.
+    let mut queued = Vec::new();
+    let full = poll_until(Duration::from_secs(20), || {
+        let stream = TcpStream::connect_timeout(&target.address(), ms(200));
+        stream.map(|stream| queued.push(stream)).is_err().then_some(())
+    });
+    assert!(full.is_some(), "the queue took {} connections", queued.len());
+    let result = trial().run(&target, "-c 2 -n 4 --connect-timeout 400ms --timeout 2s --no-probe", 1);
+    assert_eq!(result.count_or_zero("errors.connect_timeout"), 4, "{result}");
+    assert_eq!(result.count("requests.sent"), 0, "{result}");
+    assert_eq!(result.count("response_us.censored"), 4, "{result}");
+    result.close_to("response_us.p50", ms(400));
+}
+
+#[test]
+fn a_slow_acceptor_is_part_of_the_response() {
+    let target =
+        Target::start(Script::constant(ms(1)).accepting(Accept::After { delay: ms(700), backlog: 64 }));
+    let result = trial().run(&target, "-r 20/s -c 40 -d 2s --arrivals even --no-probe", 0);
+    assert_eq!(result.count("requests.done"), 40, "{result}");
+    let max = result.time("response_us.max");
+    assert!(max > ms(300) && max < ms(760), "the first waited for the acceptor: {max:?}: {result}");
+    result.close_to("response_us.p50", ms(1));
+}
+
+#[test]
+fn resets_are_resets() {
+    check_all_fail(Script::reset(), "-c 2 -n 20 --no-probe", "reset");
+    let result = check_all_fail(Script::reset_after_head(1_000), "-c 2 -n 20 --no-probe", "reset");
+    assert_eq!(result.count("wire.retried"), 0, "bytes of the answer had come: {result}");
+    assert_eq!(result.count("connections.lost"), 20, "{result}");
+}
+
+#[test]
+fn half_an_answer_is_closed_early() {
+    let result = check_all_fail(Script::half_close(1_000), "-c 2 -n 20 --no-probe", "closed_early");
+    assert_eq!(result.count("wire.retried"), 0, "{result}");
+    let cut = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel";
+    check_all_fail(Script::raw(cut, true), "-c 2 -n 20 --no-probe", "closed_early");
+    check_all_fail(Script::raw(b"HTTP/1.1 200 OK\r\nConte", true), "-c 2 -n 20 --no-probe", "closed_early");
+    // Nothing at all, on connections that have not served anything: no retry.
+    let result = check_all_fail(Script::raw(b"", true), "-c 2 -n 20 --no-probe", "closed_early");
+    assert_eq!(result.count("wire.retried"), 0, "{result}");
+}
+
+#[test]
+fn wrong_framing_is_a_protocol_error_and_the_run_goes_on() {
+    let wrong: [&[u8]; 9] = [
+        b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello!",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nhello\r\n0\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhelloXX0\r\n\r\n",
+        b"HTTP/1.1 2000 OK\r\nContent-Length: 0\r\n\r\n",
+        b"HTPT/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length : 5\r\n\r\nhello",
+        b"HTTP/1.1 200 OK\r\nX-Nul: a\0b\r\nContent-Length: 0\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: minus\r\n\r\nhello",
+    ];
+    for bytes in wrong {
+        let shown = String::from_utf8_lossy(bytes).into_owned();
+        // Every other answer is right: the run has to go on beside the wrong ones.
+        let (right, bytes) = (answer(200, b"right"), bytes.to_vec());
+        let target = Target::start(Script::new(move |seen| {
+            vec![Act::Send(if seen.number % 2 == 0 { right.clone() } else { bytes.clone() })]
+        }));
+        let result = trial().run(&target, "-c 1 -n 20 --no-probe", 1);
+        assert_eq!(result.count_or_zero("errors.protocol"), 10, "{shown}: {result}");
+        assert_eq!(result.count("requests.done"), 10, "{shown}: {result}");
+        assert_eq!(target.truth().connections, 11, "each wrong answer costs its connection: {shown}");
+    }
+}
+
+#[test]
+fn surplus_bytes_are_a_protocol_error() {
+    // The answer itself was complete; what follows belongs to no request.
+    let mut bytes = answer(200, b"hello");
+    bytes.extend_from_slice(b"and more");
+    let target = Target::start(Script::raw(&bytes, false));
+    let trial = trial();
+    target.reset();
+    let words = "-c 1 -n 10 --no-probe".split_whitespace();
+    let outcome = trial.load(&target.url("/"), words).run();
+    let result = outcome.result();
+    result.conserved().agrees_with(&target.settled());
+    assert!(result.count_or_zero("errors.protocol") > 0, "surplus bytes are told: {result}");
+    assert_eq!(result.count("requests.offered"), 10, "the run goes on: {result}");
+}
+
+#[test]
+fn statuses_are_counted_and_judged() {
+    let target = Target::start(Script::statuses(&[200, 204, 404, 304, 503]));
+    let result = trial().run(&target, "-c 1 -n 50 --no-probe", 1);
+    assert_eq!(result.count("requests.done"), 30, "{result}");
+    assert_eq!(result.count_or_zero("errors.status"), 20, "{result}");
+    for (status, count) in target.truth().by_status {
+        assert_eq!(result.count(&format!("status.{status}")), count, "{result}");
+    }
+    let result = trial().run(&target, "-c 1 -n 50 --no-probe --expect-status 200-399,404,503", 0);
+    assert_eq!(result.count("requests.done"), 50, "{result}");
+}
+
+#[test]
+fn an_answer_after_the_end_is_open() {
+    let target = Target::start(Script::constant(ms(2_500)));
+    let result = trial().run(&target, "-r 20/s -d 1s --arrivals even --drain 300ms --no-probe", 1);
+    assert_eq!(result.count("requests.offered"), 20, "{result}");
+    assert_eq!(result.count("requests.open"), 20, "{result}");
+    assert_eq!(result.count("response_us.censored"), 20, "{result}");
+    // Cut 300 ms after the phase: the youngest waited 350 ms, the oldest 1.3 s.
+    let (min, max) = (result.time("response_us.min"), result.time("response_us.max"));
+    assert!(min >= ms(330) && min <= ms(480), "the youngest waited {min:?}: {result}");
+    assert!(max >= ms(1_290) && max <= ms(1_450), "the oldest waited {max:?}: {result}");
+}
+
+#[test]
+fn an_answer_after_the_timeout_is_not_taken_for_the_next_one() {
+    // Odd requests are answered late, with a body that must never be counted as done.
+    let target = Target::start(Script::new(|seen| {
+        if seen.number % 2 == 1 {
+            return vec![Act::Wait(Duration::from_millis(600)), Act::Send(answer(500, b"late"))];
+        }
+        vec![Act::Send(answer(200, b"in time"))]
+    }));
+    let result = trial().run(&target, "-c 1 -n 6 --timeout 200ms --no-probe", 1);
+    assert_eq!(result.count_or_zero("errors.request_timeout"), 3, "{result}");
+    assert_eq!(result.count("requests.done"), 3, "{result}");
+    assert_eq!(result.count_or_zero("status.500"), 0, "{result}");
+}
+
+#[test]
+fn nothing_but_one_failure_stops_the_run_early() {
+    let target = Target::start(Script::constant(ms(0)).accepting(Accept::Refuse));
+    let trial = trial();
+    let outcome = trial.load(&target.url("/"), ["-c", "4", "-d", "40s", "--no-probe"]).run();
+    let result = outcome.expect_exit(1).result();
+    result.conserved();
+    assert!(outcome.took < Duration::from_secs(20), "stopped early: {outcome}");
+    assert!(outcome.took > Duration::from_secs(4), "not before five seconds have shown it: {outcome}");
+    assert_ne!(result.text("verdict.blame"), "none", "{result}");
+}
+
+#[test]
+fn a_probe_without_answer_ends_it_at_once() {
+    let target = Target::start(Script::constant(ms(0)).accepting(Accept::Refuse));
+    let trial = trial();
+    let outcome = trial.load(&target.url("/"), ["-d", "30s"]).run();
+    let result = outcome.expect_exit(1).result();
+    assert!(outcome.took < Duration::from_secs(5), "{outcome}");
+    assert_eq!(result.at("verdict.reasons")[0], "probe", "{result}");
+    assert_eq!(result.count("requests.offered"), 0, "{result}");
+    assert_eq!(result.count("setup.failed"), 1, "{result}");
+}

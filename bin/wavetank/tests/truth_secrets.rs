@@ -1,0 +1,122 @@
+//! Truth suite: a secret reaches the target and nothing else.
+
+use wavetank_testkit::{Act, Outcome, Script, Target, Trial, answer};
+
+fn trial() -> Trial {
+    Trial::new(env!("CARGO_BIN_EXE_wavetank"))
+}
+
+/// Panics if any of `secrets` stands in what was printed or in any file below the trial's folder, but
+/// for files whose name begins with `given`: those the user wrote.
+#[track_caller]
+fn check_hidden(trial: &Trial, outcomes: &[Outcome], secrets: &[&str]) {
+    let mut looked_at = 0;
+    for path in trial.place().all_files() {
+        if path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("given")) {
+            continue;
+        }
+        looked_at += 1;
+        let bytes = std::fs::read(&path).expect("an artefact can be read");
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        for secret in secrets {
+            assert!(!text.contains(secret), "{secret} stands in {}", path.display());
+        }
+    }
+    assert!(looked_at >= 4, "an archive has more than {looked_at} files");
+    for outcome in outcomes {
+        for secret in secrets {
+            assert!(!outcome.stdout.contains(secret), "{secret} on stdout: {outcome}");
+            assert!(!outcome.stderr.contains(secret), "{secret} on stderr: {outcome}");
+        }
+    }
+}
+
+/// A target that answers 200 if the field has this value, else 401; failures make samples.
+fn door(field: &'static str, value: &'static str) -> Target {
+    Target::start(Script::new(move |seen| {
+        let known = seen.field(field) == Some(value);
+        // A third of the answers fails, so that samples of failures are kept, and echoes the secret.
+        let status = if !known {
+            401
+        } else if seen.number % 3 == 0 {
+            500
+        } else {
+            200
+        };
+        vec![Act::Send(answer(status, b"hello"))]
+    }))
+}
+
+/// Runs with `words` in every format and looks everywhere.
+#[track_caller]
+fn check(target: &Target, words: &[&str], secrets: &[&str], trial: &Trial) {
+    let mut outcomes = Vec::new();
+    for format in ["json", "text", "junit"] {
+        let out = trial.place().file(&format!("{format}.{}", if format == "junit" { "xml" } else { format }));
+        let run = trial.program().args(["run", &target.url("/"), "-c", "2", "-n", "30", "--format", format]);
+        let outcome = run.args(["--out", &out]).args(words).run();
+        outcome.expect_exit(1);
+        outcomes.push(outcome);
+    }
+    outcomes.push(trial.program().args(["run", &target.url("/"), "--once"]).args(words).run());
+    for format in ["json", "text"] {
+        outcomes.push(trial.program().args(["report", "latest", "--format", format]).run());
+    }
+    // A mistake beside the secret must not make the error message tell it.
+    outcomes.push(trial.program().args(["run", &target.url("/"), "-d", "never"]).args(words).run());
+    let truth = target.truth();
+    assert!(!truth.by_status.contains_key(&401), "the target was told the secret: {:?}", truth.by_status);
+    assert!(truth.by_status[&200] >= 30, "{:?}", truth.by_status);
+    check_hidden(trial, &outcomes, secrets);
+}
+
+#[test]
+fn an_authorization_field_is_hidden() {
+    let target = door("authorization", "Bearer planted-secret-one");
+    check(&target, &["-H", "Authorization: Bearer planted-secret-one"], &["planted-secret-one"], &trial());
+}
+
+#[test]
+fn a_cookie_is_hidden_in_any_spelling() {
+    let target = door("cookie", "session=planted-secret-two");
+    check(&target, &["-H", "cOOkie:session=planted-secret-two"], &["planted-secret-two"], &trial());
+}
+
+#[test]
+fn basic_credentials_are_hidden() {
+    // "planted-user:planted-secret-three" in base64 (RFC 7617).
+    let encoded = "cGxhbnRlZC11c2VyOnBsYW50ZWQtc2VjcmV0LXRocmVl";
+    let target = door("authorization", "Basic cGxhbnRlZC11c2VyOnBsYW50ZWQtc2VjcmV0LXRocmVl");
+    let secrets = ["planted-secret-three", encoded];
+    check(&target, &["--basic", "planted-user:planted-secret-three"], &secrets, &trial());
+    let trial = trial();
+    let file = trial.place().write("given", "planted-user:planted-secret-three\n");
+    check(&target, &["--basic", &format!("@{file}")], &secrets, &trial);
+}
+
+#[test]
+fn fields_from_a_file_are_hidden() {
+    let target = door("proxy-authorization", "Token planted-secret-four");
+    let trial = trial();
+    let file = trial.place().write("given", "Proxy-Authorization: Token planted-secret-four\nX-Open: yes\n");
+    check(&target, &["-H", &format!("@{file}")], &["planted-secret-four"], &trial);
+}
+
+#[test]
+fn a_password_in_the_url_is_hidden() {
+    let target = door("host", "never");
+    let trial = trial();
+    let url = format!("http://planted-user:planted-secret-five@{}/", target.address());
+    let outcome = trial.program().args(["run", &url, "-n", "3"]).run();
+    for text in [&outcome.stdout, &outcome.stderr] {
+        assert!(
+            !text.contains("planted-secret-five"),
+            "{}",
+            text.replace("planted-secret-five", "(the secret)")
+        );
+    }
+    for path in trial.place().all_files() {
+        let text = String::from_utf8_lossy(&std::fs::read(&path).expect("readable")).into_owned();
+        assert!(!text.contains("planted-secret-five"), "{}", path.display());
+    }
+}

@@ -1,0 +1,114 @@
+//! Truth suite: stopped from outside, a run still tells the truth about what had happened.
+
+use std::time::Duration;
+
+use wavetank_testkit::{RunResult, Running, Script, Signal, Target, Trial};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn trial() -> Trial {
+    Trial::new(env!("CARGO_BIN_EXE_wavetank"))
+}
+
+fn ms(n: u64) -> Duration {
+    Duration::from_millis(n)
+}
+
+/// Starts load and waits until the target has seen `requests` of it.
+fn under_load(trial: &Trial, target: &Target, words: &str, requests: u64) -> Running {
+    let running = trial.load(&target.url("/"), words.split_whitespace()).start();
+    target.wait_for("load", 20 * SECOND, |truth| truth.requests >= requests);
+    running
+}
+
+#[track_caller]
+fn check_stopped(result: &RunResult) {
+    assert_eq!(result.status(), "incomplete", "{result}");
+    let reasons = result.at("verdict.reasons").as_array().expect("reasons are a list");
+    assert!(reasons.iter().any(|reason| reason == "signal"), "{result}");
+}
+
+#[test]
+fn the_first_signal_drains() {
+    for signal in [Signal::INT, Signal::TERM] {
+        let target = Target::start(Script::constant(ms(300)));
+        let trial = trial();
+        let running = under_load(&trial, &target, "-c 8 -d 60s --no-probe", 20);
+        running.signal(signal);
+        let outcome = running.wait(12 * SECOND);
+        let result = trial.check(&outcome, &target, 130);
+        check_stopped(&result);
+        assert_eq!(result.count("requests.open"), 0, "all were answered in the drain: {result}");
+        assert_eq!(result.count("requests.done"), result.count("requests.offered"), "{result}");
+        assert_eq!(trial.place().runs("runs").len(), 1, "the archive is there");
+        let report = trial.program().args(["report", "latest", "--format", "json"]).run();
+        assert_eq!(report.expect_exit(0).result(), result, "and says the same");
+    }
+}
+
+#[test]
+fn an_open_run_drains_too() {
+    let target = Target::start(Script::constant(ms(200)));
+    let trial = trial();
+    let running = under_load(&trial, &target, "-r 100/s -d 60s --no-probe --threads 2", 50);
+    running.signal(Signal::INT);
+    let outcome = running.wait(12 * SECOND);
+    let result = trial.check(&outcome, &target, 130);
+    check_stopped(&result);
+    assert_eq!(result.count("requests.open"), 0, "{result}");
+}
+
+#[test]
+fn the_second_signal_stops_at_once_and_still_reports() {
+    let target = Target::start(Script::silence());
+    let trial = trial();
+    let running = under_load(&trial, &target, "-c 6 -d 60s --no-probe", 6);
+    running.signal(Signal::INT);
+    assert!(!running.ends_within(ms(700)), "it drains: six requests are under way");
+    running.signal(Signal::INT);
+    let outcome = running.wait(4 * SECOND);
+    let result = trial.check(&outcome, &target, 130);
+    check_stopped(&result);
+    assert_eq!(result.count("requests.open"), 6, "{result}");
+    assert_eq!(result.count("response_us.censored"), 6, "{result}");
+    let waited = result.time("response_us.min");
+    assert!(waited >= ms(650), "with the time they waited: {waited:?}: {result}");
+}
+
+#[test]
+fn a_drain_after_a_signal_is_bounded() {
+    let target = Target::start(Script::silence());
+    let trial = trial();
+    let running = under_load(&trial, &target, "-c 3 -d 60s --drain 1s --no-probe", 3);
+    running.signal(Signal::TERM);
+    let outcome = running.wait(12 * SECOND);
+    let result = trial.check(&outcome, &target, 130);
+    assert_eq!(result.count("requests.open"), 3, "{result}");
+}
+
+#[test]
+fn a_kill_at_any_moment_leaves_an_archive_that_opens() {
+    // Moments are counted in requests the target has seen: before the first seal, around seals, later.
+    for requests in [1, 150, 199, 201, 450] {
+        let target = Target::start(Script::constant(ms(2)));
+        let trial = trial();
+        let running = under_load(&trial, &target, "-r 200/s -d 60s --arrivals even --no-probe", requests);
+        running.signal(Signal::KILL);
+        let outcome = running.wait(4 * SECOND);
+        assert_eq!(outcome.signal, Some(9), "{outcome}");
+        let runs = trial.place().runs("runs");
+        assert_eq!(runs.len(), 1, "killed after {requests}: {outcome}");
+        assert!(!runs[0].join("run.json").exists(), "run.json means finished");
+        let report = trial.program().args(["report", "latest", "--format", "json"]).run();
+        let result = report.expect_exit(0).result();
+        assert_eq!(result.status(), "incomplete", "{result}");
+        result.conserved();
+        // What was sealed is there: full seconds of 200, and no request the target has not seen coming.
+        let offered = result.count("requests.offered");
+        let seen = target.truth().requests;
+        assert_eq!(offered % 200, 0, "whole intervals: {result}");
+        assert!(offered <= seen + 1 && offered + 420 > seen, "killed after {seen}: {result}");
+        let text = trial.program().args(["report", "latest"]).run();
+        assert!(text.expect_exit(0).stdout.to_lowercase().contains("incomplete"), "{text}");
+    }
+}

@@ -1,0 +1,53 @@
+//! [`Trial`]: one `wavetank run` after another against scripted targets, in a folder of their own.
+
+use crate::place::Place;
+use crate::program::{Outcome, Program};
+use crate::result::RunResult;
+use crate::target::Target;
+
+/// The binary under test with a folder for its archives.
+#[derive(Debug)]
+pub struct Trial {
+    program: Program,
+    place: Place,
+}
+
+impl Trial {
+    /// For the binary at `path`.
+    pub fn new(path: &str) -> Self {
+        Self { program: Program::new(path), place: Place::new() }
+    }
+
+    /// The binary, without any words.
+    pub fn program(&self) -> Program {
+        self.program.clone().in_folder(self.place.path())
+    }
+
+    /// The folder the binary runs in; the runs directory is its `runs`.
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// `run URL WORDS… --format json`, not started yet.
+    pub fn load<S: AsRef<str>>(&self, url: &str, words: impl IntoIterator<Item = S>) -> Program {
+        self.program().args(["run", url]).args(words).args(["--format", "json"])
+    }
+
+    /// Runs load against `target` and checks what must hold in every run: the exit code, the conservation
+    /// of its counters, and that it and the target counted the same number of requests.
+    #[track_caller]
+    pub fn run(&self, target: &Target, words: &str, exit: i32) -> RunResult {
+        target.reset();
+        let outcome = self.load(&target.url("/"), words.split_whitespace()).run();
+        self.check(&outcome, target, exit)
+    }
+
+    /// The checks of [`Trial::run`] on the outcome of a program made by [`Trial::load`].
+    #[track_caller]
+    pub fn check(&self, outcome: &Outcome, target: &Target, exit: i32) -> RunResult {
+        outcome.expect_exit(exit);
+        let result = outcome.result();
+        result.conserved().agrees_with(&target.settled());
+        result
+    }
+}
