@@ -193,3 +193,22 @@ fn counts_agree_with_ab_and_wrk() {
         None => skip("counts_agree_with_ab_and_wrk", "wrk is not installed"),
     }
 }
+
+#[test]
+fn two_hundred_connections_are_kept_on_schedule() {
+    let target = Target::start(Script::constant(ms(100)));
+    let mut clients: Vec<Client> = (0..200).map(|_| Client::connect(target.address())).collect();
+    for client in &mut clients {
+        client.send("GET / HTTP/1.1\r\nHost: test\r\n\r\n");
+    }
+    for client in &mut clients {
+        assert_eq!(client.receive().status, 200);
+    }
+    let received = Stamp::now();
+    let truth = target.truth();
+    assert_eq!((truth.requests, truth.open, truth.open_peak), (200, 200, 200));
+    let last = truth.arrivals.iter().map(|arrival| arrival.at).max().expect("all arrived");
+    let after = received.since(last);
+    // Reading 200 answers takes this side some milliseconds as well.
+    assert!(after >= ms(100) && after < ms(120), "the last answer came {after:?} after the last request");
+}

@@ -1,0 +1,90 @@
+//! The checks every run must pass catch what they are for: a check that cannot fail proves nothing.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use wavetank_testkit::{RunResult, Truth};
+
+/// A run that obeys the contract: 100 offered, 90 done, 6 failed, 3 dropped, 1 open.
+fn right() -> Value {
+    json!({
+        "schema": "wavetank.run/1",
+        "requests": {"offered": 100, "sent": 96, "done": 90, "failed": 6, "late": 0, "dropped": 3, "open": 1},
+        "dropped_by": {"max_open": 3},
+        "errors": {"reset": 4, "request_timeout": 2},
+        "wire": {"sent": 98, "retried": 2, "redirected": 0, "resources": 0},
+        "warmup": {"wire": {"sent": 10}},
+        "setup": {"sent": 1, "done": 1, "failed": 0},
+        "connections": {"offered": 12, "opening": 1, "opened": 10, "failed": 1, "closed": 6, "lost": 3, "open": 1},
+        "response_us": {"count": 93, "censored": 3, "p50": 50_000.0},
+    })
+}
+
+/// Whether `check` passes for `right` with `value` put at `path`.
+fn passes(path: &str, value: u64, check: impl Fn(&RunResult)) -> bool {
+    let mut run = right();
+    let place = path.split('.').fold(&mut run, |value, name| &mut value[name]);
+    if !path.is_empty() {
+        *place = value.into();
+    }
+    let run = RunResult::new(run);
+    catch_unwind(AssertUnwindSafe(|| check(&run))).is_ok()
+}
+
+#[test]
+fn conservation_is_checked_on_every_counter() {
+    let check = |run: &RunResult| {
+        run.conserved();
+    };
+    assert!(passes("requests.offered", 100, check), "the right run passes");
+    for (path, value) in [
+        ("requests.offered", 101),
+        ("requests.done", 91),
+        ("requests.failed", 5),
+        ("requests.dropped", 4),
+        ("requests.open", 0),
+        ("requests.sent", 95),
+        ("errors.reset", 5),
+        ("errors.sadness", 0),
+        ("dropped_by.max_open", 2),
+        ("dropped_by.boredom", 0),
+        ("wire.sent", 96),
+        ("wire.retried", 0),
+        ("response_us.count", 90),
+        ("response_us.censored", 2),
+        ("connections.opened", 11),
+        ("connections.lost", 4),
+        ("connections.opening", 0),
+    ] {
+        assert!(!passes(path, value, check), "{path} = {value} must be caught");
+    }
+}
+
+#[test]
+fn the_targets_count_is_the_wires() {
+    let truth = |requests, malformed| Truth { requests, malformed, ..Truth::default() };
+    let agrees = |truth: Truth| {
+        passes("wire.sent", 98, |run| {
+            run.agrees_with(&truth);
+        })
+    };
+    assert!(agrees(truth(109, 0)), "98 + 10 + 1");
+    for wrong in [truth(108, 0), truth(110, 0), truth(96, 0), truth(109, 1)] {
+        assert!(!agrees(wrong));
+    }
+}
+
+#[test]
+fn closeness_is_two_percent_or_a_millisecond() {
+    let close = |found_us: u64, expected_ms: u64| {
+        let expected = Duration::from_millis(expected_ms);
+        passes("response_us.p50", found_us, |run| {
+            run.close_to("response_us.p50", expected);
+        })
+    };
+    assert!(close(10_999, 10) && close(9_001, 10));
+    assert!(!close(11_001, 10) && !close(8_999, 10));
+    assert!(close(1_019_999, 1_000) && close(980_001, 1_000));
+    assert!(!close(1_020_001, 1_000) && !close(979_999, 1_000));
+}
