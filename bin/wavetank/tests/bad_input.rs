@@ -118,9 +118,7 @@ fn habits_of_other_tools_are_understood() {
     check_unsent(&["-k"], &["-k"]);
     check_unsent(&["-t", "30"], &["--t"]);
     check_unsent(&["-q"], &["--quiet"]);
-    check_unsent(&["--duration", "10s"], &["-d"]);
-    check_unsent(&["--rate", "10/s"], &["-r"]);
-    check_unsent(&["--connections", "10"], &["-c"]);
+    check_unsent(&["-z", "10s"], &["-d"]);
     check_unsent(&["--treads", "2"], &["--threads"]);
     check_unsent(&["--formt", "json"], &["--format"]);
 }
@@ -170,7 +168,7 @@ fn options_that_contradict_each_other() {
         &["--no-keepalive", "--requests-per-connection", "5"],
         &["--no-keepalive", "--pipeline", "4"],
         &["--http", "1.0", "--pipeline", "4"],
-        &["-c", "5", "--max-open", "2", "-r", "10/s", "--once"],
+        &["-c", "5", "--max-open", "2", "-r", "10/s"],
         &["--basic", "a:b", "-H", "Authorization: Bearer x"],
     ];
     for words in conflicts {

@@ -222,14 +222,23 @@ fn the_truth_is_what_was_asked() {
         }
     }
     let told = truth(&serve);
+    assert_eq!(told["schema"], "wavetank.truth/1", "{told:#}");
+    assert_eq!((told["requests"].clone(), told["answers"].clone()), (12.into(), 12.into()), "{told:#}");
+    assert_eq!(told["connections"]["accepted"], 3, "those for /truth are counted apart: {told:#}");
     assert_eq!(told["paths"]["/"], 6, "{told:#}");
     assert_eq!(told["paths"]["/status/404"], 3, "{told:#}");
-    assert_eq!(told["status"]["404"], 3, "{told:#}");
+    assert_eq!(
+        (told["statuses"]["200"].clone(), told["statuses"]["404"].clone()),
+        (9.into(), 3.into()),
+        "{told:#}"
+    );
+    assert_eq!(told["arrivals"]["gaps_us"]["count"], 11, "{told:#}");
     let mut client = Client::connect(serve.address());
     let reset = client.send("POST /truth/reset HTTP/1.1\r\nHost: t\r\nContent-Length: 0\r\n\r\n").receive();
     assert_eq!(reset.status / 100, 2);
     let told = truth(&serve);
     assert!(told["paths"]["/"].is_null(), "{told:#}");
+    assert_eq!(told["requests"], 0, "{told:#}");
 }
 
 #[test]
