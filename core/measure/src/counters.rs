@@ -32,8 +32,11 @@ impl Counters {
 
     /// Failed and dropped for which the generator is to blame; `max_open` drops are not among them here.
     pub fn generator_failures(&self) -> u64 {
-        let failed: u64 =
-            ErrorClass::ALL.iter().filter(|class| class.is_generator()).map(|&class| self.errors[class as usize]).sum();
+        let failed: u64 = ErrorClass::ALL
+            .iter()
+            .filter(|class| class.is_generator())
+            .map(|&class| self.errors[class as usize])
+            .sum();
         failed + self.dropped() - self.dropped_by[DropReason::MaxOpen as usize]
     }
 
@@ -120,6 +123,19 @@ pub struct ConnCounts {
     pub peak: u64,
 }
 
+impl ConnCounts {
+    /// Add another's counts. The gauges `opening`, `open` and `peak` are left alone: what they add up to depends
+    /// on whether the other is of another thread or of another time.
+    pub fn merge(&mut self, other: &Self) {
+        self.offered += other.offered;
+        self.opened += other.opened;
+        self.failed += other.failed;
+        self.closed += other.closed;
+        self.lost += other.lost;
+        self.reopened += other.reopened;
+    }
+}
+
 /// Bytes handed to and received from the kernel for connections under load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bytes {
@@ -127,4 +143,12 @@ pub struct Bytes {
     pub sent: u64,
     /// Received from the kernel.
     pub received: u64,
+}
+
+impl Bytes {
+    /// Add another's counts.
+    pub fn merge(&mut self, other: &Self) {
+        self.sent += other.sent;
+        self.received += other.received;
+    }
 }

@@ -1,14 +1,17 @@
 //! [`Histogram`]: the one layout everywhere.
 
-/// HdrHistogram's own buckets: 2 significant digits (256 sub-buckets, 128 an octave), unit 1 ns, up to
+use crate::sparse::Sparse;
+
+/// `HdrHistogram`'s own buckets: 2 significant digits (256 sub-buckets, 128 an octave), unit 1 ns, up to
 /// 2^42 − 1 ns (73 min). Above it the top bucket and `clipped`; exact min, max, sum and count beside.
-/// Source of the layout: the public HdrHistogram specification (`lowest = 1`, `highest = 2^42 − 1`, `digits = 2`).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// Source of the layout: the public `HdrHistogram` specification (`lowest = 1`, `highest = 2^42 − 1`, `digits = 2`).
+#[derive(Clone, Debug, Default)]
 pub struct Histogram {
-    /// Allocated on first use; empty until then.
+    /// Allocated on first use and kept by `clear`; empty until then.
     counts: Vec<u64>,
     count: u64,
     clipped: u64,
+    /// `u64::MAX` while allocated and nothing is recorded, so that `record` need not ask.
     min: u64,
     max: u64,
     sum: u128,
@@ -23,17 +26,66 @@ impl Histogram {
     /// Record one value in nanoseconds.
     #[inline]
     pub fn record(&mut self, ns: u64) {
+        self.record_n(ns, 1);
+    }
+
+    /// Record `n` equal values in nanoseconds.
+    #[inline]
+    pub fn record_n(&mut self, ns: u64, n: u64) {
         if self.counts.is_empty() {
-            self.counts = vec![0; Self::BUCKETS];
-            self.min = u64::MAX;
+            self.allocate();
         }
-        let clamped = ns.min(Self::HIGHEST);
-        self.counts[Self::index(clamped)] += 1;
-        self.clipped += u64::from(ns > Self::HIGHEST);
-        self.count += 1;
-        self.sum += u128::from(ns);
+        if n == 0 {
+            return;
+        }
+        self.counts[Self::index(ns)] += n;
+        self.clipped += if ns > Self::HIGHEST { n } else { 0 };
+        self.count += n;
+        self.sum += u128::from(ns) * u128::from(n);
         self.min = self.min.min(ns);
         self.max = self.max.max(ns);
+    }
+
+    /// Add another's values. Exact, and the same in any order.
+    pub fn merge(&mut self, other: &Self) {
+        if other.count == 0 {
+            return;
+        }
+        if self.counts.is_empty() {
+            self.allocate();
+        }
+        let touched = other.touched();
+        self.counts[touched.clone()]
+            .iter_mut()
+            .zip(&other.counts[touched])
+            .for_each(|(mine, theirs)| *mine += theirs);
+        self.count += other.count;
+        self.clipped += other.clipped;
+        self.sum += other.sum;
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+    }
+
+    /// Forget all values but keep the memory: costs only the range of buckets that was touched.
+    pub fn clear(&mut self) {
+        if self.count > 0 {
+            let touched = self.touched();
+            self.counts[touched].fill(0);
+            (self.count, self.clipped, self.min, self.max, self.sum) = (0, 0, u64::MAX, 0, 0);
+        }
+    }
+
+    /// Take away values that were merged before; `bounds` are the exact minimum and maximum of what remains,
+    /// which buckets alone cannot tell.
+    pub(crate) fn take_away(&mut self, other: &Sparse, bounds: Option<(u64, u64)>) {
+        for &(index, n) in &other.buckets {
+            self.counts[usize::from(index)] -= n;
+        }
+        self.count -= other.count;
+        self.clipped -= other.clipped;
+        self.sum -= other.sum;
+        debug_assert_eq!(bounds.is_none(), self.count == 0, "bounds belong to what remains");
+        (self.min, self.max) = bounds.unwrap_or((u64::MAX, 0));
     }
 
     /// Values recorded.
@@ -41,26 +93,137 @@ impl Histogram {
         self.count
     }
 
+    /// Whether nothing is recorded.
+    pub const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Values above [`Histogram::HIGHEST`], which share the top bucket.
+    pub const fn clipped(&self) -> u64 {
+        self.clipped
+    }
+
+    /// The exact smallest value; 0 when empty.
+    pub const fn min(&self) -> u64 {
+        if self.count == 0 { 0 } else { self.min }
+    }
+
+    /// The exact largest value; 0 when empty.
+    pub const fn max(&self) -> u64 {
+        self.max
+    }
+
+    /// The exact sum of all values.
+    pub const fn sum(&self) -> u128 {
+        self.sum
+    }
+
+    /// The exact mean; 0 when empty.
+    pub fn mean(&self) -> f64 {
+        if self.count == 0 { 0.0 } else { self.sum as f64 / self.count as f64 }
+    }
+
+    /// Percentile `q` (0 to 100): nearest rank, highest equivalent value of its bucket, capped by the exact
+    /// maximum; `None` when empty.
+    pub fn percentile(&self, q: f64) -> Option<u64> {
+        if self.count == 0 {
+            return None;
+        }
+        let rank = self.rank(q);
+        let mut seen = 0;
+        for index in self.touched() {
+            seen += self.counts[index];
+            if seen >= rank {
+                return Some(Self::highest_equivalent(index).min(self.max));
+            }
+        }
+        Some(self.max)
+    }
+
+    /// Whether fewer than [`wavetank_plan::constants::UNCERTAIN_BELOW`] samples lie above percentile `q`.
+    pub fn is_uncertain(&self, q: f64) -> bool {
+        self.count == 0 || self.count - self.rank(q) < wavetank_plan::constants::UNCERTAIN_BELOW
+    }
+
+    /// The buckets with values: index (0 to [`Histogram::BUCKETS`]) and count, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
+        self.touched().map(|index| (index, self.counts[index])).filter(|&(_, n)| n > 0)
+    }
+
     /// Its parts, as [`Self::from_parts`] takes them: bucket counts in the layout's order (empty if nothing was
     /// recorded), clipped, min, max, sum. For encoding.
     pub fn parts(&self) -> (&[u64], u64, u64, u64, u128) {
-        (&self.counts, self.clipped, self.min, self.max, self.sum)
+        (&self.counts, self.clipped, self.min(), self.max, self.sum)
     }
 
     /// Put together again from its parts, for decoding; `counts` has [`Self::BUCKETS`] entries. `None` if the
     /// parts contradict one another.
     pub fn from_parts(counts: Vec<u64>, clipped: u64, min: u64, max: u64, sum: u128) -> Option<Self> {
         let count = counts.iter().try_fold(0_u64, |sum, &n| sum.checked_add(n))?;
-        let sound = counts.len() == Self::BUCKETS && count > 0 && clipped <= count && min <= max;
-        let lowest = counts.iter().position(|&n| n > 0) == Some(Self::index(min.min(Self::HIGHEST)));
-        let highest = counts.iter().rposition(|&n| n > 0) == Some(Self::index(max.min(Self::HIGHEST)));
-        (sound && lowest && highest).then_some(Self { counts, count, clipped, min, max, sum })
+        let sound = counts.len() == Self::BUCKETS
+            && count > 0
+            && min <= max
+            && clipped <= counts[Self::BUCKETS - 1]
+            && (clipped > 0) == (max > Self::HIGHEST)
+            && counts.iter().position(|&n| n > 0) == Some(Self::index(min))
+            && counts.iter().rposition(|&n| n > 0) == Some(Self::index(max))
+            && (u128::from(min) * u128::from(count)..=u128::from(max) * u128::from(count)).contains(&sum);
+        sound.then_some(Self { counts, count, clipped, min, max, sum })
     }
 
+    /// The bucket of a value; values above [`Histogram::HIGHEST`] share the top one.
     #[inline]
-    const fn index(ns: u64) -> usize {
+    pub const fn index(ns: u64) -> usize {
+        let ns = if ns > Self::HIGHEST { Self::HIGHEST } else { ns };
         let octave = (64 - (ns | 255).leading_zeros() - 8) as usize;
-        let sub = (ns >> octave) as usize;
-        ((octave + 1) << 7) + sub - 128
+        // (octave + 1) half-octaves of 128 below, and the upper half of this octave's 256 sub-buckets.
+        (octave << 7) + (ns >> octave) as usize
+    }
+
+    /// The lowest value of bucket `index`.
+    pub const fn lowest_equivalent(index: usize) -> u64 {
+        let octave = Self::octave(index);
+        ((index - (octave << 7)) as u64) << octave
+    }
+
+    /// The highest value of bucket `index`.
+    pub const fn highest_equivalent(index: usize) -> u64 {
+        Self::lowest_equivalent(index) + (1 << Self::octave(index)) - 1
+    }
+
+    /// How many low bits values of bucket `index` do not keep.
+    const fn octave(index: usize) -> usize {
+        if index < 256 { 0 } else { (index >> 7) - 1 }
+    }
+
+    /// The nearest rank of percentile `q`: 1 to `count`.
+    fn rank(&self, q: f64) -> u64 {
+        let exact = q.clamp(0.0, 100.0) * self.count as f64 / 100.0;
+        // 99.9 % of 1,000 is rank 999, although 99.9 is not exact in binary.
+        let rank = (exact - (exact * 1e-14 + 1e-9)).ceil() as u64;
+        rank.clamp(1, self.count)
+    }
+
+    /// The range of buckets that can hold values.
+    fn touched(&self) -> std::ops::Range<usize> {
+        if self.count == 0 { 0..0 } else { Self::index(self.min)..Self::index(self.max) + 1 }
+    }
+
+    /// Kept out of `record`, which must stay small enough to be inlined.
+    #[cold]
+    #[inline(never)]
+    fn allocate(&mut self) {
+        self.counts = vec![0; Self::BUCKETS];
+        self.min = u64::MAX;
     }
 }
+
+/// The values, not the memory: a cleared histogram equals a new one.
+impl PartialEq for Histogram {
+    fn eq(&self, other: &Self) -> bool {
+        let exact = |h: &Self| (h.count, h.clipped, h.min(), h.max, h.sum);
+        exact(self) == exact(other) && self.iter().eq(other.iter())
+    }
+}
+
+impl Eq for Histogram {}

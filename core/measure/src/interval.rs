@@ -1,5 +1,6 @@
 //! [`Interval`]: what happened in one stretch of time, on one thread or merged.
 
+use wavetank_plan::constants::THREAD_FULL_SHARE;
 use wavetank_plan::{Key, Nanos};
 
 use crate::{Bytes, ConnCounts, Counters, Histogram, StatusCounts, Wire};
@@ -28,6 +29,113 @@ pub struct Interval {
     pub threads: Vec<ThreadHealth>,
 }
 
+impl Interval {
+    /// Where the series of `key` stands in `steps`, made if missing. It stays there over [`Interval::clear`], so
+    /// a load thread asks once and remembers.
+    pub fn step_index(&mut self, key: Key) -> usize {
+        let at = self.steps.iter().position(|series| series.key == key);
+        at.unwrap_or_else(|| {
+            self.steps.push(StepSeries { key, ..StepSeries::default() });
+            self.steps.len() - 1
+        })
+    }
+
+    /// The series of `key`, made if missing.
+    pub fn step_mut(&mut self, key: Key) -> &mut StepSeries {
+        let index = self.step_index(key);
+        &mut self.steps[index]
+    }
+
+    /// The series of phase number `phase`, made if missing.
+    pub fn phase_mut(&mut self, phase: u16) -> &mut PhaseSeries {
+        let index = self.phases.iter().position(|series| series.phase == phase).unwrap_or_else(|| {
+            self.phases.push(PhaseSeries { phase, ..PhaseSeries::default() });
+            self.phases.len() - 1
+        });
+        &mut self.phases[index]
+    }
+
+    /// The series of (phase, target), made if missing.
+    pub fn target_mut(&mut self, phase: u16, target: u16) -> &mut TargetSeries {
+        let known = self.targets.iter().position(|series| (series.phase, series.target) == (phase, target));
+        let index = known.unwrap_or_else(|| {
+            self.targets.push(TargetSeries { phase, target, ..TargetSeries::default() });
+            self.targets.len() - 1
+        });
+        &mut self.targets[index]
+    }
+
+    /// End, on the run's clock: the seal.
+    pub const fn end(&self) -> Nanos {
+        self.from.after(self.len)
+    }
+
+    /// Add what another load thread or agent saw in the same stretch of time. Exact, and the same in any order:
+    /// counts and gauges add up (`peak` is then an upper bound: threads peak at different instants),
+    /// threads stand side by side, lists end up sorted.
+    pub fn merge(&mut self, other: &Self) {
+        if self.len == Nanos::ZERO {
+            (self.from, self.len) = (other.from, other.len);
+        } else if other.len > Nanos::ZERO {
+            let end = self.end().max(other.end());
+            self.from = self.from.min(other.from);
+            self.len = end - self.from;
+        }
+        for theirs in &other.steps {
+            let mine = self.step_mut(theirs.key);
+            mine.merge(theirs);
+            mine.open += theirs.open;
+        }
+        other.phases.iter().for_each(|theirs| self.phase_mut(theirs.phase).merge(theirs));
+        other.targets.iter().for_each(|theirs| self.target_mut(theirs.phase, theirs.target).merge(theirs));
+        self.conns.merge(&other.conns);
+        self.conns.opening += other.conns.opening;
+        self.conns.open += other.conns.open;
+        self.conns.peak += other.conns.peak;
+        self.bytes.merge(&other.bytes);
+        self.users += other.users;
+        self.threads.extend_from_slice(&other.threads);
+        self.sort();
+    }
+
+    /// Empty it for the next stretch, keeping the series in their places and their memory.
+    pub fn clear(&mut self) {
+        for StepSeries { key: _, counters, open, status, wire, response, service } in &mut self.steps {
+            *counters = Counters::default();
+            *open = 0;
+            status.0.clear();
+            *wire = Wire::default();
+            response.clear();
+            service.clear();
+        }
+        for PhaseSeries { phase: _, lag, wait, ttfb, transfer, failed } in &mut self.phases {
+            [lag, wait, ttfb, transfer, failed].into_iter().for_each(Histogram::clear);
+        }
+        for TargetSeries { phase: _, target: _, connect, tls } in &mut self.targets {
+            connect.clear();
+            tls.clear();
+        }
+        self.conns = ConnCounts::default();
+        self.bytes = Bytes::default();
+        self.users = 0;
+        self.threads.clear();
+        (self.from, self.len) = (Nanos::ZERO, Nanos::ZERO);
+    }
+
+    /// Whether a load thread was full: busy for at least the share of the contract.
+    pub fn has_full_thread(&self) -> bool {
+        self.threads.iter().any(|health| health.is_full(self.len))
+    }
+
+    fn sort(&mut self) {
+        self.steps.sort_by_key(|series| series.key);
+        self.steps.iter_mut().for_each(|series| series.status.0.sort_unstable());
+        self.phases.sort_by_key(|series| series.phase);
+        self.targets.sort_by_key(|series| (series.phase, series.target));
+        self.threads.sort_unstable();
+    }
+}
+
 /// Requests of one key.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StepSeries {
@@ -47,6 +155,17 @@ pub struct StepSeries {
     pub service: Histogram,
 }
 
+impl StepSeries {
+    /// Add another's counts and times. The gauge `open` is left alone: it adds up over threads, not over time.
+    pub fn merge(&mut self, other: &Self) {
+        self.counters.merge(&other.counters);
+        self.status.merge(&other.status);
+        self.wire.merge(&other.wire);
+        self.response.merge(&other.response);
+        self.service.merge(&other.service);
+    }
+}
+
 /// Times of one phase.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PhaseSeries {
@@ -64,6 +183,17 @@ pub struct PhaseSeries {
     pub failed: Histogram,
 }
 
+impl PhaseSeries {
+    /// Add another's times.
+    pub fn merge(&mut self, other: &Self) {
+        self.lag.merge(&other.lag);
+        self.wait.merge(&other.wait);
+        self.ttfb.merge(&other.ttfb);
+        self.transfer.merge(&other.transfer);
+        self.failed.merge(&other.failed);
+    }
+}
+
 /// Connection set-up towards one target, by the phase of the connection's planned instant.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TargetSeries {
@@ -77,8 +207,16 @@ pub struct TargetSeries {
     pub tls: Histogram,
 }
 
+impl TargetSeries {
+    /// Add another's times.
+    pub fn merge(&mut self, other: &Self) {
+        self.connect.merge(&other.connect);
+        self.tls.merge(&other.tls);
+    }
+}
+
 /// How a load thread fared in one interval: the generator judges itself first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ThreadHealth {
     /// Number of the thread, from 0.
     pub thread: u16,
@@ -96,4 +234,27 @@ pub struct ThreadHealth {
     pub send_call_ns_max: u64,
     /// CPU time of the thread.
     pub cpu_ns: u64,
+}
+
+impl ThreadHealth {
+    /// The share of an interval of length `len` it spent in turns that did work.
+    pub fn busy_share(&self, len: Nanos) -> f64 {
+        if len > Nanos::ZERO { self.busy_ns as f64 / len.0 as f64 } else { 0.0 }
+    }
+
+    /// Whether the thread was full in an interval of length `len`.
+    pub fn is_full(&self, len: Nanos) -> bool {
+        self.busy_share(len) >= THREAD_FULL_SHARE
+    }
+
+    /// Add what the same thread did in another interval.
+    pub fn merge(&mut self, other: &Self) {
+        self.turns += other.turns;
+        self.stalled_turns += other.stalled_turns;
+        self.starved_turns += other.starved_turns;
+        self.busy_ns += other.busy_ns;
+        self.turn_ns_max = self.turn_ns_max.max(other.turn_ns_max);
+        self.send_call_ns_max = self.send_call_ns_max.max(other.send_call_ns_max);
+        self.cpu_ns += other.cpu_ns;
+    }
 }

@@ -6,30 +6,34 @@
 mod class;
 mod counters;
 mod histogram;
+mod hopeless;
 mod interval;
 mod judge;
+mod ledger;
+mod outcome;
+mod sample;
+mod sliding;
 mod spans;
+mod sparse;
 mod threshold;
 mod totals;
+mod tracker;
 mod validity;
 mod view;
 mod violation;
+mod watch;
 
 pub use class::{DropReason, ErrorClass};
 pub use counters::{Bytes, ConnCounts, Counters, StatusCounts, Wire};
 pub use histogram::Histogram;
+pub use hopeless::Hopeless;
 pub use interval::{Interval, PhaseSeries, StepSeries, TargetSeries, ThreadHealth};
+pub use judge::Judge;
+pub use ledger::Ledger;
 pub use spans::Spans;
 pub use threshold::{Threshold, ThresholdResult};
 pub use totals::Totals;
 pub use validity::{Share, ThreadLoad, Validity, WindowShare};
 pub use view::{Selection, View};
 pub use violation::Violation;
-
-/// Whether percentile `q` (0 to 100) of a time that begins at the intended instant is unknown: more of the
-/// offered requests were dropped than lie above it (contract §3).
-pub fn percentile_unknown(counters: &Counters, q: f64) -> bool {
-    // In whole requests, with the rounding of the nearest rank: 1 of 100 dropped leaves p99 known.
-    let above = counters.offered as f64 * (100.0 - q) / 100.0;
-    counters.dropped() as f64 > above + 1e-9 * above + 1e-9
-}
+pub use watch::Watch;

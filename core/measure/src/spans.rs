@@ -51,6 +51,27 @@ impl Spans {
         self.phases.iter().any(|span| !span.warmup && span.contains(interval.from))
     }
 
+    /// How much of `interval` lies in the measured window, or with `phase` in that phase's time. Less than its
+    /// length only where a phase was cut short inside it.
+    pub fn time_in(&self, phase: Option<u16>, interval: &Interval) -> Nanos {
+        let wanted = |ix: usize, span: &Span| phase.map_or(!span.warmup, |phase| usize::from(phase) == ix);
+        let spans =
+            self.phases.iter().enumerate().filter(|(ix, span)| wanted(*ix, span)).map(|(_, span)| span);
+        let within = spans.filter(|span| span.contains(interval.from));
+        let until = |span: &Span| span.end.map_or(interval.end(), |end| end.min(interval.end()));
+        within.map(|span| until(span) - interval.from).max().unwrap_or(Nanos::ZERO)
+    }
+
+    /// Whether connections opened in `interval` are those of phase number `phase`: its time, and the time
+    /// before it that is no other phase's, in which its connections are opened ahead.
+    pub fn in_opening(&self, phase: u16, interval: &Interval) -> bool {
+        let Some(own) = self.phases.get(usize::from(phase)) else { return false };
+        let next = self.phases.iter().map(|span| span.start).filter(|&start| start > interval.from).min();
+        let between = self.phases.iter().all(|span| !span.contains(interval.from));
+        let ahead = between && next == Some(own.start);
+        own.contains(interval.from) || ahead
+    }
+
     /// Whether `interval` lies before the end of the last warm-up phase: its traffic is warm-up's.
     pub fn in_warmup(&self, interval: &Interval) -> bool {
         let end = self.phases.iter().filter(|span| span.warmup).filter_map(|span| span.end).max();
@@ -64,10 +85,19 @@ impl Spans {
 
     /// Length of the measured window: the union of the judged phases' times, up to `now`.
     pub fn window_length(&self, now: Nanos) -> Nanos {
-        let mut judged: Vec<_> = self.phases.iter().filter(|span| !span.warmup).collect();
-        judged.sort_by_key(|span| span.start);
+        self.union_length(false, now)
+    }
+
+    /// Length of the warm-up phases' times, up to `now`.
+    pub fn warmup_length(&self, now: Nanos) -> Nanos {
+        self.union_length(true, now)
+    }
+
+    fn union_length(&self, warmup: bool, now: Nanos) -> Nanos {
+        let mut spans: Vec<_> = self.phases.iter().filter(|span| span.warmup == warmup).collect();
+        spans.sort_by_key(|span| span.start);
         let (mut total, mut covered) = (Nanos::ZERO, Nanos(i64::MIN));
-        for span in judged {
+        for span in spans {
             let start = span.start.max(covered);
             let end = span.start + span.length(now);
             if end > start {

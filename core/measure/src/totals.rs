@@ -3,8 +3,8 @@
 use wavetank_plan::{Key, Nanos, Plan};
 
 use crate::{
-    Bytes, ConnCounts, Counters, Interval, PhaseSeries, Selection, Spans, StepSeries, TargetSeries, ThreadHealth, View,
-    Violation,
+    Bytes, ConnCounts, Counters, Interval, PhaseSeries, Selection, Spans, StepSeries, TargetSeries,
+    ThreadHealth, View, Violation, violation,
 };
 
 /// Everything sealed so far, added up: counters and histograms per key, phase and target (warm-up among
@@ -24,21 +24,190 @@ pub struct Totals {
     pub held_min: Option<u64>,
     /// Traffic after the warm-up.
     pub bytes: Bytes,
-    /// Traffic of the warm-up.
+    /// Traffic before the end of the warm-up.
     pub bytes_warmup: Bytes,
     /// Each load thread, over the whole run.
     pub threads: Vec<ThreadHealth>,
-    /// End of the latest interval.
+    /// The highest busy share of a load thread in one interval.
+    pub busy_share_max: f64,
+    /// End of the latest interval; the lowest instant before the first.
     pub sealed: Nanos,
     /// Intervals added.
     pub intervals: u64,
-    in_window: Vec<(Key, Counters)>,
+    /// Connections the plan wants at most at one time; 0 where it names no number.
+    pub planned: u64,
+    /// What happened to a key inside the time of its own phase, and inside the measured window.
+    in_time: Vec<InTime>,
     spans: Spans,
+}
+
+/// Events of one key by when they happened: rates are made of these.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct InTime {
+    key: Key,
+    of_phase: Counters,
+    of_window: Counters,
 }
 
 impl Totals {
     /// Nothing yet, of `plan`.
     pub fn new(plan: &Plan) -> Self {
-        Self { spans: Spans::new(plan), sealed: Nanos(i64::MIN), ..Self::default() }
+        let planned = planned_connections(plan);
+        Self { spans: Spans::new(plan), planned, sealed: Nanos(i64::MIN), ..Self::default() }
     }
+
+    /// Phase number `phase` ended at `at`, before its planned end or without one. To be told before the
+    /// intervals that follow that instant are added.
+    pub fn phase_ended(&mut self, phase: u16, at: Nanos) {
+        self.spans.phase_ended(phase, at);
+    }
+
+    /// When things happened, by phase.
+    pub const fn spans(&self) -> &Spans {
+        &self.spans
+    }
+
+    /// Add an interval in which all threads (and agents) are merged.
+    pub fn add(&mut self, interval: &Interval) {
+        let latest = interval.end() >= self.sealed;
+        self.add_steps(interval, latest);
+        for theirs in &interval.phases {
+            let find = |mine: &PhaseSeries| mine.phase.cmp(&theirs.phase);
+            entry(&mut self.phases, find, || PhaseSeries { phase: theirs.phase, ..PhaseSeries::default() })
+                .merge(theirs);
+        }
+        for theirs in &interval.targets {
+            let place = (theirs.phase, theirs.target);
+            let make = || TargetSeries { phase: place.0, target: place.1, ..TargetSeries::default() };
+            entry(&mut self.targets, |mine| (mine.phase, mine.target).cmp(&place), make).merge(theirs);
+        }
+        self.add_conns(interval, latest);
+        let bytes = if self.spans.in_warmup(interval) { &mut self.bytes_warmup } else { &mut self.bytes };
+        bytes.merge(&interval.bytes);
+        for theirs in &interval.threads {
+            let make = || ThreadHealth { thread: theirs.thread, ..ThreadHealth::default() };
+            entry(&mut self.threads, |mine| mine.thread.cmp(&theirs.thread), make).merge(theirs);
+            self.busy_share_max = self.busy_share_max.max(theirs.busy_share(interval.len));
+        }
+        self.sealed = self.sealed.max(interval.end());
+        self.intervals += 1;
+    }
+
+    /// Whether every identity of contract §2 holds at the latest seal; the first one that does not.
+    pub fn check(&self) -> Result<(), Violation> {
+        self.steps.iter().try_for_each(violation::of_step)?;
+        violation::of_connections(&self.conns)
+    }
+
+    /// The same once the run is over, and that nothing has left the data: `response` holds the done, the timed
+    /// out and the open at the end, `service` the done.
+    pub fn check_final(&self) -> Result<(), Violation> {
+        self.check()?;
+        self.steps.iter().try_for_each(violation::of_times)
+    }
+
+    /// Totals of some keys, merged for reading.
+    pub fn view(&self, selection: Selection) -> View {
+        let mut view = View { duration: self.length(selection), ..View::default() };
+        for series in self.steps.iter().filter(|series| self.selects(selection, series.key)) {
+            view.add_step(series);
+        }
+        for in_time in self.in_time.iter().filter(|in_time| self.selects(selection, in_time.key)) {
+            let own_time = matches!(selection, Selection::Phase(_) | Selection::Warmup);
+            view.in_window.merge(if own_time { &in_time.of_phase } else { &in_time.of_window });
+        }
+        self.phases
+            .iter()
+            .filter(|series| self.selects_phase(selection, series.phase))
+            .for_each(|series| view.add_phase(series));
+        for series in self.targets.iter().filter(|series| self.selects_phase(selection, series.phase)) {
+            view.connect.merge(&series.connect);
+            view.tls.merge(&series.tls);
+        }
+        view
+    }
+
+    fn add_steps(&mut self, interval: &Interval, latest: bool) {
+        if latest {
+            self.steps.iter_mut().for_each(|mine| mine.open = 0);
+        }
+        let in_window = self.spans.in_window(interval);
+        for theirs in &interval.steps {
+            let key = theirs.key;
+            let mine = entry(
+                &mut self.steps,
+                |mine| mine.key.cmp(&key),
+                || StepSeries { key, ..StepSeries::default() },
+            );
+            mine.merge(theirs);
+            mine.status.0.sort_unstable();
+            if latest {
+                mine.open = theirs.open;
+            }
+            let make = || InTime { key, ..InTime::default() };
+            let in_time = entry(&mut self.in_time, |mine| mine.key.cmp(&key), make);
+            if in_window {
+                in_time.of_window.merge(&theirs.counters);
+            }
+            if self.spans.in_phase(key.phase, interval) {
+                in_time.of_phase.merge(&theirs.counters);
+            }
+        }
+    }
+
+    fn add_conns(&mut self, interval: &Interval, latest: bool) {
+        self.conns.merge(&interval.conns);
+        self.conns.peak = self.conns.peak.max(interval.conns.peak);
+        if latest {
+            (self.conns.opening, self.conns.open) = (interval.conns.opening, interval.conns.open);
+        }
+        if self.spans.in_window(interval) {
+            let held = interval.conns.open;
+            self.held_min = Some(self.held_min.map_or(held, |least| least.min(held)));
+        }
+    }
+
+    fn length(&self, selection: Selection) -> Nanos {
+        match selection {
+            Selection::Phase(phase) => self.spans.phase_length(phase, self.sealed),
+            Selection::Warmup => self.spans.warmup_length(self.sealed),
+            _ => self.spans.window_length(self.sealed),
+        }
+    }
+
+    fn selects(&self, selection: Selection, key: Key) -> bool {
+        let warmup = self.spans.is_warmup(key.phase);
+        match selection {
+            Selection::Judged => !warmup,
+            Selection::Warmup => warmup,
+            Selection::Phase(phase) => key.phase == phase,
+            Selection::Scenario(scenario) => !warmup && key.scenario == scenario,
+            Selection::Step(scenario, step) => !warmup && (key.scenario, key.step) == (scenario, step),
+        }
+    }
+
+    fn selects_phase(&self, selection: Selection, phase: u16) -> bool {
+        match selection {
+            Selection::Judged => !self.spans.is_warmup(phase),
+            Selection::Warmup => self.spans.is_warmup(phase),
+            Selection::Phase(wanted) => phase == wanted,
+            Selection::Scenario(_) | Selection::Step(..) => false,
+        }
+    }
+}
+
+/// Connections the plan wants at most at one time: those opened ahead of a phase and kept. A pool that opens
+/// on demand names only a limit, which is no plan: 0.
+pub(crate) fn planned_connections(plan: &Plan) -> u64 {
+    let kept = plan.phases.iter().filter(|phase| phase.open_before);
+    kept.map(|phase| phase.connections).max().unwrap_or(0)
+}
+
+/// The element that compares equal in a sorted list, made in its place if missing.
+fn entry<T>(list: &mut Vec<T>, find: impl Fn(&T) -> std::cmp::Ordering, make: impl FnOnce() -> T) -> &mut T {
+    let at = list.binary_search_by(find).unwrap_or_else(|at| {
+        list.insert(at, make());
+        at
+    });
+    &mut list[at]
 }

@@ -60,6 +60,11 @@ pub struct Validity {
 }
 
 impl Share {
+    pub(crate) fn add(&mut self, count: u64, of: u64) {
+        self.count += count;
+        self.of += of;
+    }
+
     /// As a fraction; 0 of 0 is 0.
     pub fn fraction(self) -> f64 {
         if self.of == 0 { 0.0 } else { self.count as f64 / self.of as f64 }

@@ -1,0 +1,93 @@
+//! [`Ledger`]: one book for a run: totals, thresholds, validity.
+
+use wavetank_plan::{Nanos, Plan};
+
+use crate::{ErrorClass, Hopeless, Interval, Judge, ThresholdResult, Totals, Validity, Violation, Watch};
+
+/// One book for a run: every merged interval is entered once, in order, and everything that can be said of the
+/// run follows from it. A live run and an archive read back keep the same book.
+#[derive(Clone, Debug)]
+pub struct Ledger {
+    totals: Totals,
+    judge: Judge,
+    watch: Watch,
+    hopeless: Hopeless,
+    violations: Vec<Violation>,
+}
+
+impl Ledger {
+    /// Most violations kept: the first ones tell the defect, the others repeat it each second.
+    pub const VIOLATIONS_MAX: usize = 16;
+
+    /// An empty book for a run of `plan`.
+    pub fn new(plan: &Plan) -> Self {
+        Self {
+            totals: Totals::new(plan),
+            judge: Judge::new(plan),
+            watch: Watch::new(plan),
+            hopeless: Hopeless::new(plan),
+            violations: Vec::new(),
+        }
+    }
+
+    /// Phase number `phase` ended at `at`, before its planned end or without one. To be told before the
+    /// intervals that follow that instant are added.
+    pub fn phase_ended(&mut self, phase: u16, at: Nanos) {
+        self.totals.phase_ended(phase, at);
+    }
+
+    /// Enter an interval in which all threads (and agents) are merged, and check conservation at its seal.
+    pub fn add(&mut self, interval: &Interval) -> Result<(), Violation> {
+        self.totals.add(interval);
+        self.judge.add(interval, self.totals.spans());
+        self.watch.add(interval, self.totals.spans());
+        self.hopeless.add(interval);
+        let checked = self.totals.check();
+        self.note(checked)
+    }
+
+    /// The run is over: check also that nothing has left the data.
+    pub fn close(&mut self) -> Result<(), Violation> {
+        let checked = self.totals.check_final();
+        self.note(checked)
+    }
+
+    /// Everything added up.
+    pub const fn totals(&self) -> &Totals {
+        &self.totals
+    }
+
+    /// The first stop condition that was true, and the seal at which it was.
+    pub fn stop_fired(&self) -> Option<(&str, Nanos)> {
+        self.judge.stop_fired()
+    }
+
+    /// The class in which everything failed, if the run is hopeless at the latest seal.
+    pub fn hopeless(&self) -> Option<ErrorClass> {
+        self.hopeless.class()
+    }
+
+    /// All thresholds as they stand, the user's first; final when the run is over.
+    pub fn results(&self) -> Vec<ThresholdResult> {
+        self.judge.results(self.totals.spans())
+    }
+
+    /// How the generator fared so far.
+    pub fn validity(&self) -> Validity {
+        self.watch.facts()
+    }
+
+    /// Every identity found broken, in order, [`Ledger::VIOLATIONS_MAX`] at most.
+    pub fn violations(&self) -> &[Violation] {
+        &self.violations
+    }
+
+    fn note(&mut self, checked: Result<(), Violation>) -> Result<(), Violation> {
+        if let Err(violation) = &checked
+            && self.violations.len() < Self::VIOLATIONS_MAX
+        {
+            self.violations.push(violation.clone());
+        }
+        checked
+    }
+}

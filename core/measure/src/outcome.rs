@@ -1,0 +1,195 @@
+//! [`Outcome`]: one condition against one stretch of time.
+
+use wavetank_plan::{Condition, Nanos, Op, Part, Subject, Value};
+
+use crate::sample::{Sample, Tally};
+use crate::{Histogram, view::per_second};
+
+/// One condition against one stretch of time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Outcome {
+    /// In the unit of the condition's value.
+    pub(crate) value: Option<f64>,
+    /// Holds, does not, or cannot be said.
+    pub(crate) ok: Option<bool>,
+    /// Why there is no value or no answer.
+    pub(crate) why: Option<String>,
+    /// Lag at the same percentile, where the value contains lag.
+    pub(crate) lag_ns: Option<u64>,
+    /// Only if it does not hold.
+    pub(crate) holds_without_lag: Option<bool>,
+    /// Only if it does not hold.
+    pub(crate) holds_without_generator: Option<bool>,
+}
+
+/// Where a stretch of time stands: `%` has other denominators in a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Scope {
+    pub(crate) windowed: bool,
+    /// Connections the plan wants at most at one time.
+    pub(crate) planned: u64,
+}
+
+/// What is asked of a histogram.
+#[derive(Clone, Copy)]
+enum Asked {
+    Percentile(f64),
+    Mean,
+    Min,
+    Max,
+}
+
+impl Outcome {
+    /// Judge `condition` on `sample`.
+    pub(crate) fn of(condition: &Condition, sample: &Sample, scope: Scope) -> Self {
+        match condition.subject {
+            Subject::Percentile(q, part, _) => of_times(condition, Asked::Percentile(q), part, sample, scope),
+            Subject::Mean(part, _) => of_times(condition, Asked::Mean, part, sample, scope),
+            Subject::Min(part, _) => of_times(condition, Asked::Min, part, sample, scope),
+            Subject::Max(part, _) => of_times(condition, Asked::Max, part, sample, scope),
+            _ => of_counts(condition, &sample.tally, scope),
+        }
+    }
+
+    /// Judge `condition` on a gauge's value at one seal.
+    pub(crate) fn of_gauge(condition: &Condition, gauge: u64, scope: Scope) -> Self {
+        let value = match condition.value {
+            Value::Share(_) if scope.planned == 0 => {
+                return Self::undecided("the plan names no number of connections");
+            }
+            Value::Share(_) => gauge as f64 / scope.planned as f64,
+            _ => gauge as f64,
+        };
+        Self { value: Some(value), ok: Some(holds(condition, value)), ..Self::default() }
+    }
+
+    pub(crate) fn undecided(why: &str) -> Self {
+        Self { why: Some(why.to_owned()), ..Self::default() }
+    }
+
+    /// Whether this is worse than `other` for `op`: not holding before undecided before holding, then by value.
+    pub(crate) fn is_worse_than(&self, other: &Self, op: Op) -> bool {
+        let rank = |outcome: &Self| match outcome.ok {
+            Some(false) => 0,
+            None => 1,
+            Some(true) => 2,
+        };
+        if rank(self) != rank(other) {
+            return rank(self) < rank(other);
+        }
+        match (self.value, other.value) {
+            (Some(mine), Some(theirs)) => match op {
+                Op::Less | Op::LessEqual => mine > theirs,
+                Op::Greater | Op::GreaterEqual => mine < theirs,
+                Op::Equal | Op::NotEqual => false,
+            },
+            // No value is the worst of those that do not hold: beyond every number.
+            (mine, theirs) => mine.is_none() && theirs.is_some(),
+        }
+    }
+}
+
+/// Whether `value`, in the unit of the condition, satisfies it.
+fn holds(condition: &Condition, value: f64) -> bool {
+    let right = match condition.value {
+        Value::Time(Nanos(ns)) => ns as f64,
+        Value::Count(x) | Value::PerSecond(x) | Value::Share(x) => x,
+    };
+    condition.op.holds(value, right)
+}
+
+fn of_counts(condition: &Condition, tally: &Tally, scope: Scope) -> Outcome {
+    let denominator = match condition.subject {
+        Subject::Lost => scope.planned,
+        _ if scope.windowed => tally.resolved,
+        _ => tally.offered,
+    };
+    let measure = |count: u64, timed: u64| match condition.value {
+        Value::PerSecond(_) => (tally.time > Nanos::ZERO).then(|| per_second(timed, tally.time)),
+        Value::Share(_) if denominator > 0 => Some(count as f64 / denominator as f64),
+        // Nothing of nothing: no failure occurred, whatever the share of it is.
+        Value::Share(_) => (count == 0 && matches!(condition.op, Op::Less | Op::LessEqual)).then_some(0.0),
+        Value::Count(_) | Value::Time(_) => Some(count as f64),
+    };
+    let Some(value) = measure(tally.count, tally.timed) else { return Outcome::undecided("no sample") };
+    let ok = holds(condition, value);
+    let without = || measure(tally.count_without_generator, tally.timed_without_generator);
+    let matters = !ok && tally.count != tally.count_without_generator;
+    let holds_without_generator = matters.then(|| without().is_some_and(|value| holds(condition, value)));
+    Outcome { value: Some(value), ok: Some(ok), holds_without_generator, ..Outcome::default() }
+}
+
+fn of_times(condition: &Condition, asked: Asked, part: Part, sample: &Sample, scope: Scope) -> Outcome {
+    let tally = &sample.tally;
+    let lag = contains_lag(part).then(|| asked.of(&sample.lag)).flatten();
+    let whole = if scope.windowed { tally.resolved } else { tally.offered };
+    if reaches_dropped(asked, part, tally.dropped, whole) {
+        // A dropped request waits for ever: above every limit.
+        let ok = matches!(condition.op, Op::Greater | Op::GreaterEqual | Op::NotEqual);
+        let without = tally.dropped - tally.dropped_by_generator;
+        let excusable = !ok && tally.dropped_by_generator > 0;
+        let holds_without_generator = excusable.then(|| {
+            !reaches_dropped(asked, part, without, whole)
+                && asked.of(&sample.times).is_some_and(|value| holds(condition, value))
+        });
+        let why =
+            Some(format!("unknown: {} of {whole} requests were dropped and have no time", tally.dropped));
+        return Outcome { ok: Some(ok), why, holds_without_generator, ..Outcome::default() };
+    }
+    let Some(value) = asked.of(&sample.times) else { return Outcome::undecided("no sample") };
+    let ok = match asked {
+        Asked::Percentile(q) if sample.times.is_uncertain(q) => settled(condition, &sample.times),
+        _ => Some(holds(condition, value)),
+    };
+    let why = ok.is_none().then(|| "uncertain: fewer than 10 samples lie above it".to_owned());
+    let without_lag = (value - lag.unwrap_or(0.0)).max(0.0);
+    let holds_without_lag = (ok == Some(false) && lag.is_some()).then(|| holds(condition, without_lag));
+    Outcome {
+        value: Some(value),
+        ok,
+        why,
+        lag_ns: lag.map(|ns| ns as u64),
+        holds_without_lag,
+        holds_without_generator: None,
+    }
+}
+
+/// Whether percentile (or maximum) of a time from the intended instant lies among the dropped requests.
+fn reaches_dropped(asked: Asked, part: Part, dropped: u64, whole: u64) -> bool {
+    let q = match asked {
+        Asked::Percentile(q) => q,
+        Asked::Max => 100.0,
+        Asked::Mean | Asked::Min => return false,
+    };
+    matches!(part, Part::Response | Part::Lag) && crate::view::lies_among_dropped(dropped, whole, q)
+}
+
+/// What an uncertain percentile lies between settles the condition where both ends agree.
+fn settled(condition: &Condition, times: &Histogram) -> Option<bool> {
+    let (low, high) = (holds(condition, times.min() as f64), holds(condition, times.max() as f64));
+    let Value::Time(Nanos(value)) = condition.value else { return None };
+    let between = (times.min() as i64..=times.max() as i64).contains(&value);
+    match condition.op {
+        Op::Equal | Op::NotEqual => (!between || times.min() == times.max()).then_some(low),
+        _ => (low == high).then_some(low),
+    }
+}
+
+/// The times that begin at the intended instant; the others begin later and owe nothing to lag.
+pub(crate) const fn contains_lag(part: Part) -> bool {
+    matches!(part, Part::Response | Part::Lag | Part::Failed)
+}
+
+impl Asked {
+    fn of(self, times: &Histogram) -> Option<f64> {
+        if times.is_empty() {
+            return None;
+        }
+        match self {
+            Self::Percentile(q) => times.percentile(q).map(|ns| ns as f64),
+            Self::Mean => Some(times.mean()),
+            Self::Min => Some(times.min() as f64),
+            Self::Max => Some(times.max() as f64),
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! [`Sample`]: what one condition needs to know of one stretch of time.
+
+use wavetank_plan::Nanos;
+
+use crate::Histogram;
+
+/// Counts that one condition is judged by. Which events they count depends on its subject.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    /// Offered, of the same keys (openings begun, for connections).
+    pub(crate) offered: u64,
+    /// Done, failed and dropped, of the same keys (opened and failed, for connections).
+    pub(crate) resolved: u64,
+    /// Dropped, of the same keys.
+    pub(crate) dropped: u64,
+    /// Of `dropped`, for a generator reason.
+    pub(crate) dropped_by_generator: u64,
+    /// The subject itself.
+    pub(crate) count: u64,
+    /// What `count` would be without what the generator failed or dropped.
+    pub(crate) count_without_generator: u64,
+    /// Of the two above, inside the time of the span.
+    pub(crate) timed: u64,
+    pub(crate) timed_without_generator: u64,
+    /// Time of the span covered.
+    pub(crate) time: Nanos,
+}
+
+/// A [`Tally`] with the times, where the subject is a time.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sample {
+    pub(crate) tally: Tally,
+    /// The times themselves.
+    pub(crate) times: Histogram,
+    /// Send lag of the same keys, where the times contain it.
+    pub(crate) lag: Histogram,
+}
+
+impl Tally {
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.each(other, |mine, theirs| mine + theirs);
+        self.time += other.time;
+    }
+
+    pub(crate) fn take_away(&mut self, other: &Self) {
+        self.each(other, |mine, theirs| mine - theirs);
+        self.time = self.time - other.time;
+    }
+
+    fn each(&mut self, other: &Self, combine: impl Fn(u64, u64) -> u64) {
+        self.offered = combine(self.offered, other.offered);
+        self.resolved = combine(self.resolved, other.resolved);
+        self.dropped = combine(self.dropped, other.dropped);
+        self.dropped_by_generator = combine(self.dropped_by_generator, other.dropped_by_generator);
+        self.count = combine(self.count, other.count);
+        self.count_without_generator = combine(self.count_without_generator, other.count_without_generator);
+        self.timed = combine(self.timed, other.timed);
+        self.timed_without_generator = combine(self.timed_without_generator, other.timed_without_generator);
+    }
+}
+
+impl Sample {
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.tally.add(&other.tally);
+        self.times.merge(&other.times);
+        self.lag.merge(&other.lag);
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.tally = Tally::default();
+        self.times.clear();
+        self.lag.clear();
+    }
+}

@@ -1,0 +1,365 @@
+//! [`Tracker`]: everything one condition needs, gathered second by second.
+
+use wavetank_plan::{Condition, Key, Nanos, Part, Plan, RequestCount, Subject, Value};
+
+use crate::outcome::{Outcome, Scope, contains_lag};
+use crate::sample::{Sample, Tally};
+use crate::sliding::Sliding;
+use crate::{Counters, DropReason, ErrorClass, Histogram, Interval, Spans, StepSeries};
+
+/// Everything one condition needs, gathered second by second.
+#[derive(Clone, Debug)]
+pub(crate) struct Tracker {
+    pub(crate) condition: Condition,
+    pub(crate) implicit: bool,
+    /// Only this phase; `Some(u16::MAX)` where the plan has none of that name.
+    phase: Option<u16>,
+    /// Only these (scenario, step).
+    steps: Option<Vec<(u16, u16)>>,
+    planned: u64,
+    whole: Sample,
+    sliding: Option<Sliding>,
+    gauge: Gauge,
+    /// The worst window seen so far, with its begin.
+    worst: Option<(Nanos, Outcome)>,
+    /// Over all windows that do not hold: all would, without lag; without what the generator failed or dropped.
+    excuses: Excuses,
+    second: Sample,
+}
+
+/// A gauge at the seals of the span.
+#[derive(Clone, Debug, Default)]
+struct Gauge {
+    /// For how long the condition has held without a break.
+    held_for: Nanos,
+    seals: u64,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Excuses {
+    without_lag: Option<bool>,
+    without_generator: Option<bool>,
+    lag_ns: Option<u64>,
+}
+
+/// What a threshold came to.
+pub(crate) struct Reckoning {
+    pub(crate) outcome: Outcome,
+    /// Begin of the worst window, or the worst seal.
+    pub(crate) at: Option<Nanos>,
+}
+
+impl Tracker {
+    pub(crate) fn new(condition: &Condition, implicit: bool, plan: &Plan, planned: u64) -> Self {
+        let index = |name: &String| plan.phases.iter().position(|phase| phase.name == *name);
+        let sliding = condition.window.filter(|_| gauge_of(&condition.subject).is_none()).map(Sliding::new);
+        Self {
+            phase: condition.phase.as_ref().map(|name| index(name).map_or(u16::MAX, |ix| ix as u16)),
+            steps: step_of(&condition.subject).map(|name| steps_named(plan, name)),
+            condition: condition.clone(),
+            implicit,
+            planned,
+            whole: Sample::default(),
+            sliding,
+            gauge: Gauge::default(),
+            worst: None,
+            excuses: Excuses::default(),
+            second: Sample::default(),
+        }
+    }
+
+    /// Take in one sealed interval.
+    pub(crate) fn add(&mut self, interval: &Interval, spans: &Spans) {
+        let time = spans.time_in(self.phase, interval);
+        if let Some(gauge) = gauge_of(&self.condition.subject) {
+            if time > Nanos::ZERO {
+                self.add_gauge(gauge(interval), interval);
+            }
+            return;
+        }
+        let mut second = std::mem::take(&mut self.second);
+        second.clear();
+        self.take(interval, spans, time, &mut second);
+        self.whole.add(&second);
+        if let Some(sliding) = &mut self.sliding {
+            if time > Nanos::ZERO {
+                sliding.push(interval.from, &second);
+                if let Some((from, sample)) = sliding.full() {
+                    let outcome =
+                        Outcome::of(&self.condition, sample, Scope { windowed: true, planned: self.planned });
+                    self.excuses.note(&outcome);
+                    keep_worst(&mut self.worst, from, outcome, &self.condition);
+                }
+            } else {
+                sliding.push_after(&second);
+            }
+        }
+        self.second = second;
+    }
+
+    /// Whether the condition, read as a stop condition, is true at this seal.
+    pub(crate) fn fires(&self, interval: &Interval, spans: &Spans) -> bool {
+        if spans.time_in(self.phase, interval) == Nanos::ZERO {
+            return false;
+        }
+        let scope = Scope { windowed: self.condition.window.is_some(), planned: self.planned };
+        if gauge_of(&self.condition.subject).is_some() {
+            // Without a window one second is enough.
+            return self.gauge.held_for >= self.condition.window.unwrap_or(Nanos(1));
+        }
+        let outcome = match &self.sliding {
+            Some(sliding) => sliding.full().map(|(_, sample)| Outcome::of(&self.condition, sample, scope)),
+            None => Some(Outcome::of(&self.condition, &self.whole, scope)),
+        };
+        outcome.is_some_and(|outcome| outcome.ok == Some(true))
+    }
+
+    /// What it came to, the run being over. `spans` knows how long the span was in the end.
+    pub(crate) fn reckon(&self, spans: &Spans, now: Nanos) -> Reckoning {
+        let undecided = |why: &str| Reckoning { outcome: Outcome::undecided(why), at: None };
+        if self.phase == Some(u16::MAX) {
+            return undecided("no phase of that name");
+        }
+        if gauge_of(&self.condition.subject).is_some() {
+            if self.gauge.seals == 0 {
+                return undecided("no sample");
+            }
+        } else if self.sliding.is_none() {
+            let mut whole = self.whole.clone();
+            whole.tally.time =
+                self.phase.map_or(spans.window_length(now), |phase| spans.phase_length(phase, now));
+            let scope = Scope { windowed: false, planned: self.planned };
+            return Reckoning { outcome: Outcome::of(&self.condition, &whole, scope), at: None };
+        }
+        let (mut worst, mut excuses) = (self.worst.clone(), self.excuses.clone());
+        // A rate knows no drain; everything else that came late belongs to the last window.
+        let drained = self.sliding.as_ref().filter(|_| !matches!(self.condition.value, Value::PerSecond(_)));
+        if let Some((from, sample)) = drained.and_then(Sliding::last_with_after) {
+            let scope = Scope { windowed: true, planned: self.planned };
+            let outcome = Outcome::of(&self.condition, &sample, scope);
+            excuses.note(&outcome);
+            keep_worst(&mut worst, from, outcome, &self.condition);
+        }
+        let Some((at, mut outcome)) = worst else {
+            return undecided("no window of that length was measured");
+        };
+        if outcome.ok == Some(false) {
+            outcome.holds_without_lag = excuses.without_lag;
+            outcome.holds_without_generator = excuses.without_generator;
+            outcome.lag_ns = excuses.lag_ns;
+        }
+        Reckoning { outcome, at: Some(at) }
+    }
+
+    fn add_gauge(&mut self, value: u64, interval: &Interval) {
+        let outcome =
+            Outcome::of_gauge(&self.condition, value, Scope { windowed: false, planned: self.planned });
+        self.gauge.seals += 1;
+        self.gauge.held_for =
+            if outcome.ok == Some(true) { self.gauge.held_for + interval.len } else { Nanos::ZERO };
+        keep_worst(&mut self.worst, interval.from, outcome, &self.condition);
+    }
+
+    /// What of `interval` concerns this condition.
+    fn take(&self, interval: &Interval, spans: &Spans, time: Nanos, into: &mut Sample) {
+        into.tally.time = time;
+        if is_of_connections(&self.condition.subject) {
+            self.take_connections(interval, spans, time, &mut into.tally);
+            return;
+        }
+        let full = interval.has_full_thread();
+        for series in interval.steps.iter().filter(|series| self.wants(series.key, spans)) {
+            self.take_step(series, full, time > Nanos::ZERO, into);
+        }
+        if let Some(part) = part_of(&self.condition.subject) {
+            self.take_times(part, interval, spans, into);
+        }
+    }
+
+    fn take_step(&self, series: &StepSeries, full: bool, timed: bool, into: &mut Sample) {
+        let counters = &series.counters;
+        let (count, without) = subject_count(&self.condition.subject, series, full);
+        let dropped_by_generator = generator_drops(counters, full);
+        into.tally.add(&Tally {
+            offered: counters.offered,
+            resolved: counters.done + counters.failed() + counters.dropped(),
+            dropped: counters.dropped(),
+            dropped_by_generator,
+            count,
+            count_without_generator: without,
+            timed: if timed { count } else { 0 },
+            timed_without_generator: if timed { without } else { 0 },
+            time: Nanos::ZERO,
+        });
+        match part_of(&self.condition.subject) {
+            Some(Part::Response) => into.times.merge(&series.response),
+            Some(Part::Service) => into.times.merge(&series.service),
+            _ => {}
+        }
+    }
+
+    fn take_times(&self, part: Part, interval: &Interval, spans: &Spans, into: &mut Sample) {
+        let wanted = |phase: u16| self.phase.map_or(!spans.is_warmup(phase), |only| only == phase);
+        for series in interval.phases.iter().filter(|series| wanted(series.phase)) {
+            let times: Option<&Histogram> = match part {
+                Part::Wait => Some(&series.wait),
+                Part::Lag => Some(&series.lag),
+                Part::Ttfb => Some(&series.ttfb),
+                Part::Transfer => Some(&series.transfer),
+                Part::Failed => Some(&series.failed),
+                Part::Response | Part::Service | Part::Connect | Part::Tls => None,
+            };
+            if let Some(times) = times {
+                into.times.merge(times);
+            }
+            if contains_lag(part) {
+                into.lag.merge(&series.lag);
+            }
+        }
+        for series in interval.targets.iter().filter(|series| wanted(series.phase)) {
+            match part {
+                Part::Connect => into.times.merge(&series.connect),
+                Part::Tls => into.times.merge(&series.tls),
+                _ => {}
+            }
+        }
+    }
+
+    fn take_connections(&self, interval: &Interval, spans: &Spans, time: Nanos, tally: &mut Tally) {
+        let conns = &interval.conns;
+        let in_span = match (&self.condition.subject, self.phase) {
+            (Subject::Lost, _) => time > Nanos::ZERO,
+            (_, Some(phase)) => spans.in_opening(phase, interval),
+            (_, None) => true,
+        };
+        if !in_span {
+            return;
+        }
+        tally.offered = conns.offered;
+        tally.resolved = conns.opened + conns.failed;
+        tally.count = match self.condition.subject {
+            Subject::Opened => conns.opened,
+            Subject::ConnectionsFailed => conns.failed,
+            _ => conns.lost,
+        };
+        tally.count_without_generator = tally.count;
+        tally.timed = if time > Nanos::ZERO { tally.count } else { 0 };
+        tally.timed_without_generator = tally.timed;
+    }
+
+    fn wants(&self, key: Key, spans: &Spans) -> bool {
+        self.phase.map_or(!spans.is_warmup(key.phase), |phase| phase == key.phase)
+            && self.steps.as_ref().is_none_or(|steps| steps.contains(&(key.scenario, key.step)))
+    }
+}
+
+impl Excuses {
+    /// All windows that do not hold must be excusable for the whole to be so.
+    fn note(&mut self, outcome: &Outcome) {
+        if outcome.ok == Some(false) {
+            let lag = outcome.holds_without_lag.unwrap_or(false);
+            let generator = outcome.holds_without_generator.unwrap_or(false);
+            self.without_lag = Some(self.without_lag.unwrap_or(true) && lag);
+            self.without_generator = Some(self.without_generator.unwrap_or(true) && generator);
+            self.lag_ns = match (self.lag_ns, outcome.lag_ns) {
+                (Some(least), Some(ns)) => Some(least.min(ns)),
+                (one, other) => one.or(other),
+            };
+        }
+    }
+}
+
+/// Failed or dropped requests of a generator reason that a count contains: the count, and the count without.
+/// Requests that were lost to the generator would have been done, as far as anybody knows.
+fn subject_count(subject: &Subject, series: &StepSeries, full: bool) -> (u64, u64) {
+    let counters = &series.counters;
+    let failed_by_generator: u64 = ErrorClass::ALL
+        .iter()
+        .filter(|class| class.is_generator())
+        .map(|&class| counters.errors[class as usize])
+        .sum();
+    let dropped_by_generator = generator_drops(counters, full);
+    let lost = failed_by_generator + dropped_by_generator;
+    match subject {
+        Subject::Requests(RequestCount::Offered, _) => (counters.offered, counters.offered),
+        Subject::Requests(RequestCount::Sent, _) => (counters.sent, counters.sent + lost),
+        Subject::Requests(RequestCount::Done, _) => (counters.done, counters.done + lost),
+        Subject::Requests(RequestCount::Failed, _) => {
+            (counters.failed(), counters.failed() - failed_by_generator)
+        }
+        // Lag is the generator's doing and nobody else's.
+        Subject::Requests(RequestCount::Late, _) => (counters.late, 0),
+        Subject::Requests(RequestCount::Dropped, _) => {
+            (counters.dropped(), counters.dropped() - dropped_by_generator)
+        }
+        Subject::Errors(name) => errors(name, counters),
+        Subject::Status(code) => (series.status.get(*code), series.status.get(*code)),
+        _ => (0, 0),
+    }
+}
+
+/// `errors(CLASS)`; for the generator's classes also what was dropped for the same reason (contract §2).
+fn errors(name: &str, counters: &Counters) -> (u64, u64) {
+    let dropped = match DropReason::from_name(name) {
+        Some(reason @ (DropReason::NoFiles | DropReason::NoSourceAddress)) => {
+            counters.dropped_by[reason as usize]
+        }
+        _ => 0,
+    };
+    let Some(class) = ErrorClass::from_name(name) else { return (dropped, 0) };
+    let count = counters.errors[class as usize] + dropped;
+    (count, if class.is_generator() { 0 } else { count })
+}
+
+/// Dropped for a generator reason: all reasons but `max_open`, and that too while a load thread was full.
+pub(crate) fn generator_drops(counters: &Counters, full: bool) -> u64 {
+    let at_max_open = counters.dropped_by[DropReason::MaxOpen as usize];
+    if full { counters.dropped() } else { counters.dropped() - at_max_open }
+}
+
+fn keep_worst(worst: &mut Option<(Nanos, Outcome)>, at: Nanos, outcome: Outcome, condition: &Condition) {
+    if worst.as_ref().is_none_or(|(_, known)| outcome.is_worse_than(known, condition.op)) {
+        *worst = Some((at, outcome));
+    }
+}
+
+fn gauge_of(subject: &Subject) -> Option<fn(&Interval) -> u64> {
+    match subject {
+        Subject::Users => Some(|interval| interval.users),
+        Subject::InFlight => Some(|interval| interval.steps.iter().map(|series| series.open).sum()),
+        Subject::Held => Some(|interval| interval.conns.open),
+        _ => None,
+    }
+}
+
+const fn is_of_connections(subject: &Subject) -> bool {
+    matches!(subject, Subject::Opened | Subject::ConnectionsFailed | Subject::Lost)
+}
+
+const fn part_of(subject: &Subject) -> Option<Part> {
+    match subject {
+        Subject::Percentile(_, part, _)
+        | Subject::Mean(part, _)
+        | Subject::Min(part, _)
+        | Subject::Max(part, _) => Some(*part),
+        _ => None,
+    }
+}
+
+fn step_of(subject: &Subject) -> Option<&String> {
+    match subject {
+        Subject::Percentile(_, _, step)
+        | Subject::Mean(_, step)
+        | Subject::Min(_, step)
+        | Subject::Max(_, step)
+        | Subject::Requests(_, step) => step.as_ref(),
+        _ => None,
+    }
+}
+
+fn steps_named(plan: &Plan, name: &str) -> Vec<(u16, u16)> {
+    let steps = plan.scenarios.iter().enumerate().flat_map(|(scenario, it)| {
+        it.steps.iter().enumerate().map(move |(step, it)| (scenario as u16, step as u16, &it.name))
+    });
+    steps.filter(|(_, _, known)| *known == name).map(|(scenario, step, _)| (scenario, step)).collect()
+}
