@@ -13,7 +13,14 @@ pub struct EventLine {
     pub kind: String,
     /// The same in words.
     pub text: String,
+    /// Index of the phase it is about. `phase_ended` events give a killed run back the length of phases that
+    /// no time ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<u16>,
 }
+
+/// The kind of event that tells when a phase's arrivals ended.
+pub const PHASE_ENDED: &str = "phase_ended";
 
 impl EventLine {
     /// The line without its newline.

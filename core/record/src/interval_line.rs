@@ -31,7 +31,20 @@ pub struct IntervalLine {
 impl IntervalLine {
     /// The line without its newline.
     pub fn encode(&self) -> String {
-        serde_json::to_string(&RawLine::new(self)).expect("plain data with string keys always encodes")
+        Self::encode_interval(&self.agent, self.epoch, self.seq, self.checkpoint, &self.interval)
+    }
+
+    /// The line of a borrowed interval: histograms are too large to be copied each second.
+    pub fn encode_interval(
+        agent: &str,
+        epoch: u64,
+        seq: u64,
+        checkpoint: bool,
+        interval: &Interval,
+    ) -> String {
+        let mut raw = RawLine::new(interval);
+        (raw.agent, raw.epoch, raw.seq, raw.checkpoint) = (agent.to_owned(), epoch, seq, checkpoint);
+        serde_json::to_string(&raw).expect("plain data with string keys always encodes")
     }
 
     /// Read one line, without its newline.
@@ -91,19 +104,19 @@ struct RawThread {
 }
 
 impl RawLine {
-    fn new(line: &IntervalLine) -> Self {
+    fn new(interval: &Interval) -> Self {
         // Taken apart by name, so that a new field of an interval cannot be forgotten here.
-        let Interval { from, len, steps, phases, targets, conns, bytes, users, threads } = &line.interval;
+        let Interval { from, len, steps, phases, targets, conns, bytes, users, threads } = interval;
         let steps = steps.iter().map(SeriesLine::of_step);
         let phases = phases.iter().map(SeriesLine::of_phase);
         let targets = targets.iter().map(SeriesLine::of_target);
         let Bytes { sent, received } = *bytes;
         Self {
             v: LINE_VERSION,
-            checkpoint: line.checkpoint,
-            agent: line.agent.clone(),
-            epoch: line.epoch,
-            seq: line.seq,
+            checkpoint: false,
+            agent: String::new(),
+            epoch: 0,
+            seq: 0,
             from_ns: from.0,
             len_ns: len.0,
             users: *users,

@@ -23,7 +23,7 @@ mod wall;
 pub use decode_error::DecodeError;
 pub use environment_doc::{EnvironmentDoc, HostDoc};
 pub use error_doc::{ERROR_SCHEMA, ErrorDoc};
-pub use event_line::EventLine;
+pub use event_line::{EventLine, PHASE_ENDED};
 pub use interval_line::IntervalLine;
 pub use judgement::{Blame, Finding, Status, Threshold, VerdictDoc};
 pub use number::Number;

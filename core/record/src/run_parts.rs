@@ -104,7 +104,7 @@ pub struct Generator {
     pub threads: u32,
     /// `uring` or `epoll`.
     pub engine: String,
-    /// Addition: share of the run that the busiest load thread spent in turns that did work, 0 to 1.
+    /// Addition: the highest share of an interval that a load thread spent in turns that did work, 0 to 1.
     #[serde(default)]
     pub busiest_thread: Number,
 }

@@ -7,7 +7,7 @@ use wavetank_diagnose::Diagnosis;
 use wavetank_measure::{
     Counters, DropReason, ErrorClass, Histogram, Selection, ThresholdResult, Totals, View,
 };
-use wavetank_plan::{Nanos, Plan, Value};
+use wavetank_plan::{Plan, Value};
 use wavetank_record::{
     Blame, Bytes, Connections, EnvironmentDoc, EventLine, Finding, Generator, Number, PhaseDoc, RUN_SCHEMA,
     RateDoc, Requests, RunRecord, Sessions, Setup, Spread, Status, StepDoc, Threshold, Times, VerdictDoc,
@@ -95,7 +95,7 @@ fn measured(view: &View) -> RunRecord {
         sessions: Sessions::default(),
         response_us: response(view),
         service_us: times(&view.service, 0, None),
-        lag_us: times(&view.lag, 0, Some(counters)),
+        lag_us: times(&view.lag, 0, Some(view)),
         wait_us: times(&view.wait, 0, None),
         connect_us: times(&view.connect, 0, None),
         tls_us: times(&view.tls, 0, None),
@@ -122,12 +122,12 @@ fn wire(view: &View) -> Wire {
 }
 
 fn response(view: &View) -> Times {
-    times(&view.response, view.censored(), Some(&view.counters))
+    times(&view.response, view.censored(), Some(view))
 }
 
-/// The percentile block of `histogram`; `dropped` names the counters whose drops make its percentiles unknown,
+/// The percentile block of `histogram`; `dropped` is the view whose drops make its percentiles unknown,
 /// for times that begin at the intended instant.
-fn times(histogram: &Histogram, censored: u64, dropped: Option<&Counters>) -> Times {
+fn times(histogram: &Histogram, censored: u64, dropped: Option<&View>) -> Times {
     if histogram.is_empty() {
         return Times::default();
     }
@@ -150,9 +150,7 @@ fn times(histogram: &Histogram, censored: u64, dropped: Option<&Counters>) -> Ti
         p99_99,
         max: Number::micros(histogram.max()),
         uncertain: listed(&|q| histogram.is_uncertain(q)),
-        unknown: listed(&|q| {
-            dropped.is_some_and(|counters| wavetank_measure::percentile_unknown(counters, q))
-        }),
+        unknown: listed(&|q| dropped.is_some_and(|view| view.is_unknown(q))),
     };
     Times { count: histogram.count(), spread: Some(spread) }
 }
@@ -169,7 +167,7 @@ fn phases(plan: &Plan, totals: &Totals) -> Vec<PhaseDoc> {
                 requests: requests(&view),
                 rate: rate(&view),
                 response_us: response(&view),
-                lag_us: times(&view.lag, 0, Some(&view.counters)),
+                lag_us: times(&view.lag, 0, Some(&view)),
                 wait_us: times(&view.wait, 0, None),
             }
         })
@@ -221,17 +219,13 @@ fn connections(plan: &Plan, totals: &Totals) -> Connections {
 }
 
 fn generator(parts: &Composition<'_>) -> Generator {
-    let start = parts.plan.phases.iter().map(|phase| phase.start).min().unwrap_or(Nanos::ZERO);
-    let length = parts.totals.sealed.since(start);
-    let busiest = parts.totals.threads.iter().map(|thread| thread.busy_ns).max().unwrap_or_default();
-    let share = if length == 0 { 0.0 } else { busiest as f64 / length as f64 };
     Generator {
         cpu_user_s: Number(parts.cpu_s.0),
         cpu_system_s: Number(parts.cpu_s.1),
         peak_rss_bytes: parts.peak_rss_bytes,
         threads: parts.plan.threads,
         engine: parts.environment.engine.clone(),
-        busiest_thread: Number((share.min(1.0) * 1e4).round() / 1e4),
+        busiest_thread: Number((parts.totals.busy_share_max.min(1.0) * 1e4).round() / 1e4),
     }
 }
 

@@ -8,6 +8,7 @@ use wavetank_measure::Interval;
 use wavetank_plan::{Nanos, constants};
 use wavetank_record::{EnvironmentDoc, EventLine, IntervalLine, RunRecord, SampleLine, Wall};
 
+use crate::cumulative::Cumulative;
 use crate::line_file::LineFile;
 use crate::{RunsDir, StoreProblem};
 
@@ -43,6 +44,12 @@ pub struct ArchiveWriter {
     samples: LineFile,
     /// When everything was last made sure of.
     synced: Option<Nanos>,
+    /// Sum of all intervals, for checkpoints.
+    cumulative: Cumulative,
+    /// When the last checkpoint was written.
+    checkpointed: Option<Nanos>,
+    /// An interval could not be written: a checkpoint must make up for it.
+    gap: bool,
     /// A problem was handed out already.
     told: bool,
 }
@@ -70,6 +77,9 @@ impl ArchiveWriter {
             events: LineFile::new(&dir.join("events.jsonl")),
             samples: LineFile::new(&dir.join("samples.jsonl")),
             synced: None,
+            cumulative: Cumulative::default(),
+            checkpointed: None,
+            gap: false,
             told: false,
             dir,
         })
@@ -80,17 +90,18 @@ impl ArchiveWriter {
         &self.dir
     }
 
-    /// Add a sealed interval, merged over threads, at `now`; also syncs when it is time to.
+    /// Add a sealed interval, merged over threads, at `now`; also writes a checkpoint and syncs when it is
+    /// time to.
     pub fn interval(&mut self, now: Nanos, interval: &Interval) -> Option<StoreProblem> {
-        let line = IntervalLine {
-            agent: self.agent.clone(),
-            epoch: self.epoch,
-            seq: self.seq,
-            checkpoint: false,
-            interval: interval.clone(),
-        };
+        self.cumulative.add(interval);
+        let mut outcome = self.intervals.append(self.line(false, interval));
+        let due = now.since(*self.checkpointed.get_or_insert(now)) >= constants::CHECKPOINT_EVERY.0 as u64;
+        if outcome.is_ok() && (due || self.gap) {
+            outcome = self.intervals.append(self.line(true, self.cumulative.sum()));
+            self.checkpointed = Some(now);
+        }
+        self.gap = outcome.is_err();
         self.seq += 1;
-        let mut outcome = self.intervals.append(line.encode());
         if now.since(*self.synced.get_or_insert(now)) >= constants::FSYNC_EVERY.0 as u64 {
             self.synced = Some(now);
             outcome = outcome.and(self.sync());
@@ -127,6 +138,10 @@ impl ArchiveWriter {
         sync_dir(&self.dir)?;
         sync_dir(&self.dir.join("intervals"))?;
         Ok(self.dir)
+    }
+
+    fn line(&self, checkpoint: bool, interval: &Interval) -> String {
+        IntervalLine::encode_interval(&self.agent, self.epoch, self.seq, checkpoint, interval)
     }
 
     fn sync(&mut self) -> Result<(), StoreProblem> {

@@ -6,6 +6,7 @@
 //! once and stops nothing.
 
 mod archive_writer;
+mod cumulative;
 mod line_file;
 mod opened_run;
 mod runs_dir;

@@ -4,8 +4,9 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use wavetank_plan::UserError;
-use wavetank_record::{EnvironmentDoc, EventLine, IntervalLine, RunRecord, SampleLine};
+use wavetank_measure::Totals;
+use wavetank_plan::{Nanos, Plan, UserError};
+use wavetank_record::{EnvironmentDoc, EventLine, IntervalLine, PHASE_ENDED, RunRecord, SampleLine};
 
 use crate::store_problem::plain;
 
@@ -111,6 +112,34 @@ impl OpenedRun {
             report.torn += u64::from(torn);
         }
         Ok(report)
+    }
+}
+
+impl OpenedRun {
+    /// Everything that was sealed, added up: what a killed run can still be judged by.
+    ///
+    /// # Errors
+    /// A usage error if the files cannot be read at all.
+    pub fn totals(&self, plan: &Plan) -> Result<(Totals, ReadReport), UserError> {
+        let mut totals = self.empty_totals(plan);
+        let report = self.read_intervals(|sealed| match sealed {
+            Sealed::Next(line) => totals.add(&line.interval),
+            Sealed::Instead(line) => {
+                totals = self.empty_totals(plan);
+                totals.add(&line.interval);
+            }
+        })?;
+        Ok((totals, report))
+    }
+
+    fn empty_totals(&self, plan: &Plan) -> Totals {
+        let mut totals = Totals::new(plan);
+        for event in self.events.iter().filter(|event| event.kind == PHASE_ENDED) {
+            if let Some(phase) = event.phase {
+                totals.phase_ended(phase, Nanos(event.at_ns));
+            }
+        }
+        totals
     }
 }
 
