@@ -23,7 +23,7 @@ impl ConnectTo {
             UserError::usage(
                 "bad_connect_to",
                 format!("`{text}` does not say where to connect to"),
-                "HOST:PORT, or FROM_HOST:FROM_PORT:HOST:PORT; IPv6 in brackets: [::1]:8080",
+                "HOST:PORT, or FROM:PORT:HOST:PORT; IPv6 in brackets: [::1]:8080",
             )
         };
         let parts = split(text).ok_or_else(bad)?;

@@ -1,12 +1,57 @@
 //! The command line: from the words typed to a [`Command`], and nothing is run here.
 //!
-//! clap splits the words (structs in `words`, one file a command); every value is then read by
-//! `wavetank-plan`'s own parsers, so that a wrong unit reads the same here and in an experiment file.
+//! clap splits the words (`words`, `run_words`); every value is then read by `wavetank-plan`'s own parsers,
+//! so that a wrong unit reads the same here and in an experiment file. The only thing touched outside the
+//! process are files that options name (`files`).
 
 mod args;
+mod command_text;
+mod convert;
+mod convert_run;
 mod exit;
+mod files;
+mod habits;
+mod run_words;
+mod shorthand;
+#[cfg(test)]
+mod tests;
+mod usage;
+mod words;
+
+use std::ffi::OsString;
+
+use clap::{CommandFactory, Parser};
+use wavetank_plan::UserError;
 
 pub(crate) use args::{
     Command, DemoArgs, Freeze, OutFile, OutputFormat, ReportArgs, RunArgs, RunRef, ServeArgs,
 };
 pub(crate) use exit::CliExit;
+use words::{CommandWords, Words};
+
+/// Reads `argv`, the program's name first.
+pub(crate) fn parse(argv: Vec<OsString>) -> Result<Command, CliExit> {
+    let json = wants_json(&argv);
+    if argv.len() < 2 {
+        return Err(CliExit::Help(Words::command().render_help().to_string()));
+    }
+    let command_text = command_text::command_text(&argv);
+    let words =
+        Words::try_parse_from(shorthand::with_run(argv)).map_err(|error| usage::exit_of(&error, json))?;
+    command(words.command, command_text).map_err(|error| CliExit::Error { error, json })
+}
+
+fn command(words: CommandWords, command_text: String) -> Result<Command, UserError> {
+    Ok(match words {
+        CommandWords::Run(words) => Command::Run(Box::new(convert_run::run(*words, command_text)?)),
+        CommandWords::Serve(words) => Command::Serve(convert::serve(&words)?),
+        CommandWords::Report(words) => Command::Report(convert::report(words)?),
+        CommandWords::Demo(words) => Command::Demo(convert::demo(words)),
+    })
+}
+
+/// Whether `--format json` stands anywhere: then errors are JSON as well, also those about other words.
+fn wants_json(argv: &[OsString]) -> bool {
+    argv.iter().any(|word| word == "--format=json")
+        || argv.windows(2).any(|pair| pair[0] == "--format" && pair[1] == "json")
+}

@@ -1,0 +1,61 @@
+//! The command as typed, quoted for a shell and without its secrets.
+
+use std::ffi::OsString;
+
+use wavetank_plan::redact::{REDACTED, redact_header_line};
+
+/// Words of `argv` that a shell would read back alike, secrets as `***`; the program is named `wavetank`
+/// wherever it lies.
+pub(super) fn command_text(argv: &[OsString]) -> String {
+    let mut words = vec!["wavetank".to_owned()];
+    let mut rest = argv.iter().skip(1).map(|word| word.to_string_lossy());
+    while let Some(word) = rest.next() {
+        let word = word.as_ref();
+        let (flag, joined) = split(word);
+        let Some(redact) = secret(flag) else {
+            words.push(quoted(word));
+            continue;
+        };
+        match joined {
+            Some((between, value)) => words.push(quoted(&format!("{flag}{between}{}", redact(value)))),
+            None => {
+                words.push(flag.to_owned());
+                words.extend(rest.next().map(|value| quoted(&redact(&value))));
+            }
+        }
+    }
+    words.join(" ")
+}
+
+/// Splits `--basic=x` and `-Hx` into flag, what stands between, and value.
+fn split(word: &str) -> (&str, Option<(&str, &str)>) {
+    if let Some((flag, value)) = word.split_once('=')
+        && word.starts_with("--")
+    {
+        return (flag, Some(("=", value)));
+    }
+    match word.strip_prefix("-H") {
+        Some(value) if !value.is_empty() => ("-H", Some(("", value.trim_start_matches('=')))),
+        _ => (word, None),
+    }
+}
+
+/// How the value of `flag` is shown, if it may hold a secret. A file's name is none.
+fn secret(flag: &str) -> Option<fn(&str) -> String> {
+    match flag {
+        "--basic" => {
+            Some(|value| if value.starts_with('@') { value.to_owned() } else { REDACTED.to_owned() })
+        }
+        "-H" | "--header" => Some(redact_header_line),
+        _ => None,
+    }
+}
+
+/// In single quotes unless every letter is harmless to a shell.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}

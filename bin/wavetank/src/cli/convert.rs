@@ -1,0 +1,149 @@
+//! The words of `serve`, `report` and `demo`, and what they share with `run`.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+
+use wavetank_plan::quantity::{parse_count_positive, parse_duration, parse_duration_positive};
+use wavetank_plan::{UserError, did_you_mean};
+
+use super::args::{DemoArgs, Freeze, OutFile, OutputFormat, ReportArgs, RunRef, ServeArgs};
+use super::words::{DemoWords, ReportWords, ServeWords};
+
+/// Puts the option before an error about its value.
+pub(super) fn at<T>(option: &str, read: Result<T, UserError>) -> Result<T, UserError> {
+    read.map_err(|error| UserError { message: format!("{option} {}", error.message), ..error })
+}
+
+/// Reads an optional value.
+pub(super) fn opt<T>(
+    option: &str,
+    word: Option<&String>,
+    read: impl FnOnce(&str) -> Result<T, UserError>,
+) -> Result<Option<T>, UserError> {
+    word.map(|word| at(option, read(word))).transpose()
+}
+
+/// A count above zero that fits 32 bits.
+pub(super) fn small_count(text: &str) -> Result<u32, UserError> {
+    let count = parse_count_positive(text)?;
+    u32::try_from(count)
+        .map_err(|_| UserError::usage("overflow", format!("`{text}` is out of range"), "far fewer"))
+}
+
+/// One of a few words; `later` are those a later version brings.
+pub(super) fn one_of<T: Copy>(text: &str, known: &[(&str, T)], later: &[&str]) -> Result<T, UserError> {
+    if let Some((_, value)) = known.iter().find(|(word, _)| *word == text) {
+        return Ok(*value);
+    }
+    let words: Vec<&str> = known.iter().map(|(word, _)| *word).collect();
+    if later.contains(&text) {
+        let hint = format!("today there is {}", words.join(", "));
+        return Err(UserError::usage("value_later", format!("`{text}` comes with a later version"), hint));
+    }
+    let hint = match did_you_mean(text, words.iter().copied()) {
+        Some(near) => format!("did you mean {near}?"),
+        None => words.join(" or "),
+    };
+    Err(UserError::usage("value_unknown", format!("`{text}` is none of {}", words.join(", ")), hint))
+}
+
+/// `--format`.
+pub(super) fn format(text: &str) -> Result<OutputFormat, UserError> {
+    let known = [("text", OutputFormat::Text), ("json", OutputFormat::Json), ("junit", OutputFormat::Junit)];
+    at("--format", one_of(text, &known, &["html", "csv", "markdown", "md"]))
+}
+
+/// `--out FILE`, its format by its suffix.
+pub(super) fn out_files(paths: Vec<PathBuf>) -> Result<Vec<OutFile>, UserError> {
+    let mut files: Vec<OutFile> = Vec::new();
+    for path in paths {
+        let format = format_of(&path)?;
+        if files.iter().any(|file| file.path == path) {
+            let message = format!("--out {} is given twice", path.display());
+            return Err(UserError::usage("conflict", message, "one file for each"));
+        }
+        files.push(OutFile { path, format });
+    }
+    Ok(files)
+}
+
+fn format_of(path: &Path) -> Result<OutputFormat, UserError> {
+    let suffix = path.extension().map(|suffix| suffix.to_string_lossy().to_ascii_lowercase());
+    match suffix.as_deref() {
+        Some("txt") => Ok(OutputFormat::Text),
+        Some("json") => Ok(OutputFormat::Json),
+        Some("xml" | "junit") => Ok(OutputFormat::Junit),
+        _ => {
+            let message = format!("--out {}: the suffix names no format", path.display());
+            let hint = match suffix.as_deref() {
+                Some("html" | "csv" | "md") => {
+                    "html, csv and md come with a later version; .txt .json .xml .junit"
+                }
+                _ => ".txt is text, .json is json, .xml and .junit are junit: --out result.json",
+            };
+            Err(UserError::usage("out_suffix", message, hint))
+        }
+    }
+}
+
+/// `wavetank serve`.
+pub(super) fn serve(words: &ServeWords) -> Result<ServeArgs, UserError> {
+    let listen = words.listen.split(',').map(|word| listen(word.trim())).collect::<Result<Vec<_>, _>>()?;
+    let doubled = listen.iter().enumerate().find(|(index, one)| listen[..*index].contains(one));
+    if let Some((_, address)) = doubled {
+        let message = format!("--listen {address} is given twice");
+        return Err(UserError::usage("conflict", message, "one address for each; --threads adds threads"));
+    }
+    let length = opt("--freeze", words.freeze.as_ref(), parse_duration_positive)?;
+    let start = opt("--freeze-at", words.freeze_at.as_ref(), parse_duration)?;
+    let freeze = match (length, start) {
+        (Some(length), Some(at)) => Some(Freeze { at, length }),
+        (None, None) => None,
+        _ => {
+            let hint = "--freeze says how long, --freeze-at when: --freeze 300ms --freeze-at 5s";
+            return Err(UserError::usage("conflict", "--freeze and --freeze-at go together", hint));
+        }
+    };
+    Ok(ServeArgs {
+        listen,
+        threads: opt("--threads", words.threads.as_ref(), small_count)?,
+        any: words.any,
+        freeze,
+    })
+}
+
+/// `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080`, `:8080` and `8080`; the last three are loopback.
+fn listen(word: &str) -> Result<SocketAddr, UserError> {
+    let on_loopback = |port: u16| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port);
+    let port = word.strip_prefix("localhost:").or_else(|| word.strip_prefix(':')).unwrap_or(word);
+    if let Ok(port) = port.parse::<u16>() {
+        return Ok(on_loopback(port));
+    }
+    word.parse().map_err(|_| {
+        let hint = if word.parse::<IpAddr>().is_ok() {
+            format!("with a port: {word}:8080")
+        } else {
+            "an address and a port: 127.0.0.1:8080; 0.0.0.0:8080 listens to the whole network".to_owned()
+        };
+        UserError::usage("bad_listen", format!("--listen `{word}` is no address"), hint)
+    })
+}
+
+/// `wavetank report`.
+pub(super) fn report(words: ReportWords) -> Result<ReportArgs, UserError> {
+    if words.run.is_empty() {
+        return Err(UserError::usage("no_run", "the run's name is empty", "wavetank report latest"));
+    }
+    let run = if words.run == "latest" { RunRef::Latest } else { RunRef::Named(words.run) };
+    Ok(ReportArgs {
+        run,
+        format: format(&words.format)?,
+        out: out_files(words.out)?,
+        runs_dir: words.runs_dir,
+    })
+}
+
+/// `wavetank demo`.
+pub(super) fn demo(words: DemoWords) -> DemoArgs {
+    DemoArgs { runs_dir: words.runs_dir }
+}

@@ -1,0 +1,210 @@
+//! The words of `run` as [`RunArgs`].
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use wavetank_plan::quantity::{
+    parse_count_positive, parse_duration, parse_duration_positive, parse_rate_positive,
+};
+use wavetank_plan::{
+    AllowTarget, Arrivals, Close, Condition, ConnectTo, DnsUse, EngineChoice, HttpVersion, IpFamily,
+    RunOptions, SecretText, StatusSet, TargetUrl, UserError, parse_sources,
+};
+
+use super::args::RunArgs;
+use super::convert::{at, format, one_of, opt, out_files, small_count};
+use super::files::Files;
+use super::run_words::{ConnectionWords, JudgeWords, LoadWords, RequestWords, ResultWords, RunWords};
+
+/// Where archives go unless told otherwise.
+const RUNS_DIR: &str = "runs";
+
+/// Reads every word; `command` is the redacted command line.
+pub(super) fn run(words: RunWords, command: String) -> Result<RunArgs, UserError> {
+    let url = TargetUrl::parse(&words.url)?;
+    let mut options = RunOptions::default();
+    load(&words.load, &mut options)?;
+    request(words.request, &mut options)?;
+    connection(&words.connection, &mut options)?;
+    judge(&words.judge, &mut options)?;
+    let result = words.result;
+    options.name.clone_from(&result.name);
+    options.tags = tags(&result.tag)?;
+    result_conflicts(&result)?;
+    Ok(RunArgs {
+        url,
+        options,
+        format: result.format.as_deref().map(format).transpose()?.unwrap_or_default(),
+        out: out_files(result.out)?,
+        runs_dir: result.runs_dir.unwrap_or_else(|| PathBuf::from(RUNS_DIR)),
+        no_archive: result.no_archive,
+        quiet: result.quiet,
+        command,
+    })
+}
+
+fn load(words: &LoadWords, options: &mut RunOptions) -> Result<(), UserError> {
+    options.connections = opt("-c", words.connections.as_ref(), parse_count_positive)?;
+    options.rate = opt("-r", words.rate.as_ref(), parse_rate_positive)?;
+    options.duration = match words.duration.as_deref().and_then(body_habit) {
+        Some(error) => return Err(error),
+        None => opt("-d", words.duration.as_ref(), parse_duration_positive)?,
+    };
+    options.requests = opt("-n", words.requests.as_ref(), parse_count_positive)?;
+    options.warmup = opt("--warmup", words.warmup.as_ref(), parse_duration)?;
+    let arrivals = [("even", Arrivals::Even), ("poisson", Arrivals::Poisson)];
+    options.arrivals = opt("--arrivals", words.arrivals.as_ref(), |text| one_of(text, &arrivals, &[]))?;
+    options.seed = opt("--seed", words.seed.as_ref(), seed)?;
+    options.timeout = opt("--timeout", words.timeout.as_ref(), parse_duration_positive)?;
+    options.connect_timeout =
+        opt("--connect-timeout", words.connect_timeout.as_ref(), parse_duration_positive)?;
+    options.drain = opt("--drain", words.drain.as_ref(), parse_duration)?;
+    options.max_open = opt("--max-open", words.max_open.as_ref(), parse_count_positive)?;
+    options.open_rate = opt("--open-rate", words.open_rate.as_ref(), parse_rate_positive)?;
+    options.once = words.once;
+    options.no_probe = words.no_probe;
+    Ok(())
+}
+
+/// curl's `-d` is a body: `-d '{"a":1}'`, `-d a=b`, `-d @file`.
+fn body_habit(word: &str) -> Option<UserError> {
+    let body = word.starts_with(['{', '[', '"', '@', '<']) || word.contains(['=', '&']);
+    let hint = match word.strip_prefix('@') {
+        Some(file) => format!("a body from a file is --body-file {file} (curl's -d); -d is how long: -d 10s"),
+        None => "a body is --body TEXT (curl's -d); -d is how long: -d 10s".to_owned(),
+    };
+    body.then(|| UserError::usage("not_a_number", format!("-d `{word}` is not a duration"), hint))
+}
+
+fn seed(text: &str) -> Result<u64, UserError> {
+    text.parse().map_err(|_| {
+        let hint = "a whole number from 0 to 18446744073709551615, for example --seed 7";
+        UserError::usage("not_a_number", format!("`{text}` is no seed"), hint)
+    })
+}
+
+fn request(words: RequestWords, options: &mut RunOptions) -> Result<(), UserError> {
+    let mut files = Files::default();
+    options.method = words.method;
+    for word in &words.header {
+        match word.strip_prefix('@') {
+            Some(path) => {
+                let text = files.text("-H", path)?;
+                let lines = text.lines().filter(|line| !line.trim().is_empty());
+                options.headers.extend(lines.map(header).collect::<Result<Vec<_>, _>>()?);
+            }
+            None => options.headers.push(header(word)?),
+        }
+    }
+    options.body = match (words.body, words.body_file) {
+        (Some(_), Some(_)) => {
+            let hint = "one of the two is the body";
+            return Err(UserError::usage("conflict", "--body and --body-file exclude each other", hint));
+        }
+        (Some(text), None) => Some(inline_body(text)?),
+        (None, Some(path)) => Some(files.body(&plain_path(&path))?),
+        (None, None) => None,
+    };
+    options.basic = words.basic.map(|word| basic(&word, &mut files)).transpose()?;
+    options.expect_status = opt("--expect-status", words.expect_status.as_ref(), StatusSet::parse)?;
+    Ok(())
+}
+
+/// curl reads `--data @file`; a body that really begins with `@` can come from a file.
+fn inline_body(text: String) -> Result<Vec<u8>, UserError> {
+    match text.strip_prefix('@') {
+        Some(path) if !path.is_empty() => {
+            let hint = format!("--body-file {path}; a body that begins with @ goes into a file too");
+            Err(UserError::usage("bad_body", format!("--body `{text}` looks like a file"), hint))
+        }
+        _ => Ok(text.into_bytes()),
+    }
+}
+
+/// `--body-file @x` is curl's habit; no @ is needed.
+fn plain_path(path: &Path) -> PathBuf {
+    let habit = path.to_str().and_then(|text| text.strip_prefix('@'));
+    habit.filter(|_| !path.exists()).map_or_else(|| path.to_owned(), PathBuf::from)
+}
+
+fn basic(word: &str, files: &mut Files) -> Result<SecretText, UserError> {
+    match word.strip_prefix('@') {
+        Some(path) => Ok(SecretText::new(files.text("--basic", path)?.trim_end_matches(['\r', '\n']))),
+        None => Ok(SecretText::new(word)),
+    }
+}
+
+/// `Name: value`. The value is left out of errors: it may be a secret.
+fn header(line: &str) -> Result<(String, SecretText), UserError> {
+    match line.split_once(':') {
+        Some((name, value)) => Ok((name.to_owned(), SecretText::new(value.trim()))),
+        None => {
+            let name = line.split([' ', '=']).next().unwrap_or_default();
+            let message = format!("-H `{name}…` has no colon in it");
+            Err(UserError::usage("bad_header", message, "-H 'Name: value', in quotes"))
+        }
+    }
+}
+
+fn connection(words: &ConnectionWords, options: &mut RunOptions) -> Result<(), UserError> {
+    let versions = [("1.1", HttpVersion::Http11), ("1.0", HttpVersion::Http10)];
+    let later = ["2", "3", "2.0", "h2", "h2c", "h3"];
+    options.http = opt("--http", words.http.as_ref(), |text| one_of(text, &versions, &later))?;
+    options.no_keepalive = words.no_keepalive;
+    options.requests_per_connection =
+        opt("--requests-per-connection", words.requests_per_connection.as_ref(), parse_count_positive)?;
+    let closes = [("fin", Close::Fin), ("rst", Close::Rst)];
+    options.close = opt("--close", words.close.as_ref(), |text| one_of(text, &closes, &[]))?;
+    options.pipeline = opt("--pipeline", words.pipeline.as_ref(), small_count)?;
+    options.threads = opt("--threads", words.threads.as_ref(), small_count)?;
+    let engines = [("auto", EngineChoice::Auto), ("epoll", EngineChoice::Epoll)];
+    let later = ["uring", "io_uring", "xdp", "af_xdp"];
+    options.engine = opt("--engine", words.engine.as_ref(), |text| one_of(text, &engines, &later))?;
+    if !words.source.is_empty() {
+        options.sources = at("--source", parse_sources(&words.source.join(",")))?;
+    }
+    options.connect_to =
+        opt("--connect-to", words.connect_to.as_ref(), ConnectTo::parse)?.into_iter().collect();
+    options.dns =
+        opt("--dns", words.dns.as_ref(), |text| one_of(text, &[("once", DnsUse::Once)], &["each_session"]))?;
+    let families = [("4", IpFamily::V4), ("6", IpFamily::V6)];
+    options.ip = opt("--ip", words.ip.as_ref(), |text| one_of(text, &families, &[]))?;
+    options.allow_target = words
+        .allow_target
+        .iter()
+        .map(|word| at("--allow-target", AllowTarget::parse(word)))
+        .collect::<Result<_, _>>()?;
+    Ok(())
+}
+
+fn judge(words: &JudgeWords, options: &mut RunOptions) -> Result<(), UserError> {
+    let read = |option: &str, words: &[String]| {
+        words.iter().map(|word| at(option, Condition::parse(word))).collect::<Result<Vec<_>, _>>()
+    };
+    options.thresholds = read("--threshold", &words.threshold)?;
+    options.stop = read("--stop", &words.stop)?;
+    Ok(())
+}
+
+fn tags(words: &[String]) -> Result<BTreeMap<String, String>, UserError> {
+    let mut tags = BTreeMap::new();
+    for word in words {
+        let Some((key, value)) = word.split_once('=').filter(|(key, _)| !key.trim().is_empty()) else {
+            let message = format!("--tag `{word}` has no key and value");
+            return Err(UserError::usage("bad_tag", message, "--tag build=1234"));
+        };
+        if tags.insert(key.trim().to_owned(), value.to_owned()).is_some() {
+            let message = format!("--tag `{key}` is given twice");
+            return Err(UserError::usage("conflict", message, "one value for each key"));
+        }
+    }
+    Ok(tags)
+}
+
+fn result_conflicts(words: &ResultWords) -> Result<(), UserError> {
+    if words.no_archive && words.runs_dir.is_some() {
+        let hint = "--runs-dir says where the archive goes, --no-archive that there is none";
+        return Err(UserError::usage("conflict", "--no-archive and --runs-dir exclude each other", hint));
+    }
+    Ok(())
+}

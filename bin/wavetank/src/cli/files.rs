@@ -1,0 +1,75 @@
+//! Files that options name: `-H @FILE`, `--basic @FILE`, `--body-file FILE`, `-` for stdin.
+
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
+use std::path::Path;
+
+use wavetank_plan::UserError;
+use wavetank_plan::quantity::show_size;
+
+/// Largest body: every load thread keeps the rendered request in memory.
+const BODY_MAX: u64 = 256 << 20;
+/// Largest file of headers or credentials.
+const TEXT_MAX: u64 = 256 << 10;
+
+/// Reads what options name; stdin at most once, for it is empty the second time.
+#[derive(Debug, Default)]
+pub(super) struct Files {
+    stdin_taken_by: Option<&'static str>,
+}
+
+impl Files {
+    /// The body of `--body-file`.
+    pub(super) fn body(&mut self, path: &Path) -> Result<Vec<u8>, UserError> {
+        self.read("--body-file", path, BODY_MAX)
+    }
+
+    /// A small text file; `option` is named in errors.
+    pub(super) fn text(&mut self, option: &'static str, path: &str) -> Result<String, UserError> {
+        let bytes = self.read(option, Path::new(path), TEXT_MAX)?;
+        String::from_utf8(bytes).map_err(|_| {
+            let message = format!("{option} @{path} is not text in UTF-8");
+            UserError::usage("bad_file", message, "one line each, as it would stand on the command line")
+        })
+    }
+
+    fn read(&mut self, option: &'static str, path: &Path, bytes_max: u64) -> Result<Vec<u8>, UserError> {
+        if path == Path::new("-") {
+            if let Some(other) = self.stdin_taken_by.replace(option) {
+                let message = format!("{other} and {option} both read stdin");
+                return Err(UserError::usage("conflict", message, "put one of them in a file"));
+            }
+            return limited(io::stdin().lock(), option, path, bytes_max);
+        }
+        let file = File::open(path).map_err(|error| unreadable(option, path, &error))?;
+        limited(file, option, path, bytes_max)
+    }
+}
+
+fn limited(
+    source: impl Read,
+    option: &'static str,
+    path: &Path,
+    bytes_max: u64,
+) -> Result<Vec<u8>, UserError> {
+    let mut bytes = Vec::new();
+    source.take(bytes_max + 1).read_to_end(&mut bytes).map_err(|error| unreadable(option, path, &error))?;
+    if bytes.len() as u64 > bytes_max {
+        let message = format!("{option} {} is larger than {}", path.display(), show_size(bytes_max));
+        return Err(UserError::usage("bad_file", message, "a smaller file"));
+    }
+    Ok(bytes)
+}
+
+fn unreadable(option: &str, path: &Path, error: &io::Error) -> UserError {
+    let path = path.display();
+    let (why, hint) = match error.kind() {
+        ErrorKind::NotFound => {
+            ("there is no such file".to_owned(), "look at the path; it counts from the current folder")
+        }
+        ErrorKind::PermissionDenied => ("it may not be read".to_owned(), "look at its rights: ls -l"),
+        ErrorKind::IsADirectory => ("it is a folder".to_owned(), "name a file in it"),
+        _ => (error.to_string(), "look at the path"),
+    };
+    UserError::usage("bad_file", format!("{option} {path}: {why}"), hint)
+}

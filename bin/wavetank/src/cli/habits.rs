@@ -1,0 +1,80 @@
+//! What people type who come from curl, wrk, ab, hey, oha, k6 or vegeta, and what it is called here.
+
+/// Options of other tools that `run` does not have, and what does their job.
+const HABITS: &[(&[&str], &str)] = &[
+    (&["-t"], "wrk's -t4 is --threads 4 (rarely needed); ab's -t 30 is -d 30s; hey's -t 20 is --timeout 20s"),
+    (
+        &["-k", "--insecure", "--keepalive", "--keep-alive"],
+        "connections are kept alive by default (ab's -k); curl's -k belongs to TLS, which comes later",
+    ),
+    (
+        &["-s", "--script"],
+        "wrk's -s: scripts become experiment files in a later version; ab's -s 30 is --timeout 30s; curl's -s is --quiet",
+    ),
+    (
+        &["-L", "--location", "--latency", "--follow"],
+        "percentiles are always shown (wrk's --latency); redirects are not followed yet",
+    ),
+    (&["-z", "--time", "--for"], "-d 10s (hey and oha's -z)"),
+    (
+        &["-q", "--qps", "--rps"],
+        "-r 500/s, for the whole run (hey's -q is for each worker); --quiet has no short form",
+    ),
+    (&["-R"], "-r 5k/s (wrk2's -R)"),
+    (&["-m", "--request"], "-X POST"),
+    (&["-u", "--user", "-a", "-A"], "--basic user:password; another user agent is -H 'User-Agent: …'"),
+    (&["-T", "--content-type"], "-H 'Content-Type: …' (ab and hey's -T); wrk's -T 2s is --timeout 2s"),
+    (&["-D", "-p"], "--body-file FILE (ab's -p, hey's -D)"),
+    (&["-b", "-C", "--cookie"], "-H 'Cookie: name=value'"),
+    (
+        &["--data", "--data-raw", "--data-binary", "--data-ascii", "--post-data", "-F", "--form"],
+        "--body TEXT or --body-file FILE",
+    ),
+    (
+        &["--json"],
+        "--format json for the result; a JSON body is --body '{…}' -H 'Content-Type: application/json'",
+    ),
+    (&["-o", "--output", "-e", "-g", "-w"], "--out FILE.json, --out FILE.txt or --format json"),
+    (&["-i", "-I", "--head"], "-X HEAD"),
+    (&["-x", "--proxy"], "proxies come with a later version"),
+    (
+        &["-U", "-B", "--u_latency", "--batch_latency"],
+        "both are always recorded: response from the intended instant, service from the send",
+    ),
+    (&["-l"], "answers may differ in length: only status and protocol decide (ab's -l is the default)"),
+    (&["-v", "--verbose"], "--once prints one request and answer with all instants"),
+    (&["-S", "--silent"], "--quiet"),
+    (&["-f"], "--body-file FILE; experiment files come with a later version"),
+    (&["-E", "--cert", "--key", "--cacert"], "TLS comes with a later version"),
+    (&["--max-time", "--request-timeout"], "--timeout 30s"),
+    (&["--concurrency", "--workers", "--vus", "--users", "--clients", "--num-conn", "--num-conns"], "-c 50"),
+    (&["--iterations", "--num-calls", "--number"], "-n 10k"),
+    (&["--max-workers", "--max-connections"], "-c N caps the pool with -r"),
+    (&["--disable-keepalive", "--no-keep-alive"], "--no-keepalive"),
+    (&["--http1.0", "-0"], "--http 1.0"),
+    (&["--http1.1"], "--http 1.1, which is the default"),
+    (&["-2", "--http2", "--h2", "-3", "--http3"], "HTTP/2 and HTTP/3 come with a later version"),
+    (&["-4", "--ipv4"], "--ip 4"),
+    (&["-6", "--ipv6"], "--ip 6"),
+    (&["--interface", "--local-ips", "--laddr", "--bind"], "--source 10.0.8.0/28"),
+    (&["--resolve"], "--connect-to HOST:PORT"),
+    (&["--host", "--server"], "the URL names the host; the Host header alone is -H 'Host: …'"),
+    (
+        &["--ramp-up", "--rampup", "--stages", "--spawn-rate"],
+        "ramps come with experiment files in a later version; --warmup 10s sends load that is not judged",
+    ),
+    (&["--fail", "--fail-with-body"], "statuses outside --expect-status fail by default"),
+    (&["--config"], "experiment files come with a later version"),
+];
+
+/// What does the job of an unknown option.
+pub(super) fn habit(option: &str) -> Option<&'static str> {
+    let bare = option.split('=').next().unwrap_or(option);
+    HABITS.iter().find(|(names, _)| names.contains(&bare)).map(|(_, hint)| *hint)
+}
+
+/// Every name in the table, so that a test can see that none of them is an option of ours.
+#[cfg(test)]
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    HABITS.iter().flat_map(|(names, _)| names.iter().copied())
+}

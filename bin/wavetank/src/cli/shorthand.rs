@@ -1,0 +1,63 @@
+//! `wavetank URL`: puts the word `run` where it was left out.
+
+use std::ffi::OsString;
+
+use clap::{ArgAction, CommandFactory};
+
+use super::words::Words;
+
+/// `argv` with `run` as first word if a URL, or an option of `run`, stands where the command should.
+pub(super) fn with_run(mut argv: Vec<OsString>) -> Vec<OsString> {
+    let words: Vec<String> = argv.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    if needs_run(&words) {
+        argv.insert(1, "run".into());
+    }
+    argv
+}
+
+fn needs_run(words: &[String]) -> bool {
+    let Some(first) = words.first() else { return false };
+    let command = Words::command();
+    let own = ["-h", "--help", "-V", "--version", "help"];
+    if own.contains(&first.as_str()) || command.find_subcommand(first).is_some() {
+        return false;
+    }
+    if first.starts_with('-') {
+        let later_command = positional(words).is_some_and(|word| command.find_subcommand(word).is_some());
+        return !later_command;
+    }
+    looks_like_url(first)
+}
+
+/// The first word that is neither an option nor an option's value.
+fn positional(words: &[String]) -> Option<&str> {
+    let command = Words::command();
+    let run = command.find_subcommand("run").expect("run is a command");
+    let takes_value = |word: &str| {
+        let takes = |arg: &&clap::Arg| matches!(arg.get_action(), ArgAction::Set | ArgAction::Append);
+        run.get_arguments().filter(takes).any(|arg| {
+            let long = arg.get_long().is_some_and(|long| word.strip_prefix("--") == Some(long));
+            let short = arg.get_short().is_some_and(|short| word == format!("-{short}"));
+            long || short
+        })
+    };
+    let mut rest = words.iter();
+    while let Some(word) = rest.next() {
+        if !word.starts_with('-') || word == "-" {
+            return Some(word);
+        }
+        if takes_value(word) {
+            rest.next();
+        }
+    }
+    None
+}
+
+/// A URL, a host with port or path, a host of several parts or `localhost`; a mistyped command is none.
+fn looks_like_url(word: &str) -> bool {
+    word.contains("://")
+        || word.starts_with(':')
+        || word.starts_with('[')
+        || word.contains(['/', ':', '.'])
+        || word.eq_ignore_ascii_case("localhost")
+}

@@ -1,0 +1,148 @@
+//! clap's own errors as [`UserError`]s: one clear line and a hint.
+
+use clap::CommandFactory;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use wavetank_plan::{UserError, did_you_mean};
+
+use super::exit::CliExit;
+use super::habits::habit;
+use super::words::Words;
+
+/// Help and version end the program well, everything else is a usage error.
+pub(super) fn exit_of(error: &clap::Error, json: bool) -> CliExit {
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => CliExit::Help(error.render().to_string()),
+        _ => CliExit::Error { error: user_error(error), json },
+    }
+}
+
+fn user_error(error: &clap::Error) -> UserError {
+    let argument = text(error, ContextKind::InvalidArg);
+    match error.kind() {
+        ErrorKind::UnknownArgument => unknown_option(error, &argument),
+        ErrorKind::InvalidSubcommand => unknown_command(&text(error, ContextKind::InvalidSubcommand)),
+        ErrorKind::MissingSubcommand => no_command(),
+        ErrorKind::MissingRequiredArgument => missing(&argument),
+        ErrorKind::ArgumentConflict => {
+            let name = name_of(&argument);
+            UserError::usage("conflict", format!("{name} is given twice"), "give it once")
+        }
+        ErrorKind::InvalidValue | ErrorKind::WrongNumberOfValues | ErrorKind::TooFewValues => {
+            let name = name_of(&argument);
+            let hint = example(name).map_or_else(
+                || format!("what may stand there: {argument}"),
+                |example| format!("for example {name} {example}"),
+            );
+            UserError::usage("value_missing", format!("{name} wants a value"), hint)
+        }
+        ErrorKind::TooManyValues => {
+            let name = name_of(&argument);
+            let value = text(error, ContextKind::InvalidValue);
+            UserError::usage(
+                "value_surplus",
+                format!("{name} takes no value, and got `{value}`"),
+                format!("{name} alone"),
+            )
+        }
+        ErrorKind::InvalidUtf8 => UserError::usage(
+            "not_utf8",
+            "a word of the command is not UTF-8",
+            "only file names may be anything else",
+        ),
+        _ => {
+            let first = error.render().to_string();
+            let first = first.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+            UserError::usage("usage", first, "wavetank --help shows what there is")
+        }
+    }
+}
+
+fn unknown_option(error: &clap::Error, argument: &str) -> UserError {
+    let message = || format!("there is no option `{argument}`");
+    if !argument.starts_with('-') {
+        let hint = "one URL; an option's value stands after its option, in quotes if it has spaces";
+        return UserError::usage("word_surplus", format!("`{argument}` is one word too many"), hint);
+    }
+    if argument.starts_with('-')
+        && argument[1..].starts_with(|c: char| c.is_ascii_digit())
+        && habit(argument).is_none()
+    {
+        let hint = "numbers and quantities are never below zero here";
+        return UserError::usage("negative", format!("`{argument}` is negative"), hint);
+    }
+    if let Some(hint) = habit(argument) {
+        return UserError::usage("option_unknown", message(), hint);
+    }
+    let suggested = text(error, ContextKind::SuggestedArg);
+    let longs: Vec<String> = long_options();
+    let near = if suggested.is_empty() {
+        did_you_mean(argument, longs.iter().map(String::as_str))
+    } else {
+        Some(suggested.as_str())
+    };
+    let hint = match near {
+        Some(near) => format!("did you mean {near}?"),
+        None => "wavetank run --help shows all options".to_owned(),
+    };
+    UserError::usage("option_unknown", message(), hint)
+}
+
+fn unknown_command(word: &str) -> UserError {
+    let command = Words::command();
+    let known: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+    let hint = match did_you_mean(word, known.iter().copied()) {
+        Some(near) => format!("did you mean wavetank {near}?"),
+        None => format!("there is: {}; or a URL: wavetank localhost:8080/", known.join(", ")),
+    };
+    UserError::usage("command_unknown", format!("there is no command `{word}`"), hint)
+}
+
+fn no_command() -> UserError {
+    let hint = "wavetank run localhost:8080/, or wavetank --help";
+    UserError::usage("command_missing", "no command and no URL", hint)
+}
+
+fn missing(argument: &str) -> UserError {
+    if argument.contains("URL") {
+        let hint = "wavetank run localhost:8080/path -c 50 -d 10s";
+        return UserError::usage("no_url", "no URL is given", hint);
+    }
+    let hint = "wavetank report latest, or the name of a folder in the runs directory";
+    UserError::usage("no_run", "no run is named", hint)
+}
+
+/// Every long option of every command, with its dashes.
+fn long_options() -> Vec<String> {
+    let command = Words::command();
+    let options = command.get_subcommands().flat_map(clap::Command::get_arguments);
+    options.filter_map(clap::Arg::get_long).map(|long| format!("--{long}")).collect()
+}
+
+/// `--basic <USER:PASSWORD|@FILE>` → `--basic`.
+fn name_of(argument: &str) -> &str {
+    argument.split([' ', '<']).next().unwrap_or(argument)
+}
+
+fn example(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "--connections" | "-c" => "50",
+        "--rate" | "-r" => "500/s",
+        "--duration" | "-d" | "--warmup" | "--drain" => "10s",
+        "--requests" | "-n" => "10k",
+        "--timeout" | "--connect-timeout" => "5s",
+        "--header" | "-H" => "'Name: value'",
+        "--threshold" => "'p99 < 250ms'",
+        "--stop" => "'failed > 50% for 10s'",
+        "--out" => "result.json",
+        "--format" => "json",
+        _ => return None,
+    })
+}
+
+fn text(error: &clap::Error, kind: ContextKind) -> String {
+    match error.get(kind) {
+        Some(ContextValue::String(text)) => text.clone(),
+        Some(ContextValue::Strings(texts)) => texts.join(" "),
+        _ => String::new(),
+    }
+}

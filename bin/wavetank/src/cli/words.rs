@@ -1,0 +1,97 @@
+//! [`Words`]: what clap knows of the command line. Values stay text here; `wavetank-plan` reads them.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+use super::run_words::RunWords;
+
+/// Commands by what one does with them; kept by hand because clap cannot group them. A test compares it
+/// with the commands there are.
+const HELP: &str = "\
+{about-with-newline}
+{usage-heading} {usage}
+
+Load
+  run     Load a URL and tell what it took; `wavetank URL` is short for it
+Look
+  report  Show a finished run again
+Practise
+  serve   A target to practise on
+  demo    Two short runs against the built-in target: what a freeze does to the numbers
+
+Options
+{options}
+
+Try:  wavetank run localhost:8080/ -c 50 -d 10s
+      wavetank run localhost:8080/ -r 2k/s -d 30s --threshold 'p99 < 250ms'
+      wavetank run --help";
+
+/// Build, drive and explain load on web clusters.
+#[derive(Debug, Parser)]
+#[command(name = "wavetank", version, help_template = HELP, arg_required_else_help = false)]
+pub(super) struct Words {
+    #[command(subcommand)]
+    pub(super) command: CommandWords,
+}
+
+/// One command.
+#[derive(Debug, Subcommand)]
+pub(super) enum CommandWords {
+    /// Load a URL and tell what it took.
+    Run(Box<RunWords>),
+    /// A target to practise on.
+    Serve(ServeWords),
+    /// Show a finished run again.
+    Report(ReportWords),
+    /// Two short runs against the built-in target: what a freeze does to the numbers.
+    Demo(DemoWords),
+}
+
+/// `wavetank serve`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Paths: /  /bytes/N  /delay/DURATION  /sleepN (seconds)  /status/CODE  /echo  /close  /truth (what was counted);
+       POST /truth/reset forgets the counts")]
+pub(super) struct ServeWords {
+    /// Where to listen, several joined by commas; a port alone means 127.0.0.1
+    #[arg(long, value_name = "ADDR:PORT,…", default_value = "127.0.0.1:8080")]
+    pub(super) listen: String,
+    /// Threads [default: one per allowed CPU]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(super) threads: Option<String>,
+    /// Answer unknown paths like / instead of 404
+    #[arg(long)]
+    pub(super) any: bool,
+    /// Answer nobody for this long, once
+    #[arg(long, value_name = "DURATION", allow_negative_numbers = true)]
+    pub(super) freeze: Option<String>,
+    /// When the freeze begins, after the start of the server
+    #[arg(long, value_name = "DURATION", allow_negative_numbers = true)]
+    pub(super) freeze_at: Option<String>,
+}
+
+/// `wavetank report`.
+#[derive(Args, Debug)]
+pub(super) struct ReportWords {
+    /// A run's folder, its name in the runs directory, its id, or `latest`
+    #[arg(value_name = "RUN|latest")]
+    pub(super) run: String,
+    /// Shape of the result on stdout
+    #[arg(long, value_name = "text|json|junit", default_value = "text")]
+    pub(super) format: String,
+    /// Write the result to a file too, in the format of its suffix: .txt .json .xml .junit (repeatable)
+    #[arg(long, value_name = "FILE")]
+    pub(super) out: Vec<PathBuf>,
+    /// Where archives lie
+    #[arg(long, value_name = "DIR", default_value = "runs")]
+    pub(super) runs_dir: PathBuf,
+}
+
+/// `wavetank demo`.
+#[derive(Args, Debug)]
+pub(super) struct DemoWords {
+    /// Where archives lie
+    #[arg(long, value_name = "DIR", default_value = "runs")]
+    pub(super) runs_dir: PathBuf,
+}
