@@ -15,6 +15,8 @@ use crate::stopwatch::Stopwatch;
 mod deny;
 mod packages;
 
+pub(crate) use packages::find as find_program;
+
 /// Names the file to which tests that cannot run here append `name: reason`.
 const SKIPS_VARIABLE: &str = "WAVETANK_SKIPS";
 
@@ -51,6 +53,10 @@ impl Ci<'_> {
         self.step("deny", deny::check)?;
         self.step("build", |ci| ci.cargo(&["build", "--release", "--locked", "-p", "wavetank"]))?;
         self.step("test", |ci| ci.cargo(&["test", "--workspace", "--locked"]))?;
+        self.step("bench", |ci| {
+            ci.skipped.extend(crate::bench::smoke(ci.root)?);
+            Ok(())
+        })?;
         Ok(())
     }
 

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+mod bench;
 mod ci;
 mod stopwatch;
 mod tidy;
@@ -26,6 +27,24 @@ enum Task {
     Tidy,
     /// Record that the goldens of the stored formats are in step with the pages that describe them.
     Golden,
+    /// Numbers beside a peer's, in paired rounds of one run.
+    Bench(bench::BenchArguments),
+    /// Helper of `bench`: runs a program and writes what it used to a file.
+    #[command(hide = true)]
+    Child {
+        #[arg(long)]
+        usage: PathBuf,
+        #[arg(last = true)]
+        words: Vec<String>,
+    },
+    /// Helper of `bench pace`: a bare sleep-and-spin loop that says how late it was.
+    #[command(hide = true)]
+    Probe {
+        #[arg(long)]
+        rate: u32,
+        #[arg(long)]
+        seconds: u32,
+    },
 }
 
 fn main() -> ExitCode {
@@ -33,6 +52,9 @@ fn main() -> ExitCode {
         Task::Ci => ci::run(&root()),
         Task::Tidy => tidy(),
         Task::Golden => tidy::record_goldens(&root()),
+        Task::Bench(arguments) => bench::run(&root(), &arguments),
+        Task::Child { usage, words } => bench::child::run(&usage, &words),
+        Task::Probe { rate, seconds } => bench::probe::run(rate, seconds),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,0 +1,45 @@
+//! [`Pair`]: a CPU for the generator and one for the target.
+
+use std::process::{Child, Command};
+
+use anyhow::{Context, Result};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+/// Two CPUs this process may use.
+#[derive(Clone, Copy)]
+pub(super) struct Pair {
+    pub(super) generator: usize,
+    pub(super) target: usize,
+}
+
+impl Pair {
+    /// The first two allowed CPUs; nothing where there is only one.
+    pub(super) fn of_this_process() -> Result<Option<Self>> {
+        let allowed = sched_getaffinity(None).context("sched_getaffinity")?;
+        let mut cpus = (0..CpuSet::MAX_CPU).filter(|&cpu| allowed.is_set(cpu));
+        Ok(cpus.next().zip(cpus.next()).map(|(target, generator)| Self { generator, target }))
+    }
+}
+
+/// Confines the calling thread, and what it starts from now on, to one CPU.
+pub(super) fn pin(cpu: usize) -> Result<()> {
+    let mut only = CpuSet::new();
+    only.set(cpu);
+    sched_setaffinity(None, &only).with_context(|| format!("cannot run on CPU {cpu}"))
+}
+
+/// Starts a program on one CPU: it inherits what this thread is confined to at that moment.
+pub(super) fn spawn_on(cpu: usize, command: &mut Command) -> Result<Child> {
+    let before = sched_getaffinity(None).context("sched_getaffinity")?;
+    pin(cpu)?;
+    let child = command.spawn().with_context(|| format!("cannot start {}", command.get_program().display()));
+    sched_setaffinity(None, &before).context("sched_setaffinity")?;
+    child
+}
+
+/// What the CPU calls itself.
+pub(super) fn model() -> String {
+    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = text.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
+    model.map_or_else(|| "unknown CPU".to_owned(), |(_, model)| model.trim().to_owned())
+}

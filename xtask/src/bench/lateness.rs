@@ -1,0 +1,44 @@
+//! [`Lateness`]: how late something was, in percentiles.
+
+use std::time::Duration;
+
+/// Percentiles of how late something was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Lateness {
+    pub(super) p50: Duration,
+    pub(super) p99: Duration,
+    pub(super) p99_9: Duration,
+    pub(super) max: Duration,
+}
+
+impl Lateness {
+    /// Of all samples, by nearest rank; nothing of nothing.
+    pub(super) fn of(mut samples: Vec<Duration>) -> Option<Self> {
+        samples.sort_unstable();
+        let last = samples.len().checked_sub(1)?;
+        let at = |share: f64| {
+            let rank = (share * samples.len() as f64).ceil() as usize;
+            samples[rank.saturating_sub(1).min(last)]
+        };
+        Some(Self { p50: at(0.5), p99: at(0.99), p99_9: at(0.999), max: at(1.0) })
+    }
+}
+
+/// In µs, as tables and the JSON of a run have it.
+pub(super) fn micros(length: Duration) -> f64 {
+    length.as_secs_f64() * 1e6
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_nearest_ranks() {
+        let samples = (1..=1_000).rev().map(Duration::from_micros).collect();
+        let lateness = Lateness::of(samples).expect("has samples");
+        let found = [lateness.p50, lateness.p99, lateness.p99_9, lateness.max];
+        assert_eq!(found, [500, 990, 999, 1_000].map(Duration::from_micros));
+        assert_eq!(Lateness::of(Vec::new()), None);
+    }
+}
