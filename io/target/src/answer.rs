@@ -1,0 +1,60 @@
+//! [`Answer`] and [`Due`]: what is given to a request, and when.
+
+use wavetank_plan::Nanos;
+
+/// What is given to a request.
+#[derive(Debug)]
+pub(crate) enum Answer {
+    /// The small fixed answer.
+    Home,
+    /// So many bytes.
+    Bytes(u64),
+    /// A status with its phrase as the body.
+    Status(u16),
+    /// A status with a line that explains it.
+    Plain(u16, &'static str),
+    /// The wrong method; these are right.
+    Allow(&'static str),
+    /// What was sent.
+    Echo(Box<Echo>),
+    /// `100 Continue`: more is to come from the client.
+    Continue,
+    /// The counts of all threads, taken when its turn comes.
+    Truth,
+    /// Begin counting anew, when its turn comes.
+    Reset,
+    /// A document ready to be sent.
+    Json(Vec<u8>),
+}
+
+/// A request's body on its way back.
+#[derive(Debug, Default)]
+pub(crate) struct Echo {
+    /// Empty if the request named none.
+    pub(crate) content_type: Vec<u8>,
+    pub(crate) body: Vec<u8>,
+}
+
+/// What becomes of the connection after an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Keep {
+    /// It stays, which HTTP/1.1 takes for granted.
+    Silently,
+    /// It stays, and HTTP/1.0 has to be told.
+    Saying,
+    /// It is closed.
+    No,
+}
+
+/// An answer, and what is to be minded in giving it.
+#[derive(Debug)]
+pub(crate) struct Due {
+    /// Not before.
+    pub(crate) at: Nanos,
+    pub(crate) answer: Answer,
+    /// Without the body: the request was a HEAD.
+    pub(crate) head_only: bool,
+    pub(crate) keep: Keep,
+    /// In the counts.
+    pub(crate) counted: bool,
+}

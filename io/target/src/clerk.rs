@@ -1,0 +1,210 @@
+//! [`Clerk`]: reads what a client sent and decides what it gets.
+
+use wavetank_plan::Nanos;
+use wavetank_wire::h1::{RequestEnd, RequestHead, RequestSink};
+
+use crate::answer::{Answer, Due, Echo, Keep};
+use crate::connection::{Asked, Connection, Kind, OWED_MAX, Reading, Then, Verb};
+use crate::freeze::Freeze;
+use crate::outbox::Outbox;
+use crate::paths::Paths;
+use crate::route::Route;
+use crate::truth::Counts;
+
+/// Most bytes that `/echo` takes.
+const ECHO_BYTES_MAX: usize = 1 << 20;
+/// Larger buffers are not kept between requests: there may be many connections.
+const ECHO_BYTES_KEPT: usize = 16 * 1024;
+const TOO_LARGE: &str = "/echo takes bodies of at most 1 MiB\n";
+const OVERFLOW: &str = "more requests at once than answers can be owed for (1000)\n";
+
+/// Everything that is needed between bytes that came and bytes to be sent, for one receive.
+pub(crate) struct Clerk<'a> {
+    pub(crate) paths: &'a mut Paths,
+    pub(crate) counts: &'a mut Counts,
+    pub(crate) outbox: &'a mut Outbox,
+    pub(crate) freeze: &'a Freeze,
+    /// When the bytes came.
+    pub(crate) now: Nanos,
+}
+
+impl Clerk<'_> {
+    /// Take in what came. Answers that can be given at once are in the outbox afterwards, others are owed.
+    #[inline]
+    pub(crate) fn read(&mut self, connection: &mut Connection, mut bytes: &[u8]) {
+        while !bytes.is_empty() && connection.reading == Reading::Requests {
+            let Connection { reader, asked, kind, .. } = connection;
+            let mut sink = Intake { clerk: self, asked, kind };
+            match reader.read(bytes, &mut sink) {
+                Ok(progress) => {
+                    bytes = &bytes[progress.consumed..];
+                    if connection.asked.too_large {
+                        self.refuse(connection, 413, TOO_LARGE);
+                    } else if let Some(end) = progress.request {
+                        self.complete(connection, end);
+                    } else if std::mem::take(&mut connection.asked.expects_continue) {
+                        let due = self.due(Answer::Continue, Keep::Silently);
+                        self.give(connection, due);
+                    }
+                }
+                Err(fault) => {
+                    self.counts.bad_requests += 1;
+                    self.refuse(connection, fault.reason.status(), fault.reason.text());
+                }
+            }
+        }
+    }
+
+    /// A request is complete.
+    #[inline]
+    fn complete(&mut self, connection: &mut Connection, end: RequestEnd) {
+        let answer = answer_to(&mut connection.asked);
+        let route = connection.asked.route;
+        let keep = match (end.keep_alive && route != Route::Close, end.http_10) {
+            (true, false) => Keep::Silently,
+            (true, true) => Keep::Saying,
+            (false, _) => Keep::No,
+        };
+        if keep == Keep::No {
+            connection.reading = Reading::Nothing;
+            connection.then = Then::Close;
+        }
+        let due = Due {
+            at: if let Route::Delay(delay) = route { self.now.after(delay) } else { self.now },
+            answer,
+            head_only: end.head_request,
+            keep,
+            counted: !route.is_control(),
+        };
+        self.give(connection, due);
+    }
+
+    /// The last answer on this connection, whatever the client goes on to send.
+    fn refuse(&mut self, connection: &mut Connection, status: u16, text: &'static str) {
+        connection.reading = Reading::Nothing;
+        connection.then = Then::Linger;
+        let due = self.due(Answer::Plain(status, text), Keep::No);
+        self.give(connection, due);
+    }
+
+    const fn due(&self, answer: Answer, keep: Keep) -> Due {
+        Due { at: self.now, answer, head_only: false, keep, counted: true }
+    }
+
+    /// Give an answer at once if its turn has come, else owe it.
+    #[inline]
+    fn give(&mut self, connection: &mut Connection, mut due: Due) {
+        let at_once = connection.is_clear()
+            && due.at <= self.now
+            && !self.outbox.is_full()
+            && !matches!(due.answer, Answer::Truth | Answer::Reset)
+            && self.freeze.until(self.now).is_none();
+        if at_once {
+            connection.body_left = self.outbox.render(&due, self.counts);
+            if let Answer::Echo(echo) = due.answer
+                && echo.body.capacity() <= ECHO_BYTES_KEPT
+            {
+                // Its buffers serve the next request.
+                connection.asked.echo = Some(echo);
+            }
+            return;
+        }
+        if connection.owed.len() + 1 == OWED_MAX && due.keep != Keep::No {
+            connection.reading = Reading::Nothing;
+            connection.then = Then::Linger;
+            due = self.due(Answer::Plain(503, OVERFLOW), Keep::No);
+        }
+        connection.owed.push_back(due);
+    }
+}
+
+/// What a complete request gets.
+#[inline]
+fn answer_to(asked: &mut Asked) -> Answer {
+    match (asked.verb, asked.route) {
+        (Verb::Unknown, _) => Answer::Plain(501, "this method is unknown here\n"),
+        (_, Route::Home | Route::Delay(_) | Route::Close) => Answer::Home,
+        (_, Route::Bytes(len)) => Answer::Bytes(len),
+        (_, Route::Status(status)) => Answer::Status(status),
+        (_, Route::Echo) => Answer::Echo(asked.echo.take().unwrap_or_default()),
+        (Verb::Get, Route::Truth) => Answer::Truth,
+        (_, Route::Truth) => Answer::Allow("GET, HEAD"),
+        (Verb::Post, Route::TruthReset) => Answer::Reset,
+        (_, Route::TruthReset) => Answer::Allow("POST"),
+        (_, Route::Unknown) => Answer::Plain(404, "nothing is here\n"),
+        (_, Route::Malformed(text)) => Answer::Plain(400, text),
+    }
+}
+
+/// Where the reader puts what it reads.
+struct Intake<'a, 'b> {
+    clerk: &'a mut Clerk<'b>,
+    asked: &'a mut Asked,
+    kind: &'a mut Kind,
+}
+
+impl RequestSink for Intake<'_, '_> {
+    #[inline]
+    fn head(&mut self, head: &RequestHead<'_>) {
+        let Clerk { paths, counts, freeze, now, .. } = &mut *self.clerk;
+        let (route, slot) = paths.find(head.target, counts);
+        match slot {
+            Some(slot) => {
+                let first = freeze.note_request(*now);
+                counts.request(slot, *now, first);
+            }
+            None if *self.kind == Kind::New => {
+                counts.accepted = counts.accepted.saturating_sub(1);
+                counts.open -= 1;
+                counts.control += 1;
+                *self.kind = Kind::Control;
+            }
+            None => {}
+        }
+        if *self.kind == Kind::New {
+            *self.kind = Kind::Counted;
+        }
+        self.asked.route = route;
+        self.asked.verb = verb(head.method);
+        self.asked.expects_continue = head.expect_continue;
+        if route == Route::Echo {
+            self.begin_echo(head);
+        }
+    }
+
+    fn body(&mut self, bytes: &[u8]) {
+        // Who has begun to send the body does not wait for leave to do so.
+        self.asked.expects_continue = false;
+        if self.asked.route == Route::Echo {
+            let echo = self.asked.echo.get_or_insert_default();
+            if echo.body.len() + bytes.len() > ECHO_BYTES_MAX {
+                self.asked.too_large = true;
+            } else {
+                echo.body.extend_from_slice(bytes);
+            }
+        }
+    }
+}
+
+impl Intake<'_, '_> {
+    fn begin_echo(&mut self, head: &RequestHead<'_>) {
+        let Echo { content_type, body } = &mut **self.asked.echo.get_or_insert_default();
+        body.clear();
+        content_type.clear();
+        content_type.extend_from_slice(head.header("content-type").unwrap_or_default());
+        // Known from the head already: who waits for `100 Continue` need not send it.
+        let length =
+            head.header("content-length").and_then(|length| str::from_utf8(length).ok()?.parse().ok());
+        self.asked.too_large = length.is_some_and(|length: u64| length > ECHO_BYTES_MAX as u64);
+    }
+}
+
+#[inline]
+fn verb(method: &[u8]) -> Verb {
+    match method {
+        b"GET" | b"HEAD" => Verb::Get,
+        b"POST" => Verb::Post,
+        b"PUT" | b"DELETE" | b"PATCH" | b"OPTIONS" => Verb::Known,
+        _ => Verb::Unknown,
+    }
+}

@@ -1,0 +1,78 @@
+//! [`Freeze`]: the time in which nobody gets an answer.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use wavetank_plan::Nanos;
+
+/// Nobody has asked anything yet.
+const NONE: i64 = i64::MIN;
+
+/// When the first request came, for all threads, and the freeze that counts from it.
+#[derive(Debug)]
+pub(crate) struct Freeze {
+    plan: Option<(Nanos, Nanos)>,
+    first: AtomicI64,
+}
+
+impl Freeze {
+    /// A freeze of the length given, that long after the first request; or none.
+    pub(crate) const fn new(plan: Option<(Nanos, Nanos)>) -> Self {
+        Self { plan, first: AtomicI64::new(NONE) }
+    }
+
+    /// A request came at `now`. Returns when the first of all came.
+    pub(crate) fn note_request(&self, now: Nanos) -> Nanos {
+        match self.first.compare_exchange(NONE, now.0, Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => now,
+            Err(first) => Nanos(first),
+        }
+    }
+
+    /// When the first request came, if one did.
+    pub(crate) fn first(&self) -> Option<Nanos> {
+        let first = self.first.load(Ordering::Relaxed);
+        (first != NONE).then_some(Nanos(first))
+    }
+
+    /// If `now` lies in the freeze: when it ends.
+    #[inline]
+    pub(crate) fn until(&self, now: Nanos) -> Option<Nanos> {
+        let (at, length) = self.plan?;
+        let begin = self.first()?.after(at);
+        let end = begin.after(length);
+        (begin <= now && now < end).then_some(end)
+    }
+
+    /// Wait for a first request again.
+    pub(crate) fn reset(&self) {
+        self.first.store(NONE, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn holds_from_its_begin_until_before_its_end() {
+        let freeze = Freeze::new(Some((Nanos(100), Nanos(50))));
+        assert_eq!(freeze.until(Nanos(120)), None);
+        for (now, first) in [(20, 20), (30, 20)] {
+            assert_eq!(freeze.note_request(Nanos(now)), Nanos(first));
+        }
+        for (now, end) in [(119, None), (120, Some(170)), (169, Some(170)), (170, None)] {
+            assert_eq!(freeze.until(Nanos(now)), end.map(Nanos), "at {now}");
+        }
+        freeze.reset();
+        assert_eq!((freeze.until(Nanos(150)), freeze.first()), (None, None));
+        freeze.note_request(Nanos(150));
+        assert_eq!(freeze.until(Nanos(250)), Some(Nanos(300)));
+    }
+
+    #[test]
+    fn without_a_plan_never_holds() {
+        let freeze = Freeze::new(None);
+        freeze.note_request(Nanos(0));
+        assert_eq!(freeze.until(Nanos(0)), None);
+    }
+}

@@ -1,0 +1,202 @@
+//! [`Outbox`]: answers as bytes.
+
+use std::sync::LazyLock;
+
+use wavetank_driver::{Clock, WallClock};
+use wavetank_plan::Nanos;
+use wavetank_wire::h1::{ResponseParts, http_date, reason_phrase, render_response_head};
+
+use crate::answer::{Answer, Due, Keep};
+use crate::truth::Counts;
+
+/// The body of the small fixed answer.
+const HOME: &[u8] = b"Wavetank OK\n";
+const TEXT: &[u8] = b"text/plain";
+/// See [`Outbox::is_full`].
+const OUT_MAX: usize = 256 * 1024;
+/// Bodies of at most this size leave together with their head, in one send.
+pub(crate) const WHOLE_MAX: u64 = 64 * 1024;
+
+/// The buffer in which the answers of one turn to one connection are gathered, and what is ready-made.
+#[derive(Debug)]
+pub(crate) struct Outbox {
+    /// Bytes to be sent.
+    pub(crate) out: Vec<u8>,
+    /// The small fixed answer, by [`Keep`].
+    home: [Home; 3],
+    date: [u8; 29],
+    /// When the date changes.
+    date_until: Nanos,
+    /// Unix time at the clock's zero, in nanoseconds.
+    zero_unix_ns: i64,
+}
+
+#[derive(Debug, Default)]
+struct Home {
+    bytes: Vec<u8>,
+    head_len: usize,
+}
+
+impl Outbox {
+    /// An empty one, whose dates go by `clock`.
+    pub(crate) fn new(clock: Clock) -> Self {
+        let mut outbox = Self {
+            out: Vec::with_capacity(WHOLE_MAX as usize),
+            home: Default::default(),
+            date: [0; 29],
+            date_until: Nanos(i64::MIN),
+            zero_unix_ns: WallClock::unix_ns() - clock.now().0,
+        };
+        outbox.refresh_date(clock.now());
+        outbox
+    }
+
+    /// Enough for now: further answers wait until this is with the kernel.
+    #[inline]
+    pub(crate) const fn is_full(&self) -> bool {
+        self.out.len() >= OUT_MAX
+    }
+
+    /// Bring the date up to date; costs a comparison in all but one turn a second.
+    #[inline]
+    pub(crate) fn refresh_date(&mut self, now: Nanos) {
+        if now < self.date_until {
+            return;
+        }
+        let unix_s = (self.zero_unix_ns + now.0).div_euclid(1_000_000_000);
+        self.date_until = Nanos((unix_s + 1) * 1_000_000_000 - self.zero_unix_ns);
+        self.date = http_date(unix_s.unsigned_abs());
+        for keep in [Keep::Silently, Keep::Saying, Keep::No] {
+            let home = &mut self.home[keep as usize];
+            home.bytes.clear();
+            let head = Head { status: 200, content_type: TEXT, extra: None, keep };
+            head.render(&mut home.bytes, &self.date, HOME.len() as u64);
+            home.head_len = home.bytes.len();
+            home.bytes.extend_from_slice(HOME);
+        }
+    }
+
+    /// Append an answer. Returns how many bytes of its body are left to be sent after it.
+    #[inline]
+    pub(crate) fn render(&mut self, due: &Due, counts: &mut Counts) -> u64 {
+        if let Answer::Home = due.answer {
+            counts.answered(200);
+            let home = &self.home[due.keep as usize];
+            let len = if due.head_only { home.head_len } else { home.bytes.len() };
+            self.out.extend_from_slice(&home.bytes[..len]);
+            return 0;
+        }
+        self.render_rare(due, counts)
+    }
+
+    fn render_rare(&mut self, due: &Due, counts: &mut Counts) -> u64 {
+        let (status, body) = match &due.answer {
+            Answer::Continue => {
+                self.out.extend_from_slice(b"HTTP/1.1 100 Continue\r\n\r\n");
+                return 0;
+            }
+            &Answer::Bytes(len) => return self.render_bytes(len, due, counts),
+            Answer::Home => (200, HOME),
+            // A 205 has no body (RFC 9110 §15.3.6).
+            Answer::Status(205) => (205, &b""[..]),
+            &Answer::Status(status) => (status, reason_phrase(status).as_bytes()),
+            &Answer::Plain(status, text) => (status, text.as_bytes()),
+            Answer::Allow(_) => (405, reason_phrase(405).as_bytes()),
+            Answer::Echo(echo) => (200, &echo.body[..]),
+            Answer::Json(document) => (200, &document[..]),
+            // Both are replaced by what they ask for before they are rendered.
+            Answer::Truth | Answer::Reset => (500, &b""[..]),
+        };
+        if due.counted {
+            counts.answered(status);
+        }
+        let content_type = match &due.answer {
+            Answer::Echo(echo) => &echo.content_type[..],
+            Answer::Json(_) => b"application/json",
+            _ => TEXT,
+        };
+        let bodiless = matches!(status, 204 | 304);
+        let head = Head {
+            status,
+            content_type: if bodiless { b"" } else { content_type },
+            extra: extra(status, &due.answer),
+            keep: due.keep,
+        };
+        head.render(&mut self.out, &self.date, body.len() as u64);
+        if !due.head_only && !bodiless {
+            self.out.extend_from_slice(body);
+        }
+        0
+    }
+
+    fn render_bytes(&mut self, len: u64, due: &Due, counts: &mut Counts) -> u64 {
+        counts.answered(200);
+        let head =
+            Head { status: 200, content_type: b"application/octet-stream", extra: None, keep: due.keep };
+        head.render(&mut self.out, &self.date, len);
+        if due.head_only {
+            return 0;
+        }
+        if len > WHOLE_MAX {
+            return len;
+        }
+        self.out.extend_from_slice(&filler()[..len as usize]);
+        0
+    }
+}
+
+/// What differs between heads.
+struct Head<'a> {
+    status: u16,
+    /// Empty: not named.
+    content_type: &'a [u8],
+    extra: Option<(&'static str, &'static str)>,
+    keep: Keep,
+}
+
+impl Head<'_> {
+    fn render(&self, out: &mut Vec<u8>, date: &[u8; 29], content_length: u64) {
+        let mut headers: [(&str, &[u8]); 3] = [("Date", date), ("", b""), ("", b"")];
+        let mut count = 1;
+        if !self.content_type.is_empty() {
+            headers[count] = ("Content-Type", self.content_type);
+            count += 1;
+        }
+        if let Some((name, value)) = self.extra {
+            headers[count] = (name, value.as_bytes());
+            count += 1;
+        }
+        let parts = ResponseParts {
+            status: self.status,
+            http_10: self.keep == Keep::Saying,
+            keep_alive: self.keep != Keep::No,
+            // Content-Length of a 304 would be that of the answer it stands for, which is unknown.
+            content_length: (self.status != 304).then_some(content_length),
+            headers: &headers[..count],
+        };
+        render_response_head(out, &parts);
+    }
+}
+
+/// The field without which a status is not understood.
+const fn extra(status: u16, answer: &Answer) -> Option<(&'static str, &'static str)> {
+    match (status, answer) {
+        (_, Answer::Allow(methods)) => Some(("Allow", methods)),
+        (301 | 302 | 303 | 307 | 308, _) => Some(("Location", "/")),
+        (401, _) => Some(("WWW-Authenticate", "Basic realm=\"wavetank\"")),
+        (405, _) => Some(("Allow", "")),
+        _ => None,
+    }
+}
+
+/// Length of [`filler`].
+pub(crate) const FILLER_BYTES: usize = 256 * 1024;
+
+/// What the bodies of `/bytes` are made of: a block of lines of readable text.
+pub(crate) fn filler() -> &'static [u8] {
+    static FILLER: LazyLock<Vec<u8>> = LazyLock::new(|| {
+        let letter = |at: usize| if at % 64 == 63 { b'\n' } else { b'0' + (at % 64 + at / 64 % 10) as u8 };
+        (0..FILLER_BYTES).map(letter).collect()
+    });
+    &FILLER
+}

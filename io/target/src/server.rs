@@ -1,0 +1,221 @@
+//! [`Server`]: the threads of a server that runs.
+
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread::{self, JoinHandle};
+
+use wavetank_driver::{Clock, Driver, Epoll, Errno, Waker};
+use wavetank_plan::{Nanos, UserError};
+
+use crate::shared::Shared;
+use crate::worker::Worker;
+use crate::{ServeOptions, Truth};
+
+/// More threads than any machine has CPUs are a slip of the finger.
+const THREADS_MAX: u32 = 1_024;
+/// Sockets a driver makes room for at once; it takes more.
+const SOCKETS_HINT: usize = 4_096;
+
+/// A server that runs. Dropping it stops it.
+#[derive(Debug)]
+pub struct Server {
+    addresses: Vec<SocketAddr>,
+    shared: Arc<Shared>,
+    threads: Vec<(JoinHandle<()>, Waker)>,
+}
+
+/// Start serving. When this returns, connections are accepted at [`Server::addresses`].
+///
+/// Fails with exit 2 on senseless options, with exit 5 where this host cannot: the port is taken, the
+/// address is not one of this host, permission is missing, files have run out.
+pub fn start(options: ServeOptions) -> Result<Server, UserError> {
+    start_on::<Epoll>(options)
+}
+
+/// The same on any driver.
+fn start_on<D: Driver + 'static>(options: ServeOptions) -> Result<Server, UserError> {
+    let threads = check(&options)?;
+    for &address in &options.listen {
+        check_free(address)?;
+    }
+    let clock = Clock::starting_now();
+    let shared = Arc::new(Shared::new(threads, clock, options.freeze));
+    let mut server = Server { addresses: options.listen, shared, threads: Vec::new() };
+    for thread in 0..threads {
+        // Where the port was left to the kernel, the first thread's choice binds all others.
+        server.add_thread::<D>(thread, options.any)?;
+    }
+    Ok(server)
+}
+
+impl Server {
+    /// Where it listens, in the order of the options, ports filled in.
+    pub fn addresses(&self) -> &[SocketAddr] {
+        &self.addresses
+    }
+
+    /// What it has seen so far.
+    pub fn truth(&self) -> Truth {
+        self.shared.truth()
+    }
+
+    /// Count anew, and arm the freeze anew: what `POST /truth/reset` does.
+    pub fn reset_truth(&self) {
+        self.shared.reset();
+    }
+
+    /// Close all connections and end all threads; returns when that is done.
+    pub fn stop(mut self) {
+        self.end();
+    }
+
+    fn add_thread<D: Driver + 'static>(&mut self, thread: u32, any: bool) -> Result<(), UserError> {
+        let (ready, started) = sync_channel(1);
+        let (shared, addresses) = (Arc::clone(&self.shared), self.addresses.clone());
+        let handle = thread::Builder::new()
+            .name(format!("serve-{thread}"))
+            .spawn(move || serve::<D>(&shared, thread, any, &addresses, &ready))
+            .map_err(|error| no_thread(&error))?;
+        match started.recv() {
+            Ok(Ok((waker, addresses))) => {
+                self.addresses = addresses;
+                self.threads.push((handle, waker));
+                Ok(())
+            }
+            Ok(Err(error)) => Err(error),
+            Err(_) => unreachable!("a thread tells how its start went"),
+        }
+    }
+
+    fn end(&mut self) {
+        self.shared.stop();
+        for (_, waker) in &self.threads {
+            waker.wake();
+        }
+        for (handle, _) in self.threads.drain(..) {
+            // A panic has been printed by its thread; there is nothing to add.
+            drop(handle.join());
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// What a thread tells when it is ready: how to wake it, and where it listens.
+type Started = Result<(Waker, Vec<SocketAddr>), UserError>;
+
+/// A thread's whole life. The driver is made here because some drivers belong to the thread that made them.
+fn serve<D: Driver>(
+    shared: &Arc<Shared>,
+    thread: u32,
+    any: bool,
+    addresses: &[SocketAddr],
+    ready: &SyncSender<Started>,
+) {
+    let started = listen::<D>(shared.clock, addresses);
+    let (outcome, driver) = match started {
+        Ok((driver, waker, bound)) => (Ok((waker, bound)), Some(driver)),
+        Err(error) => (Err(error), None),
+    };
+    // Nobody waits any more only if the starting thread died.
+    if ready.send(outcome).is_ok()
+        && let Some(driver) = driver
+    {
+        Worker::new(driver, Arc::clone(shared), any).run(&shared.counts_of(thread));
+    }
+}
+
+fn listen<D: Driver>(
+    clock: Clock,
+    addresses: &[SocketAddr],
+) -> Result<(D, Waker, Vec<SocketAddr>), UserError> {
+    let mut driver = D::new(clock, SOCKETS_HINT).map_err(no_driver)?;
+    let waker = driver.waker().map_err(no_driver)?;
+    let mut bound = Vec::with_capacity(addresses.len());
+    for &address in addresses {
+        bound.push(driver.listen(address).map_err(|errno| cannot_listen(address, errno))?.1);
+    }
+    Ok((driver, waker, bound))
+}
+
+/// Returns how many threads are wanted.
+fn check(options: &ServeOptions) -> Result<u32, UserError> {
+    if options.listen.is_empty() {
+        return Err(UserError::usage(
+            "no_address",
+            "there is no address to listen on",
+            "--listen 127.0.0.1:8080",
+        ));
+    }
+    if let Some((at, length)) = options.freeze
+        && (at < Nanos::ZERO || length <= Nanos::ZERO)
+    {
+        let hint = "for example --freeze 300ms --freeze-at 2s";
+        return Err(UserError::usage(
+            "freeze",
+            "a freeze begins at or after the first request and lasts",
+            hint,
+        ));
+    }
+    let cpus = thread::available_parallelism().map_or(1, |cpus| u32::try_from(cpus.get()).unwrap_or(1));
+    match options.threads.unwrap_or(cpus) {
+        threads @ 1..=THREADS_MAX => Ok(threads),
+        threads => {
+            let message = format!("{threads} threads cannot serve");
+            Err(UserError::usage(
+                "threads",
+                message,
+                format!("1 to {THREADS_MAX}; this machine has {cpus} CPUs"),
+            ))
+        }
+    }
+}
+
+/// The threads share their ports, and would share them with another process without a word.
+fn check_free(address: SocketAddr) -> Result<(), UserError> {
+    match TcpListener::bind(address) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(cannot_listen(address, Errno(error.raw_os_error().unwrap_or_default()))),
+    }
+}
+
+fn cannot_listen(address: SocketAddr, errno: Errno) -> UserError {
+    let port = address.port();
+    let (code, hint) = match errno.symbol() {
+        Some("EADDRINUSE") => (
+            "port_in_use",
+            format!("`ss -ltnp sport = :{port}` shows who listens there; or take another port"),
+        ),
+        Some("EACCES" | "EPERM") => {
+            ("no_permission", "ports below 1024 need root or net.ipv4.ip_unprivileged_port_start".to_owned())
+        }
+        Some("EADDRNOTAVAIL") => (
+            "no_such_address",
+            "`ip -brief address` shows the addresses of this host; 0.0.0.0 is all".to_owned(),
+        ),
+        Some("EMFILE" | "ENFILE") => ("no_files", "raise the limit on open files: `ulimit -n`".to_owned()),
+        _ => ("cannot_listen", "for example --listen 127.0.0.1:8080".to_owned()),
+    };
+    UserError::refused(code, format!("cannot listen on {address}: {errno}"), hint)
+}
+
+fn no_driver(errno: Errno) -> UserError {
+    UserError::refused(
+        "no_files",
+        format!("cannot make a driver: {errno}"),
+        "raise the limit on open files: `ulimit -n`",
+    )
+}
+
+fn no_thread(error: &std::io::Error) -> UserError {
+    UserError::refused(
+        "no_threads",
+        format!("cannot start a thread: {error}"),
+        "fewer --threads, or a higher `ulimit -u`",
+    )
+}

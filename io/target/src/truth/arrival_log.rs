@@ -1,0 +1,167 @@
+//! [`ArrivalLog`]: when requests came to one thread.
+
+use wavetank_plan::Nanos;
+
+use super::{Arrivals, Gaps};
+
+/// Stamps kept; 1 MiB.
+const STAMPS_MAX: usize = 131_072;
+/// Seconds counted one by one.
+const SECONDS_MAX: usize = 3_600;
+
+/// Stamps and counts per second.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ArrivalLog {
+    /// In order, as each thread's clock never goes back.
+    stamps: Vec<Nanos>,
+    per_second: Vec<u64>,
+    later: u64,
+    /// The last instant up to which `stamps` is complete, once it is full.
+    full_at: Option<Nanos>,
+    /// The second that is counted now, to divide once a second only.
+    second_end: Nanos,
+}
+
+impl ArrivalLog {
+    /// A request came at `now`; the first of all threads came at `first`, which may be a little later if
+    /// two threads were first.
+    #[inline]
+    pub(crate) fn note(&mut self, now: Nanos, first: Nanos) {
+        if self.stamps.len() < STAMPS_MAX {
+            self.stamps.push(now);
+        } else if self.full_at.is_none() {
+            self.full_at = self.stamps.last().copied();
+        }
+        if now >= self.second_end || self.per_second.is_empty() {
+            self.next_second(now, first);
+        }
+        if now >= self.second_end {
+            self.later += 1;
+        } else if let Some(count) = self.per_second.last_mut() {
+            *count += 1;
+        }
+    }
+
+    fn next_second(&mut self, now: Nanos, first: Nanos) {
+        let second = (now.since(first) / 1_000_000_000) as usize;
+        if second < SECONDS_MAX {
+            self.per_second.resize(second + 1, 0);
+            self.second_end = first.after(Nanos::from_secs(second as i64 + 1));
+        }
+    }
+}
+
+/// All threads' logs as one.
+pub(super) fn merge<'a>(logs: impl Iterator<Item = &'a ArrivalLog> + Clone) -> Arrivals {
+    let mut arrivals = Arrivals::default();
+    // From where the first thread stopped stamping, gaps would be those between the others' requests.
+    let full_at = logs.clone().filter_map(|log| log.full_at).min();
+    let mut stamps: Vec<Nanos> = Vec::new();
+    for log in logs {
+        arrivals.later += log.later;
+        if arrivals.per_second.len() < log.per_second.len() {
+            arrivals.per_second.resize(log.per_second.len(), 0);
+        }
+        for (sum, count) in arrivals.per_second.iter_mut().zip(&log.per_second) {
+            *sum += count;
+        }
+        let upto = log.stamps.partition_point(|&stamp| full_at.is_none_or(|full_at| stamp <= full_at));
+        stamps.extend_from_slice(&log.stamps[..upto]);
+    }
+    // A few sorted runs: this merges them.
+    stamps.sort();
+    arrivals.gaps_us = gaps(&stamps, full_at.is_none());
+    if let (Some(&first), Some(&last)) = (stamps.first(), stamps.last()) {
+        arrivals.span_s = (last - first).as_secs_f64();
+    }
+    arrivals
+}
+
+fn gaps(stamps: &[Nanos], complete: bool) -> Gaps {
+    let mut lengths: Vec<Nanos> = stamps.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    lengths.sort_unstable();
+    let (Some(min), Some(max)) = (lengths.first(), lengths.last()) else {
+        return Gaps { complete, ..Gaps::default() };
+    };
+    let count = lengths.len();
+    let percentile = |q: f64| {
+        let rank = (q * count as f64).ceil() as usize;
+        lengths[rank.clamp(1, count) - 1].as_micros_f64()
+    };
+    Gaps {
+        count: count as u64,
+        complete,
+        min: min.as_micros_f64(),
+        mean: (stamps[count] - stamps[0]).as_micros_f64() / count as f64,
+        p50: percentile(0.5),
+        p90: percentile(0.9),
+        p99: percentile(0.99),
+        p99_9: percentile(0.999),
+        max: max.as_micros_f64(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: i64 = 1_000_000_000;
+
+    fn log(stamps: &[i64], first: i64) -> ArrivalLog {
+        let mut log = ArrivalLog::default();
+        for &stamp in stamps {
+            log.note(Nanos(stamp), Nanos(first));
+        }
+        log
+    }
+
+    #[test]
+    fn counts_by_second_over_threads() {
+        let one = log(&[7, 8, SECOND + 6, SECOND + 7, 4 * SECOND], 7);
+        // Two threads were first; this one's stamp is a little before the agreed one.
+        let other = log(&[5, 2 * SECOND + 8, 2 * SECOND + 9], 7);
+        let arrivals = merge([&one, &other].into_iter());
+        assert_eq!(arrivals.per_second, [4, 1, 2, 1]);
+        assert_eq!(arrivals.later, 0);
+        assert_eq!(arrivals.gaps_us.count, 7);
+        assert!((arrivals.span_s - 4.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn an_hour_is_counted_by_second_and_the_rest_in_all() {
+        let end = 3_600 * SECOND;
+        let arrivals = merge([&log(&[0, end - 1, end, end + 1, 9 * end], 0)].into_iter());
+        assert_eq!((arrivals.per_second.len(), arrivals.later), (3_600, 3));
+        assert_eq!(arrivals.per_second.iter().sum::<u64>(), 2);
+    }
+
+    #[test]
+    fn gaps_are_those_of_all_threads_together() {
+        let even: Vec<_> = (0..1_000).map(|i| i * 200_000).collect();
+        let odd: Vec<_> = (0..1_000).map(|i| i * 200_000 + 100_000).collect();
+        let gaps = merge([&log(&even, 0), &log(&odd, 0)].into_iter()).gaps_us;
+        assert_eq!((gaps.count, gaps.complete), (1_999, true));
+        for gap in [gaps.min, gaps.mean, gaps.p50, gaps.p99_9, gaps.max] {
+            assert!((gap - 100.0).abs() < 1e-9, "{gaps:?}");
+        }
+    }
+
+    #[test]
+    fn a_full_log_ends_the_gaps_of_all() {
+        let many: Vec<_> = (0..STAMPS_MAX as i64 + 5).map(|i| i * 10).collect();
+        let sparse: Vec<_> = (0..3_000).map(|i| i * 1_000).collect();
+        let gaps = merge([&log(&many, 0), &log(&sparse, 0)].into_iter()).gaps_us;
+        assert!(!gaps.complete);
+        assert!((gaps.max - 0.01).abs() < 1e-9, "after the full log's end there are gaps of 1 µs: {gaps:?}");
+    }
+
+    #[test]
+    fn nothing_and_one_have_no_gaps() {
+        for stamps in [&[][..], &[5]] {
+            assert_eq!(
+                merge([&log(stamps, 5)].into_iter()).gaps_us,
+                Gaps { complete: true, ..Gaps::default() }
+            );
+        }
+    }
+}

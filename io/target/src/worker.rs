@@ -1,0 +1,315 @@
+//! [`Worker`]: one thread of the server.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use wavetank_driver::{Clock, ConnId, Driver, Ended, Event, Sent, fine_timers};
+use wavetank_pace::Timers;
+use wavetank_plan::{Close, Nanos};
+
+use crate::answer::Answer;
+use crate::clerk::Clerk;
+use crate::connection::{Connection, Kind, Reading, Then};
+use crate::connections::Connections;
+use crate::outbox::{FILLER_BYTES, Outbox, filler};
+use crate::paths::Paths;
+use crate::shared::{Shared, SharedCounts, lock};
+use crate::truth::Counts;
+
+/// Events handled in one turn, before those wait who want the counts.
+const EVENTS_PER_TURN: usize = 64;
+/// Blocks of a long body sent in one go, before others get their turn.
+const BLOCKS_PER_GO: usize = 4;
+/// How long a client may go on sending after its last answer.
+const LINGER: Nanos = Nanos::SECOND;
+
+/// One thread of the server: its clients, and what it needs to answer them.
+pub(crate) struct Worker<D> {
+    driver: D,
+    shared: Arc<Shared>,
+    clock: Clock,
+    /// Of the last event; of the turn where events do not need their own.
+    now: Nanos,
+    connections: Connections,
+    timers: Timers<ConnId>,
+    /// No timer falls due before.
+    next_timer: Nanos,
+    /// Clients whose body goes on without waiting for anything.
+    runnable: VecDeque<ConnId>,
+    /// Clients whose turn it is to get the truth, or to have it reset.
+    control: Vec<ConnId>,
+    outbox: Outbox,
+    paths: Paths,
+}
+
+impl<D: Driver> Worker<D> {
+    /// A thread's worth of server on `driver`, which listens already.
+    pub(crate) fn new(driver: D, shared: Arc<Shared>, any: bool) -> Self {
+        let clock = shared.clock;
+        Self {
+            driver,
+            shared,
+            clock,
+            now: clock.now(),
+            connections: Connections::default(),
+            timers: Timers::new(),
+            next_timer: Nanos::MAX,
+            runnable: VecDeque::new(),
+            control: Vec::new(),
+            outbox: Outbox::new(clock),
+            paths: Paths::new(any),
+        }
+    }
+
+    /// Serve until the server stops; `counts` are this thread's.
+    pub(crate) fn run(mut self, counts: &SharedCounts) {
+        fine_timers();
+        while !self.shared.is_stopping() {
+            let until = if self.runnable.is_empty() { self.next_timer } else { Nanos(i64::MIN) };
+            self.driver.wait(until).expect("waiting on one's own descriptors does not fail");
+            self.turn(&mut lock(counts));
+            // Only now: those asked for need all threads' locks.
+            while let Some(id) = self.control.pop() {
+                self.answer_control(id, counts);
+            }
+        }
+    }
+
+    fn turn(&mut self, counts: &mut Counts) {
+        self.now = self.clock.now();
+        self.outbox.refresh_date(self.now);
+        for _ in 0..self.runnable.len() {
+            let Some(id) = self.runnable.pop_front() else { break };
+            if let Some(connection) = self.connections.get(id) {
+                connection.runnable = false;
+                self.advance(id, counts);
+            }
+        }
+        for _ in 0..EVENTS_PER_TURN {
+            if self.next_timer <= self.now {
+                self.fire_timers(counts);
+            }
+            let Some(event) = self.driver.next() else { break };
+            self.handle(event, counts);
+        }
+        if self.next_timer <= self.now {
+            self.fire_timers(counts);
+        }
+    }
+
+    #[inline]
+    fn handle(&mut self, event: Event, counts: &mut Counts) {
+        match event {
+            Event::Received(id, len) => self.received(id, len, counts),
+            Event::Accepted(_, id) => {
+                counts.accepted += 1;
+                counts.open += 1;
+                self.connections.insert(id);
+            }
+            Event::Flushed(id) => {
+                if let Some(connection) = self.connections.get(id) {
+                    connection.pending = false;
+                    self.advance(id, counts);
+                }
+            }
+            Event::Ended(id, Ended::Eof) => {
+                if let Some(connection) = self.connections.get(id) {
+                    connection.peer_done = true;
+                    self.advance(id, counts);
+                }
+            }
+            Event::Ended(id, Ended::Broken(_)) => self.close(id, counts),
+            Event::AcceptFailed(..) => counts.accept_failed += 1,
+            // A server dials nobody, and what it is woken for is seen to at the end of the turn.
+            Event::Connected(_) | Event::ConnectFailed(..) | Event::Woken => {}
+        }
+    }
+
+    #[inline]
+    fn received(&mut self, id: ConnId, len: usize, counts: &mut Counts) {
+        let Some(connection) = self.connections.get(id) else { return };
+        self.now = self.clock.now();
+        counts.bytes_received += len as u64;
+        if connection.reading == Reading::Requests {
+            let mut clerk = Clerk {
+                paths: &mut self.paths,
+                counts: &mut *counts,
+                outbox: &mut self.outbox,
+                freeze: &self.shared.freeze,
+                now: self.now,
+            };
+            clerk.read(connection, self.driver.received(len));
+            self.advance(id, counts);
+        }
+    }
+
+    /// Send what is in the outbox, then give as many owed answers as can be given now, and see to what
+    /// comes after the last one.
+    #[inline]
+    fn advance(&mut self, id: ConnId, counts: &mut Counts) {
+        let Some(connection) = self.connections.get(id) else { return };
+        let done = loop {
+            if !self.outbox.out.is_empty() {
+                let sent = self.driver.send(id, &self.outbox.out);
+                counts.bytes_sent += self.outbox.out.len() as u64;
+                self.outbox.out.clear();
+                match sent {
+                    Ok(Sent::All) => {}
+                    Ok(Sent::Pending) => connection.pending = true,
+                    Err(_) => break Done::Broken,
+                }
+            }
+            if connection.pending {
+                break Done::Waiting;
+            }
+            if connection.owed.is_empty() && connection.body_left == 0 {
+                break Done::Clear;
+            }
+            // Nothing leaves in a freeze that is not with the kernel already.
+            if let Some(end) = self.shared.freeze.until(self.now) {
+                break Done::Later(end);
+            }
+            if connection.body_left > 0 {
+                match send_body(connection, &mut self.driver, counts) {
+                    Done::Clear => continue,
+                    other => break other,
+                }
+            }
+            match connection.owed.front() {
+                Some(due) if due.at > self.now => break Done::Later(due.at),
+                Some(due) if matches!(due.answer, Answer::Truth | Answer::Reset) => {
+                    self.control.push(id);
+                    break Done::Waiting;
+                }
+                _ => {}
+            }
+            render_owed(connection, &mut self.outbox, self.now, counts);
+        };
+        self.settle(id, done, counts);
+    }
+
+    /// What follows from how far [`Worker::advance`] came.
+    #[inline]
+    fn settle(&mut self, id: ConnId, done: Done, counts: &mut Counts) {
+        let Some(connection) = self.connections.get(id) else { return };
+        match done {
+            Done::Clear => match connection.then {
+                Then::Go if !connection.peer_done => {}
+                Then::Linger | Then::Lingering if !connection.peer_done => self.linger(id),
+                _ => self.close(id, counts),
+            },
+            Done::Waiting => {}
+            Done::Runnable => {
+                if !std::mem::replace(&mut connection.runnable, true) {
+                    self.runnable.push_back(id);
+                }
+            }
+            Done::Later(at) => self.arm(id, at),
+            Done::Broken => self.close(id, counts),
+        }
+    }
+
+    fn linger(&mut self, id: ConnId) {
+        let Some(connection) = self.connections.get(id) else { return };
+        if connection.then == Then::Linger {
+            connection.then = Then::Lingering;
+            self.driver.shut_down_sending(id);
+            self.arm(id, self.now.after(LINGER));
+        }
+    }
+
+    /// Come back to this connection at `at`, and not before.
+    fn arm(&mut self, id: ConnId, at: Nanos) {
+        let Some(connection) = self.connections.get(id) else { return };
+        if let Some(old) = connection.timer.take() {
+            self.timers.cancel(old);
+        }
+        connection.timer = Some(self.timers.insert(at, id));
+        self.next_timer = self.next_timer.min(at);
+    }
+
+    fn fire_timers(&mut self, counts: &mut Counts) {
+        while let Some((_, id)) = self.timers.pop(self.now) {
+            let Some(connection) = self.connections.get(id) else { continue };
+            connection.timer = None;
+            if connection.then == Then::Lingering {
+                self.close(id, counts);
+            } else {
+                self.advance(id, counts);
+            }
+        }
+        self.next_timer = self.timers.next().unwrap_or(Nanos::MAX);
+    }
+
+    fn close(&mut self, id: ConnId, counts: &mut Counts) {
+        let Some(connection) = self.connections.remove(id) else { return };
+        if connection.kind != Kind::Control {
+            counts.open -= 1;
+        }
+        if let Some(timer) = connection.timer {
+            self.timers.cancel(timer);
+        }
+        self.driver.close(id, Close::Fin);
+    }
+
+    /// The first answer owed to this client is the truth, or its reset.
+    fn answer_control(&mut self, id: ConnId, counts: &SharedCounts) {
+        let Some(connection) = self.connections.get(id) else { return };
+        let Some(due) = connection.owed.front_mut() else { return };
+        due.answer = match due.answer {
+            Answer::Truth => Answer::Json(self.shared.truth().to_json()),
+            Answer::Reset => {
+                self.shared.reset();
+                Answer::Status(204)
+            }
+            _ => return,
+        };
+        self.advance(id, &mut lock(counts));
+    }
+}
+
+/// How far a connection came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Done {
+    /// Nothing is owed.
+    Clear,
+    /// For the client to read, or for its turn at the end of this thread's turn.
+    Waiting,
+    /// It could go on; others first.
+    Runnable,
+    /// Not before this instant.
+    Later(Nanos),
+    /// It is dead.
+    Broken,
+}
+
+/// Send of a long body as much as the client takes, and not more in one go than is fair.
+fn send_body<D: Driver>(connection: &mut Connection, driver: &mut D, counts: &mut Counts) -> Done {
+    for _ in 0..BLOCKS_PER_GO {
+        let len = connection.body_left.min(FILLER_BYTES as u64);
+        counts.bytes_sent += len;
+        connection.body_left -= len;
+        match driver.send(connection.id, &filler()[..len as usize]) {
+            Ok(Sent::All) if connection.body_left == 0 => return Done::Clear,
+            Ok(Sent::All) => {}
+            Ok(Sent::Pending) => {
+                connection.pending = true;
+                return Done::Waiting;
+            }
+            Err(_) => return Done::Broken,
+        }
+    }
+    Done::Runnable
+}
+
+/// Put owed answers into the outbox: those that are due, up to one with a long body, and not too many.
+fn render_owed(connection: &mut Connection, outbox: &mut Outbox, now: Nanos, counts: &mut Counts) {
+    while let Some(due) = connection.owed.front() {
+        let ready = due.at <= now && !matches!(due.answer, Answer::Truth | Answer::Reset);
+        if !ready || connection.body_left > 0 || outbox.is_full() {
+            break;
+        }
+        connection.body_left = outbox.render(due, counts);
+        connection.owed.pop_front();
+    }
+}
