@@ -20,6 +20,22 @@
 //! | status 101 | fault | nothing here asks for an upgrade |
 //! | blank lines before a request | skipped, at most 8 | §2.2 |
 //! | blank lines before a response | fault | nothing allows them |
+//!
+//! Reading the answer to one request, in two pieces, keeping nothing:
+//!
+//! ```
+//! use wavetank_wire::h1::{Limits, ResponseReader};
+//!
+//! let mut reader = ResponseReader::new(Limits::default());
+//! reader.expect(false);
+//! let progress = reader.read(b"HTTP/1.1 200 OK\r\nContent-Le", &mut ())?;
+//! assert_eq!(progress.answer, None);
+//! let progress = reader.read(b"ngth: 2\r\n\r\nok and more", &mut ())?;
+//! let answer = progress.answer.expect("the answer is complete");
+//! assert_eq!((answer.status, answer.body_bytes, answer.keep_alive), (200, 2, true));
+//! assert_eq!(progress.consumed, "ngth: 2\r\n\r\nok".len());
+//! # Ok::<(), wavetank_wire::h1::Fault>(())
+//! ```
 
 mod body;
 mod bytes;
@@ -35,6 +51,7 @@ mod response_head;
 mod response_parts;
 mod response_reader;
 mod scan;
+mod version;
 
 pub use bytes::{is_field_name, is_field_value};
 pub use date::http_date;
@@ -44,6 +61,7 @@ pub use limits::Limits;
 pub use parts::{RequestParts, render_request};
 pub use request_head::RequestHead;
 pub use request_reader::{RequestEnd, RequestEof, RequestProgress, RequestReader, RequestSink};
-pub use response_head::{ResponseHead, Version};
+pub use response_head::ResponseHead;
 pub use response_parts::{ResponseParts, push_decimal, reason_phrase, render_response_head};
 pub use response_reader::{Answer, Eof, Progress, ResponseReader, ResponseSink};
+pub use version::Version;

@@ -2,7 +2,7 @@
 
 use super::bytes::{is_token, trim};
 use super::fault::Reason;
-use super::response_head::Version;
+use super::version::Version;
 
 /// How the end of a body is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -47,16 +47,16 @@ impl From<Limits> for Packed {
     fn from(limits: Limits) -> Self {
         Self {
             body_bytes_max: limits.body_bytes_max,
-            // One below the top, so that "one more than allowed" is a number too.
             head_bytes_max: clip_u32(limits.head_bytes_max),
             chunk_extension_bytes_max: clip_u32(limits.chunk_extension_bytes_max),
             trailer_bytes_max: clip_u32(limits.trailer_bytes_max),
             headers_max: u16::try_from(limits.headers_max).unwrap_or(u16::MAX),
-            interim_max: u16::try_from(limits.interim_max).unwrap_or(u16::MAX - 1).min(u16::MAX - 1),
+            interim_max: u16::try_from(limits.interim_max).unwrap_or(u16::MAX),
         }
     }
 }
 
+/// One below the top at most, so that "one more than allowed" is a number too.
 fn clip_u32(value: usize) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX - 1).min(u32::MAX - 1)
 }

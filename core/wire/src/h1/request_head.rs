@@ -3,8 +3,8 @@
 use super::bytes::is_token;
 use super::fault::Reason;
 use super::headers::Headers;
-use super::response_head::Version;
 use super::scan::StartLine;
+use super::version::Version;
 
 /// A request's head, borrowed from the bytes it was read from.
 #[derive(Clone, Copy, Debug)]

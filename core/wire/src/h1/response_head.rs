@@ -4,26 +4,7 @@ use super::bytes::text_end;
 use super::fault::Reason;
 use super::headers::Headers;
 use super::scan::StartLine;
-
-/// The version of a message; what calls itself 1.2 to 1.9 is read as 1.1 (RFC 9110 §2.5).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Version {
-    /// HTTP/1.0
-    Http10,
-    /// HTTP/1.1
-    Http11,
-}
-
-impl Version {
-    /// From `HTTP/1.x` exactly.
-    pub(crate) fn parse(text: &[u8]) -> Option<Self> {
-        match text.strip_prefix(b"HTTP/1.")? {
-            b"0" => Some(Self::Http10),
-            [b'1'..=b'9'] => Some(Self::Http11),
-            _ => None,
-        }
-    }
-}
+use super::version::Version;
 
 /// A response's head, borrowed from the bytes it was read from.
 #[derive(Clone, Copy, Debug)]

@@ -1,9 +1,10 @@
 //! Reading responses: the client's side.
 
 use super::body::Body;
+use super::facts::Framing;
 use super::fault::{Fault, Reason};
 use super::limits::{Limits, Packed};
-use super::response_head::{ResponseHead, StatusLine, Version, reason_phrase_in};
+use super::response_head::{ResponseHead, StatusLine, reason_phrase_in};
 use super::scan::{Fed, Partial, Scan, feed};
 
 /// Takes what is read. Every method does nothing unless it is implemented, so that reading without
@@ -204,7 +205,7 @@ impl ResponseReader {
         }
         self.status = status;
         self.head_bytes = raw.len() as u32;
-        self.keep_alive = scan.facts.persists(version) && framing != super::facts::Framing::UntilClose;
+        self.keep_alive = scan.facts.persists(version) && framing != Framing::UntilClose;
         sink.head(&head);
         self.body = Body::start(framing, &self.limits)?;
         self.stage = Stage::Body;
@@ -242,13 +243,6 @@ impl Default for ResponseReader {
     }
 }
 
-impl Version {
-    /// Whether this is HTTP/1.0.
-    pub const fn is_10(self) -> bool {
-        matches!(self, Self::Http10)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -269,6 +263,25 @@ mod tests {
         reader.read(b"HTTP/1.1 200 OK\r\nContent-", &mut ()).unwrap();
         assert!(reader.partial.is_some());
         reader.read(b"Length: 5\r\n\r\nhe", &mut ()).unwrap();
+        assert!(reader.partial.is_none());
+    }
+
+    /// A line of some MiB in single bytes: reading it again for every byte would take hours.
+    #[test]
+    fn trickled_bytes_take_linear_time_and_limited_memory() {
+        let head_bytes_max = 4 << 20;
+        let mut reader = ResponseReader::new(Limits { head_bytes_max, ..Limits::default() });
+        reader.expect(false);
+        reader.read(b"HTTP/1.1 200 OK\r\nA: ", &mut ()).unwrap();
+        let mut sent = 20;
+        let fault = loop {
+            sent += 1;
+            match reader.read(b"b", &mut ()) {
+                Ok(progress) => assert_eq!(progress.consumed, 1),
+                Err(fault) => break fault,
+            }
+        };
+        assert_eq!((sent, fault.reason), (head_bytes_max + 1, Reason::HeadTooLarge));
         assert!(reader.partial.is_none());
     }
 

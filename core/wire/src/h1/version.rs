@@ -1,0 +1,26 @@
+//! The versions of HTTP that are spoken here.
+
+/// The version of a message; what calls itself 1.2 to 1.9 is read as 1.1 (RFC 9110 §2.5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Version {
+    /// HTTP/1.0
+    Http10,
+    /// HTTP/1.1
+    Http11,
+}
+
+impl Version {
+    /// From `HTTP/1.x` exactly.
+    pub(crate) fn parse(text: &[u8]) -> Option<Self> {
+        match text.strip_prefix(b"HTTP/1.")? {
+            b"0" => Some(Self::Http10),
+            [b'1'..=b'9'] => Some(Self::Http11),
+            _ => None,
+        }
+    }
+
+    /// Whether this is HTTP/1.0.
+    pub const fn is_10(self) -> bool {
+        matches!(self, Self::Http10)
+    }
+}
