@@ -11,9 +11,11 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use crate::stopwatch::Stopwatch;
+use test_run::Tally;
 
 mod deny;
 mod packages;
+mod test_run;
 
 pub(crate) use packages::find as find_program;
 
@@ -22,10 +24,18 @@ const SKIPS_VARIABLE: &str = "WAVETANK_SKIPS";
 
 /// Runs all steps; an error names the step that failed.
 pub(crate) fn run(root: &Path) -> Result<()> {
-    let skips = root.join("target").join("skipped-tests.txt");
-    std::fs::create_dir_all(root.join("target")).context("target")?;
-    std::fs::write(&skips, "").context("target/skipped-tests.txt")?;
-    let mut ci = Ci { root, skips, watch: Stopwatch::start(), done: Vec::new(), skipped: Vec::new() };
+    let folder = crate::target_folder(root);
+    std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+    let skips = folder.join("skipped-tests.txt");
+    std::fs::write(&skips, "").with_context(|| skips.display().to_string())?;
+    let mut ci = Ci {
+        root,
+        skips,
+        watch: Stopwatch::start(),
+        done: Vec::new(),
+        skipped: Vec::new(),
+        tally: Tally::default(),
+    };
     let outcome = ci.steps();
     ci.summary();
     outcome
@@ -40,6 +50,7 @@ struct Ci<'a> {
     done: Vec<(&'static str, Duration)>,
     /// What was left out, with the reason.
     skipped: Vec<String>,
+    tally: Tally,
 }
 
 impl Ci<'_> {
@@ -52,7 +63,7 @@ impl Ci<'_> {
         })?;
         self.step("deny", deny::check)?;
         self.step("build", |ci| ci.cargo(&["build", "--release", "--locked", "-p", "wavetank"]))?;
-        self.step("test", |ci| ci.cargo(&["test", "--workspace", "--locked"]))?;
+        self.step("test", test_run::run)?;
         self.step("bench", |ci| {
             ci.skipped.extend(crate::bench::smoke(ci.root)?);
             Ok(())
@@ -86,6 +97,11 @@ impl Ci<'_> {
         Ok(())
     }
 
+    /// The release build of the product.
+    fn wavetank(&self) -> PathBuf {
+        crate::target_folder(self.root).join("release").join("wavetank")
+    }
+
     fn cargo_command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         command.args(arguments).current_dir(self.root).env(SKIPS_VARIABLE, &self.skips);
@@ -93,21 +109,22 @@ impl Ci<'_> {
     }
 
     /// Where the time went and what did not run.
-    fn summary(&mut self) {
+    fn summary(&self) {
         println!("\n== summary, {:.0} s in all", self.watch.elapsed().as_secs_f64());
         for (name, took) in &self.done {
             println!("{:>9.1} s  {name}", took.as_secs_f64());
         }
         let by_tests = std::fs::read_to_string(&self.skips).unwrap_or_default();
-        let mut skipped = std::mem::take(&mut self.skipped);
-        skipped.extend(by_tests.lines().filter(|line| !line.is_empty()).map(str::to_owned));
-        skipped.sort();
-        skipped.dedup();
-        for line in &skipped {
+        let mut tests: Vec<&str> = by_tests.lines().filter(|line| !line.is_empty()).collect();
+        tests.sort_unstable();
+        tests.dedup();
+        for line in self.skipped.iter().map(String::as_str).chain(tests.iter().copied()) {
             println!("SKIPPED {line}");
         }
-        if skipped.is_empty() {
-            println!("nothing was skipped");
+        if self.tally != Tally::default() {
+            // In the words that test runners close with.
+            let Tally { passed, failed } = self.tally;
+            println!("tests: {passed} passed, {failed} failed, {} skipped", tests.len());
         }
     }
 }

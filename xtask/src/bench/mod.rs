@@ -102,8 +102,7 @@ fn with_session(
     let Some(cpus) = cpus::Pair::of_this_process()? else {
         return Ok(vec!["bench: needs two CPUs, one for the generator and one for the target".to_owned()]);
     };
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    let wavetank = target.join("release").join("wavetank");
+    let wavetank = crate::target_folder(root).join("release").join("wavetank");
     if !wavetank.is_file() {
         bail!("{} is missing: cargo build --release -p wavetank", wavetank.display());
     }

@@ -41,7 +41,7 @@ fn is_unreachable(talk: &str) -> bool {
 }
 
 fn installed(ci: &Ci<'_>) -> Result<PathBuf> {
-    let tools = ci.root.join("target").join("tools");
+    let tools = crate::target_folder(ci.root).join("tools");
     let deny = tools.join("bin").join("cargo-deny");
     if !deny.is_file() {
         println!("building cargo-deny {VERSION} (once)");
