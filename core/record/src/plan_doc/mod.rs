@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use wavetank_plan::{
-    Close, Condition, EngineChoice, HttpPlan, HttpVersion, Plan, SourceRange, StatusSet, Target, UserError,
+    Close, Condition, EngineChoice, HttpPlan, HttpVersion, Plan, SourceRange, StatusSet, Target,
 };
 
 use crate::DecodeError;
@@ -140,14 +140,16 @@ impl PlanDoc {
         sha256_hex(text.as_bytes())
     }
 
-    /// The plan again, without secrets and long bodies: enough to judge and report its run. `parse` reads a
-    /// condition.
+    /// The plan again, without secrets and long bodies: enough to judge and report its run.
     ///
     /// # Errors
     /// When a value is not of its kind or refers to something that is not there.
-    pub fn plan(&self, parse: impl Fn(&str) -> Result<Condition, UserError>) -> Result<Plan, DecodeError> {
+    pub fn plan(&self) -> Result<Plan, DecodeError> {
         let conditions = |texts: &[String]| -> Result<Vec<Condition>, DecodeError> {
-            texts.iter().map(|text| parse(text).map_err(|error| DecodeError::new(error.message))).collect()
+            texts
+                .iter()
+                .map(|text| Condition::parse(text).map_err(|error| DecodeError::new(error.message)))
+                .collect()
         };
         let targets: Vec<_> = self.targets.iter().map(TargetYaml::read).collect::<Result<_, _>>()?;
         let scenarios: Vec<_> =
