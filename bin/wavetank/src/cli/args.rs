@@ -98,7 +98,7 @@ pub(crate) enum OutputFormat {
     Text,
     /// One object, `wavetank.run/1`.
     Json,
-    /// JUnit XML: thresholds and checks as test cases.
+    /// `JUnit` XML: thresholds and checks as test cases.
     Junit,
 }
 

@@ -16,12 +16,11 @@ pub(super) fn command_text(argv: &[OsString]) -> String {
             words.push(quoted(word));
             continue;
         };
-        match joined {
-            Some((between, value)) => words.push(quoted(&format!("{flag}{between}{}", redact(value)))),
-            None => {
-                words.push(flag.to_owned());
-                words.extend(rest.next().map(|value| quoted(&redact(&value))));
-            }
+        if let Some((between, value)) = joined {
+            words.push(quoted(&format!("{flag}{between}{}", redact(value))));
+        } else {
+            words.push(flag.to_owned());
+            words.extend(rest.next().map(|value| quoted(&redact(&value))));
         }
     }
     words.join(" ")

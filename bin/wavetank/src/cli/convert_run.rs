@@ -134,16 +134,12 @@ fn basic(word: &str, files: &mut Files) -> Result<SecretText, UserError> {
     }
 }
 
-/// `Name: value`. The value is left out of errors: it may be a secret.
+/// `Name: value`. The words are left out of errors: they may be a secret.
 fn header(line: &str) -> Result<(String, SecretText), UserError> {
-    match line.split_once(':') {
-        Some((name, value)) => Ok((name.to_owned(), SecretText::new(value.trim()))),
-        None => {
-            let name = line.split([' ', '=']).next().unwrap_or_default();
-            let message = format!("-H `{name}…` has no colon in it");
-            Err(UserError::usage("bad_header", message, "-H 'Name: value', in quotes"))
-        }
-    }
+    let (name, value) = line.split_once(':').ok_or_else(|| {
+        UserError::usage("bad_header", "-H: a header has no colon in it", "-H 'Name: value', in quotes")
+    })?;
+    Ok((name.to_owned(), SecretText::new(value.trim())))
 }
 
 fn connection(words: &ConnectionWords, options: &mut RunOptions) -> Result<(), UserError> {

@@ -7,11 +7,11 @@ use clap::Args;
 /// `wavetank run`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Quantities have units: 30s 250ms 1m30s · 500/s 5k/s 7/min · 10k 1M (m is minutes, M is million) · 1%
-Conditions: SUBJECT OP VALUE [in PHASE] [for WINDOW], for example
-  p99 < 250ms · max(lag) < 5ms · failed < 0.1% · done_rate > 1k/s · errors(reset) = 0 · status(503) < 1%
-Exit codes: 0 pass · 1 fail · 2 wrong usage · 3 invalid (the generator was in doubt) · 4 incomplete ·
-  5 refused · 130 interrupted")]
+Quantities have units: 30s 250ms 1m30s · 500/s 5k/s 7/min · 10k 1M · 1%  (m is minutes, M is million)
+Conditions are SUBJECT OP VALUE [in PHASE] [for WINDOW]:
+  p99 < 250ms · max(lag) < 5ms · failed < 0.1% · done_rate > 1k/s · errors(reset) = 0
+Exit codes: 0 pass · 1 fail · 2 wrong usage · 3 invalid (the generator was in doubt) ·
+  4 incomplete · 5 refused · 130 interrupted")]
 pub(super) struct RunWords {
     /// Where to: http://host:port/path, host/path, host:port, :8080/path (this host)
     #[arg(value_name = "URL")]

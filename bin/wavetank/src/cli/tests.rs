@@ -1,1 +1,92 @@
-//! Tests of the command line.
+//! Tests of the command line: words in, a command or one clear error out.
+
+mod bad_input;
+mod commands;
+mod files;
+mod help;
+
+use std::ffi::OsString;
+use std::net::SocketAddr;
+
+use wavetank_plan::{HostFacts, Resolved, UserError, resolve};
+
+use super::{CliExit, Command, RunArgs, parse};
+
+/// Splits a line like a shell would, with single quotes only, and puts the program's name before it.
+fn argv(line: &str) -> Vec<OsString> {
+    let mut words = vec![OsString::from("/usr/bin/wavetank")];
+    let mut word: Option<String> = None;
+    let mut quoted = false;
+    for letter in line.chars() {
+        match letter {
+            '\'' => {
+                quoted = !quoted;
+                word.get_or_insert_default();
+            }
+            ' ' if !quoted => words.extend(word.take().map(OsString::from)),
+            other => word.get_or_insert_default().push(other),
+        }
+    }
+    assert!(!quoted, "{line}: a quote is open");
+    words.extend(word.map(OsString::from));
+    words
+}
+
+/// The command of a line that must be right.
+fn command(line: &str) -> Command {
+    parse(argv(line)).unwrap_or_else(|exit| panic!("{line}: {exit:?}"))
+}
+
+/// The run of a line that must be right.
+fn run(line: &str) -> RunArgs {
+    match command(line) {
+        Command::Run(args) => *args,
+        other => panic!("{line}: {other:?}"),
+    }
+}
+
+/// The error of a line that must be wrong, found by the words alone or by resolving them on a small host.
+fn error(line: &str) -> UserError {
+    let args = match parse(argv(line)) {
+        Ok(Command::Run(args)) => *args,
+        Ok(other) => panic!("{line}: {other:?}"),
+        Err(CliExit::Error { error, .. }) => return error,
+        Err(CliExit::Help(text)) => panic!("{line}: {text}"),
+    };
+    let resolved = plan(&args).and_then(|resolved| {
+        let host = &args.url.host;
+        let targets = &resolved.plan.targets;
+        targets
+            .iter()
+            .flat_map(|target| &target.addresses)
+            .try_for_each(|address| resolved.guard.check(host, *address, &args.command))
+    });
+    resolved.expect_err(line)
+}
+
+/// Resolves with `localhost` and every other name as these tests need them; no name is looked up.
+fn plan(args: &RunArgs) -> Result<Resolved, UserError> {
+    let (host, port) = args.options.connect_point(&args.url)?;
+    let ip = match host.as_str() {
+        "localhost" => "127.0.0.1",
+        "public.example" => "203.0.113.9",
+        address => address,
+    };
+    let address = SocketAddr::new(ip.parse().expect("an address"), port);
+    resolve(&args.options, &args.url, &[address], &small_host())
+}
+
+/// Two CPUs, 1,024 files, two addresses.
+fn small_host() -> HostFacts {
+    HostFacts {
+        cpus: vec![0, 1],
+        memory_available_bytes: 4 << 30,
+        files_max: 1_024,
+        port_range: (32_768, 60_999),
+        addresses: vec!["127.0.0.1".parse().unwrap(), "10.0.0.2".parse().unwrap()],
+        local_networks: vec![("127.0.0.0".parse().unwrap(), 8)],
+        kernel: "6.1.0".to_owned(),
+        hostname: "small".to_owned(),
+        cpu_model: "test".to_owned(),
+    }
+}

@@ -29,7 +29,7 @@ Try:  wavetank run localhost:8080/ -c 50 -d 10s
 
 /// Build, drive and explain load on web clusters.
 #[derive(Debug, Parser)]
-#[command(name = "wavetank", version, help_template = HELP, arg_required_else_help = false)]
+#[command(name = "wavetank", bin_name = "wavetank", version, help_template = HELP, arg_required_else_help = false)]
 pub(super) struct Words {
     #[command(subcommand)]
     pub(super) command: CommandWords,
@@ -51,8 +51,8 @@ pub(super) enum CommandWords {
 /// `wavetank serve`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Paths: /  /bytes/N  /delay/DURATION  /sleepN (seconds)  /status/CODE  /echo  /close  /truth (what was counted);
-       POST /truth/reset forgets the counts")]
+Paths: /  /bytes/N  /delay/DURATION  /sleepN (seconds)  /status/CODE  /echo  /close
+       /truth tells what was counted, POST /truth/reset forgets it")]
 pub(super) struct ServeWords {
     /// Where to listen, several joined by commas; a port alone means 127.0.0.1
     #[arg(long, value_name = "ADDR:PORT,…", default_value = "127.0.0.1:8080")]

@@ -9,6 +9,8 @@ use crate::{HostFacts, MaxOpenBy, SourceRange, UserError};
 const FILES_RESERVE: u64 = 100;
 /// epoll, timer and wake-up descriptors of one load thread, rounded up.
 const FILES_PER_THREAD: u64 = 4;
+/// Files a process may have at most unless `fs.nr_open` is raised first (Linux's default).
+const NR_OPEN: u64 = 1 << 20;
 /// Memory of one open request with its connection: both ends' kernel structures when the target is on this
 /// host (8 to 10 kB measured), the exchange, and room for an answer in flight.
 const BYTES_PER_OPEN: u64 = 16 * 1024;
@@ -63,10 +65,11 @@ pub(super) fn check(
     let count = show_count(connections);
     if connections > capacity.by_files {
         let needed = connections.saturating_add(capacity.files_kept);
+        let kernel = if needed > NR_OPEN { format!("sysctl fs.nr_open={needed}; ") } else { String::new() };
         return Err(UserError::refused(
             "no_files",
             format!("{count} connections need {needed} files, and this process may open {}", host.files_max),
-            format!("raise the limit and come again: ulimit -n {needed} (as root, or in limits.conf)"),
+            format!("as root: {kernel}ulimit -n {needed}; or fewer: -c {}", capacity.by_files.max(1)),
         ));
     }
     if connections > capacity.by_sources {

@@ -1,0 +1,288 @@
+//! Every wrong line is answered with one clear error: code, exit, what it says and what it hints.
+
+use wavetank_plan::ExitCode::{Refused, Usage};
+use wavetank_plan::resolve::{EXCLUSIVE, NEEDS};
+use wavetank_plan::{ExitCode, UserError};
+
+use super::{argv, error};
+use crate::cli::{CliExit, parse};
+
+/// Line, code, exit, part of the message, part of the hint.
+type Row = (&'static str, &'static str, ExitCode, &'static str, &'static str);
+
+fn check(rows: &[Row]) {
+    for (line, code, exit, message, hint) in rows {
+        let error = error(line);
+        assert_eq!((error.code, error.exit), (*code, *exit), "{line}: {error}");
+        assert!(error.message.contains(message), "{line}: {error}\nshould say: {message}");
+        assert!(error.hint.contains(hint), "{line}: {error}\nshould hint: {hint}");
+        clear(line, &error);
+    }
+}
+
+/// One line, no name of an internal type, no echo of the program's insides.
+fn clear(line: &str, error: &UserError) {
+    assert!(!error.message.contains('\n') && !error.hint.contains('\n'), "{line}: {error}");
+    assert!(!error.message.is_empty() && !error.hint.is_empty(), "{line}: {error}");
+    for internal in ["Option<", "Some(", "None", "Err(", "ParseError", "::"] {
+        assert!(!error.message.contains(internal) || line.contains(internal), "{line}: {error}");
+    }
+}
+
+#[test]
+fn words() {
+    check(&[
+        ("run", "no_url", Usage, "no URL", "wavetank run"),
+        ("report", "no_run", Usage, "no run", "latest"),
+        ("rnu localhost", "command_unknown", Usage, "`rnu`", "wavetank run?"),
+        ("servee", "command_unknown", Usage, "`servee`", "wavetank serve?"),
+        ("xyzzy", "command_unknown", Usage, "`xyzzy`", "run, serve, report, demo"),
+        ("localhost -Z", "option_unknown", Usage, "`-Z`", "--help"),
+        ("localhost --treshold x", "option_unknown", Usage, "`--treshold`", "--threshold?"),
+        ("localhost --conections 5", "option_unknown", Usage, "`--conections`", "--connections?"),
+        ("localhost -c", "value_missing", Usage, "wants a value", "50"),
+        ("localhost -d -c 5", "value_missing", Usage, "wants a value", "10s"),
+        ("localhost --http", "value_missing", Usage, "wants a value", "1.0|1.1"),
+        ("localhost -c 5 -c 6", "conflict", Usage, "given twice", "once"),
+        ("localhost other", "word_surplus", Usage, "`other`", "one URL"),
+        ("localhost --once=1", "value_surplus", Usage, "takes no value", "--once alone"),
+        ("localhost -d 1m 30s", "word_surplus", Usage, "`30s`", "quotes"),
+    ]);
+}
+
+#[test]
+fn urls() {
+    check(&[
+        ("https://localhost/", "tls_unsupported", Usage, "TLS", "http://localhost/"),
+        ("ftp://localhost/", "bad_scheme", Usage, "`ftp://`", "http://localhost/"),
+        ("run http:localhost", "bad_url", Usage, "no URL", "http://localhost"),
+        ("run http://", "bad_url", Usage, "no URL", "name a host"),
+        ("run ''", "no_url", Usage, "empty", "localhost:8080"),
+        ("run :0/", "bad_url", Usage, "port 0", "1 to 65535"),
+        ("run localhost:99999", "bad_url", Usage, "no URL", "1 to 65535"),
+        ("run 'http://localhost/a b'", "bad_url", Usage, "white space", "%20"),
+        ("run http://[::1/", "bad_url", Usage, "no URL", "brackets"),
+        ("run shop.yaml", "files_unsupported", Usage, "experiment file", "give a URL"),
+        ("http://me:secret@localhost/x", "url_user", Usage, "http://localhost/x", "--basic me:"),
+    ]);
+    let error = error("http://me:hunter2@localhost/x");
+    assert!(!error.to_string().contains("hunter2"), "{error}");
+}
+
+#[test]
+fn quantities() {
+    check(&[
+        ("localhost -d 30", "unit_missing", Usage, "-d `30`", "30s? (wrk and ab mean seconds)"),
+        ("localhost --timeout 5000", "unit_missing", Usage, "--timeout", "5s = 5000ms? (JMeter"),
+        ("localhost -r 500", "unit_missing", Usage, "-r `500`", "500/s?"),
+        ("localhost -d 0s", "zero", Usage, "-d", "more than zero"),
+        ("localhost -c 0", "zero", Usage, "-c", "more than zero"),
+        ("localhost -n 0", "zero", Usage, "-n", "more than zero"),
+        ("localhost -r 0/s", "zero", Usage, "-r", "more than zero"),
+        ("localhost --threads 0", "zero", Usage, "--threads", "more than zero"),
+        ("localhost --pipeline 0", "zero", Usage, "--pipeline", "more than zero"),
+        ("localhost -c -5", "negative", Usage, "-c", "never below zero"),
+        ("localhost -d -5s", "negative", Usage, "-5", "never below zero"),
+        ("localhost -c 1m", "unit_unknown", Usage, "-c `1m`", "1m is one minute; 1M is a million"),
+        ("localhost -c 1.5", "not_whole", Usage, "-c", "whole"),
+        ("localhost -c ten", "not_a_number", Usage, "-c", "500, 10k or 1M"),
+        ("localhost -c 99999999999999999999", "overflow", Usage, "-c", "1M"),
+        ("localhost -c 10000000G", "overflow", Usage, "-c", "1M"),
+        ("localhost -d 99999999d", "overflow", Usage, "ten years", "30s"),
+        ("localhost -r 5G/s", "overflow", Usage, "-r", "500/s"),
+        ("localhost --threads 5G", "overflow", Usage, "--threads", "fewer"),
+        ("localhost --threads 5k", "overflow", Usage, "--threads", "one a CPU"),
+        ("localhost -c 1M --pipeline 4G", "overflow", Usage, "--pipeline", "fewer"),
+        ("localhost --seed soon", "not_a_number", Usage, "--seed", "--seed 7"),
+        ("localhost --seed -1", "not_a_number", Usage, "--seed", "--seed 7"),
+        ("localhost --open-rate 5000", "unit_missing", Usage, "--open-rate", "5000/s?"),
+        ("localhost --drain 30", "unit_missing", Usage, "--drain", "30s?"),
+        ("serve --threads none", "not_a_number", Usage, "--threads", "500"),
+    ]);
+}
+
+#[test]
+fn values() {
+    check(&[
+        ("localhost --http 2", "value_later", Usage, "--http `2`", "1.1"),
+        ("localhost --http 1", "value_unknown", Usage, "--http `1`", "1.1 or 1.0"),
+        ("localhost --engine uring", "value_later", Usage, "--engine", "auto, epoll"),
+        ("localhost --engine epol", "value_unknown", Usage, "--engine", "epoll?"),
+        ("localhost --close reset", "value_unknown", Usage, "--close", "fin or rst"),
+        ("localhost --arrivals poison -r 1/s", "value_unknown", Usage, "--arrivals", "poisson?"),
+        ("localhost --ip v4", "value_unknown", Usage, "--ip", "4 or 6"),
+        ("localhost --dns 30s", "value_unknown", Usage, "--dns", "once"),
+        ("localhost --format yaml", "value_unknown", Usage, "--format", "text or json or junit"),
+        ("localhost --format html", "value_later", Usage, "--format", "text, json, junit"),
+        ("localhost --out r.pdf", "out_suffix", Usage, "--out r.pdf", "--out result.json"),
+        ("localhost --out r.html", "out_suffix", Usage, "--out r.html", "later version"),
+        ("localhost --out r", "out_suffix", Usage, "--out r", ".txt is text"),
+        ("localhost --out r.json --out r.json", "conflict", Usage, "given twice", "one file"),
+        ("localhost --expect-status 2000", "bad_status", Usage, "`2000`", "200 to 399"),
+        ("localhost --expect-status '399 to 200'", "bad_status", Usage, "backwards", "200 to 399"),
+        ("localhost --threshold 'p99 < 250'", "unit_missing", Usage, "`p99 < 250`", "250ms? or 250s?"),
+        ("localhost --threshold 'p99(by) < 1s'", "step_unknown", Usage, "no step \"by\"", "GET /"),
+        ("localhost --threshold 'p99 < 1s in mian'", "phase_unknown", Usage, "no phase \"mian\"", "main?"),
+        (
+            "localhost --warmup 1s --stop 'failed > 1% in warmup'",
+            "phase_unjudged",
+            Usage,
+            "warm-up",
+            "in main",
+        ),
+        ("localhost --threshold 'cpu(lb1) < 9%'", "host_unobserved", Usage, "nobody observes", "p99"),
+        ("localhost --tag build", "bad_tag", Usage, "`build`", "--tag build=1234"),
+        ("localhost --tag a=1 --tag a=2", "conflict", Usage, "`a`", "one value"),
+        ("localhost --name 'a/b'", "bad_name", Usage, "`a/b`", "checkout-v2"),
+        ("localhost --name ''", "bad_name", Usage, "--name", "checkout-v2"),
+        ("localhost -X get", "bad_method", Usage, "`get`", "-X GET"),
+        ("localhost -X 'GET /'", "bad_method", Usage, "no method", "one word"),
+        ("localhost -X CONNECT", "bad_method", Usage, "tunnel", "GET"),
+        ("localhost -H nocolon", "bad_header", Usage, "no colon", "-H 'Name: value'"),
+        ("localhost -H 'a b: c'", "bad_header", Usage, "`a b`", "-H 'Name: value'"),
+        ("localhost -H 'Content-Length: 5'", "bad_header", Usage, "computed", "--body"),
+        ("localhost -H 'transfer-encoding: chunked'", "bad_header", Usage, "not sent", "--body"),
+        ("localhost -H 'Connection: close'", "bad_header", Usage, "set by wavetank", "--no-keepalive"),
+        ("localhost -H 'Host: a' -H 'Host: b'", "bad_header", Usage, "twice", "--connect-to"),
+        ("localhost --basic me", "bad_basic", Usage, "colon", "user:password"),
+        ("localhost --body @x.json", "bad_body", Usage, "looks like a file", "--body-file x.json"),
+        ("localhost --body-file /no/such", "bad_file", Usage, "/no/such", "path"),
+        ("localhost --body-file /", "bad_file", Usage, "folder", "file in it"),
+        ("localhost -H @/no/such", "bad_file", Usage, "-H /no/such", "path"),
+        ("localhost --basic @/no/such", "bad_file", Usage, "--basic /no/such", "path"),
+        ("localhost --connect-to a:b:c", "bad_connect_to", Usage, "`a:b:c`", "HOST:PORT"),
+        ("localhost --connect-to other:80:127.0.0.1:80", "conflict", Usage, "another host", "localhost:80"),
+        ("localhost --allow-target http://x/", "bad_network", Usage, "`http://x/`", "without scheme"),
+        ("serve --listen 127.0.0.1", "bad_listen", Usage, "no address", "127.0.0.1:8080"),
+        ("serve --listen here", "bad_listen", Usage, "`here`", "0.0.0.0:8080"),
+        ("serve --freeze 1s", "conflict", Usage, "go together", "--freeze-at 5s"),
+    ]);
+}
+
+#[test]
+fn what_this_host_cannot() {
+    check(&[
+        ("localhost -c 5k", "no_files", Refused, "files", "ulimit -n 5"),
+        ("localhost -r 1k/s -c 5k", "no_files", Refused, "files", "ulimit -n 5"),
+        ("localhost --source 192.0.2.1", "no_such_source", Refused, "192.0.2.1", "127.0.0.1, 10.0.0.2"),
+        ("localhost --source 10.0.0.2-10.0.0.4", "no_such_source", Refused, "10.0.0.3", "ip addr add"),
+        ("localhost --source ::1", "conflict", Usage, "::1 is IPv6", "one family"),
+        ("localhost --source 10.0.0.9-10.0.0.2", "bad_source", Usage, "backwards", "10.0.8.1-10.0.8.14"),
+        ("localhost --source 10.0.0.2,10.0.0.0/30", "bad_source", Usage, "overlaps", "once"),
+        ("localhost --source eth0", "bad_source", Usage, "`eth0`", "10.0.8.0/28"),
+        ("[::1]:80 --source 127.0.0.1", "conflict", Usage, "IPv4", "one family"),
+        ("localhost --ip 6", "no_address", Usage, "no IPv6 address", "--ip 4"),
+        ("[::1]:80 --ip 4", "no_address", Usage, "no IPv4 address", "--ip 6"),
+        (
+            "public.example/x -c 10",
+            "target_not_allowed",
+            Refused,
+            "public.example (203.0.113.9)",
+            "wavetank public.example/x -c 10 --allow-target public.example",
+        ),
+        (
+            "203.0.113.9",
+            "target_not_allowed",
+            Refused,
+            "203.0.113.9",
+            "wavetank 203.0.113.9 --allow-target 203.0.113.9",
+        ),
+        (
+            "169.254.169.254/latest",
+            "target_not_allowed",
+            Refused,
+            "credentials",
+            "--allow-target 169.254.169.254",
+        ),
+        ("[fd00:ec2::254]/", "target_not_allowed", Refused, "credentials", "--allow-target fd00:ec2::254"),
+        (
+            "169.254.169.254 --allow-target 169.254.0.0/16",
+            "target_not_allowed",
+            Refused,
+            "credentials",
+            "169.254.169.254",
+        ),
+    ]);
+}
+
+#[test]
+fn numbers_that_contradict_each_other() {
+    check(&[
+        ("localhost -c 50 -n 10", "conflict", Usage, "-c is more than -n", "-n 50"),
+        ("localhost --threads 4 -c 2", "conflict", Usage, "--threads 4", "--threads 2"),
+        ("localhost --connect-timeout 5s --timeout 1s", "conflict", Usage, "--connect-timeout", "lower"),
+        ("localhost --pipeline 8 --requests-per-connection 4", "conflict", Usage, "never fits", "raise"),
+        ("localhost -r 1/s --max-open 5 -c 6", "conflict", Usage, "never used up", "raise --max-open"),
+        ("localhost -r 1/s --open-rate 5/s", "conflict", Usage, "--open-rate", "-c opens a pool"),
+        ("localhost --body a --body-file b", "conflict", Usage, "--body-file", "one of the two"),
+        ("localhost --no-archive --runs-dir x", "conflict", Usage, "--runs-dir", "archive"),
+        ("localhost --body-file - -H @-", "conflict", Usage, "both read stdin", "file"),
+    ]);
+}
+
+/// Words that give the option, in a form that is right alone or with what it needs.
+fn sample(option: &str) -> &'static str {
+    match option {
+        "-c" => "-c 20",
+        "-r" => "-r 100/s",
+        "-d" => "-d 5s",
+        "-n" => "-n 1k",
+        "--warmup" => "--warmup 1s",
+        "--arrivals" => "--arrivals poisson",
+        "--drain" => "--drain 5s",
+        "--max-open" => "--max-open 50",
+        "--open-rate" => "--open-rate 1k/s",
+        "--pipeline" => "--pipeline 4",
+        "--requests-per-connection" => "--requests-per-connection 8",
+        "--threads" => "--threads 1",
+        "--threshold" => "--threshold 'p99 < 1s'",
+        "--stop" => "--stop 'failed > 50%'",
+        "--once" => "--once",
+        "--no-keepalive" => "--no-keepalive",
+        "--http 1.0" => "--http 1.0",
+        "--basic" => "--basic me:secret",
+        "-H Authorization" => "-H 'Authorization: Bearer x'",
+        other => panic!("{other} has no sample"),
+    }
+}
+
+#[test]
+fn no_option_is_silently_ignored() {
+    for pair in EXCLUSIVE {
+        for (one, other) in [(pair.left, pair.right), (pair.right, pair.left)] {
+            let line = format!("localhost {} {}", sample(one), sample(other));
+            let error = error(&line);
+            assert_eq!((error.code, error.exit), ("conflict", Usage), "{line}: {error}");
+            assert!(
+                error.message.contains(pair.left) && error.message.contains(pair.right),
+                "{line}: {error}"
+            );
+            clear(&line, &error);
+        }
+    }
+    for need in NEEDS {
+        let line = format!("localhost {}", sample(need.left));
+        let error = error(&line);
+        assert_eq!(error.code, "conflict", "{line}: {error}");
+        assert!(error.message.contains(need.left) && error.message.contains(need.right), "{line}: {error}");
+        let both = format!("localhost {} {}", sample(need.left), sample(need.right));
+        super::plan(&super::run(&both)).unwrap_or_else(|error| panic!("{both}: {error}"));
+    }
+}
+
+#[test]
+fn errors_are_json_when_asked_anywhere() {
+    for (line, expected) in [
+        ("localhost -d 30", false),
+        ("localhost -d 30 --format json", true),
+        ("--format json localhost -Z", true),
+        ("localhost --format=json -c", true),
+        ("nonsense --format json", true),
+        ("localhost -d 30 --format junit", false),
+    ] {
+        match parse(argv(line)) {
+            Err(CliExit::Error { json, .. }) => assert_eq!(json, expected, "{line}"),
+            other => panic!("{line}: {other:?}"),
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Help names every command, and habits of other tools are told what to type here.
+
+use clap::CommandFactory;
+
+use super::argv;
+use crate::cli::habits;
+use crate::cli::words::Words;
+use crate::cli::{CliExit, parse};
+
+fn help(line: &str) -> String {
+    match parse(argv(line)) {
+        Err(CliExit::Help(text)) => text,
+        other => panic!("{line}: {other:?}"),
+    }
+}
+
+#[test]
+fn every_command_is_in_the_help() {
+    let text = help("--help");
+    assert_eq!(help(""), text, "no word at all shows the help");
+    for command in Words::command().get_subcommands() {
+        let name = command.get_name();
+        assert!(
+            text.lines().any(|line| line.trim_start().starts_with(&format!("{name} "))),
+            "{name}: {text}"
+        );
+        let own = help(&format!("{name} --help"));
+        assert!(own.contains(&format!("Usage: wavetank {name}")), "{own}");
+    }
+    assert!(help("--version").starts_with("wavetank "));
+}
+
+#[test]
+fn every_option_says_what_it_does_and_takes() {
+    for command in Words::command().get_subcommands() {
+        for argument in command.get_arguments() {
+            let id = argument.get_id();
+            let text = argument.get_help().map(ToString::to_string).unwrap_or_default();
+            assert!(text.len() > 10, "{} {id}: {text}", command.get_name());
+            assert!(!text.ends_with('.'), "{} {id}: {text}", command.get_name());
+        }
+    }
+}
+
+#[test]
+fn no_habit_shadows_an_option() {
+    let command = Words::command();
+    let run = command.find_subcommand("run").unwrap();
+    let mut seen = std::collections::BTreeSet::new();
+    for name in habits::names() {
+        assert!(seen.insert(name), "{name} stands twice");
+        let bare = name.trim_start_matches('-');
+        let own = |argument: &clap::Arg| match name.strip_prefix("--") {
+            Some(long) => argument.get_long() == Some(long),
+            None => argument.get_short().is_some_and(|short| short.to_string() == bare),
+        };
+        assert!(!run.get_arguments().any(own), "{name} is an option of ours");
+    }
+}
+
+#[test]
+fn habits_of_other_tools() {
+    for (line, hint) in [
+        ("localhost -t4 -c 10", "--threads 4"),
+        ("localhost -t 30", "-d 30s"),
+        ("localhost -k", "by default"),
+        ("localhost -kc 10", "by default"),
+        ("localhost -z 10s", "-d 10s"),
+        ("localhost -q 50", "-r 500/s"),
+        ("localhost -R 5000", "-r 5k/s"),
+        ("localhost -m POST", "-X POST"),
+        ("localhost -u me:secret", "--basic user:password"),
+        ("localhost -T text/plain", "Content-Type"),
+        ("localhost -s report.lua", "later version"),
+        ("localhost -L", "not followed"),
+        ("localhost --latency", "always shown"),
+        ("localhost -D body.json", "--body-file"),
+        ("localhost -b a=b", "Cookie"),
+        ("localhost --data=x", "--body"),
+        ("localhost --vus 10", "-c 50"),
+        ("localhost --http2", "later version"),
+        ("localhost -4", "--ip 4"),
+        ("localhost --disable-keepalive", "--no-keepalive"),
+        ("localhost -d '{\"a\":1}'", "--body TEXT"),
+        ("localhost -d a=1", "--body TEXT"),
+        ("localhost -d @x.json", "--body-file x.json"),
+    ] {
+        let error = super::error(line);
+        assert!(error.hint.contains(hint), "{line}: {error}\nshould hint: {hint}");
+    }
+}
