@@ -1,1 +1,76 @@
-//! (to be written)
+//! Controller and agents as pure state machines.
+//!
+//! A run on one host is a fleet of one: the same two machines, joined by a link inside the process.
+//! [`Controller`] owns the run and decides when it starts; [`Agent`] carries out a share of it and stops
+//! by itself when nobody commands any more. Both only decide: they take messages, reports of their host
+//! and the time, and hand out what is to be sent and done. No sockets, threads or clock here, and no
+//! results: intervals are numbers, their data travels beside (the agent's spool first).
+//!
+//! Idle → prepared → committed → running → draining → sealed; commands are numbered, repeated until
+//! answered, and belong to an epoch.
+//!
+//! ```
+//! use wavetank_fleet::{
+//!     Agent, AgentAction, AgentId, Controller, ControllerAction, Notice, RunSetup, State,
+//! };
+//! use wavetank_pace::Share;
+//! use wavetank_plan::Nanos;
+//!
+//! let mut now = Nanos::ZERO; // The host's clock.
+//! let setup = RunSetup { shares: vec![Share::WHOLE], ..RunSetup::new(1, "plan hash") };
+//! let (mut controller, mut agent) = (Controller::new(setup, now), Agent::new());
+//! let mut intervals = 0;
+//! let outcome = 'run: loop {
+//!     // 1. Deliver what is to be sent, and act.
+//!     let mut idle = true;
+//!     while let Some(action) = controller.poll() {
+//!         idle = false;
+//!         match action {
+//!             ControllerAction::Send { message, .. } => agent.handle_message(message, now),
+//!             ControllerAction::Notify(Notice::Over(outcome)) => break 'run outcome,
+//!             ControllerAction::Notify(_) => {} // Events for the archive and the terminal.
+//!         }
+//!     }
+//!     while let Some(action) = agent.poll() {
+//!         idle = false;
+//!         match action {
+//!             AgentAction::Send(message) => controller.handle_message(AgentId(0), message, now),
+//!             // Here the host starts its load threads …
+//!             AgentAction::Prepare { .. } => agent.handle_prepared(Ok(()), now),
+//!             AgentAction::StartAt(_) | AgentAction::Change { .. } => {}
+//!             AgentAction::Drain | AgentAction::Stop => agent.handle_finished(now),
+//!         }
+//!     }
+//!     // 2. … and tells what they report: here, three sealed intervals and the end of the plan.
+//!     if agent.state() == State::Running {
+//!         if intervals < 3 {
+//!             agent.handle_sealed(intervals, now);
+//!             intervals += 1;
+//!         } else {
+//!             agent.handle_finished(now);
+//!         }
+//!     }
+//!     // 3. Wait for an event, at most until the earlier of the two timeouts.
+//!     if idle {
+//!         now = [controller.poll_timeout(), agent.poll_timeout()].into_iter().flatten().min().unwrap();
+//!         controller.handle_timeout(now);
+//!         agent.handle_timeout(now);
+//!     }
+//! };
+//! assert!(outcome.is_complete());
+//! assert_eq!(outcome.agents[0].intervals, 3);
+//! ```
+
+mod agent;
+pub mod constants;
+mod controller;
+mod message;
+mod outcome;
+mod peer;
+
+pub use agent::{Agent, AgentAction};
+pub use controller::{ChangeRefused, Controller, ControllerAction, Notice, RunSetup};
+pub use message::{
+    AgentId, AgentMessage, Change, Command, ControllerMessage, EndCause, Order, Reason, Report, State,
+};
+pub use outcome::{AgentEnd, AgentOutcome, Outcome};

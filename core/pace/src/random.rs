@@ -2,7 +2,8 @@
 //!
 //! Philox4x64-10: J. Salmon, M. Moraes, R. Dror, D. Shaw, "Parallel random numbers: as easy as 1, 2, 3",
 //! SC 2011. Chosen over mixing the key into a `SplitMix64` because two keys can never meet: every (key,
-//! counter) has its own output block, so users, sessions and blocks of the schedule are independent without luck.
+//! counter) has its own output block, so users, sessions and blocks of the schedule are independent without
+//! luck.
 
 /// A stream of random values, fixed by (seed, domain, index).
 #[derive(Clone, Debug)]

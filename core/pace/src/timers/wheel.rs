@@ -133,7 +133,7 @@ impl<T> Wheel<T> {
             let turn = if ahead < FAR_SLOTS as u64 {
                 turn_of(tick)
             } else {
-                // Spread by a multiplicative hash (Knuth), so that what was set at once does not return at once.
+                // Spread by a multiplicative hash (Knuth): what was set at once must not return at once.
                 let spread = u64::from(entry.wrapping_mul(0x9E37_79B1) >> 17);
                 turn_of(self.tick) + FAR_SLOTS as u64 - 1 - spread
             };

@@ -1,0 +1,400 @@
+//! [`Agent`]: carries out a controller's commands, and stops by itself when nobody commands any more.
+
+use std::collections::VecDeque;
+
+use wavetank_pace::Share;
+use wavetank_plan::Nanos;
+
+use crate::constants::{
+    BEAT, CHANGE_ARRIVAL_MIN, ORPHAN_DRAIN_MAX, ORPHAN_GRACE, RESEND_MAX, UNANSWERED_MAX,
+};
+use crate::message::{
+    AgentMessage, Change, Command, ControllerMessage, EndCause, Order, Reason, Report, State,
+};
+
+/// The agent's side of a run. It decides; its host (the process around it) acts.
+///
+/// Inputs: [`Agent::handle_message`] from the link; `handle_prepared`, `handle_sealed`, `handle_draining`,
+/// `handle_finished` from the host; [`Agent::handle_timeout`] when [`Agent::poll_timeout`]'s instant has
+/// come. After any of them, call [`Agent::poll`] until `None`.
+///
+/// Dead-man's rule: an agent that has not heard its controller for [`ORPHAN_GRACE`] drains, and stops
+/// [`ORPHAN_DRAIN_MAX`] later. Before the load began it just stops.
+#[derive(Clone, Debug)]
+pub struct Agent {
+    state: State,
+    epoch: u64,
+    /// Number of the last command carried out or refused.
+    seq: u64,
+    /// Answers to the last commands, for repeated ones.
+    answers: VecDeque<(u64, Report)>,
+    /// Epoch and number of the `Prepare` that the host is busy with.
+    preparing: Option<(u64, u64)>,
+    commitment: Option<Commitment>,
+    /// Why the load ends, once it does.
+    cause: EndCause,
+    /// The host was told to stop.
+    stopped: bool,
+    /// When a drain that nobody watches turns into a stop, and what is the cause then.
+    stop_at: Option<(Nanos, EndCause)>,
+    intervals: Intervals,
+    lease: Lease,
+    beat_at: Option<Nanos>,
+    actions: VecDeque<AgentAction>,
+}
+
+/// What the agent's host must do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AgentAction {
+    /// Send this to the controller.
+    Send(AgentMessage),
+    /// Get ready (threads, sockets, memory), then call [`Agent::handle_prepared`].
+    Prepare {
+        /// The plan's hash.
+        plan_hash: String,
+        /// The agent's part of it.
+        share: Share,
+    },
+    /// Begin: this instant is the zero of the run's clock.
+    StartAt(Nanos),
+    /// Change the load.
+    Change {
+        /// On the run's clock.
+        at: Nanos,
+        /// The new load, as the total of the run.
+        change: Change,
+    },
+    /// Start nothing new; call [`Agent::handle_finished`] when the last interval is sealed.
+    Drain,
+    /// Cut everything, release what was prepared, and call [`Agent::handle_finished`].
+    Stop,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Commitment {
+    start_at: Nanos,
+    load_from: Nanos,
+    end_by: Option<Nanos>,
+}
+
+/// Sealed intervals, and what the controller knows of them.
+#[derive(Clone, Copy, Debug, Default)]
+struct Intervals {
+    sealed: u64,
+    /// How many were sealed at the last lease: what is still unseen of them at the next is lost.
+    sealed_at_lease: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Lease {
+    until: Nanos,
+    /// Own beats since the last extension. A process that was suspended hears its controller again before
+    /// it believes the clock.
+    beats: u32,
+}
+
+impl Default for Agent {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Agent {
+    /// An idle agent.
+    pub fn new() -> Self {
+        Self {
+            state: State::Idle,
+            epoch: 0,
+            seq: 0,
+            answers: VecDeque::with_capacity(UNANSWERED_MAX as usize),
+            preparing: None,
+            commitment: None,
+            cause: EndCause::Plan,
+            stopped: false,
+            stop_at: None,
+            intervals: Intervals::default(),
+            lease: Lease { until: Nanos::MAX, beats: 0 },
+            beat_at: None,
+            actions: VecDeque::new(),
+        }
+    }
+
+    /// Where it stands.
+    pub const fn state(&self) -> State {
+        self.state
+    }
+
+    /// The next thing to do, until `None`.
+    pub fn poll(&mut self) -> Option<AgentAction> {
+        self.actions.pop_front()
+    }
+
+    /// When to call [`Agent::handle_timeout`], whatever else happens.
+    pub fn poll_timeout(&self) -> Option<Nanos> {
+        let committed = self.commitment.filter(|_| self.state != State::Sealed);
+        let load_from =
+            committed.filter(|_| self.state == State::Committed).map(|commitment| commitment.load_from);
+        let end_by = committed.filter(|_| self.stop_at.is_none() && !self.stopped).and_then(|c| c.end_by);
+        [self.beat_at, load_from, end_by, self.stop_at.map(|(at, _)| at)].into_iter().flatten().min()
+    }
+
+    /// A message from a controller.
+    pub fn handle_message(&mut self, message: ControllerMessage, now: Nanos) {
+        let ControllerMessage { epoch, order } = message;
+        match order {
+            Order::Command { seq, .. } if epoch < self.epoch => {
+                let reason = Reason::OlderEpoch { current: self.epoch };
+                self.send(epoch, Report::Refused { seq, reason });
+            }
+            Order::Command { seq, command } => {
+                if epoch > self.epoch {
+                    self.adopt(epoch);
+                }
+                if seq <= self.seq {
+                    self.extend_lease(now);
+                    let old = self.answers.iter().find(|(answered, _)| *answered == seq);
+                    old.map(|(_, report)| report.clone()).into_iter().for_each(|report| self.report(report));
+                } else if seq == self.seq + 1 {
+                    self.extend_lease(now);
+                    self.seq = seq;
+                    if let Some(answer) = self.obey(seq, command, now) {
+                        self.answer(seq, answer);
+                    }
+                }
+                // A gap closes when the controller repeats what is missing.
+            }
+            Order::Lease { seen } if epoch == self.epoch && self.seq > 0 => {
+                self.extend_lease(now);
+                self.resend(seen);
+            }
+            Order::Settled if epoch == self.epoch && self.state == State::Sealed => self.beat_at = None,
+            // A lease of another epoch says nothing about this run.
+            Order::Lease { .. } | Order::Settled => {}
+        }
+    }
+
+    /// The host is ready, or says in one line why it cannot be.
+    pub fn handle_prepared(&mut self, result: Result<(), String>, _now: Nanos) {
+        let Some((epoch, seq)) = self.preparing.take() else { return };
+        let answer = match result {
+            Ok(()) => {
+                self.enter(State::Prepared);
+                Report::Prepared { seq }
+            }
+            Err(line) => Report::Refused { seq, reason: Reason::Host(line) },
+        };
+        // Who took over meanwhile did not ask; the state tells.
+        if epoch == self.epoch {
+            self.answer(seq, answer);
+        }
+    }
+
+    /// The host sealed an interval and has it safe; numbers begin at 0 and have no gaps.
+    ///
+    /// # Panics
+    /// If a number is not the next one: an interval would be lost or doubled in the archive.
+    pub fn handle_sealed(&mut self, seq: u64, _now: Nanos) {
+        assert_eq!(seq, self.intervals.sealed, "intervals are sealed in order");
+        self.intervals.sealed += 1;
+        self.report(Report::Sealed { seq });
+    }
+
+    /// The plan's last arrival has passed; what is under way goes on.
+    pub fn handle_draining(&mut self, _now: Nanos) {
+        if self.state == State::Running {
+            self.enter(State::Draining);
+        }
+    }
+
+    /// The host has ended and sealed its last interval (reported before).
+    pub fn handle_finished(&mut self, _now: Nanos) {
+        if self.state != State::Sealed {
+            self.seal();
+        }
+    }
+
+    /// Time has passed.
+    pub fn handle_timeout(&mut self, now: Nanos) {
+        if let Some(commitment) = self.commitment {
+            if self.state == State::Committed && now >= commitment.load_from {
+                self.enter(State::Running);
+            }
+            if commitment.end_by.is_some_and(|end| now >= end) {
+                self.give_up(EndCause::Overdue, now);
+            }
+        }
+        if let Some((_, cause)) = self.stop_at.take_if(|(at, _)| now >= *at) {
+            self.cause = cause;
+            self.stop();
+        }
+        if self.beat_at.is_some_and(|at| now >= at) {
+            self.beat(now);
+        }
+    }
+
+    fn beat(&mut self, now: Nanos) {
+        self.lease.beats += 1;
+        let orphaned = now >= self.lease.until && self.lease.beats > 1;
+        if orphaned {
+            self.give_up(EndCause::Orphaned, now);
+        }
+        if self.state == State::Sealed && orphaned {
+            // Nobody is left who wants to know.
+            self.beat_at = None;
+            return;
+        }
+        self.beat_at = Some(now.after(BEAT));
+        self.report(Report::State { state: self.state });
+        if self.state == State::Sealed {
+            self.report_done();
+        }
+    }
+
+    /// Carry a command out; its answer, unless the host must speak first.
+    fn obey(&mut self, seq: u64, command: Command, now: Nanos) -> Option<Report> {
+        let accepted = Report::Accepted { seq };
+        let refused = |reason| Some(Report::Refused { seq, reason });
+        match (command, self.state) {
+            (Command::Prepare { plan_hash, share }, State::Idle) if self.preparing.is_none() => {
+                self.preparing = Some((self.epoch, seq));
+                self.actions.push_back(AgentAction::Prepare { plan_hash, share });
+                return None;
+            }
+            (Command::Commit { start_at, load_from, end_by }, State::Prepared) => {
+                if now > load_from {
+                    return refused(Reason::TooLate);
+                }
+                self.commitment = Some(Commitment { start_at, load_from, end_by });
+                self.actions.push_back(AgentAction::StartAt(start_at));
+                self.enter(State::Committed);
+            }
+            (Command::Change { at, change }, State::Committed | State::Running) => {
+                let start_at = self.commitment.expect("a committed agent has a commitment").start_at;
+                if at < (now - start_at).after(CHANGE_ARRIVAL_MIN) {
+                    return refused(Reason::TooLate);
+                }
+                self.actions.push_back(AgentAction::Change { at, change });
+            }
+            (Command::Prepare { .. } | Command::Commit { .. } | Command::Change { .. }, state) => {
+                return refused(Reason::WrongState(state));
+            }
+            (Command::Drain, State::Draining) | (Command::Drain | Command::Stop, State::Sealed) => {}
+            (command @ (Command::Drain | Command::Stop), state) => {
+                // What already brought the end stays its cause.
+                if self.cause == EndCause::Plan {
+                    self.cause = EndCause::Command;
+                }
+                // Before the load there is nothing to drain.
+                if command == Command::Drain && matches!(state, State::Committed | State::Running) {
+                    self.drain();
+                } else {
+                    self.stop();
+                }
+            }
+        }
+        Some(accepted)
+    }
+
+    /// End without being told: drain under load, stop before it.
+    fn give_up(&mut self, cause: EndCause, now: Nanos) {
+        if self.stop_at.is_some() || self.stopped || self.state == State::Sealed {
+            return;
+        }
+        match self.state {
+            State::Running => {
+                self.cause = cause;
+                self.drain();
+            }
+            // What ends anyway may end well; the cause changes if it must be cut.
+            State::Draining => {}
+            State::Idle | State::Prepared | State::Committed | State::Sealed => {
+                self.cause = cause;
+                return self.stop();
+            }
+        }
+        self.stop_at = Some((now.after(ORPHAN_DRAIN_MAX), cause));
+    }
+
+    fn drain(&mut self) {
+        self.actions.push_back(AgentAction::Drain);
+        self.enter(State::Draining);
+    }
+
+    fn stop(&mut self) {
+        if self.state == State::Idle && self.preparing.is_none() {
+            // The host holds nothing.
+            self.seal();
+        } else if !self.stopped && self.state != State::Sealed {
+            self.stopped = true;
+            self.preparing = None;
+            self.actions.push_back(AgentAction::Stop);
+            self.enter(State::Draining);
+        }
+    }
+
+    fn seal(&mut self) {
+        self.preparing = None;
+        self.stop_at = None;
+        self.enter(State::Sealed);
+        self.report_done();
+    }
+
+    fn enter(&mut self, state: State) {
+        if self.state != state {
+            debug_assert!(self.state < state, "states only advance");
+            self.state = state;
+            self.report(Report::State { state });
+        }
+    }
+
+    /// A newer controller. What runs goes on under its command; what is over is forgotten.
+    fn adopt(&mut self, epoch: u64) {
+        if self.state == State::Sealed || (self.state == State::Idle && self.preparing.is_none()) {
+            let actions = std::mem::take(&mut self.actions);
+            *self = Self { actions, ..Self::new() };
+        }
+        self.epoch = epoch;
+        self.seq = 0;
+        self.answers.clear();
+    }
+
+    fn extend_lease(&mut self, now: Nanos) {
+        self.lease = Lease { until: now.after(ORPHAN_GRACE), beats: 0 };
+        if self.cause != EndCause::Orphaned {
+            self.stop_at.take_if(|(_, cause)| *cause == EndCause::Orphaned);
+        }
+        if self.state != State::Sealed {
+            self.beat_at.get_or_insert(now.after(BEAT));
+        }
+    }
+
+    /// Report again what was sealed before the last lease and is still unseen.
+    fn resend(&mut self, seen: u64) {
+        let Intervals { sealed, sealed_at_lease } = self.intervals;
+        for seq in seen..sealed_at_lease.min(seen.saturating_add(RESEND_MAX)) {
+            self.report(Report::Sealed { seq });
+        }
+        self.intervals.sealed_at_lease = sealed;
+    }
+
+    fn report_done(&mut self) {
+        self.report(Report::Done { intervals: self.intervals.sealed, cause: self.cause });
+    }
+
+    /// Give and remember the answer to a command.
+    fn answer(&mut self, seq: u64, report: Report) {
+        if self.answers.len() == UNANSWERED_MAX as usize {
+            self.answers.pop_front();
+        }
+        self.answers.push_back((seq, report.clone()));
+        self.report(report);
+    }
+
+    fn report(&mut self, report: Report) {
+        self.send(self.epoch, report);
+    }
+
+    fn send(&mut self, epoch: u64, report: Report) {
+        self.actions.push_back(AgentAction::Send(AgentMessage { epoch, report }));
+    }
+}

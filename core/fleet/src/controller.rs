@@ -1,0 +1,334 @@
+//! [`Controller`]: owns a run.
+
+use std::collections::VecDeque;
+
+use wavetank_pace::Share;
+use wavetank_plan::Nanos;
+
+use crate::constants::{BEAT, CHANGE_AHEAD_MIN, PREPARE_MAX, STOP_MAX};
+use crate::peer::{News, Peer};
+use crate::{
+    AgentId, AgentMessage, AgentOutcome, Change, Command, ControllerMessage, Order, Outcome, Reason, State,
+};
+
+/// What fixes a run for its controller.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunSetup {
+    /// Higher than that of every earlier controller of these agents; positive.
+    pub epoch: u64,
+    /// SHA-256 of the canonical plan, in hexadecimal.
+    pub plan_hash: String,
+    /// Each agent's share: a partition of the whole; agent `k` gets `shares[k]`.
+    pub shares: Vec<Share>,
+    /// From the commitment to the first thing sent: time for the command to reach everybody.
+    pub margin: Nanos,
+    /// From the first thing sent (connections, warm-up) to the zero of the run's clock.
+    pub lead_in: Nanos,
+    /// Hard end on the run's clock, if the plan has one: its last arrival plus the drain, with some slack.
+    pub end_by: Option<Nanos>,
+}
+
+impl RunSetup {
+    /// One agent with everything, no lead-in, no hard end, 10 ms of margin (a link inside the process).
+    pub fn new(epoch: u64, plan_hash: impl Into<String>) -> Self {
+        Self {
+            epoch,
+            plan_hash: plan_hash.into(),
+            shares: vec![Share::WHOLE],
+            margin: Nanos::from_millis(10),
+            lead_in: Nanos::ZERO,
+            end_by: None,
+        }
+    }
+}
+
+/// What the controller's host must do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ControllerAction {
+    /// Send this to an agent.
+    Send {
+        /// Whom to.
+        to: AgentId,
+        /// What.
+        message: ControllerMessage,
+    },
+    /// Take note.
+    Notify(Notice),
+}
+
+/// Something worth telling about a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// All agents are prepared; the run starts at this instant (zero of the run's clock).
+    Committed(Nanos),
+    /// An agent sealed an interval. Each is noticed once, in order.
+    Sealed {
+        /// Which agent.
+        agent: AgentId,
+        /// The interval's number.
+        seq: u64,
+    },
+    /// An agent is not heard any more.
+    Lost(AgentId),
+    /// A lost agent is heard again.
+    Back(AgentId),
+    /// An agent refused a command.
+    Refused {
+        /// Which agent.
+        agent: AgentId,
+        /// Why.
+        reason: Reason,
+    },
+    /// The run is over. The last notice.
+    Over(Outcome),
+}
+
+/// Why a change was not ordered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChangeRefused {
+    /// Its instant is less than a second ahead.
+    TooLate,
+    /// The run is not committed yet, or ends already.
+    NotRunning,
+    /// Too many commands wait for an answer.
+    Busy,
+}
+
+/// The controller's side of a run. It decides; its host acts.
+///
+/// Inputs: [`Controller::handle_message`], [`Controller::handle_timeout`], and the user's
+/// [`Controller::change`], [`Controller::drain`], [`Controller::stop`]. After any of them, call
+/// [`Controller::poll`] until `None`. The run starts with construction and ends with [`Notice::Over`],
+/// whatever agents and links do: an agent that ceases to be heard is not waited for, and one that does not
+/// end after its hard end or a stop is given up.
+///
+/// Nothing starts before every agent is prepared. If one refuses or is lost until then, all are stopped;
+/// one lost under load leaves the others running, and the outcome incomplete.
+#[derive(Clone, Debug)]
+pub struct Controller {
+    setup: RunSetup,
+    peers: Vec<Peer>,
+    course: Course,
+    started_at: Option<Nanos>,
+    beat_at: Nanos,
+    /// When the present stage of the course has lasted too long.
+    deadline: Option<Nanos>,
+    actions: VecDeque<ControllerAction>,
+}
+
+/// The course of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Course {
+    Preparing,
+    Committed,
+    Draining,
+    Stopping,
+    Over,
+}
+
+impl Controller {
+    /// Begin a run: every agent is told to prepare.
+    ///
+    /// # Panics
+    /// If there is no agent, or the epoch is 0.
+    pub fn new(setup: RunSetup, now: Nanos) -> Self {
+        assert!(!setup.shares.is_empty() && setup.epoch > 0, "a run has an agent and an epoch");
+        let mut controller = Self {
+            peers: setup.shares.iter().map(|_| Peer::new()).collect(),
+            setup,
+            course: Course::Preparing,
+            started_at: None,
+            beat_at: now.after(BEAT),
+            deadline: Some(now.after(PREPARE_MAX)),
+            actions: VecDeque::new(),
+        };
+        for index in 0..controller.peers.len() {
+            let (plan_hash, share) = (controller.setup.plan_hash.clone(), controller.setup.shares[index]);
+            controller.command(index, Command::Prepare { plan_hash, share }, now);
+        }
+        controller
+    }
+
+    /// Zero of the run's clock, once the run is committed.
+    pub const fn started_at(&self) -> Option<Nanos> {
+        self.started_at
+    }
+
+    /// Where an agent stands, as far as is known.
+    pub fn state(&self, agent: AgentId) -> Option<State> {
+        self.peers.get(agent.0 as usize).map(Peer::state)
+    }
+
+    /// The next thing to do, until `None`.
+    pub fn poll(&mut self) -> Option<ControllerAction> {
+        self.actions.pop_front()
+    }
+
+    /// When to call [`Controller::handle_timeout`], whatever else happens; `None` when the run is over.
+    pub fn poll_timeout(&self) -> Option<Nanos> {
+        let repeat = self.peers.iter().filter_map(Peer::repeat_at).min();
+        let all = [Some(self.beat_at), self.deadline, repeat];
+        all.into_iter().flatten().min().filter(|_| self.course != Course::Over)
+    }
+
+    /// From `at` on (on the run's clock, at least [`CHANGE_AHEAD_MIN`] ahead) the load is another one.
+    pub fn change(&mut self, at: Nanos, change: Change, now: Nanos) -> Result<(), ChangeRefused> {
+        let start_at = self.started_at.filter(|_| self.course == Course::Committed);
+        let start_at = start_at.ok_or(ChangeRefused::NotRunning)?;
+        if at < (now - start_at).after(CHANGE_AHEAD_MIN) {
+            return Err(ChangeRefused::TooLate);
+        }
+        if !self.peers.iter().all(Peer::has_room) {
+            return Err(ChangeRefused::Busy);
+        }
+        self.command_all(&Command::Change { at, change }, now);
+        Ok(())
+    }
+
+    /// End the run early: nothing new begins, what is under way goes on for as long as the plan allows.
+    pub fn drain(&mut self, now: Nanos) {
+        match self.course {
+            Course::Preparing => self.stop(now),
+            Course::Committed => {
+                self.course = Course::Draining;
+                self.command_all(&Command::Drain, now);
+            }
+            Course::Draining | Course::Stopping | Course::Over => {}
+        }
+    }
+
+    /// End the run at once.
+    pub fn stop(&mut self, now: Nanos) {
+        if !matches!(self.course, Course::Stopping | Course::Over) {
+            self.course = Course::Stopping;
+            self.deadline = Some(now.after(STOP_MAX));
+            self.command_all(&Command::Stop, now);
+        }
+    }
+
+    /// A message from an agent.
+    pub fn handle_message(&mut self, from: AgentId, message: AgentMessage, now: Nanos) {
+        let index = from.0 as usize;
+        let expected = message.epoch == self.setup.epoch && self.course != Course::Over;
+        let Some(peer) = self.peers.get_mut(index).filter(|_| expected) else { return };
+        let settled = peer.is_settled();
+        if peer.hear(now) && !settled {
+            self.notify(Notice::Back(from));
+        }
+        match self.peers[index].handle_report(message.report) {
+            News::Nothing => {}
+            News::Sealed(seq) => self.notify(Notice::Sealed { agent: from, seq }),
+            News::Refused(reason) => {
+                self.notify(Notice::Refused { agent: from, reason });
+                // Before the load nobody can do without it; later the rest goes on.
+                if !self.load_began(now) {
+                    self.stop(now);
+                }
+            }
+            News::Progress => {}
+        }
+        if self.peers[index].is_settled() {
+            self.send(index, Order::Settled);
+        }
+        self.advance(now);
+    }
+
+    /// Time has passed.
+    pub fn handle_timeout(&mut self, now: Nanos) {
+        if self.course == Course::Over {
+            return;
+        }
+        for index in 0..self.peers.len() {
+            if self.peers[index].repeat_at().is_some_and(|at| now >= at) {
+                for order in self.peers[index].repeat(now) {
+                    self.send(index, order);
+                }
+            }
+        }
+        if now >= self.beat_at {
+            self.beat(now);
+        }
+        if self.deadline.is_some_and(|at| now >= at) {
+            match self.course {
+                Course::Stopping => return self.finish(),
+                Course::Preparing | Course::Committed | Course::Draining => self.stop(now),
+                Course::Over => {}
+            }
+        }
+        self.advance(now);
+    }
+
+    fn beat(&mut self, now: Nanos) {
+        // After a suspension one beat is missed, not all that the clock says: agents speak first.
+        self.beat_at = now.after(BEAT);
+        for index in 0..self.peers.len() {
+            if self.peers[index].is_settled() {
+                continue;
+            }
+            if self.peers[index].miss() {
+                self.notify(Notice::Lost(AgentId(index as u32)));
+                if self.course == Course::Preparing {
+                    self.stop(now);
+                }
+            }
+            let seen = self.peers[index].seen;
+            self.send(index, Order::Lease { seen });
+        }
+    }
+
+    /// Commit when all are prepared, finish when all have ended.
+    fn advance(&mut self, now: Nanos) {
+        if self.course == Course::Preparing && self.peers.iter().all(|peer| peer.prepared && !peer.lost) {
+            let load_from = now.after(self.setup.margin);
+            let start_at = load_from.after(self.setup.lead_in);
+            let end_by = self.setup.end_by.map(|end| start_at.after(end));
+            self.course = Course::Committed;
+            self.started_at = Some(start_at);
+            // Agents end themselves then; whoever has not ended a while after is told to stop.
+            self.deadline = end_by.map(|end| end.after(STOP_MAX));
+            self.notify(Notice::Committed(start_at));
+            self.command_all(&Command::Commit { start_at, load_from, end_by }, now);
+        }
+        if self.course != Course::Over && self.peers.iter().all(|peer| peer.is_settled() || peer.lost) {
+            self.finish();
+        }
+    }
+
+    fn load_began(&self, now: Nanos) -> bool {
+        self.started_at.is_some_and(|start_at| now >= start_at - self.setup.lead_in)
+    }
+
+    fn finish(&mut self) {
+        self.course = Course::Over;
+        let agents = self.peers.iter().enumerate().map(|(index, peer)| AgentOutcome {
+            agent: AgentId(index as u32),
+            end: peer.end(),
+            intervals: peer.seen,
+            refused: peer.refused.clone(),
+        });
+        let outcome = Outcome { started_at: self.started_at, agents: agents.collect() };
+        self.notify(Notice::Over(outcome));
+    }
+
+    fn command_all(&mut self, command: &Command, now: Nanos) {
+        for index in 0..self.peers.len() {
+            if !self.peers[index].is_settled() {
+                self.command(index, command.clone(), now);
+            }
+        }
+    }
+
+    fn command(&mut self, index: usize, command: Command, now: Nanos) {
+        let order = self.peers[index].command(command, now);
+        self.send(index, order);
+    }
+
+    fn send(&mut self, index: usize, order: Order) {
+        let message = ControllerMessage { epoch: self.setup.epoch, order };
+        self.actions.push_back(ControllerAction::Send { to: AgentId(index as u32), message });
+    }
+
+    fn notify(&mut self, notice: Notice) {
+        self.actions.push_back(ControllerAction::Notify(notice));
+    }
+}

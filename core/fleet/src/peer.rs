@@ -1,0 +1,166 @@
+//! [`Peer`]: what the controller knows of one agent.
+
+use std::collections::VecDeque;
+
+use wavetank_plan::Nanos;
+
+use crate::constants::{BEATS_MISSED_MAX, REPEAT_EVERY, UNANSWERED_MAX};
+use crate::{AgentEnd, Command, EndCause, Order, Reason, Report, State};
+
+/// One agent as the controller sees it: commands under way, beats, intervals.
+#[derive(Clone, Debug)]
+pub(crate) struct Peer {
+    /// Commands without an answer, oldest first. Their numbers span at most [`UNANSWERED_MAX`].
+    unanswered: VecDeque<(u64, Command)>,
+    next_seq: u64,
+    repeat_at: Option<Nanos>,
+    pub(crate) prepared: bool,
+    state: State,
+    /// Beats in a row that did not come.
+    missed: u32,
+    pub(crate) lost: bool,
+    /// Intervals 0 to `seen − 1` were noticed.
+    pub(crate) seen: u64,
+    done: Option<(u64, EndCause)>,
+    pub(crate) refused: Vec<Reason>,
+}
+
+/// What a report means to the controller.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum News {
+    /// Nothing it must act on.
+    Nothing,
+    /// Something changed that may decide the run's course.
+    Progress,
+    /// The next interval is sealed.
+    Sealed(u64),
+    /// A command was refused.
+    Refused(Reason),
+}
+
+impl Peer {
+    pub(crate) fn new() -> Self {
+        Self {
+            unanswered: VecDeque::new(),
+            next_seq: 1,
+            repeat_at: None,
+            prepared: false,
+            state: State::Idle,
+            missed: 0,
+            lost: false,
+            seen: 0,
+            done: None,
+            refused: Vec::new(),
+        }
+    }
+
+    /// Where it stands, as it last said.
+    pub(crate) const fn state(&self) -> State {
+        self.state
+    }
+
+    /// Whether its end and all its intervals are known.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.done.is_some_and(|(intervals, _)| intervals == self.seen)
+    }
+
+    pub(crate) fn end(&self) -> AgentEnd {
+        match self.done {
+            Some((intervals, cause)) if intervals == self.seen => AgentEnd::Sealed(cause),
+            _ if self.lost => AgentEnd::Lost,
+            _ => AgentEnd::Unfinished,
+        }
+    }
+
+    /// Whether another command may be given; drain and stop always find room.
+    pub(crate) fn has_room(&self) -> bool {
+        let oldest = self.unanswered.front().map_or(self.next_seq, |(seq, _)| *seq);
+        self.next_seq - oldest + 2 < UNANSWERED_MAX
+    }
+
+    /// Give a command: what to send now.
+    pub(crate) fn command(&mut self, command: Command, now: Nanos) -> Order {
+        let seq = self.next_seq;
+        self.next_seq += 1;
+        self.unanswered.push_back((seq, command.clone()));
+        self.repeat_at.get_or_insert(now.after(REPEAT_EVERY));
+        Order::Command { seq, command }
+    }
+
+    /// When [`Self::repeat`] is due.
+    pub(crate) fn repeat_at(&self) -> Option<Nanos> {
+        self.repeat_at.filter(|_| !self.lost)
+    }
+
+    /// All commands still unanswered, again.
+    pub(crate) fn repeat(&mut self, now: Nanos) -> Vec<Order> {
+        self.repeat_at = (!self.unanswered.is_empty()).then(|| now.after(REPEAT_EVERY));
+        self.unanswered
+            .iter()
+            .map(|(seq, command)| Order::Command { seq: *seq, command: command.clone() })
+            .collect()
+    }
+
+    /// A beat's time has passed; whether the agent is lost from now on.
+    pub(crate) fn miss(&mut self) -> bool {
+        self.missed += 1;
+        let lost = self.missed > BEATS_MISSED_MAX && !self.lost;
+        self.lost |= lost;
+        lost
+    }
+
+    /// A sign of life; whether it was thought lost.
+    pub(crate) fn hear(&mut self, now: Nanos) -> bool {
+        self.missed = 0;
+        if !self.lost {
+            return false;
+        }
+        self.lost = false;
+        // What went unanswered while it was away is due again.
+        self.repeat_at = (!self.unanswered.is_empty()).then_some(now);
+        true
+    }
+
+    pub(crate) fn handle_report(&mut self, report: Report) -> News {
+        match report {
+            Report::Accepted { seq } => {
+                self.answered(seq);
+                News::Nothing
+            }
+            Report::Prepared { seq } if self.answered(seq) => {
+                self.prepared = true;
+                News::Progress
+            }
+            Report::Refused { seq, reason } if self.answered(seq) => {
+                self.refused.push(reason.clone());
+                News::Refused(reason)
+            }
+            Report::State { state } if state > self.state => {
+                self.state = state;
+                News::Progress
+            }
+            Report::Sealed { seq } if seq == self.seen => {
+                self.seen += 1;
+                News::Sealed(seq)
+            }
+            Report::Done { intervals, cause } => {
+                self.state = State::Sealed;
+                self.done = Some((intervals, cause));
+                // An agent that has ended obeys no command: none of them needs an answer any more.
+                self.unanswered.clear();
+                News::Progress
+            }
+            // Repeated or overtaken by something newer, or an interval ahead of a lost one.
+            Report::Prepared { .. }
+            | Report::Refused { .. }
+            | Report::State { .. }
+            | Report::Sealed { .. } => News::Nothing,
+        }
+    }
+
+    /// Take a command off; whether it was still unanswered.
+    fn answered(&mut self, seq: u64) -> bool {
+        let found = self.unanswered.iter().position(|(number, _)| *number == seq);
+        found.and_then(|place| self.unanswered.remove(place)).is_some()
+    }
+}
