@@ -1,1 +1,49 @@
-fn main() {}
+//! The `wavetank` program: words in, exit code out. Everything it can do lives in libraries; here they are
+//! put together.
+
+mod cli;
+mod commands;
+mod run;
+
+use std::process::ExitCode;
+
+use wavetank_plan::UserError;
+
+use cli::{CliExit, Command, OutputFormat};
+
+fn main() -> ExitCode {
+    let command = match cli::parse(std::env::args_os().collect()) {
+        Ok(command) => command,
+        Err(CliExit::Help(text)) => {
+            run::output::print(&text);
+            return ExitCode::SUCCESS;
+        }
+        Err(CliExit::Error { error, json }) => return refuse(&error, json),
+    };
+    let json = match &command {
+        Command::Run(args) => args.format == OutputFormat::Json,
+        Command::Report(args) => args.format == OutputFormat::Json,
+        Command::Serve(_) | Command::Demo(_) => false,
+    };
+    let result = match command {
+        Command::Run(args) => commands::run(*args),
+        Command::Serve(args) => commands::serve(&args),
+        Command::Report(args) => commands::report(&args),
+        Command::Demo(args) => commands::demo(&args),
+    };
+    match result {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => refuse(&error, json),
+    }
+}
+
+/// One clear message: as an object on stdout where JSON was asked for, else in words on stderr.
+fn refuse(error: &UserError, json: bool) -> ExitCode {
+    if json {
+        run::output::print(&wavetank_report::error_json(error));
+    } else {
+        use std::io::Write;
+        let _ = writeln!(std::io::stderr(), "{error}");
+    }
+    ExitCode::from(error.exit as u8)
+}

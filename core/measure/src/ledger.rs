@@ -67,6 +67,11 @@ impl Ledger {
         self.hopeless.class()
     }
 
+    /// The class in which everything failed, however short the run: what makes a counted one hopeless.
+    pub fn only_class(&self) -> Option<ErrorClass> {
+        self.hopeless.only_class()
+    }
+
     /// All thresholds as they stand, the user's first; final when the run is over.
     pub fn results(&self) -> Vec<ThresholdResult> {
         self.judge.results(self.totals.spans())

@@ -19,8 +19,6 @@ pub struct Collector {
 pub struct Merged {
     /// The counts of all threads.
     pub interval: Interval,
-    /// Requests begun more than a second before the seal and still under way, while nothing was done yet.
-    pub stuck: u64,
     /// First failures of their class, per thread.
     pub samples: Vec<Sample>,
     /// What does not add up, if anything.
@@ -38,7 +36,6 @@ impl Collector {
     pub fn sealed(&mut self, sealed: SealedInterval) {
         let merged = self.partial.entry(sealed.interval.from).or_default();
         merged.threads += 1;
-        merged.stuck += sealed.stuck;
         merged.samples.extend(sealed.samples);
         merged.accounting.extend(sealed.accounting);
         if merged.threads == 1 {
@@ -72,7 +69,7 @@ mod tests {
     fn sealed(second: i64) -> SealedInterval {
         let interval =
             Interval { from: Nanos::from_secs(second), len: Nanos::SECOND, users: 1, ..Interval::default() };
-        SealedInterval { interval, stuck: 1, samples: Vec::new(), accounting: None }
+        SealedInterval { interval, samples: Vec::new(), accounting: None }
     }
 
     #[test]
@@ -83,7 +80,7 @@ mod tests {
         assert!(collector.poll().is_none());
         collector.sealed(sealed(0));
         let merged = collector.poll().expect("both sealed second 0");
-        assert_eq!((merged.interval.from, merged.interval.users, merged.stuck), (Nanos::ZERO, 2, 2));
+        assert_eq!((merged.interval.from, merged.interval.users), (Nanos::ZERO, 2));
         assert!(collector.poll().is_none());
         collector.thread_ended();
         assert_eq!(collector.poll().map(|merged| merged.interval.users), Some(1));

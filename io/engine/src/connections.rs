@@ -11,7 +11,7 @@ use wavetank_driver::{Clock, ConnId, Driver, Ended, Errno, Event};
 use wavetank_measure::ErrorClass;
 use wavetank_pace::Timers;
 use wavetank_plan::{Close, ConnectionUse, Nanos, Plan};
-use wavetank_wire::h1::{Answer, Eof, Limits};
+use wavetank_wire::h1::{Answer, Eof, Limits, ResponseReader};
 
 use crate::failure::{self, Failure};
 use crate::recorder::Recorder;
@@ -257,6 +257,7 @@ impl<D: Driver> Connections<D> {
             rec.opened(entry.phase, entry.target, at.since(began), entry.replaces_lost);
         }
         entry.replaces_lost = false;
+        entry.reader = ResponseReader::new(Limits::default());
         entry.state = State::Open;
         self.opening -= 1;
         self.free(seat, rec);
@@ -292,8 +293,7 @@ impl<D: Driver> Connections<D> {
             let worn = http.requests_per_connection.is_some_and(|max| entry.served >= max);
             if !answer.keep_alive || !http.keepalive || worn {
                 // Of the requests behind it none has begun to be answered.
-                entry.reader.expect(false);
-                return self.end(seat, failure::AFTER_CLOSE, false, at, rec);
+                    return self.end(seat, failure::AFTER_CLOSE, false, at, rec);
             }
             if let Some(next) = entry.flights.front() {
                 entry.reader.expect(self.requests.get(next.scenario, next.step).head);
@@ -330,7 +330,6 @@ impl<D: Driver> Connections<D> {
             && let Eof::Complete(answer) = entry.reader.eof()
         {
             entry.flights.pop_front();
-            entry.reader.expect(false);
             let first_byte = entry.first_byte;
             self.outcomes.push_back(Outcome::Answered(flight.exchange, answer, first_byte, at));
             return self.end(seat, failure::AFTER_CLOSE, false, at, rec);

@@ -67,8 +67,6 @@ pub(crate) struct Exchanges<D> {
     sampled: [bool; ErrorClass::ALL.len()],
     /// When the last request was resolved.
     pub(crate) resolved_last: Nanos,
-    /// Something was done in this run.
-    pub(crate) any_done: bool,
 }
 
 impl<D: Driver> Exchanges<D> {
@@ -81,7 +79,6 @@ impl<D: Driver> Exchanges<D> {
             samples: Vec::new(),
             sampled: [false; ErrorClass::ALL.len()],
             resolved_last: Nanos::ZERO,
-            any_done: false,
         }
     }
 
@@ -182,7 +179,6 @@ impl<D: Driver> Exchanges<D> {
         let done = self.plan.http.expect.contains(answer.status);
         if done {
             rec.done(offered.key, times, answer.status);
-            self.any_done = true;
         } else {
             let class = ErrorClass::Status;
             rec.failed(offered.key, class, times.lag, times.response, Some(answer.status));
@@ -231,11 +227,6 @@ impl<D: Driver> Exchanges<D> {
     /// Requests under way.
     pub(crate) fn len(&self) -> usize {
         self.slab.len()
-    }
-
-    /// Requests under way that were begun before `instant`.
-    pub(crate) fn begun_before(&self, instant: Nanos) -> u64 {
-        self.slab.iter().filter(|exchange| exchange.begun < instant).count() as u64
     }
 
     /// The end of the run at `at`: what is unanswered stays open, with the time it waited.

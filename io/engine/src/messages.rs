@@ -51,8 +51,6 @@ pub enum Message {
 pub struct SealedInterval {
     /// The counts.
     pub interval: Interval,
-    /// Requests under way that were begun more than a second before the seal, while nothing was done yet.
-    pub stuck: u64,
     /// First failures of their class on this thread.
     pub samples: Vec<Sample>,
     /// What the counters hold as open differs from what is under way: a defect, never ignored.

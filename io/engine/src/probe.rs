@@ -4,8 +4,8 @@ use std::net::SocketAddr;
 
 use wavetank_driver::{Clock, ConnId, Driver, Ended, Epoll, Errno, Event};
 use wavetank_measure::ErrorClass;
-use wavetank_plan::{Close, Nanos, Plan};
-use wavetank_wire::h1::{Eof, Limits, ResponseHead, ResponseReader, ResponseSink};
+use wavetank_plan::{Close, HttpVersion, Nanos, Plan};
+use wavetank_wire::h1::{Eof, Limits, ResponseHead, ResponseReader, ResponseSink, Version};
 
 use crate::failure::{self, Failure};
 use crate::requests::Requests;
@@ -41,8 +41,12 @@ pub struct ProbeAnswer {
     pub request: Vec<u8>,
     /// Status line and headers as they came.
     pub head: Vec<u8>,
+    /// Version of the status line.
+    pub version: HttpVersion,
     /// Value of Content-Type.
     pub content_type: Option<String>,
+    /// Value of Location.
+    pub location: Option<String>,
     /// The body, up to a mebibyte.
     pub body: Vec<u8>,
     /// Bytes of the whole body.
@@ -60,6 +64,8 @@ pub struct ProbeFailure {
     pub errno: Option<Errno>,
     /// What was wrong, in words.
     pub detail: String,
+    /// Whether the request was handed to the kernel.
+    pub sent: bool,
     /// How long it took.
     pub waited: Nanos,
 }
@@ -76,8 +82,13 @@ impl<'a> Probe<'a> {
         let request = requests.get(0, 0);
         let address = self.plan.targets[usize::from(request.target)].addresses[0];
         let begun = self.clock.now();
-        let mut attempt =
-            Attempt { clock: self.clock, address, begun, deadline: begun.after(self.plan.http.timeout) };
+        let mut attempt = Attempt {
+            clock: self.clock,
+            address,
+            begun,
+            deadline: begun.after(self.plan.http.timeout),
+            sent: false,
+        };
         let mut driver = Epoll::new(self.clock, 1).map_err(|errno| attempt.no(failure::of_connect(errno)))?;
         let from = Sources::new(&self.plan.sources, 0, 1).next_for(address);
         let conn = driver.connect(address, from).map_err(|errno| attempt.no(failure::of_connect(errno)))?;
@@ -86,9 +97,16 @@ impl<'a> Probe<'a> {
         driver
             .send(conn, &request.bytes)
             .map_err(|errno| attempt.no(failure::of_end(Ended::Broken(errno))))?;
+        attempt.sent = true;
         let mut reader = ResponseReader::new(Limits::default());
         reader.expect(request.head);
-        let mut sink = Keep::default();
+        let mut sink = Keep {
+            head: Vec::new(),
+            version: HttpVersion::Http11,
+            content_type: None,
+            location: None,
+            body: Vec::new(),
+        };
         let (status, body_bytes, first_byte) = attempt.answer(&mut driver, conn, &mut reader, &mut sink)?;
         let complete = self.clock.now();
         driver.close(conn, Close::Fin);
@@ -102,7 +120,9 @@ impl<'a> Probe<'a> {
             status,
             request: request.bytes.clone(),
             head: sink.head,
+            version: sink.version,
             content_type: sink.content_type,
+            location: sink.location,
             body: sink.body,
             body_bytes,
         })
@@ -115,6 +135,7 @@ struct Attempt {
     address: SocketAddr,
     begun: Nanos,
     deadline: Nanos,
+    sent: bool,
 }
 
 impl Attempt {
@@ -125,7 +146,14 @@ impl Attempt {
             (None, None) => failure.class.name().replace('_', " "),
         };
         let waited = self.clock.now() - self.begun;
-        ProbeFailure { address: self.address, class: failure.class, errno: failure.errno, detail, waited }
+        ProbeFailure {
+            address: self.address,
+            class: failure.class,
+            errno: failure.errno,
+            detail,
+            sent: self.sent,
+            waited,
+        }
     }
 
     fn event(&self, driver: &mut Epoll, until: Nanos, late: ErrorClass) -> Result<Event, ProbeFailure> {
@@ -184,18 +212,24 @@ impl Attempt {
 }
 
 /// Keeps the answer.
-#[derive(Default)]
 struct Keep {
     head: Vec<u8>,
+    version: HttpVersion,
     content_type: Option<String>,
+    location: Option<String>,
     body: Vec<u8>,
 }
 
 impl ResponseSink for Keep {
     fn head(&mut self, head: &ResponseHead<'_>) {
         self.head = head.raw.to_vec();
-        self.content_type =
-            head.header("content-type").map(|value| String::from_utf8_lossy(value).into_owned());
+        self.version = match head.version {
+            Version::Http10 => HttpVersion::Http10,
+            Version::Http11 => HttpVersion::Http11,
+        };
+        let text = |name| head.header(name).map(|value| String::from_utf8_lossy(value).into_owned());
+        self.content_type = text("content-type");
+        self.location = text("location");
     }
 
     fn body(&mut self, bytes: &[u8]) {

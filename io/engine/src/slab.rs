@@ -55,11 +55,6 @@ impl<T> Slab<T> {
         self.slots.len() - self.free.len()
     }
 
-    /// All of them, in no particular order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
-        self.slots.iter().filter_map(|(_, value)| value.as_ref())
-    }
-
     /// Take all of them out.
     pub(crate) fn drain(&mut self) -> Vec<T> {
         let all = self.slots.drain(..).filter_map(|(_, value)| value).collect();

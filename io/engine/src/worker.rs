@@ -264,14 +264,9 @@ impl<D: Driver> Worker<D> {
         let open = self.rec.open_requests();
         let accounting =
             (under_way != open).then(|| format!("{under_way} requests under way, counted as open: {open}"));
-        let stuck = if self.exchanges.any_done {
-            0
-        } else {
-            self.exchanges.begun_before(Nanos(at.0 - 1_000_000_000))
-        };
         let samples = self.exchanges.take_samples();
         let interval = self.rec.seal(at);
-        self.send(Message::Sealed(Box::new(SealedInterval { interval, stuck, samples, accounting })));
+        self.send(Message::Sealed(Box::new(SealedInterval { interval, samples, accounting })));
     }
 
     fn send(&mut self, message: Message) {
@@ -334,7 +329,7 @@ impl<D: Driver> Worker<D> {
         self.exchanges.cut(now, &mut self.rec);
         let samples = self.exchanges.take_samples();
         let interval = self.rec.seal(now);
-        let sealed = SealedInterval { interval, stuck: 0, samples, accounting: None };
+        let sealed = SealedInterval { interval, samples, accounting: None };
         // The end is the one place where waiting for the reader holds up nothing.
         self.unsent.push_back(Message::Sealed(Box::new(sealed)));
         self.unsent.push_back(Message::Finished(self.thread));

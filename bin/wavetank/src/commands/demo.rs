@@ -1,0 +1,117 @@
+//! `wavetank demo`: the same freeze, seen by a closed loop and by an open one.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use wavetank_plan::{ExitCode, Nanos, Rate, RunOptions, TargetUrl, UserError, resolve};
+use wavetank_record::{RunRecord, Times};
+use wavetank_report::load_doc;
+use wavetank_store::RunsDir;
+use wavetank_target::ServeOptions;
+
+use crate::cli::DemoArgs;
+use crate::run::{Executed, Execution, Talk, execute, output};
+
+const USERS: u64 = 16;
+const RATE_PER_S: u64 = 2_000;
+const LENGTH: Nanos = Nanos::from_secs(5);
+/// Since the first request: in the middle of the run.
+const FREEZE_AT: Nanos = Nanos::from_millis(2_000);
+const FREEZE: Nanos = Nanos::from_millis(300);
+const PATH: &str = "/delay/2ms";
+
+/// Two runs on loopback against the built-in target, each through a freeze of 300 ms. Exit 0 if both were
+/// made and the target counted what was sent; how noisy the machine was does not matter.
+pub(crate) fn demo(args: &DemoArgs) -> Result<u8, UserError> {
+    let mut talk = Talk::new(false);
+    output::print(&format!(
+        "A target that answers {PATH} after 2 ms, and freezes once for {FREEZE}. Two ways to look at it:\n\n"
+    ));
+    output::print(&format!("1. Closed loop: {USERS} users, each sends after its last answer, for {LENGTH}\n"));
+    let closed = Options { connections: Some(USERS), ..options("demo-closed") };
+    let closed = make(closed, args, &mut talk)?;
+    output::print(&told(&closed));
+    output::print(&format!("2. Open loop: {RATE_PER_S} arrivals a second on a schedule, for {LENGTH}\n"));
+    let open = Options { rate: Some(Rate::per_second(RATE_PER_S)), ..options("demo-open") };
+    let open = make(open, args, &mut talk)?;
+    output::print(&told(&open));
+    output::print(&lesson(&closed.record, &open.record));
+    if let Some(folder) = &open.archive {
+        output::print(&format!(
+            "\nThe archive of the second run: {}\nLook at it again: wavetank report {}\n",
+            folder.display(),
+            folder.display()
+        ));
+    }
+    let honest = closed.counted == closed.sent && open.counted == open.sent;
+    let worked = closed.record.requests.done > 0 && open.record.requests.done > 0;
+    Ok(if honest && worked { ExitCode::Pass } else { ExitCode::Fail } as u8)
+}
+
+type Options = RunOptions;
+
+fn options(name: &str) -> Options {
+    Options { duration: Some(LENGTH), name: Some(name.to_owned()), threads: Some(1), ..Options::default() }
+}
+
+/// A run and what the target says about it.
+struct Made {
+    record: RunRecord,
+    archive: Option<PathBuf>,
+    /// Requests the target counted.
+    counted: u64,
+    /// Requests we say we sent.
+    sent: u64,
+}
+
+/// One run against a target of its own.
+fn make(options: Options, args: &DemoArgs, talk: &mut Talk) -> Result<Made, UserError> {
+    let server = wavetank_target::start(ServeOptions {
+        listen: vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 0))],
+        threads: Some(1),
+        any: false,
+        freeze: Some((FREEZE_AT, FREEZE)),
+    })?;
+    let address = server.addresses()[0];
+    let url = TargetUrl::parse(&format!("http://{address}{PATH}"))?;
+    let host = wavetank_observe::host_facts();
+    let plan = Arc::new(resolve(&options, &url, &[address], &host)?.plan);
+    let execution = Execution {
+        load: load_doc(&plan, false),
+        plan,
+        host: &host,
+        command: "wavetank demo",
+        runs_dir: Some(RunsDir::new(&args.runs_dir)),
+        // The freeze is counted from the first request: a probe would start its clock too early.
+        probe: false,
+    };
+    let Executed { record, archive } = execute(execution, talk)?;
+    let counted = server.truth().requests;
+    server.stop();
+    let sent = record.wire.sent + record.setup.sent;
+    Ok(Made { record, archive, counted, sent })
+}
+
+fn told(made: &Made) -> String {
+    let Made { record, counted, sent, .. } = made;
+    let verdict = if counted == sent { "the same" } else { "NOT the same" };
+    format!(
+        "{}the target's own count is {verdict}: {counted} requests\n\n",
+        wavetank_report::text(record)
+    )
+}
+
+fn lesson(closed: &RunRecord, open: &RunRecord) -> String {
+    let p99 = |times: &Times| times.spread.as_ref().map_or(0.0, |spread| spread.p99.0 * 1e3);
+    let show = |ns: f64| Nanos(ns as i64).to_string();
+    let (hidden, true_) = (p99(&closed.response_us), p99(&open.response_us));
+    format!(
+        "Both met the same freeze of {FREEZE}. In the closed loop its {USERS} users waited through it and sent \
+         nothing else meanwhile,\nso {USERS} slow answers drown among {} quick ones: p99 {}. Who arrives on a \
+         schedule does not wait\nfor others: everybody who came during the freeze was kept waiting, and p99 is {}.\n",
+        closed.requests.done,
+        show(hidden),
+        show(true_),
+    )
+}

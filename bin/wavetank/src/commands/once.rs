@@ -1,0 +1,89 @@
+//! `wavetank run URL --once`: one request and its answer, with all instants.
+
+use std::fmt::Write;
+
+use wavetank_driver::Clock;
+use wavetank_engine::{Probe, ProbeAnswer, ProbeFailure};
+use wavetank_plan::redact::is_secret_header;
+use wavetank_plan::{ExitCode, Nanos, Plan, UserError};
+
+use crate::run::{cure, output};
+
+/// Send it, print everything. Exit 0 if the answer came with an expected status, else 1.
+pub(crate) fn once(plan: &Plan) -> Result<u8, UserError> {
+    match Probe::new(plan, Clock::starting_now()).run() {
+        Ok(answer) => {
+            output::print(&told(plan, &answer));
+            let done = plan.http.expect.contains(answer.status);
+            Ok(if done { ExitCode::Pass } else { ExitCode::Fail } as u8)
+        }
+        Err(failure) => Err(no_answer(&failure)),
+    }
+}
+
+/// Why there was no answer, as the one line a person reads.
+fn no_answer(failure: &ProbeFailure) -> UserError {
+    UserError {
+        code: "no_answer",
+        message: format!("{}: {} after {}", failure.address, failure.detail, failure.waited),
+        hint: "is the target running, and is this its address?".to_owned(),
+        exit: ExitCode::Fail,
+    }
+}
+
+fn told(plan: &Plan, answer: &ProbeAnswer) -> String {
+    let mut text = String::new();
+    let request = &plan.scenarios[0].steps[0].request;
+    let _ = writeln!(text, "connect    {} in {}", answer.address, answer.connected - answer.begun);
+    for line in head_lines(&answer.request) {
+        let name = line.split(':').next().unwrap_or_default().to_ascii_lowercase();
+        let secret = request.secret_headers.contains(&name) || is_secret_header(&name);
+        let shown = match line.split_once(':') {
+            Some((name, _)) if secret => format!("{name}: ***"),
+            _ => line,
+        };
+        let _ = writeln!(text, "> {shown}");
+    }
+    if !request.body.is_empty() {
+        let _ = writeln!(text, "> ({} bytes of body)", request.body.len());
+    }
+    for line in head_lines(&answer.head) {
+        let _ = writeln!(text, "< {line}");
+    }
+    let since = |instant: Nanos| instant - answer.begun;
+    let _ = writeln!(
+        text,
+        "instants   begun 0 · connected {} · sent {} · first byte {} · complete {}",
+        since(answer.connected),
+        since(answer.sent),
+        since(answer.first_byte),
+        since(answer.complete)
+    );
+    let _ = writeln!(
+        text,
+        "times      response {} = wait {} + service {} · first byte after {} · transfer {}",
+        since(answer.complete),
+        since(answer.sent),
+        answer.complete - answer.sent,
+        answer.first_byte - answer.sent,
+        answer.complete - answer.first_byte
+    );
+    if let Some(cure) = cure(answer.status, &plan.http.expect, answer.location.as_deref()) {
+        let _ = writeln!(text, "hint: {cure}");
+    }
+    let _ = writeln!(text, "body       {} bytes", answer.body_bytes);
+    text.push_str(&String::from_utf8_lossy(&answer.body));
+    if !answer.body.is_empty() && !answer.body.ends_with(b"\n") {
+        text.push('\n');
+    }
+    if answer.body_bytes > answer.body.len() as u64 {
+        let _ = writeln!(text, "({} more bytes)", answer.body_bytes - answer.body.len() as u64);
+    }
+    text
+}
+
+/// The lines of a head, without the blank one that ends it.
+fn head_lines(bytes: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(bytes);
+    text.split("\r\n").take_while(|line| !line.is_empty()).map(str::to_owned).collect()
+}

@@ -1,0 +1,91 @@
+//! `wavetank report RUN`.
+
+use wavetank_diagnose::{Circumstances, Ending};
+use wavetank_measure::Ledger;
+use wavetank_plan::{ExitCode, Nanos, Plan, UserError};
+use wavetank_record::{PHASE_ENDED, PlanDoc, RunRecord, Setup};
+use wavetank_store::{OpenedRun, RunsDir, Sealed};
+
+use crate::cli::{ReportArgs, RunRef};
+use crate::run::{Talk, Told, judge, output};
+
+/// Print a stored run again. Exit 0 if that could be done, whatever the verdict.
+pub(crate) fn report(args: &ReportArgs) -> Result<u8, UserError> {
+    let runs = RunsDir::new(&args.runs_dir);
+    let word = match &args.run {
+        RunRef::Latest => "latest",
+        RunRef::Named(word) => word,
+    };
+    let opened = wavetank_store::open(&runs.find(word)?)?;
+    let files = output::open_all(&args.out)?;
+    let record = match &opened.record {
+        Some(record) => record.clone(),
+        None => unfinished(&opened)?,
+    };
+    let mut talk = Talk::new(false);
+    for problem in output::deliver(&record, args.format, files) {
+        talk.warn(&format!("cannot write an `--out` file: {problem}"));
+    }
+    Ok(ExitCode::Pass as u8)
+}
+
+/// The record of a run that was killed: everything that was sealed, status incomplete.
+fn unfinished(opened: &OpenedRun) -> Result<RunRecord, UserError> {
+    let damaged = |what: &str| {
+        UserError::usage(
+            "archive_damaged",
+            format!("`{}`: {what}", opened.dir.display()),
+            "its sealed intervals can still be read in `intervals/`",
+        )
+    };
+    let doc = PlanDoc::from_yaml(&opened.plan_yaml).map_err(|error| damaged(&format!("plan.yaml: {error}")))?;
+    let plan = doc.plan().map_err(|error| damaged(&format!("plan.yaml: {error}")))?;
+    let environment = opened.environment.as_ref().ok_or_else(|| damaged("environment.json is missing"))?;
+    let mut ledger = empty(opened, &plan);
+    let read = opened.read_intervals(|sealed| {
+        let line = match sealed {
+            Sealed::Next(line) => line,
+            Sealed::Instead(line) => {
+                ledger = empty(opened, &plan);
+                line
+            }
+        };
+        // Anything that does not add up stays noted in the ledger, and becomes the verdict's reason.
+        let _ = ledger.add(&line.interval);
+    })?;
+    let mut lost = vec!["wavetank was stopped before the run was over".to_owned()];
+    if read.missing > 0 {
+        lost.push(format!("{} intervals are missing from the archive", read.missing));
+    }
+    if read.damaged > 0 {
+        lost.push(format!("{} lines of the archive cannot be read", read.damaged));
+    }
+    Ok(judge(Told {
+        plan: &plan,
+        plan_hash: &PlanDoc::hash(&opened.plan_yaml),
+        environment,
+        ledger,
+        ending: &Ending::Finished,
+        circumstances: &Circumstances { lost, cpus: environment.host.cpus.len() as u32, ..Circumstances::default() },
+        cpu_s: (0.0, 0.0),
+        peak_rss_bytes: 0,
+        setup: setup(environment.probe.is_some()),
+        events: &opened.events,
+    }))
+}
+
+/// What the probe had counted, if there was one: a run goes on only after it was answered.
+fn setup(probed: bool) -> Setup {
+    let one = u64::from(probed);
+    Setup { sent: one, done: one, failed: 0 }
+}
+
+fn empty(opened: &OpenedRun, plan: &Plan) -> Ledger {
+    let mut ledger = Ledger::new(plan);
+    for event in opened.events.iter().filter(|event| event.kind == PHASE_ENDED) {
+        if let Some(phase) = event.phase {
+            ledger.phase_ended(phase, Nanos(event.at_ns));
+        }
+    }
+    ledger
+}

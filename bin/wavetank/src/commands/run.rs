@@ -1,0 +1,53 @@
+//! `wavetank run URL`.
+
+use std::sync::Arc;
+
+use wavetank_plan::{UserError, resolve};
+use wavetank_report::load_doc;
+use wavetank_store::RunsDir;
+
+use super::once::once;
+use crate::cli::RunArgs;
+use crate::run::{Execution, Talk, admit, execute, is_safe, lookup, output};
+
+/// Resolve, guard, probe, load, judge, deliver.
+pub(crate) fn run(args: RunArgs) -> Result<u8, UserError> {
+    let RunArgs { url, options, format, out, runs_dir, no_archive, quiet, command } = args;
+    wavetank_observe::raise_file_limit();
+    let host = wavetank_observe::host_facts();
+    let addresses = lookup(&options, &url)?;
+    let resolved = resolve(&options, &url, &addresses, &host)?;
+    admit(&resolved.guard, &options, &url, &resolved.plan.targets[0].addresses, &command)?;
+    let files = output::open_all(&out)?;
+    if options.once {
+        return once(&resolved.plan);
+    }
+    let mut talk = Talk::new(quiet);
+    talk.say(&format!("load       {}", resolved.load));
+    for remark in &resolved.remarks {
+        talk.say(&format!("note       {remark}"));
+    }
+    let plan = Arc::new(resolved.plan);
+    let defaults = options.connections.is_none()
+        && options.rate.is_none()
+        && options.duration.is_none()
+        && options.requests.is_none();
+    let executed = execute(
+        Execution {
+            load: load_doc(&plan, defaults),
+            plan: Arc::clone(&plan),
+            host: &host,
+            command: &command,
+            runs_dir: (!no_archive).then(|| RunsDir::new(&runs_dir)),
+            probe: !options.no_probe && is_safe(&plan.scenarios[0].steps[0].request.method),
+        },
+        &mut talk,
+    )?;
+    for problem in output::deliver(&executed.record, format, files) {
+        talk.warn(&format!("cannot write an `--out` file: {problem}"));
+    }
+    if let Some(folder) = executed.archive {
+        talk.say(&format!("archive    {}", folder.display()));
+    }
+    Ok(executed.record.verdict.exit)
+}

@@ -1,0 +1,203 @@
+//! [`execute`]: a plan becomes a record. Probe, archive, threads, control loop, verdict.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use wavetank_diagnose::{Circumstances, Ending};
+use wavetank_driver::{Clock, Errno, Signals, WallClock};
+use wavetank_engine::{Command, LoadThreads, Message};
+use wavetank_observe::{CpuTimes, ProcessUsage, process_usage};
+use wavetank_pace::Share;
+use wavetank_plan::{HostFacts, Nanos, Plan, UserError};
+use wavetank_record::{EnvironmentDoc, HostDoc, LoadDoc, PlanDoc, RunRecord, Setup, Wall};
+use wavetank_store::{ArchiveWriter, RunMeta, RunsDir, new_id};
+
+use super::{Conducted, Conductor, Probed, Talk, Told, judge, probe};
+
+/// Time to write the archive's first files before the load begins.
+const ARCHIVE_SLACK: Nanos = Nanos::from_millis(40);
+/// How long a prepared load thread may take to say so.
+const READY_WITHIN: Duration = Duration::from_secs(5);
+
+/// What to execute, and around what.
+pub(crate) struct Execution<'a> {
+    pub(crate) plan: Arc<Plan>,
+    /// The load in words, for the record.
+    pub(crate) load: LoadDoc,
+    pub(crate) host: &'a HostFacts,
+    /// The command as typed, without secrets.
+    pub(crate) command: &'a str,
+    /// Where to keep the archive, if anywhere.
+    pub(crate) runs_dir: Option<RunsDir>,
+    /// Send the uncounted request first.
+    pub(crate) probe: bool,
+}
+
+/// A finished run.
+pub(crate) struct Executed {
+    pub(crate) record: RunRecord,
+    /// The archive's folder, if there is one.
+    pub(crate) archive: Option<std::path::PathBuf>,
+}
+
+/// Run the plan. Fails only before anything was sent, where this host cannot.
+pub(crate) fn execute(execution: Execution<'_>, talk: &mut Talk) -> Result<Executed, UserError> {
+    let Execution { plan, load, host, command, runs_dir, probe: wants_probe } = execution;
+    let signals = Signals::listen().map_err(|errno| host_cannot("listen for signals", errno))?;
+    let clock = Clock::starting_now();
+    let probed = if wants_probe { probe(&plan, clock) } else { Probed::none() };
+    if let Some(cure) = &probed.cure {
+        talk.say(&format!("note       {cure}"));
+    }
+    let plan_doc = PlanDoc::new(&plan);
+    let before = Before { usage: process_usage(), cpu_times: CpuTimes::read() };
+    let lead = LoadThreads::lead(&plan) + ARCHIVE_SLACK;
+    let started = WallClock::unix_ns() + lead.0;
+    let environment = EnvironmentDoc {
+        id: new_id(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        command: command.to_owned(),
+        started_at: Wall(started.unsigned_abs()).rfc3339(),
+        load,
+        probe: probed.doc,
+        engine: "epoll".to_owned(),
+        host: HostDoc::from(host),
+    };
+    let archive = archive(runs_dir.as_ref(), &plan, &plan_doc, &environment, started, talk);
+    let conducted = match probed.failure {
+        Some(failure) => {
+            let ending = Ending::ProbeFailed { class: failure.class, message: failure.detail };
+            Conducted::nothing(&plan, ending, archive)
+        }
+        None => {
+            let (threads, clock) = start(&plan, clock, host)?;
+            Conductor::new(Arc::clone(&plan), clock, threads, signals, archive, talk).run()
+        }
+    };
+    let around = Around { plan: &plan, hash: PlanDoc::hash(&plan_doc.to_yaml()), environment: &environment, host, before };
+    Ok(conclude(conducted, &around, (probed.setup, probed.cure), talk))
+}
+
+/// What was so before the load.
+struct Before {
+    usage: ProcessUsage,
+    cpu_times: Option<CpuTimes>,
+}
+
+struct Around<'a> {
+    plan: &'a Plan,
+    hash: String,
+    environment: &'a EnvironmentDoc,
+    host: &'a HostFacts,
+    before: Before,
+}
+
+fn conclude(
+    conducted: Conducted,
+    around: &Around<'_>,
+    (setup, cure): (Setup, Option<String>),
+    talk: &mut Talk,
+) -> Executed {
+    let Conducted { mut ledger, ending, events, archive, mut lost, accounting } = conducted;
+    // Noted in the ledger; the verdict speaks of it.
+    let _ = ledger.close();
+    lost.extend(accounting);
+    let usage = process_usage();
+    let before = &around.before;
+    let steal = before.cpu_times.as_ref().zip(CpuTimes::read()).map(|(then, now)| now.steal_share_since(then));
+    let circumstances = Circumstances {
+        same_host: same_host(around.plan, around.host),
+        cpus: around.host.cpus.len() as u32,
+        steal,
+        lost,
+        ..Circumstances::default()
+    };
+    let mut record = judge(Told {
+        plan: around.plan,
+        plan_hash: &around.hash,
+        environment: around.environment,
+        ledger,
+        ending: &ending,
+        circumstances: &circumstances,
+        cpu_s: (
+            (usage.user.saturating_sub(before.usage.user)).as_secs_f64(),
+            (usage.system.saturating_sub(before.usage.system)).as_secs_f64(),
+        ),
+        peak_rss_bytes: usage.peak_rss_bytes,
+        setup,
+        events: &events,
+    });
+    record.notes.extend(cure);
+    let folder = archive.and_then(|archive| match archive.finish(&record) {
+        Ok(folder) => Some(folder),
+        Err(problem) => {
+            talk.warn(&format!("{problem}\nhint: {}", problem.hint()));
+            None
+        }
+    });
+    Executed { record, archive: folder }
+}
+
+/// The archive, if one is wanted and the disk allows; otherwise that is told and the run goes on without.
+fn archive(
+    runs_dir: Option<&RunsDir>,
+    plan: &Plan,
+    plan_doc: &PlanDoc,
+    environment: &EnvironmentDoc,
+    started: i64,
+    talk: &mut Talk,
+) -> Option<ArchiveWriter> {
+    let meta = RunMeta {
+        name: plan.name.clone(),
+        id: environment.id.clone(),
+        started: Wall(started.unsigned_abs()),
+        agent: "local".to_owned(),
+        epoch: 1,
+        plan_yaml: plan_doc.to_yaml(),
+        environment: environment.clone(),
+    };
+    match ArchiveWriter::create(runs_dir?, &meta) {
+        Ok(archive) => Some(archive),
+        Err(problem) => {
+            talk.warn(&format!("{problem}; this run keeps no archive\nhint: {}", problem.hint()));
+            None
+        }
+    }
+}
+
+/// Prepare the load threads and start them. Returns them with the run's clock.
+fn start(plan: &Arc<Plan>, clock: Clock, host: &HostFacts) -> Result<(LoadThreads, Clock), UserError> {
+    let threads = LoadThreads::prepare(plan, Share::WHOLE, clock, &host.cpus)
+        .map_err(|errno| host_cannot("prepare its load threads", errno))?;
+    for _ in 0..threads.len() {
+        if !matches!(threads.message(READY_WITHIN), Some(Message::Ready(_))) {
+            return Err(UserError::refused(
+                "not_ready",
+                "a load thread did not get ready within 5 s",
+                "is this host overloaded?",
+            ));
+        }
+    }
+    let zero = clock.now().after(LoadThreads::lead(plan));
+    threads.tell(Command::Start(zero));
+    Ok((threads, clock.with_zero_at(zero)))
+}
+
+/// The kernel refused what every run needs.
+pub(crate) fn host_cannot(what: &str, errno: Errno) -> UserError {
+    UserError::refused(
+        "host_cannot",
+        format!("this host did not let wavetank {what}: {errno}"),
+        "look at `ulimit -a` and at the limits of the container",
+    )
+}
+
+/// Whether load and target share this host, so that they compete for its CPUs.
+fn same_host(plan: &Plan, host: &HostFacts) -> bool {
+    let local = |address: &SocketAddr| {
+        let ip = address.ip().to_canonical();
+        ip.is_loopback() || host.addresses.contains(&ip)
+    };
+    plan.targets.iter().flat_map(|target| &target.addresses).any(local)
+}

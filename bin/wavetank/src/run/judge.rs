@@ -1,0 +1,39 @@
+//! [`judge`]: what was measured and how it ended becomes the record.
+
+use wavetank_diagnose::{Circumstances, Ending, diagnose};
+use wavetank_measure::Ledger;
+use wavetank_plan::Plan;
+use wavetank_record::{EnvironmentDoc, EventLine, RunRecord, Setup};
+use wavetank_report::{Composition, compose};
+
+/// All there is to tell about a run, live or read back from its archive.
+pub(crate) struct Told<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) plan_hash: &'a str,
+    pub(crate) environment: &'a EnvironmentDoc,
+    pub(crate) ledger: Ledger,
+    pub(crate) ending: &'a Ending,
+    pub(crate) circumstances: &'a Circumstances,
+    pub(crate) cpu_s: (f64, f64),
+    pub(crate) peak_rss_bytes: u64,
+    pub(crate) setup: Setup,
+    pub(crate) events: &'a [EventLine],
+}
+
+/// Conclude.
+pub(crate) fn judge(told: Told<'_>) -> RunRecord {
+    let Told { plan, ledger, ending, circumstances, .. } = told;
+    let diagnosis = diagnose(plan, &ledger, ending, circumstances);
+    compose(&Composition {
+        plan,
+        plan_hash: told.plan_hash,
+        environment: told.environment,
+        totals: ledger.totals(),
+        thresholds: &ledger.results(),
+        diagnosis: &diagnosis,
+        cpu_s: told.cpu_s,
+        peak_rss_bytes: told.peak_rss_bytes,
+        setup: told.setup,
+        events: told.events,
+    })
+}

@@ -1,0 +1,42 @@
+//! [`lookup`]: from a name to addresses that may be used.
+
+use std::net::{SocketAddr, ToSocketAddrs};
+
+use wavetank_plan::{Guard, RunOptions, TargetUrl, UserError};
+
+/// Addresses of the point to connect to, in the resolver's order, each once. This is the one name query
+/// of a run; it happens before the first packet to the target.
+pub(crate) fn lookup(options: &RunOptions, url: &TargetUrl) -> Result<Vec<SocketAddr>, UserError> {
+    let (host, port) = options.connect_point(url)?;
+    let literal = host.trim_start_matches('[').trim_end_matches(']');
+    let found = (literal, port).to_socket_addrs().map_err(|error| {
+        let said = error.to_string();
+        let said = said.rsplit(": ").next().unwrap_or(&said).to_owned();
+        UserError::usage(
+            "unknown_host",
+            format!("`{host}` does not resolve to an address: {said}"),
+            format!(
+                "check the spelling, or look with `getent ahosts {host}`; to go elsewhere: --connect-to ADDRESS:{port}"
+            ),
+        )
+    })?;
+    let mut addresses: Vec<SocketAddr> = Vec::new();
+    for address in found {
+        if !addresses.contains(&address) {
+            addresses.push(address);
+        }
+    }
+    Ok(addresses)
+}
+
+/// Every address passes the guard, or nothing is sent. `command` is what was typed, for the hint.
+pub(crate) fn admit(
+    guard: &Guard,
+    options: &RunOptions,
+    url: &TargetUrl,
+    addresses: &[SocketAddr],
+    command: &str,
+) -> Result<(), UserError> {
+    let (host, _) = options.connect_point(url)?;
+    addresses.iter().try_for_each(|&address| guard.check(&host, address, command))
+}

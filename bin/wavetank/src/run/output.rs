@@ -1,0 +1,60 @@
+//! [`deliver`]: the result on stdout and in files.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+
+use wavetank_plan::UserError;
+use wavetank_record::RunRecord;
+
+use crate::cli::{OutFile, OutputFormat};
+
+/// Every `--out` file can be written, found out before anything is sent. The files are opened here and
+/// stay untouched until there is a result.
+pub(crate) fn open_all(out: &[OutFile]) -> Result<Vec<(File, OutputFormat)>, UserError> {
+    out.iter()
+        .map(|out| {
+            let file = OpenOptions::new().write(true).create(true).truncate(false).open(&out.path);
+            file.map(|file| (file, out.format)).map_err(|error| {
+                let said = error.to_string();
+                let said = said.split(" (os error").next().unwrap_or(&said).to_owned();
+                UserError::usage(
+                    "out_unwritable",
+                    format!("cannot write `--out {}`: {said}", out.path.display()),
+                    "name a file in a folder that exists and can be written",
+                )
+            })
+        })
+        .collect()
+}
+
+/// Render `record` in `format`.
+pub(crate) fn render(record: &RunRecord, format: OutputFormat) -> String {
+    match format {
+        OutputFormat::Text => wavetank_report::text(record),
+        OutputFormat::Json => wavetank_report::json(record),
+        OutputFormat::Junit => wavetank_report::junit(record),
+    }
+}
+
+/// Write the result to stdout and to every file. Returns what could not be written; a reader of stdout
+/// that went away is no failure.
+pub(crate) fn deliver(
+    record: &RunRecord,
+    format: OutputFormat,
+    files: Vec<(File, OutputFormat)>,
+) -> Vec<std::io::Error> {
+    let mut problems = Vec::new();
+    for (mut file, format) in files {
+        let text = render(record, format);
+        let written = file.set_len(0).and_then(|()| file.write_all(text.as_bytes()));
+        problems.extend(written.err());
+    }
+    print(&render(record, format));
+    problems
+}
+
+/// Write to stdout; a broken pipe is the reader's choice.
+pub(crate) fn print(text: &str) {
+    let mut stdout = std::io::stdout().lock();
+    let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+}

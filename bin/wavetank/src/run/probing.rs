@@ -1,0 +1,96 @@
+//! [`probe`]: the one uncounted request ahead of a run, told in the record.
+
+use wavetank_driver::Clock;
+use wavetank_engine::{Probe, ProbeAnswer, ProbeFailure};
+use wavetank_plan::{HttpVersion, Plan, StatusSet};
+use wavetank_record::{Number, Probe as ProbeDoc, Setup};
+
+/// What the probe found.
+pub(crate) struct Probed {
+    /// For the record.
+    pub(crate) doc: Option<ProbeDoc>,
+    /// For the record.
+    pub(crate) setup: Setup,
+    /// Why there is no point in going on.
+    pub(crate) failure: Option<ProbeFailure>,
+    /// What to do about an answer that the plan does not expect.
+    pub(crate) cure: Option<String>,
+}
+
+/// Whether a request of this method may be sent just to look (RFC 9110 §9.2.1: safe methods).
+pub(crate) fn is_safe(method: &str) -> bool {
+    matches!(method, "GET" | "HEAD" | "OPTIONS")
+}
+
+impl Probed {
+    /// No probe was sent.
+    pub(crate) fn none() -> Self {
+        Self { doc: None, setup: Setup::default(), failure: None, cure: None }
+    }
+}
+
+/// Send it and wait for the answer.
+pub(crate) fn probe(plan: &Plan, clock: Clock) -> Probed {
+    match Probe::new(plan, clock).run() {
+        Ok(answer) => Probed {
+            doc: Some(answered(plan, &answer)),
+            setup: Setup { sent: 1, done: 1, failed: 0 },
+            failure: None,
+            cure: cure(answer.status, &plan.http.expect, answer.location.as_deref())
+                .map(|cure| format!("the probe was answered with status {}: {cure}", answer.status)),
+        },
+        Err(failure) => {
+            let request = &plan.scenarios[0].steps[0].request;
+            let doc = ProbeDoc {
+                method: request.method.clone(),
+                path: request.path.clone(),
+                address: failure.address.to_string(),
+                time_us: Number::micros(failure.waited.0.unsigned_abs()),
+                error: failure.detail.clone(),
+                ..ProbeDoc::default()
+            };
+            let sent = u64::from(failure.sent);
+            let setup = Setup { sent, done: 0, failed: 1 };
+            Probed { doc: Some(doc), setup, failure: Some(failure), cure: None }
+        }
+    }
+}
+
+fn answered(plan: &Plan, answer: &ProbeAnswer) -> ProbeDoc {
+    let request = &plan.scenarios[0].steps[0].request;
+    let media = answer.content_type.as_deref().unwrap_or_default();
+    ProbeDoc {
+        method: request.method.clone(),
+        path: request.path.clone(),
+        status: answer.status,
+        body_bytes: answer.body_bytes,
+        content_type: media.split(';').next().unwrap_or_default().trim().to_owned(),
+        version: match answer.version {
+            HttpVersion::Http10 => "HTTP/1.0",
+            HttpVersion::Http11 => "HTTP/1.1",
+        }
+        .to_owned(),
+        address: answer.address.to_string(),
+        time_us: Number::micros(answer.complete.since(answer.begun)),
+        error: String::new(),
+    }
+}
+
+/// What to do about an answer whose status the plan does not expect.
+pub(crate) fn cure(status: u16, expect: &StatusSet, location: Option<&str>) -> Option<String> {
+    if expect.contains(status) {
+        return None;
+    }
+    Some(match status {
+        301 | 302 | 303 | 307 | 308 => match location {
+            Some(location) => format!("the target redirects: load {location} instead"),
+            None => "the target redirects: load the address it names instead".to_owned(),
+        },
+        401 => "the target wants to know who asks: --basic USER:PASSWORD, or -H 'Authorization: …'".to_owned(),
+        403 => format!("the target forbids it; if that is what you test: --expect-status {status}"),
+        404 => format!("there is no such path; if that is what you test: --expect-status {status}"),
+        405 => "the target does not take this method here: -X METHOD".to_owned(),
+        429 => "the target limits the rate of requests".to_owned(),
+        _ => format!("if this answer is what you test: --expect-status {status}"),
+    })
+}

@@ -1,0 +1,68 @@
+//! [`Talk`]: what is said on stderr while a run goes on.
+
+use std::io::{IsTerminal, Write};
+
+use wavetank_measure::Interval;
+use wavetank_plan::Nanos;
+
+/// How often a plain line is written where there is no terminal.
+const PLAIN_EVERY: Nanos = Nanos::from_secs(10);
+
+/// One line that is renewed on a terminal, a plain line each 10 s elsewhere, nothing with `--quiet`.
+/// It reads sealed intervals and can hold up nothing but the control thread.
+pub(crate) struct Talk {
+    quiet: bool,
+    terminal: bool,
+    /// A renewed line stands on the terminal.
+    standing: bool,
+    next_plain: Nanos,
+}
+
+impl Talk {
+    pub(crate) fn new(quiet: bool) -> Self {
+        let terminal = std::io::stderr().is_terminal();
+        Self { quiet, terminal, standing: false, next_plain: PLAIN_EVERY }
+    }
+
+    /// A line of its own.
+    pub(crate) fn say(&mut self, line: &str) {
+        if self.quiet {
+            return;
+        }
+        self.settle();
+        write(&format!("{line}\n"));
+    }
+
+    /// A warning: also with `--quiet`, because somebody must know.
+    pub(crate) fn warn(&mut self, line: &str) {
+        self.settle();
+        write(&format!("warning: {line}\n"));
+    }
+
+    /// How it goes, in the interval just sealed.
+    pub(crate) fn progress(&mut self, interval: &Interval) {
+        if self.quiet {
+            return;
+        }
+        let line = wavetank_report::progress(interval);
+        if self.terminal {
+            write(&format!("\r\x1b[K{line}"));
+            self.standing = true;
+        } else if interval.from + interval.len >= self.next_plain {
+            self.next_plain += PLAIN_EVERY;
+            write(&format!("{line}\n"));
+        }
+    }
+
+    /// Take the renewed line away.
+    pub(crate) fn settle(&mut self) {
+        if std::mem::take(&mut self.standing) {
+            write("\r\x1b[K");
+        }
+    }
+}
+
+/// A reader of stderr that went away is no reason to stop a run.
+fn write(text: &str) {
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}
