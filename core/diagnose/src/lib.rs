@@ -3,10 +3,21 @@
 //! This crate alone composes the verdict (contract §5). It reads facts that others measured and knows no
 //! sockets, files or clocks; the same facts give the same verdict, so an archive can be judged again.
 
+mod blame;
+mod classes;
+mod compose;
+mod doubts;
 mod ending;
+mod facts;
+mod failures;
 mod finding;
+mod matters;
+mod notes;
 mod verdict;
+mod words;
 
+pub use compose::diagnose;
 pub use ending::{Circumstances, Ending};
+pub use facts::Facts;
 pub use finding::{Blame, Finding};
 pub use verdict::{Diagnosis, Status, Verdict};

@@ -1,6 +1,6 @@
 //! [`Judge`]: thresholds and stop conditions, second by second.
 
-use wavetank_plan::{Nanos, Plan};
+use wavetank_plan::{Condition, Nanos, Op, Plan};
 
 use crate::threshold::{Threshold, ThresholdResult};
 use crate::totals::planned_connections;
@@ -13,8 +13,18 @@ use crate::{Interval, Spans};
 pub struct Judge {
     thresholds: Vec<Tracker>,
     stops: Vec<Tracker>,
-    fired: Option<(String, Nanos)>,
+    fired: Option<Fired>,
     sealed: Nanos,
+}
+
+#[derive(Clone, Debug)]
+struct Fired {
+    /// Which of the stop conditions.
+    stop: usize,
+    /// The seal at which it was true.
+    at: Nanos,
+    /// As it stood then.
+    result: ThresholdResult,
 }
 
 impl Judge {
@@ -23,9 +33,15 @@ impl Judge {
         let planned = planned_connections(plan);
         let tracker =
             |threshold: Threshold| Tracker::new(&threshold.condition, threshold.implicit, plan, planned);
+        // A stop condition is watched as its opposite, which must hold: then one reading of uncertainty and of
+        // the generator's part serves both.
+        let stop = |condition: &Condition| {
+            let op = opposite(condition.op);
+            Tracker::new(&Condition { op, ..condition.clone() }, false, plan, planned)
+        };
         Self {
             thresholds: Threshold::all(plan).into_iter().map(tracker).collect(),
-            stops: plan.stop.iter().map(|condition| Tracker::new(condition, false, plan, planned)).collect(),
+            stops: plan.stop.iter().map(stop).collect(),
             fired: None,
             sealed: Nanos(i64::MIN),
         }
@@ -36,14 +52,21 @@ impl Judge {
         self.sealed = self.sealed.max(interval.end());
         self.thresholds.iter_mut().chain(&mut self.stops).for_each(|tracker| tracker.add(interval, spans));
         if self.fired.is_none() {
-            let first = self.stops.iter().find(|tracker| tracker.fires(interval, spans));
-            self.fired = first.map(|tracker| (tracker.condition.text.clone(), interval.end()));
+            let first = self.stops.iter().position(|tracker| tracker.fires(interval, spans));
+            let at = interval.end();
+            self.fired = first.map(|stop| Fired { stop, at, result: self.result(&self.stops[stop], spans) });
         }
     }
 
     /// The first stop condition that was true, and the seal at which it was.
     pub fn stop_fired(&self) -> Option<(&str, Nanos)> {
-        self.fired.as_ref().map(|(text, at)| (text.as_str(), *at))
+        self.fired.as_ref().map(|fired| (self.stops[fired.stop].condition.text.as_str(), fired.at))
+    }
+
+    /// The stop condition that fired, as it stood then, in the form of a broken threshold: `condition` is its
+    /// opposite, which had to hold; `expr` is as written.
+    pub fn stop_result(&self) -> Option<ThresholdResult> {
+        self.fired.as_ref().map(|fired| fired.result.clone())
     }
 
     /// All thresholds, the user's first, as they stand: final when the run is over.
@@ -66,5 +89,16 @@ impl Judge {
             lag_ns: outcome.lag_ns,
             holds_without_generator: outcome.holds_without_generator,
         }
+    }
+}
+
+const fn opposite(op: Op) -> Op {
+    match op {
+        Op::Equal => Op::NotEqual,
+        Op::NotEqual => Op::Equal,
+        Op::Less => Op::GreaterEqual,
+        Op::LessEqual => Op::Greater,
+        Op::Greater => Op::LessEqual,
+        Op::GreaterEqual => Op::Less,
     }
 }

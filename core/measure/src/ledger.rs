@@ -62,6 +62,11 @@ impl Ledger {
         self.judge.stop_fired()
     }
 
+    /// The stop condition that fired, in the form of a broken threshold ([`Judge::stop_result`]).
+    pub fn stop_result(&self) -> Option<ThresholdResult> {
+        self.judge.stop_result()
+    }
+
     /// The class in which everything failed, if the run is hopeless at the latest seal.
     pub fn hopeless(&self) -> Option<ErrorClass> {
         self.hopeless.class()

@@ -30,8 +30,8 @@ pub(crate) struct Tracker {
 /// A gauge at the seals of the span.
 #[derive(Clone, Debug, Default)]
 struct Gauge {
-    /// For how long the condition has held without a break.
-    held_for: Nanos,
+    /// For how long the condition has not held, without a break.
+    broken_for: Nanos,
     seals: u64,
 }
 
@@ -97,7 +97,7 @@ impl Tracker {
         self.second = second;
     }
 
-    /// Whether the condition, read as a stop condition, is true at this seal.
+    /// Whether the condition is broken at this seal: of the opposite of a stop condition, whether that fires.
     pub(crate) fn fires(&self, interval: &Interval, spans: &Spans) -> bool {
         if spans.time_in(self.phase, interval) == Nanos::ZERO {
             return false;
@@ -105,13 +105,13 @@ impl Tracker {
         let scope = Scope { windowed: self.condition.window.is_some(), planned: self.planned };
         if gauge_of(&self.condition.subject).is_some() {
             // Without a window one second is enough.
-            return self.gauge.held_for >= self.condition.window.unwrap_or(Nanos(1));
+            return self.gauge.broken_for >= self.condition.window.unwrap_or(Nanos(1));
         }
         let outcome = match &self.sliding {
             Some(sliding) => sliding.full().map(|(_, sample)| Outcome::of(&self.condition, sample, scope)),
             None => Some(Outcome::of(&self.condition, &self.whole, scope)),
         };
-        outcome.is_some_and(|outcome| outcome.ok == Some(true))
+        outcome.is_some_and(|outcome| outcome.ok == Some(false))
     }
 
     /// What it came to, the run being over. `spans` knows how long the span was in the end.
@@ -155,8 +155,8 @@ impl Tracker {
         let outcome =
             Outcome::of_gauge(&self.condition, value, Scope { windowed: false, planned: self.planned });
         self.gauge.seals += 1;
-        self.gauge.held_for =
-            if outcome.ok == Some(true) { self.gauge.held_for + interval.len } else { Nanos::ZERO };
+        self.gauge.broken_for =
+            if outcome.ok == Some(false) { self.gauge.broken_for + interval.len } else { Nanos::ZERO };
         keep_worst(&mut self.worst, interval.from, outcome, &self.condition);
     }
 

@@ -1,0 +1,82 @@
+//! Who set the limit, as far as the evidence goes.
+
+use wavetank_measure::{DropReason, ErrorClass, ThresholdResult};
+use wavetank_plan::{Part, RequestCount, Subject, Value};
+
+use crate::facts::Case;
+use crate::{Blame, classes, failures};
+
+/// Failures or drops above this share of offered explain what else is broken.
+const EXPLAINS_MIN: f64 = 0.01;
+
+/// Who is to blame for a broken condition that nothing excuses.
+pub(crate) fn of_broken(case: &Case<'_>, result: &ThresholdResult) -> Blame {
+    match &result.condition.subject {
+        Subject::Errors(name) => ErrorClass::from_name(name)
+            .map_or(Blame::Generator, |class| classes::blame(class, case.same_host)),
+        Subject::Status(_) => Blame::Target,
+        Subject::Requests(RequestCount::Late, _) => Blame::Generator,
+        Subject::Requests(RequestCount::Dropped, _) => of_drops(case),
+        Subject::Requests(RequestCount::Failed, _) => failures::blame(case),
+        Subject::Percentile(_, part, _)
+        | Subject::Mean(part, _)
+        | Subject::Min(part, _)
+        | Subject::Max(part, _) => of_time(case, result, *part),
+        Subject::Requests(..)
+        | Subject::Opened
+        | Subject::ConnectionsFailed
+        | Subject::Users
+        | Subject::InFlight
+        | Subject::Held
+        | Subject::Lost => of_shortfall(case),
+    }
+}
+
+/// Too little came: failures or drops explain it, if there are enough.
+fn of_shortfall(case: &Case<'_>) -> Blame {
+    let counters = &case.judged.counters;
+    let (failed, dropped) = (counters.failed(), counters.dropped());
+    if (failed.max(dropped) as f64) < EXPLAINS_MIN * counters.offered.max(1) as f64 {
+        return Blame::Unknown;
+    }
+    if failed >= dropped { failures::blame(case) } else { of_drops(case) }
+}
+
+fn of_drops(case: &Case<'_>) -> Blame {
+    let at_max_open = case.judged.counters.dropped_by[DropReason::MaxOpen as usize];
+    let of_target = at_max_open - case.facts.validity.max_open_while_full.min(at_max_open);
+    if of_target * 2 >= case.judged.counters.dropped() { Blame::Target } else { Blame::Generator }
+}
+
+/// Where the time went. Beyond the first byte sent it is the target's if no network lies between; otherwise
+/// client evidence cannot tell the two apart.
+fn of_time(case: &Case<'_>, result: &ThresholdResult, part: Part) -> Blame {
+    let behind = if case.same_host { Blame::Target } else { Blame::Unknown };
+    match part {
+        Part::Lag => Blame::Generator,
+        // Waiting for a pooled connection is a matter of the pool's size as much as of the target.
+        Part::Wait => Blame::Unknown,
+        Part::Failed => failures::blame(case),
+        Part::Service | Part::Connect | Part::Tls | Part::Ttfb | Part::Transfer => behind,
+        Part::Response if result.value.is_none() && result.ok == Some(false) => of_drops(case),
+        Part::Response => {
+            let q = match result.condition.subject {
+                Subject::Percentile(q, ..) => q,
+                _ => 100.0,
+            };
+            let limit = match result.condition.value {
+                Value::Time(limit) => limit.0.unsigned_abs(),
+                _ => 0,
+            };
+            let (service, wait) = (case.judged.service.percentile(q), case.judged.wait.percentile(q));
+            // Timed-out requests are in the response but not in the service time: then too it was the answer
+            // that did not come.
+            let censored = case.judged.censored() > 0;
+            if service >= wait && service.is_some_and(|ns| ns >= limit) || censored {
+                behind
+            } else {
+                Blame::Unknown
+            }
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! What each way of failing means: words, blame, cure.
+
+use wavetank_measure::{DropReason, ErrorClass};
+
+use crate::{Blame, Finding};
+
+/// In words, as the end of `every request failed: …`.
+pub(crate) const fn in_words(class: ErrorClass) -> &'static str {
+    match class {
+        ErrorClass::Dns => "the name did not resolve",
+        ErrorClass::ConnectRefused => "connection refused",
+        ErrorClass::ConnectTimeout => "no answer to the connect in time",
+        ErrorClass::ConnectUnreachable => "no route to the target",
+        ErrorClass::NoSourceAddress => "no source address or port left on this host",
+        ErrorClass::NoFiles => "this host's file limit is used up",
+        ErrorClass::Tls => "the TLS handshake failed",
+        ErrorClass::Reset => "connection reset under an unanswered request",
+        ErrorClass::ClosedEarly => "connection closed before the answer was complete",
+        ErrorClass::RequestTimeout => "no complete answer in time",
+        ErrorClass::Protocol => "the answer is not HTTP as it should be",
+        ErrorClass::Status => "an answer with an unexpected status",
+        ErrorClass::Check => "a check on the answer failed",
+        ErrorClass::BodyLimit => "the answer was larger than allowed",
+        ErrorClass::Data => "the request could not be composed",
+        ErrorClass::Other => "an error without a class of its own",
+    }
+}
+
+/// What the errno proves. Silence on a connect proves nobody's guilt unless no network lies between.
+pub(crate) const fn blame(class: ErrorClass, same_host: bool) -> Blame {
+    match class {
+        ErrorClass::NoSourceAddress | ErrorClass::NoFiles => Blame::Generator,
+        ErrorClass::ConnectUnreachable => Blame::Network,
+        ErrorClass::ConnectTimeout if same_host => Blame::Target,
+        ErrorClass::ConnectRefused
+        | ErrorClass::Tls
+        | ErrorClass::Reset
+        | ErrorClass::ClosedEarly
+        | ErrorClass::RequestTimeout
+        | ErrorClass::Protocol
+        | ErrorClass::Status
+        | ErrorClass::Check
+        | ErrorClass::BodyLimit => Blame::Target,
+        ErrorClass::Dns | ErrorClass::ConnectTimeout | ErrorClass::Data | ErrorClass::Other => Blame::Unknown,
+    }
+}
+
+/// What to do about it.
+pub(crate) const fn hint(class: ErrorClass) -> &'static str {
+    match class {
+        ErrorClass::Dns => "check the name and the resolver, or give the address with --connect-to",
+        ErrorClass::ConnectRefused => "nothing listens there: is the server up, and is the port right?",
+        ErrorClass::ConnectTimeout => {
+            "a firewall, a wrong address, or a listen queue that is full; --connect-timeout"
+        }
+        ErrorClass::ConnectUnreachable => {
+            "check the address, the routes and the firewall's answer (ip route get ADDRESS)"
+        }
+        ErrorClass::NoSourceAddress => {
+            "more source addresses (--source), keep-alive, or a wider net.ipv4.ip_local_port_range"
+        }
+        ErrorClass::NoFiles => "raise the file limit (ulimit -n, LimitNOFILE), or fewer connections (-c)",
+        ErrorClass::Tls => "does this port speak TLS, and is its certificate valid for the name?",
+        ErrorClass::Reset => "look for crashes, full queues and timeouts in the server's own log",
+        ErrorClass::ClosedEarly => "the server gave up within an answer: its log and its timeouts tell why",
+        ErrorClass::RequestTimeout => {
+            "raise --timeout if such answers are right, else the server is stuck or overloaded"
+        }
+        ErrorClass::Protocol => "is it HTTP on that port? `--once` shows one answer as it is",
+        ErrorClass::Status => "if these answers are right: --expect-status; `--once` shows one",
+        ErrorClass::Check => "`--once` shows one answer as it is",
+        ErrorClass::BodyLimit => "ask for less, or allow more",
+        ErrorClass::Data => "check the variables and data of the experiment",
+        ErrorClass::Other => "samples.jsonl in the archive has the first failures",
+    }
+}
+
+/// In words and with a cure: why requests were never sent.
+pub(crate) const fn drop_hint(reason: DropReason) -> &'static str {
+    match reason {
+        DropReason::MaxOpen => "too many requests were unanswered at once; --max-open allows more",
+        DropReason::NoSourceAddress => hint(ErrorClass::NoSourceAddress),
+        DropReason::NoFiles => hint(ErrorClass::NoFiles),
+        DropReason::NoMemory => "less load on this host, or more memory for it",
+        DropReason::Behind => "a lower rate, more load threads (--threads), or nothing else on these CPUs",
+    }
+}
+
+/// Every request failed in one way.
+pub(crate) fn all_failed(class: ErrorClass, same_host: bool, evidence: String) -> Finding {
+    Finding {
+        code: class.name(),
+        blame: blame(class, same_host),
+        decisive: true,
+        message: format!("every request failed: {}", in_words(class)),
+        evidence,
+        hint: hint(class).to_owned(),
+    }
+}

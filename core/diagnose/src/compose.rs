@@ -1,0 +1,283 @@
+//! [`diagnose`]: the verdict composed from all causes, by the precedence of contract §5.
+
+use wavetank_measure::{ErrorClass, ThresholdResult};
+use wavetank_plan::ExitCode;
+
+use crate::facts::{Case, Facts};
+use crate::{
+    Blame, Diagnosis, Ending, Finding, Status, Verdict, blame, classes, doubts, failures, matters, notes,
+    words,
+};
+
+/// One reason for a verdict other than pass.
+struct Cause {
+    status: Status,
+    /// A word, or the text of a condition.
+    reason: String,
+    blame: Blame,
+    /// For the first line.
+    headline: String,
+}
+
+/// Compose verdict, blame, findings and notes. The same facts give the same diagnosis.
+pub fn diagnose(facts: &Facts<'_>) -> Diagnosis {
+    let case = Case::new(facts);
+    let mut doubts = doubts::doubts(&case);
+    let mut decisive = Vec::new();
+    let mut causes = ending(&case, &mut decisive);
+    if loaded(facts.ending) {
+        causes.extend(accounting(&case, &mut decisive));
+        causes.extend(judged(&case, &doubts, &mut decisive));
+        causes.extend(lost(facts));
+        if causes.is_empty() && !facts.circumstances.rehearsal {
+            causes.extend(undecided(facts));
+        }
+    }
+    let verdict = verdict(&case, &causes);
+    let invalid = verdict.status == Status::Invalid;
+    // What the doubts turned they are part of; beside another verdict they are remarks.
+    for doubt in &mut doubts {
+        doubt.decisive = invalid && !decisive.is_empty();
+    }
+    let unchanged = !invalid && loaded(facts.ending);
+    let notes = notes::notes(&case, &doubts, unchanged);
+    let headline = headline(&case, &verdict, &causes);
+    let exit = exit(facts.ending, verdict.status);
+    let mut findings = decisive;
+    findings.extend(doubts);
+    findings.extend(steal(&case));
+    if loaded(facts.ending) {
+        let known: Vec<_> = findings.iter().map(|finding| finding.code).collect();
+        let failed = failures::findings(&case, verdict.status != Status::Pass);
+        findings.extend(failed.into_iter().filter(|finding| !known.contains(&finding.code)));
+    }
+    Diagnosis { verdict, exit, headline, findings, notes }
+}
+
+/// Whether load was sent, so that thresholds have a meaning.
+const fn loaded(ending: &Ending) -> bool {
+    !matches!(ending, Ending::ProbeFailed { .. } | Ending::BeforeFailed { .. })
+}
+
+/// What the way the run ended means by itself.
+fn ending(case: &Case<'_>, decisive: &mut Vec<Finding>) -> Vec<Cause> {
+    let cause = |status, reason: &str, headline: &str| Cause {
+        status,
+        reason: reason.to_owned(),
+        blame: Blame::None,
+        headline: headline.to_owned(),
+    };
+    match case.facts.ending {
+        // A short or counted run can be as hopeless as one that was stopped for it.
+        Ending::Finished => {
+            case.only_class().map(|class| hopeless(case, class, decisive)).into_iter().collect()
+        }
+        Ending::Hopeless { class } => vec![hopeless(case, *class, decisive)],
+        Ending::Signal => vec![cause(Status::Incomplete, "signal", "interrupted by a signal")],
+        Ending::Stopped => vec![cause(Status::Incomplete, "stopped", "stopped by hand")],
+        Ending::StopFired { condition, at } => {
+            let when = format!("`{condition}` stopped the run at {:.0} s", at.as_secs_f64());
+            // Without its result nothing can excuse it.
+            let unknown = case.facts.stop.is_none();
+            unknown
+                .then(|| Cause { blame: Blame::Unknown, ..cause(Status::Fail, condition, &when) })
+                .into_iter()
+                .collect()
+        }
+        Ending::ProbeFailed { class, message } => vec![probe(case, *class, message, decisive)],
+        Ending::BeforeFailed { message } => {
+            vec![cause(Status::Incomplete, "before", &format!("no load was sent: {message}"))]
+        }
+        Ending::AfterFailed { message } => {
+            vec![Cause { blame: Blame::Target, ..cause(Status::Fail, "after", message) }]
+        }
+    }
+}
+
+/// Nothing was done and everything failed alike: blame by errno.
+fn hopeless(case: &Case<'_>, class: ErrorClass, decisive: &mut Vec<Finding>) -> Cause {
+    let evidence = format!(
+        "{} of {} failed",
+        words::count(case.judged.counters.failed()),
+        words::count(case.judged.counters.offered)
+    );
+    let finding = classes::all_failed(class, case.same_host, evidence);
+    let (blame, headline) = (finding.blame, finding.message.clone());
+    decisive.push(finding);
+    Cause { status: by_errno(class), reason: class.name().to_owned(), blame, headline }
+}
+
+fn probe(case: &Case<'_>, class: ErrorClass, message: &str, decisive: &mut Vec<Finding>) -> Cause {
+    let headline = format!("no answer to the probe: {message}");
+    let blame = classes::blame(class, case.same_host);
+    decisive.push(Finding {
+        code: class.name(),
+        blame,
+        decisive: true,
+        message: headline.clone(),
+        evidence: classes::in_words(class).to_owned(),
+        hint: classes::hint(class).to_owned(),
+    });
+    Cause { status: by_errno(class), reason: "probe".to_owned(), blame, headline }
+}
+
+const fn by_errno(class: ErrorClass) -> Status {
+    if class.is_generator() { Status::Invalid } else { Status::Fail }
+}
+
+/// Counters that do not add up void everything.
+fn accounting(case: &Case<'_>, decisive: &mut Vec<Finding>) -> Option<Cause> {
+    let first = case.facts.violations.first()?;
+    let headline = format!("the counters do not add up: {}", first.identity);
+    let dump: Vec<_> = case.facts.violations.iter().map(ToString::to_string).collect();
+    decisive.push(Finding {
+        code: "accounting",
+        blame: Blame::Generator,
+        decisive: true,
+        message: headline.clone(),
+        evidence: dump.join("; "),
+        hint: "this is a defect of wavetank: please report it with the archive".to_owned(),
+    });
+    Some(Cause {
+        status: Status::Invalid,
+        reason: "accounting".to_owned(),
+        blame: Blame::Generator,
+        headline,
+    })
+}
+
+/// Broken thresholds and the stop condition that fired: failures, unless doubt about the generator could turn
+/// every one of them.
+fn judged(case: &Case<'_>, doubts: &[Finding], decisive: &mut Vec<Finding>) -> Vec<Cause> {
+    let broken = case.facts.results.iter().chain(&case.facts.stop).filter(|result| result.ok == Some(false));
+    let (mut causes, mut excuses, mut proven) = (Vec::new(), Vec::new(), false);
+    for result in broken {
+        let excuse = matters::excuse(case, result, !doubts.is_empty());
+        proven |= excuse.is_none() && matters::is_proof(case, result);
+        let blame = excuse.as_ref().map_or_else(|| blame::of_broken(case, result), |excuse| excuse.blame);
+        causes.push(Cause {
+            status: Status::Fail,
+            reason: result.expr.clone(),
+            blame,
+            headline: words::broke(result),
+        });
+        excuses.extend(excuse);
+    }
+    if proven {
+        // The verdict stands on what no doubt can turn.
+        for excuse in &mut excuses {
+            excuse.decisive = false;
+        }
+    } else {
+        causes.extend(excuses.iter().map(invalid));
+    }
+    let whole: Vec<_> = matters::generator_share(case).into_iter().chain(matters::knee(case)).collect();
+    causes.extend(whole.iter().map(invalid));
+    decisive.extend(whole);
+    decisive.extend(excuses);
+    causes
+}
+
+fn invalid(finding: &Finding) -> Cause {
+    Cause {
+        status: Status::Invalid,
+        reason: finding.code.to_owned(),
+        blame: finding.blame,
+        headline: finding.message.clone(),
+    }
+}
+
+fn lost(facts: &Facts<'_>) -> Vec<Cause> {
+    let lost = facts.circumstances.lost.iter();
+    let cause = |what: &String| Cause {
+        status: Status::Incomplete,
+        reason: "lost".to_owned(),
+        blame: Blame::None,
+        headline: format!("lost: {what}"),
+    };
+    lost.map(cause).collect()
+}
+
+fn undecided(facts: &Facts<'_>) -> Vec<Cause> {
+    let undecided = facts.results.iter().filter(|result| result.ok.is_none());
+    let cause = |result: &ThresholdResult| Cause {
+        status: Status::Incomplete,
+        reason: "undecided".to_owned(),
+        blame: Blame::None,
+        headline: notes::in_doubt(result),
+    };
+    undecided.map(cause).collect()
+}
+
+/// The weightiest status, its reasons first, each once.
+fn verdict(case: &Case<'_>, causes: &[Cause]) -> Verdict {
+    let signal = matches!(case.facts.ending, Ending::Signal);
+    let weight = |status: Status| match status {
+        Status::Incomplete if signal => 0,
+        Status::Invalid => 1,
+        Status::Incomplete => 2,
+        Status::Fail => 3,
+        Status::Pass => 4,
+    };
+    let mut ordered: Vec<_> = causes.iter().collect();
+    ordered.sort_by_key(|cause| weight(cause.status));
+    let status = ordered.first().map_or(Status::Pass, |cause| cause.status);
+    let mut reasons: Vec<String> = Vec::new();
+    for cause in &ordered {
+        if !reasons.contains(&cause.reason) {
+            reasons.push(cause.reason.clone());
+        }
+    }
+    let mut own = ordered.iter().filter(|cause| cause.status == status).map(|cause| cause.blame);
+    let blame = match status {
+        Status::Pass if is_lower_bound(case) => Blame::Generator,
+        Status::Pass | Status::Incomplete => Blame::None,
+        // The first cause that proves anything.
+        Status::Fail | Status::Invalid => {
+            own.find(|&blame| !matches!(blame, Blame::Unknown | Blame::None)).unwrap_or(Blame::Unknown)
+        }
+    };
+    Verdict { status, reasons, blame }
+}
+
+/// Closed model with a full load thread: the target could do more than this.
+fn is_lower_bound(case: &Case<'_>) -> bool {
+    case.is_closed() && doubts::is_full(&case.facts.validity)
+}
+
+fn headline(case: &Case<'_>, verdict: &Verdict, causes: &[Cause]) -> String {
+    let first = causes
+        .iter()
+        .find(|cause| cause.status == verdict.status && verdict.reasons.first() == Some(&cause.reason));
+    match (verdict.status, first) {
+        (Status::Pass, _) if is_lower_bound(case) => {
+            "the generator was the limit: this rate is a lower bound".to_owned()
+        }
+        (_, Some(cause)) => cause.headline.clone(),
+        (_, None) => String::new(),
+    }
+}
+
+/// Precedence: 130 signal > 3 invalid > 4 incomplete > 1 fail > 0 pass; 2 and 5 never come this far.
+const fn exit(ending: &Ending, status: Status) -> ExitCode {
+    match (ending, status) {
+        (Ending::Signal, _) => ExitCode::Signal,
+        (_, Status::Invalid) => ExitCode::Invalid,
+        (_, Status::Incomplete) => ExitCode::Incomplete,
+        (_, Status::Fail) => ExitCode::Fail,
+        (_, Status::Pass) => ExitCode::Pass,
+    }
+}
+
+/// Steal of that size is no circumstance any more.
+fn steal(case: &Case<'_>) -> Option<Finding> {
+    let steal = case.facts.circumstances.steal.filter(|&steal| steal >= notes::STEAL_MAX)?;
+    Some(Finding {
+        code: "steal",
+        blame: Blame::Generator,
+        decisive: false,
+        message: format!("the hypervisor took {} of CPU time", words::percent(steal)),
+        evidence: "steal of /proc/stat".to_owned(),
+        hint: "a larger or dedicated machine; times measured here contain the pauses".to_owned(),
+    })
+}

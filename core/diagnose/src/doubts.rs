@@ -1,0 +1,161 @@
+//! The doubts of contract §5: reasons not to believe the generator, each a finding.
+
+use wavetank_measure::{DropReason, Validity};
+use wavetank_plan::Nanos;
+use wavetank_plan::constants::{
+    DOUBT_DROPPED_SHARE, DOUBT_LAG_P99, DOUBT_LATE_SHARE, DOUBT_STALLED_SHARE, THREAD_FULL_INTERVALS,
+};
+
+use crate::facts::Case;
+use crate::{Blame, Finding, classes, words};
+
+/// A part of the response time that lag may take before it is a doubt.
+pub(crate) const LAG_SHARE_MAX: f64 = 0.1;
+
+/// All doubts of a run, none of them decisive yet.
+pub(crate) fn doubts(case: &Case<'_>) -> Vec<Finding> {
+    let own = [late(case), lag(case), dropped(case), starved(case), stalled(case), full_threads(case)];
+    let path = case.facts.circumstances.path.iter().cloned();
+    own.into_iter().flatten().chain(path).collect()
+}
+
+/// Whether a load thread was full for more than a tenth of the measured window.
+pub(crate) fn is_full(validity: &Validity) -> bool {
+    validity.threads.iter().any(|load| load.full as f64 > THREAD_FULL_INTERVALS * load.intervals as f64)
+}
+
+/// Whether a lag beside a value of the same kind is a doubt.
+pub(crate) fn lag_is_doubtful(lag_ns: u64, value_ns: f64) -> bool {
+    lag_ns as f64 > (DOUBT_LAG_P99.0 as f64).max(LAG_SHARE_MAX * value_ns)
+}
+
+/// Dropped by reason, of those that are the generator's.
+pub(crate) fn drops_in_words(case: &Case<'_>) -> String {
+    let listed: Vec<_> = generator_drops(case)
+        .iter()
+        .map(|(reason, n)| format!("{} {}", reason.name(), words::count(*n)))
+        .collect();
+    listed.join(" · ")
+}
+
+fn late(case: &Case<'_>) -> Option<Finding> {
+    let worst = case.facts.validity.late_worst;
+    let seconds = case.facts.validity.late_seconds;
+    (worst.share.fraction() > DOUBT_LATE_SHARE).then(|| Finding {
+        code: "late",
+        blame: Blame::Generator,
+        decisive: false,
+        message: format!(
+            "the generator was late: {} of requests were taken up more than {} after their instant in the worst {}",
+            words::percent(worst.share.fraction()),
+            case.facts.plan.late_tolerance,
+            worst.len,
+        ),
+        evidence: format!(
+            "late {} from {:.0} s on · late in {} of {} s",
+            words::share(worst.share),
+            worst.from.as_secs_f64(),
+            words::count(seconds.count),
+            words::count(seconds.of)
+        ),
+        hint: "a lower rate, more load threads (--threads), or nothing else on these CPUs".to_owned(),
+    })
+}
+
+fn lag(case: &Case<'_>) -> Option<Finding> {
+    let lag = case.judged.lag.percentile(99.0)?;
+    let response = case.judged.response.percentile(99.0).unwrap_or(0);
+    lag_is_doubtful(lag, response as f64).then(|| Finding {
+        code: "lag",
+        blame: Blame::Generator,
+        decisive: false,
+        message: format!(
+            "send lag p99 is {}: the generator's own share of the response time",
+            Nanos(lag as i64)
+        ),
+        evidence: format!("lag p99 {} · response p99 {}", Nanos(lag as i64), Nanos(response as i64)),
+        hint: "a lower rate, more load threads (--threads), or nothing else on these CPUs".to_owned(),
+    })
+}
+
+fn dropped(case: &Case<'_>) -> Option<Finding> {
+    let share = case.facts.validity.generator_dropped;
+    let dominant = generator_drops(case).first().map(|&(reason, _)| reason);
+    (share.fraction() > DOUBT_DROPPED_SHARE).then(|| Finding {
+        code: "dropped",
+        blame: Blame::Generator,
+        decisive: false,
+        message: format!(
+            "{} of offered requests were never sent, for reasons of the generator",
+            words::percent(share.fraction())
+        ),
+        evidence: format!("{} · {}", words::share(share), drops_in_words(case)),
+        hint: dominant.map_or("", classes::drop_hint).to_owned(),
+    })
+}
+
+fn starved(case: &Case<'_>) -> Option<Finding> {
+    let share = case.facts.validity.starved_turns;
+    (share.fraction() > DOUBT_STALLED_SHARE).then(|| Finding {
+        code: "starved",
+        blame: Blame::Generator,
+        decisive: false,
+        message: format!(
+            "{} of loop turns found no buffer or submission slot",
+            words::percent(share.fraction())
+        ),
+        evidence: format!("turns {}", words::share(share)),
+        hint: "fewer requests under way on each load thread: more threads, or less load on this host"
+            .to_owned(),
+    })
+}
+
+fn stalled(case: &Case<'_>) -> Option<Finding> {
+    let share = case.facts.validity.stalled_turns;
+    let longest = case.facts.totals.threads.iter().map(|health| health.turn_ns_max).max().unwrap_or(0);
+    (share.fraction() > DOUBT_STALLED_SHARE).then(|| Finding {
+        code: "stalled",
+        blame: Blame::Generator,
+        decisive: false,
+        message: format!(
+            "{} of loop turns worked longer than {}",
+            words::percent(share.fraction()),
+            case.facts.plan.late_tolerance
+        ),
+        evidence: format!("turns {} · longest {}", words::share(share), Nanos(longest as i64)),
+        hint: "nothing else on these CPUs: another process, or the hypervisor, took the time".to_owned(),
+    })
+}
+
+fn full_threads(case: &Case<'_>) -> Option<Finding> {
+    let validity = &case.facts.validity;
+    is_full(validity).then(|| {
+        let worst = validity.threads.iter().max_by_key(|load| load.full).copied().unwrap_or_default();
+        let full = validity.threads.iter().filter(|load| load.full > 0).count();
+        Finding {
+            code: "full",
+            blame: Blame::Generator,
+            decisive: false,
+            message: format!("{full} of {} load threads were busy all the time", validity.threads.len()),
+            evidence: format!(
+                "thread {} at 95 % or more in {} of {} intervals",
+                worst.thread,
+                words::count(worst.full),
+                words::count(worst.intervals)
+            ),
+            hint: "more load threads (--threads) or more load hosts".to_owned(),
+        }
+    })
+}
+
+/// Drops that are the generator's, the most frequent first.
+fn generator_drops(case: &Case<'_>) -> Vec<(DropReason, u64)> {
+    let at_max_open = case.facts.validity.max_open_while_full;
+    let count = |reason| match reason {
+        DropReason::MaxOpen => (reason, at_max_open),
+        _ => (reason, case.judged.counters.dropped_by[reason as usize]),
+    };
+    let mut listed: Vec<_> = DropReason::ALL.into_iter().map(count).filter(|&(_, n)| n > 0).collect();
+    listed.sort_by_key(|&(_, n)| std::cmp::Reverse(n));
+    listed
+}

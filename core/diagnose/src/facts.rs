@@ -1,0 +1,88 @@
+//! [`Facts`]: everything a verdict is composed of.
+
+use wavetank_measure::{ErrorClass, Ledger, Selection, ThresholdResult, Totals, Validity, View, Violation};
+use wavetank_plan::{Load, Plan};
+
+use crate::{Circumstances, Ending};
+
+/// Everything a verdict is composed of. Facts only: what they mean is decided here and nowhere else.
+#[derive(Clone, Debug)]
+pub struct Facts<'a> {
+    /// What was asked for.
+    pub plan: &'a Plan,
+    /// What was measured.
+    pub totals: &'a Totals,
+    /// How the thresholds came out, the implicit ones among them.
+    pub results: Vec<ThresholdResult>,
+    /// The stop condition that fired, as one that must hold and does not ([`Ledger::stop_result`]).
+    pub stop: Option<ThresholdResult>,
+    /// How the generator fared.
+    pub validity: Validity,
+    /// Counters that do not add up.
+    pub violations: &'a [Violation],
+    /// How the run ended.
+    pub ending: &'a Ending,
+    /// What surrounded it.
+    pub circumstances: &'a Circumstances,
+}
+
+/// [`Facts`] with what every rule asks of them, worked out once.
+pub(crate) struct Case<'a> {
+    pub(crate) facts: &'a Facts<'a>,
+    /// Totals of all judged keys.
+    pub(crate) judged: View,
+    /// No network lies between: load and target share a host.
+    pub(crate) same_host: bool,
+}
+
+impl<'a> Facts<'a> {
+    /// The facts of a run whose book is closed.
+    pub fn of(
+        plan: &'a Plan,
+        ledger: &'a Ledger,
+        ending: &'a Ending,
+        circumstances: &'a Circumstances,
+    ) -> Self {
+        Self {
+            plan,
+            totals: ledger.totals(),
+            results: ledger.results(),
+            stop: ledger.stop_result(),
+            validity: ledger.validity(),
+            violations: ledger.violations(),
+            ending,
+            circumstances,
+        }
+    }
+}
+
+impl<'a> Case<'a> {
+    pub(crate) fn new(facts: &'a Facts<'a>) -> Self {
+        let mut addresses = facts.plan.targets.iter().flat_map(|target| &target.addresses).peekable();
+        let loopback = addresses.peek().is_some() && addresses.all(|address| address.ip().is_loopback());
+        let judged = facts.totals.view(Selection::Judged);
+        Self { facts, judged, same_host: loopback || facts.circumstances.same_host }
+    }
+
+    /// Whether every judged phase is of the closed model.
+    pub(crate) fn is_closed(&self) -> bool {
+        let mut judged = self.facts.plan.phases.iter().filter(|phase| !phase.warmup).peekable();
+        judged.peek().is_some() && judged.all(|phase| matches!(phase.load, Load::Closed { .. }))
+    }
+
+    /// The classes that occurred, the most frequent first.
+    pub(crate) fn classes(&self) -> Vec<(ErrorClass, u64)> {
+        let count = |class: ErrorClass| (class, self.judged.counters.errors[class as usize]);
+        let mut occurred: Vec<_> = ErrorClass::ALL.into_iter().map(count).filter(|&(_, n)| n > 0).collect();
+        occurred.sort_by_key(|&(_, n)| std::cmp::Reverse(n));
+        occurred
+    }
+
+    /// The class in which every request failed, nothing having been done.
+    pub(crate) fn only_class(&self) -> Option<ErrorClass> {
+        match self.classes()[..] {
+            [(class, _)] if self.judged.counters.done == 0 => Some(class),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! How requests failed: the classes that matter, and failures that share one age.
+
+use wavetank_measure::{ErrorClass, Histogram};
+use wavetank_plan::Nanos;
+
+use crate::facts::Case;
+use crate::{Blame, Finding, classes, words};
+
+/// Most classes listed; further ones are in the numbers.
+const CLASSES_MAX: usize = 3;
+/// A class this rare is no finding unless the run failed.
+const SHARE_MIN: f64 = 0.001;
+/// Failures sharing an age: at least so many, and so large a part of those that have one.
+const SAME_AGE_MIN: u64 = 10;
+const SAME_AGE_SHARE: f64 = 0.5;
+/// Ages nearer than this are one age (two buckets of the histogram are up to 1.6 % wide).
+const SAME_AGE_WIDTH: f64 = 1.02;
+/// Younger failures share their age by nature (a refused connection always takes as long).
+const SAME_AGE_NS_MIN: u64 = 500_000_000;
+
+/// The classes that matter, the most frequent first. `all`: also the rare ones, because the run failed.
+pub(crate) fn findings(case: &Case<'_>, all: bool) -> Vec<Finding> {
+    let offered = case.judged.counters.offered.max(1) as f64;
+    let matters = |&(_, n): &(ErrorClass, u64)| all || n as f64 >= SHARE_MIN * offered;
+    let listed = case.classes().into_iter().filter(matters).take(CLASSES_MAX);
+    listed.map(|(class, n)| of_class(case, class, n)).chain(same_age(case)).collect()
+}
+
+/// Who is to blame for most of the failures; unknown where there are none.
+pub(crate) fn blame(case: &Case<'_>) -> Blame {
+    let dominant = case.classes().first().map(|&(class, _)| class);
+    dominant.map_or(Blame::Unknown, |class| classes::blame(class, case.same_host))
+}
+
+fn of_class(case: &Case<'_>, class: ErrorClass, n: u64) -> Finding {
+    let counters = &case.judged.counters;
+    let timeout = match class {
+        ErrorClass::RequestTimeout => Some(case.facts.plan.http.timeout),
+        ErrorClass::ConnectTimeout => Some(case.facts.plan.http.connect_timeout),
+        _ => None,
+    };
+    let message = match timeout {
+        // All of them by nature: the timeout is what ended them.
+        Some(age) => format!("{} ended at exactly {age}: raise the timeout", words::requests(n)),
+        None => format!("{} failed: {}", words::requests(n), classes::in_words(class)),
+    };
+    let mut evidence =
+        vec![format!("{} of offered", words::percent(n as f64 / counters.offered.max(1) as f64))];
+    if class == ErrorClass::Status {
+        let expected = &case.facts.plan.http.expect;
+        let statuses = case.judged.status.0.iter().filter(|(status, _)| !expected.contains(*status));
+        evidence.extend(statuses.map(|(status, n)| format!("{status}: {}", words::count(*n))));
+    }
+    let evidence = evidence.join(" · ");
+    let blame = classes::blame(class, case.same_host);
+    Finding {
+        code: class.name(),
+        blame,
+        decisive: false,
+        message,
+        evidence,
+        hint: classes::hint(class).to_owned(),
+    }
+}
+
+/// Failures without a timeout of ours that nevertheless share one age: somebody else's timeout.
+fn same_age(case: &Case<'_>) -> Option<Finding> {
+    let failed = &case.judged.failed;
+    let (age_ns, n) = densest(failed)?;
+    let enough = n >= SAME_AGE_MIN && n as f64 >= SAME_AGE_SHARE * failed.count() as f64;
+    (enough && age_ns >= SAME_AGE_NS_MIN).then(|| Finding {
+        code: "same_age",
+        blame: Blame::Unknown,
+        decisive: false,
+        message: format!("{} failed at the same age, {}", words::requests(n), Nanos(age_ns as i64)),
+        evidence: format!(
+            "{} of {} failures that are no timeout of ours",
+            words::count(n),
+            words::count(failed.count())
+        ),
+        hint: "something on the way ends them at that age: look for such a timeout in balancer and server"
+            .to_owned(),
+    })
+}
+
+/// The age around which most values lie, and how many.
+fn densest(times: &Histogram) -> Option<(u64, u64)> {
+    let buckets: Vec<(u64, u64)> =
+        times.iter().map(|(index, n)| (Histogram::lowest_equivalent(index), n)).collect();
+    let mut best = None;
+    let (mut first, mut sum) = (0, 0);
+    for &(age, n) in &buckets {
+        sum += n;
+        while buckets[first].0 as f64 * SAME_AGE_WIDTH < age as f64 {
+            sum -= buckets[first].1;
+            first += 1;
+        }
+        if best.is_none_or(|(_, most)| sum > most) {
+            best = Some((buckets[first].0, sum));
+        }
+    }
+    best
+}

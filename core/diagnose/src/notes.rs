@@ -1,0 +1,93 @@
+//! Circumstances worth knowing, which never change a verdict.
+
+use wavetank_measure::ThresholdResult;
+use wavetank_plan::MaxOpenBy;
+
+use crate::facts::Case;
+use crate::{Finding, words};
+
+/// Steal from this share of CPU time on is more than a circumstance.
+pub(crate) const STEAL_MAX: f64 = 0.05;
+
+/// Less is not worth a line.
+const STEAL_MIN: f64 = 0.001;
+
+/// All notes. `doubts` did not change the verdict if `unchanged`.
+pub(crate) fn notes(case: &Case<'_>, doubts: &[Finding], unchanged: bool) -> Vec<String> {
+    let mut notes = Vec::new();
+    notes.extend(same_machine(case));
+    notes.extend(steal(case));
+    if unchanged {
+        notes.extend(doubted(case, doubts));
+    }
+    notes.extend(unanswered(case));
+    notes.extend(lowered(case));
+    if case.facts.circumstances.rehearsal {
+        let undecided = case.facts.results.iter().filter(|result| result.ok.is_none());
+        notes.extend(undecided.map(|result| format!("rehearsal: {}", in_doubt(result))));
+    }
+    notes
+}
+
+/// `` `p99.9 < 1s` is undecided: fewer than … ``.
+pub(crate) fn in_doubt(result: &ThresholdResult) -> String {
+    format!("`{}` is undecided: {}", result.expr, result.why.as_deref().unwrap_or("no sample"))
+}
+
+fn same_machine(case: &Case<'_>) -> Option<String> {
+    let cpus = match case.facts.circumstances.cpus {
+        0 => "its CPUs".to_owned(),
+        1 => "one CPU".to_owned(),
+        n => format!("{n} CPUs"),
+    };
+    let sent = case.judged.counters.sent > 0;
+    (case.facts.circumstances.same_host && sent)
+        .then(|| format!("same machine: server and wavetank shared {cpus}, so this is a lower bound"))
+}
+
+fn steal(case: &Case<'_>) -> Option<String> {
+    let steal = case.facts.circumstances.steal.filter(|steal| (STEAL_MIN..STEAL_MAX).contains(steal))?;
+    Some(format!("the hypervisor took {} of CPU time", words::percent(steal)))
+}
+
+fn doubted(case: &Case<'_>, doubts: &[Finding]) -> Option<String> {
+    let codes: Vec<_> = doubts.iter().map(|doubt| doubt.code).collect();
+    // In the closed model a full thread is what sets the rate; the first line says so.
+    if codes.is_empty() || codes == ["full"] && case.is_closed() {
+        return None;
+    }
+    let seconds = case.facts.validity.late_seconds;
+    Some(if codes.contains(&"late") {
+        format!(
+            "late in {} of {} s, verdict unchanged",
+            words::count(seconds.count),
+            words::count(seconds.of)
+        )
+    } else {
+        format!("the generator was in doubt ({}), verdict unchanged", codes.join(", "))
+    })
+}
+
+fn unanswered(case: &Case<'_>) -> Option<String> {
+    let open = case.judged.open;
+    let verb = if open == 1 { "was" } else { "were" };
+    (open > 0).then(|| {
+        format!(
+            "{} {verb} unanswered at the end and count in the response time as long as they waited",
+            words::requests(open)
+        )
+    })
+}
+
+fn lowered(case: &Case<'_>) -> Option<String> {
+    let lowered = case.facts.plan.phases.iter().find(|phase| phase.max_open_by != MaxOpenBy::Plan)?;
+    let what = match lowered.max_open_by {
+        MaxOpenBy::Files => "file limit",
+        MaxOpenBy::Memory => "memory",
+        MaxOpenBy::Sources | MaxOpenBy::Plan => "source addresses and ports",
+    };
+    Some(format!(
+        "at most {} requests at once: this host's {what} allowed no more",
+        words::count(lowered.max_open)
+    ))
+}
