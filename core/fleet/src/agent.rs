@@ -2,15 +2,13 @@
 
 use std::collections::VecDeque;
 
-use wavetank_pace::Share;
 use wavetank_plan::Nanos;
 
+use crate::AgentAction;
 use crate::constants::{
     BEAT, CHANGE_ARRIVAL_MIN, ORPHAN_DRAIN_MAX, ORPHAN_GRACE, RESEND_MAX, UNANSWERED_MAX,
 };
-use crate::message::{
-    AgentMessage, Change, Command, ControllerMessage, EndCause, Order, Reason, Report, State,
-};
+use crate::message::{AgentMessage, Command, ControllerMessage, EndCause, Order, Reason, Report, State};
 
 /// The agent's side of a run. It decides; its host (the process around it) acts.
 ///
@@ -41,33 +39,6 @@ pub struct Agent {
     lease: Lease,
     beat_at: Option<Nanos>,
     actions: VecDeque<AgentAction>,
-}
-
-/// What the agent's host must do.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum AgentAction {
-    /// Send this to the controller.
-    Send(AgentMessage),
-    /// Get ready (threads, sockets, memory), then call [`Agent::handle_prepared`].
-    Prepare {
-        /// The plan's hash.
-        plan_hash: String,
-        /// The agent's part of it.
-        share: Share,
-    },
-    /// Begin: this instant is the zero of the run's clock.
-    StartAt(Nanos),
-    /// Change the load.
-    Change {
-        /// On the run's clock.
-        at: Nanos,
-        /// The new load, as the total of the run.
-        change: Change,
-    },
-    /// Start nothing new; call [`Agent::handle_finished`] when the last interval is sealed.
-    Drain,
-    /// Cut everything, release what was prepared, and call [`Agent::handle_finished`].
-    Stop,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -152,8 +123,9 @@ impl Agent {
                 }
                 if seq <= self.seq {
                     self.extend_lease(now);
-                    let old = self.answers.iter().find(|(answered, _)| *answered == seq);
-                    old.map(|(_, report)| report.clone()).into_iter().for_each(|report| self.report(report));
+                    if let Some((_, old)) = self.answers.iter().find(|(answered, _)| *answered == seq) {
+                        self.report(old.clone());
+                    }
                 } else if seq == self.seq + 1 {
                     self.extend_lease(now);
                     self.seq = seq;

@@ -8,7 +8,8 @@ use wavetank_plan::Nanos;
 use crate::constants::{BEAT, CHANGE_AHEAD_MIN, PREPARE_MAX, STOP_MAX};
 use crate::peer::{News, Peer};
 use crate::{
-    AgentId, AgentMessage, AgentOutcome, Change, Command, ControllerMessage, Order, Outcome, Reason, State,
+    AgentId, AgentMessage, AgentOutcome, Change, Command, ControllerAction, ControllerMessage, Notice, Order,
+    Outcome, Reason, State,
 };
 
 /// What fixes a run for its controller.
@@ -40,47 +41,6 @@ impl RunSetup {
             end_by: None,
         }
     }
-}
-
-/// What the controller's host must do.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ControllerAction {
-    /// Send this to an agent.
-    Send {
-        /// Whom to.
-        to: AgentId,
-        /// What.
-        message: ControllerMessage,
-    },
-    /// Take note.
-    Notify(Notice),
-}
-
-/// Something worth telling about a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Notice {
-    /// All agents are prepared; the run starts at this instant (zero of the run's clock).
-    Committed(Nanos),
-    /// An agent sealed an interval. Each is noticed once, in order.
-    Sealed {
-        /// Which agent.
-        agent: AgentId,
-        /// The interval's number.
-        seq: u64,
-    },
-    /// An agent is not heard any more.
-    Lost(AgentId),
-    /// A lost agent is heard again.
-    Back(AgentId),
-    /// An agent refused a command.
-    Refused {
-        /// Which agent.
-        agent: AgentId,
-        /// Why.
-        reason: Reason,
-    },
-    /// The run is over. The last notice.
-    Over(Outcome),
 }
 
 /// Why a change was not ordered.
@@ -178,19 +138,28 @@ impl Controller {
         if at < (now - start_at).after(CHANGE_AHEAD_MIN) {
             return Err(ChangeRefused::TooLate);
         }
-        if !self.peers.iter().all(Peer::has_room) {
+        if !self.peers.iter().all(|peer| peer.has_room() || peer.lost) {
             return Err(ChangeRefused::Busy);
         }
-        self.command_all(&Command::Change { at, change }, now);
+        for index in 0..self.peers.len() {
+            if !self.peers[index].has_room() {
+                // It has been away for so long that its load is not the run's any more.
+                self.peers[index].refused.push(Reason::TooLate);
+            } else if !self.peers[index].is_settled() {
+                self.command(index, Command::Change { at, change }, now);
+            }
+        }
         Ok(())
     }
 
-    /// End the run early: nothing new begins, what is under way goes on for as long as the plan allows.
-    pub fn drain(&mut self, now: Nanos) {
+    /// End the run early: nothing new begins; what is under way goes on, at most for `at_most`.
+    pub fn drain(&mut self, at_most: Nanos, now: Nanos) {
         match self.course {
             Course::Preparing => self.stop(now),
             Course::Committed => {
                 self.course = Course::Draining;
+                let end = now.after(at_most);
+                self.deadline = Some(self.deadline.map_or(end, |deadline| deadline.min(end)));
                 self.command_all(&Command::Drain, now);
             }
             Course::Draining | Course::Stopping | Course::Over => {}
@@ -218,14 +187,12 @@ impl Controller {
         match self.peers[index].handle_report(message.report) {
             News::Nothing => {}
             News::Sealed(seq) => self.notify(Notice::Sealed { agent: from, seq }),
-            News::Refused(reason) => {
+            News::Refused(command, reason) => {
                 self.notify(Notice::Refused { agent: from, reason });
-                // Before the load nobody can do without it; later the rest goes on.
-                if !self.load_began(now) {
-                    self.stop(now);
+                if matches!(command, Command::Prepare { .. } | Command::Commit { .. }) {
+                    self.go_without(index, now);
                 }
             }
-            News::Progress => {}
         }
         if self.peers[index].is_settled() {
             self.send(index, Order::Settled);
@@ -294,8 +261,15 @@ impl Controller {
         }
     }
 
-    fn load_began(&self, now: Nanos) -> bool {
-        self.started_at.is_some_and(|start_at| now >= start_at - self.setup.lead_in)
+    /// An agent does not take part. Before the load nobody can do without it; later the rest goes on.
+    fn go_without(&mut self, index: usize, now: Nanos) {
+        if self.started_at.is_some_and(|start_at| now >= start_at - self.setup.lead_in) {
+            if self.course != Course::Stopping {
+                self.command(index, Command::Stop, now);
+            }
+        } else {
+            self.stop(now);
+        }
     }
 
     fn finish(&mut self) {

@@ -61,6 +61,7 @@
 //! assert_eq!(outcome.agents[0].intervals, 3);
 //! ```
 
+mod action;
 mod agent;
 pub mod constants;
 mod controller;
@@ -68,8 +69,9 @@ mod message;
 mod outcome;
 mod peer;
 
-pub use agent::{Agent, AgentAction};
-pub use controller::{ChangeRefused, Controller, ControllerAction, Notice, RunSetup};
+pub use action::{AgentAction, ControllerAction, Notice};
+pub use agent::Agent;
+pub use controller::{ChangeRefused, Controller, RunSetup};
 pub use message::{
     AgentId, AgentMessage, Change, Command, ControllerMessage, EndCause, Order, Reason, Report, State,
 };

@@ -28,14 +28,12 @@ pub(crate) struct Peer {
 /// What a report means to the controller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum News {
-    /// Nothing it must act on.
+    /// Nothing worth telling.
     Nothing,
-    /// Something changed that may decide the run's course.
-    Progress,
     /// The next interval is sealed.
     Sealed(u64),
     /// A command was refused.
-    Refused(Reason),
+    Refused(Command, Reason),
 }
 
 impl Peer {
@@ -61,7 +59,7 @@ impl Peer {
 
     /// Whether its end and all its intervals are known.
     pub(crate) fn is_settled(&self) -> bool {
-        self.done.is_some_and(|(intervals, _)| intervals == self.seen)
+        self.done.is_some_and(|(intervals, _)| intervals <= self.seen)
     }
 
     pub(crate) fn end(&self) -> AgentEnd {
@@ -125,42 +123,34 @@ impl Peer {
         match report {
             Report::Accepted { seq } => {
                 self.answered(seq);
-                News::Nothing
             }
-            Report::Prepared { seq } if self.answered(seq) => {
-                self.prepared = true;
-                News::Progress
+            Report::Prepared { seq } => self.prepared |= self.answered(seq).is_some(),
+            Report::Refused { seq, reason } => {
+                if let Some(command) = self.answered(seq) {
+                    self.refused.push(reason.clone());
+                    return News::Refused(command, reason);
+                }
             }
-            Report::Refused { seq, reason } if self.answered(seq) => {
-                self.refused.push(reason.clone());
-                News::Refused(reason)
-            }
-            Report::State { state } if state > self.state => {
-                self.state = state;
-                News::Progress
-            }
+            Report::State { state } => self.state = self.state.max(state),
             Report::Sealed { seq } if seq == self.seen => {
                 self.seen += 1;
-                News::Sealed(seq)
+                return News::Sealed(seq);
             }
+            // Repeated, or ahead of a lost one.
+            Report::Sealed { .. } => {}
             Report::Done { intervals, cause } => {
                 self.state = State::Sealed;
                 self.done = Some((intervals, cause));
                 // An agent that has ended obeys no command: none of them needs an answer any more.
                 self.unanswered.clear();
-                News::Progress
             }
-            // Repeated or overtaken by something newer, or an interval ahead of a lost one.
-            Report::Prepared { .. }
-            | Report::Refused { .. }
-            | Report::State { .. }
-            | Report::Sealed { .. } => News::Nothing,
         }
+        News::Nothing
     }
 
-    /// Take a command off; whether it was still unanswered.
-    fn answered(&mut self, seq: u64) -> bool {
-        let found = self.unanswered.iter().position(|(number, _)| *number == seq);
-        found.and_then(|place| self.unanswered.remove(place)).is_some()
+    /// Take a command off, if it is still unanswered.
+    fn answered(&mut self, seq: u64) -> Option<Command> {
+        let place = self.unanswered.iter().position(|(number, _)| *number == seq)?;
+        self.unanswered.remove(place).map(|(_, command)| command)
     }
 }
