@@ -88,7 +88,9 @@ fn without_scheme(text: &str) -> Result<&str, UserError> {
     if text.is_empty() {
         return Err(UserError::usage("no_url", "the URL is empty", "for example: localhost:8080/path"));
     }
-    let Some((scheme, rest)) = text.split_once("://") else {
+    // A later `://` belongs to a path or query.
+    let is_scheme = |word: &str| word.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b));
+    let Some((scheme, rest)) = text.split_once("://").filter(|(word, _)| is_scheme(word)) else {
         return schemeless(text);
     };
     match scheme.to_ascii_lowercase().as_str() {

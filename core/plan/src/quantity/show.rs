@@ -16,15 +16,20 @@ pub fn show_count(count: u64) -> String {
     }
 }
 
-/// A rate per second: `0.5/s`, `12.4/s`, `9.98 k/s`, `1.00 M/s`.
+/// A rate given per second: `0.5/s`, `12.4/s`, `9.98 k/s`, `1.00 M/s`; slow ones `7/min` and `1/h`.
 pub fn show_rate(per_second: f64) -> String {
-    if per_second < 999.5 {
-        let digits = digits(per_second);
-        let digits =
-            if digits.contains('.') { digits.trim_end_matches('0').trim_end_matches('.') } else { &digits };
-        return format!("{digits}/s");
+    let (value, per) = match per_second {
+        v if v == 0.0 || v >= 0.0995 => (v, "s"),
+        v if v * 60.0 >= 0.995 => (v * 60.0, "min"),
+        v => (v * 3_600.0, "h"),
+    };
+    if value >= 999.5 {
+        return format!("{}/{per}", scaled(value, " "));
     }
-    format!("{}/s", scaled(per_second, " "))
+    let digits = digits(value);
+    let digits =
+        if digits.contains('.') { digits.trim_end_matches('0').trim_end_matches('.') } else { &digits };
+    format!("{digits}/{per}")
 }
 
 /// A size in decimal units: `512 B`, `1.3 kB`, `12.4 kB`, `1.0 GB`.

@@ -13,6 +13,9 @@ pub struct Exclusive {
     pub hint: &'static str,
 }
 
+/// Deepest pipeline; each place costs a slot on every connection.
+const PIPELINE_MAX: u32 = 1_024;
+
 const fn pair(left: &'static str, right: &'static str, hint: &'static str) -> Exclusive {
     Exclusive { left, right, hint }
 }
@@ -124,6 +127,14 @@ fn zeros(options: &RunOptions) -> Result<(), UserError> {
 /// Pairs that are fine until their numbers contradict each other.
 fn amounts(options: &RunOptions) -> Result<(), UserError> {
     let conflict = |message: String, hint: &str| Err(UserError::usage("conflict", message, hint));
+    if let Some(depth) = options.pipeline.filter(|depth| *depth > PIPELINE_MAX) {
+        let message = format!("--pipeline {depth} is out of range");
+        return Err(UserError::usage(
+            "overflow",
+            message,
+            format!("up to {PIPELINE_MAX}; servers cope with far less"),
+        ));
+    }
     if let (Some(connect), Some(timeout)) = (options.connect_timeout, options.timeout)
         && connect > timeout
     {

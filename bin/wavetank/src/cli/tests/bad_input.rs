@@ -92,7 +92,7 @@ fn quantities() {
         ("localhost -r 5G/s", "overflow", Usage, "-r", "500/s"),
         ("localhost --threads 5G", "overflow", Usage, "--threads", "fewer"),
         ("localhost --threads 5k", "overflow", Usage, "--threads", "one a CPU"),
-        ("localhost -c 1M --pipeline 4G", "overflow", Usage, "--pipeline", "fewer"),
+        ("localhost --pipeline 2k", "overflow", Usage, "--pipeline", "up to 1024"),
         ("localhost --seed soon", "not_a_number", Usage, "--seed", "--seed 7"),
         ("localhost --seed -1", "not_a_number", Usage, "--seed", "--seed 7"),
         ("localhost --open-rate 5000", "unit_missing", Usage, "--open-rate", "5000/s?"),

@@ -1,0 +1,203 @@
+//! URLs, networks, sources, connect-to and the guard: every way to name an address.
+
+use std::net::SocketAddr;
+
+use wavetank_plan::{AllowTarget, ConnectTo, ExitCode, Guard, Network, StatusSet, TargetUrl, parse_sources};
+
+#[test]
+fn urls() {
+    for (text, host, port, path, header) in [
+        ("http://localhost", "localhost", 80, "/", "localhost"),
+        ("HTTP://LOCALHOST:81/A", "localhost", 81, "/A", "localhost:81"),
+        ("localhost:8080/x?y=z&a", "localhost", 8_080, "/x?y=z&a", "localhost:8080"),
+        (":8080", "localhost", 8_080, "/", "localhost:8080"),
+        (":8080/path", "localhost", 8_080, "/path", "localhost:8080"),
+        ("10.0.0.5/", "10.0.0.5", 80, "/", "10.0.0.5"),
+        ("[::1]:80", "::1", 80, "/", "[::1]"),
+        ("http://[FD00::1]:8080/a", "fd00::1", 8_080, "/a", "[fd00::1]:8080"),
+        ("example.com.", "example.com", 80, "/", "example.com"),
+        ("example.com#part", "example.com", 80, "/", "example.com"),
+        ("example.com/ä?ö", "example.com", 80, "/%C3%A4?%C3%B6", "example.com"),
+        ("münchen.example", "xn--mnchen-3ya.example", 80, "/", "xn--mnchen-3ya.example"),
+        ("localhost/a@b:c", "localhost", 80, "/a@b:c", "localhost"),
+        ("localhost/r?to=http://x", "localhost", 80, "/r?to=http://x", "localhost"),
+    ] {
+        let url = TargetUrl::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert_eq!((url.host.as_str(), url.port, url.path.as_str()), (host, port, path), "{text}");
+        assert_eq!(url.host_header(), header, "{text}");
+        assert_eq!(TargetUrl::parse(&url.url()), Ok(url), "{text}: its own URL reads back");
+    }
+    assert_eq!(TargetUrl::parse("[::1]:81").unwrap().address(), Some("[::1]:81".parse().unwrap()));
+    assert_eq!(TargetUrl::parse("localhost").unwrap().address(), None);
+}
+
+#[test]
+fn networks() {
+    for (text, inside, outside) in [
+        ("10.1.2.3/8", "10.255.0.1", "11.0.0.0"),
+        ("192.0.2.0/24", "192.0.2.255", "192.0.3.0"),
+        ("192.0.2.7", "192.0.2.7", "192.0.2.8"),
+        ("0.0.0.0/0", "255.255.255.255", "::1"),
+        ("fd00::/8", "fdff::1", "fc00::1"),
+        ("::/0", "ffff::", "10.0.0.1"),
+    ] {
+        let network = Network::parse(text).unwrap();
+        assert!(network.contains(inside.parse().unwrap()), "{inside} in {text}");
+        assert!(!network.contains(outside.parse().unwrap()), "{outside} not in {text}");
+    }
+    for bad in ["10.0.0.0/33", "::/129", "10.0.0/8", "10.0.0.0/-1", "name/8", "", "10.0.0.0/"] {
+        assert_eq!(Network::parse(bad), None, "{bad}");
+    }
+}
+
+#[test]
+fn sources() {
+    for (text, expected, addresses) in [
+        ("10.0.8.0/28", "10.0.8.1-10.0.8.14", 14),
+        ("10.0.8.4/31", "10.0.8.4-10.0.8.5", 2),
+        ("10.0.8.4/32", "10.0.8.4-10.0.8.4", 1),
+        ("10.0.8.4", "10.0.8.4-10.0.8.4", 1),
+        ("10.0.8.1-10.0.9.0", "10.0.8.1-10.0.9.0", 256),
+        ("127.0.0.1-20", "127.0.0.1-127.0.0.20", 20),
+        ("127.0.0.0/8", "127.0.0.1-127.255.255.254", 16_777_214),
+        ("fd00::/112", "fd00::-fd00::ffff", 65_536),
+        ("::/0", "::-ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", u128::MAX),
+    ] {
+        let ranges = parse_sources(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert_eq!(format!("{}-{}", ranges[0].first, ranges[0].last), expected, "{text}");
+        assert_eq!(ranges[0].len(), addresses, "{text}");
+        assert!(ranges[0].contains(ranges[0].first) && ranges[0].contains(ranges[0].last));
+    }
+    for bad in ["10.0.8.1-0", "10.0.8.1-300", "::1-2", "10.0.0.1-::1", "10.0.0.1,", "10.0.0.1,10.0.0.1", "x"]
+    {
+        assert_eq!(parse_sources(bad).unwrap_err().code, "bad_source", "{bad}");
+    }
+}
+
+#[test]
+fn connect_to() {
+    let url = TargetUrl::parse("shop.example:8080/").unwrap();
+    for (text, expected) in [
+        ("127.0.0.1", Some(("127.0.0.1", 8_080))),
+        ("127.0.0.1:81", Some(("127.0.0.1", 81))),
+        (":81", Some(("shop.example", 81))),
+        ("[::1]:81", Some(("::1", 81))),
+        ("SHOP.example:8080:web1:80", Some(("web1", 80))),
+        ("shop.example:8080:[::1]:", Some(("::1", 8_080))),
+        (":::81", Some(("shop.example", 81))),
+        ("::web1:", Some(("web1", 8_080))),
+        ("other:8080:web1:80", None),
+        ("shop.example:80:web1:80", None),
+    ] {
+        let rule = ConnectTo::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert_eq!(rule.apply(&url), expected.map(|(host, port)| (host.to_owned(), port)), "{text}");
+    }
+    for bad in ["", ":", "a:b", "a:0", "a:99999", "a:1:b", "[::1", "[::1]x", "a:1:b:2:c"] {
+        assert_eq!(ConnectTo::parse(bad).unwrap_err().code, "bad_connect_to", "{bad}");
+    }
+}
+
+#[test]
+fn status_sets() {
+    for (text, shown) in [
+        ("200", "200"),
+        ("200,301", "200, 301"),
+        ("200 to 399", "200 to 399"),
+        ("200-204", "200 to 204"),
+        ("2xx or 404", "200 to 299, 404"),
+        ("404,200 to 299,300", "200 to 300, 404"),
+        ("200,200", "200"),
+    ] {
+        let set = StatusSet::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert_eq!(set.to_string(), shown, "{text}");
+        assert_eq!(StatusSet::parse(&set.to_string()), Ok(set), "{text}");
+    }
+    for bad in ["", "20", "0200", "99", "1000", "200 to", "300 to 200", "200,,301", "0xx", "ok", "+20"] {
+        assert_eq!(StatusSet::parse(bad).unwrap_err().code, "bad_status", "{bad}");
+    }
+}
+
+/// Whether the guard lets `address` through, reached under the name `host`.
+fn check(allowed: &[&str], host: &str, address: &str, open: bool) {
+    let guard = Guard::new(allowed.iter().map(|text| AllowTarget::parse(text).expect(text)).collect());
+    let socket: SocketAddr = SocketAddr::new(address.parse().expect(address), 80);
+    match guard.check(host, socket, "wavetank run URL") {
+        Ok(()) => assert!(open, "{host} {address} must not pass {allowed:?}"),
+        Err(error) => {
+            assert!(!open, "{host} {address} must pass {allowed:?}: {error}");
+            assert_eq!((error.code, error.exit), ("target_not_allowed", ExitCode::Refused));
+            assert!(error.hint.contains("wavetank run URL --allow-target "), "{error}");
+        }
+    }
+}
+
+#[test]
+fn the_guard_opens_loopback_and_private_addresses_only() {
+    for open in [
+        "127.0.0.1",
+        "127.9.9.9",
+        "10.0.0.1",
+        "10.255.255.255",
+        "172.16.0.1",
+        "172.31.255.255",
+        "192.168.0.1",
+        "0.0.0.0",
+        "::1",
+        "::",
+        "fc00::1",
+        "fdff::1",
+        "::ffff:127.0.0.1",
+        "::ffff:10.0.0.1",
+    ] {
+        check(&[], open, open, true);
+    }
+    for closed in [
+        "8.8.8.8",
+        "9.255.255.255",
+        "11.0.0.0",
+        "172.15.255.255",
+        "172.32.0.0",
+        "192.167.255.255",
+        "192.169.0.0",
+        "100.64.0.1",
+        "169.254.0.1",
+        "169.254.169.254",
+        "198.18.0.1",
+        "224.0.0.1",
+        "255.255.255.255",
+        "2001:db8::1",
+        "fe80::1",
+        "fbff::1",
+        "fe00::1",
+        "ff02::1",
+        "fd00:ec2::254",
+        "::ffff:8.8.8.8",
+        "::ffff:169.254.169.254",
+        "64:ff9b::a9fe:a9fe",
+        "::8.8.8.8",
+    ] {
+        check(&[], closed, closed, false);
+    }
+}
+
+#[test]
+fn the_guard_opens_what_is_allowed_and_no_more() {
+    check(&["203.0.113.0/24"], "shop.example", "203.0.113.200", true);
+    check(&["203.0.113.0/24"], "shop.example", "203.0.114.1", false);
+    check(&["203.0.113.0/24"], "shop.example", "::ffff:203.0.113.200", true);
+    check(&["shop.example"], "shop.example", "203.0.113.200", true);
+    check(&["Shop.Example."], "shop.example", "203.0.113.200", true);
+    check(&["shop.example"], "other.example", "203.0.113.200", false);
+    check(&["shop.example"], "evil.shop.example", "203.0.113.200", false);
+    check(&["[2001:db8::1]"], "x.example", "2001:db8::1", true);
+    check(&["0.0.0.0/0"], "meta.example", "169.254.169.254", false);
+    check(&["meta.example"], "meta.example", "169.254.169.254", false);
+    check(&["169.254.0.0/16"], "169.254.169.254", "169.254.169.254", false);
+    check(&["169.254.169.254"], "169.254.169.254", "169.254.169.254", true);
+    check(&["169.254.169.254/32"], "meta.example", "::ffff:169.254.169.254", true);
+    check(&["fc00::/7"], "x", "fd00:ec2::254", false);
+    check(&["fd00:ec2::254"], "x", "fd00:ec2::254", true);
+    for bad in ["http://x", "a b", "10.0.0", "10.0.0.0/40", "", "x:80", "*.example"] {
+        assert_eq!(AllowTarget::parse(bad).unwrap_err().code, "bad_network", "{bad}");
+    }
+}
