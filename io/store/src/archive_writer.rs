@@ -10,6 +10,7 @@ use wavetank_record::{EnvironmentDoc, EventLine, IntervalLine, RunRecord, Sample
 
 use crate::cumulative::Cumulative;
 use crate::line_file::LineFile;
+use crate::runs_dir::sanitized;
 use crate::{RunsDir, StoreProblem};
 
 /// What is known before the first packet.
@@ -73,7 +74,7 @@ impl ArchiveWriter {
             agent: meta.agent.clone(),
             epoch: meta.epoch,
             seq: 0,
-            intervals: LineFile::new(&intervals.join(format!("{}.jsonl", meta.agent))),
+            intervals: LineFile::new(&intervals.join(format!("{}.jsonl", sanitized(&meta.agent)))),
             events: LineFile::new(&dir.join("events.jsonl")),
             samples: LineFile::new(&dir.join("samples.jsonl")),
             synced: None,
@@ -121,12 +122,13 @@ impl ArchiveWriter {
         self.tell_once(outcome)
     }
 
-    /// Write `run.json`, which makes the run a finished one, and hand back the archive's folder.
+    /// Write `run.json`, which makes the run a finished one, and hand back the archive's folder. It appears
+    /// whole or not at all, and even where an earlier file could not be made safe.
     ///
     /// # Errors
-    /// When the record or anything before it cannot be made safe on the disk; then there is no `run.json`.
+    /// When the record or anything before it cannot be made safe on the disk.
     pub fn finish(mut self, record: &RunRecord) -> Result<PathBuf, StoreProblem> {
-        self.sync()?;
+        let synced = self.sync().and_then(|()| sync_dir(&self.dir.join("intervals")));
         let (partial, whole) = (self.dir.join("run.json.partial"), self.dir.join("run.json"));
         let written = write_whole(&partial, &(record.to_json() + "\n"))
             .and_then(|()| fs::rename(&partial, &whole).map_err(|error| StoreProblem::new(&whole, error)));
@@ -136,8 +138,7 @@ impl ArchiveWriter {
             return Err(problem);
         }
         sync_dir(&self.dir)?;
-        sync_dir(&self.dir.join("intervals"))?;
-        Ok(self.dir)
+        synced.map(|()| self.dir)
     }
 
     fn line(&self, checkpoint: bool, interval: &Interval) -> String {

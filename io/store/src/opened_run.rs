@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use wavetank_measure::Totals;
 use wavetank_plan::{Nanos, Plan, UserError};
-use wavetank_record::{EnvironmentDoc, EventLine, IntervalLine, PHASE_ENDED, RunRecord, SampleLine};
+use wavetank_record::{EnvironmentDoc, EventLine, IntervalLine, PHASE_ENDED, PlanDoc, RunRecord, SampleLine};
 
 use crate::store_problem::plain;
 
@@ -116,6 +116,22 @@ impl OpenedRun {
 }
 
 impl OpenedRun {
+    /// The plan, good enough to judge the run again.
+    ///
+    /// # Errors
+    /// A usage error if `plan.yaml` is missing or damaged: the run was stopped before it began.
+    pub fn plan(&self) -> Result<Plan, UserError> {
+        let read = PlanDoc::from_yaml(&self.plan_yaml).and_then(|doc| doc.plan());
+        read.map_err(|error| {
+            let path = self.dir.join("plan.yaml");
+            UserError::usage(
+                "archive_damaged",
+                format!("cannot read `{}`: {error}", path.display()),
+                "the run was stopped before its load began: there is nothing to report",
+            )
+        })
+    }
+
     /// Everything that was sealed, added up: what a killed run can still be judged by.
     ///
     /// # Errors

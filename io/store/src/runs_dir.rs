@@ -128,7 +128,7 @@ pub fn new_id() -> String {
 }
 
 /// `name` as part of a folder's name: letters, digits, `.` and `_` stay, everything else becomes one `-`.
-fn sanitized(name: &str) -> String {
+pub(crate) fn sanitized(name: &str) -> String {
     let mut clean = String::new();
     for letter in name.chars() {
         match letter {

@@ -1,0 +1,137 @@
+//! The archive's layout, its names, and how runs are found again.
+
+mod support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use support::{interval, meta, plan, record, sum, under_way};
+use wavetank_plan::Nanos;
+use wavetank_record::{EventLine, PlanDoc, SampleLine, Wall};
+use wavetank_store::{ArchiveWriter, RunMeta, RunsDir, open};
+
+fn files(dir: &Path) -> Vec<String> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(dir).expect("the folder is there") {
+        let path = entry.expect("the folder is readable").path();
+        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+        if path.is_dir() {
+            files.extend(self::files(&path).iter().map(|file| format!("{name}/{file}")));
+        } else {
+            files.push(name);
+        }
+    }
+    files.sort();
+    files
+}
+
+#[test]
+fn a_finished_run_has_all_its_files() {
+    let temp = tempfile::tempdir().expect("a folder for the test");
+    let runs = temp.path().join("deep/runs");
+    let mut writer = under_way(&runs, 3);
+    let dir = writer.dir().to_owned();
+    assert_eq!(dir, runs.join("20261121T190000Z-localhost-8080-7f3a21"));
+    let event = EventLine { kind: "phase_started".to_owned(), ..EventLine::default() };
+    let sample = SampleLine { kind: "slow".to_owned(), ..SampleLine::default() };
+    assert!(writer.event(&event).is_none() && writer.sample(&sample).is_none());
+    let before = files(&dir);
+    assert_eq!(
+        before,
+        ["environment.json", "events.jsonl", "intervals/local.jsonl", "plan.yaml", "samples.jsonl"]
+    );
+    assert_eq!(writer.finish(&record()).expect("the folder is writable"), dir);
+    assert_eq!(files(&dir).len(), before.len() + 1);
+    let run = open(&dir).expect("it opens");
+    assert_eq!((run.record.as_ref(), run.environment.as_ref()), (Some(&record()), Some(&meta().environment)));
+    assert_eq!((run.events.as_slice(), run.samples.as_slice()), ([event].as_slice(), [sample].as_slice()));
+    assert_eq!(PlanDoc::hash(&run.plan_yaml), PlanDoc::hash(&meta().plan_yaml));
+    assert_eq!(run.totals(&plan()).expect("it can be read").0, sum(3));
+}
+
+#[test]
+fn the_same_folder_is_not_used_twice() {
+    let temp = tempfile::tempdir().expect("a folder for the test");
+    let _first = under_way(temp.path(), 0);
+    let problem =
+        ArchiveWriter::create(&RunsDir::new(temp.path()), &meta()).err().expect("it is there already");
+    assert_eq!(problem.source.kind(), std::io::ErrorKind::AlreadyExists);
+}
+
+/// Each minute a checkpoint tells the sum, and a reader that lost nothing does not need it.
+#[test]
+fn checkpoints_come_each_minute_and_add_up() {
+    let temp = tempfile::tempdir().expect("a folder for the test");
+    let writer = under_way(temp.path(), 130);
+    let path = writer.dir().join("intervals/local.jsonl");
+    let text = fs::read_to_string(&path).expect("the intervals are there");
+    let checkpoints: Vec<_> =
+        (0..).zip(text.lines()).filter(|(_, line)| line.contains("\"checkpoint\"")).collect();
+    assert_eq!(checkpoints.iter().map(|&(at, _)| at).collect::<Vec<_>>(), [61, 122]);
+    let run = open(writer.dir()).expect("it opens");
+    assert_eq!(run.totals(&plan()).expect("it can be read").0, sum(130));
+    // Without the first minute the checkpoint stands for it.
+    let rest: Vec<_> = text.lines().skip(61).collect();
+    fs::write(&path, rest.join("\n") + "\n").expect("the folder is writable");
+    let (totals, report) = run.totals(&plan()).expect("it can be read");
+    assert_eq!((report.missing, report.intervals), (0, 69));
+    let (whole, judged) = (sum(130), wavetank_measure::Selection::Judged);
+    assert_eq!(totals.view(judged).counters, whole.view(judged).counters);
+    assert_eq!(totals.view(judged).response, whole.view(judged).response);
+    assert_eq!((totals.conns, totals.bytes, totals.view(judged).open), (whole.conns, whole.bytes, 139));
+    assert_eq!(totals.threads, whole.threads);
+}
+
+/// Runs are found by the beginning of their id or folder, as `latest`, or by a path.
+#[test]
+fn runs_are_found_again() {
+    let temp = tempfile::tempdir().expect("a folder for the test");
+    let runs = RunsDir::new(temp.path().join("runs"));
+    let error = runs.find("latest").expect_err("there is none yet");
+    assert!(error.message.contains("no runs in") && error.hint.contains("wavetank run"), "{error}");
+    let make = |second: u64, name: &str, id: &str| -> PathBuf {
+        let started = Wall(1_795_287_600_000_000_000 + second * 1_000_000_000);
+        let meta = RunMeta { name: name.to_owned(), id: id.to_owned(), started, ..meta() };
+        ArchiveWriter::create(&runs, &meta).expect("the folder is writable").dir().to_owned()
+    };
+    let (second, first) = (make(2, "b", "aa11"), make(1, "a", "aa22"));
+    fs::create_dir(runs.path().join("not-a-run")).expect("the folder is writable");
+    assert_eq!(runs.list().iter().map(|run| run.id.as_str()).collect::<Vec<_>>(), ["aa22", "aa11"]);
+    for (word, path) in [
+        ("latest", &second),
+        ("aa11", &second),
+        ("aa2", &first),
+        ("20261121T190001Z", &first),
+        (first.to_str().expect("a plain path"), &first),
+    ] {
+        assert_eq!(runs.find(word).as_ref(), Ok(path), "{word}");
+    }
+    let error = runs.find("aa").expect_err("it fits both");
+    assert!(error.message.contains("2 runs") && error.hint.contains("`aa11`"), "{error}");
+    for word in ["", "zz", "/no/such/place"] {
+        assert_eq!(runs.find(word).expect_err("there is no such run").code, "run_unknown", "{word}");
+    }
+    let elsewhere = open(temp.path()).expect_err("this is no archive");
+    assert_eq!(elsewhere.code, "not_an_archive");
+}
+
+#[test]
+fn a_damaged_record_is_told() {
+    let temp = tempfile::tempdir().expect("a folder for the test");
+    let dir = under_way(temp.path(), 1).finish(&record()).expect("the folder is writable");
+    fs::write(dir.join("run.json"), "{\"schema\":").expect("the folder is writable");
+    assert_eq!(open(&dir).expect_err("half a record is none").code, "archive_damaged");
+}
+
+/// Nothing waits for a sync of each line, but at most five seconds' worth is unsafe; what is asked of the
+/// disk cannot be seen from here, that nothing breaks at the boundary can.
+#[test]
+fn time_may_jump() {
+    let temp = tempfile::tempdir().expect("a folder for the test");
+    let mut writer = under_way(temp.path(), 0);
+    for now in [0, 4, 5, 5, 3, 1_000_000, i64::MAX / 1_000_000_000] {
+        assert!(writer.interval(Nanos::from_secs(now), &interval(1)).is_none());
+    }
+    let run = open(writer.dir()).expect("it opens");
+    assert_eq!(run.totals(&plan()).expect("it can be read").1.intervals, 7);
+}

@@ -1,0 +1,136 @@
+//! What the tests of this crate share: a plan, intervals, and an archive under way.
+#![allow(dead_code, reason = "each test binary uses its own part")]
+
+use std::path::Path;
+
+use wavetank_measure::{
+    Counters, Interval, PhaseSeries, StatusCounts, StepSeries, ThreadHealth, Totals, Wire,
+};
+use wavetank_plan::{
+    Arrivals, Close, ConnectionUse, EngineChoice, HttpPlan, HttpVersion, Key, Load, MaxOpenBy, Nanos, Phase,
+    Plan, Rate, RequestPlan, Scenario, StatusSet, Step, Target,
+};
+use wavetank_record::{EnvironmentDoc, PlanDoc, RUN_SCHEMA, RunRecord, Wall};
+use wavetank_store::{ArchiveWriter, RunMeta, RunsDir};
+
+/// An open run of one step, 1,000/s for 20 s.
+pub(crate) fn plan() -> Plan {
+    let request = RequestPlan {
+        method: "GET".to_owned(),
+        path: "/".to_owned(),
+        headers: Vec::new(),
+        body: Vec::new(),
+        secret_headers: Vec::new(),
+    };
+    let phase = Phase {
+        name: "main".to_owned(),
+        warmup: false,
+        start: Nanos::ZERO,
+        length: Some(Nanos::from_secs(20)),
+        requests_max: None,
+        load: Load::Open { rate: Rate::per_second(1_000), arrivals: Arrivals::Even },
+        scenario: 0,
+        max_open: 60_000,
+        max_open_by: MaxOpenBy::Plan,
+        connections: 100,
+        open_before: false,
+    };
+    Plan {
+        name: "localhost:8080/".to_owned(),
+        seed: 1,
+        targets: vec![Target {
+            name: "localhost:8080".to_owned(),
+            url: "http://localhost:8080/".to_owned(),
+            host: "localhost:8080".to_owned(),
+            addresses: vec!["127.0.0.1:8080".parse().expect("a good address")],
+        }],
+        http: HttpPlan {
+            version: HttpVersion::Http11,
+            timeout: Nanos::from_secs(60),
+            connect_timeout: Nanos::from_secs(5),
+            keepalive: true,
+            requests_per_connection: None,
+            close: Close::Fin,
+            pipeline: 1,
+            expect: StatusSet(vec![(200, 399)]),
+        },
+        sources: Vec::new(),
+        scenarios: vec![Scenario {
+            name: String::new(),
+            connection: ConnectionUse::Shared,
+            steps: vec![Step { name: "GET /".to_owned(), target: 0, request }],
+        }],
+        phases: vec![phase],
+        threads: 1,
+        engine: EngineChoice::Epoll,
+        open_rate: Rate::per_second(5_000),
+        drain: Nanos::from_secs(60),
+        late_tolerance: Nanos::from_millis(1),
+        thresholds: Vec::new(),
+        stop: Vec::new(),
+        tags: std::collections::BTreeMap::new(),
+    }
+}
+
+/// Second number `second` of that run; every one is different.
+pub(crate) fn interval(second: u64) -> Interval {
+    let mut step = StepSeries { key: Key::default(), open: 10 + second, ..StepSeries::default() };
+    // The first second leaves its gauge open, each further one opens one more.
+    let done = if second == 0 { 990 } else { 999 };
+    step.counters = Counters { offered: 1_000, sent: 1_000, done, late: second % 3, ..Counters::default() };
+    step.status = StatusCounts(vec![(200, done)]);
+    step.wire = Wire { sent: 1_000, ..Wire::default() };
+    // Nine values, so that lines stay short: every one of their bytes is cut at.
+    for ninth in 0..9 {
+        step.response.record_n(1_000_000 + second * 100_000 + ninth * 50_000, done / 9);
+    }
+    let mut phase = PhaseSeries::default();
+    phase.lag.record_n(20_000 + second, 1_000);
+    let mut interval = Interval {
+        from: Nanos::from_secs(second as i64),
+        len: Nanos::SECOND,
+        steps: vec![step],
+        phases: vec![phase],
+        threads: vec![ThreadHealth { turns: 100, busy_ns: 1_000_000 * second, ..ThreadHealth::default() }],
+        users: 0,
+        ..Interval::default()
+    };
+    interval.conns.open = 5 + second;
+    interval.conns.peak = 7 + second % 4;
+    (interval.conns.offered, interval.conns.opened) = if second == 0 { (5, 5) } else { (1, 1) };
+    interval.bytes.sent = 50 * second;
+    interval
+}
+
+/// What the first `seconds` add up to.
+pub(crate) fn sum(seconds: u64) -> Totals {
+    let mut totals = Totals::new(&plan());
+    (0..seconds).for_each(|second| totals.add(&interval(second)));
+    totals
+}
+
+pub(crate) fn meta() -> RunMeta {
+    RunMeta {
+        name: plan().name,
+        id: "7f3a21".to_owned(),
+        started: Wall(1_795_287_600_000_000_000),
+        agent: "local".to_owned(),
+        epoch: 1,
+        plan_yaml: PlanDoc::new(&plan()).to_yaml(),
+        environment: EnvironmentDoc { id: "7f3a21".to_owned(), ..EnvironmentDoc::default() },
+    }
+}
+
+/// An archive in `dir` under way, with the first `seconds` in it.
+pub(crate) fn under_way(dir: &Path, seconds: u64) -> ArchiveWriter {
+    let mut writer = ArchiveWriter::create(&RunsDir::new(dir), &meta()).expect("the folder is writable");
+    for second in 0..seconds {
+        let problem = writer.interval(Nanos::from_secs(second as i64 + 1), &interval(second));
+        assert!(problem.is_none(), "{problem:?}");
+    }
+    writer
+}
+
+pub(crate) fn record() -> RunRecord {
+    RunRecord { schema: RUN_SCHEMA.to_owned(), id: "7f3a21".to_owned(), ..RunRecord::default() }
+}
