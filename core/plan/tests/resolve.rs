@@ -303,6 +303,8 @@ fn what_looks_unintended_is_remarked() {
     assert!(text.contains("needs about 10.0 k samples; the plan sends 500"), "{text}");
     let rated = RunOptions { rate: Some(Rate::per_second(1)), ..threshold("p95 < 1s") };
     assert!(remarks("/", &rated)[0].contains("needs about 200 samples; the plan sends 10"));
+    assert!(remarks("/", &threshold("failed < 1% for 11s"))[0].contains("never fills"));
+    assert_eq!(remarks("/", &threshold("failed < 1% for 10s")), Vec::<String>::new());
     assert!(remarks("/sleep100", &options())[0].contains("the timeout is 60.0 s"));
     assert!(remarks("/delay/1m?x", &options())[0].contains("raise --timeout"));
     assert_eq!(remarks("/delay/59s", &options()), Vec::<String>::new());

@@ -8,7 +8,9 @@ pub(super) fn of_plan(plan: &Plan, remarks: &mut Vec<String>) {
     for condition in &plan.thresholds {
         remarks.extend(upside_down(condition));
         remarks.extend(too_few_samples(plan, condition));
+        remarks.extend(window_too_long(plan, condition));
     }
+    remarks.extend(plan.stop.iter().filter_map(|condition| window_too_long(plan, condition)));
     remarks.extend(slower_than_timeout(plan));
 }
 
@@ -66,6 +68,17 @@ fn offered_at_most(plan: &Plan) -> Option<u64> {
         [by_rate, phase.requests_max].into_iter().flatten().min()
     };
     plan.phases.iter().filter(|phase| !phase.warmup).map(of_phase).sum()
+}
+
+/// A window longer than the load never fills.
+fn window_too_long(plan: &Plan, condition: &Condition) -> Option<String> {
+    let window = condition.window?;
+    let judged = plan.phases.iter().filter(|phase| !phase.warmup);
+    let length = judged.map(|phase| phase.length.map(|length| length.0)).sum::<Option<i64>>().map(Nanos)?;
+    (window > length).then(|| {
+        let text = &condition.text;
+        format!("`{text}`: the load lasts {length}, so the window never fills and nothing is decided by it")
+    })
 }
 
 /// A path that names its own delay, longer than the request timeout.
