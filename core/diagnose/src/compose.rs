@@ -1,12 +1,12 @@
 //! [`diagnose`]: the verdict composed from all causes, by the precedence of contract §5.
 
-use wavetank_measure::{ErrorClass, ThresholdResult};
-use wavetank_plan::ExitCode;
+use wavetank_measure::{ErrorClass, Ledger, ThresholdResult};
+use wavetank_plan::{ExitCode, Plan};
 
 use crate::facts::{Case, Facts};
 use crate::{
-    Blame, Diagnosis, Ending, Finding, Status, Verdict, blame, classes, doubts, failures, matters, notes,
-    words,
+    Blame, Circumstances, Diagnosis, Ending, Finding, Status, Verdict, blame, classes, doubts, failures,
+    matters, notes, words,
 };
 
 /// One reason for a verdict other than pass.
@@ -19,8 +19,13 @@ struct Cause {
     headline: String,
 }
 
-/// Compose verdict, blame, findings and notes. The same facts give the same diagnosis.
-pub fn diagnose(facts: &Facts<'_>) -> Diagnosis {
+/// Diagnose a run from its book. The same book and ending give the same diagnosis.
+pub fn diagnose(plan: &Plan, ledger: &Ledger, ending: &Ending, circumstances: &Circumstances) -> Diagnosis {
+    diagnose_facts(&Facts::of(plan, ledger, ending, circumstances))
+}
+
+/// Compose verdict, blame, findings and notes.
+pub fn diagnose_facts(facts: &Facts<'_>) -> Diagnosis {
     let case = Case::new(facts);
     let mut doubts = doubts::doubts(&case);
     let mut decisive = Vec::new();
@@ -127,9 +132,13 @@ const fn by_errno(class: ErrorClass) -> Status {
 
 /// Counters that do not add up void everything.
 fn accounting(case: &Case<'_>, decisive: &mut Vec<Finding>) -> Option<Cause> {
-    let first = case.facts.violations.first()?;
-    let headline = format!("the counters do not add up: {}", first.identity);
-    let dump: Vec<_> = case.facts.violations.iter().map(ToString::to_string).collect();
+    let own = case.facts.violations.iter().map(ToString::to_string);
+    let dump: Vec<_> = own.chain(case.facts.circumstances.accounting.iter().cloned()).collect();
+    let identity = case.facts.violations.first().map_or("of one load thread", |first| first.identity);
+    if dump.is_empty() {
+        return None;
+    }
+    let headline = format!("the counters do not add up: {identity}");
     decisive.push(Finding {
         code: "accounting",
         blame: Blame::Generator,

@@ -54,6 +54,8 @@ pub struct Circumstances {
     pub steal: Option<f64>,
     /// Intervals or agents that are missing, in words; each makes the run incomplete.
     pub lost: Vec<String>,
+    /// Violations of conservation that single threads or agents found in themselves, in words; they void the run.
+    pub accounting: Vec<String>,
     /// A knee was sought: a full generator voids it.
     pub knee_sought: bool,
     /// `--scale` or `--speed`: a rehearsal, in which an undecided threshold is only noted.

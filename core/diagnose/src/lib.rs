@@ -16,7 +16,7 @@ mod notes;
 mod verdict;
 mod words;
 
-pub use compose::diagnose;
+pub use compose::{diagnose, diagnose_facts};
 pub use ending::{Circumstances, Ending};
 pub use facts::Facts;
 pub use finding::{Blame, Finding};
