@@ -1,0 +1,8 @@
+//! The built-in server as its clients see it: real sockets, in one process.
+
+mod answers;
+mod client;
+mod framing;
+mod starting;
+mod timing;
+mod truth;
