@@ -235,6 +235,18 @@ fn addresses_of_the_wrong_family_are_left_out() {
 }
 
 #[test]
+fn localhost_is_one_host_with_two_addresses() {
+    let both: Vec<SocketAddr> = vec!["[::1]:80".parse().unwrap(), "127.0.0.1:80".parse().unwrap()];
+    let of = |url: &str, options: RunOptions| {
+        let url = TargetUrl::parse(url).unwrap();
+        resolve(&options, &url, &both, &host()).unwrap().plan.targets[0].addresses.clone()
+    };
+    assert_eq!(of("localhost", options()), both[1..]);
+    assert_eq!(of("localhost", RunOptions { ip: Some(IpFamily::V6), ..options() }), both[..1]);
+    assert_eq!(of("dual.example", options()), both, "other names: all addresses in turn");
+}
+
+#[test]
 fn a_host_header_of_ones_own_stays_with_the_name_to_connect_to() {
     let own = RunOptions {
         headers: vec![("host".to_owned(), SecretText::new("shop.example"))],

@@ -30,7 +30,7 @@ pub(super) fn run(words: RunWords, command: String) -> Result<RunArgs, UserError
     let result = words.result;
     options.name.clone_from(&result.name);
     options.tags = tags(&result.tag)?;
-    result_conflicts(&result)?;
+    result_conflicts(&result, options.once)?;
     Ok(RunArgs {
         url,
         options,
@@ -197,7 +197,17 @@ fn tags(words: &[String]) -> Result<BTreeMap<String, String>, UserError> {
     Ok(tags)
 }
 
-fn result_conflicts(words: &ResultWords) -> Result<(), UserError> {
+/// What of the result excludes what; the load's own pairs are `wavetank_plan::resolve::EXCLUSIVE`.
+fn result_conflicts(words: &ResultWords, once: bool) -> Result<(), UserError> {
+    let given = [
+        ("--out", !words.out.is_empty()),
+        ("--format", words.format.as_deref().is_some_and(|format| format != "text")),
+        ("--runs-dir", words.runs_dir.is_some()),
+    ];
+    if let Some((name, _)) = given.iter().find(|(_, given)| once && *given) {
+        let hint = "--once is no run: it keeps no archive and prints its one answer as text on stdout";
+        return Err(UserError::usage("conflict", format!("--once and {name} exclude each other"), hint));
+    }
     if words.no_archive && words.runs_dir.is_some() {
         let hint = "--runs-dir says where the archive goes, --no-archive that there is none";
         return Err(UserError::usage("conflict", "--no-archive and --runs-dir exclude each other", hint));

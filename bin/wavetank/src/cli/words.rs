@@ -66,7 +66,7 @@ pub(super) struct ServeWords {
     /// Answer nobody for this long, once
     #[arg(long, value_name = "DURATION", allow_negative_numbers = true)]
     pub(super) freeze: Option<String>,
-    /// When the freeze begins, after the start of the server
+    /// When the freeze begins, after the first request
     #[arg(long, value_name = "DURATION", allow_negative_numbers = true)]
     pub(super) freeze_at: Option<String>,
 }

@@ -114,7 +114,8 @@ fn usable(
     addresses: &[SocketAddr],
 ) -> Result<Vec<SocketAddr>, UserError> {
     let family = |address: &&SocketAddr| options.ip.is_none_or(|family| family.contains(address.ip()));
-    let left: Vec<SocketAddr> = addresses.iter().filter(family).copied().collect();
+    let mut left: Vec<SocketAddr> = addresses.iter().filter(family).copied().collect();
+    one_of_localhost(options, url, &mut left)?;
     if left.is_empty() {
         let name = &url.host;
         let (other, wanted) = match options.ip {
@@ -144,6 +145,21 @@ fn usable(
         ));
     }
     Ok(reached)
+}
+
+/// `localhost` is one host with two addresses, and most servers listen on one of them only: used in turn,
+/// half of all connections would be refused. IPv4 is kept unless `--ip` or `--source` say otherwise.
+fn one_of_localhost(
+    options: &RunOptions,
+    url: &TargetUrl,
+    addresses: &mut Vec<SocketAddr>,
+) -> Result<(), UserError> {
+    let (host, _) = options.connect_point(url)?;
+    let sources_v6 = options.sources.iter().any(|range| range.first.is_ipv6());
+    if host.eq_ignore_ascii_case("localhost") && !sources_v6 && addresses.iter().any(SocketAddr::is_ipv4) {
+        addresses.retain(SocketAddr::is_ipv4);
+    }
+    Ok(())
 }
 
 fn http_plan(options: &RunOptions) -> HttpPlan {
