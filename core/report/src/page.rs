@@ -52,16 +52,20 @@ impl Page {
         }
     }
 
-    /// `left` and `right` at both ends of one line, or below one another if they do not fit.
-    pub(crate) fn ends(&mut self, left: &str, right: &str) {
-        let gap = COLUMNS_MAX.saturating_sub(width(left) + width(right));
-        if gap >= 2 {
-            self.line(&format!("{left}{}{right}", " ".repeat(gap)));
-        } else {
-            for line in wrapped(left, COLUMNS_MAX) {
-                self.line(&line);
-            }
-            self.line(&format!("{}{right}", " ".repeat(LABEL_COLUMNS)));
+    /// `word`, two blanks and `sentence`, and the first of `rights` that fits at the other end of the line;
+    /// below if none does.
+    pub(crate) fn head(&mut self, word: &str, sentence: &str, rights: &[String]) {
+        let indent = width(word) + 2;
+        let mut lines = wrapped(sentence, COLUMNS_MAX - indent);
+        let gap = |right: &String| COLUMNS_MAX.saturating_sub(indent + width(&lines[0]) + width(right));
+        let fitting = rights.iter().find(|right| lines.len() == 1 && gap(right) >= 2);
+        match (fitting, rights.first()) {
+            (Some(right), _) => lines[0] = format!("{}{}{right}", lines[0], " ".repeat(gap(right))),
+            (None, Some(right)) => lines.push(right.clone()),
+            (None, None) => {}
+        }
+        for (number, line) in lines.iter().enumerate() {
+            self.line(&format!("{}  {line}", pad(if number == 0 { word } else { "" }, indent - 2)));
         }
     }
 }
@@ -130,14 +134,21 @@ mod tests {
     }
 
     #[test]
-    fn ends_stand_apart_or_below() {
-        let mut page = Page::default();
-        page.ends("PASS  fine", "shop · run 7f3a");
-        page.ends(&"word ".repeat(30), "shop");
-        let text = page.into_text();
-        let lines: Vec<_> = text.lines().collect();
-        assert_eq!(width(lines[0]), COLUMNS_MAX);
-        assert_eq!(lines.last(), Some(&"           shop"));
-        assert!(lines.iter().all(|line| width(line) <= COLUMNS_MAX));
+    fn the_head_keeps_its_sentence_and_places_the_rest() {
+        let rights = ["shop · run 7f3a · 10 s".to_owned(), "run 7f3a".to_owned()];
+        let head = |sentence: &str| {
+            let mut page = Page::default();
+            page.head("PASS", sentence, &rights);
+            page.into_text()
+        };
+        assert_eq!(head("fine"), format!("PASS  fine{}shop · run 7f3a · 10 s\n", " ".repeat(68)));
+        assert_eq!(head(&"x".repeat(80)), format!("PASS  {}      run 7f3a\n", "x".repeat(80)));
+        assert_eq!(
+            head(&"x".repeat(90)),
+            format!("PASS  {}\n      shop · run 7f3a · 10 s\n", "x".repeat(90))
+        );
+        let long = head(&"word ".repeat(30));
+        assert_eq!((long.lines().count(), long.matches("word").count()), (3, 30));
+        assert!(long.lines().all(|line| width(line) <= COLUMNS_MAX));
     }
 }

@@ -18,23 +18,23 @@ pub fn progress(interval: &Interval) -> String {
     let at = interval.from.after(interval.len);
     let mut parts = vec![
         if interval.from < Nanos::ZERO {
-            format!("{:>6} warm-up", whole(at))
+            format!("{:>4} warm-up", whole(at))
         } else {
-            format!("{:>6}", whole(at))
+            format!("{:>4}", whole(at))
         },
         format!("offered {:>8}", rate(counters.offered)),
         format!("done {:>8}", rate(counters.done)),
     ];
-    for (name, q) in [("p50", 50.0), ("p99", 99.0)] {
-        let value = response.percentile(q).map_or_else(|| "-".to_owned(), |ns| Nanos(ns as i64).to_string());
-        parts.push(format!("{name} {value:>7}"));
-    }
+    let percentile =
+        |q| response.percentile(q).map_or_else(|| "-".to_owned(), |ns| Nanos(ns as i64).to_string());
+    parts.push(format!("p50 {:>7} p99 {:>7}", percentile(50.0), percentile(99.0)));
     let open = ("open", open);
     let troubles =
         [("failed", counters.failed()), ("late", counters.late), ("dropped", counters.dropped()), open];
-    parts.extend(
-        troubles.iter().filter(|(_, n)| *n > 0).map(|&(name, n)| format!("{name} {}", show_count(n))),
-    );
+    let occurred =
+        troubles.iter().filter(|(_, n)| *n > 0).map(|&(name, n)| format!("{name} {}", show_count(n)));
+    let occurred = occurred.collect::<Vec<_>>().join(" ");
+    parts.extend((!occurred.is_empty()).then_some(occurred));
     parts.join("  ")
 }
 

@@ -35,7 +35,7 @@ pub fn text(record: &RunRecord) -> String {
     }
     add_counts(&mut page, record);
     add_findings(&mut page, record);
-    if judged || record.requests.late > 0 {
+    if record.requests.offered > 0 && (judged || record.requests.late > 0) {
         page.parts("generator", &generator(record));
     }
     record.notes.iter().for_each(|note| page.sentence("note", note));
@@ -50,9 +50,10 @@ fn is_judged(record: &RunRecord) -> bool {
 }
 
 fn add_verdict(page: &mut Page, record: &RunRecord) {
-    let left = format!("{}  {}", record.verdict.status.name().to_uppercase(), units::headline(record));
-    let right = format!("{} · run {} · {}", record.name, record.id, units::seconds(record.duration_s));
-    page.ends(&left, &right);
+    let short = format!("run {} · {}", record.id, units::seconds(record.duration_s));
+    let long = format!("{} · {short}", record.name);
+    let word = record.verdict.status.name().to_uppercase();
+    page.head(&word, &units::headline(record), &[long, short]);
 }
 
 fn probe_parts(probe: &Probe) -> Vec<String> {
@@ -164,7 +165,7 @@ fn add_thresholds(page: &mut Page, thresholds: &[Threshold]) {
 }
 
 fn add_counts(page: &mut Page, record: &RunRecord) {
-    page.parts("failed", &named(&record.errors));
+    page.parts("errors", &named(&record.errors));
     page.parts("dropped", &named(&record.dropped_by));
     if record.status.keys().any(|&status| status != 200) {
         let answers = record.status.iter().map(|(status, &n)| format!("{status}: {}", show_count(n)));

@@ -62,7 +62,8 @@ fn rows(record: &RunRecord) -> Vec<(&'static str, &Times)> {
         ("transfer", &record.transfer_us),
         ("lag", &record.lag_us),
     ];
-    rows.extend(parts.into_iter().filter(|(_, times)| p99(times) > reference * WORTH_SHOWING));
+    let worth = |times: &Times| reference > 0.0 && p99(times) > reference * WORTH_SHOWING;
+    rows.extend(parts.into_iter().filter(|(_, times)| worth(times)));
     rows.push(("failed", &record.failed_us));
     rows
 }

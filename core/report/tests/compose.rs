@@ -1,0 +1,277 @@
+//! Composing a record: every measured number finds its place, and nothing is decided.
+
+use wavetank_diagnose::{Blame, Diagnosis, Finding, Status, Verdict};
+use wavetank_measure::{
+    ConnCounts, Counters, DropReason, ErrorClass, Interval, PhaseSeries, StatusCounts, StepSeries,
+    TargetSeries, ThreadHealth, ThresholdResult, Totals, Wire,
+};
+use wavetank_plan::{
+    Arrivals, Close, Condition, ConnectionUse, EngineChoice, ExitCode, HttpPlan, HttpVersion, Key, Load,
+    MaxOpenBy, Nanos, Phase, Plan, Rate, RequestPlan, Scenario, StatusSet, Step, Target,
+};
+use wavetank_record::{EnvironmentDoc, EventLine, Number, Requests, RunRecord, Setup};
+use wavetank_report::{Composition, compose, load_doc};
+
+fn plan(load: Load) -> Plan {
+    let request = RequestPlan {
+        method: "GET".to_owned(),
+        path: "/".to_owned(),
+        headers: Vec::new(),
+        body: Vec::new(),
+        secret_headers: Vec::new(),
+    };
+    let phase = |name: &str, warmup: bool, start: i64, length: i64| Phase {
+        name: name.to_owned(),
+        warmup,
+        start: Nanos::from_secs(start),
+        length: Some(Nanos::from_secs(length)),
+        requests_max: None,
+        load,
+        scenario: 0,
+        max_open: 60_000,
+        max_open_by: MaxOpenBy::Plan,
+        connections: 50,
+        open_before: true,
+    };
+    Plan {
+        name: "shop".to_owned(),
+        seed: 7,
+        targets: vec![Target {
+            name: "localhost:8080".to_owned(),
+            url: "http://localhost:8080/".to_owned(),
+            host: "localhost:8080".to_owned(),
+            addresses: vec!["127.0.0.1:8080".parse().expect("a good address")],
+        }],
+        http: HttpPlan {
+            version: HttpVersion::Http11,
+            timeout: Nanos::from_secs(60),
+            connect_timeout: Nanos::from_secs(5),
+            keepalive: true,
+            requests_per_connection: None,
+            close: Close::Fin,
+            pipeline: 1,
+            expect: StatusSet(vec![(200, 399)]),
+        },
+        sources: Vec::new(),
+        scenarios: vec![Scenario {
+            name: String::new(),
+            connection: ConnectionUse::Shared,
+            steps: vec![Step { name: "GET /".to_owned(), target: 0, request }],
+        }],
+        phases: vec![phase("warmup", true, -2, 2), phase("main", false, 0, 4)],
+        threads: 2,
+        engine: EngineChoice::Epoll,
+        open_rate: Rate::per_second(5_000),
+        drain: Nanos::from_secs(60),
+        late_tolerance: Nanos::from_millis(1),
+        thresholds: Vec::new(),
+        stop: Vec::new(),
+        tags: [("k".to_owned(), "v".to_owned())].into(),
+    }
+}
+
+/// One second: 100 offered, 90 done, 6 failed (2 of them timed out), 3 dropped, 1 more open than before.
+fn second(from: i64, open: u64) -> Interval {
+    let key = Key { phase: u16::from(from >= 0), scenario: 0, step: 0 };
+    let mut step = StepSeries { key, open, ..StepSeries::default() };
+    step.counters = Counters { offered: 100, sent: 97, done: 90, late: 5, ..Counters::default() };
+    step.counters.errors[ErrorClass::RequestTimeout as usize] = 2;
+    step.counters.errors[ErrorClass::Reset as usize] = 4;
+    step.counters.dropped_by[DropReason::MaxOpen as usize] = 3;
+    step.status = StatusCounts(vec![(200, 90)]);
+    step.wire = Wire { sent: 98, retried: 1, ..Wire::default() };
+    step.response.record_n(2_000_000, 90);
+    step.response.record_n(60_000_000_000, 2);
+    step.service.record_n(1_500_000, 90);
+    let mut phase = PhaseSeries { phase: key.phase, ..PhaseSeries::default() };
+    phase.lag.record_n(30_500, 97);
+    phase.wait.record_n(1_000, 97);
+    phase.ttfb.record_n(1_200_000, 90);
+    phase.transfer.record_n(300_000, 90);
+    phase.failed.record_n(5_000_000, 4);
+    let mut target = TargetSeries { phase: key.phase, ..TargetSeries::default() };
+    target.connect.record(80_000);
+    Interval {
+        from: Nanos::from_secs(from),
+        len: Nanos::SECOND,
+        steps: vec![step],
+        phases: vec![phase],
+        targets: vec![target],
+        conns: ConnCounts { offered: 1, opened: 1, open: open + 1, peak: open + 1, ..ConnCounts::default() },
+        bytes: wavetank_measure::Bytes { sent: 10, received: 1_000 },
+        threads: vec![ThreadHealth { turns: 10, busy_ns: 250_000_000, ..ThreadHealth::default() }],
+        ..Interval::default()
+    }
+}
+
+fn diagnosis() -> Diagnosis {
+    Diagnosis {
+        verdict: Verdict {
+            status: Status::Fail,
+            reasons: vec!["p99 < 5ms".to_owned()],
+            blame: Blame::Target,
+        },
+        exit: ExitCode::Fail,
+        headline: "p99 60.0 s, not < 5ms".to_owned(),
+        findings: vec![Finding {
+            code: "timeouts",
+            blame: Blame::Target,
+            decisive: true,
+            message: "8 requests ended at exactly 60.0 s".to_owned(),
+            evidence: "2 a second".to_owned(),
+            hint: "raise the timeout".to_owned(),
+        }],
+        notes: vec!["same machine".to_owned()],
+    }
+}
+
+fn result(text: &str, value: Option<f64>, ok: Option<bool>) -> ThresholdResult {
+    let condition = Condition::parse(text).expect("a good condition");
+    ThresholdResult {
+        expr: text.to_owned(),
+        condition,
+        value,
+        ok,
+        why: value.is_none().then(|| "no sample".to_owned()),
+        implicit: false,
+        at: None,
+        holds_without_lag: None,
+        lag_ns: None,
+        holds_without_generator: None,
+    }
+}
+
+fn composed(load: Load) -> RunRecord {
+    composed_with(load, &diagnosis())
+}
+
+fn composed_with(load: Load, diagnosis: &Diagnosis) -> RunRecord {
+    let plan = plan(load);
+    let mut totals = Totals::new(&plan);
+    (-2..4).for_each(|from| totals.add(&second(from, (from + 3) as u64)));
+    let environment = EnvironmentDoc {
+        id: "7f3a21".to_owned(),
+        command: "wavetank run localhost:8080".to_owned(),
+        load: load_doc(&plan, true),
+        engine: "epoll".to_owned(),
+        ..EnvironmentDoc::default()
+    };
+    let thresholds = [
+        result("p99 < 5ms", Some(6e10), Some(false)),
+        result("done_rate > 1/s", Some(90.0), Some(true)),
+        result("failed < 50%", Some(0.06), Some(true)),
+        result("offered > 5", Some(400.0), Some(true)),
+        result("p50(tls) < 1s", None, None),
+    ];
+    let events = [EventLine { kind: "phase_started".to_owned(), ..EventLine::default() }];
+    compose(&Composition {
+        plan: &plan,
+        plan_hash: "ab12",
+        environment: &environment,
+        totals: &totals,
+        thresholds: &thresholds,
+        diagnosis,
+        cpu_s: (1.5, 0.25),
+        peak_rss_bytes: 9_000_000,
+        setup: Setup { sent: 1, done: 1, failed: 0 },
+        events: &events,
+    })
+}
+
+const CLOSED: Load = Load::Closed { users: 50 };
+const OPEN: Load = Load::Open { rate: Rate::per_second(100), arrivals: Arrivals::Even };
+
+#[test]
+fn counts_and_rates_leave_the_warm_up_out() {
+    let record = composed(OPEN);
+    // Open: 4 seconds' worth of main leave four more open than the two of warm-up; the gauge is the key's own.
+    let expected =
+        Requests { offered: 400, sent: 388, done: 360, failed: 24, late: 20, dropped: 12, open: 6 };
+    assert_eq!(record.requests, expected);
+    assert_eq!((record.rate.offered_per_s, record.rate.done_per_s), (Number(100.0), Number(90.0)));
+    assert_eq!(record.duration_s, Number(4.0));
+    assert_eq!(record.errors, [("request_timeout".to_owned(), 8), ("reset".to_owned(), 16)].into());
+    assert_eq!(record.dropped_by, [("max_open".to_owned(), 12)].into());
+    assert_eq!(record.status, [(200, 360)].into());
+    assert_eq!((record.wire.sent, record.wire.retried), (392, 4));
+    assert_eq!((record.bytes.sent, record.bytes.received), (40, 4_000));
+    let warmup = record.warmup;
+    assert_eq!(warmup.requests.expect("there was one").offered, 200);
+    assert_eq!(warmup.wire.expect("there was one").sent, 196);
+    assert_eq!((record.setup.sent, record.plan_hash.as_str(), record.seed), (1, "ab12", 7));
+}
+
+#[test]
+fn times_are_microseconds_with_their_warnings() {
+    let record = composed(OPEN);
+    let response = record.response_us.spread.expect("there are some");
+    assert_eq!((record.response_us.count, response.censored), (368, 8));
+    assert_eq!((response.min, response.max), (Number(2_000.0), Number(60_000_000.0)));
+    assert_eq!(response.mean, Number((360.0 * 2e6 + 8.0 * 6e10) / 368.0 / 1e3));
+    // 12 of 400 dropped is 3 %: what lies above 97 % is unknown.
+    assert_eq!(response.unknown, ["p99", "p99_9", "p99_99"]);
+    assert_eq!(response.uncertain, ["p99", "p99_9", "p99_99"]);
+    assert!(response.p50.0 >= 2_000.0 && response.p50.0 < 2_016.0, "{:?}", response.p50);
+    assert_eq!((record.service_us.count, record.failed_us.count, record.connect_us.count), (360, 16, 4));
+    assert_eq!(record.lag_us.spread.expect("there are some").max, Number(30.5));
+    assert_eq!(record.wait_us.spread.expect("there are some").unknown, [""; 0]);
+    assert_eq!((record.tls_us.count, record.tls_us.spread), (0, None));
+}
+
+#[test]
+fn scopes_and_judgements_are_carried_over() {
+    let record = composed(CLOSED);
+    assert_eq!(record.phases.iter().map(|phase| phase.name.as_str()).collect::<Vec<_>>(), ["main"]);
+    assert_eq!((record.phases[0].requests, record.phases[0].rate), (record.requests, record.rate));
+    assert_eq!((record.steps.len(), record.scenarios.len()), (1, 1));
+    assert_eq!((record.steps[0].name.as_str(), record.steps[0].requests), ("GET /", record.requests));
+    let told: Vec<_> =
+        record.thresholds.iter().map(|told| (told.value, told.unit.as_str(), told.ok)).collect();
+    assert_eq!(
+        told,
+        [
+            (Some(Number(6e7)), "us", Some(false)),
+            (Some(Number(90.0)), "per_s", Some(true)),
+            (Some(Number(0.06)), "share", Some(true)),
+            (Some(Number(400.0)), "count", Some(true)),
+            (None, "us", None),
+        ]
+    );
+    assert_eq!(record.thresholds[4].why, "no sample");
+    assert_eq!((record.verdict.exit, record.verdict.headline.as_str()), (1, "p99 60.0 s, not < 5ms"));
+    assert_eq!((record.findings.len(), record.findings[0].hint.as_str()), (1, "raise the timeout"));
+    assert_eq!((record.notes.len(), record.events.len()), (1, 1));
+    let generator = record.generator;
+    assert_eq!(
+        (generator.busiest_thread, generator.threads, generator.engine.as_str()),
+        (Number(0.25), 2, "epoll")
+    );
+    assert_eq!((record.connections.planned, record.connections.opened, record.connections.peak), (50, 6, 7));
+}
+
+#[test]
+fn the_load_is_told_in_words() {
+    for (load, defaults, model, text) in [
+        (CLOSED, true, "closed", "50 connections, 4 s, closed loop, after 2 s of warm-up"),
+        (
+            OPEN,
+            false,
+            "open",
+            "100/s evenly, 4 s, open loop over at most 50 connections, after 2 s of warm-up",
+        ),
+    ] {
+        let doc = load_doc(&plan(load), defaults);
+        assert_eq!((doc.model.as_str(), doc.text.as_str(), doc.defaults), (model, text, defaults));
+    }
+}
+
+/// A run that passed is told what to try; one that failed has its findings.
+#[test]
+fn advice_follows_a_pass_only() {
+    assert_eq!(composed(CLOSED).next, [""; 0]);
+    let verdict = Verdict { status: Status::Pass, reasons: Vec::new(), blame: Blame::None };
+    let passed = Diagnosis { verdict, exit: ExitCode::Pass, ..diagnosis() };
+    let next = composed_with(CLOSED, &passed).next;
+    assert_eq!(next, ["how it feels at a fixed rate: wavetank run localhost:8080 -r 45/s"]);
+    assert_eq!(composed_with(OPEN, &passed).next, [""; 0], "its rate is fixed already");
+}

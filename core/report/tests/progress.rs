@@ -1,0 +1,42 @@
+//! The progress line of a second.
+
+use wavetank_measure::{Counters, ErrorClass, Interval, StepSeries};
+use wavetank_plan::{Key, Nanos};
+use wavetank_report::progress;
+
+fn interval(from_s: i64, len_s: i64) -> Interval {
+    let mut step = StepSeries { key: Key::default(), ..StepSeries::default() };
+    step.counters = Counters { offered: 5_000, done: 4_990, ..Counters::default() };
+    step.response.record_n(3_900_000, 4_900);
+    step.response.record_n(11_000_000, 90);
+    Interval {
+        from: Nanos::from_secs(from_s),
+        len: Nanos::from_secs(len_s),
+        steps: vec![step.clone(), step],
+        ..Interval::default()
+    }
+}
+
+fn check(interval: &Interval, expected: &str) {
+    let line = progress(interval);
+    assert_eq!(line, expected);
+    assert!(line.chars().count() <= 105 && !line.contains('\n'), "{line}");
+}
+
+#[test]
+fn a_second_is_one_line() {
+    check(&interval(11, 1), "12 s  offered 10.0 k/s  done 9.98 k/s  p50 3.92 ms p99 11.0 ms");
+    check(&interval(0, 10), "10 s  offered 1.00 k/s  done    998/s  p50 3.92 ms p99 11.0 ms");
+    check(&interval(-3, 1), "-2 s warm-up  offered 10.0 k/s  done 9.98 k/s  p50 3.92 ms p99 11.0 ms");
+    check(&interval(3_599, 1), "60 m 00 s  offered 10.0 k/s  done 9.98 k/s  p50 3.92 ms p99 11.0 ms");
+    let mut troubled = interval(0, 1);
+    let step = &mut troubled.steps[0];
+    step.counters.errors[ErrorClass::Reset as usize] = 7;
+    step.counters.dropped_by[0] = 1;
+    (step.counters.late, step.open) = (3, 50_000);
+    check(
+        &troubled,
+        " 1 s  offered 10.0 k/s  done 9.98 k/s  p50 3.92 ms p99 11.0 ms  failed 7 late 3 dropped 1 open 50.0 k",
+    );
+    check(&Interval::default(), " 0 s  offered      0/s  done      0/s  p50       - p99       -");
+}

@@ -1,0 +1,110 @@
+//! The text of every kind of outcome, as a person sees it.
+
+mod support;
+
+use support::{closed, failed, golden, hopeless, interrupted, invalid, open, times, unanswered, verdict};
+use wavetank_record::{
+    Blame, Number, PhaseDoc, RUN_SCHEMA, RateDoc, Requests, RunRecord, Status, StepDoc, Times, Warmup,
+};
+use wavetank_report::text;
+
+const COLUMNS_MAX: usize = 100;
+
+/// The golden, and what holds for every text: width, no trailing blanks, no colour, and that a record read
+/// back from its archive prints the same.
+fn check(name: &str, record: &RunRecord) {
+    let printed = text(record);
+    golden(&format!("{name}.txt"), &printed);
+    for line in printed.lines() {
+        assert!(line.chars().count() <= COLUMNS_MAX, "too wide: {line}");
+        assert_eq!(line, line.trim_end(), "blanks at the end");
+    }
+    assert!(printed.ends_with('\n') && !printed.contains('\u{1b}'));
+    let stored = RunRecord::from_json(&record.to_json()).expect("it was written by us");
+    assert_eq!(text(&stored), printed, "the archive says something else");
+}
+
+#[test]
+fn each_outcome_has_its_text() {
+    check("closed", &closed());
+    check("open", &open());
+    check("failed", &failed());
+    check("invalid", &invalid());
+    check("interrupted", &interrupted());
+    check("hopeless", &hopeless());
+    check("unanswered", &unanswered());
+    check("empty", &RunRecord { schema: RUN_SCHEMA.to_owned(), ..RunRecord::default() });
+}
+
+#[test]
+fn phases_and_steps_are_told_apart() {
+    let requests =
+        Requests { offered: 60_000, sent: 60_000, done: 59_000, failed: 1_000, ..Requests::default() };
+    let response_us = times(59_000, [1_000.0, 2_000.0, 3_000.0, 4_000.0, 5_000.0]);
+    let phase = |name: &str| PhaseDoc {
+        name: name.to_owned(),
+        duration_s: Number(30.0),
+        requests,
+        rate: RateDoc { offered_per_s: Number(2_000.0), done_per_s: Number(1_966.7) },
+        response_us: response_us.clone(),
+        ..PhaseDoc::default()
+    };
+    let step = |name: &str, response_us: &Times| StepDoc {
+        name: name.to_owned(),
+        requests,
+        response_us: response_us.clone(),
+        ..StepDoc::default()
+    };
+    let record = RunRecord {
+        phases: vec![phase("climb"), phase("plateau")],
+        steps: vec![step("GET /cart", &response_us), step("POST /checkout", &Times::default())],
+        warmup: Warmup { requests: Some(requests), ..Warmup::default() },
+        verdict: verdict(
+            Status::Pass,
+            &[],
+            Blame::Generator,
+            "the generator was the limit: this rate is a lower bound",
+        ),
+        ..open()
+    };
+    check("phases", &record);
+}
+
+/// INVALID never stands without its reason, whatever the record lacks.
+#[test]
+fn a_verdict_always_has_its_reason() {
+    for status in [Status::Fail, Status::Invalid, Status::Incomplete] {
+        for (reasons, headline, expected) in [
+            (vec!["late"], "late: 3 % of offered", "late: 3 % of offered"),
+            (vec!["late", "stalled"], "", "late, stalled"),
+            (vec![], "", "for a reason that was not recorded"),
+        ] {
+            let record =
+                RunRecord { verdict: verdict(status, &reasons, Blame::Generator, headline), ..closed() };
+            let printed = text(&record);
+            let first = printed.lines().next().expect("there is a line");
+            assert!(first.starts_with(&status.name().to_uppercase()) && first.contains(expected), "{first}");
+        }
+    }
+}
+
+/// A long headline goes on in the next line instead of being cut.
+#[test]
+fn long_words_are_kept_whole() {
+    let headline = "late ".repeat(40);
+    let record =
+        RunRecord { verdict: verdict(Status::Invalid, &["late"], Blame::Generator, &headline), ..closed() };
+    check("long_headline", &record);
+    assert_eq!(text(&record).matches("late").count(), 40);
+}
+
+/// A lower bound is printed as one.
+#[test]
+fn dropped_requests_hide_the_percentiles_they_belong_to() {
+    let printed = text(&invalid());
+    assert!(printed.contains("p99 > dropped"), "{printed}");
+    assert!(
+        printed.lines().any(|line| line.starts_with("response") && line.matches("> dropped").count() == 2),
+        "{printed}"
+    );
+}
