@@ -31,6 +31,8 @@ pub struct Agent {
     commitment: Option<Commitment>,
     /// Why the load ends, once it does.
     cause: EndCause,
+    /// Since when nothing new is sent.
+    load_ended: Option<Nanos>,
     /// The host was told to stop.
     stopped: bool,
     /// When a drain that nobody watches turns into a stop, and what is the cause then.
@@ -81,6 +83,7 @@ impl Agent {
             preparing: None,
             commitment: None,
             cause: EndCause::Plan,
+            load_ended: None,
             stopped: false,
             stop_at: None,
             intervals: Intervals::default(),
@@ -172,15 +175,17 @@ impl Agent {
     }
 
     /// The plan's last arrival has passed; what is under way goes on.
-    pub fn handle_draining(&mut self, _now: Nanos) {
+    pub fn handle_draining(&mut self, now: Nanos) {
         if self.state == State::Running {
+            self.load_ended.get_or_insert(now);
             self.enter(State::Draining);
         }
     }
 
     /// The host has ended and sealed its last interval (reported before).
-    pub fn handle_finished(&mut self, _now: Nanos) {
+    pub fn handle_finished(&mut self, now: Nanos) {
         if self.state != State::Sealed {
+            self.load_ended.get_or_insert(now);
             self.seal();
         }
     }
@@ -247,10 +252,13 @@ impl Agent {
                 }
                 self.actions.push_back(AgentAction::Change { at, change });
             }
+
+            // There is nothing left to do.
+            (Command::Drain, State::Draining) | (Command::Drain | Command::Stop, State::Sealed) => {}
+            (Command::Change { at, .. }, State::Draining | State::Sealed) if self.ended_by(at) => {}
             (Command::Prepare { .. } | Command::Commit { .. } | Command::Change { .. }, state) => {
                 return refused(Reason::WrongState(state));
             }
-            (Command::Drain, State::Draining) | (Command::Drain | Command::Stop, State::Sealed) => {}
             (command @ (Command::Drain | Command::Stop), state) => {
                 // What already brought the end stays its cause.
                 if self.cause == EndCause::Plan {
@@ -258,13 +266,19 @@ impl Agent {
                 }
                 // Before the load there is nothing to drain.
                 if command == Command::Drain && matches!(state, State::Committed | State::Running) {
-                    self.drain();
+                    self.drain(now);
                 } else {
                     self.stop();
                 }
             }
         }
         Some(accepted)
+    }
+
+    /// Whether the load had ended when the run's clock showed `at`: then no change is due any more.
+    fn ended_by(&self, at: Nanos) -> bool {
+        let ended = self.load_ended.zip(self.commitment);
+        ended.is_some_and(|(ended, commitment)| commitment.start_at.after(at) >= ended)
     }
 
     /// End without being told: drain under load, stop before it.
@@ -275,7 +289,7 @@ impl Agent {
         match self.state {
             State::Running => {
                 self.cause = cause;
-                self.drain();
+                self.drain(now);
             }
             // What ends anyway may end well; the cause changes if it must be cut.
             State::Draining => {}
@@ -287,7 +301,8 @@ impl Agent {
         self.stop_at = Some((now.after(ORPHAN_DRAIN_MAX), cause));
     }
 
-    fn drain(&mut self) {
+    fn drain(&mut self, now: Nanos) {
+        self.load_ended.get_or_insert(now);
         self.actions.push_back(AgentAction::Drain);
         self.enter(State::Draining);
     }

@@ -135,6 +135,9 @@ impl Controller {
     pub fn change(&mut self, at: Nanos, change: Change, now: Nanos) -> Result<(), ChangeRefused> {
         let start_at = self.started_at.filter(|_| self.course == Course::Committed);
         let start_at = start_at.ok_or(ChangeRefused::NotRunning)?;
+        if self.peers.iter().all(|peer| peer.state() >= State::Draining) {
+            return Err(ChangeRefused::NotRunning);
+        }
         if at < (now - start_at).after(CHANGE_AHEAD_MIN) {
             return Err(ChangeRefused::TooLate);
         }
@@ -186,7 +189,7 @@ impl Controller {
         }
         match self.peers[index].handle_report(message.report) {
             News::Nothing => {}
-            News::Sealed(seq) => self.notify(Notice::Sealed { agent: from, seq }),
+            News::Sealed(seqs) => seqs.for_each(|seq| self.notify(Notice::Sealed { agent: from, seq })),
             News::Refused(command, reason) => {
                 self.notify(Notice::Refused { agent: from, reason });
                 if matches!(command, Command::Prepare { .. } | Command::Commit { .. }) {

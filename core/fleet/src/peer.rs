@@ -1,10 +1,11 @@
 //! [`Peer`]: what the controller knows of one agent.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
+use std::ops::Range;
 
 use wavetank_plan::Nanos;
 
-use crate::constants::{BEATS_MISSED_MAX, REPEAT_EVERY, UNANSWERED_MAX};
+use crate::constants::{BEATS_MISSED_MAX, REPEAT_EVERY, RESEND_MAX, UNANSWERED_MAX};
 use crate::{AgentEnd, Command, EndCause, Order, Reason, Report, State};
 
 /// One agent as the controller sees it: commands under way, beats, intervals.
@@ -21,6 +22,8 @@ pub(crate) struct Peer {
     pub(crate) lost: bool,
     /// Intervals 0 to `seen − 1` were noticed.
     pub(crate) seen: u64,
+    /// Intervals that arrived before their predecessors; at most [`RESEND_MAX`].
+    ahead: BTreeSet<u64>,
     done: Option<(u64, EndCause)>,
     pub(crate) refused: Vec<Reason>,
 }
@@ -30,8 +33,8 @@ pub(crate) struct Peer {
 pub(crate) enum News {
     /// Nothing worth telling.
     Nothing,
-    /// The next interval is sealed.
-    Sealed(u64),
+    /// The next intervals are sealed; perhaps none, if one before them is still missing.
+    Sealed(Range<u64>),
     /// A command was refused.
     Refused(Command, Reason),
 }
@@ -47,6 +50,7 @@ impl Peer {
             missed: 0,
             lost: false,
             seen: 0,
+            ahead: BTreeSet::new(),
             done: None,
             refused: Vec::new(),
         }
@@ -57,9 +61,9 @@ impl Peer {
         self.state
     }
 
-    /// Whether its end and all its intervals are known.
+    /// Whether its end, all its intervals and all its answers are known: one might be a refusal.
     pub(crate) fn is_settled(&self) -> bool {
-        self.done.is_some_and(|(intervals, _)| intervals <= self.seen)
+        self.unanswered.is_empty() && self.done.is_some_and(|(intervals, _)| intervals <= self.seen)
     }
 
     pub(crate) fn end(&self) -> AgentEnd {
@@ -132,17 +136,19 @@ impl Peer {
                 }
             }
             Report::State { state } => self.state = self.state.max(state),
-            Report::Sealed { seq } if seq == self.seen => {
-                self.seen += 1;
-                return News::Sealed(seq);
+            // One that is too far ahead will be repeated.
+            Report::Sealed { seq } if (self.seen..self.seen.saturating_add(RESEND_MAX)).contains(&seq) => {
+                let first = self.seen;
+                self.ahead.insert(seq);
+                while self.ahead.remove(&self.seen) {
+                    self.seen += 1;
+                }
+                return News::Sealed(first..self.seen);
             }
-            // Repeated, or ahead of a lost one.
             Report::Sealed { .. } => {}
             Report::Done { intervals, cause } => {
                 self.state = State::Sealed;
                 self.done = Some((intervals, cause));
-                // An agent that has ended obeys no command: none of them needs an answer any more.
-                self.unanswered.clear();
             }
         }
         News::Nothing
