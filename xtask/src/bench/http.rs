@@ -5,7 +5,7 @@ use anyhow::{Result, bail};
 use super::generator::{CONNECTIONS, Generator, Turn};
 use super::http_row::{Outcome, Row};
 use super::server::Server;
-use super::{Session, median};
+use super::{Session, Size, median};
 use crate::ci;
 
 /// Most memory a run at 64 connections may have.
@@ -51,7 +51,7 @@ fn against(
     }
     println!("{}", Row::HEADER);
     let mut rows = Vec::new();
-    for round in 0..session.size.rounds {
+    for round in 0..session.size.rounds() {
         let turn = |generator| counted_turn(session, generator, server, seconds);
         // Whoever goes first meets another machine than whoever goes second: take turns in that too.
         let (ours, peer) = if round % 2 == 0 {
@@ -65,7 +65,7 @@ fn against(
         println!("{}", row.line(round + 1));
         rows.push(row);
     }
-    Ok(judge(&rows, name, target))
+    Ok(judge(session.size, &rows, name, target))
 }
 
 /// A turn, and why its count cannot be trusted, if so.
@@ -86,7 +86,7 @@ fn counted_turn(
     Ok((turn, why))
 }
 
-fn judge(rows: &[Row], name: &str, target: f64) -> Vec<String> {
+fn judge(size: Size, rows: &[Row], name: &str, target: f64) -> Vec<String> {
     let outcome = Outcome::of(rows);
     let Some(ratio) = outcome.ratio else {
         println!("every round is void");
@@ -94,7 +94,7 @@ fn judge(rows: &[Row], name: &str, target: f64) -> Vec<String> {
     };
     let peak = median(rows.iter().map(|row| row.peak_rss_bytes as f64).collect()).unwrap_or(0.0);
     let mut missed = Vec::new();
-    let verdict = if ratio <= target { "met" } else { "MISSED" };
+    let verdict = size.verdict(ratio <= target);
     println!(
         "CPU        median of ratios {ratio:.3}, target {target:.2}: {verdict} ({} of {} rounds)",
         outcome.valid,
@@ -103,7 +103,7 @@ fn judge(rows: &[Row], name: &str, target: f64) -> Vec<String> {
     if ratio > target {
         missed.push(format!("CPU per request against {name}: {ratio:.3} × wrk's, target {target:.2}"));
     }
-    let verdict = if peak <= PEAK_RSS_BYTES_MAX as f64 { "met" } else { "MISSED" };
+    let verdict = size.verdict(peak <= PEAK_RSS_BYTES_MAX as f64);
     println!(
         "memory     median peak {:.1} MB, target {:.0} MB: {verdict}",
         peak / 1e6,

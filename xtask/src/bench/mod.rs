@@ -49,12 +49,27 @@ enum Bench {
 /// How much.
 #[derive(Args, Clone, Copy)]
 struct Size {
-    /// Paired rounds.
-    #[arg(long, default_value_t = 5)]
-    rounds: usize,
+    /// Paired rounds: 5, or 1 with `--smoke`.
+    #[arg(long)]
+    rounds: Option<usize>,
     /// One short round: everything runs, no number is judged.
     #[arg(long)]
     smoke: bool,
+}
+
+impl Size {
+    fn rounds(self) -> usize {
+        self.rounds.unwrap_or(if self.smoke { 1 } else { 5 })
+    }
+
+    /// How a number stands to its target, in a word.
+    fn verdict(self, met: bool) -> &'static str {
+        match (self.smoke, met) {
+            (true, _) => "not judged in a smoke run",
+            (false, true) => "met",
+            (false, false) => "MISSED",
+        }
+    }
 }
 
 /// One invocation: where things are and what was left out.
@@ -85,7 +100,7 @@ pub(crate) fn run(root: &Path, arguments: &BenchArguments) -> Result<()> {
 
 /// One short round of every bench; what this machine cannot do, as `name: reason`.
 pub(crate) fn smoke(root: &Path) -> Result<Vec<String>> {
-    let size = Size { rounds: 1, smoke: true };
+    let size = Size { rounds: None, smoke: true };
     let mut skipped = with_session(root, size, |session| http::run(session, Generator::Wavetank))?;
     skipped.extend(with_session(root, size, pace::run)?);
     Ok(skipped)
@@ -96,7 +111,7 @@ fn with_session(
     size: Size,
     bench: impl FnOnce(&mut Session) -> Result<()>,
 ) -> Result<Vec<String>> {
-    if size.rounds == 0 {
+    if size.rounds() == 0 {
         bail!("at least one round");
     }
     let Some(cpus) = cpus::Pair::of_this_process()? else {
@@ -113,7 +128,7 @@ fn with_session(
         cpus::model(),
         session.cpus.generator,
         session.cpus.target,
-        size.rounds
+        size.rounds()
     );
     bench(&mut session)?;
     Ok(session.skipped)

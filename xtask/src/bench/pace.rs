@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::child::{Used, measure};
 use super::lateness::{Lateness, micros};
 use super::stamps::{StampServer, against_schedule};
-use super::{Session, median};
+use super::{Session, Size, median};
 
 /// Arrivals a second, even.
 const RATE: u32 = 5_000;
@@ -38,7 +38,7 @@ pub(super) fn run(session: &mut Session) -> Result<()> {
         "round      lag p99 µs  probe p99 µs  lag p99.9 µs  probe p99.9 µs  arrival p99 µs  CPU share   offered   arrived"
     );
     let mut rounds = Vec::new();
-    for index in 0..session.size.rounds {
+    for index in 0..session.size.rounds() {
         let round = run_round(session, seconds)?;
         let Round { probe_p99_us, probe_p99_9_us, lag_p99_us, lag_p99_9_us, arrival_p99_us, .. } = round;
         println!(
@@ -51,7 +51,7 @@ pub(super) fn run(session: &mut Session) -> Result<()> {
         );
         rounds.push(round);
     }
-    let missed = judge(&rounds)?;
+    let missed = judge(session.size, &rounds)?;
     if !missed.is_empty() && !session.size.smoke {
         bail!("missed: {}", missed.join("; "));
     }
@@ -99,7 +99,7 @@ fn run_json(used: &Used) -> Result<Value> {
 }
 
 /// Prints each number beside its target; what was missed.
-fn judge(rounds: &[Round]) -> Result<Vec<String>> {
+fn judge(size: Size, rounds: &[Round]) -> Result<Vec<String>> {
     let middle = |of: fn(&Round) -> f64| median(rounds.iter().map(of).collect()).context("no round");
     let lag_p99 = middle(|round| round.lag_p99_us)?;
     let lag_p99_9 = middle(|round| round.lag_p99_9_us)?;
@@ -133,7 +133,7 @@ fn judge(rounds: &[Round]) -> Result<Vec<String>> {
     ];
     let mut missed = Vec::new();
     for (line, held) in lines {
-        println!("{line}: {}", if held { "met" } else { "MISSED" });
+        println!("{line}: {}", size.verdict(held));
         if !held {
             missed.push(line);
         }
@@ -151,6 +151,8 @@ fn stamps_agree(arrival_p99_us: f64, lag_p99_us: f64) -> bool {
 mod tests {
     use super::*;
 
+    const FULL: Size = Size { rounds: None, smoke: false };
+
     fn round(lag_p99_us: f64, arrived: u64) -> Round {
         Round {
             probe_p99_us: 20.0,
@@ -166,10 +168,10 @@ mod tests {
 
     #[test]
     fn what_is_missed_is_named() {
-        assert!(judge(&[round(40.0, 50_000)]).expect("has a round").is_empty());
-        let missed = judge(&[round(400.0, 49_999)]).expect("has a round");
+        assert!(judge(FULL, &[round(40.0, 50_000)]).expect("has a round").is_empty());
+        let missed = judge(FULL, &[round(400.0, 49_999)]).expect("has a round");
         assert_eq!(missed.len(), 3, "{missed:?}");
-        assert!(judge(&[]).is_err());
+        assert!(judge(FULL, &[]).is_err());
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! [`Server`]: a target that counts what it saw.
 
+use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
@@ -71,13 +72,15 @@ impl Server {
     }
 
     fn start(session: &Session, mut command: Command, address: SocketAddr, kind: Kind) -> Result<Self> {
-        command.stdin(Stdio::null()).stdout(Stdio::null());
+        let talk = session.folder.path().join("target.log");
+        let talk_file = File::create(&talk).context("target.log")?;
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(talk_file);
         let words: Vec<_> = command.get_args().map(|word| word.to_string_lossy().into_owned()).collect();
         let program = Path::new(command.get_program()).file_name().unwrap_or_default().to_string_lossy();
         let line = format!("{program} {}", words.join(" "));
         let child = cpus::spawn_on(session.cpus.target, &mut command)?;
         let mut server = Self { child, address, kind, per_question: 0, command: line };
-        server.wait_until_it_accepts()?;
+        server.wait_until_it_accepts().with_context(|| std::fs::read_to_string(&talk).unwrap_or_default())?;
         let first = server.count()?;
         server.per_question = server.count()? - first;
         Ok(server)
