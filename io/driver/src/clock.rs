@@ -1,4 +1,4 @@
-//! [`Clock`]: the one reader of time in the project.
+//! [`Clock`]: the one reader of time in the project, be it the run's, the wall's or a thread's.
 
 use wavetank_plan::Nanos;
 
@@ -48,4 +48,12 @@ impl WallClock {
         unsafe { libc::clock_gettime(libc::CLOCK_REALTIME, &raw mut now) };
         now.tv_sec * 1_000_000_000 + now.tv_nsec
     }
+}
+
+/// CPU time this thread has used, in nanoseconds.
+pub fn thread_cpu_ns() -> u64 {
+    let mut used = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `used` is a valid timespec to write to; the clock exists for every thread.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut used) };
+    (used.tv_sec * 1_000_000_000 + used.tv_nsec).unsigned_abs()
 }

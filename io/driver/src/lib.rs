@@ -3,7 +3,7 @@
 //! A [`Driver`] turns readiness into [`Event`]s and takes commands (connect, send, close) in return. It
 //! knows no protocol, no pacing and no plan: connections are numbers to it. Its caller is one thread,
 //! which owns it whole.
-#![allow(unsafe_code, reason = "the one crate that talks to the kernel directly")]
+#![expect(unsafe_code, reason = "the one crate that talks to the kernel directly")]
 
 mod clock;
 mod driver;
@@ -16,11 +16,11 @@ mod thread;
 mod token;
 mod waker;
 
-pub use clock::{Clock, WallClock};
+pub use clock::{Clock, WallClock, thread_cpu_ns};
 pub use driver::{ConnId, Driver, Ended, Event, ListenerId, Sent};
 pub use epoll::Epoll;
 pub use errno::Errno;
 pub use signals::Signals;
 pub use socket::bind_probe;
-pub use thread::{fine_timers, pin_to, thread_cpu_ns};
+pub use thread::{fine_timers, pin_to};
 pub use waker::Waker;

@@ -18,11 +18,3 @@ pub fn pin_to(cpu: u32) -> Result<(), Errno> {
     Errno::check(unsafe { libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set) })?;
     Ok(())
 }
-
-/// CPU time this thread has used, in nanoseconds.
-pub fn thread_cpu_ns() -> u64 {
-    let mut used = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `used` is a valid timespec to write to; the clock exists for every thread.
-    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut used) };
-    (used.tv_sec * 1_000_000_000 + used.tv_nsec).unsigned_abs()
-}

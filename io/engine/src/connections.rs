@@ -292,8 +292,7 @@ impl<D: Driver> Connections<D> {
             let http = &self.plan.http;
             let worn = http.requests_per_connection.is_some_and(|max| entry.served >= max);
             if !answer.keep_alive || !http.keepalive || worn {
-                // Of the requests behind it none has begun to be answered.
-                    return self.end(seat, failure::AFTER_CLOSE, false, at, rec);
+                return self.end(seat, failure::AFTER_CLOSE, false, at, rec);
             }
             if let Some(next) = entry.flights.front() {
                 entry.reader.expect(self.requests.get(next.scenario, next.step).head);

@@ -118,6 +118,9 @@ pub(crate) fn lead(plan: &Plan) -> Nanos {
     Opening::lead(plan) + CONNECT_SLACK - first
 }
 
+/// More than any run has under way.
+const UNLIMITED: u64 = u64::MAX >> 8;
+
 /// Counted limits of one thread, per phase.
 struct Limits {
     max_open: Vec<Budget>,
@@ -129,14 +132,15 @@ impl Limits {
         let mut all: Vec<_> =
             (0..threads).map(|_| Self { max_open: Vec::new(), requests: Vec::new() }).collect();
         for phase in &plan.phases {
-            for (limits, budget) in all.iter_mut().zip(Budget::split(phase.max_open, threads)) {
+            let (max_open, counted) = match phase.load {
+                // Users limit themselves: each has one request under way.
+                Load::Closed { .. } => (UNLIMITED, phase.requests_max),
+                // The schedule itself ends after as many arrivals.
+                Load::Open { .. } => (phase.max_open, None),
+            };
+            for (limits, budget) in all.iter_mut().zip(Budget::split(max_open, threads)) {
                 limits.max_open.push(budget);
             }
-            let counted = match phase.load {
-                Load::Closed { .. } => phase.requests_max,
-                // The schedule itself ends after as many arrivals.
-                Load::Open { .. } => None,
-            };
             let budgets: Vec<_> = match counted {
                 Some(total) => Budget::split(total, threads).into_iter().map(Some).collect(),
                 None => (0..threads).map(|_| None).collect(),

@@ -28,7 +28,9 @@ pub(crate) fn demo(args: &DemoArgs) -> Result<u8, UserError> {
     output::print(&format!(
         "A target that answers {PATH} after 2 ms, and freezes once for {FREEZE}. Two ways to look at it:\n\n"
     ));
-    output::print(&format!("1. Closed loop: {USERS} users, each sends after its last answer, for {LENGTH}\n"));
+    output::print(&format!(
+        "1. Closed loop: {USERS} users, each sends after its last answer, for {LENGTH}\n"
+    ));
     let closed = Options { connections: Some(USERS), ..options("demo-closed") };
     let closed = make(closed, args, &mut talk)?;
     output::print(&told(&closed));
@@ -96,10 +98,7 @@ fn make(options: Options, args: &DemoArgs, talk: &mut Talk) -> Result<Made, User
 fn told(made: &Made) -> String {
     let Made { record, counted, sent, .. } = made;
     let verdict = if counted == sent { "the same" } else { "NOT the same" };
-    format!(
-        "{}the target's own count is {verdict}: {counted} requests\n\n",
-        wavetank_report::text(record)
-    )
+    format!("{}the target's own count is {verdict}: {counted} requests\n\n", wavetank_report::text(record))
 }
 
 fn lesson(closed: &RunRecord, open: &RunRecord) -> String {

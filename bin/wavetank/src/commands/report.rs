@@ -38,7 +38,8 @@ fn unfinished(opened: &OpenedRun) -> Result<RunRecord, UserError> {
             "its sealed intervals can still be read in `intervals/`",
         )
     };
-    let doc = PlanDoc::from_yaml(&opened.plan_yaml).map_err(|error| damaged(&format!("plan.yaml: {error}")))?;
+    let doc =
+        PlanDoc::from_yaml(&opened.plan_yaml).map_err(|error| damaged(&format!("plan.yaml: {error}")))?;
     let plan = doc.plan().map_err(|error| damaged(&format!("plan.yaml: {error}")))?;
     let environment = opened.environment.as_ref().ok_or_else(|| damaged("environment.json is missing"))?;
     let mut ledger = empty(opened, &plan);
@@ -66,7 +67,11 @@ fn unfinished(opened: &OpenedRun) -> Result<RunRecord, UserError> {
         environment,
         ledger,
         ending: &Ending::Finished,
-        circumstances: &Circumstances { lost, cpus: environment.host.cpus.len() as u32, ..Circumstances::default() },
+        circumstances: &Circumstances {
+            lost,
+            cpus: environment.host.cpus.len() as u32,
+            ..Circumstances::default()
+        },
         cpu_s: (0.0, 0.0),
         peak_rss_bytes: 0,
         setup: setup(environment.probe.is_some()),

@@ -199,7 +199,8 @@ impl<'a> Conductor<'a> {
             self.signals_seen = received;
             self.event("signal_received", format!("signal {received}"));
             if received == 1 && self.stage == Stage::Running {
-                self.talk.say("stopping: waiting for answers under way (at most 10 s; once more stops at once)");
+                self.talk
+                    .say("stopping: waiting for answers under way (at most 10 s; once more stops at once)");
                 self.stop(Ending::Signal, self.plan.drain.min(SIGNAL_DRAIN_MAX));
             } else {
                 self.ending = Ending::Signal;
@@ -296,4 +297,3 @@ fn sample_line(plan: &Plan, sample: &Sample) -> SampleLine {
         ..SampleLine::default()
     }
 }
-

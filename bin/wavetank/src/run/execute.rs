@@ -75,7 +75,13 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Talk) -> Result<Execu
             Conductor::new(Arc::clone(&plan), clock, threads, signals, archive, talk).run()
         }
     };
-    let around = Around { plan: &plan, hash: PlanDoc::hash(&plan_doc.to_yaml()), environment: &environment, host, before };
+    let around = Around {
+        plan: &plan,
+        hash: PlanDoc::hash(&plan_doc.to_yaml()),
+        environment: &environment,
+        host,
+        before,
+    };
     Ok(conclude(conducted, &around, (probed.setup, probed.cure), talk))
 }
 
@@ -105,7 +111,8 @@ fn conclude(
     lost.extend(accounting);
     let usage = process_usage();
     let before = &around.before;
-    let steal = before.cpu_times.as_ref().zip(CpuTimes::read()).map(|(then, now)| now.steal_share_since(then));
+    let steal =
+        before.cpu_times.as_ref().zip(CpuTimes::read()).map(|(then, now)| now.steal_share_since(then));
     let circumstances = Circumstances {
         same_host: same_host(around.plan, around.host),
         cpus: around.host.cpus.len() as u32,

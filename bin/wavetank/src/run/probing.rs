@@ -86,7 +86,9 @@ pub(crate) fn cure(status: u16, expect: &StatusSet, location: Option<&str>) -> O
             Some(location) => format!("the target redirects: load {location} instead"),
             None => "the target redirects: load the address it names instead".to_owned(),
         },
-        401 => "the target wants to know who asks: --basic USER:PASSWORD, or -H 'Authorization: …'".to_owned(),
+        401 => {
+            "the target wants to know who asks: --basic USER:PASSWORD, or -H 'Authorization: …'".to_owned()
+        }
         403 => format!("the target forbids it; if that is what you test: --expect-status {status}"),
         404 => format!("there is no such path; if that is what you test: --expect-status {status}"),
         405 => "the target does not take this method here: -X METHOD".to_owned(),
