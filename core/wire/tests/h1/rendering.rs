@@ -25,8 +25,10 @@ fn requests_without_a_body() {
     let headers = &[("User-Agent", "wavetank/1"), ("Accept", "*/*")];
     let expected = "GET /a?b HTTP/1.1\r\nHost: x:80\r\nUser-Agent: wavetank/1\r\nAccept: */*\r\n\r\n";
     check(&RequestParts { headers, ..GET }, expected);
-    let post = RequestParts { method: "POST", ..GET };
-    check(&post, "POST /a?b HTTP/1.1\r\nHost: x:80\r\nContent-Length: 0\r\n\r\n");
+    for method in ["POST", "PUT", "PATCH"] {
+        let expected = format!("{method} /a?b HTTP/1.1\r\nHost: x:80\r\nContent-Length: 0\r\n\r\n");
+        check(&RequestParts { method, ..GET }, &expected);
+    }
     check(&RequestParts { method: "DELETE", ..GET }, "DELETE /a?b HTTP/1.1\r\nHost: x:80\r\n\r\n");
 }
 
