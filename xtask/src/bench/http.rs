@@ -1,6 +1,6 @@
 //! `bench http`: CPU per request beside wrk's, 64 keep-alive connections, one thread.
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 
 use super::generator::{CONNECTIONS, Generator, Turn};
 use super::http_row::{Outcome, Row};
@@ -65,7 +65,7 @@ fn against(
         println!("{}", row.line(round + 1));
         rows.push(row);
     }
-    Ok(judge(session.size, &rows, name, target))
+    judge(session.size, &rows, name, target)
 }
 
 /// A turn, and why its count cannot be trusted, if so.
@@ -86,12 +86,10 @@ fn counted_turn(
     Ok((turn, why))
 }
 
-fn judge(size: Size, rows: &[Row], name: &str, target: f64) -> Vec<String> {
+/// Prints each number beside its target; what was missed. No number can be had of rounds that are all void.
+fn judge(size: Size, rows: &[Row], name: &str, target: f64) -> Result<Vec<String>> {
     let outcome = Outcome::of(rows);
-    let Some(ratio) = outcome.ratio else {
-        println!("every round is void");
-        return vec![format!("{name}: every round is void")];
-    };
+    let ratio = outcome.ratio.with_context(|| format!("{name}: every round is void, the counts differ"))?;
     let peak = median(rows.iter().map(|row| row.peak_rss_bytes as f64).collect()).unwrap_or(0.0);
     let mut missed = Vec::new();
     let verdict = size.verdict(ratio <= target);
@@ -112,5 +110,5 @@ fn judge(size: Size, rows: &[Row], name: &str, target: f64) -> Vec<String> {
     if peak > PEAK_RSS_BYTES_MAX as f64 {
         missed.push(format!("peak memory against {name}: {:.1} MB", peak / 1e6));
     }
-    missed
+    Ok(missed)
 }
