@@ -57,8 +57,10 @@ impl HistogramCode {
         if self.sum > SUM_MAX {
             return Err(DecodeError::new("histogram: sum beyond any run"));
         }
-        let count_of = |index| decoded.count_at(Histogram::lowest_equivalent(index));
-        let counts = (0..Histogram::BUCKETS).map(count_of).collect();
+        let mut counts = vec![0; Histogram::BUCKETS];
+        for recorded in decoded.iter_recorded() {
+            counts[Histogram::index(recorded.value_iterated_to())] = recorded.count_at_value();
+        }
         Histogram::from_parts(counts, self.clipped, self.min, self.max, self.sum)
             .filter(|histogram| histogram.count() == self.count)
             .ok_or_else(|| DecodeError::new("histogram: counts contradict one another"))

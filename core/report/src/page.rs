@@ -17,9 +17,10 @@ impl Page {
         self.text
     }
 
-    /// One line as it is.
+    /// One line as it is, but for what would steer a terminal: names and answers come from outside.
     pub(crate) fn line(&mut self, line: &str) {
-        self.text.push_str(line.trim_end());
+        let harmless = |letter: char| if letter.is_control() { '\u{fffd}' } else { letter };
+        self.text.extend(line.trim_end().chars().map(harmless));
         self.text.push('\n');
     }
 
@@ -49,6 +50,15 @@ impl Page {
         for (number, line) in lines.iter().enumerate() {
             let label = if number == 0 { label } else { "" };
             self.line(&format!("{} {line}", pad(label, LABEL_COLUMNS - 1)));
+        }
+    }
+
+    /// `label`, `word` in a column of its own, and a sentence wrapped beside it.
+    pub(crate) fn entry(&mut self, label: &str, word: &str, columns: usize, sentence: &str) {
+        let lines = wrapped(sentence, COLUMNS_MAX - LABEL_COLUMNS - columns - 1);
+        for (number, line) in lines.iter().enumerate() {
+            let (label, word) = if number == 0 { (label, word) } else { ("", "") };
+            self.labelled(label, &[format!("{} {line}", pad(word, columns))]);
         }
     }
 

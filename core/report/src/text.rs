@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use wavetank_plan::quantity::{show_count, show_rate, show_share, show_size};
 use wavetank_record::{Probe, Requests, RunRecord, Status, StepDoc, Threshold, Times};
 
-use crate::page::{Page, pad};
+use crate::page::Page;
 use crate::times_table::add_times;
 use crate::units::{self, part};
 
@@ -141,26 +141,18 @@ fn add_scope(
 /// The user's conditions, and of the implicit ones those that did not hold.
 fn add_thresholds(page: &mut Page, thresholds: &[Threshold]) {
     let shown = thresholds.iter().filter(|threshold| !threshold.implicit || threshold.ok != Some(true));
-    let lines: Vec<_> = shown
-        .map(|threshold| {
-            let word = match threshold.ok {
-                Some(true) => "held",
-                Some(false) => "broken",
-                None => "undecided",
-            };
-            let implicit = if threshold.implicit { " (implicit)" } else { "" };
-            let value = units::threshold_value(threshold);
-            let said = [value, threshold.why.clone()]
-                .into_iter()
-                .filter(|part| !part.is_empty())
-                .collect::<Vec<_>>();
-            format!("{} {}{implicit}: {}", pad(word, 9), threshold.expr, said.join(", "))
-        })
-        .map(|line| line.trim_end_matches(": ").to_owned())
-        .collect();
-    for (number, line) in lines.iter().enumerate() {
-        let label = if number == 0 { "thresholds" } else { "" };
-        page.labelled(label, std::slice::from_ref(line));
+    for (number, threshold) in shown.enumerate() {
+        let word = match threshold.ok {
+            Some(true) => "held",
+            Some(false) => "broken",
+            None => "undecided",
+        };
+        let implicit = if threshold.implicit { " (implicit)" } else { "" };
+        let said = [units::threshold_value(threshold), threshold.why.clone()];
+        let said = said.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
+        let sentence =
+            format!("{}{implicit}{}{said}", threshold.expr, if said.is_empty() { "" } else { ": " });
+        page.entry(if number == 0 { "thresholds" } else { "" }, word, 9, &sentence);
     }
 }
 
@@ -180,7 +172,7 @@ fn add_counts(page: &mut Page, record: &RunRecord) {
     let extra = [("retried", wire.retried), ("redirected", wire.redirected), ("resources", wire.resources)];
     let mut parts = vec![traffic("received", record.bytes.received), traffic("sent", record.bytes.sent)];
     parts.extend(occurred(&extra));
-    page.parts("transfer", &parts);
+    page.parts("traffic", &parts);
     let connections = record.connections;
     let troubles =
         [("failed", connections.failed), ("lost", connections.lost), ("reopened", connections.reopened)];

@@ -98,6 +98,36 @@ fn long_words_are_kept_whole() {
     assert_eq!(text(&record).matches("late").count(), 40);
 }
 
+/// Whatever an archive was damaged into, its text fits the terminal and cannot steer it.
+#[test]
+fn damaged_records_never_panic() {
+    let stored = failed().to_json();
+    let (mut seed, mut accepted) = (0x9e37_79b9_7f4a_7c15_u64, 0);
+    for round in 0..4_000 {
+        let mut next = || {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) as usize
+        };
+        let mut bytes = stored.clone().into_bytes();
+        for _ in 0..=next() % 3 {
+            let at = next() % bytes.len();
+            match next() % 3 {
+                0 => bytes[at] = b"09e-\"x ,"[next() % 8],
+                1 => bytes.insert(at, b"9e\x1b-"[next() % 4]),
+                _ => drop(bytes.splice(at..at, b"\\u001b[2J".iter().copied())),
+            }
+        }
+        let Ok(record) = RunRecord::from_json(&String::from_utf8_lossy(&bytes)) else { continue };
+        let printed = std::panic::catch_unwind(|| text(&record) + &wavetank_report::junit(&record));
+        assert!(printed.is_ok(), "round {round}: {}", String::from_utf8_lossy(&bytes));
+        let printed = text(&record);
+        assert!(printed.lines().all(|line| line.chars().count() <= COLUMNS_MAX), "round {round}: {printed}");
+        assert!(!printed.contains('\u{1b}'), "round {round}: {printed}");
+        accepted += 1;
+    }
+    assert!(accepted > 100, "only {accepted} of them were records");
+}
+
 /// A lower bound is printed as one.
 #[test]
 fn dropped_requests_hide_the_percentiles_they_belong_to() {

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use wavetank_measure::Totals;
+use wavetank_measure::Ledger;
 use wavetank_plan::{Nanos, Plan, UserError};
 use wavetank_record::{EnvironmentDoc, EventLine, IntervalLine, PHASE_ENDED, PlanDoc, RunRecord, SampleLine};
 
@@ -132,30 +132,34 @@ impl OpenedRun {
         })
     }
 
-    /// Everything that was sealed, added up: what a killed run can still be judged by.
+    /// Everything that was sealed, added up and judged: what a killed run can still be told by. What does not
+    /// add up stays noted in the ledger.
     ///
     /// # Errors
     /// A usage error if the files cannot be read at all.
-    pub fn totals(&self, plan: &Plan) -> Result<(Totals, ReadReport), UserError> {
-        let mut totals = self.empty_totals(plan);
-        let report = self.read_intervals(|sealed| match sealed {
-            Sealed::Next(line) => totals.add(&line.interval),
-            Sealed::Instead(line) => {
-                totals = self.empty_totals(plan);
-                totals.add(&line.interval);
-            }
+    pub fn ledger(&self, plan: &Plan) -> Result<(Ledger, ReadReport), UserError> {
+        let mut ledger = self.empty_ledger(plan);
+        let report = self.read_intervals(|sealed| {
+            let line = match sealed {
+                Sealed::Next(line) => line,
+                Sealed::Instead(line) => {
+                    ledger = self.empty_ledger(plan);
+                    line
+                }
+            };
+            let _ = ledger.add(&line.interval);
         })?;
-        Ok((totals, report))
+        Ok((ledger, report))
     }
 
-    fn empty_totals(&self, plan: &Plan) -> Totals {
-        let mut totals = Totals::new(plan);
+    fn empty_ledger(&self, plan: &Plan) -> Ledger {
+        let mut ledger = Ledger::new(plan);
         for event in self.events.iter().filter(|event| event.kind == PHASE_ENDED) {
             if let Some(phase) = event.phase {
-                totals.phase_ended(phase, Nanos(event.at_ns));
+                ledger.phase_ended(phase, Nanos(event.at_ns));
             }
         }
-        totals
+        ledger
     }
 }
 

@@ -46,7 +46,7 @@ fn a_finished_run_has_all_its_files() {
     assert_eq!((run.record.as_ref(), run.environment.as_ref()), (Some(&record()), Some(&meta().environment)));
     assert_eq!((run.events.as_slice(), run.samples.as_slice()), ([event].as_slice(), [sample].as_slice()));
     assert_eq!(PlanDoc::hash(&run.plan_yaml), PlanDoc::hash(&meta().plan_yaml));
-    assert_eq!(run.totals(&plan()).expect("it can be read").0, sum(3));
+    assert_eq!(run.ledger(&plan()).expect("it can be read").0.totals(), &sum(3));
 }
 
 #[test]
@@ -69,11 +69,12 @@ fn checkpoints_come_each_minute_and_add_up() {
         (0..).zip(text.lines()).filter(|(_, line)| line.contains("\"checkpoint\"")).collect();
     assert_eq!(checkpoints.iter().map(|&(at, _)| at).collect::<Vec<_>>(), [61, 122]);
     let run = open(writer.dir()).expect("it opens");
-    assert_eq!(run.totals(&plan()).expect("it can be read").0, sum(130));
+    assert_eq!(run.ledger(&plan()).expect("it can be read").0.totals(), &sum(130));
     // Without the first minute the checkpoint stands for it.
     let rest: Vec<_> = text.lines().skip(61).collect();
     fs::write(&path, rest.join("\n") + "\n").expect("the folder is writable");
-    let (totals, report) = run.totals(&plan()).expect("it can be read");
+    let (ledger, report) = run.ledger(&plan()).expect("it can be read");
+    let totals = ledger.totals();
     assert_eq!((report.missing, report.intervals), (0, 69));
     let (whole, judged) = (sum(130), wavetank_measure::Selection::Judged);
     assert_eq!(totals.view(judged).counters, whole.view(judged).counters);
@@ -133,5 +134,5 @@ fn time_may_jump() {
         assert!(writer.interval(Nanos::from_secs(now), &interval(1)).is_none());
     }
     let run = open(writer.dir()).expect("it opens");
-    assert_eq!(run.totals(&plan()).expect("it can be read").1.intervals, 7);
+    assert_eq!(run.ledger(&plan()).expect("it can be read").1.intervals, 7);
 }

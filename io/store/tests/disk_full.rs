@@ -74,15 +74,15 @@ fn on_a_tiny_disk(disk: &Path) {
     let [problem] = problems.as_slice() else { panic!("told {} times: {problems:?}", problems.len()) };
     assert_eq!(problem.source.kind(), ErrorKind::StorageFull);
     // What is there while the disk is full reads back whole: no torn line in the middle.
-    let (_, report) = open(writer.dir()).expect("it opens").totals(&plan()).expect("it can be read");
+    let (_, report) = open(writer.dir()).expect("it opens").ledger(&plan()).expect("it can be read");
     assert_eq!((report.damaged, report.torn, report.missing), (0, 0, 0));
     assert!((3..60).contains(&report.intervals), "{report:?}");
     fs::remove_file(&ballast).expect("the ballast is there");
     assert!(write(&mut writer, 60, 62).is_empty(), "it goes on silently");
     // The checkpoint makes up for the lost seconds.
-    let (totals, report) = open(writer.dir()).expect("it opens").totals(&plan()).expect("it can be read");
+    let (ledger, report) = open(writer.dir()).expect("it opens").ledger(&plan()).expect("it can be read");
     let (view, whole) =
-        [&totals, &sum(62)].map(|totals| totals.view(wavetank_measure::Selection::Judged)).into();
+        [ledger.totals(), &sum(62)].map(|totals| totals.view(wavetank_measure::Selection::Judged)).into();
     assert_eq!((view.counters, view.open, view.response), (whole.counters, whole.open, whole.response));
     assert_eq!((report.damaged, report.missing), (0, 0));
     let dir = writer.finish(&record()).expect("there is room again");
