@@ -80,7 +80,9 @@ impl Server {
         let line = format!("{program} {}", words.join(" "));
         let child = cpus::spawn_on(session.cpus.target, &mut command)?;
         let mut server = Self { child, address, kind, per_question: 0, command: line };
-        server.wait_until_it_accepts().with_context(|| std::fs::read_to_string(&talk).unwrap_or_default())?;
+        server.wait_until_it_accepts().with_context(|| {
+            format!("it says `{}`", std::fs::read_to_string(&talk).unwrap_or_default().trim())
+        })?;
         let first = server.count()?;
         server.per_question = server.count()? - first;
         Ok(server)
