@@ -10,7 +10,7 @@ use crate::units;
 const CELL_COLUMNS: usize = 10;
 /// The percentiles shown, by field name and heading.
 const SHOWN: [(&str, &str); 4] = [("p50", "p50"), ("p90", "p90"), ("p99", "p99"), ("p99_9", "p99.9")];
-/// A part whose p99 is below this share of the response's is left out: it explains nothing.
+/// A part whose p99, or whose count, is below this share of the response's is left out: it explains nothing.
 const WORTH_SHOWING: f64 = 0.05;
 
 /// Adds the table; nothing if nothing was timed.
@@ -62,7 +62,9 @@ fn rows(record: &RunRecord) -> Vec<(&'static str, &Times)> {
         ("transfer", &record.transfer_us),
         ("lag", &record.lag_us),
     ];
-    let worth = |times: &Times| reference > 0.0 && p99(times) > reference * WORTH_SHOWING;
+    // A few connections opened before the load are in nobody's response time.
+    let many = |times: &Times| times.count as f64 > record.response_us.count as f64 * WORTH_SHOWING;
+    let worth = |times: &Times| reference > 0.0 && p99(times) > reference * WORTH_SHOWING && many(times);
     rows.extend(parts.into_iter().filter(|(_, times)| worth(times)));
     rows.push(("failed", &record.failed_us));
     rows
