@@ -159,32 +159,38 @@ fn accounting(case: &Case<'_>, decisive: &mut Vec<Finding>) -> Option<Cause> {
 /// every one of them.
 fn judged(case: &Case<'_>, doubts: &[Finding], decisive: &mut Vec<Finding>) -> Vec<Cause> {
     let broken = case.facts.results.iter().chain(&case.facts.stop).filter(|result| result.ok == Some(false));
-    let (mut causes, mut excuses, mut proven) = (Vec::new(), Vec::new(), false);
+    let (mut proven, mut causes, mut excuses) = (Vec::new(), Vec::new(), Vec::new());
     for result in broken {
-        let excuse = matters::excuse(case, result, !doubts.is_empty());
-        proven |= excuse.is_none() && matters::is_proof(case, result);
-        let blame = excuse.as_ref().map_or_else(|| blame::of_broken(case, result), |excuse| excuse.blame);
-        causes.push(Cause {
+        let cause = |blame| Cause {
             status: Status::Fail,
             reason: result.expr.clone(),
             blame,
             headline: words::broke(result),
-        });
-        excuses.extend(excuse);
+        };
+        match matters::excuse(case, result, !doubts.is_empty()) {
+            None if matters::is_proof(case, result) => proven.push(cause(blame::of_broken(case, result))),
+            None => causes.push(cause(Blame::Unknown)),
+            Some(excuse) => {
+                causes.push(cause(Blame::Unknown));
+                excuses.push(excuse);
+            }
+        }
     }
-    if proven {
+    let whole: Vec<_> = matters::generator_share(case).into_iter().chain(matters::knee(case)).collect();
+    let mut all: Vec<_> = whole.iter().map(invalid).collect();
+    if proven.is_empty() {
+        all.extend(excuses.iter().map(invalid));
+    } else {
         // The verdict stands on what no doubt can turn.
         for excuse in &mut excuses {
             excuse.decisive = false;
         }
-    } else {
-        causes.extend(excuses.iter().map(invalid));
     }
-    let whole: Vec<_> = matters::generator_share(case).into_iter().chain(matters::knee(case)).collect();
-    causes.extend(whole.iter().map(invalid));
+    all.extend(proven);
+    all.extend(causes);
     decisive.extend(whole);
     decisive.extend(excuses);
-    causes
+    all
 }
 
 fn invalid(finding: &Finding) -> Cause {

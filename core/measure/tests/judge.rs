@@ -276,7 +276,9 @@ fn warmup_is_judged_by_nothing() {
     let mut stopping = plan;
     stopping.stop = vec![condition("failed > 10%")];
     let mut book = Ledger::new(&stopping);
-    seconds().into_iter().for_each(|second| drop(book.add(&second.seal())));
+    for second in seconds() {
+        let _ = book.add(&second.seal());
+    }
     assert_eq!(book.stop_fired(), None);
 }
 

@@ -1,0 +1,7 @@
+//! Contract §5, clause by clause: each with a case on both sides of its boundary.
+
+mod case;
+#[path = "../../../measure/tests/common/mod.rs"]
+mod common;
+mod doubts;
+mod verdict;
