@@ -176,7 +176,8 @@ impl Agent {
 
     /// The plan's last arrival has passed; what is under way goes on.
     pub fn handle_draining(&mut self, now: Nanos) {
-        if self.state == State::Running {
+        // After a suspension the end may come before the timeout that marks the beginning.
+        if matches!(self.state, State::Committed | State::Running) {
             self.load_ended.get_or_insert(now);
             self.enter(State::Draining);
         }

@@ -68,7 +68,9 @@ impl Peer {
 
     pub(crate) fn end(&self) -> AgentEnd {
         match self.done {
-            Some((intervals, cause)) if intervals == self.seen => AgentEnd::Sealed(cause),
+            Some((intervals, cause)) if self.is_settled() && intervals == self.seen => {
+                AgentEnd::Sealed(cause)
+            }
             _ if self.lost => AgentEnd::Lost,
             _ => AgentEnd::Unfinished,
         }

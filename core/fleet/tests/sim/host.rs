@@ -9,18 +9,17 @@ pub(crate) struct Host {
     pub(crate) kind: Kind,
     pub(crate) plan: Nanos,
     pub(crate) lead_in: Nanos,
-    pub(crate) ready_at: Option<Nanos>,
+    ready_at: Option<Nanos>,
     /// Whether it answered that it is prepared.
     pub(crate) prepared: bool,
-    /// Whether a process that was here before it did.
-    pub(crate) prepared_before: bool,
+
     /// Zero of its run's clock.
     pub(crate) zero: Option<Nanos>,
     /// First and last instant at which it sent something new.
     pub(crate) load_from: Option<Nanos>,
     pub(crate) load_to: Option<Nanos>,
     /// When it will have ended.
-    pub(crate) end_at: Option<Nanos>,
+    end_at: Option<Nanos>,
     pub(crate) sealed: u64,
     pub(crate) changes: Vec<(Nanos, Change)>,
     pub(crate) stopped: bool,

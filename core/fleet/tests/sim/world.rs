@@ -21,6 +21,8 @@ pub(crate) struct World {
     controller: Option<Controller>,
     agents: Vec<Option<Agent>>,
     pub(crate) hosts: Vec<Host>,
+    /// Hosts that died and were replaced.
+    fallen: Vec<(usize, Host)>,
     /// Under way, by instant of arrival.
     wires: BTreeMap<(Nanos, u64), (usize, Message)>,
     sent: u64,
@@ -94,6 +96,7 @@ impl World {
             controller: Some(Controller::new(setup, Nanos::ZERO)),
             agents: (0..agents).map(|_| Some(Agent::new())).collect(),
             hosts: (0..agents).map(host).collect(),
+            fallen: Vec::new(),
             wires: BTreeMap::new(),
             sent: 0,
             acts: acts.into(),
@@ -139,12 +142,12 @@ impl World {
             self.outcome.is_some() || self.controller_died.is_some(),
             "a run whose controller lives ends"
         );
-        for (number, host) in self.hosts.iter().enumerate() {
+        for (number, host) in self.records().into_iter().enumerate() {
             assert!(host.zero.is_none() || host.gone.is_some(), "agent {number} was left under load");
             assert!(self.noticed[number] <= host.sealed, "agent {number}: noticed more than was sealed");
         }
         let Some(outcome) = &self.outcome else { return };
-        for (agent, host) in outcome.agents.iter().zip(&self.hosts) {
+        for (agent, host) in outcome.agents.iter().zip(self.records()) {
             assert_eq!(agent.intervals, self.noticed[agent.agent.0 as usize]);
             if let AgentEnd::Sealed(cause) = agent.end {
                 assert_eq!(agent.intervals, host.sealed, "sealed, but not all intervals noticed");
@@ -156,15 +159,25 @@ impl World {
         if outcome.is_complete() {
             self.judge_changes();
             assert!(
-                self.hosts.iter().all(|host| host.zero == outcome.started_at),
+                self.records().iter().all(|host| host.zero == outcome.started_at),
                 "complete without a common start"
             );
         }
     }
 
+    /// Of each agent the host that took part in the run: the present one, unless one before it did.
+    fn records(&self) -> Vec<&Host> {
+        let took_part = |number| {
+            let mut hosts =
+                self.fallen.iter().filter(move |(fallen, _)| *fallen == number).map(|(_, host)| host);
+            hosts.find(|host| host.zero.is_some())
+        };
+        self.hosts.iter().enumerate().map(|(number, host)| took_part(number).unwrap_or(host)).collect()
+    }
+
     /// All hosts have carried out all changes that fell into their load, in order.
     fn judge_changes(&self) {
-        for host in &self.hosts {
+        for host in self.records() {
             let end = host.load_to.zip(host.zero).map_or(Nanos::ZERO, |(to, zero)| to - zero);
             let within = |changes: &[(Nanos, Change)]| -> Vec<_> {
                 changes.iter().copied().filter(|change| change.0 < end).collect()
@@ -249,14 +262,8 @@ impl World {
         self.tell(|| format!("agent {number} {}", if lives { "is back" } else { "dies" }));
         if lives && self.agents[number].is_none() {
             self.agents[number] = Some(Agent::new());
-            let old = std::mem::take(&mut self.hosts[number]);
-            if old.load_from.is_none() {
-                let prepared_before = old.prepared || old.prepared_before;
-                self.hosts[number] = Host { prepared_before, ..Host::new(old.kind, old.plan, old.lead_in) };
-            } else {
-                // The record of the load stays with the dead; its successor is never told to start.
-                self.hosts[number] = old;
-            }
+            let host = Host::new(self.hosts[number].kind, self.scenario.plan, self.scenario.lead_in);
+            self.fallen.push((number, std::mem::replace(&mut self.hosts[number], host)));
         } else if !lives {
             self.agents[number] = None;
             self.hosts[number].die(now);
@@ -331,7 +338,8 @@ impl World {
 
     /// An agent may have died since, unnoticed as yet.
     fn all_were_prepared(&self) -> bool {
-        self.hosts.iter().all(|host| host.prepared || host.prepared_before)
+        let before = |number| self.fallen.iter().any(|(fallen, host)| *fallen == number && host.prepared);
+        self.hosts.iter().enumerate().all(|(number, host)| host.prepared || before(number))
     }
 
     fn notice(&mut self, notice: Notice) {
