@@ -193,8 +193,9 @@ fn a_silent_agent_is_lost_after_three_beats_and_may_come_back() {
     assert_eq!(desk.outcome().expect("nobody is left").agents[0].end, AgentEnd::Lost);
 
     let mut desk = Desk::new(2);
+    desk.report(0, Report::Prepared { seq: 1 });
+    desk.report(1, Report::Prepared { seq: 1 });
     for agent in 0..2 {
-        desk.report(agent, Report::Prepared { seq: 1 });
         desk.report(agent, Report::Accepted { seq: 2 });
     }
     desk.wait(Nanos::from_secs(20), &[0]);
