@@ -40,6 +40,13 @@ pub struct Plan {
     pub tags: BTreeMap<String, String>,
 }
 
+impl Plan {
+    /// When the last phase ends by time; `None` if only a number of requests ends it.
+    pub fn load_end(&self) -> Option<Nanos> {
+        self.phases.iter().map(Phase::end).reduce(|last, end| Some(last?.max(end?))).flatten()
+    }
+}
+
 /// One place requests go to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {

@@ -1,6 +1,6 @@
 //! [`Collector`]: the threads' intervals become the host's.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use wavetank_measure::Interval;
 use wavetank_plan::Nanos;
@@ -10,7 +10,7 @@ use crate::messages::{Sample, SealedInterval};
 /// Merges what load threads seal, off the load threads. An interval of the host is complete when every
 /// thread that still runs has sealed it; they come out in order of time.
 pub struct Collector {
-    running: usize,
+    running: BTreeSet<u16>,
     partial: BTreeMap<Nanos, Merged>,
 }
 
@@ -23,68 +23,77 @@ pub struct Merged {
     pub samples: Vec<Sample>,
     /// What does not add up, if anything.
     pub accounting: Vec<String>,
-    threads: usize,
+    /// Who has sealed it.
+    threads: BTreeSet<u16>,
 }
 
 impl Collector {
-    /// For `threads` load threads.
-    pub const fn new(threads: usize) -> Self {
-        Self { running: threads, partial: BTreeMap::new() }
+    /// For `threads` load threads, numbered from 0.
+    pub fn new(threads: u16) -> Self {
+        Self { running: (0..threads).collect(), partial: BTreeMap::new() }
     }
 
     /// Take in what one thread sealed.
     pub fn sealed(&mut self, sealed: SealedInterval) {
         let merged = self.partial.entry(sealed.interval.from).or_default();
-        merged.threads += 1;
+        let first = merged.threads.is_empty();
+        merged.threads.extend(sealed.interval.threads.iter().map(|health| health.thread));
         merged.samples.extend(sealed.samples);
         merged.accounting.extend(sealed.accounting);
-        if merged.threads == 1 {
+        if first {
             merged.interval = sealed.interval;
         } else {
             merged.interval.merge(&sealed.interval);
         }
     }
 
-    /// A thread will seal nothing more.
-    pub fn thread_ended(&mut self) {
-        self.running -= 1;
+    /// This thread will seal nothing more.
+    pub fn thread_ended(&mut self, thread: u16) {
+        self.running.remove(&thread);
     }
 
-    /// Whether threads still run.
-    pub const fn any_running(&self) -> bool {
-        self.running > 0
+    /// Whether threads still run, or intervals wait to be polled.
+    pub fn is_over(&self) -> bool {
+        self.running.is_empty() && self.partial.is_empty()
     }
 
     /// The next complete interval.
     pub fn poll(&mut self) -> Option<Merged> {
         let first = self.partial.first_entry()?;
-        (first.get().threads >= self.running).then(|| first.remove())
+        first.get().threads.is_superset(&self.running).then(|| first.remove())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use wavetank_measure::ThreadHealth;
+
     use super::*;
 
-    fn sealed(second: i64) -> SealedInterval {
-        let interval =
-            Interval { from: Nanos::from_secs(second), len: Nanos::SECOND, users: 1, ..Interval::default() };
+    fn sealed(thread: u16, second: i64) -> SealedInterval {
+        let interval = Interval {
+            from: Nanos::from_secs(second),
+            len: Nanos::SECOND,
+            users: 1,
+            threads: vec![ThreadHealth { thread, ..ThreadHealth::default() }],
+            ..Interval::default()
+        };
         SealedInterval { interval, samples: Vec::new(), accounting: None }
     }
 
     #[test]
     fn an_interval_is_complete_when_every_thread_sealed_it() {
         let mut collector = Collector::new(2);
-        collector.sealed(sealed(0));
-        collector.sealed(sealed(1));
-        assert!(collector.poll().is_none());
-        collector.sealed(sealed(0));
+        collector.sealed(sealed(0, 0));
+        collector.sealed(sealed(0, 1));
+        collector.thread_ended(0);
+        assert!(collector.poll().is_none(), "thread 1 still owes second 0");
+        collector.sealed(sealed(1, 0));
         let merged = collector.poll().expect("both sealed second 0");
         assert_eq!((merged.interval.from, merged.interval.users), (Nanos::ZERO, 2));
         assert!(collector.poll().is_none());
-        collector.thread_ended();
+        collector.thread_ended(1);
         assert_eq!(collector.poll().map(|merged| merged.interval.users), Some(1));
-        collector.thread_ended();
-        assert!(collector.poll().is_none() && !collector.any_running());
+        assert!(collector.poll().is_none() && collector.is_over());
     }
 }

@@ -32,11 +32,11 @@ pub(crate) fn demo(args: &DemoArgs) -> Result<u8, UserError> {
         "1. Closed loop: {USERS} users, each sends after its last answer, for {LENGTH}\n"
     ));
     let closed = Options { connections: Some(USERS), ..options("demo-closed") };
-    let closed = make(closed, args, &mut talk)?;
+    let closed = make(&closed, args, &mut talk)?;
     output::print(&told(&closed));
     output::print(&format!("2. Open loop: {RATE_PER_S} arrivals a second on a schedule, for {LENGTH}\n"));
     let open = Options { rate: Some(Rate::per_second(RATE_PER_S)), ..options("demo-open") };
-    let open = make(open, args, &mut talk)?;
+    let open = make(&open, args, &mut talk)?;
     output::print(&told(&open));
     output::print(&lesson(&closed.record, &open.record));
     if let Some(folder) = &open.archive {
@@ -68,7 +68,7 @@ struct Made {
 }
 
 /// One run against a target of its own.
-fn make(options: Options, args: &DemoArgs, talk: &mut Talk) -> Result<Made, UserError> {
+fn make(options: &Options, args: &DemoArgs, talk: &mut Talk) -> Result<Made, UserError> {
     let server = wavetank_target::start(ServeOptions {
         listen: vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 0))],
         threads: Some(1),
@@ -78,7 +78,7 @@ fn make(options: Options, args: &DemoArgs, talk: &mut Talk) -> Result<Made, User
     let address = server.addresses()[0];
     let url = TargetUrl::parse(&format!("http://{address}{PATH}"))?;
     let host = wavetank_observe::host_facts();
-    let plan = Arc::new(resolve(&options, &url, &[address], &host)?.plan);
+    let plan = Arc::new(resolve(options, &url, &[address], &host)?.plan);
     let execution = Execution {
         load: load_doc(&plan, false),
         plan,
@@ -87,6 +87,7 @@ fn make(options: Options, args: &DemoArgs, talk: &mut Talk) -> Result<Made, User
         runs_dir: Some(RunsDir::new(&args.runs_dir)),
         // The freeze is counted from the first request: a probe would start its clock too early.
         probe: false,
+        repeatable: false,
     };
     let Executed { record, archive } = execute(execution, talk)?;
     let counted = server.truth().requests;

@@ -40,6 +40,7 @@ pub(crate) fn run(args: RunArgs) -> Result<u8, UserError> {
             host: &host,
             command: &command,
             runs_dir: (!no_archive).then(|| RunsDir::new(&runs_dir)),
+            repeatable: true,
             probe: !options.no_probe && is_safe(&plan.scenarios[0].steps[0].request.method),
         },
         &mut talk,

@@ -1,24 +1,33 @@
-//! [`Conductor`]: the control loop of a run on this host.
+//! [`Conductor`]: the controller of a run, and the book that is kept of it.
 //!
-//! It hears what load threads seal, hands it on (evaluation, archive, terminal) and decides when the run
-//! is over. It never touches the load: threads are told only to start, to drain and to finish.
+//! It hears what the agent seals, hands it on (ledger, archive, terminal) and decides when the run must
+//! end before its time. It never touches the load: the agent is told only to drain or to stop.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use wavetank_diagnose::Ending;
 use wavetank_driver::{Clock, Signals};
-use wavetank_engine::{Collector, Command, LoadThreads, Merged, Message, Sample};
+use wavetank_engine::{LoadThreads, Merged, Sample};
+use wavetank_fleet::{
+    AgentEnd, AgentId, Controller, ControllerAction, EndCause, Notice, Outcome, Reason, RunSetup,
+};
+use wavetank_link::{ControllerLink, in_process};
 use wavetank_measure::{ErrorClass, Ledger};
 use wavetank_plan::constants::SIGNAL_DRAIN_MAX;
-use wavetank_plan::{Nanos, Plan};
+use wavetank_plan::{HostFacts, Nanos, Plan, UserError};
 use wavetank_record::{EventLine, Number, PHASE_ENDED, SampleLine};
 use wavetank_store::{ArchiveWriter, StoreProblem};
 
+use super::agent_host::{AgentHost, Happening};
 use super::talk::Talk;
 
 /// How long the loop waits for a message before it looks at signals and deadlines.
 const LOOK_AROUND: Duration = Duration::from_millis(20);
+/// From the commitment to the first connection: time to write the archive's first files.
+const MARGIN: Nanos = Nanos::from_millis(50);
+/// What an agent is given beyond the plan's own end before it must stop by itself.
+const END_SLACK: Nanos = Nanos::from_secs(10);
 
 /// What a run was made into.
 pub(crate) struct Conducted {
@@ -26,259 +35,302 @@ pub(crate) struct Conducted {
     pub(crate) ending: Ending,
     pub(crate) events: Vec<EventLine>,
     pub(crate) archive: Option<ArchiveWriter>,
-    /// Threads whose intervals are missing, in words.
+    /// What is missing, in words.
     pub(crate) lost: Vec<String>,
-    /// What did not add up, in words.
-    pub(crate) accounting: Vec<String>,
 }
 
 impl Conducted {
     /// No load was sent.
     pub(crate) fn nothing(plan: &Plan, ending: Ending, archive: Option<ArchiveWriter>) -> Self {
-        let (events, lost, accounting) = (Vec::new(), Vec::new(), Vec::new());
-        Self { ledger: Ledger::new(plan), ending, events, archive, lost, accounting }
+        Self { ledger: Ledger::new(plan), ending, events: Vec::new(), archive, lost: Vec::new() }
     }
 }
 
-/// Where the run stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
-    Running,
-    /// No new load; until then at most.
-    Draining(Nanos),
-    /// Threads were told to end.
-    Finishing,
-}
+/// Opens the archive once the start is known, given as an instant of the process's clock.
+pub(crate) type OpenArchive<'a> = Box<dyn FnOnce(Nanos, &mut Talk) -> Option<ArchiveWriter> + 'a>;
 
 /// See the module's description.
 pub(crate) struct Conductor<'a> {
     plan: Arc<Plan>,
-    /// The run's clock.
+    /// The process's clock until the start is agreed, then the run's.
     clock: Clock,
-    threads: LoadThreads,
-    collector: Collector,
+    controller: Controller,
+    link: ControllerLink,
+    agent: AgentHost,
     signals: Signals,
     signals_seen: u32,
-    stage: Stage,
-    drained: usize,
-    resolved_last: Nanos,
-    ending: Ending,
+    /// The run ends before its time.
+    ending_early: bool,
+    book: Book<'a>,
+    open_archive: Option<OpenArchive<'a>>,
+    outcome: Option<Outcome>,
+    /// The zero of the run's clock on the process's.
+    zero: Nanos,
+}
+
+/// Everything written down during the run.
+struct Book<'a> {
     ledger: Ledger,
+    ending: Ending,
+    events: Vec<EventLine>,
     archive: Option<ArchiveWriter>,
     talk: &'a mut Talk,
-    events: Vec<EventLine>,
     sampled: Vec<ErrorClass>,
     lost: Vec<String>,
-    accounting: Vec<String>,
 }
 
 impl<'a> Conductor<'a> {
-    /// Threads are prepared and told to start; `clock` is the run's.
+    /// A run of `plan` on this host. `clock` is the process's.
     pub(crate) fn new(
         plan: Arc<Plan>,
+        plan_hash: &str,
         clock: Clock,
-        threads: LoadThreads,
+        host: &HostFacts,
         signals: Signals,
-        archive: Option<ArchiveWriter>,
+        open_archive: OpenArchive<'a>,
         talk: &'a mut Talk,
     ) -> Self {
+        let (link, mut agents) = in_process(1);
+        let agent_link = agents.pop().expect("a link for one agent has one end for it");
+        let setup = RunSetup {
+            margin: MARGIN,
+            lead_in: LoadThreads::lead(&plan),
+            end_by: plan.load_end().map(|end| end.after(plan.drain).after(END_SLACK)),
+            ..RunSetup::new(1, plan_hash)
+        };
         Self {
-            collector: Collector::new(threads.len()),
-            ledger: Ledger::new(&plan),
-            signals_seen: 0,
-            stage: Stage::Running,
-            drained: 0,
-            resolved_last: Nanos::ZERO,
-            ending: Ending::Finished,
-            events: Vec::new(),
-            sampled: Vec::new(),
-            lost: Vec::new(),
-            accounting: Vec::new(),
+            controller: Controller::new(setup, clock.now()),
+            link,
+            agent: AgentHost::new(agent_link, Arc::clone(&plan), clock, host.cpus.clone()),
+            signals_seen: signals.received(),
+            signals,
+            ending_early: false,
+            book: Book {
+                ledger: Ledger::new(&plan),
+                ending: Ending::Finished,
+                events: Vec::new(),
+                archive: None,
+                talk,
+                sampled: Vec::new(),
+                lost: Vec::new(),
+            },
+            open_archive: Some(open_archive),
+            outcome: None,
+            zero: Nanos::ZERO,
             plan,
             clock,
-            threads,
-            signals,
-            archive,
-            talk,
         }
     }
 
-    /// Until every thread has ended.
-    pub(crate) fn run(mut self) -> Conducted {
-        while self.collector.any_running() {
-            if let Some(message) = self.threads.message(LOOK_AROUND) {
-                self.hear(message);
+    /// Until the run is over. Fails only if it could not begin: nothing was sent then.
+    pub(crate) fn run(mut self) -> Result<Conducted, UserError> {
+        let outcome = loop {
+            self.steer();
+            if let Some(outcome) = self.outcome.take() {
+                break outcome;
             }
-            while let Some(merged) = self.collector.poll() {
-                self.interval(merged);
+            for happening in self.agent.turn(LOOK_AROUND) {
+                self.note(happening);
             }
             self.look_around();
+        };
+        self.book.talk.settle();
+        self.settle(&outcome)?;
+        let Book { ledger, ending, events, archive, lost, .. } = self.book;
+        Ok(Conducted { ledger, ending, events, archive, lost })
+    }
+
+    /// What the outcome means for the book.
+    fn settle(&mut self, outcome: &Outcome) -> Result<(), UserError> {
+        for agent in &outcome.agents {
+            let refused = agent.refused.iter().find_map(|reason| match reason {
+                Reason::Host(line) => Some(line.clone()),
+                _ => None,
+            });
+            if let Some(line) = refused.filter(|_| outcome.started_at.is_none()) {
+                let hint = "look at `ulimit -a` and at the limits of the container";
+                return Err(UserError::refused("host_cannot", format!("this host {line}"), hint));
+            }
+            match agent.end {
+                AgentEnd::Sealed(EndCause::Plan | EndCause::Command) => {}
+                AgentEnd::Sealed(EndCause::Orphaned | EndCause::Overdue) | AgentEnd::Unfinished => {
+                    self.book.lost.push("the load did not end when it should have and was cut".to_owned());
+                }
+                AgentEnd::Lost => self.book.lost.push("the agent of this host was lost".to_owned()),
+            }
         }
-        self.talk.settle();
-        self.threads.join();
-        if matches!(self.ending, Ending::Finished)
-            && self.plan.phases.iter().any(|phase| phase.requests_max.is_some())
-            && let Some(class) = self.ledger.only_class()
+        let counted = self.plan.phases.iter().any(|phase| phase.requests_max.is_some());
+        if matches!(self.book.ending, Ending::Finished)
+            && counted
+            && let Some(class) = self.book.ledger.only_class()
         {
-            self.ending = Ending::Hopeless { class };
+            self.book.ending = Ending::Hopeless { class };
         }
-        Conducted {
-            ledger: self.ledger,
-            ending: self.ending,
-            events: self.events,
-            archive: self.archive,
-            lost: self.lost,
-            accounting: self.accounting,
+        Ok(())
+    }
+
+    /// Let the controller's machine hear and act.
+    fn steer(&mut self) {
+        let now = self.now();
+        while let Ok(Some((from, message))) = self.link.receive(Duration::ZERO) {
+            self.controller.handle_message(from, message, now);
+        }
+        if self.controller.poll_timeout().is_some_and(|at| at <= now) {
+            self.controller.handle_timeout(now);
+        }
+        while let Some(action) = self.controller.poll() {
+            match action {
+                // A lost message is repeated by the machine.
+                ControllerAction::Send { to, message } => drop(self.link.send(to, message)),
+                ControllerAction::Notify(notice) => self.notice(notice),
+            }
         }
     }
 
-    fn hear(&mut self, message: Message) {
-        match message {
-            Message::Ready(_) => {}
-            Message::Sealed(sealed) => self.collector.sealed(*sealed),
-            Message::Drained(_, at) => {
-                self.drained += 1;
-                self.resolved_last = self.resolved_last.max(at);
-                if self.drained == self.threads.len() {
-                    self.counted_phases_end();
-                    self.finish();
+    fn notice(&mut self, notice: Notice) {
+        match notice {
+            Notice::Committed(zero) => {
+                if let Some(open) = self.open_archive.take() {
+                    self.book.archive = open(zero, self.book.talk);
+                }
+                self.zero = zero;
+                self.clock = self.clock.with_zero_at(zero);
+            }
+            Notice::Sealed { .. } => {}
+            Notice::Lost(AgentId(agent)) => self.event("agent_lost", format!("agent {agent} is silent")),
+            Notice::Back(AgentId(agent)) => self.event("agent_back", format!("agent {agent} is back")),
+            Notice::Refused { reason, .. } => self.event("command_refused", format!("{reason:?}")),
+            Notice::Over(outcome) => self.outcome = Some(outcome),
+        }
+    }
+
+    fn note(&mut self, happening: Happening) {
+        match happening {
+            Happening::Interval(merged) => self.interval(*merged),
+            Happening::Drained(resolved_last) => {
+                // A phase bounded by a number of requests ends when its last request does (contract §8).
+                for (index, phase) in (0_u16..).zip(&Arc::clone(&self.plan).phases) {
+                    if phase.requests_max.is_some() && !phase.warmup {
+                        self.phase_ended(index, resolved_last);
+                    }
                 }
             }
-            Message::Finished(_) => self.collector.thread_ended(),
-            Message::Failed(thread, errno) => {
-                self.collector.thread_ended();
-                self.event("thread_failed", format!("load thread {thread} failed: {errno}"));
-                self.lost.push(format!("load thread {thread} failed: {errno}"));
-                self.finish();
+            Happening::DrainOver => {
+                self.event("drain_over", "the drain's bound was reached; what is unanswered stays open");
             }
-        }
-    }
-
-    /// A phase bounded by a number of requests ends when its last request does (contract §8).
-    fn counted_phases_end(&mut self) {
-        let plan = Arc::clone(&self.plan);
-        for (index, phase) in (0_u16..).zip(&plan.phases) {
-            if phase.requests_max.is_some() && !phase.warmup {
-                self.phase_ended(index, self.resolved_last);
+            Happening::ThreadFailed(thread, errno) => {
+                let text = format!("load thread {thread} failed: {errno}");
+                self.book.lost.push(text.clone());
+                self.event("thread_failed", text);
             }
         }
     }
 
     fn interval(&mut self, merged: Merged) {
         let Merged { interval, samples, accounting, .. } = merged;
-        self.accounting.extend(accounting);
-        if let Err(violation) = self.ledger.add(&interval) {
+        let now = self.clock.now();
+        for text in accounting {
+            self.event("accounting_broken", text);
+        }
+        if let Err(violation) = self.book.ledger.add(&interval) {
             self.event("accounting_broken", violation.to_string());
         }
-        let now = self.clock.now();
-        let problem = self.archive.as_mut().and_then(|archive| archive.interval(now, &interval));
-        self.store_problem(problem);
+        let problem = self.book.archive.as_mut().and_then(|archive| archive.interval(now, &interval));
+        self.book.store_problem(problem, now);
         for sample in samples {
-            self.sample(&sample);
+            self.book.sample(&self.plan, &sample, now);
         }
-        if self.stage == Stage::Finishing {
+        if self.ending_early {
             return;
         }
-        self.talk.progress(&interval);
-        if let Some(class) = self.ledger.hopeless() {
+        self.book.talk.progress(&interval);
+        if let Some(class) = self.book.ledger.hopeless() {
             self.event("hopeless", format!("nothing was done, every request failed: {}", class.name()));
-            self.stop(Ending::Hopeless { class }, Nanos::ZERO);
-        } else if self.stage == Stage::Running
-            && let Some((condition, at)) = self.ledger.stop_fired()
-        {
+            self.end(Ending::Hopeless { class }, None);
+        } else if let Some((condition, at)) = self.book.ledger.stop_fired() {
             let condition = condition.to_owned();
             self.event("stop_fired", format!("stop condition fired: {condition}"));
-            self.stop(Ending::StopFired { condition, at }, self.plan.drain.min(SIGNAL_DRAIN_MAX));
+            self.end(Ending::StopFired { condition, at }, Some(self.plan.drain.min(SIGNAL_DRAIN_MAX)));
         }
     }
 
-    /// Signals and deadlines.
     fn look_around(&mut self) {
         let received = self.signals.received();
-        if received > self.signals_seen {
-            self.signals_seen = received;
-            self.event("signal_received", format!("signal {received}"));
-            if received == 1 && self.stage == Stage::Running {
-                self.talk
-                    .say("stopping: waiting for answers under way (at most 10 s; once more stops at once)");
-                self.stop(Ending::Signal, self.plan.drain.min(SIGNAL_DRAIN_MAX));
-            } else {
-                self.ending = Ending::Signal;
-                self.finish();
-            }
+        if received == self.signals_seen {
+            return;
         }
-        let now = self.clock.now();
-        match self.stage {
-            Stage::Running => {
-                let ends = self.plan.phases.iter().map(wavetank_plan::Phase::end);
-                let last = ends.reduce(|last, end| Some(last?.max(end?))).flatten();
-                if last.is_some_and(|last| last.after(self.plan.drain) <= now) {
-                    self.event("drain_over", "the drain's bound was reached; what is unanswered stays open");
-                    self.finish();
-                }
-            }
-            Stage::Draining(until) if until <= now => self.finish(),
-            Stage::Draining(_) | Stage::Finishing => {}
+        let first = !self.ending_early && received == 1;
+        self.signals_seen = received;
+        self.event("signal_received", format!("signal {received}"));
+        if first {
+            self.book
+                .talk
+                .say("stopping: waiting for answers under way (at most 10 s; once more stops at once)");
+            self.end(Ending::Signal, Some(self.plan.drain.min(SIGNAL_DRAIN_MAX)));
+        } else {
+            self.end(Ending::Signal, None);
         }
     }
 
-    /// End the load before its time: no more arrivals, then wait for answers at most `drain`.
-    fn stop(&mut self, ending: Ending, drain: Nanos) {
-        let now = self.clock.now();
-        self.ending = ending;
-        for index in 0..self.plan.phases.len() as u16 {
-            self.phase_ended(index, now);
+    /// End the load before its time: drain at most that long, or stop at once.
+    fn end(&mut self, ending: Ending, drain: Option<Nanos>) {
+        self.book.ending = ending;
+        if !std::mem::replace(&mut self.ending_early, true) {
+            let now = self.clock.now();
+            for index in 0..self.plan.phases.len() as u16 {
+                self.phase_ended(index, now);
+            }
         }
-        self.threads.tell(Command::Drain);
-        self.stage = Stage::Draining(now.after(drain));
-        if drain == Nanos::ZERO {
-            self.finish();
+        match drain.filter(|&drain| drain > Nanos::ZERO) {
+            Some(drain) => self.controller.drain(drain, self.now()),
+            None => self.controller.stop(self.now()),
         }
     }
 
-    fn finish(&mut self) {
-        if self.stage != Stage::Finishing {
-            self.stage = Stage::Finishing;
-            self.threads.tell(Command::Finish(self.clock.now()));
-        }
+    /// Now on the process's clock, which is the fleet's.
+    fn now(&self) -> Nanos {
+        self.clock.now() + self.zero
     }
 
     /// Number `phase` ended at `at`; the archive must know too, to count alike when it is read back.
     fn phase_ended(&mut self, phase: u16, at: Nanos) {
-        let name = self.plan.phases[usize::from(phase)].name.clone();
-        self.ledger.phase_ended(phase, at);
-        let text = format!("phase {name} ended");
-        self.tell(EventLine { at_ns: at.0, kind: PHASE_ENDED.to_owned(), text, phase: Some(phase) });
+        let text = format!("phase {} ended", self.plan.phases[usize::from(phase)].name);
+        self.book.ledger.phase_ended(phase, at);
+        let event = EventLine { at_ns: at.0, kind: PHASE_ENDED.to_owned(), text, phase: Some(phase) };
+        self.book.event(event, at);
     }
 
     fn event(&mut self, kind: &str, text: impl Into<String>) {
-        let at_ns = self.clock.now().0;
-        self.tell(EventLine { at_ns, kind: kind.to_owned(), text: text.into(), phase: None });
+        let now = self.clock.now();
+        let event = EventLine { at_ns: now.0, kind: kind.to_owned(), text: text.into(), phase: None };
+        self.book.event(event, now);
     }
+}
 
-    fn tell(&mut self, event: EventLine) {
+impl Book<'_> {
+    fn event(&mut self, event: EventLine, now: Nanos) {
         let problem = self.archive.as_mut().and_then(|archive| archive.event(&event));
         self.events.push(event);
-        self.store_problem(problem);
+        self.store_problem(problem, now);
     }
 
     /// The disk refused: tell once, go on.
-    fn store_problem(&mut self, problem: Option<StoreProblem>) {
+    fn store_problem(&mut self, problem: Option<StoreProblem>, now: Nanos) {
         if let Some(problem) = problem {
             self.talk.warn(&format!("{problem}; the load goes on\nhint: {}", problem.hint()));
-            self.events.push(problem.event(self.clock.now()));
+            self.events.push(problem.event(now));
         }
     }
 
     /// Keep the first failure of each class of all threads.
-    fn sample(&mut self, sample: &Sample) {
+    fn sample(&mut self, plan: &Plan, sample: &Sample, now: Nanos) {
         if self.sampled.contains(&sample.class) {
             return;
         }
         self.sampled.push(sample.class);
-        let line = sample_line(&self.plan, sample);
+        let line = sample_line(plan, sample);
         let problem = self.archive.as_mut().and_then(|archive| archive.sample(&line));
-        self.store_problem(problem);
+        self.store_problem(problem, now);
     }
 }
 

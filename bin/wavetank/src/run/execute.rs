@@ -2,23 +2,15 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use wavetank_diagnose::{Circumstances, Ending};
 use wavetank_driver::{Clock, Errno, Signals, WallClock};
-use wavetank_engine::{Command, LoadThreads, Message};
 use wavetank_observe::{CpuTimes, ProcessUsage, process_usage};
-use wavetank_pace::Share;
 use wavetank_plan::{HostFacts, Nanos, Plan, UserError};
 use wavetank_record::{EnvironmentDoc, HostDoc, LoadDoc, PlanDoc, RunRecord, Setup, Wall};
 use wavetank_store::{ArchiveWriter, RunMeta, RunsDir, new_id};
 
 use super::{Conducted, Conductor, Probed, Talk, Told, judge, probe};
-
-/// Time to write the archive's first files before the load begins.
-const ARCHIVE_SLACK: Nanos = Nanos::from_millis(40);
-/// How long a prepared load thread may take to say so.
-const READY_WITHIN: Duration = Duration::from_secs(5);
 
 /// What to execute, and around what.
 pub(crate) struct Execution<'a> {
@@ -32,6 +24,8 @@ pub(crate) struct Execution<'a> {
     pub(crate) runs_dir: Option<RunsDir>,
     /// Send the uncounted request first.
     pub(crate) probe: bool,
+    /// The command can be typed again, so that advice may build on it.
+    pub(crate) repeatable: bool,
 }
 
 /// A finished run.
@@ -43,45 +37,40 @@ pub(crate) struct Executed {
 
 /// Run the plan. Fails only before anything was sent, where this host cannot.
 pub(crate) fn execute(execution: Execution<'_>, talk: &mut Talk) -> Result<Executed, UserError> {
-    let Execution { plan, load, host, command, runs_dir, probe: wants_probe } = execution;
+    let Execution { plan, load, host, command, runs_dir, probe: wants_probe, repeatable } = execution;
     let signals = Signals::listen().map_err(|errno| host_cannot("listen for signals", errno))?;
     let clock = Clock::starting_now();
+    let wall_at_zero = WallClock::unix_ns() - clock.now().0;
     let probed = if wants_probe { probe(&plan, clock) } else { Probed::none() };
     if let Some(cure) = &probed.cure {
         talk.say(&format!("note       {cure}"));
     }
-    let plan_doc = PlanDoc::new(&plan);
+    let yaml = PlanDoc::new(&plan).to_yaml();
     let before = Before { usage: process_usage(), cpu_times: CpuTimes::read() };
-    let lead = LoadThreads::lead(&plan) + ARCHIVE_SLACK;
-    let started = WallClock::unix_ns() + lead.0;
-    let environment = EnvironmentDoc {
+    let mut environment = EnvironmentDoc {
         id: new_id(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         command: command.to_owned(),
-        started_at: Wall(started.unsigned_abs()).rfc3339(),
+        started_at: Wall((wall_at_zero + clock.now().0).unsigned_abs()).rfc3339(),
         load,
         probe: probed.doc,
         engine: "epoll".to_owned(),
         host: HostDoc::from(host),
     };
-    let archive = archive(runs_dir.as_ref(), &plan, &plan_doc, &environment, started, talk);
-    let conducted = match probed.failure {
-        Some(failure) => {
-            let ending = Ending::ProbeFailed { class: failure.class, message: failure.detail };
-            Conducted::nothing(&plan, ending, archive)
-        }
-        None => {
-            let (threads, clock) = start(&plan, clock, host)?;
-            Conductor::new(Arc::clone(&plan), clock, threads, signals, archive, talk).run()
-        }
+    let hash = PlanDoc::hash(&yaml);
+    let mut open = |start: Nanos, talk: &mut Talk| {
+        let started = Wall((wall_at_zero + start.0).unsigned_abs());
+        environment.started_at = started.rfc3339();
+        archive(runs_dir.as_ref(), &plan.name, &yaml, &environment, started, talk)
     };
-    let around = Around {
-        plan: &plan,
-        hash: PlanDoc::hash(&plan_doc.to_yaml()),
-        environment: &environment,
-        host,
-        before,
+    let conducted = if let Some(failure) = probed.failure {
+        let archive = open(clock.now(), talk);
+        let ending = Ending::ProbeFailed { class: failure.class, message: failure.detail };
+        Conducted::nothing(&plan, ending, archive)
+    } else {
+        Conductor::new(Arc::clone(&plan), &hash, clock, host, signals, Box::new(open), talk).run()?
     };
+    let around = Around { plan: &plan, hash, environment: &environment, host, before, repeatable };
     Ok(conclude(conducted, &around, (probed.setup, probed.cure), talk))
 }
 
@@ -97,6 +86,7 @@ struct Around<'a> {
     environment: &'a EnvironmentDoc,
     host: &'a HostFacts,
     before: Before,
+    repeatable: bool,
 }
 
 fn conclude(
@@ -105,10 +95,9 @@ fn conclude(
     (setup, cure): (Setup, Option<String>),
     talk: &mut Talk,
 ) -> Executed {
-    let Conducted { mut ledger, ending, events, archive, mut lost, accounting } = conducted;
+    let Conducted { mut ledger, ending, events, archive, lost } = conducted;
     // Noted in the ledger; the verdict speaks of it.
     let _ = ledger.close();
-    lost.extend(accounting);
     let usage = process_usage();
     let before = &around.before;
     let steal =
@@ -136,6 +125,9 @@ fn conclude(
         events: &events,
     });
     record.notes.extend(cure);
+    if !around.repeatable {
+        record.next.clear();
+    }
     let folder = archive.and_then(|archive| match archive.finish(&record) {
         Ok(folder) => Some(folder),
         Err(problem) => {
@@ -149,19 +141,19 @@ fn conclude(
 /// The archive, if one is wanted and the disk allows; otherwise that is told and the run goes on without.
 fn archive(
     runs_dir: Option<&RunsDir>,
-    plan: &Plan,
-    plan_doc: &PlanDoc,
+    name: &str,
+    plan_yaml: &str,
     environment: &EnvironmentDoc,
-    started: i64,
+    started: Wall,
     talk: &mut Talk,
 ) -> Option<ArchiveWriter> {
     let meta = RunMeta {
-        name: plan.name.clone(),
+        name: name.to_owned(),
         id: environment.id.clone(),
-        started: Wall(started.unsigned_abs()),
+        started,
         agent: "local".to_owned(),
         epoch: 1,
-        plan_yaml: plan_doc.to_yaml(),
+        plan_yaml: plan_yaml.to_owned(),
         environment: environment.clone(),
     };
     match ArchiveWriter::create(runs_dir?, &meta) {
@@ -171,24 +163,6 @@ fn archive(
             None
         }
     }
-}
-
-/// Prepare the load threads and start them. Returns them with the run's clock.
-fn start(plan: &Arc<Plan>, clock: Clock, host: &HostFacts) -> Result<(LoadThreads, Clock), UserError> {
-    let threads = LoadThreads::prepare(plan, Share::WHOLE, clock, &host.cpus)
-        .map_err(|errno| host_cannot("prepare its load threads", errno))?;
-    for _ in 0..threads.len() {
-        if !matches!(threads.message(READY_WITHIN), Some(Message::Ready(_))) {
-            return Err(UserError::refused(
-                "not_ready",
-                "a load thread did not get ready within 5 s",
-                "is this host overloaded?",
-            ));
-        }
-    }
-    let zero = clock.now().after(LoadThreads::lead(plan));
-    threads.tell(Command::Start(zero));
-    Ok((threads, clock.with_zero_at(zero)))
 }
 
 /// The kernel refused what every run needs.

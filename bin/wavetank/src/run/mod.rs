@@ -1,5 +1,6 @@
 //! The parts of a run that the commands share.
 
+mod agent_host;
 mod conduct;
 mod execute;
 mod judge;

@@ -1,0 +1,202 @@
+//! [`AgentHost`]: the agent of this host, with its load threads.
+//!
+//! A run on one host is a fleet of one: the agent's machine decides, this carries it out. The load ends
+//! by itself when the plan is over; the machine is told. Data of sealed intervals goes beside the link.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use wavetank_driver::{Clock, Errno};
+use wavetank_engine::{Change, Collector, Command, LoadThreads, Merged, Message};
+use wavetank_fleet::{Agent, AgentAction};
+use wavetank_link::AgentLink;
+use wavetank_pace::Share;
+use wavetank_plan::{Nanos, Plan};
+
+/// What the one who runs the agent must know.
+pub(crate) enum Happening {
+    /// An interval of all threads is complete.
+    Interval(Box<Merged>),
+    /// Nothing is under way any more; the last request was resolved at that instant of the run's clock.
+    Drained(Nanos),
+    /// The drain's bound was reached with requests under way.
+    DrainOver,
+    /// A thread's driver failed.
+    ThreadFailed(u16, Errno),
+}
+
+/// See the module's description.
+pub(crate) struct AgentHost {
+    agent: Agent,
+    link: AgentLink,
+    plan: Arc<Plan>,
+    /// The process's clock, on which the fleet agrees.
+    clock: Clock,
+    cpus: Vec<u32>,
+    load: Option<Load>,
+    /// Number of the next interval.
+    seq: u64,
+    happenings: Vec<Happening>,
+}
+
+/// The load threads and what is known of them.
+struct Load {
+    threads: LoadThreads,
+    collector: Collector,
+    /// Zero of the run's clock, once it is agreed.
+    zero: Option<Nanos>,
+    ready: usize,
+    drained: usize,
+    resolved_last: Nanos,
+    finishing: bool,
+}
+
+impl AgentHost {
+    pub(crate) fn new(link: AgentLink, plan: Arc<Plan>, clock: Clock, cpus: Vec<u32>) -> Self {
+        Self { agent: Agent::new(), link, plan, clock, cpus, load: None, seq: 0, happenings: Vec::new() }
+    }
+
+    /// Hear the controller and the load threads, waiting at most `wait` for the latter; then act.
+    pub(crate) fn turn(&mut self, wait: Duration) -> Vec<Happening> {
+        while let Ok(Some(message)) = self.link.receive(Duration::ZERO) {
+            self.agent.handle_message(message, self.clock.now());
+        }
+        self.act();
+        if let Some(load) = &self.load
+            && let Some(message) = load.threads.message(wait)
+        {
+            self.hear(message);
+        }
+        self.look_around();
+        self.act();
+        std::mem::take(&mut self.happenings)
+    }
+
+    fn act(&mut self) {
+        while let Some(action) = self.agent.poll() {
+            match action {
+                // One that cannot be delivered is repeated by the machine, or nobody is there to miss it.
+                AgentAction::Send(message) => drop(self.link.send(message)),
+                AgentAction::Prepare { share, .. } => self.prepare(share),
+                AgentAction::StartAt(zero) => {
+                    if let Some(load) = &mut self.load {
+                        load.zero = Some(zero);
+                        load.threads.tell(Command::Start(zero));
+                    }
+                }
+                AgentAction::Change { at, change } => self.tell(Command::Change(
+                    at,
+                    match change {
+                        wavetank_fleet::Change::Rate(rate) => Change::Rate(rate),
+                        wavetank_fleet::Change::Users(users) => Change::Users(users),
+                    },
+                )),
+                AgentAction::Drain => self.tell(Command::Drain),
+                AgentAction::Stop => self.finish(),
+            }
+        }
+    }
+
+    fn prepare(&mut self, share: Share) {
+        match LoadThreads::prepare(&self.plan, share, self.clock, &self.cpus) {
+            Ok(threads) => {
+                self.load = Some(Load {
+                    collector: Collector::new(threads.len() as u16),
+                    threads,
+                    zero: None,
+                    ready: 0,
+                    drained: 0,
+                    resolved_last: Nanos::ZERO,
+                    finishing: false,
+                });
+            }
+            Err(errno) => {
+                let line = format!("cannot prepare load threads: {errno}");
+                self.agent.handle_prepared(Err(line), self.clock.now());
+            }
+        }
+    }
+
+    fn hear(&mut self, message: Message) {
+        let Some(load) = &mut self.load else { return };
+        let now = self.clock.now();
+        match message {
+            Message::Ready(_) => {
+                load.ready += 1;
+                if load.ready == load.threads.len() {
+                    self.agent.handle_prepared(Ok(()), now);
+                }
+            }
+            Message::Sealed(sealed) => load.collector.sealed(*sealed),
+            Message::Drained(_, at) => {
+                load.drained += 1;
+                load.resolved_last = load.resolved_last.max(at);
+                if load.drained == load.threads.len() {
+                    self.happenings.push(Happening::Drained(load.resolved_last));
+                    self.agent.handle_draining(now);
+                    self.finish();
+                }
+            }
+            Message::Finished(thread) => load.collector.thread_ended(thread),
+            Message::Failed(thread, errno) => {
+                load.collector.thread_ended(thread);
+                self.happenings.push(Happening::ThreadFailed(thread, errno));
+                self.finish();
+            }
+        }
+        self.collect();
+    }
+
+    /// Hand out complete intervals; when the last one is out, the agent has finished.
+    fn collect(&mut self) {
+        let Some(load) = &mut self.load else { return };
+        let now = self.clock.now();
+        while let Some(merged) = load.collector.poll() {
+            self.happenings.push(Happening::Interval(Box::new(merged)));
+            self.agent.handle_sealed(self.seq, now);
+            self.seq += 1;
+        }
+        if load.collector.is_over()
+            && let Some(load) = self.load.take()
+        {
+            load.threads.join();
+            self.agent.handle_finished(now);
+        }
+    }
+
+    /// Deadlines: the machine's, and the end of the plan's drain.
+    fn look_around(&mut self) {
+        let now = self.clock.now();
+        if self.agent.poll_timeout().is_some_and(|at| at <= now) {
+            self.agent.handle_timeout(now);
+        }
+        let Some(Load { zero: Some(zero), finishing: false, .. }) = self.load else { return };
+        let Some(end) = self.plan.load_end() else { return };
+        if now >= zero.after(end) {
+            self.agent.handle_draining(now);
+        }
+        if now >= zero.after(end).after(self.plan.drain) {
+            self.happenings.push(Happening::DrainOver);
+            self.finish();
+        }
+    }
+
+    fn tell(&self, command: Command) {
+        if let Some(load) = &self.load {
+            load.threads.tell(command);
+        }
+    }
+
+    /// End the load threads at one instant, now.
+    fn finish(&mut self) {
+        let now = self.clock.now();
+        let Some(load) = &mut self.load else {
+            return self.agent.handle_finished(now);
+        };
+        if !load.finishing {
+            load.finishing = true;
+            // Before the start the instant means nothing, and threads just end.
+            load.threads.tell(Command::Finish(now - load.zero.unwrap_or(Nanos::ZERO)));
+        }
+    }
+}
