@@ -15,7 +15,7 @@ use wheel::{Entry, NONE, Place, Wheel};
 /// called at least every four minutes.
 ///
 /// A slot of the near wheel is about a microsecond wide; timers of the slot that is due are ordered by a
-/// small heap, so [`Timers::pop`] gives them by deadline. See [`wheel`] for the two wheels.
+/// small heap, so [`Timers::pop`] gives them by deadline. The wheels themselves: `timers/wheel.rs`.
 #[derive(Clone, Debug)]
 pub struct Timers<T> {
     wheel: Wheel<T>,
