@@ -158,16 +158,18 @@ fn accounting(case: &Case<'_>, decisive: &mut Vec<Finding>) -> Option<Cause> {
 /// Broken thresholds and the stop condition that fired: failures, unless doubt about the generator could turn
 /// every one of them.
 fn judged(case: &Case<'_>, doubts: &[Finding], decisive: &mut Vec<Finding>) -> Vec<Cause> {
-    let broken = case.facts.results.iter().chain(&case.facts.stop).filter(|result| result.ok == Some(false));
+    let broken = case.facts.results.iter().filter(|result| result.ok == Some(false));
+    let broken = broken.map(|result| (result, words::broke(result)));
+    let fired = case.facts.stop.iter().map(|stop| (stop, words::fired(stop)));
     let (mut proven, mut causes, mut excuses) = (Vec::new(), Vec::new(), Vec::new());
-    for result in broken {
+    for (result, headline) in broken.chain(fired) {
         let cause = |blame| Cause {
             status: Status::Fail,
             reason: result.expr.clone(),
             blame,
-            headline: words::broke(result),
+            headline: headline.clone(),
         };
-        match matters::excuse(case, result, !doubts.is_empty()) {
+        match matters::excuse(case, result, &headline, !doubts.is_empty()) {
             None if matters::is_proof(case, result) => proven.push(cause(blame::of_broken(case, result))),
             None => causes.push(cause(Blame::Unknown)),
             Some(excuse) => {

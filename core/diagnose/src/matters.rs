@@ -37,7 +37,13 @@ pub(crate) fn generator_share(case: &Case<'_>) -> Option<Finding> {
 }
 
 /// Rules (b) and (c): why a broken condition does not prove anything against the target, if so.
-pub(crate) fn excuse(case: &Case<'_>, result: &ThresholdResult, doubted: bool) -> Option<Finding> {
+/// `broke` says that it did, in words.
+pub(crate) fn excuse(
+    case: &Case<'_>,
+    result: &ThresholdResult,
+    broke: &str,
+    doubted: bool,
+) -> Option<Finding> {
     let finding = |code, message, evidence| Finding {
         code,
         blame: Blame::Generator,
@@ -47,7 +53,6 @@ pub(crate) fn excuse(case: &Case<'_>, result: &ThresholdResult, doubted: bool) -
         hint: "the target is not proven at fault: repeat with a lower load or a stronger load host"
             .to_owned(),
     };
-    let broke = words::broke(result);
     if result.holds_without_generator == Some(true) {
         let message = format!("{broke}, but it would hold without what failed or was dropped on this side");
         return Some(finding("generator_failures", message, drops_in_words(case)));

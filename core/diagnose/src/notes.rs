@@ -10,7 +10,7 @@ use crate::{Finding, words};
 pub(crate) const STEAL_MAX: f64 = 0.05;
 
 /// Less is not worth a line.
-const STEAL_MIN: f64 = 0.001;
+const STEAL_MIN: f64 = 0.01;
 
 /// All notes. `doubts` did not change the verdict if `unchanged`.
 pub(crate) fn notes(case: &Case<'_>, doubts: &[Finding], unchanged: bool) -> Vec<String> {
@@ -80,7 +80,10 @@ fn unanswered(case: &Case<'_>) -> Option<String> {
 }
 
 fn lowered(case: &Case<'_>) -> Option<String> {
-    let lowered = case.facts.plan.phases.iter().find(|phase| phase.max_open_by != MaxOpenBy::Plan)?;
+    // A limit that nothing was dropped for is the plan's to tell, not the result's.
+    let dropped = case.judged.counters.dropped() > 0;
+    let lowered =
+        case.facts.plan.phases.iter().find(|phase| dropped && phase.max_open_by != MaxOpenBy::Plan)?;
     let what = match lowered.max_open_by {
         MaxOpenBy::Files => "file limit",
         MaxOpenBy::Memory => "memory",

@@ -58,3 +58,8 @@ pub(crate) fn broke(result: &ThresholdResult) -> String {
     let at = result.at.map_or(String::new(), |at| format!(" at {:.0} s", at.as_secs_f64()));
     format!("`{}` broke: {}{at}", result.expr, value(result))
 }
+
+/// `` stop condition `failed > 50% for 10s` fired: 62.0 % ``; the run's end tells when.
+pub(crate) fn fired(result: &ThresholdResult) -> String {
+    format!("stop condition `{}` fired: {}", result.expr, value(result))
+}

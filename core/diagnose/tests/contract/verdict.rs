@@ -83,6 +83,7 @@ fn a_stop_condition_that_fired_fails() {
     assert!(from_ten(ErrorClass::NoFiles).said().starts_with("invalid generator 3: generator"));
     let hold = run([]).stopping("done_rate > 50/s for 2s");
     check(&hold, "fail unknown 1: done_rate > 50/s for 2s");
+    assert_eq!(hold.diagnosis().headline, "stop condition `done_rate > 50/s for 2s` fired: 100/s");
 }
 
 #[test]
@@ -230,5 +231,8 @@ fn circumstances_are_notes_and_change_nothing() {
     assert_eq!(noted(unanswered), [told]);
     let mut lowered = run([]);
     lowered.plan.phases[0].max_open_by = wavetank_plan::MaxOpenBy::Files;
-    assert_eq!(noted(lowered), ["at most 1,000 requests at once: this host's file limit allowed no more"]);
+    assert!(noted(lowered).is_empty(), "nothing was dropped for it");
+    let mut reached = run([(19, Second::at(19).done(99, 5).dropped(1, DropReason::NoFiles))]);
+    reached.plan.phases[0].max_open_by = wavetank_plan::MaxOpenBy::Files;
+    assert_eq!(noted(reached), ["at most 1,000 requests at once: this host's file limit allowed no more"]);
 }
