@@ -3,6 +3,8 @@
 //! Knows no pacing, no users and no histograms of requests: it takes [`Flight`]s and answers with
 //! [`Outcome`]s. A connection lost under a request is re-opened only when a next request wants it.
 
+mod timeouts;
+
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -14,11 +16,13 @@ use wavetank_plan::{Close, ConnectionUse, Nanos, Plan};
 use wavetank_wire::h1::{Answer, Eof, Limits, ResponseReader};
 
 use crate::failure::{self, Failure};
+use crate::pool::Pool;
 use crate::recorder::Recorder;
 use crate::requests::Requests;
 use crate::seat::{Flight, Seat, State};
 use crate::slab::Id;
 use crate::sources::Sources;
+use timeouts::Timer;
 
 /// What came of a request.
 pub(crate) enum Outcome {
@@ -28,15 +32,6 @@ pub(crate) enum Outcome {
     Answered(Id, Answer, Nanos, Nanos),
     /// It was not answered.
     Broken(Id, Failure, Nanos),
-}
-
-/// What goes off.
-#[derive(Clone, Copy)]
-enum Timer {
-    /// Something about this seat.
-    Seat(u32),
-    /// The oldest request waiting for any connection.
-    Waiting,
 }
 
 /// See the module's description.
@@ -50,15 +45,9 @@ pub(crate) struct Connections<D> {
     pub(crate) seats: Vec<Seat>,
     /// Driver slot → seat.
     seat_of_slot: Vec<u32>,
-    shared: bool,
+    /// Where seats are shared; otherwise each belongs to its users.
+    pool: Option<Pool>,
     pipeline: usize,
-    /// Shared seats with an open connection and nothing to do, most recently used last.
-    idle: Vec<u32>,
-    /// Shared seats without a connection.
-    closed: Vec<u32>,
-    /// Requests waiting for any shared connection.
-    waiting: VecDeque<Flight>,
-    waiting_armed: bool,
     opening: usize,
     next_address: usize,
     pub(crate) outcomes: VecDeque<Outcome>,
@@ -82,12 +71,9 @@ impl<D: Driver> Connections<D> {
             timers: Timers::new(),
             seats: (0..seats).map(|_| Seat::new(limits)).collect(),
             seat_of_slot: Vec::new(),
-            shared: plan.scenarios[0].connection == ConnectionUse::Shared,
+            pool: (plan.scenarios[0].connection == ConnectionUse::Shared)
+                .then(|| Pool::new(u32::try_from(seats).expect("fewer seats than 2^32"))),
             pipeline: plan.http.pipeline as usize,
-            idle: Vec::new(),
-            closed: (0..u32::try_from(seats).expect("fewer seats than 2^32")).rev().collect(),
-            waiting: VecDeque::new(),
-            waiting_armed: false,
             opening: 0,
             // Threads start at different addresses of a target with several.
             next_address: thread as usize,
@@ -115,16 +101,12 @@ impl<D: Driver> Connections<D> {
     }
 
     fn submit_shared(&mut self, flight: Flight, phase: u16, rec: &mut Recorder) {
-        while let Some(seat) = self.idle.pop() {
-            let entry = &mut self.seats[seat as usize];
-            entry.stacked = false;
-            if entry.state == State::Open && entry.flights.is_empty() {
-                return self.dispatch(seat, flight, rec);
-            }
+        let Some(pool) = &mut self.pool else { return };
+        if let Some(seat) = pool.take_idle(&mut self.seats) {
+            return self.dispatch(seat, flight, rec);
         }
-        self.waiting.push_back(flight);
-        if !self.waiting_armed {
-            self.waiting_armed = true;
+        pool.wait(flight);
+        if !std::mem::replace(&mut pool.armed, true) {
             self.timers.insert(flight.deadline, Timer::Waiting);
         }
         self.open_for_waiting(phase, rec);
@@ -132,10 +114,12 @@ impl<D: Driver> Connections<D> {
 
     /// Open shared connections until as many are coming as requests wait.
     fn open_for_waiting(&mut self, phase: u16, rec: &mut Recorder) {
-        while self.opening < self.waiting.len() {
-            let Some(seat) = self.closed.pop() else { return };
-            let Some(flight) = self.waiting.front() else { return };
+        while let Some(pool) = &mut self.pool
+            && self.opening < pool.waiting()
+            && let Some(flight) = pool.first_waiting()
+        {
             let target = self.requests.get(flight.scenario, flight.step).target;
+            let Some(seat) = pool.take_closed() else { return };
             self.open(seat, target, phase, rec);
         }
     }
@@ -143,8 +127,8 @@ impl<D: Driver> Connections<D> {
     /// Open the connections of the first `count` seats ahead of a phase; one call opens one seat.
     pub(crate) fn open_ahead(&mut self, seat: u32, phase: u16, rec: &mut Recorder) {
         if self.seats[seat as usize].state == State::Closed {
-            if let Some(place) = self.closed.iter().rposition(|&closed| closed == seat) {
-                self.closed.swap_remove(place);
+            if let Some(pool) = &mut self.pool {
+                pool.take_this_closed(seat);
             }
             self.open(seat, 0, phase, rec);
         }
@@ -182,9 +166,9 @@ impl<D: Driver> Connections<D> {
         let entry = &mut self.seats[seat as usize];
         entry.state = State::Closed;
         entry.link = None;
-        if self.shared {
-            self.closed.push(seat);
-            if let Some(flight) = self.waiting.pop_front() {
+        if let Some(pool) = &mut self.pool {
+            pool.put_closed(seat);
+            if let Some(flight) = pool.take_waiting() {
                 self.outcomes.push_back(Outcome::Broken(flight.exchange, failure, at));
             }
         }
@@ -308,14 +292,18 @@ impl<D: Driver> Connections<D> {
             if entry.state != State::Open || entry.flights.len() >= self.pipeline {
                 return;
             }
-            let queue = if self.shared { &mut self.waiting } else { &mut entry.waiting };
-            if let Some(flight) = queue.pop_front() {
+            let next = match &mut self.pool {
+                Some(pool) => pool.take_waiting(),
+                None => entry.waiting.pop_front(),
+            };
+            if let Some(flight) = next {
                 self.dispatch(seat, flight, rec);
                 continue;
             }
-            if self.shared && entry.flights.is_empty() && !entry.stacked {
-                entry.stacked = true;
-                self.idle.push(seat);
+            if let Some(pool) = &mut self.pool
+                && entry.flights.is_empty()
+            {
+                pool.put_idle(seat, entry);
             }
             return;
         }
@@ -362,75 +350,9 @@ impl<D: Driver> Connections<D> {
         if let Some(flight) = entry.waiting.front() {
             let target = self.requests.get(flight.scenario, flight.step).target;
             self.open(seat, target, phase, rec);
-        } else if self.shared {
-            self.closed.push(seat);
+        } else if let Some(pool) = &mut self.pool {
+            pool.put_closed(seat);
             self.open_for_waiting(phase, rec);
-        }
-    }
-
-    /// When a timer goes off next.
-    pub(crate) fn next_timer(&mut self) -> Option<Nanos> {
-        self.timers.next()
-    }
-
-    /// Act on timers due at `now`. Whether any was.
-    pub(crate) fn expire(&mut self, now: Nanos, rec: &mut Recorder) -> bool {
-        let mut any = false;
-        while let Some((at, timer)) = self.timers.pop(now) {
-            any = true;
-            match timer {
-                Timer::Seat(seat) => self.expire_seat(seat, at, now, rec),
-                Timer::Waiting => self.expire_waiting(now),
-            }
-        }
-        any
-    }
-
-    fn expire_seat(&mut self, seat: u32, fired: Nanos, now: Nanos, rec: &mut Recorder) {
-        let connect_timeout = self.plan.http.connect_timeout;
-        let entry = &mut self.seats[seat as usize];
-        if entry.armed == Some(fired) {
-            entry.armed = None;
-        }
-        if entry.deadline(connect_timeout).is_some_and(|deadline| deadline <= now) {
-            match entry.state {
-                State::Connecting(_) => {
-                    if let Some(link) = entry.link.take() {
-                        self.driver.close(link, Close::Rst);
-                    }
-                    let phase = entry.phase;
-                    self.open_failed(seat, Failure::of(ErrorClass::ConnectTimeout), now, rec);
-                    self.open_for_waiting(phase, rec);
-                }
-                State::Open => self.end(seat, Failure::of(ErrorClass::RequestTimeout), true, now, rec),
-                State::Closed => {}
-            }
-        }
-        self.arm(seat);
-    }
-
-    fn expire_waiting(&mut self, now: Nanos) {
-        let class = if self.opening == 0 { ErrorClass::RequestTimeout } else { ErrorClass::ConnectTimeout };
-        while self.waiting.front().is_some_and(|flight| flight.deadline <= now) {
-            if let Some(flight) = self.waiting.pop_front() {
-                self.outcomes.push_back(Outcome::Broken(flight.exchange, Failure::of(class), now));
-            }
-        }
-        self.waiting_armed = false;
-        if let Some(flight) = self.waiting.front() {
-            self.waiting_armed = true;
-            self.timers.insert(flight.deadline, Timer::Waiting);
-        }
-    }
-
-    /// See that a timer goes off no later than the seat's next deadline.
-    #[inline]
-    fn arm(&mut self, seat: u32) {
-        let entry = &mut self.seats[seat as usize];
-        let Some(deadline) = entry.deadline(self.plan.http.connect_timeout) else { return };
-        if entry.armed.is_none_or(|armed| armed > deadline) {
-            entry.armed = Some(deadline);
-            self.timers.insert(deadline, Timer::Seat(seat));
         }
     }
 

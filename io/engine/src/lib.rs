@@ -13,6 +13,7 @@ mod failure;
 mod messages;
 mod opening;
 mod pacer;
+mod pool;
 mod probe;
 mod recorder;
 mod requests;

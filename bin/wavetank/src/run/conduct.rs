@@ -37,12 +37,15 @@ pub(crate) struct Conducted {
     pub(crate) archive: Option<ArchiveWriter>,
     /// What is missing, in words.
     pub(crate) lost: Vec<String>,
+    /// What load threads found not to add up, in words.
+    pub(crate) accounting: Vec<String>,
 }
 
 impl Conducted {
     /// No load was sent.
     pub(crate) fn nothing(plan: &Plan, ending: Ending, archive: Option<ArchiveWriter>) -> Self {
-        Self { ledger: Ledger::new(plan), ending, events: Vec::new(), archive, lost: Vec::new() }
+        let (events, lost, accounting) = (Vec::new(), Vec::new(), Vec::new());
+        Self { ledger: Ledger::new(plan), ending, events, archive, lost, accounting }
     }
 }
 
@@ -77,6 +80,7 @@ struct Book<'a> {
     talk: &'a mut Talk,
     sampled: Vec<ErrorClass>,
     lost: Vec<String>,
+    accounting: Vec<String>,
 }
 
 impl<'a> Conductor<'a> {
@@ -113,6 +117,7 @@ impl<'a> Conductor<'a> {
                 talk,
                 sampled: Vec::new(),
                 lost: Vec::new(),
+                accounting: Vec::new(),
             },
             open_archive: Some(open_archive),
             outcome: None,
@@ -136,8 +141,8 @@ impl<'a> Conductor<'a> {
         };
         self.book.talk.settle();
         self.settle(&outcome)?;
-        let Book { ledger, ending, events, archive, lost, .. } = self.book;
-        Ok(Conducted { ledger, ending, events, archive, lost })
+        let Book { ledger, ending, events, archive, lost, accounting, .. } = self.book;
+        Ok(Conducted { ledger, ending, events, archive, lost, accounting })
     }
 
     /// What the outcome means for the book.
@@ -230,9 +235,12 @@ impl<'a> Conductor<'a> {
         let Merged { interval, samples, accounting, .. } = merged;
         let now = self.clock.now();
         for text in accounting {
-            self.event("accounting_broken", text);
+            debug_assert!(false, "{text}");
+            self.event("accounting_broken", text.clone());
+            self.book.accounting.push(text);
         }
         if let Err(violation) = self.book.ledger.add(&interval) {
+            debug_assert!(false, "{violation}");
             self.event("accounting_broken", violation.to_string());
         }
         let problem = self.book.archive.as_mut().and_then(|archive| archive.interval(now, &interval));

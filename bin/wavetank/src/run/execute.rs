@@ -95,7 +95,7 @@ fn conclude(
     (setup, cure): (Setup, Option<String>),
     talk: &mut Talk,
 ) -> Executed {
-    let Conducted { mut ledger, ending, events, archive, lost } = conducted;
+    let Conducted { mut ledger, ending, events, archive, lost, accounting } = conducted;
     // Noted in the ledger; the verdict speaks of it.
     let _ = ledger.close();
     let usage = process_usage();
@@ -107,6 +107,7 @@ fn conclude(
         cpus: around.host.cpus.len() as u32,
         steal,
         lost,
+        accounting,
         ..Circumstances::default()
     };
     let mut record = judge(Told {

@@ -1,0 +1,89 @@
+//! What happens when time runs out for a connection or a request.
+//!
+//! Timers are lazy: one per seat, set no later than the seat's next deadline and looked at when it goes
+//! off, so that a request that is answered in time costs none.
+
+use wavetank_driver::Driver;
+use wavetank_measure::ErrorClass;
+use wavetank_plan::{Close, Nanos};
+
+use super::{Connections, Outcome};
+use crate::failure::Failure;
+use crate::recorder::Recorder;
+use crate::seat::State;
+
+/// What goes off.
+#[derive(Clone, Copy)]
+pub(super) enum Timer {
+    /// Something about this seat.
+    Seat(u32),
+    /// The oldest request waiting for any connection.
+    Waiting,
+}
+
+impl<D: Driver> Connections<D> {
+    /// When a timer goes off next.
+    pub(crate) fn next_timer(&mut self) -> Option<Nanos> {
+        self.timers.next()
+    }
+
+    /// Act on timers due at `now`. Whether any was.
+    pub(crate) fn expire(&mut self, now: Nanos, rec: &mut Recorder) -> bool {
+        let mut any = false;
+        while let Some((at, timer)) = self.timers.pop(now) {
+            any = true;
+            match timer {
+                Timer::Seat(seat) => self.expire_seat(seat, at, now, rec),
+                Timer::Waiting => self.expire_waiting(now),
+            }
+        }
+        any
+    }
+
+    fn expire_seat(&mut self, seat: u32, fired: Nanos, now: Nanos, rec: &mut Recorder) {
+        let connect_timeout = self.plan.http.connect_timeout;
+        let entry = &mut self.seats[seat as usize];
+        if entry.armed == Some(fired) {
+            entry.armed = None;
+        }
+        if entry.deadline(connect_timeout).is_some_and(|deadline| deadline <= now) {
+            match entry.state {
+                State::Connecting(_) => {
+                    if let Some(link) = entry.link.take() {
+                        self.driver.close(link, Close::Rst);
+                    }
+                    let phase = entry.phase;
+                    self.open_failed(seat, Failure::of(ErrorClass::ConnectTimeout), now, rec);
+                    self.open_for_waiting(phase, rec);
+                }
+                State::Open => self.end(seat, Failure::of(ErrorClass::RequestTimeout), true, now, rec),
+                State::Closed => {}
+            }
+        }
+        self.arm(seat);
+    }
+
+    fn expire_waiting(&mut self, now: Nanos) {
+        let class = if self.opening == 0 { ErrorClass::RequestTimeout } else { ErrorClass::ConnectTimeout };
+        let Some(pool) = &mut self.pool else { return };
+        while let Some(flight) = pool.take_expired(now) {
+            self.outcomes.push_back(Outcome::Broken(flight.exchange, Failure::of(class), now));
+        }
+        let next = pool.first_waiting().map(|flight| flight.deadline);
+        pool.armed = next.is_some();
+        if let Some(deadline) = next {
+            self.timers.insert(deadline, Timer::Waiting);
+        }
+    }
+
+    /// See that a timer goes off no later than the seat's next deadline.
+    #[inline]
+    pub(super) fn arm(&mut self, seat: u32) {
+        let entry = &mut self.seats[seat as usize];
+        let Some(deadline) = entry.deadline(self.plan.http.connect_timeout) else { return };
+        if entry.armed.is_none_or(|armed| armed > deadline) {
+            entry.armed = Some(deadline);
+            self.timers.insert(deadline, Timer::Seat(seat));
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! [`Pool`]: connections that any session of a load thread may use, and who waits for one.
+
+use std::collections::VecDeque;
+
+use wavetank_plan::Nanos;
+
+use crate::seat::{Flight, Seat, State};
+
+/// Shared seats by number, and the requests waiting for one of them.
+pub(crate) struct Pool {
+    /// With an open connection and nothing to do, most recently used last. A seat may have lost its
+    /// connection while it stood here; that is found out when it is taken.
+    idle: Vec<u32>,
+    /// Without a connection.
+    closed: Vec<u32>,
+    /// In order of their deadlines, which are all equally far from their begin.
+    waiting: VecDeque<Flight>,
+    /// A timer is set for the first of them.
+    pub(crate) armed: bool,
+}
+
+impl Pool {
+    /// All of `seats` seats closed; the lowest is opened first.
+    pub(crate) fn new(seats: u32) -> Self {
+        Self { idle: Vec::new(), closed: (0..seats).rev().collect(), waiting: VecDeque::new(), armed: false }
+    }
+
+    /// A seat that can send at once.
+    pub(crate) fn take_idle(&mut self, seats: &mut [Seat]) -> Option<u32> {
+        while let Some(seat) = self.idle.pop() {
+            let entry = &mut seats[seat as usize];
+            entry.stacked = false;
+            if entry.state == State::Open && entry.flights.is_empty() {
+                return Some(seat);
+            }
+        }
+        None
+    }
+
+    /// An open seat has nothing to do.
+    pub(crate) fn put_idle(&mut self, seat: u32, entry: &mut Seat) {
+        if !entry.stacked {
+            entry.stacked = true;
+            self.idle.push(seat);
+        }
+    }
+
+    /// A seat to open.
+    pub(crate) fn take_closed(&mut self) -> Option<u32> {
+        self.closed.pop()
+    }
+
+    /// This seat is to be opened, ahead of need.
+    pub(crate) fn take_this_closed(&mut self, seat: u32) {
+        if let Some(place) = self.closed.iter().rposition(|&closed| closed == seat) {
+            self.closed.swap_remove(place);
+        }
+    }
+
+    /// A seat has no connection any more.
+    pub(crate) fn put_closed(&mut self, seat: u32) {
+        self.closed.push(seat);
+    }
+
+    /// A request waits for any seat.
+    pub(crate) fn wait(&mut self, flight: Flight) {
+        self.waiting.push_back(flight);
+    }
+
+    /// The request that has waited longest.
+    pub(crate) fn take_waiting(&mut self) -> Option<Flight> {
+        self.waiting.pop_front()
+    }
+
+    /// The request that has waited longest, if its time is up at `now`.
+    pub(crate) fn take_expired(&mut self, now: Nanos) -> Option<Flight> {
+        self.waiting.pop_front_if(|flight| flight.deadline <= now)
+    }
+
+    /// The first to be served next.
+    pub(crate) fn first_waiting(&self) -> Option<&Flight> {
+        self.waiting.front()
+    }
+
+    /// How many wait.
+    pub(crate) fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+}
