@@ -177,9 +177,9 @@ impl<'a> Conversation<'a> {
         self.count_status(bytes);
         let mut due = Stamp::now();
         for byte in bytes {
+            self.wait(due)?;
             (&*self.stream).write_all(&[*byte]).map_err(|_| End::Broken)?;
             due = due.plus(gap);
-            self.wait(due)?;
         }
         Ok(())
     }
