@@ -1,10 +1,12 @@
 //! [`RunResult`]: the JSON of a run (`wavetank.run/1`), read by path, with the checks every run must pass.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::steady::{OffTime, expect_time};
 use crate::truth::Truth;
 
 /// Every error class of the contract.
@@ -152,17 +154,21 @@ impl RunResult {
         self
     }
 
-    /// Panics unless the time at `path` is within max(2 %, 1 ms) of `expected`.
+    /// Off unless the time at `path` is within max(2 %, 1 ms) of `expected`.
     #[track_caller]
-    pub fn close_to(&self, path: &str, expected: Duration) -> &Self {
+    pub fn close_to(&self, path: &str, expected: Duration) -> Result<(), OffTime> {
         let found = self.time(path);
         let tolerance = expected.mul_f64(0.02).max(Duration::from_millis(1));
-        let off = found.abs_diff(expected);
-        assert!(
-            off <= tolerance,
-            "{path} is {found:?}, the closed form says {expected:?} ± {tolerance:?}: {self}"
-        );
-        self
+        expect_time(found.abs_diff(expected) <= tolerance, || {
+            format!("{path} is {found:?}, the closed form says {expected:?} ± {tolerance:?}\n{self}")
+        })
+    }
+
+    /// Off unless the time at `path` lies in `range`.
+    #[track_caller]
+    pub fn within(&self, path: &str, range: RangeInclusive<Duration>) -> Result<(), OffTime> {
+        let found = self.time(path);
+        expect_time(range.contains(&found), || format!("{path} is {found:?}, must be in {range:?}\n{self}"))
     }
 }
 

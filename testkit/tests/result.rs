@@ -1,10 +1,11 @@
 //! The checks every run must pass catch what they are for: a check that cannot fail proves nothing.
 
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use wavetank_testkit::{RunResult, Truth};
+use wavetank_testkit::{RunResult, Truth, expect_time, steady};
 
 /// A run that obeys the contract: 100 offered, 90 done, 6 failed, 3 dropped, 1 open.
 fn right() -> Value {
@@ -25,9 +26,7 @@ fn right() -> Value {
 fn passes(path: &str, value: u64, check: impl Fn(&RunResult)) -> bool {
     let mut run = right();
     let place = path.split('.').fold(&mut run, |value, name| &mut value[name]);
-    if !path.is_empty() {
-        *place = value.into();
-    }
+    *place = value.into();
     let run = RunResult::new(run);
     catch_unwind(AssertUnwindSafe(|| check(&run))).is_ok()
 }
@@ -78,13 +77,24 @@ fn the_targets_count_is_the_wires() {
 #[test]
 fn closeness_is_two_percent_or_a_millisecond() {
     let close = |found_us: u64, expected_ms: u64| {
-        let expected = Duration::from_millis(expected_ms);
-        passes("response_us.p50", found_us, |run| {
-            run.close_to("response_us.p50", expected);
-        })
+        let mut run = right();
+        run["response_us"]["p50"] = found_us.into();
+        RunResult::new(run).close_to("response_us.p50", Duration::from_millis(expected_ms)).is_ok()
     };
     assert!(close(10_999, 10) && close(9_001, 10));
     assert!(!close(11_001, 10) && !close(8_999, 10));
     assert!(close(1_019_999, 1_000) && close(980_001, 1_000));
     assert!(!close(1_020_001, 1_000) && !close(979_999, 1_000));
+}
+
+#[test]
+fn a_steady_error_is_found_and_noise_is_not() {
+    let tries = Cell::new(0);
+    steady(|| {
+        tries.set(tries.get() + 1);
+        expect_time(tries.get() == 3, || "noise".into())
+    });
+    assert_eq!(tries.get(), 3);
+    let always = || steady(|| expect_time(false, || "always".into()));
+    assert!(catch_unwind(always).is_err());
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use wavetank_testkit::{RunResult, Script, Target, Trial};
+use wavetank_testkit::{RunResult, Script, Target, Trial, expect_time, steady};
 
 fn trial() -> Trial {
     Trial::new(env!("CARGO_BIN_EXE_wavetank"))
@@ -16,21 +16,29 @@ fn arrivals(words: &str) -> (RunResult, Vec<Duration>) {
     (result, target.truth().schedule())
 }
 
-/// The median of how far two lists lie apart, place by place. The median, because this machine may
-/// pause either side for milliseconds; a different schedule differs in nearly every place.
+/// How far two lists lie apart: the median over all places, after the lists are laid on each other by
+/// the median difference. Medians, because this machine may pause either side for milliseconds (the
+/// first arrival included); a different schedule differs in nearly every place.
 fn apart(left: &[Duration], right: &[Duration]) -> Duration {
-    let mut off: Vec<Duration> = left.iter().zip(right).map(|(left, right)| left.abs_diff(*right)).collect();
+    let nanos = |time: &Duration| time.as_nanos() as i64;
+    let mut off: Vec<i64> = left.iter().zip(right).map(|(left, right)| nanos(left) - nanos(right)).collect();
+    let middle = off.len() / 2;
     off.sort_unstable();
-    off[off.len() / 2]
+    let shift = off[middle];
+    let mut off: Vec<u64> = off.into_iter().map(|off| off.abs_diff(shift)).collect();
+    off.sort_unstable();
+    Duration::from_nanos(off[middle])
 }
 
 #[test]
 fn even_arrivals_come_when_the_integral_says() {
-    let (result, seen) = arrivals("-r 200/s -d 2s --arrivals even");
-    assert_eq!(result.count("requests.offered"), 400, "{result}");
-    let planned: Vec<Duration> = (0..400).map(|i| Duration::from_millis(5) * i).collect();
-    let off = apart(&seen, &planned);
-    assert!(off < Duration::from_micros(500), "arrivals are {off:?} off the schedule");
+    steady(|| {
+        let (result, seen) = arrivals("-r 200/s -d 2s --arrivals even");
+        assert_eq!(result.count("requests.offered"), 400, "{result}");
+        let planned: Vec<Duration> = (0..400).map(|i| Duration::from_millis(5) * i).collect();
+        let off = apart(&seen, &planned);
+        expect_time(off < Duration::from_micros(500), || format!("{off:?} off the schedule\n{result}"))
+    });
 }
 
 #[test]
@@ -41,11 +49,15 @@ fn threads_and_repetition_do_not_change_the_schedule() {
     let offered = first.count("requests.offered");
     assert!((480..=720).contains(&offered), "five standard deviations around 600: {first}");
     for threads in ["1", "2", "7"] {
-        let (result, again) = arrivals(&format!("{base} --threads {threads}"));
-        assert_eq!(result.count("generator.threads").to_string(), threads, "{result}");
-        assert_eq!(result.count("requests.offered"), offered, "{threads} threads: {result}");
-        let off = apart(&schedule, &again);
-        assert!(off < Duration::from_millis(1), "{threads} threads: the schedules are {off:?} apart");
+        steady(|| {
+            let (result, again) = arrivals(&format!("{base} --threads {threads}"));
+            assert_eq!(result.count("generator.threads").to_string(), threads, "{result}");
+            assert_eq!(result.count("requests.offered"), offered, "{threads} threads: {result}");
+            let off = apart(&schedule, &again);
+            expect_time(off < Duration::from_millis(1), || {
+                format!("{threads} threads: {off:?} apart\n{result}")
+            })
+        });
     }
     let (_, other) = arrivals("-r 300/s -d 2s --arrivals poisson --seed 43");
     let off = apart(&schedule, &other);
@@ -109,23 +121,29 @@ fn max_open_drops_and_says_why() {
 
 #[test]
 fn watching_does_not_change_the_load() {
-    let base = "-r 300/s -d 2s --arrivals even --no-probe --seed 5";
+    let base = "-r 300/s -d 2s --arrivals even --seed 5";
     let (quiet, unseen) = arrivals(&format!("{base} --quiet"));
     let Some(script) = wavetank_testkit::Program::foreign("script") else {
         wavetank_testkit::skip("watching_does_not_change_the_load", "`script` is not installed");
         return;
     };
-    // `script` gives the program a terminal, so that the live view is on.
-    let target = Target::start(Script::constant(Duration::from_millis(1)));
-    let trial = trial();
-    let file = trial.place().file("result.json");
-    let command = trial.program().args(["run", &target.url("/"), base, "--out", &file]).words().join(" ");
-    let outcome = script.args(["-qec", &command, "/dev/null"]).in_folder(trial.place().path()).run();
-    outcome.expect_exit(0);
-    let text = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{file}: {error}: {outcome}"));
-    let watched = RunResult::new(serde_json::from_str(&text).expect("a result is JSON"));
-    watched.conserved().agrees_with(&target.settled());
-    assert_eq!(watched.count("requests.offered"), quiet.count("requests.offered"), "{watched}");
-    let off = apart(&unseen, &target.truth().schedule());
-    assert!(off < Duration::from_millis(1), "the schedules are {off:?} apart");
+    steady(|| {
+        // `script` gives the program a terminal, so that the live view is on.
+        let target = Target::start(Script::constant(Duration::from_millis(1)));
+        let trial = trial();
+        let file = trial.place().file("result.json");
+        let url = target.url("/");
+        let command =
+            trial.program().args(["run", &url, base, "--no-probe", "--out", &file]).words().join(" ");
+        let outcome =
+            script.clone().args(["-qec", &command, "/dev/null"]).in_folder(trial.place().path()).run();
+        outcome.expect_exit(0);
+        let text =
+            std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{file}: {error}: {outcome}"));
+        let watched = RunResult::new(serde_json::from_str(&text).expect("a result is JSON"));
+        watched.conserved().agrees_with(&target.settled());
+        assert_eq!(watched.count("requests.offered"), quiet.count("requests.offered"), "{watched}");
+        let off = apart(&unseen, &target.truth().schedule());
+        expect_time(off < Duration::from_millis(1), || format!("the schedules are {off:?} apart\n{watched}"))
+    });
 }

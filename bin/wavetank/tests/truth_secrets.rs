@@ -51,8 +51,8 @@ fn door(field: &'static str, value: &'static str) -> Target {
 #[track_caller]
 fn check(target: &Target, words: &[&str], secrets: &[&str], trial: &Trial) {
     let mut outcomes = Vec::new();
-    for format in ["json", "text", "junit"] {
-        let out = trial.place().file(&format!("{format}.{}", if format == "junit" { "xml" } else { format }));
+    for (format, suffix) in [("json", "json"), ("text", "txt"), ("junit", "xml")] {
+        let out = trial.place().file(&format!("result.{suffix}"));
         let run = trial.program().args(["run", &target.url("/"), "-c", "2", "-n", "30", "--format", format]);
         let outcome = run.args(["--out", &out]).args(words).run();
         outcome.expect_exit(1);
