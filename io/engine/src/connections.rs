@@ -13,7 +13,7 @@ use wavetank_driver::{Clock, ConnId, Driver, Ended, Errno, Event};
 use wavetank_measure::ErrorClass;
 use wavetank_pace::Timers;
 use wavetank_plan::{Close, ConnectionUse, Nanos, Plan};
-use wavetank_wire::h1::{Answer, Eof, Limits, ResponseReader};
+use wavetank_wire::h1::{Answer, Eof, LastAnswer, Limits, ResponseReader};
 
 use crate::failure::{self, Failure};
 use crate::pool::Pool;
@@ -41,6 +41,7 @@ pub(crate) struct Connections<D> {
     pub(crate) plan: Arc<Plan>,
     pub(crate) requests: Requests,
     sources: Sources,
+    last_answer: LastAnswer,
     timers: Timers<Timer>,
     pub(crate) seats: Vec<Seat>,
     /// Driver slot → seat.
@@ -50,6 +51,8 @@ pub(crate) struct Connections<D> {
     pipeline: usize,
     opening: usize,
     next_address: usize,
+    /// When the last send returned.
+    sent_until: Nanos,
     pub(crate) outcomes: VecDeque<Outcome>,
 }
 
@@ -67,6 +70,7 @@ impl<D: Driver> Connections<D> {
             driver,
             clock,
             requests: Requests::render(&plan),
+            last_answer: LastAnswer::new(),
             sources: Sources::new(&plan.sources, thread, threads),
             timers: Timers::new(),
             seats: (0..seats).map(|_| Seat::new(limits)).collect(),
@@ -77,17 +81,25 @@ impl<D: Driver> Connections<D> {
             opening: 0,
             // Threads start at different addresses of a target with several.
             next_address: thread as usize,
+            sent_until: Nanos(i64::MIN),
             plan,
             outcomes: VecDeque::new(),
         }
     }
 
     /// Send as soon as a connection allows: on `seat`, or on any shared one.
-    pub(crate) fn submit(&mut self, flight: Flight, seat: Option<u32>, phase: u16, rec: &mut Recorder) {
-        let Some(seat) = seat else { return self.submit_shared(flight, phase, rec) };
+    pub(crate) fn submit(
+        &mut self,
+        flight: Flight,
+        seat: Option<u32>,
+        phase: u16,
+        at: Nanos,
+        rec: &mut Recorder,
+    ) {
+        let Some(seat) = seat else { return self.submit_shared(flight, phase, at, rec) };
         let entry = &mut self.seats[seat as usize];
         match entry.state {
-            State::Open if entry.flights.len() < self.pipeline => self.dispatch(seat, flight, rec),
+            State::Open if entry.flights.len() < self.pipeline => self.dispatch(seat, flight, at, rec),
             State::Open | State::Connecting(_) => {
                 entry.waiting.push_back(flight);
                 self.arm(seat);
@@ -100,10 +112,10 @@ impl<D: Driver> Connections<D> {
         }
     }
 
-    fn submit_shared(&mut self, flight: Flight, phase: u16, rec: &mut Recorder) {
+    fn submit_shared(&mut self, flight: Flight, phase: u16, at: Nanos, rec: &mut Recorder) {
         let Some(pool) = &mut self.pool else { return };
         if let Some(seat) = pool.take_idle(&mut self.seats) {
-            return self.dispatch(seat, flight, rec);
+            return self.dispatch(seat, flight, at, rec);
         }
         pool.wait(flight);
         if !std::mem::replace(&mut pool.armed, true) {
@@ -177,9 +189,16 @@ impl<D: Driver> Connections<D> {
         }
     }
 
+    /// `at`, or the end of the last send if that is later: one reading of the clock serves until the next
+    /// call into the kernel, and what our own calls take is never the target's.
+    #[inline]
+    pub(crate) fn fresh(&self, at: Nanos) -> Nanos {
+        at.max(self.sent_until)
+    }
+
     /// Hand a request to the kernel on an open connection.
     #[inline]
-    fn dispatch(&mut self, seat: u32, flight: Flight, rec: &mut Recorder) {
+    fn dispatch(&mut self, seat: u32, flight: Flight, at: Nanos, rec: &mut Recorder) {
         let request = self.requests.get(flight.scenario, flight.step);
         let entry = &mut self.seats[seat as usize];
         let link = entry.link.expect("an open seat has a link");
@@ -187,9 +206,10 @@ impl<D: Driver> Connections<D> {
             entry.reader.expect(request.head);
         }
         entry.flights.push_back(flight);
-        let at = self.clock.now();
+        let at = self.fresh(at);
         let result = self.driver.send(link, &request.bytes);
-        rec.send_call(self.clock.now().since(at));
+        self.sent_until = self.clock.now();
+        rec.send_call(self.sent_until.since(at));
         match result {
             Ok(_) => {
                 rec.bytes_sent(request.bytes.len());
@@ -244,7 +264,7 @@ impl<D: Driver> Connections<D> {
         entry.reader = ResponseReader::new(Limits::default());
         entry.state = State::Open;
         self.opening -= 1;
-        self.free(seat, rec);
+        self.free(seat, at, rec);
     }
 
     #[inline]
@@ -261,7 +281,7 @@ impl<D: Driver> Connections<D> {
             if !entry.reader.began() {
                 entry.first_byte = at;
             }
-            let progress = match entry.reader.read(input, &mut ()) {
+            let progress = match entry.reader.read_alike(input, &mut self.last_answer) {
                 Ok(progress) => progress,
                 Err(fault) => return self.end(seat, failure::of_fault(fault), true, at, rec),
             };
@@ -282,11 +302,11 @@ impl<D: Driver> Connections<D> {
                 entry.reader.expect(self.requests.get(next.scenario, next.step).head);
             }
         }
-        self.free(seat, rec);
+        self.free(seat, at, rec);
     }
 
     /// An open connection has room: give it what waits, or let it idle.
-    fn free(&mut self, seat: u32, rec: &mut Recorder) {
+    fn free(&mut self, seat: u32, at: Nanos, rec: &mut Recorder) {
         loop {
             let entry = &mut self.seats[seat as usize];
             if entry.state != State::Open || entry.flights.len() >= self.pipeline {
@@ -297,7 +317,7 @@ impl<D: Driver> Connections<D> {
                 None => entry.waiting.pop_front(),
             };
             if let Some(flight) = next {
-                self.dispatch(seat, flight, rec);
+                self.dispatch(seat, flight, at, rec);
                 continue;
             }
             if let Some(pool) = &mut self.pool

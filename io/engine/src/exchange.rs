@@ -117,7 +117,7 @@ impl<D: Driver> Exchanges<D> {
         rec.begun(key, lag);
         let exchange = self.slab.insert(Exchange { offered, begun: now, sent: None, seat });
         let flight = self.flight(exchange, key, now);
-        self.connections.submit(flight, seat, key.phase, rec);
+        self.connections.submit(flight, seat, key.phase, now, rec);
         None
     }
 
@@ -193,7 +193,7 @@ impl<D: Driver> Exchanges<D> {
             let entry = self.slab.get_mut(exchange)?;
             let (key, begun, seat) = (entry.offered.key, entry.begun, entry.seat);
             let flight = self.flight(exchange, key, begun);
-            self.connections.submit(flight, seat, key.phase, rec);
+            self.connections.submit(flight, seat, key.phase, at, rec);
             return None;
         }
         let Exchange { offered, begun, .. } = self.slab.remove(exchange)?;

@@ -223,7 +223,8 @@ impl<D: Driver> Worker<D> {
             && alone
         {
             self.pacer.ready.pop_back();
-            self.begin(offered, resolved.at);
+            let now = self.exchanges.connections.fresh(resolved.at);
+            self.begin(offered, now);
         }
     }
 

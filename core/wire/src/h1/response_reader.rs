@@ -147,6 +147,24 @@ impl ResponseReader {
         }
     }
 
+    /// Whether an answer is awaited and no byte of it has come.
+    #[inline]
+    pub(super) fn is_fresh(&self) -> bool {
+        self.stage == Stage::Head && !self.began
+    }
+
+    /// Whether the awaited answer is one to a HEAD.
+    #[inline]
+    pub(super) const fn of_head_request(&self) -> bool {
+        self.head_request
+    }
+
+    /// The awaited answer was found by other means.
+    #[inline]
+    pub(super) fn skip(&mut self) {
+        self.stage = Stage::Idle;
+    }
+
     /// Takes note that the peer has closed, or half-closed, its side.
     pub fn eof(&mut self) -> Eof {
         match self.stage {

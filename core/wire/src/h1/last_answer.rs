@@ -1,0 +1,112 @@
+//! [`LastAnswer`]: under load, one answer's head is like the one before.
+
+use super::fault::Fault;
+use super::response_reader::{Answer, Progress, ResponseReader};
+
+/// A longer head is read anew each time.
+const HEAD_BYTES_MAX: usize = 2_048;
+
+/// Remembers the head of the last answer that came whole, to the byte, and what it was read as. Equal
+/// bytes mean the same, so an answer that begins with them need not be read again; servers change no more
+/// than the date, once a second. One serves any number of readers that have the same limits.
+#[derive(Clone, Debug, Default)]
+pub struct LastAnswer {
+    head: Vec<u8>,
+    read_as: Option<(bool, Answer)>,
+}
+
+impl LastAnswer {
+    /// Nothing remembered yet.
+    pub const fn new() -> Self {
+        Self { head: Vec::new(), read_as: None }
+    }
+
+    /// What the whole answer at the beginning of `input` is, if its head is the remembered one.
+    #[inline]
+    fn recall(&self, input: &[u8], head_request: bool) -> Option<Progress> {
+        let (of_head_request, answer) = self.read_as?;
+        let consumed = self.head.len() + answer.body_bytes as usize;
+        (of_head_request == head_request && input.len() >= consumed && input.starts_with(&self.head))
+            .then_some(Progress { consumed, answer: Some(answer) })
+    }
+
+    /// Remember `answer`, read from all of `input`, if head and body are just what it consists of: no
+    /// interim response before it, no framing inside the body.
+    fn learn(&mut self, input: &[u8], head_request: bool, answer: Answer) {
+        let head_bytes = answer.head_bytes as usize;
+        if head_bytes > HEAD_BYTES_MAX || input.len() as u64 != head_bytes as u64 + answer.body_bytes {
+            return;
+        }
+        self.head.clear();
+        self.head.extend_from_slice(&input[..head_bytes]);
+        self.read_as = Some((head_request, answer));
+    }
+}
+
+impl ResponseReader {
+    /// Like [`ResponseReader::read`] with nothing kept, and quicker where answers are alike.
+    #[inline]
+    pub fn read_alike(&mut self, input: &[u8], last: &mut LastAnswer) -> Result<Progress, Fault> {
+        if !self.is_fresh() {
+            return self.read(input, &mut ());
+        }
+        let head_request = self.of_head_request();
+        if let Some(progress) = last.recall(input, head_request) {
+            self.skip();
+            return Ok(progress);
+        }
+        let progress = self.read(input, &mut ())?;
+        if let Some(answer) = progress.answer {
+            last.learn(&input[..progress.consumed], head_request, answer);
+        }
+        Ok(progress)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reads `inputs` one after the other, each an answer of its own and perhaps more, with and without
+    /// memory: the outcomes are the same.
+    fn check(inputs: &[(&[u8], bool)]) {
+        let mut last = LastAnswer::new();
+        for (input, head_request) in inputs {
+            let (mut plain, mut alike) = (ResponseReader::default(), ResponseReader::default());
+            plain.expect(*head_request);
+            alike.expect(*head_request);
+            let expect = plain.read(input, &mut ());
+            assert_eq!(alike.read_alike(input, &mut last), expect, "{}", input.escape_ascii());
+            assert_eq!((alike.is_idle(), alike.began()), (plain.is_idle(), plain.began()));
+            assert_eq!(alike.eof(), plain.eof(), "{}", input.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn memory_changes_no_outcome() {
+        let five: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+        check(&[(five, false), (five, false), (five, true), (five, false)]);
+        check(&[(five, false), (&five[..five.len() - 1], false), (&five[..20], false), (five, false)]);
+        check(&[(five, false), (b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhelloHTTP", false)]);
+        check(&[(five, false), (b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nhello!", false)]);
+        check(&[(five, false), (b"HTTP/1.1 500 No\r\nContent-Length: 5\r\n\r\nhello", false), (five, false)]);
+        let chunked: &[u8] = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n";
+        check(&[(chunked, false), (chunked, false), (&chunked[..chunked.len() - 5], false)]);
+        let interim: &[u8] = b"HTTP/1.1 103 x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+        check(&[(interim, false), (interim, false), (&interim[18..], false), (interim, false)]);
+        let close: &[u8] = b"HTTP/1.0 200 OK\r\n\r\nuntil";
+        check(&[(close, false), (close, false), (b"HTTP/1.0 200 OK\r\n\r\n", true), (close, false)]);
+        check(&[(b"HTTP/1.1 204 x\r\n\r\n", false), (b"HTTP/1.1 204 x\r\n\r\n", true), (b"", false)]);
+    }
+
+    #[test]
+    fn what_was_read_before_is_recalled() {
+        let answer: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+        let mut last = LastAnswer::new();
+        let mut reader = ResponseReader::default();
+        assert_eq!(last.recall(answer, false), None);
+        reader.expect(false);
+        let read = reader.read_alike(answer, &mut last).unwrap();
+        assert_eq!(last.recall(answer, false), Some(read));
+    }
+}
