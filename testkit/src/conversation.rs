@@ -128,6 +128,7 @@ impl<'a> Conversation<'a> {
                 Ok(0) => return Err(End::Fin),
                 Ok(n) => {
                     self.buffer.extend_from_slice(&chunk[..n]);
+                    self.shared.count(|truth| truth.bytes_received += n as u64);
                     return Ok(());
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
@@ -170,6 +171,8 @@ impl<'a> Conversation<'a> {
 
     fn send(&mut self, bytes: &[u8]) -> Result<(), End> {
         self.count_status(bytes);
+        // Counted before, as all that is counted: a client that has the bytes must find them counted.
+        self.shared.count(|truth| truth.bytes_sent += bytes.len() as u64);
         (&*self.stream).write_all(bytes).map_err(|_| End::Broken)
     }
 
@@ -178,6 +181,7 @@ impl<'a> Conversation<'a> {
         let mut due = Stamp::now();
         for byte in bytes {
             self.wait(due)?;
+            self.shared.count(|truth| truth.bytes_sent += 1);
             (&*self.stream).write_all(&[*byte]).map_err(|_| End::Broken)?;
             due = due.plus(gap);
         }

@@ -32,6 +32,10 @@ pub struct Truth {
     pub by_method: BTreeMap<String, u64>,
     /// Answers begun per status, 1xx not counted.
     pub by_status: BTreeMap<u16, u64>,
+    /// Bytes read from clients.
+    pub bytes_received: u64,
+    /// Bytes written to clients.
+    pub bytes_sent: u64,
     /// Heads that could not be read.
     pub malformed: u64,
     /// Connections the client ended with FIN.

@@ -57,28 +57,6 @@ fn out_files_take_their_format_from_the_suffix() {
 }
 
 #[test]
-fn a_broken_threshold_is_exit_1_and_told() {
-    let target = Target::start(Script::constant(Duration::from_millis(20)));
-    let held = trial().run(&target, "-c 2 -n 40 --threshold p50<200ms", 0);
-    let of_user =
-        held.at("thresholds").as_array().expect("a list").iter().filter(|one| one["implicit"] == false);
-    assert_eq!(of_user.map(|one| one["ok"].clone()).collect::<Vec<_>>(), [true], "{held}");
-    let broken = trial().run(&target, "-c 2 -n 40 --threshold p50<10ms --threshold failed<1%", 1);
-    assert_eq!(broken.status(), "fail", "{broken}");
-    // Forty samples leave fewer than ten above p99, and neither the shortest nor the longest settles it.
-    let target = Target::start(Script::bimodal(Duration::from_millis(2), Duration::from_millis(90), 20));
-    let open = trial().run(&target, "-c 2 -n 40 --threshold p99<50ms", 4);
-    assert_eq!(open.status(), "incomplete", "{open}");
-    assert!(
-        open.at("verdict.reasons").as_array().is_some_and(|all| all.contains(&"undecided".into())),
-        "{open}"
-    );
-    // The longest was shorter: that settles it, however few samples there are.
-    let settled = trial().run(&target, "-c 2 -n 40 --threshold p99<900ms", 0);
-    assert_eq!(settled.status(), "pass", "{settled}");
-}
-
-#[test]
 fn a_full_disk_is_told_and_the_load_goes_on() {
     let name = "a_full_disk_is_told_and_the_load_goes_on";
     if !NetNs::available(name) {

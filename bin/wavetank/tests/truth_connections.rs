@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use wavetank_testkit::{Script, Target, Trial, answer, steady};
+use wavetank_testkit::{Act, Script, Target, Trial, answer, steady};
 
 fn trial() -> Trial {
     Trial::new(env!("CARGO_BIN_EXE_wavetank"))
@@ -28,6 +28,57 @@ fn an_idempotent_request_is_retried_once_after_an_unannounced_close() {
 }
 
 #[test]
+fn a_retry_keeps_the_intended_instant() {
+    // Every second request of a connection is kept waiting for 80 ms before the close without a byte.
+    let target = Target::start(Script::new(|seen| match seen.on_connection {
+        1 => vec![wavetank_testkit::script::ok()],
+        _ => vec![Act::Wait(ms(80)), Act::Close],
+    }));
+    steady(|| {
+        let result = trial().run(&target, "-c 1 -n 20 --no-probe", 0);
+        assert_eq!(result.count("wire.retried"), 19, "{result}");
+        result.close_to("response_us.p50", ms(80))
+    });
+}
+
+#[test]
+fn bytes_are_those_the_target_counted() {
+    let body = vec![b'x'; 300_000];
+    let target = Target::start(Script::new(move |_| vec![Act::Send(answer(200, &body))]));
+    let result = trial().run(&target, "-c 4 -n 60 --no-probe -X POST --body 0123456789", 0);
+    let truth = target.truth();
+    assert_eq!(result.count("bytes.received"), truth.bytes_sent, "{result}");
+    assert_eq!(result.count("bytes.sent"), truth.bytes_received, "{result}");
+}
+
+#[test]
+fn a_broken_pipeline_loses_no_count() {
+    // Three answers, then a close under whatever else is under way. The target closes without reading
+    // what waits with the kernel, so only the run's own books can be checked.
+    let target = Target::start(Script::close_on_next(3));
+    let trial = trial();
+    let words = "-c 2 --pipeline 4 -n 400 --no-probe".split_whitespace();
+    let result = trial.load(&target.url("/"), words).run().result();
+    result.conserved();
+    assert_eq!(result.count("requests.offered"), 400, "{result}");
+    assert_eq!(result.count("requests.open"), 0, "{result}");
+    let answered = target.truth().by_status[&200];
+    assert!(result.count("requests.done") <= answered, "no answer counts twice: {result}");
+}
+
+#[test]
+fn the_sixth_version_of_addresses_works_too() {
+    let Ok(probe) = std::net::TcpListener::bind("[::1]:0") else {
+        wavetank_testkit::skip("the_sixth_version_of_addresses_works_too", "this host has no ::1");
+        return;
+    };
+    drop(probe);
+    let target = Target::start_at("[::1]:0".parse().expect("a literal"), Script::constant(ms(1)));
+    let result = trial().run(&target, "-c 2 -n 20", 0);
+    assert_eq!(result.count("requests.done"), 20, "{result}");
+}
+
+#[test]
 fn a_post_is_never_sent_twice() {
     let target = Target::start(Script::close_on_next(1));
     let result = trial().run(&target, "-c 1 -n 40 -X POST --body x=1", 1);
@@ -44,7 +95,7 @@ fn a_second_close_is_not_retried_again() {
     // that never served an answer is no reason to try again.
     let target = Target::start(Script::new(|seen| {
         let serves = seen.connection == 1 && seen.on_connection == 1;
-        vec![if serves { wavetank_testkit::script::ok() } else { wavetank_testkit::Act::Close }]
+        vec![if serves { wavetank_testkit::script::ok() } else { Act::Close }]
     }));
     let result = trial().run(&target, "-c 1 -n 4 --no-probe", 1);
     assert_eq!(result.count("requests.done"), 1, "{result}");
@@ -96,7 +147,7 @@ fn a_body_until_close_is_whole() {
 fn a_head_request_gets_no_body() {
     let target = Target::start(Script::new(|seen| {
         assert_eq!(seen.method, "HEAD");
-        vec![wavetank_testkit::Act::Send(b"HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n".to_vec())]
+        vec![Act::Send(b"HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n".to_vec())]
     }));
     let result = trial().run(&target, "-c 2 -n 30 -X HEAD", 0);
     assert_eq!(result.count("requests.done"), 30, "{result}");
@@ -154,10 +205,7 @@ fn what_is_sent_is_what_was_asked_for() {
             seen.body == b"the body",
         ];
         let right = told.iter().all(|told| *told);
-        vec![wavetank_testkit::Act::Send(answer(
-            if right { 200 } else { 400 },
-            format!("{told:?}").as_bytes(),
-        ))]
+        vec![Act::Send(answer(if right { 200 } else { 400 }, format!("{told:?}").as_bytes()))]
     }));
     let trial = trial();
     let fields = trial.place().write("fields", "X-One: 1\nX-Two: 2\n");

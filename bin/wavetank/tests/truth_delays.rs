@@ -131,3 +131,16 @@ fn a_pool_that_is_too_small_shows_as_wait() {
         check(&result, "lag_us", &Mixture::constant(Duration::ZERO), &[50, 90])
     });
 }
+
+#[test]
+fn answers_in_the_drain_count_in_requests_and_in_no_rate() {
+    // Twenty arrivals in a second, each answered 625 ms later: eight within the second.
+    let target = Target::start(Script::constant(ms(625)));
+    steady(|| {
+        let result = trial().run(&target, "-r 20/s -d 1s --arrivals even --no-probe", 0);
+        assert_eq!(result.count("requests.done"), 20, "{result}");
+        result.close_to("response_us.p50", ms(625))?;
+        let rate = result.number("rate.done_per_s");
+        expect_time((rate - 8.0).abs() < 0.1, || format!("done at {rate}/s within the phase\n{result}"))
+    });
+}

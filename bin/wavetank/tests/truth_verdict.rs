@@ -1,0 +1,108 @@
+//! Truth suite: what a run concludes, and that it judges itself first.
+
+use std::time::Duration;
+
+use wavetank_testkit::{Script, Signal, Target, Trial, expect_time, steady};
+
+fn trial() -> Trial {
+    Trial::new(env!("CARGO_BIN_EXE_wavetank"))
+}
+
+fn ms(n: u64) -> Duration {
+    Duration::from_millis(n)
+}
+
+#[test]
+fn a_broken_threshold_is_exit_1_and_told() {
+    let target = Target::start(Script::constant(Duration::from_millis(20)));
+    let held = trial().run(&target, "-c 2 -n 40 --threshold p50<200ms", 0);
+    let of_user =
+        held.at("thresholds").as_array().expect("a list").iter().filter(|one| one["implicit"] == false);
+    assert_eq!(of_user.map(|one| one["ok"].clone()).collect::<Vec<_>>(), [true], "{held}");
+    let broken = trial().run(&target, "-c 2 -n 40 --threshold p50<10ms --threshold failed<1%", 1);
+    assert_eq!(broken.status(), "fail", "{broken}");
+    // Forty samples leave fewer than ten above p99, and neither the shortest nor the longest settles it.
+    let target = Target::start(Script::bimodal(Duration::from_millis(2), Duration::from_millis(90), 20));
+    let open = trial().run(&target, "-c 2 -n 40 --threshold p99<50ms", 4);
+    assert_eq!(open.status(), "incomplete", "{open}");
+    assert!(
+        open.at("verdict.reasons").as_array().is_some_and(|all| all.contains(&"undecided".into())),
+        "{open}"
+    );
+    // The longest was shorter: that settles it, however few samples there are.
+    let settled = trial().run(&target, "-c 2 -n 40 --threshold p99<900ms", 0);
+    assert_eq!(settled.status(), "pass", "{settled}");
+}
+
+#[test]
+fn a_generator_that_stood_still_calls_itself_invalid() {
+    // The program is stopped for two seconds of four: arrivals it could not begin within a second are
+    // dropped as `behind`, the others are late; the target did nothing wrong.
+    let target = Target::start(Script::constant(ms(1)));
+    steady(|| {
+        target.reset();
+        let trial = trial();
+        let words = "-r 100/s -d 4s --arrivals even --no-probe".split_whitespace();
+        let running = trial.load(&target.url("/"), words).start();
+        target.wait_for("load", Duration::from_secs(20), |truth| truth.requests >= 100);
+        running.signal(Signal::STOP);
+        assert!(!running.ends_within(ms(2_000)), "a stopped process does not end");
+        running.signal(Signal::CONT);
+        let outcome = running.wait(Duration::from_secs(20));
+        let result = trial.check(&outcome, &target, 3);
+        assert_eq!(
+            result.count("requests.offered"),
+            400,
+            "what was planned is offered all the same: {result}"
+        );
+        assert_eq!((result.status(), result.text("verdict.blame")), ("invalid", "generator"), "{result}");
+        let lag = result.time("lag_us.max");
+        assert!(lag <= ms(1_100), "nothing is begun that is more than a second late: {lag:?}: {result}");
+        let (behind, late) = (result.count("dropped_by.behind"), result.count("requests.late"));
+        expect_time((95..=110).contains(&behind) && (90..=130).contains(&late), || {
+            format!("{behind} dropped as behind, {late} late; a second of each is due\n{result}")
+        })
+    });
+}
+
+#[test]
+fn a_target_that_stood_still_is_not_the_generators_fault() {
+    let target = Target::start(Script::freeze(ms(1), ms(500), ms(700)));
+    steady(|| {
+        let words = "-r 100/s -d 2s --arrivals even --no-probe --threshold p90<100ms";
+        let result = trial().run(&target, words, 1);
+        assert_eq!(result.status(), "fail", "the threshold is broken, and not in doubt: {result}");
+        expect_time(result.text("verdict.blame") != "generator", || format!("{result}"))
+    });
+}
+
+#[test]
+fn a_stop_condition_ends_the_run() {
+    // From a second and a half on, everything fails: a quarter of the first two seconds, three of the next.
+    let target = Target::start(Script::new(|seen| {
+        let status = if seen.number < 150 { 200 } else { 500 };
+        vec![wavetank_testkit::Act::Send(wavetank_testkit::answer(status, b"hello"))]
+    }));
+    target.reset();
+    let trial = trial();
+    let words = ["-r", "100/s", "-d", "40s", "--no-probe", "--stop", "failed > 50% for 2s"];
+    let outcome = trial.load(&target.url("/"), words).run();
+    let result = trial.check(&outcome, &target, 1);
+    assert!(outcome.took > ms(2_900) && outcome.took < Duration::from_secs(15), "{outcome}");
+    assert_eq!(result.status(), "fail", "{result}");
+    let offered = result.count("requests.offered");
+    assert!((250..1_200).contains(&offered), "stopped in good time: {result}");
+}
+
+#[test]
+fn one_request_is_shown_with_its_instants() {
+    let target = Target::start(Script::constant(ms(30)));
+    let trial = trial();
+    let outcome = trial.program().args(["run", &target.url("/once"), "--once"]).run();
+    outcome.expect_exit(0);
+    assert_eq!(target.settled().of_path("/once"), 1, "one and no more: {outcome}");
+    for word in ["200", "hello", "ms"] {
+        assert!(outcome.stdout.contains(word), "`{word}` is not shown: {outcome}");
+    }
+    assert!(trial.place().runs("runs").is_empty(), "no load, no archive: {outcome}");
+}
