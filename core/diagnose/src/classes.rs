@@ -46,7 +46,7 @@ pub(crate) const fn blame(class: ErrorClass, same_host: bool) -> Blame {
 }
 
 /// What to do about it.
-pub(crate) const fn hint(class: ErrorClass) -> &'static str {
+pub const fn hint(class: ErrorClass) -> &'static str {
     match class {
         ErrorClass::Dns => "check the name and the resolver, or give the address with --connect-to",
         ErrorClass::ConnectRefused => "nothing listens there: is the server up, and is the port right?",

@@ -16,6 +16,7 @@ mod notes;
 mod verdict;
 mod words;
 
+pub use classes::hint as class_hint;
 pub use compose::{diagnose, diagnose_facts};
 pub use ending::{Circumstances, Ending};
 pub use facts::Facts;

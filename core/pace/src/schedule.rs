@@ -110,6 +110,11 @@ impl Schedule {
         Some(arrival)
     }
 
+    /// Whether the counted limit, not the end, is why nothing follows.
+    pub const fn is_used_up(&self) -> bool {
+        self.index >= self.count_max
+    }
+
     /// From `at` on the rate is `rate`, replacing whatever was planned from there on. `at` is later than
     /// every arrival popped by any thread (an earlier one is taken as the instant after the last one
     /// popped here, and then threads may differ).

@@ -81,9 +81,18 @@ pub trait Driver: Sized {
     /// Stop sending (FIN) while still receiving.
     fn shut_down_sending(&mut self, conn: ConnId);
 
+    /// The clock that `wait` goes by.
+    fn clock(&self) -> Clock;
+
     /// Wait until something is ready, or until `until`; returns at once if it is past. Returns whether
     /// anything is ready.
-    fn wait(&mut self, until: Nanos) -> Result<bool, Errno>;
+    fn wait(&mut self, until: Nanos) -> Result<bool, Errno> {
+        let now = self.clock().now();
+        self.wait_from(now, until)
+    }
+
+    /// The same where the caller has just read the clock.
+    fn wait_from(&mut self, now: Nanos, until: Nanos) -> Result<bool, Errno>;
 
     /// The next thing that happened, or `None` when nothing is ready any more.
     fn next(&mut self) -> Option<Event>;

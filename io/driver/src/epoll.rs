@@ -119,13 +119,16 @@ impl Driver for Epoll {
         }
     }
 
-    fn wait(&mut self, until: Nanos) -> Result<bool, Errno> {
+    fn clock(&self) -> Clock {
+        self.clock
+    }
+
+    fn wait_from(&mut self, now: Nanos, until: Nanos) -> Result<bool, Errno> {
         if self.at < self.ready.len() {
             return Ok(true);
         }
         self.at = 0;
         self.ready.clear();
-        let now = self.clock.now();
         if now >= self.resume_at {
             self.resume_accepting()?;
         }

@@ -220,9 +220,9 @@ impl<D: Driver> Connections<D> {
         }
     }
 
-    /// Wait for sockets until `until`. Whether anything is ready.
-    pub(crate) fn wait(&mut self, until: Nanos) -> Result<bool, Errno> {
-        self.driver.wait(until)
+    /// Wait for sockets, from `now` until `until`. Whether anything is ready.
+    pub(crate) fn wait(&mut self, now: Nanos, until: Nanos) -> Result<bool, Errno> {
+        self.driver.wait_from(now, until)
     }
 
     /// What the driver has for us next.

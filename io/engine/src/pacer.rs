@@ -112,6 +112,18 @@ impl Pacer {
         Key { phase, scenario: self.phases[usize::from(phase)].scenario, step: 0 }
     }
 
+    /// Whether every phase is over at `now`: by time, or because its counted requests are offered, which
+    /// for users `users_used_up` tells.
+    pub(crate) fn is_over(&self, now: Nanos, users_used_up: impl Fn(usize) -> bool) -> bool {
+        self.phases.iter().enumerate().all(|(index, phase)| {
+            let used_up = match &phase.kind {
+                Kind::Arrivals(schedule) => schedule.is_used_up(),
+                Kind::Users { started } => *started && users_used_up(index),
+            };
+            used_up || phase.end.is_some_and(|end| end <= now)
+        })
+    }
+
     /// From `at` on the open phase under way then has another rate.
     pub(crate) fn change_rate(&mut self, at: Nanos, rate: wavetank_plan::Rate) {
         for phase in &mut self.phases {

@@ -14,6 +14,9 @@ use crate::sources::Sources;
 /// Most of the body that is kept; the rest is counted.
 const BODY_KEPT_BYTES: usize = 1 << 20;
 
+/// Most of an answer's beginning that is kept for showing what was wrong with it.
+const SEEN_BYTES_MAX: usize = 4_096;
+
 /// One request to the plan's first step.
 pub struct Probe<'a> {
     plan: &'a Plan,
@@ -68,6 +71,8 @@ pub struct ProbeFailure {
     pub sent: bool,
     /// How long it took.
     pub waited: Nanos,
+    /// The beginning of what came, up to some KiB.
+    pub seen: Vec<u8>,
 }
 
 impl<'a> Probe<'a> {
@@ -76,8 +81,9 @@ impl<'a> Probe<'a> {
         Self { plan, clock }
     }
 
-    /// Connect, send, and wait for the whole answer, within the plan's timeouts.
-    pub fn run(&self) -> Result<ProbeAnswer, ProbeFailure> {
+    /// Connect, send, and wait for the whole answer, within the plan's timeouts; given up once `cancelled`
+    /// says so, which is asked whenever a signal interrupts the wait.
+    pub fn run(&self, cancelled: &dyn Fn() -> bool) -> Result<ProbeAnswer, ProbeFailure> {
         let requests = Requests::render(self.plan);
         let request = requests.get(0, 0);
         let address = self.plan.targets[usize::from(request.target)].addresses[0];
@@ -88,6 +94,8 @@ impl<'a> Probe<'a> {
             begun,
             deadline: begun.after(self.plan.http.timeout),
             sent: false,
+            cancelled,
+            seen: Vec::new(),
         };
         let mut driver = Epoll::new(self.clock, 1).map_err(|errno| attempt.no(failure::of_connect(errno)))?;
         let from = Sources::new(&self.plan.sources, 0, 1).next_for(address);
@@ -130,15 +138,18 @@ impl<'a> Probe<'a> {
 }
 
 /// One try, with what its failure would have to tell.
-struct Attempt {
+struct Attempt<'a> {
     clock: Clock,
     address: SocketAddr,
     begun: Nanos,
     deadline: Nanos,
     sent: bool,
+    cancelled: &'a dyn Fn() -> bool,
+    /// The beginning of what came.
+    seen: Vec<u8>,
 }
 
-impl Attempt {
+impl Attempt<'_> {
     fn no(&self, failure: Failure) -> ProbeFailure {
         let detail = match (failure.errno, failure.detail) {
             (Some(errno), _) => errno.to_string(),
@@ -153,6 +164,7 @@ impl Attempt {
             detail,
             sent: self.sent,
             waited,
+            seen: self.seen.clone(),
         }
     }
 
@@ -160,6 +172,11 @@ impl Attempt {
         loop {
             if let Some(event) = driver.next() {
                 return Ok(event);
+            }
+            if (self.cancelled)() {
+                return Err(
+                    self.no(Failure { detail: Some("interrupted"), ..Failure::of(ErrorClass::Other) })
+                );
             }
             if self.clock.now() >= until {
                 return Err(self.no(Failure::of(late)));
@@ -190,6 +207,8 @@ impl Attempt {
             match self.event(driver, self.deadline, ErrorClass::RequestTimeout)? {
                 Event::Received(id, len) if id == conn => {
                     let first_byte = *first_byte.get_or_insert_with(|| self.clock.now());
+                    let room = SEEN_BYTES_MAX.saturating_sub(self.seen.len()).min(len);
+                    self.seen.extend_from_slice(&driver.received(len)[..room]);
                     let progress = reader
                         .read(driver.received(len), sink)
                         .map_err(|fault| self.no(failure::of_fault(fault)))?;

@@ -15,11 +15,20 @@ pub(crate) struct Users {
     wanted: u64,
     /// Requests left to offer, per phase, where counted.
     requests: Vec<Option<Budget>>,
+    /// Phases in which none is left.
+    used_up: Vec<bool>,
 }
 
 impl Users {
     pub(crate) fn new(users: u64, per_seat: u32, requests: Vec<Option<Budget>>) -> Self {
-        Self { present: vec![false; users as usize], count: 0, per_seat, wanted: users, requests }
+        Self {
+            present: vec![false; users as usize],
+            count: 0,
+            per_seat,
+            wanted: users,
+            used_up: vec![false; requests.len()],
+            requests,
+        }
     }
 
     /// Those who join at a phase's start: everybody of this thread's share who is not there yet.
@@ -55,12 +64,21 @@ impl Users {
     #[inline]
     pub(crate) fn next(&mut self, user: u32, at: Nanos, phases: &[Phase]) -> Option<u16> {
         let phase = if u64::from(user) < self.wanted { closed_phase_at(at, phases) } else { None };
-        let phase =
-            phase.filter(|&phase| self.requests[usize::from(phase)].as_mut().is_none_or(Budget::take));
+        let phase = phase.filter(|&phase| {
+            let phase = usize::from(phase);
+            let left = self.requests[phase].as_mut().is_none_or(Budget::take);
+            self.used_up[phase] |= !left;
+            left
+        });
         if phase.is_none() {
             self.leave(user);
         }
         phase
+    }
+
+    /// Whether the requests counted out for `phase` are all offered.
+    pub(crate) fn used_up(&self, phase: usize) -> bool {
+        self.used_up[phase]
     }
 
     /// `user` goes for good.

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError};
 
-use wavetank_driver::{Clock, Driver, Errno};
+use wavetank_driver::{Clock, Driver, Errno, Event};
 use wavetank_pace::Share;
 use wavetank_plan::constants::WORK_PER_TURN_MAX;
 use wavetank_plan::{Nanos, Plan};
@@ -95,19 +95,18 @@ impl<D: Driver> Worker<D> {
     pub(crate) fn run(mut self) -> Result<(), Errno> {
         let mut began = self.clock.now();
         while self.finish_at.is_none_or(|at| began < at) {
-            let mut worked = self.due(began);
-            worked |= self.take_commands();
-            let before = self.clock.now();
-            if worked {
+            // The clock is read where something took time, and once around each sleep.
+            let mut before = began;
+            if self.due(began) {
+                before = self.clock.now();
                 self.rec.turn(before.since(began));
             }
             let until = self.next_wake(before);
-            let ready = self.exchanges.connections.wait(until)?;
+            let ready = self.exchanges.connections.wait(before, until)?;
             let after = self.clock.now();
             began = if ready && after.since(before) <= CALL_NS_MAX { before } else { after };
             if ready {
-                self.events();
-                let now = self.clock.now();
+                let now = self.events(after);
                 self.rec.turn(now.since(began));
                 began = now;
             } else {
@@ -236,16 +235,23 @@ impl<D: Driver> Worker<D> {
         }
     }
 
-    fn events(&mut self) {
+    /// Take in what is ready, at most a turn's work. Returns when that was done.
+    fn events(&mut self, began: Nanos) -> Nanos {
+        let mut at = began;
         for _ in 0..WORK_PER_TURN_MAX {
-            let Some(event) = self.exchanges.connections.next_event() else { return };
-            let at = self.clock.now();
+            let Some(event) = self.exchanges.connections.next_event() else { break };
+            if event == Event::Woken {
+                self.take_commands();
+                continue;
+            }
+            at = self.clock.now();
             if at >= self.seal_at {
                 self.seal_until(at);
             }
             self.exchanges.connections.handle(event, at, &mut self.rec);
             self.settle();
         }
+        self.exchanges.connections.fresh(at)
     }
 
     /// Seal every interval that is over at `now`, each after all its arrivals were offered.
@@ -281,8 +287,8 @@ impl<D: Driver> Worker<D> {
         }
     }
 
-    fn take_commands(&mut self) -> bool {
-        let mut any = false;
+    /// Whoever sends a command wakes the driver as well.
+    fn take_commands(&mut self) {
         loop {
             match self.commands.try_recv() {
                 Ok(Command::Start(_)) => {}
@@ -298,11 +304,10 @@ impl<D: Driver> Worker<D> {
                 Ok(Command::Finish(at)) => self.finish_at = Some(at),
                 Err(TryRecvError::Disconnected) => {
                     self.finish_at = Some(self.clock.now());
-                    return true;
+                    return;
                 }
-                Err(TryRecvError::Empty) => return any,
+                Err(TryRecvError::Empty) => return,
             }
-            any = true;
         }
     }
 
@@ -312,8 +317,8 @@ impl<D: Driver> Worker<D> {
             return;
         }
         let more = self.pacer.next_arrival().is_some() || self.users.count() > 0;
-        let phases_over = self.plan.phases.iter().all(|phase| phase.end().is_none_or(|end| end <= now));
-        if self.draining || (phases_over && !more) {
+        let over = !more && self.pacer.is_over(now, |phase| self.users.used_up(phase));
+        if self.draining || over {
             self.drained = true;
             self.send(Message::Drained(self.thread, self.exchanges.resolved_last));
         }

@@ -2,21 +2,24 @@
 
 use std::fmt::Write;
 
-use wavetank_driver::Clock;
+use wavetank_diagnose::class_hint;
+use wavetank_driver::{Clock, Signals};
 use wavetank_engine::{Probe, ProbeAnswer, ProbeFailure};
 use wavetank_plan::redact::is_secret_header;
 use wavetank_plan::{ExitCode, Nanos, Plan, UserError};
 
-use crate::run::{cure, output};
+use crate::run::{cure, host_cannot, output};
 
 /// Send it, print everything. Exit 0 if the answer came with an expected status, else 1.
 pub(crate) fn once(plan: &Plan) -> Result<u8, UserError> {
-    match Probe::new(plan, Clock::starting_now()).run() {
+    let signals = Signals::listen().map_err(|errno| host_cannot("listen for signals", errno))?;
+    match Probe::new(plan, Clock::starting_now()).run(&|| signals.received() > 0) {
         Ok(answer) => {
             output::print(&told(plan, &answer));
             let done = plan.http.expect.contains(answer.status);
             Ok(if done { ExitCode::Pass } else { ExitCode::Fail } as u8)
         }
+        Err(_) if signals.received() > 0 => Ok(ExitCode::Signal as u8),
         Err(failure) => Err(no_answer(&failure)),
     }
 }
@@ -25,10 +28,19 @@ pub(crate) fn once(plan: &Plan) -> Result<u8, UserError> {
 fn no_answer(failure: &ProbeFailure) -> UserError {
     UserError {
         code: "no_answer",
-        message: format!("{}: {} after {}", failure.address, failure.detail, failure.waited),
-        hint: "is the target running, and is this its address?".to_owned(),
+        message: format!("{}: {} after {}{}", failure.address, failure.detail, failure.waited, seen(failure)),
+        hint: class_hint(failure.class).to_owned(),
         exit: ExitCode::Fail,
     }
+}
+
+/// The beginning of what came, if anything did, control characters escaped.
+fn seen(failure: &ProbeFailure) -> String {
+    let mut text = String::new();
+    for line in failure.seen.split_inclusive(|&byte| byte == b'\n') {
+        let _ = write!(text, "\n< {}", line.escape_ascii());
+    }
+    text
 }
 
 fn told(plan: &Plan, answer: &ProbeAnswer) -> String {
@@ -68,9 +80,6 @@ fn told(plan: &Plan, answer: &ProbeAnswer) -> String {
         answer.first_byte - answer.sent,
         answer.complete - answer.first_byte
     );
-    if let Some(cure) = cure(answer.status, &plan.http.expect, answer.location.as_deref()) {
-        let _ = writeln!(text, "hint: {cure}");
-    }
     let _ = writeln!(text, "body       {} bytes", answer.body_bytes);
     text.push_str(&String::from_utf8_lossy(&answer.body));
     if !answer.body.is_empty() && !answer.body.ends_with(b"\n") {
@@ -78,6 +87,9 @@ fn told(plan: &Plan, answer: &ProbeAnswer) -> String {
     }
     if answer.body_bytes > answer.body.len() as u64 {
         let _ = writeln!(text, "({} more bytes)", answer.body_bytes - answer.body.len() as u64);
+    }
+    if let Some(cure) = cure(answer.status, &plan.http.expect, answer.location.as_deref()) {
+        let _ = writeln!(text, "hint: {cure}");
     }
     text
 }

@@ -24,8 +24,6 @@ use super::talk::Talk;
 
 /// How long the loop waits for a message before it looks at signals and deadlines.
 const LOOK_AROUND: Duration = Duration::from_millis(20);
-/// From the commitment to the first connection: time to write the archive's first files.
-const MARGIN: Nanos = Nanos::from_millis(50);
 /// What an agent is given beyond the plan's own end before it must stop by itself.
 const END_SLACK: Nanos = Nanos::from_secs(10);
 
@@ -35,6 +33,8 @@ pub(crate) struct Conducted {
     pub(crate) ending: Ending,
     pub(crate) events: Vec<EventLine>,
     pub(crate) archive: Option<ArchiveWriter>,
+    /// Zero of the run's clock on the process's; `None`: the load was never begun.
+    pub(crate) started: Option<Nanos>,
     /// What is missing, in words.
     pub(crate) lost: Vec<String>,
     /// What load threads found not to add up, in words.
@@ -45,12 +45,9 @@ impl Conducted {
     /// No load was sent.
     pub(crate) fn nothing(plan: &Plan, ending: Ending, archive: Option<ArchiveWriter>) -> Self {
         let (events, lost, accounting) = (Vec::new(), Vec::new(), Vec::new());
-        Self { ledger: Ledger::new(plan), ending, events, archive, lost, accounting }
+        Self { ledger: Ledger::new(plan), ending, events, archive, started: None, lost, accounting }
     }
 }
-
-/// Opens the archive once the start is known, given as an instant of the process's clock.
-pub(crate) type OpenArchive<'a> = Box<dyn FnOnce(Nanos, &mut Talk) -> Option<ArchiveWriter> + 'a>;
 
 /// See the module's description.
 pub(crate) struct Conductor<'a> {
@@ -65,7 +62,6 @@ pub(crate) struct Conductor<'a> {
     /// The run ends before its time.
     ending_early: bool,
     book: Book<'a>,
-    open_archive: Option<OpenArchive<'a>>,
     outcome: Option<Outcome>,
     /// The zero of the run's clock on the process's.
     zero: Nanos,
@@ -91,13 +87,12 @@ impl<'a> Conductor<'a> {
         clock: Clock,
         host: &HostFacts,
         signals: Signals,
-        open_archive: OpenArchive<'a>,
+        archive: Option<ArchiveWriter>,
         talk: &'a mut Talk,
     ) -> Self {
         let (link, mut agents) = in_process(1);
         let agent_link = agents.pop().expect("a link for one agent has one end for it");
         let setup = RunSetup {
-            margin: MARGIN,
             lead_in: LoadThreads::lead(&plan),
             end_by: plan.load_end().map(|end| end.after(plan.drain).after(END_SLACK)),
             ..RunSetup::new(1, plan_hash)
@@ -113,13 +108,12 @@ impl<'a> Conductor<'a> {
                 ledger: Ledger::new(&plan),
                 ending: Ending::Finished,
                 events: Vec::new(),
-                archive: None,
+                archive,
                 talk,
                 sampled: Vec::new(),
                 lost: Vec::new(),
                 accounting: Vec::new(),
             },
-            open_archive: Some(open_archive),
             outcome: None,
             zero: Nanos::ZERO,
             plan,
@@ -142,19 +136,20 @@ impl<'a> Conductor<'a> {
         self.book.talk.settle();
         self.settle(&outcome)?;
         let Book { ledger, ending, events, archive, lost, accounting, .. } = self.book;
-        Ok(Conducted { ledger, ending, events, archive, lost, accounting })
+        Ok(Conducted { ledger, ending, events, archive, started: outcome.started_at, lost, accounting })
     }
 
     /// What the outcome means for the book.
     fn settle(&mut self, outcome: &Outcome) -> Result<(), UserError> {
         for agent in &outcome.agents {
-            let refused = agent.refused.iter().find_map(|reason| match reason {
-                Reason::Host(line) => Some(line.clone()),
-                _ => None,
-            });
-            if let Some(line) = refused.filter(|_| outcome.started_at.is_none()) {
-                let hint = "look at `ulimit -a` and at the limits of the container";
-                return Err(UserError::refused("host_cannot", format!("this host {line}"), hint));
+            for reason in &agent.refused {
+                match reason {
+                    Reason::Host(line) if outcome.started_at.is_none() => {
+                        let hint = "look at `ulimit -a` and at the limits of the container";
+                        return Err(UserError::refused("host_cannot", format!("this host {line}"), hint));
+                    }
+                    reason => self.book.lost.push(format!("the agent refused a command: {reason:?}")),
+                }
             }
             match agent.end {
                 AgentEnd::Sealed(EndCause::Plan | EndCause::Command) => {}
@@ -195,9 +190,6 @@ impl<'a> Conductor<'a> {
     fn notice(&mut self, notice: Notice) {
         match notice {
             Notice::Committed(zero) => {
-                if let Some(open) = self.open_archive.take() {
-                    self.book.archive = open(zero, self.book.talk);
-                }
                 self.zero = zero;
                 self.clock = self.clock.with_zero_at(zero);
             }
@@ -213,9 +205,11 @@ impl<'a> Conductor<'a> {
         match happening {
             Happening::Interval(merged) => self.interval(*merged),
             Happening::Drained(resolved_last) => {
-                // A phase bounded by a number of requests ends when its last request does (contract §8).
+                // A phase that a number of requests ended, ended with the last of them (contract §8).
+                let now = self.clock.now();
                 for (index, phase) in (0_u16..).zip(&Arc::clone(&self.plan).phases) {
-                    if phase.requests_max.is_some() && !phase.warmup {
+                    let by_count = phase.end().is_none_or(|end| now < end);
+                    if by_count && phase.requests_max.is_some() && !phase.warmup {
                         self.phase_ended(index, resolved_last);
                     }
                 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use wavetank_diagnose::{Circumstances, Ending};
 use wavetank_driver::{Clock, Errno, Signals, WallClock};
 use wavetank_observe::{CpuTimes, ProcessUsage, process_usage};
-use wavetank_plan::{HostFacts, Nanos, Plan, UserError};
+use wavetank_plan::{HostFacts, Plan, UserError};
 use wavetank_record::{EnvironmentDoc, HostDoc, LoadDoc, PlanDoc, RunRecord, Setup, Wall};
 use wavetank_store::{ArchiveWriter, RunMeta, RunsDir, new_id};
 
@@ -41,35 +41,36 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Talk) -> Result<Execu
     let signals = Signals::listen().map_err(|errno| host_cannot("listen for signals", errno))?;
     let clock = Clock::starting_now();
     let wall_at_zero = WallClock::unix_ns() - clock.now().0;
-    let probed = if wants_probe { probe(&plan, clock) } else { Probed::none() };
+    let probed = if wants_probe { probe(&plan, clock, signals) } else { Probed::none() };
     if let Some(cure) = &probed.cure {
         talk.say(&format!("note       {cure}"));
     }
     let yaml = PlanDoc::new(&plan).to_yaml();
     let before = Before { usage: process_usage(), cpu_times: CpuTimes::read() };
+    let started = Wall((wall_at_zero + clock.now().0).unsigned_abs());
     let mut environment = EnvironmentDoc {
         id: new_id(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         command: command.to_owned(),
-        started_at: Wall((wall_at_zero + clock.now().0).unsigned_abs()).rfc3339(),
+        started_at: started.rfc3339(),
         load,
         probe: probed.doc,
         engine: "epoll".to_owned(),
         host: HostDoc::from(host),
     };
     let hash = PlanDoc::hash(&yaml);
-    let mut open = |start: Nanos, talk: &mut Talk| {
-        let started = Wall((wall_at_zero + start.0).unsigned_abs());
-        environment.started_at = started.rfc3339();
-        archive(runs_dir.as_ref(), &plan.name, &yaml, &environment, started, talk)
-    };
-    let conducted = if let Some(failure) = probed.failure {
-        let archive = open(clock.now(), talk);
+    let archive = archive(runs_dir.as_ref(), &plan.name, &yaml, &environment, started, talk);
+    let conducted = if signals.received() > 0 {
+        Conducted::nothing(&plan, Ending::Signal, archive)
+    } else if let Some(failure) = probed.failure {
         let ending = Ending::ProbeFailed { class: failure.class, message: failure.detail };
         Conducted::nothing(&plan, ending, archive)
     } else {
-        Conductor::new(Arc::clone(&plan), &hash, clock, host, signals, Box::new(open), talk).run()?
+        Conductor::new(Arc::clone(&plan), &hash, clock, host, signals, archive, talk).run()?
     };
+    if let Some(zero) = conducted.started {
+        environment.started_at = Wall((wall_at_zero + zero.0).unsigned_abs()).rfc3339();
+    }
     let around = Around { plan: &plan, hash, environment: &environment, host, before, repeatable };
     Ok(conclude(conducted, &around, (probed.setup, probed.cure), talk))
 }
@@ -95,7 +96,7 @@ fn conclude(
     (setup, cure): (Setup, Option<String>),
     talk: &mut Talk,
 ) -> Executed {
-    let Conducted { mut ledger, ending, events, archive, lost, accounting } = conducted;
+    let Conducted { mut ledger, ending, events, archive, lost, accounting, .. } = conducted;
     // Noted in the ledger; the verdict speaks of it.
     let _ = ledger.close();
     let usage = process_usage();

@@ -1,6 +1,6 @@
 //! [`probe`]: the one uncounted request ahead of a run, told in the record.
 
-use wavetank_driver::Clock;
+use wavetank_driver::{Clock, Signals};
 use wavetank_engine::{Probe, ProbeAnswer, ProbeFailure};
 use wavetank_plan::{HttpVersion, Plan, StatusSet};
 use wavetank_record::{Number, Probe as ProbeDoc, Setup};
@@ -30,8 +30,8 @@ impl Probed {
 }
 
 /// Send it and wait for the answer.
-pub(crate) fn probe(plan: &Plan, clock: Clock) -> Probed {
-    match Probe::new(plan, clock).run() {
+pub(crate) fn probe(plan: &Plan, clock: Clock, signals: Signals) -> Probed {
+    match Probe::new(plan, clock).run(&|| signals.received() > 0) {
         Ok(answer) => Probed {
             doc: Some(answered(plan, &answer)),
             setup: Setup { sent: 1, done: 1, failed: 0 },
