@@ -5,6 +5,7 @@ mod cli;
 mod commands;
 mod run;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use wavetank_plan::UserError;
@@ -15,8 +16,10 @@ fn main() -> ExitCode {
     let command = match cli::parse(std::env::args_os().collect()) {
         Ok(command) => command,
         Err(CliExit::Help(text)) => {
-            run::output::print(&text);
-            return ExitCode::SUCCESS;
+            return match run::output::print(&text) {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(error) => refuse(&error, false),
+            };
         }
         Err(CliExit::Error { error, json }) => return refuse(&error, json),
     };
@@ -39,10 +42,9 @@ fn main() -> ExitCode {
 
 /// One clear message: as an object on stdout where JSON was asked for, else in words on stderr.
 fn refuse(error: &UserError, json: bool) -> ExitCode {
-    if json {
-        run::output::print(&wavetank_report::error_json(error));
-    } else {
-        use std::io::Write;
+    let printed = json && run::output::print(&wavetank_report::error_json(error)).is_ok();
+    if !printed {
+        // Where stderr is gone too, the exit code is all that is left to tell.
         let _ = writeln!(std::io::stderr(), "{error}");
     }
     ExitCode::from(error.exit as u8)

@@ -3,10 +3,10 @@
 //! Knows no pacing, no users and no histograms of requests: it takes [`Flight`]s and answers with
 //! [`Outcome`]s. A connection lost under a request is re-opened only when a next request wants it.
 
+mod dialing;
 mod timeouts;
 
 use std::collections::VecDeque;
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use wavetank_driver::{Clock, ConnId, Driver, Ended, Errno, Event};
@@ -50,6 +50,8 @@ pub(crate) struct Connections<D> {
     pool: Option<Pool>,
     pipeline: usize,
     opening: usize,
+    /// Connections for this phase are still to be opened for those who wait.
+    opening_more: Option<u16>,
     next_address: usize,
     /// When the last send returned.
     sent_until: Nanos,
@@ -79,6 +81,7 @@ impl<D: Driver> Connections<D> {
                 .then(|| Pool::new(u32::try_from(seats).expect("fewer seats than 2^32"))),
             pipeline: plan.http.pipeline as usize,
             opening: 0,
+            opening_more: None,
             // Threads start at different addresses of a target with several.
             next_address: thread as usize,
             sent_until: Nanos(i64::MIN),
@@ -97,18 +100,17 @@ impl<D: Driver> Connections<D> {
         rec: &mut Recorder,
     ) {
         let Some(seat) = seat else { return self.submit_shared(flight, phase, at, rec) };
+        let worn_after = self.plan.http.requests_per_connection;
         let entry = &mut self.seats[seat as usize];
-        match entry.state {
-            State::Open if entry.flights.len() < self.pipeline => self.dispatch(seat, flight, at, rec),
-            State::Open | State::Connecting(_) => {
-                entry.waiting.push_back(flight);
-                self.arm(seat);
-            }
-            State::Closed => {
-                entry.waiting.push_back(flight);
-                let target = self.requests.get(flight.scenario, flight.step).target;
-                self.open(seat, target, phase, rec);
-            }
+        if entry.has_room(self.pipeline, worn_after) {
+            return self.dispatch(seat, flight, at, rec);
+        }
+        entry.wait(flight);
+        if entry.state == State::Closed {
+            let target = self.requests.get(flight.scenario, flight.step).target;
+            self.open(seat, target, phase, rec);
+        } else {
+            self.arm(seat);
         }
     }
 
@@ -122,71 +124,6 @@ impl<D: Driver> Connections<D> {
             self.timers.insert(flight.deadline, Timer::Waiting);
         }
         self.open_for_waiting(phase, rec);
-    }
-
-    /// Open shared connections until as many are coming as requests wait.
-    fn open_for_waiting(&mut self, phase: u16, rec: &mut Recorder) {
-        while let Some(pool) = &mut self.pool
-            && self.opening < pool.waiting()
-            && let Some(flight) = pool.first_waiting()
-        {
-            let target = self.requests.get(flight.scenario, flight.step).target;
-            let Some(seat) = pool.take_closed() else { return };
-            self.open(seat, target, phase, rec);
-        }
-    }
-
-    /// Open the connections of the first `count` seats ahead of a phase; one call opens one seat.
-    pub(crate) fn open_ahead(&mut self, seat: u32, phase: u16, rec: &mut Recorder) {
-        if self.seats[seat as usize].state == State::Closed {
-            if let Some(pool) = &mut self.pool {
-                pool.take_this_closed(seat);
-            }
-            self.open(seat, 0, phase, rec);
-        }
-    }
-
-    fn open(&mut self, seat: u32, target: u16, phase: u16, rec: &mut Recorder) {
-        let addresses = &self.plan.targets[usize::from(target)].addresses;
-        let to: SocketAddr = addresses[self.next_address % addresses.len()];
-        self.next_address = self.next_address.wrapping_add(1);
-        let from = self.sources.next_for(to);
-        let began = self.clock.now();
-        rec.opening();
-        self.opening += 1;
-        let entry = &mut self.seats[seat as usize];
-        (entry.target, entry.phase, entry.served) = (target, phase, 0);
-        match self.driver.connect(to, from) {
-            Ok(link) => {
-                entry.state = State::Connecting(began);
-                entry.link = Some(link);
-                let slot = link.slot as usize;
-                if self.seat_of_slot.len() <= slot {
-                    self.seat_of_slot.resize(slot + 1, u32::MAX);
-                }
-                self.seat_of_slot[slot] = seat;
-                self.arm(seat);
-            }
-            // Not `open_for_waiting`: its loop goes on by itself, and others have nothing else waiting.
-            Err(errno) => self.open_failed(seat, failure::of_connect(errno), began, rec),
-        }
-    }
-
-    fn open_failed(&mut self, seat: u32, failure: Failure, at: Nanos, rec: &mut Recorder) {
-        rec.open_failed();
-        self.opening -= 1;
-        let entry = &mut self.seats[seat as usize];
-        entry.state = State::Closed;
-        entry.link = None;
-        if let Some(pool) = &mut self.pool {
-            pool.put_closed(seat);
-            if let Some(flight) = pool.take_waiting() {
-                self.outcomes.push_back(Outcome::Broken(flight.exchange, failure, at));
-            }
-        }
-        while let Some(flight) = self.seats[seat as usize].waiting.pop_front() {
-            self.outcomes.push_back(Outcome::Broken(flight.exchange, failure, at));
-        }
     }
 
     /// `at`, or the end of the last send if that is later: one reading of the clock serves until the next
@@ -309,7 +246,7 @@ impl<D: Driver> Connections<D> {
     fn free(&mut self, seat: u32, at: Nanos, rec: &mut Recorder) {
         loop {
             let entry = &mut self.seats[seat as usize];
-            if entry.state != State::Open || entry.flights.len() >= self.pipeline {
+            if !entry.has_room(self.pipeline, self.plan.http.requests_per_connection) {
                 return;
             }
             let next = match &mut self.pool {
@@ -337,6 +274,7 @@ impl<D: Driver> Connections<D> {
             && let Eof::Complete(answer) = entry.reader.eof()
         {
             entry.flights.pop_front();
+            entry.served += 1;
             let first_byte = entry.first_byte;
             self.outcomes.push_back(Outcome::Answered(flight.exchange, answer, first_byte, at));
             return self.end(seat, failure::AFTER_CLOSE, false, at, rec);
@@ -383,8 +321,8 @@ impl<D: Driver> Connections<D> {
             self.driver.close(link, Close::Rst);
             match entry.state {
                 State::Open => rec.ended(false),
-                State::Connecting(_) => rec.open_failed(),
-                State::Closed => {}
+                // It stays what it was: being opened.
+                State::Connecting(_) | State::Closed => {}
             }
             entry.state = State::Closed;
         }

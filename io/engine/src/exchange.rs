@@ -116,14 +116,14 @@ impl<D: Driver> Exchanges<D> {
         }
         rec.begun(key, lag);
         let exchange = self.slab.insert(Exchange { offered, begun: now, sent: None, seat });
-        let flight = self.flight(exchange, key, now);
+        let flight = self.flight(exchange, key, now, false);
         self.connections.submit(flight, seat, key.phase, now, rec);
         None
     }
 
-    fn flight(&self, exchange: Id, key: Key, begun: Nanos) -> Flight {
+    fn flight(&self, exchange: Id, key: Key, begun: Nanos, again: bool) -> Flight {
         let deadline = begun.after(self.plan.http.timeout);
-        Flight { exchange, deadline, scenario: key.scenario, step: key.step }
+        Flight { exchange, deadline, scenario: key.scenario, step: key.step, again }
     }
 
     /// The next request that came to its end, having taken in what the connections tell.
@@ -192,7 +192,7 @@ impl<D: Driver> Exchanges<D> {
         if failure.retry {
             let entry = self.slab.get_mut(exchange)?;
             let (key, begun, seat) = (entry.offered.key, entry.begun, entry.seat);
-            let flight = self.flight(exchange, key, begun);
+            let flight = self.flight(exchange, key, begun, true);
             self.connections.submit(flight, seat, key.phase, at, rec);
             return None;
         }

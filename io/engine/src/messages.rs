@@ -14,10 +14,11 @@ pub enum Command {
     Start(Nanos),
     /// From an instant of the run's clock on (at least a second ahead), a phase's load is another one.
     Change(Nanos, Change),
-    /// No new arrivals and iterations; what is under way goes on.
-    Drain,
+    /// No arrivals and iterations intended at that instant of the run's clock or later; what is under way
+    /// goes on. A little ahead, so that all threads stop at the same one.
+    Drain(Nanos),
     /// At that instant of the run's clock: cut what is under way, close everything, seal and end. One
-    /// instant for all threads, so that their last intervals are the same.
+    /// instant for all threads, a little ahead, so that their last intervals are the same.
     Finish(Nanos),
 }
 

@@ -16,16 +16,14 @@ pub(crate) struct Opening {
 impl Opening {
     /// Begin at `now`. The `k`-th connection of the run opens when `open_rate` has made `k`.
     pub(crate) fn new(plan: &Plan, share: Share, seats: u64, now: Nanos) -> Self {
-        let phase = (0_u16..).zip(&plan.phases).find(|(_, phase)| phase.open_before);
-        let (phase, ahead) = phase.map_or((0, 0), |(index, phase)| (index, phase.connections));
+        let (phase, ahead) = ahead(plan);
         let seats = share.count_below(ahead).min(seats);
         Self { share, rate: plan.open_rate, began: now, next: 0, seats, phase }
     }
 
     /// How long before the first phase opening must begin.
     pub(crate) fn lead(plan: &Plan) -> Nanos {
-        let ahead = plan.phases.iter().filter(|phase| phase.open_before).map(|phase| phase.connections).max();
-        due(ahead.unwrap_or(0), plan.open_rate)
+        due(ahead(plan).1, plan.open_rate)
     }
 
     /// When the next one is to be opened.
@@ -46,6 +44,12 @@ impl Opening {
     pub(crate) const fn phase(&self) -> u16 {
         self.phase
     }
+}
+
+/// The phase ahead of which connections are opened, and how many.
+fn ahead(plan: &Plan) -> (u16, u64) {
+    let phase = (0_u16..).zip(&plan.phases).find(|(_, phase)| phase.open_before);
+    phase.map_or((0, 0), |(index, phase)| (index, phase.connections))
 }
 
 /// How long opening `count` connections takes.

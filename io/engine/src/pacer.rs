@@ -15,7 +15,8 @@ pub(crate) struct Pacer {
     pub(crate) ready: VecDeque<Offered>,
     /// Instants at which an interval must end though no second does: begin and end of phases.
     edges: Vec<Nanos>,
-    draining: bool,
+    /// Nothing that is intended then or later is wanted.
+    ends_at: Nanos,
 }
 
 struct PhasePace {
@@ -58,30 +59,27 @@ impl Pacer {
         }
         edges.sort_unstable();
         edges.dedup();
-        Self { phases, ready: VecDeque::new(), edges, draining: false }
+        Self { phases, ready: VecDeque::new(), edges, ends_at: Nanos::MAX }
     }
 
     /// When the next arrival falls due.
     #[inline]
     pub(crate) fn next_arrival(&mut self) -> Option<Nanos> {
-        if self.draining {
-            return None;
-        }
+        let ends_at = self.ends_at;
         self.phases
             .iter_mut()
             .filter_map(|phase| match &mut phase.kind {
                 Kind::Arrivals(schedule) => schedule.peek(),
                 Kind::Users { started } => (!*started).then_some(phase.start),
             })
+            .filter(|&at| at < ends_at)
             .min()
     }
 
     /// The next arrival intended before `limit`.
     #[inline]
     pub(crate) fn pop_arrival(&mut self, limit: Nanos) -> Option<Due> {
-        if self.draining {
-            return None;
-        }
+        let limit = limit.min(self.ends_at);
         for (index, phase) in (0_u16..).zip(&mut self.phases) {
             match &mut phase.kind {
                 Kind::Arrivals(schedule) => {
@@ -136,9 +134,14 @@ impl Pacer {
         }
     }
 
-    /// No more arrivals and no more starts.
-    pub(crate) fn drain(&mut self) {
-        self.draining = true;
+    /// The load ends at `at`, before its time.
+    pub(crate) fn end_at(&mut self, at: Nanos) {
+        self.ends_at = self.ends_at.min(at);
+    }
+
+    /// Whether what is intended at `at` comes after such an end.
+    pub(crate) fn is_ended(&self, at: Nanos) -> bool {
+        at >= self.ends_at
     }
 
     /// The end of the interval that holds `instant`: the next whole second or edge of a phase.

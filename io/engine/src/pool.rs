@@ -62,9 +62,13 @@ impl Pool {
         self.closed.push(seat);
     }
 
-    /// A request waits for any seat.
+    /// A request waits for any seat; one that is tried again, ahead of all others.
     pub(crate) fn wait(&mut self, flight: Flight) {
-        self.waiting.push_back(flight);
+        if flight.again {
+            self.waiting.push_front(flight);
+        } else {
+            self.waiting.push_back(flight);
+        }
     }
 
     /// The request that has waited longest.

@@ -212,6 +212,11 @@ impl Recorder {
         self.health.turn_ns_max = self.health.turn_ns_max.max(ns);
     }
 
+    /// When the interval under way began.
+    pub(crate) const fn began(&self) -> Nanos {
+        self.now.from
+    }
+
     /// Virtual users present.
     pub(crate) fn set_users(&mut self, users: u64) {
         self.users = users;

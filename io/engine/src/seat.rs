@@ -19,6 +19,8 @@ pub(crate) struct Flight {
     pub(crate) scenario: u16,
     /// Which request.
     pub(crate) step: u16,
+    /// It was on a connection that was lost, and is older than all that wait.
+    pub(crate) again: bool,
 }
 
 /// What a seat's connection is doing.
@@ -71,6 +73,24 @@ impl Seat {
             replaces_lost: false,
             armed: None,
             stacked: false,
+        }
+    }
+
+    /// Whether another request may be sent now: at most `pipeline` are under way, and at most `worn_after`
+    /// in a connection's life.
+    #[inline]
+    pub(crate) fn has_room(&self, pipeline: usize, worn_after: Option<u64>) -> bool {
+        self.state == State::Open
+            && self.flights.len() < pipeline
+            && worn_after.is_none_or(|max| self.served + (self.flights.len() as u64) < max)
+    }
+
+    /// Let a request wait for this seat's connection.
+    pub(crate) fn wait(&mut self, flight: Flight) {
+        if flight.again {
+            self.waiting.push_front(flight);
+        } else {
+            self.waiting.push_back(flight);
         }
     }
 

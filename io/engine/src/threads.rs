@@ -41,7 +41,7 @@ impl LoadThreads {
     pub fn prepare(plan: &Arc<Plan>, share: Share, clock: Clock, cpus: &[u32]) -> Result<Self, Errno> {
         let (sender, messages) = sync_channel(MESSAGES_MAX);
         let count = u64::from(plan.threads);
-        let mut limits = Limits::split(plan, count);
+        let mut limits = Limits::split(plan, share, count);
         let mut threads = Vec::with_capacity(plan.threads as usize);
         for thread in 0..plan.threads {
             let driver = Epoll::new(clock, 0)?;
@@ -102,8 +102,8 @@ impl LoadThreads {
     }
 
     /// Wait for the threads to end, after [`Message::Finished`] or [`Message::Failed`] came from each.
-    pub fn join(self) {
-        for thread in self.threads {
+    pub fn join(mut self) {
+        for thread in std::mem::take(&mut self.threads) {
             drop(thread.commands);
             thread.waker.wake();
             // A panic of a load thread aborts the process in release builds; in debug builds it was printed.
@@ -121,6 +121,16 @@ pub(crate) fn lead(plan: &Plan) -> Nanos {
 /// More than any run has under way.
 const UNLIMITED: u64 = u64::MAX >> 8;
 
+impl Drop for LoadThreads {
+    fn drop(&mut self) {
+        for thread in self.threads.drain(..) {
+            // A thread whose commands cannot come any more ends as soon as it looks.
+            drop(thread.commands);
+            thread.waker.wake();
+        }
+    }
+}
+
 /// Counted limits of one thread, per phase.
 struct Limits {
     max_open: Vec<Budget>,
@@ -128,15 +138,16 @@ struct Limits {
 }
 
 impl Limits {
-    fn split(plan: &Plan, threads: u64) -> Vec<Self> {
+    /// The agent's share of each total, split over its threads.
+    fn split(plan: &Plan, share: Share, threads: u64) -> Vec<Self> {
         let mut all: Vec<_> =
             (0..threads).map(|_| Self { max_open: Vec::new(), requests: Vec::new() }).collect();
         for phase in &plan.phases {
             let (max_open, counted) = match phase.load {
                 // Users limit themselves: each has one request under way.
-                Load::Closed { .. } => (UNLIMITED, phase.requests_max),
+                Load::Closed { .. } => (UNLIMITED, phase.requests_max.map(|total| share.count_below(total))),
                 // The schedule itself ends after as many arrivals.
-                Load::Open { .. } => (phase.max_open, None),
+                Load::Open { .. } => (share.count_below(phase.max_open), None),
             };
             for (limits, budget) in all.iter_mut().zip(Budget::split(max_open, threads)) {
                 limits.max_open.push(budget);
@@ -185,7 +196,7 @@ impl Seed {
                     let _ = messages.send(Message::Finished(thread));
                     return;
                 }
-                Ok(Command::Change(..) | Command::Drain) => {}
+                Ok(Command::Change(..) | Command::Drain(_)) => {}
                 Err(_) => return,
             }
         };

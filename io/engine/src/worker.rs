@@ -20,6 +20,9 @@ use crate::users::Users;
 
 /// A wait shorter than this was no sleep but the price of the call: the thread was busy.
 const CALL_NS_MAX: u64 = 5_000;
+/// Messages kept back while their reader is busy: ten minutes of intervals. Later ones are lost, and that is
+/// told.
+const UNSENT_MAX: usize = 600;
 /// An idle thread looks around at least this often.
 const NAP: Nanos = Nanos::from_millis(100);
 
@@ -53,10 +56,10 @@ pub(crate) struct Worker<D> {
     messages: SyncSender<Message>,
     /// Messages the other side had no room for; sent later, never lost.
     unsent: VecDeque<Message>,
+    unsent_lost: u64,
     seal_at: Nanos,
     /// Users to be at an instant, from a change command.
     users_from: Option<(Nanos, u64)>,
-    draining: bool,
     drained: bool,
     finish_at: Option<Nanos>,
 }
@@ -76,8 +79,8 @@ impl<D: Driver> Worker<D> {
             users: Users::new(users, plan.http.pipeline, requests),
             sleeper: Sleeper::new(),
             unsent: VecDeque::new(),
+            unsent_lost: 0,
             users_from: None,
-            draining: false,
             drained: false,
             finish_at: None,
             exchanges,
@@ -121,7 +124,7 @@ impl<D: Driver> Worker<D> {
     /// When to wake at the latest.
     fn next_wake(&mut self, now: Nanos) -> Nanos {
         let nap = now.after(NAP).min(self.seal_at).min(self.finish_at.unwrap_or(Nanos::MAX));
-        if !self.pacer.ready.is_empty() {
+        if !self.pacer.ready.is_empty() || self.exchanges.connections.is_opening_more() {
             return now;
         }
         let timer = self.exchanges.connections.next_timer();
@@ -156,8 +159,12 @@ impl<D: Driver> Worker<D> {
             let now = self.clock.now();
             self.begin(offered, now);
         }
+        worked |= self.exchanges.connections.go_on_opening(&mut self.rec);
         self.settle();
         self.check_drained(now);
+        if !self.unsent.is_empty() {
+            self.flush();
+        }
         worked
     }
 
@@ -182,7 +189,7 @@ impl<D: Driver> Worker<D> {
     /// `user` is ready for its next iteration at `at`: it is offered, or the user leaves.
     #[inline]
     fn iterate(&mut self, user: u32, at: Nanos) -> Option<Offered> {
-        if self.draining {
+        if self.pacer.is_ended(at) {
             self.users.leave(user);
             self.rec.set_users(self.users.count());
             return None;
@@ -271,13 +278,25 @@ impl<D: Driver> Worker<D> {
         let open = self.rec.open_requests();
         let accounting =
             (under_way != open).then(|| format!("{under_way} requests under way, counted as open: {open}"));
+        let accounting = match std::mem::take(&mut self.unsent_lost) {
+            0 => accounting,
+            lost => Some(format!("{lost} intervals were lost because nobody took them")),
+        };
         let samples = self.exchanges.take_samples();
         let interval = self.rec.seal(at);
         self.send(Message::Sealed(Box::new(SealedInterval { interval, samples, accounting })));
     }
 
     fn send(&mut self, message: Message) {
-        self.unsent.push_back(message);
+        if self.unsent.len() >= UNSENT_MAX {
+            self.unsent_lost += 1;
+        } else {
+            self.unsent.push_back(message);
+        }
+        self.flush();
+    }
+
+    fn flush(&mut self) {
         while let Some(message) = self.unsent.pop_front() {
             // A reader that is slow or gone must never hold up the load.
             if let Err(TrySendError::Full(message)) = self.messages.try_send(message) {
@@ -297,10 +316,7 @@ impl<D: Driver> Worker<D> {
                     let mine = self.share.count_below(users.div_ceil(u64::from(self.plan.http.pipeline)));
                     self.users_from = Some((at, mine * u64::from(self.plan.http.pipeline)));
                 }
-                Ok(Command::Drain) => {
-                    self.draining = true;
-                    self.pacer.drain();
-                }
+                Ok(Command::Drain(at)) => self.pacer.end_at(at),
                 Ok(Command::Finish(at)) => self.finish_at = Some(at),
                 Err(TryRecvError::Disconnected) => {
                     self.finish_at = Some(self.clock.now());
@@ -318,7 +334,7 @@ impl<D: Driver> Worker<D> {
         }
         let more = self.pacer.next_arrival().is_some() || self.users.count() > 0;
         let over = !more && self.pacer.is_over(now, |phase| self.users.used_up(phase));
-        if self.draining || over {
+        if over || (!more && self.pacer.is_ended(now)) {
             self.drained = true;
             self.send(Message::Drained(self.thread, self.exchanges.resolved_last));
         }
@@ -326,8 +342,12 @@ impl<D: Driver> Worker<D> {
 
     /// Seal what is left and say goodbye.
     fn end(&mut self) {
-        let now = self.finish_at.unwrap_or_else(|| self.clock.now());
+        // A second may have been sealed while the command was on its way.
+        let now = self.finish_at.unwrap_or_else(|| self.clock.now()).max(self.rec.began());
         self.seal_until(now);
+        while let Some(due) = self.pacer.pop_arrival(now) {
+            self.offer(due);
+        }
         self.pacer.ready.retain(|offered| {
             self.rec.cut(offered.key, now.since(offered.intended));
             false

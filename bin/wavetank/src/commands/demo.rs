@@ -27,24 +27,24 @@ pub(crate) fn demo(args: &DemoArgs) -> Result<u8, UserError> {
     let mut talk = Talk::new(false);
     output::print(&format!(
         "A target that answers {PATH} after 2 ms, and freezes once for {FREEZE}. Two ways to look at it:\n\n"
-    ));
+    ))?;
     output::print(&format!(
         "1. Closed loop: {USERS} users, each sends after its last answer, for {LENGTH}\n"
-    ));
+    ))?;
     let closed = Options { connections: Some(USERS), ..options("demo-closed") };
     let closed = make(&closed, args, &mut talk)?;
-    output::print(&told(&closed));
-    output::print(&format!("2. Open loop: {RATE_PER_S} arrivals a second on a schedule, for {LENGTH}\n"));
+    output::print(&told(&closed))?;
+    output::print(&format!("2. Open loop: {RATE_PER_S} arrivals a second on a schedule, for {LENGTH}\n"))?;
     let open = Options { rate: Some(Rate::per_second(RATE_PER_S)), ..options("demo-open") };
     let open = make(&open, args, &mut talk)?;
-    output::print(&told(&open));
-    output::print(&lesson(&closed.record, &open.record));
+    output::print(&told(&open))?;
+    output::print(&lesson(&closed.record, &open.record))?;
     if let Some(folder) = &open.archive {
         output::print(&format!(
             "\nThe archive of the second run: {}\nLook at it again: wavetank report {}\n",
             folder.display(),
             folder.display()
-        ));
+        ))?;
     }
     let honest = closed.counted == closed.sent && open.counted == open.sent;
     let worked = closed.record.requests.done > 0 && open.record.requests.done > 0;

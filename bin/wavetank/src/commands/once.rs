@@ -15,7 +15,7 @@ pub(crate) fn once(plan: &Plan) -> Result<u8, UserError> {
     let signals = Signals::listen().map_err(|errno| host_cannot("listen for signals", errno))?;
     match Probe::new(plan, Clock::starting_now()).run(&|| signals.received() > 0) {
         Ok(answer) => {
-            output::print(&told(plan, &answer));
+            output::print(&told(plan, &answer))?;
             let done = plan.http.expect.contains(answer.status);
             Ok(if done { ExitCode::Pass } else { ExitCode::Fail } as u8)
         }

@@ -7,7 +7,7 @@ use wavetank_record::{PHASE_ENDED, PlanDoc, RunRecord, Setup};
 use wavetank_store::{OpenedRun, RunsDir, Sealed};
 
 use crate::cli::{ReportArgs, RunRef};
-use crate::run::{Talk, Told, judge, output};
+use crate::run::{Told, judge, output};
 
 /// Print a stored run again. Exit 0 if that could be done, whatever the verdict.
 pub(crate) fn report(args: &ReportArgs) -> Result<u8, UserError> {
@@ -22,10 +22,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<u8, UserError> {
         Some(record) => record.clone(),
         None => unfinished(&opened)?,
     };
-    let mut talk = Talk::new(false);
-    for problem in output::deliver(&record, args.format, files) {
-        talk.warn(&format!("cannot write an `--out` file: {problem}"));
-    }
+    output::deliver(&record, args.format, files)?;
     Ok(ExitCode::Pass as u8)
 }
 

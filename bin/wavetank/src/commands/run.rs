@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use wavetank_plan::{UserError, resolve};
+use wavetank_plan::{ExitCode, UserError, resolve};
 use wavetank_report::load_doc;
 use wavetank_store::RunsDir;
 
@@ -45,11 +45,17 @@ pub(crate) fn run(args: RunArgs) -> Result<u8, UserError> {
         },
         &mut talk,
     )?;
-    for problem in output::deliver(&executed.record, format, files) {
-        talk.warn(&format!("cannot write an `--out` file: {problem}"));
-    }
+    let delivered = output::deliver(&executed.record, format, files);
     if let Some(folder) = executed.archive {
         talk.say(&format!("archive    {}", folder.display()));
     }
-    Ok(executed.record.verdict.exit)
+    let exit = executed.record.verdict.exit;
+    match delivered {
+        // A run that did not pass has said enough with its code; what was not written is told all the same.
+        Err(error) if exit != ExitCode::Pass as u8 => {
+            talk.warn(&error.to_string());
+            Ok(exit)
+        }
+        delivered => delivered.map(|()| exit),
+    }
 }

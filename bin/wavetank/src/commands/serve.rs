@@ -25,7 +25,7 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<u8, UserError> {
     })?;
     let addresses: Vec<_> = server.addresses().iter().map(|address| format!("http://{address}/")).collect();
     // On stdout: whoever starts a server from a script waits for this line.
-    output::print(&format!("serving {} (Ctrl-C stops)\n", addresses.join(" ")));
+    output::print(&format!("serving {} (Ctrl-C stops)\n", addresses.join(" ")))?;
     while signals.received() == 0 {
         // Ends early when a signal comes.
         std::thread::park_timeout(LOOK_AROUND);

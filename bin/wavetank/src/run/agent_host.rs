@@ -13,6 +13,9 @@ use wavetank_link::AgentLink;
 use wavetank_pace::Share;
 use wavetank_plan::{Nanos, Plan};
 
+/// How far ahead an instant is chosen that all load threads are to meet.
+const TOLD_AHEAD: Nanos = Nanos::from_millis(5);
+
 /// What the one who runs the agent must know.
 pub(crate) enum Happening {
     /// An interval of all threads is complete.
@@ -91,7 +94,7 @@ impl AgentHost {
                         wavetank_fleet::Change::Users(users) => Change::Users(users),
                     },
                 )),
-                AgentAction::Drain => self.tell(Command::Drain),
+                AgentAction::Drain => self.drain(),
                 AgentAction::Stop => self.finish(),
             }
         }
@@ -181,22 +184,33 @@ impl AgentHost {
         }
     }
 
+    /// Now and a little, so that every thread hears of the instant before it comes.
+    fn soon(&self, zero: Nanos) -> Nanos {
+        (self.clock.now() - zero).after(TOLD_AHEAD)
+    }
+
+    fn drain(&self) {
+        if let Some(Load { zero: Some(zero), threads, .. }) = &self.load {
+            threads.tell(Command::Drain(self.soon(*zero)));
+        }
+    }
+
     fn tell(&self, command: Command) {
         if let Some(load) = &self.load {
             load.threads.tell(command);
         }
     }
 
-    /// End the load threads at one instant, now.
+    /// End the load threads, all at one instant.
     fn finish(&mut self) {
-        let now = self.clock.now();
+        // Before the start the instant means nothing, and threads just end.
+        let zero = self.load.as_ref().and_then(|load| load.zero).unwrap_or(Nanos::ZERO);
+        let at = self.soon(zero);
         let Some(load) = &mut self.load else {
-            return self.agent.handle_finished(now);
+            return self.agent.handle_finished(self.clock.now());
         };
-        if !load.finishing {
-            load.finishing = true;
-            // Before the start the instant means nothing, and threads just end.
-            load.threads.tell(Command::Finish(now - load.zero.unwrap_or(Nanos::ZERO)));
+        if !std::mem::replace(&mut load.finishing, true) {
+            load.threads.tell(Command::Finish(at));
         }
     }
 }

@@ -61,6 +61,8 @@ pub(crate) struct Conductor<'a> {
     signals_seen: u32,
     /// The run ends before its time.
     ending_early: bool,
+    /// When the first phase begins.
+    begins: Nanos,
     book: Book<'a>,
     outcome: Option<Outcome>,
     /// The zero of the run's clock on the process's.
@@ -101,9 +103,10 @@ impl<'a> Conductor<'a> {
             controller: Controller::new(setup, clock.now()),
             link,
             agent: AgentHost::new(agent_link, Arc::clone(&plan), clock, host.cpus.clone()),
-            signals_seen: signals.received(),
+            signals_seen: 0,
             signals,
             ending_early: false,
+            begins: plan.phases.iter().map(|phase| phase.start).min().unwrap_or(Nanos::ZERO),
             book: Book {
                 ledger: Ledger::new(&plan),
                 ending: Ending::Finished,
@@ -245,7 +248,9 @@ impl<'a> Conductor<'a> {
         if self.ending_early {
             return;
         }
-        self.book.talk.progress(&interval);
+        if interval.end() > self.begins {
+            self.book.talk.progress(&interval);
+        }
         if let Some(class) = self.book.ledger.hopeless() {
             self.event("hopeless", format!("nothing was done, every request failed: {}", class.name()));
             self.end(Ending::Hopeless { class }, None);

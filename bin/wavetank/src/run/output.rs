@@ -36,25 +36,37 @@ pub(crate) fn render(record: &RunRecord, format: OutputFormat) -> String {
     }
 }
 
-/// Write the result to stdout and to every file. Returns what could not be written; a reader of stdout
-/// that went away is no failure.
+/// Write the result to every file and to stdout. Fails on the first that could not be written, after
+/// having tried all.
 pub(crate) fn deliver(
     record: &RunRecord,
     format: OutputFormat,
     files: Vec<(File, OutputFormat)>,
-) -> Vec<std::io::Error> {
-    let mut problems = Vec::new();
+) -> Result<(), UserError> {
+    let mut outcome = Ok(());
     for (mut file, format) in files {
         let text = render(record, format);
         let written = file.set_len(0).and_then(|()| file.write_all(text.as_bytes()));
-        problems.extend(written.err());
+        outcome = outcome.and(written.map_err(|error| unwritten("an `--out` file", &error)));
     }
-    print(&render(record, format));
-    problems
+    outcome.and(print(&render(record, format)))
 }
 
-/// Write to stdout; a broken pipe is the reader's choice.
-pub(crate) fn print(text: &str) {
+fn unwritten(what: &str, error: &std::io::Error) -> UserError {
+    let said = error.to_string();
+    let said = said.split(" (os error").next().unwrap_or(&said).to_owned();
+    UserError::usage(
+        "result_unwritten",
+        format!("cannot write the result to {what}: {said}"),
+        "free some space there, or print it again from the archive: wavetank report latest",
+    )
+}
+
+/// Write to stdout. That nobody reads it to the end is the reader's choice, and no failure.
+pub(crate) fn print(text: &str) -> Result<(), UserError> {
     let mut stdout = std::io::stdout().lock();
-    let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(unwritten("stdout", &error)),
+        _ => Ok(()),
+    }
 }

@@ -46,6 +46,9 @@ impl Talk {
         }
         let line = wavetank_report::progress(interval);
         if self.terminal {
+            // A line that wraps could not be renewed.
+            let room = width().saturating_sub(1);
+            let line: String = line.chars().take(room).collect();
             write(&format!("\r\x1b[K{line}"));
             self.standing = true;
         } else if interval.from + interval.len >= self.next_plain {
@@ -59,6 +62,14 @@ impl Talk {
         if std::mem::take(&mut self.standing) {
             write("\r\x1b[K");
         }
+    }
+}
+
+/// Columns of the terminal; 80 where it does not say.
+fn width() -> usize {
+    match rustix::termios::tcgetwinsize(std::io::stderr()) {
+        Ok(size) if size.ws_col > 0 => usize::from(size.ws_col),
+        _ => 80,
     }
 }
 

@@ -5,6 +5,7 @@
 
 use wavetank_driver::Driver;
 use wavetank_measure::ErrorClass;
+use wavetank_plan::constants::WORK_PER_TURN_MAX;
 use wavetank_plan::{Close, Nanos};
 
 use super::{Connections, Outcome};
@@ -30,7 +31,9 @@ impl<D: Driver> Connections<D> {
     /// Act on timers due at `now`. Whether any was.
     pub(crate) fn expire(&mut self, now: Nanos, rec: &mut Recorder) -> bool {
         let mut any = false;
-        while let Some((at, timer)) = self.timers.pop(now) {
+        // What a turn has no time for stays due, so that the next one does not sleep.
+        for _ in 0..WORK_PER_TURN_MAX {
+            let Some((at, timer)) = self.timers.pop(now) else { break };
             any = true;
             match timer {
                 Timer::Seat(seat) => self.expire_seat(seat, at, now, rec),
