@@ -58,14 +58,18 @@ fn late(case: &Case<'_>) -> Option<Finding> {
             words::count(seconds.count),
             words::count(seconds.of)
         ),
-        hint: "a lower rate, more load threads (--threads), or nothing else on these CPUs".to_owned(),
+        hint: relief(case).to_owned(),
     })
 }
 
 fn lag(case: &Case<'_>) -> Option<Finding> {
     let lag = case.judged.lag.percentile(99.0)?;
-    let response = case.judged.response.percentile(99.0).unwrap_or(0);
-    lag_is_doubtful(lag, response as f64).then(|| Finding {
+    let response = case.judged.response.percentile(99.0);
+    let beside = match response {
+        Some(response) => format!("response p99 {}", Nanos(response as i64)),
+        None => "nothing was answered".to_owned(),
+    };
+    lag_is_doubtful(lag, response.unwrap_or(0) as f64).then(|| Finding {
         code: "lag",
         blame: Blame::Generator,
         decisive: false,
@@ -73,9 +77,18 @@ fn lag(case: &Case<'_>) -> Option<Finding> {
             "send lag p99 is {}: the generator's own share of the response time",
             Nanos(lag as i64)
         ),
-        evidence: format!("lag p99 {} · response p99 {}", Nanos(lag as i64), Nanos(response as i64)),
-        hint: "a lower rate, more load threads (--threads), or nothing else on these CPUs".to_owned(),
+        evidence: format!("lag p99 {} · {beside}", Nanos(lag as i64)),
+        hint: relief(case).to_owned(),
     })
+}
+
+/// What takes load off this side: a closed run has no rate that could be lowered.
+fn relief(case: &Case<'_>) -> &'static str {
+    if case.is_closed() {
+        "fewer connections (-c), more load threads (--threads), or nothing else on these CPUs"
+    } else {
+        "a lower rate, more load threads (--threads), or nothing else on these CPUs"
+    }
 }
 
 fn dropped(case: &Case<'_>) -> Option<Finding> {

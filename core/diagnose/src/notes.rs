@@ -1,6 +1,6 @@
 //! Circumstances worth knowing, which never change a verdict.
 
-use wavetank_measure::ThresholdResult;
+use wavetank_measure::{DropReason, ThresholdResult};
 use wavetank_plan::MaxOpenBy;
 
 use crate::facts::Case;
@@ -22,6 +22,7 @@ pub(crate) fn notes(case: &Case<'_>, doubts: &[Finding], unchanged: bool) -> Vec
     }
     notes.extend(unanswered(case));
     notes.extend(lowered(case));
+    notes.extend(at_max_open(case));
     if case.facts.circumstances.rehearsal {
         let undecided = case.facts.results.iter().filter(|result| result.ok.is_none());
         notes.extend(undecided.map(|result| format!("rehearsal: {}", in_doubt(result))));
@@ -75,6 +76,23 @@ fn unanswered(case: &Case<'_>) -> Option<String> {
         format!(
             "{} {verb} unanswered at the end and count in the response time as long as they waited",
             words::requests(open)
+        )
+    })
+}
+
+/// Drops at a limit of the plan's own are no doubt about the generator, but whoever asked for a rate must not
+/// take the run for one at that rate.
+fn at_max_open(case: &Case<'_>) -> Option<String> {
+    let at_limit = case.judged.counters.dropped_by[DropReason::MaxOpen as usize];
+    let dropped = at_limit.saturating_sub(case.facts.validity.max_open_while_full);
+    let limits = case.facts.plan.phases.iter().filter(|phase| !phase.warmup).map(|phase| phase.max_open);
+    (dropped > 0).then(|| {
+        format!(
+            "{} ({}) {} never sent, as max_open {} was reached: the target saw less than the rate asked for",
+            words::requests(dropped),
+            words::percent(dropped as f64 / case.judged.counters.offered.max(1) as f64),
+            if dropped == 1 { "was" } else { "were" },
+            words::count(limits.min().unwrap_or_default())
         )
     })
 }

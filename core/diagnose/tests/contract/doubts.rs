@@ -1,7 +1,7 @@
 //! Each doubt of contract §5 on both sides of its boundary, and where doubts matter.
 
 use crate::case::{Run, alike, run};
-use crate::common::Second;
+use crate::common::{KEY, Second};
 use wavetank_measure::{DropReason, ErrorClass};
 
 /// A doubt that turns nothing: the run passes, and these are its findings.
@@ -30,6 +30,30 @@ fn lag_above_a_millisecond_and_a_tenth_of_the_response() {
     // 3 ms of 40 ms: late, but less than a tenth.
     assert_eq!(lagging(40, 3000).findings(), ["late"]);
     assert_eq!(lagging(29, 3000).findings(), ["late", "lag"]);
+}
+
+#[test]
+fn advice_fits_the_load() {
+    let late = || run([(7, Second::at(7).done_lagging(100, 5, 3000))]);
+    let hints =
+        |run: Run| run.diagnosis().findings.into_iter().map(|finding| finding.hint).collect::<Vec<_>>();
+    assert_eq!(hints(late()).len(), 2);
+    assert!(hints(late()).iter().all(|hint| hint.starts_with("a lower rate")), "{:?}", hints(late()));
+    let closed = hints(late().closed());
+    assert!(closed.iter().all(|hint| hint.starts_with("fewer connections")), "no rate there: {closed:?}");
+}
+
+#[test]
+fn lag_is_not_compared_with_a_response_that_nobody_gave() {
+    let failing = alike(|second| {
+        second.failed(100, ErrorClass::Status, 1).with(|interval| {
+            interval.phase_mut(KEY.phase).lag = wavetank_measure::Histogram::default();
+            interval.phase_mut(KEY.phase).lag.record_n(3_000_000, 100);
+        })
+    });
+    let findings = failing.diagnosis().findings;
+    let lag = findings.iter().find(|finding| finding.code == "lag").expect("3 ms are a doubt");
+    assert_eq!(lag.evidence, "lag p99 3.00 ms · nothing was answered");
 }
 
 #[test]

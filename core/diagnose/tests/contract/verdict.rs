@@ -229,6 +229,10 @@ fn circumstances_are_notes_and_change_nothing() {
     let unanswered = run([(19, Second::at(19).done(97, 5).open(3))]);
     let told = "3 requests were unanswered at the end and count in the response time as long as they waited";
     assert_eq!(noted(unanswered), [told]);
+    let at_limit = run([(19, Second::at(19).done(60, 5).dropped(40, DropReason::MaxOpen))]);
+    let told = "40 requests (2.00 %) were never sent, as max_open 1,000 was reached: the target saw less than the \
+                rate asked for";
+    assert_eq!(noted(at_limit), [told]);
     let mut lowered = run([]);
     lowered.plan.phases[0].max_open_by = wavetank_plan::MaxOpenBy::Files;
     assert!(noted(lowered).is_empty(), "nothing was dropped for it");
