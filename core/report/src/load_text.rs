@@ -39,13 +39,17 @@ fn phase_text(plan: &Plan, phase: &Phase) -> String {
         parts.push(format!("{} requests at once on each", plan.http.pipeline));
     }
     parts.extend(phase.length.map(|length| units::seconds(Number(length.as_secs_f64()))));
-    parts.extend(phase.requests_max.map(|requests| format!("at most {} requests", show_count(requests))));
+    parts.extend(phase.requests_max.map(requests_at_most));
     parts.push(match phase.load {
         Load::Open { .. } if pool < phase.max_open => format!("open loop over at most {}", connections(pool)),
         Load::Open { .. } => "open loop".to_owned(),
         Load::Closed { .. } => "closed loop".to_owned(),
     });
     parts.join(", ")
+}
+
+fn requests_at_most(n: u64) -> String {
+    if n == 1 { "at most 1 request".to_owned() } else { format!("at most {} requests", show_count(n)) }
 }
 
 fn connections(n: u64) -> String {

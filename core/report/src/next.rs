@@ -5,10 +5,20 @@ use wavetank_record::{RunRecord, Status};
 /// A longer command is not repeated as advice.
 const COMMAND_CHARS_MAX: usize = 120;
 
+/// A shorter window gives no rate to go by: `-n 1` against anything quick looks like thousands a second.
+const WINDOW_MIN_S: f64 = 1.0;
+
+/// Options that `-r` cannot stand beside; advice that is refused is none.
+const CLOSED_ONLY: [&str; 2] = ["--pipeline", "--open-rate"];
+
 /// Commands worth trying after this run; empty where a finding already says what to do.
 pub(crate) fn next_steps(record: &RunRecord) -> Vec<String> {
     let rate = record.rate.done_per_s.0;
     let command = &record.command;
+    let option = |word: &str| CLOSED_ONLY.contains(&word.split('=').next().unwrap_or(word));
+    if record.duration_s.0 < WINDOW_MIN_S || command.split(' ').any(option) {
+        return Vec::new();
+    }
     if record.verdict.status != Status::Pass || rate < 2.0 || command.chars().count() > COMMAND_CHARS_MAX {
         return Vec::new();
     }
@@ -36,6 +46,30 @@ fn round_rate(per_second: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wavetank_record::Number;
+
+    /// What is advised after a closed run of `command` that did 1,000 a second for `seconds`.
+    fn advised(command: &str, seconds: f64) -> Vec<String> {
+        let mut record = RunRecord { command: command.to_owned(), ..RunRecord::default() };
+        record.verdict.status = Status::Pass;
+        record.rate.done_per_s = Number(1_000.0);
+        record.duration_s = Number(seconds);
+        record.load.model = "closed".to_owned();
+        next_steps(&record)
+    }
+
+    #[test]
+    fn advice_is_a_command_that_works_and_a_rate_that_was_seen() {
+        assert_eq!(advised("wavetank run :80 -c 5", 1.0).len(), 1);
+        assert_eq!(advised("wavetank run :80 -n 1", 0.000_3), [""; 0], "no rate from one request");
+        for refused in ["--pipeline 4", "--pipeline=4", "--open-rate 1k/s", "--open-rate=1k/s"] {
+            assert_eq!(
+                advised(&format!("wavetank run :80 {refused}"), 10.0),
+                [""; 0],
+                "{refused} excludes -r"
+            );
+        }
+    }
 
     fn check(per_second: f64, text: &str) {
         assert_eq!(round_rate(per_second), text);

@@ -185,7 +185,10 @@ fn add_counts(page: &mut Page, record: &RunRecord) {
         page.parts("connects", &parts);
     }
     if let Some(requests) = record.warmup.requests {
-        page.sentence("warm-up", &format!("{} done, not counted above", show_count(requests.done)));
+        let troubles = [("failed", requests.failed), ("dropped", requests.dropped), ("open", requests.open)];
+        let mut parts = vec![format!("{} done", show_count(requests.done))];
+        parts.extend(occurred(&troubles));
+        page.sentence("warm-up", &format!("{}, not counted above", parts.join(" · ")));
     }
 }
 
