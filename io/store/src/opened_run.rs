@@ -71,7 +71,11 @@ pub fn open(dir: &Path) -> Result<OpenedRun, UserError> {
     }
     let record = run_json.as_deref().map(RunRecord::from_json).transpose().map_err(|error| {
         let path = dir.join("run.json");
-        UserError::usage("archive_damaged", format!("cannot read `{}`: {error}", path.display()), "")
+        UserError::usage(
+            "archive_damaged",
+            format!("cannot read `{0}`: {error}", path.display()),
+            format!("without it the run opens as incomplete: mv '{0}' '{0}.damaged'", path.display()),
+        )
     })?;
     let environment = read_text(&dir.join("environment.json"))?;
     Ok(OpenedRun {

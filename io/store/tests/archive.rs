@@ -121,7 +121,12 @@ fn a_damaged_record_is_told() {
     let temp = tempfile::tempdir().expect("a folder for the test");
     let dir = under_way(temp.path(), 1).finish(&record()).expect("the folder is writable");
     fs::write(dir.join("run.json"), "{\"schema\":").expect("the folder is writable");
-    assert_eq!(open(&dir).expect_err("half a record is none").code, "archive_damaged");
+    let error = open(&dir).expect_err("half a record is none");
+    assert_eq!(error.code, "archive_damaged");
+    // The intervals are whole: the hint is the way to them.
+    assert!(error.hint.contains("run.json.damaged"), "{error}");
+    fs::rename(dir.join("run.json"), dir.join("run.json.damaged")).expect("the folder is writable");
+    assert_eq!(open(&dir).expect("the rest is whole").record, None);
 }
 
 /// Nothing waits for a sync of each line, but at most five seconds' worth is unsafe; what is asked of the
