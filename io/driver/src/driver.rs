@@ -1,6 +1,7 @@
 //! [`Driver`]: what every socket engine offers.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use wavetank_plan::{Close, Nanos};
 
@@ -74,6 +75,12 @@ pub trait Driver: Sized {
     /// Send `bytes` after whatever is still pending on this connection. An error is the connection's end,
     /// which must still be closed.
     fn send(&mut self, conn: ConnId, bytes: &[u8]) -> Result<Sent, Errno>;
+
+    /// The same with bytes that are shared, so that what is kept need not be copied.
+    fn send_shared(&mut self, conn: ConnId, bytes: &Arc<[u8]>) -> Result<Sent, Errno>;
+
+    /// Bytes the kernel has taken so far, on all connections.
+    fn bytes_sent(&self) -> u64;
 
     /// Close. The id is dead at once; nothing more is heard of it.
     fn close(&mut self, conn: ConnId, how: Close);

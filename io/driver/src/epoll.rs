@@ -3,24 +3,24 @@
 //! Edge-triggered with one `epoll_ctl` per connection for its whole life. A short receive means the
 //! socket is drained (epoll(7)), so most answers cost one receive and no further call.
 
+mod accepting;
+
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::sync::Arc;
 
 use wavetank_plan::{Close, Nanos};
 
 use crate::driver::{ConnId, Driver, Ended, Event, ListenerId, Sent};
-use crate::sockets::{Socket, Sockets};
+use crate::sockets::Sockets;
 use crate::token::{Operation, Token};
+use crate::unsent::SEND_BYTES_MAX;
 use crate::{Clock, Errno, Waker, socket};
 
 /// Events fetched by one wait.
 const EVENTS_MAX: usize = 256;
 /// One receive reads at most this much.
 const RECEIVE_BYTES: usize = 64 * 1024;
-/// How long nobody is accepted after accepting failed: files may be free again by then.
-const ACCEPT_PAUSE: Nanos = Nanos::from_millis(100);
-/// Connections accepted from one listener before other events get their turn.
-const ACCEPTS_MAX: u32 = 64;
 
 /// See the module's description.
 pub struct Epoll {
@@ -36,12 +36,14 @@ pub struct Epoll {
     ready: Vec<libc::epoll_event>,
     /// Next entry of `ready` to handle.
     at: usize,
-    /// Connections whose last receive filled the buffer: read on after everybody else had a turn.
+    /// Connections whose last receive filled the buffer, or which take more than one send hands over: they go
+    /// on after everybody else had a turn.
     unfinished: Vec<libc::epoll_event>,
     /// Accepted from the current listener in this turn.
     accepted: u32,
     buffer: Box<[u8]>,
     stale: u64,
+    bytes_sent: u64,
 }
 
 impl Driver for Epoll {
@@ -65,6 +67,7 @@ impl Driver for Epoll {
             accepted: 0,
             buffer: vec![0; RECEIVE_BYTES].into_boxed_slice(),
             stale: 0,
+            bytes_sent: 0,
         };
         let token = Token::new(Operation::Wake, ConnId { slot: 0, generation: 0 });
         driver.watch(driver.waker.fd(), libc::EPOLLIN as u32, token)?;
@@ -91,20 +94,27 @@ impl Driver for Epoll {
         Ok((id, bound))
     }
 
-    #[inline]
     fn send(&mut self, conn: ConnId, bytes: &[u8]) -> Result<Sent, Errno> {
-        let Some(entry) = self.sockets.get(conn) else { return Err(Errno(libc::ENOTCONN)) };
-        if !entry.unsent.is_empty() {
-            entry.unsent.extend_from_slice(bytes);
-            return Ok(Sent::Pending);
-        }
-        let taken = socket::send(&entry.fd, bytes)?;
+        let taken = self.send_first(conn, bytes)?;
         if taken == bytes.len() {
             return Ok(Sent::All);
         }
-        entry.unsent.extend_from_slice(&bytes[taken..]);
-        entry.unsent_from = 0;
+        self.keep(conn, Arc::from(&bytes[taken..]), 0);
         Ok(Sent::Pending)
+    }
+
+    #[inline]
+    fn send_shared(&mut self, conn: ConnId, bytes: &Arc<[u8]>) -> Result<Sent, Errno> {
+        let taken = self.send_first(conn, bytes)?;
+        if taken == bytes.len() {
+            return Ok(Sent::All);
+        }
+        self.keep(conn, Arc::clone(bytes), taken);
+        Ok(Sent::Pending)
+    }
+
+    fn bytes_sent(&self) -> u64 {
+        self.bytes_sent
     }
 
     fn close(&mut self, conn: ConnId, how: Close) {
@@ -202,6 +212,29 @@ impl Epoll {
         Self { clock, ..self }
     }
 
+    /// Hand the beginning of `bytes` to the kernel, unless others wait ahead of it. Returns how much it took.
+    #[inline]
+    fn send_first(&mut self, conn: ConnId, bytes: &[u8]) -> Result<usize, Errno> {
+        let Some(entry) = self.sockets.get(conn) else { return Err(Errno(libc::ENOTCONN)) };
+        if !entry.unsent.is_empty() {
+            return Ok(0);
+        }
+        let offered = &bytes[..bytes.len().min(SEND_BYTES_MAX)];
+        let taken = socket::send(&entry.fd, offered)?;
+        self.bytes_sent += taken as u64;
+        if taken == offered.len() && taken < bytes.len() {
+            self.unfinished.push(writable(conn));
+        }
+        Ok(taken)
+    }
+
+    #[cold]
+    fn keep(&mut self, conn: ConnId, bytes: Arc<[u8]>, from: usize) {
+        if let Some(entry) = self.sockets.get(conn) {
+            entry.unsent.push(bytes, from);
+        }
+    }
+
     fn watch(&self, fd: &OwnedFd, events: u32, token: Token) -> Result<(), Errno> {
         let mut event = libc::epoll_event { events, u64: token.0 };
         // SAFETY: `event` is valid for the call; both descriptors are open.
@@ -209,25 +242,6 @@ impl Epoll {
             libc::epoll_ctl(self.fd.as_raw_fd(), libc::EPOLL_CTL_ADD, fd.as_raw_fd(), &raw mut event)
         };
         Errno::check(result).map(drop)
-    }
-
-    /// Watch the listeners again that were paused.
-    fn resume_accepting(&mut self) -> Result<(), Errno> {
-        self.resume_at = Nanos::MAX;
-        while let Some(listener) = self.paused.pop() {
-            self.watch_listener(listener, libc::EPOLLIN as u32)?;
-        }
-        Ok(())
-    }
-
-    /// Change what is awaited from a listener that is registered already.
-    fn watch_listener(&self, listener: u32, events: u32) -> Result<(), Errno> {
-        let token = Token::new(Operation::Listener, ConnId { slot: listener, generation: 0 });
-        let mut event = libc::epoll_event { events, u64: token.0 };
-        let fd = self.listeners[listener as usize].as_raw_fd();
-        // SAFETY: `event` is valid for the call; both descriptors are open.
-        Errno::check(unsafe { libc::epoll_ctl(self.fd.as_raw_fd(), libc::EPOLL_CTL_MOD, fd, &raw mut event) })
-            .map(drop)
     }
 
     fn adopt(&mut self, socket: OwnedFd, connecting: bool) -> Result<ConnId, Errno> {
@@ -260,9 +274,16 @@ impl Epoll {
         if events & libc::EPOLLOUT != 0 && !entry.unsent.is_empty() {
             // Once an edge: who sends on and on would else keep everybody behind him waiting.
             self.ready[self.at].events &= !libc::EPOLLOUT as u32;
-            match flush(entry) {
-                Ok(false) => {}
-                Ok(true) => return Some(Event::Flushed(conn)),
+            match entry.unsent.flush(&entry.fd) {
+                Ok(taken) => {
+                    self.bytes_sent += taken.bytes as u64;
+                    if taken.go_on {
+                        self.unfinished.push(writable(conn));
+                    }
+                    if entry.unsent.is_empty() {
+                        return Some(Event::Flushed(conn));
+                    }
+                }
                 Err(errno) => {
                     self.at += 1;
                     return Some(Event::Ended(conn, Ended::Broken(errno)));
@@ -328,49 +349,9 @@ impl Epoll {
             }
         }
     }
-
-    fn listener_ready(&mut self, listener: u32) -> Option<Event> {
-        let id = ListenerId(listener);
-        if self.accepted >= ACCEPTS_MAX {
-            self.accepted = 0;
-            self.at += 1;
-            return None;
-        }
-        self.accepted += 1;
-        let accepted = socket::accept(&self.listeners[listener as usize]);
-        let adopted = match accepted {
-            Ok(Some(socket)) => self.adopt(socket, false),
-            Ok(None) => {
-                self.accepted = 0;
-                self.at += 1;
-                return None;
-            }
-            Err(errno) => Err(errno),
-        };
-        match adopted {
-            Ok(conn) => Some(Event::Accepted(id, conn)),
-            Err(errno) => {
-                self.accepted = 0;
-                self.at += 1;
-                // It stays readable; without a pause the thread would spin on the same error.
-                if self.watch_listener(listener, 0).is_ok() {
-                    self.paused.push(listener);
-                    self.resume_at = self.clock.now().after(ACCEPT_PAUSE);
-                }
-                Some(Event::AcceptFailed(id, errno))
-            }
-        }
-    }
 }
 
-/// Send what was left over; whether all of it is out now.
-fn flush(entry: &mut Socket) -> Result<bool, Errno> {
-    let taken = socket::send(&entry.fd, &entry.unsent[entry.unsent_from..])?;
-    entry.unsent_from += taken;
-    if entry.unsent_from < entry.unsent.len() {
-        return Ok(false);
-    }
-    entry.unsent.clear();
-    entry.unsent_from = 0;
-    Ok(true)
+/// What the kernel would tell of a connection that takes more bytes.
+fn writable(conn: ConnId) -> libc::epoll_event {
+    libc::epoll_event { events: libc::EPOLLOUT as u32, u64: Token::new(Operation::Connection, conn).0 }
 }

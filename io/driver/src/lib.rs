@@ -14,6 +14,7 @@ mod socket;
 mod sockets;
 mod thread;
 mod token;
+mod unsent;
 mod waker;
 
 pub use clock::{Clock, WallClock, thread_cpu_ns};

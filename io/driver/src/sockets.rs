@@ -3,6 +3,7 @@
 use std::os::fd::OwnedFd;
 
 use crate::ConnId;
+use crate::unsent::Unsent;
 
 /// One connection.
 pub(crate) struct Socket {
@@ -11,10 +12,7 @@ pub(crate) struct Socket {
     pub(crate) connecting: bool,
     /// The peer has sent its FIN and the owner was told.
     pub(crate) finished: bool,
-    /// Bytes the kernel did not take yet; empty almost always.
-    pub(crate) unsent: Vec<u8>,
-    /// How many of them it has taken since.
-    pub(crate) unsent_from: usize,
+    pub(crate) unsent: Unsent,
 }
 
 /// Connections by slot, with a generation per slot that outlives its connections.
@@ -35,8 +33,7 @@ impl Sockets {
             Err(last) => last.wrapping_add(1),
             Ok(_) => unreachable!("a slot on the free list holds no connection"),
         };
-        *entry =
-            Ok(Socket { fd, generation, connecting, finished: false, unsent: Vec::new(), unsent_from: 0 });
+        *entry = Ok(Socket { fd, generation, connecting, finished: false, unsent: Unsent::default() });
         ConnId { slot, generation }
     }
 

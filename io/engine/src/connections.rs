@@ -144,12 +144,11 @@ impl<D: Driver> Connections<D> {
         }
         entry.flights.push_back(flight);
         let at = self.fresh(at);
-        let result = self.driver.send(link, &request.bytes);
+        let result = self.driver.send_shared(link, &request.bytes);
         self.sent_until = self.clock.now();
         rec.send_call(self.sent_until.since(at));
         match result {
             Ok(_) => {
-                rec.bytes_sent(request.bytes.len());
                 self.outcomes.push_back(Outcome::Sent(flight.exchange, at));
                 self.arm(seat);
             }

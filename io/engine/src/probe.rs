@@ -103,7 +103,7 @@ impl<'a> Probe<'a> {
         let connected = attempt.connect(&mut driver, begun.after(self.plan.http.connect_timeout))?;
         let sent = self.clock.now();
         driver
-            .send(conn, &request.bytes)
+            .send_shared(conn, &request.bytes)
             .map_err(|errno| attempt.no(failure::of_end(Ended::Broken(errno))))?;
         attempt.sent = true;
         let mut reader = ResponseReader::new(Limits::default());
@@ -126,7 +126,7 @@ impl<'a> Probe<'a> {
             first_byte,
             complete,
             status,
-            request: request.bytes.clone(),
+            request: request.bytes.to_vec(),
             head: sink.head,
             version: sink.version,
             content_type: sink.content_type,

@@ -16,6 +16,7 @@ pub(crate) struct Recorder {
     thread: u16,
     health: ThreadHealth,
     cpu_ns_before: u64,
+    bytes_sent_before: u64,
     late_tolerance: u64,
     /// Gauges live here, because an interval only shows their value at its seal.
     open: Vec<u64>,
@@ -43,6 +44,7 @@ impl Recorder {
             thread,
             health: ThreadHealth { thread, ..ThreadHealth::default() },
             cpu_ns_before: thread_cpu_ns(),
+            bytes_sent_before: 0,
             late_tolerance: plan.late_tolerance.0.unsigned_abs(),
             open: vec![0; plan.phases.len() * steps],
             opening: 0,
@@ -187,9 +189,9 @@ impl Recorder {
         self.connected -= 1;
     }
 
-    #[inline]
-    pub(crate) fn bytes_sent(&mut self, bytes: usize) {
-        self.now.bytes.sent += bytes as u64;
+    /// The kernel has taken this many bytes since the beginning.
+    pub(crate) fn set_bytes_sent(&mut self, total: u64) {
+        self.now.bytes.sent = total - self.bytes_sent_before;
     }
 
     #[inline]
@@ -232,6 +234,7 @@ impl Recorder {
         let cpu_ns = thread_cpu_ns();
         self.health.cpu_ns = cpu_ns - self.cpu_ns_before;
         self.cpu_ns_before = cpu_ns;
+        self.bytes_sent_before += self.now.bytes.sent;
         let mut sealed = std::mem::replace(&mut self.now, Interval { from: until, ..self.empty.clone() });
         sealed.len = until - sealed.from;
         for (step, open) in sealed.steps.iter_mut().zip(&self.open) {

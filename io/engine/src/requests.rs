@@ -1,11 +1,13 @@
 //! [`Requests`]: every step's request, rendered once.
 
+use std::sync::Arc;
+
 use wavetank_plan::{HttpVersion, Plan};
 use wavetank_wire::h1::{RequestParts, render_request};
 
 /// One step's request as it goes over the wire.
 pub(crate) struct Rendered {
-    pub(crate) bytes: Vec<u8>,
+    pub(crate) bytes: Arc<[u8]>,
     /// The answer has no body.
     pub(crate) head: bool,
     /// May be sent again on another connection (RFC 9110 §9.2.2).
@@ -37,7 +39,7 @@ impl Requests {
                 });
                 let method = request.method.as_str();
                 Rendered {
-                    bytes,
+                    bytes: bytes.into(),
                     head: method == "HEAD",
                     idempotent: matches!(method, "GET" | "HEAD" | "OPTIONS" | "TRACE" | "PUT" | "DELETE"),
                     target: u16::try_from(step.target).expect("the plan limits targets"),

@@ -283,6 +283,7 @@ impl<D: Driver> Worker<D> {
             lost => Some(format!("{lost} intervals were lost because nobody took them")),
         };
         let samples = self.exchanges.take_samples();
+        self.rec.set_bytes_sent(self.exchanges.connections.driver.bytes_sent());
         let interval = self.rec.seal(at);
         self.send(Message::Sealed(Box::new(SealedInterval { interval, samples, accounting })));
     }
@@ -354,6 +355,7 @@ impl<D: Driver> Worker<D> {
         });
         self.exchanges.cut(now, &mut self.rec);
         let samples = self.exchanges.take_samples();
+        self.rec.set_bytes_sent(self.exchanges.connections.driver.bytes_sent());
         let interval = self.rec.seal(now);
         let sealed = SealedInterval { interval, samples, accounting: None };
         // The end is the one place where waiting for the reader holds up nothing.

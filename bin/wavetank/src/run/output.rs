@@ -2,19 +2,27 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
+use std::path::PathBuf;
 
 use wavetank_plan::UserError;
 use wavetank_record::RunRecord;
 
 use crate::cli::{OutFile, OutputFormat};
 
+/// An `--out` file, found to be writable.
+pub(crate) struct OpenFile {
+    file: File,
+    path: PathBuf,
+    format: OutputFormat,
+}
+
 /// Every `--out` file can be written, found out before anything is sent. The files are opened here and
 /// stay untouched until there is a result.
-pub(crate) fn open_all(out: &[OutFile]) -> Result<Vec<(File, OutputFormat)>, UserError> {
+pub(crate) fn open_all(out: &[OutFile]) -> Result<Vec<OpenFile>, UserError> {
     out.iter()
         .map(|out| {
             let file = OpenOptions::new().write(true).create(true).truncate(false).open(&out.path);
-            file.map(|file| (file, out.format)).map_err(|error| {
+            file.map(|file| OpenFile { file, path: out.path.clone(), format: out.format }).map_err(|error| {
                 let said = error.to_string();
                 let said = said.split(" (os error").next().unwrap_or(&said).to_owned();
                 UserError::usage(
@@ -41,13 +49,13 @@ pub(crate) fn render(record: &RunRecord, format: OutputFormat) -> String {
 pub(crate) fn deliver(
     record: &RunRecord,
     format: OutputFormat,
-    files: Vec<(File, OutputFormat)>,
+    files: Vec<OpenFile>,
 ) -> Result<(), UserError> {
     let mut outcome = Ok(());
-    for (mut file, format) in files {
+    for OpenFile { mut file, path, format } in files {
         let text = render(record, format);
         let written = file.set_len(0).and_then(|()| file.write_all(text.as_bytes()));
-        outcome = outcome.and(written.map_err(|error| unwritten("an `--out` file", &error)));
+        outcome = outcome.and(written.map_err(|error| unwritten(&format!("`{}`", path.display()), &error)));
     }
     outcome.and(print(&render(record, format)))
 }

@@ -1,0 +1,51 @@
+//! [`Unsent`]: bytes the kernel has not taken yet.
+
+use std::collections::VecDeque;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use crate::{Errno, socket};
+
+/// One send call hands over at most this much: a larger one would hold the thread for too long.
+pub(crate) const SEND_BYTES_MAX: usize = 256 * 1024;
+
+/// Bytes the kernel has not taken yet, in order; empty almost always. Shared ones are not copied.
+#[derive(Default)]
+pub(crate) struct Unsent(VecDeque<Rest>);
+
+struct Rest {
+    bytes: Arc<[u8]>,
+    from: usize,
+}
+
+/// How far one call came.
+pub(crate) struct Taken {
+    /// What the kernel took.
+    pub(crate) bytes: usize,
+    /// It took all it was offered and there is more: no edge will tell that it takes that too.
+    pub(crate) go_on: bool,
+}
+
+impl Unsent {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Behind all others, `bytes` from `from` on.
+    pub(crate) fn push(&mut self, bytes: Arc<[u8]>, from: usize) {
+        self.0.push_back(Rest { bytes, from });
+    }
+
+    /// Hand one call's worth to the kernel.
+    pub(crate) fn flush(&mut self, fd: &OwnedFd) -> Result<Taken, Errno> {
+        let Some(rest) = self.0.front_mut() else { return Ok(Taken { bytes: 0, go_on: false }) };
+        let offered = &rest.bytes[rest.from..rest.bytes.len().min(rest.from + SEND_BYTES_MAX)];
+        let bytes = socket::send(fd, offered)?;
+        let all = bytes == offered.len();
+        rest.from += bytes;
+        if rest.from == rest.bytes.len() {
+            self.0.pop_front();
+        }
+        Ok(Taken { bytes, go_on: all && !self.0.is_empty() })
+    }
+}
