@@ -30,14 +30,10 @@ impl Counters {
         self.dropped_by.iter().sum()
     }
 
-    /// Failed and dropped for which the generator is to blame; `max_open` drops are not among them here.
-    pub fn generator_failures(&self) -> u64 {
-        let failed: u64 = ErrorClass::ALL
-            .iter()
-            .filter(|class| class.is_generator())
-            .map(|&class| self.errors[class as usize])
-            .sum();
-        failed + self.dropped() - self.dropped_by[DropReason::MaxOpen as usize]
+    /// Failed in a class that is the generator's doing.
+    pub fn failed_by_generator(&self) -> u64 {
+        let generators = ErrorClass::ALL.into_iter().filter(|class| class.is_generator());
+        generators.map(|class| self.errors[class as usize]).sum()
     }
 
     /// Add another's counts.

@@ -273,11 +273,7 @@ impl Excuses {
 /// Requests that were lost to the generator would have been done, as far as anybody knows.
 fn subject_count(subject: &Subject, series: &StepSeries, full: bool) -> (u64, u64) {
     let counters = &series.counters;
-    let failed_by_generator: u64 = ErrorClass::ALL
-        .iter()
-        .filter(|class| class.is_generator())
-        .map(|&class| counters.errors[class as usize])
-        .sum();
+    let failed_by_generator = counters.failed_by_generator();
     let dropped_by_generator = generator_drops(counters, full);
     let lost = failed_by_generator + dropped_by_generator;
     match subject {

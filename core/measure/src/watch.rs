@@ -6,7 +6,7 @@ use wavetank_plan::constants::VALIDITY_WINDOW;
 use wavetank_plan::{Load, Nanos, Plan};
 
 use crate::tracker::generator_drops;
-use crate::{DropReason, ErrorClass, Interval, Share, Spans, ThreadLoad, Validity, WindowShare};
+use crate::{DropReason, Interval, Share, Spans, ThreadLoad, Validity, WindowShare};
 
 /// Gathers how the generator fared, second by second; [`Watch::facts`] says it.
 #[derive(Clone, Debug)]
@@ -73,8 +73,7 @@ impl Watch {
         for series in interval.steps.iter().filter(|series| !spans.is_warmup(series.key.phase)) {
             let counters = &series.counters;
             let dropped = generator_drops(counters, full);
-            let generators = ErrorClass::ALL.iter().filter(|class| class.is_generator());
-            let failed: u64 = generators.map(|&class| counters.errors[class as usize]).sum();
+            let failed = counters.failed_by_generator();
             self.facts.generator_dropped.add(dropped, counters.offered);
             self.facts.generator_failed.add(failed, counters.offered);
             if full {

@@ -15,5 +15,5 @@ pub use count::{parse_count, parse_count_positive};
 pub use duration::{parse_duration, parse_duration_positive};
 pub use rate::{parse_rate, parse_rate_positive};
 pub use share::parse_share;
-pub use show::{show_count, show_duration, show_rate, show_share, show_size};
+pub use show::{show_count, show_rate, show_share, show_size};
 pub use size::parse_size;

@@ -1,12 +1,5 @@
 //! The way back: quantities as reports print them, three significant digits and a unit.
 
-use crate::Nanos;
-
-/// A duration: `12.3 ms`, `1.20 s`, `2 m 05 s`.
-pub fn show_duration(length: Nanos) -> String {
-    length.to_string()
-}
-
 /// A count: every digit below ten thousand (`9,876`), above it `12.4 k`, `1.00 M`.
 pub fn show_count(count: u64) -> String {
     match count {
