@@ -20,9 +20,6 @@ pub(crate) fn generator_share(case: &Case<'_>) -> Option<Finding> {
     } else {
         return None;
     };
-    let classes = case.classes().into_iter().filter(|(class, _)| class.is_generator());
-    let failed: Vec<_> = classes.map(|(class, n)| format!("{} {}", class.name(), words::count(n))).collect();
-    let evidence = [words::share(share), drops_in_words(case), failed.join(" · ")];
     Some(Finding {
         code: "generator",
         blame: Blame::Generator,
@@ -31,9 +28,18 @@ pub(crate) fn generator_share(case: &Case<'_>) -> Option<Finding> {
             "the load was not the one asked for: {} of it was dropped or failed on this side {span}",
             words::percent(share.fraction())
         ),
-        evidence: evidence.iter().filter(|part| !part.is_empty()).cloned().collect::<Vec<_>>().join(" · "),
+        evidence: format!("{} · {}", words::share(share), lost_in_words(case)),
         hint: "a lower rate, or a stronger load host; the findings below name what ran out".to_owned(),
     })
+}
+
+/// What failed and what was dropped for the generator's reasons: one reason can stand in both.
+fn lost_in_words(case: &Case<'_>) -> String {
+    let classes = case.classes().into_iter().filter(|(class, _)| class.is_generator());
+    let failed: Vec<_> = classes.map(|(class, n)| format!("{} {}", class.name(), words::count(n))).collect();
+    let parts = [("failed", failed.join(" · ")), ("dropped", drops_in_words(case))];
+    let told = parts.iter().filter(|(_, of)| !of.is_empty()).map(|(how, of)| format!("{how}: {of}"));
+    told.collect::<Vec<_>>().join(" · ")
 }
 
 /// Rules (b) and (c): why a broken condition does not prove anything against the target, if so.
@@ -55,7 +61,7 @@ pub(crate) fn excuse(
     };
     if result.holds_without_generator == Some(true) {
         let message = format!("{broke}, but it would hold without what failed or was dropped on this side");
-        return Some(finding("generator_failures", message, drops_in_words(case)));
+        return Some(finding("generator_failures", message, lost_in_words(case)));
     }
     if result.holds_without_lag == Some(true) {
         let lag = result.lag_ns.unwrap_or(0);

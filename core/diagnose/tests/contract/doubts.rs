@@ -120,6 +120,14 @@ fn rule_a_more_than_one_percent_of_the_open_load_lost_on_this_side() {
     check(&steady(2), invalid);
     let failing = alike(|second| second.done(98, 5).failed(2, ErrorClass::NoSourceAddress, 1));
     check(&failing, "invalid generator 3: generator; generator_failures; failed < 1%");
+    let mut both = failing;
+    both.seconds[7] = Second::at(7)
+        .failed(2, ErrorClass::NoSourceAddress, 1)
+        .dropped(3, DropReason::NoSourceAddress)
+        .seal();
+    let evidence = both.diagnosis().findings.into_iter().map(|finding| finding.evidence).collect::<Vec<_>>();
+    let lost = "failed: no_source_address 40 · dropped: no_source_address 3";
+    assert!(evidence[0].ends_with(lost) && evidence[1] == lost, "{evidence:?}");
     // The target's own limit is no reason of the generator; in the closed model there is no such rule.
     check(&alike(|second| second.done(50, 5).dropped(50, DropReason::MaxOpen)), "pass none 0");
     check(&alike(|second| second.done(98, 5).dropped(2, DropReason::NoFiles)).closed(), "pass none 0");
