@@ -176,9 +176,13 @@ fn add_counts(page: &mut Page, record: &RunRecord) {
     let connections = record.connections;
     let troubles =
         [("failed", connections.failed), ("lost", connections.lost), ("reopened", connections.reopened)];
-    if troubles.iter().any(|(_, n)| *n > 0) || connections.opened > connections.planned {
+    // A pool opens what it needs, but each user of a closed loop was promised a connection.
+    let missing = record.load.model == "closed" && connections.opened < connections.planned;
+    if troubles.iter().any(|(_, n)| *n > 0) || connections.opened > connections.planned || missing {
+        let planned =
+            if missing { format!(" of {}", show_count(connections.planned)) } else { String::new() };
         let mut parts = vec![
-            format!("opened {}", show_count(connections.opened)),
+            format!("opened {}{planned}", show_count(connections.opened)),
             format!("most at once {}", show_count(connections.peak)),
         ];
         parts.extend(occurred(&troubles));

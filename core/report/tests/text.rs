@@ -128,6 +128,17 @@ fn damaged_records_never_panic() {
     assert!(accepted > 100, "only {accepted} of them were records");
 }
 
+/// `50 connections` was asked for; a reader who is not told takes it for what was there.
+#[test]
+fn connections_that_never_opened_are_told() {
+    let mut record = closed();
+    record.connections.opened = 44;
+    record.connections.peak = 43;
+    assert!(text(&record).contains("connects   opened 44 of 50 · most at once 43"), "{}", text(&record));
+    record.load.model = "open".to_owned();
+    assert!(!text(&record).contains("connects"), "a pool opens what it needs");
+}
+
 /// A lower bound is printed as one.
 #[test]
 fn dropped_requests_hide_the_percentiles_they_belong_to() {
