@@ -22,6 +22,7 @@ pub mod steady;
 pub mod target;
 pub mod trial;
 pub mod truth;
+pub mod witness;
 
 pub use act::{Act, answer, answer_with};
 pub use client::Client;
@@ -38,3 +39,4 @@ pub use steady::{OffTime, expect_time, steady};
 pub use target::Target;
 pub use trial::Trial;
 pub use truth::Truth;
+pub use witness::Witness;
