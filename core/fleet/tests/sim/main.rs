@@ -18,12 +18,13 @@ const MS: i64 = 1_000_000;
 /// Seeds of storms that once found a defect; they are tried for ever.
 const FOUND: [u64; 3] = [2_984, 3_823, 7_793];
 
-/// Runs worlds made by `scenario` for many seeds, with 1 and with 3 agents, and judges each.
+/// Runs worlds made by `scenario` for many seeds, with 1 and with 3 agents, and judges each. Returns whether
+/// all seeds were run: of a single one that is replayed, shares mean nothing.
 fn check(
     seeds: impl IntoIterator<Item = u64>,
     scenario: impl Fn(&mut Random, usize) -> Scenario,
     judge: impl Fn(&World),
-) {
+) -> bool {
     let chosen = std::env::var("WAVETANK_SEED").ok().and_then(|seed| seed.parse().ok());
     for seed in seeds {
         if chosen.is_some_and(|chosen: u64| chosen != seed) {
@@ -38,6 +39,7 @@ fn check(
             judge(&world);
         }
     }
+    chosen.is_none()
 }
 
 fn up_to(random: &mut Random, max_ms: u64) -> Nanos {
@@ -126,29 +128,29 @@ fn a_link_that_loses_a_third_loses_nothing_that_matters() {
     };
     let (mut runs, mut complete) = (0, 0);
     let counts = std::cell::RefCell::new((&mut runs, &mut complete));
-    check(0..300, scenario, |world| {
+    let all = check(0..300, scenario, |world| {
         let outcome = world.outcome.as_ref().expect("it ends");
         let mut counts = counts.borrow_mut();
         *counts.0 += 1;
         *counts.1 += u32::from(outcome.is_complete());
     });
     // Sometimes four beats in a row are lost, and then the run is rightly called incomplete.
-    assert!(complete * 100 >= runs * 90, "{complete} of {runs} complete");
+    assert!(!all || complete * 100 >= runs * 90, "{complete} of {runs} complete");
 }
 
 #[test]
 fn whatever_happens_the_run_ends_and_no_load_is_orphaned() {
     let (mut runs, mut complete, mut committed) = (0, 0, 0);
     let counts = std::cell::RefCell::new([&mut runs, &mut complete, &mut committed]);
-    check((0..2_000).chain(FOUND), stormy, |world| {
+    let all = check((0..2_000).chain(FOUND), stormy, |world| {
         let mut counts = counts.borrow_mut();
         *counts[0] += 1;
         *counts[1] += u32::from(world.outcome.as_ref().is_some_and(wavetank_fleet::Outcome::is_complete));
         *counts[2] += u32::from(world.hosts.iter().any(|host| host.load_from.is_some()));
     });
     // The storm must be neither harmless nor deadly, or it would test nothing.
-    assert!(complete * 10 > runs && complete * 10 < runs * 9, "{complete} of {runs} complete");
-    assert!(committed * 4 > runs, "{committed} of {runs} under load");
+    assert!(!all || (complete * 10 > runs && complete * 10 < runs * 9), "{complete} of {runs} complete");
+    assert!(!all || committed * 4 > runs, "{committed} of {runs} under load");
 }
 
 #[test]
