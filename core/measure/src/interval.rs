@@ -30,19 +30,12 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Where the series of `key` stands in `steps`, made if missing. It stays there over [`Interval::clear`], so
-    /// a load thread asks once and remembers.
-    pub fn step_index(&mut self, key: Key) -> usize {
-        let at = self.steps.iter().position(|series| series.key == key);
-        at.unwrap_or_else(|| {
-            self.steps.push(StepSeries { key, ..StepSeries::default() });
-            self.steps.len() - 1
-        })
-    }
-
     /// The series of `key`, made if missing.
     pub fn step_mut(&mut self, key: Key) -> &mut StepSeries {
-        let index = self.step_index(key);
+        let index = self.steps.iter().position(|series| series.key == key).unwrap_or_else(|| {
+            self.steps.push(StepSeries { key, ..StepSeries::default() });
+            self.steps.len() - 1
+        });
         &mut self.steps[index]
     }
 
