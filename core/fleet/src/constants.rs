@@ -19,7 +19,7 @@ pub const CHANGE_ARRIVAL_MIN: Nanos = Nanos::from_millis(50);
 pub const REPEAT_EVERY: Nanos = Nanos::from_millis(250);
 /// Commands that may be unanswered at once; an agent remembers as many answers.
 pub const UNANSWERED_MAX: u64 = 32;
-/// Agents get this long to prepare.
+/// Agents get this long to prepare, unless the run says otherwise.
 pub const PREPARE_MAX: Nanos = Nanos::from_secs(120);
 /// Agents get this long to end after a stop; then the controller gives them up.
 pub const STOP_MAX: Nanos = Nanos::from_secs(30);

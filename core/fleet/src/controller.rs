@@ -21,6 +21,8 @@ pub struct RunSetup {
     pub plan_hash: String,
     /// Each agent's share: a partition of the whole; agent `k` gets `shares[k]`.
     pub shares: Vec<Share>,
+    /// What agents get to prepare; opening many connections takes its time.
+    pub prepare_max: Nanos,
     /// From the commitment to the first thing sent: time for the command to reach everybody.
     pub margin: Nanos,
     /// From the first thing sent (connections, warm-up) to the zero of the run's clock.
@@ -36,6 +38,7 @@ impl RunSetup {
             epoch,
             plan_hash: plan_hash.into(),
             shares: vec![Share::WHOLE],
+            prepare_max: PREPARE_MAX,
             margin: Nanos::from_millis(10),
             lead_in: Nanos::ZERO,
             end_by: None,
@@ -92,6 +95,7 @@ impl Controller {
     /// # Panics
     /// If there is no agent, or the epoch is 0.
     pub fn new(setup: RunSetup, now: Nanos) -> Self {
+        let prepare_max = setup.prepare_max;
         assert!(!setup.shares.is_empty() && setup.epoch > 0, "a run has an agent and an epoch");
         let mut controller = Self {
             peers: setup.shares.iter().map(|_| Peer::new()).collect(),
@@ -99,7 +103,7 @@ impl Controller {
             course: Course::Preparing,
             started_at: None,
             beat_at: now.after(BEAT),
-            deadline: Some(now.after(PREPARE_MAX)),
+            deadline: Some(now.after(prepare_max)),
             actions: VecDeque::new(),
         };
         for index in 0..controller.peers.len() {

@@ -206,12 +206,6 @@ impl Driver for Epoll {
 }
 
 impl Epoll {
-    /// The same driver on another clock: `wait` takes its instants on that one from now on.
-    #[must_use]
-    pub fn with_clock(self, clock: Clock) -> Self {
-        Self { clock, ..self }
-    }
-
     /// Hand the beginning of `bytes` to the kernel, unless others wait ahead of it. Returns how much it took.
     #[inline]
     fn send_first(&mut self, conn: ConnId, bytes: &[u8]) -> Result<usize, Errno> {

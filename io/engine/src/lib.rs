@@ -12,6 +12,7 @@ mod exchange;
 mod failure;
 mod messages;
 mod opening;
+mod outbox;
 mod pacer;
 mod pool;
 mod probe;

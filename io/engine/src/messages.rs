@@ -9,8 +9,7 @@ use crate::failure::Failure;
 /// To a load thread.
 #[derive(Clone, Copy, Debug)]
 pub enum Command {
-    /// The run's clock: its zero on the clock the thread was given. Connections that are to be open before
-    /// the first phase are opened from now on.
+    /// The run's clock begins: its zero on the clock the thread was given.
     Start(Nanos),
     /// From an instant of the run's clock on (at least a second ahead), a phase's load is another one.
     Change(Nanos, Change),
@@ -34,7 +33,8 @@ pub enum Change {
 /// From a load thread.
 #[derive(Debug)]
 pub enum Message {
-    /// Thread number: its driver is up; it waits for the start.
+    /// Thread number: connections that are to be there before the load are open or have failed; it waits for
+    /// the start.
     Ready(u16),
     /// What happened in one interval on one thread.
     Sealed(Box<SealedInterval>),

@@ -21,8 +21,8 @@ impl Opening {
         Self { share, rate: plan.open_rate, began: now, next: 0, seats, phase }
     }
 
-    /// How long before the first phase opening must begin.
-    pub(crate) fn lead(plan: &Plan) -> Nanos {
+    /// How long opening takes, if the target keeps up.
+    pub(crate) fn time(plan: &Plan) -> Nanos {
         due(ahead(plan).1, plan.open_rate)
     }
 

@@ -8,8 +8,11 @@ use wavetank_plan::{Key, Load, Nanos, Plan};
 
 use crate::exchange::{Offered, Owner};
 
-/// The instants of one load thread's plan.
+/// The instants of one load thread's plan. The plan speaks of the run's clock; all instants that go in and out
+/// here are of the thread's.
 pub(crate) struct Pacer {
+    /// The run's zero on the thread's clock.
+    zero: Nanos,
     phases: Vec<PhasePace>,
     /// Offered and not begun yet, in order of their intended instant.
     pub(crate) ready: VecDeque<Offered>,
@@ -35,7 +38,19 @@ enum Kind {
 }
 
 impl Pacer {
-    pub(crate) fn new(plan: &Plan, share: Share) -> Self {
+    /// Nothing is to happen yet.
+    pub(crate) fn idle() -> Self {
+        Self {
+            zero: Nanos::ZERO,
+            phases: Vec::new(),
+            ready: VecDeque::new(),
+            edges: Vec::new(),
+            ends_at: Nanos::MAX,
+        }
+    }
+
+    /// The run's clock begins at `zero`.
+    pub(crate) fn new(plan: &Plan, share: Share, zero: Nanos) -> Self {
         let mut edges = Vec::new();
         let mut phases = Vec::new();
         for (index, phase) in (0_u16..).zip(&plan.phases) {
@@ -59,27 +74,29 @@ impl Pacer {
         }
         edges.sort_unstable();
         edges.dedup();
-        Self { phases, ready: VecDeque::new(), edges, ends_at: Nanos::MAX }
+        Self { zero, phases, ready: VecDeque::new(), edges, ends_at: Nanos::MAX }
     }
 
     /// When the next arrival falls due.
     #[inline]
     pub(crate) fn next_arrival(&mut self) -> Option<Nanos> {
-        let ends_at = self.ends_at;
+        let (zero, ends_at) = (self.zero, self.ends_at);
         self.phases
             .iter_mut()
             .filter_map(|phase| match &mut phase.kind {
                 Kind::Arrivals(schedule) => schedule.peek(),
                 Kind::Users { started } => (!*started).then_some(phase.start),
             })
-            .filter(|&at| at < ends_at)
             .min()
+            .map(|at| at + zero)
+            .filter(|&at| at < ends_at)
     }
 
     /// The next arrival intended before `limit`.
     #[inline]
     pub(crate) fn pop_arrival(&mut self, limit: Nanos) -> Option<Due> {
-        let limit = limit.min(self.ends_at);
+        let zero = self.zero;
+        let limit = limit.min(self.ends_at) - zero;
         for (index, phase) in (0_u16..).zip(&mut self.phases) {
             match &mut phase.kind {
                 Kind::Arrivals(schedule) => {
@@ -88,7 +105,7 @@ impl Pacer {
                         let key = Key { phase: index, scenario: phase.scenario, step: 0 };
                         return Some(Due::Arrival(Offered {
                             key,
-                            intended: arrival.at,
+                            intended: arrival.at + zero,
                             owner: Owner::Arrival,
                         }));
                     }
@@ -96,7 +113,7 @@ impl Pacer {
                 Kind::Users { started } => {
                     if !*started && phase.start < limit {
                         *started = true;
-                        return Some(Due::Users(phase.start));
+                        return Some(Due::Users(phase.start + zero));
                     }
                 }
             }
@@ -118,11 +135,11 @@ impl Pacer {
                 Kind::Arrivals(schedule) => schedule.is_used_up(),
                 Kind::Users { started } => *started && users_used_up(index),
             };
-            used_up || phase.end.is_some_and(|end| end <= now)
+            used_up || phase.end.is_some_and(|end| end + self.zero <= now)
         })
     }
 
-    /// From `at` on the open phase under way then has another rate.
+    /// From `at` of the run's clock on the open phase under way then has another rate.
     pub(crate) fn change_rate(&mut self, at: Nanos, rate: wavetank_plan::Rate) {
         for phase in &mut self.phases {
             if phase.start <= at
@@ -144,10 +161,28 @@ impl Pacer {
         at >= self.ends_at
     }
 
+    /// When the first phase begins: until then connections are opened, in one interval.
+    pub(crate) fn first_edge(&self) -> Nanos {
+        self.edges.first().copied().unwrap_or(Nanos::ZERO) + self.zero
+    }
+
+    /// `instant` on the run's clock.
+    #[inline]
+    pub(crate) fn on_run_clock(&self, instant: Nanos) -> Nanos {
+        instant - self.zero
+    }
+
+    /// The run's `instant` on the thread's clock.
+    pub(crate) fn on_thread_clock(&self, instant: Nanos) -> Nanos {
+        instant.after(self.zero)
+    }
+
     /// The end of the interval that holds `instant`: the next whole second or edge of a phase.
     pub(crate) fn interval_end(&self, instant: Nanos) -> Nanos {
+        let instant = instant - self.zero;
         let second = Nanos((instant.0.div_euclid(INTERVAL.0) + 1) * INTERVAL.0);
-        self.edges.iter().copied().find(|&edge| edge > instant).map_or(second, |edge| edge.min(second))
+        let edge = self.edges.iter().copied().find(|&edge| edge > instant);
+        edge.map_or(second, |edge| edge.min(second)) + self.zero
     }
 }
 

@@ -20,8 +20,6 @@ use crate::worker::{Parts, Worker};
 const MESSAGES_MAX: usize = 256;
 /// Commands that may wait for a thread.
 const COMMANDS_MAX: usize = 16;
-/// Time for connects under way when the first phase begins.
-const CONNECT_SLACK: Nanos = Nanos::from_millis(50);
 
 /// See the module's description. Dropping it ends the threads.
 pub struct LoadThreads {
@@ -36,11 +34,13 @@ struct LoadThread {
 }
 
 impl LoadThreads {
-    /// Start the plan's threads on `cpus` (one each where there are enough); they wait for
+    /// Start the plan's threads on `cpus` (one each where there are enough). They open the connections that
+    /// are to be there before the load, tell [`Message::Ready`] when that is done, and wait for
     /// [`Command::Start`]. Fails if the kernel refuses a driver or a thread.
     pub fn prepare(plan: &Arc<Plan>, share: Share, clock: Clock, cpus: &[u32]) -> Result<Self, Errno> {
         let (sender, messages) = sync_channel(MESSAGES_MAX);
         let count = u64::from(plan.threads);
+        let prepared = clock.now();
         let mut limits = Limits::split(plan, share, count);
         let mut threads = Vec::with_capacity(plan.threads as usize);
         for thread in 0..plan.threads {
@@ -60,6 +60,7 @@ impl LoadThreads {
                 },
                 limits: limits.pop().expect("one for each thread"),
                 clock,
+                prepared,
                 commands: inbox,
                 messages: sender.clone(),
             };
@@ -72,9 +73,9 @@ impl LoadThreads {
         Ok(Self { threads, messages })
     }
 
-    /// How long before the run's zero the threads must be started, given when the first phase begins.
-    pub fn lead(plan: &Plan) -> Nanos {
-        lead(plan)
+    /// How long opening connections ahead of the load takes, if the target keeps up.
+    pub fn opening_time(plan: &Plan) -> Nanos {
+        Opening::time(plan)
     }
 
     /// Tell every thread.
@@ -110,12 +111,6 @@ impl LoadThreads {
             let _ = thread.handle.join();
         }
     }
-}
-
-/// How long before the run's zero everything begins.
-pub(crate) fn lead(plan: &Plan) -> Nanos {
-    let first = plan.phases.iter().map(|phase| phase.start).min().unwrap_or(Nanos::ZERO);
-    Opening::lead(plan) + CONNECT_SLACK - first
 }
 
 /// More than any run has under way.
@@ -173,6 +168,7 @@ struct Seed {
     cpu: Option<u32>,
     limits: Limits,
     clock: Clock,
+    prepared: Nanos,
     commands: Receiver<Command>,
     messages: SyncSender<Message>,
 }
@@ -186,30 +182,14 @@ impl Seed {
             // Being on another CPU is no reason not to run.
             let _ = pin_to(cpu);
         }
-        if messages.send(Message::Ready(thread)).is_err() {
-            return;
-        }
-        let zero = loop {
-            match self.commands.recv() {
-                Ok(Command::Start(zero)) => break zero,
-                Ok(Command::Finish(_)) => {
-                    let _ = messages.send(Message::Finished(thread));
-                    return;
-                }
-                Ok(Command::Change(..) | Command::Drain(_)) => {}
-                Err(_) => return,
-            }
-        };
-        let result = self.worker(zero).run();
-        if let Err(errno) = result {
+        if let Err(errno) = self.worker().run() {
+            // Whoever is gone does not miss it.
             let _ = messages.send(Message::Failed(thread, errno));
         }
     }
 
-    fn worker(self, zero: Nanos) -> Worker<Epoll> {
-        let Self { driver, plan, thread, share, limits, clock, commands, messages, .. } = self;
-        let clock = clock.with_zero_at(zero);
-        let driver = driver.with_clock(clock);
+    fn worker(self) -> Worker<Epoll> {
+        let Self { driver, plan, thread, share, limits, clock, prepared, commands, messages, .. } = self;
         let connections = plan.phases.iter().map(|phase| phase.connections).max().unwrap_or(0);
         let seats = share.count_below(connections);
         let users = plan.phases.iter().map(|phase| match phase.load {
@@ -227,6 +207,17 @@ impl Seed {
         );
         let exchanges = Exchanges::new(connections, Arc::clone(&plan), limits.max_open);
         let requests = limits.requests;
-        Worker::new(Parts { exchanges, clock, plan, thread, share, users, requests, commands, messages })
+        Worker::new(Parts {
+            exchanges,
+            clock,
+            prepared,
+            plan,
+            thread,
+            share,
+            users,
+            requests,
+            commands,
+            messages,
+        })
     }
 }

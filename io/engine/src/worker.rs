@@ -1,8 +1,7 @@
 //! [`Worker`]: one load thread. Each turn: what is due, what is ready, then sleep.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError};
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError};
 
 use wavetank_driver::{Clock, Driver, Errno, Event};
 use wavetank_pace::Share;
@@ -13,6 +12,7 @@ use crate::budget::Budget;
 use crate::exchange::{Exchanges, Offered, Owner, Resolved};
 use crate::messages::{Change, Command, Message, SealedInterval};
 use crate::opening::Opening;
+use crate::outbox::Outbox;
 use crate::pacer::{Due, Pacer};
 use crate::recorder::Recorder;
 use crate::sleeper::Sleeper;
@@ -20,9 +20,6 @@ use crate::users::Users;
 
 /// A wait shorter than this was no sleep but the price of the call: the thread was busy.
 const CALL_NS_MAX: u64 = 5_000;
-/// Messages kept back while their reader is busy: ten minutes of intervals. Later ones are lost, and that is
-/// told.
-const UNSENT_MAX: usize = 600;
 /// An idle thread looks around at least this often.
 const NAP: Nanos = Nanos::from_millis(100);
 
@@ -30,6 +27,8 @@ const NAP: Nanos = Nanos::from_millis(100);
 pub(crate) struct Parts<D> {
     pub(crate) exchanges: Exchanges<D>,
     pub(crate) clock: Clock,
+    /// When the run was prepared: the begin of every thread's first interval.
+    pub(crate) prepared: Nanos,
     pub(crate) plan: Arc<Plan>,
     pub(crate) thread: u16,
     pub(crate) share: Share,
@@ -37,6 +36,19 @@ pub(crate) struct Parts<D> {
     pub(crate) requests: Vec<Option<Budget>>,
     pub(crate) commands: Receiver<Command>,
     pub(crate) messages: SyncSender<Message>,
+}
+
+/// How far a load thread has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// Connections are being opened ahead of the load.
+    Opening,
+    /// The start is awaited.
+    Ready,
+    /// The plan is carried out.
+    Running,
+    /// Nothing follows and nothing is under way.
+    Drained,
 }
 
 /// See the module's description.
@@ -47,50 +59,43 @@ pub(crate) struct Worker<D> {
     opening: Opening,
     rec: Recorder,
     sleeper: Sleeper,
-    /// The run's clock: 0 is the start of the measured load.
+    /// The process's clock; the run's begins when the start is agreed.
     clock: Clock,
     plan: Arc<Plan>,
     thread: u16,
     share: Share,
     commands: Receiver<Command>,
-    messages: SyncSender<Message>,
-    /// Messages the other side had no room for; sent later, never lost.
-    unsent: VecDeque<Message>,
-    unsent_lost: u64,
+    outbox: Outbox,
     seal_at: Nanos,
     /// Users to be at an instant, from a change command.
     users_from: Option<(Nanos, u64)>,
-    drained: bool,
+    stage: Stage,
     finish_at: Option<Nanos>,
 }
 
 impl<D: Driver> Worker<D> {
-    /// Begin now, on the run's clock.
+    /// Prepare: connections that are to be open before the load are opened from now on.
     pub(crate) fn new(parts: Parts<D>) -> Self {
-        let Parts { exchanges, clock, plan, thread, share, users, requests, commands, messages } = parts;
-        // All threads of the run begin their first interval at the same instant.
-        let now = Nanos::ZERO - crate::threads::lead(&plan);
-        let pacer = Pacer::new(&plan, share);
+        let Parts { exchanges, clock, prepared, plan, thread, share, users, requests, commands, messages } =
+            parts;
         let seats = exchanges.connections.seats.len();
         Self {
-            opening: Opening::new(&plan, share, seats as u64, now),
-            rec: Recorder::new(&plan, thread, now),
-            seal_at: pacer.interval_end(now),
+            opening: Opening::new(&plan, share, seats as u64, prepared),
+            rec: Recorder::new(&plan, thread, prepared),
+            seal_at: Nanos::MAX,
+            pacer: Pacer::idle(),
+            stage: Stage::Opening,
             users: Users::new(users, plan.http.pipeline, requests),
             sleeper: Sleeper::new(),
-            unsent: VecDeque::new(),
-            unsent_lost: 0,
+            outbox: Outbox::new(messages),
             users_from: None,
-            drained: false,
             finish_at: None,
             exchanges,
-            pacer,
             clock,
             plan,
             thread,
             share,
             commands,
-            messages,
         }
     }
 
@@ -138,9 +143,8 @@ impl<D: Driver> Worker<D> {
     fn due(&mut self, now: Nanos) -> bool {
         self.seal_until(now);
         let mut worked = false;
-        if let Some(seat) = self.opening.pop(now) {
-            self.exchanges.connections.open_ahead(seat, self.opening.phase(), &mut self.rec);
-            worked = true;
+        if self.stage == Stage::Opening {
+            worked = self.open_ahead(now);
         }
         if let Some((from, users)) = self.users_from.filter(|&(from, _)| from <= now) {
             self.users_from = None;
@@ -162,10 +166,29 @@ impl<D: Driver> Worker<D> {
         worked |= self.exchanges.connections.go_on_opening(&mut self.rec);
         self.settle();
         self.check_drained(now);
-        if !self.unsent.is_empty() {
-            self.flush();
-        }
+        self.outbox.flush();
         worked
+    }
+
+    /// The next connection ahead of the load; when all are open or failed, tell.
+    fn open_ahead(&mut self, now: Nanos) -> bool {
+        if let Some(seat) = self.opening.pop(now) {
+            self.exchanges.connections.open_ahead(seat, self.opening.phase(), &mut self.rec);
+            return true;
+        }
+        if self.opening.next().is_none() && !self.exchanges.connections.is_opening() {
+            self.stage = Stage::Ready;
+            self.outbox.send(Message::Ready(self.thread));
+        }
+        false
+    }
+
+    /// The run's clock begins at `zero`. Until the first phase there is one interval, alike on all threads.
+    fn start(&mut self, zero: Nanos) {
+        self.pacer = Pacer::new(&self.plan, self.share, zero);
+        self.exchanges.resolved_last = zero;
+        self.seal_at = self.pacer.first_edge();
+        self.stage = Stage::Running;
     }
 
     fn offer(&mut self, due: Due) {
@@ -194,7 +217,7 @@ impl<D: Driver> Worker<D> {
             self.rec.set_users(self.users.count());
             return None;
         }
-        let Some(phase) = self.users.next(user, at, &self.plan.phases) else {
+        let Some(phase) = self.users.next(user, self.pacer.on_run_clock(at), &self.plan.phases) else {
             self.rec.set_users(self.users.count());
             return None;
         };
@@ -278,47 +301,39 @@ impl<D: Driver> Worker<D> {
         let open = self.rec.open_requests();
         let accounting =
             (under_way != open).then(|| format!("{under_way} requests under way, counted as open: {open}"));
-        let accounting = match std::mem::take(&mut self.unsent_lost) {
+        let accounting = match self.outbox.take_lost() {
             0 => accounting,
             lost => Some(format!("{lost} intervals were lost because nobody took them")),
         };
-        let samples = self.exchanges.take_samples();
+        let sealed = self.sealed(at, accounting);
+        self.outbox.send(sealed);
+    }
+
+    /// The interval that ends at `at`, on the run's clock.
+    fn sealed(&mut self, at: Nanos, accounting: Option<String>) -> Message {
         self.rec.set_bytes_sent(self.exchanges.connections.driver.bytes_sent());
-        let interval = self.rec.seal(at);
-        self.send(Message::Sealed(Box::new(SealedInterval { interval, samples, accounting })));
-    }
-
-    fn send(&mut self, message: Message) {
-        if self.unsent.len() >= UNSENT_MAX {
-            self.unsent_lost += 1;
-        } else {
-            self.unsent.push_back(message);
+        let mut interval = self.rec.seal(at);
+        interval.from = self.pacer.on_run_clock(interval.from);
+        let mut samples = self.exchanges.take_samples();
+        for sample in &mut samples {
+            sample.at = self.pacer.on_run_clock(sample.at);
         }
-        self.flush();
-    }
-
-    fn flush(&mut self) {
-        while let Some(message) = self.unsent.pop_front() {
-            // A reader that is slow or gone must never hold up the load.
-            if let Err(TrySendError::Full(message)) = self.messages.try_send(message) {
-                self.unsent.push_front(message);
-                return;
-            }
-        }
+        Message::Sealed(Box::new(SealedInterval { interval, samples, accounting }))
     }
 
     /// Whoever sends a command wakes the driver as well.
     fn take_commands(&mut self) {
         loop {
             match self.commands.try_recv() {
-                Ok(Command::Start(_)) => {}
+                Ok(Command::Start(zero)) => self.start(zero),
                 Ok(Command::Change(at, Change::Rate(rate))) => self.pacer.change_rate(at, rate),
                 Ok(Command::Change(at, Change::Users(users))) => {
                     let mine = self.share.count_below(users.div_ceil(u64::from(self.plan.http.pipeline)));
+                    let at = self.pacer.on_thread_clock(at);
                     self.users_from = Some((at, mine * u64::from(self.plan.http.pipeline)));
                 }
-                Ok(Command::Drain(at)) => self.pacer.end_at(at),
-                Ok(Command::Finish(at)) => self.finish_at = Some(at),
+                Ok(Command::Drain(at)) => self.pacer.end_at(self.pacer.on_thread_clock(at)),
+                Ok(Command::Finish(at)) => self.finish_at = Some(self.pacer.on_thread_clock(at)),
                 Err(TryRecvError::Disconnected) => {
                     self.finish_at = Some(self.clock.now());
                     return;
@@ -330,19 +345,20 @@ impl<D: Driver> Worker<D> {
 
     /// Tell once that nothing follows and nothing is under way.
     fn check_drained(&mut self, now: Nanos) {
-        if self.drained || self.exchanges.len() > 0 || !self.pacer.ready.is_empty() {
+        if self.stage != Stage::Running || self.exchanges.len() > 0 || !self.pacer.ready.is_empty() {
             return;
         }
         let more = self.pacer.next_arrival().is_some() || self.users.count() > 0;
         let over = !more && self.pacer.is_over(now, |phase| self.users.used_up(phase));
         if over || (!more && self.pacer.is_ended(now)) {
-            self.drained = true;
-            self.send(Message::Drained(self.thread, self.exchanges.resolved_last));
+            self.stage = Stage::Drained;
+            let last = self.pacer.on_run_clock(self.exchanges.resolved_last);
+            self.outbox.send(Message::Drained(self.thread, last));
         }
     }
 
     /// Seal what is left and say goodbye.
-    fn end(&mut self) {
+    fn end(mut self) {
         // A second may have been sealed while the command was on its way.
         let now = self.finish_at.unwrap_or_else(|| self.clock.now()).max(self.rec.began());
         self.seal_until(now);
@@ -354,17 +370,7 @@ impl<D: Driver> Worker<D> {
             false
         });
         self.exchanges.cut(now, &mut self.rec);
-        let samples = self.exchanges.take_samples();
-        self.rec.set_bytes_sent(self.exchanges.connections.driver.bytes_sent());
-        let interval = self.rec.seal(now);
-        let sealed = SealedInterval { interval, samples, accounting: None };
-        // The end is the one place where waiting for the reader holds up nothing.
-        self.unsent.push_back(Message::Sealed(Box::new(sealed)));
-        self.unsent.push_back(Message::Finished(self.thread));
-        for message in self.unsent.drain(..) {
-            if self.messages.send(message).is_err() {
-                return;
-            }
-        }
+        let sealed = self.sealed(now, None);
+        self.outbox.close([sealed, Message::Finished(self.thread)]);
     }
 }

@@ -24,6 +24,8 @@ use super::talk::Talk;
 
 /// How long the loop waits for a message before it looks at signals and deadlines.
 const LOOK_AROUND: Duration = Duration::from_millis(20);
+/// What an agent is given to get ready beyond the time that opening connections takes.
+const PREPARE_SLACK: Nanos = Nanos::from_secs(60);
 /// What an agent is given beyond the plan's own end before it must stop by itself.
 const END_SLACK: Nanos = Nanos::from_secs(10);
 
@@ -94,8 +96,11 @@ impl<'a> Conductor<'a> {
     ) -> Self {
         let (link, mut agents) = in_process(1);
         let agent_link = agents.pop().expect("a link for one agent has one end for it");
+        let begins = plan.phases.iter().map(|phase| phase.start).min().unwrap_or(Nanos::ZERO);
         let setup = RunSetup {
-            lead_in: LoadThreads::lead(&plan),
+            // Before the zero there is the warm-up.
+            lead_in: Nanos::ZERO - begins,
+            prepare_max: LoadThreads::opening_time(&plan).after(PREPARE_SLACK),
             end_by: plan.load_end().map(|end| end.after(plan.drain).after(END_SLACK)),
             ..RunSetup::new(1, plan_hash)
         };
@@ -106,7 +111,7 @@ impl<'a> Conductor<'a> {
             signals_seen: 0,
             signals,
             ending_early: false,
-            begins: plan.phases.iter().map(|phase| phase.start).min().unwrap_or(Nanos::ZERO),
+            begins,
             book: Book {
                 ledger: Ledger::new(&plan),
                 ending: Ending::Finished,

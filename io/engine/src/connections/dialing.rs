@@ -26,6 +26,11 @@ impl<D: Driver> Connections<D> {
         self.opening_more = Some(phase);
     }
 
+    /// Whether connections are being opened.
+    pub(crate) const fn is_opening(&self) -> bool {
+        self.opening > 0
+    }
+
     /// Whether connections wait to be opened that did not fit into the last turn.
     pub(crate) const fn is_opening_more(&self) -> bool {
         self.opening_more.is_some()
