@@ -9,6 +9,9 @@ use crate::{
     matters, notes, words,
 };
 
+/// Losses that the headline names; the others are counted.
+const LOST_TOLD_MAX: usize = 3;
+
 /// One reason for a verdict other than pass.
 struct Cause {
     status: Status,
@@ -204,15 +207,19 @@ fn invalid(finding: &Finding) -> Cause {
     }
 }
 
-fn lost(facts: &Facts<'_>) -> Vec<Cause> {
-    let lost = facts.circumstances.lost.iter();
-    let cause = |what: &String| Cause {
+fn lost(facts: &Facts<'_>) -> Option<Cause> {
+    let lost = &facts.circumstances.lost;
+    // One headline is all that is printed: whatever stood only in the second would never be read.
+    let mut told: Vec<_> = lost.iter().take(LOST_TOLD_MAX).cloned().collect();
+    if lost.len() > LOST_TOLD_MAX {
+        told.push(format!("and {} more", lost.len() - LOST_TOLD_MAX));
+    }
+    (!lost.is_empty()).then(|| Cause {
         status: Status::Incomplete,
         reason: "lost".to_owned(),
         blame: Blame::None,
-        headline: format!("lost: {what}"),
-    };
-    lost.map(cause).collect()
+        headline: format!("lost: {}", told.join("; ")),
+    })
 }
 
 fn undecided(facts: &Facts<'_>) -> Vec<Cause> {

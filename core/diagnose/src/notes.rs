@@ -1,7 +1,7 @@
 //! Circumstances worth knowing, which never change a verdict.
 
 use wavetank_measure::{DropReason, ThresholdResult};
-use wavetank_plan::MaxOpenBy;
+use wavetank_plan::{MaxOpenBy, Nanos};
 
 use crate::facts::Case;
 use crate::{Finding, words};
@@ -12,6 +12,9 @@ pub(crate) const STEAL_MAX: f64 = 0.05;
 /// Less is not worth a line.
 const STEAL_MIN: f64 = 0.01;
 
+/// A turn from this many nanoseconds on is told, if it could have made the longest times.
+const STOOD_STILL_MIN: u64 = 10_000_000;
+
 /// All notes. `doubts` did not change the verdict if `unchanged`.
 pub(crate) fn notes(case: &Case<'_>, doubts: &[Finding], unchanged: bool) -> Vec<String> {
     let mut notes = Vec::new();
@@ -20,6 +23,7 @@ pub(crate) fn notes(case: &Case<'_>, doubts: &[Finding], unchanged: bool) -> Vec
     if unchanged {
         notes.extend(doubted(case, doubts));
     }
+    notes.extend(stood_still(case, doubts));
     notes.extend(unanswered(case));
     notes.extend(lowered(case));
     notes.extend(at_max_open(case));
@@ -69,6 +73,19 @@ fn doubted(case: &Case<'_>, doubts: &[Finding]) -> Option<String> {
     })
 }
 
+/// One long turn is no share of turns, but whoever looks at the longest times must know whose they are.
+fn stood_still(case: &Case<'_>, doubts: &[Finding]) -> Option<String> {
+    let longest = case.facts.totals.threads.iter().map(|health| health.turn_ns_max).max().unwrap_or(0);
+    let told = doubts.iter().any(|doubt| doubt.code == "stalled");
+    let beside = case.judged.response.max().max(case.judged.failed.max());
+    (!told && longest >= STOOD_STILL_MIN && longest >= beside / 2).then(|| {
+        format!(
+            "a load thread stood still for {} at once: the longest times may be its own",
+            Nanos(longest as i64)
+        )
+    })
+}
+
 fn unanswered(case: &Case<'_>) -> Option<String> {
     let open = case.judged.open;
     let verb = if open == 1 { "was" } else { "were" };
@@ -99,14 +116,16 @@ fn at_max_open(case: &Case<'_>) -> Option<String> {
 
 fn lowered(case: &Case<'_>) -> Option<String> {
     // A limit that nothing was dropped for is the plan's to tell, not the result's.
-    let dropped = case.judged.counters.dropped() > 0;
-    let lowered =
-        case.facts.plan.phases.iter().find(|phase| dropped && phase.max_open_by != MaxOpenBy::Plan)?;
-    let what = match lowered.max_open_by {
-        MaxOpenBy::Files => "file limit",
-        MaxOpenBy::Memory => "memory",
-        MaxOpenBy::Sources | MaxOpenBy::Plan => "source addresses and ports",
-    };
+    let dropped = |reason: DropReason| case.judged.counters.dropped_by[reason as usize] > 0;
+    let mut phases = case.facts.plan.phases.iter();
+    let (lowered, what) = phases.find_map(|phase| match phase.max_open_by {
+        MaxOpenBy::Files if dropped(DropReason::NoFiles) => Some((phase, "file limit")),
+        MaxOpenBy::Memory if dropped(DropReason::NoMemory) => Some((phase, "memory")),
+        MaxOpenBy::Sources if dropped(DropReason::NoSourceAddress) => {
+            Some((phase, "source addresses and ports"))
+        }
+        _ => None,
+    })?;
     Some(format!(
         "at most {} requests at once: this host's {what} allowed no more",
         words::count(lowered.max_open)

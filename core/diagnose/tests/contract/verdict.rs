@@ -113,6 +113,10 @@ fn how_a_run_ended() {
         &run([]).around(|around| around.lost.push(words("interval 7 of load02"))),
         "incomplete none 4: lost",
     );
+    let twice = run([])
+        .around(|around| around.lost = vec![words("load02"), words("interval 7"), words("c"), words("d")]);
+    check(&twice, "incomplete none 4: lost");
+    assert_eq!(twice.diagnosis().headline, "lost: load02; interval 7; c; and 1 more");
 }
 
 #[test]
@@ -236,7 +240,23 @@ fn circumstances_are_notes_and_change_nothing() {
     let mut lowered = run([]);
     lowered.plan.phases[0].max_open_by = wavetank_plan::MaxOpenBy::Files;
     assert!(noted(lowered).is_empty(), "nothing was dropped for it");
+    let mut elsewhere = run([(19, Second::at(19).done(99, 5).dropped(1, DropReason::Behind))]);
+    elsewhere.plan.phases[0].max_open_by = wavetank_plan::MaxOpenBy::Files;
+    assert!(noted(elsewhere).is_empty(), "what was dropped was dropped for another reason");
     let mut reached = run([(19, Second::at(19).done(99, 5).dropped(1, DropReason::NoFiles))]);
     reached.plan.phases[0].max_open_by = wavetank_plan::MaxOpenBy::Files;
     assert_eq!(noted(reached), ["at most 1,000 requests at once: this host's file limit allowed no more"]);
+}
+
+/// One turn of two seconds is no share of turns worth a doubt, and yet it makes the longest times.
+#[test]
+fn a_generator_that_stood_still_is_told() {
+    let turn =
+        |ns| alike(move |second| second.done(100, 40).with(|interval| interval.threads[0].turn_ns_max = ns));
+    assert!(turn(19_000_000).diagnosis().notes.is_empty(), "less than half of the longest time");
+    let notes = turn(2_000_000_000).diagnosis().notes;
+    assert_eq!(notes, ["a load thread stood still for 2.00 s at once: the longest times may be its own"]);
+    let quick =
+        alike(|second| second.done(100, 5).with(|interval| interval.threads[0].turn_ns_max = 9_000_000));
+    assert!(quick.diagnosis().notes.is_empty(), "too short to tell");
 }
