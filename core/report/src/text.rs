@@ -75,7 +75,9 @@ fn probe_parts(probe: &Probe) -> Vec<String> {
 fn measured(record: &RunRecord) -> Vec<String> {
     let Requests { offered, done, failed, late, dropped, open, .. } = record.requests;
     if offered == 0 {
-        return vec!["nothing: no request was sent".to_owned()];
+        let lost = record.verdict.reasons.iter().any(|reason| reason == "lost");
+        let nothing = if lost { "nothing: no request is on record" } else { "nothing: no request was sent" };
+        return vec![nothing.to_owned()];
     }
     let done_rate = show_rate(record.rate.done_per_s.0);
     let rate = match record.load.model.as_str() {

@@ -139,6 +139,18 @@ fn connections_that_never_opened_are_told() {
     assert!(!text(&record).contains("connects"), "a pool opens what it needs");
 }
 
+/// An archive that lost its intervals proves nothing about what was sent.
+#[test]
+fn nothing_sent_is_not_nothing_on_record() {
+    let empty = |reason| RunRecord {
+        verdict: verdict(Status::Incomplete, &[reason], Blame::None, ""),
+        requests: Requests::default(),
+        ..closed()
+    };
+    assert!(text(&empty("signal")).contains("measured   nothing: no request was sent"));
+    assert!(text(&empty("lost")).contains("measured   nothing: no request is on record"));
+}
+
 /// A lower bound is printed as one.
 #[test]
 fn dropped_requests_hide_the_percentiles_they_belong_to() {
