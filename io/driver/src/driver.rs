@@ -62,8 +62,8 @@ pub enum Sent {
 /// Sockets for one thread. Events are pulled: [`wait`](Driver::wait) blocks, [`next`](Driver::next) then
 /// yields what is ready, one event at a time, so that the caller bounds its work per turn.
 pub trait Driver: Sized {
-    /// A new driver on `clock`, for about `sockets_max` sockets.
-    fn new(clock: Clock, sockets_max: usize) -> Result<Self, Errno>;
+    /// A new driver on `clock`.
+    fn new(clock: Clock) -> Result<Self, Errno>;
 
     /// Start connecting to `to`, from `from` if given (port 0: the kernel picks the port).
     /// [`Event::Connected`] or [`Event::ConnectFailed`] follows, unless an error is returned at once.

@@ -47,7 +47,7 @@ pub struct Epoll {
 }
 
 impl Driver for Epoll {
-    fn new(clock: Clock, _sockets_max: usize) -> Result<Self, Errno> {
+    fn new(clock: Clock) -> Result<Self, Errno> {
         // SAFETY: no pointers are passed.
         let fd = Errno::check(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })?;
         // SAFETY: `fd` was just returned by the kernel and is owned by nobody else.

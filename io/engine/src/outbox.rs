@@ -5,8 +5,8 @@ use std::sync::mpsc::{SyncSender, TrySendError};
 
 use crate::messages::Message;
 
-/// Messages kept back while their reader is busy: ten minutes of intervals. Later ones are lost, and that is
-/// told.
+/// Messages kept back while their reader is busy: ten minutes of intervals. Later intervals are lost, and that
+/// is told.
 const UNSENT_MAX: usize = 600;
 
 /// Sends without waiting: a reader that is slow or gone must never hold up the load.
@@ -23,10 +23,11 @@ impl Outbox {
     }
 
     pub(crate) fn send(&mut self, message: Message) {
-        if self.unsent.len() < UNSENT_MAX {
-            self.unsent.push_back(message);
-        } else {
+        // Only intervals come without end; what is said once must arrive.
+        if self.unsent.len() >= UNSENT_MAX && matches!(message, Message::Sealed(_)) {
             self.lost += 1;
+        } else {
+            self.unsent.push_back(message);
         }
         self.flush();
     }
@@ -42,7 +43,7 @@ impl Outbox {
         }
     }
 
-    /// How many messages were lost since the last call.
+    /// How many intervals were lost since the last call.
     pub(crate) fn take_lost(&mut self) -> u64 {
         std::mem::take(&mut self.lost)
     }

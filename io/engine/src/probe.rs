@@ -14,6 +14,8 @@ use crate::sources::Sources;
 /// Most of the body that is kept; the rest is counted.
 const BODY_KEPT_BYTES: usize = 1 << 20;
 
+/// Source addresses the probe tries, if there are several.
+const SOURCES_TRIED_MAX: u32 = 8;
 /// Most of an answer's beginning that is kept for showing what was wrong with it.
 const SEEN_BYTES_MAX: usize = 4_096;
 
@@ -97,9 +99,17 @@ impl<'a> Probe<'a> {
             cancelled,
             seen: Vec::new(),
         };
-        let mut driver = Epoll::new(self.clock, 1).map_err(|errno| attempt.no(failure::of_connect(errno)))?;
-        let from = Sources::new(&self.plan.sources, 0, 1).next_for(address);
-        let conn = driver.connect(address, from).map_err(|errno| attempt.no(failure::of_connect(errno)))?;
+        let mut driver = Epoll::new(self.clock).map_err(|errno| attempt.no(failure::of_connect(errno)))?;
+        let mut sources = Sources::new(&self.plan.sources, 0, 1);
+        // A source whose ports are used up is no reason against the others.
+        let mut conn = driver.connect(address, sources.next_for(address));
+        for _ in 1..SOURCES_TRIED_MAX {
+            if conn != Err(Errno(libc::EADDRNOTAVAIL)) {
+                break;
+            }
+            conn = driver.connect(address, sources.next_for(address));
+        }
+        let conn = conn.map_err(|errno| attempt.no(failure::of_connect(errno)))?;
         let connected = attempt.connect(&mut driver, begun.after(self.plan.http.connect_timeout))?;
         let sent = self.clock.now();
         driver

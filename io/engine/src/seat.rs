@@ -100,7 +100,9 @@ impl Seat {
             State::Connecting(began) => Some(began.after(connect_timeout)),
             State::Closed | State::Open => None,
         };
-        let front = |queue: &VecDeque<Flight>| queue.front().map(|flight| flight.deadline);
-        [connect, front(&self.flights), front(&self.waiting)].into_iter().flatten().min()
+        // Few are under way at once, and one that is tried again is older than those before it.
+        let sent = self.flights.iter().map(|flight| flight.deadline).min();
+        let waiting = self.waiting.front().map(|flight| flight.deadline);
+        [connect, sent, waiting].into_iter().flatten().min()
     }
 }

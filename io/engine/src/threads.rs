@@ -44,7 +44,7 @@ impl LoadThreads {
         let mut limits = Limits::split(plan, share, count);
         let mut threads = Vec::with_capacity(plan.threads as usize);
         for thread in 0..plan.threads {
-            let driver = Epoll::new(clock, 0)?;
+            let driver = Epoll::new(clock)?;
             let waker = driver.waker()?;
             let (commands, inbox) = sync_channel(COMMANDS_MAX);
             let seed = Seed {

@@ -141,10 +141,9 @@ impl<D: Driver> Worker<D> {
 
     /// Everything that falls due by the clock. Whether there was anything.
     fn due(&mut self, now: Nanos) -> bool {
-        self.seal_until(now);
-        let mut worked = false;
+        let mut worked = self.seal_until(now);
         if self.stage == Stage::Opening {
-            worked = self.open_ahead(now);
+            worked |= self.open_ahead(now);
         }
         if let Some((from, users)) = self.users_from.filter(|&(from, _)| from <= now) {
             self.users_from = None;
@@ -281,11 +280,15 @@ impl<D: Driver> Worker<D> {
             self.exchanges.connections.handle(event, at, &mut self.rec);
             self.settle();
         }
-        self.exchanges.connections.fresh(at)
+        // After a send the clock was read; anything else took time that is not known yet.
+        let sent = self.exchanges.connections.fresh(at);
+        if sent > at { sent } else { self.clock.now() }
     }
 
-    /// Seal every interval that is over at `now`, each after all its arrivals were offered.
-    fn seal_until(&mut self, now: Nanos) {
+    /// Seal every interval that is over at `now`, each after all its arrivals were offered: the one work of a
+    /// turn that has no bound, because a sealed second must be whole. Whether there was one.
+    fn seal_until(&mut self, now: Nanos) -> bool {
+        let any = self.seal_at <= now;
         while self.seal_at <= now {
             while let Some(due) = self.pacer.pop_arrival(self.seal_at) {
                 self.offer(due);
@@ -294,6 +297,7 @@ impl<D: Driver> Worker<D> {
             self.seal(at);
             self.seal_at = self.pacer.interval_end(at);
         }
+        any
     }
 
     fn seal(&mut self, at: Nanos) {
@@ -365,10 +369,9 @@ impl<D: Driver> Worker<D> {
         while let Some(due) = self.pacer.pop_arrival(now) {
             self.offer(due);
         }
-        self.pacer.ready.retain(|offered| {
+        for offered in self.pacer.ready.drain(..) {
             self.rec.cut(offered.key, now.since(offered.intended));
-            false
-        });
+        }
         self.exchanges.cut(now, &mut self.rec);
         let sealed = self.sealed(now, None);
         self.outbox.close([sealed, Message::Finished(self.thread)]);

@@ -14,8 +14,6 @@ use crate::{ServeOptions, Truth};
 
 /// More threads than any machine has CPUs are a slip of the finger.
 const THREADS_MAX: u32 = 1_024;
-/// Sockets a driver makes room for at once; it takes more.
-const SOCKETS_HINT: usize = 4_096;
 
 /// A server that runs. Dropping it stops it.
 #[derive(Debug)]
@@ -134,7 +132,7 @@ fn listen<D: Driver>(
     clock: Clock,
     addresses: &[SocketAddr],
 ) -> Result<(D, Waker, Vec<SocketAddr>), UserError> {
-    let mut driver = D::new(clock, SOCKETS_HINT).map_err(no_driver)?;
+    let mut driver = D::new(clock).map_err(no_driver)?;
     let waker = driver.waker().map_err(no_driver)?;
     let mut bound = Vec::with_capacity(addresses.len());
     for &address in addresses {

@@ -1,10 +1,9 @@
 //! `wavetank report RUN`.
 
 use wavetank_diagnose::{Circumstances, Ending};
-use wavetank_measure::Ledger;
-use wavetank_plan::{ExitCode, Nanos, Plan, UserError};
-use wavetank_record::{PHASE_ENDED, PlanDoc, RunRecord, Setup};
-use wavetank_store::{OpenedRun, RunsDir, Sealed};
+use wavetank_plan::{ExitCode, UserError};
+use wavetank_record::{PlanDoc, RunRecord, Setup};
+use wavetank_store::{OpenedRun, RunsDir};
 
 use crate::cli::{ReportArgs, RunRef};
 use crate::run::{Told, judge, output};
@@ -28,28 +27,14 @@ pub(crate) fn report(args: &ReportArgs) -> Result<u8, UserError> {
 
 /// The record of a run that was killed: everything that was sealed, status incomplete.
 fn unfinished(opened: &OpenedRun) -> Result<RunRecord, UserError> {
-    let damaged = |what: &str| {
+    let plan = opened.plan()?;
+    let (ledger, read) = opened.ledger(&plan)?;
+    let environment = opened.environment.as_ref().ok_or_else(|| {
         UserError::usage(
             "archive_damaged",
-            format!("`{}`: {what}", opened.dir.display()),
+            format!("`{}` has no readable `environment.json`", opened.dir.display()),
             "its sealed intervals can still be read in `intervals/`",
         )
-    };
-    let doc =
-        PlanDoc::from_yaml(&opened.plan_yaml).map_err(|error| damaged(&format!("plan.yaml: {error}")))?;
-    let plan = doc.plan().map_err(|error| damaged(&format!("plan.yaml: {error}")))?;
-    let environment = opened.environment.as_ref().ok_or_else(|| damaged("environment.json is missing"))?;
-    let mut ledger = empty(opened, &plan);
-    let read = opened.read_intervals(|sealed| {
-        let line = match sealed {
-            Sealed::Next(line) => line,
-            Sealed::Instead(line) => {
-                ledger = empty(opened, &plan);
-                line
-            }
-        };
-        // Anything that does not add up stays noted in the ledger, and becomes the verdict's reason.
-        let _ = ledger.add(&line.interval);
     })?;
     let mut lost = vec!["wavetank was stopped before the run was over".to_owned()];
     if read.missing > 0 {
@@ -80,14 +65,4 @@ fn unfinished(opened: &OpenedRun) -> Result<RunRecord, UserError> {
 fn setup(probed: bool) -> Setup {
     let one = u64::from(probed);
     Setup { sent: one, done: one, failed: 0 }
-}
-
-fn empty(opened: &OpenedRun, plan: &Plan) -> Ledger {
-    let mut ledger = Ledger::new(plan);
-    for event in opened.events.iter().filter(|event| event.kind == PHASE_ENDED) {
-        if let Some(phase) = event.phase {
-            ledger.phase_ended(phase, Nanos(event.at_ns));
-        }
-    }
-    ledger
 }

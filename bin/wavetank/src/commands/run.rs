@@ -1,8 +1,10 @@
 //! `wavetank run URL`.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
-use wavetank_plan::{ExitCode, UserError, resolve};
+use wavetank_driver::bind_probe;
+use wavetank_plan::{ExitCode, Plan, UserError, resolve};
 use wavetank_report::load_doc;
 use wavetank_store::RunsDir;
 
@@ -19,6 +21,7 @@ pub(crate) fn run(args: RunArgs) -> Result<u8, UserError> {
     let addresses = lookup(&options, &url)?;
     let resolved = resolve(&options, &url, &addresses, &host)?;
     admit(&resolved.guard, &options, &url, &resolved.plan.targets[0].addresses, &command)?;
+    try_sources(&resolved.plan)?;
     let files = output::open_all(&out)?;
     if options.once {
         return once(&resolved.plan);
@@ -58,4 +61,18 @@ pub(crate) fn run(args: RunArgs) -> Result<u8, UserError> {
         }
         delivered => delivered.map(|()| exit),
     }
+}
+
+/// The first address of every source range can be bound, found out before anything is sent.
+fn try_sources(plan: &Plan) -> Result<(), UserError> {
+    for range in &plan.sources {
+        bind_probe(SocketAddr::new(range.first, 0)).map_err(|errno| {
+            UserError::refused(
+                "no_source_address",
+                format!("this host cannot bind the source address {}: {errno}", range.first),
+                format!("give it to an interface: ip address add {} dev INTERFACE", range.first),
+            )
+        })?;
+    }
+    Ok(())
 }

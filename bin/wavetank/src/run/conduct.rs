@@ -24,6 +24,8 @@ use super::talk::Talk;
 
 /// How long the loop waits for a message before it looks at signals and deadlines.
 const LOOK_AROUND: Duration = Duration::from_millis(20);
+/// From the commitment to the first thing sent: more than a busy host holds this process up.
+const MARGIN: Nanos = Nanos::from_millis(50);
 /// What an agent is given to get ready beyond the time that opening connections takes.
 const PREPARE_SLACK: Nanos = Nanos::from_secs(60);
 /// What an agent is given beyond the plan's own end before it must stop by itself.
@@ -98,6 +100,7 @@ impl<'a> Conductor<'a> {
         let agent_link = agents.pop().expect("a link for one agent has one end for it");
         let begins = plan.phases.iter().map(|phase| phase.start).min().unwrap_or(Nanos::ZERO);
         let setup = RunSetup {
+            margin: MARGIN,
             // Before the zero there is the warm-up.
             lead_in: Nanos::ZERO - begins,
             prepare_max: LoadThreads::opening_time(&plan).after(PREPARE_SLACK),
@@ -156,7 +159,14 @@ impl<'a> Conductor<'a> {
                         let hint = "look at `ulimit -a` and at the limits of the container";
                         return Err(UserError::refused("host_cannot", format!("this host {line}"), hint));
                     }
-                    reason => self.book.lost.push(format!("the agent refused a command: {reason:?}")),
+                    Reason::TooLate => {
+                        let text = "this host was held up for so long that an agreed instant had passed";
+                        self.book.lost.push(text.to_owned());
+                    }
+                    Reason::Host(line) => self.book.lost.push(format!("this host {line}")),
+                    Reason::WrongState(_) | Reason::OlderEpoch { .. } => {
+                        self.book.lost.push("a command was refused by the agent of this host".to_owned());
+                    }
                 }
             }
             match agent.end {
@@ -204,7 +214,7 @@ impl<'a> Conductor<'a> {
             Notice::Sealed { .. } => {}
             Notice::Lost(AgentId(agent)) => self.event("agent_lost", format!("agent {agent} is silent")),
             Notice::Back(AgentId(agent)) => self.event("agent_back", format!("agent {agent} is back")),
-            Notice::Refused { reason, .. } => self.event("command_refused", format!("{reason:?}")),
+            Notice::Refused { .. } => self.event("command_refused", "the agent refused a command"),
             Notice::Over(outcome) => self.outcome = Some(outcome),
         }
     }

@@ -79,7 +79,11 @@ fn answered(plan: &Plan, answer: &ProbeAnswer) -> ProbeDoc {
 /// What to do about an answer whose status the plan does not expect.
 pub(crate) fn cure(status: u16, expect: &StatusSet, location: Option<&str>) -> Option<String> {
     if expect.contains(status) {
-        return None;
+        // Nobody who names statuses needs to be told; but by default a redirect passes for success.
+        let told = *expect != StatusSet::default() || !(300..400).contains(&status);
+        return location
+            .filter(|_| !told)
+            .map(|location| format!("redirects are not followed; to load where it leads: {location}"));
     }
     Some(match status {
         301 | 302 | 303 | 307 | 308 => match location {

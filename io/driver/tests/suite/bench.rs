@@ -32,7 +32,7 @@ pub(crate) enum Heard {
 impl<D: Driver> Bench<D> {
     pub(crate) fn new() -> Self {
         let clock = Clock::starting_now();
-        Self { driver: D::new(clock, 1_000).expect("a driver"), clock }
+        Self { driver: D::new(clock).expect("a driver"), clock }
     }
 
     /// Listen on a free port of 127.0.0.1.
