@@ -80,7 +80,7 @@ fn answered(plan: &Plan, answer: &ProbeAnswer) -> ProbeDoc {
 pub(crate) fn cure(status: u16, expect: &StatusSet, location: Option<&str>) -> Option<String> {
     if expect.contains(status) {
         // Nobody who names statuses needs to be told; but by default a redirect passes for success.
-        let told = *expect != StatusSet::default() || !(300..400).contains(&status);
+        let told = *expect != StatusSet::default_expected() || !(300..400).contains(&status);
         return location
             .filter(|_| !told)
             .map(|location| format!("redirects are not followed; to load where it leads: {location}"));
