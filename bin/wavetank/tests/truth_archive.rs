@@ -16,7 +16,7 @@ fn target() -> Target {
 #[test]
 fn a_report_says_what_the_run_said() {
     let (trial, target) = (trial(), target());
-    let words = ["-r", "100/s", "-d", "2s", "--name", "twice", "--tag", "build=7"];
+    let words = ["-c", "4", "-d", "2s", "--warmup", "500ms", "--name", "twice", "--tag", "build=7"];
     let original = trial.load(&target.url("/"), words).run();
     let result = trial.check(&original, &target, 0);
     assert_eq!(result.text("name"), "twice", "{result}");

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use wavetank_testkit::{Act, Script, Target, Trial, answer, steady};
+use wavetank_testkit::{Act, Script, Target, Trial, answer, expect_time, steady};
 
 fn trial() -> Trial {
     Trial::new(env!("CARGO_BIN_EXE_wavetank"))
@@ -29,15 +29,15 @@ fn an_idempotent_request_is_retried_once_after_an_unannounced_close() {
 
 #[test]
 fn a_retry_keeps_the_intended_instant() {
-    // Every second request of a connection is kept waiting for 80 ms before the close without a byte.
+    // Every second request of a connection is kept waiting for 200 ms before the close without a byte.
     let target = Target::start(Script::new(|seen| match seen.on_connection {
         1 => vec![wavetank_testkit::script::ok()],
-        _ => vec![Act::Wait(ms(80)), Act::Close],
+        _ => vec![Act::Wait(ms(200)), Act::Close],
     }));
     steady(|| {
-        let result = trial().run(&target, "-c 1 -n 20 --no-probe", 0);
-        assert_eq!(result.count("wire.retried"), 19, "{result}");
-        result.close_to("response_us.p50", ms(80))
+        let result = trial().try_run(&target, "-c 1 -n 12 --no-probe", 0)?;
+        assert_eq!(result.count("wire.retried"), 11, "{result}");
+        result.close_to("response_us.p50", ms(200))
     });
 }
 
@@ -118,10 +118,13 @@ fn an_announced_close_costs_nothing() {
 #[test]
 fn a_close_between_requests_is_noticed_before_the_next_one() {
     let target = Target::start(Script::close_idle(ms(40)));
-    let result = trial().run(&target, "-r 5/s -c 1 -d 2s --arrivals even --no-probe", 0);
-    assert_eq!(result.count("requests.done"), 10, "{result}");
-    assert_eq!(result.count("wire.retried"), 0, "160 ms to notice: {result}");
-    assert_eq!(target.truth().connections, 10);
+    steady(|| {
+        let result = trial().try_run(&target, "-r 5/s -c 1 -d 2s --arrivals even --no-probe", 0)?;
+        assert_eq!(result.count("requests.done"), 10, "{result}");
+        assert_eq!(target.truth().connections, 10);
+        let retried = result.count("wire.retried");
+        expect_time(retried == 0, || format!("160 ms were not enough to notice {retried} times\n{result}"))
+    });
 }
 
 #[test]
@@ -229,7 +232,7 @@ fn what_is_sent_is_what_was_asked_for() {
 fn a_pipeline_keeps_so_many_under_way() {
     let target = Target::start(Script::constant(ms(2)));
     steady(|| {
-        let result = trial().run(&target, "-c 2 --pipeline 8 -n 320 --no-probe", 0);
+        let result = trial().try_run(&target, "-c 2 --pipeline 8 -n 320 --no-probe", 0)?;
         assert_eq!(result.count("requests.done"), 320, "{result}");
         assert_eq!(target.truth().connections, 2);
         // Eight wait in line on a connection that serves one in 2 ms.

@@ -26,7 +26,7 @@ fn check(result: &RunResult, series: &str, expected: &Mixture, percentiles: &[u3
 fn a_constant_delay_in_the_closed_model() {
     let target = Target::start(Script::constant(ms(60)));
     steady(|| {
-        let result = trial().run(&target, "-c 8 -d 3s", 0);
+        let result = trial().try_run(&target, "-c 8 -d 3s", 0)?;
         assert_eq!(result.count("connections.opened"), 8, "{result}");
         assert_eq!(target.truth().connections, 9, "eight users and the probe");
         assert_eq!(result.count("setup.done"), 1, "{result}");
@@ -45,7 +45,7 @@ fn a_constant_delay_in_the_closed_model() {
 fn a_constant_delay_in_the_open_model() {
     let target = Target::start(Script::constant(ms(25)));
     steady(|| {
-        let result = trial().run(&target, "-r 200/s -d 3s --arrivals even", 0);
+        let result = trial().try_run(&target, "-r 200/s -d 3s --arrivals even", 0)?;
         assert_eq!(result.count("requests.offered"), 600, "{result}");
         assert_eq!(result.count("requests.done"), 600, "{result}");
         let rate = result.number("rate.offered_per_s");
@@ -61,7 +61,7 @@ fn a_freeze_hits_the_share_it_lasts() {
     let (base, freeze, run) = (ms(2), ms(800), ms(4_000));
     let target = Target::start(Script::freeze(base, ms(1_500), freeze));
     steady(|| {
-        let result = trial().run(&target, "-r 250/s -d 4s --arrivals even --no-probe", 0);
+        let result = trial().try_run(&target, "-r 250/s -d 4s --arrivals even --no-probe", 0)?;
         assert_eq!(result.count("requests.done"), 1_000, "{result}");
         let expected = Mixture::freeze(base, freeze, run);
         check(&result, "response_us", &expected, &[50, 75, 90, 95, 99])?;
@@ -76,7 +76,7 @@ fn a_freeze_reaches_the_closed_view_only_once_a_user() {
     let (base, freeze) = (ms(2), ms(800));
     let target = Target::start(Script::freeze(base, ms(1_000), freeze));
     steady(|| {
-        let result = trial().run(&target, "-c 4 -d 3s --no-probe", 0);
+        let result = trial().try_run(&target, "-c 4 -d 3s --no-probe", 0)?;
         // Four users meet the freeze with one request each: too few for p99 to show it.
         check(&result, "response_us", &Mixture::constant(base), &[50])?;
         result.within("response_us.max", ms(780)..=ms(850))?;
@@ -89,7 +89,7 @@ fn two_modes_stay_two() {
     let (fast, slow) = (ms(5), ms(90));
     let target = Target::start(Script::bimodal(fast, slow, 5));
     steady(|| {
-        let result = trial().run(&target, "-r 150/s -d 3s --arrivals even --no-probe", 0);
+        let result = trial().try_run(&target, "-r 150/s -d 3s --arrivals even --no-probe", 0)?;
         assert_eq!(result.count("requests.done"), 450, "{result}");
         let expected = Mixture::bimodal(fast, slow, 0.2);
         check(&result, "response_us", &expected, &[50, 75, 90, 95])?;
@@ -105,7 +105,7 @@ fn a_trickle_is_transfer_and_not_first_byte() {
     let gap = Duration::from_micros(1_500);
     let target = Target::start(Script::trickle(&body, gap));
     steady(|| {
-        let result = trial().run(&target, "-c 2 -n 16", 0);
+        let result = trial().try_run(&target, "-c 2 -n 16", 0)?;
         assert_eq!(result.count("requests.done"), 16, "{result}");
         check(&result, "transfer_us", &Mixture::constant(gap * (length - 1)), &[50, 75])?;
         check(&result, "ttfb_us", &Mixture::constant(ms(0)), &[50])
@@ -119,7 +119,7 @@ fn a_pool_that_is_too_small_shows_as_wait() {
     let (delay, run) = (ms(40), ms(2_000));
     let target = Target::start(Script::constant(delay));
     steady(|| {
-        let result = trial().run(&target, "-r 200/s -c 4 -d 2s --arrivals even --no-probe", 0);
+        let result = trial().try_run(&target, "-r 200/s -c 4 -d 2s --arrivals even --no-probe", 0)?;
         assert_eq!(result.count("requests.done"), 400, "{result}");
         assert_eq!(target.truth().open_peak, 4, "the cap holds");
         let wait = Mixture::default().uniform(1.0, Duration::ZERO, run);
@@ -137,7 +137,7 @@ fn answers_in_the_drain_count_in_requests_and_in_no_rate() {
     // Twenty arrivals in a second, each answered 625 ms later: eight within the second.
     let target = Target::start(Script::constant(ms(625)));
     steady(|| {
-        let result = trial().run(&target, "-r 20/s -d 1s --arrivals even --no-probe", 0);
+        let result = trial().try_run(&target, "-r 20/s -d 1s --arrivals even --no-probe", 0)?;
         assert_eq!(result.count("requests.done"), 20, "{result}");
         result.close_to("response_us.p50", ms(625))?;
         let rate = result.number("rate.done_per_s");

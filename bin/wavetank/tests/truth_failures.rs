@@ -77,7 +77,7 @@ fn a_full_accept_queue_is_a_connect_timeout() {
     assert!(full.is_some(), "the queue took {} connections", queued.len());
     steady(|| {
         let words = "-c 2 -n 6 --connect-timeout 400ms --timeout 2s --no-probe";
-        let result = trial().run(&target, words, 1);
+        let result = trial().try_run(&target, words, 1)?;
         assert_eq!(result.count_or_zero("errors.connect_timeout"), 6, "{result}");
         assert_eq!(result.count("requests.sent"), 0, "{result}");
         assert_eq!(result.count("response_us.censored"), 6, "{result}");
@@ -91,7 +91,7 @@ fn a_slow_acceptor_is_part_of_the_response() {
     steady(|| {
         let slow = Accept::After { delay: ms(1_500), backlog: 64 };
         let target = Target::start(Script::constant(ms(1)).accepting(slow));
-        let result = trial().run(&target, "-r 20/s -c 40 -d 4s --arrivals even --no-probe", 0);
+        let result = trial().try_run(&target, "-r 20/s -c 40 -d 4s --arrivals even --no-probe", 0)?;
         assert_eq!(result.count("requests.done"), 80, "{result}");
         // The first request comes some time after the target's start, and waits for the rest of the 1.5 s.
         result.within("response_us.max", ms(500)..=ms(1_520))?;
@@ -179,7 +179,7 @@ fn statuses_are_counted_and_judged() {
 fn an_answer_after_the_end_is_open() {
     let target = Target::start(Script::constant(ms(2_500)));
     steady(|| {
-        let result = trial().run(&target, "-r 20/s -d 1s --arrivals even --drain 300ms --no-probe", 1);
+        let result = trial().try_run(&target, "-r 20/s -d 1s --arrivals even --drain 300ms --no-probe", 1)?;
         assert_eq!(result.count("requests.offered"), 20, "{result}");
         assert_eq!(result.count("requests.open"), 20, "{result}");
         assert_eq!(result.count("response_us.censored"), 20, "{result}");

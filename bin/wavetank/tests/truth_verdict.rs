@@ -49,7 +49,7 @@ fn a_generator_that_stood_still_calls_itself_invalid() {
         assert!(!running.ends_within(ms(2_000)), "a stopped process does not end");
         running.signal(Signal::CONT);
         let outcome = running.wait(Duration::from_secs(20));
-        let result = trial.check(&outcome, &target, 3);
+        let result = trial.try_check(&outcome, &target, 3)?;
         assert_eq!(
             result.count("requests.offered"),
             400,
@@ -70,7 +70,7 @@ fn a_target_that_stood_still_is_not_the_generators_fault() {
     let target = Target::start(Script::freeze(ms(1), ms(500), ms(700)));
     steady(|| {
         let words = "-r 100/s -d 2s --arrivals even --no-probe --threshold p90<100ms";
-        let result = trial().run(&target, words, 1);
+        let result = trial().try_run(&target, words, 1)?;
         assert_eq!(result.status(), "fail", "the threshold is broken, and not in doubt: {result}");
         expect_time(result.text("verdict.blame") != "generator", || format!("{result}"))
     });
