@@ -314,14 +314,24 @@ impl Agent {
             self.seal();
         } else if !self.stopped && self.state != State::Sealed {
             self.stopped = true;
-            self.preparing = None;
+            self.abandon_preparing();
             self.actions.push_back(AgentAction::Stop);
             self.enter(State::Draining);
         }
     }
 
+    /// Nobody waits for the host to be ready any more; the command that asked for it is answered all the same,
+    /// or the controller would wait for that.
+    fn abandon_preparing(&mut self) {
+        if let Some((epoch, seq)) = self.preparing.take()
+            && epoch == self.epoch
+        {
+            self.answer(seq, Report::Accepted { seq });
+        }
+    }
+
     fn seal(&mut self) {
-        self.preparing = None;
+        self.abandon_preparing();
         self.stop_at = None;
         self.enter(State::Sealed);
         self.report_done();

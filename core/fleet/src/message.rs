@@ -93,7 +93,7 @@ pub struct AgentMessage {
 /// What an agent reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Report {
-    /// Command `seq` is carried out.
+    /// Command `seq` is carried out; a `Prepare`, that the end came before the host was ready.
     Accepted {
         /// The command's number.
         seq: u64,

@@ -165,6 +165,24 @@ fn a_host_that_cannot_prepare_is_asked_once_and_says_why() {
     assert_eq!(desk.agent.state(), State::Idle);
 }
 
+/// A command without an answer keeps its controller waiting until it gives the agent up.
+#[test]
+fn an_end_while_preparing_leaves_no_command_unanswered() {
+    let accepted = Report::Accepted { seq: 1 };
+    let mut stopped = Desk::new();
+    stopped.command(prepare());
+    assert!(reports(&stopped.command(Command::Stop)).contains(&accepted));
+    let mut failed = Desk::new();
+    failed.command(prepare());
+    failed.agent.handle_finished(failed.now);
+    assert!(reports(&failed.done()).contains(&accepted), "its host fell over meanwhile");
+    for mut desk in [stopped, failed] {
+        desk.agent.handle_prepared(Ok(()), desk.now);
+        assert_eq!(desk.done(), [], "too late");
+        assert_eq!(reports(&desk.order(Order::Command { seq: 1, command: prepare() })), [accepted.clone()]);
+    }
+}
+
 #[test]
 fn a_command_whose_predecessor_is_missing_waits_for_it() {
     let mut desk = Desk::in_state(State::Running);
