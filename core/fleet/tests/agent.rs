@@ -179,7 +179,10 @@ fn an_end_while_preparing_leaves_no_command_unanswered() {
     for mut desk in [stopped, failed] {
         desk.agent.handle_prepared(Ok(()), desk.now);
         assert_eq!(desk.done(), [], "too late");
-        assert_eq!(reports(&desk.order(Order::Command { seq: 1, command: prepare() })), [accepted.clone()]);
+        assert_eq!(
+            reports(&desk.order(Order::Command { seq: 1, command: prepare() })),
+            std::slice::from_ref(&accepted)
+        );
     }
 }
 
