@@ -56,7 +56,7 @@ pub fn compose(parts: &Composition<'_>) -> RunRecord {
         started_at: environment.started_at.clone(),
         duration_s: Number(judged.duration.as_secs_f64()),
         verdict: verdict(diagnosis),
-        connections: connections(plan, totals),
+        connections: connections(totals),
         bytes: Bytes { sent: totals.bytes.sent, received: totals.bytes.received },
         generator: generator(parts),
         thresholds: parts.thresholds.iter().map(threshold).collect(),
@@ -210,10 +210,10 @@ fn warmup(plan: &Plan, totals: &Totals) -> Warmup {
     Warmup { requests: Some(requests(&view)), wire: Some(wire(&view)), response_us: Some(response(&view)) }
 }
 
-fn connections(plan: &Plan, totals: &Totals) -> Connections {
+fn connections(totals: &Totals) -> Connections {
     let wavetank_measure::ConnCounts { offered, opened, failed, closed, lost, reopened, opening, open, peak } =
         totals.conns;
-    let planned = plan.phases.iter().map(|phase| phase.connections).max().unwrap_or_default();
+    let planned = totals.planned;
     let held_min = totals.held_min.unwrap_or_default();
     Connections { planned, offered, opening, opened, failed, closed, lost, reopened, open, peak, held_min }
 }

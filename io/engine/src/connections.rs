@@ -150,7 +150,7 @@ impl<D: Driver> Connections<D> {
         match result {
             Ok(_) => {
                 self.outcomes.push_back(Outcome::Sent(flight.exchange, at));
-                self.arm(seat);
+                self.arm_for(seat, flight.deadline);
             }
             Err(errno) => self.ended(seat, Ended::Broken(errno), at, rec),
         }

@@ -84,6 +84,13 @@ impl<D: Driver> Connections<D> {
     pub(super) fn arm(&mut self, seat: u32) {
         let entry = &mut self.seats[seat as usize];
         let Some(deadline) = entry.deadline(self.plan.http.connect_timeout) else { return };
+        self.arm_for(seat, deadline);
+    }
+
+    /// See that a timer goes off no later than `deadline`.
+    #[inline]
+    pub(super) fn arm_for(&mut self, seat: u32, deadline: Nanos) {
+        let entry = &mut self.seats[seat as usize];
         if entry.armed.is_none_or(|armed| armed > deadline) {
             entry.armed = Some(deadline);
             self.timers.insert(deadline, Timer::Seat(seat));
