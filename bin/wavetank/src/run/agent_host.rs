@@ -61,8 +61,11 @@ impl AgentHost {
 
     /// Hear the controller and the load threads, waiting at most `wait` for the latter; then act.
     pub(crate) fn turn(&mut self, wait: Duration) -> Vec<Happening> {
-        while let Ok(Some(message)) = self.link.receive(Duration::ZERO) {
+        // With load threads their messages are waited for, without them the controller's.
+        let mut link_wait = if self.load.is_none() { wait } else { Duration::ZERO };
+        while let Ok(Some(message)) = self.link.receive(link_wait) {
             self.agent.handle_message(message, self.clock.now());
+            link_wait = Duration::ZERO;
         }
         self.act();
         if let Some(load) = &self.load

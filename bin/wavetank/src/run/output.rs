@@ -23,11 +23,9 @@ pub(crate) fn open_all(out: &[OutFile]) -> Result<Vec<OpenFile>, UserError> {
         .map(|out| {
             let file = OpenOptions::new().write(true).create(true).truncate(false).open(&out.path);
             file.map(|file| OpenFile { file, path: out.path.clone(), format: out.format }).map_err(|error| {
-                let said = error.to_string();
-                let said = said.split(" (os error").next().unwrap_or(&said).to_owned();
                 UserError::usage(
                     "out_unwritable",
-                    format!("cannot write `--out {}`: {said}", out.path.display()),
+                    format!("cannot write `--out {}`: {}", out.path.display(), said(&error)),
                     "name a file in a folder that exists and can be written",
                 )
             })
@@ -51,22 +49,29 @@ pub(crate) fn deliver(
     format: OutputFormat,
     files: Vec<OpenFile>,
 ) -> Result<(), UserError> {
-    let mut outcome = Ok(());
+    let mut unwritten = Vec::new();
     for OpenFile { mut file, path, format } in files {
         let text = render(record, format);
         let written = file.set_len(0).and_then(|()| file.write_all(text.as_bytes()));
-        outcome = outcome.and(written.map_err(|error| unwritten(&format!("`{}`", path.display()), &error)));
+        if let Err(error) = written {
+            unwritten.push(format!("`{}`: {}", path.display(), said(&error)));
+        }
     }
-    outcome.and(print(&render(record, format)))
+    let printed = print(&render(record, format));
+    if unwritten.is_empty() { printed } else { Err(result_unwritten(&unwritten.join(", "))) }
 }
 
-fn unwritten(what: &str, error: &std::io::Error) -> UserError {
+/// The system's words without the number.
+fn said(error: &std::io::Error) -> String {
     let said = error.to_string();
-    let said = said.split(" (os error").next().unwrap_or(&said).to_owned();
+    said.split(" (os error").next().unwrap_or(&said).to_owned()
+}
+
+fn result_unwritten(what: &str) -> UserError {
     UserError::usage(
         "result_unwritten",
-        format!("cannot write the result to {what}: {said}"),
-        "free some space there, or print it again from the archive: wavetank report latest",
+        format!("cannot write the result to {what}"),
+        "free some space there; a run with an archive can be printed again: wavetank report RUN",
     )
 }
 
@@ -74,7 +79,9 @@ fn unwritten(what: &str, error: &std::io::Error) -> UserError {
 pub(crate) fn print(text: &str) -> Result<(), UserError> {
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(unwritten("stdout", &error)),
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(result_unwritten(&format!("stdout: {}", said(&error))))
+        }
         _ => Ok(()),
     }
 }
