@@ -82,6 +82,9 @@ fn measured(record: &RunRecord) -> Vec<String> {
     let done_rate = show_rate(record.rate.done_per_s.0);
     let rate = match record.load.model.as_str() {
         _ if done == 0 => "nothing done".to_owned(),
+        _ if record.rate.done_per_s.0 == 0.0 => {
+            format!("{} done, all after the load had ended", show_count(done))
+        }
         "open" => format!("done {done_rate} of {} offered", show_rate(record.rate.offered_per_s.0)),
         _ => format!("{} requests/s", done_rate.trim_end_matches("/s")),
     };

@@ -151,6 +151,17 @@ fn nothing_sent_is_not_nothing_on_record() {
     assert!(text(&empty("lost")).contains("measured   nothing: no request is on record"));
 }
 
+/// Answers that came in the drain are in no rate; `0 requests/s` beside a p50 would read as a contradiction.
+#[test]
+fn a_load_shorter_than_its_answers_is_told_in_counts() {
+    for record in [closed(), open()] {
+        let mut record = record;
+        record.rate.done_per_s = Number(0.0);
+        let printed = text(&record);
+        assert!(printed.contains("done, all after the load had ended · p50"), "{printed}");
+    }
+}
+
 /// A lower bound is printed as one.
 #[test]
 fn dropped_requests_hide_the_percentiles_they_belong_to() {
