@@ -18,15 +18,17 @@ fn main() -> ExitCode {
         Err(CliExit::Help(text)) => {
             return match run::output::print(&text) {
                 Ok(()) => ExitCode::SUCCESS,
-                Err(error) => refuse(&error, false),
+                Err(error) => refuse(&error, OutputFormat::Text),
             };
         }
-        Err(CliExit::Error { error, json }) => return refuse(&error, json),
+        Err(CliExit::Error { error, json }) => {
+            return refuse(&error, if json { OutputFormat::Json } else { OutputFormat::Text });
+        }
     };
-    let json = match &command {
-        Command::Run(args) => args.format == OutputFormat::Json,
-        Command::Report(args) => args.format == OutputFormat::Json,
-        Command::Serve(_) | Command::Demo(_) => false,
+    let (format, out) = match &command {
+        Command::Run(args) => (args.format, args.out.clone()),
+        Command::Report(args) => (args.format, args.out.clone()),
+        Command::Serve(_) | Command::Demo(_) => (OutputFormat::Text, Vec::new()),
     };
     let result = match command {
         Command::Run(args) => commands::run(*args),
@@ -36,13 +38,17 @@ fn main() -> ExitCode {
     };
     match result {
         Ok(code) => ExitCode::from(code),
-        Err(error) => refuse(&error, json),
+        Err(error) => {
+            run::output::deliver_error(&error, &out);
+            refuse(&error, format)
+        }
     }
 }
 
-/// One clear message: as an object on stdout where JSON was asked for, else in words on stderr.
-fn refuse(error: &UserError, json: bool) -> ExitCode {
-    let printed = json && run::output::print(&wavetank_report::error_json(error)).is_ok();
+/// One clear message: as an object on stdout where one was asked for, else in words on stderr.
+fn refuse(error: &UserError, format: OutputFormat) -> ExitCode {
+    let printed =
+        format != OutputFormat::Text && run::output::print(&run::output::render_error(error, format)).is_ok();
     if !printed {
         // Where stderr is gone too, the exit code is all that is left to tell.
         let _ = writeln!(std::io::stderr(), "{error}");

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+use wavetank_plan::UserError;
 use wavetank_record::{RunRecord, Status, Threshold};
 
 use crate::units;
@@ -26,6 +27,19 @@ pub fn junit(record: &RunRecord) -> String {
         };
         suite.add_test_case(case(&name, threshold_status(threshold)));
     }
+    in_report(suite)
+}
+
+/// What ended before anything was sent, as a `JUnit` report with one case in error.
+pub fn error_junit(error: &UserError) -> String {
+    let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+    status.set_type(error.code).set_message(error.message.as_str()).set_description(error.hint.as_str());
+    let mut suite = TestSuite::new("wavetank");
+    suite.add_test_case(case("run", status));
+    in_report(suite)
+}
+
+fn in_report(suite: TestSuite) -> String {
     let mut report = Report::new("wavetank");
     report.add_test_suite(suite);
     report.to_string().expect("a string takes all text, and the serializer escapes what XML cannot hold")

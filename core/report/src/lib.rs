@@ -17,7 +17,7 @@ mod units;
 
 pub use compose::{Composition, compose};
 pub use json::{error_json, json};
-pub use junit::junit;
+pub use junit::{error_junit, junit};
 pub use load_text::load_doc;
 pub use progress::progress;
 pub use text::text;

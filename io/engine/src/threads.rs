@@ -14,6 +14,7 @@ use crate::connections::Connections;
 use crate::exchange::Exchanges;
 use crate::messages::{Command, Message};
 use crate::opening::Opening;
+use crate::requests::Requests;
 use crate::worker::{Parts, Worker};
 
 /// Messages that may wait for the one who runs the threads before they are kept back.
@@ -41,6 +42,7 @@ impl LoadThreads {
         let (sender, messages) = sync_channel(MESSAGES_MAX);
         let count = u64::from(plan.threads);
         let prepared = clock.now();
+        let requests = Arc::new(Requests::render(plan));
         let mut limits = Limits::split(plan, share, count);
         let mut threads = Vec::with_capacity(plan.threads as usize);
         for thread in 0..plan.threads {
@@ -50,6 +52,7 @@ impl LoadThreads {
             let seed = Seed {
                 driver,
                 plan: Arc::clone(plan),
+                requests: Arc::clone(&requests),
                 thread: u16::try_from(thread).expect("the plan limits threads"),
                 share: share.split(count, u64::from(thread)),
                 // With fewer threads than CPUs the kernel places them better than we could.
@@ -163,6 +166,8 @@ impl Limits {
 struct Seed {
     driver: Epoll,
     plan: Arc<Plan>,
+    /// Rendered once for all threads: bodies may be large.
+    requests: Arc<Requests>,
     thread: u16,
     share: Share,
     cpu: Option<u32>,
@@ -189,7 +194,9 @@ impl Seed {
     }
 
     fn worker(self) -> Worker<Epoll> {
-        let Self { driver, plan, thread, share, limits, clock, prepared, commands, messages, .. } = self;
+        let Self {
+            driver, plan, requests, thread, share, limits, clock, prepared, commands, messages, ..
+        } = self;
         let connections = plan.phases.iter().map(|phase| phase.connections).max().unwrap_or(0);
         let seats = share.count_below(connections);
         let users = plan.phases.iter().map(|phase| match phase.load {
@@ -201,6 +208,7 @@ impl Seed {
             driver,
             clock,
             Arc::clone(&plan),
+            requests,
             seats as usize,
             u64::from(thread),
             u64::from(plan.threads),

@@ -9,6 +9,9 @@ use wavetank_record::RunRecord;
 
 use crate::cli::{OutFile, OutputFormat};
 
+/// Code of the error that there is a result but no place for it.
+const UNWRITTEN: &str = "result_unwritten";
+
 /// An `--out` file, found to be writable.
 pub(crate) struct OpenFile {
     file: File,
@@ -42,6 +45,27 @@ pub(crate) fn render(record: &RunRecord, format: OutputFormat) -> String {
     }
 }
 
+/// What ended before there was a result, in `format`.
+pub(crate) fn render_error(error: &UserError, format: OutputFormat) -> String {
+    match format {
+        OutputFormat::Text => format!("{error}\n"),
+        OutputFormat::Json => wavetank_report::error_json(error),
+        OutputFormat::Junit => wavetank_report::error_junit(error),
+    }
+}
+
+/// Put the error where the result was wanted: whoever reads those files must not find an earlier run's. Files
+/// that cannot be written are what the error is about, or not worth a second one.
+pub(crate) fn deliver_error(error: &UserError, out: &[OutFile]) {
+    // Then the others hold the result.
+    if error.code == UNWRITTEN {
+        return;
+    }
+    for OutFile { path, format } in out {
+        let _ = std::fs::write(path, render_error(error, *format));
+    }
+}
+
 /// Write the result to every file and to stdout. Fails on the first that could not be written, after
 /// having tried all.
 pub(crate) fn deliver(
@@ -69,7 +93,7 @@ fn said(error: &std::io::Error) -> String {
 
 fn result_unwritten(what: &str) -> UserError {
     UserError::usage(
-        "result_unwritten",
+        UNWRITTEN,
         format!("cannot write the result to {what}"),
         "free some space there; a run with an archive can be printed again: wavetank report RUN",
     )
