@@ -127,6 +127,10 @@ impl RunResult {
         assert_eq!(count("response_us.count"), held, "response holds done and censored: {self}");
         assert_eq!(count("response_us.censored"), timeouts + open, "timeouts and open are censored: {self}");
         assert!(open <= count("requests.open"), "no more is censored than is open: {self}");
+        let notes = self.at("notes").as_array();
+        let said =
+            notes.is_some_and(|notes| notes.iter().any(|note| note.to_string().contains("as they waited")));
+        assert!(!said || open == count("requests.open"), "a note says what is not so: {self}");
     }
 
     #[track_caller]

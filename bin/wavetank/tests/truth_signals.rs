@@ -89,7 +89,8 @@ fn a_drain_after_a_signal_is_bounded() {
 /// Kills a run after the target has seen `requests`, and looks at what is left of it.
 #[track_caller]
 fn check_killed(requests: u64) {
-    let target = Target::start(Script::constant(ms(2)));
+    // Slow enough that some requests are under way whenever an interval is sealed.
+    let target = Target::start(Script::constant(ms(40)));
     let trial = trial();
     let running = under_load(&trial, &target, "-r 200/s -d 60s --arrivals even --no-probe", requests);
     running.signal(Signal::KILL);

@@ -89,12 +89,13 @@ fn stood_still(case: &Case<'_>, doubts: &[Finding]) -> Option<String> {
 fn unanswered(case: &Case<'_>) -> Option<String> {
     let open = case.judged.open;
     let verb = if open == 1 { "was" } else { "were" };
-    (open > 0).then(|| {
-        format!(
-            "{} {verb} unanswered at the end and count in the response time as long as they waited",
-            words::requests(open)
-        )
-    })
+    // After a kill nobody could note how long they had waited.
+    let fate = if case.facts.circumstances.lost.is_empty() {
+        "at the end and count in the response time as long as they waited"
+    } else {
+        "when the last interval was sealed and are in no response time"
+    };
+    (open > 0).then(|| format!("{} {verb} unanswered {fate}", words::requests(open)))
 }
 
 /// Drops at a limit of the plan's own are no doubt about the generator, but whoever asked for a rate must not

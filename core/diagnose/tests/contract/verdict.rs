@@ -233,6 +233,10 @@ fn circumstances_are_notes_and_change_nothing() {
     let unanswered = run([(19, Second::at(19).done(97, 5).open(3))]);
     let told = "3 requests were unanswered at the end and count in the response time as long as they waited";
     assert_eq!(noted(unanswered), [told]);
+    let killed = run([(19, Second::at(19).done(97, 5).open(3))])
+        .around(|around| around.lost = vec!["wavetank was stopped".into()]);
+    let told = "3 requests were unanswered when the last interval was sealed and are in no response time";
+    assert_eq!(killed.diagnosis().notes, [told]);
     let at_limit = run([(19, Second::at(19).done(60, 5).dropped(40, DropReason::MaxOpen))]);
     let told = "40 requests (2.00 %) were never sent, as max_open 1,000 was reached: the target saw less than the \
                 rate asked for";
