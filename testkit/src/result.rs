@@ -107,7 +107,25 @@ impl RunResult {
         assert_eq!(wire("sent"), parts, "wire.sent = sent + retried + redirected + resources: {self}");
         self.response_complete();
         self.connections_conserved();
+        self.parts_sum_up();
         self
+    }
+
+    /// Where every request was done, response = lag + wait + service exactly, hence so are their sums.
+    #[track_caller]
+    fn parts_sum_up(&self) {
+        let done = self.count("requests.done");
+        if done == 0 || done != self.count("requests.offered") || self.count("wire.retried") > 0 {
+            return;
+        }
+        let sum = |series: &str| {
+            assert_eq!(self.count(&format!("{series}.count")), done, "each request has a {series}: {self}");
+            self.number(&format!("{series}.mean")) * done as f64
+        };
+        let (whole, parts) = (sum("response_us"), sum("lag_us") + sum("wait_us") + sum("service_us"));
+        // Means are printed from whole nanoseconds; the last bits of the floats are all that may differ.
+        let off = (whole - parts).abs();
+        assert!(off <= 0.001 + whole * 1e-9, "response {whole} µs, lag + wait + service {parts} µs: {self}");
     }
 
     /// The response time holds what was done and what timed out; what is open at the end too, unless the

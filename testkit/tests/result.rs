@@ -61,6 +61,26 @@ fn conservation_is_checked_on_every_counter() {
 }
 
 #[test]
+fn the_parts_of_the_response_sum_up() {
+    let sums_up = |lag_us: f64| {
+        let mut run = right();
+        run["requests"] =
+            json!({"offered": 90, "sent": 90, "done": 90, "failed": 0, "late": 0, "dropped": 0, "open": 0});
+        (run["errors"], run["dropped_by"]) = (json!({}), json!({}));
+        run["wire"] = json!({"sent": 90, "retried": 0, "redirected": 0, "resources": 0});
+        for (series, mean) in
+            [("response_us", 700.0), ("lag_us", lag_us), ("wait_us", 90.0), ("service_us", 600.0)]
+        {
+            run[series] = json!({"count": 90, "censored": 0, "mean": mean});
+        }
+        let run = RunResult::new(run);
+        catch_unwind(AssertUnwindSafe(|| drop(run.conserved().clone()))).is_ok()
+    };
+    assert!(sums_up(10.0));
+    assert!(!sums_up(10.001) && !sums_up(0.0));
+}
+
+#[test]
 fn the_targets_count_is_the_wires() {
     let truth = |requests, malformed| Truth { requests, malformed, ..Truth::default() };
     let agrees = |truth: Truth| {
