@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use wavetank_testkit::{Mixture, OffTime, RunResult, Script, Target, Trial, expect_time, steady};
+use wavetank_testkit::{
+    Act, Mixture, OffTime, RunResult, Script, Target, Trial, answer, expect_time, steady,
+};
 
 fn trial() -> Trial {
     Trial::new(env!("CARGO_BIN_EXE_wavetank"))
@@ -99,16 +101,18 @@ fn two_modes_stay_two() {
 
 #[test]
 fn a_trickle_is_transfer_and_not_first_byte() {
-    // Every byte but the first comes a gap later.
-    let body = [b'x'; 20];
-    let length = wavetank_testkit::answer(200, &body).len() as u32;
-    let gap = Duration::from_micros(1_500);
-    let target = Target::start(Script::trickle(&body, gap));
+    // The first byte comes after 50 ms, every further one a gap later.
+    let (first, gap) = (ms(50), Duration::from_micros(1_500));
+    let bytes = answer(200, &[b'x'; 20]);
+    let trickle = gap * (bytes.len() as u32 - 1);
+    let target =
+        Target::start(Script::new(move |_| vec![Act::Wait(first), Act::Trickle(bytes.clone(), gap)]));
     steady(|| {
         let result = trial().try_run(&target, "-c 2 -n 16", 0)?;
         assert_eq!(result.count("requests.done"), 16, "{result}");
-        check(&result, "transfer_us", &Mixture::constant(gap * (length - 1)), &[50, 75])?;
-        check(&result, "ttfb_us", &Mixture::constant(ms(0)), &[50])
+        check(&result, "ttfb_us", &Mixture::constant(first), &[50])?;
+        check(&result, "transfer_us", &Mixture::constant(trickle), &[50, 75])?;
+        check(&result, "service_us", &Mixture::constant(first + trickle), &[50, 75])
     });
 }
 
