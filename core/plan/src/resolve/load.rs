@@ -83,7 +83,7 @@ fn closed_phase(options: &RunOptions) -> Result<Phase, UserError> {
     {
         return Err(UserError::usage(
             "conflict",
-            format!("-c is more than -n: {users} users have only {most} requests to send"),
+            format!("-c is more than -n: {users} users for a total of {most}"),
             format!("-n {users} or more, or fewer connections"),
         ));
     }
