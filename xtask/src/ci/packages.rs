@@ -8,7 +8,8 @@ use anyhow::{Context, Result, bail};
 use super::Ci;
 
 /// A program that tests or benches call, and Debian's package that brings it.
-const NEEDED: [(&str, &str); 7] = [
+const NEEDED: [(&str, &str); 8] = [
+    ("ab", "apache2-utils"),  // a foreign client against `wavetank serve`
     ("curl", "curl"),         // a foreign client against `wavetank serve`
     ("ip", "iproute2"),       // addresses and namespaces for tests
     ("nginx", "nginx-light"), // the foreign server of the benches and tests
