@@ -13,7 +13,7 @@ use wavetank_driver::{Clock, ConnId, Driver, Ended, Errno, Event};
 use wavetank_measure::ErrorClass;
 use wavetank_pace::Timers;
 use wavetank_plan::{Close, ConnectionUse, Nanos, Plan};
-use wavetank_wire::h1::{Answer, Eof, LastAnswer, Limits, ResponseReader};
+use wavetank_wire::h1::{Answer, Eof, LastAnswer, ResponseReader};
 
 use crate::failure::{self, Failure};
 use crate::pool::Pool;
@@ -68,7 +68,6 @@ impl<D: Driver> Connections<D> {
         thread: u64,
         threads: u64,
     ) -> Self {
-        let limits = Limits::default();
         Self {
             driver,
             clock,
@@ -76,7 +75,7 @@ impl<D: Driver> Connections<D> {
             last_answer: LastAnswer::new(),
             sources: Sources::new(&plan.sources, thread, threads),
             timers: Timers::new(),
-            seats: (0..seats).map(|_| Seat::new(limits)).collect(),
+            seats: (0..seats).map(|_| Seat::new()).collect(),
             seat_of_slot: Vec::new(),
             pool: (plan.scenarios[0].connection == ConnectionUse::Shared)
                 .then(|| Pool::new(u32::try_from(seats).expect("fewer seats than 2^32"))),
@@ -198,7 +197,7 @@ impl<D: Driver> Connections<D> {
             rec.opened(entry.phase, entry.target, at.since(began), entry.replaces_lost);
         }
         entry.replaces_lost = false;
-        entry.reader = ResponseReader::new(Limits::default());
+        entry.reader = ResponseReader::default();
         entry.state = State::Open;
         self.opening -= 1;
         self.free(seat, at, rec);

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use wavetank_driver::ConnId;
 use wavetank_plan::Nanos;
-use wavetank_wire::h1::{Limits, ResponseReader};
+use wavetank_wire::h1::ResponseReader;
 
 use crate::slab::Id;
 
@@ -59,7 +59,7 @@ pub(crate) struct Seat {
 }
 
 impl Seat {
-    pub(crate) fn new(limits: Limits) -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             state: State::Closed,
             link: None,
@@ -67,7 +67,7 @@ impl Seat {
             phase: 0,
             flights: VecDeque::new(),
             waiting: VecDeque::new(),
-            reader: ResponseReader::new(limits),
+            reader: ResponseReader::default(),
             first_byte: Nanos::ZERO,
             served: 0,
             replaces_lost: false,

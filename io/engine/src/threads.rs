@@ -44,7 +44,8 @@ impl LoadThreads {
         let prepared = clock.now();
         let requests = Arc::new(Requests::render(plan));
         let mut limits = Limits::split(plan, share, count);
-        let mut threads = Vec::with_capacity(plan.threads as usize);
+        // Whole from the first thread on: where a later one fails, dropping it ends those before.
+        let mut this = Self { threads: Vec::with_capacity(plan.threads as usize), messages };
         for thread in 0..plan.threads {
             let driver = Epoll::new(clock)?;
             let waker = driver.waker()?;
@@ -71,9 +72,9 @@ impl LoadThreads {
                 .name(format!("load-{thread}"))
                 .spawn(move || seed.grow())
                 .map_err(|error| Errno(error.raw_os_error().unwrap_or(libc::EAGAIN)))?;
-            threads.push(LoadThread { commands, waker, handle });
+            this.threads.push(LoadThread { commands, waker, handle });
         }
-        Ok(Self { threads, messages })
+        Ok(this)
     }
 
     /// How long opening connections ahead of the load takes, if the target keeps up.

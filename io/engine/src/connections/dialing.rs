@@ -45,7 +45,7 @@ impl<D: Driver> Connections<D> {
         phase.is_some()
     }
 
-    /// Open the connections of the first `count` seats ahead of a phase; one call opens one seat.
+    /// Open this seat's connection ahead of the phase that will need it.
     pub(crate) fn open_ahead(&mut self, seat: u32, phase: u16, rec: &mut Recorder) {
         if self.seats[seat as usize].state == State::Closed {
             if let Some(pool) = &mut self.pool {

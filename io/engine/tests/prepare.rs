@@ -1,0 +1,69 @@
+//! Preparing load threads where the kernel gives out only part of what they need.
+
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::sync::Arc;
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use wavetank_driver::Clock;
+use wavetank_engine::LoadThreads;
+use wavetank_pace::Share;
+use wavetank_plan::{HostFacts, Nanos, Plan, Rate, RunOptions, TargetUrl, resolve};
+
+/// Connections that take an hour to open: whoever prepares stays busy with it.
+fn slow_plan(address: SocketAddr) -> Plan {
+    let options = RunOptions {
+        connections: Some(60),
+        threads: Some(4),
+        open_rate: Some(Rate { count: 1, per: Nanos::from_secs(60) }),
+        ..RunOptions::default()
+    };
+    let host = HostFacts {
+        cpus: vec![0, 1],
+        memory_available_bytes: 1 << 30,
+        files_max: 10_000,
+        port_range: (32_768, 60_999),
+        addresses: vec![address.ip()],
+        local_networks: Vec::new(),
+        kernel: String::new(),
+        hostname: String::new(),
+        cpu_model: String::new(),
+    };
+    let url = TargetUrl::parse(&format!("http://{address}/")).expect("a URL");
+    resolve(&options, &url, &[address], &host).expect("a plan").plan
+}
+
+fn load_threads() -> usize {
+    let tasks = std::fs::read_dir("/proc/self/task").expect("a list of threads");
+    let names = tasks.filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("comm")).ok());
+    names.filter(|name| name.starts_with("load-")).count()
+}
+
+fn wait_for_none(clock: Clock) {
+    let deadline = clock.now().after(Nanos::from_secs(5));
+    while load_threads() > 0 {
+        assert!(clock.now() < deadline, "{} load threads go on though nobody holds them", load_threads());
+        std::thread::yield_now();
+    }
+}
+
+/// One test, because the limit and the threads are the whole process's.
+#[test]
+fn threads_end_with_the_one_who_holds_them() {
+    let clock = Clock::starting_now();
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
+    let plan = Arc::new(slow_plan(listener.local_addr().expect("an address")));
+
+    let threads = LoadThreads::prepare(&plan, Share::WHOLE, clock, &[]).expect("four threads");
+    assert_eq!(threads.len(), 4);
+    drop(threads);
+    wait_for_none(clock);
+
+    // Files for one driver and a half.
+    let open = std::fs::read_dir("/proc/self/fd").expect("a list of files").count() as u64;
+    let before = getrlimit(Resource::Nofile);
+    setrlimit(Resource::Nofile, Rlimit { current: Some(open + 2), ..before }).expect("a lower limit");
+    let refused = LoadThreads::prepare(&plan, Share::WHOLE, clock, &[]);
+    setrlimit(Resource::Nofile, before).expect("the old limit");
+    assert_eq!(refused.err().and_then(|errno| errno.symbol()), Some("EMFILE"));
+    wait_for_none(clock);
+}
