@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use wavetank_driver::Clock;
+use wavetank_driver::{Clock, Errno};
 use wavetank_engine::LoadThreads;
 use wavetank_pace::Share;
 use wavetank_plan::{HostFacts, Nanos, Plan, Rate, RunOptions, TargetUrl, resolve};
@@ -64,6 +64,6 @@ fn threads_end_with_the_one_who_holds_them() {
     setrlimit(Resource::Nofile, Rlimit { current: Some(open + 2), ..before }).expect("a lower limit");
     let refused = LoadThreads::prepare(&plan, Share::WHOLE, clock, &[]);
     setrlimit(Resource::Nofile, before).expect("the old limit");
-    assert_eq!(refused.err().and_then(|errno| errno.symbol()), Some("EMFILE"));
+    assert_eq!(refused.err().and_then(Errno::symbol), Some("EMFILE"));
     wait_for_none(clock);
 }
