@@ -134,3 +134,24 @@ impl DropReason {
         Self::ALL.into_iter().find(|reason| reason.name() == name)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The grammar of conditions lies below this crate and has to name the classes by itself.
+    #[test]
+    fn conditions_know_every_class_by_its_name() {
+        assert_eq!(ErrorClass::ALL.map(ErrorClass::name), wavetank_plan::ERROR_CLASSES);
+    }
+
+    #[test]
+    fn numbers_are_places_in_the_list() {
+        for (place, class) in ErrorClass::ALL.into_iter().enumerate() {
+            assert_eq!((class as usize, ErrorClass::from_name(class.name())), (place, Some(class)));
+        }
+        for (place, reason) in DropReason::ALL.into_iter().enumerate() {
+            assert_eq!((reason as usize, DropReason::from_name(reason.name())), (place, Some(reason)));
+        }
+    }
+}

@@ -91,30 +91,6 @@ impl Interval {
         self.sort();
     }
 
-    /// Empty it for the next stretch, keeping the series in their places and their memory.
-    pub fn clear(&mut self) {
-        for StepSeries { key: _, counters, open, status, wire, response, service } in &mut self.steps {
-            *counters = Counters::default();
-            *open = 0;
-            status.0.clear();
-            *wire = Wire::default();
-            response.clear();
-            service.clear();
-        }
-        for PhaseSeries { phase: _, lag, wait, ttfb, transfer, failed } in &mut self.phases {
-            [lag, wait, ttfb, transfer, failed].into_iter().for_each(Histogram::clear);
-        }
-        for TargetSeries { phase: _, target: _, connect, tls } in &mut self.targets {
-            connect.clear();
-            tls.clear();
-        }
-        self.conns = ConnCounts::default();
-        self.bytes = Bytes::default();
-        self.users = 0;
-        self.threads.clear();
-        (self.from, self.len) = (Nanos::ZERO, Nanos::ZERO);
-    }
-
     /// Whether a load thread was full: busy for at least the share of the contract.
     pub fn has_full_thread(&self) -> bool {
         self.threads.iter().any(|health| health.is_full(self.len))

@@ -65,19 +65,6 @@ proptest! {
     }
 
     #[test]
-    fn a_cleared_interval_counts_like_a_new_one(draws in prop::collection::vec((any::<u8>(), 0_u64..50, 0_u64..3000), 1..8)) {
-        let mut used = thread(0, &draws);
-        let places: Vec<_> = used.steps.iter().map(|series| series.key).collect();
-        used.clear();
-        prop_assert_eq!(used.steps.iter().map(|series| series.key).collect::<Vec<_>>(), places, "places are kept");
-        prop_assert!(used.steps.iter().all(|series| series.response.is_empty() && series.counters.offered == 0));
-        used.merge(&thread(0, &draws));
-        let mut fresh = merged(&[thread(0, &draws)]);
-        fresh.merge(&Interval::default());
-        prop_assert_eq!(used, fresh);
-    }
-
-    #[test]
     fn totals_are_the_sum_of_their_intervals_however_threads_were_cut(
         draws in prop::collection::vec((0_u8..5, 0_u64..50, 0_u64..3000), 0..40),
     ) {

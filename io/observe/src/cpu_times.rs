@@ -23,11 +23,6 @@ impl CpuTimes {
     pub fn steal_share_since(&self, before: &Self) -> f64 {
         share(self.steal, before.steal, self, before)
     }
-
-    /// Share of the time since `before` that the CPUs were idle, 0 to 1.
-    pub fn idle_share_since(&self, before: &Self) -> f64 {
-        share(self.idle, before.idle, self, before)
-    }
 }
 
 /// 0 where no tick passed: nothing is known to have been stolen then.
@@ -45,7 +40,6 @@ mod tests {
         let before = CpuTimes { total: 1_000, idle: 500, steal: 10 };
         let after = CpuTimes { total: 1_200, idle: 600, steal: 20 };
         assert!((after.steal_share_since(&before) - 0.05).abs() < 1e-12);
-        assert!((after.idle_share_since(&before) - 0.5).abs() < 1e-12);
         assert!(before.steal_share_since(&before).abs() < 1e-12);
     }
 
