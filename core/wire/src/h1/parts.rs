@@ -1,5 +1,6 @@
 //! Writing a request.
 
+use super::bytes::{is_field_name, is_field_value};
 use super::response_parts::push_decimal;
 
 /// What a request is made of. The caller has checked that nothing in it breaks a line
@@ -28,6 +29,10 @@ pub struct RequestParts<'a> {
 /// `Host` comes first, the user's or ours. `Content-Length` is written when there is a body, and for
 /// POST, PUT and PATCH also when it is empty (RFC 9110 §8.6), unless the user framed the body.
 pub fn render_request(parts: &RequestParts<'_>) -> Vec<u8> {
+    debug_assert!(
+        parts.headers.iter().all(|(name, value)| is_field_name(name) && is_field_value(value)),
+        "the caller lets no field break a line"
+    );
     let mut out = Vec::with_capacity(256 + parts.target.len() + parts.body.len());
     let version = if parts.http_10 { " HTTP/1.0\r\n" } else { " HTTP/1.1\r\n" };
     for piece in [parts.method, " ", parts.target, version] {
