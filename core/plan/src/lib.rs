@@ -25,6 +25,7 @@ mod status_set;
 mod suggest;
 mod target_url;
 mod thresholds;
+mod tls;
 
 pub use allow_target::AllowTarget;
 pub use condition::{Condition, ERROR_CLASSES, Op, Part, RequestCount, Subject, Value};
@@ -45,3 +46,4 @@ pub use sources::parse_sources;
 pub use suggest::did_you_mean;
 pub use target_url::TargetUrl;
 pub use thresholds::{check_conditions, implicit_thresholds};
+pub use tls::{TlsIdentity, TlsPlan, TlsResume, TlsVersions};

@@ -5,7 +5,52 @@ use std::sync::Arc;
 
 use wavetank_plan::{Close, Nanos};
 
-use crate::{Clock, Errno, Waker};
+use crate::{Clock, Errno, Features, Waker};
+
+/// What a driver is made with.
+#[derive(Clone, Copy, Debug)]
+pub struct Setup {
+    /// The clock that waiting goes by.
+    pub clock: Clock,
+    /// What of the kernel may be used.
+    pub features: Features,
+    /// Sockets that are expected at most; a hint for sizing tables, not a limit.
+    pub sockets: u32,
+}
+
+impl Setup {
+    /// For a handful of sockets, with everything this kernel has.
+    pub fn small(clock: Clock) -> Self {
+        Self { clock, features: Features::all(), sockets: 1_024 }
+    }
+}
+
+/// Whom to connect to, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dial {
+    /// The peer.
+    pub to: SocketAddr,
+    /// Our own address; `None`: the kernel chooses, port 0: it chooses the port.
+    pub from: Option<SocketAddr>,
+    /// Whose TLS this is; drivers without TLS take no notice.
+    pub tls: Option<DialTls>,
+}
+
+impl Dial {
+    /// To `to`, from wherever the kernel likes, in the clear.
+    pub const fn plain(to: SocketAddr) -> Self {
+        Self { to, from: None, tls: None }
+    }
+}
+
+/// The TLS of one connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DialTls {
+    /// Index into the server names that the TLS driver was made with.
+    pub name: u16,
+    /// Whose session cache resumes it: a user's number, or one number for all.
+    pub session: u32,
+}
 
 /// One connection of one driver. Slots are used again; the generation tells old from new.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -27,6 +72,8 @@ pub enum Event {
     Accepted(ListenerId, ConnId),
     /// A connect succeeded.
     Connected(ConnId),
+    /// The TLS handshake on a connection that was [`Event::Connected`] or [`Event::Accepted`] is complete.
+    Secured(ConnId),
     /// A connect failed; the connection is gone.
     ConnectFailed(ConnId, Errno),
     /// This many bytes came; [`Driver::received`] has them until the next call of [`Driver::next`].
@@ -48,6 +95,8 @@ pub enum Ended {
     Eof,
     /// RST, or another error.
     Broken(Errno),
+    /// TLS failed, in the handshake or later: [`Driver::tls_fault`] says how.
+    Tls,
 }
 
 /// How far a send came.
@@ -62,12 +111,16 @@ pub enum Sent {
 /// Sockets for one thread. Events are pulled: [`wait`](Driver::wait) blocks, [`next`](Driver::next) then
 /// yields what is ready, one event at a time, so that the caller bounds its work per turn.
 pub trait Driver: Sized {
-    /// A new driver on `clock`.
-    fn new(clock: Clock) -> Result<Self, Errno>;
+    /// Whether sends leave with the next [`wait`](Driver::wait) instead of at once.
+    const SENDS_LATER: bool = false;
 
-    /// Start connecting to `to`, from `from` if given (port 0: the kernel picks the port).
-    /// [`Event::Connected`] or [`Event::ConnectFailed`] follows, unless an error is returned at once.
-    fn connect(&mut self, to: SocketAddr, from: Option<SocketAddr>) -> Result<ConnId, Errno>;
+    /// A new driver, to be used by the thread that makes it and no other.
+    fn new(setup: &Setup) -> Result<Self, Errno>;
+
+    /// Start connecting. [`Event::Connected`] or [`Event::ConnectFailed`] follows, unless an error is
+    /// returned at once. An own address that is taken is told either way as `EADDRINUSE` or
+    /// `EADDRNOTAVAIL`.
+    fn connect(&mut self, dial: &Dial) -> Result<ConnId, Errno>;
 
     /// Listen on `at`, sharing the port with other threads of this process. Returns the bound address too.
     fn listen(&mut self, at: SocketAddr) -> Result<(ListenerId, SocketAddr), Errno>;
@@ -112,4 +165,9 @@ pub trait Driver: Sized {
 
     /// Stale completions dropped so far: about connections closed in the meantime.
     fn stale(&self) -> u64;
+
+    /// What was wrong at the last [`Ended::Tls`].
+    fn tls_fault(&self) -> Option<String> {
+        None
+    }
 }

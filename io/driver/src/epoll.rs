@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use wavetank_plan::{Close, Nanos};
 
-use crate::driver::{ConnId, Driver, Ended, Event, ListenerId, Sent};
+use crate::driver::{ConnId, Dial, Driver, Ended, Event, ListenerId, Sent, Setup};
 use crate::sockets::Sockets;
 use crate::token::{Operation, Token};
 use crate::unsent::SEND_BYTES_MAX;
@@ -47,7 +47,7 @@ pub struct Epoll {
 }
 
 impl Driver for Epoll {
-    fn new(clock: Clock) -> Result<Self, Errno> {
+    fn new(setup: &Setup) -> Result<Self, Errno> {
         // SAFETY: no pointers are passed.
         let fd = Errno::check(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })?;
         // SAFETY: `fd` was just returned by the kernel and is owned by nobody else.
@@ -55,7 +55,7 @@ impl Driver for Epoll {
         let waker = Waker::new()?;
         let driver = Self {
             fd,
-            clock,
+            clock: setup.clock,
             sockets: Sockets::default(),
             listeners: Vec::new(),
             waker,
@@ -74,12 +74,12 @@ impl Driver for Epoll {
         Ok(driver)
     }
 
-    fn connect(&mut self, to: SocketAddr, from: Option<SocketAddr>) -> Result<ConnId, Errno> {
-        let socket = socket::tcp(to)?;
-        if let Some(from) = from {
+    fn connect(&mut self, dial: &Dial) -> Result<ConnId, Errno> {
+        let socket = socket::tcp(dial.to)?;
+        if let Some(from) = dial.from {
             socket::bind_source(&socket, from)?;
         }
-        socket::connect(&socket, to)?;
+        socket::connect(&socket, dial.to)?;
         // Even if it is done already: the edge on registration tells of it as of any other.
         self.adopt(socket, true)
     }

@@ -9,7 +9,7 @@ mod bench;
 use std::fs::{self, File};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use wavetank_driver::{Driver, Ended, Epoll, Errno, Event};
+use wavetank_driver::{Dial, Driver, Ended, Epoll, Errno, Event};
 use wavetank_plan::{Close, Nanos};
 
 use bench::{Bench, Heard, dial};
@@ -36,7 +36,7 @@ fn leaks_none<D: Driver>() {
     // Both ends are ours: two files a connection, within the usual limit of 1,024.
     for round in 0..CONNECTIONS / 400 {
         let clients: Vec<_> =
-            (0..400).map(|_| bench.driver.connect(at, None).expect("loopback connects")).collect();
+            (0..400).map(|_| bench.driver.connect(&Dial::plain(at)).expect("loopback connects")).collect();
         let (mut servers, mut connected) = (Vec::new(), 0);
         while servers.len() < clients.len() || connected < clients.len() {
             match bench.hear() {

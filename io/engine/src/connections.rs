@@ -178,7 +178,7 @@ impl<D: Driver> Connections<D> {
                 self.open_for_waiting(self.seats[seat as usize].phase, rec);
             }
             Event::Ended(link, how) => self.ended(self.seat_of(link), how, at, rec),
-            Event::Flushed(_) | Event::Woken => {}
+            Event::Secured(_) | Event::Flushed(_) | Event::Woken => {}
             Event::Accepted(..) | Event::AcceptFailed(..) => {
                 unreachable!("load threads listen nowhere")
             }

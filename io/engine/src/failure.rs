@@ -67,6 +67,7 @@ pub(crate) fn of_end(how: Ended) -> Failure {
             };
             Failure { errno: Some(errno), peer_closed, ..Failure::of(class) }
         }
+        Ended::Tls => Failure::of(ErrorClass::Tls),
     }
 }
 

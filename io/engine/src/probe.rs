@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use wavetank_driver::{Clock, ConnId, Driver, Ended, Epoll, Errno, Event};
+use wavetank_driver::{Clock, ConnId, Dial, Driver, Ended, Epoll, Errno, Event, Setup};
 use wavetank_measure::ErrorClass;
 use wavetank_plan::{Close, HttpVersion, Nanos, Plan};
 use wavetank_wire::h1::{Eof, Limits, ResponseHead, ResponseReader, ResponseSink, Version};
@@ -99,15 +99,16 @@ impl<'a> Probe<'a> {
             cancelled,
             seen: Vec::new(),
         };
-        let mut driver = Epoll::new(self.clock).map_err(|errno| attempt.no(failure::of_connect(errno)))?;
+        let mut driver =
+            Epoll::new(&Setup::small(self.clock)).map_err(|errno| attempt.no(failure::of_connect(errno)))?;
         let mut sources = Sources::new(&self.plan.sources, 0, 1);
         // A source whose ports are used up is no reason against the others.
-        let mut conn = driver.connect(address, sources.next_for(address));
+        let mut conn = driver.connect(&Dial { from: sources.next_for(address), ..Dial::plain(address) });
         for _ in 1..SOURCES_TRIED_MAX {
             if conn != Err(Errno(libc::EADDRNOTAVAIL)) {
                 break;
             }
-            conn = driver.connect(address, sources.next_for(address));
+            conn = driver.connect(&Dial { from: sources.next_for(address), ..Dial::plain(address) });
         }
         let conn = conn.map_err(|errno| attempt.no(failure::of_connect(errno)))?;
         let connected = attempt.connect(&mut driver, begun.after(self.plan.http.connect_timeout))?;

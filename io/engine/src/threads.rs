@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use wavetank_driver::{Clock, Driver, Epoll, Errno, Waker, fine_timers, pin_to};
+use wavetank_driver::{Clock, Driver, Epoll, Errno, Setup, Waker, fine_timers, pin_to};
 use wavetank_pace::Share;
 use wavetank_plan::{Load, Nanos, Plan};
 
@@ -47,11 +47,10 @@ impl LoadThreads {
         // Whole from the first thread on: where a later one fails, dropping it ends those before.
         let mut this = Self { threads: Vec::with_capacity(plan.threads as usize), messages };
         for thread in 0..plan.threads {
-            let driver = Epoll::new(clock)?;
-            let waker = driver.waker()?;
             let (commands, inbox) = sync_channel(COMMANDS_MAX);
+            let (started, starts) = sync_channel(1);
             let seed = Seed {
-                driver,
+                started,
                 plan: Arc::clone(plan),
                 requests: Arc::clone(&requests),
                 thread: u16::try_from(thread).expect("the plan limits threads"),
@@ -70,8 +69,9 @@ impl LoadThreads {
             };
             let handle = std::thread::Builder::new()
                 .name(format!("load-{thread}"))
-                .spawn(move || seed.grow())
+                .spawn(move || seed.grow::<Epoll>())
                 .map_err(|error| Errno(error.raw_os_error().unwrap_or(libc::EAGAIN)))?;
+            let waker = starts.recv().expect("a thread tells how its start went")?;
             this.threads.push(LoadThread { commands, waker, handle });
         }
         Ok(this)
@@ -165,7 +165,8 @@ impl Limits {
 
 /// What a load thread takes with it.
 struct Seed {
-    driver: Epoll,
+    /// Told once: the thread's driver is there, or why it is not.
+    started: SyncSender<Result<Waker, Errno>>,
     plan: Arc<Plan>,
     /// Rendered once for all threads: bodies may be large.
     requests: Arc<Requests>,
@@ -181,23 +182,34 @@ struct Seed {
 
 impl Seed {
     /// The life of a load thread.
-    fn grow(self) {
+    fn grow<D: Driver>(self) {
         let (thread, messages) = (self.thread, self.messages.clone());
+        // Some drivers belong to the thread that made them.
+        let setup = Setup::small(self.clock);
+        let made = D::new(&setup).and_then(|driver| driver.waker().map(|waker| (driver, waker)));
+        let driver = match made {
+            Ok((driver, waker)) => {
+                let _ = self.started.send(Ok(waker));
+                driver
+            }
+            Err(errno) => {
+                let _ = self.started.send(Err(errno));
+                return;
+            }
+        };
         fine_timers();
         if let Some(cpu) = self.cpu {
             // Being on another CPU is no reason not to run.
             let _ = pin_to(cpu);
         }
-        if let Err(errno) = self.worker().run() {
+        if let Err(errno) = self.worker(driver).run() {
             // Whoever is gone does not miss it.
             let _ = messages.send(Message::Failed(thread, errno));
         }
     }
 
-    fn worker(self) -> Worker<Epoll> {
-        let Self {
-            driver, plan, requests, thread, share, limits, clock, prepared, commands, messages, ..
-        } = self;
+    fn worker<D: Driver>(self, driver: D) -> Worker<D> {
+        let Self { plan, requests, thread, share, limits, clock, prepared, commands, messages, .. } = self;
         let connections = plan.phases.iter().map(|phase| phase.connections).max().unwrap_or(0);
         let seats = share.count_below(connections);
         let users = plan.phases.iter().map(|phase| match phase.load {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
-use wavetank_driver::{Clock, Driver, Epoll, Errno, Waker};
+use wavetank_driver::{Clock, Driver, Epoll, Errno, Setup, Waker};
 use wavetank_plan::{Nanos, UserError};
 
 use crate::shared::Shared;
@@ -132,7 +132,7 @@ fn listen<D: Driver>(
     clock: Clock,
     addresses: &[SocketAddr],
 ) -> Result<(D, Waker, Vec<SocketAddr>), UserError> {
-    let mut driver = D::new(clock).map_err(no_driver)?;
+    let mut driver = D::new(&Setup::small(clock)).map_err(no_driver)?;
     let waker = driver.waker().map_err(no_driver)?;
     let mut bound = Vec::with_capacity(addresses.len());
     for &address in addresses {

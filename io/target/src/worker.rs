@@ -118,10 +118,10 @@ impl<D: Driver> Worker<D> {
                     self.advance(id, counts);
                 }
             }
-            Event::Ended(id, Ended::Broken(_)) => self.close(id, counts),
+            Event::Ended(id, Ended::Broken(_) | Ended::Tls) => self.close(id, counts),
             Event::AcceptFailed(..) => counts.accept_failed += 1,
             // A server dials nobody, and what it is woken for is seen to at the end of the turn.
-            Event::Connected(_) | Event::ConnectFailed(..) | Event::Woken => {}
+            Event::Connected(_) | Event::Secured(_) | Event::ConnectFailed(..) | Event::Woken => {}
         }
     }
 

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
-use wavetank_driver::{Clock, ConnId, Driver, Ended, Errno, Event};
+use wavetank_driver::{Clock, ConnId, Dial, Driver, Ended, Errno, Event, Setup};
 use wavetank_plan::Nanos;
 
 /// Nothing on loopback takes this long; a test that waits longer has failed.
@@ -21,6 +21,7 @@ pub(crate) struct Bench<D> {
 pub(crate) enum Heard {
     Accepted(ConnId),
     Connected(ConnId),
+    Secured(ConnId),
     ConnectFailed(ConnId, Errno),
     Received(ConnId, Vec<u8>),
     Flushed(ConnId),
@@ -32,7 +33,7 @@ pub(crate) enum Heard {
 impl<D: Driver> Bench<D> {
     pub(crate) fn new() -> Self {
         let clock = Clock::starting_now();
-        Self { driver: D::new(clock).expect("a driver"), clock }
+        Self { driver: D::new(&Setup::small(clock)).expect("a driver"), clock }
     }
 
     /// Listen on a free port of 127.0.0.1.
@@ -67,7 +68,7 @@ impl<D: Driver> Bench<D> {
     pub(crate) fn connected(&mut self) -> (ConnId, TcpStream) {
         let listener = TcpListener::bind(any_port()).expect("a free port");
         let to = listener.local_addr().expect("it is bound");
-        let conn = self.driver.connect(to, None).expect("loopback connects");
+        let conn = self.driver.connect(&Dial::plain(to)).expect("loopback connects");
         let (peer, _) = listener.accept().expect("the driver connects");
         assert_eq!(self.hear(), Heard::Connected(conn));
         (conn, patient(peer))
@@ -89,6 +90,7 @@ impl<D: Driver> Bench<D> {
         match event {
             Event::Accepted(_, conn) => Heard::Accepted(conn),
             Event::Connected(conn) => Heard::Connected(conn),
+            Event::Secured(conn) => Heard::Secured(conn),
             Event::ConnectFailed(conn, errno) => Heard::ConnectFailed(conn, errno),
             Event::Received(conn, len) => Heard::Received(conn, self.driver.received(len).to_vec()),
             Event::Flushed(conn) => Heard::Flushed(conn),

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::io::Write;
 use std::net::{Ipv6Addr, SocketAddr, TcpListener};
 
-use wavetank_driver::{Driver, Ended};
+use wavetank_driver::{Dial, Driver, Ended};
 use wavetank_plan::Close;
 
 use super::bench::{Bench, Heard, any_port, dial, read};
@@ -26,7 +26,7 @@ pub(crate) fn echoes_over_ipv6<D: Driver>() {
 fn echo<D: Driver>(at: SocketAddr) {
     let mut bench = Bench::<D>::new();
     let (_, at) = bench.driver.listen(at).expect("a free port");
-    let client = bench.driver.connect(at, None).expect("loopback connects");
+    let client = bench.driver.connect(&Dial::plain(at)).expect("loopback connects");
     let mut server = None;
     for _ in 0..2 {
         match bench.hear() {
@@ -54,7 +54,7 @@ pub(crate) fn refuses<D: Driver>() {
     let listener = TcpListener::bind(any_port()).expect("a free port");
     let nobody = listener.local_addr().expect("it is bound");
     drop(listener);
-    let errno = match bench.driver.connect(nobody, None) {
+    let errno = match bench.driver.connect(&Dial::plain(nobody)) {
         Ok(conn) => match bench.hear() {
             Heard::ConnectFailed(failed, errno) if failed == conn => errno,
             other => panic!("heard {other:?}"),
@@ -74,7 +74,8 @@ pub(crate) fn binds_the_source<D: Driver>() {
     drop(free);
     let mut peers = Vec::new();
     for from in [SocketAddr::from(([127, 0, 0, 9], 0)), SocketAddr::from(([127, 0, 0, 9], port))] {
-        let conn = bench.driver.connect(to, Some(from)).expect("loopback connects");
+        let conn =
+            bench.driver.connect(&Dial { from: Some(from), ..Dial::plain(to) }).expect("loopback connects");
         let (peer, seen) = listener.accept().expect("the driver connects");
         peers.push(peer);
         assert_eq!(seen.ip(), from.ip());
@@ -82,7 +83,10 @@ pub(crate) fn binds_the_source<D: Driver>() {
         assert_eq!(bench.hear(), Heard::Connected(conn));
     }
     let elsewhere = SocketAddr::from(([192, 0, 2, 1], 0));
-    let errno = bench.driver.connect(to, Some(elsewhere)).expect_err("not an address of this host");
+    let errno = bench
+        .driver
+        .connect(&Dial { from: Some(elsewhere), ..Dial::plain(to) })
+        .expect_err("not an address of this host");
     assert_eq!(errno.symbol(), Some("EADDRNOTAVAIL"));
 }
 
@@ -92,7 +96,7 @@ pub(crate) fn hears_a_listener_that_speaks_first<D: Driver>() {
         let listener = TcpListener::bind(any_port()).expect("a free port");
         let conn = bench
             .driver
-            .connect(listener.local_addr().expect("it is bound"), None)
+            .connect(&Dial::plain(listener.local_addr().expect("it is bound")))
             .expect("loopback connects");
         let (mut peer, _) = listener.accept().expect("the driver connects");
         peer.write_all(&[round; 10]).expect("connected");

@@ -3,7 +3,7 @@
 use std::net::TcpListener;
 use std::thread;
 
-use wavetank_driver::{ConnId, Driver, Sent};
+use wavetank_driver::{ConnId, Dial, Driver, Sent};
 use wavetank_plan::Close;
 
 use super::bench::{Bench, Heard, any_port, patient, pattern, read};
@@ -51,7 +51,8 @@ pub(crate) fn keeps_the_order_while_pending<D: Driver>() {
 pub(crate) fn sends_before_connected<D: Driver>() {
     let mut bench = Bench::<D>::new();
     let listener = TcpListener::bind(any_port()).expect("a free port");
-    let conn = bench.driver.connect(listener.local_addr().expect("bound"), None).expect("loopback connects");
+    let conn =
+        bench.driver.connect(&Dial::plain(listener.local_addr().expect("bound"))).expect("loopback connects");
     let sent = bench.driver.send(conn, b"early").expect("kept or taken");
     let (peer, _) = listener.accept().expect("the driver connects");
     assert_eq!(bench.hear(), Heard::Connected(conn));

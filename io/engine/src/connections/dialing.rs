@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use wavetank_driver::Driver;
+use wavetank_driver::{Dial, Driver};
 use wavetank_plan::Nanos;
 use wavetank_plan::constants::WORK_PER_TURN_MAX;
 
@@ -65,7 +65,7 @@ impl<D: Driver> Connections<D> {
         self.opening += 1;
         let entry = &mut self.seats[seat as usize];
         (entry.target, entry.phase, entry.served) = (target, phase, 0);
-        match self.driver.connect(to, from) {
+        match self.driver.connect(&Dial { to, from, tls: None }) {
             Ok(link) => {
                 entry.state = State::Connecting(began);
                 entry.link = Some(link);
