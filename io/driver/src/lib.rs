@@ -16,6 +16,7 @@ mod sockets;
 mod thread;
 mod token;
 mod unsent;
+mod uring;
 mod waker;
 
 pub use clock::{Clock, WallClock, thread_cpu_ns};
@@ -26,4 +27,5 @@ pub use features::{Feature, Features};
 pub use signals::Signals;
 pub use socket::bind_probe;
 pub use thread::{fine_timers, pin_to};
+pub use uring::{UringFacts, UringMissing, probe_uring};
 pub use waker::Waker;

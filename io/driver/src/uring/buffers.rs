@@ -1,0 +1,101 @@
+//! [`Buffers`]: memory that the kernel receives into, of its own choice which.
+
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU16, Ordering};
+
+use io_uring::IoUring;
+use io_uring::types::BufRingEntry;
+
+use super::entries::{GROUP, errno};
+use crate::Errno;
+
+/// Buffers of one ring; a power of two.
+pub(super) const BUFFERS: u16 = 512;
+/// Bytes of one buffer: a usual answer and its head fit.
+pub(super) const BUFFER_BYTES: usize = 4_096;
+
+/// Buffers of one ring and the queue through which they are given to the kernel. A buffer belongs to the
+/// kernel from [`give`](Self::give) on, and to us from the completion that names it on.
+pub(super) struct Buffers {
+    queue: Mapping,
+    bytes: Mapping,
+    /// Buffers given so far, including those that are not published yet.
+    given: u16,
+    published: u16,
+}
+
+impl Buffers {
+    /// All of them ready to be given.
+    pub(super) fn new() -> Result<Self, Errno> {
+        let queue = Mapping::new(usize::from(BUFFERS) * size_of::<BufRingEntry>())?;
+        let bytes = Mapping::new(usize::from(BUFFERS) * BUFFER_BYTES)?;
+        let mut this = Self { queue, bytes, given: 0, published: 0 };
+        for buffer in 0..BUFFERS {
+            this.give(buffer);
+        }
+        this.publish();
+        Ok(this)
+    }
+
+    /// Make them known to `uring` as its group.
+    pub(super) fn register(&self, uring: &IoUring) -> Result<(), Errno> {
+        let queue = self.queue.start.as_ptr() as u64;
+        // SAFETY: the queue is page-aligned, has BUFFERS entries, and is unmapped only after the ring is gone
+        // (`Ring` drops the instance before its buffers).
+        unsafe { uring.submitter().register_buf_ring_with_flags(queue, BUFFERS, GROUP, 0) }
+            .map_err(|error| errno(&error))
+    }
+
+    /// Give `buffer` to the kernel, at the next [`publish`](Self::publish).
+    #[inline]
+    pub(super) fn give(&mut self, buffer: u16) {
+        let address = self.bytes.start.as_ptr().wrapping_byte_add(usize::from(buffer) * BUFFER_BYTES);
+        let place = usize::from(self.given % BUFFERS);
+        // SAFETY: `place` lies in the queue, which is BUFFERS entries long and was zeroed, which is a valid
+        // entry; the kernel does not read entries past the published tail.
+        let entry = unsafe { &mut *self.queue.start.as_ptr().cast::<BufRingEntry>().add(place) };
+        entry.set_addr(address as u64);
+        entry.set_len(BUFFER_BYTES as u32);
+        entry.set_bid(buffer);
+        self.given = self.given.wrapping_add(1);
+    }
+
+    /// Let the kernel see what was given.
+    #[inline]
+    pub(super) fn publish(&mut self) {
+        if self.published == self.given {
+            return;
+        }
+        self.published = self.given;
+        let first = self.queue.start.as_ptr().cast::<BufRingEntry>().cast_const();
+        // SAFETY: `first` is the queue's first entry, which is initialised; its tail field lives as long.
+        let tail = unsafe { &*BufRingEntry::tail(first).cast::<AtomicU16>() };
+        tail.store(self.given, Ordering::Release);
+    }
+}
+
+/// Zeroed memory of its own pages, which take up room only once they are touched.
+struct Mapping {
+    start: NonNull<libc::c_void>,
+    len: usize,
+}
+
+impl Mapping {
+    fn new(len: usize) -> Result<Self, Errno> {
+        let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+        // SAFETY: a fresh anonymous mapping touches no other memory.
+        let start = unsafe { libc::mmap(std::ptr::null_mut(), len, access, kind, -1, 0) };
+        if start == libc::MAP_FAILED {
+            return Err(Errno::last());
+        }
+        let start = NonNull::new(start).expect("the kernel maps nothing at address zero by itself");
+        Ok(Self { start, len })
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: this is our own mapping, and `self` was its last user.
+        unsafe { libc::munmap(self.start.as_ptr(), self.len) };
+    }
+}

@@ -1,0 +1,108 @@
+//! [`probe_uring`]: whether this kernel, on this host, lets us use io\_uring as the driver needs it.
+//!
+//! By trying, not by the kernel's version: hosts forbid it by sysctl or by a filter of system calls, and
+//! distributions port features back.
+
+use io_uring::{IoUring, Probe, cqueue, opcode, types};
+use rustix::net::{AddressFamily, SendFlags, SocketFlags, SocketType};
+
+use super::buffers::Buffers;
+use super::entries::{errno, receive_on, set_up};
+use crate::Errno;
+
+/// What is there beyond the necessary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UringFacts {
+    /// Direct descriptors can be bound and given options (6.11).
+    pub bind_op: bool,
+}
+
+/// What is not there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UringMissing {
+    /// Why: `EPERM` where it is forbidden, `ENOSYS` where it was left out, `EINVAL` where the kernel is too old.
+    pub errno: Errno,
+    /// The call or the feature that failed, e.g. `io_uring_setup`.
+    pub what: &'static str,
+}
+
+/// What the driver cannot do without, with its name.
+const NEEDED: [(u8, &str); 9] = [
+    (opcode::Socket::CODE, "IORING_OP_SOCKET"),
+    (opcode::Connect::CODE, "IORING_OP_CONNECT"),
+    (opcode::Accept::CODE, "IORING_OP_ACCEPT"),
+    (opcode::Send::CODE, "IORING_OP_SEND"),
+    (opcode::Recv::CODE, "IORING_OP_RECV"),
+    (opcode::PollAdd::CODE, "IORING_OP_POLL_ADD"),
+    (opcode::AsyncCancel::CODE, "IORING_OP_ASYNC_CANCEL"),
+    (opcode::Shutdown::CODE, "IORING_OP_SHUTDOWN"),
+    (opcode::Close::CODE, "IORING_OP_CLOSE"),
+];
+
+/// Try what the driver does, on sockets of our own.
+pub fn probe_uring() -> Result<UringFacts, UringMissing> {
+    let fails = |what| move |errno: Errno| UringMissing { errno, what };
+    let uring = set_up(8, 8).map_err(fails("io_uring_setup"))?;
+    let facts = uring.params();
+    if !(facts.is_feature_ext_arg() && facts.is_feature_nodrop() && facts.is_feature_skip_cqe_on_success()) {
+        return Err(fails("io_uring features")(Errno(libc::EINVAL)));
+    }
+    let mut known = Probe::new();
+    let asked = uring.submitter().register_probe(&mut known);
+    asked.map_err(|error| fails("IORING_REGISTER_PROBE")(errno(&error)))?;
+    for (code, name) in NEEDED {
+        if !known.is_supported(code) {
+            return Err(fails(name)(Errno(libc::EINVAL)));
+        }
+    }
+    let table = uring.submitter().register_files_sparse(1);
+    table.map_err(|error| fails("IORING_REGISTER_FILES2")(errno(&error)))?;
+    receives(uring)?;
+    // Options on direct descriptors (6.7) came before binding them.
+    Ok(UringFacts { bind_op: known.is_supported(opcode::Bind::CODE) })
+}
+
+/// A receive into provided buffers that stays armed.
+fn receives(uring: IoUring) -> Result<(), UringMissing> {
+    let fails = |what| move |errno: Errno| UringMissing { errno, what };
+    let from_rustix = |errno: rustix::io::Errno| Errno(errno.raw_os_error());
+    let buffers = Buffers::new().map_err(fails("mmap"))?;
+    buffers.register(&uring).map_err(fails("IORING_REGISTER_PBUF_RING"))?;
+    // Shadowed, so that it is dropped before the buffers it receives into.
+    let mut uring = uring;
+    let (near, far) =
+        rustix::net::socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)
+            .map_err(|errno| fails("socketpair")(from_rustix(errno)))?;
+    uring
+        .submitter()
+        .register_files_update(0, &[std::os::fd::AsRawFd::as_raw_fd(&near)])
+        .map_err(|error| fails("IORING_REGISTER_FILES_UPDATE")(errno(&error)))?;
+    rustix::net::send(&far, b"x", SendFlags::NOSIGNAL).map_err(|errno| fails("send")(from_rustix(errno)))?;
+    let entry = receive_on(types::Fixed(0), false);
+    // SAFETY: the receive is into the registered buffers, which outlive the ring.
+    unsafe { uring.submission().push(&entry) }.expect("the queue is empty");
+    uring.submit_and_wait(1).map_err(|error| fails("io_uring_enter")(errno(&error)))?;
+    let came = uring.completion().next();
+    let result = match came {
+        Some(entry) if entry.result() == 1 && cqueue::more(entry.flags()) => Ok(()),
+        Some(entry) => Err(Errno(if entry.result() < 0 { -entry.result() } else { libc::EINVAL })),
+        None => Err(Errno(libc::EINVAL)),
+    };
+    drop(uring);
+    result.map_err(fails("multishot receive"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn says_what_this_kernel_has() {
+        let made = set_up(8, 8).map(drop);
+        match probe_uring() {
+            Ok(_) => assert_eq!(made, Ok(())),
+            Err(missing) if missing.what == "io_uring_setup" => assert_eq!(made, Err(missing.errno)),
+            Err(missing) => assert!(made.is_ok() && missing.errno.0 > 0, "{missing:?}"),
+        }
+    }
+}
