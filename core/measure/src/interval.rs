@@ -3,7 +3,7 @@
 use wavetank_plan::constants::THREAD_FULL_SHARE;
 use wavetank_plan::{Key, Nanos};
 
-use crate::{Bytes, ConnCounts, Counters, Histogram, StatusCounts, Wire};
+use crate::{Bytes, ConnCounts, Counters, Handshakes, Histogram, StatusCounts, Wire};
 
 /// What happened in [`from`, `from + len`), on one load thread, or merged over threads and agents.
 /// Counters are differences; gauges are the values at the seal.
@@ -170,10 +170,12 @@ pub struct TargetSeries {
     pub phase: u16,
     /// Index into the plan's targets.
     pub target: u16,
-    /// TCP connect, of opened connections.
+    /// TCP connect, of connections that came so far.
     pub connect: Histogram,
-    /// TLS handshake.
+    /// TLS handshake, of complete ones: from the end of the connect on.
     pub tls: Histogram,
+    /// What TLS handshakes agreed on.
+    pub handshakes: Handshakes,
 }
 
 impl TargetSeries {
@@ -181,6 +183,7 @@ impl TargetSeries {
     pub fn merge(&mut self, other: &Self) {
         self.connect.merge(&other.connect);
         self.tls.merge(&other.tls);
+        self.handshakes.merge(&other.handshakes);
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod class;
 mod counters;
+mod handshakes;
 mod histogram;
 mod hopeless;
 mod interval;
@@ -25,6 +26,7 @@ mod watch;
 
 pub use class::{DropReason, ErrorClass};
 pub use counters::{Bytes, ConnCounts, Counters, StatusCounts, Wire};
+pub use handshakes::{Agreed, Handshakes};
 pub use histogram::Histogram;
 pub use hopeless::Hopeless;
 pub use interval::{Interval, PhaseSeries, StepSeries, TargetSeries, ThreadHealth};

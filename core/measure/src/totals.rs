@@ -3,8 +3,8 @@
 use wavetank_plan::{Key, Nanos, Plan};
 
 use crate::{
-    Bytes, ConnCounts, Counters, Interval, PhaseSeries, Selection, Spans, StepSeries, TargetSeries,
-    ThreadHealth, View, Violation, violation,
+    Bytes, ConnCounts, Counters, Handshakes, Interval, PhaseSeries, Selection, Spans, StepSeries,
+    TargetSeries, ThreadHealth, View, Violation, violation,
 };
 
 /// Everything sealed so far, added up: counters and histograms per key, phase and target (warm-up among
@@ -104,6 +104,13 @@ impl Totals {
     pub fn check_final(&self) -> Result<(), Violation> {
         self.check()?;
         self.steps.iter().try_for_each(violation::of_times)
+    }
+
+    /// TLS handshakes of the whole run, warm-up among them, as `conns` are connections of the whole run.
+    pub fn handshakes(&self) -> Handshakes {
+        let mut all = Handshakes::default();
+        self.targets.iter().for_each(|series| all.merge(&series.handshakes));
+        all
     }
 
     /// Totals of some keys, merged for reading.

@@ -9,7 +9,7 @@ use std::fmt;
 
 use crate::{
     AllowTarget, Arrivals, Close, Condition, ConnectTo, EngineChoice, HttpVersion, Nanos, Rate, SourceRange,
-    StatusSet,
+    StatusSet, TlsOptions,
 };
 
 /// What a person asked of `run URL`. Every quantity is a total of the whole run.
@@ -69,6 +69,8 @@ pub struct RunOptions {
     pub dns: Option<DnsUse>,
     /// `--ip`: only addresses of this family.
     pub ip: Option<IpFamily>,
+    /// The options of TLS.
+    pub tls: TlsOptions,
     /// `--expect-status`: statuses that make an answer *done*.
     pub expect_status: Option<StatusSet>,
     /// `--threshold`: what must hold.

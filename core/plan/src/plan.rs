@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
-use crate::{Condition, Nanos, Rate};
+use crate::{Condition, Nanos, Rate, TlsPlan};
 
 /// The experiment resolved. Numbers are totals of the whole run, never per thread or host.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,6 +16,8 @@ pub struct Plan {
     pub targets: Vec<Target>,
     /// How HTTP is spoken.
     pub http: HttpPlan,
+    /// How TLS is spoken; `None` where every target is spoken to in the clear.
+    pub tls: Option<TlsPlan>,
     /// Source addresses to bind; empty: the kernel chooses.
     pub sources: Vec<SourceRange>,
     /// What a virtual user does. A plain URL run has one scenario of one step.
@@ -41,6 +43,23 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// The names of all targets that are spoken to in TLS, in the targets' order.
+    pub fn server_names(&self) -> Vec<String> {
+        self.targets.iter().filter_map(|target| target.server_name.clone()).collect()
+    }
+
+    /// For each target its index into [`server_names`](Self::server_names); `None`: in the clear.
+    pub fn name_of_target(&self) -> Vec<Option<u16>> {
+        let mut next = 0;
+        let mut name = |target: &Target| {
+            target.server_name.is_some().then(|| {
+                next += 1;
+                next - 1
+            })
+        };
+        self.targets.iter().map(&mut name).collect()
+    }
+
     /// When the last phase ends by time; `None` if only a number of requests ends it.
     pub fn load_end(&self) -> Option<Nanos> {
         self.phases.iter().map(Phase::end).reduce(|last, end| Some(last?.max(end?))).flatten()
@@ -56,6 +75,8 @@ pub struct Target {
     pub url: String,
     /// Value of the Host header.
     pub host: String,
+    /// The name in the TLS handshake, which the certificate must be good for; `None`: spoken to in the clear.
+    pub server_name: Option<String>,
     /// Resolved addresses, used in turn; never empty.
     pub addresses: Vec<SocketAddr>,
 }

@@ -11,20 +11,24 @@ use crate::UserError;
 pub struct TargetUrl {
     /// Name or address, IPv6 without brackets.
     pub host: String,
-    /// Port; 80 unless given.
+    /// Port; 80 unless given, 443 with TLS.
     pub port: u16,
     /// Path and query as they go into the request line; begins with `/`.
     pub path: String,
+    /// The scheme is `https`: the target is spoken to in TLS.
+    pub tls: bool,
 }
 
 impl TargetUrl {
-    /// Reads `http://host:port/path`, `host/path`, `host:port`, `:8080/path` (this host) and `[::1]:80`.
+    /// Reads `http://host:port/path`, the same with `https`, `host/path`, `host:port`, `:8080/path` (this host)
+    /// and `[::1]:80`.
     ///
     /// Fails on other schemes, on a user or password in the URL, on port 0 and on anything that is no URL.
     pub fn parse(text: &str) -> Result<Self, UserError> {
-        let rest = without_scheme(text)?;
+        let (tls, rest) = without_scheme(text)?;
+        let scheme = scheme(tls);
         let with_host = if rest.starts_with(':') { format!("localhost{rest}") } else { rest.to_owned() };
-        if let Some((hidden, plain)) = without_user(&with_host) {
+        if let Some((hidden, plain)) = without_user(scheme, &with_host) {
             return Err(UserError::usage(
                 "url_user",
                 format!("`{plain}` was given with a user or password before the `@`"),
@@ -35,7 +39,7 @@ impl TargetUrl {
             let hint = "write a space as %20, and quote the URL for the shell";
             return Err(UserError::usage("bad_url", format!("the URL `{text}` has white space in it"), hint));
         }
-        let url = Url::parse(&format!("http://{with_host}")).map_err(|error| bad_url(text, error))?;
+        let url = Url::parse(&format!("{scheme}://{with_host}")).map_err(|error| bad_url(text, error))?;
         let host = match url.host() {
             Some(Host::Domain(name)) => name.trim_end_matches('.').to_owned(),
             Some(Host::Ipv4(v4)) => v4.to_string(),
@@ -45,9 +49,9 @@ impl TargetUrl {
         if host.is_empty() {
             return Err(bad_url(text, url::ParseError::EmptyHost));
         }
-        let port = url.port().unwrap_or(80);
+        let port = url.port().unwrap_or(default_port(tls));
         if port == 0 {
-            let hint = "ports are 1 to 65535; 80 if left out";
+            let hint = "ports are 1 to 65535; 80 if left out, 443 with https";
             return Err(UserError::usage("bad_url", format!("`{text}` names port 0"), hint));
         }
         let mut path = url.path().to_owned();
@@ -55,7 +59,7 @@ impl TargetUrl {
             path.push('?');
             path.push_str(query);
         }
-        Ok(Self { host, port, path })
+        Ok(Self { host, port, path, tls })
     }
 
     /// The host as an address, if it is one: then there is no name to resolve.
@@ -63,9 +67,9 @@ impl TargetUrl {
         self.host.parse::<IpAddr>().ok().map(|ip| SocketAddr::new(ip, self.port))
     }
 
-    /// Value of the Host header: brackets around IPv6, the port unless it is 80 (RFC 9110 §7.2).
+    /// Value of the Host header: brackets around IPv6, the port unless it is the scheme's own (RFC 9110 §7.2).
     pub fn host_header(&self) -> String {
-        if self.port == 80 { self.bracketed() } else { self.authority() }
+        if self.port == default_port(self.tls) { self.bracketed() } else { self.authority() }
     }
 
     /// Host and port, always both.
@@ -75,7 +79,7 @@ impl TargetUrl {
 
     /// The whole URL; it never holds a secret of the user part, for that is refused.
     pub fn url(&self) -> String {
-        format!("http://{}{}", self.host_header(), self.path)
+        format!("{}://{}{}", scheme(self.tls), self.host_header(), self.path)
     }
 
     fn bracketed(&self) -> String {
@@ -83,23 +87,28 @@ impl TargetUrl {
     }
 }
 
-/// Takes `http://` off, and refuses what this version cannot speak.
-fn without_scheme(text: &str) -> Result<&str, UserError> {
+const fn scheme(tls: bool) -> &'static str {
+    if tls { "https" } else { "http" }
+}
+
+const fn default_port(tls: bool) -> u16 {
+    if tls { 443 } else { 80 }
+}
+
+/// Takes `http://` or `https://` off, telling whether it was the latter, and refuses what this version cannot
+/// speak.
+fn without_scheme(text: &str) -> Result<(bool, &str), UserError> {
     if text.is_empty() {
         return Err(UserError::usage("no_url", "the URL is empty", "for example: localhost:8080/path"));
     }
     // A later `://` belongs to a path or query.
     let is_scheme = |word: &str| word.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b));
     let Some((scheme, rest)) = text.split_once("://").filter(|(word, _)| is_scheme(word)) else {
-        return schemeless(text);
+        return schemeless(text).map(|rest| (false, rest));
     };
     match scheme.to_ascii_lowercase().as_str() {
-        "http" => Ok(rest),
-        "https" => Err(UserError::usage(
-            "tls_unsupported",
-            format!("`{text}` needs TLS, which comes with a later version"),
-            format!("test the plain port behind it: http://{rest}"),
-        )),
+        "http" => Ok((false, rest)),
+        "https" => Ok((true, rest)),
         _ => Err(UserError::usage(
             "bad_scheme",
             format!("`{scheme}://` is no scheme of this version"),
@@ -121,18 +130,18 @@ fn schemeless(text: &str) -> Result<&str, UserError> {
     let lower = text.to_ascii_lowercase();
     if lower.starts_with("http:") || lower.starts_with("https:") {
         let rest = text.split_once(':').map_or("", |(_, rest)| rest.trim_start_matches('/'));
-        let hint = format!("a scheme ends in two slashes: http://{rest}");
+        let hint = format!("a scheme ends in two slashes: {}://{rest}", scheme(lower.starts_with("https:")));
         return Err(UserError::usage("bad_url", format!("`{text}` is no URL"), hint));
     }
     Ok(text)
 }
 
 /// If there is a user part: its name and the rest of the URL without it. The password is in neither.
-fn without_user(rest: &str) -> Option<(String, String)> {
+fn without_user(scheme: &str, rest: &str) -> Option<(String, String)> {
     let end = rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len());
     let (user, host) = rest[..end].rsplit_once('@')?;
     let name = user.split(':').next().unwrap_or_default();
-    Some((name.to_owned(), format!("http://{host}{}", &rest[end..])))
+    Some((name.to_owned(), format!("{scheme}://{host}{}", &rest[end..])))
 }
 
 fn bad_url(text: &str, error: url::ParseError) -> UserError {

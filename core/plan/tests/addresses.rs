@@ -19,12 +19,17 @@ fn urls() {
         ("example.com#part", "example.com", 80, "/", "example.com"),
         ("example.com/ä?ö", "example.com", 80, "/%C3%A4?%C3%B6", "example.com"),
         ("münchen.example", "xn--mnchen-3ya.example", 80, "/", "xn--mnchen-3ya.example"),
+        ("https://localhost", "localhost", 443, "/", "localhost"),
+        ("HTTPS://:8443/a", "localhost", 8_443, "/a", "localhost:8443"),
+        ("https://[::1]:80/", "::1", 80, "/", "[::1]:80"),
+        ("http://localhost:443", "localhost", 443, "/", "localhost:443"),
         ("localhost/a@b:c", "localhost", 80, "/a@b:c", "localhost"),
         ("localhost/r?to=http://x", "localhost", 80, "/r?to=http://x", "localhost"),
     ] {
         let url = TargetUrl::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
         assert_eq!((url.host.as_str(), url.port, url.path.as_str()), (host, port, path), "{text}");
         assert_eq!(url.host_header(), header, "{text}");
+        assert_eq!(url.tls, text.to_ascii_lowercase().starts_with("https:"), "{text}");
         assert_eq!(TargetUrl::parse(&url.url()), Ok(url), "{text}: its own URL reads back");
     }
     assert_eq!(TargetUrl::parse("[::1]:81").unwrap().address(), Some("[::1]:81".parse().unwrap()));

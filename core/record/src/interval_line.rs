@@ -221,7 +221,10 @@ fn largest_count(interval: &Interval) -> u64 {
     let phases = interval.phases.iter().flat_map(|phase| {
         [&phase.lag, &phase.wait, &phase.ttfb, &phase.transfer, &phase.failed].map(Histogram::count)
     });
-    let targets = interval.targets.iter().flat_map(|target| [target.connect.count(), target.tls.count()]);
+    let targets = interval.targets.iter().flat_map(|target| {
+        let handshakes = target.handshakes.complete.iter().map(|&(_, n)| n).chain([target.handshakes.failed]);
+        [target.connect.count(), target.tls.count()].into_iter().chain(handshakes)
+    });
     let ConnCounts { offered, opened, failed, closed, lost, reopened, opening, open, peak } = interval.conns;
     let conns = [offered, opened, failed, closed, lost, reopened, opening, open, peak];
     let threads = interval.threads.iter().flat_map(|thread| {

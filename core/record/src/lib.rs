@@ -8,6 +8,7 @@ mod decode_error;
 mod environment_doc;
 mod error_doc;
 mod event_line;
+mod handshakes_line;
 mod histogram_code;
 mod interval_line;
 mod judgement;
@@ -29,8 +30,8 @@ pub use judgement::{Blame, Finding, Status, Threshold, VerdictDoc};
 pub use number::Number;
 pub use plan_doc::PlanDoc;
 pub use run_parts::{
-    Bytes, Connections, Generator, LoadDoc, PhaseDoc, Probe, RateDoc, Requests, Sessions, Setup, StepDoc,
-    Warmup, Wire,
+    Bytes, ConnectionMemory, Connections, Generator, LoadDoc, PhaseDoc, Probe, RateDoc, Requests, Sessions,
+    Setup, StepDoc, TlsDoc, Warmup, Wire,
 };
 pub use run_record::{RUN_SCHEMA, RunRecord};
 pub use sample_line::SampleLine;

@@ -107,6 +107,40 @@ pub struct Generator {
     /// Addition: the highest share of an interval that a load thread spent in turns that did work, 0 to 1.
     #[serde(default)]
     pub busiest_thread: Number,
+    /// Addition: what connections take of this process's memory; absent where few were opened ahead of the load.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connection_memory: Option<ConnectionMemory>,
+}
+
+/// What this process's resident memory grew by while connections were opened ahead of the load.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConnectionMemory {
+    /// Connections open at the end of it.
+    pub connections: u64,
+    /// By how much it grew, bytes.
+    pub grown_bytes: u64,
+    /// The one divided by the other.
+    pub bytes_per_connection: u64,
+}
+
+/// TLS handshakes of the whole run, counted as `connections` are; each map adds up to `handshakes` less those
+/// that had no such thing.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TlsDoc {
+    /// Complete ones.
+    pub handshakes: u64,
+    /// Of them, those that resumed an earlier session.
+    pub resumed: u64,
+    /// Begun and never completed.
+    pub failed: u64,
+    /// Complete ones by version.
+    pub version: BTreeMap<String, u64>,
+    /// By cipher suite.
+    pub cipher: BTreeMap<String, u64>,
+    /// By group of the key exchange.
+    pub group: BTreeMap<String, u64>,
+    /// By application protocol.
+    pub alpn: BTreeMap<String, u64>,
 }
 
 /// Requests outside every counter: the probe, the run's `before` and `after`.

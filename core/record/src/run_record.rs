@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Bytes, Connections, EventLine, Finding, Generator, LoadDoc, Number, PhaseDoc, Probe, RateDoc, Requests,
-    Sessions, Setup, StepDoc, Threshold, Times, VerdictDoc, Warmup, Wire,
+    Sessions, Setup, StepDoc, Threshold, Times, TlsDoc, VerdictDoc, Warmup, Wire,
 };
 
 /// Version of the format; fields are only ever added to it.
@@ -110,6 +110,9 @@ pub struct RunRecord {
     /// Addition: the user's labels.
     #[serde(default)]
     pub tags: BTreeMap<String, String>,
+    /// Addition: what TLS handshakes agreed on; absent where none was begun.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tls: Option<TlsDoc>,
 }
 
 impl RunRecord {

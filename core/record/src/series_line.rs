@@ -9,6 +9,7 @@ use wavetank_measure::{
 use wavetank_plan::Key;
 
 use crate::DecodeError;
+use crate::handshakes_line::HandshakesLine;
 use crate::histogram_code::HistogramCode;
 use crate::run_parts;
 
@@ -27,6 +28,8 @@ pub(crate) struct SeriesLine {
     requests: Option<RequestsLine>,
     #[serde(skip_serializing_if = "Option::is_none")]
     wire: Option<run_parts::Wire>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    handshakes: Option<HandshakesLine>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     times: BTreeMap<String, HistogramCode>,
 }
@@ -88,10 +91,11 @@ impl SeriesLine {
     }
 
     pub(crate) fn of_target(series: &TargetSeries) -> Self {
-        let TargetSeries { phase, target, connect, tls } = series;
+        let TargetSeries { phase, target, connect, tls, handshakes } = series;
         Self {
             phase: Some(*phase),
             target: Some(*target),
+            handshakes: HandshakesLine::new(handshakes),
             times: encode([("connect", connect), ("tls", tls)]),
             ..Self::default()
         }
@@ -125,6 +129,7 @@ impl SeriesLine {
                 target,
                 connect: self.take("connect")?,
                 tls: self.take("tls")?,
+                handshakes: self.handshakes.take().unwrap_or_default().decode(),
             }),
             _ => return Err(DecodeError::new("series: neither of a key, nor of a phase, nor of a target")),
         };

@@ -3,12 +3,15 @@
 mod support;
 
 use support::{Random, golden, plan};
-use wavetank_plan::{Plan, RequestPlan};
+use wavetank_plan::{Plan, RequestPlan, TlsIdentity};
 use wavetank_record::PlanDoc;
 
 /// What a plan looks like after it was written down: secrets and long bodies are gone.
 fn redacted(mut plan: Plan) -> Plan {
     plan.targets[0].url = plan.targets[0].url.replace("user:PLANTED-SECRET@", "");
+    let tls = plan.tls.as_mut().expect("a plan with everything in it");
+    tls.ca_pem = Some(Vec::new());
+    tls.client = Some(TlsIdentity { chain_pem: Vec::new(), key_pem: Vec::new() });
     let request = &mut plan.scenarios[0].steps[0].request;
     for (name, value) in &mut request.headers {
         if name == "Authorization" || name == "X-Mine" {
@@ -39,6 +42,17 @@ fn secrets_are_not_written() {
     let text = PlanDoc::new(&plan()).to_yaml();
     assert!(!text.contains("PLANTED"), "{text}");
     assert_eq!(text.matches("***").count(), 2, "{text}");
+}
+
+/// A plan in the clear says nothing of TLS, so that its text and hash are what they were.
+#[test]
+fn without_tls_nothing_is_said_of_it() {
+    let mut plan = plan();
+    plan.tls = None;
+    plan.targets[0].server_name = None;
+    let doc = PlanDoc::new(&plan);
+    assert!(!doc.to_yaml().contains("tls") && !doc.to_yaml().contains("server_name"), "{}", doc.to_yaml());
+    assert_eq!(doc.plan().expect("a plan").tls, None);
 }
 
 #[test]
@@ -140,6 +154,8 @@ fn nonsense_is_refused() {
         ("users: 50", "loosers: 50"),
         ("p99 < 250ms", "p99 < 250"),
         ("200 to 399", "200 or 399"),
+        ("resume: user", "resume: friend"),
+        ("version: 1.2 to 1.3", "version: 1.1"),
     ] {
         assert!(good.contains(from), "the test no longer damages anything: {from}\n{good}");
         let bad = good.replacen(from, to, 1);

@@ -5,9 +5,9 @@ mod support;
 use support::golden;
 use wavetank_plan::UserError;
 use wavetank_record::{
-    Blame, EnvironmentDoc, ErrorDoc, EventLine, Finding, HostDoc, LoadDoc, Number, PHASE_ENDED, Probe,
-    RUN_SCHEMA, Requests, RunRecord, SampleLine, Spread, Status, StepDoc, Threshold, Times, VerdictDoc,
-    Warmup,
+    Blame, ConnectionMemory, EnvironmentDoc, ErrorDoc, EventLine, Finding, Generator, HostDoc, LoadDoc,
+    Number, PHASE_ENDED, Probe, RUN_SCHEMA, Requests, RunRecord, SampleLine, Spread, Status, StepDoc,
+    Threshold, Times, TlsDoc, VerdictDoc, Warmup,
 };
 
 fn times() -> Times {
@@ -41,6 +41,18 @@ fn probe() -> Probe {
         address: "127.0.0.1:8080".to_owned(),
         time_us: Number(2_100.5),
         error: String::new(),
+    }
+}
+
+fn tls() -> TlsDoc {
+    TlsDoc {
+        handshakes: 12,
+        resumed: 2,
+        failed: 1,
+        version: [("TLSv1.3".to_owned(), 12)].into(),
+        cipher: [("TLS_AES_128_GCM_SHA256".to_owned(), 12)].into(),
+        group: [("X25519".to_owned(), 12)].into(),
+        alpn: [("http/1.1".to_owned(), 12)].into(),
     }
 }
 
@@ -100,6 +112,15 @@ fn record() -> RunRecord {
         load: LoadDoc { model: "closed".to_owned(), text: "50 connections".to_owned(), defaults: true },
         probe: Some(probe()),
         tags: [("k".to_owned(), "v".to_owned())].into(),
+        generator: Generator {
+            connection_memory: Some(ConnectionMemory {
+                connections: 2_000,
+                grown_bytes: 40_960_000,
+                bytes_per_connection: 20_480,
+            }),
+            ..Generator::default()
+        },
+        tls: Some(tls()),
         ..RunRecord::default()
     }
 }

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 
 use wavetank_diagnose::Diagnosis;
 use wavetank_measure::{
-    Counters, DropReason, ErrorClass, Histogram, Selection, ThresholdResult, Totals, View,
+    Agreed, Counters, DropReason, ErrorClass, Histogram, Selection, ThresholdResult, Totals, View,
 };
 use wavetank_plan::{Plan, Value};
 use wavetank_record::{
-    Blame, Bytes, Connections, EnvironmentDoc, EventLine, Finding, Generator, Number, PhaseDoc, RUN_SCHEMA,
-    RateDoc, Requests, RunRecord, Sessions, Setup, Spread, Status, StepDoc, Threshold, Times, VerdictDoc,
-    Warmup, Wire,
+    Blame, Bytes, ConnectionMemory, Connections, EnvironmentDoc, EventLine, Finding, Generator, Number,
+    PhaseDoc, RUN_SCHEMA, RateDoc, Requests, RunRecord, Sessions, Setup, Spread, Status, StepDoc, Threshold,
+    Times, TlsDoc, VerdictDoc, Warmup, Wire,
 };
 
 use crate::next::next_steps;
@@ -35,6 +35,8 @@ pub struct Composition<'a> {
     pub cpu_s: (f64, f64),
     /// Most memory resident at once, bytes.
     pub peak_rss_bytes: u64,
+    /// What connections take, if that was measured.
+    pub connection_memory: Option<ConnectionMemory>,
     /// Requests outside every counter.
     pub setup: Setup,
     /// What happened when.
@@ -72,6 +74,7 @@ pub fn compose(parts: &Composition<'_>) -> RunRecord {
         load: environment.load.clone(),
         probe: environment.probe.clone(),
         tags: plan.tags.clone(),
+        tls: tls(totals),
         ..measured(&judged)
     };
     record.next = next_steps(&record);
@@ -218,6 +221,30 @@ fn connections(totals: &Totals) -> Connections {
     Connections { planned, offered, opening, opened, failed, closed, lost, reopened, open, peak, held_min }
 }
 
+/// What was agreed on, from the counts of the run; `None` where TLS was not begun.
+fn tls(totals: &Totals) -> Option<TlsDoc> {
+    let handshakes = totals.handshakes();
+    if handshakes.is_empty() {
+        return None;
+    }
+    let by = |name: fn(&Agreed) -> &str| {
+        let mut counts = BTreeMap::new();
+        for (agreed, n) in handshakes.complete.iter().filter(|(agreed, _)| !name(agreed).is_empty()) {
+            *counts.entry(name(agreed).to_owned()).or_insert(0) += n;
+        }
+        counts
+    };
+    Some(TlsDoc {
+        handshakes: handshakes.count(),
+        resumed: handshakes.resumed(),
+        failed: handshakes.failed,
+        version: by(|agreed| &agreed.version),
+        cipher: by(|agreed| &agreed.cipher),
+        group: by(|agreed| &agreed.group),
+        alpn: by(|agreed| &agreed.alpn),
+    })
+}
+
 fn generator(parts: &Composition<'_>) -> Generator {
     Generator {
         cpu_user_s: Number(parts.cpu_s.0),
@@ -225,6 +252,7 @@ fn generator(parts: &Composition<'_>) -> Generator {
         peak_rss_bytes: parts.peak_rss_bytes,
         threads: parts.plan.threads,
         engine: parts.environment.engine.clone(),
+        connection_memory: parts.connection_memory,
         busiest_thread: Number((parts.totals.busy_share_max.min(1.0) * 1e4).round() / 1e4),
     }
 }

@@ -40,6 +40,7 @@ fn plan(load: Load) -> Plan {
             name: "localhost:8080".to_owned(),
             url: "http://localhost:8080/".to_owned(),
             host: "localhost:8080".to_owned(),
+            server_name: None,
             addresses: vec!["127.0.0.1:8080".parse().expect("a good address")],
         }],
         http: HttpPlan {
@@ -52,6 +53,7 @@ fn plan(load: Load) -> Plan {
             pipeline: 1,
             expect: StatusSet(vec![(200, 399)]),
         },
+        tls: None,
         sources: Vec::new(),
         scenarios: vec![Scenario {
             name: String::new(),
@@ -173,6 +175,7 @@ fn composed_with(load: Load, diagnosis: &Diagnosis) -> RunRecord {
         diagnosis,
         cpu_s: (1.5, 0.25),
         peak_rss_bytes: 9_000_000,
+        connection_memory: None,
         setup: Setup { sent: 1, done: 1, failed: 0 },
         events: &events,
     })

@@ -15,6 +15,7 @@ use super::args::RunArgs;
 use super::convert::{at, format, one_of, opt, out_files, small_count};
 use super::files::Files;
 use super::run_words::{ConnectionWords, JudgeWords, LoadWords, RequestWords, ResultWords, RunWords};
+use super::tls_words::tls;
 
 /// Where archives go unless told otherwise.
 const RUNS_DIR: &str = "runs";
@@ -26,6 +27,7 @@ pub(super) fn run(words: RunWords, command: String) -> Result<RunArgs, UserError
     load(&words.load, &mut options)?;
     request(words.request, &mut options)?;
     connection(&words.connection, &mut options)?;
+    options.tls = tls(&words.tls)?;
     judge(&words.judge, &mut options)?;
     let result = words.result;
     options.name.clone_from(&result.name);

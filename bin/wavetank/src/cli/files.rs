@@ -1,4 +1,4 @@
-//! Files that options name: `-H @FILE`, `--basic @FILE`, `--body-file FILE`, `-` for stdin.
+//! Files that options name: `-H @FILE`, `--basic @FILE`, `--body-file FILE`, `--cacert FILE`, `-` for stdin.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
@@ -11,6 +11,9 @@ use wavetank_plan::quantity::show_size;
 const BODY_MAX: u64 = 256 << 20;
 /// Largest file of headers or credentials.
 const TEXT_MAX: u64 = 256 << 10;
+
+/// Largest file of certificates: a host's whole store is some hundred kilobytes.
+const PEM_MAX: u64 = 4 << 20;
 
 /// Reads what options name; stdin at most once, for it is empty the second time.
 #[derive(Debug, Default)]
@@ -31,6 +34,11 @@ impl Files {
             let message = format!("{option} @{path} is not text in UTF-8");
             UserError::usage("bad_file", message, "one line each, as it would stand on the command line")
         })
+    }
+
+    /// A file of certificates or keys; `option` is named in errors.
+    pub(super) fn pem(&mut self, option: &'static str, path: &str) -> Result<Vec<u8>, UserError> {
+        self.read(option, Path::new(path), PEM_MAX)
     }
 
     fn read(&mut self, option: &'static str, path: &Path, bytes_max: u64) -> Result<Vec<u8>, UserError> {

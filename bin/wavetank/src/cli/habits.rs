@@ -4,8 +4,8 @@
 const HABITS: &[(&[&str], &str)] = &[
     (&["-t"], "wrk's -t4 is --threads 4 (rarely needed); ab's -t 30 is -d 30s; hey's -t 20 is --timeout 20s"),
     (
-        &["-k", "--insecure", "--keepalive", "--keep-alive"],
-        "connections are kept alive by default (ab's -k); curl's -k belongs to TLS, which comes later",
+        &["-k", "--keepalive", "--keep-alive"],
+        "--insecure takes any certificate (curl's -k); connections are kept alive by default (ab's -k)",
     ),
     (
         &["-s", "--script"],
@@ -44,8 +44,20 @@ const HABITS: &[(&[&str], &str)] = &[
     (&["-l"], "answers may differ in length: only status and protocol decide (ab's -l is the default)"),
     (&["-v", "--verbose"], "--once prints one request and answer with all instants"),
     (&["-S", "--silent"], "--quiet"),
-    (&["-f"], "--body-file FILE; experiment files come with a later version"),
-    (&["-E", "--cert", "--key", "--cacert"], "TLS comes with a later version"),
+    (&["-f"], "--body-file FILE; ab's -f TLS1.2 is --tls 1.2; experiment files come with a later version"),
+    (&["-E", "--client-cert"], "--cert FILE, and --key FILE unless the key is in the same file (curl's -E)"),
+    (&["--client-key", "--key-file"], "--key FILE"),
+    (&["--ca", "--ca-cert", "--ca-file", "--capath", "--root-certs"], "--cacert FILE, certificates in PEM"),
+    (&["--no-check-certificate", "--skip-tls-verify", "--insecure-skip-tls-verify"], "--insecure"),
+    (&["--tlsv1", "--tlsv1.2", "--tlsv1.3", "--tls-max", "-1"], "--tls 1.2 or --tls 1.3; both when left out"),
+    (&["--ciphers", "--tls13-ciphers", "--cipher"], "--tls-ciphers NAME,…"),
+    (&["--curves", "--groups"], "--tls-groups X25519,…"),
+    (&["--no-alpn"], "--alpn none"),
+    (&["--servername", "--server-name"], "--sni NAME"),
+    (
+        &["--sessionid", "--no-sessionid", "--session-resumption"],
+        "--tls-resume user or shared; every handshake is a full one by default",
+    ),
     (&["--max-time", "--request-timeout"], "--timeout 30s"),
     (&["--concurrency", "--workers", "--vus", "--users", "--clients", "--num-conn", "--num-conns"], "-c 50"),
     (&["--iterations", "--num-calls", "--number"], "-n 10k"),

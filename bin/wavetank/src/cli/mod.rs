@@ -15,6 +15,7 @@ mod run_words;
 mod shorthand;
 #[cfg(test)]
 mod tests;
+mod tls_words;
 mod usage;
 mod words;
 

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::tls_words::TlsWords;
+
 /// `wavetank run`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -13,7 +15,7 @@ Conditions are SUBJECT OP VALUE [in PHASE] [for WINDOW]:
 Exit codes: 0 pass · 1 fail · 2 wrong usage · 3 invalid (the generator was in doubt) ·
   4 incomplete · 5 refused · 130 interrupted")]
 pub(super) struct RunWords {
-    /// Where to: http://host:port/path, host/path, host:port, :8080/path (this host)
+    /// Where to: http://host:port/path or https, host/path, host:port, :8080/path (this host)
     #[arg(value_name = "URL")]
     pub(super) url: String,
     #[command(flatten)]
@@ -22,6 +24,8 @@ pub(super) struct RunWords {
     pub(super) request: RequestWords,
     #[command(flatten)]
     pub(super) connection: ConnectionWords,
+    #[command(flatten)]
+    pub(super) tls: TlsWords,
     #[command(flatten)]
     pub(super) judge: JudgeWords,
     #[command(flatten)]
@@ -56,7 +60,7 @@ pub(super) struct LoadWords {
     /// Of a request, from its begin: covers connecting and the whole answer [default: 60s]
     #[arg(long, value_name = "DURATION", allow_negative_numbers = true)]
     pub(super) timeout: Option<String>,
-    /// Of a connection, inside --timeout [default: 5s]
+    /// Of a connection with its TLS handshake, inside --timeout [default: 5s]
     #[arg(long, value_name = "DURATION", allow_negative_numbers = true)]
     pub(super) connect_timeout: Option<String>,
     /// How long to wait for open requests after the load; 0s cuts them [default: 30s, or --timeout if longer]
@@ -128,7 +132,7 @@ pub(super) struct ConnectionWords {
     /// Source addresses: 10.0.8.0/28, 10.0.8.1-10.0.8.14, 127.0.0.1-20 (repeatable) [default: the kernel's choice]
     #[arg(long, value_name = "CIDR|RANGE,…")]
     pub(super) source: Vec<String>,
-    /// Connect there instead; the Host header stays: HOST:PORT, or FROM:PORT:HOST:PORT
+    /// Connect there instead; Host header and name in TLS stay: HOST:PORT, or FROM:PORT:HOST:PORT
     #[arg(long, value_name = "HOST:PORT")]
     pub(super) connect_to: Option<String>,
     /// When names are resolved; all addresses are used in turn [default: once, before the load]

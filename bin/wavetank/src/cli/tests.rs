@@ -4,6 +4,7 @@ mod bad_input;
 mod commands;
 mod files;
 mod help;
+mod tls;
 
 use std::ffi::OsString;
 use std::net::SocketAddr;

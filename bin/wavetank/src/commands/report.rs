@@ -56,6 +56,7 @@ fn unfinished(opened: &OpenedRun) -> Result<RunRecord, UserError> {
         },
         cpu_s: (0.0, 0.0),
         peak_rss_bytes: 0,
+        connection_memory: None,
         setup: setup(environment.probe.is_some()),
         events: &opened.events,
     }))

@@ -20,6 +20,14 @@ pub(crate) fn run(args: RunArgs) -> Result<u8, UserError> {
     let host = wavetank_observe::host_facts();
     let addresses = lookup(&options, &url)?;
     let resolved = resolve(&options, &url, &addresses, &host)?;
+    if resolved.plan.tls.is_some() {
+        // Until the engine speaks it: an https target is not loaded in the clear by mistake.
+        return Err(UserError::usage(
+            "tls_unsupported",
+            format!("`{}` needs TLS, which comes with a later version", resolved.plan.targets[0].url),
+            "test the plain port behind it",
+        ));
+    }
     admit(&resolved.guard, &options, &url, &resolved.plan.targets[0].addresses, &command)?;
     try_sources(&resolved.plan)?;
     let files = output::open_all(&out)?;

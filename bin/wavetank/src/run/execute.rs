@@ -123,6 +123,7 @@ fn conclude(
             (usage.system.saturating_sub(before.usage.system)).as_secs_f64(),
         ),
         peak_rss_bytes: usage.peak_rss_bytes,
+        connection_memory: None,
         setup,
         events: &events,
     });

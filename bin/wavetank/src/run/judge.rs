@@ -3,7 +3,7 @@
 use wavetank_diagnose::{Circumstances, Ending, diagnose};
 use wavetank_measure::Ledger;
 use wavetank_plan::Plan;
-use wavetank_record::{EnvironmentDoc, EventLine, RunRecord, Setup};
+use wavetank_record::{ConnectionMemory, EnvironmentDoc, EventLine, RunRecord, Setup};
 use wavetank_report::{Composition, compose};
 
 /// All there is to tell about a run, live or read back from its archive.
@@ -16,6 +16,7 @@ pub(crate) struct Told<'a> {
     pub(crate) circumstances: &'a Circumstances,
     pub(crate) cpu_s: (f64, f64),
     pub(crate) peak_rss_bytes: u64,
+    pub(crate) connection_memory: Option<ConnectionMemory>,
     pub(crate) setup: Setup,
     pub(crate) events: &'a [EventLine],
 }
@@ -33,6 +34,7 @@ pub(crate) fn judge(told: Told<'_>) -> RunRecord {
         diagnosis: &diagnosis,
         cpu_s: told.cpu_s,
         peak_rss_bytes: told.peak_rss_bytes,
+        connection_memory: told.connection_memory,
         setup: told.setup,
         events: told.events,
     })

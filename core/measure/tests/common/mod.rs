@@ -20,6 +20,7 @@ pub(crate) fn plan(seconds: i64) -> Plan {
             name: "target".to_owned(),
             url: "http://10.0.0.5/".to_owned(),
             host: "10.0.0.5".to_owned(),
+            server_name: None,
             addresses: vec!["10.0.0.5:80".parse().expect("an address")],
         }],
         http: HttpPlan {
@@ -32,6 +33,7 @@ pub(crate) fn plan(seconds: i64) -> Plan {
             pipeline: 1,
             expect: StatusSet(vec![(200, 399)]),
         },
+        tls: None,
         sources: Vec::new(),
         scenarios: vec![scenario()],
         phases: vec![phase("main", 0, seconds)],

@@ -14,6 +14,8 @@ const NR_OPEN: u64 = 1 << 20;
 /// Memory of one open request with its connection: both ends' kernel structures when the target is on this
 /// host (8 to 10 kB measured), the exchange, and room for an answer in flight.
 const BYTES_PER_OPEN: u64 = 16 * 1024;
+/// What TLS adds to that: keys, buffers and the session of both ends.
+const BYTES_PER_TLS: u64 = 32 * 1024;
 /// Part of the available memory the load may plan with; the rest is the target's, the archive's, the page cache's.
 const MEMORY_PART: u64 = 2;
 
@@ -24,6 +26,8 @@ pub(super) struct Capacity {
     pub(super) by_files: u64,
     pub(super) by_sources: u64,
     pub(super) by_memory: u64,
+    /// Memory of one open request with its connection.
+    pub(super) bytes_per_open: u64,
 }
 
 impl Capacity {
@@ -32,13 +36,16 @@ impl Capacity {
         sources: &[SourceRange],
         targets: &[SocketAddr],
         threads: u32,
+        tls: bool,
     ) -> Self {
+        let bytes_per_open = BYTES_PER_OPEN + if tls { BYTES_PER_TLS } else { 0 };
         let kept = FILES_RESERVE + FILES_PER_THREAD * u64::from(threads);
         Self {
             files_kept: kept,
             by_files: host.files_max.saturating_sub(kept),
             by_sources: tuples(host, sources, targets),
-            by_memory: host.memory_available_bytes / MEMORY_PART / BYTES_PER_OPEN,
+            by_memory: host.memory_available_bytes / MEMORY_PART / bytes_per_open,
+            bytes_per_open,
         }
     }
 
@@ -76,7 +83,8 @@ pub(super) fn check(
         return Err(no_tuples(connections, capacity.by_sources, host, sources, targets));
     }
     if connections > capacity.by_memory {
-        let needed = show_size(connections.saturating_mul(BYTES_PER_OPEN).saturating_mul(MEMORY_PART));
+        let needed =
+            show_size(connections.saturating_mul(capacity.bytes_per_open).saturating_mul(MEMORY_PART));
         let have = show_size(host.memory_available_bytes);
         return Err(UserError::refused(
             "no_memory",

@@ -23,7 +23,7 @@ const fn pair(left: &'static str, right: &'static str, hint: &'static str) -> Ex
 const ONCE: &str = "--once sends one request and no load; leave one of the two out";
 
 /// Every pair of `run`'s options that excludes each other, and options that need another (`without`).
-pub const EXCLUSIVE: [Exclusive; 22] = [
+pub const EXCLUSIVE: [Exclusive; 23] = [
     pair("--once", "-c", ONCE),
     pair("--once", "-r", ONCE),
     pair("--once", "-d", ONCE),
@@ -41,6 +41,7 @@ pub const EXCLUSIVE: [Exclusive; 22] = [
     pair("--once", "--seed", ONCE),
     pair("--once", "--name", ONCE),
     pair("--once", "--tag", ONCE),
+    pair("--once", "--tls-resume", ONCE),
     pair("--no-keepalive", "--requests-per-connection", "--requests-per-connection 1 says the same"),
     pair("--no-keepalive", "--pipeline", "pipelining needs connections that are kept"),
     pair("--http 1.0", "--pipeline", "pipelining is HTTP/1.1 (RFC 9112 §9.3.2): --http 1.1"),
@@ -74,6 +75,7 @@ fn given(options: &RunOptions, name: &str) -> bool {
         "--seed" => options.seed.is_some(),
         "--name" => options.name.is_some(),
         "--tag" => !options.tags.is_empty(),
+        "--tls-resume" => options.tls.resume.is_some(),
         "--once" => options.once,
         "--no-keepalive" => options.no_keepalive,
         "--http 1.0" => options.http == Some(HttpVersion::Http10),

@@ -24,10 +24,11 @@ impl LoadPlan {
 /// More threads than any host has CPUs; above it a typing error is likelier.
 const THREADS_MAX: u32 = 4_096;
 
-/// Fixes load, length and limits; `targets` are the addresses connections go to.
+/// Fixes load, length and limits; `targets` are the addresses connections go to, in TLS or not.
 pub(super) fn load_plan(
     options: &RunOptions,
     timeout: Nanos,
+    tls: bool,
     host: &HostFacts,
     targets: &[SocketAddr],
 ) -> Result<LoadPlan, UserError> {
@@ -36,7 +37,7 @@ pub(super) fn load_plan(
         let message = format!("--threads {threads_most} is out of range");
         return Err(UserError::usage("overflow", message, "one a CPU is the default and most often best"));
     }
-    let capacity = Capacity::of(host, &options.sources, targets, threads_most);
+    let capacity = Capacity::of(host, &options.sources, targets, threads_most, tls);
     let mut main = match options.rate {
         Some(rate) => open_phase(options, rate, timeout, capacity)?,
         None => closed_phase(options)?,

@@ -8,6 +8,7 @@ mod conflicts;
 mod load;
 mod remarks;
 mod request;
+mod tls;
 
 use std::net::SocketAddr;
 
@@ -51,9 +52,13 @@ pub fn resolve(
     sources::check_local(&options.sources, host)?;
     let request = request::request_plan(options, url)?;
     let http = http_plan(options);
-    let load = load::load_plan(options, http.timeout, host, &addresses)?;
+    let tls = tls::tls_plan(options, url)?;
+    let load = load::load_plan(options, http.timeout, tls.is_some(), host, &addresses)?;
     let mut notes = Vec::new();
     request::remarks(options, &request, &mut notes);
+    if let Some(tls) = &tls {
+        tls::remarks(tls, options.once, &mut notes);
+    }
     let plain_path = request.path.split('?').next().unwrap_or_default().to_owned();
     let plan = Plan {
         name: run_name(options, url)?,
@@ -62,10 +67,12 @@ pub fn resolve(
             name: url.authority(),
             url: url.url(),
             host: host_header(options, url),
+            server_name: tls::server_name(options, url),
             addresses,
         }],
         drain: options.drain.unwrap_or(DRAIN_MIN.max(http.timeout)),
         http,
+        tls,
         sources: options.sources.clone(),
         scenarios: vec![Scenario {
             name: String::new(),

@@ -8,6 +8,7 @@ mod constants;
 mod exact;
 mod phase;
 mod scenario;
+mod tls;
 
 use std::collections::BTreeMap;
 
@@ -21,6 +22,7 @@ use crate::DecodeError;
 use exact::{exact_duration, exact_rate, read_duration, read_rate};
 use phase::PhaseYaml;
 use scenario::ScenarioYaml;
+use tls::TlsYaml;
 
 /// Version of the document.
 const PLAN_VERSION: u32 = 1;
@@ -35,6 +37,8 @@ pub struct PlanDoc {
     seed: u64,
     targets: Vec<TargetYaml>,
     http: HttpYaml,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tls: Option<TlsYaml>,
     sources: Vec<String>,
     scenarios: Vec<ScenarioYaml>,
     phases: Vec<PhaseYaml>,
@@ -54,6 +58,8 @@ struct TargetYaml {
     name: String,
     url: String,
     host: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    server_name: Option<String>,
     addresses: Vec<String>,
 }
 
@@ -78,6 +84,7 @@ impl PlanDoc {
             seed,
             targets,
             http,
+            tls,
             sources,
             scenarios,
             phases,
@@ -96,6 +103,7 @@ impl PlanDoc {
             seed: *seed,
             targets: targets.iter().map(TargetYaml::new).collect(),
             http: HttpYaml::new(http),
+            tls: tls.as_ref().map(TlsYaml::new),
             sources: sources.iter().map(|range| format!("{} to {}", range.first, range.last)).collect(),
             scenarios: scenarios.iter().map(|scenario| ScenarioYaml::new(scenario, targets)).collect(),
             phases: phases.iter().map(PhaseYaml::new).collect(),
@@ -163,6 +171,7 @@ impl PlanDoc {
             seed: self.seed,
             targets,
             http: self.http.read()?,
+            tls: self.tls.as_ref().map(TlsYaml::read).transpose()?,
             sources: self.sources.iter().map(|text| read_source(text)).collect::<Result<_, _>>()?,
             scenarios,
             phases,
@@ -180,11 +189,12 @@ impl PlanDoc {
 
 impl TargetYaml {
     fn new(target: &Target) -> Self {
-        let Target { name, url, host, addresses } = target;
+        let Target { name, url, host, server_name, addresses } = target;
         Self {
             name: name.clone(),
             url: without_userinfo(url),
             host: host.clone(),
+            server_name: server_name.clone(),
             addresses: addresses.iter().map(ToString::to_string).collect(),
         }
     }
@@ -197,6 +207,7 @@ impl TargetYaml {
             name: self.name.clone(),
             url: self.url.clone(),
             host: self.host.clone(),
+            server_name: self.server_name.clone(),
             addresses: addresses.collect::<Result<_, _>>()?,
         })
     }

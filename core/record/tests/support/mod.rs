@@ -4,12 +4,13 @@
 use std::path::PathBuf;
 
 use wavetank_measure::{
-    Bytes, ConnCounts, Counters, ErrorClass, Histogram, Interval, PhaseSeries, StatusCounts, StepSeries,
-    TargetSeries, ThreadHealth, Wire,
+    Agreed, Bytes, ConnCounts, Counters, ErrorClass, Handshakes, Histogram, Interval, PhaseSeries,
+    StatusCounts, StepSeries, TargetSeries, ThreadHealth, Wire,
 };
 use wavetank_plan::{
     Arrivals, Close, Condition, ConnectionUse, EngineChoice, HttpPlan, HttpVersion, Key, Load, MaxOpenBy,
-    Nanos, Phase, Plan, Rate, RequestPlan, Scenario, SourceRange, StatusSet, Step, Target,
+    Nanos, Phase, Plan, Rate, RequestPlan, Scenario, SourceRange, StatusSet, Step, Target, TlsIdentity,
+    TlsPlan, TlsResume, TlsVersions,
 };
 
 /// Compares `actual` with the golden file `name`; `WAVETANK_GOLDEN=update` writes it instead.
@@ -77,6 +78,10 @@ impl Random {
                 target: 1,
                 connect: self.histogram(),
                 tls: self.histogram(),
+                handshakes: Handshakes {
+                    complete: (0..self.below(3)).map(|n| (agreed(n > 0), self.magnitude(40))).collect(),
+                    failed: self.magnitude(40),
+                },
             }],
             conns: self.conns(),
             bytes: Bytes { sent: self.magnitude(50), received: self.magnitude(50) },
@@ -187,8 +192,22 @@ pub(crate) fn interval() -> Interval {
     interval.phases.push(phase);
     let mut target = TargetSeries { phase: 1, target: 0, ..TargetSeries::default() };
     target.connect.record(88_000);
+    target.tls.record(1_250_000);
+    target.handshakes.add(&agreed(false), 1);
+    target.handshakes.failed = 1;
     interval.targets.push(target);
     interval
+}
+
+/// What a handshake may agree on.
+fn agreed(resumed: bool) -> Agreed {
+    Agreed {
+        version: "TLSv1.3".to_owned(),
+        cipher: "TLS_AES_128_GCM_SHA256".to_owned(),
+        group: if resumed { String::new() } else { "X25519".to_owned() },
+        alpn: "http/1.1".to_owned(),
+        resumed,
+    }
 }
 
 /// A plan with everything in it, and two planted secrets.
@@ -199,8 +218,9 @@ pub(crate) fn plan() -> Plan {
         seed: u64::MAX,
         targets: vec![Target {
             name: "localhost:8080".to_owned(),
-            url: "http://user:PLANTED-SECRET@localhost:8080/cart?a=b&c=%20".to_owned(),
+            url: "https://user:PLANTED-SECRET@localhost:8080/cart?a=b&c=%20".to_owned(),
             host: "localhost:8080".to_owned(),
+            server_name: Some("localhost".to_owned()),
             addresses: vec![
                 "127.0.0.1:8080".parse().expect("a good address"),
                 "[::1]:8080".parse().expect("a good address"),
@@ -216,6 +236,7 @@ pub(crate) fn plan() -> Plan {
             pipeline: 4,
             expect: StatusSet(vec![(200, 399), (404, 404)]),
         },
+        tls: Some(tls()),
         sources: vec![SourceRange {
             first: "127.0.0.2".parse().expect("a good address"),
             last: "127.0.0.9".parse().expect("a good address"),
@@ -236,6 +257,24 @@ pub(crate) fn plan() -> Plan {
         tags: [("host", "a: b"), ("empty", ""), ("number", "007")]
             .map(|(key, value)| (key.to_owned(), value.to_owned()))
             .into(),
+    }
+}
+
+fn tls() -> TlsPlan {
+    let cert = |base64: &str| format!("-----BEGIN CERTIFICATE-----\n{base64}\n-----END CERTIFICATE-----\n");
+    TlsPlan {
+        verify: true,
+        ca_pem: Some((cert("MIIBCg==") + &cert("MIIBCw==")).into_bytes()),
+        client: Some(TlsIdentity {
+            chain_pem: cert("MIIBDA==").into_bytes(),
+            key_pem: b"-----BEGIN PRIVATE KEY-----\nPLANTED-SECRET\n-----END PRIVATE KEY-----\n".to_vec(),
+        }),
+        sni: Some("localhost".to_owned()),
+        resume: TlsResume::User,
+        versions: TlsVersions::Both,
+        groups: vec!["X25519".to_owned()],
+        ciphers: Vec::new(),
+        alpn: vec!["http/1.1".to_owned()],
     }
 }
 

@@ -70,6 +70,7 @@ pub(crate) fn closed() -> RunRecord {
         wait_us: times(124_312, [0.4, 0.5, 0.9, 2.0, 8.0]),
         connect_us: times(50, [88.0, 120.0, 180.0, 180.0, 180.0]),
         generator: Generator {
+            connection_memory: None,
             cpu_user_s: Number(2.1),
             cpu_system_s: Number(5.4),
             peak_rss_bytes: 12_345_678,

@@ -42,6 +42,7 @@ pub(crate) fn plan() -> Plan {
             name: "localhost:8080".to_owned(),
             url: "http://localhost:8080/".to_owned(),
             host: "localhost:8080".to_owned(),
+            server_name: None,
             addresses: vec!["127.0.0.1:8080".parse().expect("a good address")],
         }],
         http: HttpPlan {
@@ -54,6 +55,7 @@ pub(crate) fn plan() -> Plan {
             pipeline: 1,
             expect: StatusSet(vec![(200, 399)]),
         },
+        tls: None,
         sources: Vec::new(),
         scenarios: vec![Scenario {
             name: String::new(),

@@ -53,7 +53,8 @@ fn words() {
 #[test]
 fn urls() {
     check(&[
-        ("https://localhost/", "tls_unsupported", Usage, "TLS", "http://localhost/"),
+        ("run https:localhost", "bad_url", Usage, "no URL", "https://localhost"),
+        ("https://me:secret@localhost/x", "url_user", Usage, "https://localhost/x", "--basic me:"),
         ("ftp://localhost/", "bad_scheme", Usage, "`ftp://`", "http://localhost/"),
         ("run http:localhost", "bad_url", Usage, "no URL", "http://localhost"),
         ("run http://", "bad_url", Usage, "no URL", "name a host"),
@@ -243,6 +244,7 @@ fn sample(option: &str) -> &'static str {
         "--seed" => "--seed 7",
         "--name" => "--name shop",
         "--tag" => "--tag a=b",
+        "--tls-resume" => "--tls-resume user",
         "--once" => "--once",
         "--no-keepalive" => "--no-keepalive",
         "--http 1.0" => "--http 1.0",

@@ -37,7 +37,7 @@ fn run_may_be_left_out() {
 fn nothing_given_is_nothing_set() {
     let args = run("localhost:8080/x");
     assert_eq!(args.options, RunOptions::default());
-    assert_eq!(args.url, TargetUrl { host: "localhost".into(), port: 8080, path: "/x".into() });
+    assert_eq!(args.url, TargetUrl { host: "localhost".into(), port: 8080, path: "/x".into(), tls: false });
     assert_eq!(
         (args.format, args.out.len(), args.no_archive, args.quiet),
         (OutputFormat::Text, 0, false, false)

@@ -5,7 +5,7 @@ use wavetank_plan::SecretText;
 use super::{error, run};
 
 /// Writes `text` to a file, runs `line` with its path for `@FILE`, and hands the path on for cleaning.
-fn with_file<T>(name: &str, text: &[u8], line: &str, read: impl Fn(&str) -> T) -> T {
+pub(super) fn with_file<T>(name: &str, text: &[u8], line: &str, read: impl Fn(&str) -> T) -> T {
     let path = std::env::temp_dir().join(format!("wavetank-cli-{}-{name}", std::process::id()));
     std::fs::write(&path, text).unwrap();
     let result = read(&line.replace("FILE", &path.to_string_lossy()));

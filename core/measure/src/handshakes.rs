@@ -1,0 +1,60 @@
+//! [`Handshakes`]: TLS handshakes, by what they agreed on.
+
+/// What one handshake agreed on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Agreed {
+    /// Version, e.g. `TLSv1.3`.
+    pub version: String,
+    /// Cipher suite, e.g. `TLS_AES_128_GCM_SHA256`.
+    pub cipher: String,
+    /// Key exchange group, e.g. `X25519`; empty where none took place.
+    pub group: String,
+    /// Application protocol, e.g. `http/1.1`; empty if none was chosen.
+    pub alpn: String,
+    /// The session of an earlier connection was resumed.
+    pub resumed: bool,
+}
+
+/// Handshakes that came to an end. What can be agreed on is bounded by what the plan offers, so a short list
+/// does.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Handshakes {
+    /// Complete ones, by what they agreed on; sorted once merged.
+    pub complete: Vec<(Agreed, u64)>,
+    /// Begun on a connection that was open, and never completed.
+    pub failed: u64,
+}
+
+impl Handshakes {
+    /// Count `n` complete handshakes.
+    pub fn add(&mut self, agreed: &Agreed, n: u64) {
+        match self.complete.iter_mut().find(|(known, _)| known == agreed) {
+            Some((_, count)) => *count += n,
+            None => self.complete.push((agreed.clone(), n)),
+        }
+    }
+
+    /// Add another's counts.
+    pub fn merge(&mut self, other: &Self) {
+        for (agreed, n) in &other.complete {
+            self.add(agreed, *n);
+        }
+        self.complete.sort_unstable();
+        self.failed += other.failed;
+    }
+
+    /// Complete ones.
+    pub fn count(&self) -> u64 {
+        self.complete.iter().map(|(_, n)| n).sum()
+    }
+
+    /// Of them, those that resumed a session.
+    pub fn resumed(&self) -> u64 {
+        self.complete.iter().filter(|(agreed, _)| agreed.resumed).map(|(_, n)| n).sum()
+    }
+
+    /// Whether there was none.
+    pub fn is_empty(&self) -> bool {
+        self.complete.is_empty() && self.failed == 0
+    }
+}

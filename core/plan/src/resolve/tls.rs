@@ -1,0 +1,174 @@
+//! The TLS of a plain run: options and URL become a [`TlsPlan`], or one clear refusal.
+
+use crate::pem::{self, PemFault};
+use crate::tls_words::{cipher, group, is_of_tls13};
+use crate::{
+    PemFile, RunOptions, TargetUrl, TlsIdentity, TlsOptions, TlsPlan, TlsResume, TlsVersions, UserError,
+};
+
+/// What is offered unless told otherwise (RFC 7301): the protocol we speak.
+const ALPN: &str = "http/1.1";
+/// Longest protocol name (RFC 7301 §3.1).
+const ALPN_BYTES_MAX: usize = 255;
+
+/// How TLS is spoken with `url`; `None` with a URL that wants none.
+pub(super) fn tls_plan(options: &RunOptions, url: &TargetUrl) -> Result<Option<TlsPlan>, UserError> {
+    let tls = &options.tls;
+    if !url.tls {
+        return in_the_clear(tls, url);
+    }
+    contradictions(tls)?;
+    let versions = tls.version.unwrap_or_default();
+    let ciphers: Vec<String> = tls.ciphers.iter().map(|word| cipher(word)).collect();
+    check_ciphers(&ciphers, versions)?;
+    if let Some(sni) = &tls.sni {
+        check_sni(sni)?;
+    }
+    if let Some(file) = &tls.ca {
+        let hint = "the certificates to trust, in PEM: --cacert ca.pem";
+        pem::certificates(&file.bytes).map_err(|fault| bad_pem("--cacert", file, fault, hint))?;
+    }
+    Ok(Some(TlsPlan {
+        verify: !tls.insecure,
+        ca_pem: tls.ca.as_ref().map(|file| file.bytes.clone()),
+        client: tls.cert.as_ref().map(|cert| identity(cert, tls.key.as_ref())).transpose()?,
+        sni: tls.sni.clone(),
+        resume: tls.resume.unwrap_or_default(),
+        versions,
+        groups: tls.groups.iter().map(|word| group(word)).collect(),
+        ciphers,
+        alpn: alpn(tls)?,
+    }))
+}
+
+/// The name in the handshake: what `--sni` says, or the URL's host wherever connections go.
+pub(super) fn server_name(options: &RunOptions, url: &TargetUrl) -> Option<String> {
+    url.tls.then(|| options.tls.sni.clone().unwrap_or_else(|| url.host.clone()))
+}
+
+/// What must be known of `plan` before the numbers are read.
+pub(super) fn remarks(plan: &TlsPlan, once: bool, remarks: &mut Vec<String>) {
+    if !once {
+        remarks.push(
+            match plan.resume {
+                TlsResume::Never => {
+                    "every TLS handshake is a full one (--tls-resume user or shared resumes sessions)"
+                }
+                TlsResume::User => "TLS sessions are resumed, each user its own",
+                TlsResume::Shared => {
+                    "TLS sessions are resumed from one cache for all connections of a load thread"
+                }
+            }
+            .to_owned(),
+        );
+    }
+    if !plan.verify {
+        remarks.push("--insecure: any certificate is taken, nobody is proved to be who he says".to_owned());
+    }
+}
+
+/// A URL without TLS takes no option of TLS.
+fn in_the_clear(tls: &TlsOptions, url: &TargetUrl) -> Result<Option<TlsPlan>, UserError> {
+    let Some(first) = tls.given().first().copied() else { return Ok(None) };
+    let secure = TargetUrl { tls: true, ..url.clone() };
+    // The port of `http` is of no use to `https`.
+    let secure = if url.port == 80 { TargetUrl { port: 443, ..secure } } else { secure };
+    let message = format!("{first} means nothing without TLS, and {} is spoken to in the clear", url.url());
+    Err(UserError::usage("conflict", message, format!("with TLS: {}; or leave {first} out", secure.url())))
+}
+
+fn contradictions(tls: &TlsOptions) -> Result<(), UserError> {
+    let conflict = |message: &str, hint: &str| Err(UserError::usage("conflict", message, hint));
+    if tls.insecure && tls.ca.is_some() {
+        let hint = "--cacert says whom to trust, --insecure that anybody is taken; keep one";
+        return conflict("--insecure and --cacert exclude each other", hint);
+    }
+    if tls.key.is_some() && tls.cert.is_none() {
+        return conflict("--key means nothing without --cert", "--cert FILE --key FILE");
+    }
+    if let (Some(cert), Some(_)) = (&tls.cert, &tls.key)
+        && pem::check_key(&cert.bytes).is_ok()
+    {
+        let message = format!("--cert {} holds a private key, and --key names another", cert.name);
+        return conflict(&message, "leave --key out, or take the key out of the certificate's file");
+    }
+    Ok(())
+}
+
+/// The certificate with its key, from its own file or from the certificate's.
+fn identity(cert: &PemFile, key: Option<&PemFile>) -> Result<TlsIdentity, UserError> {
+    pem::certificates(&cert.bytes)
+        .map_err(|fault| bad_pem("--cert", cert, fault, "a certificate chain in PEM, our own first"))?;
+    let (option, file) = key.map_or(("--cert", cert), |key| ("--key", key));
+    match pem::check_key(&file.bytes) {
+        Ok(()) => Ok(TlsIdentity { chain_pem: cert.bytes.clone(), key_pem: file.bytes.clone() }),
+        Err(PemFault::Missing) if key.is_none() => {
+            let message = format!("--cert {} holds no private key, and --key is not given", cert.name);
+            Err(UserError::usage("conflict", message, format!("--cert {} --key FILE", cert.name)))
+        }
+        Err(fault @ PemFault::Encrypted) => {
+            Err(bad_pem(option, file, fault, "a key without a password: openssl pkey -in KEY -out PLAIN"))
+        }
+        Err(fault) => Err(bad_pem(option, file, fault, "the private key in PEM: PKCS#8, PKCS#1 or SEC1")),
+    }
+}
+
+fn bad_pem(option: &str, file: &PemFile, fault: PemFault, hint: &str) -> UserError {
+    let what = if option == "--key" { "no private key" } else { "no certificate" };
+    let why = match fault {
+        PemFault::Missing => format!("there is {what} in it"),
+        fault => fault.to_string(),
+    };
+    UserError::usage("bad_pem", format!("{option} {}: {why}", file.name), hint)
+}
+
+/// A suite of a version that is not spoken would never be used.
+fn check_ciphers(ciphers: &[String], versions: TlsVersions) -> Result<(), UserError> {
+    let unused = |cipher: &&String| match versions {
+        TlsVersions::Both => false,
+        TlsVersions::Tls12 => is_of_tls13(cipher),
+        TlsVersions::Tls13 => !is_of_tls13(cipher),
+    };
+    let Some(cipher) = ciphers.iter().find(unused) else { return Ok(()) };
+    let (spoken, other) = if versions == TlsVersions::Tls12 { ("1.2", "1.3") } else { ("1.3", "1.2") };
+    let message = format!("--tls-ciphers {cipher} belongs to TLS {other}, and --tls {spoken} speaks no such");
+    Err(UserError::usage("conflict", message, format!("leave --tls out, or --tls {other}")))
+}
+
+/// A host's name: addresses are never sent in the handshake (RFC 6066 §3).
+fn check_sni(sni: &str) -> Result<(), UserError> {
+    let bad = |why: &str, hint: &str| {
+        Err(UserError::usage("bad_sni", format!("--sni `{sni}` {why}"), hint.to_owned()))
+    };
+    if sni.parse::<std::net::IpAddr>().is_ok() {
+        return bad("is an address, and a handshake names no addresses", "put the address into the URL");
+    }
+    let letter = |b: u8| b.is_ascii_alphanumeric() || b"-_.".contains(&b);
+    if sni.is_empty() || sni.len() > 253 || !sni.bytes().all(letter) {
+        return bad("is no name of a host", "a name alone, without port: --sni shop.example");
+    }
+    Ok(())
+}
+
+/// What is offered; never a protocol that we could not speak if the target chose it.
+fn alpn(tls: &TlsOptions) -> Result<Vec<String>, UserError> {
+    let Some(words) = &tls.alpn else { return Ok(vec![ALPN.to_owned()]) };
+    if words.iter().any(|word| word == "h2" || word == "h3") {
+        return Err(UserError::usage(
+            "value_later",
+            format!(
+                "--alpn {}: the target could choose HTTP/2, which comes with a later version",
+                words.join(",")
+            ),
+            "--alpn http/1.1, which is the default",
+        ));
+    }
+    let bad = |word: &&String| {
+        word.is_empty() || word.len() > ALPN_BYTES_MAX || word.bytes().any(|b| !b.is_ascii_graphic())
+    };
+    if let Some(word) = words.iter().find(bad) {
+        let hint = "--alpn http/1.1, or --alpn none to offer nothing";
+        return Err(UserError::usage("bad_alpn", format!("--alpn `{word}` is no protocol's name"), hint));
+    }
+    Ok(words.clone())
+}
