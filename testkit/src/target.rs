@@ -179,6 +179,7 @@ fn accept_all(listener: &TcpListener, shared: &Arc<Shared>) {
             truth.open_peak = truth.open_peak.max(truth.open);
             truth.accepted.push(at);
             *truth.sources.entry(from.ip()).or_default() += 1;
+            *truth.peers.entry(from).or_default() += 1;
             truth.connections
         });
         let stream = Arc::new(stream);

@@ -1,7 +1,7 @@
 //! [`Truth`]: what a scripted target has seen, exactly.
 
 use std::collections::BTreeMap;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use crate::Stamp;
@@ -48,6 +48,8 @@ pub struct Truth {
     pub arrivals: Vec<Arrival>,
     /// Connections per address they came from.
     pub sources: BTreeMap<IpAddr, u64>,
+    /// Connections per address and port they came from.
+    pub peers: BTreeMap<SocketAddr, u64>,
     /// When each connection was accepted.
     pub accepted: Vec<Stamp>,
 }

@@ -2,6 +2,8 @@
 
 use std::net::IpAddr;
 
+use crate::Ports;
+
 /// Facts about the host that sends the load, gathered by the caller before resolving.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostFacts {
@@ -13,6 +15,9 @@ pub struct HostFacts {
     pub files_max: u64,
     /// First and last port the kernel picks from for outgoing connections.
     pub port_range: (u16, u16),
+    /// Ports that we may bind for outgoing connections: those of `port_range` that are neither reserved nor
+    /// listened on.
+    pub ports: Ports,
     /// Addresses of this host's interfaces.
     pub addresses: Vec<IpAddr>,
     /// Networks routed as local (e.g. 127.0.0.0/8): any address inside can be bound.

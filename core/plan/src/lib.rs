@@ -17,6 +17,7 @@ mod network;
 mod options;
 pub mod pem;
 mod plan;
+mod ports;
 pub mod quantity;
 mod rate;
 pub mod redact;
@@ -41,8 +42,9 @@ pub use network::Network;
 pub use options::{DnsUse, IpFamily, RunOptions, SecretText};
 pub use plan::{
     Arrivals, Close, ConnectionUse, EngineChoice, HttpPlan, HttpVersion, Key, Load, MaxOpenBy, Phase, Plan,
-    RequestPlan, Scenario, SourceRange, StatusSet, Step, Target,
+    RequestPlan, Scenario, SourceOrder, SourceRange, SourcesPlan, StatusSet, Step, Target,
 };
+pub use ports::Ports;
 pub use rate::Rate;
 pub use resolve::{Resolved, resolve};
 pub use sources::parse_sources;

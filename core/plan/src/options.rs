@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::{
-    AllowTarget, Arrivals, Close, Condition, ConnectTo, EngineChoice, HttpVersion, Nanos, Rate, SourceRange,
+    AllowTarget, Arrivals, Close, Condition, ConnectTo, EngineChoice, HttpVersion, Nanos, Rate, SourcesPlan,
     StatusSet, TlsOptions,
 };
 
@@ -61,8 +61,8 @@ pub struct RunOptions {
     pub threads: Option<u32>,
     /// `--engine`.
     pub engine: Option<EngineChoice>,
-    /// `--source`, in the order given; empty: the kernel chooses.
-    pub sources: Vec<SourceRange>,
+    /// `--source`: the addresses as given, or those that `auto` stands for.
+    pub sources: SourcesPlan,
     /// `--connect-to`: go elsewhere than the URL's host and port say.
     pub connect_to: Vec<ConnectTo>,
     /// `--dns`.

@@ -18,8 +18,8 @@ pub struct Plan {
     pub http: HttpPlan,
     /// How TLS is spoken; `None` where every target is spoken to in the clear.
     pub tls: Option<TlsPlan>,
-    /// Source addresses to bind; empty: the kernel chooses.
-    pub sources: Vec<SourceRange>,
+    /// Source addresses to bind.
+    pub sources: SourcesPlan,
     /// What a virtual user does. A plain URL run has one scenario of one step.
     pub scenarios: Vec<Scenario>,
     /// Stretches of load, in order of their start. Warm-up, if any, ends at 0.
@@ -129,6 +129,32 @@ impl StatusSet {
     pub fn contains(&self, status: u16) -> bool {
         self.0.iter().any(|&(low, high)| (low..=high).contains(&status))
     }
+}
+
+/// Source addresses to bind. With any, the engine chooses the port too: it owns its pairs of address and port.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SourcesPlan {
+    /// Which; empty: the kernel chooses address and port.
+    pub ranges: Vec<SourceRange>,
+    /// In which order they are used.
+    pub order: SourceOrder,
+}
+
+impl SourcesPlan {
+    /// Whether the kernel chooses.
+    pub fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+}
+
+/// In which order source addresses are used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SourceOrder {
+    /// One after the other, round and round: load that comes from many addresses.
+    #[default]
+    InTurn,
+    /// All ports of one before the next: as few addresses as possible.
+    FillFirst,
 }
 
 /// A range of source addresses, first to last inclusive, one family.

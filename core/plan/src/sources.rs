@@ -49,7 +49,11 @@ pub fn parse_sources(text: &str) -> Result<Vec<SourceRange>, UserError> {
 
 fn parse_one(word: &str) -> Result<SourceRange, UserError> {
     let bad = |why: &str| {
-        let hint = "a network 10.0.8.0/28, a range 10.0.8.1-10.0.8.14, or an address, joined by commas";
+        let hint = if word == "auto" {
+            "auto stands alone: it means all addresses of the interface towards the target"
+        } else {
+            "auto, or a network 10.0.8.0/28, a range 10.0.8.1-10.0.8.14, an address, joined by commas"
+        };
         UserError::usage("bad_source", format!("`{word}` {why}"), hint)
     };
     if let Some(network) = Network::parse(word) {

@@ -2,7 +2,9 @@
 
 use std::net::SocketAddr;
 
-use wavetank_plan::{AllowTarget, ConnectTo, ExitCode, Guard, Network, StatusSet, TargetUrl, parse_sources};
+use wavetank_plan::{
+    AllowTarget, ConnectTo, ExitCode, Guard, Network, Ports, StatusSet, TargetUrl, parse_sources,
+};
 
 #[test]
 fn urls() {
@@ -53,6 +55,22 @@ fn networks() {
     for bad in ["10.0.0.0/33", "::/129", "10.0.0/8", "10.0.0.0/-1", "name/8", "", "10.0.0.0/"] {
         assert_eq!(Network::parse(bad), None, "{bad}");
     }
+}
+
+#[test]
+fn ports_without_some() {
+    let check = |taken: &[(u16, u16)], left: &[u16]| {
+        let ports = Ports::range(10, 20).without(taken);
+        assert_eq!(ports.iter().collect::<Vec<_>>(), left, "{taken:?}");
+        assert_eq!(ports.count(), left.len() as u64);
+    };
+    check(&[], &[10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20]);
+    check(&[(0, 12), (15, 15), (15, 18), (20, 65_535)], &[13, 14, 19]);
+    check(&[(21, 65_535), (0, 9), (5, 3)], &[10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20]);
+    check(&[(0, 65_535)], &[]);
+    check(&[(11, 19), (12, 13), (9, 10)], &[20]);
+    assert_eq!(Ports::range(9, 3), Ports::default());
+    assert_eq!(Ports::range(0, 65_535).without(&[(0, 0), (65_535, 65_535)]).count(), 65_534);
 }
 
 #[test]

@@ -4,8 +4,8 @@ use std::net::{IpAddr, SocketAddr};
 
 use wavetank_plan::{
     Close, Condition, ConnectTo, ConnectionUse, HostFacts, HttpVersion, IpFamily, Load, MaxOpenBy, Nanos,
-    Plan, Rate, Resolved, RunOptions, SecretText, SourceRange, StatusSet, TargetUrl, implicit_thresholds,
-    resolve,
+    Plan, Rate, Resolved, RunOptions, SecretText, SourceRange, SourcesPlan, StatusSet, TargetUrl,
+    implicit_thresholds, resolve,
 };
 
 /// Eight CPUs, 16 GB, a million files, a /28 of addresses.
@@ -15,6 +15,7 @@ fn host() -> HostFacts {
         memory_available_bytes: 16 << 30,
         files_max: 1 << 20,
         port_range: (32_768, 60_999),
+        ports: wavetank_plan::Ports::range(32_768, 60_999),
         addresses: (1..15).map(|last| IpAddr::from([10, 0, 8, last])).collect(),
         local_networks: vec![(IpAddr::from([127, 0, 0, 0]), 8)],
         kernel: "6.18.44".to_owned(),
@@ -190,11 +191,15 @@ fn max_open_is_what_the_host_allows_and_says_why() {
     assert_eq!(of(10, own.clone(), &host()), (50_000, MaxOpenBy::Plan, 28_232), "excess waits for the pool");
     let pool = RunOptions { connections: Some(100), ..options() };
     assert_eq!(of(100, pool, &small_files), (6_000, MaxOpenBy::Plan, 100), "files bound the pool alone");
-    let loopback = RunOptions { sources: vec![range("127.0.0.1", "127.0.0.100")], ..options() };
+    let loopback = RunOptions { sources: from(range("127.0.0.1", "127.0.0.100")), ..options() };
     assert_eq!(of(1_000, loopback, &host()), (60_000, MaxOpenBy::Plan, 60_000));
     let cap = HostFacts { files_max: 1 << 40, memory_available_bytes: 1 << 50, ..host() };
-    let everywhere = RunOptions { sources: vec![range("127.0.0.1", "127.255.0.0")], ..options() };
+    let everywhere = RunOptions { sources: from(range("127.0.0.1", "127.255.0.0")), ..options() };
     assert_eq!(of(1_000_000, everywhere, &cap).0, 16_000_000);
+}
+
+fn from(range: SourceRange) -> SourcesPlan {
+    SourcesPlan { ranges: vec![range], ..SourcesPlan::default() }
 }
 
 fn range(first: &str, last: &str) -> SourceRange {
@@ -212,13 +217,13 @@ fn too_many_connections_are_refused_with_the_cure() {
     let many = |connections| RunOptions { connections: Some(connections), ..options() };
     let (code, exit, hint) = refusal(many(60_000), &host());
     assert_eq!((code, exit), ("no_source_address", 5));
-    assert!(hint.contains("--source 127.0.0.1-3"), "{hint}");
+    assert!(hint.contains("--source auto"), "{hint}");
     let (code, exit, hint) = refusal(many(2_000_000), &host());
     assert_eq!((code, exit), ("no_files", 5));
     assert!(hint.contains("sysctl fs.nr_open=2000132; ulimit -n 2000132"), "{hint}");
     let small = HostFacts { memory_available_bytes: 64 << 20, ..host() };
     assert_eq!(refusal(many(5_000), &small).0, "no_memory");
-    let sourced = RunOptions { sources: vec![range("127.0.0.1", "127.0.0.3")], ..many(60_000) };
+    let sourced = RunOptions { sources: from(range("127.0.0.1", "127.0.0.3")), ..many(60_000) };
     assert_eq!(plan(&sourced).phases[0].connections, 60_000);
 }
 
@@ -231,7 +236,7 @@ fn addresses_of_the_wrong_family_are_left_out() {
     };
     assert_eq!(of(options()), both);
     assert_eq!(of(RunOptions { ip: Some(IpFamily::V6), ..options() }), both[1..]);
-    assert_eq!(of(RunOptions { sources: vec![range("10.0.8.1", "10.0.8.14")], ..options() }), both[..1]);
+    assert_eq!(of(RunOptions { sources: from(range("10.0.8.1", "10.0.8.14")), ..options() }), both[..1]);
 }
 
 #[test]

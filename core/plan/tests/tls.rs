@@ -4,8 +4,8 @@ use std::net::{IpAddr, SocketAddr};
 
 use wavetank_plan::pem::{self, PemFault};
 use wavetank_plan::{
-    HostFacts, PemFile, Plan, Resolved, RunOptions, TargetUrl, TlsOptions, TlsResume, TlsVersions, UserError,
-    resolve,
+    HostFacts, PemFile, Plan, Resolved, RunOptions, SourcesPlan, TargetUrl, TlsOptions, TlsResume,
+    TlsVersions, UserError, resolve,
 };
 
 /// Sections whose content nobody looks at here: only the frame of a PEM is this crate's.
@@ -30,6 +30,7 @@ fn on(url: &str, options: &RunOptions) -> Result<Resolved, UserError> {
         memory_available_bytes: 16 << 30,
         files_max: 1 << 20,
         port_range: (32_768, 60_999),
+        ports: wavetank_plan::Ports::range(32_768, 60_999),
         addresses: vec![IpAddr::from([127, 0, 0, 1])],
         local_networks: vec![(IpAddr::from([127, 0, 0, 0]), 8)],
         kernel: String::new(),
@@ -218,8 +219,12 @@ fn nothing_of_a_key_is_shown() {
 fn memory_is_planned_for_tls() {
     let many = || RunOptions { connections: Some(300_000), ..RunOptions::default() };
     let sources = || wavetank_plan::parse_sources("127.0.0.0/8").expect("sources");
-    let plain = RunOptions { sources: sources(), ..many() };
+    let plain = RunOptions { sources: SourcesPlan { ranges: sources(), ..SourcesPlan::default() }, ..many() };
     assert!(on("http://localhost/", &plain).is_ok());
-    let error = on("https://localhost/", &RunOptions { sources: sources(), ..many() }).expect_err("too many");
+    let error = on(
+        "https://localhost/",
+        &RunOptions { sources: SourcesPlan { ranges: sources(), ..SourcesPlan::default() }, ..many() },
+    )
+    .expect_err("too many");
     assert_eq!(error.code, "no_memory", "{error}");
 }

@@ -54,7 +54,7 @@ fn plan(load: Load) -> Plan {
             expect: StatusSet(vec![(200, 399)]),
         },
         tls: None,
-        sources: Vec::new(),
+        sources: wavetank_plan::SourcesPlan::default(),
         scenarios: vec![Scenario {
             name: String::new(),
             connection: ConnectionUse::Shared,

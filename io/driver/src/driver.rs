@@ -30,7 +30,8 @@ impl Setup {
 pub struct Dial {
     /// The peer.
     pub to: SocketAddr,
-    /// Our own address; `None`: the kernel chooses, port 0: it chooses the port.
+    /// Our own address; `None`: the kernel chooses, port 0: it chooses the port. A port that is named may be in
+    /// `TIME_WAIT` towards `to`, or in use towards other peers, as long as this driver's kind used it.
     pub from: Option<SocketAddr>,
     /// Whose TLS this is; drivers without TLS take no notice.
     pub tls: Option<DialTls>,

@@ -47,10 +47,14 @@ pub(crate) fn bind(socket: &OwnedFd, at: SocketAddr) -> Result<(), Errno> {
 }
 
 /// Bind as a source address for connecting.
+///
+/// One port may serve several peers at once, and the same peer again while the `TIME_WAIT` of its last connection
+/// lasts: Linux allows both where every socket on the port was marked so.
 pub(crate) fn bind_source(socket: &OwnedFd, from: SocketAddr) -> Result<(), Errno> {
     if from.port() == 0 {
         set_option(socket, libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, 1)?;
     }
+    set_option(socket, libc::SOL_SOCKET, libc::SO_REUSEADDR, 1)?;
     bind(socket, from)
 }
 

@@ -21,7 +21,7 @@ use crate::recorder::Recorder;
 use crate::requests::Requests;
 use crate::seat::{Flight, Seat, State};
 use crate::slab::Id;
-use crate::sources::Sources;
+use crate::sources::{Sources, Tuple};
 use timeouts::Timer;
 
 /// What came of a request.
@@ -32,6 +32,8 @@ pub(crate) enum Outcome {
     Answered(Id, Answer, Nanos, Nanos),
     /// It was not answered.
     Broken(Id, Failure, Nanos),
+    /// It cannot be sent: every source address is in use or rests.
+    Dropped(Id, Nanos),
 }
 
 /// See the module's description.
@@ -52,7 +54,6 @@ pub(crate) struct Connections<D> {
     opening: usize,
     /// Connections for this phase are still to be opened for those who wait.
     opening_more: Option<u16>,
-    next_address: usize,
     /// When the last send returned.
     sent_until: Nanos,
     pub(crate) outcomes: VecDeque<Outcome>,
@@ -64,16 +65,15 @@ impl<D: Driver> Connections<D> {
         clock: Clock,
         plan: Arc<Plan>,
         requests: Arc<Requests>,
+        sources: Sources,
         seats: usize,
-        thread: u64,
-        threads: u64,
     ) -> Self {
         Self {
             driver,
             clock,
             requests,
             last_answer: LastAnswer::new(),
-            sources: Sources::new(&plan.sources, thread, threads),
+            sources,
             timers: Timers::new(),
             seats: (0..seats).map(|_| Seat::new()).collect(),
             seat_of_slot: Vec::new(),
@@ -82,8 +82,6 @@ impl<D: Driver> Connections<D> {
             pipeline: plan.http.pipeline as usize,
             opening: 0,
             opening_more: None,
-            // Threads start at different addresses of a target with several.
-            next_address: thread as usize,
             sent_until: Nanos(i64::MIN),
             plan,
             outcomes: VecDeque::new(),
@@ -172,11 +170,7 @@ impl<D: Driver> Connections<D> {
         match event {
             Event::Received(link, len) => self.received(link, len, at, rec),
             Event::Connected(link) => self.connected(link, at, rec),
-            Event::ConnectFailed(link, errno) => {
-                let seat = self.seat_of(link);
-                self.open_failed(seat, failure::of_connect(errno), at, rec);
-                self.open_for_waiting(self.seats[seat as usize].phase, rec);
-            }
+            Event::ConnectFailed(link, errno) => self.connect_failed(self.seat_of(link), errno, at, rec),
             Event::Ended(link, how) => self.ended(self.seat_of(link), how, at, rec),
             Event::Secured(_) | Event::Flushed(_) | Event::Woken => {}
             Event::Accepted(..) | Event::AcceptFailed(..) => {
@@ -288,6 +282,7 @@ impl<D: Driver> Connections<D> {
         let entry = &mut self.seats[seat as usize];
         if let Some(link) = entry.link.take() {
             self.driver.close(link, close);
+            self.sources.release(std::mem::replace(&mut entry.tuple, Tuple::KERNELS), at);
         }
         entry.state = State::Closed;
         entry.replaces_lost = lost;

@@ -3,6 +3,7 @@
 //! Counts and times every request; outlives connections when a request is tried again. Knows no pacing:
 //! it is told *when* and tells back when a request is resolved.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use wavetank_driver::Driver;
@@ -55,6 +56,10 @@ pub(crate) struct Resolved {
     pub(crate) done: bool,
 }
 
+/// A user whose request was dropped for want of a source address is ready again after this time: sooner,
+/// nothing can have changed, and drops without end would say nothing.
+const PAUSE: Nanos = Nanos::from_millis(10);
+
 /// See the module's description.
 pub(crate) struct Exchanges<D> {
     pub(crate) connections: Connections<D>,
@@ -65,6 +70,8 @@ pub(crate) struct Exchanges<D> {
     /// The first failure of each class.
     samples: Vec<Sample>,
     sampled: [bool; ErrorClass::ALL.len()],
+    /// Users who pause, and until when.
+    paused: VecDeque<(Nanos, Owner)>,
     /// When the last request was resolved.
     pub(crate) resolved_last: Nanos,
 }
@@ -78,6 +85,7 @@ impl<D: Driver> Exchanges<D> {
             max_open,
             samples: Vec::new(),
             sampled: [false; ErrorClass::ALL.len()],
+            paused: VecDeque::new(),
             resolved_last: Nanos::ZERO,
         }
     }
@@ -139,6 +147,7 @@ impl<D: Driver> Exchanges<D> {
                     self.answered(exchange, answer, first_byte, at, rec)
                 }
                 Outcome::Broken(exchange, failure, at) => self.broken(exchange, failure, at, rec),
+                Outcome::Dropped(exchange, at) => self.unsent(exchange, at, rec),
             };
             if resolved.is_some() {
                 return resolved;
@@ -202,6 +211,32 @@ impl<D: Driver> Exchanges<D> {
         rec.failed(offered.key, failure.class, lag, waited, None);
         self.sample(Sample::new(offered.key, failure.class, at, waited).with_failure(&failure));
         Some(self.resolve(offered, at, false))
+    }
+
+    /// There is no source address for it. One that was sent before, on a connection since lost, has failed.
+    fn unsent(&mut self, exchange: Id, at: Nanos, rec: &mut Recorder) -> Option<Resolved> {
+        if self.slab.get_mut(exchange)?.sent.is_some() {
+            return self.broken(exchange, Failure::of(ErrorClass::NoSourceAddress), at, rec);
+        }
+        let Exchange { offered, .. } = self.slab.remove(exchange)?;
+        rec.dropped(offered.key, DropReason::NoSourceAddress);
+        let resolved = self.resolve(offered, at, false);
+        if let Owner::User(_) = offered.owner {
+            self.paused.push_back((at.after(PAUSE), offered.owner));
+            return None;
+        }
+        Some(resolved)
+    }
+
+    /// When a user has paused long enough.
+    pub(crate) fn next_pause_end(&self) -> Option<Nanos> {
+        self.paused.front().map(|&(until, _)| until)
+    }
+
+    /// A user who has paused long enough at `now`.
+    pub(crate) fn take_paused(&mut self, now: Nanos) -> Option<Resolved> {
+        let (_, owner) = self.paused.pop_front_if(|&mut (until, _)| until <= now)?;
+        Some(Resolved { owner, at: now, done: false })
     }
 
     #[inline]

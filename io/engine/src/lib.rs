@@ -29,4 +29,5 @@ mod worker;
 pub use collector::{Collector, Merged};
 pub use messages::{Change, Command, Message, Sample, SealedInterval};
 pub use probe::{Probe, ProbeAnswer, ProbeFailure};
+pub use sources::SourcePorts;
 pub use threads::LoadThreads;

@@ -4,12 +4,13 @@ use std::net::SocketAddr;
 
 use wavetank_driver::{Clock, ConnId, Dial, Driver, Ended, Epoll, Errno, Event, Setup};
 use wavetank_measure::ErrorClass;
-use wavetank_plan::{Close, HttpVersion, Nanos, Plan};
+use wavetank_pace::Share;
+use wavetank_plan::{Close, HttpVersion, Nanos, Plan, Ports};
 use wavetank_wire::h1::{Eof, Limits, ResponseHead, ResponseReader, ResponseSink, Version};
 
 use crate::failure::{self, Failure};
 use crate::requests::Requests;
-use crate::sources::Sources;
+use crate::sources::{SourcePorts, Sources};
 
 /// Most of the body that is kept; the rest is counted.
 const BODY_KEPT_BYTES: usize = 1 << 20;
@@ -101,16 +102,7 @@ impl<'a> Probe<'a> {
         };
         let mut driver =
             Epoll::new(&Setup::small(self.clock)).map_err(|errno| attempt.no(failure::of_connect(errno)))?;
-        let mut sources = Sources::new(&self.plan.sources, 0, 1);
-        // A source whose ports are used up is no reason against the others.
-        let mut conn = driver.connect(&Dial { from: sources.next_for(address), ..Dial::plain(address) });
-        for _ in 1..SOURCES_TRIED_MAX {
-            if conn != Err(Errno(libc::EADDRNOTAVAIL)) {
-                break;
-            }
-            conn = driver.connect(&Dial { from: sources.next_for(address), ..Dial::plain(address) });
-        }
-        let conn = conn.map_err(|errno| attempt.no(failure::of_connect(errno)))?;
+        let conn = attempt.dial(&mut driver, self.plan, request.target)?;
         let connected = attempt.connect(&mut driver, begun.after(self.plan.http.connect_timeout))?;
         let sent = self.clock.now();
         driver
@@ -161,6 +153,26 @@ struct Attempt<'a> {
 }
 
 impl Attempt<'_> {
+    /// Start connecting. The kernel chooses the port; a source whose ports are used up is no reason against the
+    /// others.
+    fn dial(&mut self, driver: &mut Epoll, plan: &Plan, target: u16) -> Result<ConnId, ProbeFailure> {
+        let any_port = SourcePorts::new(&Ports::range(0, 0), 0);
+        let mut sources = Sources::new(plan, &any_port, Share::WHOLE, 0);
+        let mut refused = Errno(libc::EADDRNOTAVAIL);
+        for _ in 0..SOURCES_TRIED_MAX {
+            let Some(route) = sources.next(target, self.begun) else { break };
+            self.address = route.to;
+            match driver.connect(&Dial { from: route.from, ..Dial::plain(route.to) }) {
+                Ok(conn) => return Ok(conn),
+                Err(errno) => refused = errno,
+            }
+            if refused != Errno(libc::EADDRNOTAVAIL) {
+                break;
+            }
+        }
+        Err(self.no(failure::of_connect(refused)))
+    }
+
     fn no(&self, failure: Failure) -> ProbeFailure {
         let detail = match (failure.errno, failure.detail) {
             (Some(errno), _) => errno.to_string(),

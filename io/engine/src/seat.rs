@@ -7,6 +7,7 @@ use wavetank_plan::Nanos;
 use wavetank_wire::h1::ResponseReader;
 
 use crate::slab::Id;
+use crate::sources::Tuple;
 
 /// A request on its way through a connection.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +40,10 @@ pub(crate) struct Seat {
     pub(crate) state: State,
     pub(crate) link: Option<ConnId>,
     pub(crate) target: u16,
+    /// Address and port of our own that the connection has, if we chose them.
+    pub(crate) tuple: Tuple,
+    /// Tuples the kernel refused in the present opening.
+    pub(crate) refused: u8,
     /// The phase that wanted the connection.
     pub(crate) phase: u16,
     /// Sent and unanswered, in order.
@@ -64,6 +69,8 @@ impl Seat {
             state: State::Closed,
             link: None,
             target: 0,
+            tuple: Tuple::KERNELS,
+            refused: 0,
             phase: 0,
             flights: VecDeque::new(),
             waiting: VecDeque::new(),

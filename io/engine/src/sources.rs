@@ -1,93 +1,181 @@
-//! [`Sources`]: which source address the next connection binds.
+//! [`Sources`]: where connections go to, and from which (address, port) pair.
+//!
+//! Given addresses to come from, a load thread owns its pairs: it binds one of its own before it connects, so
+//! that the kernel never searches for a free port, which takes milliseconds once most are in use. A pair, with
+//! the target's address a *tuple*, is used for one connection at a time and then rests. The kernel takes a
+//! tuple again while its own `TIME_WAIT` lasts, because every owner had `SO_REUSEADDR` set; what rests is for
+//! the peer's sake, whose `TIME_WAIT` tells an old segment from a new one by timestamps only after a while.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+mod tuples;
 
-use wavetank_plan::SourceRange;
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::sync::Arc;
 
-/// Source addresses of one load thread, used in turn. The kernel chooses the port at connect time.
+use wavetank_pace::Share;
+use wavetank_plan::{Nanos, Plan, Ports};
+
+use tuples::Tuples;
+
+/// A tuple rests at least so long: `tcp_tw_reuse_delay`, after which Linux tells old from new.
+const REST_MS: u32 = 1_000;
+/// What rested this long (Linux's `TIME_WAIT`) is as good as new; one that the kernel refused is tried again.
+const REST_LONG_MS: u32 = 60_000;
+/// With so many resting, tuples are taken again after the short rest though others were never used: 8 MB.
+const RESTING_MAX: usize = 1 << 20;
+
+/// The ports that a run binds on this host, and where it begins with them.
+#[derive(Clone, Debug)]
+pub struct SourcePorts {
+    ports: Arc<[u16]>,
+    start: u64,
+}
+
+impl SourcePorts {
+    /// `ports` of this host. `run` is any number of the run's own, the same for all who share the host in it:
+    /// runs in a row then begin at places of their own, and do not meet each other's `TIME_WAIT`s.
+    pub fn new(ports: &Ports, run: u64) -> Self {
+        // Numbers of runs may be close to each other (instants); spread them (Fibonacci hashing, Knuth).
+        Self { ports: ports.iter().collect(), start: run.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 16 }
+    }
+}
+
+/// One pair of address and port, for one address of a target; or none, where the kernel chooses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tuple {
+    way: u16,
+    index: u32,
+}
+
+impl Tuple {
+    /// The kernel's choice.
+    pub(crate) const KERNELS: Self = Self { way: 0, index: u32::MAX };
+
+    /// Whether it is one of ours.
+    pub(crate) fn is_owned(self) -> bool {
+        self != Self::KERNELS
+    }
+}
+
+/// Where one connection goes to, and from where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Route {
+    pub(crate) to: SocketAddr,
+    pub(crate) from: Option<SocketAddr>,
+    pub(crate) tuple: Tuple,
+}
+
+/// See the module's description.
 pub(crate) struct Sources {
-    ranges: Vec<SourceRange>,
-    total: u128,
-    next: u128,
-    step: u128,
+    v4: Tuples,
+    v6: Tuples,
+    /// By target, its addresses as indices into `ways`.
+    targets: Vec<Vec<u16>>,
+    ways: Vec<Way>,
+    /// Which address of a target comes next.
+    turn: usize,
+}
+
+/// One address of a target, with the tuples towards it.
+struct Way {
+    to: SocketAddr,
+    /// How many were used already, in their order.
+    used: u32,
+    /// Used before, in order of their release.
+    resting: VecDeque<Rest>,
+    /// Refused by the kernel: somebody else has them.
+    refused: VecDeque<Rest>,
+}
+
+#[derive(Clone, Copy)]
+struct Rest {
+    since_ms: u32,
+    index: u32,
 }
 
 impl Sources {
-    /// Thread `thread` of `threads` starts at its own place and goes round in steps of `threads`.
-    pub(crate) fn new(ranges: &[SourceRange], thread: u64, threads: u64) -> Self {
-        let total = ranges.iter().map(size).sum();
-        Self { ranges: ranges.to_vec(), total, next: u128::from(thread), step: u128::from(threads) }
+    /// The tuples of the load thread that owns `share` of everything. `turn` is the address of a target it
+    /// begins with.
+    pub(crate) fn new(plan: &Plan, ports: &SourcePorts, share: Share, turn: usize) -> Self {
+        let family = |v4| Tuples::new(&plan.sources, v4, &ports.ports, ports.start, share);
+        let mut ways: Vec<Way> = Vec::new();
+        let mut way = |to: SocketAddr| {
+            let known = ways.iter().position(|way| way.to == to);
+            let index = known.unwrap_or_else(|| {
+                ways.push(Way { to, used: 0, resting: VecDeque::new(), refused: VecDeque::new() });
+                ways.len() - 1
+            });
+            u16::try_from(index).expect("the plan limits targets")
+        };
+        let targets =
+            plan.targets.iter().map(|target| target.addresses.iter().map(|&to| way(to)).collect()).collect();
+        Self { v4: family(true), v6: family(false), targets, ways, turn }
     }
 
-    /// The next address for connecting to `to`; `None`: let the kernel choose.
-    pub(crate) fn next_for(&mut self, to: SocketAddr) -> Option<SocketAddr> {
-        if self.total == 0 {
-            return None;
-        }
-        let mut place = self.next % self.total;
-        // Going round once, move on by one so that a step dividing the total still reaches every address.
-        self.next += self.step;
-        if self.next / self.total != (self.next - self.step) / self.total
-            && self.total.is_multiple_of(self.step)
-        {
-            self.next += 1;
-        }
-        for range in &self.ranges {
-            let size = size(range);
-            if place < size {
-                let address = at(range, place);
-                return (address.is_ipv4() == to.is_ipv4()).then(|| SocketAddr::new(address, 0));
+    /// The way of the next connection to `target`; `None`: every tuple is in use or rests.
+    #[inline]
+    pub(crate) fn next(&mut self, target: u16, now: Nanos) -> Option<Route> {
+        let addresses = &self.targets[usize::from(target)];
+        for _ in 0..addresses.len() {
+            let index = addresses[self.turn % addresses.len()];
+            self.turn = self.turn.wrapping_add(1);
+            let way = &mut self.ways[usize::from(index)];
+            let tuples = if way.to.is_ipv4() { &self.v4 } else { &self.v6 };
+            if tuples.are_the_kernels() {
+                return Some(Route { to: way.to, from: None, tuple: Tuple::KERNELS });
             }
-            place -= size;
+            if let Some(tuple) = way.take(tuples.count(), now) {
+                let from = Some(tuples.get(tuple));
+                return Some(Route { to: way.to, from, tuple: Tuple { way: index, index: tuple } });
+            }
         }
-        unreachable!("place is below the total of the sizes")
+        None
+    }
+
+    /// The connection on `tuple` is gone since `now`.
+    #[inline]
+    pub(crate) fn release(&mut self, tuple: Tuple, now: Nanos) {
+        if tuple.is_owned() {
+            let rest = Rest { since_ms: milliseconds(now), index: tuple.index };
+            self.ways[usize::from(tuple.way)].resting.push_back(rest);
+        }
+    }
+
+    /// The kernel says that somebody else has `tuple`.
+    pub(crate) fn refuse(&mut self, tuple: Tuple, now: Nanos) {
+        if tuple.is_owned() {
+            let rest = Rest { since_ms: milliseconds(now), index: tuple.index };
+            self.ways[usize::from(tuple.way)].refused.push_back(rest);
+        }
     }
 }
 
-fn bits(address: IpAddr) -> u128 {
-    match address {
-        IpAddr::V4(v4) => u128::from(u32::from(v4)),
-        IpAddr::V6(v6) => u128::from(v6),
+impl Way {
+    /// The best tuple there is: one that rested long, one never used, one that others may have given up, one
+    /// that rested a little.
+    fn take(&mut self, count: u32, now: Nanos) -> Option<u32> {
+        let now = milliseconds(now);
+        let full = self.resting.len() >= RESTING_MAX;
+        pop(&mut self.resting, now, if full { REST_MS } else { REST_LONG_MS })
+            .or_else(|| {
+                let fresh = (self.used < count).then_some(self.used);
+                self.used += u32::from(fresh.is_some());
+                fresh
+            })
+            .or_else(|| pop(&mut self.refused, now, REST_LONG_MS))
+            .or_else(|| pop(&mut self.resting, now, REST_MS))
     }
 }
 
-fn size(range: &SourceRange) -> u128 {
-    (bits(range.last) - bits(range.first)).saturating_add(1)
+/// The first of `resting`, if it has rested for `ms`.
+fn pop(resting: &mut VecDeque<Rest>, now: u32, ms: u32) -> Option<u32> {
+    // The clock in milliseconds goes round after 49 days; ages do not mind.
+    resting.pop_front_if(|rest| now.wrapping_sub(rest.since_ms) >= ms).map(|rest| rest.index)
 }
 
-fn at(range: &SourceRange, place: u128) -> IpAddr {
-    let bits = bits(range.first) + place;
-    match range.first {
-        IpAddr::V4(_) => Ipv4Addr::from(u32::try_from(bits).expect("an IPv4 range stays in 32 bits")).into(),
-        IpAddr::V6(_) => Ipv6Addr::from(bits).into(),
-    }
+fn milliseconds(now: Nanos) -> u32 {
+    (now.0 / 1_000_000) as u32
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check(ranges: &[(&str, &str)], threads: u64, expect: usize) {
-        let parse = |text: &str| text.parse().expect("an address");
-        let ranges: Vec<_> = ranges
-            .iter()
-            .map(|(first, last)| SourceRange { first: parse(first), last: parse(last) })
-            .collect();
-        let to: SocketAddr = "127.0.0.1:80".parse().expect("an address");
-        let mut seen = std::collections::BTreeSet::new();
-        for thread in 0..threads {
-            let mut sources = Sources::new(&ranges, thread, threads);
-            seen.extend((0..expect * 4).filter_map(|_| sources.next_for(to)));
-        }
-        assert_eq!(seen.len(), expect, "{ranges:?} over {threads}");
-    }
-
-    #[test]
-    fn every_address_has_its_turn() {
-        check(&[], 2, 0);
-        check(&[("127.0.0.1", "127.0.0.1")], 2, 1);
-        check(&[("127.1.0.0", "127.1.0.9"), ("127.2.0.5", "127.2.0.5")], 1, 11);
-        check(&[("127.1.0.0", "127.1.0.9")], 3, 10);
-        check(&[("127.1.0.0", "127.1.0.7")], 2, 8);
-    }
-}
+mod tests;

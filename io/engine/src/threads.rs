@@ -15,6 +15,7 @@ use crate::exchange::Exchanges;
 use crate::messages::{Command, Message};
 use crate::opening::Opening;
 use crate::requests::Requests;
+use crate::sources::{SourcePorts, Sources};
 use crate::worker::{Parts, Worker};
 
 /// Messages that may wait for the one who runs the threads before they are kept back.
@@ -37,8 +38,15 @@ struct LoadThread {
 impl LoadThreads {
     /// Start the plan's threads on `cpus` (one each where there are enough). They open the connections that
     /// are to be there before the load, tell [`Message::Ready`] when that is done, and wait for
-    /// [`Command::Start`]. Fails if the kernel refuses a driver or a thread.
-    pub fn prepare(plan: &Arc<Plan>, share: Share, clock: Clock, cpus: &[u32]) -> Result<Self, Errno> {
+    /// [`Command::Start`]. With source addresses in the plan they bind `ports`. Fails if the kernel refuses a
+    /// driver or a thread.
+    pub fn prepare(
+        plan: &Arc<Plan>,
+        share: Share,
+        clock: Clock,
+        cpus: &[u32],
+        ports: &SourcePorts,
+    ) -> Result<Self, Errno> {
         let (sender, messages) = sync_channel(MESSAGES_MAX);
         let count = u64::from(plan.threads);
         let prepared = clock.now();
@@ -61,6 +69,7 @@ impl LoadThreads {
                 } else {
                     None
                 },
+                ports: ports.clone(),
                 limits: limits.pop().expect("one for each thread"),
                 clock,
                 prepared,
@@ -173,6 +182,7 @@ struct Seed {
     thread: u16,
     share: Share,
     cpu: Option<u32>,
+    ports: SourcePorts,
     limits: Limits,
     clock: Clock,
     prepared: Nanos,
@@ -209,7 +219,9 @@ impl Seed {
     }
 
     fn worker<D: Driver>(self, driver: D) -> Worker<D> {
-        let Self { plan, requests, thread, share, limits, clock, prepared, commands, messages, .. } = self;
+        let Self {
+            plan, requests, thread, share, ports, limits, clock, prepared, commands, messages, ..
+        } = self;
         let connections = plan.phases.iter().map(|phase| phase.connections).max().unwrap_or(0);
         let seats = share.count_below(connections);
         let users = plan.phases.iter().map(|phase| match phase.load {
@@ -222,9 +234,9 @@ impl Seed {
             clock,
             Arc::clone(&plan),
             requests,
+            // Threads start at different addresses of a target with several.
+            Sources::new(&plan, &ports, share, usize::from(thread)),
             seats as usize,
-            u64::from(thread),
-            u64::from(plan.threads),
         );
         let exchanges = Exchanges::new(connections, Arc::clone(&plan), limits.max_open);
         let requests = limits.requests;

@@ -134,7 +134,8 @@ impl<D: Driver> Worker<D> {
         }
         let timer = self.exchanges.connections.next_timer();
         let opening = self.opening.next();
-        let coarse = [timer, opening].into_iter().flatten().fold(nap, Nanos::min);
+        let pause = self.exchanges.next_pause_end();
+        let coarse = [timer, opening, pause].into_iter().flatten().fold(nap, Nanos::min);
         let exact = self.pacer.next_arrival();
         self.sleeper.until(now, exact, coarse)
     }
@@ -161,6 +162,10 @@ impl<D: Driver> Worker<D> {
             worked = true;
             let now = self.clock.now();
             self.begin(offered, now);
+        }
+        while let Some(resolved) = self.exchanges.take_paused(now) {
+            worked = true;
+            self.resolved(resolved);
         }
         worked |= self.exchanges.connections.go_on_opening(&mut self.rec);
         self.settle();

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use wavetank_driver::{Clock, Errno};
-use wavetank_engine::LoadThreads;
+use wavetank_engine::{LoadThreads, SourcePorts};
 use wavetank_pace::Share;
-use wavetank_plan::{HostFacts, Nanos, Plan, Rate, RunOptions, TargetUrl, resolve};
+use wavetank_plan::{HostFacts, Nanos, Plan, Ports, Rate, RunOptions, TargetUrl, resolve};
 
 /// Connections that take an hour to open: whoever prepares stays busy with it.
 fn slow_plan(address: SocketAddr) -> Plan {
@@ -22,6 +22,7 @@ fn slow_plan(address: SocketAddr) -> Plan {
         memory_available_bytes: 1 << 30,
         files_max: 10_000,
         port_range: (32_768, 60_999),
+        ports: Ports::range(32_768, 60_999),
         addresses: vec![address.ip()],
         local_networks: Vec::new(),
         kernel: String::new(),
@@ -51,9 +52,10 @@ fn wait_for_none(clock: Clock) {
 fn threads_end_with_the_one_who_holds_them() {
     let clock = Clock::starting_now();
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
+    let ports = SourcePorts::new(&Ports::default(), 0);
     let plan = Arc::new(slow_plan(listener.local_addr().expect("an address")));
 
-    let threads = LoadThreads::prepare(&plan, Share::WHOLE, clock, &[]).expect("four threads");
+    let threads = LoadThreads::prepare(&plan, Share::WHOLE, clock, &[], &ports).expect("four threads");
     assert_eq!(threads.len(), 4);
     drop(threads);
     wait_for_none(clock);
@@ -62,7 +64,7 @@ fn threads_end_with_the_one_who_holds_them() {
     let open = std::fs::read_dir("/proc/self/fd").expect("a list of files").count() as u64;
     let before = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, Rlimit { current: Some(open + 2), ..before }).expect("a lower limit");
-    let refused = LoadThreads::prepare(&plan, Share::WHOLE, clock, &[]);
+    let refused = LoadThreads::prepare(&plan, Share::WHOLE, clock, &[], &ports);
     setrlimit(Resource::Nofile, before).expect("the old limit");
     assert_eq!(refused.err().and_then(Errno::symbol), Some("EMFILE"));
     wait_for_none(clock);

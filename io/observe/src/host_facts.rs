@@ -9,21 +9,19 @@ use rustix::thread::{CpuSet, sched_getaffinity};
 use wavetank_plan::HostFacts;
 
 use crate::file_limit::files_max;
+use crate::source_ports::{port_range, source_ports};
 use crate::{parse, read};
-
-/// Ports a kernel picks from when nobody told it otherwise (Linux, `ip_local_port_range`).
-const PORT_RANGE_DEFAULT: (u16, u16) = (32_768, 60_999);
 
 /// Reads the facts now. Never fails: what cannot be read is what a kernel does by default.
 pub fn host_facts() -> HostFacts {
     let names = uname();
+    let port_range = port_range();
     HostFacts {
         cpus: cpus(),
         memory_available_bytes: memory_available_bytes(),
         files_max: files_max(),
-        port_range: read::text("/proc/sys/net/ipv4/ip_local_port_range")
-            .and_then(|text| parse::port_range(&text))
-            .unwrap_or(PORT_RANGE_DEFAULT),
+        port_range,
+        ports: source_ports(port_range),
         addresses: addresses(),
         local_networks: local_networks(),
         kernel: names.release().to_string_lossy().into_owned(),

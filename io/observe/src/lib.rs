@@ -9,6 +9,8 @@ mod file_limit;
 mod host_facts;
 mod process_usage;
 mod read;
+mod route_sources;
+mod source_ports;
 
 pub mod parse;
 
@@ -16,3 +18,4 @@ pub use cpu_times::CpuTimes;
 pub use file_limit::raise_file_limit;
 pub use host_facts::host_facts;
 pub use process_usage::{ProcessUsage, process_usage};
+pub use route_sources::route_sources;

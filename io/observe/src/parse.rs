@@ -18,6 +18,38 @@ pub fn port_range(text: &str) -> Option<(u16, u16)> {
     }
 }
 
+/// `ip_local_reserved_ports`: ports and ranges of them, joined by commas; empty for none.
+pub fn reserved_ports(text: &str) -> Vec<(u16, u16)> {
+    let range = |word: &str| {
+        let (first, last) = word.split_once('-').unwrap_or((word, word));
+        let range = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+        (range.0 <= range.1).then_some(range)
+    };
+    text.trim().split(',').filter_map(range).collect()
+}
+
+/// The port that a line of `/proc/net/tcp` or `tcp6` listens on (`proc_net_tcp`: `sl local_address rem_address
+/// st …`, ports in hexadecimal, state 0A is LISTEN); nothing for sockets in other states and for the title.
+pub fn listened_port(line: &str) -> Option<u16> {
+    let mut fields = line.split_whitespace().skip(1);
+    let (local, _, state) = (fields.next()?, fields.next()?, fields.next()?);
+    (state == "0A").then(|| u16::from_str_radix(local.rsplit_once(':')?.1, 16).ok()).flatten()
+}
+
+/// Addresses in `/proc/net/if_inet6` (address, index, prefix length, scope, flags, name; numbers in hexadecimal)
+/// that should not be used for new connections: deprecated (0x20), tentative (0x40) or found taken (0x08).
+pub fn unfit_ipv6(text: &str) -> Vec<Ipv6Addr> {
+    const UNFIT: u32 = 0x20 | 0x40 | 0x08;
+    let unfit = |line: &str| {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        let [address, _, _, _, flags, _] = fields.as_slice() else { return None };
+        let flags = u32::from_str_radix(flags, 16).ok()?;
+        let address = Ipv6Addr::from_bits(u128::from_str_radix(address, 16).ok()?);
+        (flags & UNFIT != 0).then_some(address)
+    };
+    text.lines().filter_map(unfit).collect()
+}
+
 /// `MemAvailable` of `/proc/meminfo`, in bytes.
 pub fn memory_available_bytes(text: &str) -> Option<u64> {
     let value = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;

@@ -103,3 +103,34 @@ fn cpu_times_count_guests_once() {
     assert_eq!(parse::cpu_times("cpu  1 2 3\n"), None);
     assert_eq!(parse::cpu_times("intr 1\n"), None);
 }
+
+#[test]
+fn ports_that_are_taken() {
+    let reserved =
+        |text: &str, ranges: &[(u16, u16)]| assert_eq!(parse::reserved_ports(text), ranges, "{text}");
+    reserved("\n", &[]);
+    reserved("8080\n", &[(8_080, 8_080)]);
+    reserved("40000-40010,45000\n", &[(40_000, 40_010), (45_000, 45_000)]);
+    reserved("9-3,x,70000,7\n", &[(7, 7)]);
+    let listened = |line: &str, port: Option<u16>| assert_eq!(parse::listened_port(line), port, "{line}");
+    listened("  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt", None);
+    listened("   0: 00000000:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000", Some(8_080));
+    listened(
+        "   1: 00000000000000000000000001000000:8235 00000000000000000000000000000000:0000 0A 0",
+        Some(33_333),
+    );
+    listened("   2: 0100007F:8235 0100007F:1F90 01 00000000:00000000 00:00000000 00000000", None);
+    listened("", None);
+    listened("0: x y 0A", None);
+}
+
+#[test]
+fn addresses_that_are_on_their_way_out() {
+    let text = "fd000000000000000000000000000002 02 40 00 80     eth0\n\
+                fd000000000000000000000000000003 02 40 00 20     eth0\n\
+                fd000000000000000000000000000004 02 40 00 41     eth0\n\
+                short line\n";
+    let unfit: Vec<IpAddr> = parse::unfit_ipv6(text).into_iter().map(IpAddr::V6).collect();
+    let expected: [IpAddr; 2] = ["fd00::3", "fd00::4"].map(|text| text.parse().expect("an address"));
+    assert_eq!(unfit, expected);
+}

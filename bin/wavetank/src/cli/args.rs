@@ -25,6 +25,8 @@ pub(crate) struct RunArgs {
     pub(crate) url: TargetUrl,
     /// What and how much.
     pub(crate) options: RunOptions,
+    /// `--source auto`: all addresses of the interface towards the target.
+    pub(crate) source_auto: bool,
     /// Shape of the result on stdout.
     pub(crate) format: OutputFormat,
     /// Files that get the result as well.

@@ -8,7 +8,7 @@ use wavetank_plan::quantity::{
 };
 use wavetank_plan::{
     AllowTarget, Arrivals, Close, Condition, ConnectTo, DnsUse, EngineChoice, HttpVersion, IpFamily,
-    RunOptions, SecretText, StatusSet, TargetUrl, UserError, parse_sources,
+    RunOptions, SecretText, SourcesPlan, StatusSet, TargetUrl, UserError, parse_sources,
 };
 
 use super::args::RunArgs;
@@ -29,6 +29,7 @@ pub(super) fn run(words: RunWords, command: String) -> Result<RunArgs, UserError
     connection(&words.connection, &mut options)?;
     options.tls = tls(&words.tls)?;
     judge(&words.judge, &mut options)?;
+    let source_auto = is_auto(&words.connection.source);
     let result = words.result;
     options.name.clone_from(&result.name);
     options.tags = tags(&result.tag)?;
@@ -36,6 +37,7 @@ pub(super) fn run(words: RunWords, command: String) -> Result<RunArgs, UserError
     Ok(RunArgs {
         url,
         options,
+        source_auto,
         format: result.format.as_deref().map(format).transpose()?.unwrap_or_default(),
         out: out_files(result.out)?,
         runs_dir: result.runs_dir.unwrap_or_else(|| PathBuf::from(RUNS_DIR)),
@@ -158,8 +160,9 @@ fn connection(words: &ConnectionWords, options: &mut RunOptions) -> Result<(), U
     let engines = [("auto", EngineChoice::Auto), ("epoll", EngineChoice::Epoll)];
     let later = ["uring", "io_uring", "xdp", "af_xdp"];
     options.engine = opt("--engine", words.engine.as_ref(), |text| one_of(text, &engines, &later))?;
-    if !words.source.is_empty() {
-        options.sources = at("--source", parse_sources(&words.source.join(",")))?;
+    if !words.source.is_empty() && !is_auto(&words.source) {
+        let ranges = at("--source", parse_sources(&words.source.join(",")))?;
+        options.sources = SourcesPlan { ranges, ..SourcesPlan::default() };
     }
     options.connect_to =
         opt("--connect-to", words.connect_to.as_ref(), ConnectTo::parse)?.into_iter().collect();
@@ -173,6 +176,11 @@ fn connection(words: &ConnectionWords, options: &mut RunOptions) -> Result<(), U
         .map(|word| at("--allow-target", AllowTarget::parse(word)))
         .collect::<Result<_, _>>()?;
     Ok(())
+}
+
+/// `--source auto`, alone.
+fn is_auto(words: &[String]) -> bool {
+    words == ["auto"]
 }
 
 fn judge(words: &JudgeWords, options: &mut RunOptions) -> Result<(), UserError> {

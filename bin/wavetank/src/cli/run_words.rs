@@ -129,8 +129,9 @@ pub(super) struct ConnectionWords {
     /// Which driver runs the sockets [default: auto]
     #[arg(long, value_name = "auto|epoll")]
     pub(super) engine: Option<String>,
-    /// Source addresses: 10.0.8.0/28, 10.0.8.1-10.0.8.14, 127.0.0.1-20 (repeatable) [default: the kernel's choice]
-    #[arg(long, value_name = "CIDR|RANGE,…")]
+    /// Source addresses: 10.0.8.0/28, 10.0.8.1-10.0.8.14, 127.0.0.1-20 (repeatable), or auto: all of the interface's
+    /// [default: the kernel's choice]
+    #[arg(long, value_name = "auto|CIDR|RANGE,…")]
     pub(super) source: Vec<String>,
     /// Connect there instead; Host header and name in TLS stay: HOST:PORT, or FROM:PORT:HOST:PORT
     #[arg(long, value_name = "HOST:PORT")]

@@ -84,6 +84,7 @@ fn small_host() -> HostFacts {
         memory_available_bytes: 4 << 30,
         files_max: 1_024,
         port_range: (32_768, 60_999),
+        ports: wavetank_plan::Ports::range(32_768, 60_999),
         addresses: vec!["127.0.0.1".parse().unwrap(), "10.0.0.2".parse().unwrap()],
         local_networks: vec![("127.0.0.0".parse().unwrap(), 8)],
         kernel: "6.1.0".to_owned(),

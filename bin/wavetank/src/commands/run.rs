@@ -4,7 +4,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use wavetank_driver::bind_probe;
-use wavetank_plan::{ExitCode, Plan, UserError, resolve};
+use wavetank_plan::resolve::usable_addresses;
+use wavetank_plan::{ExitCode, Plan, RunOptions, SourceOrder, SourcesPlan, TargetUrl, UserError, resolve};
 use wavetank_report::load_doc;
 use wavetank_store::RunsDir;
 
@@ -14,11 +15,14 @@ use crate::run::{Execution, Talk, admit, execute, is_safe, lookup, output};
 
 /// Resolve, guard, probe, load, judge, deliver.
 pub(crate) fn run(args: RunArgs) -> Result<u8, UserError> {
-    let RunArgs { url, options, format, out, runs_dir, no_archive, quiet, command } = args;
+    let RunArgs { url, mut options, source_auto, format, out, runs_dir, no_archive, quiet, command } = args;
     // Where the kernel says no, the plan is made for the limit there is.
     let _ = wavetank_observe::raise_file_limit();
     let host = wavetank_observe::host_facts();
     let addresses = lookup(&options, &url)?;
+    if source_auto {
+        options.sources = own_addresses(&options, &url, &addresses)?;
+    }
     let resolved = resolve(&options, &url, &addresses, &host)?;
     if resolved.plan.tls.is_some() {
         // Until the engine speaks it: an https target is not loaded in the clear by mistake.
@@ -71,9 +75,26 @@ pub(crate) fn run(args: RunArgs) -> Result<u8, UserError> {
     }
 }
 
+/// What `--source auto` stands for: all addresses of the interface towards the target, as few as do.
+fn own_addresses(
+    options: &RunOptions,
+    url: &TargetUrl,
+    addresses: &[SocketAddr],
+) -> Result<SourcesPlan, UserError> {
+    let targets = usable_addresses(options, url, addresses)?;
+    let ranges = wavetank_observe::route_sources(&targets).map_err(|error| {
+        UserError::refused(
+            "no_source_address",
+            format!("--source auto: this host has no way to `{}`: {error}", url.host),
+            "look at the routes (ip route get ADDRESS), or name the addresses: --source CIDR",
+        )
+    })?;
+    Ok(SourcesPlan { ranges, order: SourceOrder::FillFirst })
+}
+
 /// The first address of every source range can be bound, found out before anything is sent.
 fn try_sources(plan: &Plan) -> Result<(), UserError> {
-    for range in &plan.sources {
+    for range in &plan.sources.ranges {
         bind_probe(SocketAddr::new(range.first, 0)).map_err(|errno| {
             UserError::refused(
                 "no_source_address",

@@ -6,12 +6,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use wavetank_driver::{Clock, Errno};
-use wavetank_engine::{Change, Collector, Command, LoadThreads, Merged, Message};
+use wavetank_driver::{Clock, Errno, WallClock};
+use wavetank_engine::{Change, Collector, Command, LoadThreads, Merged, Message, SourcePorts};
 use wavetank_fleet::{Agent, AgentAction};
 use wavetank_link::AgentLink;
 use wavetank_pace::Share;
-use wavetank_plan::{Nanos, Plan};
+use wavetank_plan::{HostFacts, Nanos, Plan};
 
 /// How far ahead an instant is chosen that all load threads are to meet.
 const TOLD_AHEAD: Nanos = Nanos::from_millis(5);
@@ -28,6 +28,20 @@ pub(crate) enum Happening {
     ThreadFailed(u16, Errno),
 }
 
+/// What of this host the load may use.
+pub(crate) struct Means {
+    cpus: Vec<u32>,
+    ports: SourcePorts,
+}
+
+impl Means {
+    /// All of it, for a run that begins now.
+    pub(crate) fn of(host: &HostFacts) -> Self {
+        let ports = SourcePorts::new(&host.ports, WallClock::unix_ns().unsigned_abs());
+        Self { cpus: host.cpus.clone(), ports }
+    }
+}
+
 /// See the module's description.
 pub(crate) struct AgentHost {
     agent: Agent,
@@ -35,7 +49,7 @@ pub(crate) struct AgentHost {
     plan: Arc<Plan>,
     /// The process's clock, on which the fleet agrees.
     clock: Clock,
-    cpus: Vec<u32>,
+    means: Means,
     load: Option<Load>,
     /// Number of the next interval.
     seq: u64,
@@ -55,8 +69,8 @@ struct Load {
 }
 
 impl AgentHost {
-    pub(crate) fn new(link: AgentLink, plan: Arc<Plan>, clock: Clock, cpus: Vec<u32>) -> Self {
-        Self { agent: Agent::new(), link, plan, clock, cpus, load: None, seq: 0, happenings: Vec::new() }
+    pub(crate) fn new(link: AgentLink, plan: Arc<Plan>, clock: Clock, means: Means) -> Self {
+        Self { agent: Agent::new(), link, plan, clock, means, load: None, seq: 0, happenings: Vec::new() }
     }
 
     /// Hear the controller and the load threads, waiting at most `wait` for the latter; then act.
@@ -104,7 +118,8 @@ impl AgentHost {
     }
 
     fn prepare(&mut self, share: Share) {
-        match LoadThreads::prepare(&self.plan, share, self.clock, &self.cpus) {
+        let Means { cpus, ports } = &self.means;
+        match LoadThreads::prepare(&self.plan, share, self.clock, cpus, ports) {
             Ok(threads) => {
                 self.load = Some(Load {
                     collector: Collector::new(threads.len() as u16),

@@ -19,7 +19,7 @@ use wavetank_plan::{HostFacts, Nanos, Plan, UserError};
 use wavetank_record::{EventLine, Number, PHASE_ENDED, SampleLine};
 use wavetank_store::{ArchiveWriter, StoreProblem};
 
-use super::agent_host::{AgentHost, Happening};
+use super::agent_host::{AgentHost, Happening, Means};
 use super::talk::Talk;
 
 /// How long the loop waits for a message before it looks at signals and deadlines.
@@ -110,7 +110,7 @@ impl<'a> Conductor<'a> {
         Self {
             controller: Controller::new(setup, clock.now()),
             link,
-            agent: AgentHost::new(agent_link, Arc::clone(&plan), clock, host.cpus.clone()),
+            agent: AgentHost::new(agent_link, Arc::clone(&plan), clock, Means::of(host)),
             signals_seen: 0,
             signals,
             ending_early: false,

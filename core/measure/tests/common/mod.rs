@@ -34,7 +34,7 @@ pub(crate) fn plan(seconds: i64) -> Plan {
             expect: StatusSet(vec![(200, 399)]),
         },
         tls: None,
-        sources: Vec::new(),
+        sources: wavetank_plan::SourcesPlan::default(),
         scenarios: vec![scenario()],
         phases: vec![phase("main", 0, seconds)],
         threads: 1,

@@ -102,18 +102,17 @@ fn no_tuples(
     sources: &[SourceRange],
     targets: &[SocketAddr],
 ) -> UserError {
-    let ports = ports(host);
+    let ports = host.ports.count();
     let per_source = ports.saturating_mul(targets.len() as u64).max(1);
     let needed = connections.div_ceil(per_source);
     let loopback = targets.iter().all(|target| target.ip().is_loopback() && target.is_ipv4());
     let hint = match (loopback, sources.is_empty()) {
-        (true, _) if needed <= 254 => {
-            format!("loopback has plenty of addresses: --source 127.0.0.1-{needed}")
-        }
-        (true, _) => "loopback has plenty of addresses: --source 127.0.0.0/8".to_owned(),
-        (false, true) => {
-            format!("name {needed} addresses of this host: --source CIDR (each has {ports} ports)")
-        }
+        (true, true) => "loopback has plenty of addresses: --source auto".to_owned(),
+        (true, false) => "loopback has plenty of addresses: --source auto, or 127.0.0.0/8".to_owned(),
+        (false, true) => format!(
+            "--source auto uses all addresses of this host's interface, --source CIDR those you name; it takes \
+             {needed} (each has {ports} ports)"
+        ),
         (false, false) => format!("it takes {needed} source addresses (each has {ports} ports)"),
     };
     let have = if sources.is_empty() { "one source address".to_owned() } else { "--source".to_owned() };
@@ -128,11 +127,6 @@ fn no_tuples(
     )
 }
 
-fn ports(host: &HostFacts) -> u64 {
-    let (low, high) = host.port_range;
-    u64::from(high.saturating_sub(low)) + 1
-}
-
 /// Source addresses × ports × target addresses; without `--source` the kernel has one address per target.
 fn tuples(host: &HostFacts, sources: &[SourceRange], targets: &[SocketAddr]) -> u64 {
     let per_target = |target: &SocketAddr| {
@@ -140,5 +134,5 @@ fn tuples(host: &HostFacts, sources: &[SourceRange], targets: &[SocketAddr]) -> 
         if sources.is_empty() { 1 } else { sources.iter().filter(family).map(SourceRange::len).sum::<u128>() }
     };
     let pairs: u128 = targets.iter().map(per_target).sum();
-    u64::try_from(pairs.saturating_mul(u128::from(ports(host)))).unwrap_or(u64::MAX)
+    u64::try_from(pairs.saturating_mul(u128::from(host.ports.count()))).unwrap_or(u64::MAX)
 }

@@ -37,13 +37,13 @@ pub(super) fn load_plan(
         let message = format!("--threads {threads_most} is out of range");
         return Err(UserError::usage("overflow", message, "one a CPU is the default and most often best"));
     }
-    let capacity = Capacity::of(host, &options.sources, targets, threads_most, tls);
+    let capacity = Capacity::of(host, &options.sources.ranges, targets, threads_most, tls);
     let mut main = match options.rate {
         Some(rate) => open_phase(options, rate, timeout, capacity)?,
         None => closed_phase(options)?,
     };
     if options.rate.is_none() || options.connections.is_some() {
-        capacity::check(main.connections, capacity, host, &options.sources, targets)?;
+        capacity::check(main.connections, capacity, host, &options.sources.ranges, targets)?;
     }
     let threads = threads(options, threads_most, main.connections)?;
     main.length = match (options.duration, options.requests) {

@@ -48,8 +48,8 @@ pub fn resolve(
     host: &HostFacts,
 ) -> Result<Resolved, UserError> {
     conflicts::check(options)?;
-    let addresses = usable(options, url, addresses)?;
-    sources::check_local(&options.sources, host)?;
+    let addresses = usable_addresses(options, url, addresses)?;
+    sources::check_local(&options.sources.ranges, host)?;
     let request = request::request_plan(options, url)?;
     let http = http_plan(options);
     let tls = tls::tls_plan(options, url)?;
@@ -115,7 +115,10 @@ impl RunOptions {
 }
 
 /// The addresses that family and sources leave.
-fn usable(
+///
+/// # Errors
+/// When none is left, or a source address reaches none of them.
+pub fn usable_addresses(
     options: &RunOptions,
     url: &TargetUrl,
     addresses: &[SocketAddr],
@@ -138,11 +141,14 @@ fn usable(
     }
     let reached: Vec<SocketAddr> = left
         .iter()
-        .filter(|to| options.sources.iter().any(|range| range.first.is_ipv4() == to.is_ipv4()))
+        .filter(|to| options.sources.ranges.iter().any(|range| range.first.is_ipv4() == to.is_ipv4()))
         .copied()
         .collect();
-    let idle =
-        options.sources.iter().find(|range| !reached.iter().any(|to| to.is_ipv4() == range.first.is_ipv4()));
+    let idle = options
+        .sources
+        .ranges
+        .iter()
+        .find(|range| !reached.iter().any(|to| to.is_ipv4() == range.first.is_ipv4()));
     if let Some(range) = idle {
         let family = if range.first.is_ipv4() { "IPv4" } else { "IPv6" };
         return Err(UserError::usage(
@@ -162,7 +168,7 @@ fn one_of_localhost(
     addresses: &mut Vec<SocketAddr>,
 ) -> Result<(), UserError> {
     let (host, _) = options.connect_point(url)?;
-    let sources_v6 = options.sources.iter().any(|range| range.first.is_ipv6());
+    let sources_v6 = options.sources.ranges.iter().any(|range| range.first.is_ipv6());
     if host.eq_ignore_ascii_case("localhost") && !sources_v6 && addresses.iter().any(SocketAddr::is_ipv4) {
         addresses.retain(SocketAddr::is_ipv4);
     }

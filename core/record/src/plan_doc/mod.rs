@@ -15,7 +15,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use wavetank_plan::{
-    Close, Condition, EngineChoice, HttpPlan, HttpVersion, Plan, SourceRange, StatusSet, Target,
+    Close, Condition, EngineChoice, HttpPlan, HttpVersion, Plan, SourceOrder, SourceRange, SourcesPlan,
+    StatusSet, Target,
 };
 
 use crate::DecodeError;
@@ -40,6 +41,7 @@ pub struct PlanDoc {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tls: Option<TlsYaml>,
     sources: Vec<String>,
+    source_order: String,
     scenarios: Vec<ScenarioYaml>,
     phases: Vec<PhaseYaml>,
     threads: u32,
@@ -104,7 +106,12 @@ impl PlanDoc {
             targets: targets.iter().map(TargetYaml::new).collect(),
             http: HttpYaml::new(http),
             tls: tls.as_ref().map(TlsYaml::new),
-            sources: sources.iter().map(|range| format!("{} to {}", range.first, range.last)).collect(),
+            sources: sources
+                .ranges
+                .iter()
+                .map(|range| format!("{} to {}", range.first, range.last))
+                .collect(),
+            source_order: name_of(sources.order, &SOURCE_ORDERS).to_owned(),
             scenarios: scenarios.iter().map(|scenario| ScenarioYaml::new(scenario, targets)).collect(),
             phases: phases.iter().map(PhaseYaml::new).collect(),
             threads: *threads,
@@ -172,7 +179,10 @@ impl PlanDoc {
             targets,
             http: self.http.read()?,
             tls: self.tls.as_ref().map(TlsYaml::read).transpose()?,
-            sources: self.sources.iter().map(|text| read_source(text)).collect::<Result<_, _>>()?,
+            sources: SourcesPlan {
+                ranges: self.sources.iter().map(|text| read_source(text)).collect::<Result<_, _>>()?,
+                order: one_of(&self.source_order, &SOURCE_ORDERS)?,
+            },
             scenarios,
             phases,
             threads: self.threads,
@@ -262,6 +272,8 @@ impl HttpYaml {
 const VERSIONS: [(&str, HttpVersion); 2] =
     [("HTTP/1.0", HttpVersion::Http10), ("HTTP/1.1", HttpVersion::Http11)];
 const CLOSES: [(&str, Close); 2] = [("fin", Close::Fin), ("rst", Close::Rst)];
+const SOURCE_ORDERS: [(&str, SourceOrder); 2] =
+    [("in_turn", SourceOrder::InTurn), ("fill_first", SourceOrder::FillFirst)];
 const ENGINES: [(&str, EngineChoice); 2] = [("auto", EngineChoice::Auto), ("epoll", EngineChoice::Epoll)];
 
 /// The name of `engine` in `plan.yaml`.

@@ -9,8 +9,8 @@ use wavetank_measure::{
 };
 use wavetank_plan::{
     Arrivals, Close, Condition, ConnectionUse, EngineChoice, HttpPlan, HttpVersion, Key, Load, MaxOpenBy,
-    Nanos, Phase, Plan, Rate, RequestPlan, Scenario, SourceRange, StatusSet, Step, Target, TlsIdentity,
-    TlsPlan, TlsResume, TlsVersions,
+    Nanos, Phase, Plan, Rate, RequestPlan, Scenario, SourceOrder, SourceRange, SourcesPlan, StatusSet, Step,
+    Target, TlsIdentity, TlsPlan, TlsResume, TlsVersions,
 };
 
 /// Compares `actual` with the golden file `name`; `WAVETANK_GOLDEN=update` writes it instead.
@@ -237,10 +237,13 @@ pub(crate) fn plan() -> Plan {
             expect: StatusSet(vec![(200, 399), (404, 404)]),
         },
         tls: Some(tls()),
-        sources: vec![SourceRange {
-            first: "127.0.0.2".parse().expect("a good address"),
-            last: "127.0.0.9".parse().expect("a good address"),
-        }],
+        sources: SourcesPlan {
+            ranges: vec![SourceRange {
+                first: "127.0.0.2".parse().expect("a good address"),
+                last: "127.0.0.9".parse().expect("a good address"),
+            }],
+            order: SourceOrder::FillFirst,
+        },
         scenarios: vec![Scenario {
             name: String::new(),
             connection: ConnectionUse::Shared,

@@ -1,8 +1,6 @@
 //! Opening connections, and what happens when that fails.
 
-use std::net::SocketAddr;
-
-use wavetank_driver::{Dial, Driver};
+use wavetank_driver::{Dial, Driver, Errno};
 use wavetank_plan::Nanos;
 use wavetank_plan::constants::WORK_PER_TURN_MAX;
 
@@ -10,6 +8,10 @@ use super::{Connections, Outcome};
 use crate::failure::{self, Failure};
 use crate::recorder::Recorder;
 use crate::seat::State;
+use crate::sources::{Route, Tuple};
+
+/// One opening tries at most so many tuples: somebody else may have taken a few, but not all.
+const TUPLES_TRIED_MAX: u8 = 16;
 
 impl<D: Driver> Connections<D> {
     /// Open shared connections until as many are coming as requests wait; at most a turn's work of it, the
@@ -55,29 +57,85 @@ impl<D: Driver> Connections<D> {
         }
     }
 
+    /// Open this seat's connection, unless no source address is left.
     pub(super) fn open(&mut self, seat: u32, target: u16, phase: u16, rec: &mut Recorder) {
-        let addresses = &self.plan.targets[usize::from(target)].addresses;
-        let to: SocketAddr = addresses[self.next_address % addresses.len()];
-        self.next_address = self.next_address.wrapping_add(1);
-        let from = self.sources.next_for(to);
         let began = self.clock.now();
+        let Some(route) = self.sources.next(target, began) else { return self.without_source(seat, began) };
         rec.opening();
         self.opening += 1;
         let entry = &mut self.seats[seat as usize];
-        (entry.target, entry.phase, entry.served) = (target, phase, 0);
-        match self.driver.connect(&Dial { to, from, tls: None }) {
-            Ok(link) => {
-                entry.state = State::Connecting(began);
-                entry.link = Some(link);
-                let slot = link.slot as usize;
-                if self.seat_of_slot.len() <= slot {
-                    self.seat_of_slot.resize(slot + 1, u32::MAX);
+        (entry.target, entry.phase, entry.served, entry.refused) = (target, phase, 0, 0);
+        entry.state = State::Connecting(began);
+        // Not `open_for_waiting` if it fails: its loop goes on by itself, and others have nothing else waiting.
+        if let Err(failure) = self.dial(seat, route) {
+            self.open_failed(seat, failure, began, rec);
+        }
+    }
+
+    /// Connect, by another tuple if this one turns out to be taken: it all is one opening.
+    fn dial(&mut self, seat: u32, mut route: Route) -> Result<(), Failure> {
+        loop {
+            let dial = Dial { to: route.to, from: route.from, tls: None };
+            match self.driver.connect(&dial) {
+                Ok(link) => {
+                    let entry = &mut self.seats[seat as usize];
+                    (entry.link, entry.tuple) = (Some(link), route.tuple);
+                    let slot = link.slot as usize;
+                    if self.seat_of_slot.len() <= slot {
+                        self.seat_of_slot.resize(slot + 1, u32::MAX);
+                    }
+                    self.seat_of_slot[slot] = seat;
+                    self.arm(seat);
+                    return Ok(());
                 }
-                self.seat_of_slot[slot] = seat;
-                self.arm(seat);
+                Err(errno) => {
+                    route = self.another(seat, route.tuple, errno).ok_or(failure::of_connect(errno))?;
+                }
             }
-            // Not `open_for_waiting`: its loop goes on by itself, and others have nothing else waiting.
-            Err(errno) => self.open_failed(seat, failure::of_connect(errno), began, rec),
+        }
+    }
+
+    /// Connecting by `tuple` failed: the next tuple to try, if that was its fault.
+    fn another(&mut self, seat: u32, tuple: Tuple, errno: Errno) -> Option<Route> {
+        let now = self.clock.now();
+        if !tuple.is_owned() || !matches!(errno.0, libc::EADDRINUSE | libc::EADDRNOTAVAIL) {
+            self.sources.release(tuple, now);
+            return None;
+        }
+        self.sources.refuse(tuple, now);
+        let entry = &mut self.seats[seat as usize];
+        entry.refused += 1;
+        if entry.refused >= TUPLES_TRIED_MAX {
+            return None;
+        }
+        self.sources.next(entry.target, now)
+    }
+
+    /// The driver could not connect.
+    pub(super) fn connect_failed(&mut self, seat: u32, errno: Errno, at: Nanos, rec: &mut Recorder) {
+        let entry = &mut self.seats[seat as usize];
+        entry.link = None;
+        let (phase, tuple) = (entry.phase, std::mem::replace(&mut entry.tuple, Tuple::KERNELS));
+        let failure = match self.another(seat, tuple, errno) {
+            Some(route) => self.dial(seat, route),
+            None => Err(failure::of_connect(errno)),
+        };
+        if let Err(failure) = failure {
+            self.open_failed(seat, failure, at, rec);
+            self.open_for_waiting(phase, rec);
+        }
+    }
+
+    /// Every tuple is in use or rests, as is known before a try: those who wait for this seat are dropped.
+    fn without_source(&mut self, seat: u32, at: Nanos) {
+        if let Some(pool) = &mut self.pool {
+            pool.put_closed(seat);
+            if let Some(flight) = pool.take_waiting() {
+                self.outcomes.push_back(Outcome::Dropped(flight.exchange, at));
+            }
+        }
+        while let Some(flight) = self.seats[seat as usize].waiting.pop_front() {
+            self.outcomes.push_back(Outcome::Dropped(flight.exchange, at));
         }
     }
 

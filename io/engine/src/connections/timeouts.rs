@@ -12,6 +12,7 @@ use super::{Connections, Outcome};
 use crate::failure::Failure;
 use crate::recorder::Recorder;
 use crate::seat::State;
+use crate::sources::Tuple;
 
 /// What goes off.
 #[derive(Clone, Copy)]
@@ -54,6 +55,7 @@ impl<D: Driver> Connections<D> {
                 State::Connecting(_) => {
                     if let Some(link) = entry.link.take() {
                         self.driver.close(link, Close::Rst);
+                        self.sources.release(std::mem::replace(&mut entry.tuple, Tuple::KERNELS), now);
                     }
                     let phase = entry.phase;
                     self.open_failed(seat, Failure::of(ErrorClass::ConnectTimeout), now, rec);

@@ -56,7 +56,7 @@ pub(crate) fn plan() -> Plan {
             expect: StatusSet(vec![(200, 399)]),
         },
         tls: None,
-        sources: Vec::new(),
+        sources: wavetank_plan::SourcesPlan::default(),
         scenarios: vec![Scenario {
             name: String::new(),
             connection: ConnectionUse::Shared,

@@ -86,7 +86,7 @@ fn every_request_and_connection_option_arrives() {
     assert_eq!((options.pipeline, options.threads), (Some(2), Some(3)));
     assert_eq!(options.engine, Some(EngineChoice::Epoll));
     let sources: Vec<String> =
-        options.sources.iter().map(|range| format!("{}-{}", range.first, range.last)).collect();
+        options.sources.ranges.iter().map(|range| format!("{}-{}", range.first, range.last)).collect();
     assert_eq!(sources, ["127.0.0.1-127.0.0.1", "127.0.0.3-127.0.0.5", "127.0.1.1-127.0.1.2"]);
     assert_eq!(options.connect_to[0].host.as_deref(), Some("127.0.0.1"));
     assert_eq!(options.ip, Some(IpFamily::V4));

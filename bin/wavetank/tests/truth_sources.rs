@@ -1,0 +1,105 @@
+//! Truth suite: which addresses and ports connections come from.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::time::Duration;
+
+use wavetank_testkit::netns::NetNs;
+use wavetank_testkit::{Script, Target, Trial};
+
+fn trial() -> Trial {
+    Trial::new(env!("CARGO_BIN_EXE_wavetank"))
+}
+
+fn target() -> Target {
+    Target::start(Script::constant(Duration::from_millis(1)))
+}
+
+#[test]
+fn addresses_are_used_in_turn_and_no_tuple_twice() {
+    let target = target();
+    let result =
+        trial().run(&target, "-c 4 -n 120 --threads 2 --no-probe --no-keepalive --source 127.0.0.20-22", 0);
+    assert_eq!(result.count("connections.opened"), 120, "{result}");
+    let truth = target.truth();
+    assert_eq!(truth.peers.len(), 120, "each connection has a tuple of its own: {:?}", truth.peers);
+    let ports = std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").expect("it is there");
+    let ports: Vec<u16> = ports.split_whitespace().map(|port| port.parse().expect("a port")).collect();
+    assert!(truth.peers.keys().all(|peer| (ports[0]..=ports[1]).contains(&peer.port())), "{:?}", truth.peers);
+    let expected: BTreeMap<IpAddr, u64> =
+        [20, 21, 22].map(|last| (IpAddr::from([127, 0, 0, last]), 40)).into_iter().collect();
+    // Two threads need not finish alike, and each goes round for itself.
+    assert_eq!(truth.sources.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>());
+    assert!(truth.sources.values().all(|count| (33..=47).contains(count)), "{:?}", truth.sources);
+}
+
+#[test]
+fn auto_on_loopback_is_127_0_0_1_until_its_ports_run_short() {
+    let target = target();
+    let result = trial().run(&target, "-c 3 -n 30 --no-probe --source auto", 0);
+    assert_eq!(result.count("requests.done"), 30, "{result}");
+    let truth = target.truth();
+    assert_eq!(truth.sources.keys().collect::<Vec<_>>(), [&IpAddr::from([127, 0, 0, 1])]);
+}
+
+/// In a network of its own: twenty ports, three of them reserved, one listened on.
+const TWENTY_PORTS: &str = "ip link set lo up; \
+    echo 40000 40019 > /proc/sys/net/ipv4/ip_local_port_range; \
+    echo 40003-40005 > /proc/sys/net/ipv4/ip_local_reserved_ports; \
+    \"$0\" serve --listen 127.0.0.1:40010 >serve.txt & serve=$!; trap 'kill $serve' EXIT; \
+    tries=0; until \"$0\" run http://127.0.0.1:40010/ --once --source 127.0.0.1 >/dev/null 2>&1 || [ $((tries += 1)) -gt 100 ]; \
+    do :; done; ";
+
+/// What `script` prints inside.
+fn inside(name: &str, script: &str, exit: i32, check: impl Fn(&wavetank_testkit::program::Outcome)) {
+    if !NetNs::available(name) {
+        return;
+    }
+    let trial = trial();
+    let script = format!("{TWENTY_PORTS}{script}");
+    let outcome = NetNs::shell(&trial.program().words()[0], &script).in_folder(trial.place().path()).run();
+    check(outcome.expect_exit(exit));
+}
+
+#[test]
+fn every_free_port_is_used_and_no_other() {
+    // 20 − 3 − 1 = 16, all open at once, and again in a second run right after the first.
+    let run = "\"$0\" run http://127.0.0.1:40010/ --source 127.0.0.1 -c 16 -n 320 --no-probe --format json";
+    inside("every_free_port_is_used_and_no_other", &format!("{run} >first.json; {run}"), 0, |outcome| {
+        let result = outcome.result();
+        assert_eq!(result.count("requests.done"), 320, "{result}");
+        assert_eq!(result.count("connections.opened"), 16, "{result}");
+        assert_eq!(result.count("connections.failed"), 0, "{result}");
+    });
+    let more = "\"$0\" run http://127.0.0.1:40010/ --source 127.0.0.1 -c 17 -n 320 --no-probe";
+    inside("every_free_port_is_used_and_no_other", more, 5, |outcome| {
+        assert!(outcome.stderr.contains("--source auto"), "{outcome}");
+    });
+    let held = "\"$0\" run http://127.0.0.1:40010/delay/2s --source 127.0.0.1 -c 16 -n 16 --no-probe \
+                >/dev/null 2>&1 & tries=0; \
+                until [ \"$(ss -Htn state established '( dport = :40010 )' | wc -l)\" -eq 16 ] || \
+                  [ $((tries += 1)) -gt 1000 ]; do :; done; \
+                ss -Htn state established '( dport = :40010 )' | sed 's/.*127.0.0.1:\\([0-9]*\\) .*/\\1/'; wait $!";
+    inside("every_free_port_is_used_and_no_other", held, 0, |outcome| {
+        let listed = &outcome.stdout;
+        for port in 40_000..40_020 {
+            let free = !matches!(port, 40_003..=40_005 | 40_010);
+            assert_eq!(listed.contains(&port.to_string()), free, "{port}: {outcome}");
+        }
+    });
+}
+
+#[test]
+fn where_no_tuple_is_left_requests_are_dropped_and_that_is_told() {
+    let run = "\"$0\" run http://127.0.0.1:40010/ --source 127.0.0.1 -r 100/s -d 3s --no-probe --no-keepalive \
+               --format json";
+    inside("where_no_tuple_is_left_requests_are_dropped_and_that_is_told", run, 3, |outcome| {
+        let result = outcome.result();
+        let (done, dropped) = (result.count("requests.done"), result.count("dropped_by.no_source_address"));
+        assert_eq!(done + dropped, 300, "{result}");
+        // Sixteen tuples, each again when it has rested for a second.
+        assert!((32..=64).contains(&done), "{result}");
+        assert_eq!(result.count("connections.failed"), 0, "nothing was tried in vain: {result}");
+        assert_eq!(result.text("verdict.blame"), "generator", "{result}");
+    });
+}

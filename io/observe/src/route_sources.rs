@@ -1,0 +1,105 @@
+//! [`route_sources`]: what `--source auto` stands for.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+
+use nix::ifaddrs::getifaddrs;
+use wavetank_plan::SourceRange;
+
+use crate::{parse, read};
+
+/// Loopback's second helping, when the ports of 127.0.0.1 run short: 65,534 addresses that need no set-up.
+const LOOPBACK_MORE: (Ipv4Addr, Ipv4Addr) = (Ipv4Addr::new(127, 1, 0, 1), Ipv4Addr::new(127, 1, 255, 254));
+
+/// All addresses of the interface by which this host reaches `targets`, the one the kernel would take first.
+/// On loopback 127.0.0.1 and then 127.1.0.0/16.
+///
+/// # Errors
+/// When this host has no route to one of them.
+pub fn route_sources(targets: &[SocketAddr]) -> io::Result<Vec<SourceRange>> {
+    let mut ranges: Vec<SourceRange> = Vec::new();
+    for &target in targets {
+        for range in sources_to(target)? {
+            if !ranges.contains(&range) {
+                ranges.push(range);
+            }
+        }
+    }
+    Ok(ranges)
+}
+
+fn sources_to(target: SocketAddr) -> io::Result<Vec<SourceRange>> {
+    let single = |address: IpAddr| SourceRange { first: address, last: address };
+    match target.ip() {
+        IpAddr::V4(ip) if ip.is_loopback() => {
+            let (first, last) = LOOPBACK_MORE;
+            let more = SourceRange { first: first.into(), last: last.into() };
+            Ok(vec![single(Ipv4Addr::LOCALHOST.into()), more])
+        }
+        IpAddr::V6(ip) if ip.is_loopback() => Ok(vec![single(ip.into())]),
+        _ => {
+            let chosen = kernels_choice(target)?;
+            let others = beside(chosen).into_iter().filter(|address| *address != chosen);
+            Ok([chosen].into_iter().chain(others).map(single).collect())
+        }
+    }
+}
+
+/// The address the kernel would connect from. Connecting a datagram socket looks the route up and sends nothing.
+fn kernels_choice(target: SocketAddr) -> io::Result<IpAddr> {
+    let any: IpAddr =
+        if target.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+    let socket = UdpSocket::bind((any, 0))?;
+    socket.connect(target)?;
+    Ok(socket.local_addr()?.ip())
+}
+
+/// All addresses of `address`'s interface and family that new connections may come from.
+fn beside(address: IpAddr) -> Vec<IpAddr> {
+    let unfit = read::text("/proc/net/if_inet6").map(|text| parse::unfit_ipv6(&text)).unwrap_or_default();
+    let Ok(list) = getifaddrs() else { return Vec::new() };
+    let all: Vec<(String, IpAddr)> = list
+        .filter_map(|entry| {
+            let found = entry.address?;
+            let v4 = found.as_sockaddr_in().map(|v4| IpAddr::V4(v4.ip()));
+            let ip = v4.or_else(|| found.as_sockaddr_in6().map(|v6| IpAddr::V6(v6.ip())))?;
+            Some((entry.interface_name, ip))
+        })
+        .collect();
+    let Some((interface, _)) = all.iter().find(|(_, ip)| *ip == address) else { return Vec::new() };
+    let fit = |ip: IpAddr| match ip {
+        IpAddr::V4(ip) => !ip.is_link_local(),
+        IpAddr::V6(ip) => !ip.is_unicast_link_local() && !unfit.contains(&ip),
+    };
+    all.iter()
+        .filter(|(name, ip)| name == interface && ip.is_ipv4() == address.is_ipv4() && fit(*ip))
+        .map(|&(_, ip)| ip)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loopback_has_plenty() {
+        let of = |target: &str| route_sources(&[target.parse().expect("an address")]).expect("a route");
+        let ranges = of("127.0.0.1:80");
+        assert_eq!(ranges[0].first, IpAddr::V4(Ipv4Addr::LOCALHOST));
+        assert_eq!(ranges.iter().map(SourceRange::len).sum::<u128>(), 1 + 65_534);
+        assert_eq!(of("[::1]:80").len(), 1);
+        let both = ["127.0.0.1:80", "127.0.0.2:81"].map(|text| text.parse().expect("an address"));
+        assert_eq!(route_sources(&both).expect("a route"), ranges, "each once");
+    }
+
+    #[test]
+    fn an_own_address_is_reached_from_its_interface() {
+        let facts = crate::host_facts();
+        let outward = facts.addresses.iter().filter(|ip| ip.is_ipv4() && !ip.is_loopback());
+        for &ip in outward {
+            let ranges = route_sources(&[SocketAddr::new(ip, 80)]).expect("a route to ourselves");
+            assert!(ranges.iter().any(|range| range.contains(ip)), "{ip}: {ranges:?}");
+            assert!(ranges.iter().all(|range| facts.addresses.contains(&range.first)), "{ranges:?}");
+        }
+    }
+}
