@@ -2,7 +2,7 @@
 
 use wavetank_measure::{DropReason, ErrorClass};
 
-use crate::{Blame, Finding};
+use crate::{Blame, Finding, tls};
 
 /// In words, as the end of `every request failed: …`.
 pub(crate) const fn in_words(class: ErrorClass) -> &'static str {
@@ -45,8 +45,19 @@ pub(crate) const fn blame(class: ErrorClass, same_host: bool) -> Blame {
     }
 }
 
+/// What to do about a failure of `class` that was told in the words of `detail`, if it was.
+pub fn hint_for(class: ErrorClass, detail: Option<&str>) -> &'static str {
+    match (class, detail) {
+        (ErrorClass::Tls, Some(detail)) => tls::cure(detail).unwrap_or(hint(class)),
+        (ErrorClass::Protocol, Some(detail)) if detail.contains("TLS") => {
+            "this port speaks TLS: https:// instead of http://"
+        }
+        _ => hint(class),
+    }
+}
+
 /// What to do about it.
-pub const fn hint(class: ErrorClass) -> &'static str {
+const fn hint(class: ErrorClass) -> &'static str {
     match class {
         ErrorClass::Dns => "check the name and the resolver, or give the address with --connect-to",
         ErrorClass::ConnectRefused => "nothing listens there: is the server up, and is the port right?",
@@ -86,14 +97,19 @@ pub(crate) const fn drop_hint(reason: DropReason) -> &'static str {
     }
 }
 
-/// Every request failed in one way.
-pub(crate) fn all_failed(class: ErrorClass, same_host: bool, evidence: String) -> Finding {
+/// Every request failed in one way; the first of them was told in the words of `detail`.
+pub(crate) fn all_failed(
+    class: ErrorClass,
+    same_host: bool,
+    evidence: String,
+    detail: Option<&str>,
+) -> Finding {
     Finding {
         code: class.name(),
         blame: blame(class, same_host),
         decisive: true,
         message: format!("every request failed: {}", in_words(class)),
         evidence,
-        hint: hint(class).to_owned(),
+        hint: hint_for(class, detail).to_owned(),
     }
 }

@@ -104,12 +104,14 @@ fn ending(case: &Case<'_>, decisive: &mut Vec<Finding>) -> Vec<Cause> {
 
 /// Nothing was done and everything failed alike: blame by errno.
 fn hopeless(case: &Case<'_>, class: ErrorClass, decisive: &mut Vec<Finding>) -> Cause {
-    let evidence = format!(
+    let mut evidence = format!(
         "{} of {} failed",
         words::count(case.judged.counters.failed()),
         words::count(case.judged.counters.offered)
     );
-    let finding = classes::all_failed(class, case.same_host, evidence);
+    let fault = case.fault(class);
+    evidence.extend(fault.iter().flat_map(|fault| [" · ", fault]));
+    let finding = classes::all_failed(class, case.same_host, evidence, fault);
     let (blame, headline) = (finding.blame, finding.message.clone());
     decisive.push(finding);
     Cause { status: by_errno(class), reason: class.name().to_owned(), blame, headline }
@@ -124,7 +126,7 @@ fn probe(case: &Case<'_>, class: ErrorClass, message: &str, decisive: &mut Vec<F
         decisive: true,
         message: headline.clone(),
         evidence: classes::in_words(class).to_owned(),
-        hint: classes::hint(class).to_owned(),
+        hint: classes::hint_for(class, Some(message)).to_owned(),
     });
     Cause { status: by_errno(class), reason: "probe".to_owned(), blame, headline }
 }

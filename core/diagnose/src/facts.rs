@@ -70,6 +70,12 @@ impl<'a> Case<'a> {
         judged.peek().is_some() && judged.all(|phase| matches!(phase.load, Load::Closed { .. }))
     }
 
+    /// The words in which the first failure of `class` was told, where its cure depends on them.
+    pub(crate) fn fault(&self, class: ErrorClass) -> Option<&str> {
+        let tls = (class == ErrorClass::Tls).then_some(self.facts.circumstances.tls_fault.as_deref());
+        tls.flatten()
+    }
+
     /// The classes that occurred, the most frequent first.
     pub(crate) fn classes(&self) -> Vec<(ErrorClass, u64)> {
         let count = |class: ErrorClass| (class, self.judged.counters.errors[class as usize]);

@@ -51,6 +51,8 @@ fn of_class(case: &Case<'_>, class: ErrorClass, n: u64) -> Finding {
         let statuses = case.judged.status.0.iter().filter(|(status, _)| !expected.contains(*status));
         evidence.extend(statuses.map(|(status, n)| format!("{status}: {}", words::count(*n))));
     }
+    let fault = case.fault(class);
+    evidence.extend(fault.map(str::to_owned));
     let evidence = evidence.join(" · ");
     let blame = classes::blame(class, case.same_host);
     Finding {
@@ -59,7 +61,7 @@ fn of_class(case: &Case<'_>, class: ErrorClass, n: u64) -> Finding {
         decisive: false,
         message,
         evidence,
-        hint: classes::hint(class).to_owned(),
+        hint: classes::hint_for(class, fault).to_owned(),
     }
 }
 

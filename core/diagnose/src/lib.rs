@@ -13,10 +13,11 @@ mod failures;
 mod finding;
 mod matters;
 mod notes;
+mod tls;
 mod verdict;
 mod words;
 
-pub use classes::hint as class_hint;
+pub use classes::hint_for;
 pub use compose::{diagnose, diagnose_facts};
 pub use ending::{Circumstances, Ending};
 pub use facts::Facts;

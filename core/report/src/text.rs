@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use wavetank_plan::quantity::{show_count, show_rate, show_share, show_size};
-use wavetank_record::{Probe, Requests, RunRecord, Status, StepDoc, Threshold, Times};
+use wavetank_record::{Probe, Requests, RunRecord, Status, StepDoc, Threshold, Times, TlsDoc};
 
 use crate::page::Page;
 use crate::times_table::add_times;
@@ -37,6 +37,12 @@ pub fn text(record: &RunRecord) -> String {
     add_findings(&mut page, record);
     if record.requests.offered > 0 && (judged || record.requests.late > 0) {
         page.parts("generator", &generator(record));
+    }
+    if let Some(memory) = record.generator.connection_memory {
+        let each = show_size(memory.bytes_per_connection);
+        let (grown, count) = (show_size(memory.grown_bytes), show_count(memory.connections));
+        let said = format!("{each} a connection: wavetank grew by {grown} while it opened {count}");
+        page.sentence("memory", &said);
     }
     record.notes.iter().for_each(|note| page.sentence("note", note));
     record.next.iter().for_each(|next| page.sentence("next", next));
@@ -178,6 +184,9 @@ fn add_counts(page: &mut Page, record: &RunRecord) {
     let mut parts = vec![traffic("received", record.bytes.received), traffic("sent", record.bytes.sent)];
     parts.extend(occurred(&extra));
     page.parts("traffic", &parts);
+    if let Some(tls) = &record.tls {
+        page.parts("handshakes", &tls_parts(tls));
+    }
     let connections = record.connections;
     let troubles =
         [("failed", connections.failed), ("lost", connections.lost), ("reopened", connections.reopened)];
@@ -199,6 +208,35 @@ fn add_counts(page: &mut Page, record: &RunRecord) {
         parts.extend(occurred(&troubles));
         page.sentence("warm-up", &format!("{}, not counted above", parts.join(" · ")));
     }
+}
+
+/// What handshakes agreed on; a name alone where all of them agreed on it.
+fn tls_parts(tls: &TlsDoc) -> Vec<String> {
+    let agreed = |counts: &BTreeMap<String, u64>| {
+        let mut counts: Vec<_> = counts.iter().collect();
+        counts.sort_by_key(|&(name, &n)| (std::cmp::Reverse(n), name));
+        match counts[..] {
+            [(name, &n)] if n == tls.handshakes => name.clone(),
+            _ => {
+                let each = counts.iter().map(|&(name, &n)| format!("{name} {}", part(n, tls.handshakes)));
+                each.collect::<Vec<_>>().join(", ")
+            }
+        }
+    };
+    let resumed = match tls.resumed {
+        0 => "all full".to_owned(),
+        n if n == tls.handshakes => "all resumed".to_owned(),
+        n => format!("resumed {}", part(n, tls.handshakes)),
+    };
+    let mut parts = Vec::new();
+    if tls.handshakes > 0 {
+        parts.extend([show_count(tls.handshakes), resumed]);
+        parts.extend([&tls.version, &tls.cipher, &tls.group].map(agreed));
+    }
+    if tls.failed > 0 {
+        parts.push(format!("failed {}", show_count(tls.failed)));
+    }
+    parts
 }
 
 fn named(counts: &BTreeMap<String, u64>) -> Vec<String> {

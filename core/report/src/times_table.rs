@@ -65,7 +65,9 @@ fn rows(record: &RunRecord) -> Vec<(&'static str, &Times)> {
     // A few connections opened before the load are in nobody's response time.
     let many = |times: &Times| times.count as f64 > record.response_us.count as f64 * WORTH_SHOWING;
     let worth = |times: &Times| reference > 0.0 && p99(times) > reference * WORTH_SHOWING && many(times);
-    rows.extend(parts.into_iter().filter(|(_, times)| worth(times)));
+    // Whoever speaks TLS wants to know what opening costs.
+    let opening = |name: &str| record.tls.is_some() && ["connect", "tls"].contains(&name);
+    rows.extend(parts.into_iter().filter(|(name, times)| worth(times) || opening(name)));
     rows.push(("failed", &record.failed_us));
     rows
 }

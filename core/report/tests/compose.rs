@@ -2,7 +2,7 @@
 
 use wavetank_diagnose::{Blame, Diagnosis, Finding, Status, Verdict};
 use wavetank_measure::{
-    ConnCounts, Counters, DropReason, ErrorClass, Interval, PhaseSeries, StatusCounts, StepSeries,
+    Agreed, ConnCounts, Counters, DropReason, ErrorClass, Interval, PhaseSeries, StatusCounts, StepSeries,
     TargetSeries, ThreadHealth, ThresholdResult, Totals, Wire,
 };
 use wavetank_plan::{
@@ -93,6 +93,9 @@ fn second(from: i64, open: u64) -> Interval {
     phase.failed.record_n(5_000_000, 4);
     let mut target = TargetSeries { phase: key.phase, ..TargetSeries::default() };
     target.connect.record(80_000);
+    let agreed = Agreed { version: "TLSv1.2".to_owned(), resumed: from > 0, ..Agreed::default() };
+    target.handshakes.add(&agreed, 1);
+    target.handshakes.failed = 2;
     Interval {
         from: Nanos::from_secs(from),
         len: Nanos::SECOND,
@@ -219,6 +222,15 @@ fn times_are_microseconds_with_their_warnings() {
     assert_eq!(record.lag_us.spread.expect("there are some").max, Number(30.5));
     assert_eq!(record.wait_us.spread.expect("there are some").unknown, [""; 0]);
     assert_eq!((record.tls_us.count, record.tls_us.spread), (0, None));
+}
+
+/// Of the whole run, warm-up among them, as connections are; what was not agreed on is in no map.
+#[test]
+fn handshakes_are_those_of_the_whole_run() {
+    let tls = composed(OPEN).tls.expect("there were handshakes");
+    assert_eq!((tls.handshakes, tls.resumed, tls.failed), (6, 3, 12));
+    assert_eq!(tls.version, [("TLSv1.2".to_owned(), 6)].into());
+    assert!(tls.cipher.is_empty() && tls.group.is_empty() && tls.alpn.is_empty(), "{tls:?}");
 }
 
 #[test]

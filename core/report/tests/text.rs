@@ -4,7 +4,8 @@ mod support;
 
 use support::{closed, failed, golden, hopeless, interrupted, invalid, open, times, unanswered, verdict};
 use wavetank_record::{
-    Blame, Number, PhaseDoc, RUN_SCHEMA, RateDoc, Requests, RunRecord, Status, StepDoc, Times, Warmup,
+    Blame, ConnectionMemory, Generator, Number, PhaseDoc, RUN_SCHEMA, RateDoc, Requests, RunRecord, Status,
+    StepDoc, Times, TlsDoc, Warmup,
 };
 use wavetank_report::text;
 
@@ -68,6 +69,53 @@ fn phases_and_steps_are_told_apart() {
         ..open()
     };
     check("phases", &record);
+}
+
+/// What was agreed on is told from counts: alone where all agreed, with its part where they did not.
+#[test]
+fn handshakes_are_told_by_what_they_agreed_on() {
+    let counts = |named: &[(&str, u64)]| named.iter().map(|&(name, n)| (name.to_owned(), n)).collect();
+    let record = RunRecord {
+        connect_us: times(50, [88.0, 120.0, 180.0, 180.0, 180.0]),
+        tls_us: times(50, [1_088.0, 1_120.0, 1_180.0, 1_180.0, 1_180.0]),
+        tls: Some(TlsDoc {
+            handshakes: 50,
+            resumed: 0,
+            failed: 0,
+            version: counts(&[("TLSv1.3", 50)]),
+            cipher: counts(&[("TLS_AES_128_GCM_SHA256", 50)]),
+            group: counts(&[("X25519", 50)]),
+            alpn: counts(&[("http/1.1", 50)]),
+        }),
+        generator: Generator {
+            connection_memory: Some(ConnectionMemory {
+                connections: 2_000,
+                grown_bytes: 41_000_000,
+                bytes_per_connection: 20_500,
+            }),
+            ..closed().generator
+        },
+        ..closed()
+    };
+    check("handshakes", &record);
+    let mixed = RunRecord {
+        tls: Some(TlsDoc {
+            handshakes: 1_000,
+            resumed: 900,
+            failed: 3,
+            version: counts(&[("TLSv1.2", 250), ("TLSv1.3", 750)]),
+            cipher: counts(&[
+                ("TLS_AES_128_GCM_SHA256", 750),
+                ("TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", 250),
+            ]),
+            group: counts(&[("X25519", 80)]),
+            alpn: counts(&[]),
+        }),
+        ..record.clone()
+    };
+    check("handshakes_mixed", &mixed);
+    let none = RunRecord { tls: Some(TlsDoc { failed: 7, ..TlsDoc::default() }), ..record };
+    check("handshakes_failed", &none);
 }
 
 /// INVALID never stands without its reason, whatever the record lacks.

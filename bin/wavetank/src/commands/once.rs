@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use wavetank_diagnose::class_hint;
+use wavetank_diagnose::hint_for;
 use wavetank_driver::{Clock, Signals};
 use wavetank_engine::{Probe, ProbeAnswer, ProbeFailure};
 use wavetank_plan::redact::is_secret_header;
@@ -29,7 +29,7 @@ fn no_answer(failure: &ProbeFailure) -> UserError {
     UserError {
         code: "no_answer",
         message: format!("{}: {} after {}{}", failure.address, failure.detail, failure.waited, seen(failure)),
-        hint: class_hint(failure.class).to_owned(),
+        hint: hint_for(failure.class, Some(&failure.detail)).to_owned(),
         exit: ExitCode::Fail,
     }
 }

@@ -43,13 +43,16 @@ pub(crate) struct Conducted {
     pub(crate) lost: Vec<String>,
     /// What load threads found not to add up, in words.
     pub(crate) accounting: Vec<String>,
+    /// In what words the first failure of TLS was told.
+    pub(crate) tls_fault: Option<String>,
 }
 
 impl Conducted {
     /// No load was sent.
     pub(crate) fn nothing(plan: &Plan, ending: Ending, archive: Option<ArchiveWriter>) -> Self {
         let (events, lost, accounting) = (Vec::new(), Vec::new(), Vec::new());
-        Self { ledger: Ledger::new(plan), ending, events, archive, started: None, lost, accounting }
+        let ledger = Ledger::new(plan);
+        Self { ledger, ending, events, archive, started: None, lost, accounting, tls_fault: None }
     }
 }
 
@@ -83,6 +86,7 @@ struct Book<'a> {
     sampled: Vec<ErrorClass>,
     lost: Vec<String>,
     accounting: Vec<String>,
+    tls_fault: Option<String>,
 }
 
 impl<'a> Conductor<'a> {
@@ -124,6 +128,7 @@ impl<'a> Conductor<'a> {
                 sampled: Vec::new(),
                 lost: Vec::new(),
                 accounting: Vec::new(),
+                tls_fault: None,
             },
             outcome: None,
             zero: Nanos::ZERO,
@@ -146,8 +151,17 @@ impl<'a> Conductor<'a> {
         };
         self.book.talk.settle();
         self.settle(&outcome)?;
-        let Book { ledger, ending, events, archive, lost, accounting, .. } = self.book;
-        Ok(Conducted { ledger, ending, events, archive, started: outcome.started_at, lost, accounting })
+        let Book { ledger, ending, events, archive, lost, accounting, tls_fault, .. } = self.book;
+        Ok(Conducted {
+            ledger,
+            ending,
+            events,
+            archive,
+            started: outcome.started_at,
+            lost,
+            accounting,
+            tls_fault,
+        })
     }
 
     /// What the outcome means for the book.
@@ -350,6 +364,9 @@ impl Book<'_> {
             return;
         }
         self.sampled.push(sample.class);
+        if sample.class == ErrorClass::Tls {
+            self.tls_fault.clone_from(&sample.detail);
+        }
         let line = sample_line(plan, sample);
         let problem = self.archive.as_mut().and_then(|archive| archive.sample(&line));
         self.store_problem(problem, now);

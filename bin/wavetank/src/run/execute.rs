@@ -96,7 +96,7 @@ fn conclude(
     (setup, cure): (Setup, Option<String>),
     talk: &mut Talk,
 ) -> Executed {
-    let Conducted { mut ledger, ending, events, archive, lost, accounting, .. } = conducted;
+    let Conducted { mut ledger, ending, events, archive, lost, accounting, tls_fault, .. } = conducted;
     // Noted in the ledger; the verdict speaks of it.
     let _ = ledger.close();
     let usage = process_usage();
@@ -109,6 +109,7 @@ fn conclude(
         steal,
         lost,
         accounting,
+        tls_fault,
         ..Circumstances::default()
     };
     let mut record = judge(Told {

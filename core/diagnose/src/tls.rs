@@ -1,0 +1,99 @@
+//! What is wrong with TLS, by the words in which it was told, and what to do about it.
+
+/// Words of a fault, all of which occur, and its cure. The words are those of `wavetank-driver`; a test of the
+/// whole program sees to it that each fault finds its cure. The first that fits is taken.
+const CURES: [(&[&str], &str); 18] = [
+    (
+        &["issuer is unknown"],
+        "if you know who signed it: --cacert FILE with that certificate; to take any certificate: --insecure",
+    ),
+    (
+        &["certificate", "not for"],
+        "put the name it is for into the URL and go to this host by --connect-to HOST:PORT, or give that name \
+         with --sni NAME",
+    ),
+    (&["names nobody"], "a certificate with names in it (subjectAltName), or --insecure"),
+    (&["is for another name"], "give the name it is for: --sni NAME, or the URL with --connect-to HOST:PORT"),
+    (&["has expired"], "renew the target's certificate; to load it as it is: --insecure"),
+    (&["not valid yet"], "look at the clocks of both hosts; to load it as it is: --insecure"),
+    (
+        &["plain HTTP"],
+        "an http:// URL speaks without TLS; the port of TLS is another one, by habit 443 or 8443",
+    ),
+    (&["version of TLS"], "leave --tls out to offer both 1.2 and 1.3; servers have a setting for theirs"),
+    (&["cipher suite in common"], "leave --tls-ciphers out, or name one that the target has"),
+    (&["key exchange group in common"], "leave --tls-groups out, or name one that the target has"),
+    (&["it wants a client certificate"], "--cert FILE --key FILE, of a certificate that the target trusts"),
+    (
+        &["issuer of our certificate"],
+        "--cert with a certificate that the target trusts, the whole chain in its file",
+    ),
+    (&["our certificate"], "--cert with a certificate that the target trusts and that is valid now"),
+    (&["(SNI)"], "--sni NAME, or the name the target knows in the URL and --connect-to HOST:PORT"),
+    (&["(ALPN)"], "--alpn with a protocol that the target has; --alpn none offers nothing"),
+    (
+        &["handshake_failure"],
+        "leave --tls, --tls-groups and --tls-ciphers out; or the target wants a certificate: --cert FILE --key FILE",
+    ),
+    (&["in the TLS handshake"], "does this port speak TLS? The target's own log tells why it went away"),
+    (&["the certificate"], "another certificate at the target; to load it as it is: --insecure"),
+];
+
+/// What to do about a fault of TLS that was told in these words; `None` where nothing better is known than
+/// for the class of all such faults.
+pub(crate) fn cure(fault: &str) -> Option<&'static str> {
+    let fits = |words: &&[&str]| words.iter().all(|word| fault.contains(word));
+    CURES.iter().find(|(words, _)| fits(words)).map(|&(_, cure)| cure)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(fault: &str, expected: &str) {
+        let found = cure(fault).unwrap_or_else(|| panic!("no cure for: {fault}"));
+        assert!(found.contains(expected), "{fault}: {found}");
+    }
+
+    #[test]
+    fn every_fault_finds_its_cure() {
+        check("the certificate's issuer is unknown here: not signed by a trusted CA", "--cacert");
+        check("the certificate is for b.example, not for a.example", "--sni");
+        check("the certificate names nobody, and so not a", "subjectAltName");
+        check("the certificate has expired", "renew");
+        check("the certificate is not valid yet", "clocks");
+        check("the certificate's signature is wrong", "another certificate");
+        check("the peer does not speak TLS here: is this a port for plain HTTP?", "http://");
+        check("no version of TLS in common", "--tls");
+        check(
+            "the peer ended TLS with the alert protocol_version: it does not speak this version of TLS",
+            "--tls",
+        );
+        check("no cipher suite in common", "--tls-ciphers");
+        check("no key exchange group in common", "--tls-groups");
+        check(
+            "the peer ended TLS with the alert certificate_required: it wants a client certificate",
+            "--cert",
+        );
+        check(
+            "the peer ended TLS with the alert unknown_ca: it does not trust the issuer of our certificate",
+            "chain",
+        );
+        check(
+            "the peer ended TLS with the alert bad_certificate: it does not accept our certificate",
+            "--cert",
+        );
+        check(
+            "the peer ended TLS with the alert unrecognised_name: it does not know the name asked for (SNI)",
+            "--sni",
+        );
+        check("no application protocol (ALPN) in common", "--alpn");
+        check(
+            "the peer ended TLS with the alert handshake_failure: no way to speak in common",
+            "--tls-groups",
+        );
+        check("the peer closed the connection in the TLS handshake", "log");
+        assert_eq!(cure("something new"), None);
+    }
+}
