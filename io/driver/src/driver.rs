@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use wavetank_plan::{Close, Nanos};
 
-use crate::{Clock, Errno, Features, Waker};
+use crate::{Clock, Errno, Features, Secured, Waker};
 
 /// What a driver is made with.
 #[derive(Clone, Copy, Debug)]
@@ -94,6 +94,9 @@ pub enum Event {
 pub enum Ended {
     /// FIN from the peer.
     Eof,
+    /// FIN from the peer of a TLS connection that has not said in TLS that this is the end: what came may
+    /// be cut short.
+    Truncated,
     /// RST, or another error.
     Broken(Errno),
     /// TLS failed, in the handshake or later: [`Driver::tls_fault`] says how.
@@ -169,6 +172,11 @@ pub trait Driver: Sized {
 
     /// What was wrong at the last [`Ended::Tls`].
     fn tls_fault(&self) -> Option<String> {
+        None
+    }
+
+    /// What the handshake of this connection came to; `None` before [`Event::Secured`] and without TLS.
+    fn secured(&self, _conn: ConnId) -> Option<Secured> {
         None
     }
 }

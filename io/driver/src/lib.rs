@@ -1,7 +1,7 @@
 //! Sockets, readiness and the clock: the only crate with `unsafe` code, and the only reader of the clock.
 //!
 //! A [`Driver`] turns readiness into [`Event`]s and takes commands (connect, send, close) in return. It
-//! knows no protocol, no pacing and no plan: connections are numbers to it. Its caller is one thread,
+//! knows no protocol but TLS, no pacing and no plan: connections are numbers to it. Its caller is one thread,
 //! which owns it whole.
 #![expect(unsafe_code, reason = "the one crate that talks to the kernel directly")]
 
@@ -14,6 +14,7 @@ mod signals;
 mod socket;
 mod sockets;
 mod thread;
+mod tls;
 mod token;
 mod unsent;
 mod uring;
@@ -27,5 +28,6 @@ pub use features::{Feature, Features};
 pub use signals::Signals;
 pub use socket::bind_probe;
 pub use thread::{fine_timers, pin_to};
+pub use tls::{Alpn, Secured, Tls, TlsClient, TlsProblem, TlsServer, TlsServerOptions};
 pub use uring::{UringFacts, UringMissing, probe_uring};
 pub use waker::Waker;

@@ -57,7 +57,9 @@ pub(crate) fn of_connect(errno: Errno) -> Failure {
 /// What an ended connection means for the request on it.
 pub(crate) fn of_end(how: Ended) -> Failure {
     match how {
-        Ended::Eof => Failure { peer_closed: true, ..Failure::of(ErrorClass::ClosedEarly) },
+        Ended::Eof | Ended::Truncated => {
+            Failure { peer_closed: true, ..Failure::of(ErrorClass::ClosedEarly) }
+        }
         Ended::Broken(errno) => {
             let (class, peer_closed) = match errno.0 {
                 libc::ECONNRESET | libc::EPIPE => (ErrorClass::Reset, true),

@@ -112,7 +112,8 @@ impl<D: Driver> Worker<D> {
                     self.advance(id, counts);
                 }
             }
-            Event::Ended(id, Ended::Eof) => {
+            // Whole requests are whole, however the client ends.
+            Event::Ended(id, Ended::Eof | Ended::Truncated) => {
                 if let Some(connection) = self.connections.get(id) {
                     connection.peer_done = true;
                     self.advance(id, counts);

@@ -33,7 +33,12 @@ pub(crate) enum Heard {
 impl<D: Driver> Bench<D> {
     pub(crate) fn new() -> Self {
         let clock = Clock::starting_now();
-        Self { driver: D::new(&Setup::small(clock)).expect("a driver"), clock }
+        Self::of(D::new(&Setup::small(clock)).expect("a driver"))
+    }
+
+    /// With a driver made elsewhere.
+    pub(crate) fn of(driver: D) -> Self {
+        Self { clock: driver.clock(), driver }
     }
 
     /// Listen on a free port of 127.0.0.1.

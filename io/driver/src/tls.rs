@@ -1,0 +1,243 @@
+//! [`Tls`]: TLS as a filter between a driver and its caller.
+//!
+//! Dials that ask for TLS get it, and so does everybody who is accepted if there is a server's side; all
+//! else passes through. The caller hears of the connection ([`Event::Connected`], [`Event::Accepted`]) when
+//! TCP has it, then of [`Event::Secured`], then plaintext. What it sends before that is kept and follows.
+//!
+//! An idle connection holds no buffers: ciphertext is made and opened in buffers of the thread, and only
+//! what is half a record stays with its connection.
+//!
+//! Handshakes cost a hundred times what a request costs. Of their steps only a few are done between one
+//! wait and the next; the others queue, and events of established connections go ahead of them.
+//!
+//! The end: a `close_notify` of the peer is [`Ended::Eof`]. An end of the connection without it is
+//! [`Ended::Truncated`], as anybody on the way could have forged it; in the handshake it is [`Ended::Tls`].
+
+mod choices;
+mod client;
+mod fault;
+mod handshakes;
+mod machine;
+mod pem;
+mod problem;
+mod reading;
+mod secured;
+mod sending;
+mod server;
+mod sessions;
+mod stream;
+mod verify;
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use wavetank_plan::{Close, Nanos};
+
+pub use client::TlsClient;
+pub use problem::TlsProblem;
+pub use secured::{Alpn, Secured};
+pub use server::{TlsServer, TlsServerOptions};
+
+use crate::driver::{ConnId, Dial, Driver, Event, ListenerId, Sent, Setup};
+use crate::{Clock, Errno, Waker};
+use client::ClientSide;
+use handshakes::Handshakes;
+use machine::Out;
+use stream::{Stage, Stream, Streams};
+
+/// See the module's description.
+pub struct Tls<D> {
+    inner: D,
+    client: Option<ClientSide>,
+    server: Option<Arc<TlsServer>>,
+    streams: Streams,
+    handshakes: Handshakes,
+    /// Connections whose long send goes on when others had their turn.
+    sending: VecDeque<ConnId>,
+    /// How many of them before the next wait.
+    sends_left: usize,
+    /// Worked out, and not told yet; a few of one connection at most.
+    told: VecDeque<Event>,
+    /// Ciphertext under work.
+    incoming: Vec<u8>,
+    /// Plaintext of the last [`Event::Received`].
+    plain: Vec<u8>,
+    out: Out,
+    /// The last [`Event::Received`] was of a TLS connection.
+    plain_told: bool,
+    fault: Option<String>,
+    /// See [`Driver::bytes_sent`].
+    accepted_bytes: u64,
+}
+
+impl<D: Driver> Tls<D> {
+    /// TLS over `inner`, for dials with `client` and for all its listeners with `server`; without either,
+    /// everything passes through. To be made on the thread that uses it.
+    pub fn wrap(inner: D, client: Option<Arc<TlsClient>>, server: Option<Arc<TlsServer>>) -> Self {
+        Self {
+            inner,
+            client: client.map(ClientSide::new),
+            server,
+            streams: Streams::default(),
+            handshakes: Handshakes::default(),
+            sending: VecDeque::new(),
+            sends_left: 0,
+            told: VecDeque::new(),
+            incoming: Vec::new(),
+            plain: Vec::new(),
+            out: Out::default(),
+            plain_told: false,
+            fault: None,
+            accepted_bytes: 0,
+        }
+    }
+
+    /// Nothing of ours waits to be done.
+    fn is_idle(&self) -> bool {
+        self.told.is_empty() && self.handshakes.is_empty() && self.sending.is_empty()
+    }
+
+    /// Something to tell of a connection that has been closed since is not told.
+    fn is_stale(&self, event: Event) -> bool {
+        let (Event::Received(conn, _) | Event::Flushed(conn) | Event::Ended(conn, _) | Event::Secured(conn)) =
+            event
+        else {
+            return false;
+        };
+        self.streams.peek(conn).is_none()
+    }
+}
+
+impl<D: Driver> Driver for Tls<D> {
+    const SENDS_LATER: bool = D::SENDS_LATER;
+
+    /// Without TLS: [`Tls::wrap`] gives it.
+    fn new(setup: &Setup) -> Result<Self, Errno> {
+        Ok(Self::wrap(D::new(setup)?, None, None))
+    }
+
+    fn connect(&mut self, dial: &Dial) -> Result<ConnId, Errno> {
+        let Some(tls) = dial.tls else { return self.inner.connect(dial) };
+        // Never in the clear what was to be secret.
+        if !self.client.as_ref().is_some_and(|client| client.knows(tls)) {
+            return Err(Errno(libc::EPROTONOSUPPORT));
+        }
+        let conn = self.inner.connect(dial)?;
+        self.streams.insert(Stream::new(conn, Some(tls), None));
+        Ok(conn)
+    }
+
+    fn listen(&mut self, at: SocketAddr) -> Result<(ListenerId, SocketAddr), Errno> {
+        self.inner.listen(at)
+    }
+
+    fn send(&mut self, conn: ConnId, bytes: &[u8]) -> Result<Sent, Errno> {
+        if self.streams.peek(conn).is_some() {
+            return self.send_tls(conn, bytes, None);
+        }
+        let sent = self.inner.send(conn, bytes);
+        self.accepted_bytes += if sent.is_ok() { bytes.len() as u64 } else { 0 };
+        sent
+    }
+
+    fn send_shared(&mut self, conn: ConnId, bytes: &Arc<[u8]>) -> Result<Sent, Errno> {
+        if self.streams.peek(conn).is_some() {
+            return self.send_tls(conn, bytes, Some(bytes));
+        }
+        let sent = self.inner.send_shared(conn, bytes);
+        self.accepted_bytes += if sent.is_ok() { bytes.len() as u64 } else { 0 };
+        sent
+    }
+
+    /// With TLS on either side: plaintext that was encrypted, and what passed through; handed to the inner
+    /// driver, that is, which may keep some of it. Without: what the kernel has taken.
+    fn bytes_sent(&self) -> u64 {
+        if self.client.is_none() && self.server.is_none() {
+            return self.inner.bytes_sent();
+        }
+        self.accepted_bytes
+    }
+
+    fn close(&mut self, conn: ConnId, how: Close) {
+        if how == Close::Fin {
+            self.say_goodbye(conn);
+        }
+        self.streams.remove(conn);
+        self.inner.close(conn, how);
+    }
+
+    fn shut_down_sending(&mut self, conn: ConnId) {
+        let Some(stream) = self.streams.get(conn) else { return self.inner.shut_down_sending(conn) };
+        if stream.stage == Stage::Shaking || !stream.is_flushed() {
+            stream.extra().finish = true;
+            return;
+        }
+        self.say_goodbye(conn);
+        self.inner.shut_down_sending(conn);
+    }
+
+    fn clock(&self) -> Clock {
+        self.inner.clock()
+    }
+
+    fn wait_from(&mut self, now: Nanos, until: Nanos) -> Result<bool, Errno> {
+        self.handshakes.begin_turn();
+        self.sends_left = self.sending.len();
+        let idle = self.is_idle();
+        let ready = self.inner.wait_from(now, if idle { until } else { now })?;
+        Ok(ready || !idle)
+    }
+
+    fn next(&mut self) -> Option<Event> {
+        loop {
+            while let Some(event) = self.told.pop_front() {
+                if !self.is_stale(event) {
+                    self.plain_told = matches!(event, Event::Received(..));
+                    return Some(event);
+                }
+            }
+            if self.handshakes.is_due() {
+                self.shake();
+                continue;
+            }
+            if let Some(event) = self.inner.next() {
+                self.handshakes.let_pass();
+                if let Some(event) = self.filter(event) {
+                    self.plain_told = false;
+                    return Some(event);
+                }
+            } else if self.sends_left > 0 {
+                self.sends_left -= 1;
+                self.go_on_sending();
+            } else if self.handshakes.may_go_on() {
+                self.shake();
+            } else {
+                return None;
+            }
+        }
+    }
+
+    #[inline]
+    fn received(&self, len: usize) -> &[u8] {
+        if self.plain_told { &self.plain[..len] } else { self.inner.received(len) }
+    }
+
+    fn waker(&self) -> Result<Waker, Errno> {
+        self.inner.waker()
+    }
+
+    fn stale(&self) -> u64 {
+        self.inner.stale()
+    }
+
+    fn tls_fault(&self) -> Option<String> {
+        self.fault.clone()
+    }
+
+    fn secured(&self, conn: ConnId) -> Option<Secured> {
+        let stream = self.streams.peek(conn)?;
+        let machine = stream.machine.as_ref().filter(|_| stream.stage != Stage::Shaking)?;
+        Some(Secured::of(machine.state()))
+    }
+}

@@ -1,0 +1,100 @@
+//! [`Handshakes`]: whose turn it is with the expensive part.
+
+use std::collections::VecDeque;
+
+use super::machine::Machine;
+use super::stream::Stage;
+use super::{Stream, Tls};
+use crate::driver::{ConnId, Driver};
+
+/// Steps between one wait and the next; a step is up to 150 µs of public-key cryptography.
+const STEPS_MAX: u32 = 4;
+/// While steps wait, so many events of the inner driver go ahead of each.
+const EVENTS_PER_STEP: u32 = 16;
+
+/// The queue of handshakes that can go on, in the order in which they could. Each connection stands in it
+/// at most once.
+#[derive(Default)]
+pub(super) struct Handshakes {
+    queue: VecDeque<ConnId>,
+    /// Steps left in this turn.
+    left: u32,
+    /// Events of the inner driver since the last step.
+    passed: u32,
+}
+
+impl Handshakes {
+    pub(super) fn begin_turn(&mut self) {
+        self.left = STEPS_MAX;
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    /// One more event has gone ahead.
+    pub(super) fn let_pass(&mut self) {
+        self.passed += 1;
+    }
+
+    /// Enough events have gone ahead.
+    pub(super) fn is_due(&self) -> bool {
+        self.passed >= EVENTS_PER_STEP && self.may_go_on()
+    }
+
+    pub(super) fn may_go_on(&self) -> bool {
+        self.left > 0 && !self.queue.is_empty()
+    }
+
+    pub(super) fn push(&mut self, stream: &mut Stream) {
+        if !std::mem::replace(&mut stream.queued, true) {
+            self.queue.push_back(stream.id);
+        }
+    }
+
+    fn pop(&mut self) -> Option<ConnId> {
+        self.passed = 0;
+        self.queue.pop_front()
+    }
+}
+
+impl<D: Driver> Tls<D> {
+    /// One step of one handshake.
+    pub(super) fn shake(&mut self) {
+        let Some(conn) = self.handshakes.pop() else { return };
+        let Some(stream) = self.streams.get(conn) else { return };
+        stream.queued = false;
+        self.handshakes.left -= 1;
+        self.step(conn);
+    }
+
+    /// The same for a connection that need not stand in the queue.
+    pub(super) fn step(&mut self, conn: ConnId) {
+        let Some(stream) = self.streams.get(conn) else { return };
+        if stream.machine.is_none() {
+            let Some((client, dial)) = self.client.as_ref().zip(stream.dial) else { return };
+            match client.begin(dial) {
+                Ok(machine) => stream.machine = Some(Machine::Client(Box::new(machine))),
+                Err(error) => return self.fail(conn, &error),
+            }
+        }
+        self.incoming.clear();
+        self.incoming.append(&mut stream.rest);
+        self.advance(conn);
+        // What came while this waited in the queue.
+        let ended = self.streams.get(conn).and_then(|stream| stream.extra.as_mut()?.ended.take());
+        if let Some(how) = ended {
+            self.ended(conn, how);
+        }
+    }
+
+    /// Whether the handshake of this connection has just become complete.
+    pub(super) fn opened(stream: &mut Stream) -> bool {
+        let shaking = stream.stage == Stage::Shaking;
+        let open = stream.machine.as_ref().is_some_and(|machine| !machine.state().is_handshaking());
+        if shaking && open {
+            stream.stage = Stage::Open;
+        }
+        shaking && open
+    }
+}

@@ -1,0 +1,194 @@
+//! [`Machine`]: the library's state of one connection, client's or server's, without buffers of its own.
+
+use rustls::client::{ClientConnectionData, UnbufferedClientConnection};
+use rustls::server::{ServerConnectionData, UnbufferedServerConnection};
+use rustls::unbuffered::{
+    ConnectionState, EncodeError, EncodeTlsData, EncryptError, InsufficientSizeError, UnbufferedStatus,
+};
+use rustls::{CommonState, Error};
+
+/// Most plaintext of one record (RFC 8446 §5.1).
+const RECORD_BYTES: usize = 16 * 1024;
+/// Header, content type, tag and nonce: more than any record adds to its plaintext.
+const RECORD_OVERHEAD: usize = 64;
+/// A `close_notify` with all around it.
+const GOODBYE_BYTES: usize = 128;
+
+/// Room for ciphertext, used again and again: it grows once to what is needed most.
+#[derive(Debug, Default)]
+pub(super) struct Out {
+    bytes: Vec<u8>,
+    len: usize,
+}
+
+impl Out {
+    pub(super) fn clear(&mut self) {
+        self.len = 0;
+    }
+
+    pub(super) fn filled(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+
+    fn room(&mut self, len: usize) -> &mut [u8] {
+        if self.bytes.len() < self.len + len {
+            self.bytes.resize(self.len + len, 0);
+        }
+        &mut self.bytes[self.len..]
+    }
+}
+
+/// The library's state of one connection.
+pub(super) enum Machine {
+    Client(Box<UnbufferedClientConnection>),
+    Server(Box<UnbufferedServerConnection>),
+}
+
+/// What reading came to.
+#[derive(Debug, Default)]
+pub(super) struct Read {
+    /// Bytes of the input that are done with; the rest must come again, with more behind it.
+    pub(super) used: usize,
+    /// The peer said that nothing more will come.
+    pub(super) closed: bool,
+    /// It cannot go on.
+    pub(super) fault: Option<Error>,
+}
+
+impl Machine {
+    pub(super) fn state(&self) -> &CommonState {
+        match self {
+            Self::Client(client) => client,
+            Self::Server(server) => server,
+        }
+    }
+
+    /// Work through `incoming`, adding plaintext to `plain` and what must be answered to `out`.
+    pub(super) fn read(&mut self, incoming: &mut [u8], plain: &mut Vec<u8>, out: &mut Out) -> Read {
+        match self {
+            Self::Client(client) => read(&mut **client, incoming, plain, out),
+            Self::Server(server) => read(&mut **server, incoming, plain, out),
+        }
+    }
+
+    /// Add `plain` to `out`, encrypted. `rest` is what reading left over: it may be half a message, which
+    /// the library wants to see again. Returns false where nothing can be sent (any more).
+    pub(super) fn write(&mut self, plain: &[u8], rest: &mut [u8], out: &mut Out) -> bool {
+        match self {
+            Self::Client(client) => write(&mut **client, Words::Data(plain), rest, out),
+            Self::Server(server) => write(&mut **server, Words::Data(plain), rest, out),
+        }
+    }
+
+    /// Say that nothing more will come from here.
+    pub(super) fn goodbye(&mut self, rest: &mut [u8], out: &mut Out) -> bool {
+        match self {
+            Self::Client(client) => write(&mut **client, Words::Goodbye, rest, out),
+            Self::Server(server) => write(&mut **server, Words::Goodbye, rest, out),
+        }
+    }
+}
+
+/// What both sides have in common.
+trait Side {
+    type Data;
+    fn process<'c, 'i>(&'c mut self, incoming: &'i mut [u8]) -> UnbufferedStatus<'c, 'i, Self::Data>;
+}
+
+impl Side for UnbufferedClientConnection {
+    type Data = ClientConnectionData;
+    fn process<'c, 'i>(&'c mut self, incoming: &'i mut [u8]) -> UnbufferedStatus<'c, 'i, Self::Data> {
+        self.process_tls_records(incoming)
+    }
+}
+
+impl Side for UnbufferedServerConnection {
+    type Data = ServerConnectionData;
+    fn process<'c, 'i>(&'c mut self, incoming: &'i mut [u8]) -> UnbufferedStatus<'c, 'i, Self::Data> {
+        self.process_tls_records(incoming)
+    }
+}
+
+fn read<S: Side>(side: &mut S, incoming: &mut [u8], plain: &mut Vec<u8>, out: &mut Out) -> Read {
+    let mut read = Read::default();
+    loop {
+        let UnbufferedStatus { mut discard, state } = side.process(&mut incoming[read.used..]);
+        let mut more = true;
+        match state {
+            Ok(ConnectionState::ReadTraffic(mut traffic)) => {
+                while let Some(record) = traffic.next_record() {
+                    match record {
+                        Ok(record) => {
+                            plain.extend_from_slice(record.payload);
+                            discard += record.discard;
+                        }
+                        Err(error) => read.fault = Some(error),
+                    }
+                }
+            }
+            Ok(ConnectionState::EncodeTlsData(data)) => encode(data, out),
+            // All that is in `out` is sent by whoever called.
+            Ok(ConnectionState::TransmitTlsData(data)) => data.done(),
+            Ok(ConnectionState::PeerClosed) => read.closed = true,
+            Ok(ConnectionState::Closed) => {
+                read.closed = true;
+                more = false;
+            }
+            // Early data is neither offered nor taken; `WriteTraffic` and `BlockedHandshake` want more input.
+            Ok(_) => more = false,
+            // The alert that tells the peer comes out of the next round, and then the same error again.
+            Err(error) => more = read.fault.replace(error).is_none(),
+        }
+        read.used += discard;
+        if !more {
+            return read;
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Words<'a> {
+    Data(&'a [u8]),
+    Goodbye,
+}
+
+fn write<S: Side>(side: &mut S, words: Words<'_>, rest: &mut [u8], out: &mut Out) -> bool {
+    loop {
+        match side.process(rest).state {
+            Ok(ConnectionState::WriteTraffic(mut traffic)) => {
+                let written = match words {
+                    Words::Data(plain) => {
+                        let records = plain.len() / RECORD_BYTES + 1;
+                        traffic.encrypt(plain, out.room(plain.len() + records * RECORD_OVERHEAD))
+                    }
+                    Words::Goodbye => traffic.queue_close_notify(out.room(GOODBYE_BYTES)),
+                };
+                return match written {
+                    Ok(len) => {
+                        out.len += len;
+                        true
+                    }
+                    // The room is enough by its making; keys are renewed long before they are used up.
+                    Err(EncryptError::InsufficientSize(_) | EncryptError::EncryptExhausted) => false,
+                };
+            }
+            Ok(ConnectionState::EncodeTlsData(data)) => encode(data, out),
+            Ok(ConnectionState::TransmitTlsData(data)) => data.done(),
+            Ok(ConnectionState::PeerClosed) => {}
+            Ok(_) | Err(_) => return false,
+        }
+    }
+}
+
+fn encode<Data>(mut data: EncodeTlsData<'_, Data>, out: &mut Out) {
+    let mut wanted = 0;
+    loop {
+        match data.encode(out.room(wanted)) {
+            Ok(len) => return out.len += len,
+            Err(EncodeError::InsufficientSize(InsufficientSizeError { required_size })) => {
+                wanted = required_size;
+            }
+            Err(EncodeError::AlreadyEncoded) => return,
+        }
+    }
+}

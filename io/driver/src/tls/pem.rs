@@ -1,0 +1,74 @@
+//! Certificates and keys out of PEM.
+
+use std::sync::Arc;
+
+use rustls::crypto::CryptoProvider;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::sign::CertifiedKey;
+use rustls::{Error, InconsistentKeys, RootCertStore};
+
+use super::problem::TlsProblem;
+
+const CERT_HINT: &str =
+    "a certificate stands between -----BEGIN CERTIFICATE----- and -----END CERTIFICATE-----";
+const KEY_HINT: &str = "a key stands between -----BEGIN PRIVATE KEY----- and -----END PRIVATE KEY-----, \
+                        unencrypted: RSA, ECDSA or Ed25519";
+
+/// All certificates of `pem`; at least one. `whose` names the file's purpose in errors.
+pub(super) fn certificates(pem: &[u8], whose: &str) -> Result<Vec<CertificateDer<'static>>, TlsProblem> {
+    let all: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
+    match all {
+        Ok(all) if all.is_empty() => Err(TlsProblem::new(format!("{whose} holds no certificate"), CERT_HINT)),
+        Ok(all) => Ok(all),
+        Err(error) => Err(TlsProblem::new(format!("{whose} is not readable as PEM: {error}"), CERT_HINT)),
+    }
+}
+
+/// A chain and its key, checked to belong together.
+pub(super) fn identity(
+    chain_pem: &[u8],
+    key_pem: &[u8],
+    whose: &str,
+    provider: &CryptoProvider,
+) -> Result<Arc<CertifiedKey>, TlsProblem> {
+    let chain = certificates(chain_pem, &format!("the {whose} certificate"))?;
+    let key = PrivateKeyDer::from_pem_slice(key_pem).map_err(|error| {
+        TlsProblem::new(format!("the {whose} key is not readable as PEM: {error}"), KEY_HINT)
+    })?;
+    let key = provider.key_provider.load_private_key(key).map_err(|error| {
+        TlsProblem::new(format!("the {whose} key is of no use: {}", plain(&error)), KEY_HINT)
+    })?;
+    let certified = CertifiedKey::new(chain, key);
+    match certified.keys_match() {
+        // Unknown: the key cannot tell its public half. The handshake will show.
+        Ok(()) | Err(Error::InconsistentKeys(InconsistentKeys::Unknown)) => Ok(Arc::new(certified)),
+        Err(Error::InconsistentKeys(InconsistentKeys::KeyMismatch)) => {
+            let hint = "the first certificate of the chain must be the one made with this key";
+            Err(TlsProblem::new(format!("the {whose} key does not belong to the {whose} certificate"), hint))
+        }
+        Err(error) => Err(TlsProblem::new(
+            format!("the {whose} certificate is malformed: {}", plain(&error)),
+            CERT_HINT,
+        )),
+    }
+}
+
+/// Roots out of `pem`.
+pub(super) fn roots(pem: &[u8], whose: &str) -> Result<RootCertStore, TlsProblem> {
+    let mut roots = RootCertStore::empty();
+    for certificate in certificates(pem, whose)? {
+        roots.add(certificate).map_err(|error| {
+            TlsProblem::new(format!("{whose} holds a malformed certificate: {}", plain(&error)), CERT_HINT)
+        })?;
+    }
+    Ok(roots)
+}
+
+/// The library's words without its prefix.
+fn plain(error: &Error) -> String {
+    match error {
+        Error::General(words) => words.clone(),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,130 @@
+//! Sending: what is kept, when it is encrypted, and when it is gone.
+
+use std::sync::Arc;
+
+use super::Tls;
+use super::stream::{PIECE_BYTES, Stage, Stream};
+use crate::Errno;
+use crate::driver::{ConnId, Driver, Ended, Event, Sent};
+
+/// Encrypted and handed over in one go, before others have their turn.
+const GO_BYTES: usize = 256 * 1024;
+
+impl<D: Driver> Tls<D> {
+    /// Give the ciphertext in `out` to the inner driver.
+    pub(super) fn hand_over(&mut self, conn: ConnId) -> Result<(), Errno> {
+        if self.out.filled().is_empty() {
+            return Ok(());
+        }
+        let sent = self.inner.send(conn, self.out.filled());
+        self.out.clear();
+        if sent? == Sent::Pending
+            && let Some(stream) = self.streams.get(conn)
+        {
+            stream.inner_pending = true;
+        }
+        Ok(())
+    }
+
+    /// Send, or keep what cannot be sent now. `shared` are the same bytes where they need not be copied.
+    pub(super) fn send_tls(
+        &mut self,
+        conn: ConnId,
+        bytes: &[u8],
+        shared: Option<&Arc<[u8]>>,
+    ) -> Result<Sent, Errno> {
+        let Some(stream) = self.streams.get(conn) else { return Err(Errno(libc::ENOTCONN)) };
+        if stream.goodbye_said {
+            return Err(Errno(libc::EPIPE));
+        }
+        // After the end of what the peer sends there may still be an answer.
+        let ready = stream.stage != Stage::Shaking && stream.is_flushed();
+        if ready && bytes.len() <= PIECE_BYTES {
+            self.out.clear();
+            let written = stream
+                .machine
+                .as_mut()
+                .is_some_and(|machine| machine.write(bytes, &mut stream.rest, &mut self.out));
+            if !written {
+                return Err(Errno(libc::EPIPE));
+            }
+            self.accepted_bytes += bytes.len() as u64;
+            self.hand_over(conn)?;
+        } else {
+            let bytes = shared.map_or_else(|| Arc::from(bytes), Arc::clone);
+            stream.extra().unsent.push_back((bytes, 0));
+            if ready {
+                self.send_some(conn)?;
+            }
+        }
+        let Some(stream) = self.streams.get(conn) else { return Err(Errno(libc::ENOTCONN)) };
+        stream.flush_owed = !stream.is_flushed();
+        Ok(if stream.flush_owed { Sent::Pending } else { Sent::All })
+    }
+
+    /// Encrypt and hand over of what waits as much as the inner driver takes, and not more than is fair.
+    fn send_some(&mut self, conn: ConnId) -> Result<(), Errno> {
+        let mut left = GO_BYTES;
+        loop {
+            let Some(stream) = self.streams.get(conn) else { return Ok(()) };
+            if stream.inner_pending || !stream.has_unsent() {
+                return Ok(());
+            }
+            if left == 0 {
+                self.sending.push_back(conn);
+                return Ok(());
+            }
+            self.out.clear();
+            let Some(len) = stream.write_piece(&mut self.out) else { return Err(Errno(libc::EPIPE)) };
+            left = left.saturating_sub(PIECE_BYTES);
+            self.accepted_bytes += len as u64;
+            self.hand_over(conn)?;
+        }
+    }
+
+    /// The first of those whose long send was interrupted.
+    pub(super) fn go_on_sending(&mut self) {
+        if let Some(conn) = self.sending.pop_front() {
+            self.go_on(conn);
+        }
+    }
+
+    /// Something is in the way no more: send what waits, and tell when it is gone.
+    pub(super) fn go_on(&mut self, conn: ConnId) {
+        let shaking = self.streams.peek(conn).is_none_or(|stream| stream.stage == Stage::Shaking);
+        if shaking {
+            return;
+        }
+        if let Err(errno) = self.send_some(conn) {
+            self.told.push_back(Event::Ended(conn, Ended::Broken(errno)));
+            return;
+        }
+        let Some(stream) = self.streams.get(conn) else { return };
+        if !stream.is_flushed() {
+            return;
+        }
+        if std::mem::take(&mut stream.flush_owed) {
+            self.told.push_back(Event::Flushed(conn));
+        }
+        // An idle connection holds nothing.
+        if stream.extra.take().is_some_and(|extra| extra.finish) {
+            self.say_goodbye(conn);
+            self.inner.shut_down_sending(conn);
+        }
+    }
+
+    /// Send `close_notify`, where all that was sent before it is with the kernel: after less it would be a lie.
+    pub(super) fn say_goodbye(&mut self, conn: ConnId) {
+        let Some(stream) = self.streams.get(conn) else { return };
+        if stream.goodbye_said || stream.stage == Stage::Shaking || !stream.is_flushed() {
+            return;
+        }
+        let Stream { machine: Some(machine), rest, goodbye_said, .. } = stream else { return };
+        *goodbye_said = true;
+        self.out.clear();
+        if machine.goodbye(rest, &mut self.out) {
+            // Where this fails the connection is gone, and with it whoever could be told.
+            let _ = self.hand_over(conn);
+        }
+    }
+}

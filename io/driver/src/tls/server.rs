@@ -1,0 +1,144 @@
+//! [`TlsServer`]: our side of TLS as a server.
+
+use std::fmt::Write as _;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use rcgen::{CertificateParams, DnType, KeyPair, PKCS_ECDSA_P256_SHA256, SanType};
+use rustls::crypto::aws_lc_rs::Ticketer;
+use rustls::server::{
+    NoServerSessionStorage, UnbufferedServerConnection, WebPkiClientVerifier, danger::ClientCertVerifier,
+};
+use rustls::sign::SingleCertAndKey;
+use rustls::{Error, ServerConfig};
+use sha2::{Digest, Sha256};
+use wavetank_plan::TlsVersions;
+
+use super::choices::Choices;
+use super::pem;
+use super::problem::TlsProblem;
+
+/// How a server speaks TLS, apart from its certificate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TlsServerOptions {
+    /// Versions spoken.
+    pub versions: TlsVersions,
+    /// Key exchange groups in order of preference, by their names in TLS; empty: the library's choice.
+    pub groups: Vec<String>,
+    /// Cipher suites in order of preference, by their names in TLS; empty: the library's choice.
+    pub ciphers: Vec<String>,
+    /// Application protocols spoken, in order of preference; empty: whatever the client says is let pass.
+    pub alpn: Vec<String>,
+    /// Whether clients get tickets by which they can resume their sessions.
+    pub tickets: bool,
+    /// Clients must show a certificate that one of these signed, as PEM; `None`: they are not asked.
+    pub client_ca_pem: Option<Vec<u8>>,
+}
+
+impl Default for TlsServerOptions {
+    /// 1.2 and 1.3, all groups and ciphers there are, tickets, no client certificates.
+    fn default() -> Self {
+        Self {
+            versions: TlsVersions::Both,
+            groups: Vec::new(),
+            ciphers: Vec::new(),
+            alpn: Vec::new(),
+            tickets: true,
+            client_ca_pem: None,
+        }
+    }
+}
+
+/// Our side of TLS as a server: made once, shared by all threads. Tickets hold the sessions themselves,
+/// sealed, so that resumption costs the server no memory; any thread takes another's.
+#[derive(Debug)]
+pub struct TlsServer {
+    config: Arc<ServerConfig>,
+    chain_pem: Vec<u8>,
+    fingerprint: String,
+}
+
+impl TlsServer {
+    /// With a certificate chain (own one first) and its key, both as PEM.
+    ///
+    /// Fails on PEM that cannot be read, on a key that does not belong to the certificate, and on unknown
+    /// groups and ciphers.
+    pub fn new(chain_pem: &[u8], key_pem: &[u8], options: &TlsServerOptions) -> Result<Self, TlsProblem> {
+        let Choices { provider, versions } =
+            Choices::new(options.versions, &options.groups, &options.ciphers)?;
+        let own = pem::identity(chain_pem, key_pem, "server", &provider)?;
+        let fingerprint = fingerprint(&own.cert[0]);
+        let clients: Arc<dyn ClientCertVerifier> = match &options.client_ca_pem {
+            None => WebPkiClientVerifier::no_client_auth(),
+            Some(ca_pem) => {
+                let roots = Arc::new(pem::roots(ca_pem, "the CA file for clients")?);
+                WebPkiClientVerifier::builder_with_provider(roots, Arc::clone(&provider))
+                    .build()
+                    .map_err(|error| TlsProblem::new(error.to_string(), "another CA file"))?
+            }
+        };
+        let mut config = ServerConfig::builder_with_provider(provider)
+            .with_protocol_versions(&versions)
+            .map_err(|error| unusable(&error))?
+            .with_client_cert_verifier(clients)
+            .with_cert_resolver(Arc::new(SingleCertAndKey::from(own)));
+        config.alpn_protocols = options.alpn.iter().map(|name| name.as_bytes().to_vec()).collect();
+        config.session_storage = Arc::new(NoServerSessionStorage {});
+        if options.tickets {
+            config.ticketer = Ticketer::new().map_err(|error| unusable(&error))?;
+        } else {
+            config.send_tls13_tickets = 0;
+        }
+        Ok(Self { config: Arc::new(config), chain_pem: chain_pem.to_vec(), fingerprint })
+    }
+
+    /// With a new certificate that nobody has signed but itself, for `names` (host names and addresses), on
+    /// a new P-256 key. It is its own CA file, and valid for longer than anybody will want it.
+    pub fn self_signed(names: &[String], options: &TlsServerOptions) -> Result<Self, TlsProblem> {
+        let (chain_pem, key_pem) = make(names).map_err(|error| {
+            TlsProblem::new(format!("cannot make a certificate: {error}"), "give one, with its key")
+        })?;
+        Self::new(chain_pem.as_bytes(), key_pem.as_bytes(), options)
+    }
+
+    /// The certificate chain as PEM: what a client is given to trust.
+    pub fn chain_pem(&self) -> &[u8] {
+        &self.chain_pem
+    }
+
+    /// SHA-256 of the own certificate, as `openssl x509 -fingerprint -sha256` shows it: `AB:CD:…`.
+    pub fn fingerprint(&self) -> &str {
+        &self.fingerprint
+    }
+
+    /// A connection that waits for its client to begin.
+    pub(super) fn begin(&self) -> Result<UnbufferedServerConnection, Error> {
+        UnbufferedServerConnection::new(Arc::clone(&self.config))
+    }
+}
+
+fn unusable(error: &Error) -> TlsProblem {
+    TlsProblem::new(format!("these TLS settings do not fit together: {error}"), "fewer of them")
+}
+
+fn make(names: &[String]) -> Result<(String, String), rcgen::Error> {
+    let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256)?;
+    let mut params = CertificateParams::default();
+    for name in names {
+        params.subject_alt_names.push(match name.parse::<IpAddr>() {
+            Ok(address) => SanType::IpAddress(address),
+            Err(_) => SanType::DnsName(name.as_str().try_into()?),
+        });
+    }
+    params.distinguished_name.push(DnType::CommonName, "wavetank serve");
+    Ok((params.self_signed(&key)?.pem(), key.serialize_pem()))
+}
+
+fn fingerprint(der: &[u8]) -> String {
+    let mut text = String::with_capacity(96);
+    for (at, byte) in Sha256::digest(der).iter().enumerate() {
+        let colon = if at == 0 { "" } else { ":" };
+        write!(text, "{colon}{byte:02X}").expect("writing to a string does not fail");
+    }
+    text
+}

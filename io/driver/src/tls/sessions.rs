@@ -1,0 +1,107 @@
+//! [`Sessions`]: what one thread's connections may resume.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rustls::NamedGroup;
+use rustls::client::{ClientSessionStore, Tls12ClientSessionValue, Tls13ClientSessionValue};
+use rustls::pki_types::ServerName;
+use wavetank_plan::TlsResume;
+
+use crate::driver::DialTls;
+
+/// Tickets kept for each user: a server sends two by habit, and a user has one connection after the other.
+const USER_TICKETS_MAX: usize = 2;
+/// Tickets kept for all connections of a thread: as many as may come up at the same time.
+const SHARED_TICKETS_MAX: usize = 1_024;
+/// Caches kept; who comes later begins anew each time.
+const CACHES_MAX: usize = 1 << 20;
+
+/// The sessions of one thread, by server name and user. The library asks by server name only, so whose turn
+/// it is, is said before each call of it.
+#[derive(Debug)]
+pub(super) struct Sessions {
+    resume: TlsResume,
+    current: AtomicU64,
+    /// Never contended: one thread uses it.
+    caches: Mutex<HashMap<u64, Cache>>,
+}
+
+#[derive(Debug, Default)]
+struct Cache {
+    group: Option<NamedGroup>,
+    tls12: Option<Tls12ClientSessionValue>,
+    /// Oldest first.
+    tickets: VecDeque<Tls13ClientSessionValue>,
+}
+
+impl Sessions {
+    /// For one thread.
+    pub(super) fn new(resume: TlsResume) -> Self {
+        Self { resume, current: AtomicU64::new(0), caches: Mutex::default() }
+    }
+
+    /// The calls of the library that follow are about this connection.
+    #[inline]
+    pub(super) fn turn_to(&self, dial: DialTls) {
+        let session = if self.resume == TlsResume::User { dial.session } else { 0 };
+        self.current.store(u64::from(dial.name) << 32 | u64::from(session), Ordering::Relaxed);
+    }
+
+    fn caches(&self) -> MutexGuard<'_, HashMap<u64, Cache>> {
+        self.caches.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn read<T>(&self, of: impl FnOnce(&mut Cache) -> Option<T>) -> Option<T> {
+        self.caches().get_mut(&self.current.load(Ordering::Relaxed)).and_then(of)
+    }
+
+    fn write(&self, with: impl FnOnce(&mut Cache)) {
+        if self.resume == TlsResume::Never {
+            return;
+        }
+        let mut caches = self.caches();
+        let key = self.current.load(Ordering::Relaxed);
+        if caches.len() < CACHES_MAX || caches.contains_key(&key) {
+            with(caches.entry(key).or_default());
+        }
+    }
+}
+
+impl ClientSessionStore for Sessions {
+    fn set_kx_hint(&self, _: ServerName<'static>, group: NamedGroup) {
+        self.write(|cache| cache.group = Some(group));
+    }
+
+    fn kx_hint(&self, _: &ServerName<'_>) -> Option<NamedGroup> {
+        self.read(|cache| cache.group)
+    }
+
+    fn set_tls12_session(&self, _: ServerName<'static>, value: Tls12ClientSessionValue) {
+        self.write(|cache| cache.tls12 = Some(value));
+    }
+
+    fn tls12_session(&self, _: &ServerName<'_>) -> Option<Tls12ClientSessionValue> {
+        self.read(|cache| cache.tls12.clone())
+    }
+
+    fn remove_tls12_session(&self, _: &ServerName<'static>) {
+        self.read(|cache| cache.tls12.take());
+    }
+
+    fn insert_tls13_ticket(&self, _: ServerName<'static>, value: Tls13ClientSessionValue) {
+        let most = if self.resume == TlsResume::User { USER_TICKETS_MAX } else { SHARED_TICKETS_MAX };
+        self.write(|cache| {
+            // A server decides how many it sends: the youngest stay.
+            if cache.tickets.len() >= most {
+                cache.tickets.pop_front();
+            }
+            cache.tickets.push_back(value);
+        });
+    }
+
+    fn take_tls13_ticket(&self, _: &ServerName<'static>) -> Option<Tls13ClientSessionValue> {
+        self.read(|cache| cache.tickets.pop_back())
+    }
+}

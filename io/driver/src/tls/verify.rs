@@ -1,0 +1,154 @@
+//! [`Remembering`] and [`AnyCertificate`]: how servers' certificates are judged.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+
+use super::pem;
+use super::problem::TlsProblem;
+
+/// For how long a chain that was good is good without looking again.
+const REMEMBERED_S: u64 = 60;
+/// Chains remembered; a run has few server names, but a balancer may have a certificate on each host.
+const CHAINS_MAX: usize = 32;
+
+/// What is trusted: the certificates of `ca_pem` alone, or else the host's own, or else (there are none in
+/// an empty container) Mozilla's list as this program was built with it.
+pub(super) fn roots(ca_pem: Option<&[u8]>) -> Result<RootCertStore, TlsProblem> {
+    if let Some(ca_pem) = ca_pem {
+        return pem::roots(ca_pem, "the CA file");
+    }
+    let mut roots = RootCertStore::empty();
+    // Of a host's hundreds, single ones may be broken: what is left counts.
+    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    if roots.is_empty() {
+        roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+    }
+    Ok(roots)
+}
+
+/// Judges by roots and names, and remembers chains it found good: in a load test one and the same chain
+/// comes with every handshake. The handshake's own signature is checked each time.
+#[derive(Debug)]
+pub(super) struct Remembering {
+    judge: Arc<WebPkiServerVerifier>,
+    good: Mutex<Vec<Good>>,
+}
+
+#[derive(Debug)]
+struct Good {
+    chain: Vec<CertificateDer<'static>>,
+    name: ServerName<'static>,
+    at: UnixTime,
+}
+
+impl Good {
+    fn is(&self, first: &CertificateDer<'_>, others: &[CertificateDer<'_>], name: &ServerName<'_>) -> bool {
+        self.name == *name
+            && self.chain.len() == 1 + others.len()
+            && self.chain[0] == *first
+            && self.chain[1..].iter().zip(others).all(|(mine, other)| mine == other)
+    }
+}
+
+impl Remembering {
+    /// For one thread, so that its lock is never waited for.
+    pub(super) fn new(judge: Arc<WebPkiServerVerifier>) -> Self {
+        Self { judge, good: Mutex::default() }
+    }
+}
+
+impl ServerCertVerifier for Remembering {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        let mut good = self.good.lock().unwrap_or_else(PoisonError::into_inner);
+        good.retain(|one| now.as_secs().abs_diff(one.at.as_secs()) < REMEMBERED_S);
+        if good.iter().any(|one| one.is(end_entity, intermediates, server_name)) {
+            return Ok(ServerCertVerified::assertion());
+        }
+        let verified =
+            self.judge.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now)?;
+        if good.len() == CHAINS_MAX {
+            good.remove(0);
+        }
+        let chain = std::iter::once(end_entity).chain(intermediates);
+        good.push(Good {
+            chain: chain.map(|one| one.clone().into_owned()).collect(),
+            name: server_name.to_owned(),
+            at: now,
+        });
+        Ok(verified)
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.judge.verify_tls12_signature(message, cert, dss)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.judge.verify_tls13_signature(message, cert, dss)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.judge.supported_verify_schemes()
+    }
+}
+
+/// Takes any certificate for any name. That its key signed the handshake is checked still: a real client
+/// pays for that check, and so must we.
+#[derive(Debug)]
+pub(super) struct AnyCertificate(pub(super) Arc<CryptoProvider>);
+
+impl ServerCertVerifier for AnyCertificate {
+    fn verify_server_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls12_signature(message, cert, dss, &self.0.signature_verification_algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls13_signature(message, cert, dss, &self.0.signature_verification_algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}

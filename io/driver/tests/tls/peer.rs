@@ -1,0 +1,73 @@
+//! Plans, certificates, and a driver with TLS on the test bench.
+
+use std::sync::Arc;
+
+use wavetank_driver::{
+    Clock, ConnId, Dial, DialTls, Driver, Epoll, Setup, Tls, TlsClient, TlsServer, TlsServerOptions,
+};
+use wavetank_plan::{TlsPlan, TlsResume, TlsVersions};
+
+use crate::suite::bench::{Bench, Heard};
+
+pub(crate) type TlsBench = Bench<Tls<Epoll>>;
+
+/// A client that trusts anybody.
+pub(crate) fn trusting() -> TlsPlan {
+    TlsPlan {
+        verify: false,
+        ca_pem: None,
+        client: None,
+        sni: None,
+        resume: TlsResume::Never,
+        versions: TlsVersions::Both,
+        groups: vec![],
+        ciphers: vec![],
+        alpn: vec![],
+    }
+}
+
+/// One that trusts `server`.
+pub(crate) fn trusting_in(server: &TlsServer) -> TlsPlan {
+    TlsPlan { verify: true, ca_pem: Some(server.chain_pem().to_vec()), ..trusting() }
+}
+
+/// The client's side of `plan`, for servers called `localhost`.
+pub(crate) fn client(plan: &TlsPlan) -> Arc<TlsClient> {
+    Arc::new(TlsClient::new(plan, &["localhost".to_owned()]).expect("a good plan"))
+}
+
+/// A server with a certificate of its own for `localhost` and 127.0.0.1.
+pub(crate) fn server(options: &TlsServerOptions) -> Arc<TlsServer> {
+    let names = ["localhost".to_owned(), "127.0.0.1".to_owned()];
+    Arc::new(TlsServer::self_signed(&names, options).expect("good options"))
+}
+
+/// A driver with these sides.
+pub(crate) fn bench(client: Option<Arc<TlsClient>>, server: Option<Arc<TlsServer>>) -> TlsBench {
+    let setup = Setup::small(Clock::starting_now());
+    Bench::of(Tls::wrap(Epoll::new(&setup).expect("a driver"), client, server))
+}
+
+/// A dial to `to` as the first name, with the sessions of user `session`.
+pub(crate) fn dial_tls(to: std::net::SocketAddr, session: u32) -> Dial {
+    Dial { tls: Some(DialTls { name: 0, session }), ..Dial::plain(to) }
+}
+
+/// Both ends on one driver, their handshake done: the client's, the server's.
+pub(crate) fn pair(bench: &mut TlsBench, at: std::net::SocketAddr, session: u32) -> (ConnId, ConnId) {
+    let client = bench.driver.connect(&dial_tls(at, session)).expect("loopback connects");
+    let mut server = None;
+    let (mut connected, mut secured) = (false, 0);
+    while secured < 2 {
+        match bench.hear() {
+            Heard::Connected(conn) if conn == client => connected = true,
+            Heard::Accepted(conn) => server = Some(conn),
+            Heard::Secured(conn) => {
+                assert!(connected && (conn == client || Some(conn) == server));
+                secured += 1;
+            }
+            other => panic!("heard {other:?}"),
+        }
+    }
+    (client, server.expect("accepted"))
+}
