@@ -14,6 +14,7 @@ use crate::stopwatch::Stopwatch;
 use test_run::Tally;
 
 mod deny;
+mod elsewhere;
 mod packages;
 mod test_run;
 
@@ -61,6 +62,7 @@ impl Ci<'_> {
         self.step("clippy", |ci| {
             ci.cargo(&["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"])
         })?;
+        self.step("elsewhere", elsewhere::check)?;
         self.step("deny", deny::check)?;
         self.step("build", |ci| ci.cargo(&["build", "--release", "--locked", "-p", "wavetank"]))?;
         self.step("test", test_run::run)?;

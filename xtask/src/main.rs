@@ -10,6 +10,7 @@ use clap::{Parser, Subcommand};
 mod bench;
 mod ci;
 mod stopwatch;
+mod targets;
 mod tidy;
 
 #[derive(Parser)]

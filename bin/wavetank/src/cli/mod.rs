@@ -24,9 +24,7 @@ use std::ffi::OsString;
 use clap::{CommandFactory, Parser};
 use wavetank_plan::UserError;
 
-pub(crate) use args::{
-    Command, DemoArgs, Freeze, OutFile, OutputFormat, ReportArgs, RunArgs, RunRef, ServeArgs,
-};
+pub(crate) use args::{Command, DemoArgs, OutFile, OutputFormat, ReportArgs, RunArgs, RunRef, ServeArgs};
 pub(crate) use exit::CliExit;
 use words::{CommandWords, Words};
 

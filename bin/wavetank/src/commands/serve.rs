@@ -6,7 +6,7 @@ use wavetank_driver::Signals;
 use wavetank_plan::{ExitCode, UserError};
 use wavetank_target::ServeOptions;
 
-use crate::cli::{Freeze, ServeArgs};
+use crate::cli::ServeArgs;
 use crate::run::{Talk, host_cannot, output};
 
 /// How often the main thread looks whether it was told to stop.
@@ -21,7 +21,7 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<u8, UserError> {
         listen: args.listen.clone(),
         threads: args.threads,
         any: args.any,
-        freeze: args.freeze.map(|Freeze { at, length }| (at, length)),
+        freeze: args.freeze.map(|freeze| (freeze.at, freeze.length)),
     })?;
     let addresses: Vec<_> = server.addresses().iter().map(|address| format!("http://{address}/")).collect();
     // On stdout: whoever starts a server from a script waits for this line.

@@ -1,17 +1,28 @@
 //! The parts of a run that the commands share.
 
+#[cfg(target_os = "linux")]
 mod agent_host;
+#[cfg(target_os = "linux")]
 mod conduct;
+#[cfg(target_os = "linux")]
 mod execute;
 mod judge;
+#[cfg(target_os = "linux")]
 mod lookup;
 pub(crate) mod output;
+#[cfg(target_os = "linux")]
 mod probing;
+#[cfg(target_os = "linux")]
 mod talk;
 
+#[cfg(target_os = "linux")]
 pub(crate) use conduct::{Conducted, Conductor};
+#[cfg(target_os = "linux")]
 pub(crate) use execute::{Executed, Execution, execute, host_cannot};
 pub(crate) use judge::{Told, judge};
+#[cfg(target_os = "linux")]
 pub(crate) use lookup::{admit, lookup};
+#[cfg(target_os = "linux")]
 pub(crate) use probing::{Probed, cure, is_safe, probe};
+#[cfg(target_os = "linux")]
 pub(crate) use talk::Talk;

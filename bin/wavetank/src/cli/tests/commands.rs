@@ -8,7 +8,8 @@ use wavetank_plan::{
 };
 
 use super::{argv, command, plan, run};
-use crate::cli::{Command, DemoArgs, Freeze, OutFile, OutputFormat, ReportArgs, RunRef, ServeArgs, parse};
+use crate::cli::args::Freeze;
+use crate::cli::{Command, DemoArgs, OutFile, OutputFormat, ReportArgs, RunRef, ServeArgs, parse};
 
 /// Both lines mean the same, but for the command as typed.
 fn check_same(left: &str, right: &str) {

@@ -1,0 +1,53 @@
+//! Commands that need Linux, on systems that are not: one clear line instead of a program that half works.
+//! What was typed has been read by then, so a wrong option is told of first, as everywhere.
+
+use wavetank_plan::UserError;
+
+use crate::cli::{DemoArgs, RunArgs, ServeArgs};
+
+/// `wavetank run`, where it cannot.
+#[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its words"))]
+pub(crate) fn run(_: RunArgs) -> Result<u8, UserError> {
+    Err(linux_only("run"))
+}
+
+/// `wavetank serve`, where it cannot.
+#[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its words"))]
+pub(crate) fn serve(_: &ServeArgs) -> Result<u8, UserError> {
+    Err(linux_only("serve"))
+}
+
+/// `wavetank demo`, where it cannot.
+#[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its words"))]
+pub(crate) fn demo(_: &DemoArgs) -> Result<u8, UserError> {
+    Err(linux_only("demo"))
+}
+
+fn linux_only(command: &str) -> UserError {
+    UserError::refused(
+        "linux_only",
+        format!("`wavetank {command}` runs on Linux only, and this is {}", std::env::consts::OS),
+        format!(
+            "in a container: docker run --rm --network host wavetank {command} … (the README says how to build the \
+             image); stored runs can be looked at here: wavetank report RUN"
+        ),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use wavetank_plan::ExitCode;
+
+    use super::linux_only;
+
+    #[test]
+    fn says_in_one_line_what_to_do_instead() {
+        for command in ["run", "serve", "demo"] {
+            let error = linux_only(command);
+            assert_eq!((error.code, error.exit), ("linux_only", ExitCode::Refused));
+            assert!(error.message.contains(&format!("wavetank {command}")), "{}", error.message);
+            assert!(error.hint.starts_with("in a container: "), "{}", error.hint);
+            assert!(!error.message.contains('\n') && !error.hint.contains('\n'), "{error}");
+        }
+    }
+}
