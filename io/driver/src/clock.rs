@@ -21,6 +21,11 @@ impl Clock {
         Self { zero: self.zero + at.0 }
     }
 
+    /// `at` on the kernel's monotonic clock, in nanoseconds.
+    pub(crate) const fn monotonic(self, at: Nanos) -> i64 {
+        self.zero.saturating_add(at.0)
+    }
+
     /// Now.
     #[inline]
     pub fn now(self) -> Nanos {

@@ -115,7 +115,7 @@ pub enum Sent {
 /// Sockets for one thread. Events are pulled: [`wait`](Driver::wait) blocks, [`next`](Driver::next) then
 /// yields what is ready, one event at a time, so that the caller bounds its work per turn.
 pub trait Driver: Sized {
-    /// Whether sends leave with the next [`wait`](Driver::wait) instead of at once.
+    /// Whether what is commanded is done with the next [`wait`](Driver::wait) instead of at once: sends above all.
     const SENDS_LATER: bool = false;
 
     /// A new driver, to be used by the thread that makes it and no other.

@@ -182,7 +182,7 @@ impl Driver for Epoll {
                     self.at += 1;
                     Some(Event::Woken)
                 }
-                None => unreachable!("only tokens made here are registered"),
+                _ => unreachable!("only tokens made here are registered"),
             };
             if event.is_some() {
                 return event;

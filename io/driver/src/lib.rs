@@ -29,5 +29,5 @@ pub use signals::Signals;
 pub use socket::bind_probe;
 pub use thread::{fine_timers, pin_to};
 pub use tls::{Alpn, Secured, Tls, TlsClient, TlsProblem, TlsServer, TlsServerOptions};
-pub use uring::{UringFacts, UringMissing, probe_uring};
+pub use uring::{Uring, UringFacts, UringMissing, probe_uring};
 pub use waker::Waker;

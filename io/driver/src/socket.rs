@@ -181,7 +181,7 @@ fn local_address(socket: &OwnedFd) -> Result<SocketAddr, Errno> {
     }
 }
 
-fn to_kernel(address: SocketAddr) -> (libc::sockaddr_storage, libc::socklen_t) {
+pub(crate) fn to_kernel(address: SocketAddr) -> (libc::sockaddr_storage, libc::socklen_t) {
     // SAFETY: all-zero is a valid sockaddr_storage.
     let mut storage: libc::sockaddr_storage = unsafe { std::mem::zeroed() };
     match address {

@@ -17,6 +17,51 @@ pub(crate) enum Operation {
     Listener = 2,
     /// Somebody wants this thread's attention.
     Wake = 3,
+    /// A peer is accepted into a slot.
+    Accept = 4,
+    /// A socket is made, or given an option: heard of only when it fails.
+    Prepare = 5,
+    /// A source address is taken: heard of only when it fails, and then instead of the connect.
+    Bind = 6,
+    /// A connect.
+    Connect = 7,
+    /// A receive.
+    Receive = 8,
+    /// Whether there is something to receive.
+    Readable = 9,
+    /// Whether there is room to send.
+    Writable = 10,
+    /// A small send: heard of only when it fell short.
+    Send = 11,
+    /// A piece of a large send.
+    Piece = 12,
+    /// The end of sending.
+    ShutDown = 13,
+    /// Nobody needs to hear of it.
+    Aside = 14,
+    /// What was kept has been sent: the driver's own note to itself.
+    Flushed = 15,
+}
+
+impl Operation {
+    /// All, by their numbers less one.
+    const ALL: [Self; 15] = [
+        Self::Connection,
+        Self::Listener,
+        Self::Wake,
+        Self::Accept,
+        Self::Prepare,
+        Self::Bind,
+        Self::Connect,
+        Self::Receive,
+        Self::Readable,
+        Self::Writable,
+        Self::Send,
+        Self::Piece,
+        Self::ShutDown,
+        Self::Aside,
+        Self::Flushed,
+    ];
 }
 
 impl Token {
@@ -25,12 +70,8 @@ impl Token {
     }
 
     pub(crate) const fn operation(self) -> Option<Operation> {
-        match (self.0 >> 56) as u8 {
-            1 => Some(Operation::Connection),
-            2 => Some(Operation::Listener),
-            3 => Some(Operation::Wake),
-            _ => None,
-        }
+        let number = (self.0 >> 56) as usize;
+        if number == 0 || number > Operation::ALL.len() { None } else { Some(Operation::ALL[number - 1]) }
     }
 
     pub(crate) const fn conn(self) -> ConnId {
@@ -46,11 +87,12 @@ mod tests {
     fn packs_and_unpacks() {
         for (slot, generation) in [(0, 0), (u32::MAX, u16::MAX), (7, 65_535), (1 << 31, 1)] {
             let conn = ConnId { slot, generation };
-            for operation in [Operation::Connection, Operation::Listener, Operation::Wake] {
+            for (at, operation) in Operation::ALL.into_iter().enumerate() {
+                assert_eq!(operation as usize, at + 1);
                 let token = Token::new(operation, conn);
                 assert_eq!((token.operation(), token.conn()), (Some(operation), conn));
             }
         }
-        assert_eq!(Token(0).operation(), None);
+        assert_eq!((Token(0).operation(), Token(u64::MAX).operation()), (None, None));
     }
 }

@@ -36,16 +36,27 @@ impl Unsent {
         self.0.push_back(Rest { bytes, from });
     }
 
-    /// Hand one call's worth to the kernel.
-    pub(crate) fn flush(&mut self, fd: &OwnedFd) -> Result<Taken, Errno> {
-        let Some(rest) = self.0.front_mut() else { return Ok(Taken { bytes: 0, go_on: false }) };
-        let offered = &rest.bytes[rest.from..rest.bytes.len().min(rest.from + SEND_BYTES_MAX)];
-        let bytes = socket::send(fd, offered)?;
-        let all = bytes == offered.len();
-        rest.from += bytes;
+    /// What one call offers to the kernel next.
+    pub(crate) fn piece(&self) -> Option<&[u8]> {
+        let rest = self.0.front()?;
+        Some(&rest.bytes[rest.from..rest.bytes.len().min(rest.from + SEND_BYTES_MAX)])
+    }
+
+    /// The kernel took `len` bytes of the piece.
+    pub(crate) fn took(&mut self, len: usize) {
+        let Some(rest) = self.0.front_mut() else { return };
+        rest.from += len;
         if rest.from == rest.bytes.len() {
             self.0.pop_front();
         }
-        Ok(Taken { bytes, go_on: all && !self.0.is_empty() })
+    }
+
+    /// Hand one call's worth to the kernel.
+    pub(crate) fn flush(&mut self, fd: &OwnedFd) -> Result<Taken, Errno> {
+        let Some(offered) = self.piece() else { return Ok(Taken { bytes: 0, go_on: false }) };
+        let len = offered.len();
+        let bytes = socket::send(fd, offered)?;
+        self.took(bytes);
+        Ok(Taken { bytes, go_on: bytes == len && !self.0.is_empty() })
     }
 }

@@ -1,7 +1,254 @@
-//! io\_uring: what of it this host lets us use.
+//! [`Uring`]: the driver on io\_uring.
+//!
+//! Sockets live in tables of the rings instead of the process's table of files, so that many rings hold more
+//! of them than one process may have files. Sends are queued and leave with the next wait, in the one call
+//! that also waits; receives stay armed and bring their bytes with them. What connections wait for is in
+//! [`Slots`], which knows no kernel.
 
+mod accepting;
+mod addresses;
 mod buffers;
+mod closing;
+mod connecting;
 mod entries;
+mod outgoing;
 mod probe;
+mod ring;
+mod sending;
+mod slots;
+mod telling;
+mod waiting;
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+
+use wavetank_plan::{Close, Nanos};
+
+use crate::driver::{ConnId, Dial, Driver, Event, ListenerId, Sent, Setup};
+use crate::unsent::Unsent;
+use crate::{Clock, Errno, Feature, Waker};
+
+use accepting::Listeners;
+use addresses::Addresses;
+use outgoing::Outgoing;
+use ring::{Completion, Ring, SUBMISSIONS};
+use slots::Slots;
 
 pub use probe::{UringFacts, UringMissing, probe_uring};
+
+/// Connections whose receive stays armed. An armed receive costs the kernel 0.9 KB, a watch for something to
+/// read a quarter of that.
+const HOT_MAX: u32 = 4_096;
+/// Sockets of one ring at least: making a ring costs more than a table that is larger than needed.
+const SOCKETS_MIN: u32 = 1_024;
+/// The kernel's own limit on a ring's table.
+const SOCKETS_MAX: u32 = 1 << 20;
+/// Rings of one driver: their eventfds and descriptors are files.
+const RINGS_MAX: usize = 256;
+
+/// See the module's description.
+pub struct Uring {
+    /// Dropped first; what the kernel reads or writes lives in here or below.
+    rings: Vec<Ring>,
+    /// The ring that had room for a socket last.
+    roomy: usize,
+    slots: Slots,
+    /// By slot: what is kept for sending.
+    flows: Vec<Flow>,
+    outgoing: Outgoing,
+    addresses: Addresses,
+    /// Connections with a piece of a long send to go.
+    pieces: VecDeque<ConnId>,
+    /// Connections to look at again once the batch is submitted: closed or ended while it held sends of theirs.
+    unsettled: Vec<ConnId>,
+    /// Connections whose receive or watch is to be set again.
+    thirsty: Vec<ConnId>,
+    /// What the kernel told and the owner has not heard.
+    ready: Vec<Completion>,
+    /// Next entry of `ready` to tell.
+    at: usize,
+    /// The buffer that the owner is looking at: its ring and number.
+    lent: Option<(usize, u16)>,
+    listeners: Listeners,
+    clock: Clock,
+    waker: Waker,
+    waker_watched: bool,
+    /// Told of completions where there are several rings.
+    eventfd: Option<OwnedFd>,
+    /// Sockets can be bound and given options in their slots.
+    bind_op: bool,
+    bytes_sent: u64,
+    /// Receives that found no buffer free.
+    starved: u64,
+    /// Why queueing failed, for the next wait to tell.
+    failed: Option<Errno>,
+}
+
+/// What is kept for sending on one connection.
+#[derive(Default)]
+struct Flow {
+    /// What the kernel has not taken, if anything.
+    unsent: Option<Box<Unsent>>,
+    /// The last batch with a send of this connection.
+    batch: u32,
+    /// The owner waits for [`Event::Flushed`].
+    owed: bool,
+    /// Some of it was taken for sent already.
+    promised: bool,
+}
+
+impl Driver for Uring {
+    const SENDS_LATER: bool = true;
+
+    fn new(setup: &Setup) -> Result<Self, Errno> {
+        let files = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+        let files = files.map_or(SOCKETS_MAX, |files| u32::try_from(files).unwrap_or(SOCKETS_MAX));
+        let wanted = setup.sockets.max(SOCKETS_MIN).checked_next_power_of_two().unwrap_or(SOCKETS_MAX);
+        let per_ring = wanted.min(files).clamp(1, SOCKETS_MAX);
+        let mut this = Self {
+            rings: Vec::new(),
+            roomy: 0,
+            slots: Slots::new(per_ring, HOT_MAX),
+            flows: Vec::new(),
+            outgoing: Outgoing::new(),
+            addresses: Addresses::new(SUBMISSIONS as usize),
+            pieces: VecDeque::new(),
+            unsettled: Vec::new(),
+            thirsty: Vec::new(),
+            ready: Vec::new(),
+            at: 0,
+            lent: None,
+            listeners: Listeners::new(),
+            clock: setup.clock,
+            waker: Waker::new()?,
+            waker_watched: false,
+            eventfd: None,
+            bind_op: false,
+            bytes_sent: 0,
+            starved: 0,
+            failed: None,
+        };
+        this.add_ring()?;
+        this.bind_op = setup.features.has(Feature::BindOp) && this.rings[0].can_bind();
+        Ok(this)
+    }
+
+    fn connect(&mut self, dial: &Dial) -> Result<ConnId, Errno> {
+        self.dial(dial)
+    }
+
+    fn listen(&mut self, at: SocketAddr) -> Result<(ListenerId, SocketAddr), Errno> {
+        self.listeners.add(at)
+    }
+
+    #[inline]
+    fn send(&mut self, conn: ConnId, bytes: &[u8]) -> Result<Sent, Errno> {
+        self.hand_over(conn, bytes, |outgoing| outgoing.copy(conn, bytes), || Arc::from(bytes))
+    }
+
+    #[inline]
+    fn send_shared(&mut self, conn: ConnId, bytes: &Arc<[u8]>) -> Result<Sent, Errno> {
+        self.hand_over(conn, bytes, |outgoing| outgoing.share(conn, bytes), || Arc::clone(bytes))
+    }
+
+    fn bytes_sent(&self) -> u64 {
+        self.bytes_sent
+    }
+
+    fn close(&mut self, conn: ConnId, how: Close) {
+        self.close_connection(conn, how);
+    }
+
+    fn shut_down_sending(&mut self, conn: ConnId) {
+        self.shut_down(conn);
+    }
+
+    fn clock(&self) -> Clock {
+        self.clock
+    }
+
+    fn wait_from(&mut self, now: Nanos, until: Nanos) -> Result<bool, Errno> {
+        self.wait_for_any(now, until)
+    }
+
+    #[inline]
+    fn next(&mut self) -> Option<Event> {
+        self.tell_next()
+    }
+
+    #[inline]
+    fn received(&self, len: usize) -> &[u8] {
+        let (ring, buffer) = self.lent.expect("bytes were received and nothing was asked since");
+        self.rings[ring].buffers.bytes(buffer, len)
+    }
+
+    fn waker(&self) -> Result<Waker, Errno> {
+        Ok(self.waker.clone())
+    }
+
+    fn stale(&self) -> u64 {
+        self.slots.stale
+    }
+}
+
+impl Uring {
+    /// Receives that found no buffer free, so far. They are tried again; many of them mean that buffers are
+    /// too few for what comes in one turn.
+    pub const fn starved(&self) -> u64 {
+        self.starved
+    }
+
+    /// How many rings there are.
+    pub const fn rings(&self) -> usize {
+        self.rings.len()
+    }
+
+    /// A ring with room for another socket; made if there is none.
+    fn ring_with_room(&mut self) -> Result<usize, Errno> {
+        if self.slots.has_room(self.roomy) {
+            return Ok(self.roomy);
+        }
+        self.roomy = match (0..self.rings.len()).find(|&ring| self.slots.has_room(ring)) {
+            Some(ring) => ring,
+            None => self.add_ring()?,
+        };
+        Ok(self.roomy)
+    }
+
+    fn add_ring(&mut self) -> Result<usize, Errno> {
+        if self.rings.len() == RINGS_MAX {
+            return Err(Errno(libc::EMFILE));
+        }
+        let ring = Ring::new(self.slots.per_ring())?;
+        if self.rings.len() == 1 {
+            // One ring is waited for in the kernel; of several, none can be waited for alone.
+            let eventfd = waiting::eventfd()?;
+            self.rings[0].tell(eventfd.as_fd())?;
+            self.eventfd = Some(eventfd);
+        }
+        if let Some(eventfd) = &self.eventfd {
+            ring.tell(eventfd.as_fd())?;
+        }
+        self.rings.push(ring);
+        self.slots.add_ring();
+        Ok(self.rings.len() - 1)
+    }
+
+    /// What is kept for `slot`, which has a connection.
+    #[inline]
+    fn flow(&mut self, slot: u32) -> &mut Flow {
+        &mut self.flows[slot as usize]
+    }
+}
+
+impl Drop for Uring {
+    fn drop(&mut self) {
+        // What was sent leaves, as it would have left at once on other drivers.
+        let _ = self.submit();
+        for ring in &mut self.rings {
+            ring.quiesce();
+        }
+    }
+}

@@ -28,9 +28,10 @@ impl Waker {
         unsafe { libc::write(self.0.as_raw_fd(), one.as_ptr().cast(), one.len()) };
     }
 
-    pub(crate) fn acknowledge(&self) {
+    /// Stop ringing. Whether it rang.
+    pub(crate) fn acknowledge(&self) -> bool {
         let mut count = [0_u8; 8];
         // SAFETY: `count` is writable for its length.
-        unsafe { libc::read(self.0.as_raw_fd(), count.as_mut_ptr().cast(), count.len()) };
+        unsafe { libc::read(self.0.as_raw_fd(), count.as_mut_ptr().cast(), count.len()) > 0 }
     }
 }

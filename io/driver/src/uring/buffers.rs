@@ -72,6 +72,16 @@ impl Buffers {
         let tail = unsafe { &*BufRingEntry::tail(first).cast::<AtomicU16>() };
         tail.store(self.given, Ordering::Release);
     }
+
+    /// The first `len` bytes of a buffer that a completion named.
+    #[inline]
+    pub(super) fn bytes(&self, buffer: u16, len: usize) -> &[u8] {
+        assert!(buffer < BUFFERS && len <= BUFFER_BYTES, "{len} bytes of buffer {buffer}");
+        let start = self.bytes.start.as_ptr().wrapping_byte_add(usize::from(buffer) * BUFFER_BYTES);
+        // SAFETY: the buffer lies in the mapping, which lives as long as `self`. It is ours from the
+        // completion that named it until it is given again, for which `self` is borrowed anew.
+        unsafe { std::slice::from_raw_parts(start.cast(), len) }
+    }
 }
 
 /// Zeroed memory of its own pages, which take up room only once they are touched.

@@ -46,6 +46,11 @@ impl<D: Driver> Bench<D> {
         self.driver.listen(any_port()).expect("a free port").1
     }
 
+    /// Let leave what the driver was told to do: some drivers do it with the next wait.
+    pub(crate) fn out(&mut self) {
+        self.driver.wait(Nanos(i64::MIN)).expect("waiting works");
+    }
+
     /// What happens within `length`, if anything.
     pub(crate) fn hear_within(&mut self, length: Nanos) -> Option<Heard> {
         let until = self.clock.now().after(length);
@@ -74,6 +79,7 @@ impl<D: Driver> Bench<D> {
         let listener = TcpListener::bind(any_port()).expect("a free port");
         let to = listener.local_addr().expect("it is bound");
         let conn = self.driver.connect(&Dial::plain(to)).expect("loopback connects");
+        self.out();
         let (peer, _) = listener.accept().expect("the driver connects");
         assert_eq!(self.hear(), Heard::Connected(conn));
         (conn, patient(peer))

@@ -1,7 +1,7 @@
 //! How connections end, and what is heard of them afterwards.
 
 use std::io::{ErrorKind, Read, Write};
-use std::net::Shutdown;
+use std::net::{Shutdown, TcpStream};
 
 use wavetank_driver::{Driver, Ended, Sent};
 use wavetank_plan::Close;
@@ -13,6 +13,7 @@ pub(crate) fn half_closes<D: Driver>() {
     let (conn, mut peer) = bench.connected();
     bench.driver.send(conn, b"last words").expect("connected");
     bench.driver.shut_down_sending(conn);
+    bench.out();
     let mut all = Vec::new();
     peer.read_to_end(&mut all).expect("a clean end");
     assert_eq!(all, b"last words");
@@ -33,6 +34,7 @@ pub(crate) fn answers_after_the_end_of_the_peer<D: Driver>() {
     assert_eq!(bench.hear(), Heard::Ended(conn, Ended::Eof));
     assert_eq!(bench.driver.send(conn, b"answer"), Ok(Sent::All));
     bench.driver.close(conn, Close::Fin);
+    bench.out();
     let mut all = Vec::new();
     peer.read_to_end(&mut all).expect("a clean end");
     assert_eq!(all, b"answer");
@@ -59,6 +61,7 @@ pub(crate) fn tells_a_reset<D: Driver>() {
     let mut bench = Bench::<D>::new();
     let (conn, peer) = bench.connected();
     bench.driver.send(conn, b"never read").expect("connected");
+    bench.out();
     // Closing with unread data is a reset (RFC 2525, 2.17).
     drop(peer);
     match bench.hear() {
@@ -76,6 +79,7 @@ pub(crate) fn resets<D: Driver>() {
     let mut bench = Bench::<D>::new();
     let (conn, mut peer) = bench.connected();
     bench.driver.close(conn, Close::Rst);
+    bench.out();
     let error = peer.read(&mut [0; 10]).expect_err("a reset, not an end");
     assert_eq!(error.kind(), ErrorKind::ConnectionReset);
 }
@@ -128,4 +132,20 @@ pub(crate) fn gives_slots_a_new_generation<D: Driver>() {
         drop(peer);
     }
     bench.hear_nothing();
+}
+
+pub(crate) fn lets_go_of_the_port<D: Driver>() {
+    let mut first = Bench::<D>::new();
+    let at = first.listen();
+    let _peer = dial(at);
+    assert!(matches!(first.hear(), Heard::Accepted(_)));
+    drop(first);
+    let nobody = TcpStream::connect(at).expect_err("nobody listens any more");
+    assert_eq!(nobody.kind(), ErrorKind::ConnectionRefused);
+    let mut second = Bench::<D>::new();
+    second.driver.listen(at).expect("the port is free");
+    let peers: Vec<_> = (0..20).map(|_| dial(at)).collect();
+    for _ in &peers {
+        assert!(matches!(second.hear(), Heard::Accepted(_)));
+    }
 }

@@ -43,6 +43,7 @@ pub(crate) fn a_flood_lets_others_through<D: Driver>() {
     }
     stop.store(true, Ordering::Relaxed);
     bench.driver.close(flooded, wavetank_plan::Close::Rst);
+    bench.out();
     flood.join().expect("the flooder stops");
 }
 
@@ -73,5 +74,6 @@ pub(crate) fn a_long_send_lets_others_through<D: Driver>() {
         }
     }
     bench.driver.close(long, wavetank_plan::Close::Rst);
+    bench.out();
     swallow.join().expect("the reader ends with the connection");
 }

@@ -27,6 +27,7 @@ pub(crate) fn keeps_what_the_kernel_does_not_take<D: Driver>() {
         peer = back;
         assert!(bytes == all, "what came is not what was sent");
         assert_eq!(bench.driver.send(conn, b"small"), Ok(Sent::All));
+        bench.out();
         assert_eq!(read(&mut peer, 5), b"small");
     }
     bench.hear_nothing();
@@ -54,6 +55,7 @@ pub(crate) fn sends_before_connected<D: Driver>() {
     let conn =
         bench.driver.connect(&Dial::plain(listener.local_addr().expect("bound"))).expect("loopback connects");
     let sent = bench.driver.send(conn, b"early").expect("kept or taken");
+    bench.out();
     let (peer, _) = listener.accept().expect("the driver connects");
     assert_eq!(bench.hear(), Heard::Connected(conn));
     if sent == Sent::Pending {

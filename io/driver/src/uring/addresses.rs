@@ -1,0 +1,50 @@
+//! [`Addresses`]: socket addresses until the kernel has read them.
+
+use std::net::SocketAddr;
+
+use crate::socket;
+
+/// A socket address as the kernel reads it.
+pub(super) struct Address {
+    storage: libc::sockaddr_storage,
+    length: libc::socklen_t,
+}
+
+impl Address {
+    pub(super) const fn as_ptr(&self) -> *const libc::sockaddr {
+        (&raw const self.storage).cast()
+    }
+
+    pub(super) const fn length(&self) -> libc::socklen_t {
+        self.length
+    }
+}
+
+/// Addresses in places that do not move until they are all let go.
+pub(super) struct Addresses {
+    places: Vec<Address>,
+}
+
+impl Addresses {
+    pub(super) fn new(max: usize) -> Self {
+        Self { places: Vec::with_capacity(max) }
+    }
+
+    /// Whether there is no place left for `count` more.
+    pub(super) const fn is_full(&self, count: usize) -> bool {
+        self.places.len() + count > self.places.capacity()
+    }
+
+    /// Keep `address`. There must be a place left.
+    pub(super) fn keep(&mut self, address: SocketAddr) -> &Address {
+        assert!(!self.is_full(1), "the addresses before would move");
+        let (storage, length) = socket::to_kernel(address);
+        self.places.push(Address { storage, length });
+        self.places.last().expect("just kept")
+    }
+
+    /// The kernel has read them all: it copies addresses when it takes an entry from the queue.
+    pub(super) fn let_go(&mut self) {
+        self.places.clear();
+    }
+}

@@ -1,0 +1,91 @@
+//! Closing connections, and ending their sending.
+//!
+//! Emptying a slot of the table closes nothing while an operation holds the socket, so those under way are
+//! cancelled first, in the same call.
+
+use io_uring::{opcode, squeue::Flags};
+use wavetank_plan::Close;
+
+use super::ring::in_table;
+use super::slots::Phase;
+use super::{Uring, entries};
+use crate::driver::ConnId;
+use crate::token::{Operation, Token};
+
+/// What may be under way without ending by itself.
+const CANCELLED: [Operation; 4] =
+    [Operation::Receive, Operation::Readable, Operation::Writable, Operation::Connect];
+
+impl Uring {
+    pub(super) fn close_connection(&mut self, conn: ConnId, how: Close) {
+        match self.slots.phase(conn) {
+            Phase::Open if how == Close::Fin && self.has_promises(conn) => {
+                self.slots.leave(conn);
+                self.unsettled.push(conn);
+            }
+            Phase::Open | Phase::Connecting => self.end(conn, how),
+            Phase::Free | Phase::Accepting | Phase::Leaving | Phase::Closing => {}
+        }
+    }
+
+    pub(super) fn shut_down(&mut self, conn: ConnId) {
+        if self.slots.takes_sends(conn) {
+            self.slots.shut_later(conn);
+            self.unsettled.push(conn);
+        }
+    }
+
+    /// Whether the owner takes something for sent that the kernel may not have yet.
+    fn has_promises(&self, conn: ConnId) -> bool {
+        let flow = &self.flows[conn.slot as usize];
+        flow.promised || flow.batch == self.outgoing.number()
+    }
+
+    /// The batch is submitted: what hung on that goes on.
+    pub(super) fn settle(&mut self) {
+        while let Some(conn) = self.unsettled.pop() {
+            let open = matches!(self.slots.phase(conn), Phase::Open | Phase::Leaving);
+            if open && self.flows[conn.slot as usize].unsent.is_none() {
+                self.all_sent(conn);
+            }
+        }
+    }
+
+    /// Nothing of `conn` is unsent.
+    pub(super) fn all_sent(&mut self, conn: ConnId) {
+        if self.slots.phase(conn) == Phase::Leaving {
+            self.end(conn, Close::Fin);
+        } else if self.slots.take_shut_later(conn) {
+            let (ring, slot) = self.slots.place(conn.slot);
+            let entry = opcode::Shutdown::new(in_table(slot), libc::SHUT_WR).build();
+            self.queue(ring, entry, Token::new(Operation::ShutDown, conn));
+            self.slots.begin(conn, Operation::ShutDown);
+        }
+    }
+
+    /// Close `conn` now.
+    pub(super) fn end(&mut self, conn: ConnId, how: Close) {
+        let connecting = self.slots.phase(conn) == Phase::Connecting;
+        let (ring, slot) = self.slots.place(conn.slot);
+        let aside = Token::new(Operation::Aside, conn);
+        for operation in CANCELLED {
+            if self.slots.is_under_way(conn, operation) {
+                let entry = entries::cancel(Token::new(operation, conn)).flags(Flags::SKIP_SUCCESS);
+                self.queue(ring, entry, aside);
+            }
+        }
+        let socket = in_table(slot);
+        if how == Close::Rst && !connecting {
+            let entry = if self.bind_op { entries::linger_not(socket) } else { entries::disconnect(socket) };
+            self.queue(ring, entry.flags(Flags::SKIP_SUCCESS), aside);
+        }
+        let entry = opcode::Close::new(socket).build().flags(Flags::SKIP_SUCCESS);
+        self.queue(ring, entry, aside);
+        self.rings[ring].closes_queued = true;
+        let flow = self.flow(conn.slot);
+        if let Some(unsent) = flow.unsent.take() {
+            self.outgoing.keep(*unsent);
+        }
+        self.slots.close(conn);
+    }
+}

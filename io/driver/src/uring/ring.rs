@@ -1,0 +1,226 @@
+//! [`Ring`]: one io\_uring instance: its queues, its table of sockets, its buffers.
+
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+use io_uring::types::{CancelBuilder, Fixed, SubmitArgs, Timespec};
+use io_uring::{EnterFlags, IoUring, Probe, cqueue, opcode, squeue};
+
+use super::buffers::Buffers;
+use super::entries::{errno, set_up};
+use crate::Errno;
+
+/// Entries of the submission queue. What does not fit is submitted in several calls.
+pub(super) const SUBMISSIONS: u32 = 256;
+/// Entries of the completion queue. What does not fit the kernel keeps, and hands over later.
+const COMPLETIONS: u32 = 2_048;
+/// How often submitting may fail in a row before that is an error.
+const FAILURES_MAX: u32 = 100;
+/// Calls after which ending what is under way is given up.
+const QUIESCE_CALLS_MAX: u32 = 10_000;
+
+/// One io\_uring instance. The rings of a driver belong to the thread that made it.
+pub(super) struct Ring {
+    /// Dropped first: nothing below may go while the kernel could still use it.
+    uring: IoUring,
+    pub(super) buffers: Buffers,
+    /// What every wait adds.
+    wait_flags: EnterFlags,
+    /// Waits can be given an instant instead of a length (6.12).
+    waits_until: bool,
+    /// A slot of the table is emptied by an entry that is not submitted yet.
+    pub(super) closes_queued: bool,
+}
+
+/// One completion.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Completion {
+    pub(super) token: u64,
+    pub(super) result: i32,
+    pub(super) flags: u32,
+}
+
+impl Ring {
+    /// A ring with a table of `sockets` sockets. Fails with `EMFILE` if that is above the limit on open files.
+    pub(super) fn new(sockets: u32) -> Result<Self, Errno> {
+        let uring = set_up(SUBMISSIONS, COMPLETIONS)?;
+        uring.submitter().register_files_sparse(sockets).map_err(|error| errno(&error))?;
+        let buffers = Buffers::new()?;
+        buffers.register(&uring)?;
+        let facts = uring.params();
+        let still = if facts.is_feature_no_iowait() { EnterFlags::NO_IOWAIT } else { EnterFlags::empty() };
+        let waits_until = facts.is_feature_min_timeout();
+        Ok(Self { uring, buffers, wait_flags: still, waits_until, closes_queued: false })
+    }
+
+    /// Whether sockets can be bound in their slots.
+    pub(super) fn can_bind(&self) -> bool {
+        let mut known = Probe::new();
+        self.uring.submitter().register_probe(&mut known).is_ok() && known.is_supported(opcode::Bind::CODE)
+    }
+
+    /// Let the kernel tell `eventfd` of completions.
+    pub(super) fn tell(&self, eventfd: BorrowedFd<'_>) -> Result<(), Errno> {
+        self.uring.submitter().register_eventfd(eventfd.as_raw_fd()).map_err(|error| errno(&error))
+    }
+
+    /// Put `socket` into `slot` of the table.
+    pub(super) fn install(&self, slot: u32, socket: BorrowedFd<'_>) -> Result<(), Errno> {
+        let update = self.uring.submitter().register_files_update(slot, &[socket.as_raw_fd()]);
+        update.map(drop).map_err(|error| errno(&error))
+    }
+
+    /// Queue an entry; if there is no room, those before it are submitted.
+    ///
+    /// # Safety
+    /// What the entry points to must stay where it is until it is submitted, and, for an operation that is not
+    /// over by then, until its last completion.
+    #[inline]
+    pub(super) unsafe fn push(&mut self, entry: &squeue::Entry) -> Result<(), Errno> {
+        loop {
+            // SAFETY: the caller's promise.
+            if unsafe { self.uring.submission().push(entry) }.is_ok() {
+                return Ok(());
+            }
+            self.submit()?;
+        }
+    }
+
+    /// Make room for `count` entries that must be submitted together.
+    pub(super) fn make_room(&mut self, count: usize) -> Result<(), Errno> {
+        let queue = self.uring.submission();
+        let room = queue.capacity() - queue.len();
+        drop(queue);
+        if room < count { self.submit() } else { Ok(()) }
+    }
+
+    /// How many entries are queued.
+    #[inline]
+    pub(super) fn queued(&mut self) -> u32 {
+        self.uring.submission().len() as u32
+    }
+
+    /// Whether completions wait in the queue.
+    #[inline]
+    pub(super) fn has_completions(&mut self) -> bool {
+        !self.uring.completion().is_empty()
+    }
+
+    /// Whether a call would bring completions.
+    #[inline]
+    pub(super) fn is_flagged(&mut self) -> bool {
+        let queue = self.uring.submission();
+        queue.taskrun() || queue.cq_overflow()
+    }
+
+    /// Take all completions that are there.
+    #[inline]
+    pub(super) fn drain(&mut self, into: &mut Vec<Completion>) {
+        loop {
+            into.extend(self.uring.completion().map(|entry| Completion {
+                token: entry.user_data(),
+                result: entry.result(),
+                flags: entry.flags(),
+            }));
+            if !self.uring.submission().cq_overflow() {
+                return;
+            }
+            // What did not fit the kernel hands over now; if that fails, then at the next wait.
+            if self.call(0, 0, EnterFlags::GETEVENTS, None).is_err() || !self.has_completions() {
+                return;
+            }
+        }
+    }
+
+    /// Submit what is queued, and nothing else.
+    pub(super) fn submit(&mut self) -> Result<(), Errno> {
+        self.enter(0, EnterFlags::empty(), None)
+    }
+
+    /// Submit, and do what the kernel has put off until now.
+    pub(super) fn look(&mut self) -> Result<(), Errno> {
+        self.enter(0, EnterFlags::GETEVENTS, None)
+    }
+
+    /// The same, and wait for a completion until an instant of the monotonic clock. `left` says how long that
+    /// is, asked once everything is submitted, for kernels that want it that way.
+    pub(super) fn wait(&mut self, until: i64, left: impl FnOnce() -> i64) -> Result<(), Errno> {
+        let mut flags = EnterFlags::GETEVENTS | EnterFlags::EXT_ARG | self.wait_flags;
+        let at = if self.waits_until {
+            flags |= EnterFlags::ABS_TIMER;
+            until
+        } else {
+            self.submit()?;
+            left().max(0)
+        };
+        let at = Timespec::new()
+            .sec((at / 1_000_000_000).unsigned_abs())
+            .nsec((at % 1_000_000_000).unsigned_abs() as u32);
+        self.enter(1, flags, Some(&SubmitArgs::new().timespec(&at)))
+    }
+
+    fn enter(&mut self, complete: u32, flags: EnterFlags, args: Option<&SubmitArgs>) -> Result<(), Errno> {
+        self.buffers.publish();
+        let mut failures = 0;
+        loop {
+            let queued = self.queued();
+            if queued == 0 && flags.is_empty() {
+                break;
+            }
+            match self.call(queued, complete, flags, args) {
+                // Some were not taken: the kernel stopped there and did not wait.
+                Ok(taken) if taken < queued => {}
+                Ok(_) | Err(Errno(libc::ETIME)) => break,
+                Err(Errno(libc::EINTR | libc::EBUSY)) if self.queued() == 0 => break,
+                // Memory is short, for a moment perhaps.
+                Err(Errno(libc::EBUSY | libc::EAGAIN | libc::EINTR)) if failures < FAILURES_MAX => {
+                    failures += 1;
+                }
+                Err(errno) => return Err(errno),
+            }
+        }
+        self.closes_queued = false;
+        Ok(())
+    }
+
+    #[inline]
+    fn call(
+        &self,
+        queued: u32,
+        complete: u32,
+        flags: EnterFlags,
+        args: Option<&SubmitArgs>,
+    ) -> Result<u32, Errno> {
+        // SAFETY: what entries point to lives long enough, which is promised at `push`; the arguments are
+        // what EXT_ARG announces, and outlive the call.
+        let result = unsafe { self.uring.submitter().enter(queued, complete, flags.bits(), args) };
+        result.map(|taken| taken as u32).map_err(|error| errno(&error))
+    }
+
+    /// End everything that is under way and close every socket of the table, before the ring goes: the kernel
+    /// takes its time for a ring that is gone, and until then its listeners would accept.
+    pub(super) fn quiesce(&mut self) {
+        let mut waste = Vec::new();
+        let _ = self.submit();
+        let _ = self.uring.submitter().register_sync_cancel(None, CancelBuilder::any().all());
+        for _ in 0..QUIESCE_CALLS_MAX {
+            self.drain(&mut waste);
+            waste.clear();
+            if !self.is_flagged() || self.look().is_err() {
+                break;
+            }
+        }
+        let _ = self.uring.submitter().unregister_files();
+    }
+}
+
+/// The socket in `slot` of a ring's table.
+#[inline]
+pub(super) const fn in_table(slot: u32) -> Fixed {
+    Fixed(slot)
+}
+
+/// Which buffer a completion filled.
+#[inline]
+pub(super) fn buffer(flags: u32) -> Option<u16> {
+    cqueue::buffer_select(flags)
+}

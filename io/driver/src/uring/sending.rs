@@ -1,0 +1,206 @@
+//! Sending: small sends in batches, long ones in pieces.
+//!
+//! A small send is told to be with the kernel before it is: it leaves with the next call, and almost always
+//! whole. If it did not, that is found out before anything else is told, and what was left is kept.
+
+use std::sync::Arc;
+
+use io_uring::squeue::Flags;
+
+use super::outgoing::{Outgoing, SMALL_BYTES_MAX};
+use super::ring::in_table;
+use super::slots::Phase;
+use super::{Uring, entries};
+use crate::Errno;
+use crate::driver::{ConnId, Sent};
+use crate::token::{Operation, Token};
+
+/// Pieces of long sends that one call hands over at most.
+const PIECES_MAX: usize = 8;
+
+impl Uring {
+    /// Send `bytes`: `add` puts them into the batch, `shared` makes bytes that can be kept of them.
+    #[inline]
+    pub(super) fn hand_over(
+        &mut self,
+        conn: ConnId,
+        bytes: &[u8],
+        add: impl FnOnce(&mut Outgoing),
+        shared: impl FnOnce() -> Arc<[u8]>,
+    ) -> Result<Sent, Errno> {
+        loop {
+            if !self.slots.takes_sends(conn) {
+                return Err(Errno(libc::ENOTCONN));
+            }
+            let number = self.outgoing.number();
+            let flow = &mut self.flows[conn.slot as usize];
+            let free = flow.unsent.is_none() && self.slots.phase(conn) == Phase::Open;
+            let first = flow.batch != number;
+            if free && bytes.len() <= SMALL_BYTES_MAX {
+                if first && !self.outgoing.is_full() {
+                    flow.batch = number;
+                    add(&mut self.outgoing);
+                    return Ok(Sent::All);
+                }
+                if !first && self.outgoing.extend(conn, bytes) {
+                    return Ok(Sent::All);
+                }
+            } else if first || !free {
+                self.keep(conn, shared());
+                return Ok(Sent::Pending);
+            }
+            // Room is needed, or the outcome of the send before.
+            self.submit()?;
+        }
+    }
+
+    /// Keep `bytes` behind what is kept already.
+    #[cold]
+    fn keep(&mut self, conn: ConnId, bytes: Arc<[u8]>) {
+        let open = self.slots.phase(conn) == Phase::Open;
+        let flow = self.flow(conn.slot);
+        flow.owed = true;
+        let first = flow.unsent.is_none();
+        flow.unsent.get_or_insert_default().push(bytes, 0);
+        if first && open {
+            self.pieces.push_back(conn);
+        }
+    }
+
+    /// Queue the batch and the next pieces.
+    #[inline]
+    pub(super) fn fill(&mut self) -> Result<(), Errno> {
+        for (conn, bytes) in self.outgoing.sends() {
+            let (ring, slot) = self.slots.place(conn.slot);
+            let entry = entries::send(in_table(slot), bytes)
+                .flags(Flags::SKIP_SUCCESS)
+                .user_data(Token::new(Operation::Send, conn).0);
+            // SAFETY: the batch keeps its bytes where they are until it is submitted, when the send is over.
+            unsafe { self.rings[ring].push(&entry) }?;
+            self.bytes_sent += bytes.len() as u64;
+        }
+        if self.pieces.is_empty() { Ok(()) } else { self.fill_pieces() }
+    }
+
+    #[cold]
+    fn fill_pieces(&mut self) -> Result<(), Errno> {
+        for _ in 0..self.pieces.len().min(PIECES_MAX) {
+            let Some(conn) = self.pieces.pop_front() else { break };
+            if !matches!(self.slots.phase(conn), Phase::Open | Phase::Leaving) {
+                continue;
+            }
+            let Some(unsent) = &self.flows[conn.slot as usize].unsent else { continue };
+            let Some(bytes) = unsent.piece() else { continue };
+            let (ring, slot) = self.slots.place(conn.slot);
+            let entry = entries::send(in_table(slot), bytes).user_data(Token::new(Operation::Piece, conn).0);
+            // SAFETY: what is unsent stays until its send has told how much was taken; if the connection is
+            // closed before it is submitted, the batch keeps the bytes.
+            unsafe { self.rings[ring].push(&entry) }?;
+            self.slots.begin(conn, Operation::Piece);
+        }
+        Ok(())
+    }
+
+    /// Look at the completions from `from` on for sends: what was not taken must be known before the owner
+    /// sends more.
+    #[inline]
+    pub(super) fn look_for_sends(&mut self, from: usize) {
+        for at in from..self.ready.len() {
+            let token = Token(self.ready[at].token);
+            if let Some(Operation::Send | Operation::Piece | Operation::Writable) = token.operation() {
+                self.sending_told(at, token);
+            }
+        }
+    }
+
+    #[cold]
+    fn sending_told(&mut self, at: usize, token: Token) {
+        let (conn, result) = (token.conn(), self.ready[at].result);
+        let operation = token.operation();
+        let handled = match operation {
+            Some(Operation::Send) => self.fell_short(conn, result),
+            Some(Operation::Piece) => {
+                let Some(flushed) = self.piece_told(conn, result) else { return };
+                if flushed {
+                    self.ready[at].token = Token::new(Operation::Flushed, conn).0;
+                    return;
+                }
+                true
+            }
+            _ => {
+                if self.slots.done(conn, Operation::Writable) {
+                    self.pieces.push_back(conn);
+                }
+                true
+            }
+        };
+        if handled {
+            self.ready[at].token = Token::new(Operation::Aside, conn).0;
+        }
+    }
+
+    /// A small send was taken in part, or failed. Whether that is all: an error is still to be told.
+    fn fell_short(&mut self, conn: ConnId, result: i32) -> bool {
+        let Some(bytes) = self.outgoing.find(conn) else {
+            self.slots.stale += 1;
+            return true;
+        };
+        let taken = if result == -libc::EAGAIN { 0 } else { result };
+        let Ok(taken) = usize::try_from(taken) else {
+            self.bytes_sent -= bytes.len() as u64;
+            self.slots.refuse_sends(conn);
+            return false;
+        };
+        self.bytes_sent -= (bytes.len() - taken) as u64;
+        if matches!(self.slots.phase(conn), Phase::Open | Phase::Leaving) && taken < bytes.len() {
+            let rest = Arc::from(&bytes[taken..]);
+            let flow = &mut self.flows[conn.slot as usize];
+            flow.promised = true;
+            flow.unsent.get_or_insert_default().push(rest, 0);
+            self.watch_writable(conn);
+        }
+        true
+    }
+
+    /// A piece was taken, in part perhaps. `None`: it failed, which is still to be told; else whether
+    /// the owner is to be told that all is sent.
+    fn piece_told(&mut self, conn: ConnId, result: i32) -> Option<bool> {
+        let wanted = self.slots.done(conn, Operation::Piece);
+        let taken = if result == -libc::EAGAIN { 0 } else { result };
+        let Ok(taken) = usize::try_from(taken) else {
+            self.slots.refuse_sends(conn);
+            if wanted && self.slots.phase(conn) == Phase::Leaving {
+                self.end(conn, wavetank_plan::Close::Rst);
+            }
+            return None;
+        };
+        self.bytes_sent += taken as u64;
+        if !wanted {
+            return Some(false);
+        }
+        let flow = &mut self.flows[conn.slot as usize];
+        let unsent = flow.unsent.as_deref_mut()?;
+        let whole = unsent.piece().map_or(0, <[u8]>::len) == taken;
+        unsent.took(taken);
+        if !unsent.is_empty() {
+            if whole {
+                self.pieces.push_back(conn);
+            } else {
+                self.watch_writable(conn);
+            }
+            return Some(false);
+        }
+        flow.unsent = None;
+        flow.promised = false;
+        let owed = std::mem::take(&mut flow.owed);
+        self.all_sent(conn);
+        Some(owed)
+    }
+
+    fn watch_writable(&mut self, conn: ConnId) {
+        let (ring, slot) = self.slots.place(conn.slot);
+        let entry = entries::watch(in_table(slot), libc::POLLOUT, false);
+        self.queue(ring, entry, Token::new(Operation::Writable, conn));
+        self.slots.begin(conn, Operation::Writable);
+    }
+}

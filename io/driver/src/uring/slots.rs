@@ -1,0 +1,353 @@
+//! [`Slots`]: what stands where in the tables of sockets, and which operations are still under way there.
+//!
+//! No kernel in here: operations begin, completions come in whatever order, and what is to be told follows.
+//! A slot is given away again only after every operation on it has come to its end, so that a completion
+//! can never be taken for one of the next connection.
+
+use crate::Errno;
+use crate::driver::{ConnId, Ended};
+use crate::token::Operation;
+
+/// How far a slot's connection is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// There is none.
+    Free,
+    /// A listener's next peer will be put here.
+    Accepting,
+    Connecting,
+    Open,
+    /// Closed by its owner, but some of what was sent may still have to be kept.
+    Leaving,
+    /// Closed; operations are coming to their end.
+    Closing,
+}
+
+/// A set of operations under way, at most one of each kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct UnderWay(u16);
+
+impl UnderWay {
+    pub(super) const fn has(self, operation: Operation) -> bool {
+        self.0 & (1 << operation as u16) != 0
+    }
+
+    const fn with(self, operation: Operation) -> Self {
+        Self(self.0 | (1 << operation as u16))
+    }
+
+    const fn without(self, operation: Operation) -> Self {
+        Self(self.0 & !(1 << operation as u16))
+    }
+}
+
+/// The peer has sent its FIN and the owner was told.
+const FINISHED: u8 = 1 << 0;
+/// It takes no more sends.
+const BROKEN: u8 = 1 << 1;
+/// The owner was told that it broke.
+const BREAK_TOLD: u8 = 1 << 2;
+/// Its receive stays armed.
+const HOT: u8 = 1 << 3;
+/// There was news to read while a read was under way.
+const AGAIN: u8 = 1 << 4;
+/// Sending ends once all is sent.
+const SHUT_LATER: u8 = 1 << 5;
+
+/// One slot.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    generation: u16,
+    under_way: UnderWay,
+    phase: Phase,
+    flags: u8,
+    /// Who accepts here.
+    listener: u16,
+}
+
+impl Slot {
+    const NEW: Self =
+        Self { generation: 0, under_way: UnderWay(0), phase: Phase::Free, flags: 0, listener: 0 };
+
+    const fn has(self, flag: u8) -> bool {
+        self.flags & flag != 0
+    }
+}
+
+/// What the owner is told of a receive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Came {
+    Nothing,
+    Bytes(usize),
+    End(Ended),
+    /// No buffer was free.
+    Starved,
+}
+
+/// Slots that are free in one ring.
+#[derive(Default)]
+struct Room {
+    free: Vec<u32>,
+    /// Slots from here on were never used.
+    fresh: u32,
+}
+
+/// See the module's description.
+pub(super) struct Slots {
+    all: Vec<Slot>,
+    rooms: Vec<Room>,
+    per_ring: u32,
+    /// Connections whose receives stay armed, at most so many more.
+    hot_left: u32,
+    pub(super) stale: u64,
+}
+
+impl Slots {
+    pub(super) const fn new(per_ring: u32, hot_max: u32) -> Self {
+        Self { all: Vec::new(), rooms: Vec::new(), per_ring, hot_left: hot_max, stale: 0 }
+    }
+
+    /// Another ring with its slots.
+    pub(super) fn add_ring(&mut self) {
+        self.rooms.push(Room::default());
+    }
+
+    pub(super) const fn per_ring(&self) -> u32 {
+        self.per_ring
+    }
+
+    /// Whose table `slot` is in, and where.
+    #[inline]
+    pub(super) const fn place(&self, slot: u32) -> (usize, u32) {
+        if slot < self.per_ring {
+            return (0, slot);
+        }
+        ((slot / self.per_ring) as usize, slot % self.per_ring)
+    }
+
+    pub(super) fn has_room(&self, ring: usize) -> bool {
+        let room = &self.rooms[ring];
+        !room.free.is_empty() || room.fresh < self.per_ring
+    }
+
+    /// How many slots were ever in use, in the order of their numbers.
+    pub(super) const fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// A free slot of `ring`, of a generation of its own.
+    pub(super) fn take(&mut self, ring: usize, phase: Phase, listener: u16) -> Option<ConnId> {
+        let room = &mut self.rooms[ring];
+        let slot = room.free.pop().or_else(|| {
+            let fresh = room.fresh;
+            (fresh < self.per_ring).then(|| {
+                room.fresh += 1;
+                ring as u32 * self.per_ring + fresh
+            })
+        })?;
+        if self.all.len() <= slot as usize {
+            self.all.resize(slot as usize + 1, Slot::NEW);
+        }
+        let entry = &mut self.all[slot as usize];
+        debug_assert!(entry.phase == Phase::Free && entry.under_way == UnderWay::default());
+        let generation = entry.generation.wrapping_add(1);
+        *entry = Slot { generation, phase, listener, ..Slot::NEW };
+        Some(ConnId { slot, generation })
+    }
+
+    #[inline]
+    fn get(&mut self, conn: ConnId) -> Option<&mut Slot> {
+        self.all.get_mut(conn.slot as usize).filter(|slot| slot.generation == conn.generation)
+    }
+
+    /// How far `conn` is; [`Phase::Free`] for an old or unknown id.
+    #[inline]
+    pub(super) fn phase(&self, conn: ConnId) -> Phase {
+        match self.all.get(conn.slot as usize) {
+            Some(slot) if slot.generation == conn.generation => slot.phase,
+            _ => Phase::Free,
+        }
+    }
+
+    /// Whether what is sent on `conn` can arrive.
+    #[inline]
+    pub(super) fn takes_sends(&self, conn: ConnId) -> bool {
+        self.all.get(conn.slot as usize).is_some_and(|slot| {
+            let living = matches!(slot.phase, Phase::Open | Phase::Connecting);
+            slot.generation == conn.generation && living && !slot.has(BROKEN)
+        })
+    }
+
+    pub(super) fn is_under_way(&mut self, conn: ConnId, operation: Operation) -> bool {
+        self.get(conn).is_some_and(|slot| slot.under_way.has(operation))
+    }
+
+    /// Whose completions `conn`'s slot waits for.
+    pub(super) fn listener(&mut self, conn: ConnId) -> u32 {
+        self.get(conn).map_or(0, |slot| u32::from(slot.listener))
+    }
+
+    /// `operation` is queued for the kernel; its completion will come, once or more often.
+    #[inline]
+    pub(super) fn begin(&mut self, conn: ConnId, operation: Operation) {
+        let Some(slot) = self.get(conn) else { return };
+        debug_assert!(!slot.under_way.has(operation), "two of a kind: {operation:?} in {slot:?}");
+        slot.under_way = slot.under_way.with(operation);
+    }
+
+    /// A completion of `operation` came; without `more` it was the last. The slot, unless nobody is to be
+    /// told any more.
+    #[inline]
+    fn complete(&mut self, conn: ConnId, operation: Operation, more: bool) -> Option<&mut Slot> {
+        let found = self.all.get_mut(conn.slot as usize).filter(|slot| slot.generation == conn.generation);
+        let Some(slot) = found else {
+            self.stale += 1;
+            return None;
+        };
+        if !more {
+            slot.under_way = slot.under_way.without(operation);
+        }
+        if slot.phase == Phase::Closing {
+            // The end of an operation is what we asked for ourselves.
+            self.stale += u64::from(more);
+            self.free_if_done(conn);
+            return None;
+        }
+        self.all.get_mut(conn.slot as usize)
+    }
+
+    /// A connect ended. Whether the connection is still wanted.
+    pub(super) fn connected(&mut self, conn: ConnId, operation: Operation, worked: bool) -> bool {
+        // A bind that failed stands for its connect.
+        let operation = if operation == Operation::Bind { Operation::Connect } else { operation };
+        let hot_left = self.hot_left;
+        let Some(slot) = self.complete(conn, operation, false) else { return false };
+        if worked {
+            Self::open(slot, hot_left > 0);
+            self.hot_left = hot_left.saturating_sub(1);
+        }
+        true
+    }
+
+    /// An accept ended. Whether its slot is still wanted.
+    pub(super) fn accepted(&mut self, conn: ConnId, worked: bool) -> bool {
+        self.connected(conn, Operation::Accept, worked)
+    }
+
+    fn open(slot: &mut Slot, hot: bool) {
+        slot.phase = Phase::Open;
+        slot.flags |= if hot { HOT } else { 0 };
+    }
+
+    /// A receive came back with `result`. Returns what to tell, and whether to look for more.
+    #[inline]
+    pub(super) fn received(&mut self, conn: ConnId, result: i32, more: bool, rest: bool) -> (Came, bool) {
+        let Some(slot) = self.complete(conn, Operation::Receive, more) else { return (Came::Nothing, false) };
+        if slot.phase != Phase::Open {
+            return (Came::Nothing, false);
+        }
+        if result > 0 {
+            let again = !more && (slot.has(HOT) || rest || slot.has(AGAIN));
+            return (Came::Bytes(result as usize), again);
+        }
+        match result {
+            0 => {
+                slot.flags |= FINISHED;
+                let told = slot.has(BREAK_TOLD);
+                (if told { Came::Nothing } else { Came::End(Ended::Eof) }, false)
+            }
+            _ if -result == libc::ENOBUFS => (Came::Starved, true),
+            _ if -result == libc::EAGAIN => (Came::Nothing, slot.has(HOT) || slot.has(AGAIN)),
+            _ if -result == libc::EINTR || -result == libc::ECANCELED => (Came::Nothing, true),
+            _ => (self.broke(conn, Errno(-result)), false),
+        }
+    }
+
+    /// `conn` broke. What to tell.
+    pub(super) fn broke(&mut self, conn: ConnId, errno: Errno) -> Came {
+        let Some(slot) = self.get(conn) else { return Came::Nothing };
+        let told = slot.has(BREAK_TOLD);
+        slot.flags |= FINISHED | BROKEN | BREAK_TOLD;
+        if told || slot.phase != Phase::Open { Came::Nothing } else { Came::End(Ended::Broken(errno)) }
+    }
+
+    /// Nothing can be sent on `conn` any more, which its owner has yet to be told.
+    pub(super) fn refuse_sends(&mut self, conn: ConnId) {
+        if let Some(slot) = self.get(conn) {
+            slot.flags |= BROKEN;
+        }
+    }
+
+    /// There is something to read (or the watch for it ended). Whether to read now.
+    pub(super) fn readable(&mut self, conn: ConnId, more: bool) -> bool {
+        let Some(slot) = self.complete(conn, Operation::Readable, more) else { return false };
+        slot.flags |= AGAIN;
+        true
+    }
+
+    /// An operation ended of which nothing is told. Whether its connection is still there.
+    pub(super) fn done(&mut self, conn: ConnId, operation: Operation) -> bool {
+        self.complete(conn, operation, false).is_some()
+    }
+
+    /// Whether a receive is to be queued: `Some(true)` for one that stays armed.
+    #[inline]
+    pub(super) fn wants_receive(&mut self, conn: ConnId) -> Option<bool> {
+        let slot = self.get(conn)?;
+        let reading = slot.phase == Phase::Open && !slot.has(FINISHED);
+        if !reading || slot.under_way.has(Operation::Receive) {
+            return None;
+        }
+        slot.flags &= !AGAIN;
+        Some(slot.has(HOT))
+    }
+
+    /// Whether a watch for something to read is to be set.
+    pub(super) fn wants_watch(&mut self, conn: ConnId) -> bool {
+        self.get(conn).is_some_and(|slot| {
+            let reading = slot.phase == Phase::Open && !slot.has(FINISHED) && !slot.has(HOT);
+            reading && !slot.under_way.has(Operation::Readable)
+        })
+    }
+
+    /// Sending is to end once all is sent.
+    pub(super) fn shut_later(&mut self, conn: ConnId) {
+        if let Some(slot) = self.get(conn) {
+            slot.flags |= SHUT_LATER;
+        }
+    }
+
+    /// Whether that is the case; asked once all is sent.
+    pub(super) fn take_shut_later(&mut self, conn: ConnId) -> bool {
+        let Some(slot) = self.get(conn) else { return false };
+        let wanted = slot.has(SHUT_LATER);
+        slot.flags &= !SHUT_LATER;
+        wanted
+    }
+
+    /// The owner has closed `conn`, and some of what it sent may still have to be kept.
+    pub(super) fn leave(&mut self, conn: ConnId) {
+        if let Some(slot) = self.get(conn) {
+            slot.phase = Phase::Leaving;
+        }
+    }
+
+    /// Close `conn`. What is under way and must be cancelled; the slot is free when all of it has ended.
+    pub(super) fn close(&mut self, conn: ConnId) -> UnderWay {
+        let Some(slot) = self.get(conn) else { return UnderWay::default() };
+        let (under_way, hot) = (slot.under_way, slot.has(HOT));
+        slot.phase = Phase::Closing;
+        self.hot_left += u32::from(hot);
+        self.free_if_done(conn);
+        under_way
+    }
+
+    fn free_if_done(&mut self, conn: ConnId) {
+        let (ring, _) = self.place(conn.slot);
+        let slot = &mut self.all[conn.slot as usize];
+        if slot.phase == Phase::Closing && slot.under_way == UnderWay::default() {
+            slot.phase = Phase::Free;
+            self.rooms[ring].free.push(conn.slot);
+        }
+    }
+}

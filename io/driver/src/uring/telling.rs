@@ -1,0 +1,97 @@
+//! From completions to events.
+
+use io_uring::cqueue;
+
+use super::Uring;
+use super::ring::{Completion, buffer};
+use super::slots::{Came, Phase};
+use crate::Errno;
+use crate::driver::{ConnId, Event, ListenerId};
+use crate::token::{Operation, Token};
+
+impl Uring {
+    #[inline]
+    pub(super) fn tell_next(&mut self) -> Option<Event> {
+        self.give_back();
+        while let Some(&completion) = self.ready.get(self.at) {
+            self.at += 1;
+            let token = Token(completion.token);
+            let event = match token.operation() {
+                Some(Operation::Receive) => self.receive_told(token.conn(), completion),
+                Some(operation) => self.told(token, operation, completion),
+                None => unreachable!("only tokens made here are queued"),
+            };
+            if event.is_some() {
+                return event;
+            }
+            self.give_back();
+        }
+        None
+    }
+
+    /// The owner has seen the bytes of the last receive.
+    #[inline]
+    pub(super) fn give_back(&mut self) {
+        if let Some((ring, buffer)) = self.lent.take() {
+            self.rings[ring].buffers.give(buffer);
+        }
+    }
+
+    #[inline]
+    fn receive_told(&mut self, conn: ConnId, completion: Completion) -> Option<Event> {
+        let Completion { result, flags, .. } = completion;
+        if let Some(buffer) = buffer(flags) {
+            // Given back by the next call, whether anybody is told of it or not.
+            self.lent = Some((self.slots.place(conn.slot).0, buffer));
+        }
+        let (more, rest) = (cqueue::more(flags), cqueue::sock_nonempty(flags));
+        let (came, again) = self.slots.received(conn, result, more, rest);
+        if again {
+            self.thirsty.push(conn);
+        }
+        match came {
+            Came::Bytes(len) => Some(Event::Received(conn, len)),
+            Came::Nothing => None,
+            Came::End(how) => Some(Event::Ended(conn, how)),
+            Came::Starved => {
+                self.starved += 1;
+                None
+            }
+        }
+    }
+
+    fn told(&mut self, token: Token, operation: Operation, completion: Completion) -> Option<Event> {
+        let (conn, result) = (token.conn(), completion.result);
+        match operation {
+            Operation::Accept => self.accept_told(conn, result),
+            Operation::Prepare | Operation::Bind | Operation::Connect => {
+                Some(match self.connect_told(token, result)? {
+                    Ok(conn) => Event::Connected(conn),
+                    Err((conn, errno)) => Event::ConnectFailed(conn, errno),
+                })
+            }
+            Operation::Readable => {
+                if self.slots.readable(conn, cqueue::more(completion.flags)) {
+                    self.thirsty.push(conn);
+                }
+                None
+            }
+            // What is left of these by now is their errors.
+            Operation::Send | Operation::Piece => match self.slots.broke(conn, Errno(-result)) {
+                Came::End(how) => Some(Event::Ended(conn, how)),
+                _ => None,
+            },
+            Operation::Flushed => (self.slots.phase(conn) == Phase::Open).then_some(Event::Flushed(conn)),
+            Operation::ShutDown => {
+                self.slots.done(conn, operation);
+                None
+            }
+            Operation::Wake => {
+                self.waker_watched &= cqueue::more(completion.flags);
+                self.waker.acknowledge().then_some(Event::Woken)
+            }
+            Operation::Listener => Some(Event::AcceptFailed(ListenerId(conn.slot), Errno(-result))),
+            Operation::Aside | Operation::Writable | Operation::Connection | Operation::Receive => None,
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Waiting: the one call of a turn, which submits, waits and brings what came.
+
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use io_uring::types::Fd;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use wavetank_plan::Nanos;
+
+use super::{Uring, entries};
+use crate::Errno;
+use crate::driver::ConnId;
+use crate::token::{Operation, Token};
+
+impl Uring {
+    #[inline]
+    pub(super) fn wait_for_any(&mut self, now: Nanos, until: Nanos) -> Result<bool, Errno> {
+        self.give_back();
+        if let Some(errno) = self.failed.take() {
+            return Err(errno);
+        }
+        if self.at < self.ready.len() {
+            // More came than one turn handles: what was sent leaves, and nothing new is asked for.
+            self.submit()?;
+            return Ok(true);
+        }
+        self.ready.clear();
+        self.at = 0;
+        self.arm_accepts(now);
+        if !self.waker_watched {
+            self.watch_waker();
+        }
+        while let Some(conn) = self.thirsty.pop() {
+            self.await_bytes(conn, false);
+        }
+        if !self.unsettled.is_empty() {
+            self.submit()?;
+        }
+        self.fill()?;
+        let busy = !self.pieces.is_empty() || !self.ready.is_empty();
+        let until = if busy { now } else { until.min(self.listeners.resume_at) };
+        if self.eventfd.is_none() {
+            self.wait_on_one(now, until)?;
+        } else {
+            self.wait_on_all(until)?;
+        }
+        Ok(!self.ready.is_empty())
+    }
+
+    /// Submit what is queued, and take in what it came to at once.
+    pub(super) fn submit(&mut self) -> Result<(), Errno> {
+        self.fill()?;
+        for ring in &mut self.rings {
+            ring.submit()?;
+        }
+        self.take_in();
+        Ok(())
+    }
+
+    /// Everything is submitted: take in the completions, and let go of what was kept for submitting.
+    #[inline]
+    fn take_in(&mut self) {
+        let from = self.ready.len();
+        for ring in &mut self.rings {
+            ring.drain(&mut self.ready);
+        }
+        self.look_for_sends(from);
+        self.outgoing.begin_anew();
+        self.addresses.let_go();
+        if !self.unsettled.is_empty() {
+            self.settle();
+        }
+    }
+
+    /// With one ring, the call that submits waits as well.
+    #[inline]
+    fn wait_on_one(&mut self, now: Nanos, until: Nanos) -> Result<(), Errno> {
+        let ring = &mut self.rings[0];
+        if until > now && self.ready.is_empty() && !ring.has_completions() {
+            let clock = self.clock;
+            ring.wait(clock.monotonic(until), || until.0.saturating_sub(clock.now().0))?;
+        } else if ring.queued() > 0 || ring.is_flagged() {
+            ring.look()?;
+        }
+        self.take_in();
+        Ok(())
+    }
+
+    /// Of several rings none can be waited for alone: all tell one eventfd.
+    fn wait_on_all(&mut self, until: Nanos) -> Result<(), Errno> {
+        loop {
+            let mut flagged = false;
+            for ring in &mut self.rings {
+                if ring.queued() > 0 || ring.is_flagged() {
+                    flagged = true;
+                    ring.look()?;
+                }
+            }
+            self.take_in();
+            if !self.ready.is_empty() {
+                return Ok(());
+            }
+            // A ring that had more to do than one call does is flagged still, and tells no more of it:
+            // before sleeping all are looked at once more.
+            if flagged || self.rings.iter_mut().any(|ring| ring.is_flagged() || ring.has_completions()) {
+                continue;
+            }
+            let left = until.0.saturating_sub(self.clock.now().0);
+            if left <= 0 || !self.sleep(left) {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Sleep until some ring tells something, at most `left` nanoseconds. Whether it was told.
+    fn sleep(&self, left: i64) -> bool {
+        let Some(eventfd) = &self.eventfd else { return false };
+        let left = Timespec { tv_sec: left / 1_000_000_000, tv_nsec: left % 1_000_000_000 };
+        let mut told = [PollFd::new(eventfd, PollFlags::IN)];
+        if !poll(&mut told, Some(&left)).is_ok_and(|count| count > 0) {
+            return false;
+        }
+        let mut count = [0; 8];
+        // Only its being readable matters.
+        let _ = rustix::io::read(eventfd, &mut count);
+        true
+    }
+
+    fn watch_waker(&mut self) {
+        let entry = entries::watch_file(Fd(self.waker.fd().as_raw_fd()));
+        self.queue(0, entry, Token::new(Operation::Wake, ConnId { slot: 0, generation: 0 }));
+        self.waker_watched = true;
+    }
+}
+
+/// Counts what rings tell.
+pub(super) fn eventfd() -> Result<OwnedFd, Errno> {
+    rustix::event::eventfd(0, rustix::event::EventfdFlags::NONBLOCK | rustix::event::EventfdFlags::CLOEXEC)
+        .map_err(|errno| Errno(errno.raw_os_error()))
+}
