@@ -28,13 +28,17 @@ fn main() -> ExitCode {
     let (format, out) = match &command {
         Command::Run(args) => (args.format, args.out.clone()),
         Command::Report(args) => (args.format, args.out.clone()),
-        Command::Serve(_) | Command::Demo(_) => (OutputFormat::Text, Vec::new()),
+        Command::Serve(_) | Command::Demo(_) | Command::Completions(_) | Command::Man(_) => {
+            (OutputFormat::Text, Vec::new())
+        }
     };
     let result = match command {
         Command::Run(args) => commands::run(*args),
         Command::Serve(args) => commands::serve(&args),
         Command::Report(args) => commands::report(&args),
         Command::Demo(args) => commands::demo(&args),
+        Command::Completions(shell) => commands::completions(shell),
+        Command::Man(dir) => commands::man(&dir),
     };
     match result {
         Ok(code) => ExitCode::from(code),

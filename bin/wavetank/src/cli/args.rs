@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use clap_complete::Shell;
 use wavetank_plan::{Nanos, RunOptions, TargetUrl};
 
 /// One command with its arguments.
@@ -16,6 +17,10 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// `wavetank demo`.
     Demo(DemoArgs),
+    /// `wavetank completions SHELL`.
+    Completions(Shell),
+    /// `wavetank man DIR`: the folder.
+    Man(PathBuf),
 }
 
 /// `wavetank run`.

@@ -3,6 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
+use clap_complete::Shell;
 use wavetank_plan::quantity::{parse_count_positive, parse_duration, parse_duration_positive};
 use wavetank_plan::{UserError, did_you_mean};
 
@@ -45,6 +46,11 @@ pub(super) fn one_of<T: Copy>(text: &str, known: &[(&str, T)], later: &[&str]) -
         None => words.join(" or "),
     };
     Err(UserError::usage("value_unknown", format!("`{text}` is none of {}", words.join(", ")), hint))
+}
+
+/// `completions SHELL`.
+pub(super) fn shell(text: &str) -> Result<Shell, UserError> {
+    at("completions", one_of(text, &[("bash", Shell::Bash), ("zsh", Shell::Zsh), ("fish", Shell::Fish)], &[]))
 }
 
 /// `--format`.

@@ -11,6 +11,7 @@ mod convert_run;
 mod exit;
 mod files;
 mod habits;
+mod install;
 mod run_words;
 mod shorthand;
 #[cfg(test)]
@@ -26,6 +27,7 @@ use wavetank_plan::UserError;
 
 pub(crate) use args::{Command, DemoArgs, OutFile, OutputFormat, ReportArgs, RunArgs, RunRef, ServeArgs};
 pub(crate) use exit::CliExit;
+pub(crate) use install::{completions, man_pages};
 use words::{CommandWords, Words};
 
 /// Reads `argv`, the program's name first.
@@ -46,6 +48,8 @@ fn command(words: CommandWords, command_text: String) -> Result<Command, UserErr
         CommandWords::Serve(words) => Command::Serve(convert::serve(&words)?),
         CommandWords::Report(words) => Command::Report(convert::report(words)?),
         CommandWords::Demo(words) => Command::Demo(convert::demo(words)),
+        CommandWords::Completions(words) => Command::Completions(convert::shell(&words.shell)?),
+        CommandWords::Man(words) => Command::Man(words.dir),
     })
 }
 

@@ -4,6 +4,7 @@ mod bad_input;
 mod commands;
 mod files;
 mod help;
+mod install;
 mod tls;
 
 use std::ffi::OsString;

@@ -19,6 +19,9 @@ Look
 Practise
   serve   A target to practise on
   demo    Two short runs against the built-in target: what a freeze does to the numbers
+Install
+  completions  Words for the shell to complete, on stdout
+  man          Manual pages, one for each command, into a folder
 
 Options
 {options}
@@ -46,6 +49,10 @@ pub(super) enum CommandWords {
     Report(ReportWords),
     /// Two short runs against the built-in target: what a freeze does to the numbers.
     Demo(DemoWords),
+    /// Words for the shell to complete, on stdout.
+    Completions(CompletionsWords),
+    /// Manual pages, one for each command, into a folder.
+    Man(ManWords),
 }
 
 /// `wavetank serve`.
@@ -94,4 +101,26 @@ pub(super) struct DemoWords {
     /// Where archives lie
     #[arg(long, value_name = "DIR", default_value = "runs")]
     pub(super) runs_dir: PathBuf,
+}
+
+/// `wavetank completions`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+bash: wavetank completions bash > ~/.local/share/bash-completion/completions/wavetank
+zsh:  wavetank completions zsh > FOLDER-IN-YOUR-fpath/_wavetank
+fish: wavetank completions fish > ~/.config/fish/completions/wavetank.fish")]
+pub(super) struct CompletionsWords {
+    /// For which shell
+    #[arg(value_name = "bash|zsh|fish")]
+    pub(super) shell: String,
+}
+
+/// `wavetank man`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+For example: wavetank man ~/.local/share/man/man1; man wavetank-run")]
+pub(super) struct ManWords {
+    /// Where the pages go; it must exist
+    #[arg(value_name = "DIR")]
+    pub(super) dir: PathBuf,
 }

@@ -86,7 +86,7 @@ pub(crate) fn deliver(
 }
 
 /// The system's words without the number.
-fn said(error: &std::io::Error) -> String {
+pub(crate) fn said(error: &std::io::Error) -> String {
     let said = error.to_string();
     said.split(" (os error").next().unwrap_or(&said).to_owned()
 }

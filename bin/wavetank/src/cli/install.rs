@@ -1,0 +1,31 @@
+//! What an installation brings beside the program, made from the command line's own description: completions for
+//! shells and manual pages.
+
+use clap::CommandFactory;
+use clap_complete::Shell;
+
+use super::words::Words;
+
+/// A script that teaches `shell` the words of the command line.
+pub(crate) fn completions(shell: Shell) -> String {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Words::command(), "wavetank", &mut script);
+    String::from_utf8(script).expect("made from UTF-8 text")
+}
+
+/// File names and texts (roff) of the manual: `wavetank.1`, and `wavetank-COMMAND.1` for each command.
+pub(crate) fn man_pages() -> Vec<(String, String)> {
+    let mut top = Words::command().disable_help_subcommand(true);
+    // Makes the subcommands' own names those one types: `wavetank run`, in the file `wavetank-run.1`.
+    top.build();
+    let commands: Vec<clap::Command> = top.get_subcommands().cloned().collect();
+    std::iter::once(top).chain(commands).map(page).collect()
+}
+
+fn page(command: clap::Command) -> (String, String) {
+    let page = clap_mangen::Man::new(command);
+    let file = page.get_filename();
+    let mut text = Vec::new();
+    page.render(&mut text).expect("a vector takes every write");
+    (file, String::from_utf8(text).expect("made from UTF-8 text"))
+}
