@@ -179,4 +179,9 @@ pub trait Driver: Sized {
     fn secured(&self, _conn: ConnId) -> Option<Secured> {
         None
     }
+
+    /// The peer's certificate chain as DER, its own first; empty before [`Event::Secured`], and without TLS.
+    fn peer_certificates(&self, _conn: ConnId) -> Vec<Vec<u8>> {
+        Vec::new()
+    }
 }

@@ -240,4 +240,11 @@ impl<D: Driver> Driver for Tls<D> {
         let machine = stream.machine.as_ref().filter(|_| stream.stage != Stage::Shaking)?;
         Some(Secured::of(machine.state()))
     }
+
+    fn peer_certificates(&self, conn: ConnId) -> Vec<Vec<u8>> {
+        let secured = self.streams.peek(conn).filter(|stream| stream.stage != Stage::Shaking);
+        let machine = secured.and_then(|stream| stream.machine.as_ref());
+        let chain = machine.and_then(|machine| machine.state().peer_certificates()).unwrap_or_default();
+        chain.iter().map(|certificate| certificate.as_ref().to_vec()).collect()
+    }
 }

@@ -31,7 +31,7 @@ pub(crate) enum Outcome {
     /// It was answered: first byte, completion.
     Answered(Id, Answer, Nanos, Nanos),
     /// It was not answered.
-    Broken(Id, Failure, Nanos),
+    Broken(Id, Box<Failure>, Nanos),
     /// It cannot be sent: every source address is in use or rests.
     Dropped(Id, Nanos),
 }
@@ -43,6 +43,8 @@ pub(crate) struct Connections<D> {
     pub(crate) plan: Arc<Plan>,
     pub(crate) requests: Arc<Requests>,
     sources: Sources,
+    /// For each target its number among those that are spoken to in TLS.
+    names: Vec<Option<u16>>,
     last_answer: LastAnswer,
     timers: Timers<Timer>,
     pub(crate) seats: Vec<Seat>,
@@ -72,6 +74,7 @@ impl<D: Driver> Connections<D> {
             driver,
             clock,
             requests,
+            names: plan.name_of_target(),
             last_answer: LastAnswer::new(),
             sources,
             timers: Timers::new(),
@@ -172,7 +175,8 @@ impl<D: Driver> Connections<D> {
             Event::Connected(link) => self.connected(link, at, rec),
             Event::ConnectFailed(link, errno) => self.connect_failed(self.seat_of(link), errno, at, rec),
             Event::Ended(link, how) => self.ended(self.seat_of(link), how, at, rec),
-            Event::Secured(_) | Event::Flushed(_) | Event::Woken => {}
+            Event::Secured(link) => self.secured(link, at, rec),
+            Event::Flushed(_) | Event::Woken => {}
             Event::Accepted(..) | Event::AcceptFailed(..) => {
                 unreachable!("load threads listen nowhere")
             }
@@ -187,9 +191,28 @@ impl<D: Driver> Connections<D> {
     fn connected(&mut self, link: ConnId, at: Nanos, rec: &mut Recorder) {
         let seat = self.seat_of(link);
         let entry = &mut self.seats[seat as usize];
-        if let State::Connecting(began) = entry.state {
-            rec.opened(entry.phase, entry.target, at.since(began), entry.replaces_lost);
+        let State::Connecting(began) = entry.state else { return };
+        rec.connected(entry.phase, entry.target, at.since(began));
+        if self.names[usize::from(entry.target)].is_some() {
+            entry.state = State::Securing(began, at);
+        } else {
+            self.opened(seat, at, rec);
         }
+    }
+
+    fn secured(&mut self, link: ConnId, at: Nanos, rec: &mut Recorder) {
+        let seat = self.seat_of(link);
+        let entry = &self.seats[seat as usize];
+        let State::Securing(_, connected) = entry.state else { return };
+        let secured = self.driver.secured(link);
+        rec.secured(entry.phase, entry.target, at.since(connected), secured.as_ref());
+        self.opened(seat, at, rec);
+    }
+
+    /// A seat's connection can carry requests.
+    fn opened(&mut self, seat: u32, at: Nanos, rec: &mut Recorder) {
+        let entry = &mut self.seats[seat as usize];
+        rec.opened(entry.replaces_lost);
         entry.replaces_lost = false;
         entry.reader = ResponseReader::default();
         entry.state = State::Open;
@@ -262,6 +285,9 @@ impl<D: Driver> Connections<D> {
     /// The peer finished, or the connection broke.
     fn ended(&mut self, seat: u32, how: Ended, at: Nanos, rec: &mut Recorder) {
         let entry = &mut self.seats[seat as usize];
+        if let State::Securing(..) = entry.state {
+            return self.handshake_ended(seat, how, at, rec);
+        }
         if how == Ended::Eof
             && let Some(&flight) = entry.flights.front()
             && let Eof::Complete(answer) = entry.reader.eof()
@@ -272,7 +298,8 @@ impl<D: Driver> Connections<D> {
             self.outcomes.push_back(Outcome::Answered(flight.exchange, answer, first_byte, at));
             return self.end(seat, failure::AFTER_CLOSE, false, at, rec);
         }
-        self.end(seat, failure::of_end(how), true, at, rec);
+        let failure = failure::of_end(how, &self.driver);
+        self.end(seat, failure, true, at, rec);
     }
 
     /// Close a seat's connection. The request whose turn it is fails as `failure` says; those behind it
@@ -294,7 +321,8 @@ impl<D: Driver> Connections<D> {
         while let Some(flight) = entry.flights.pop_front() {
             let idempotent = self.requests.get(flight.scenario, flight.step).idempotent;
             let retry = failure.peer_closed && untouched && served && idempotent;
-            self.outcomes.push_back(Outcome::Broken(flight.exchange, Failure { retry, ..failure }, at));
+            let broken = Box::new(Failure { retry, ..failure.clone() });
+            self.outcomes.push_back(Outcome::Broken(flight.exchange, broken, at));
             untouched = true;
             failure = if failure.peer_closed { failure } else { failure::BEHIND_A_FAILURE };
         }
@@ -316,7 +344,7 @@ impl<D: Driver> Connections<D> {
             match entry.state {
                 State::Open => rec.ended(false),
                 // It stays what it was: being opened.
-                State::Connecting(_) | State::Closed => {}
+                State::Connecting(_) | State::Securing(..) | State::Closed => {}
             }
             entry.state = State::Closed;
         }

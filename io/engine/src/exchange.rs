@@ -146,7 +146,7 @@ impl<D: Driver> Exchanges<D> {
                 Outcome::Answered(exchange, answer, first_byte, at) => {
                     self.answered(exchange, answer, first_byte, at, rec)
                 }
-                Outcome::Broken(exchange, failure, at) => self.broken(exchange, failure, at, rec),
+                Outcome::Broken(exchange, failure, at) => self.broken(exchange, &failure, at, rec),
                 Outcome::Dropped(exchange, at) => self.unsent(exchange, at, rec),
             };
             if resolved.is_some() {
@@ -197,7 +197,7 @@ impl<D: Driver> Exchanges<D> {
         Some(self.resolve(offered, at, done))
     }
 
-    fn broken(&mut self, exchange: Id, failure: Failure, at: Nanos, rec: &mut Recorder) -> Option<Resolved> {
+    fn broken(&mut self, exchange: Id, failure: &Failure, at: Nanos, rec: &mut Recorder) -> Option<Resolved> {
         if failure.retry {
             let entry = self.slab.get_mut(exchange)?;
             let (key, begun, seat) = (entry.offered.key, entry.begun, entry.seat);
@@ -209,14 +209,14 @@ impl<D: Driver> Exchanges<D> {
         let lag = begun.since(offered.intended);
         let waited = at.since(offered.intended);
         rec.failed(offered.key, failure.class, lag, waited, None);
-        self.sample(Sample::new(offered.key, failure.class, at, waited).with_failure(&failure));
+        self.sample(Sample::new(offered.key, failure.class, at, waited).with_failure(failure));
         Some(self.resolve(offered, at, false))
     }
 
     /// There is no source address for it. One that was sent before, on a connection since lost, has failed.
     fn unsent(&mut self, exchange: Id, at: Nanos, rec: &mut Recorder) -> Option<Resolved> {
         if self.slab.get_mut(exchange)?.sent.is_some() {
-            return self.broken(exchange, Failure::of(ErrorClass::NoSourceAddress), at, rec);
+            return self.broken(exchange, &Failure::of(ErrorClass::NoSourceAddress), at, rec);
         }
         let Exchange { offered, .. } = self.slab.remove(exchange)?;
         rec.dropped(offered.key, DropReason::NoSourceAddress);

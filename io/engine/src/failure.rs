@@ -1,18 +1,20 @@
 //! [`Failure`]: why a request was not answered, as the connection saw it.
 
-use wavetank_driver::{Ended, Errno};
+use std::borrow::Cow;
+
+use wavetank_driver::{Driver, Ended, Errno};
 use wavetank_measure::ErrorClass;
 use wavetank_wire::h1::{Fault, FaultKind};
 
 /// Why a request was not answered.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Failure {
     /// The class it counts under, unless it is tried again.
     pub(crate) class: ErrorClass,
     /// What the kernel said, if it did.
     pub(crate) errno: Option<Errno>,
-    /// What exactly was wrong with the answer, if that was it.
-    pub(crate) detail: Option<&'static str>,
+    /// What exactly was wrong with the answer or with TLS, if that was it.
+    pub(crate) detail: Option<Cow<'static, str>>,
     /// The peer closed or reset, as it may at any time between requests.
     pub(crate) peer_closed: bool,
     /// It may be sent once more (contract §1).
@@ -21,18 +23,28 @@ pub(crate) struct Failure {
 
 /// Bytes behind the answer that nobody asked for.
 pub(crate) const SURPLUS: Failure =
-    Failure { detail: Some("bytes after the end of the answer"), ..Failure::of(ErrorClass::Protocol) };
+    Failure::detailed(ErrorClass::Protocol, "bytes after the end of the answer");
 
 /// The connection was to be closed after an answer; requests behind it on the same connection go elsewhere.
-pub(crate) const AFTER_CLOSE: Failure = Failure { peer_closed: true, ..Failure::of(ErrorClass::ClosedEarly) };
+pub(crate) const AFTER_CLOSE: Failure =
+    Failure { class: ErrorClass::ClosedEarly, errno: None, detail: None, peer_closed: true, retry: false };
 
 /// A request ahead on the same connection failed, and took the connection with it.
 pub(crate) const BEHIND_A_FAILURE: Failure = Failure::of(ErrorClass::ClosedEarly);
+
+/// Connected, and then no end of the TLS handshake in time.
+pub(crate) const HANDSHAKE_TIMEOUT: Failure =
+    Failure::detailed(ErrorClass::ConnectTimeout, "connected, but the TLS handshake did not end in time");
 
 impl Failure {
     /// A failure of `class`, nothing more known.
     pub(crate) const fn of(class: ErrorClass) -> Self {
         Self { class, errno: None, detail: None, peer_closed: false, retry: false }
+    }
+
+    /// A failure of `class`, with what exactly was wrong.
+    pub(crate) const fn detailed(class: ErrorClass, detail: &'static str) -> Self {
+        Self { class, errno: None, detail: Some(Cow::Borrowed(detail)), peer_closed: false, retry: false }
     }
 }
 
@@ -54,22 +66,40 @@ pub(crate) fn of_connect(errno: Errno) -> Failure {
     Failure { errno: Some(errno), ..Failure::of(class) }
 }
 
-/// What an ended connection means for the request on it.
-pub(crate) fn of_end(how: Ended) -> Failure {
+/// What an ended connection means for the request on it; `driver` knows what was wrong with TLS.
+pub(crate) fn of_end<D: Driver>(how: Ended, driver: &D) -> Failure {
     match how {
         Ended::Eof | Ended::Truncated => {
             Failure { peer_closed: true, ..Failure::of(ErrorClass::ClosedEarly) }
         }
-        Ended::Broken(errno) => {
-            let (class, peer_closed) = match errno.0 {
-                libc::ECONNRESET | libc::EPIPE => (ErrorClass::Reset, true),
-                libc::ETIMEDOUT => (ErrorClass::RequestTimeout, false),
-                libc::EHOSTUNREACH | libc::ENETUNREACH => (ErrorClass::ConnectUnreachable, false),
-                _ => (ErrorClass::Other, false),
-            };
-            Failure { errno: Some(errno), peer_closed, ..Failure::of(class) }
+        Ended::Broken(errno) => of_send(errno),
+        Ended::Tls => Failure { detail: driver.tls_fault().map(Cow::Owned), ..Failure::of(ErrorClass::Tls) },
+    }
+}
+
+/// What it means that a connection broke, under a send or by itself.
+pub(crate) fn of_send(errno: Errno) -> Failure {
+    let (class, peer_closed) = match errno.0 {
+        libc::ECONNRESET | libc::EPIPE => (ErrorClass::Reset, true),
+        libc::ETIMEDOUT => (ErrorClass::RequestTimeout, false),
+        libc::EHOSTUNREACH | libc::ENETUNREACH => (ErrorClass::ConnectUnreachable, false),
+        _ => (ErrorClass::Other, false),
+    };
+    Failure { errno: Some(errno), peer_closed, ..Failure::of(class) }
+}
+
+/// What it means that a connection ended within the TLS handshake: it could not be opened, and TLS is where it
+/// ended, whoever ended it and by what means.
+pub(crate) fn of_handshake<D: Driver>(how: Ended, driver: &D) -> Failure {
+    match how {
+        Ended::Eof | Ended::Truncated => {
+            Failure::detailed(ErrorClass::Tls, "the target closed the connection in the TLS handshake")
         }
-        Ended::Tls => Failure::of(ErrorClass::Tls),
+        Ended::Broken(errno) => Failure {
+            detail: Some(Cow::Owned(format!("the connection broke in the TLS handshake: {errno}"))),
+            ..Failure::of(ErrorClass::Tls)
+        },
+        Ended::Tls => of_end(how, driver),
     }
 }
 
@@ -79,5 +109,5 @@ pub(crate) fn of_fault(fault: Fault) -> Failure {
         FaultKind::BodyLimit => ErrorClass::BodyLimit,
         FaultKind::Protocol => ErrorClass::Protocol,
     };
-    Failure { detail: Some(fault.reason.text()), ..Failure::of(class) }
+    Failure::detailed(class, fault.reason.text())
 }

@@ -28,6 +28,6 @@ mod worker;
 
 pub use collector::{Collector, Merged};
 pub use messages::{Change, Command, Message, Sample, SealedInterval};
-pub use probe::{Probe, ProbeAnswer, ProbeFailure};
+pub use probe::{Probe, ProbeAnswer, ProbeFailure, ProbeTls};
 pub use sources::SourcePorts;
 pub use threads::LoadThreads;

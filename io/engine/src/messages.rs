@@ -33,9 +33,9 @@ pub enum Change {
 /// From a load thread.
 #[derive(Debug)]
 pub enum Message {
-    /// Thread number: connections that are to be there before the load are open or have failed; it waits for
-    /// the start.
-    Ready(u16),
+    /// Thread number: connections that are to be there before the load are open, so many of them, or have
+    /// failed; it waits for the start.
+    Ready(u16, u64),
     /// What happened in one interval on one thread.
     Sealed(Box<SealedInterval>),
     /// Thread number; no arrivals or iterations will follow, nothing is under way. With it the instant
@@ -71,7 +71,7 @@ pub struct Sample {
     pub waited_ns: u64,
     /// The answer's status, if there was one.
     pub status: Option<u16>,
-    /// What the kernel or the parser said.
+    /// What the kernel, the parser or TLS said.
     pub detail: Option<String>,
     /// The error number behind it.
     pub errno: Option<Errno>,
@@ -87,7 +87,10 @@ impl Sample {
     }
 
     pub(crate) fn with_failure(self, failure: &Failure) -> Self {
-        let detail = failure.errno.map(|errno| errno.to_string()).or(failure.detail.map(str::to_owned));
+        let detail = failure
+            .errno
+            .map(|errno| errno.to_string())
+            .or_else(|| failure.detail.as_deref().map(str::to_owned));
         Self { detail, errno: failure.errno, ..self }
     }
 }

@@ -1,12 +1,15 @@
 //! [`Probe`]: one request outside every counter, with all its instants and the whole answer.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 
-use wavetank_driver::{Clock, ConnId, Dial, Driver, Ended, Epoll, Errno, Event, Setup};
+use wavetank_driver::{
+    Clock, ConnId, Dial, DialTls, Driver, Ended, Epoll, Errno, Event, Secured, Setup, Tls, TlsClient,
+};
 use wavetank_measure::ErrorClass;
 use wavetank_pace::Share;
 use wavetank_plan::{Close, HttpVersion, Nanos, Plan, Ports};
-use wavetank_wire::h1::{Eof, Limits, ResponseHead, ResponseReader, ResponseSink, Version};
+use wavetank_wire::h1::{Eof, Fault, Limits, ResponseHead, ResponseReader, ResponseSink, Version};
 
 use crate::failure::{self, Failure};
 use crate::requests::Requests;
@@ -19,11 +22,15 @@ const BODY_KEPT_BYTES: usize = 1 << 20;
 const SOURCES_TRIED_MAX: u32 = 8;
 /// Most of an answer's beginning that is kept for showing what was wrong with it.
 const SEEN_BYTES_MAX: usize = 4_096;
+/// First bytes of a record of TLS that holds an alert (RFC 8446 §5.1).
+const ALERT: u8 = 21;
+const TLS_MAJOR: u8 = 3;
 
 /// One request to the plan's first step.
 pub struct Probe<'a> {
     plan: &'a Plan,
     clock: Clock,
+    tls: Option<Arc<TlsClient>>,
 }
 
 /// An answer, with instants on the clock the probe was given.
@@ -33,8 +40,10 @@ pub struct ProbeAnswer {
     pub address: SocketAddr,
     /// When connecting began.
     pub begun: Nanos,
-    /// When the connection was open.
+    /// When the connection was there.
     pub connected: Nanos,
+    /// What the TLS handshake came to, where there was one.
+    pub tls: Option<ProbeTls>,
     /// When the request was handed to the kernel.
     pub sent: Nanos,
     /// When the first byte of the answer came.
@@ -59,6 +68,17 @@ pub struct ProbeAnswer {
     pub body_bytes: u64,
 }
 
+/// A TLS handshake.
+#[derive(Clone, Debug)]
+pub struct ProbeTls {
+    /// When it was complete.
+    pub secured: Nanos,
+    /// What was agreed on.
+    pub agreed: Secured,
+    /// The target's certificate chain as DER, its own first.
+    pub certificates: Vec<Vec<u8>>,
+}
+
 /// Why there was no answer.
 #[derive(Clone, Debug)]
 pub struct ProbeFailure {
@@ -79,14 +99,29 @@ pub struct ProbeFailure {
 }
 
 impl<'a> Probe<'a> {
-    /// A probe for `plan`.
-    pub const fn new(plan: &'a Plan, clock: Clock) -> Self {
-        Self { plan, clock }
+    /// A probe for `plan`, with our side of TLS if the plan speaks it.
+    pub const fn new(plan: &'a Plan, clock: Clock, tls: Option<Arc<TlsClient>>) -> Self {
+        Self { plan, clock, tls }
     }
 
     /// Connect, send, and wait for the whole answer, within the plan's timeouts; given up once `cancelled`
     /// says so, which is asked whenever a signal interrupts the wait.
     pub fn run(&self, cancelled: &dyn Fn() -> bool) -> Result<ProbeAnswer, ProbeFailure> {
+        let driver = Epoll::new(&Setup::small(self.clock));
+        match &self.tls {
+            None => self.run_on(driver, cancelled),
+            Some(client) => {
+                let over = |inner| Tls::wrap(inner, Some(Arc::clone(client)), None);
+                self.run_on(driver.map(over), cancelled)
+            }
+        }
+    }
+
+    fn run_on<D: Driver>(
+        &self,
+        driver: Result<D, Errno>,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<ProbeAnswer, ProbeFailure> {
         let requests = Requests::render(self.plan);
         let request = requests.get(0, 0);
         let address = self.plan.targets[usize::from(request.target)].addresses[0];
@@ -100,14 +135,16 @@ impl<'a> Probe<'a> {
             cancelled,
             seen: Vec::new(),
         };
-        let mut driver =
-            Epoll::new(&Setup::small(self.clock)).map_err(|errno| attempt.no(failure::of_connect(errno)))?;
+        let mut driver = driver.map_err(|errno| attempt.no(failure::of_connect(errno)))?;
         let conn = attempt.dial(&mut driver, self.plan, request.target)?;
-        let connected = attempt.connect(&mut driver, begun.after(self.plan.http.connect_timeout))?;
+        let open_until = begun.after(self.plan.http.connect_timeout).min(attempt.deadline);
+        let connected = attempt.connect(&mut driver, open_until)?;
+        let tls = match self.plan.targets[usize::from(request.target)].server_name {
+            Some(_) => Some(attempt.secure(&mut driver, conn, open_until)?),
+            None => None,
+        };
         let sent = self.clock.now();
-        driver
-            .send_shared(conn, &request.bytes)
-            .map_err(|errno| attempt.no(failure::of_end(Ended::Broken(errno))))?;
+        driver.send_shared(conn, &request.bytes).map_err(|errno| attempt.no(failure::of_send(errno)))?;
         attempt.sent = true;
         let mut reader = ResponseReader::new(Limits::default());
         reader.expect(request.head);
@@ -125,6 +162,7 @@ impl<'a> Probe<'a> {
             address,
             begun,
             connected,
+            tls,
             sent,
             first_byte,
             complete,
@@ -155,14 +193,16 @@ struct Attempt<'a> {
 impl Attempt<'_> {
     /// Start connecting. The kernel chooses the port; a source whose ports are used up is no reason against the
     /// others.
-    fn dial(&mut self, driver: &mut Epoll, plan: &Plan, target: u16) -> Result<ConnId, ProbeFailure> {
+    fn dial<D: Driver>(&mut self, driver: &mut D, plan: &Plan, target: u16) -> Result<ConnId, ProbeFailure> {
         let any_port = SourcePorts::new(&Ports::range(0, 0), 0);
         let mut sources = Sources::new(plan, &any_port, Share::WHOLE, 0);
+        let name = plan.name_of_target()[usize::from(target)];
+        let tls = name.map(|name| DialTls { name, session: 0 });
         let mut refused = Errno(libc::EADDRNOTAVAIL);
         for _ in 0..SOURCES_TRIED_MAX {
             let Some(route) = sources.next(target, self.begun) else { break };
             self.address = route.to;
-            match driver.connect(&Dial { from: route.from, ..Dial::plain(route.to) }) {
+            match driver.connect(&Dial { to: route.to, from: route.from, tls }) {
                 Ok(conn) => return Ok(conn),
                 Err(errno) => refused = errno,
             }
@@ -176,7 +216,7 @@ impl Attempt<'_> {
     fn no(&self, failure: Failure) -> ProbeFailure {
         let detail = match (failure.errno, failure.detail) {
             (Some(errno), _) => errno.to_string(),
-            (None, Some(detail)) => detail.to_owned(),
+            (None, Some(detail)) => detail.into_owned(),
             (None, None) => failure.class.name().replace('_', " "),
         };
         let waited = self.clock.now() - self.begun;
@@ -191,26 +231,24 @@ impl Attempt<'_> {
         }
     }
 
-    fn event(&self, driver: &mut Epoll, until: Nanos, late: ErrorClass) -> Result<Event, ProbeFailure> {
+    fn event<D: Driver>(&self, driver: &mut D, until: Nanos, late: &Failure) -> Result<Event, ProbeFailure> {
         loop {
             if let Some(event) = driver.next() {
                 return Ok(event);
             }
             if (self.cancelled)() {
-                return Err(
-                    self.no(Failure { detail: Some("interrupted"), ..Failure::of(ErrorClass::Other) })
-                );
+                return Err(self.no(Failure::detailed(ErrorClass::Other, "interrupted")));
             }
             if self.clock.now() >= until {
-                return Err(self.no(Failure::of(late)));
+                return Err(self.no(late.clone()));
             }
             driver.wait(until).map_err(|errno| self.no(failure::of_connect(errno)))?;
         }
     }
 
-    fn connect(&self, driver: &mut Epoll, until: Nanos) -> Result<Nanos, ProbeFailure> {
+    fn connect<D: Driver>(&self, driver: &mut D, until: Nanos) -> Result<Nanos, ProbeFailure> {
         loop {
-            match self.event(driver, until.min(self.deadline), ErrorClass::ConnectTimeout)? {
+            match self.event(driver, until, &Failure::of(ErrorClass::ConnectTimeout))? {
                 Event::Connected(_) => return Ok(self.clock.now()),
                 Event::ConnectFailed(_, errno) => return Err(self.no(failure::of_connect(errno))),
                 _ => {}
@@ -218,23 +256,45 @@ impl Attempt<'_> {
         }
     }
 
-    fn answer(
+    fn secure<D: Driver>(
+        &self,
+        driver: &mut D,
+        conn: ConnId,
+        until: Nanos,
+    ) -> Result<ProbeTls, ProbeFailure> {
+        loop {
+            match self.event(driver, until, &failure::HANDSHAKE_TIMEOUT)? {
+                Event::Secured(id) if id == conn => {
+                    let secured = self.clock.now();
+                    let agreed =
+                        driver.secured(conn).expect("a connection that was secured agreed on something");
+                    return Ok(ProbeTls { secured, agreed, certificates: driver.peer_certificates(conn) });
+                }
+                Event::Ended(id, how) if id == conn => {
+                    return Err(self.no(failure::of_handshake(how, driver)));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn answer<D: Driver>(
         &mut self,
-        driver: &mut Epoll,
+        driver: &mut D,
         conn: ConnId,
         reader: &mut ResponseReader,
         sink: &mut Keep,
     ) -> Result<(u16, u64, Nanos), ProbeFailure> {
         let mut first_byte = None;
         loop {
-            match self.event(driver, self.deadline, ErrorClass::RequestTimeout)? {
+            match self.event(driver, self.deadline, &Failure::of(ErrorClass::RequestTimeout))? {
                 Event::Received(id, len) if id == conn => {
                     let first_byte = *first_byte.get_or_insert_with(|| self.clock.now());
                     let room = SEEN_BYTES_MAX.saturating_sub(self.seen.len()).min(len);
                     self.seen.extend_from_slice(&driver.received(len)[..room]);
                     let progress = reader
                         .read(driver.received(len), sink)
-                        .map_err(|fault| self.no(failure::of_fault(fault)))?;
+                        .map_err(|fault| self.no(self.of_fault(fault)))?;
                     if let Some(answer) = progress.answer {
                         return Ok((answer.status, answer.body_bytes, first_byte));
                     }
@@ -244,11 +304,24 @@ impl Attempt<'_> {
                         (Ended::Eof, Eof::Complete(answer), Some(first_byte)) => {
                             Ok((answer.status, answer.body_bytes, first_byte))
                         }
-                        _ => Err(self.no(failure::of_end(how))),
+                        _ => Err(self.no(failure::of_end(how, driver))),
                     };
                 }
                 _ => {}
             }
+        }
+    }
+}
+
+impl Attempt<'_> {
+    /// What a fault of the answer means. An alert in TLS (RFC 8446 §6) is the answer of a port that speaks TLS
+    /// to one who does not.
+    fn of_fault(&self, fault: Fault) -> Failure {
+        match self.seen[..] {
+            [ALERT, TLS_MAJOR, ..] => {
+                Failure::detailed(ErrorClass::Protocol, "the answer is an alert in TLS, and no HTTP")
+            }
+            _ => failure::of_fault(fault),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! [`Recorder`]: fills the interval of one load thread and seals it.
 
-use wavetank_driver::thread_cpu_ns;
+use wavetank_driver::{Alpn, Secured, thread_cpu_ns};
 use wavetank_measure::{
-    DropReason, ErrorClass, Interval, PhaseSeries, StepSeries, TargetSeries, ThreadHealth,
+    Agreed, DropReason, ErrorClass, Interval, PhaseSeries, StepSeries, TargetSeries, ThreadHealth,
 };
 use wavetank_plan::{Key, Nanos, Plan};
 
@@ -165,10 +165,31 @@ impl Recorder {
         self.opening += 1;
     }
 
-    /// An opening succeeded after `ns`.
-    pub(crate) fn opened(&mut self, phase: u16, target: u16, ns: u64, again: bool) {
-        let index = usize::from(phase) * self.targets + usize::from(target);
-        self.now.targets[index].connect.record(ns);
+    fn target(&mut self, phase: u16, target: u16) -> &mut TargetSeries {
+        &mut self.now.targets[usize::from(phase) * self.targets + usize::from(target)]
+    }
+
+    /// A connect took `ns`.
+    pub(crate) fn connected(&mut self, phase: u16, target: u16, ns: u64) {
+        self.target(phase, target).connect.record(ns);
+    }
+
+    /// A TLS handshake was completed in `ns`.
+    pub(crate) fn secured(&mut self, phase: u16, target: u16, ns: u64, secured: Option<&Secured>) {
+        let series = self.target(phase, target);
+        series.tls.record(ns);
+        if let Some(secured) = secured {
+            series.handshakes.add(&agreed(secured), 1);
+        }
+    }
+
+    /// A TLS handshake came to nothing.
+    pub(crate) fn handshake_failed(&mut self, phase: u16, target: u16) {
+        self.target(phase, target).handshakes.failed += 1;
+    }
+
+    /// An opening succeeded: the connection can carry a request.
+    pub(crate) fn opened(&mut self, again: bool) {
         self.now.conns.opened += 1;
         self.now.conns.reopened += u64::from(again);
         self.opening -= 1;
@@ -224,6 +245,11 @@ impl Recorder {
         self.users = users;
     }
 
+    /// Connections open now.
+    pub(crate) const fn connected_now(&self) -> u64 {
+        self.connected
+    }
+
     /// Requests offered and unresolved, by the counters' account.
     pub(crate) fn open_requests(&self) -> u64 {
         self.open.iter().sum()
@@ -248,6 +274,18 @@ impl Recorder {
         sealed.threads.push(self.health);
         self.health = ThreadHealth { thread: self.thread, ..ThreadHealth::default() };
         sealed
+    }
+}
+
+/// What a handshake agreed on, as it is counted.
+fn agreed(secured: &Secured) -> Agreed {
+    let alpn = secured.alpn.as_ref().map(Alpn::as_str);
+    Agreed {
+        version: secured.version.to_owned(),
+        cipher: secured.cipher.to_owned(),
+        group: secured.group.unwrap_or_default().to_owned(),
+        alpn: alpn.unwrap_or_default().to_owned(),
+        resumed: secured.resumed,
     }
 }
 

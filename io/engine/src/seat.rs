@@ -31,6 +31,8 @@ pub(crate) enum State {
     Closed,
     /// It is being opened, since that instant.
     Connecting(Nanos),
+    /// It is connected since the second instant, having begun at the first, and TLS is being agreed on.
+    Securing(Nanos, Nanos),
     /// It is open.
     Open,
 }
@@ -104,7 +106,7 @@ impl Seat {
     /// When something about this seat times out next.
     pub(crate) fn deadline(&self, connect_timeout: Nanos) -> Option<Nanos> {
         let connect = match self.state {
-            State::Connecting(began) => Some(began.after(connect_timeout)),
+            State::Connecting(began) | State::Securing(began, _) => Some(began.after(connect_timeout)),
             State::Closed | State::Open => None,
         };
         // Few are under way at once, and one that is tried again is older than those before it.

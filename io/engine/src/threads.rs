@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use wavetank_driver::{Clock, Driver, Epoll, Errno, Setup, Waker, fine_timers, pin_to};
+use wavetank_driver::{Clock, Driver, Epoll, Errno, Setup, Tls, TlsClient, Waker, fine_timers, pin_to};
 use wavetank_pace::Share;
 use wavetank_plan::{Load, Nanos, Plan};
 
@@ -38,7 +38,8 @@ struct LoadThread {
 impl LoadThreads {
     /// Start the plan's threads on `cpus` (one each where there are enough). They open the connections that
     /// are to be there before the load, tell [`Message::Ready`] when that is done, and wait for
-    /// [`Command::Start`]. With source addresses in the plan they bind `ports`. Fails if the kernel refuses a
+    /// [`Command::Start`]. With source addresses in the plan they bind `ports`; `tls` is our side of TLS, of a plan
+    /// that speaks it. Fails if the kernel refuses a
     /// driver or a thread.
     pub fn prepare(
         plan: &Arc<Plan>,
@@ -46,6 +47,7 @@ impl LoadThreads {
         clock: Clock,
         cpus: &[u32],
         ports: &SourcePorts,
+        tls: Option<&Arc<TlsClient>>,
     ) -> Result<Self, Errno> {
         let (sender, messages) = sync_channel(MESSAGES_MAX);
         let count = u64::from(plan.threads);
@@ -70,6 +72,7 @@ impl LoadThreads {
                     None
                 },
                 ports: ports.clone(),
+                tls: tls.cloned(),
                 limits: limits.pop().expect("one for each thread"),
                 clock,
                 prepared,
@@ -183,6 +186,8 @@ struct Seed {
     share: Share,
     cpu: Option<u32>,
     ports: SourcePorts,
+    /// Our side of TLS, where it is spoken.
+    tls: Option<Arc<TlsClient>>,
     limits: Limits,
     clock: Clock,
     prepared: Nanos,
@@ -191,12 +196,20 @@ struct Seed {
 }
 
 impl Seed {
-    /// The life of a load thread.
-    fn grow<D: Driver>(self) {
-        let (thread, messages) = (self.thread, self.messages.clone());
+    /// The life of a load thread on a driver of this kind: under TLS only where it is spoken, so that nobody
+    /// else pays for it.
+    fn grow<D: Driver>(mut self) {
         // Some drivers belong to the thread that made them.
-        let setup = Setup::small(self.clock);
-        let made = D::new(&setup).and_then(|driver| driver.waker().map(|waker| (driver, waker)));
+        let driver = D::new(&Setup::small(self.clock));
+        match self.tls.take() {
+            None => self.grow_on(driver),
+            Some(client) => self.grow_on(driver.map(|inner| Tls::wrap(inner, Some(client), None))),
+        }
+    }
+
+    fn grow_on<D: Driver>(self, driver: Result<D, Errno>) {
+        let (thread, messages) = (self.thread, self.messages.clone());
+        let made = driver.and_then(|driver| driver.waker().map(|waker| (driver, waker)));
         let driver = match made {
             Ok((driver, waker)) => {
                 let _ = self.started.send(Ok(waker));

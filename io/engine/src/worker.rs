@@ -182,7 +182,7 @@ impl<D: Driver> Worker<D> {
         }
         if self.opening.next().is_none() && !self.exchanges.connections.is_opening() {
             self.stage = Stage::Ready;
-            self.outbox.send(Message::Ready(self.thread));
+            self.outbox.send(Message::Ready(self.thread, self.rec.connected_now()));
         }
         false
     }

@@ -55,7 +55,7 @@ fn threads_end_with_the_one_who_holds_them() {
     let ports = SourcePorts::new(&Ports::default(), 0);
     let plan = Arc::new(slow_plan(listener.local_addr().expect("an address")));
 
-    let threads = LoadThreads::prepare(&plan, Share::WHOLE, clock, &[], &ports).expect("four threads");
+    let threads = LoadThreads::prepare(&plan, Share::WHOLE, clock, &[], &ports, None).expect("four threads");
     assert_eq!(threads.len(), 4);
     drop(threads);
     wait_for_none(clock);
@@ -64,7 +64,7 @@ fn threads_end_with_the_one_who_holds_them() {
     let open = std::fs::read_dir("/proc/self/fd").expect("a list of files").count() as u64;
     let before = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, Rlimit { current: Some(open + 2), ..before }).expect("a lower limit");
-    let refused = LoadThreads::prepare(&plan, Share::WHOLE, clock, &[], &ports);
+    let refused = LoadThreads::prepare(&plan, Share::WHOLE, clock, &[], &ports, None);
     setrlimit(Resource::Nofile, before).expect("the old limit");
     assert_eq!(refused.err().and_then(Errno::symbol), Some("EMFILE"));
     wait_for_none(clock);

@@ -51,12 +51,12 @@ fn check(ports: &[u16]) -> (ConnCounts, Option<u16>) {
     let url = TargetUrl::parse(&format!("http://{address}/")).expect("a URL");
     let plan = Arc::new(resolve(&options, &url, &[address], &host).expect("a plan").plan);
     let clock = Clock::starting_now();
-    let threads = LoadThreads::prepare(&plan, Share::WHOLE, clock, &[], &SourcePorts::new(&ports, 1))
+    let threads = LoadThreads::prepare(&plan, Share::WHOLE, clock, &[], &SourcePorts::new(&ports, 1), None)
         .expect("a thread");
     let mut total = Interval::default();
     loop {
         match threads.message(Duration::from_secs(10)).expect("the thread says something") {
-            Message::Ready(_) => {
+            Message::Ready(_, _) => {
                 threads.tell(Command::Start(clock.now().after(Nanos::from_secs(3_600))));
                 threads.tell(Command::Finish(Nanos::ZERO - Nanos::from_secs(3_600)));
             }

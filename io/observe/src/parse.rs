@@ -184,6 +184,13 @@ pub fn local_ipv6(text: &str) -> Vec<(IpAddr, u8)> {
     widest(text.lines().filter_map(network).collect())
 }
 
+/// Resident memory of a process, from `/proc/PID/status` (a line `VmRSS:  1234 kB`).
+pub fn resident_bytes(text: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kib.checked_mul(1_024)
+}
+
 /// Sorted by address, networks inside another one of the list left out.
 fn widest(mut networks: Vec<(IpAddr, u8)>) -> Vec<(IpAddr, u8)> {
     networks.sort_by_key(|&(address, bits)| (bits, address));

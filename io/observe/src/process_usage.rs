@@ -5,6 +5,8 @@ use std::time::Duration;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeVal;
 
+use crate::{parse, read};
+
 /// What this process used since its start, all threads together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProcessUsage {
@@ -27,6 +29,11 @@ pub fn process_usage() -> ProcessUsage {
     }
 }
 
+/// Memory of this process that is resident now; 0 where the kernel does not say.
+pub fn resident_bytes() -> u64 {
+    read::text("/proc/self/status").and_then(|text| parse::resident_bytes(&text)).unwrap_or(0)
+}
+
 fn duration(time: TimeVal) -> Duration {
     let seconds = u64::try_from(time.tv_sec()).unwrap_or(0);
     let micros = u64::try_from(time.tv_usec()).unwrap_or(0);
@@ -40,7 +47,9 @@ mod tests {
     #[test]
     fn work_and_memory_show() {
         let before = process_usage();
+        let resident = resident_bytes();
         let block = vec![1_u8; 64 << 20];
+        assert!(resident_bytes() >= resident + (32 << 20), "{resident} then {}", resident_bytes());
         let mut after = process_usage();
         let mut sum = 0_u64;
         // Bounded by the work, not by a clock: about 100 passes of 64 MiB take well over a tick on any machine.

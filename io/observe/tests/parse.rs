@@ -134,3 +134,12 @@ fn addresses_that_are_on_their_way_out() {
     let expected: [IpAddr; 2] = ["fd00::3", "fd00::4"].map(|text| text.parse().expect("an address"));
     assert_eq!(unfit, expected);
 }
+
+#[test]
+fn resident_memory() {
+    let check = |text: &str, expected| assert_eq!(parse::resident_bytes(text), expected, "{text}");
+    check("Name:\tx\nVmHWM:\t    9000 kB\nVmRSS:\t    8312 kB\nRssAnon: 1 kB\n", Some(8_312 << 10));
+    check("VmRSS:\t1 MB\n", None);
+    check("VmRSS:\t99999999999999999999 kB\n", None);
+    check("", None);
+}

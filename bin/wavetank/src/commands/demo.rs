@@ -82,6 +82,7 @@ fn make(options: &Options, args: &DemoArgs, talk: &mut Talk) -> Result<Made, Use
     let execution = Execution {
         load: load_doc(&plan, false),
         plan,
+        tls: None,
         host: &host,
         command: "wavetank demo",
         runs_dir: Some(RunsDir::new(&args.runs_dir)),

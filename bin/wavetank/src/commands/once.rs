@@ -1,19 +1,20 @@
 //! `wavetank run URL --once`: one request and its answer, with all instants.
 
 use std::fmt::Write;
+use std::sync::Arc;
 
 use wavetank_diagnose::hint_for;
-use wavetank_driver::{Clock, Signals};
-use wavetank_engine::{Probe, ProbeAnswer, ProbeFailure};
+use wavetank_driver::{Alpn, Clock, Signals, TlsClient, WallClock};
+use wavetank_engine::{Probe, ProbeAnswer, ProbeFailure, ProbeTls};
 use wavetank_plan::redact::is_secret_header;
 use wavetank_plan::{ExitCode, Nanos, Plan, UserError};
 
-use crate::run::{cure, host_cannot, output};
+use crate::run::{certificate_lines, cure, host_cannot, output};
 
 /// Send it, print everything. Exit 0 if the answer came with an expected status, else 1.
-pub(crate) fn once(plan: &Plan) -> Result<u8, UserError> {
+pub(crate) fn once(plan: &Plan, tls: Option<Arc<TlsClient>>) -> Result<u8, UserError> {
     let signals = Signals::listen().map_err(|errno| host_cannot("listen for signals", errno))?;
-    match Probe::new(plan, Clock::starting_now()).run(&|| signals.received() > 0) {
+    match Probe::new(plan, Clock::starting_now(), tls).run(&|| signals.received() > 0) {
         Ok(answer) => {
             output::print(&told(plan, &answer))?;
             let done = plan.http.expect.contains(answer.status);
@@ -47,6 +48,9 @@ fn told(plan: &Plan, answer: &ProbeAnswer) -> String {
     let mut text = String::new();
     let request = &plan.scenarios[0].steps[0].request;
     let _ = writeln!(text, "connect    {} in {}", answer.address, answer.connected - answer.begun);
+    if let Some(tls) = &answer.tls {
+        add_tls(&mut text, plan, answer, tls);
+    }
     for line in head_lines(&answer.request) {
         let name = line.split(':').next().unwrap_or_default().to_ascii_lowercase();
         let secret = request.secret_headers.contains(&name) || is_secret_header(&name);
@@ -65,8 +69,9 @@ fn told(plan: &Plan, answer: &ProbeAnswer) -> String {
     let since = |instant: Nanos| instant - answer.begun;
     let _ = writeln!(
         text,
-        "instants   begun 0 · connected {} · sent {} · first byte {} · complete {}",
+        "instants   begun 0 · connected {}{} · sent {} · first byte {} · complete {}",
         since(answer.connected),
+        answer.tls.as_ref().map(|tls| format!(" · secured {}", since(tls.secured))).unwrap_or_default(),
         since(answer.sent),
         since(answer.first_byte),
         since(answer.complete)
@@ -88,10 +93,31 @@ fn told(plan: &Plan, answer: &ProbeAnswer) -> String {
     if answer.body_bytes > answer.body.len() as u64 {
         let _ = writeln!(text, "({} more bytes)", answer.body_bytes - answer.body.len() as u64);
     }
-    if let Some(cure) = cure(answer.status, &plan.http.expect, answer.location.as_deref()) {
+    if let Some(cure) = cure(plan, answer) {
         let _ = writeln!(text, "hint: {cure}");
     }
     text
+}
+
+/// What was agreed on, and whom the target showed itself to be.
+fn add_tls(text: &mut String, plan: &Plan, answer: &ProbeAnswer, tls: &ProbeTls) {
+    let agreed = &tls.agreed;
+    let mut parts = vec![agreed.version, agreed.cipher];
+    parts.extend(agreed.group);
+    parts.extend(agreed.alpn.as_ref().map(Alpn::as_str));
+    let _ = writeln!(text, "tls        {} in {}", parts.join(" · "), tls.secured - answer.connected);
+    let own = tls.certificates.first().map_or(&[][..], Vec::as_slice);
+    for line in certificate_lines(own, WallClock::unix_ns()) {
+        let _ = writeln!(text, "{line}");
+    }
+    let verify = plan.tls.as_ref().is_some_and(|tls| tls.verify);
+    let chain = tls.certificates.len();
+    let checked = if verify { "checked: it is good for this name" } else { "not checked (--insecure)" };
+    let _ = writeln!(
+        text,
+        "  chain    {chain} {}, {checked}",
+        if chain == 1 { "certificate" } else { "certificates" }
+    );
 }
 
 /// The lines of a head, without the blank one that ends it.

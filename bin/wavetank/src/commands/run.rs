@@ -11,7 +11,7 @@ use wavetank_store::RunsDir;
 
 use super::once::once;
 use crate::cli::RunArgs;
-use crate::run::{Execution, Talk, admit, execute, is_safe, lookup, output};
+use crate::run::{Execution, Talk, admit, execute, is_safe, lookup, output, tls_client};
 
 /// Resolve, guard, probe, load, judge, deliver.
 pub(crate) fn run(args: RunArgs) -> Result<u8, UserError> {
@@ -24,19 +24,12 @@ pub(crate) fn run(args: RunArgs) -> Result<u8, UserError> {
         options.sources = own_addresses(&options, &url, &addresses)?;
     }
     let resolved = resolve(&options, &url, &addresses, &host)?;
-    if resolved.plan.tls.is_some() {
-        // Until the engine speaks it: an https target is not loaded in the clear by mistake.
-        return Err(UserError::usage(
-            "tls_unsupported",
-            format!("`{}` needs TLS, which comes with a later version", resolved.plan.targets[0].url),
-            "test the plain port behind it",
-        ));
-    }
     admit(&resolved.guard, &options, &url, &resolved.plan.targets[0].addresses, &command)?;
     try_sources(&resolved.plan)?;
+    let tls = tls_client(&resolved.plan)?;
     let files = output::open_all(&out)?;
     if options.once {
-        return once(&resolved.plan);
+        return once(&resolved.plan, tls);
     }
     let mut talk = Talk::new(quiet);
     talk.say(&format!("load       {}", resolved.load));
@@ -52,6 +45,7 @@ pub(crate) fn run(args: RunArgs) -> Result<u8, UserError> {
         Execution {
             load: load_doc(&plan, defaults),
             plan: Arc::clone(&plan),
+            tls,
             host: &host,
             command: &command,
             runs_dir: (!no_archive).then(|| RunsDir::new(&runs_dir)),

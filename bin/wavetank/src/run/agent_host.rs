@@ -6,12 +6,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use wavetank_driver::{Clock, Errno, WallClock};
+use wavetank_driver::{Clock, Errno, TlsClient, WallClock};
 use wavetank_engine::{Change, Collector, Command, LoadThreads, Merged, Message, SourcePorts};
 use wavetank_fleet::{Agent, AgentAction};
 use wavetank_link::AgentLink;
 use wavetank_pace::Share;
 use wavetank_plan::{HostFacts, Nanos, Plan};
+use wavetank_record::ConnectionMemory;
+
+use super::memory::Growth;
 
 /// How far ahead an instant is chosen that all load threads are to meet.
 const TOLD_AHEAD: Nanos = Nanos::from_millis(5);
@@ -20,6 +23,8 @@ const TOLD_AHEAD: Nanos = Nanos::from_millis(5);
 pub(crate) enum Happening {
     /// An interval of all threads is complete.
     Interval(Box<Merged>),
+    /// Connections that are to be there before the load are open; what they take of this process's memory.
+    Opened(Option<ConnectionMemory>),
     /// Nothing is under way any more; the last request was resolved at that instant of the run's clock.
     Drained(Nanos),
     /// The drain's bound was reached with requests under way.
@@ -32,13 +37,14 @@ pub(crate) enum Happening {
 pub(crate) struct Means {
     cpus: Vec<u32>,
     ports: SourcePorts,
+    tls: Option<Arc<TlsClient>>,
 }
 
 impl Means {
-    /// All of it, for a run that begins now.
-    pub(crate) fn of(host: &HostFacts) -> Self {
+    /// All of it, for a run that begins now, with our side of TLS if it is spoken.
+    pub(crate) fn of(host: &HostFacts, tls: Option<Arc<TlsClient>>) -> Self {
         let ports = SourcePorts::new(&host.ports, WallClock::unix_ns().unsigned_abs());
-        Self { cpus: host.cpus.clone(), ports }
+        Self { cpus: host.cpus.clone(), ports, tls }
     }
 }
 
@@ -63,6 +69,9 @@ struct Load {
     /// Zero of the run's clock, once it is agreed.
     zero: Option<Nanos>,
     ready: usize,
+    /// Connections that were open when their threads were ready.
+    opened: u64,
+    growth: Growth,
     drained: usize,
     resolved_last: Nanos,
     finishing: bool,
@@ -118,14 +127,17 @@ impl AgentHost {
     }
 
     fn prepare(&mut self, share: Share) {
-        let Means { cpus, ports } = &self.means;
-        match LoadThreads::prepare(&self.plan, share, self.clock, cpus, ports) {
+        let Means { cpus, ports, tls } = &self.means;
+        let growth = Growth::begin();
+        match LoadThreads::prepare(&self.plan, share, self.clock, cpus, ports, tls.as_ref()) {
             Ok(threads) => {
                 self.load = Some(Load {
                     collector: Collector::new(threads.len() as u16),
                     threads,
                     zero: None,
                     ready: 0,
+                    opened: 0,
+                    growth,
                     drained: 0,
                     resolved_last: Nanos::ZERO,
                     finishing: false,
@@ -142,9 +154,11 @@ impl AgentHost {
         let Some(load) = &mut self.load else { return };
         let now = self.clock.now();
         match message {
-            Message::Ready(_) => {
+            Message::Ready(_, opened) => {
                 load.ready += 1;
+                load.opened += opened;
                 if load.ready == load.threads.len() {
+                    self.happenings.push(Happening::Opened(load.growth.end(load.opened)));
                     self.agent.handle_prepared(Ok(()), now);
                 }
             }

@@ -15,11 +15,12 @@ use wavetank_fleet::{
 use wavetank_link::{ControllerLink, in_process};
 use wavetank_measure::{ErrorClass, Ledger};
 use wavetank_plan::constants::SIGNAL_DRAIN_MAX;
-use wavetank_plan::{HostFacts, Nanos, Plan, UserError};
-use wavetank_record::{EventLine, Number, PHASE_ENDED, SampleLine};
+use wavetank_plan::{Nanos, Plan, UserError};
+use wavetank_record::{ConnectionMemory, EventLine, PHASE_ENDED};
 use wavetank_store::{ArchiveWriter, StoreProblem};
 
 use super::agent_host::{AgentHost, Happening, Means};
+use super::sample::sample_line;
 use super::talk::Talk;
 
 /// How long the loop waits for a message before it looks at signals and deadlines.
@@ -45,6 +46,7 @@ pub(crate) struct Conducted {
     pub(crate) accounting: Vec<String>,
     /// In what words the first failure of TLS was told.
     pub(crate) tls_fault: Option<String>,
+    pub(crate) memory: Option<ConnectionMemory>,
 }
 
 impl Conducted {
@@ -52,7 +54,8 @@ impl Conducted {
     pub(crate) fn nothing(plan: &Plan, ending: Ending, archive: Option<ArchiveWriter>) -> Self {
         let (events, lost, accounting) = (Vec::new(), Vec::new(), Vec::new());
         let ledger = Ledger::new(plan);
-        Self { ledger, ending, events, archive, started: None, lost, accounting, tls_fault: None }
+        let (started, tls_fault, memory) = (None, None, None);
+        Self { ledger, ending, events, archive, started, lost, accounting, tls_fault, memory }
     }
 }
 
@@ -87,6 +90,7 @@ struct Book<'a> {
     lost: Vec<String>,
     accounting: Vec<String>,
     tls_fault: Option<String>,
+    memory: Option<ConnectionMemory>,
 }
 
 impl<'a> Conductor<'a> {
@@ -95,7 +99,7 @@ impl<'a> Conductor<'a> {
         plan: Arc<Plan>,
         plan_hash: &str,
         clock: Clock,
-        host: &HostFacts,
+        means: Means,
         signals: Signals,
         archive: Option<ArchiveWriter>,
         talk: &'a mut Talk,
@@ -114,7 +118,7 @@ impl<'a> Conductor<'a> {
         Self {
             controller: Controller::new(setup, clock.now()),
             link,
-            agent: AgentHost::new(agent_link, Arc::clone(&plan), clock, Means::of(host)),
+            agent: AgentHost::new(agent_link, Arc::clone(&plan), clock, means),
             signals_seen: 0,
             signals,
             ending_early: false,
@@ -129,6 +133,7 @@ impl<'a> Conductor<'a> {
                 lost: Vec::new(),
                 accounting: Vec::new(),
                 tls_fault: None,
+                memory: None,
             },
             outcome: None,
             zero: Nanos::ZERO,
@@ -151,7 +156,7 @@ impl<'a> Conductor<'a> {
         };
         self.book.talk.settle();
         self.settle(&outcome)?;
-        let Book { ledger, ending, events, archive, lost, accounting, tls_fault, .. } = self.book;
+        let Book { ledger, ending, events, archive, lost, accounting, tls_fault, memory, .. } = self.book;
         Ok(Conducted {
             ledger,
             ending,
@@ -161,6 +166,7 @@ impl<'a> Conductor<'a> {
             lost,
             accounting,
             tls_fault,
+            memory,
         })
     }
 
@@ -236,6 +242,7 @@ impl<'a> Conductor<'a> {
     fn note(&mut self, happening: Happening) {
         match happening {
             Happening::Interval(merged) => self.interval(*merged),
+            Happening::Opened(memory) => self.book.memory = memory,
             Happening::Drained(resolved_last) => {
                 // A phase that a number of requests ended, ended with the last of them (contract §8).
                 let now = self.clock.now();
@@ -370,21 +377,5 @@ impl Book<'_> {
         let line = sample_line(plan, sample);
         let problem = self.archive.as_mut().and_then(|archive| archive.sample(&line));
         self.store_problem(problem, now);
-    }
-}
-
-fn sample_line(plan: &Plan, sample: &Sample) -> SampleLine {
-    let scenario = &plan.scenarios[usize::from(sample.key.scenario)];
-    let waited = Nanos(i64::try_from(sample.waited_ns).unwrap_or(i64::MAX));
-    SampleLine {
-        kind: "failed".to_owned(),
-        class: sample.class.name().to_owned(),
-        phase: plan.phases[usize::from(sample.key.phase)].name.clone(),
-        step: scenario.steps[usize::from(sample.key.step)].name.clone(),
-        intended_ns: (sample.at - waited).0,
-        total_us: Number::micros(sample.waited_ns),
-        status: sample.status,
-        detail: sample.detail.clone().unwrap_or_default(),
-        ..SampleLine::default()
     }
 }

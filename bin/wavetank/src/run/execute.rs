@@ -4,13 +4,13 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use wavetank_diagnose::{Circumstances, Ending};
-use wavetank_driver::{Clock, Errno, Signals, WallClock};
+use wavetank_driver::{Clock, Errno, Signals, TlsClient, WallClock};
 use wavetank_observe::{CpuTimes, ProcessUsage, process_usage};
 use wavetank_plan::{HostFacts, Plan, UserError};
 use wavetank_record::{EnvironmentDoc, HostDoc, LoadDoc, PlanDoc, RunRecord, Setup, Wall};
 use wavetank_store::{ArchiveWriter, RunMeta, RunsDir, new_id};
 
-use super::{Conducted, Conductor, Probed, Talk, Told, judge, probe};
+use super::{Conducted, Conductor, Means, Probed, Talk, Told, judge, probe};
 
 /// What to execute, and around what.
 pub(crate) struct Execution<'a> {
@@ -22,6 +22,8 @@ pub(crate) struct Execution<'a> {
     pub(crate) command: &'a str,
     /// Where to keep the archive, if anywhere.
     pub(crate) runs_dir: Option<RunsDir>,
+    /// Our side of TLS, if the plan speaks it.
+    pub(crate) tls: Option<Arc<TlsClient>>,
     /// Send the uncounted request first.
     pub(crate) probe: bool,
     /// The command can be typed again, so that advice may build on it.
@@ -37,11 +39,11 @@ pub(crate) struct Executed {
 
 /// Run the plan. Fails only before anything was sent, where this host cannot.
 pub(crate) fn execute(execution: Execution<'_>, talk: &mut Talk) -> Result<Executed, UserError> {
-    let Execution { plan, load, host, command, runs_dir, probe: wants_probe, repeatable } = execution;
+    let Execution { plan, load, host, command, runs_dir, tls, probe: wants_probe, repeatable } = execution;
     let signals = Signals::listen().map_err(|errno| host_cannot("listen for signals", errno))?;
     let clock = Clock::starting_now();
     let wall_at_zero = WallClock::unix_ns() - clock.now().0;
-    let probed = if wants_probe { probe(&plan, clock, signals) } else { Probed::none() };
+    let probed = if wants_probe { probe(&plan, clock, tls.clone(), signals) } else { Probed::none() };
     if let Some(cure) = &probed.cure {
         talk.say(&format!("note       {cure}"));
     }
@@ -66,7 +68,8 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Talk) -> Result<Execu
         let ending = Ending::ProbeFailed { class: failure.class, message: failure.detail };
         Conducted::nothing(&plan, ending, archive)
     } else {
-        Conductor::new(Arc::clone(&plan), &hash, clock, host, signals, archive, talk).run()?
+        let means = Means::of(host, tls);
+        Conductor::new(Arc::clone(&plan), &hash, clock, means, signals, archive, talk).run()?
     };
     if let Some(zero) = conducted.started {
         environment.started_at = Wall((wall_at_zero + zero.0).unsigned_abs()).rfc3339();
@@ -96,7 +99,8 @@ fn conclude(
     (setup, cure): (Setup, Option<String>),
     talk: &mut Talk,
 ) -> Executed {
-    let Conducted { mut ledger, ending, events, archive, lost, accounting, tls_fault, .. } = conducted;
+    let Conducted { mut ledger, ending, events, archive, lost, accounting, tls_fault, memory, .. } =
+        conducted;
     // Noted in the ledger; the verdict speaks of it.
     let _ = ledger.close();
     let usage = process_usage();
@@ -124,7 +128,7 @@ fn conclude(
             (usage.system.saturating_sub(before.usage.system)).as_secs_f64(),
         ),
         peak_rss_bytes: usage.peak_rss_bytes,
-        connection_memory: None,
+        connection_memory: memory,
         setup,
         events: &events,
     });

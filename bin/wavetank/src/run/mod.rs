@@ -3,18 +3,29 @@
 #[cfg(target_os = "linux")]
 mod agent_host;
 #[cfg(target_os = "linux")]
+mod certificate;
+#[cfg(target_os = "linux")]
 mod conduct;
 #[cfg(target_os = "linux")]
 mod execute;
 mod judge;
 #[cfg(target_os = "linux")]
 mod lookup;
+#[cfg(target_os = "linux")]
+mod memory;
 pub(crate) mod output;
 #[cfg(target_os = "linux")]
 mod probing;
 #[cfg(target_os = "linux")]
+mod sample;
 mod talk;
+#[cfg(target_os = "linux")]
+mod tls;
 
+#[cfg(target_os = "linux")]
+pub(crate) use agent_host::Means;
+#[cfg(target_os = "linux")]
+pub(crate) use certificate::certificate_lines;
 #[cfg(target_os = "linux")]
 pub(crate) use conduct::{Conducted, Conductor};
 #[cfg(target_os = "linux")]
@@ -26,3 +37,5 @@ pub(crate) use lookup::{admit, lookup};
 pub(crate) use probing::{Probed, cure, is_safe, probe};
 #[cfg(target_os = "linux")]
 pub(crate) use talk::Talk;
+#[cfg(target_os = "linux")]
+pub(crate) use tls::tls_client;

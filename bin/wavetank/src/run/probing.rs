@@ -1,6 +1,8 @@
 //! [`probe`]: the one uncounted request ahead of a run, told in the record.
 
-use wavetank_driver::{Clock, Signals};
+use std::sync::Arc;
+
+use wavetank_driver::{Clock, Signals, TlsClient};
 use wavetank_engine::{Probe, ProbeAnswer, ProbeFailure};
 use wavetank_plan::{HttpVersion, Plan, StatusSet};
 use wavetank_record::{Number, Probe as ProbeDoc, Setup};
@@ -30,13 +32,13 @@ impl Probed {
 }
 
 /// Send it and wait for the answer.
-pub(crate) fn probe(plan: &Plan, clock: Clock, signals: Signals) -> Probed {
-    match Probe::new(plan, clock).run(&|| signals.received() > 0) {
+pub(crate) fn probe(plan: &Plan, clock: Clock, tls: Option<Arc<TlsClient>>, signals: Signals) -> Probed {
+    match Probe::new(plan, clock, tls).run(&|| signals.received() > 0) {
         Ok(answer) => Probed {
             doc: Some(answered(plan, &answer)),
             setup: Setup { sent: 1, done: 1, failed: 0 },
             failure: None,
-            cure: cure(answer.status, &plan.http.expect, answer.location.as_deref())
+            cure: cure(plan, &answer)
                 .map(|cure| format!("the probe was answered with status {}: {cure}", answer.status)),
         },
         Err(failure) => {
@@ -76,8 +78,23 @@ fn answered(plan: &Plan, answer: &ProbeAnswer) -> ProbeDoc {
     }
 }
 
+/// What to do about an answer that is not what was asked for.
+pub(crate) fn cure(plan: &Plan, answer: &ProbeAnswer) -> Option<String> {
+    let https = plan.tls.is_none() && wants_tls(answer);
+    if https {
+        return Some("the target says that this port speaks TLS: https:// instead of http://".to_owned());
+    }
+    of_status(answer.status, &plan.http.expect, answer.location.as_deref())
+}
+
+/// nginx and Apache tell whoever speaks plain HTTP to a port of TLS, in a 400 of their own.
+fn wants_tls(answer: &ProbeAnswer) -> bool {
+    let body = String::from_utf8_lossy(&answer.body);
+    answer.status == 400 && ["HTTPS port", "SSL-enabled server port"].iter().any(|words| body.contains(words))
+}
+
 /// What to do about an answer whose status the plan does not expect.
-pub(crate) fn cure(status: u16, expect: &StatusSet, location: Option<&str>) -> Option<String> {
+fn of_status(status: u16, expect: &StatusSet, location: Option<&str>) -> Option<String> {
     if expect.contains(status) {
         // Nobody who names statuses needs to be told; but by default a redirect passes for success.
         let told = *expect != StatusSet::default_expected() || !(300..400).contains(&status);

@@ -1,8 +1,9 @@
 //! Opening connections, and what happens when that fails.
 
-use wavetank_driver::{Dial, Driver, Errno};
-use wavetank_plan::Nanos;
+use wavetank_driver::{Dial, DialTls, Driver, Ended, Errno};
+use wavetank_measure::ErrorClass;
 use wavetank_plan::constants::WORK_PER_TURN_MAX;
+use wavetank_plan::{Close, Nanos};
 
 use super::{Connections, Outcome};
 use crate::failure::{self, Failure};
@@ -68,14 +69,16 @@ impl<D: Driver> Connections<D> {
         entry.state = State::Connecting(began);
         // Not `open_for_waiting` if it fails: its loop goes on by itself, and others have nothing else waiting.
         if let Err(failure) = self.dial(seat, route) {
-            self.open_failed(seat, failure, began, rec);
+            self.open_failed(seat, &failure, began, rec);
         }
     }
 
     /// Connect, by another tuple if this one turns out to be taken: it all is one opening.
     fn dial(&mut self, seat: u32, mut route: Route) -> Result<(), Failure> {
+        let name = self.names[usize::from(self.seats[seat as usize].target)];
+        let tls = name.map(|name| DialTls { name, session: seat });
         loop {
-            let dial = Dial { to: route.to, from: route.from, tls: None };
+            let dial = Dial { to: route.to, from: route.from, tls };
             match self.driver.connect(&dial) {
                 Ok(link) => {
                     let entry = &mut self.seats[seat as usize];
@@ -121,7 +124,7 @@ impl<D: Driver> Connections<D> {
             None => Err(failure::of_connect(errno)),
         };
         if let Err(failure) = failure {
-            self.open_failed(seat, failure, at, rec);
+            self.open_failed(seat, &failure, at, rec);
             self.open_for_waiting(phase, rec);
         }
     }
@@ -139,7 +142,36 @@ impl<D: Driver> Connections<D> {
         }
     }
 
-    pub(super) fn open_failed(&mut self, seat: u32, failure: Failure, at: Nanos, rec: &mut Recorder) {
+    /// Opening took too long: give it up, in the connect or in the TLS handshake.
+    pub(super) fn opening_timed_out(&mut self, seat: u32, at: Nanos, rec: &mut Recorder) {
+        let failure = match self.seats[seat as usize].state {
+            State::Securing(..) => failure::HANDSHAKE_TIMEOUT,
+            _ => Failure::of(ErrorClass::ConnectTimeout),
+        };
+        self.give_up_opening(seat, &failure, Close::Rst, at, rec);
+    }
+
+    /// The connection ended within the TLS handshake.
+    pub(super) fn handshake_ended(&mut self, seat: u32, how: Ended, at: Nanos, rec: &mut Recorder) {
+        let failure = failure::of_handshake(how, &self.driver);
+        self.give_up_opening(seat, &failure, self.plan.http.close, at, rec);
+    }
+
+    fn give_up_opening(&mut self, seat: u32, failure: &Failure, how: Close, at: Nanos, rec: &mut Recorder) {
+        let entry = &mut self.seats[seat as usize];
+        let phase = entry.phase;
+        if let State::Securing(..) = entry.state {
+            rec.handshake_failed(phase, entry.target);
+        }
+        if let Some(link) = entry.link.take() {
+            self.driver.close(link, how);
+            self.sources.release(std::mem::replace(&mut entry.tuple, Tuple::KERNELS), at);
+        }
+        self.open_failed(seat, failure, at, rec);
+        self.open_for_waiting(phase, rec);
+    }
+
+    pub(super) fn open_failed(&mut self, seat: u32, failure: &Failure, at: Nanos, rec: &mut Recorder) {
         rec.open_failed();
         self.opening -= 1;
         let entry = &mut self.seats[seat as usize];
@@ -148,11 +180,11 @@ impl<D: Driver> Connections<D> {
         if let Some(pool) = &mut self.pool {
             pool.put_closed(seat);
             if let Some(flight) = pool.take_waiting() {
-                self.outcomes.push_back(Outcome::Broken(flight.exchange, failure, at));
+                self.outcomes.push_back(Outcome::Broken(flight.exchange, Box::new(failure.clone()), at));
             }
         }
         while let Some(flight) = self.seats[seat as usize].waiting.pop_front() {
-            self.outcomes.push_back(Outcome::Broken(flight.exchange, failure, at));
+            self.outcomes.push_back(Outcome::Broken(flight.exchange, Box::new(failure.clone()), at));
         }
     }
 }

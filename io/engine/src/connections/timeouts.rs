@@ -5,14 +5,13 @@
 
 use wavetank_driver::Driver;
 use wavetank_measure::ErrorClass;
+use wavetank_plan::Nanos;
 use wavetank_plan::constants::WORK_PER_TURN_MAX;
-use wavetank_plan::{Close, Nanos};
 
 use super::{Connections, Outcome};
 use crate::failure::Failure;
 use crate::recorder::Recorder;
 use crate::seat::State;
-use crate::sources::Tuple;
 
 /// What goes off.
 #[derive(Clone, Copy)]
@@ -52,15 +51,7 @@ impl<D: Driver> Connections<D> {
         }
         if entry.deadline(connect_timeout).is_some_and(|deadline| deadline <= now) {
             match entry.state {
-                State::Connecting(_) => {
-                    if let Some(link) = entry.link.take() {
-                        self.driver.close(link, Close::Rst);
-                        self.sources.release(std::mem::replace(&mut entry.tuple, Tuple::KERNELS), now);
-                    }
-                    let phase = entry.phase;
-                    self.open_failed(seat, Failure::of(ErrorClass::ConnectTimeout), now, rec);
-                    self.open_for_waiting(phase, rec);
-                }
+                State::Connecting(_) | State::Securing(..) => self.opening_timed_out(seat, now, rec),
                 State::Open => self.end(seat, Failure::of(ErrorClass::RequestTimeout), true, now, rec),
                 State::Closed => {}
             }
@@ -72,7 +63,7 @@ impl<D: Driver> Connections<D> {
         let class = if self.opening == 0 { ErrorClass::RequestTimeout } else { ErrorClass::ConnectTimeout };
         let Some(pool) = &mut self.pool else { return };
         while let Some(flight) = pool.take_expired(now) {
-            self.outcomes.push_back(Outcome::Broken(flight.exchange, Failure::of(class), now));
+            self.outcomes.push_back(Outcome::Broken(flight.exchange, Box::new(Failure::of(class)), now));
         }
         let next = pool.first_waiting().map(|flight| flight.deadline);
         pool.armed = next.is_some();

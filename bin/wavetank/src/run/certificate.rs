@@ -1,0 +1,109 @@
+//! [`certificate_lines`]: what a certificate says, for people.
+
+use wavetank_record::Wall;
+use x509_parser::certificate::X509Certificate;
+use x509_parser::extensions::GeneralName;
+use x509_parser::prelude::FromDer;
+
+/// Names listed in full would be pages for certificates of large sites.
+const NAMES_MAX: usize = 8;
+const NS_PER_S: i64 = 1_000_000_000;
+const S_PER_DAY: i64 = 86_400;
+
+/// Subject, names, issuer and validity of a certificate in DER, as lines of `--once`. `now` is wall time in
+/// nanoseconds since 1970.
+pub(crate) fn certificate_lines(der: &[u8], now: i64) -> Vec<String> {
+    let Ok((_, certificate)) = X509Certificate::from_der(der) else {
+        return vec!["  subject  (a certificate that cannot be read)".to_owned()];
+    };
+    let validity = certificate.validity();
+    let (from, until) = (validity.not_before.timestamp(), validity.not_after.timestamp());
+    [
+        ("subject", certificate.subject().to_string()),
+        ("names", names(&certificate)),
+        ("issuer", certificate.issuer().to_string()),
+        ("valid", format!("{} to {}, {}", day(from), day(until), standing(from, until, now / NS_PER_S))),
+    ]
+    .into_iter()
+    .filter(|(_, value)| !value.is_empty())
+    .map(|(name, value)| format!("  {name:<8} {}", harmless(&value)))
+    .collect()
+}
+
+/// The names it is good for (subjectAltName, RFC 5280 §4.2.1.6).
+fn names(certificate: &X509Certificate<'_>) -> String {
+    let Ok(Some(extension)) = certificate.subject_alternative_name() else { return String::new() };
+    let all = &extension.value.general_names;
+    let mut names: Vec<String> = all.iter().take(NAMES_MAX).map(name).collect();
+    if all.len() > NAMES_MAX {
+        names.push(format!("and {} more", all.len() - NAMES_MAX));
+    }
+    names.join(", ")
+}
+
+fn name(name: &GeneralName<'_>) -> String {
+    match name {
+        GeneralName::DNSName(name) => (*name).to_owned(),
+        GeneralName::IPAddress(bytes) => match **bytes {
+            [a, b, c, d] => std::net::Ipv4Addr::new(a, b, c, d).to_string(),
+            _ => <[u8; 16]>::try_from(*bytes)
+                .map_or_else(|_| "?".to_owned(), |v6| std::net::Ipv6Addr::from(v6).to_string()),
+        },
+        other => other.to_string(),
+    }
+}
+
+/// How far the end is, or that it is past, at `now` in seconds since 1970.
+fn standing(from: i64, until: i64, now: i64) -> String {
+    match (now < from, until - now) {
+        (true, _) => "not valid yet".to_owned(),
+        (_, left) if left < 0 => format!("expired {} ago", days(-left)),
+        (_, left) => format!("{} left", days(left)),
+    }
+}
+
+fn days(seconds: i64) -> String {
+    match seconds / S_PER_DAY {
+        1 => "1 day".to_owned(),
+        days => format!("{days} days"),
+    }
+}
+
+/// `2026-11-21`.
+fn day(seconds: i64) -> String {
+    // Certificates from before 1970 are not worth more.
+    let wall = Wall(seconds.max(0).unsigned_abs().saturating_mul(NS_PER_S.unsigned_abs())).rfc3339();
+    wall.split('T').next().unwrap_or_default().to_owned()
+}
+
+/// Words from outside must not steer a terminal.
+fn harmless(text: &str) -> String {
+    text.chars().map(|letter| if letter.is_control() { '\u{fffd}' } else { letter }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DAY: i64 = S_PER_DAY;
+
+    #[test]
+    fn where_now_stands_is_told() {
+        for (from, until, now, expected) in [
+            (0, 10 * DAY, 3 * DAY, "7 days left"),
+            (0, 10 * DAY, 10 * DAY - 5, "0 days left"),
+            (0, 10 * DAY, 11 * DAY + 5, "expired 1 day ago"),
+            (5, 10 * DAY, 4, "not valid yet"),
+        ] {
+            assert_eq!(standing(from, until, now), expected);
+        }
+        assert_eq!(day(1_795_219_200), "2026-11-21");
+        assert_eq!(day(-5), "1970-01-01");
+    }
+
+    #[test]
+    fn what_is_no_certificate_is_told() {
+        assert!(certificate_lines(b"\x30\x03abc", 0)[0].contains("cannot be read"));
+        assert_eq!(harmless("a\x1b[1m\nb"), "a\u{fffd}[1m\u{fffd}b");
+    }
+}

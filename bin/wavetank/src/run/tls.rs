@@ -1,0 +1,15 @@
+//! [`tls_client`]: our side of TLS, made before anything is sent.
+
+use std::sync::Arc;
+
+use wavetank_driver::TlsClient;
+use wavetank_plan::{Plan, UserError};
+
+/// Our side of TLS for the targets of `plan`, shared by probe and load threads; `None` where all of them are
+/// spoken to in the clear. Fails on what no handshake could be made with.
+pub(crate) fn tls_client(plan: &Plan) -> Result<Option<Arc<TlsClient>>, UserError> {
+    let Some(tls) = &plan.tls else { return Ok(None) };
+    let client = TlsClient::new(tls, &plan.server_names())
+        .map_err(|problem| UserError::usage("bad_tls", problem.what, problem.hint))?;
+    Ok(Some(Arc::new(client)))
+}
