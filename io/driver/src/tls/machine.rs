@@ -92,11 +92,15 @@ impl Machine {
 /// What both sides have in common.
 trait Side {
     type Data;
+    fn state(&self) -> &CommonState;
     fn process<'c, 'i>(&'c mut self, incoming: &'i mut [u8]) -> UnbufferedStatus<'c, 'i, Self::Data>;
 }
 
 impl Side for UnbufferedClientConnection {
     type Data = ClientConnectionData;
+    fn state(&self) -> &CommonState {
+        self
+    }
     fn process<'c, 'i>(&'c mut self, incoming: &'i mut [u8]) -> UnbufferedStatus<'c, 'i, Self::Data> {
         self.process_tls_records(incoming)
     }
@@ -104,6 +108,9 @@ impl Side for UnbufferedClientConnection {
 
 impl Side for UnbufferedServerConnection {
     type Data = ServerConnectionData;
+    fn state(&self) -> &CommonState {
+        self
+    }
     fn process<'c, 'i>(&'c mut self, incoming: &'i mut [u8]) -> UnbufferedStatus<'c, 'i, Self::Data> {
         self.process_tls_records(incoming)
     }
@@ -136,14 +143,25 @@ fn read<S: Side>(side: &mut S, incoming: &mut [u8], plain: &mut Vec<u8>, out: &m
             }
             // Early data is neither offered nor taken; `WriteTraffic` and `BlockedHandshake` want more input.
             Ok(_) => more = false,
-            // The alert that tells the peer comes out of the next round, and then the same error again.
-            Err(error) => more = read.fault.replace(error).is_none(),
+            Err(error) => {
+                read.fault = Some(error);
+                more = false;
+            }
         }
         read.used += discard;
         if !more {
-            return read;
+            break;
         }
     }
+    // The alert that tells the peer. After an error the library must not see input again: it asserts that it
+    // finds no second one.
+    while read.fault.is_some() && side.state().wants_write() {
+        match side.process(&mut []).state {
+            Ok(ConnectionState::EncodeTlsData(data)) => encode(data, out),
+            Ok(_) | Err(_) => break,
+        }
+    }
+    read
 }
 
 #[derive(Clone, Copy)]

@@ -41,11 +41,7 @@ impl<D: Driver> Tls<D> {
         let ready = stream.stage != Stage::Shaking && stream.is_flushed();
         if ready && bytes.len() <= PIECE_BYTES {
             self.out.clear();
-            let written = stream
-                .machine
-                .as_mut()
-                .is_some_and(|machine| machine.write(bytes, &mut stream.rest, &mut self.out));
-            if !written {
+            if !stream.write(bytes, &mut self.out) {
                 return Err(Errno(libc::EPIPE));
             }
             self.accepted_bytes += bytes.len() as u64;

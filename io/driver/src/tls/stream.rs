@@ -93,13 +93,19 @@ impl Stream {
         read
     }
 
+    /// Encrypt `plain`, which goes ahead of nothing. Returns whether it can be sent.
+    #[inline]
+    pub(super) fn write(&mut self, plain: &[u8], out: &mut Out) -> bool {
+        write(&mut self.machine, plain, &mut self.rest, out)
+    }
+
     /// Encrypt up to `PIECE_BYTES` of what waits. Returns how many bytes of plaintext that were; `None`: it
     /// cannot be sent.
     pub(super) fn write_piece(&mut self, out: &mut Out) -> Option<usize> {
         let Some(extra) = &mut self.extra else { return Some(0) };
         let Some((bytes, from)) = extra.unsent.front_mut() else { return Some(0) };
         let end = bytes.len().min(*from + PIECE_BYTES);
-        if !self.machine.as_mut()?.write(&bytes[*from..end], &mut self.rest, out) {
+        if !write(&mut self.machine, &bytes[*from..end], &mut self.rest, out) {
             return None;
         }
         let len = end - *from;
@@ -109,6 +115,15 @@ impl Stream {
         }
         Some(len)
     }
+}
+
+/// Encrypt. A library that will not is not asked again.
+fn write(machine: &mut Option<Machine>, plain: &[u8], rest: &mut [u8], out: &mut Out) -> bool {
+    let written = machine.as_mut().is_some_and(|machine| machine.write(plain, rest, out));
+    if !written {
+        *machine = None;
+    }
+    written
 }
 
 /// The TLS connections of one driver, by the slot of their id.
