@@ -29,6 +29,7 @@ mod target_url;
 mod thresholds;
 mod tls;
 mod tls_options;
+mod tls_server_options;
 mod tls_words;
 
 pub use allow_target::AllowTarget;
@@ -53,3 +54,4 @@ pub use target_url::TargetUrl;
 pub use thresholds::{check_conditions, implicit_thresholds};
 pub use tls::{TlsIdentity, TlsPlan, TlsResume, TlsVersions};
 pub use tls_options::{PemFile, TlsOptions};
+pub use tls_server_options::TlsServerOptions;

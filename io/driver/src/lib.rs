@@ -28,6 +28,7 @@ pub use features::{Feature, Features};
 pub use signals::Signals;
 pub use socket::bind_probe;
 pub use thread::{fine_timers, pin_to};
-pub use tls::{Alpn, Secured, Tls, TlsClient, TlsProblem, TlsServer, TlsServerOptions};
+pub use tls::{Alpn, Secured, Tls, TlsClient, TlsProblem, TlsServer};
 pub use uring::{Uring, UringFacts, UringMissing, probe_uring};
 pub use waker::Waker;
+pub use wavetank_plan::TlsServerOptions;

@@ -37,7 +37,7 @@ use wavetank_plan::{Close, Nanos};
 pub use client::TlsClient;
 pub use problem::TlsProblem;
 pub use secured::{Alpn, Secured};
-pub use server::{TlsServer, TlsServerOptions};
+pub use server::TlsServer;
 
 use crate::driver::{ConnId, Dial, Driver, Event, ListenerId, Sent, Setup};
 use crate::{Clock, Errno, Waker};

@@ -4,7 +4,7 @@ use wavetank_plan::Nanos;
 use wavetank_wire::h1::{RequestEnd, RequestHead, RequestSink};
 
 use crate::answer::{Answer, Due, Echo, Keep};
-use crate::connection::{Asked, Connection, Kind, OWED_MAX, Reading, Then, Verb};
+use crate::connection::{Asked, Connection, Handshake, Kind, OWED_MAX, Reading, Then, Verb};
 use crate::freeze::Freeze;
 use crate::outbox::Outbox;
 use crate::paths::Paths;
@@ -33,8 +33,8 @@ impl Clerk<'_> {
     #[inline]
     pub(crate) fn read(&mut self, connection: &mut Connection, mut bytes: &[u8]) {
         while !bytes.is_empty() && connection.reading == Reading::Requests {
-            let Connection { reader, asked, kind, .. } = connection;
-            let mut sink = Intake { clerk: self, asked, kind };
+            let Connection { reader, asked, kind, handshake, .. } = connection;
+            let mut sink = Intake { clerk: self, asked, kind, handshake: *handshake };
             match reader.read(bytes, &mut sink) {
                 Ok(progress) => {
                     bytes = &bytes[progress.consumed..];
@@ -141,6 +141,7 @@ struct Intake<'a, 'b> {
     clerk: &'a mut Clerk<'b>,
     asked: &'a mut Asked,
     kind: &'a mut Kind,
+    handshake: Handshake,
 }
 
 impl RequestSink for Intake<'_, '_> {
@@ -154,9 +155,7 @@ impl RequestSink for Intake<'_, '_> {
                 counts.request(slot, *now, first);
             }
             None if *self.kind == Kind::New => {
-                counts.accepted = counts.accepted.saturating_sub(1);
-                counts.open -= 1;
-                counts.control += 1;
+                counts.is_control(self.handshake);
                 *self.kind = Kind::Control;
             }
             None => {}

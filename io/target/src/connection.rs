@@ -35,6 +35,18 @@ pub(crate) struct Connection {
     pub(crate) runnable: bool,
     /// What its first request was for.
     pub(crate) kind: Kind,
+    /// How its TLS began.
+    pub(crate) handshake: Handshake,
+}
+
+/// How TLS began on a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Handshake {
+    /// Not yet, or not at all.
+    None,
+    Full,
+    /// With an earlier session.
+    Resumed,
 }
 
 /// Whether what comes is looked at.
@@ -114,6 +126,7 @@ impl Connection {
             peer_done: false,
             runnable: false,
             kind: Kind::New,
+            handshake: Handshake::None,
         }
     }
 

@@ -25,6 +25,9 @@
 //! What cannot be read as HTTP gets 400, 413, 431, 501 or 505, and its connection is closed. Idle
 //! connections are kept for ever: how many can be held is a question people ask of a target.
 //!
+//! # TLS
+//! With [`ServeOptions::tls`] all of this is spoken over TLS, on all addresses.
+//!
 //! # The freeze
 //! With [`ServeOptions::freeze`] `(at, length)`, let F be the instant at which the first request (other
 //! than those of `/truth`) since the start or the last reset was read. From F + `at` until
@@ -49,4 +52,4 @@ mod worker;
 
 pub use serve_options::ServeOptions;
 pub use server::{Server, start};
-pub use truth::{Arrivals, ByteCounts, ConnectionCounts, Gaps, Truth};
+pub use truth::{Arrivals, ByteCounts, ConnectionCounts, Gaps, HandshakeCounts, Truth};

@@ -1,11 +1,13 @@
 //! [`ServeOptions`]: what the built-in server is asked to be.
 
 use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 
+use wavetank_driver::TlsServer;
 use wavetank_plan::Nanos;
 
 /// What to serve, where.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct ServeOptions {
     /// Addresses to listen on; port 0 picks a free one.
     pub listen: Vec<SocketAddr>,
@@ -15,16 +17,19 @@ pub struct ServeOptions {
     pub any: bool,
     /// A planted freeze: when after the first request it begins, and how long it lasts.
     pub freeze: Option<(Nanos, Nanos)>,
+    /// TLS on all addresses.
+    pub tls: Option<Arc<TlsServer>>,
 }
 
 impl Default for ServeOptions {
-    /// 127.0.0.1:8080, one thread per CPU, no freeze.
+    /// 127.0.0.1:8080, one thread per CPU, no freeze, in the clear.
     fn default() -> Self {
         Self {
             listen: vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 8080))],
             threads: None,
             any: false,
             freeze: None,
+            tls: None,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
-use wavetank_driver::{Clock, Driver, Epoll, Errno, Setup, Waker};
+use wavetank_driver::{Clock, Driver, Epoll, Errno, Setup, Tls, Waker};
 use wavetank_plan::{Nanos, UserError};
 
 use crate::shared::Shared;
@@ -27,22 +27,23 @@ pub struct Server {
 ///
 /// Fails with exit 2 on senseless options, with exit 5 where this host cannot: the port is taken, the
 /// address is not one of this host, permission is missing, files have run out.
+#[expect(clippy::needless_pass_by_value, reason = "options are made for the server they start")]
 pub fn start(options: ServeOptions) -> Result<Server, UserError> {
-    start_on::<Epoll>(options)
+    start_on::<Epoll>(&options)
 }
 
 /// The same on any driver.
-fn start_on<D: Driver + 'static>(options: ServeOptions) -> Result<Server, UserError> {
-    let threads = check(&options)?;
+fn start_on<D: Driver + 'static>(options: &ServeOptions) -> Result<Server, UserError> {
+    let threads = check(options)?;
     for &address in &options.listen {
         check_free(address)?;
     }
     let clock = Clock::starting_now();
     let shared = Arc::new(Shared::new(threads, clock, options.freeze));
-    let mut server = Server { addresses: options.listen, shared, threads: Vec::new() };
+    let mut server = Server { addresses: options.listen.clone(), shared, threads: Vec::new() };
     for thread in 0..threads {
         // Where the port was left to the kernel, the first thread's choice binds all others.
-        server.add_thread::<D>(thread, options.any)?;
+        server.add_thread::<D>(thread, options)?;
     }
     Ok(server)
 }
@@ -68,12 +69,17 @@ impl Server {
         self.end();
     }
 
-    fn add_thread<D: Driver + 'static>(&mut self, thread: u32, any: bool) -> Result<(), UserError> {
+    fn add_thread<D: Driver + 'static>(
+        &mut self,
+        thread: u32,
+        options: &ServeOptions,
+    ) -> Result<(), UserError> {
         let (ready, started) = sync_channel(1);
-        let (shared, addresses) = (Arc::clone(&self.shared), self.addresses.clone());
+        let shared = Arc::clone(&self.shared);
+        let options = ServeOptions { listen: self.addresses.clone(), ..options.clone() };
         let handle = thread::Builder::new()
             .name(format!("serve-{thread}"))
-            .spawn(move || serve::<D>(&shared, thread, any, &addresses, &ready))
+            .spawn(move || serve::<D>(&shared, thread, &options, &ready))
             .map_err(|error| no_thread(&error))?;
         match started.recv() {
             Ok(Ok((waker, addresses))) => {
@@ -108,14 +114,8 @@ impl Drop for Server {
 type Started = Result<(Waker, Vec<SocketAddr>), UserError>;
 
 /// A thread's whole life. The driver is made here because some drivers belong to the thread that made them.
-fn serve<D: Driver>(
-    shared: &Arc<Shared>,
-    thread: u32,
-    any: bool,
-    addresses: &[SocketAddr],
-    ready: &SyncSender<Started>,
-) {
-    let started = listen::<D>(shared.clock, addresses);
+fn serve<D: Driver>(shared: &Arc<Shared>, thread: u32, options: &ServeOptions, ready: &SyncSender<Started>) {
+    let started = listen::<D>(shared.clock, &options.listen);
     let (outcome, driver) = match started {
         Ok((driver, waker, bound)) => (Ok((waker, bound)), Some(driver)),
         Err(error) => (Err(error), None),
@@ -124,7 +124,14 @@ fn serve<D: Driver>(
     if ready.send(outcome).is_ok()
         && let Some(driver) = driver
     {
-        Worker::new(driver, Arc::clone(shared), any).run(&shared.counts_of(thread));
+        let (counts, shared) = (shared.counts_of(thread), Arc::clone(shared));
+        match &options.tls {
+            None => Worker::new(driver, shared, options).run(&counts),
+            Some(tls) => {
+                let driver = Tls::wrap(driver, None, Some(Arc::clone(tls)));
+                Worker::new(driver, shared, options).run(&counts);
+            }
+        }
     }
 }
 

@@ -24,7 +24,9 @@ pub struct Truth {
     pub bad_requests: u64,
     /// Connections.
     pub connections: ConnectionCounts,
-    /// Bytes received and sent, on all connections.
+    /// TLS handshakes.
+    pub handshakes: HandshakeCounts,
+    /// Bytes received and sent, on all connections; of TLS, what was inside.
     pub bytes: ByteCounts,
     /// Requests by path without query: at most 256 paths, all further ones under `other`.
     pub paths: BTreeMap<String, u64>,
@@ -47,6 +49,17 @@ pub struct ConnectionCounts {
     pub control: u64,
     /// Failed attempts to accept, e.g. for want of files. Accepting then rests for a while.
     pub accept_failed: u64,
+}
+
+/// TLS handshakes, those of connections used for `/truth` excepted. All zero without TLS.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct HandshakeCounts {
+    /// Complete, with a new session.
+    pub full: u64,
+    /// Complete, with an earlier session.
+    pub resumed: u64,
+    /// Connections that ended before theirs was complete.
+    pub failed: u64,
 }
 
 /// Bytes on all connections.
@@ -109,6 +122,9 @@ impl Truth {
             truth.connections.accepted += counts.accepted;
             truth.connections.control += counts.control;
             truth.connections.accept_failed += counts.accept_failed;
+            truth.handshakes.full += counts.handshakes.full;
+            truth.handshakes.resumed += counts.handshakes.resumed;
+            truth.handshakes.failed += counts.handshakes.failed;
             truth.bytes.received += counts.bytes_received;
             truth.bytes.sent += counts.bytes_sent;
             open += counts.open;

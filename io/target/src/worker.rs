@@ -9,10 +9,11 @@ use wavetank_plan::{Close, Nanos};
 
 use crate::answer::Answer;
 use crate::clerk::Clerk;
-use crate::connection::{Connection, Kind, Reading, Then};
+use crate::connection::{Connection, Handshake, Kind, Reading, Then};
 use crate::connections::Connections;
 use crate::outbox::{FILLER_BYTES, Outbox, filler};
 use crate::paths::Paths;
+use crate::serve_options::ServeOptions;
 use crate::shared::{Shared, SharedCounts, lock};
 use crate::truth::Counts;
 
@@ -40,11 +41,13 @@ pub(crate) struct Worker<D> {
     control: Vec<ConnId>,
     outbox: Outbox,
     paths: Paths,
+    /// Clients speak TLS.
+    tls: bool,
 }
 
 impl<D: Driver> Worker<D> {
     /// A thread's worth of server on `driver`, which listens already.
-    pub(crate) fn new(driver: D, shared: Arc<Shared>, any: bool) -> Self {
+    pub(crate) fn new(driver: D, shared: Arc<Shared>, options: &ServeOptions) -> Self {
         let clock = shared.clock;
         Self {
             driver,
@@ -57,7 +60,8 @@ impl<D: Driver> Worker<D> {
             runnable: VecDeque::new(),
             control: Vec::new(),
             outbox: Outbox::new(clock),
-            paths: Paths::new(any),
+            paths: Paths::new(options.any),
+            tls: options.tls.is_some(),
         }
     }
 
@@ -119,10 +123,31 @@ impl<D: Driver> Worker<D> {
                     self.advance(id, counts);
                 }
             }
-            Event::Ended(id, Ended::Broken(_) | Ended::Tls) => self.close(id, counts),
+            Event::Ended(id, Ended::Broken(_) | Ended::Tls) => {
+                if let Some(connection) = self.connections.get(id)
+                    && self.tls
+                    && connection.handshake == Handshake::None
+                {
+                    counts.handshakes.failed += 1;
+                }
+                self.close(id, counts);
+            }
             Event::AcceptFailed(..) => counts.accept_failed += 1,
+            Event::Secured(id) => self.secured(id, counts),
             // A server dials nobody, and what it is woken for is seen to at the end of the turn.
-            Event::Connected(_) | Event::Secured(_) | Event::ConnectFailed(..) | Event::Woken => {}
+            Event::Connected(_) | Event::ConnectFailed(..) | Event::Woken => {}
+        }
+    }
+
+    fn secured(&mut self, id: ConnId, counts: &mut Counts) {
+        let Some(connection) = self.connections.get(id) else { return };
+        let resumed = self.driver.secured(id).is_some_and(|secured| secured.resumed);
+        if resumed {
+            counts.handshakes.resumed += 1;
+            connection.handshake = Handshake::Resumed;
+        } else {
+            counts.handshakes.full += 1;
+            connection.handshake = Handshake::Full;
         }
     }
 

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap_complete::Shell;
-use wavetank_plan::{Nanos, RunOptions, TargetUrl};
+use wavetank_plan::{Nanos, RunOptions, TargetUrl, TlsIdentity, TlsServerOptions};
 
 /// One command with its arguments.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,6 +57,19 @@ pub(crate) struct ServeArgs {
     pub(crate) any: bool,
     /// A planted freeze.
     pub(crate) freeze: Option<Freeze>,
+    /// TLS on all addresses.
+    pub(crate) tls: Option<ServeTls>,
+}
+
+/// How `wavetank serve` speaks TLS.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ServeTls {
+    /// The certificate and its key; `None`: new ones are made.
+    pub(crate) identity: Option<TlsIdentity>,
+    /// A file that gets the certificate that is made.
+    pub(crate) cert_out: Option<PathBuf>,
+    /// All else.
+    pub(crate) options: TlsServerOptions,
 }
 
 /// A time in which the built-in target answers nobody.

@@ -8,6 +8,7 @@ use wavetank_plan::quantity::{parse_count_positive, parse_duration, parse_durati
 use wavetank_plan::{UserError, did_you_mean};
 
 use super::args::{DemoArgs, Freeze, OutFile, OutputFormat, ReportArgs, RunRef, ServeArgs};
+use super::serve_tls_words::serve_tls;
 use super::words::{DemoWords, ReportWords, ServeWords};
 
 /// Puts the option before an error about its value.
@@ -115,6 +116,7 @@ pub(super) fn serve(words: &ServeWords) -> Result<ServeArgs, UserError> {
         threads: opt("--threads", words.threads.as_ref(), small_count)?,
         any: words.any,
         freeze,
+        tls: serve_tls(&words.tls)?,
     })
 }
 

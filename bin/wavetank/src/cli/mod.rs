@@ -13,6 +13,7 @@ mod files;
 mod habits;
 mod install;
 mod run_words;
+mod serve_tls_words;
 mod shorthand;
 #[cfg(test)]
 mod tests;
@@ -25,6 +26,8 @@ use std::ffi::OsString;
 use clap::{CommandFactory, Parser};
 use wavetank_plan::UserError;
 
+#[cfg(target_os = "linux")]
+pub(crate) use args::ServeTls;
 pub(crate) use args::{Command, DemoArgs, OutFile, OutputFormat, ReportArgs, RunArgs, RunRef, ServeArgs};
 pub(crate) use exit::CliExit;
 pub(crate) use install::{completions, man_pages};

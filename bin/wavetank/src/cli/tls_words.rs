@@ -49,7 +49,6 @@ pub(super) fn tls(words: &TlsWords) -> Result<TlsOptions, UserError> {
         let read = |name: &String| files.pem(option, name).map(|bytes| PemFile { name: name.clone(), bytes });
         name.as_ref().map(read).transpose()
     };
-    let versions = [("1.3", TlsVersions::Tls13), ("1.2", TlsVersions::Tls12)];
     let resumes = [("never", TlsResume::Never), ("user", TlsResume::User), ("shared", TlsResume::Shared)];
     Ok(TlsOptions {
         insecure: words.insecure,
@@ -57,7 +56,7 @@ pub(super) fn tls(words: &TlsWords) -> Result<TlsOptions, UserError> {
         cert: pem("--cert", &words.cert)?,
         key: pem("--key", &words.key)?,
         sni: words.sni.clone(),
-        version: opt("--tls", words.tls.as_ref(), |text| version(text, &versions))?,
+        version: opt("--tls", words.tls.as_ref(), version)?,
         groups: list("--tls-groups", words.tls_groups.as_ref())?,
         ciphers: list("--tls-ciphers", words.tls_ciphers.as_ref())?,
         alpn: match words.alpn.as_deref() {
@@ -69,18 +68,20 @@ pub(super) fn tls(words: &TlsWords) -> Result<TlsOptions, UserError> {
     })
 }
 
-fn version(text: &str, versions: &[(&str, TlsVersions)]) -> Result<TlsVersions, UserError> {
+/// One version, by its number.
+pub(super) fn version(text: &str) -> Result<TlsVersions, UserError> {
+    let versions = [("1.3", TlsVersions::Tls13), ("1.2", TlsVersions::Tls12)];
     // As servers and other clients write it.
     let bare = text.trim_start_matches("TLSv").trim_start_matches("tlsv");
     if ["1", "1.0", "1.1"].contains(&bare) {
         let hint = "1.2 or 1.3; both when left out";
         return Err(UserError::usage("value_unknown", format!("`{text}` is broken and not spoken"), hint));
     }
-    one_of(bare, versions, &[])
+    one_of(bare, &versions, &[])
 }
 
 /// Names joined by commas, as curl and nginx also join them by colons.
-fn list(option: &str, words: Option<&String>) -> Result<Vec<String>, UserError> {
+pub(super) fn list(option: &str, words: Option<&String>) -> Result<Vec<String>, UserError> {
     let Some(words) = words else { return Ok(Vec::new()) };
     let names: Vec<String> = words.split([',', ':']).map(|name| name.trim().to_owned()).collect();
     let twice = names.iter().enumerate().find(|(index, name)| names[..*index].contains(name));

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use super::run_words::RunWords;
+use super::serve_tls_words::ServeTlsWords;
 
 /// Commands by what one does with them; kept by hand because clap cannot group them. A test compares it
 /// with the commands there are.
@@ -76,6 +77,8 @@ pub(super) struct ServeWords {
     /// When the freeze begins, after the first request
     #[arg(long, value_name = "DURATION", allow_negative_numbers = true)]
     pub(super) freeze_at: Option<String>,
+    #[command(flatten)]
+    pub(super) tls: ServeTlsWords,
 }
 
 /// `wavetank report`.

@@ -74,6 +74,7 @@ fn make(options: &Options, args: &DemoArgs, talk: &mut Talk) -> Result<Made, Use
         threads: Some(1),
         any: false,
         freeze: Some((FREEZE_AT, FREEZE)),
+        tls: None,
     })?;
     let address = server.addresses()[0];
     let url = TargetUrl::parse(&format!("http://{address}{PATH}"))?;

@@ -1,12 +1,15 @@
 //! `wavetank serve`.
 
+use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
-use wavetank_driver::Signals;
+use wavetank_driver::{Signals, TlsProblem, TlsServer};
+use wavetank_plan::quantity::show_count;
 use wavetank_plan::{ExitCode, UserError};
-use wavetank_target::ServeOptions;
+use wavetank_target::{HandshakeCounts, ServeOptions, Truth};
 
-use crate::cli::ServeArgs;
+use crate::cli::{ServeArgs, ServeTls};
 use crate::run::{Talk, host_cannot, output};
 
 /// How often the main thread looks whether it was told to stop.
@@ -17,25 +20,79 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<u8, UserError> {
     // Where the kernel says no, the plan is made for the limit there is.
     let _ = wavetank_observe::raise_file_limit();
     let signals = Signals::listen().map_err(|errno| host_cannot("listen for signals", errno))?;
+    let tls = args.tls.as_ref().map(|tls| tls_server(tls, &args.listen)).transpose()?.map(Arc::new);
     let server = wavetank_target::start(ServeOptions {
         listen: args.listen.clone(),
         threads: args.threads,
         any: args.any,
         freeze: args.freeze.map(|freeze| (freeze.at, freeze.length)),
+        tls: tls.clone(),
     })?;
-    let addresses: Vec<_> = server.addresses().iter().map(|address| format!("http://{address}/")).collect();
+    let mut talk = Talk::new(false);
+    if let (Some(tls), Some(words)) = (&tls, &args.tls) {
+        talk.say(&certificate_line(tls, words));
+    }
+    let scheme = if tls.is_some() { "https" } else { "http" };
+    let addresses: Vec<_> =
+        server.addresses().iter().map(|address| format!("{scheme}://{address}/")).collect();
     // On stdout: whoever starts a server from a script waits for this line.
     output::print(&format!("serving {} (Ctrl-C stops)\n", addresses.join(" ")))?;
     while signals.received() == 0 {
         // Ends early when a signal comes.
         std::thread::park_timeout(LOOK_AROUND);
     }
-    let truth = server.truth();
-    Talk::new(false).say(&format!(
-        "served {} requests on {} connections",
-        wavetank_plan::quantity::show_count(truth.requests),
-        wavetank_plan::quantity::show_count(truth.connections.accepted),
-    ));
+    talk.say(&served(&server.truth(), tls.is_some()));
     server.stop();
     Ok(ExitCode::Pass as u8)
+}
+
+fn served(truth: &Truth, tls: bool) -> String {
+    let (requests, accepted) = (show_count(truth.requests), show_count(truth.connections.accepted));
+    let line = format!("served {requests} requests on {accepted} connections");
+    if !tls {
+        return line;
+    }
+    let HandshakeCounts { full, resumed, failed } = truth.handshakes;
+    let [full, resumed, failed] = [full, resumed, failed].map(show_count);
+    format!("{line}; TLS handshakes: {full} full, {resumed} resumed, {failed} failed")
+}
+
+/// With the certificate that was given, or with one made for this host and `listen`.
+fn tls_server(tls: &ServeTls, listen: &[SocketAddr]) -> Result<TlsServer, UserError> {
+    let server = match &tls.identity {
+        Some(own) => TlsServer::new(&own.chain_pem, &own.key_pem, &tls.options),
+        None => TlsServer::self_signed(&names(listen), &tls.options),
+    };
+    let server = server.map_err(|TlsProblem { what, hint }| UserError::usage("tls", what, hint))?;
+    if let Some(path) = &tls.cert_out {
+        std::fs::write(path, server.chain_pem()).map_err(|error| {
+            let message = format!("--tls-cert-out {}: {error}", path.display());
+            UserError::usage("bad_file", message, "a file in a folder that can be written to")
+        })?;
+    }
+    Ok(server)
+}
+
+/// Whom a certificate made on the spot is for. An address that stands for all of this host's names none.
+fn names(listen: &[SocketAddr]) -> Vec<String> {
+    let mut names: Vec<String> = ["localhost", "127.0.0.1", "::1"].map(str::to_owned).into();
+    for address in listen.iter().map(SocketAddr::ip).filter(|ip| !ip.is_unspecified()) {
+        let name = address.to_string();
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// Which certificate it is, and how a client comes to trust it.
+fn certificate_line(server: &TlsServer, words: &ServeTls) -> String {
+    let cure = match (&words.identity, &words.cert_out) {
+        (Some(_), _) => String::new(),
+        (None, Some(path)) => format!("; clients trust it with --cacert {}", path.display()),
+        (None, None) => {
+            "; clients take it with --insecure (curl -k), or trust what --tls-cert-out FILE writes".to_owned()
+        }
+    };
+    format!("certificate: SHA-256 {}{cure}", server.fingerprint())
 }

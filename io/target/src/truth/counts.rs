@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use wavetank_plan::Nanos;
 
+use super::HandshakeCounts;
 use super::arrival_log::ArrivalLog;
+use crate::connection::Handshake;
 
 /// Most paths told apart.
 pub(crate) const PATHS_MAX: usize = 256;
@@ -23,6 +25,7 @@ pub(crate) struct Counts {
     pub(crate) open: i64,
     pub(crate) control: u64,
     pub(crate) accept_failed: u64,
+    pub(crate) handshakes: HandshakeCounts,
     pub(crate) bytes_received: u64,
     pub(crate) bytes_sent: u64,
     pub(crate) other_paths: u64,
@@ -48,6 +51,7 @@ impl Default for Counts {
             open: 0,
             control: 0,
             accept_failed: 0,
+            handshakes: HandshakeCounts::default(),
             bytes_received: 0,
             bytes_sent: 0,
             other_paths: 0,
@@ -84,6 +88,19 @@ impl Counts {
         self.paths.push((path.into(), 0));
         self.slots.insert(path.into(), slot);
         PathSlot(slot)
+    }
+
+    /// The connection asked for the truth first: it is in no count but that of its kind.
+    pub(crate) fn is_control(&mut self, handshake: Handshake) {
+        self.accepted = self.accepted.saturating_sub(1);
+        self.open -= 1;
+        self.control += 1;
+        let counted = match handshake {
+            Handshake::None => return,
+            Handshake::Full => &mut self.handshakes.full,
+            Handshake::Resumed => &mut self.handshakes.resumed,
+        };
+        *counted = counted.saturating_sub(1);
     }
 
     /// A request came, on a path with this counter. `first`: when the first of all came.

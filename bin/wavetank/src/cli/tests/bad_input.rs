@@ -157,6 +157,12 @@ fn values() {
         ("serve --listen 127.0.0.1", "bad_listen", Usage, "no address", "127.0.0.1:8080"),
         ("serve --listen here", "bad_listen", Usage, "`here`", "0.0.0.0:8080"),
         ("serve --freeze 1s", "conflict", Usage, "go together", "--freeze-at 5s"),
+        ("serve --tls-no-tickets", "conflict", Usage, "without --tls", "--tls --tls-no-tickets"),
+        ("serve --tls-cert a.pem", "conflict", Usage, "--tls-cert means nothing", "serve --tls"),
+        ("serve --tls --tls-key a.pem", "conflict", Usage, "without --tls-cert", "--tls-key FILE"),
+        ("serve --tls --tls-cert a --tls-cert-out b", "conflict", Usage, "exclude", "none is given"),
+        ("serve --tls --tls-cert /no/such", "bad_file", Usage, "/no/such", "path"),
+        ("serve --tls --tls-versions 1.1", "value_unknown", Usage, "`1.1` is broken", "1.2 or 1.3"),
     ]);
 }
 

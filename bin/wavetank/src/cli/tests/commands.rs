@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use wavetank_plan::{
     Arrivals, Close, EngineChoice, HttpVersion, IpFamily, Load, Nanos, Rate, RunOptions, SecretText,
-    TargetUrl,
+    TargetUrl, TlsVersions,
 };
 
 use super::{argv, command, plan, run};
@@ -153,7 +153,7 @@ fn a_plan_comes_out() {
 fn other_commands() {
     let serve = |listen: &[&str], threads, any, freeze| {
         let listen = listen.iter().map(|address| address.parse().unwrap()).collect();
-        Command::Serve(ServeArgs { listen, threads, any, freeze })
+        Command::Serve(ServeArgs { listen, threads, any, freeze, tls: None })
     };
     assert_eq!(command("serve"), serve(&["127.0.0.1:8080"], None, false, None));
     assert_eq!(
@@ -170,6 +170,14 @@ fn other_commands() {
         command("serve --freeze 300ms --freeze-at 5s"),
         serve(&["127.0.0.1:8080"], None, false, Some(freeze))
     );
+    let Command::Serve(ServeArgs { tls: Some(tls), .. }) =
+        command("serve --tls --tls-versions 1.3 --tls-groups X25519 --tls-no-tickets --tls-cert-out ca.pem")
+    else {
+        panic!("TLS is asked for");
+    };
+    assert_eq!((tls.identity, tls.cert_out), (None, Some("ca.pem".into())));
+    assert_eq!((tls.options.versions, tls.options.tickets), (TlsVersions::Tls13, false));
+    assert_eq!((tls.options.groups, tls.options.client_ca_pem), (vec!["X25519".to_owned()], None));
     let report = |run, format, runs_dir: &str| {
         Command::Report(ReportArgs { run, format, out: vec![], runs_dir: runs_dir.into() })
     };

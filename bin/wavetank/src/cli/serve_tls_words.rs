@@ -1,0 +1,123 @@
+//! [`ServeTlsWords`]: the words of `wavetank serve` about TLS, and what they mean.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use wavetank_plan::{TlsIdentity, TlsServerOptions, TlsVersions, UserError};
+
+use super::args::ServeTls;
+use super::convert::opt;
+use super::files::Files;
+use super::tls_words::{list, version};
+
+/// How TLS is served.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "TLS")]
+pub(super) struct ServeTlsWords {
+    /// Speak TLS on all addresses, with a certificate made on the spot unless one is given
+    #[arg(long)]
+    tls: bool,
+    /// Certificate chain in PEM, the own one first [default: a new one for localhost and the addresses]
+    #[arg(long, value_name = "FILE")]
+    tls_cert: Option<String>,
+    /// Its private key in PEM, if that is not in the same file
+    #[arg(long, value_name = "FILE")]
+    tls_key: Option<String>,
+    /// Write the certificate made on the spot here, for clients to trust: run --cacert FILE, curl --cacert FILE
+    #[arg(long, value_name = "FILE")]
+    tls_cert_out: Option<PathBuf>,
+    /// The one version of TLS spoken [default: 1.3 or 1.2, as the client likes]
+    #[arg(long, value_name = "1.2|1.3")]
+    tls_versions: Option<String>,
+    /// Groups of the key exchange, best first: X25519,secp256r1 [default: the library's choice]
+    #[arg(long, value_name = "NAME,…")]
+    tls_groups: Option<String>,
+    /// Cipher suites by their names in TLS (or OpenSSL's), best first [default: the library's choice]
+    #[arg(long, value_name = "NAME,…")]
+    tls_ciphers: Option<String>,
+    /// Clients must show a certificate that one of these signed, in PEM
+    #[arg(long, value_name = "FILE")]
+    tls_client_ca: Option<String>,
+    /// Give out no tickets: every handshake is a full one
+    #[arg(long)]
+    tls_no_tickets: bool,
+}
+
+/// Reads every word, and the files they name; `None` without `--tls`.
+pub(super) fn serve_tls(words: &ServeTlsWords) -> Result<Option<ServeTls>, UserError> {
+    if !words.tls {
+        return match given(words) {
+            None => Ok(None),
+            Some(option) => {
+                let message = format!("{option} means nothing without --tls");
+                Err(UserError::usage("conflict", message, format!("serve --tls {option} …")))
+            }
+        };
+    }
+    let mut files = Files::default();
+    let identity = match (&words.tls_cert, &words.tls_key) {
+        (None, None) => None,
+        (None, Some(_)) => {
+            let hint = "--tls-cert FILE --tls-key FILE, or neither";
+            return Err(UserError::usage("conflict", "--tls-key is given without --tls-cert", hint));
+        }
+        (Some(_), _) if words.tls_cert_out.is_some() => {
+            let hint = "--tls-cert-out writes the certificate that is made where none is given";
+            return Err(UserError::usage(
+                "conflict",
+                "--tls-cert and --tls-cert-out exclude each other",
+                hint,
+            ));
+        }
+        (Some(cert), key) => {
+            let chain_pem = files.pem("--tls-cert", cert)?;
+            let key_pem = match key {
+                Some(key) => files.pem("--tls-key", key)?,
+                None => chain_pem.clone(),
+            };
+            Some(TlsIdentity { chain_pem, key_pem })
+        }
+    };
+    let ca = words.tls_client_ca.as_ref().map(|name| files.pem("--tls-client-ca", name)).transpose()?;
+    Ok(Some(ServeTls {
+        identity,
+        cert_out: words.tls_cert_out.clone(),
+        options: TlsServerOptions {
+            versions: opt("--tls-versions", words.tls_versions.as_ref(), version)?
+                .unwrap_or(TlsVersions::Both),
+            groups: list("--tls-groups", words.tls_groups.as_ref())?,
+            ciphers: list("--tls-ciphers", words.tls_ciphers.as_ref())?,
+            // What is served; who wants HTTP/2 alone hears in the handshake that it is not.
+            alpn: vec!["http/1.1".to_owned(), "http/1.0".to_owned()],
+            tickets: !words.tls_no_tickets,
+            client_ca_pem: ca,
+        },
+    }))
+}
+
+/// The first of the options that are given, by its name.
+fn given(words: &ServeTlsWords) -> Option<&'static str> {
+    // Taken apart by name, so that a new option cannot be forgotten here.
+    let ServeTlsWords {
+        tls: _,
+        tls_cert,
+        tls_key,
+        tls_cert_out,
+        tls_versions,
+        tls_groups,
+        tls_ciphers,
+        tls_client_ca,
+        tls_no_tickets,
+    } = words;
+    let all = [
+        ("--tls-cert", tls_cert.is_some()),
+        ("--tls-key", tls_key.is_some()),
+        ("--tls-cert-out", tls_cert_out.is_some()),
+        ("--tls-versions", tls_versions.is_some()),
+        ("--tls-groups", tls_groups.is_some()),
+        ("--tls-ciphers", tls_ciphers.is_some()),
+        ("--tls-client-ca", tls_client_ca.is_some()),
+        ("--tls-no-tickets", *tls_no_tickets),
+    ];
+    all.into_iter().find_map(|(name, given)| given.then_some(name))
+}
