@@ -35,6 +35,8 @@ enum Task {
     Child {
         #[arg(long)]
         usage: PathBuf,
+        #[arg(long)]
+        seconds_max: u32,
         #[arg(last = true)]
         words: Vec<String>,
     },
@@ -54,7 +56,7 @@ fn main() -> ExitCode {
         Task::Tidy => tidy(),
         Task::Golden => tidy::record_goldens(&root()),
         Task::Bench(arguments) => bench::run(&root(), &arguments),
-        Task::Child { usage, words } => bench::child::run(&usage, &words),
+        Task::Child { usage, seconds_max, words } => bench::child::run(&usage, seconds_max, &words),
         Task::Probe { rate, seconds } => bench::probe::run(rate, seconds),
     };
     match done {

@@ -1,60 +1,45 @@
-//! [`measure`]: runs a program on one CPU and says what it used, as the kernel accounts it.
+//! [`run`]: starts a program, waits for its end and says what it used, as the kernel accounts it.
 //!
-//! The program is started by a helper, which is this task runner called as `child`: the kernel adds up what all
-//! children of a process used, so each measured program gets a parent of its own.
+//! The kernel adds up what all children of a process used, so each measured program gets a parent of its own: this
+//! task runner, called as `child`.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command};
 
 use anyhow::{Context, Result, bail};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
-use serde_json::{Value, json};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use serde_json::json;
 
-use super::cpus;
-
-/// What one program used and said.
-pub(super) struct Used {
-    /// User and system time together, µs.
-    pub(super) cpu_us: f64,
-    /// Most memory it had at once.
-    pub(super) peak_rss_bytes: u64,
-    pub(super) stdout: String,
-    pub(super) stderr: String,
-}
-
-/// Runs `words` on `cpu` to its end. `usage_file` is for the helper. Exit codes in `fine` are no error.
-pub(super) fn measure(words: &[String], cpu: usize, usage_file: &Path, fine: &[i32]) -> Result<Used> {
-    let mut command = Command::new("/proc/self/exe");
-    command.args(["child", "--usage"]).arg(usage_file).arg("--").args(words);
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let output = cpus::spawn_on(cpu, &mut command)?.wait_with_output().context("waiting for a program")?;
-    let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
-    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    let usage =
-        std::fs::read_to_string(usage_file).with_context(|| format!("no usage; it said: {stderr}"))?;
-    std::fs::remove_file(usage_file).context("the usage file")?;
-    let usage: Value = serde_json::from_str(&usage).context("the usage file")?;
-    let exit = usage["exit"].as_i64().and_then(|exit| i32::try_from(exit).ok());
-    if !exit.is_some_and(|exit| exit == 0 || fine.contains(&exit)) {
-        bail!("`{}` ended with {exit:?}: {stderr}{stdout}", words.join(" "));
-    }
-    Ok(Used {
-        cpu_us: usage["cpu_us"].as_f64().context("cpu_us")?,
-        peak_rss_bytes: usage["peak_rss_bytes"].as_u64().context("peak_rss_bytes")?,
-        stdout,
-        stderr,
-    })
-}
-
-/// The helper: runs `words` and writes what they used to `usage_file`.
-pub(crate) fn run(usage_file: &Path, words: &[String]) -> Result<()> {
+/// Runs `words` for at most `seconds_max` and writes what they used to `usage_file`.
+pub(crate) fn run(usage_file: &Path, seconds_max: u32, words: &[String]) -> Result<()> {
     let [program, arguments @ ..] = words else { bail!("nothing to run") };
-    let status =
-        Command::new(program).args(arguments).status().with_context(|| format!("cannot start {program}"))?;
+    let mut child =
+        Command::new(program).args(arguments).spawn().with_context(|| format!("cannot start {program}"))?;
+    let in_time = ends_within(&child, i64::from(seconds_max) * 1_000)?;
+    if !in_time {
+        child.kill().context("kill")?;
+    }
+    let status = child.wait().context("wait")?;
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN).context("getrusage")?;
     let cpu_us = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
-    // Linux counts resident memory in KiB.
-    let record = json!({"exit": status.code(), "cpu_us": cpu_us, "peak_rss_bytes": usage.max_rss() * 1024});
+    let record = json!({
+        "exit": status.code(),
+        "in_time": in_time,
+        "cpu_us": cpu_us,
+        // Linux counts resident memory in KiB.
+        "peak_rss_bytes": usage.max_rss() * 1024,
+    });
     std::fs::write(usage_file, record.to_string()).context("the usage file")
+}
+
+/// Waits until `child` ends, `millis` at most; whether it ended.
+pub(super) fn ends_within(child: &Child, millis: i64) -> Result<bool> {
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).context("a process without an id")?;
+    let handle = pidfd_open(pid, PidfdFlags::empty()).context("pidfd_open")?;
+    let mut ended = [PollFd::new(&handle, PollFlags::IN)];
+    let pause = Timespec { tv_sec: millis / 1_000, tv_nsec: millis % 1_000 * 1_000_000 };
+    Ok(poll(&mut ended, Some(&pause)).context("poll")? > 0)
 }

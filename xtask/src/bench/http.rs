@@ -1,114 +1,126 @@
-//! `bench http`: CPU per request beside wrk's, 64 keep-alive connections, one thread.
+//! `bench http`: CPU per request beside wrk's, keep-alive connections, one thread.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
+use clap::Args;
 
-use super::generator::{CONNECTIONS, Generator, Turn};
-use super::http_row::{Outcome, Row};
+use super::contest::{Contest, Turn};
+use super::contestant::{Amount, Contestant, Work, shown};
+use super::goal::Goal;
 use super::server::Server;
-use super::{Session, Size, median};
-use crate::ci;
+use super::{Engine, Session, median};
 
 /// Most memory a run at 64 connections may have.
-const PEAK_RSS_BYTES_MAX: u64 = 25_000_000;
-/// How far a contestant's count may lie from the target's.
-const COUNT_TOLERANCE: f64 = 0.001;
+const PEAK_RSS_BYTES_MAX: f64 = 25e6;
 
-/// Compares `contestant` with wrk against both targets; an error where a number misses its target.
-pub(super) fn run(session: &mut Session, contestant: Generator) -> Result<()> {
-    if ci::find_program("wrk").is_none() {
-        session.skipped.push("bench http: wrk is not installed".to_owned());
+/// `cargo xtask bench http`.
+#[derive(Args)]
+pub(super) struct HttpArguments {
+    /// Our driver.
+    #[arg(long, default_value = "uring")]
+    engine: Engine,
+    /// Driver of the `wavetank serve` that is the target [default: the same]
+    #[arg(long)]
+    serve_engine: Option<Engine>,
+    /// Connections, a row for each number.
+    #[arg(short, long, value_delimiter = ',', default_value = "64,1,1000")]
+    connections: Vec<usize>,
+    /// wrk against wrk: how far two equal contestants lie apart here.
+    #[arg(long)]
+    same: bool,
+}
+
+impl HttpArguments {
+    /// What stands among the numbers: one engine, all rows for the default one, the busiest for the other.
+    pub(super) fn of(engine: Engine) -> Self {
+        let connections = if engine == Engine::Uring { vec![64, 1, 1_000] } else { vec![64] };
+        Self { engine, serve_engine: None, connections, same: false }
+    }
+}
+
+/// A server beside which the costs are compared.
+struct Target {
+    server: Server,
+    name: &'static str,
+    /// Most CPU per request at 64 connections, wrk's being 1: on `io_uring` and on epoll.
+    costs_max: [f64; 2],
+}
+
+/// Compares with wrk against both targets.
+pub(super) fn run(session: &mut Session, arguments: &HttpArguments) -> Result<()> {
+    if !session.has("wrk", "http") || !arguments.engine.usable(session, "http")? {
         return Ok(());
     }
-    let mut missed = Vec::new();
-    if contestant == Generator::Wavetank {
-        let server = Server::wavetank(session)?;
-        missed.extend(against(session, contestant, &server, "wavetank serve", 0.75)?);
+    let serve_engine = arguments.serve_engine.unwrap_or(arguments.engine);
+    if serve_engine.usable(session, "http against serve")? {
+        let server = Server::wavetank(session, serve_engine)?;
+        let target = Target { server, name: "wavetank serve", costs_max: [0.60, 0.75] };
+        against(session, arguments, &target)?;
     }
-    if ci::find_program("nginx").is_some() {
+    if session.has("nginx", "http against nginx") {
         let server = Server::nginx(session)?;
-        missed.extend(against(session, contestant, &server, "nginx, one worker", 0.92)?);
-    } else {
-        session.skipped.push("bench http against nginx: nginx is not installed".to_owned());
-    }
-    if !missed.is_empty() && !session.size.smoke && contestant == Generator::Wavetank {
-        bail!("missed: {}", missed.join("; "));
+        against(session, arguments, &Target { server, name: "one-worker nginx", costs_max: [0.85, 0.92] })?;
     }
     Ok(())
 }
 
-/// All rounds against one target; what was missed.
-fn against(
-    session: &Session,
-    contestant: Generator,
-    server: &Server,
-    name: &str,
-    target: f64,
-) -> Result<Vec<String>> {
-    let seconds = if session.size.smoke { 1 } else { 4 };
-    println!("\ntarget     {name}: {}", server.command);
-    for generator in [contestant, Generator::Wrk] {
-        println!("{:<10} {}", generator.name(), generator.words(session, &server.url(), seconds).join(" "));
+fn against(session: &mut Session, arguments: &HttpArguments, target: &Target) -> Result<()> {
+    println!("\ntarget     {}: {}", target.name, target.server.command);
+    for &connections in &arguments.connections {
+        row(session, arguments, target, connections)?;
     }
-    println!("{}", Row::HEADER);
-    let mut rows = Vec::new();
-    for round in 0..session.size.rounds() {
-        let turn = |generator| counted_turn(session, generator, server, seconds);
-        // Whoever goes first meets another machine than whoever goes second: take turns in that too.
-        let (ours, peer) = if round % 2 == 0 {
-            let ours = turn(contestant)?;
-            (ours, turn(Generator::Wrk)?)
-        } else {
-            let peer = turn(Generator::Wrk)?;
-            (turn(contestant)?, peer)
-        };
-        let row = Row::new(&ours, &peer);
-        println!("{}", row.line(round + 1));
-        rows.push(row);
-    }
-    judge(session.size, &rows, name, target)
+    Ok(())
 }
 
-/// A turn, and why its count cannot be trusted, if so.
-fn counted_turn(
+/// One number of connections against one target.
+fn row(session: &mut Session, arguments: &HttpArguments, target: &Target, connections: usize) -> Result<()> {
+    let engine = arguments.engine;
+    let contestants = [if arguments.same { Contestant::Wrk } else { Contestant::Wavetank }, Contestant::Wrk];
+    let amount = Amount { seconds: session.size.seconds(), requests: None };
+    let url = target.server.url();
+    let work = Work { url, connections, amount, fresh: false, tls: None, engine, source: None };
+    for contestant in contestants {
+        println!("{:<10} {}", contestant.name(), shown(&contestant.words(session, &work)));
+    }
+    let goal = match (arguments.same, connections) {
+        (true, _) => Goal::None,
+        (false, 64) => Goal::Cost(target.costs_max[usize::from(engine == Engine::Epoll)]),
+        // wrk has one connection as we have: only worse is ruled out.
+        (false, _) => Goal::Cost(1.0),
+    };
+    let ours = if arguments.same { "wrk" } else { engine.name() };
+    let number = format!("{ours}, {connections} connections, against {}", target.name);
+    let contest = Contest { number: number.clone(), names: contestants.map(Contestant::name).to_vec(), goal };
+    let rounds = contest
+        .run(session, |session, place| keep_alive_turn(session, contestants[place], &work, &target.server))?;
+    if connections == 64 && !arguments.same {
+        let peaks = rounds.iter().map(|turns| turns[0].peak_rss_bytes as f64).collect();
+        let peak = median(peaks).context("no round")?;
+        let (target, measured) = (PEAK_RSS_BYTES_MAX / 1e6, peak / 1e6);
+        session.score(
+            format!("peak memory, {number}"),
+            format!("≤ {target:.0} MB"),
+            format!("{measured:.1} MB"),
+            Some(peak <= PEAK_RSS_BYTES_MAX),
+        );
+    }
+    Ok(())
+}
+
+/// One contestant's turn against a target that stays up: its own CPU, and its claim held against the target's count.
+pub(super) fn keep_alive_turn(
     session: &Session,
-    generator: Generator,
+    contestant: Contestant,
+    work: &Work,
     server: &Server,
-    seconds: u32,
-) -> Result<(Turn, Option<String>)> {
+) -> Result<Turn> {
     let before = server.count()?;
-    let turn = generator.turn(session, &server.url(), seconds)?;
+    let called = contestant.call(session, work, &[])?;
     let seen = server.count_since(before)?;
-    // wrk leaves with requests under way: in a run of a second they alone are more than the tolerance.
-    let under_way = if session.size.smoke { CONNECTIONS as f64 } else { 0.0 };
-    let off = (seen as f64 - turn.sent as f64).abs();
-    let void = off > turn.sent as f64 * COUNT_TOLERANCE + under_way;
-    let why = void.then(|| format!("{} counted {}, the target {seen}", generator.name(), turn.sent));
-    Ok((turn, why))
-}
-
-/// Prints each number beside its target; what was missed. No number can be had of rounds that are all void.
-fn judge(size: Size, rows: &[Row], name: &str, target: f64) -> Result<Vec<String>> {
-    let outcome = Outcome::of(rows);
-    let ratio = outcome.ratio.with_context(|| format!("{name}: every round is void, the counts differ"))?;
-    let peak = median(rows.iter().map(|row| row.peak_rss_bytes as f64).collect()).unwrap_or(0.0);
-    let mut missed = Vec::new();
-    let verdict = size.verdict(ratio <= target);
-    println!(
-        "CPU        median of ratios {ratio:.3}, target {target:.2}: {verdict} ({} of {} rounds)",
-        outcome.valid,
-        rows.len()
-    );
-    if ratio > target {
-        missed.push(format!("CPU per request against {name}: {ratio:.3} × wrk's, target {target:.2}"));
-    }
-    let verdict = size.verdict(peak <= PEAK_RSS_BYTES_MAX as f64);
-    println!(
-        "memory     median peak {:.1} MB, target {:.0} MB: {verdict}",
-        peak / 1e6,
-        PEAK_RSS_BYTES_MAX as f64 / 1e6
-    );
-    if peak > PEAK_RSS_BYTES_MAX as f64 {
-        missed.push(format!("peak memory against {name}: {:.1} MB", peak / 1e6));
-    }
-    Ok(missed)
+    Ok(Turn {
+        done: called.claim.done,
+        cpu_us: called.used.cpu_us,
+        cycles: called.used.cycles,
+        peak_rss_bytes: called.used.peak_rss_bytes,
+        void: called.claim.doubt(seen, work.connections),
+    })
 }

@@ -1,59 +1,85 @@
 //! `cargo xtask bench`: wall-clock comparisons in paired rounds of one run.
 //!
 //! Generator and target have a CPU each. The contestants of a round run one after the other against one target that
-//! stays up, in alternating order; what is judged is the median of the ratios of rounds, never a number of one
-//! machine. A contestant whose count the target does not confirm makes its round void.
+//! stays up, in changing order; what is judged is the median of the ratios of rounds, never a number of one machine.
+//! A contestant whose count the target does not confirm makes its round void.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
 
 pub(crate) mod child;
+mod claims;
+mod connect;
+mod contest;
+mod contestant;
+mod counts;
 mod cpus;
-mod generator;
+mod engine;
+mod fill;
+mod flat;
+mod goal;
 mod http;
-mod http_row;
 mod lateness;
+mod machine;
+mod memory;
+mod meter;
+mod namespace;
+mod nginx;
 mod pace;
 pub(crate) mod probe;
+mod process;
+mod serve;
 mod server;
+mod session;
 mod stamps;
+mod tls;
+mod tls_target;
 
-use generator::Generator;
+use engine::Engine;
+use session::Session;
 
 /// What to compare.
 #[derive(Args)]
 pub(crate) struct BenchArguments {
     #[command(subcommand)]
     bench: Bench,
+    #[command(flatten)]
+    size: Size,
 }
 
 #[derive(Subcommand)]
 enum Bench {
+    /// Every number of every bench, and a summary.
+    All,
     /// CPU per request beside wrk's, against `wavetank serve` and against a one-worker nginx.
-    Http {
-        #[command(flatten)]
-        size: Size,
-        /// wrk against wrk: how far two equal contestants lie apart here.
-        #[arg(long)]
-        same: bool,
-    },
+    Http(http::HttpArguments),
+    /// Requests per CPU second of `wavetank serve` beside nginx's, wrk driving both.
+    Serve(serve::ServeArguments),
+    /// Requests and handshakes per CPU second over TLS beside wrk and h2load.
+    Tls(tls::TlsArguments),
+    /// A new connection for each request, beside wrk, h2load and ab, with ports in plenty and with few left.
+    Connect(connect::ConnectArguments),
+    /// What connecting costs while ever more connections are held.
+    Flat(flat::FlatArguments),
+    /// User memory per idle connection.
+    Memory(memory::MemoryArguments),
     /// Send lag of an open load beside a bare sleep-and-spin loop's lateness.
-    Pace {
-        #[command(flatten)]
-        size: Size,
-    },
+    Pace(pace::PaceArguments),
 }
 
 /// How much.
 #[derive(Args, Clone, Copy)]
 struct Size {
     /// Paired rounds: 5, or 1 with `--smoke`.
-    #[arg(long)]
+    #[arg(long, global = true)]
     rounds: Option<usize>,
+    /// Seconds of one turn: 2, or 1 with `--smoke`.
+    #[arg(long, global = true)]
+    seconds: Option<u32>,
     /// One short round: everything runs, no number is judged.
-    #[arg(long)]
+    #[arg(long, global = true)]
     smoke: bool,
 }
 
@@ -62,75 +88,85 @@ impl Size {
         self.rounds.unwrap_or(if self.smoke { 1 } else { 5 })
     }
 
-    /// How a number stands to its target, in a word.
-    fn verdict(self, met: bool) -> &'static str {
-        match (self.smoke, met) {
-            (true, _) => "not judged in a smoke run",
-            (false, true) => "met",
-            (false, false) => "MISSED",
-        }
+    fn seconds(self) -> u32 {
+        self.seconds.unwrap_or(if self.smoke { 1 } else { 2 })
     }
-}
 
-/// One invocation: where things are and what was left out.
-struct Session {
-    wavetank: PathBuf,
-    cpus: cpus::Pair,
-    size: Size,
-    /// A place for configurations and archives, removed at the end.
-    folder: tempfile::TempDir,
-    /// `name: reason` of what this machine cannot do.
-    skipped: Vec<String>,
+    /// `full`, or `smoke` in a smoke run.
+    fn choose<T>(self, full: T, smoke: T) -> T {
+        if self.smoke { smoke } else { full }
+    }
 }
 
 /// Runs the benches named on the command line; an error where a number misses its target.
 pub(crate) fn run(root: &Path, arguments: &BenchArguments) -> Result<()> {
-    let skipped = match arguments.bench {
-        Bench::Http { size, same } => {
-            let contestant = if same { Generator::Wrk } else { Generator::Wavetank };
-            with_session(root, size, |session| http::run(session, contestant))?
-        }
-        Bench::Pace { size } => with_session(root, size, pace::run)?,
+    let Some(mut session) = Session::open(root, arguments.size)? else {
+        println!("SKIPPED {TWO_CPUS}");
+        return Ok(());
     };
-    for line in skipped {
-        println!("SKIPPED {line}");
+    match &arguments.bench {
+        Bench::All => all(&mut session),
+        Bench::Http(arguments) => session.bench("http", |session| http::run(session, arguments)),
+        Bench::Serve(arguments) => session.bench("serve", |session| serve::run(session, arguments)),
+        Bench::Tls(arguments) => session.bench("tls", |session| tls::run(session, arguments)),
+        Bench::Connect(arguments) => session.bench("connect", |session| connect::run(session, arguments)),
+        Bench::Flat(arguments) => session.bench("flat", |session| flat::run(session, arguments)),
+        Bench::Memory(arguments) => session.bench("memory", |session| memory::run(session, arguments)),
+        Bench::Pace(arguments) => session.bench("pace", |session| pace::run(session, arguments)),
     }
-    Ok(())
+    if matches!(arguments.bench, Bench::All) {
+        summary(&session);
+    }
+    finish(session).map(drop)
 }
 
 /// One short round of every bench; what this machine cannot do, as `name: reason`.
 pub(crate) fn smoke(root: &Path) -> Result<Vec<String>> {
-    let size = Size { rounds: None, smoke: true };
-    let mut skipped = with_session(root, size, |session| http::run(session, Generator::Wavetank))?;
-    skipped.extend(with_session(root, size, pace::run)?);
-    Ok(skipped)
+    let size = Size { rounds: None, seconds: None, smoke: true };
+    let Some(mut session) = Session::open(root, size)? else {
+        return Ok(vec![TWO_CPUS.to_owned()]);
+    };
+    all(&mut session);
+    summary(&session);
+    finish(session)
 }
 
-fn with_session(
-    root: &Path,
-    size: Size,
-    bench: impl FnOnce(&mut Session) -> Result<()>,
-) -> Result<Vec<String>> {
-    if size.rounds() == 0 {
-        bail!("at least one round");
+const TWO_CPUS: &str = "bench: needs two CPUs, one for the generator and one for the target";
+
+/// Each goes on where another failed: the summary says so. What is asked of no engine by name is measured on the
+/// best one here.
+fn all(session: &mut Session) {
+    for engine in [Engine::Uring, Engine::Epoll] {
+        session.bench("http", |session| http::run(session, &http::HttpArguments::of(engine)));
+        session.bench("pace", |session| pace::run(session, &pace::PaceArguments::of(engine)));
     }
-    let Some(cpus) = cpus::Pair::of_this_process()? else {
-        return Ok(vec!["bench: needs two CPUs, one for the generator and one for the target".to_owned()]);
-    };
-    let wavetank = crate::target_folder(root).join("release").join("wavetank");
-    if !wavetank.is_file() {
-        bail!("{} is missing: cargo build --release -p wavetank", wavetank.display());
+    let engine = Engine::best(session);
+    session.bench("serve", |session| serve::run(session, &serve::ServeArguments { engine }));
+    session.bench("tls", |session| tls::run(session, &tls::TlsArguments::of(engine)));
+    session.bench("connect", |session| connect::run(session, &connect::ConnectArguments::of(engine)));
+    session.bench("flat", |session| flat::run(session, &flat::FlatArguments::of(engine)));
+    for tls in [false, true] {
+        session.bench("memory", |session| memory::run(session, &memory::MemoryArguments::of(engine, tls)));
     }
-    let folder = tempfile::tempdir().context("a place for configurations")?;
-    let mut session = Session { wavetank, cpus, size, folder, skipped: Vec::new() };
-    println!(
-        "{}; generator on CPU {}, target on CPU {}, {} rounds",
-        cpus::model(),
-        session.cpus.generator,
-        session.cpus.target,
-        size.rounds()
-    );
-    bench(&mut session)?;
+}
+
+/// Every number once more, and what was left out.
+fn summary(session: &Session) {
+    println!("\nsummary");
+    for score in &session.scores {
+        println!("{}", score.line());
+    }
+    for line in &session.skipped {
+        println!("SKIPPED    {line}");
+    }
+}
+
+/// An error where a number was missed; what was left out, otherwise.
+fn finish(session: Session) -> Result<Vec<String>> {
+    let bad = session.scores.iter().filter(|score| score.standing.is_bad()).count();
+    if bad > 0 {
+        bail!("{bad} of {} numbers missed", session.scores.len());
+    }
     Ok(session.skipped)
 }
 

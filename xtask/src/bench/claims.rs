@@ -1,0 +1,137 @@
+//! [`Claim`]: what a load generator says it did, read from what it printed.
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+/// How far a claim may lie from the target's count.
+const TOLERANCE: f64 = 0.001;
+
+/// What a generator says it did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Claim {
+    /// Requests answered.
+    pub(super) done: u64,
+    /// Requests that went out, as the target would count them.
+    pub(super) sent: u64,
+    /// Whether `sent` is all that went out. Others leave with requests under way that they do not tell.
+    pub(super) exact: bool,
+}
+
+impl Claim {
+    /// Why the target's count `seen` does not bear it out, where up to `under_way` requests may be untold.
+    pub(super) fn doubt(self, seen: u64, under_way: usize) -> Option<String> {
+        let slack = self.sent as f64 * TOLERANCE;
+        let untold = if self.exact { 0.0 } else { under_way as f64 };
+        let more = seen as f64 - self.sent as f64;
+        let held = -slack <= more && more <= slack + untold;
+        (!held).then(|| format!("claims {}, the target counted {seen}", self.sent))
+    }
+}
+
+/// The JSON of a run: of requests sent, those of the warm-up and of the probe count for the target too.
+pub(super) fn wavetank(stdout: &str) -> Result<Claim> {
+    let run: Value = serde_json::from_str(stdout).context("no JSON")?;
+    let failed = run["requests"]["failed"].as_u64().context("requests.failed")?;
+    if failed > 0 {
+        bail!("wavetank had {failed} failures: {}", run["errors"]);
+    }
+    let done = run["requests"]["done"].as_u64().context("requests.done")?;
+    let wire = run["wire"]["sent"].as_u64().context("wire.sent")?;
+    let other = [&run["warmup"]["wire"]["sent"], &run["setup"]["sent"]];
+    let sent = wire + other.iter().filter_map(|count| count.as_u64()).sum::<u64>();
+    Ok(Claim { done, sent, exact: true })
+}
+
+/// The line `  123456 requests in 6.00s, 17.66MB read`; any line of errors makes the turn worthless.
+pub(super) fn wrk(stdout: &str) -> Result<Claim> {
+    if let Some(line) = stdout.lines().find(|line| line.contains("errors:") || line.contains("Non-2xx")) {
+        bail!("wrk had failures: {}", line.trim());
+    }
+    let line = stdout.lines().find(|line| line.contains(" requests in ")).context("wrk printed no count")?;
+    let done = line.split_whitespace().next().unwrap_or_default().parse().context("wrk's count")?;
+    Ok(Claim { done, sent: done, exact: false })
+}
+
+/// The line `requests: 9 total, 9 started, 9 done, 9 succeeded, 0 failed, 0 errored, 0 timeout`.
+pub(super) fn h2load(stdout: &str) -> Result<Claim> {
+    let line =
+        stdout.lines().find_map(|line| line.strip_prefix("requests: ")).context("h2load printed no count")?;
+    let count = |name: &str| -> Result<u64> {
+        let part = line.split(", ").find_map(|part| part.strip_suffix(name));
+        part.and_then(|number| number.trim().parse().ok()).with_context(|| format!("h2load's {name}: {line}"))
+    };
+    if count("failed")? + count("errored")? + count("timeout")? > 0 {
+        bail!("h2load had failures: {line}");
+    }
+    let done = count("succeeded")?;
+    Ok(Claim { done, sent: done, exact: false })
+}
+
+/// The lines `Complete requests:      2000` and `Failed requests:        0`.
+pub(super) fn ab(stdout: &str) -> Result<Claim> {
+    let count = |name: &str| {
+        let rest = stdout.lines().find_map(|line| line.strip_prefix(name));
+        rest.and_then(|rest| rest.trim_start_matches(':').trim().parse::<u64>().ok())
+    };
+    let bad = count("Failed requests").unwrap_or(0) + count("Non-2xx responses").unwrap_or(0);
+    if bad > 0 {
+        bail!("ab had {bad} failures");
+    }
+    let done = count("Complete requests").context("ab printed no count")?;
+    Ok(Claim { done, sent: done, exact: false })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Reader = fn(&str) -> Result<Claim>;
+
+    fn check(read: Reader, text: &str, expected: Option<(u64, u64)>) {
+        let claim = read(text).ok();
+        assert_eq!(claim.map(|claim| (claim.done, claim.sent)), expected, "{text}");
+    }
+
+    #[test]
+    fn counts_are_read_and_errors_too() {
+        let fine = "Running 6s test @ http://127.0.0.1:1/\n  265131 requests in 6.10s, 41.71MB read\n";
+        check(wrk, fine, Some((265_131, 265_131)));
+        check(wrk, &format!("{fine}  Socket errors: connect 0, read 3, write 0, timeout 0\n"), None);
+        check(wrk, &format!("{fine}  Non-2xx or 3xx responses: 12\n"), None);
+        let line = |failed| {
+            format!(
+                "requests: 9 total, 9 started, 9 done, 8 succeeded, {failed} failed, 0 errored, 0 timeout\n"
+            )
+        };
+        check(h2load, &line(0), Some((8, 8)));
+        check(h2load, &line(1), None);
+        let ab_text = "Complete requests:      2000\nFailed requests:        0\n";
+        check(ab, ab_text, Some((2_000, 2_000)));
+        check(ab, &format!("{ab_text}Non-2xx responses:      7\n"), None);
+        for read in [wrk, h2load, ab, wavetank] as [Reader; 4] {
+            check(read, "nothing", None);
+        }
+    }
+
+    #[test]
+    fn all_that_went_out_is_counted() {
+        let run =
+            |rest: &str| format!(r#"{{"requests":{{"done":98,"failed":0}},"wire":{{"sent":100}},{rest}}}"#);
+        check(wavetank, &run(r#""warmup":{"wire":{"sent":7}},"setup":{"sent":1}"#), Some((98, 108)));
+        check(wavetank, &run(r#""warmup":{},"setup":{"sent":0}"#), Some((98, 100)));
+        check(wavetank, r#"{"requests":{"done":98,"failed":2},"wire":{"sent":100}}"#, None);
+    }
+
+    #[test]
+    fn a_claim_is_held_against_the_target() {
+        let check = |exact, seen, fine| {
+            let claim = Claim { done: 10_000, sent: 10_000, exact };
+            assert_eq!(claim.doubt(seen, 64).is_none(), fine, "{exact} {seen}");
+        };
+        check(true, 10_010, true);
+        check(true, 10_030, false);
+        check(false, 10_074, true);
+        check(false, 10_075, false);
+        check(false, 9_989, false);
+    }
+}

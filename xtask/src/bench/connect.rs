@@ -1,0 +1,200 @@
+//! `bench connect`: a new connection for each request, first with ports in plenty, then with one source's mostly used.
+//!
+//! Each turn has a network namespace and a target of its own, so that nobody meets what another left in TIME-WAIT. We
+//! are given a range of sources, which no peer can be given.
+
+use std::net::SocketAddr;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use super::contest::{Contest, Turn};
+use super::contestant::{Amount, Contestant, Work, shown};
+use super::fill::Filled;
+use super::goal::Goal;
+use super::namespace::{self, Lingering, Namespace};
+use super::server::Server;
+use super::{Engine, Session};
+
+/// Requests of a turn: fewer than the 28,232 ports that one source has by default.
+const REQUESTS: u64 = 20_000;
+/// Requests of a turn in a smoke run.
+const REQUESTS_SMOKE: u64 = 1_000;
+/// Where the target listens, in the turn's own namespace.
+const PORT: u16 = 8_080;
+/// Files for the connections that only fill ports, and some more.
+const SPARE_FILES: u64 = 500;
+/// All take part; ours first.
+const CONTESTANTS: [Contestant; 4] =
+    [Contestant::Wavetank, Contestant::Wrk, Contestant::H2load, Contestant::Ab];
+
+/// `cargo xtask bench connect`.
+#[derive(Args)]
+pub(super) struct ConnectArguments {
+    /// Our driver.
+    #[arg(long, default_value = "uring")]
+    engine: Engine,
+    /// Our source addresses.
+    #[arg(long, default_value = "127.1.0.0/24")]
+    source: String,
+    /// Connections at once.
+    #[arg(short, long, default_value_t = 64)]
+    connections: usize,
+    /// Share of one source's ports in use in the second row.
+    #[arg(long, default_value_t = 0.62)]
+    filled: f64,
+    /// Ports that one source has in the second row [default: the kernel's 28,232; 2,000 in a smoke run]
+    #[arg(long)]
+    ports: Option<u16>,
+}
+
+impl ConnectArguments {
+    /// As it stands among the numbers.
+    pub(super) fn of(engine: Engine) -> Self {
+        let source = "127.1.0.0/24".to_owned();
+        Self { engine, source, connections: 64, filled: 0.62, ports: None }
+    }
+}
+
+/// One row.
+struct Row<'a> {
+    arguments: &'a ConnectArguments,
+    contestants: Vec<Contestant>,
+    /// Share of one source's ports that idle connections occupy.
+    filled: Option<f64>,
+}
+
+/// Both rows.
+pub(super) fn run(session: &mut Session, arguments: &ConnectArguments) -> Result<()> {
+    if !(0.0..0.95).contains(&arguments.filled) {
+        bail!("--filled is a share below 0.95");
+    }
+    let here = session.has("nginx", "connect") && namespace::usable(session, "connect");
+    if !here || !arguments.engine.usable(session, "connect")? {
+        return Ok(());
+    }
+    let mut contestants = CONTESTANTS.to_vec();
+    contestants.retain(|contestant| {
+        *contestant == Contestant::Wavetank || session.has(contestant.name(), "connect, as a peer")
+    });
+    if contestants.len() < 2 {
+        return Ok(());
+    }
+    let plenty = Row { arguments, contestants: contestants.clone(), filled: None };
+    plenty.run(session, "below 28k tuples", Goal::Work(1.15))?;
+    let filled = arguments.filled;
+    let row = Row { arguments, contestants, filled: Some(filled) };
+    row.run(session, &format!("one source {:.0} % used", filled * 100.0), Goal::Work(10.0))
+}
+
+impl Row<'_> {
+    fn run(&self, session: &mut Session, name: &str, goal: Goal) -> Result<()> {
+        println!(
+            "\nrow        new connection per request, {name}; each turn in a namespace of its own, against nginx"
+        );
+        for contestant in &self.contestants {
+            println!(
+                "{:<10} {}",
+                contestant.name(),
+                shown(&contestant.words(session, &self.work(session, *contestant)))
+            );
+        }
+        let contest = Contest {
+            number: format!("{}, new connection per request, {name}", self.arguments.engine.name()),
+            names: self.contestants.iter().map(|contestant| contestant.name()).collect(),
+            goal,
+        };
+        let mut lingering = vec![Lingering::default(); self.contestants.len()];
+        contest.run(session, |session, place| {
+            let (turn, left) =
+                namespace::inside(|namespace| self.turn(session, namespace, self.contestants[place]))?;
+            lingering[place].server += left.server;
+            lingering[place].client += left.client;
+            Ok(turn)
+        })?;
+        let closers = self.contestants.iter().zip(&lingering);
+        let closers: Vec<String> = closers.map(|(contestant, left)| closer(*contestant, *left)).collect();
+        println!("closed     first by the target, as TIME-WAIT shows: {}", closers.join(", "));
+        Ok(())
+    }
+
+    fn work(&self, session: &Session, contestant: Contestant) -> Work {
+        // A search takes milliseconds: as many requests would take minutes.
+        let counted = self.filled.is_none() || contestant == Contestant::Wavetank;
+        let requests = session.size.choose(REQUESTS, REQUESTS_SMOKE);
+        let seconds = if self.filled.is_some() { session.size.choose(3, 1) } else { 1 };
+        let few = session.size.choose(1_000, 200);
+        Work {
+            url: format!("http://{}/", address()),
+            connections: self.arguments.connections,
+            amount: Amount { seconds, requests: Some(if counted { requests } else { few }) },
+            fresh: true,
+            tls: None,
+            engine: self.arguments.engine,
+            source: Some(self.arguments.source.clone()),
+        }
+    }
+
+    fn turn(
+        &self,
+        session: &Session,
+        namespace: &Namespace,
+        contestant: Contestant,
+    ) -> Result<(Turn, Lingering)> {
+        // Ports in TIME-WAIT are used ports: how fast a host lets them go is not what is compared.
+        namespace.set("tcp_tw_reuse", "0")?;
+        let server = Server::nginx_at(session, address(), None)?;
+        let filled = self.filled.map(|share| self.fill(session, namespace, share)).transpose()?;
+        let before = server.count()?;
+        let work = self.work(session, contestant);
+        let called = contestant.call(session, &work, &[])?;
+        let seen = server.count_since(before)?;
+        let left = namespace.lingering(PORT)?;
+        drop(filled);
+        let turn = Turn {
+            done: called.claim.done,
+            cpu_us: called.used.cpu_us,
+            cycles: called.used.cycles,
+            peak_rss_bytes: called.used.peak_rss_bytes,
+            void: called.claim.doubt(seen, work.connections),
+        };
+        Ok((turn, left))
+    }
+
+    fn fill(&self, session: &Session, namespace: &Namespace, share: f64) -> Result<Filled> {
+        if let Some(ports) = self.arguments.ports.or(session.size.choose(None, Some(2_000))) {
+            let first = 32_768;
+            let last = first + ports.clamp(100, 28_232) - 1;
+            namespace.set("ip_local_port_range", &format!("{first} {last}"))?;
+        }
+        let (first, last) = namespace.port_range()?;
+        let wanted = (f64::from(last - first) + 1.0) * share;
+        raise_files(wanted as u64 + SPARE_FILES)?;
+        Filled::up_to(share, namespace, address())
+    }
+}
+
+fn address() -> SocketAddr {
+    SocketAddr::from(([127, 0, 0, 1], PORT))
+}
+
+/// Raises this process' soft limit of files.
+fn raise_files(wanted: u64) -> Result<()> {
+    let limit = getrlimit(Resource::Nofile);
+    if limit.maximum.is_some_and(|hard| hard < wanted) {
+        bail!("{wanted} files are needed, the hard limit is {:?}: give fewer --ports", limit.maximum);
+    }
+    if limit.current.is_some_and(|soft| soft < wanted) {
+        let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
+        setrlimit(Resource::Nofile, raised).context("setrlimit")?;
+    }
+    Ok(())
+}
+
+/// How often the target closed first.
+fn closer(contestant: Contestant, left: Lingering) -> String {
+    let all = left.server + left.client;
+    let share = if all == 0 { 0.0 } else { left.server as f64 / all as f64 };
+    format!("{} {:.0} % of {all}", contestant.name(), share * 100.0)
+}

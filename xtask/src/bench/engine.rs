@@ -1,0 +1,67 @@
+//! [`Engine`]: which of our drivers runs the sockets.
+
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result};
+use clap::ValueEnum;
+
+use super::Session;
+use super::server::Server;
+
+/// One of our drivers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Engine {
+    Uring,
+    Epoll,
+}
+
+impl Engine {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Uring => "uring",
+            Self::Epoll => "epoll",
+        }
+    }
+
+    /// Whether `run` and `serve` have it on this host; otherwise notes that `bench` is left out, with what they say.
+    pub(super) fn usable(self, session: &mut Session, bench: &str) -> Result<bool> {
+        if self == Self::Epoll {
+            return Ok(true);
+        }
+        let why = self.why_not(session)?;
+        if let Some(why) = &why {
+            session.skip(format!("bench {bench} --engine {}: {why}", self.name()));
+        }
+        Ok(why.is_none())
+    }
+
+    /// `io_uring` where both have it.
+    pub(super) fn best(session: &Session) -> Self {
+        if matches!(Self::Uring.why_not(session), Ok(None)) { Self::Uring } else { Self::Epoll }
+    }
+
+    fn why_not(self, session: &Session) -> Result<Option<String>> {
+        let server = match Server::wavetank(session, self) {
+            Ok(server) => server,
+            Err(error) => return Ok(Some(format!("{error:#}"))),
+        };
+        let mut command = Command::new(&session.wavetank);
+        command.args([
+            "run",
+            &server.url(),
+            "-c",
+            "1",
+            "-n",
+            "1",
+            "--threads",
+            "1",
+            "--no-archive",
+            "--quiet",
+        ]);
+        command.args(["--engine", self.name()]).stdin(Stdio::null());
+        let output = command.output().context("wavetank")?;
+        let said =
+            String::from_utf8_lossy(&output.stderr).trim().lines().next().unwrap_or_default().to_owned();
+        Ok((!output.status.success()).then_some(said))
+    }
+}

@@ -1,0 +1,113 @@
+//! [`Goal`]: what a ratio must be, and [`Score`]: what came of it.
+
+use std::fmt;
+
+/// What must hold of our cost per request beside the best peer's.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Goal {
+    /// Our cost ÷ the peer's, at most.
+    Cost(f64),
+    /// Our work per CPU second ÷ the peer's, at least.
+    Work(f64),
+    /// Only printed.
+    None,
+}
+
+impl Goal {
+    /// The ratio this goal speaks of.
+    pub(super) fn ratio(self, our_cost: f64, peer_cost: f64) -> f64 {
+        match self {
+            Self::Cost(_) => our_cost / peer_cost,
+            Self::Work(_) | Self::None => peer_cost / our_cost,
+        }
+    }
+
+    /// Whether `ratio` is good enough; nothing where nothing is asked.
+    pub(super) fn met(self, ratio: f64) -> Option<bool> {
+        match self {
+            Self::Cost(most) => Some(ratio <= most),
+            Self::Work(least) => Some(ratio >= least),
+            Self::None => None,
+        }
+    }
+
+    /// What the ratio is called.
+    pub(super) fn what(self) -> &'static str {
+        match self {
+            Self::Cost(_) => "CPU per request",
+            Self::Work(_) | Self::None => "requests per CPU second",
+        }
+    }
+}
+
+impl fmt::Display for Goal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cost(most) => write!(f, "≤ {most:.2} ×"),
+            Self::Work(least) => write!(f, "≥ {least:.2} ×"),
+            Self::None => write!(f, "none"),
+        }
+    }
+}
+
+/// How a number stands to its target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    Met,
+    Missed,
+    /// In a smoke run, or where nothing is asked.
+    NotJudged,
+    /// Nothing could be measured: every round is void, or a program failed.
+    Broken,
+}
+
+impl Standing {
+    /// Whether it makes the whole invocation fail.
+    pub(super) fn is_bad(self) -> bool {
+        matches!(self, Self::Missed | Self::Broken)
+    }
+
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Met => "met",
+            Self::Missed => "MISSED",
+            Self::NotJudged => "not judged",
+            Self::Broken => "BROKEN",
+        }
+    }
+}
+
+/// One number beside its target.
+#[derive(Clone, Debug)]
+pub(super) struct Score {
+    /// Which number.
+    pub(super) number: String,
+    pub(super) target: String,
+    pub(super) measured: String,
+    pub(super) standing: Standing,
+}
+
+impl Score {
+    /// The line of the summary.
+    pub(super) fn line(&self) -> String {
+        let Self { number, target, measured, standing } = self;
+        format!("{:<10} {number}: {measured}, target {target}", standing.word())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_goal_looks_at_its_own_ratio() {
+        let check = |goal: Goal, ours, peer, expected| {
+            assert_eq!(goal.met(goal.ratio(ours, peer)), expected, "{goal}");
+        };
+        check(Goal::Cost(0.6), 6.0, 10.0, Some(true));
+        check(Goal::Cost(0.6), 6.1, 10.0, Some(false));
+        check(Goal::Work(1.2), 10.0, 12.0, Some(true));
+        check(Goal::Work(1.2), 10.0, 11.0, Some(false));
+        check(Goal::None, 10.0, 11.0, None);
+    }
+}

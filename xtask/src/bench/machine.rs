@@ -1,0 +1,32 @@
+//! What machine this is: a number without it cannot be believed.
+
+use rustix::system::uname;
+
+use super::{Session, cpus};
+
+/// Runnable processes above which another's work is in the numbers.
+const LOAD_MAX: f64 = 0.5;
+
+/// Prints CPU, kernel, load average and who runs where; warns where others are at work.
+pub(super) fn tell(session: &Session) {
+    let cpus = session.cpus;
+    let load = load_average();
+    println!(
+        "{}, Linux {}, load average {}; generator on CPU {}, target on CPU {}, {} rounds, {}",
+        cpus::model(),
+        uname().release().to_string_lossy(),
+        load.map_or_else(|| "unknown".to_owned(), |load| format!("{load:.2}")),
+        cpus.generator,
+        cpus.target,
+        session.size.rounds(),
+        if session.perf { "cycles by perf stat" } else { "no cycles: perf stat cannot count them here" }
+    );
+    if load.is_some_and(|load| load > LOAD_MAX) {
+        println!("WARNING    others are at work on this machine: these numbers are theirs too");
+    }
+}
+
+/// Of the last minute.
+fn load_average() -> Option<f64> {
+    std::fs::read_to_string("/proc/loadavg").ok()?.split(' ').next()?.parse().ok()
+}

@@ -1,0 +1,146 @@
+//! `bench memory`: memory of ours per idle connection, as the growth between two numbers of connections.
+
+use std::net::SocketAddr;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+
+use super::contestant::{CIPHER, GROUP, shown};
+use super::namespace::{self, Namespace};
+use super::server::Server;
+use super::tls_target::{TlsTarget, make_certificate};
+use super::{Engine, Session, child, cpus, median, process};
+
+/// Most bytes of user memory per idle plain connection.
+const BYTES_MAX: f64 = 300.0;
+/// Milliseconds between two looks.
+const LOOK_MILLIS: i64 = 50;
+/// Longest a run may take: looks.
+const LOOKS_MAX: usize = 1_000;
+/// Where the target listens, in the run's own namespace; with TLS on the next port.
+const PORT: u16 = 8_080;
+
+/// `cargo xtask bench memory`.
+#[derive(Args)]
+pub(super) struct MemoryArguments {
+    /// Our driver, and that of `wavetank serve`, the target.
+    #[arg(long, default_value = "uring")]
+    engine: Engine,
+    /// The smaller number of connections [default: 1,000; 100 in a smoke run]
+    #[arg(long)]
+    few: Option<usize>,
+    /// The larger one [default: 100,000; 15,000 on epoll; 5,000 with TLS; 1,000 in a smoke run]
+    #[arg(long)]
+    many: Option<usize>,
+    /// TLS connections to nginx instead of plain ones; the number is told, not judged.
+    #[arg(long)]
+    tls: bool,
+}
+
+impl MemoryArguments {
+    /// As it stands among the numbers.
+    pub(super) fn of(engine: Engine, tls: bool) -> Self {
+        Self { engine, few: None, many: None, tls }
+    }
+
+    fn numbers(&self, session: &Session) -> (usize, usize) {
+        let most = match (self.tls, self.engine) {
+            (true, _) => 5_000,
+            (false, Engine::Uring) => 100_000,
+            (false, Engine::Epoll) => 15_000,
+        };
+        let few = self.few.unwrap_or(session.size.choose(1_000, 100));
+        (few, self.many.unwrap_or(session.size.choose(most, 1_000)))
+    }
+}
+
+/// Measures at both numbers, as often as there are rounds.
+pub(super) fn run(session: &mut Session, arguments: &MemoryArguments) -> Result<()> {
+    if !namespace::usable(session, "memory") || !arguments.engine.usable(session, "memory")? {
+        return Ok(());
+    }
+    if arguments.tls && !(session.has("nginx", "memory --tls") && session.has("openssl", "memory --tls")) {
+        return Ok(());
+    }
+    let (few, many) = arguments.numbers(session);
+    if few >= many {
+        bail!("--few must be less than --many");
+    }
+    println!("\nload       {}", shown(&words(session, arguments, many)));
+    println!("round    MB at {few:>6}  MB at {many:>6}   bytes per connection");
+    let mut growths = Vec::new();
+    // Memory does not waver as time does.
+    for round in 0..session.size.rounds().min(2) {
+        let at =
+            |connections| namespace::inside(|namespace| resident(session, namespace, arguments, connections));
+        let (low, high) = (at(few)?, at(many)?);
+        let growth = (high - low) / (many - few) as f64;
+        println!("{:<7}  {:>12.2}  {:>12.2}  {growth:>21.0}", round + 1, low / 1e6, high / 1e6);
+        growths.push(growth);
+    }
+    let growth = median(growths).context("no round")?;
+    let kind = if arguments.tls { "TLS" } else { "plain" };
+    session.score(
+        format!("user memory per idle {kind} connection, {few} to {many}, {}", arguments.engine.name()),
+        if arguments.tls { "none".to_owned() } else { format!("≤ {BYTES_MAX:.0} B") },
+        format!("{growth:.0} B"),
+        (!arguments.tls).then_some(growth <= BYTES_MAX),
+    );
+    Ok(())
+}
+
+/// A pool opened ahead of a load of next to nothing.
+fn words(session: &Session, arguments: &MemoryArguments, connections: usize) -> Vec<String> {
+    let (scheme, port, rate) =
+        if arguments.tls { ("https", PORT + 1, "1k/s") } else { ("http", PORT, "20k/s") };
+    let tls = format!(" --insecure --tls 1.3 --tls-groups {GROUP} --tls-ciphers {CIPHER}");
+    let line = format!(
+        "{} run {scheme}://127.0.0.1:{port}/ -c {connections} -r 1/s -d 2s --open-rate {rate} --threads 1 --engine {} \
+         --source 127.1.0.0/24 --no-archive --quiet --close rst{}",
+        session.wavetank.display(),
+        arguments.engine.name(),
+        if arguments.tls { tls.as_str() } else { "" }
+    );
+    line.split(' ').map(str::to_owned).collect()
+}
+
+/// Memory of its own that a process has while all its connections are open and idle, bytes.
+fn resident(
+    session: &Session,
+    namespace: &Namespace,
+    arguments: &MemoryArguments,
+    connections: usize,
+) -> Result<f64> {
+    let at = |port| SocketAddr::from(([127, 0, 0, 1], port));
+    let _server = if arguments.tls {
+        let (certificate, key) = make_certificate(session.folder.path())?;
+        let tls = TlsTarget { address: at(PORT + 1), certificate, key, tickets: false };
+        Server::nginx_at(session, at(PORT), Some(tls))?
+    } else {
+        Server::wavetank_at(session, arguments.engine, at(PORT), Some(connections + 1_000))?
+    };
+    let words = words(session, arguments, connections);
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut program = cpus::spawn_on(session.cpus.generator, &mut command)?;
+    let mut looks = Vec::new();
+    for _ in 0..LOOKS_MAX {
+        if child::ends_within(&program, LOOK_MILLIS)? {
+            break;
+        }
+        // Both ends of each connection live here.
+        if namespace.sockets()? >= 2 * connections as u64
+            && let Some(bytes) = process::anonymous_bytes(program.id())
+        {
+            looks.push(bytes as f64);
+        }
+    }
+    if !child::ends_within(&program, 0)? {
+        program.kill().context("kill")?;
+    }
+    let output = program.wait_with_output().context("wait")?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    median(looks)
+        .with_context(|| format!("{connections} connections were never open at once: {}", said.trim()))
+}

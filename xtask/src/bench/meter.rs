@@ -1,0 +1,131 @@
+//! [`Job`]: a program to run on the generator's CPU, and what that used.
+
+use std::fs::File;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+use super::{Session, cpus};
+use crate::ci;
+
+/// Seconds a program may take beyond what it was told.
+const GRACE_SECONDS: u32 = 20;
+
+/// A program to run and to measure.
+pub(super) struct Job<'a> {
+    pub(super) words: &'a [String],
+    /// Exit codes that are no error beside 0.
+    pub(super) fine: &'a [i32],
+    /// How long it should take.
+    pub(super) seconds: u32,
+    /// Whose cycles are counted meanwhile: these processes', or the program's own where there are none.
+    pub(super) cycles_of: &'a [u32],
+}
+
+/// What one program used and said.
+pub(super) struct Used {
+    /// User and system time together, µs.
+    pub(super) cpu_us: f64,
+    /// Cycles in user and kernel mode, where this machine counts them.
+    pub(super) cycles: Option<f64>,
+    /// Most memory it had at once.
+    pub(super) peak_rss_bytes: u64,
+    pub(super) stdout: String,
+    pub(super) stderr: String,
+}
+
+impl Job<'_> {
+    /// Runs it to its end on the generator's CPU.
+    pub(super) fn run(&self, session: &Session) -> Result<Used> {
+        let folder = session.folder.path();
+        let [usage, cycles, stdout, stderr] =
+            ["usage.json", "cycles.csv", "stdout.txt", "stderr.txt"].map(|name| folder.join(name));
+        let mut command = self.command(session, &usage, &cycles)?;
+        command.stdin(Stdio::null());
+        command.stdout(File::create(&stdout).context("stdout.txt")?);
+        command.stderr(File::create(&stderr).context("stderr.txt")?);
+        let status = cpus::spawn_on(session.cpus.generator, &mut command)?.wait().context("waiting")?;
+        let text = |file: &Path| {
+            let bytes = std::fs::read(file).unwrap_or_default();
+            String::from_utf8_lossy(&bytes).into_owned()
+        };
+        let (stdout, stderr) = (text(&stdout), text(&stderr));
+        let shown = super::contestant::shown(self.words);
+        let record = std::fs::read_to_string(&usage)
+            .with_context(|| format!("`{shown}`: no usage, {status}; it said: {stderr}"))?;
+        std::fs::remove_file(&usage).context("the usage file")?;
+        let record: Value = serde_json::from_str(&record).context("the usage file")?;
+        if record["in_time"] != true {
+            bail!("`{shown}` did not end within {} s", self.seconds + GRACE_SECONDS);
+        }
+        let exit = record["exit"].as_i64().and_then(|exit| i32::try_from(exit).ok());
+        if !exit.is_some_and(|exit| exit == 0 || self.fine.contains(&exit)) {
+            bail!("`{shown}` ended with {exit:?}: {}", first_lines(&stderr, &stdout));
+        }
+        Ok(Used {
+            cpu_us: record["cpu_us"].as_f64().context("cpu_us")?,
+            cycles: if session.perf { cycles_in(&text(&cycles)) } else { None },
+            peak_rss_bytes: record["peak_rss_bytes"].as_u64().context("peak_rss_bytes")?,
+            stdout,
+            stderr,
+        })
+    }
+
+    /// The helper with the program, under `perf stat` where that can be had.
+    fn command(&self, session: &Session, usage: &Path, cycles: &Path) -> Result<Command> {
+        let helper = std::env::current_exe().context("where this program lies")?;
+        let mut command = if session.perf {
+            let mut perf = Command::new("perf");
+            perf.args(["stat", "-x", ",", "-e", "cycles", "-o"]).arg(cycles);
+            if !self.cycles_of.is_empty() {
+                let ids: Vec<String> = self.cycles_of.iter().map(u32::to_string).collect();
+                perf.args(["-p", &ids.join(",")]);
+            }
+            perf.arg("--").arg(helper);
+            perf
+        } else {
+            Command::new(helper)
+        };
+        command.args(["child", "--usage"]).arg(usage);
+        command.args(["--seconds-max", &(self.seconds + GRACE_SECONDS).to_string(), "--"]).args(self.words);
+        Ok(command)
+    }
+}
+
+/// Whether `perf stat` counts cycles here: it may be missing, forbidden, or the machine virtual without counters.
+pub(super) fn counts_cycles() -> bool {
+    if ci::find_program("perf").is_none() {
+        return false;
+    }
+    let output = Command::new("perf").args(["stat", "-x", ",", "-e", "cycles", "true"]).output();
+    output.is_ok_and(|output| cycles_in(&String::from_utf8_lossy(&output.stderr)).is_some())
+}
+
+/// The first field of the line whose third is `cycles` (`cycles:u` where the kernel's may not be counted).
+fn cycles_in(csv: &str) -> Option<f64> {
+    let line =
+        csv.lines().find(|line| line.split(',').nth(2).is_some_and(|name| name.starts_with("cycles")))?;
+    line.split(',').next()?.parse().ok()
+}
+
+/// Enough of what a program said to see what was wrong.
+fn first_lines(stderr: &str, stdout: &str) -> String {
+    let said = if stderr.trim().is_empty() { stdout } else { stderr };
+    said.trim().lines().take(4).collect::<Vec<_>>().join(" | ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cycles_are_read() {
+        let text = "# started on Sun\n\n690882746,,cycles,178668675,100.00,,\n1,,instructions,2,100.00,,\n";
+        assert_eq!(cycles_in(text), Some(690_882_746.0));
+        assert_eq!(cycles_in("12,,cycles:u,3,100.00,,\n"), Some(12.0));
+        assert_eq!(cycles_in("<not supported>,,cycles,0,100.00,,\n"), None);
+        assert_eq!(cycles_in(""), None);
+    }
+}

@@ -1,0 +1,124 @@
+//! [`Namespace`]: a network of one's own, where ports may be few and nobody else's connections linger.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, anyhow, bail};
+use nix::sched::{CloneFlags, unshare};
+
+use super::Session;
+use crate::ci;
+
+/// Proof that the calling thread is in a network namespace that was made for it, and where to look at that.
+pub(super) struct Namespace {
+    /// Settings of the namespace of whoever opens them.
+    settings: &'static Path,
+    /// Its state.
+    state: &'static Path,
+}
+
+/// How many sockets linger, by which end closed first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Lingering {
+    pub(super) server: usize,
+    pub(super) client: usize,
+}
+
+/// Does `work` in a fresh namespace with nothing but loopback. What it starts lives there too; the namespace ends with
+/// the last process in it.
+pub(super) fn inside<T: Send>(work: impl FnOnce(&Namespace) -> Result<T> + Send) -> Result<T> {
+    let thread = || {
+        // Only this thread moves; the process stays where it is.
+        unshare(CloneFlags::CLONE_NEWNET).context("a network namespace needs root")?;
+        let ip = ci::find_program("ip").context("ip is not installed")?;
+        let mut command = Command::new(ip);
+        let status = command.args(["link", "set", "lo", "up"]).stdin(Stdio::null()).status().context("ip")?;
+        if !status.success() {
+            bail!("`ip link set lo up` ended with {status}");
+        }
+        work(&Namespace {
+            settings: Path::new("/proc/sys/net/ipv4"),
+            state: Path::new("/proc/thread-self/net"),
+        })
+    };
+    std::thread::scope(|scope| scope.spawn(thread).join().map_err(|_| anyhow!("a bench panicked"))?)
+}
+
+/// Whether namespaces can be made here; otherwise notes that `bench` is left out.
+pub(super) fn usable(session: &mut Session, bench: &str) -> bool {
+    let made = inside(|_| Ok(()));
+    if let Err(error) = &made {
+        session.skip(format!("bench {bench}: {error:#}"));
+    }
+    made.is_ok()
+}
+
+impl Namespace {
+    /// Writes `/proc/sys/net/ipv4/NAME`, which holds for this namespace only.
+    pub(super) fn set(&self, name: &str, value: &str) -> Result<()> {
+        std::fs::write(self.settings.join(name), value).with_context(|| format!("{name} = {value}"))
+    }
+
+    /// The first and last port the kernel gives to connections.
+    pub(super) fn port_range(&self) -> Result<(u16, u16)> {
+        let text = std::fs::read_to_string(self.settings.join("ip_local_port_range")).context("ports")?;
+        let mut ports = text.split_whitespace().filter_map(|port| port.parse().ok());
+        ports.next().zip(ports.next()).with_context(|| format!("ip_local_port_range: {text}"))
+    }
+
+    /// TCP sockets in use, both ends of a connection within the namespace counted.
+    pub(super) fn sockets(&self) -> Result<u64> {
+        let text = std::fs::read_to_string(self.state.join("sockstat")).context("sockstat")?;
+        sockets_in(&text).with_context(|| format!("sockstat: {text}"))
+    }
+
+    /// Sockets in TIME-WAIT of connections to `port`: they stay with the end that closed first.
+    pub(super) fn lingering(&self, port: u16) -> Result<Lingering> {
+        let tcp = std::fs::read_to_string(self.state.join("tcp")).context("tcp")?;
+        Ok(lingering_in(&tcp, port))
+    }
+}
+
+/// `inuse` of the line `TCP: inuse 1 orphan 0 …`.
+fn sockets_in(sockstat: &str) -> Option<u64> {
+    let line = sockstat.lines().find_map(|line| line.strip_prefix("TCP: inuse "))?;
+    line.split(' ').next()?.parse().ok()
+}
+
+/// State 06 in the fourth column; local and remote address, as `0100007F:1F90`, in the second and third.
+fn lingering_in(tcp: &str, port: u16) -> Lingering {
+    let mut found = Lingering::default();
+    let port = format!(":{port:04X}");
+    for line in tcp.lines() {
+        let fields: Vec<&str> = line.split_whitespace().take(4).collect();
+        if let [_, local, remote, "06"] = fields[..] {
+            found.server += usize::from(local.ends_with(&port));
+            found.client += usize::from(remote.ends_with(&port));
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sockets_are_counted() {
+        let text = "sockets: used 32\nTCP: inuse 17 orphan 0 tw 3 alloc 1 mem 447\nUDP: inuse 0 mem 0\n";
+        assert_eq!(sockets_in(text), Some(17));
+        assert_eq!(sockets_in("sockets: used 32\n"), None);
+    }
+
+    #[test]
+    fn lingering_sockets_tell_who_closed() {
+        let text = "  sl  local_address rem_address   st tx_queue rx_queue\n\
+                    \x20  0: 0100007F:1F90 00000000:0000 0A 00000000:00000000\n\
+                    \x20  1: 0100007F:1F90 0100007F:8000 06 00000000:00000000\n\
+                    \x20  2: 0100007F:1F90 0100007F:8002 06 00000000:00000000\n\
+                    \x20  3: 0100007F:8004 0100007F:1F90 06 00000000:00000000\n\
+                    \x20  4: 0100007F:8006 0100007F:1F90 01 00000000:00000000\n";
+        assert_eq!(lingering_in(text, 8_080), Lingering { server: 2, client: 1 });
+        assert_eq!(lingering_in(text, 81), Lingering::default());
+    }
+}

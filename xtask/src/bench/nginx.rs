@@ -1,0 +1,85 @@
+//! The configuration of nginx as a target: one worker, everything from memory, nothing logged but what a row asks for.
+
+use std::fmt::Write as _;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use super::contestant::{CIPHER, GROUP};
+use super::tls_target::TlsTarget;
+
+/// What `wavetank serve` answers on `/`, so that both targets send bodies of one size.
+const BODY: &str = "Wavetank OK\\n";
+
+/// The file. `files_max`: how many files the worker may open.
+pub(super) fn configuration(
+    folder: &Path,
+    address: SocketAddr,
+    tls: Option<&TlsTarget>,
+    files_max: u64,
+) -> String {
+    let place = folder.display();
+    let mut text = format!(
+        "daemon off;\nworker_processes 1;\nworker_rlimit_nofile {files_max};\npid {place}/nginx.pid;\n\
+         error_log {place}/error.log;\nevents {{ worker_connections {files_max}; }}\nhttp {{\n"
+    );
+    for name in ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"] {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "  {name}_temp_path {place}/{name};");
+    }
+    text.push_str(
+        "  access_log off;\n  default_type text/plain;\n  keepalive_requests 1000000000;\n  keepalive_timeout 3600s;\n  \
+         client_header_timeout 3600s;\n  log_format resumed '$ssl_session_reused';\n",
+    );
+    let _ = write!(text, "  server {{\n    listen {address} backlog=16384;\n{}  }}\n", locations());
+    if let Some(tls) = tls {
+        text.push_str(&tls_server(folder, tls));
+    }
+    text.push_str("}\n");
+    text
+}
+
+/// Where a line is written for each connection that resumed a session, at its first request.
+pub(super) fn resumed_log(folder: &Path) -> PathBuf {
+    folder.join("resumed.log")
+}
+
+fn locations() -> String {
+    format!("    location / {{ return 200 \"{BODY}\"; }}\n    location = /count {{ stub_status; }}\n")
+}
+
+fn tls_server(folder: &Path, tls: &TlsTarget) -> String {
+    let (certificate, key) = (tls.certificate.display(), tls.key.display());
+    let tickets = if tls.tickets { "on" } else { "off" };
+    format!(
+        "  map $ssl_session_reused$connection_requests $is_resumed {{ default 0; r1 1; }}\n\
+         \x20 server {{\n    listen {} ssl backlog=16384;\n    ssl_certificate {certificate};\n    \
+         ssl_certificate_key {key};\n    ssl_protocols TLSv1.3;\n    ssl_ecdh_curve {GROUP};\n    \
+         ssl_conf_command Ciphersuites {CIPHER};\n    ssl_session_cache off;\n    ssl_session_tickets {tickets};\n    \
+         location / {{\n      access_log {} resumed if=$is_resumed;\n      return 200 \"{BODY}\";\n    }}\n  }}\n",
+        tls.address,
+        resumed_log(folder).display()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_configuration_has_balanced_braces_and_the_addresses() {
+        let address = |port| SocketAddr::from(([127, 0, 0, 1], port));
+        let tls = TlsTarget {
+            address: address(444),
+            certificate: PathBuf::from("/c.pem"),
+            key: PathBuf::from("/k.pem"),
+            tickets: false,
+        };
+        for tls in [None, Some(&tls)] {
+            let text = configuration(Path::new("/somewhere"), address(81), tls, 500);
+            assert_eq!(text.matches('{').count(), text.matches('}').count());
+            assert!(text.contains("listen 127.0.0.1:81 ") && text.contains("worker_processes 1;"));
+            assert_eq!(text.contains("listen 127.0.0.1:444 ssl"), tls.is_some());
+            assert_eq!(text.contains("ssl_session_tickets off;"), tls.is_some());
+        }
+    }
+}

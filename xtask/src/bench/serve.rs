@@ -1,0 +1,69 @@
+//! `bench serve`: requests per CPU second of the target, wrk driving both servers.
+
+use anyhow::Result;
+use clap::Args;
+
+use super::contest::{Contest, Turn};
+use super::contestant::{Amount, Contestant, Work, shown};
+use super::goal::Goal;
+use super::server::Server;
+use super::{Engine, Session, process};
+
+/// Connections that wrk drives.
+const CONNECTIONS: usize = 64;
+
+/// `cargo xtask bench serve`.
+#[derive(Args)]
+pub(super) struct ServeArguments {
+    /// Driver of `wavetank serve`.
+    #[arg(long, default_value = "uring")]
+    pub(super) engine: Engine,
+}
+
+/// Compares the two servers, which both stay up and answer with bodies of one size.
+pub(super) fn run(session: &mut Session, arguments: &ServeArguments) -> Result<()> {
+    let here = session.has("wrk", "serve") && session.has("nginx", "serve");
+    if !here || !arguments.engine.usable(session, "serve")? {
+        return Ok(());
+    }
+    let servers = [Server::wavetank(session, arguments.engine)?, Server::nginx(session)?];
+    let work = |server: &Server| Work {
+        url: server.url(),
+        connections: CONNECTIONS,
+        amount: Amount { seconds: session.size.seconds(), requests: None },
+        fresh: false,
+        tls: None,
+        engine: arguments.engine,
+        source: None,
+    };
+    let works = [work(&servers[0]), work(&servers[1])];
+    for (server, work) in servers.iter().zip(&works) {
+        println!("\ntarget     {}", server.command);
+        println!("wrk        {}", shown(&Contestant::Wrk.words(session, work)));
+    }
+    let contest = Contest {
+        number: format!("of serve on {}, wrk driving", arguments.engine.name()),
+        names: vec!["serve", "nginx"],
+        // Only io_uring is asked for; on epoll the number is told.
+        goal: if arguments.engine == Engine::Uring { Goal::Work(1.5) } else { Goal::None },
+    };
+    contest.run(session, |session, place| turn(session, &servers[place], &works[place]))?;
+    Ok(())
+}
+
+/// What the server used while wrk drove it.
+fn turn(session: &Session, server: &Server, work: &Work) -> Result<Turn> {
+    let processes = server.processes();
+    let before = server.count()?;
+    let cpu_before = process::cpu_us(&processes);
+    let called = Contestant::Wrk.call(session, work, &processes)?;
+    let cpu_us = process::cpu_us(&processes) - cpu_before;
+    let seen = server.count_since(before)?;
+    Ok(Turn {
+        done: called.claim.done,
+        cpu_us,
+        cycles: called.used.cycles,
+        peak_rss_bytes: 0,
+        void: called.claim.doubt(seen, work.connections),
+    })
+}
