@@ -8,16 +8,17 @@ use anyhow::{Context, Result, bail};
 use super::Ci;
 
 /// A program that tests or benches call, and Debian's package that brings it.
-const NEEDED: [(&str, &str); 9] = [
-    ("ab", "apache2-utils"),  // a foreign client against `wavetank serve`
-    ("curl", "curl"),         // a foreign client against `wavetank serve`
-    ("ip", "iproute2"),       // addresses and namespaces for tests
-    ("nginx", "nginx-light"), // the foreign server of the benches and tests
-    ("openssl", "openssl"),   // a foreign peer on both sides of TLS
-    ("ps", "procps"),         // looking at processes in tests
-    ("strace", "strace"),     // counting system calls on the load path
-    ("tcpdump", "tcpdump"),   // nothing is sent before a refusal
-    ("wrk", "wrk"),           // the peer of the benches
+const NEEDED: [(&str, &str); 10] = [
+    ("ab", "apache2-utils"),      // a foreign client, and a peer of the benches
+    ("curl", "curl"),             // a foreign client against `wavetank serve`
+    ("h2load", "nghttp2-client"), // a peer of the benches
+    ("ip", "iproute2"),           // addresses and namespaces for tests
+    ("nginx", "nginx-light"),     // the foreign server of the benches and tests
+    ("openssl", "openssl"),       // certificates, and a foreign peer on both sides of TLS
+    ("ps", "procps"),             // looking at processes in tests
+    ("strace", "strace"),         // counting system calls on the load path
+    ("tcpdump", "tcpdump"),       // nothing is sent before a refusal
+    ("wrk", "wrk"),               // the peer of the benches
 ];
 
 /// Installs what is missing when this is root on a machine with apt; otherwise says how, and notes the skip.
