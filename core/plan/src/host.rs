@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use crate::Ports;
+use crate::{Ports, SocketFacts};
 
 /// Facts about the host that sends the load, gathered by the caller before resolving.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +13,8 @@ pub struct HostFacts {
     pub memory_available_bytes: u64,
     /// Files this process may open: the hard limit, to which the soft one is raised.
     pub files_max: u64,
+    /// What the kernel lets this process do with sockets.
+    pub sockets: SocketFacts,
     /// First and last port the kernel picks from for outgoing connections.
     pub port_range: (u16, u16),
     /// Ports that we may bind for outgoing connections: those of `port_range` that are neither reserved nor

@@ -10,6 +10,7 @@ mod condition;
 mod connect_to;
 pub mod constants;
 mod error;
+mod file_budget;
 pub mod guard;
 mod host;
 mod nanos;
@@ -22,6 +23,7 @@ pub mod quantity;
 mod rate;
 pub mod redact;
 pub mod resolve;
+mod socket_facts;
 mod sources;
 mod status_set;
 mod suggest;
@@ -36,18 +38,20 @@ pub use allow_target::AllowTarget;
 pub use condition::{Condition, ERROR_CLASSES, Op, Part, RequestCount, Subject, Value};
 pub use connect_to::ConnectTo;
 pub use error::{ExitCode, UserError};
+pub use file_budget::{FileBudget, Holding};
 pub use guard::Guard;
 pub use host::HostFacts;
 pub use nanos::Nanos;
 pub use network::Network;
 pub use options::{DnsUse, IpFamily, RunOptions, SecretText};
 pub use plan::{
-    Arrivals, Close, ConnectionUse, EngineChoice, HttpPlan, HttpVersion, Key, Load, MaxOpenBy, Phase, Plan,
-    RequestPlan, Scenario, SourceOrder, SourceRange, SourcesPlan, StatusSet, Step, Target,
+    Arrivals, Close, ConnectionUse, EngineChoice, FileTables, HttpPlan, HttpVersion, Key, Load, MaxOpenBy,
+    Phase, Plan, RequestPlan, Scenario, SourceOrder, SourceRange, SourcesPlan, StatusSet, Step, Target,
 };
 pub use ports::Ports;
 pub use rate::Rate;
 pub use resolve::{Resolved, resolve};
+pub use socket_facts::{Missing, NR_OPEN_DEFAULT, SocketFacts};
 pub use sources::parse_sources;
 pub use suggest::did_you_mean;
 pub use target_url::TargetUrl;

@@ -28,6 +28,8 @@ pub struct Plan {
     pub threads: u32,
     /// Which driver to use.
     pub engine: EngineChoice,
+    /// Whose table of files each load thread fills.
+    pub files: FileTables,
     /// Connections opened per second ahead of a phase.
     pub open_rate: Rate,
     /// Hard bound on everything after the last phase.
@@ -292,6 +294,20 @@ pub enum EngineChoice {
     Auto,
     /// epoll.
     Epoll,
+    /// io\_uring.
+    Uring,
+}
+
+/// Whose table of files a load thread fills. A process may have `RLIMIT_NOFILE` files in one table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FileTables {
+    /// One for all threads of the process.
+    #[default]
+    Shared,
+    /// Each thread has its own, by `unshare(CLONE_FILES)`.
+    PerThread,
+    /// Each thread has its own because it works as a process, where a container forbids the former.
+    PerProcess,
 }
 
 /// What a request is counted under, fixed at its intended instant.

@@ -4,8 +4,8 @@ use std::net::{IpAddr, SocketAddr};
 
 use wavetank_plan::{
     Close, Condition, ConnectTo, ConnectionUse, HostFacts, HttpVersion, IpFamily, Load, MaxOpenBy, Nanos,
-    Plan, Rate, Resolved, RunOptions, SecretText, SourceRange, SourcesPlan, StatusSet, TargetUrl,
-    implicit_thresholds, resolve,
+    Plan, Rate, Resolved, RunOptions, SecretText, SocketFacts, SourceRange, SourcesPlan, StatusSet,
+    TargetUrl, implicit_thresholds, resolve,
 };
 
 /// Eight CPUs, 16 GB, a million files, a /28 of addresses.
@@ -14,6 +14,7 @@ fn host() -> HostFacts {
         cpus: (0..8).collect(),
         memory_available_bytes: 16 << 30,
         files_max: 1 << 20,
+        sockets: SocketFacts::plain(),
         port_range: (32_768, 60_999),
         ports: wavetank_plan::Ports::range(32_768, 60_999),
         addresses: (1..15).map(|last| IpAddr::from([10, 0, 8, last])).collect(),

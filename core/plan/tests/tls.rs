@@ -4,8 +4,8 @@ use std::net::{IpAddr, SocketAddr};
 
 use wavetank_plan::pem::{self, PemFault};
 use wavetank_plan::{
-    HostFacts, PemFile, Plan, Resolved, RunOptions, SourcesPlan, TargetUrl, TlsOptions, TlsResume,
-    TlsVersions, UserError, resolve,
+    HostFacts, PemFile, Plan, Resolved, RunOptions, SocketFacts, SourcesPlan, TargetUrl, TlsOptions,
+    TlsResume, TlsVersions, UserError, resolve,
 };
 
 /// Sections whose content nobody looks at here: only the frame of a PEM is this crate's.
@@ -29,6 +29,7 @@ fn on(url: &str, options: &RunOptions) -> Result<Resolved, UserError> {
         cpus: vec![0, 1],
         memory_available_bytes: 16 << 30,
         files_max: 1 << 20,
+        sockets: SocketFacts::plain(),
         port_range: (32_768, 60_999),
         ports: wavetank_plan::Ports::range(32_768, 60_999),
         addresses: vec![IpAddr::from([127, 0, 0, 1])],

@@ -23,6 +23,9 @@ pub struct EnvironmentDoc {
     pub probe: Option<Probe>,
     /// Driver in use: `uring` or `epoll`.
     pub engine: String,
+    /// Why it is not the best there is, and what to do about it; absent where it is, or was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine_why: Option<String>,
     /// The host.
     pub host: HostDoc,
 }

@@ -28,7 +28,7 @@ pub use event_line::{EventLine, PHASE_ENDED};
 pub use interval_line::IntervalLine;
 pub use judgement::{Blame, Finding, Status, Threshold, VerdictDoc};
 pub use number::Number;
-pub use plan_doc::PlanDoc;
+pub use plan_doc::{PlanDoc, engine_name};
 pub use run_parts::{
     Bytes, ConnectionMemory, Connections, Generator, LoadDoc, PhaseDoc, Probe, RateDoc, Requests, Sessions,
     Setup, StepDoc, TlsDoc, Warmup, Wire,

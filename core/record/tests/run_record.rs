@@ -232,6 +232,7 @@ fn the_small_documents_are_as_described() {
         load: record().load,
         probe: Some(probe()),
         engine: "epoll".to_owned(),
+        engine_why: Some("io_uring_setup EPERM: sysctl kernel.io_uring_disabled=0".to_owned()),
         host: HostDoc {
             hostname: "load01".to_owned(),
             cpus: vec![0, 1],

@@ -6,8 +6,8 @@ use wavetank_measure::{
     TargetSeries, ThreadHealth, ThresholdResult, Totals, Wire,
 };
 use wavetank_plan::{
-    Arrivals, Close, Condition, ConnectionUse, EngineChoice, ExitCode, HttpPlan, HttpVersion, Key, Load,
-    MaxOpenBy, Nanos, Phase, Plan, Rate, RequestPlan, Scenario, StatusSet, Step, Target,
+    Arrivals, Close, Condition, ConnectionUse, EngineChoice, ExitCode, FileTables, HttpPlan, HttpVersion,
+    Key, Load, MaxOpenBy, Nanos, Phase, Plan, Rate, RequestPlan, Scenario, StatusSet, Step, Target,
 };
 use wavetank_record::{EnvironmentDoc, EventLine, Number, Requests, RunRecord, Setup};
 use wavetank_report::{Composition, compose, load_doc};
@@ -63,6 +63,7 @@ fn plan(load: Load) -> Plan {
         phases: vec![phase("warmup", true, -2, 2), phase("main", false, 0, 4)],
         threads: 2,
         engine: EngineChoice::Epoll,
+        files: FileTables::Shared,
         open_rate: Rate::per_second(5_000),
         drain: Nanos::from_secs(60),
         late_tolerance: Nanos::from_millis(1),

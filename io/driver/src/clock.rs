@@ -2,6 +2,9 @@
 
 use wavetank_plan::Nanos;
 
+/// The kernel's clock that every [`Clock`] reads, for timers that go by it.
+pub(crate) const TIME_LINE: libc::clockid_t = libc::CLOCK_MONOTONIC;
+
 /// Monotonic time as an offset from a zero that all threads of a run share.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
@@ -37,7 +40,7 @@ impl Clock {
 fn monotonic() -> i64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `now` is a valid timespec to write to; CLOCK_MONOTONIC always exists, so the call cannot fail.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
+    unsafe { libc::clock_gettime(TIME_LINE, &raw mut now) };
     now.tv_sec * 1_000_000_000 + now.tv_nsec
 }
 

@@ -4,6 +4,7 @@
 //! socket is drained (epoll(7)), so most answers cost one receive and no further call.
 
 mod accepting;
+mod waiting;
 
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -15,7 +16,8 @@ use crate::driver::{ConnId, Dial, Driver, Ended, Event, ListenerId, Sent, Setup}
 use crate::sockets::Sockets;
 use crate::token::{Operation, Token};
 use crate::unsent::SEND_BYTES_MAX;
-use crate::{Clock, Errno, Waker, socket};
+use crate::{Clock, Errno, Feature, Waker, socket};
+use waiting::Timer;
 
 /// Events fetched by one wait.
 const EVENTS_MAX: usize = 256;
@@ -34,6 +36,8 @@ pub struct Epoll {
     resume_at: Nanos,
     waker: Waker,
     ready: Vec<libc::epoll_event>,
+    /// Where the kernel cannot wait to the microsecond by itself.
+    timer: Option<Timer>,
     /// Next entry of `ready` to handle.
     at: usize,
     /// Connections whose last receive filled the buffer, or which take more than one send hands over: they go
@@ -53,13 +57,14 @@ impl Driver for Epoll {
         // SAFETY: `fd` was just returned by the kernel and is owned by nobody else.
         let fd = unsafe { OwnedFd::from_raw_fd(fd) };
         let waker = Waker::new()?;
-        let driver = Self {
+        let mut driver = Self {
             fd,
             clock: setup.clock,
             sockets: Sockets::default(),
             listeners: Vec::new(),
             waker,
             ready: Vec::with_capacity(EVENTS_MAX),
+            timer: None,
             at: 0,
             unfinished: Vec::new(),
             paused: Vec::new(),
@@ -71,6 +76,9 @@ impl Driver for Epoll {
         };
         let token = Token::new(Operation::Wake, ConnId { slot: 0, generation: 0 });
         driver.watch(driver.waker.fd(), libc::EPOLLIN as u32, token)?;
+        if !setup.features.has(Feature::EpollPwait2) {
+            driver.add_timer()?;
+        }
         Ok(driver)
     }
 
@@ -143,26 +151,8 @@ impl Driver for Epoll {
             self.resume_accepting()?;
         }
         let until = if self.unfinished.is_empty() { until.min(self.resume_at) } else { now };
-        let left = until.since(now);
-        let timeout =
-            libc::timespec { tv_sec: (left / 1_000_000_000) as i64, tv_nsec: (left % 1_000_000_000) as i64 };
-        // Not the C library's wrapper: that is a point of cancellation, which costs time.
-        // SAFETY: `ready` has room for EVENTS_MAX events; `timeout` outlives the call; no signal mask.
-        let result = unsafe {
-            libc::syscall(
-                libc::SYS_epoll_pwait2,
-                self.fd.as_raw_fd(),
-                self.ready.as_mut_ptr(),
-                EVENTS_MAX,
-                &raw const timeout,
-                std::ptr::null::<libc::sigset_t>(),
-                0_usize,
-            )
-        };
-        match Errno::check(result as i32) {
-            Ok(count) => {
-                // SAFETY: the kernel initialised exactly `count` events, at most EVENTS_MAX.
-                unsafe { self.ready.set_len(count as usize) };
+        match self.wait_kernel(now, until) {
+            Ok(()) => {
                 self.ready.append(&mut self.unfinished);
                 Ok(!self.ready.is_empty())
             }
@@ -182,6 +172,7 @@ impl Driver for Epoll {
                     self.at += 1;
                     Some(Event::Woken)
                 }
+                // A timer is taken out of what is ready by the wait, the rest is another driver's.
                 _ => unreachable!("only tokens made here are registered"),
             };
             if event.is_some() {

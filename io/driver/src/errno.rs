@@ -34,6 +34,8 @@ impl Errno {
             libc::EPERM => "EPERM",
             libc::ENOBUFS => "ENOBUFS",
             libc::ENOMEM => "ENOMEM",
+            libc::EINVAL => "EINVAL",
+            libc::ENOSYS => "ENOSYS",
             _ => return None,
         })
     }

@@ -11,15 +11,18 @@ pub enum Feature {
     Unshare,
     /// `epoll_pwait2` (5.11): waiting to the nanosecond.
     EpollPwait2,
+    /// A process on the same memory with a table of files of its own: `clone(CLONE_VM)`.
+    OwnProcess,
 }
 
 impl Feature {
     /// All of them, with the word that masks each.
-    pub const ALL: [(Self, &'static str); 4] = [
+    pub const ALL: [(Self, &'static str); 5] = [
         (Self::Uring, "uring"),
         (Self::BindOp, "bind_op"),
         (Self::Unshare, "unshare"),
         (Self::EpollPwait2, "epoll_pwait2"),
+        (Self::OwnProcess, "own_process"),
     ];
 }
 
@@ -42,5 +45,36 @@ impl Features {
     #[must_use]
     pub const fn without(self, feature: Feature) -> Self {
         Self(self.0 & !(1 << feature as u32))
+    }
+
+    /// All but those a mask names: words of [`Feature::ALL`] joined by commas. Fails with the first word that
+    /// is none of them.
+    pub fn masked(words: &str) -> Result<Self, &str> {
+        let mut words = words.split(',').map(str::trim).filter(|word| !word.is_empty());
+        words.try_fold(Self::all(), |left, word| {
+            let known = Feature::ALL.iter().find(|(_, name)| *name == word);
+            known.map(|&(feature, _)| left.without(feature)).ok_or(word)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(words: &str, masked: &[Feature]) {
+        let left = Features::masked(words).expect("known words");
+        for (feature, _) in Feature::ALL {
+            assert_eq!(left.has(feature), !masked.contains(&feature), "{words}: {feature:?}");
+        }
+    }
+
+    #[test]
+    fn masks_take_away_what_they_name() {
+        check("", &[]);
+        check("uring", &[Feature::Uring]);
+        check(" unshare , own_process,", &[Feature::Unshare, Feature::OwnProcess]);
+        check("uring,bind_op,unshare,epoll_pwait2,own_process", &Feature::ALL.map(|(feature, _)| feature));
+        assert_eq!(Features::masked("uring,urine,x"), Err("urine"));
     }
 }

@@ -41,11 +41,13 @@ pub(crate) enum Operation {
     Aside = 14,
     /// What was kept has been sent: the driver's own note to itself.
     Flushed = 15,
+    /// The time waited for has come, where the wait itself cannot end to the microsecond.
+    Timer = 16,
 }
 
 impl Operation {
     /// All, by their numbers less one.
-    const ALL: [Self; 15] = [
+    const ALL: [Self; 16] = [
         Self::Connection,
         Self::Listener,
         Self::Wake,
@@ -61,6 +63,7 @@ impl Operation {
         Self::ShutDown,
         Self::Aside,
         Self::Flushed,
+        Self::Timer,
     ];
 }
 

@@ -1,7 +1,14 @@
 //! [`Waker`]: ends another thread's wait.
 
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::io::{IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::sync::Arc;
+
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
+    SendFlags, recvmsg, sendmsg,
+};
 
 use crate::Errno;
 
@@ -15,6 +22,32 @@ impl Waker {
         let fd = Errno::check(unsafe { libc::eventfd(0, libc::EFD_NONBLOCK | libc::EFD_CLOEXEC) })?;
         // SAFETY: `fd` was just returned by the kernel and is owned by nobody else.
         Ok(Self(Arc::new(unsafe { OwnedFd::from_raw_fd(fd) })))
+    }
+
+    /// Send it through `post` to a thread with another table of files.
+    pub(crate) fn send(&self, post: &OwnedFd) -> Result<(), Errno> {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut message = SendAncillaryBuffer::new(&mut space);
+        let files = [self.0.as_fd()];
+        message.push(SendAncillaryMessage::ScmRights(&files));
+        sendmsg(post, &[IoSlice::new(b"w")], &mut message, SendFlags::empty())
+            .map(drop)
+            .map_err(|errno| Errno(errno.raw_os_error()))
+    }
+
+    /// What was sent into the other end of `post`.
+    pub(crate) fn receive(post: &OwnedFd) -> Result<Self, Errno> {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut message = RecvAncillaryBuffer::new(&mut space);
+        let mut byte = [0_u8];
+        recvmsg(post, &mut [IoSliceMut::new(&mut byte)], &mut message, RecvFlags::CMSG_CLOEXEC)
+            .map_err(|errno| Errno(errno.raw_os_error()))?;
+        let files = message.drain().find_map(|message| match message {
+            RecvAncillaryMessage::ScmRights(mut files) => files.next(),
+            _ => None,
+        });
+        // The kernel drops what does not fit into our table.
+        files.map(|file| Self(Arc::new(file))).ok_or(Errno(libc::EMFILE))
     }
 
     pub(crate) fn fd(&self) -> &OwnedFd {

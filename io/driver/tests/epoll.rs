@@ -1,5 +1,18 @@
-//! The epoll driver does what every driver must.
+//! The epoll driver does what every driver must, with all that newer kernels have and without.
 
+#[path = "epoll_parts/masked.rs"]
+mod masked;
 mod suite;
 
-driver_suite!(wavetank_driver::Epoll);
+mod with_all {
+    crate::driver_suite!(wavetank_driver::Epoll);
+}
+
+/// What a kernel before 5.11 leaves of it.
+mod without_epoll_pwait2 {
+    use wavetank_driver::{Epoll, Feature};
+
+    use crate::masked::Masked;
+
+    crate::driver_suite!(super::Masked<super::Epoll, { super::Feature::EpollPwait2 as usize }>);
+}

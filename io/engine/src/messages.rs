@@ -43,8 +43,8 @@ pub enum Message {
     Drained(u16, Nanos),
     /// Thread number: it has ended; its last interval was sent before.
     Finished(u16),
-    /// Thread number: its driver failed; nothing more comes from it.
-    Failed(u16, Errno),
+    /// Thread number: its driver or its process failed, as the words say; nothing more comes from it.
+    Failed(u16, String),
 }
 
 /// One interval of one thread, with what does not add up.

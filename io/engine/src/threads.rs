@@ -5,9 +5,12 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use wavetank_driver::{Clock, Driver, Epoll, Errno, Setup, Tls, TlsClient, Waker, fine_timers, pin_to};
+use wavetank_driver::{
+    Clock, Crash, Driver, Epoll, Errno, Features, Setup, Start, StartFault, Started, Tls, TlsClient, Uring,
+    Waker, fine_timers, pin_to, spawn,
+};
 use wavetank_pace::Share;
-use wavetank_plan::{Load, Nanos, Plan};
+use wavetank_plan::{EngineChoice, Load, Nanos, Plan};
 
 use crate::budget::Budget;
 use crate::connections::Connections;
@@ -47,8 +50,9 @@ impl LoadThreads {
         clock: Clock,
         cpus: &[u32],
         ports: &SourcePorts,
+        features: Features,
         tls: Option<&Arc<TlsClient>>,
-    ) -> Result<Self, Errno> {
+    ) -> Result<Self, StartFault<Errno>> {
         let (sender, messages) = sync_channel(MESSAGES_MAX);
         let count = u64::from(plan.threads);
         let prepared = clock.now();
@@ -58,12 +62,12 @@ impl LoadThreads {
         let mut this = Self { threads: Vec::with_capacity(plan.threads as usize), messages };
         for thread in 0..plan.threads {
             let (commands, inbox) = sync_channel(COMMANDS_MAX);
-            let (started, starts) = sync_channel(1);
+            let number = u16::try_from(thread).expect("the plan limits threads");
             let seed = Seed {
-                started,
+                features,
                 plan: Arc::clone(plan),
                 requests: Arc::clone(&requests),
-                thread: u16::try_from(thread).expect("the plan limits threads"),
+                thread: number,
                 share: share.split(count, u64::from(thread)),
                 // With fewer threads than CPUs the kernel places them better than we could.
                 cpu: if cpus.len() == plan.threads as usize {
@@ -79,11 +83,14 @@ impl LoadThreads {
                 commands: inbox,
                 messages: sender.clone(),
             };
-            let handle = std::thread::Builder::new()
-                .name(format!("load-{thread}"))
-                .spawn(move || seed.grow::<Epoll>())
-                .map_err(|error| Errno(error.raw_os_error().unwrap_or(libc::EAGAIN)))?;
-            let waker = starts.recv().expect("a thread tells how its start went")?;
+            let failed = sender.clone();
+            let crashed = move |crash: Crash| {
+                // Whoever is gone does not miss it.
+                let _ = failed.send(Message::Failed(number, crash.to_string()));
+            };
+            let life = Seed::life(plan.engine);
+            let Started { handle, waker, .. } =
+                spawn(format!("load-{thread}"), plan.files, move |start| life(seed, start), crashed)?;
             this.threads.push(LoadThread { commands, waker, handle });
         }
         Ok(this)
@@ -175,10 +182,12 @@ impl Limits {
     }
 }
 
+/// What a load thread does, on one driver.
+type Life = fn(Seed, Start<(), Errno>);
+
 /// What a load thread takes with it.
 struct Seed {
-    /// Told once: the thread's driver is there, or why it is not.
-    started: SyncSender<Result<Waker, Errno>>,
+    features: Features,
     plan: Arc<Plan>,
     /// Rendered once for all threads: bodies may be large.
     requests: Arc<Requests>,
@@ -196,30 +205,37 @@ struct Seed {
 }
 
 impl Seed {
-    /// The life of a load thread on a driver of this kind: under TLS only where it is spoken, so that nobody
-    /// else pays for it.
-    fn grow<D: Driver>(mut self) {
-        // Some drivers belong to the thread that made them.
-        let driver = D::new(&Setup::small(self.clock));
-        match self.tls.take() {
-            None => self.grow_on(driver),
-            Some(client) => self.grow_on(driver.map(|inner| Tls::wrap(inner, Some(client), None))),
+    /// The life of a load thread on `engine`.
+    fn life(engine: EngineChoice) -> Life {
+        match engine {
+            EngineChoice::Uring => Self::grow::<Uring>,
+            EngineChoice::Epoll | EngineChoice::Auto => Self::grow::<Epoll>,
         }
     }
 
-    fn grow_on<D: Driver>(self, driver: Result<D, Errno>) {
+    /// On a driver of this kind: under TLS only where it is spoken, so that nobody else pays for it.
+    fn grow<D: Driver>(mut self, start: Start<(), Errno>) {
+        let setup = Setup { clock: self.clock, features: self.features, sockets: self.seats() };
+        // Some drivers belong to the thread that made them.
+        let driver = D::new(&setup);
+        match self.tls.take() {
+            None => self.grow_on(driver, start),
+            Some(client) => {
+                self.grow_on(driver.map(|inner| Tls::wrap(inner, Some(client), None)), start);
+            }
+        }
+    }
+
+    fn grow_on<D: Driver>(self, driver: Result<D, Errno>, start: Start<(), Errno>) {
         let (thread, messages) = (self.thread, self.messages.clone());
         let made = driver.and_then(|driver| driver.waker().map(|waker| (driver, waker)));
-        let driver = match made {
-            Ok((driver, waker)) => {
-                let _ = self.started.send(Ok(waker));
-                driver
-            }
-            Err(errno) => {
-                let _ = self.started.send(Err(errno));
-                return;
-            }
+        let (driver, waker) = match made {
+            Ok(made) => made,
+            Err(errno) => return start.failed(errno),
         };
+        if !start.done(waker, ()) {
+            return;
+        }
         fine_timers();
         if let Some(cpu) = self.cpu {
             // Being on another CPU is no reason not to run.
@@ -227,16 +243,21 @@ impl Seed {
         }
         if let Err(errno) = self.worker(driver).run() {
             // Whoever is gone does not miss it.
-            let _ = messages.send(Message::Failed(thread, errno));
+            let _ = messages.send(Message::Failed(thread, errno.to_string()));
         }
     }
 
+    /// Connections of this thread at most.
+    fn seats(&self) -> u32 {
+        let most = self.plan.phases.iter().map(|phase| phase.connections).max().unwrap_or(0);
+        u32::try_from(self.share.count_below(most)).unwrap_or(u32::MAX)
+    }
+
     fn worker<D: Driver>(self, driver: D) -> Worker<D> {
+        let seats = self.seats();
         let Self {
             plan, requests, thread, share, ports, limits, clock, prepared, commands, messages, ..
         } = self;
-        let connections = plan.phases.iter().map(|phase| phase.connections).max().unwrap_or(0);
-        let seats = share.count_below(connections);
         let users = plan.phases.iter().map(|phase| match phase.load {
             Load::Closed { users } => users.div_ceil(u64::from(plan.http.pipeline)),
             Load::Open { .. } => 0,

@@ -4,10 +4,10 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use wavetank_driver::{Clock, Errno};
+use wavetank_driver::{Clock, Features, StartFault};
 use wavetank_engine::{LoadThreads, SourcePorts};
 use wavetank_pace::Share;
-use wavetank_plan::{HostFacts, Nanos, Plan, Ports, Rate, RunOptions, TargetUrl, resolve};
+use wavetank_plan::{HostFacts, Nanos, Plan, Ports, Rate, RunOptions, SocketFacts, TargetUrl, resolve};
 
 /// Connections that take an hour to open: whoever prepares stays busy with it.
 fn slow_plan(address: SocketAddr) -> Plan {
@@ -21,6 +21,7 @@ fn slow_plan(address: SocketAddr) -> Plan {
         cpus: vec![0, 1],
         memory_available_bytes: 1 << 30,
         files_max: 10_000,
+        sockets: SocketFacts::plain(),
         port_range: (32_768, 60_999),
         ports: Ports::range(32_768, 60_999),
         addresses: vec![address.ip()],
@@ -55,7 +56,8 @@ fn threads_end_with_the_one_who_holds_them() {
     let ports = SourcePorts::new(&Ports::default(), 0);
     let plan = Arc::new(slow_plan(listener.local_addr().expect("an address")));
 
-    let threads = LoadThreads::prepare(&plan, Share::WHOLE, clock, &[], &ports, None).expect("four threads");
+    let prepare = || LoadThreads::prepare(&plan, Share::WHOLE, clock, &[], &ports, Features::all(), None);
+    let threads = prepare().expect("four threads");
     assert_eq!(threads.len(), 4);
     drop(threads);
     wait_for_none(clock);
@@ -64,8 +66,9 @@ fn threads_end_with_the_one_who_holds_them() {
     let open = std::fs::read_dir("/proc/self/fd").expect("a list of files").count() as u64;
     let before = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, Rlimit { current: Some(open + 2), ..before }).expect("a lower limit");
-    let refused = LoadThreads::prepare(&plan, Share::WHOLE, clock, &[], &ports, None);
+    let refused = prepare();
     setrlimit(Resource::Nofile, before).expect("the old limit");
-    assert_eq!(refused.err().and_then(Errno::symbol), Some("EMFILE"));
+    let Err(StartFault::Told(errno)) = refused else { panic!("a driver without files") };
+    assert_eq!(errno.symbol(), Some("EMFILE"));
     wait_for_none(clock);
 }

@@ -5,11 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::net::{AddressFamily, SocketType, bind, getsockname, socket};
-use wavetank_driver::Clock;
+use wavetank_driver::{Clock, Features};
 use wavetank_engine::{Command, LoadThreads, Message, SourcePorts};
 use wavetank_measure::{ConnCounts, Interval};
 use wavetank_pace::Share;
-use wavetank_plan::{HostFacts, Nanos, Ports, RunOptions, SourcesPlan, TargetUrl, parse_sources, resolve};
+use wavetank_plan::{
+    HostFacts, Nanos, Ports, RunOptions, SocketFacts, SourcesPlan, TargetUrl, parse_sources, resolve,
+};
 
 /// A socket that has a port and listens nowhere, so that nobody can know of it beforehand.
 fn hold() -> (std::os::fd::OwnedFd, u16) {
@@ -33,6 +35,7 @@ fn check(ports: &[u16]) -> (ConnCounts, Option<u16>) {
         cpus: vec![0],
         memory_available_bytes: 1 << 30,
         files_max: 10_000,
+        sockets: SocketFacts::plain(),
         port_range: (low, high),
         ports: ports.clone(),
         addresses: vec![address.ip()],
@@ -51,7 +54,8 @@ fn check(ports: &[u16]) -> (ConnCounts, Option<u16>) {
     let url = TargetUrl::parse(&format!("http://{address}/")).expect("a URL");
     let plan = Arc::new(resolve(&options, &url, &[address], &host).expect("a plan").plan);
     let clock = Clock::starting_now();
-    let threads = LoadThreads::prepare(&plan, Share::WHOLE, clock, &[], &SourcePorts::new(&ports, 1), None)
+    let ports = SourcePorts::new(&ports, 1);
+    let threads = LoadThreads::prepare(&plan, Share::WHOLE, clock, &[], &ports, Features::all(), None)
         .expect("a thread");
     let mut total = Interval::default();
     loop {

@@ -3,11 +3,9 @@
 use std::io;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use wavetank_plan::NR_OPEN_DEFAULT;
 
 use crate::{parse, read};
-
-/// The kernel's own bound where the hard limit names none (Linux, default of `fs.nr_open`).
-const NR_OPEN_DEFAULT: u64 = 1_048_576;
 
 /// Raises this process's soft limit of open files to its hard one; returns what may be open now. Children inherit
 /// it. Fails only where the kernel refuses, which it does not for an unprivileged raise up to the hard limit.
@@ -22,9 +20,20 @@ pub fn raise_file_limit() -> io::Result<u64> {
 
 /// The hard limit of this process.
 pub(crate) fn files_max() -> u64 {
-    getrlimit(Resource::Nofile).maximum.unwrap_or_else(|| {
-        read::text("/proc/sys/fs/nr_open").and_then(|text| parse::number(&text)).unwrap_or(NR_OPEN_DEFAULT)
-    })
+    getrlimit(Resource::Nofile).maximum.unwrap_or_else(nr_open)
+}
+
+/// To what an administrator can raise it.
+pub(crate) fn nr_open() -> u64 {
+    read::text("/proc/sys/fs/nr_open").and_then(|text| parse::number(&text)).unwrap_or(NR_OPEN_DEFAULT)
+}
+
+/// Files this host may still open before `fs.file-max`; nothing where this process is exempt from it.
+pub(crate) fn files_left() -> Option<u64> {
+    let exempt = read::text("/proc/self/status").is_some_and(|text| parse::has_admin_rights(&text))
+        // A user namespace's own administrator has no rights over the host.
+        && read::text("/proc/self/uid_map").is_some_and(|text| parse::is_whole_id_map(&text));
+    if exempt { None } else { parse::files_left(&read::text("/proc/sys/fs/file-nr")?) }
 }
 
 #[cfg(test)]

@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use nix::ifaddrs::getifaddrs;
 use rustix::system::{sysinfo, uname};
 use rustix::thread::{CpuSet, sched_getaffinity};
-use wavetank_plan::HostFacts;
+use wavetank_plan::{HostFacts, SocketFacts};
 
-use crate::file_limit::files_max;
+use crate::file_limit::{files_left, files_max, nr_open};
 use crate::source_ports::{port_range, source_ports};
 use crate::{parse, read};
 
-/// Reads the facts now. Never fails: what cannot be read is what a kernel does by default.
+/// Reads the facts now. What can only be tried, not read ([`SocketFacts::uring`], [`SocketFacts::own_files`]), is left
+/// to whoever can try it. Never fails: what cannot be read is what a kernel does by default.
 pub fn host_facts() -> HostFacts {
     let names = uname();
     let port_range = port_range();
@@ -20,6 +21,7 @@ pub fn host_facts() -> HostFacts {
         cpus: cpus(),
         memory_available_bytes: memory_available_bytes(),
         files_max: files_max(),
+        sockets: SocketFacts { files_left: files_left(), nr_open: nr_open(), ..SocketFacts::plain() },
         port_range,
         ports: source_ports(port_range),
         addresses: addresses(),

@@ -50,6 +50,24 @@ pub fn unfit_ipv6(text: &str) -> Vec<Ipv6Addr> {
     text.lines().filter_map(unfit).collect()
 }
 
+/// `fs.file-nr`: what is left of the host's files. Its fields are allocated, free (always 0) and the most there may be.
+pub fn files_left(text: &str) -> Option<u64> {
+    let mut fields = text.split_whitespace().map(str::parse::<u64>);
+    let (allocated, _, most) = (fields.next()?.ok()?, fields.next()?.ok()?, fields.next()?.ok()?);
+    Some(most.saturating_sub(allocated))
+}
+
+/// Whether `/proc/self/status` tells of `CAP_SYS_ADMIN` (capabilities(7): number 21) in effect.
+pub fn has_admin_rights(text: &str) -> bool {
+    let value = text.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    value.and_then(|value| u64::from_str_radix(value.trim(), 16).ok()).is_some_and(|set| set >> 21 & 1 == 1)
+}
+
+/// Whether `/proc/self/uid_map` is that of the host itself (user\_namespaces(7)): every id stands for itself.
+pub fn is_whole_id_map(text: &str) -> bool {
+    text.split_whitespace().eq(["0", "0", "4294967295"])
+}
+
 /// `MemAvailable` of `/proc/meminfo`, in bytes.
 pub fn memory_available_bytes(text: &str) -> Option<u64> {
     let value = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;

@@ -86,6 +86,18 @@ fn cgroup_numbers_are_bytes_or_no_limit() {
 }
 
 #[test]
+fn the_hosts_files_and_whom_they_bind() {
+    assert_eq!(parse::files_left("1024\t0\t9000\n"), Some(7_976));
+    assert_eq!(parse::files_left("9000\t0\t1024\n"), Some(0));
+    assert_eq!(parse::files_left("1024\n"), None);
+    assert!(parse::has_admin_rights("Name:\tx\nCapEff:\t000001fffeffffff\n"));
+    assert!(!parse::has_admin_rights("CapEff:\t00000000a80425fb\n"), "a container's usual set");
+    assert!(!parse::has_admin_rights("CapPrm:\t000001ffffffffff\n"));
+    assert!(parse::is_whole_id_map("         0          0 4294967295\n"));
+    assert!(!parse::is_whole_id_map("         0       1000          1\n"));
+}
+
+#[test]
 fn ports_and_models() {
     assert_eq!(parse::port_range("32768\t60999\n"), Some((32_768, 60_999)));
     for bad in ["", "32768", "60999 32768", "1 99999", "a b"] {

@@ -2,11 +2,12 @@
 
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
-use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
-use wavetank_driver::{Clock, Driver, Epoll, Errno, Setup, Tls, Waker};
-use wavetank_plan::{Nanos, UserError};
+use wavetank_driver::{
+    Clock, Driver, Epoll, Errno, Setup, Start, StartFault, Started, Tls, Uring, Waker, spawn,
+};
+use wavetank_plan::{EngineChoice, Nanos, UserError};
 
 use crate::shared::Shared;
 use crate::worker::Worker;
@@ -27,9 +28,12 @@ pub struct Server {
 ///
 /// Fails with exit 2 on senseless options, with exit 5 where this host cannot: the port is taken, the
 /// address is not one of this host, permission is missing, files have run out.
-#[expect(clippy::needless_pass_by_value, reason = "options are made for the server they start")]
+#[expect(clippy::needless_pass_by_value, reason = "what a server was asked to be is nobody else's")]
 pub fn start(options: ServeOptions) -> Result<Server, UserError> {
-    start_on::<Epoll>(&options)
+    match options.engine {
+        EngineChoice::Uring => start_on::<Uring>(&options),
+        EngineChoice::Epoll | EngineChoice::Auto => start_on::<Epoll>(&options),
+    }
 }
 
 /// The same on any driver.
@@ -41,9 +45,11 @@ fn start_on<D: Driver + 'static>(options: &ServeOptions) -> Result<Server, UserE
     let clock = Clock::starting_now();
     let shared = Arc::new(Shared::new(threads, clock, options.freeze));
     let mut server = Server { addresses: options.listen.clone(), shared, threads: Vec::new() };
+    let sockets = u32::try_from(options.connections.div_ceil(u64::from(threads))).unwrap_or(u32::MAX);
+    let setup = Setup { clock, features: options.features, sockets };
     for thread in 0..threads {
         // Where the port was left to the kernel, the first thread's choice binds all others.
-        server.add_thread::<D>(thread, options)?;
+        server.add_thread::<D>(thread, setup, options)?;
     }
     Ok(server)
 }
@@ -59,6 +65,11 @@ impl Server {
         self.shared.truth()
     }
 
+    /// Threads whose process ended before its work did, in words: they serve nobody any more.
+    pub fn crashes(&self) -> Vec<String> {
+        self.shared.crashes()
+    }
+
     /// Count anew, and arm the freeze anew: what `POST /truth/reset` does.
     pub fn reset_truth(&self) {
         self.shared.reset();
@@ -72,24 +83,19 @@ impl Server {
     fn add_thread<D: Driver + 'static>(
         &mut self,
         thread: u32,
+        setup: Setup,
         options: &ServeOptions,
     ) -> Result<(), UserError> {
-        let (ready, started) = sync_channel(1);
-        let shared = Arc::clone(&self.shared);
+        let (shared, of_crash) = (Arc::clone(&self.shared), Arc::clone(&self.shared));
         let options = ServeOptions { listen: self.addresses.clone(), ..options.clone() };
-        let handle = thread::Builder::new()
-            .name(format!("serve-{thread}"))
-            .spawn(move || serve::<D>(&shared, thread, &options, &ready))
-            .map_err(|error| no_thread(&error))?;
-        match started.recv() {
-            Ok(Ok((waker, addresses))) => {
-                self.addresses = addresses;
-                self.threads.push((handle, waker));
-                Ok(())
-            }
-            Ok(Err(error)) => Err(error),
-            Err(_) => unreachable!("a thread tells how its start went"),
-        }
+        let files = options.files;
+        let life = move |start| serve::<D>(&shared, thread, &setup, &options, start);
+        let crashed = move |crash| of_crash.crashed(thread, crash);
+        let Started { handle, waker, value } =
+            spawn(format!("serve-{thread}"), files, life, crashed).map_err(no_thread)?;
+        self.addresses = value;
+        self.threads.push((handle, waker));
+        Ok(())
     }
 
     fn end(&mut self) {
@@ -110,20 +116,20 @@ impl Drop for Server {
     }
 }
 
-/// What a thread tells when it is ready: how to wake it, and where it listens.
-type Started = Result<(Waker, Vec<SocketAddr>), UserError>;
-
 /// A thread's whole life. The driver is made here because some drivers belong to the thread that made them.
-fn serve<D: Driver>(shared: &Arc<Shared>, thread: u32, options: &ServeOptions, ready: &SyncSender<Started>) {
-    let started = listen::<D>(shared.clock, &options.listen);
-    let (outcome, driver) = match started {
-        Ok((driver, waker, bound)) => (Ok((waker, bound)), Some(driver)),
-        Err(error) => (Err(error), None),
+fn serve<D: Driver>(
+    shared: &Arc<Shared>,
+    thread: u32,
+    setup: &Setup,
+    options: &ServeOptions,
+    start: Start<Vec<SocketAddr>, UserError>,
+) {
+    let (driver, waker, bound) = match listen::<D>(setup, &options.listen) {
+        Ok(made) => made,
+        Err(error) => return start.failed(error),
     };
     // Nobody waits any more only if the starting thread died.
-    if ready.send(outcome).is_ok()
-        && let Some(driver) = driver
-    {
+    if start.done(waker, bound) {
         let (counts, shared) = (shared.counts_of(thread), Arc::clone(shared));
         match &options.tls {
             None => Worker::new(driver, shared, options).run(&counts),
@@ -136,10 +142,10 @@ fn serve<D: Driver>(shared: &Arc<Shared>, thread: u32, options: &ServeOptions, r
 }
 
 fn listen<D: Driver>(
-    clock: Clock,
+    setup: &Setup,
     addresses: &[SocketAddr],
 ) -> Result<(D, Waker, Vec<SocketAddr>), UserError> {
-    let mut driver = D::new(&Setup::small(clock)).map_err(no_driver)?;
+    let mut driver = D::new(setup).map_err(no_driver)?;
     let waker = driver.waker().map_err(no_driver)?;
     let mut bound = Vec::with_capacity(addresses.len());
     for &address in addresses {
@@ -217,10 +223,15 @@ fn no_driver(errno: Errno) -> UserError {
     )
 }
 
-fn no_thread(error: &std::io::Error) -> UserError {
+fn no_thread(fault: StartFault<UserError>) -> UserError {
+    let why = match fault {
+        StartFault::Told(error) => return error,
+        StartFault::Refused(errno) => errno.to_string(),
+        StartFault::Crashed(crash) => crash.to_string(),
+    };
     UserError::refused(
         "no_threads",
-        format!("cannot start a thread: {error}"),
+        format!("cannot start a thread: {why}"),
         "fewer --threads, or a higher `ulimit -u`",
     )
 }

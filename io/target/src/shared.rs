@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use wavetank_driver::Clock;
+use wavetank_driver::{Clock, Crash};
 use wavetank_plan::Nanos;
 
 use crate::freeze::Freeze;
@@ -19,12 +19,20 @@ pub(crate) struct Shared {
     pub(crate) freeze: Freeze,
     counts: Vec<SharedCounts>,
     stop: AtomicBool,
+    /// What became of threads that did not come to their end, in words.
+    crashes: Mutex<Vec<String>>,
 }
 
 impl Shared {
     pub(crate) fn new(threads: u32, clock: Clock, freeze: Option<(Nanos, Nanos)>) -> Self {
         let counts = (0..threads).map(|_| SharedCounts::default()).collect();
-        Self { clock, freeze: Freeze::new(freeze), counts, stop: AtomicBool::new(false) }
+        Self {
+            clock,
+            freeze: Freeze::new(freeze),
+            counts,
+            stop: AtomicBool::new(false),
+            crashes: Mutex::default(),
+        }
     }
 
     /// The counts of one thread.
@@ -49,6 +57,17 @@ impl Shared {
     /// Ask the threads to end; they must be woken, too.
     pub(crate) fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// A thread's process ended before its work did.
+    pub(crate) fn crashed(&self, thread: u32, crash: Crash) {
+        let text = format!("serve-{thread}: {crash}");
+        self.crashes.lock().unwrap_or_else(PoisonError::into_inner).push(text);
+    }
+
+    /// What is known of crashes, in words.
+    pub(crate) fn crashes(&self) -> Vec<String> {
+        self.crashes.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub(crate) fn is_stopping(&self) -> bool {

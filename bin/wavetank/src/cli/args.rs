@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap_complete::Shell;
-use wavetank_plan::{Nanos, RunOptions, TargetUrl, TlsIdentity, TlsServerOptions};
+use wavetank_plan::{EngineChoice, Nanos, RunOptions, TargetUrl, TlsIdentity, TlsServerOptions};
 
 /// One command with its arguments.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,8 +51,12 @@ pub(crate) struct RunArgs {
 pub(crate) struct ServeArgs {
     /// Addresses to listen on; never empty.
     pub(crate) listen: Vec<SocketAddr>,
-    /// Threads; `None`: one per allowed CPU.
+    /// Threads; `None`: one per allowed CPU, more where connections need their tables of files.
     pub(crate) threads: Option<u32>,
+    /// Which driver runs the sockets.
+    pub(crate) engine: EngineChoice,
+    /// Connections to be ready for; `None`: as many as this host allows without more threads.
+    pub(crate) connections: Option<u64>,
     /// Answer unknown paths like `/` instead of 404.
     pub(crate) any: bool,
     /// A planted freeze.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap_complete::Shell;
 use wavetank_plan::quantity::{parse_count_positive, parse_duration, parse_duration_positive};
-use wavetank_plan::{UserError, did_you_mean};
+use wavetank_plan::{EngineChoice, UserError, did_you_mean};
 
 use super::args::{DemoArgs, Freeze, OutFile, OutputFormat, ReportArgs, RunRef, ServeArgs};
 use super::serve_tls_words::serve_tls;
@@ -52,6 +52,16 @@ pub(super) fn one_of<T: Copy>(text: &str, known: &[(&str, T)], later: &[&str]) -
 /// `completions SHELL`.
 pub(super) fn shell(text: &str) -> Result<Shell, UserError> {
     at("completions", one_of(text, &[("bash", Shell::Bash), ("zsh", Shell::Zsh), ("fish", Shell::Fish)], &[]))
+}
+
+/// `--engine`.
+pub(super) fn engine(text: &str) -> Result<EngineChoice, UserError> {
+    let known =
+        [("auto", EngineChoice::Auto), ("epoll", EngineChoice::Epoll), ("uring", EngineChoice::Uring)];
+    match text {
+        "io_uring" => Ok(EngineChoice::Uring),
+        _ => one_of(text, &known, &["xdp", "af_xdp"]),
+    }
 }
 
 /// `--format`.
@@ -114,6 +124,8 @@ pub(super) fn serve(words: &ServeWords) -> Result<ServeArgs, UserError> {
     Ok(ServeArgs {
         listen,
         threads: opt("--threads", words.threads.as_ref(), small_count)?,
+        engine: opt("--engine", words.engine.as_ref(), engine)?.unwrap_or(EngineChoice::Auto),
+        connections: opt("--connections", words.connections.as_ref(), parse_count_positive)?,
         any: words.any,
         freeze,
         tls: serve_tls(&words.tls)?,

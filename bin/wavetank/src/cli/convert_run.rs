@@ -7,12 +7,12 @@ use wavetank_plan::quantity::{
     parse_count_positive, parse_duration, parse_duration_positive, parse_rate_positive,
 };
 use wavetank_plan::{
-    AllowTarget, Arrivals, Close, Condition, ConnectTo, DnsUse, EngineChoice, HttpVersion, IpFamily,
-    RunOptions, SecretText, SourcesPlan, StatusSet, TargetUrl, UserError, parse_sources,
+    AllowTarget, Arrivals, Close, Condition, ConnectTo, DnsUse, HttpVersion, IpFamily, RunOptions,
+    SecretText, SourcesPlan, StatusSet, TargetUrl, UserError, parse_sources,
 };
 
 use super::args::RunArgs;
-use super::convert::{at, format, one_of, opt, out_files, small_count};
+use super::convert::{at, engine, format, one_of, opt, out_files, small_count};
 use super::files::Files;
 use super::run_words::{ConnectionWords, JudgeWords, LoadWords, RequestWords, ResultWords, RunWords};
 use super::tls_words::tls;
@@ -157,9 +157,7 @@ fn connection(words: &ConnectionWords, options: &mut RunOptions) -> Result<(), U
     options.close = opt("--close", words.close.as_ref(), |text| one_of(text, &closes, &[]))?;
     options.pipeline = opt("--pipeline", words.pipeline.as_ref(), small_count)?;
     options.threads = opt("--threads", words.threads.as_ref(), small_count)?;
-    let engines = [("auto", EngineChoice::Auto), ("epoll", EngineChoice::Epoll)];
-    let later = ["uring", "io_uring", "xdp", "af_xdp"];
-    options.engine = opt("--engine", words.engine.as_ref(), |text| one_of(text, &engines, &later))?;
+    options.engine = opt("--engine", words.engine.as_ref(), engine)?;
     if !words.source.is_empty() && !is_auto(&words.source) {
         let ranges = at("--source", parse_sources(&words.source.join(",")))?;
         options.sources = SourcesPlan { ranges, ..SourcesPlan::default() };

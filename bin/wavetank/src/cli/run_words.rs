@@ -126,8 +126,8 @@ pub(super) struct ConnectionWords {
     /// Load threads [default: one per allowed CPU, never more than connections]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(super) threads: Option<String>,
-    /// Which driver runs the sockets [default: auto]
-    #[arg(long, value_name = "auto|epoll")]
+    /// Which driver runs the sockets [default: auto, the best this host allows]
+    #[arg(long, value_name = "auto|uring|epoll")]
     pub(super) engine: Option<String>,
     /// Source addresses: 10.0.8.0/28, 10.0.8.1-10.0.8.14, 127.0.0.1-20 (repeatable), or auto: all of the interface's
     /// [default: the kernel's choice]

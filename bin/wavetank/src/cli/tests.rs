@@ -10,7 +10,7 @@ mod tls;
 use std::ffi::OsString;
 use std::net::SocketAddr;
 
-use wavetank_plan::{HostFacts, Resolved, UserError, resolve};
+use wavetank_plan::{HostFacts, Resolved, SocketFacts, UserError, resolve};
 
 use super::{CliExit, Command, RunArgs, parse};
 
@@ -84,6 +84,7 @@ fn small_host() -> HostFacts {
         cpus: vec![0, 1],
         memory_available_bytes: 4 << 30,
         files_max: 1_024,
+        sockets: SocketFacts::plain(),
         port_range: (32_768, 60_999),
         ports: wavetank_plan::Ports::range(32_768, 60_999),
         addresses: vec!["127.0.0.1".parse().unwrap(), "10.0.0.2".parse().unwrap()],

@@ -45,7 +45,7 @@ pub(super) enum CommandWords {
     /// Load a URL and tell what it took.
     Run(Box<RunWords>),
     /// A target to practise on.
-    Serve(ServeWords),
+    Serve(Box<ServeWords>),
     /// Show a finished run again.
     Report(ReportWords),
     /// Two short runs against the built-in target: what a freeze does to the numbers.
@@ -68,6 +68,12 @@ pub(super) struct ServeWords {
     /// Threads [default: one per allowed CPU]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(super) threads: Option<String>,
+    /// Which driver runs the sockets [default: auto, the best this host allows]
+    #[arg(long, value_name = "auto|uring|epoll")]
+    pub(super) engine: Option<String>,
+    /// Connections to be ready for at once: files are found for them, with more threads where they must be
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(super) connections: Option<String>,
     /// Answer unknown paths like / instead of 404
     #[arg(long)]
     pub(super) any: bool,

@@ -11,7 +11,7 @@ use wavetank_store::RunsDir;
 use wavetank_target::ServeOptions;
 
 use crate::cli::DemoArgs;
-use crate::run::{Executed, Execution, Talk, execute, output};
+use crate::run::{Executed, Execution, Host, Talk, execute, output};
 
 const USERS: u64 = 16;
 const RATE_PER_S: u64 = 2_000;
@@ -72,19 +72,20 @@ fn make(options: &Options, args: &DemoArgs, talk: &mut Talk) -> Result<Made, Use
     let server = wavetank_target::start(ServeOptions {
         listen: vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 0))],
         threads: Some(1),
-        any: false,
         freeze: Some((FREEZE_AT, FREEZE)),
-        tls: None,
+        ..ServeOptions::default()
     })?;
     let address = server.addresses()[0];
     let url = TargetUrl::parse(&format!("http://{address}{PATH}"))?;
-    let host = wavetank_observe::host_facts();
-    let plan = Arc::new(resolve(options, &url, &[address], &host)?.plan);
+    let host = Host::look()?;
+    let resolved = resolve(options, &url, &[address], &host.facts)?;
+    let plan = Arc::new(resolved.plan);
     let execution = Execution {
         load: load_doc(&plan, false),
         plan,
         tls: None,
         host: &host,
+        engine_why: resolved.engine_why,
         command: "wavetank demo",
         runs_dir: Some(RunsDir::new(&args.runs_dir)),
         // The freeze is counted from the first request: a probe would start its clock too early.

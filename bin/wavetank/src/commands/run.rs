@@ -11,19 +11,17 @@ use wavetank_store::RunsDir;
 
 use super::once::once;
 use crate::cli::RunArgs;
-use crate::run::{Execution, Talk, admit, execute, is_safe, lookup, output, tls_client};
+use crate::run::{Execution, Host, Talk, admit, engine_line, execute, is_safe, lookup, output, tls_client};
 
 /// Resolve, guard, probe, load, judge, deliver.
 pub(crate) fn run(args: RunArgs) -> Result<u8, UserError> {
     let RunArgs { url, mut options, source_auto, format, out, runs_dir, no_archive, quiet, command } = args;
-    // Where the kernel says no, the plan is made for the limit there is.
-    let _ = wavetank_observe::raise_file_limit();
-    let host = wavetank_observe::host_facts();
+    let host = Host::look()?;
     let addresses = lookup(&options, &url)?;
     if source_auto {
         options.sources = own_addresses(&options, &url, &addresses)?;
     }
-    let resolved = resolve(&options, &url, &addresses, &host)?;
+    let resolved = resolve(&options, &url, &addresses, &host.facts)?;
     admit(&resolved.guard, &options, &url, &resolved.plan.targets[0].addresses, &command)?;
     try_sources(&resolved.plan)?;
     let tls = tls_client(&resolved.plan)?;
@@ -33,6 +31,7 @@ pub(crate) fn run(args: RunArgs) -> Result<u8, UserError> {
     }
     let mut talk = Talk::new(quiet);
     talk.say(&format!("load       {}", resolved.load));
+    talk.say(&engine_line(resolved.plan.engine, resolved.engine_why.as_ref()));
     for remark in &resolved.remarks {
         talk.say(&format!("note       {remark}"));
     }
@@ -47,6 +46,7 @@ pub(crate) fn run(args: RunArgs) -> Result<u8, UserError> {
             plan: Arc::clone(&plan),
             tls,
             host: &host,
+            engine_why: resolved.engine_why,
             command: &command,
             runs_dir: (!no_archive).then(|| RunsDir::new(&runs_dir)),
             repeatable: true,

@@ -6,29 +6,42 @@ use std::time::Duration;
 
 use wavetank_driver::{Signals, TlsProblem, TlsServer};
 use wavetank_plan::quantity::show_count;
-use wavetank_plan::{ExitCode, UserError};
+use wavetank_plan::{ExitCode, FileBudget, FileTables, Holding, UserError, resolve::choose_engine};
 use wavetank_target::{HandshakeCounts, ServeOptions, Truth};
 
 use crate::cli::{ServeArgs, ServeTls};
-use crate::run::{Talk, host_cannot, output};
+use crate::run::{Host, Talk, engine_line, host_cannot, output};
 
 /// How often the main thread looks whether it was told to stop.
 const LOOK_AROUND: Duration = Duration::from_millis(200);
+/// Connections fall to threads by chance: one in so many is room for those that get more than their share.
+const SPREAD: u64 = 20;
 
 /// Serve until SIGINT or SIGTERM; then say what was seen. Stopping a server is no failure: exit 0.
 pub(crate) fn serve(args: &ServeArgs) -> Result<u8, UserError> {
-    // Where the kernel says no, the plan is made for the limit there is.
-    let _ = wavetank_observe::raise_file_limit();
+    let host = Host::look()?;
+    let engine = choose_engine(args.engine, &host.facts.sockets)?;
+    let both_ends = args.listen.iter().all(|address| address.ip().is_loopback());
+    let cpus = u32::try_from(host.facts.cpus.len()).unwrap_or(1).max(1);
+    let threads = args.threads.unwrap_or(cpus);
+    let budget = FileBudget::new(&host.facts, engine.choice, threads, args.threads.is_some(), both_ends);
+    let holding = holding(budget, args.connections, threads, &host)?;
     let signals = Signals::listen().map_err(|errno| host_cannot("listen for signals", errno))?;
     let tls = args.tls.as_ref().map(|tls| tls_server(tls, &args.listen)).transpose()?.map(Arc::new);
+    let defaults = ServeOptions::default();
     let server = wavetank_target::start(ServeOptions {
         listen: args.listen.clone(),
-        threads: args.threads,
+        threads: Some(holding.threads),
+        engine: engine.choice,
+        features: host.found.features,
+        files: holding.files,
+        connections: args.connections.unwrap_or(defaults.connections),
         any: args.any,
         freeze: args.freeze.map(|freeze| (freeze.at, freeze.length)),
         tls: tls.clone(),
     })?;
     let mut talk = Talk::new(false);
+    talk.say(&engine_line(engine.choice, engine.why.as_ref()));
     if let (Some(tls), Some(words)) = (&tls, &args.tls) {
         talk.say(&certificate_line(tls, words));
     }
@@ -37,9 +50,14 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<u8, UserError> {
         server.addresses().iter().map(|address| format!("{scheme}://{address}/")).collect();
     // On stdout: whoever starts a server from a script waits for this line.
     output::print(&format!("serving {} (Ctrl-C stops)\n", addresses.join(" ")))?;
+    let mut crashed = 0;
     while signals.received() == 0 {
         // Ends early when a signal comes.
         std::thread::park_timeout(LOOK_AROUND);
+        for crash in server.crashes().iter().skip(crashed) {
+            crashed += 1;
+            talk.warn(&format!("{crash}; its connections are gone, the others are served"));
+        }
     }
     talk.say(&served(&server.truth(), tls.is_some()));
     server.stop();
@@ -95,4 +113,24 @@ fn certificate_line(server: &TlsServer, words: &ServeTls) -> String {
         }
     };
     format!("certificate: SHA-256 {}{cure}", server.fingerprint())
+}
+
+/// Whose tables of files, and how many threads, for the connections that were asked for.
+fn holding(
+    budget: FileBudget,
+    connections: Option<u64>,
+    threads: u32,
+    host: &Host,
+) -> Result<Holding, UserError> {
+    let Some(connections) = connections else {
+        // A table for each thread costs nothing; a process for each is for those who need it.
+        let own = host.found.own_files();
+        let files = if own == FileTables::PerThread { own } else { FileTables::Shared };
+        return Ok(Holding { files, threads });
+    };
+    let with_room = connections.saturating_add(connections / SPREAD);
+    if with_room > budget.at_most() {
+        return Err(budget.refusal(with_room, "--connections"));
+    }
+    Ok(budget.holding(with_room))
 }

@@ -6,14 +6,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use wavetank_driver::{Clock, Errno, TlsClient, WallClock};
+use wavetank_driver::{Clock, Features, StartFault, TlsClient, WallClock};
 use wavetank_engine::{Change, Collector, Command, LoadThreads, Merged, Message, SourcePorts};
 use wavetank_fleet::{Agent, AgentAction};
 use wavetank_link::AgentLink;
 use wavetank_pace::Share;
-use wavetank_plan::{HostFacts, Nanos, Plan};
+use wavetank_plan::{Nanos, Plan};
 use wavetank_record::ConnectionMemory;
 
+use super::Host;
 use super::memory::Growth;
 
 /// How far ahead an instant is chosen that all load threads are to meet.
@@ -29,22 +30,23 @@ pub(crate) enum Happening {
     Drained(Nanos),
     /// The drain's bound was reached with requests under way.
     DrainOver,
-    /// A thread's driver failed.
-    ThreadFailed(u16, Errno),
+    /// A thread's driver or process failed, as the words say.
+    ThreadFailed(u16, String),
 }
 
 /// What of this host the load may use.
 pub(crate) struct Means {
     cpus: Vec<u32>,
     ports: SourcePorts,
+    features: Features,
     tls: Option<Arc<TlsClient>>,
 }
 
 impl Means {
     /// All of it, for a run that begins now, with our side of TLS if it is spoken.
-    pub(crate) fn of(host: &HostFacts, tls: Option<Arc<TlsClient>>) -> Self {
-        let ports = SourcePorts::new(&host.ports, WallClock::unix_ns().unsigned_abs());
-        Self { cpus: host.cpus.clone(), ports, tls }
+    pub(crate) fn of(host: &Host, tls: Option<Arc<TlsClient>>) -> Self {
+        let ports = SourcePorts::new(&host.facts.ports, WallClock::unix_ns().unsigned_abs());
+        Self { cpus: host.facts.cpus.clone(), ports, features: host.found.features, tls }
     }
 }
 
@@ -127,9 +129,9 @@ impl AgentHost {
     }
 
     fn prepare(&mut self, share: Share) {
-        let Means { cpus, ports, tls } = &self.means;
+        let Means { cpus, ports, features, tls } = &self.means;
         let growth = Growth::begin();
-        match LoadThreads::prepare(&self.plan, share, self.clock, cpus, ports, tls.as_ref()) {
+        match LoadThreads::prepare(&self.plan, share, self.clock, cpus, ports, *features, tls.as_ref()) {
             Ok(threads) => {
                 self.load = Some(Load {
                     collector: Collector::new(threads.len() as u16),
@@ -143,8 +145,12 @@ impl AgentHost {
                     finishing: false,
                 });
             }
-            Err(errno) => {
-                let line = format!("cannot prepare load threads: {errno}");
+            Err(fault) => {
+                let why = match fault {
+                    StartFault::Refused(errno) | StartFault::Told(errno) => errno.to_string(),
+                    StartFault::Crashed(crash) => crash.to_string(),
+                };
+                let line = format!("cannot prepare load threads: {why}");
                 self.agent.handle_prepared(Err(line), self.clock.now());
             }
         }
@@ -173,9 +179,9 @@ impl AgentHost {
                 }
             }
             Message::Finished(thread) => load.collector.thread_ended(thread),
-            Message::Failed(thread, errno) => {
+            Message::Failed(thread, why) => {
                 load.collector.thread_ended(thread);
-                self.happenings.push(Happening::ThreadFailed(thread, errno));
+                self.happenings.push(Happening::ThreadFailed(thread, why));
                 self.finish();
             }
         }

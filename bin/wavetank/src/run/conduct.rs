@@ -256,8 +256,8 @@ impl<'a> Conductor<'a> {
             Happening::DrainOver => {
                 self.event("drain_over", "the drain's bound was reached; what is unanswered stays open");
             }
-            Happening::ThreadFailed(thread, errno) => {
-                let text = format!("load thread {thread} failed: {errno}");
+            Happening::ThreadFailed(thread, why) => {
+                let text = format!("load thread {thread} failed: {why}");
                 self.book.lost.push(text.clone());
                 self.event("thread_failed", text);
             }

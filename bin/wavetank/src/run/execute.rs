@@ -6,18 +6,20 @@ use std::sync::Arc;
 use wavetank_diagnose::{Circumstances, Ending};
 use wavetank_driver::{Clock, Errno, Signals, TlsClient, WallClock};
 use wavetank_observe::{CpuTimes, ProcessUsage, process_usage};
-use wavetank_plan::{HostFacts, Plan, UserError};
-use wavetank_record::{EnvironmentDoc, HostDoc, LoadDoc, PlanDoc, RunRecord, Setup, Wall};
+use wavetank_plan::{HostFacts, Missing, Plan, UserError};
+use wavetank_record::{EnvironmentDoc, HostDoc, LoadDoc, PlanDoc, RunRecord, Setup, Wall, engine_name};
 use wavetank_store::{ArchiveWriter, RunMeta, RunsDir, new_id};
 
-use super::{Conducted, Conductor, Means, Probed, Talk, Told, judge, probe};
+use super::{Conducted, Conductor, Host, Means, Probed, Talk, Told, judge, probe};
 
 /// What to execute, and around what.
 pub(crate) struct Execution<'a> {
     pub(crate) plan: Arc<Plan>,
     /// The load in words, for the record.
     pub(crate) load: LoadDoc,
-    pub(crate) host: &'a HostFacts,
+    pub(crate) host: &'a Host,
+    /// Why the engine is not the best one there is, if nobody asked for that.
+    pub(crate) engine_why: Option<Missing>,
     /// The command as typed, without secrets.
     pub(crate) command: &'a str,
     /// Where to keep the archive, if anywhere.
@@ -39,7 +41,8 @@ pub(crate) struct Executed {
 
 /// Run the plan. Fails only before anything was sent, where this host cannot.
 pub(crate) fn execute(execution: Execution<'_>, talk: &mut Talk) -> Result<Executed, UserError> {
-    let Execution { plan, load, host, command, runs_dir, tls, probe: wants_probe, repeatable } = execution;
+    let Execution { plan, load, host, engine_why, command, runs_dir, tls, probe: wants_probe, repeatable } =
+        execution;
     let signals = Signals::listen().map_err(|errno| host_cannot("listen for signals", errno))?;
     let clock = Clock::starting_now();
     let wall_at_zero = WallClock::unix_ns() - clock.now().0;
@@ -57,8 +60,9 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Talk) -> Result<Execu
         started_at: started.rfc3339(),
         load,
         probe: probed.doc,
-        engine: "epoll".to_owned(),
-        host: HostDoc::from(host),
+        engine: engine_name(plan.engine).to_owned(),
+        engine_why: engine_why.map(|Missing { cause, cure }| format!("{cause}: {cure}")),
+        host: HostDoc::from(&host.facts),
     };
     let hash = PlanDoc::hash(&yaml);
     let archive = archive(runs_dir.as_ref(), &plan.name, &yaml, &environment, started, talk);
@@ -74,7 +78,8 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Talk) -> Result<Execu
     if let Some(zero) = conducted.started {
         environment.started_at = Wall((wall_at_zero + zero.0).unsigned_abs()).rfc3339();
     }
-    let around = Around { plan: &plan, hash, environment: &environment, host, before, repeatable };
+    let around =
+        Around { plan: &plan, hash, environment: &environment, host: &host.facts, before, repeatable };
     Ok(conclude(conducted, &around, (probed.setup, probed.cure), talk))
 }
 

@@ -8,6 +8,8 @@ mod certificate;
 mod conduct;
 #[cfg(target_os = "linux")]
 mod execute;
+#[cfg(target_os = "linux")]
+mod host;
 mod judge;
 #[cfg(target_os = "linux")]
 mod lookup;
@@ -30,12 +32,14 @@ pub(crate) use certificate::certificate_lines;
 pub(crate) use conduct::{Conducted, Conductor};
 #[cfg(target_os = "linux")]
 pub(crate) use execute::{Executed, Execution, execute, host_cannot};
+#[cfg(target_os = "linux")]
+pub(crate) use host::Host;
 pub(crate) use judge::{Told, judge};
 #[cfg(target_os = "linux")]
 pub(crate) use lookup::{admit, lookup};
 #[cfg(target_os = "linux")]
 pub(crate) use probing::{Probed, cure, is_safe, probe};
 #[cfg(target_os = "linux")]
-pub(crate) use talk::Talk;
+pub(crate) use talk::{Talk, engine_line};
 #[cfg(target_os = "linux")]
 pub(crate) use tls::tls_client;

@@ -3,7 +3,8 @@
 use std::io::{IsTerminal, Write};
 
 use wavetank_measure::Interval;
-use wavetank_plan::Nanos;
+use wavetank_plan::{EngineChoice, Missing, Nanos};
+use wavetank_record::engine_name;
 
 /// How often a plain line is written where there is no terminal.
 const PLAIN_EVERY: Nanos = Nanos::from_secs(10);
@@ -62,6 +63,15 @@ impl Talk {
         if std::mem::take(&mut self.standing) {
             write("\r\x1b[K");
         }
+    }
+}
+
+/// The engine in a line, with cause and cure where it is not the best one.
+pub(crate) fn engine_line(engine: EngineChoice, why: Option<&Missing>) -> String {
+    let name = engine_name(engine);
+    match why {
+        Some(Missing { cause, cure }) => format!("engine     {name}: {cause}: {cure}"),
+        None => format!("engine     {name}"),
     }
 }
 

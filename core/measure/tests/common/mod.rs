@@ -3,8 +3,8 @@
 
 use wavetank_measure::{DropReason, ErrorClass, Interval, ThreadHealth};
 use wavetank_plan::{
-    Arrivals, Close, Condition, ConnectionUse, EngineChoice, HttpPlan, HttpVersion, Key, Load, MaxOpenBy,
-    Nanos, Phase, Plan, Rate, RequestPlan, Scenario, StatusSet, Step, Target,
+    Arrivals, Close, Condition, ConnectionUse, EngineChoice, FileTables, HttpPlan, HttpVersion, Key, Load,
+    MaxOpenBy, Nanos, Phase, Plan, Rate, RequestPlan, Scenario, StatusSet, Step, Target,
 };
 
 /// The only key of [`plan`].
@@ -39,6 +39,7 @@ pub(crate) fn plan(seconds: i64) -> Plan {
         phases: vec![phase("main", 0, seconds)],
         threads: 1,
         engine: EngineChoice::Auto,
+        files: FileTables::Shared,
         open_rate: Rate::per_second(5000),
         drain: Nanos::from_secs(60),
         late_tolerance: Nanos::from_millis(1),

@@ -3,14 +3,8 @@
 use std::net::SocketAddr;
 
 use crate::quantity::{show_count, show_size};
-use crate::{HostFacts, MaxOpenBy, SourceRange, UserError};
+use crate::{FileBudget, HostFacts, MaxOpenBy, SourceRange, UserError};
 
-/// Files that stay free for archive, terminal, libraries and the name query.
-const FILES_RESERVE: u64 = 100;
-/// epoll, timer and wake-up descriptors of one load thread, rounded up.
-const FILES_PER_THREAD: u64 = 4;
-/// Files a process may have at most unless `fs.nr_open` is raised first (Linux's default).
-const NR_OPEN: u64 = 1 << 20;
 /// Memory of one open request with its connection: both ends' kernel structures when the target is on this
 /// host (8 to 10 kB measured), the exchange, and room for an answer in flight.
 const BYTES_PER_OPEN: u64 = 16 * 1024;
@@ -22,7 +16,8 @@ const MEMORY_PART: u64 = 2;
 /// How many connections and open requests this host can have at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Capacity {
-    pub(super) files_kept: u64,
+    pub(super) files: FileBudget,
+    /// Without starting threads for the sake of their files.
     pub(super) by_files: u64,
     pub(super) by_sources: u64,
     pub(super) by_memory: u64,
@@ -35,14 +30,13 @@ impl Capacity {
         host: &HostFacts,
         sources: &[SourceRange],
         targets: &[SocketAddr],
-        threads: u32,
+        files: FileBudget,
         tls: bool,
     ) -> Self {
         let bytes_per_open = BYTES_PER_OPEN + if tls { BYTES_PER_TLS } else { 0 };
-        let kept = FILES_RESERVE + FILES_PER_THREAD * u64::from(threads);
         Self {
-            files_kept: kept,
-            by_files: host.files_max.saturating_sub(kept),
+            files,
+            by_files: files.easily(),
             by_sources: tuples(host, sources, targets),
             by_memory: host.memory_available_bytes / MEMORY_PART / bytes_per_open,
             bytes_per_open,
@@ -70,14 +64,8 @@ pub(super) fn check(
     targets: &[SocketAddr],
 ) -> Result<(), UserError> {
     let count = show_count(connections);
-    if connections > capacity.by_files {
-        let needed = connections.saturating_add(capacity.files_kept);
-        let kernel = if needed > NR_OPEN { format!("sysctl fs.nr_open={needed}; ") } else { String::new() };
-        return Err(UserError::refused(
-            "no_files",
-            format!("{count} connections need {needed} files, and this process may open {}", host.files_max),
-            format!("as root: {kernel}ulimit -n {needed}; or fewer: -c {}", capacity.by_files.max(1)),
-        ));
+    if connections > capacity.files.at_most() {
+        return Err(capacity.files.refusal(connections, "-c"));
     }
     if connections > capacity.by_sources {
         return Err(no_tuples(connections, capacity.by_sources, host, sources, targets));

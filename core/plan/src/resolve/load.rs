@@ -5,13 +5,19 @@ use std::net::SocketAddr;
 use super::capacity::{self, Capacity};
 use crate::constants::{CONNECTIONS, DURATION, MAX_OPEN};
 use crate::quantity::{show_count, show_rate};
-use crate::{Arrivals, HostFacts, Load, MaxOpenBy, Nanos, Phase, Rate, RunOptions, UserError};
+use crate::{
+    Arrivals, EngineChoice, FileBudget, FileTables, HostFacts, Load, MaxOpenBy, Nanos, Phase, Rate,
+    RunOptions, UserError,
+};
 
 /// Phases and threads, and the load in one line.
 pub(super) struct LoadPlan {
     pub(super) phases: Vec<Phase>,
     pub(super) threads: u32,
+    pub(super) files: FileTables,
     pub(super) line: String,
+    /// Why there are more threads than one would expect.
+    pub(super) remark: Option<String>,
 }
 
 impl LoadPlan {
@@ -31,13 +37,16 @@ pub(super) fn load_plan(
     tls: bool,
     host: &HostFacts,
     targets: &[SocketAddr],
+    engine: EngineChoice,
 ) -> Result<LoadPlan, UserError> {
     let threads_most = options.threads.unwrap_or_else(|| u32::try_from(host.cpus.len()).unwrap_or(1).max(1));
     if threads_most > THREADS_MAX {
         let message = format!("--threads {threads_most} is out of range");
         return Err(UserError::usage("overflow", message, "one a CPU is the default and most often best"));
     }
-    let capacity = Capacity::of(host, &options.sources.ranges, targets, threads_most, tls);
+    let both_ends = targets.iter().all(|target| target.ip().is_loopback());
+    let files = FileBudget::new(host, engine, threads_most, options.threads.is_some(), both_ends);
+    let capacity = Capacity::of(host, &options.sources.ranges, targets, files, tls);
     let mut main = match options.rate {
         Some(rate) => open_phase(options, rate, timeout, capacity)?,
         None => closed_phase(options)?,
@@ -45,7 +54,14 @@ pub(super) fn load_plan(
     if options.rate.is_none() || options.connections.is_some() {
         capacity::check(main.connections, capacity, host, &options.sources.ranges, targets)?;
     }
-    let threads = threads(options, threads_most, main.connections)?;
+    let holding = files.holding(main.connections);
+    let threads = threads(options, holding.threads, main.connections)?;
+    let remark = (threads > threads_most).then(|| {
+        format!(
+            "{threads} load threads, because each has a table of files of its own and one holds {} (ulimit -n)",
+            show_count(host.files_max)
+        )
+    });
     main.length = match (options.duration, options.requests) {
         (None, Some(_)) => None,
         (length, _) => Some(length.unwrap_or(DURATION)),
@@ -63,7 +79,13 @@ pub(super) fn load_plan(
         requests_max: None,
         ..main.clone()
     });
-    Ok(LoadPlan { phases: warmup.into_iter().chain([main]).collect(), threads, line })
+    Ok(LoadPlan {
+        phases: warmup.into_iter().chain([main]).collect(),
+        threads,
+        files: holding.files,
+        line,
+        remark,
+    })
 }
 
 /// `-c N`: N connections with one user on each, or `--pipeline` of them.

@@ -5,6 +5,7 @@
 
 mod capacity;
 mod conflicts;
+mod engine;
 mod load;
 mod remarks;
 mod request;
@@ -14,11 +15,12 @@ use std::net::SocketAddr;
 
 use crate::constants::{CONNECT_TIMEOUT, DRAIN_MIN, LATE_TOLERANCE, OPEN_RATE_PER_S, TIMEOUT};
 use crate::{
-    Close, ConnectionUse, EngineChoice, Guard, HostFacts, HttpPlan, HttpVersion, IpFamily, Load, Plan, Rate,
-    RunOptions, Scenario, StatusSet, Step, Target, TargetUrl, UserError, sources, thresholds,
+    Close, ConnectionUse, EngineChoice, Guard, HostFacts, HttpPlan, HttpVersion, IpFamily, Load, Missing,
+    Plan, Rate, RunOptions, Scenario, StatusSet, Step, Target, TargetUrl, UserError, sources, thresholds,
 };
 
 pub use conflicts::{EXCLUSIVE, Exclusive, NEEDS};
+pub use engine::{Engine, choose as choose_engine};
 
 /// Seed of a run that names none: the same command gives the same load.
 const SEED: u64 = 1;
@@ -32,6 +34,8 @@ pub struct Resolved {
     pub load: String,
     /// Other defaults worth knowing and things that look unintended, one line each, to be printed first.
     pub remarks: Vec<String>,
+    /// Why the engine is not the best one there is, with what to do about it, if it is not and nobody asked for that.
+    pub engine_why: Option<Missing>,
     /// Decides over every socket address of the run.
     pub guard: Guard,
 }
@@ -53,8 +57,9 @@ pub fn resolve(
     let request = request::request_plan(options, url)?;
     let http = http_plan(options);
     let tls = tls::tls_plan(options, url)?;
-    let load = load::load_plan(options, http.timeout, tls.is_some(), host, &addresses)?;
-    let mut notes = Vec::new();
+    let engine = engine::choose(options.engine.unwrap_or(EngineChoice::Auto), &host.sockets)?;
+    let load = load::load_plan(options, http.timeout, tls.is_some(), host, &addresses, engine.choice)?;
+    let mut notes: Vec<_> = load.remark.iter().cloned().collect();
     request::remarks(options, &request, &mut notes);
     if let Some(tls) = &tls {
         tls::remarks(tls, options.once, &mut notes);
@@ -84,7 +89,8 @@ pub fn resolve(
         }],
         phases: load.phases,
         threads: load.threads,
-        engine: options.engine.unwrap_or(EngineChoice::Auto),
+        engine: engine.choice,
+        files: load.files,
         open_rate: options.open_rate.unwrap_or(Rate::per_second(OPEN_RATE_PER_S)),
         late_tolerance: LATE_TOLERANCE,
         thresholds: options.thresholds.clone(),
@@ -93,7 +99,13 @@ pub fn resolve(
     };
     thresholds::check_conditions(&plan)?;
     remarks::of_plan(&plan, &mut notes);
-    Ok(Resolved { load: load.line, remarks: notes, guard: Guard::new(options.allow_target.clone()), plan })
+    Ok(Resolved {
+        load: load.line,
+        remarks: notes,
+        engine_why: engine.why,
+        guard: Guard::new(options.allow_target.clone()),
+        plan,
+    })
 }
 
 impl RunOptions {

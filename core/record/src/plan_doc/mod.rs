@@ -15,8 +15,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use wavetank_plan::{
-    Close, Condition, EngineChoice, HttpPlan, HttpVersion, Plan, SourceOrder, SourceRange, SourcesPlan,
-    StatusSet, Target,
+    Close, Condition, EngineChoice, FileTables, HttpPlan, HttpVersion, Plan, SourceOrder, SourceRange,
+    SourcesPlan, StatusSet, Target,
 };
 
 use crate::DecodeError;
@@ -46,6 +46,8 @@ pub struct PlanDoc {
     phases: Vec<PhaseYaml>,
     threads: u32,
     engine: String,
+    #[serde(default = "one_table")]
+    files: String,
     open_rate: String,
     drain: String,
     late_tolerance: String,
@@ -92,6 +94,7 @@ impl PlanDoc {
             phases,
             threads,
             engine,
+            files,
             open_rate,
             drain,
             late_tolerance,
@@ -116,6 +119,7 @@ impl PlanDoc {
             phases: phases.iter().map(PhaseYaml::new).collect(),
             threads: *threads,
             engine: engine_name(*engine).to_owned(),
+            files: name_of(*files, &FILES).to_owned(),
             open_rate: exact_rate(*open_rate),
             drain: exact_duration(*drain),
             late_tolerance: exact_duration(*late_tolerance),
@@ -187,6 +191,7 @@ impl PlanDoc {
             phases,
             threads: self.threads,
             engine: one_of(&self.engine, &ENGINES)?,
+            files: one_of(&self.files, &FILES)?,
             open_rate: read_rate(&self.open_rate)?,
             drain: read_duration(&self.drain)?,
             late_tolerance: read_duration(&self.late_tolerance)?,
@@ -274,10 +279,21 @@ const VERSIONS: [(&str, HttpVersion); 2] =
 const CLOSES: [(&str, Close); 2] = [("fin", Close::Fin), ("rst", Close::Rst)];
 const SOURCE_ORDERS: [(&str, SourceOrder); 2] =
     [("in_turn", SourceOrder::InTurn), ("fill_first", SourceOrder::FillFirst)];
-const ENGINES: [(&str, EngineChoice); 2] = [("auto", EngineChoice::Auto), ("epoll", EngineChoice::Epoll)];
+const ENGINES: [(&str, EngineChoice); 3] =
+    [("auto", EngineChoice::Auto), ("epoll", EngineChoice::Epoll), ("uring", EngineChoice::Uring)];
+const FILES: [(&str, FileTables); 3] = [
+    ("shared", FileTables::Shared),
+    ("per_thread", FileTables::PerThread),
+    ("per_process", FileTables::PerProcess),
+];
 
-/// The name of `engine` in `plan.yaml`.
-fn engine_name(engine: EngineChoice) -> &'static str {
+/// What plans had before there was a choice.
+fn one_table() -> String {
+    "shared".to_owned()
+}
+
+/// The name of `engine` in `plan.yaml`, `environment.json` and `run.json`.
+pub fn engine_name(engine: EngineChoice) -> &'static str {
     name_of(engine, &ENGINES)
 }
 

@@ -8,9 +8,9 @@ use wavetank_measure::{
     StatusCounts, StepSeries, TargetSeries, ThreadHealth, Wire,
 };
 use wavetank_plan::{
-    Arrivals, Close, Condition, ConnectionUse, EngineChoice, HttpPlan, HttpVersion, Key, Load, MaxOpenBy,
-    Nanos, Phase, Plan, Rate, RequestPlan, Scenario, SourceOrder, SourceRange, SourcesPlan, StatusSet, Step,
-    Target, TlsIdentity, TlsPlan, TlsResume, TlsVersions,
+    Arrivals, Close, Condition, ConnectionUse, EngineChoice, FileTables, HttpPlan, HttpVersion, Key, Load,
+    MaxOpenBy, Nanos, Phase, Plan, Rate, RequestPlan, Scenario, SourceOrder, SourceRange, SourcesPlan,
+    StatusSet, Step, Target, TlsIdentity, TlsPlan, TlsResume, TlsVersions,
 };
 
 /// Compares `actual` with the golden file `name`; `WAVETANK_GOLDEN=update` writes it instead.
@@ -252,6 +252,7 @@ pub(crate) fn plan() -> Plan {
         phases: phases(),
         threads: 2,
         engine: EngineChoice::Epoll,
+        files: FileTables::Shared,
         open_rate: Rate::per_second(5_000),
         drain: Nanos::from_secs(60),
         late_tolerance: Nanos::from_millis(1),

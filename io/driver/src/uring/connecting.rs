@@ -12,7 +12,7 @@ use crate::token::{Operation, Token};
 use crate::{Errno, socket};
 
 /// Entries of one connect at most.
-const ENTRIES_MAX: usize = 5;
+const ENTRIES_MAX: usize = 6;
 
 impl Uring {
     pub(super) fn dial(&mut self, dial: &Dial) -> Result<ConnId, Errno> {
@@ -49,6 +49,8 @@ impl Uring {
             let entry = entries::switch_on(socket, libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT);
             self.queue(ring, quiet(entry), prepare);
         }
+        // As on epoll: an address of ours that a closed connection still waits on is ours to use again.
+        self.queue(ring, quiet(entries::switch_on(socket, libc::SOL_SOCKET, libc::SO_REUSEADDR)), prepare);
         // Linked to the connect: from another address nothing may be sent. If it fails, the connect
         // fails in silence.
         let entry = entries::bind(socket, self.addresses.keep(from)).flags(Flags::IO_LINK);

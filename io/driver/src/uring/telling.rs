@@ -91,7 +91,11 @@ impl Uring {
                 self.waker.acknowledge().then_some(Event::Woken)
             }
             Operation::Listener => Some(Event::AcceptFailed(ListenerId(conn.slot), Errno(-result))),
-            Operation::Aside | Operation::Writable | Operation::Connection | Operation::Receive => None,
+            Operation::Aside
+            | Operation::Writable
+            | Operation::Connection
+            | Operation::Receive
+            | Operation::Timer => None,
         }
     }
 }

@@ -7,8 +7,8 @@ use wavetank_measure::{
     Counters, Interval, PhaseSeries, StatusCounts, StepSeries, ThreadHealth, Totals, Wire,
 };
 use wavetank_plan::{
-    Arrivals, Close, ConnectionUse, EngineChoice, HttpPlan, HttpVersion, Key, Load, MaxOpenBy, Nanos, Phase,
-    Plan, Rate, RequestPlan, Scenario, StatusSet, Step, Target,
+    Arrivals, Close, ConnectionUse, EngineChoice, FileTables, HttpPlan, HttpVersion, Key, Load, MaxOpenBy,
+    Nanos, Phase, Plan, Rate, RequestPlan, Scenario, StatusSet, Step, Target,
 };
 use wavetank_record::{EnvironmentDoc, PlanDoc, RUN_SCHEMA, RunRecord, Wall};
 use wavetank_store::{ArchiveWriter, RunMeta, RunsDir};
@@ -65,6 +65,7 @@ pub(crate) fn plan() -> Plan {
         phases: vec![phase],
         threads: 1,
         engine: EngineChoice::Epoll,
+        files: FileTables::Shared,
         open_rate: Rate::per_second(5_000),
         drain: Nanos::from_secs(60),
         late_tolerance: Nanos::from_millis(1),

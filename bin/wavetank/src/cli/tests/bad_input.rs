@@ -107,7 +107,8 @@ fn values() {
     check(&[
         ("localhost --http 2", "value_later", Usage, "--http `2`", "1.1"),
         ("localhost --http 1", "value_unknown", Usage, "--http `1`", "1.1 or 1.0"),
-        ("localhost --engine uring", "value_later", Usage, "--engine", "auto, epoll"),
+        ("localhost --engine xdp", "value_later", Usage, "--engine", "auto, epoll, uring"),
+        ("localhost --engine uring", "no_uring", Refused, "not looked for", "--engine epoll"),
         ("localhost --engine epol", "value_unknown", Usage, "--engine", "epoll?"),
         ("localhost --close reset", "value_unknown", Usage, "--close", "fin or rst"),
         ("localhost --arrivals poison -r 1/s", "value_unknown", Usage, "--arrivals", "poisson?"),

@@ -153,7 +153,8 @@ fn a_plan_comes_out() {
 fn other_commands() {
     let serve = |listen: &[&str], threads, any, freeze| {
         let listen = listen.iter().map(|address| address.parse().unwrap()).collect();
-        Command::Serve(ServeArgs { listen, threads, any, freeze, tls: None })
+        let engine = EngineChoice::Auto;
+        Command::Serve(ServeArgs { listen, threads, engine, connections: None, any, freeze, tls: None })
     };
     assert_eq!(command("serve"), serve(&["127.0.0.1:8080"], None, false, None));
     assert_eq!(

@@ -1,0 +1,139 @@
+//! [`FileBudget`]: how many sockets a process can hold, and with how many threads and whose tables of files.
+
+use crate::quantity::show_count;
+use crate::{EngineChoice, FileTables, HostFacts, UserError};
+
+/// Files of the table that all threads share which stay free for archive, terminal, libraries and the name query.
+const FILES_RESERVE: u64 = 100;
+/// epoll, timer and wake-up descriptors of one thread, rounded up.
+const FILES_PER_THREAD: u64 = 4;
+/// Files of a thread's own table that are no connections: its driver's, listeners, standard streams.
+const OWN_FILES_RESERVE: u64 = 32;
+/// Threads that may be started for their tables alone: far more sockets than a host's memory holds.
+const THREADS_FOR_FILES_MAX: u64 = 256;
+
+/// What one process can hold. Pure arithmetic over [`HostFacts`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileBudget {
+    /// Files of one table.
+    table_max: u64,
+    /// Files the host still has; both ends of a connection may be on it.
+    host_max: u64,
+    /// io\_uring's sockets are in no table.
+    tableless: bool,
+    /// The best way to more tables than one.
+    own: FileTables,
+    /// Threads there will be if files do not ask for more.
+    threads: u32,
+    /// Their number was asked for and is not ours to raise.
+    threads_fixed: bool,
+    nr_open: u64,
+}
+
+/// How a number of sockets is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Holding {
+    /// Whose table of files each thread fills.
+    pub files: FileTables,
+    /// So many threads at least.
+    pub threads: u32,
+}
+
+impl FileBudget {
+    /// For `threads` threads on `engine` (resolved, not [`EngineChoice::Auto`]); more may be started for their
+    /// tables unless `threads_fixed`. With `both_ends` the peer's sockets count on this host too.
+    pub fn new(
+        host: &HostFacts,
+        engine: EngineChoice,
+        threads: u32,
+        threads_fixed: bool,
+        both_ends: bool,
+    ) -> Self {
+        let ends = if both_ends { 2 } else { 1 };
+        Self {
+            table_max: host.files_max,
+            host_max: host.sockets.files_left.map_or(u64::MAX, |left| left / ends),
+            tableless: engine == EngineChoice::Uring,
+            own: host.sockets.own_files,
+            threads,
+            threads_fixed,
+            nr_open: host.sockets.nr_open,
+        }
+    }
+
+    /// Files that are no sockets of the load, if all threads share a table.
+    const fn kept(self) -> u64 {
+        FILES_RESERVE + FILES_PER_THREAD * self.threads as u64
+    }
+
+    const fn shared(self) -> u64 {
+        self.table_max.saturating_sub(self.kept())
+    }
+
+    const fn own_table(self) -> u64 {
+        self.table_max.saturating_sub(OWN_FILES_RESERVE)
+    }
+
+    fn with_threads(self, threads: u64) -> u64 {
+        let own = match self.own {
+            FileTables::Shared => 0,
+            FileTables::PerThread | FileTables::PerProcess => self.own_table().saturating_mul(threads),
+        };
+        let tables = if self.tableless { u64::MAX } else { own.max(self.shared()) };
+        tables.min(self.host_max)
+    }
+
+    /// Sockets that can be held without starting a thread for their sake.
+    pub fn easily(self) -> u64 {
+        self.with_threads(u64::from(self.threads))
+    }
+
+    /// Sockets that can be held at all.
+    pub fn at_most(self) -> u64 {
+        let more = if self.threads_fixed { 0 } else { THREADS_FOR_FILES_MAX };
+        self.with_threads(u64::from(self.threads).max(more))
+    }
+
+    /// How `sockets` are held; of more than [`FileBudget::at_most`] as if there were so many.
+    pub fn holding(self, sockets: u64) -> Holding {
+        let sockets = sockets.min(self.at_most());
+        if self.tableless || sockets <= self.shared() {
+            return Holding { files: FileTables::Shared, threads: self.threads };
+        }
+        let needed = sockets.div_ceil(self.own_table().max(1));
+        let threads = u32::try_from(needed).unwrap_or(u32::MAX).max(self.threads);
+        Holding { files: self.own, threads }
+    }
+
+    /// Why `connections` cannot be held, and what would help; `fewer` names the option that asks for less.
+    pub fn refusal(self, connections: u64, fewer: &str) -> UserError {
+        let count = show_count(connections);
+        let most = self.at_most().max(1);
+        let less = format!("or fewer: {fewer} {most}");
+        let refused = |message: String, hint: String| UserError::refused("no_files", message, hint);
+        if connections > self.host_max {
+            let needed = connections.saturating_sub(self.host_max).saturating_mul(2);
+            return refused(
+                format!("{count} connections are more than the files this host has left (fs.file-max)"),
+                format!("as root: sysctl fs.file-max=NOW, raised by {needed}; {less}"),
+            );
+        }
+        if self.threads_fixed && self.own != FileTables::Shared {
+            let threads = connections.div_ceil(self.own_table().max(1));
+            return refused(
+                format!(
+                    "{count} connections are more than {} threads hold with {} files each",
+                    self.threads, self.table_max
+                ),
+                format!("--threads {threads}, or leave it out; {less}"),
+            );
+        }
+        let needed = connections.saturating_add(self.kept());
+        let kernel =
+            if needed > self.nr_open { format!("sysctl fs.nr_open={needed}; ") } else { String::new() };
+        refused(
+            format!("{count} connections need {needed} files, and this process may open {}", self.table_max),
+            format!("as root: {kernel}ulimit -n {needed}; {less}"),
+        )
+    }
+}

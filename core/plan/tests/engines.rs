@@ -1,0 +1,143 @@
+//! Which engine a run gets, and how many sockets it can hold with whose tables of files.
+
+use std::net::{IpAddr, SocketAddr};
+
+use wavetank_plan::EngineChoice::{Auto, Epoll, Uring};
+use wavetank_plan::FileTables::{self, PerProcess, PerThread, Shared};
+use wavetank_plan::{
+    EngineChoice, ExitCode, FileBudget, Holding, HostFacts, MaxOpenBy, Missing, Plan, Rate, Resolved,
+    RunOptions, SocketFacts, SourceRange, SourcesPlan, TargetUrl, UserError, resolve,
+};
+
+const TABLE: u64 = 20_000;
+const OWN: u64 = TABLE - 32;
+
+/// Two CPUs, 20,000 files a table, memory without end.
+fn host(uring: bool, own_files: FileTables) -> HostFacts {
+    let uring = if uring { Ok(()) } else { Err(Missing::new("io_uring_setup EPERM", "sysctl x=0")) };
+    HostFacts {
+        cpus: vec![0, 1],
+        memory_available_bytes: 1 << 45,
+        files_max: TABLE,
+        sockets: SocketFacts { uring, own_files, ..SocketFacts::plain() },
+        port_range: (32_768, 60_999),
+        ports: wavetank_plan::Ports::range(32_768, 60_999),
+        addresses: Vec::new(),
+        local_networks: vec![(IpAddr::from([127, 0, 0, 0]), 8)],
+        kernel: String::new(),
+        hostname: String::new(),
+        cpu_model: String::new(),
+    }
+}
+
+fn on(options: RunOptions, host: &HostFacts) -> Result<Resolved, UserError> {
+    let ranges = vec![SourceRange { first: [127, 1, 0, 0].into(), last: [127, 1, 255, 255].into() }];
+    let sources = SourcesPlan { ranges, ..SourcesPlan::default() };
+    let url = TargetUrl::parse("localhost:8080/").expect("a URL");
+    let options = RunOptions { sources, ..options };
+    resolve(&options, &url, &[SocketAddr::from(([127, 0, 0, 1], 8_080))], host)
+}
+
+fn plan(options: RunOptions, host: &HostFacts) -> Plan {
+    on(options, host).unwrap_or_else(|error| panic!("{error}")).plan
+}
+
+fn connections(count: u64) -> RunOptions {
+    RunOptions { connections: Some(count), ..RunOptions::default() }
+}
+
+#[test]
+fn the_best_engine_there_is_unless_one_is_asked_for() {
+    let check = |asked: Option<EngineChoice>, uring, expect, why: bool| {
+        let options = RunOptions { engine: asked, ..RunOptions::default() };
+        let resolved = on(options, &host(uring, Shared)).expect("an engine");
+        assert_eq!((resolved.plan.engine, resolved.engine_why.is_some()), (expect, why), "{asked:?} {uring}");
+    };
+    check(None, true, Uring, false);
+    check(Some(Auto), true, Uring, false);
+    check(Some(Uring), true, Uring, false);
+    check(Some(Epoll), true, Epoll, false);
+    check(None, false, Epoll, true);
+    check(Some(Auto), false, Epoll, true);
+    check(Some(Epoll), false, Epoll, false);
+    let options = RunOptions { engine: Some(Uring), ..RunOptions::default() };
+    let error = on(options, &host(false, Shared)).expect_err("uring cannot be had");
+    assert_eq!((error.code, error.exit), ("no_uring", ExitCode::Refused));
+    assert!(error.message.contains("io_uring_setup EPERM"), "{error}");
+    assert_eq!(error.hint, "sysctl x=0; or --engine epoll");
+}
+
+#[test]
+fn tables_and_threads_follow_the_connections() {
+    let check = |uring, own, count, files, threads| {
+        let plan = plan(connections(count), &host(uring, own));
+        assert_eq!((plan.files, plan.threads), (files, threads), "{count} on {own:?}");
+    };
+    check(false, PerThread, 100, Shared, 2);
+    check(false, PerThread, TABLE - 108, Shared, 2);
+    check(false, PerThread, TABLE - 107, PerThread, 2);
+    check(false, PerThread, 2 * OWN, PerThread, 2);
+    check(false, PerThread, 2 * OWN + 1, PerThread, 3);
+    check(false, PerThread, 100_000, PerThread, 6);
+    check(false, PerProcess, 100_000, PerProcess, 6);
+    check(true, PerThread, 100_000, Shared, 2);
+    check(true, Shared, 1_000_000, Shared, 2);
+}
+
+#[test]
+fn more_threads_are_told_with_the_reason() {
+    let resolved = on(connections(100_000), &host(false, PerThread)).expect("a plan");
+    assert!(resolved.remarks.iter().any(|remark| remark.starts_with("6 load threads")), "{resolved:?}");
+    let resolved = on(connections(30_000), &host(false, PerThread)).expect("a plan");
+    assert!(!resolved.remarks.iter().any(|remark| remark.contains("load threads")), "{resolved:?}");
+}
+
+#[test]
+fn what_does_not_fit_is_refused_with_the_way_out() {
+    let check = |options, host: &HostFacts, message: &str, hint: &str| {
+        let error = on(options, host).expect_err("it does not fit");
+        assert_eq!((error.code, error.exit), ("no_files", ExitCode::Refused));
+        assert!(error.message.contains(message) && error.hint.contains(hint), "{error}");
+    };
+    let none = host(false, Shared);
+    check(
+        connections(100_000),
+        &none,
+        "need 100108 files, and this process may open 20000",
+        "ulimit -n 100108",
+    );
+    check(connections(2_000_000), &none, "2.00 M", "fs.nr_open=2000108; ulimit -n");
+    let own = host(false, PerThread);
+    let few = RunOptions { threads: Some(3), ..connections(100_000) };
+    check(few, &own, "more than 3 threads hold", "--threads 6, or leave it out");
+    let sockets = SocketFacts { files_left: Some(150_000), ..own.sockets.clone() };
+    let full = HostFacts { sockets, ..own };
+    check(connections(100_000), &full, "fs.file-max", "sysctl fs.file-max");
+    let both_ends = plan(connections(75_000), &full);
+    assert_eq!(both_ends.threads, 4, "half of what is left is the target's, on loopback");
+}
+
+#[test]
+fn arrivals_alone_start_no_threads_for_files() {
+    let rate = RunOptions { rate: Some(Rate::per_second(50_000)), ..RunOptions::default() };
+    let plan = plan(rate, &host(false, PerThread));
+    let main = plan.phases.last().expect("a phase");
+    assert_eq!((plan.threads, plan.files), (2, PerThread));
+    assert_eq!((main.max_open, main.max_open_by), (2 * OWN, MaxOpenBy::Files));
+}
+
+#[test]
+fn a_budget_never_promises_more_than_it_holds() {
+    for own in [Shared, PerThread, PerProcess] {
+        for (threads, fixed) in [(1, true), (1, false), (2, false), (7, true), (300, false)] {
+            let budget = FileBudget::new(&host(false, own), Epoll, threads, fixed, true);
+            assert!(budget.easily() <= budget.at_most());
+            for sockets in [0, 1, TABLE - 200, TABLE, OWN, OWN + 1, 99_999, u64::MAX] {
+                let Holding { files, threads: held_by } = budget.holding(sockets);
+                assert!(held_by >= threads && (!fixed || held_by == threads), "{budget:?} {sockets}");
+                let most = if files == Shared { TABLE } else { OWN * u64::from(held_by) };
+                assert!(sockets.min(budget.at_most()) <= most, "{budget:?} {sockets}");
+            }
+        }
+    }
+}

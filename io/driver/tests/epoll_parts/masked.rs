@@ -1,0 +1,76 @@
+//! [`Masked`]: a driver on a kernel that lacks something.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use wavetank_driver::{Clock, ConnId, Dial, Driver, Errno, Event, Feature, ListenerId, Sent, Setup, Waker};
+use wavetank_plan::{Close, Nanos};
+
+/// `D`, made without the feature whose number is `FEATURE`.
+pub(crate) struct Masked<D, const FEATURE: usize>(D);
+
+impl<D: Driver, const FEATURE: usize> Driver for Masked<D, FEATURE> {
+    const SENDS_LATER: bool = D::SENDS_LATER;
+
+    fn new(setup: &Setup) -> Result<Self, Errno> {
+        let feature = Feature::ALL.iter().find(|(feature, _)| *feature as usize == FEATURE);
+        let (feature, _) = feature.expect("the number of a feature");
+        D::new(&Setup { features: setup.features.without(*feature), ..*setup }).map(Self)
+    }
+
+    fn connect(&mut self, dial: &Dial) -> Result<ConnId, Errno> {
+        self.0.connect(dial)
+    }
+
+    fn listen(&mut self, at: SocketAddr) -> Result<(ListenerId, SocketAddr), Errno> {
+        self.0.listen(at)
+    }
+
+    fn send(&mut self, conn: ConnId, bytes: &[u8]) -> Result<Sent, Errno> {
+        self.0.send(conn, bytes)
+    }
+
+    fn send_shared(&mut self, conn: ConnId, bytes: &Arc<[u8]>) -> Result<Sent, Errno> {
+        self.0.send_shared(conn, bytes)
+    }
+
+    fn bytes_sent(&self) -> u64 {
+        self.0.bytes_sent()
+    }
+
+    fn close(&mut self, conn: ConnId, how: Close) {
+        self.0.close(conn, how);
+    }
+
+    fn shut_down_sending(&mut self, conn: ConnId) {
+        self.0.shut_down_sending(conn);
+    }
+
+    fn clock(&self) -> Clock {
+        self.0.clock()
+    }
+
+    fn wait_from(&mut self, now: Nanos, until: Nanos) -> Result<bool, Errno> {
+        self.0.wait_from(now, until)
+    }
+
+    fn next(&mut self) -> Option<Event> {
+        self.0.next()
+    }
+
+    fn received(&self, len: usize) -> &[u8] {
+        self.0.received(len)
+    }
+
+    fn waker(&self) -> Result<Waker, Errno> {
+        self.0.waker()
+    }
+
+    fn stale(&self) -> u64 {
+        self.0.stale()
+    }
+
+    fn tls_fault(&self) -> Option<String> {
+        self.0.tls_fault()
+    }
+}
