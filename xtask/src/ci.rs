@@ -66,6 +66,10 @@ impl Ci<'_> {
         self.step("deny", deny::check)?;
         self.step("build", |ci| ci.cargo(&["build", "--release", "--locked", "-p", "wavetank"]))?;
         self.step("test", test_run::run)?;
+        self.step("dist", |ci| {
+            ci.skipped.extend(crate::dist::in_ci(ci.root)?);
+            Ok(())
+        })?;
         self.step("bench", |ci| {
             ci.skipped.extend(crate::bench::smoke(ci.root)?);
             Ok(())

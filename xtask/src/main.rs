@@ -1,4 +1,5 @@
-//! The project's task runner: `cargo ci`, `cargo xtask tidy`, `cargo xtask golden`, `cargo xtask bench`.
+//! The project's task runner: `cargo ci`, `cargo xtask tidy`, `cargo xtask golden`, `cargo xtask bench`,
+//! `cargo xtask dist`.
 //! It depends on no crate of the product, so that it works while the product does not build.
 #![expect(clippy::print_stdout, reason = "a command-line program speaks on stdout")]
 
@@ -9,6 +10,7 @@ use clap::{Parser, Subcommand};
 
 mod bench;
 mod ci;
+mod dist;
 mod stopwatch;
 mod targets;
 mod tidy;
@@ -28,6 +30,8 @@ enum Task {
     Tidy,
     /// Record that the goldens of the stored formats are in step with the pages that describe them.
     Golden,
+    /// What is handed out: static binaries, bundles, checksums, into dist/.
+    Dist(dist::DistArguments),
     /// Numbers beside a peer's, in paired rounds of one run.
     Bench(bench::BenchArguments),
     /// Helper of `bench`: runs a program and writes what it used to a file.
@@ -55,6 +59,7 @@ fn main() -> ExitCode {
         Task::Ci => ci::run(&root()),
         Task::Tidy => tidy(),
         Task::Golden => tidy::record_goldens(&root()),
+        Task::Dist(arguments) => dist::run(&root(), &arguments),
         Task::Bench(arguments) => bench::run(&root(), &arguments),
         Task::Child { usage, seconds_max, words } => bench::child::run(&usage, seconds_max, &words),
         Task::Probe { rate, seconds } => bench::probe::run(rate, seconds),

@@ -7,18 +7,22 @@ use anyhow::{Context, Result, bail};
 
 use super::Ci;
 
-/// A program that tests or benches call, and Debian's package that brings it.
-const NEEDED: [(&str, &str); 10] = [
-    ("ab", "apache2-utils"),      // a foreign client, and a peer of the benches
-    ("curl", "curl"),             // a foreign client against `wavetank serve`
-    ("h2load", "nghttp2-client"), // a peer of the benches
-    ("ip", "iproute2"),           // addresses and namespaces for tests
-    ("nginx", "nginx-light"),     // the foreign server of the benches and tests
-    ("openssl", "openssl"),       // certificates, and a foreign peer on both sides of TLS
-    ("ps", "procps"),             // looking at processes in tests
-    ("strace", "strace"),         // counting system calls on the load path
-    ("tcpdump", "tcpdump"),       // nothing is sent before a refusal
-    ("wrk", "wrk"),               // the peer of the benches
+/// A program that tests or benches call, and Debian's packages that bring it.
+const NEEDED: [(&str, &str); 13] = [
+    ("ab", "apache2-utils"), // a foreign client, and a peer of the benches
+    // The C inside some crates, for the other architecture.
+    ("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu libc6-dev-arm64-cross"),
+    ("curl", "curl"),              // a foreign client against `wavetank serve`
+    ("h2load", "nghttp2-client"),  // a peer of the benches
+    ("ip", "iproute2"),            // addresses and namespaces for tests
+    ("musl-gcc", "musl-tools"),    // the C inside some crates, for static binaries
+    ("nginx", "nginx-light"),      // the foreign server of the benches and tests
+    ("openssl", "openssl"),        // certificates, and a foreign peer on both sides of TLS
+    ("ps", "procps"),              // looking at processes in tests
+    ("qemu-aarch64", "qemu-user"), // runs the other architecture's binary
+    ("strace", "strace"),          // counting system calls on the load path
+    ("tcpdump", "tcpdump"),        // nothing is sent before a refusal
+    ("wrk", "wrk"),                // the peer of the benches
 ];
 
 /// Installs what is missing when this is root on a machine with apt; otherwise says how, and notes the skip.
@@ -43,7 +47,8 @@ pub(super) fn install(ci: &mut Ci<'_>) -> Result<()> {
 
 /// Packages whose program is not there.
 fn missing(is_there: impl Fn(&str) -> bool) -> Vec<&'static str> {
-    NEEDED.iter().filter(|(program, _)| !is_there(program)).map(|(_, package)| *package).collect()
+    let absent = NEEDED.iter().filter(|(program, _)| !is_there(program));
+    absent.flat_map(|(_, packages)| packages.split(' ')).collect()
 }
 
 fn apt(arguments: &[&str]) -> Result<()> {

@@ -1,0 +1,131 @@
+//! Building one static binary. Rust brings musl's C library and start-up files for its musl targets, and a linker
+//! (rust-lld) that knows every architecture: nothing of a cross toolchain is needed but a compiler for the C inside
+//! some dependencies.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use super::arch::Arch;
+use super::{elf, program};
+use crate::{ci, targets};
+
+/// The cargo profile (Cargo.toml): the release build without what only a debugger reads.
+const PROFILE: &str = "dist";
+
+/// A compiler of C for an architecture, and what it must be told.
+#[derive(Debug, PartialEq, Eq)]
+struct Compiler {
+    program: &'static str,
+    flags: &'static str,
+}
+
+/// Everything the build needs is here or can be fetched; an error says what is missing and what brings it.
+pub(super) fn possible(root: &Path, arch: Arch) -> Result<()> {
+    targets::ensure(root, &arch.triple())?;
+    compiler(arch, arch.is_native(), |name| ci::find_program(name).is_some()).map(drop)
+}
+
+/// Builds for `arch`; the path of the binary, found to be static and of that architecture.
+pub(super) fn build(root: &Path, arch: Arch) -> Result<PathBuf> {
+    targets::ensure(root, &arch.triple())?;
+    let compiler = compiler(arch, arch.is_native(), |name| ci::find_program(name).is_some())?;
+    println!("building for {}, its C with {}", arch.triple(), compiler.program);
+    let mut command = program::cargo(root);
+    command.args(["build", "--locked", "--package", "wavetank", "--profile", PROFILE, "--target"]);
+    command.arg(arch.triple());
+    set_environment(&mut command, root, arch, &compiler)?;
+    let status = command.status().context("cargo cannot be started")?;
+    ensure!(status.success(), "building for {} ended with {status}", arch.triple());
+    let binary = crate::target_folder(root).join(arch.triple()).join(PROFILE).join("wavetank");
+    let bytes = std::fs::read(&binary).with_context(|| binary.display().to_string())?;
+    elf::check_static(&bytes, arch.elf_machine()).with_context(|| binary.display().to_string())?;
+    Ok(binary)
+}
+
+fn set_environment(command: &mut Command, root: &Path, arch: Arch, compiler: &Compiler) -> Result<()> {
+    let root = root.to_str().context("the path of the repository is not UTF-8")?;
+    let mut flags = vec![
+        "-Clinker=rust-lld".to_owned(),
+        "-Clink-self-contained=yes".to_owned(),
+        // A panic names its file: by its place in the sources, not on the machine that built it.
+        format!("--remap-path-prefix={root}=."),
+    ];
+    if let Some(home) = cargo_home() {
+        flags.push(format!("--remap-path-prefix={home}=cargo"));
+    }
+    command.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"));
+    // The names by which build scripts look for a C compiler. Whoever set one himself knows better.
+    let suffix = arch.triple().replace('-', "_");
+    for (name, value) in [("CC", compiler.program), ("CFLAGS", compiler.flags), ("AR", "ar")] {
+        let name = format!("{name}_{suffix}");
+        if std::env::var_os(&name).is_none() && !value.is_empty() {
+            command.env(name, value);
+        }
+    }
+    Ok(())
+}
+
+/// Where cargo keeps the sources of dependencies.
+fn cargo_home() -> Option<String> {
+    let home = std::env::var("CARGO_HOME").ok().filter(|home| !home.is_empty());
+    home.or_else(|| Some(format!("{}/.cargo", std::env::var("HOME").ok()?)))
+}
+
+/// The first compiler that is there. `native`: this machine is of that architecture.
+fn compiler(arch: Arch, native: bool, is_there: impl Fn(&str) -> bool) -> Result<Compiler> {
+    // musl's own wrapper comes first: with the headers of another C library, C may call what musl does not have.
+    let candidates = match (native, arch) {
+        (true, _) => [("musl-gcc", ""), ("gcc", ""), ("clang", "")],
+        (false, Arch::X86_64) => [
+            ("x86_64-linux-musl-gcc", ""),
+            ("x86_64-linux-gnu-gcc", ""),
+            ("clang", "--target=x86_64-linux-gnu"),
+        ],
+        (false, Arch::Aarch64) => [
+            ("aarch64-linux-musl-gcc", ""),
+            ("aarch64-linux-gnu-gcc", ""),
+            ("clang", "--target=aarch64-linux-gnu"),
+        ],
+    };
+    let found = candidates.iter().find(|(program, _)| is_there(program));
+    let Some(&(program, flags)) = found else {
+        bail!(
+            "no C compiler for {}: some dependencies are C inside; on Debian: apt-get install {}",
+            arch.triple(),
+            match (native, arch) {
+                (true, _) => "musl-tools",
+                (false, Arch::X86_64) => "gcc-x86-64-linux-gnu libc6-dev-amd64-cross",
+                (false, Arch::Aarch64) => "gcc-aarch64-linux-gnu libc6-dev-arm64-cross",
+            }
+        );
+    };
+    Ok(Compiler { program, flags })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_compiler_fits_the_architecture() {
+        let chosen = |arch, native, there: &[&str]| {
+            compiler(arch, native, |name| there.contains(&name)).map(|compiler| compiler.program)
+        };
+        assert_eq!(chosen(Arch::X86_64, true, &["gcc", "musl-gcc"]).expect("there"), "musl-gcc");
+        assert_eq!(chosen(Arch::X86_64, true, &["gcc"]).expect("there"), "gcc");
+        assert_eq!(
+            chosen(Arch::Aarch64, false, &["gcc", "musl-gcc", "aarch64-linux-gnu-gcc"]).expect("there"),
+            "aarch64-linux-gnu-gcc"
+        );
+        let error = chosen(Arch::Aarch64, false, &["gcc", "musl-gcc"]).expect_err("nothing fits").to_string();
+        assert!(error.contains("apt-get install gcc-aarch64-linux-gnu"), "{error}");
+    }
+
+    #[test]
+    fn clang_is_told_the_architecture() {
+        let clang = compiler(Arch::Aarch64, false, |name| name == "clang").expect("there");
+        assert_eq!(clang, Compiler { program: "clang", flags: "--target=aarch64-linux-gnu" });
+    }
+}

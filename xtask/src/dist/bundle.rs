@@ -1,0 +1,87 @@
+//! The bundle: every architecture's binary with what an installation wants beside it. Its folders are named as
+//! container engines name platforms, so that the unpacked bundle is the build context of the Containerfile.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use super::arch::Arch;
+use super::release::Release;
+use super::{container, licences, program, smoke, tarball};
+
+/// Texts of the repository that go along.
+const TEXTS: [&str; 5] = ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE", container::FILE];
+/// Whose work is inside.
+pub(super) const TERMS: &str = "THIRD-PARTY.txt";
+/// Shells, and the names their completions go by.
+const COMPLETIONS: [(&str, &str); 3] =
+    [("bash", "wavetank.bash"), ("zsh", "_wavetank"), ("fish", "wavetank.fish")];
+
+/// Makes the bundle's folder and its archive in `out`; the archive's path.
+pub(super) fn make(root: &Path, release: &Release, built: &[(Arch, PathBuf)], out: &Path) -> Result<PathBuf> {
+    let folder = out.join(release.folder());
+    if folder.exists() {
+        std::fs::remove_dir_all(&folder).with_context(|| folder.display().to_string())?;
+    }
+    lay(root, built, &folder)?;
+    write_handbook(built, &folder)?;
+    write(&folder.join(TERMS), &licences::third_party(root, built)?)?;
+    let recipe = std::fs::read_to_string(folder.join(container::FILE)).context(container::FILE)?;
+    for (arch, _) in built {
+        container::check(&recipe, &folder, arch.in_images())?;
+    }
+    let architectures = match built {
+        [(arch, _)] => format!("-{}", arch.name()),
+        _ => String::new(),
+    };
+    let archive = out.join(format!("{}{architectures}-linux-musl.tar.gz", release.folder()));
+    tarball::pack(out, &release.folder(), release.epoch_s, &archive)?;
+    Ok(archive)
+}
+
+/// Binaries and texts.
+pub(super) fn lay(root: &Path, built: &[(Arch, PathBuf)], folder: &Path) -> Result<()> {
+    for (arch, binary) in built {
+        let place = folder.join("linux").join(arch.in_images());
+        create(&place)?;
+        let file = place.join("wavetank");
+        std::fs::copy(binary, &file).with_context(|| binary.display().to_string())?;
+    }
+    for text in TEXTS {
+        std::fs::copy(root.join(text), folder.join(text)).with_context(|| text.to_owned())?;
+    }
+    // Empty: the folder of a container in which runs are kept.
+    create(&folder.join("data"))
+}
+
+/// Completions and manual pages, as the program itself tells them.
+fn write_handbook(built: &[(Arch, PathBuf)], folder: &Path) -> Result<()> {
+    let runnable = built.iter().find_map(|(arch, binary)| smoke::plainly(*arch, binary));
+    let words = runnable.context(
+        "none of the binaries runs on this machine, so there are no completions: add this machine's \
+         architecture, or install qemu-user",
+    )?;
+    let wavetank = |arguments: &[&str]| {
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]).args(arguments);
+        command
+    };
+    let completions = folder.join("share/completions");
+    create(&completions)?;
+    for (shell, name) in COMPLETIONS {
+        let script = program::output(&mut wavetank(&["completions", shell]))?;
+        write(&completions.join(name), &script)?;
+    }
+    let pages = folder.join("share/man/man1");
+    create(&pages)?;
+    program::output(wavetank(&["man"]).arg(&pages)).map(drop)
+}
+
+fn create(folder: &Path) -> Result<()> {
+    std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())
+}
+
+fn write(file: &Path, text: &str) -> Result<()> {
+    std::fs::write(file, text).with_context(|| file.display().to_string())
+}
