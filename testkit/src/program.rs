@@ -60,11 +60,11 @@ impl Program {
         Self { words: vec![path], folder: None, input: None, environment: Vec::new() }
     }
 
-    /// Some other program on the `PATH`; `None` if there is none of this name.
+    /// Some other program on the `PATH`, or where servers lie; `None` if there is none of this name.
     pub fn foreign(name: &str) -> Option<Self> {
         let folders = std::env::var_os("PATH")?;
-        let path =
-            std::env::split_paths(&folders).map(|folder| folder.join(name)).find(|path| path.is_file())?;
+        let folders = std::env::split_paths(&folders).chain(["/usr/sbin", "/sbin"].map(PathBuf::from));
+        let path = folders.map(|folder| folder.join(name)).find(|path| path.is_file())?;
         let words = vec![path.to_string_lossy().into_owned()];
         Some(Self { words, folder: None, input: None, environment: Vec::new() })
     }

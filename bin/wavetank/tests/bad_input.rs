@@ -2,7 +2,7 @@
 
 use std::net::TcpListener;
 
-use wavetank_testkit::{Outcome, Program, Script, Target, Trial, skip};
+use wavetank_testkit::{Outcome, Place, Program, Script, Target, Trial, skip};
 
 fn trial() -> Trial {
     Trial::new(env!("CARGO_BIN_EXE_wavetank"))
@@ -303,6 +303,39 @@ fn a_loopback_address_of_a_private_network_is_open_by_default() {
     );
     let result = trial().run(&target, "-c 2 -n 10", 0);
     assert_eq!(result.count("requests.done"), 10, "{result}");
+}
+
+/// Options of TLS on a URL without it, and on one with it files and names that are of no use.
+#[test]
+fn tls_that_cannot_be_spoken() {
+    for words in [&["--insecure"][..], &["--sni", "shop.example"], &["--tls-resume", "user"]] {
+        check_unsent(words, &[words[0], "https://"]);
+    }
+    let place = Place::new();
+    let garbage = place.write("garbage.pem", [0, 255, 10, 13]);
+    let empty = place.write("empty.pem", "");
+    let cut = place.write("cut.pem", "-----BEGIN CERTIFICATE-----\nMIIB");
+    let hollow =
+        place.write("hollow.pem", "-----BEGIN CERTIFICATE-----\nMIIBCg==\n-----END CERTIFICATE-----\n");
+    let target = Target::start(Script::constant(std::time::Duration::ZERO));
+    let url = target.url("/").replace("http://", "https://");
+    for (words, mention) in [
+        (["--cacert", "/nowhere/ca.pem"], "no such file"),
+        (["--cacert", "/"], "folder"),
+        (["--cacert", &garbage], "no PEM"),
+        (["--cacert", &empty], "empty"),
+        (["--cacert", &cut], "breaks off"),
+        (["--cacert", &hollow], "malformed"),
+        (["--cert", &hollow], "--key FILE"),
+        (["--tls", "1.1"], "1.2 or 1.3"),
+        (["--tls-groups", "X448"], "X25519"),
+        (["--tls-ciphers", "RC4-MD5"], "TLS_AES_128_GCM_SHA256"),
+        (["--alpn", "h2"], "later version"),
+        (["--sni", "127.0.0.1"], "address"),
+    ] {
+        check(&[&url, words[0], words[1]], USAGE, &[mention]);
+    }
+    assert_eq!(target.truth().connections, 0, "nothing is sent");
 }
 
 #[test]

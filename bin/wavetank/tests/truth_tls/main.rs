@@ -1,0 +1,8 @@
+//! Truth suite: what is said of TLS is what a foreign server saw of it.
+
+mod certificates;
+mod counts;
+mod faults;
+mod ours;
+mod server;
+mod words;
