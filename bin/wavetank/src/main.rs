@@ -1,6 +1,11 @@
 //! The `wavetank` program: words in, exit code out. Everything it can do lives in libraries; here they are
 //! put together.
 
+// The static build's: docs/decisions/allocator.md has the measurement.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 mod cli;
 mod commands;
 mod run;

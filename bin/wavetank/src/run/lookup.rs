@@ -1,6 +1,6 @@
 //! [`lookup`]: from a name to addresses that may be used.
 
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs};
 
 use wavetank_plan::{Guard, RunOptions, TargetUrl, UserError};
 
@@ -9,7 +9,12 @@ use wavetank_plan::{Guard, RunOptions, TargetUrl, UserError};
 pub(crate) fn lookup(options: &RunOptions, url: &TargetUrl) -> Result<Vec<SocketAddr>, UserError> {
     let (host, port) = options.connect_point(url)?;
     let literal = host.trim_start_matches('[').trim_end_matches(']');
-    let found = (literal, port).to_socket_addrs().map_err(|error| {
+    let found = (literal, port).to_socket_addrs().or_else(|error| {
+        // An image without any file, /etc/hosts included, has this name all the same (RFC 6761, 6.3).
+        let loopback = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        if literal.eq_ignore_ascii_case("localhost") { Ok(vec![loopback].into_iter()) } else { Err(error) }
+    });
+    let found = found.map_err(|error| {
         let said = error.to_string();
         let said = said.rsplit(": ").next().unwrap_or(&said).to_owned();
         UserError::usage(
