@@ -25,6 +25,8 @@ pub(crate) struct Recorder {
     connected_peak: u64,
     users: u64,
     empty: Interval,
+    /// What the last handshake agreed on: most often the next one agrees on the same.
+    agreed: Option<(Secured, Agreed)>,
 }
 
 impl Recorder {
@@ -52,6 +54,7 @@ impl Recorder {
             connected_peak: 0,
             users: 0,
             empty,
+            agreed: None,
         }
     }
 
@@ -165,8 +168,13 @@ impl Recorder {
         self.opening += 1;
     }
 
+    fn target_index(&self, phase: u16, target: u16) -> usize {
+        usize::from(phase) * self.targets + usize::from(target)
+    }
+
     fn target(&mut self, phase: u16, target: u16) -> &mut TargetSeries {
-        &mut self.now.targets[usize::from(phase) * self.targets + usize::from(target)]
+        let index = self.target_index(phase, target);
+        &mut self.now.targets[index]
     }
 
     /// A connect took `ns`.
@@ -176,11 +184,13 @@ impl Recorder {
 
     /// A TLS handshake was completed in `ns`.
     pub(crate) fn secured(&mut self, phase: u16, target: u16, ns: u64, secured: Option<&Secured>) {
-        let series = self.target(phase, target);
+        let index = self.target_index(phase, target);
+        let series = &mut self.now.targets[index];
         series.tls.record(ns);
-        if let Some(secured) = secured {
-            series.handshakes.add(&agreed(secured), 1);
-        }
+        let Some(secured) = secured else { return };
+        let known = self.agreed.take().filter(|(last, _)| last == secured);
+        let (_, agreed) = self.agreed.insert(known.unwrap_or_else(|| (*secured, agreed(secured))));
+        series.handshakes.add(agreed, 1);
     }
 
     /// A TLS handshake came to nothing.

@@ -133,7 +133,8 @@ impl<D: Driver> Worker<D> {
             return now;
         }
         let timer = self.exchanges.connections.next_timer();
-        let opening = self.opening.next();
+        // What must wait for others is woken by them.
+        let opening = self.opening.next().filter(|_| self.exchanges.connections.may_open_ahead());
         let pause = self.exchanges.next_pause_end();
         let coarse = [timer, opening, pause].into_iter().flatten().fold(nap, Nanos::min);
         let exact = self.pacer.next_arrival();
@@ -176,6 +177,9 @@ impl<D: Driver> Worker<D> {
 
     /// The next connection ahead of the load; when all are open or failed, tell.
     fn open_ahead(&mut self, now: Nanos) -> bool {
+        if !self.exchanges.connections.may_open_ahead() {
+            return false;
+        }
         if let Some(seat) = self.opening.pop(now) {
             self.exchanges.connections.open_ahead(seat, self.opening.phase(), &mut self.rec);
             return true;

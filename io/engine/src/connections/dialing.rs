@@ -13,6 +13,9 @@ use crate::sources::{Route, Tuple};
 
 /// One opening tries at most so many tuples: somebody else may have taken a few, but not all.
 const TUPLES_TRIED_MAX: u8 = 16;
+/// Handshakes under way at once ahead of the load, on one thread: enough for a distant target at the usual rate
+/// of opening, and done with in some hundred milliseconds.
+const HANDSHAKES_MAX: usize = 1_024;
 
 impl<D: Driver> Connections<D> {
     /// Open shared connections until as many are coming as requests wait; at most a turn's work of it, the
@@ -27,6 +30,13 @@ impl<D: Driver> Connections<D> {
             self.open(seat, target, phase, rec);
         }
         self.opening_more = Some(phase);
+    }
+
+    /// Whether one more connection may be opened ahead of the load now. A connect costs us next to nothing; a
+    /// handshake costs more than an opening rate may leave time for, and those that queue behind our own CPU
+    /// would run into the connect timeout as if the target had kept them waiting.
+    pub(crate) fn may_open_ahead(&self) -> bool {
+        self.opening < HANDSHAKES_MAX || self.names.iter().all(Option::is_none)
     }
 
     /// Whether connections are being opened.
