@@ -33,7 +33,7 @@ pub(super) fn wavetank(stdout: &str) -> Result<Claim> {
     let run: Value = serde_json::from_str(stdout).context("no JSON")?;
     let failed = run["requests"]["failed"].as_u64().context("requests.failed")?;
     if failed > 0 {
-        bail!("wavetank had {failed} failures: {}", run["errors"]);
+        bail!("wavetank had {failed} failures: {}; {}", run["errors"], run["verdict"]);
     }
     let done = run["requests"]["done"].as_u64().context("requests.done")?;
     let wire = run["wire"]["sent"].as_u64().context("wire.sent")?;

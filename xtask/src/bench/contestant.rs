@@ -102,9 +102,9 @@ impl Contestant {
             Self::H2load => claims::h2load(&used.stdout),
             Self::Ab => claims::ab(&used.stdout),
         };
-        let claim = claim.with_context(|| format!("`{}`: {}", shown(&words), used.stderr.trim()))?;
+        let claim = claim.with_context(|| format!("`{}`", shown(&words)))?;
         if claim.done == 0 {
-            bail!("`{}` had nothing answered: {}{}", shown(&words), used.stdout, used.stderr);
+            bail!("`{}` had nothing answered: {}", shown(&words), used.stderr.trim());
         }
         Ok(Called { used, claim })
     }

@@ -53,9 +53,7 @@ impl Server {
         connections: Option<usize>,
     ) -> Result<Self> {
         let mut command = serve_command(session, engine, address);
-        if let Some(connections) = connections
-            && engine == Engine::Uring
-        {
+        if let Some(connections) = connections {
             command.args(["--connections", &connections.to_string()]);
         }
         Self::start(session, command, address, None, Kind::Wavetank, folder(session)?)
@@ -182,9 +180,7 @@ impl Drop for Server {
 fn serve_command(session: &Session, engine: Engine, address: SocketAddr) -> Command {
     let mut command = Command::new(&session.wavetank);
     command.args(["serve", "--threads", "1", "--listen"]).arg(address.to_string());
-    if engine == Engine::Uring {
-        command.args(["--engine", engine.name()]);
-    }
+    command.args(["--engine", engine.name()]);
     command
 }
 

@@ -23,6 +23,8 @@ pub(super) fn make_certificate(folder: &Path) -> Result<(PathBuf, PathBuf)> {
     command.args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]);
     command.args(["-days", "30", "-subj", "/CN=localhost"]);
     command.args(["-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"]);
+    // openssl's own default is a certificate authority, which strict clients take from no server.
+    command.args(["-addext", "basicConstraints=critical,CA:FALSE"]);
     command.arg("-keyout").arg(&key).arg("-out").arg(&certificate);
     let output = command.stdin(Stdio::null()).output().context("openssl cannot be started")?;
     if !output.status.success() {
