@@ -44,9 +44,14 @@ pub(super) fn inside<T: Send>(work: impl FnOnce(&Namespace) -> Result<T> + Send)
     std::thread::scope(|scope| scope.spawn(thread).join().map_err(|_| anyhow!("a bench panicked"))?)
 }
 
+/// Makes one for nothing; an error says why that cannot be.
+pub(super) fn possible() -> Result<()> {
+    inside(|_| Ok(()))
+}
+
 /// Whether namespaces can be made here; otherwise notes that `bench` is left out.
 pub(super) fn usable(session: &mut Session, bench: &str) -> bool {
-    let made = inside(|_| Ok(()));
+    let made = possible();
     if let Err(error) = &made {
         session.skip(format!("bench {bench}: {error:#}"));
     }

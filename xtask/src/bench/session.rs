@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use tempfile::TempDir;
 
 use super::goal::{Score, Standing};
-use super::{Size, cpus, machine, meter};
+use super::{Size, cpus, machine, meter, namespace};
 use crate::ci;
 
 /// One invocation.
@@ -42,9 +42,12 @@ impl Session {
         Ok(Some(session))
     }
 
-    /// Runs one bench; what goes wrong with it is a line of the summary, and the next bench has its turn.
-    pub(super) fn bench(&mut self, name: &str, bench: impl FnOnce(&mut Self) -> Result<()>) {
-        if let Err(error) = bench(self) {
+    /// Runs one bench, in a network of its own where that can be had: ports that others on this host use are no part
+    /// of any number. What goes wrong is a line of the summary, and the next bench has its turn.
+    pub(super) fn bench(&mut self, name: &str, bench: impl FnOnce(&mut Self) -> Result<()> + Send) {
+        let outcome =
+            if namespace::possible().is_ok() { namespace::inside(|_| bench(self)) } else { bench(self) };
+        if let Err(error) = outcome {
             self.broken(format!("bench {name}"), "to run".to_owned(), format!("{error:#}"));
         }
     }
