@@ -16,10 +16,11 @@ use wavetank_plan::{Close, ConnectionUse, Nanos, Plan};
 use wavetank_wire::h1::{Answer, Eof, LastAnswer, ResponseReader};
 
 use crate::failure::{self, Failure};
+use crate::flights::Flight;
 use crate::pool::Pool;
 use crate::recorder::Recorder;
 use crate::requests::Requests;
-use crate::seat::{Flight, Seat, State};
+use crate::seat::{Seat, State};
 use crate::slab::Id;
 use crate::sources::{Sources, Tuple};
 use timeouts::Timer;
@@ -106,7 +107,7 @@ impl<D: Driver> Connections<D> {
         if entry.has_room(self.pipeline, worn_after) {
             return self.dispatch(seat, flight, at, rec);
         }
-        entry.wait(flight);
+        entry.flights.wait(flight);
         if entry.state == State::Closed {
             let target = self.requests.get(flight.scenario, flight.step).target;
             self.open(seat, target, phase, rec);
@@ -140,10 +141,10 @@ impl<D: Driver> Connections<D> {
         let request = self.requests.get(flight.scenario, flight.step);
         let entry = &mut self.seats[seat as usize];
         let link = entry.link.expect("an open seat has a link");
-        if entry.flights.is_empty() {
+        if entry.flights.sent() == 0 {
             entry.reader.expect(request.head);
         }
-        entry.flights.push_back(flight);
+        entry.flights.push_sent(flight);
         let at = self.fresh(at);
         let result = self.driver.send_shared(link, &request.bytes);
         self.sent_until = self.clock.now();
@@ -227,7 +228,7 @@ impl<D: Driver> Connections<D> {
         let entry = &mut self.seats[seat as usize];
         let mut input = self.driver.received(len);
         while !input.is_empty() {
-            let Some(&flight) = entry.flights.front() else {
+            let Some(flight) = entry.flights.first_sent() else {
                 // Nobody asked for these bytes: the framing is lost.
                 return self.end(seat, Failure::of(ErrorClass::Protocol), true, at, rec);
             };
@@ -240,10 +241,10 @@ impl<D: Driver> Connections<D> {
             };
             let Some(answer) = progress.answer else { return };
             input = &input[progress.consumed..];
-            if !input.is_empty() && entry.flights.len() == 1 {
+            if !input.is_empty() && entry.flights.sent() == 1 {
                 return self.end(seat, failure::SURPLUS, true, at, rec);
             }
-            entry.flights.pop_front();
+            entry.flights.pop_sent();
             entry.served += 1;
             self.outcomes.push_back(Outcome::Answered(flight.exchange, answer, entry.first_byte, at));
             let http = &self.plan.http;
@@ -251,7 +252,7 @@ impl<D: Driver> Connections<D> {
             if !answer.keep_alive || !http.keepalive || worn {
                 return self.end(seat, failure::AFTER_CLOSE, false, at, rec);
             }
-            if let Some(next) = entry.flights.front() {
+            if let Some(next) = entry.flights.first_sent() {
                 entry.reader.expect(self.requests.get(next.scenario, next.step).head);
             }
         }
@@ -267,14 +268,14 @@ impl<D: Driver> Connections<D> {
             }
             let next = match &mut self.pool {
                 Some(pool) => pool.take_waiting(),
-                None => entry.waiting.pop_front(),
+                None => entry.flights.take_waiting(),
             };
             if let Some(flight) = next {
                 self.dispatch(seat, flight, at, rec);
                 continue;
             }
             if let Some(pool) = &mut self.pool
-                && entry.flights.is_empty()
+                && entry.flights.sent() == 0
             {
                 pool.put_idle(seat, entry);
             }
@@ -289,10 +290,10 @@ impl<D: Driver> Connections<D> {
             return self.handshake_ended(seat, how, at, rec);
         }
         if how == Ended::Eof
-            && let Some(&flight) = entry.flights.front()
+            && let Some(flight) = entry.flights.first_sent()
             && let Eof::Complete(answer) = entry.reader.eof()
         {
-            entry.flights.pop_front();
+            entry.flights.pop_sent();
             entry.served += 1;
             let first_byte = entry.first_byte;
             self.outcomes.push_back(Outcome::Answered(flight.exchange, answer, first_byte, at));
@@ -318,7 +319,7 @@ impl<D: Driver> Connections<D> {
         let mut untouched = !entry.reader.began();
         let served = entry.served > 0;
         let mut failure = failure;
-        while let Some(flight) = entry.flights.pop_front() {
+        while let Some(flight) = entry.flights.pop_sent() {
             let idempotent = self.requests.get(flight.scenario, flight.step).idempotent;
             let retry = failure.peer_closed && untouched && served && idempotent;
             let broken = Box::new(Failure { retry, ..failure.clone() });
@@ -327,7 +328,7 @@ impl<D: Driver> Connections<D> {
             failure = if failure.peer_closed { failure } else { failure::BEHIND_A_FAILURE };
         }
         let phase = entry.phase;
-        if let Some(flight) = entry.waiting.front() {
+        if let Some(flight) = entry.flights.first_waiting() {
             let target = self.requests.get(flight.scenario, flight.step).target;
             self.open(seat, target, phase, rec);
         } else if let Some(pool) = &mut self.pool {

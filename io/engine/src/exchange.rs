@@ -15,9 +15,9 @@ use wavetank_wire::h1::Answer;
 use crate::budget::Budget;
 use crate::connections::{Connections, Outcome};
 use crate::failure::Failure;
+use crate::flights::Flight;
 use crate::messages::Sample;
 use crate::recorder::{Recorder, Times};
-use crate::seat::Flight;
 use crate::slab::{Id, Slab};
 
 /// Who a request belongs to.
@@ -43,8 +43,12 @@ struct Exchange {
     begun: Nanos,
     /// First byte handed to the kernel, once it was.
     sent: Option<Nanos>,
-    seat: Option<u32>,
+    /// The seat of its user; [`ANY_SEAT`]: whichever is free.
+    seat: u32,
 }
+
+/// No seat in particular.
+const ANY_SEAT: u32 = u32::MAX;
 
 /// A request came to its end.
 #[derive(Clone, Copy, Debug)]
@@ -123,7 +127,8 @@ impl<D: Driver> Exchanges<D> {
             return Some(Resolved { owner, at: now, done: false });
         }
         rec.begun(key, lag);
-        let exchange = self.slab.insert(Exchange { offered, begun: now, sent: None, seat });
+        let exchange =
+            self.slab.insert(Exchange { offered, begun: now, sent: None, seat: seat.unwrap_or(ANY_SEAT) });
         let flight = self.flight(exchange, key, now, false);
         self.connections.submit(flight, seat, key.phase, now, rec);
         None
@@ -200,7 +205,8 @@ impl<D: Driver> Exchanges<D> {
     fn broken(&mut self, exchange: Id, failure: &Failure, at: Nanos, rec: &mut Recorder) -> Option<Resolved> {
         if failure.retry {
             let entry = self.slab.get_mut(exchange)?;
-            let (key, begun, seat) = (entry.offered.key, entry.begun, entry.seat);
+            let (key, begun) = (entry.offered.key, entry.begun);
+            let seat = (entry.seat != ANY_SEAT).then_some(entry.seat);
             let flight = self.flight(exchange, key, begun, true);
             self.connections.submit(flight, seat, key.phase, at, rec);
             return None;

@@ -10,6 +10,7 @@ mod collector;
 mod connections;
 mod exchange;
 mod failure;
+mod flights;
 mod messages;
 mod opening;
 mod outbox;

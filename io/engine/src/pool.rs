@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 
 use wavetank_plan::Nanos;
 
-use crate::seat::{Flight, Seat, State};
+use crate::flights::Flight;
+use crate::seat::{Seat, State};
 
 /// Shared seats by number, and the requests waiting for one of them.
 pub(crate) struct Pool {
@@ -30,7 +31,7 @@ impl Pool {
         while let Some(seat) = self.idle.pop() {
             let entry = &mut seats[seat as usize];
             entry.stacked = false;
-            if entry.state == State::Open && entry.flights.is_empty() {
+            if entry.state == State::Open && entry.flights.sent() == 0 {
                 return Some(seat);
             }
         }

@@ -1,28 +1,11 @@
 //! [`Seat`]: the place of one connection; the connection in it may come and go.
 
-use std::collections::VecDeque;
-
 use wavetank_driver::ConnId;
 use wavetank_plan::Nanos;
 use wavetank_wire::h1::ResponseReader;
 
-use crate::slab::Id;
+use crate::flights::Flights;
 use crate::sources::Tuple;
-
-/// A request on its way through a connection.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Flight {
-    /// The exchange it belongs to.
-    pub(crate) exchange: Id,
-    /// When it times out.
-    pub(crate) deadline: Nanos,
-    /// Which request.
-    pub(crate) scenario: u16,
-    /// Which request.
-    pub(crate) step: u16,
-    /// It was on a connection that was lost, and is older than all that wait.
-    pub(crate) again: bool,
-}
 
 /// What a seat's connection is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,10 +31,8 @@ pub(crate) struct Seat {
     pub(crate) refused: u8,
     /// The phase that wanted the connection.
     pub(crate) phase: u16,
-    /// Sent and unanswered, in order.
-    pub(crate) flights: VecDeque<Flight>,
-    /// Waiting for this seat's connection.
-    pub(crate) waiting: VecDeque<Flight>,
+    /// Sent and unanswered, and waiting for this seat's connection.
+    pub(crate) flights: Flights,
     pub(crate) reader: ResponseReader,
     /// When the first byte of the answer under way came.
     pub(crate) first_byte: Nanos,
@@ -74,8 +55,7 @@ impl Seat {
             tuple: Tuple::KERNELS,
             refused: 0,
             phase: 0,
-            flights: VecDeque::new(),
-            waiting: VecDeque::new(),
+            flights: Flights::default(),
             reader: ResponseReader::default(),
             first_byte: Nanos::ZERO,
             served: 0,
@@ -90,17 +70,8 @@ impl Seat {
     #[inline]
     pub(crate) fn has_room(&self, pipeline: usize, worn_after: Option<u64>) -> bool {
         self.state == State::Open
-            && self.flights.len() < pipeline
-            && worn_after.is_none_or(|max| self.served + (self.flights.len() as u64) < max)
-    }
-
-    /// Let a request wait for this seat's connection.
-    pub(crate) fn wait(&mut self, flight: Flight) {
-        if flight.again {
-            self.waiting.push_front(flight);
-        } else {
-            self.waiting.push_back(flight);
-        }
+            && self.flights.sent() < pipeline
+            && worn_after.is_none_or(|max| self.served + (self.flights.sent() as u64) < max)
     }
 
     /// When something about this seat times out next.
@@ -109,9 +80,6 @@ impl Seat {
             State::Connecting(began) | State::Securing(began, _) => Some(began.after(connect_timeout)),
             State::Closed | State::Open => None,
         };
-        // Few are under way at once, and one that is tried again is older than those before it.
-        let sent = self.flights.iter().map(|flight| flight.deadline).min();
-        let waiting = self.waiting.front().map(|flight| flight.deadline);
-        [connect, sent, waiting].into_iter().flatten().min()
+        [connect, self.flights.deadline()].into_iter().flatten().min()
     }
 }

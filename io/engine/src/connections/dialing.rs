@@ -147,7 +147,7 @@ impl<D: Driver> Connections<D> {
                 self.outcomes.push_back(Outcome::Dropped(flight.exchange, at));
             }
         }
-        while let Some(flight) = self.seats[seat as usize].waiting.pop_front() {
+        while let Some(flight) = self.seats[seat as usize].flights.take_waiting() {
             self.outcomes.push_back(Outcome::Dropped(flight.exchange, at));
         }
     }
@@ -193,7 +193,7 @@ impl<D: Driver> Connections<D> {
                 self.outcomes.push_back(Outcome::Broken(flight.exchange, Box::new(failure.clone()), at));
             }
         }
-        while let Some(flight) = self.seats[seat as usize].waiting.pop_front() {
+        while let Some(flight) = self.seats[seat as usize].flights.take_waiting() {
             self.outcomes.push_back(Outcome::Broken(flight.exchange, Box::new(failure.clone()), at));
         }
     }

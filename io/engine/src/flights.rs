@@ -1,0 +1,162 @@
+//! [`Flights`]: the requests of one connection, those under way and behind them those that wait for it.
+
+use std::collections::VecDeque;
+
+use wavetank_plan::Nanos;
+
+use crate::slab::Id;
+
+/// A request on its way through a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Flight {
+    /// The exchange it belongs to.
+    pub(crate) exchange: Id,
+    /// When it times out.
+    pub(crate) deadline: Nanos,
+    /// Which request.
+    pub(crate) scenario: u16,
+    /// Which request.
+    pub(crate) step: u16,
+    /// It was on a connection that was lost, and is older than all that wait.
+    pub(crate) again: bool,
+}
+
+/// See the module's description. Nearly every connection has one at most: that one lies here, and a million idle
+/// connections hold no queue.
+#[derive(Default)]
+pub(crate) struct Flights {
+    first: Option<Flight>,
+    /// Behind the first.
+    #[expect(
+        clippy::box_collection,
+        reason = "a seat pays for the pointer, not for the queue it seldom has"
+    )]
+    more: Option<Box<VecDeque<Flight>>>,
+    /// So many of them are under way.
+    sent: u32,
+}
+
+impl Flights {
+    /// How many are under way.
+    #[inline]
+    pub(crate) fn sent(&self) -> usize {
+        self.sent as usize
+    }
+
+    /// The one whose answer comes next.
+    #[inline]
+    pub(crate) fn first_sent(&self) -> Option<Flight> {
+        if self.sent > 0 { self.first } else { None }
+    }
+
+    /// It is answered, or will not be.
+    #[inline]
+    pub(crate) fn pop_sent(&mut self) -> Option<Flight> {
+        self.sent = self.sent.checked_sub(1)?;
+        let next = self.more.as_mut().and_then(|more| more.pop_front());
+        std::mem::replace(&mut self.first, next)
+    }
+
+    /// One more is under way, behind the others.
+    #[inline]
+    pub(crate) fn push_sent(&mut self, flight: Flight) {
+        self.insert(self.sent(), flight);
+        self.sent += 1;
+    }
+
+    /// One waits; one that is tried again, ahead of those that wait.
+    pub(crate) fn wait(&mut self, flight: Flight) {
+        let place = if flight.again { self.sent() } else { self.len() };
+        self.insert(place, flight);
+    }
+
+    /// The first of those that wait.
+    pub(crate) fn first_waiting(&self) -> Option<Flight> {
+        match self.sent.checked_sub(1) {
+            None => self.first,
+            Some(behind) => self.more.as_ref()?.get(behind as usize).copied(),
+        }
+    }
+
+    /// It waits no longer.
+    pub(crate) fn take_waiting(&mut self) -> Option<Flight> {
+        match self.sent.checked_sub(1) {
+            None => {
+                let next = self.more.as_mut().and_then(|more| more.pop_front());
+                std::mem::replace(&mut self.first, next)
+            }
+            Some(behind) => self.more.as_mut()?.remove(behind as usize),
+        }
+    }
+
+    /// When the first of them times out. Few are under way at once, and one that is tried again is older than
+    /// those before it; those that wait are in order.
+    pub(crate) fn deadline(&self) -> Option<Nanos> {
+        let first = self.first?.deadline;
+        let more = self.more.iter().flat_map(|more| more.iter().take(self.sent()));
+        Some(more.map(|flight| flight.deadline).fold(first, Nanos::min))
+    }
+
+    fn len(&self) -> usize {
+        usize::from(self.first.is_some()) + self.more.as_ref().map_or(0, |more| more.len())
+    }
+
+    #[inline]
+    fn insert(&mut self, place: usize, flight: Flight) {
+        if place == 0 {
+            if let Some(second) = self.first.replace(flight) {
+                self.more().push_front(second);
+            }
+        } else {
+            self.more().insert(place - 1, flight);
+        }
+    }
+
+    #[cold]
+    fn more(&mut self) -> &mut VecDeque<Flight> {
+        self.more.get_or_insert_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::slab::Slab;
+
+    /// Against two plain queues, through every mixture of calls that a small generator makes of `seed`.
+    fn check(seed: u64) {
+        let mut slab = Slab::new();
+        let mut flights = Flights::default();
+        let (mut sent, mut waiting) = (VecDeque::new(), VecDeque::new());
+        let mut state = seed;
+        for round in 0..2_000 {
+            // Knuth's MMIX generator; the upper bits are good.
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let again = state >> 40 & 1 == 1;
+            let deadline = Nanos((state >> 45 & 0xff).cast_signed());
+            let flight = Flight { exchange: slab.insert(()), deadline, scenario: 0, step: round, again };
+            match state >> 60 {
+                0..=3 => {
+                    flights.push_sent(flight);
+                    sent.push_back(flight);
+                }
+                4..=7 => {
+                    flights.wait(flight);
+                    if again { waiting.push_front(flight) } else { waiting.push_back(flight) }
+                }
+                8..=11 => assert_eq!(flights.pop_sent(), sent.pop_front(), "seed {seed}, round {round}"),
+                _ => assert_eq!(flights.take_waiting(), waiting.pop_front(), "seed {seed}, round {round}"),
+            }
+            assert_eq!((flights.sent(), flights.len()), (sent.len(), sent.len() + waiting.len()));
+            assert_eq!(flights.first_sent(), sent.front().copied());
+            assert_eq!(flights.first_waiting(), waiting.front().copied());
+            let earliest = sent.iter().chain(waiting.front()).map(|flight| flight.deadline).min();
+            assert_eq!(flights.deadline(), earliest, "seed {seed}, round {round}");
+        }
+    }
+
+    #[test]
+    fn two_queues_in_one() {
+        (1..=20).for_each(check);
+    }
+}
