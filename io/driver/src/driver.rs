@@ -33,6 +33,9 @@ pub struct Dial {
     /// Our own address; `None`: the kernel chooses, port 0: it chooses the port. A port that is named may be in
     /// `TIME_WAIT` towards `to`, or in use towards other peers, as long as this driver's kind used it.
     pub from: Option<SocketAddr>,
+    /// We send as soon as it is connected: the handshake's last acknowledgement may go with that instead of ahead
+    /// of it, which spares both ends a packet. Drivers may take no notice.
+    pub speaks_at_once: bool,
     /// Whose TLS this is; drivers without TLS take no notice.
     pub tls: Option<DialTls>,
 }
@@ -40,7 +43,7 @@ pub struct Dial {
 impl Dial {
     /// To `to`, from wherever the kernel likes, in the clear.
     pub const fn plain(to: SocketAddr) -> Self {
-        Self { to, from: None, tls: None }
+        Self { to, from: None, speaks_at_once: false, tls: None }
     }
 }
 

@@ -60,7 +60,7 @@ impl Driver for Epoll {
         let mut driver = Self {
             fd,
             clock: setup.clock,
-            sockets: Sockets::default(),
+            sockets: Sockets::with_capacity(setup.sockets),
             listeners: Vec::new(),
             waker,
             ready: Vec::with_capacity(EVENTS_MAX),
@@ -83,9 +83,12 @@ impl Driver for Epoll {
     }
 
     fn connect(&mut self, dial: &Dial) -> Result<ConnId, Errno> {
-        let socket = socket::tcp(dial.to)?;
+        let socket = socket::plain_tcp(dial.to)?;
         if let Some(from) = dial.from {
             socket::bind_source(&socket, from)?;
+        }
+        if dial.speaks_at_once {
+            socket::delay_acknowledgement(&socket)?;
         }
         socket::connect(&socket, dial.to)?;
         // Even if it is done already: the edge on registration tells of it as of any other.
@@ -204,6 +207,7 @@ impl Epoll {
         if !entry.unsent.is_empty() {
             return Ok(0);
         }
+        entry.before_send()?;
         let offered = &bytes[..bytes.len().min(SEND_BYTES_MAX)];
         let taken = socket::send(&entry.fd, offered)?;
         self.bytes_sent += taken as u64;
@@ -216,6 +220,8 @@ impl Epoll {
     #[cold]
     fn keep(&mut self, conn: ConnId, bytes: Arc<[u8]>, from: usize) {
         if let Some(entry) = self.sockets.get(conn) {
+            // What follows later follows something.
+            let _ = entry.before_send();
             entry.unsent.push(bytes, from);
         }
     }
@@ -321,7 +327,9 @@ impl Epoll {
             self.at += 1;
             return None;
         }
-        match socket::pending_error(&entry.fd) {
+        // Writable and neither broken nor hung up: connected, and no need to ask.
+        let told = events & (libc::EPOLLERR | libc::EPOLLHUP) != 0;
+        match if told { socket::pending_error(&entry.fd) } else { Ok(()) } {
             // Stay on this entry: data may have come with the same edge.
             Ok(()) => {
                 entry.connecting = false;

@@ -16,14 +16,29 @@ const BACKLOG: i32 = 65_535;
 
 /// A non-blocking TCP socket for `family_of`'s address family, with Nagle's delay off.
 pub(crate) fn tcp(family_of: SocketAddr) -> Result<OwnedFd, Errno> {
+    let socket = plain_tcp(family_of)?;
+    undelay(&socket)?;
+    Ok(socket)
+}
+
+/// Nagle's delay off: bytes leave though older ones are not acknowledged yet.
+pub(crate) fn undelay(socket: &OwnedFd) -> Result<(), Errno> {
+    set_option(socket, libc::IPPROTO_TCP, libc::TCP_NODELAY, 1)
+}
+
+/// Acknowledge with the next bytes we send, as if a conversation were under way (tcp(7), `TCP_QUICKACK`).
+pub(crate) fn delay_acknowledgement(socket: &OwnedFd) -> Result<(), Errno> {
+    set_option(socket, libc::IPPROTO_TCP, libc::TCP_QUICKACK, 0)
+}
+
+/// A non-blocking TCP socket for `family_of`'s address family.
+pub(crate) fn plain_tcp(family_of: SocketAddr) -> Result<OwnedFd, Errno> {
     let family = if family_of.is_ipv4() { libc::AF_INET } else { libc::AF_INET6 };
     let kind = libc::SOCK_STREAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
     // SAFETY: no pointers are passed.
     let fd = Errno::check(unsafe { libc::socket(family, kind, 0) })?;
     // SAFETY: `fd` was just returned by the kernel and is owned by nobody else.
-    let socket = unsafe { OwnedFd::from_raw_fd(fd) };
-    set_option(&socket, libc::IPPROTO_TCP, libc::TCP_NODELAY, 1)?;
-    Ok(socket)
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
 /// A listening socket at `at` whose port may be shared with other listeners of this user.
@@ -82,10 +97,9 @@ pub(crate) fn accept(listener: &OwnedFd) -> Result<Option<OwnedFd>, Errno> {
         unsafe { libc::accept4(listener.as_raw_fd(), std::ptr::null_mut(), std::ptr::null_mut(), flags) };
     match Errno::check(result) {
         Ok(fd) => {
+            // Nagle's delay is off as the listener's is (tcp(7) is silent, Linux copies it).
             // SAFETY: `fd` was just returned by the kernel and is owned by nobody else.
-            let socket = unsafe { OwnedFd::from_raw_fd(fd) };
-            set_option(&socket, libc::IPPROTO_TCP, libc::TCP_NODELAY, 1)?;
-            Ok(Some(socket))
+            Ok(Some(unsafe { OwnedFd::from_raw_fd(fd) }))
         }
         // A peer that gave up while waiting is no failure of ours.
         Err(Errno(libc::EAGAIN | libc::ECONNABORTED | libc::EINTR)) => Ok(None),

@@ -2,8 +2,11 @@
 
 use std::os::fd::OwnedFd;
 
-use crate::ConnId;
 use crate::unsent::Unsent;
+use crate::{ConnId, Errno, socket};
+
+/// Room is made ahead for so many at most; beyond, the table doubles.
+const SOCKETS_AHEAD_MAX: u32 = 1 << 20;
 
 /// One connection.
 pub(crate) struct Socket {
@@ -12,17 +15,51 @@ pub(crate) struct Socket {
     pub(crate) connecting: bool,
     /// The peer has sent its FIN and the owner was told.
     pub(crate) finished: bool,
+    delay: Delay,
     pub(crate) unsent: Unsent,
 }
 
+impl Socket {
+    /// Nagle's delay must not hold back what follows something else. The first bytes of a connection follow
+    /// nothing: one that sends a single request is spared the system call.
+    #[inline]
+    pub(crate) fn before_send(&mut self) -> Result<(), Errno> {
+        if self.delay == Delay::Off { Ok(()) } else { self.undelay_second() }
+    }
+
+    #[cold]
+    fn undelay_second(&mut self) -> Result<(), Errno> {
+        if self.delay == Delay::Harmless {
+            self.delay = Delay::On;
+            return Ok(());
+        }
+        self.delay = Delay::Off;
+        socket::undelay(&self.fd)
+    }
+}
+
+/// Nagle's delay of one connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Delay {
+    /// On, and nothing was sent yet that it could wait for.
+    Harmless,
+    /// On.
+    On,
+    Off,
+}
+
 /// Connections by slot, with a generation per slot that outlives its connections.
-#[derive(Default)]
 pub(crate) struct Sockets {
     slots: Vec<Result<Socket, u16>>,
     free: Vec<u32>,
 }
 
 impl Sockets {
+    /// None yet, with room for so many. Room that is not used costs no memory, only addresses.
+    pub(crate) fn with_capacity(sockets: u32) -> Self {
+        Self { slots: Vec::with_capacity(sockets.min(SOCKETS_AHEAD_MAX) as usize), free: Vec::new() }
+    }
+
     pub(crate) fn insert(&mut self, fd: OwnedFd, connecting: bool) -> ConnId {
         let slot = self.free.pop().unwrap_or_else(|| {
             self.slots.push(Err(0));
@@ -33,7 +70,10 @@ impl Sockets {
             Err(last) => last.wrapping_add(1),
             Ok(_) => unreachable!("a slot on the free list holds no connection"),
         };
-        *entry = Ok(Socket { fd, generation, connecting, finished: false, unsent: Unsent::default() });
+        // What we accepted is as its listener.
+        let delay = if connecting { Delay::Harmless } else { Delay::Off };
+        let unsent = Unsent::default();
+        *entry = Ok(Socket { fd, generation, connecting, finished: false, delay, unsent });
         ConnId { slot, generation }
     }
 

@@ -11,7 +11,10 @@ pub(crate) const SEND_BYTES_MAX: usize = 256 * 1024;
 
 /// Bytes the kernel has not taken yet, in order; empty almost always. Shared ones are not copied.
 #[derive(Default)]
-pub(crate) struct Unsent(VecDeque<Rest>);
+pub(crate) struct Unsent(
+    #[expect(clippy::box_collection, reason = "every connection pays for the pointer, few have a queue")]
+    Option<Box<VecDeque<Rest>>>,
+);
 
 struct Rest {
     bytes: Arc<[u8]>,
@@ -28,26 +31,30 @@ pub(crate) struct Taken {
 
 impl Unsent {
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.0.is_none()
     }
 
     /// Behind all others, `bytes` from `from` on.
     pub(crate) fn push(&mut self, bytes: Arc<[u8]>, from: usize) {
-        self.0.push_back(Rest { bytes, from });
+        self.0.get_or_insert_default().push_back(Rest { bytes, from });
     }
 
     /// What one call offers to the kernel next.
     pub(crate) fn piece(&self) -> Option<&[u8]> {
-        let rest = self.0.front()?;
+        let rest = self.0.as_ref()?.front()?;
         Some(&rest.bytes[rest.from..rest.bytes.len().min(rest.from + SEND_BYTES_MAX)])
     }
 
     /// The kernel took `len` bytes of the piece.
     pub(crate) fn took(&mut self, len: usize) {
-        let Some(rest) = self.0.front_mut() else { return };
+        let Some(queue) = &mut self.0 else { return };
+        let Some(rest) = queue.front_mut() else { return };
         rest.from += len;
         if rest.from == rest.bytes.len() {
-            self.0.pop_front();
+            queue.pop_front();
+        }
+        if queue.is_empty() {
+            self.0 = None;
         }
     }
 
@@ -57,6 +64,6 @@ impl Unsent {
         let len = offered.len();
         let bytes = socket::send(fd, offered)?;
         self.took(bytes);
-        Ok(Taken { bytes, go_on: bytes == len && !self.0.is_empty() })
+        Ok(Taken { bytes, go_on: bytes == len && !self.is_empty() })
     }
 }

@@ -202,7 +202,7 @@ impl Attempt<'_> {
         for _ in 0..SOURCES_TRIED_MAX {
             let Some(route) = sources.next(target, self.begun) else { break };
             self.address = route.to;
-            match driver.connect(&Dial { to: route.to, from: route.from, tls }) {
+            match driver.connect(&Dial { from: route.from, tls, ..Dial::plain(route.to) }) {
                 Ok(conn) => return Ok(conn),
                 Err(errno) => refused = errno,
             }

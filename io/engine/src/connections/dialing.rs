@@ -76,7 +76,8 @@ impl<D: Driver> Connections<D> {
         self.opening += 1;
         let entry = &mut self.seats[seat as usize];
         (entry.target, entry.phase, entry.served, entry.refused) = (target, phase, 0, 0);
-        entry.state = State::Connecting(began);
+        entry.state = State::Connecting;
+        entry.began = began;
         // Not `open_for_waiting` if it fails: its loop goes on by itself, and others have nothing else waiting.
         if let Err(failure) = self.dial(seat, route) {
             self.open_failed(seat, &failure, began, rec);
@@ -87,8 +88,12 @@ impl<D: Driver> Connections<D> {
     fn dial(&mut self, seat: u32, mut route: Route) -> Result<(), Failure> {
         let name = self.names[usize::from(self.seats[seat as usize].target)];
         let tls = name.map(|name| DialTls { name, session: seat });
+        let http = &self.plan.http;
+        let single = !http.keepalive || http.requests_per_connection == Some(1);
+        // One opened ahead of the load has nobody waiting for it, and the target shall know of it at once.
+        let speaks_at_once = single && self.is_awaited(seat);
         loop {
-            let dial = Dial { to: route.to, from: route.from, tls };
+            let dial = Dial { to: route.to, from: route.from, speaks_at_once, tls };
             match self.driver.connect(&dial) {
                 Ok(link) => {
                     let entry = &mut self.seats[seat as usize];
@@ -105,6 +110,14 @@ impl<D: Driver> Connections<D> {
                     route = self.another(seat, route.tuple, errno).ok_or(failure::of_connect(errno))?;
                 }
             }
+        }
+    }
+
+    /// Whether a request will go out on this seat's connection as soon as it is open.
+    fn is_awaited(&self, seat: u32) -> bool {
+        match &self.pool {
+            Some(pool) => pool.waiting() > 0,
+            None => self.seats[seat as usize].flights.first_waiting().is_some(),
         }
     }
 
@@ -155,7 +168,7 @@ impl<D: Driver> Connections<D> {
     /// Opening took too long: give it up, in the connect or in the TLS handshake.
     pub(super) fn opening_timed_out(&mut self, seat: u32, at: Nanos, rec: &mut Recorder) {
         let failure = match self.seats[seat as usize].state {
-            State::Securing(..) => failure::HANDSHAKE_TIMEOUT,
+            State::Securing => failure::HANDSHAKE_TIMEOUT,
             _ => Failure::of(ErrorClass::ConnectTimeout),
         };
         self.give_up_opening(seat, &failure, Close::Rst, at, rec);
@@ -170,7 +183,7 @@ impl<D: Driver> Connections<D> {
     fn give_up_opening(&mut self, seat: u32, failure: &Failure, how: Close, at: Nanos, rec: &mut Recorder) {
         let entry = &mut self.seats[seat as usize];
         let phase = entry.phase;
-        if let State::Securing(..) = entry.state {
+        if entry.state == State::Securing {
             rec.handshake_failed(phase, entry.target);
         }
         if let Some(link) = entry.link.take() {
