@@ -25,6 +25,9 @@ use crate::slab::Id;
 use crate::sources::{Sources, Tuple};
 use timeouts::Timer;
 
+/// Tables get room ahead for so many connections at most.
+const ROOM_MAX: usize = 1 << 20;
+
 /// What came of a request.
 pub(crate) enum Outcome {
     /// Its first byte was handed to the kernel at that instant.
@@ -71,6 +74,8 @@ impl<D: Driver> Connections<D> {
         sources: Sources,
         seats: usize,
     ) -> Self {
+        // One of each for every seat, and no growing by doubling; room that is not used costs only addresses.
+        let room = seats.min(ROOM_MAX);
         Self {
             driver,
             clock,
@@ -78,9 +83,9 @@ impl<D: Driver> Connections<D> {
             names: plan.name_of_target(),
             last_answer: LastAnswer::new(),
             sources,
-            timers: Timers::new(),
+            timers: Timers::with_capacity(room),
             seats: (0..seats).map(|_| Seat::new()).collect(),
-            seat_of_slot: Vec::new(),
+            seat_of_slot: Vec::with_capacity(room),
             pool: (plan.scenarios[0].connection == ConnectionUse::Shared)
                 .then(|| Pool::new(u32::try_from(seats).expect("fewer seats than 2^32"))),
             pipeline: plan.http.pipeline as usize,
@@ -192,10 +197,13 @@ impl<D: Driver> Connections<D> {
     fn connected(&mut self, link: ConnId, at: Nanos, rec: &mut Recorder) {
         let seat = self.seat_of(link);
         let entry = &mut self.seats[seat as usize];
-        let State::Connecting(began) = entry.state else { return };
-        rec.connected(entry.phase, entry.target, at.since(began));
+        if entry.state != State::Connecting {
+            return;
+        }
+        rec.connected(entry.phase, entry.target, at.since(entry.began));
         if self.names[usize::from(entry.target)].is_some() {
-            entry.state = State::Securing(began, at);
+            entry.state = State::Securing;
+            entry.first_byte = at;
         } else {
             self.opened(seat, at, rec);
         }
@@ -204,7 +212,10 @@ impl<D: Driver> Connections<D> {
     fn secured(&mut self, link: ConnId, at: Nanos, rec: &mut Recorder) {
         let seat = self.seat_of(link);
         let entry = &self.seats[seat as usize];
-        let State::Securing(_, connected) = entry.state else { return };
+        if entry.state != State::Securing {
+            return;
+        }
+        let connected = entry.first_byte;
         let secured = self.driver.secured(link);
         rec.secured(entry.phase, entry.target, at.since(connected), secured.as_ref());
         self.opened(seat, at, rec);
@@ -286,7 +297,7 @@ impl<D: Driver> Connections<D> {
     /// The peer finished, or the connection broke.
     fn ended(&mut self, seat: u32, how: Ended, at: Nanos, rec: &mut Recorder) {
         let entry = &mut self.seats[seat as usize];
-        if let State::Securing(..) = entry.state {
+        if entry.state == State::Securing {
             return self.handshake_ended(seat, how, at, rec);
         }
         if how == Ended::Eof
@@ -345,7 +356,7 @@ impl<D: Driver> Connections<D> {
             match entry.state {
                 State::Open => rec.ended(false),
                 // It stays what it was: being opened.
-                State::Connecting(_) | State::Securing(..) | State::Closed => {}
+                State::Connecting | State::Securing | State::Closed => {}
             }
             entry.state = State::Closed;
         }

@@ -53,15 +53,18 @@ impl Flights {
     #[inline]
     pub(crate) fn pop_sent(&mut self) -> Option<Flight> {
         self.sent = self.sent.checked_sub(1)?;
-        let next = self.more.as_mut().and_then(|more| more.pop_front());
-        std::mem::replace(&mut self.first, next)
+        if self.more.is_none() { self.first.take() } else { self.pop_first() }
     }
 
     /// One more is under way, behind the others.
     #[inline]
     pub(crate) fn push_sent(&mut self, flight: Flight) {
-        self.insert(self.sent(), flight);
         self.sent += 1;
+        if self.first.is_none() {
+            self.first = Some(flight);
+        } else {
+            self.insert(self.sent() - 1, flight);
+        }
     }
 
     /// One waits; one that is tried again, ahead of those that wait.
@@ -81,10 +84,7 @@ impl Flights {
     /// It waits no longer.
     pub(crate) fn take_waiting(&mut self) -> Option<Flight> {
         match self.sent.checked_sub(1) {
-            None => {
-                let next = self.more.as_mut().and_then(|more| more.pop_front());
-                std::mem::replace(&mut self.first, next)
-            }
+            None => self.pop_first(),
             Some(behind) => self.more.as_mut()?.remove(behind as usize),
         }
     }
@@ -101,20 +101,19 @@ impl Flights {
         usize::from(self.first.is_some()) + self.more.as_ref().map_or(0, |more| more.len())
     }
 
-    #[inline]
-    fn insert(&mut self, place: usize, flight: Flight) {
-        if place == 0 {
-            if let Some(second) = self.first.replace(flight) {
-                self.more().push_front(second);
-            }
-        } else {
-            self.more().insert(place - 1, flight);
-        }
+    #[cold]
+    fn pop_first(&mut self) -> Option<Flight> {
+        let next = self.more.as_mut().and_then(|more| more.pop_front());
+        std::mem::replace(&mut self.first, next)
     }
 
     #[cold]
-    fn more(&mut self) -> &mut VecDeque<Flight> {
-        self.more.get_or_insert_default()
+    fn insert(&mut self, place: usize, flight: Flight) {
+        if place > 0 {
+            self.more.get_or_insert_default().insert(place - 1, flight);
+        } else if let Some(second) = self.first.replace(flight) {
+            self.more.get_or_insert_default().push_front(second);
+        }
     }
 }
 

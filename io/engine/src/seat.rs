@@ -12,10 +12,10 @@ use crate::sources::Tuple;
 pub(crate) enum State {
     /// There is none.
     Closed,
-    /// It is being opened, since that instant.
-    Connecting(Nanos),
-    /// It is connected since the second instant, having begun at the first, and TLS is being agreed on.
-    Securing(Nanos, Nanos),
+    /// It is being opened.
+    Connecting,
+    /// It is connected, and TLS is being agreed on.
+    Securing,
     /// It is open.
     Open,
 }
@@ -34,14 +34,16 @@ pub(crate) struct Seat {
     /// Sent and unanswered, and waiting for this seat's connection.
     pub(crate) flights: Flights,
     pub(crate) reader: ResponseReader,
-    /// When the first byte of the answer under way came.
+    /// When its opening began.
+    pub(crate) began: Nanos,
+    /// When the first byte of the answer under way came; before there is any, when it was connected.
     pub(crate) first_byte: Nanos,
     /// Answers so far on the present connection.
     pub(crate) served: u64,
     /// The last connection here was lost, so that the next one is a re-opening.
     pub(crate) replaces_lost: bool,
-    /// When the earliest timer set for this seat goes off.
-    pub(crate) armed: Option<Nanos>,
+    /// When the earliest timer set for this seat goes off; [`Nanos::MAX`] if there is none.
+    pub(crate) armed: Nanos,
     /// Stands on the pool's idle stack.
     pub(crate) stacked: bool,
 }
@@ -57,10 +59,11 @@ impl Seat {
             phase: 0,
             flights: Flights::default(),
             reader: ResponseReader::default(),
+            began: Nanos::ZERO,
             first_byte: Nanos::ZERO,
             served: 0,
             replaces_lost: false,
-            armed: None,
+            armed: Nanos::MAX,
             stacked: false,
         }
     }
@@ -77,9 +80,20 @@ impl Seat {
     /// When something about this seat times out next.
     pub(crate) fn deadline(&self, connect_timeout: Nanos) -> Option<Nanos> {
         let connect = match self.state {
-            State::Connecting(began) | State::Securing(began, _) => Some(began.after(connect_timeout)),
+            State::Connecting | State::Securing => Some(self.began.after(connect_timeout)),
             State::Closed | State::Open => None,
         };
         [connect, self.flights.deadline()].into_iter().flatten().min()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seat_stays_small() {
+        // There are a million of them; what grows here must be wanted (see tests/memory.rs for the whole).
+        assert!(size_of::<Seat>() <= 176, "{} bytes", size_of::<Seat>());
     }
 }

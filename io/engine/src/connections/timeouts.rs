@@ -46,12 +46,12 @@ impl<D: Driver> Connections<D> {
     fn expire_seat(&mut self, seat: u32, fired: Nanos, now: Nanos, rec: &mut Recorder) {
         let connect_timeout = self.plan.http.connect_timeout;
         let entry = &mut self.seats[seat as usize];
-        if entry.armed == Some(fired) {
-            entry.armed = None;
+        if entry.armed == fired {
+            entry.armed = Nanos::MAX;
         }
         if entry.deadline(connect_timeout).is_some_and(|deadline| deadline <= now) {
             match entry.state {
-                State::Connecting(_) | State::Securing(..) => self.opening_timed_out(seat, now, rec),
+                State::Connecting | State::Securing => self.opening_timed_out(seat, now, rec),
                 State::Open => self.end(seat, Failure::of(ErrorClass::RequestTimeout), true, now, rec),
                 State::Closed => {}
             }
@@ -84,8 +84,8 @@ impl<D: Driver> Connections<D> {
     #[inline]
     pub(super) fn arm_for(&mut self, seat: u32, deadline: Nanos) {
         let entry = &mut self.seats[seat as usize];
-        if entry.armed.is_none_or(|armed| armed > deadline) {
-            entry.armed = Some(deadline);
+        if entry.armed > deadline {
+            entry.armed = deadline;
             self.timers.insert(deadline, Timer::Seat(seat));
         }
     }
