@@ -35,7 +35,7 @@ pub(super) struct FlatArguments {
     #[arg(long)]
     held: Option<u32>,
     /// Connections opened per second.
-    #[arg(long, default_value_t = 20_000)]
+    #[arg(long, default_value_t = 10_000)]
     open_rate: u32,
     /// Our source addresses.
     #[arg(long, default_value = "127.1.0.0/24")]
@@ -45,7 +45,7 @@ pub(super) struct FlatArguments {
 impl FlatArguments {
     /// As it stands among the numbers.
     pub(super) fn of(engine: Engine) -> Self {
-        Self { engine, held: None, open_rate: 20_000, source: "127.1.0.0/24".to_owned() }
+        Self { engine, held: None, open_rate: 10_000, source: "127.1.0.0/24".to_owned() }
     }
 }
 

@@ -88,7 +88,8 @@ fn row(session: &mut Session, arguments: &HttpArguments, target: &Target, connec
         (false, _) => Goal::Cost(1.0),
     };
     let ours = if arguments.same { "wrk" } else { engine.name() };
-    let number = format!("{ours}, {connections} connections, against {}", target.name);
+    let plural = if connections == 1 { "" } else { "s" };
+    let number = format!("{ours}, {connections} connection{plural}, against {}", target.name);
     let contest = Contest { number: number.clone(), names: contestants.map(Contestant::name).to_vec(), goal };
     let rounds = contest
         .run(session, |session, place| keep_alive_turn(session, contestants[place], &work, &target.server))?;

@@ -71,7 +71,7 @@ pub(super) fn run(session: &mut Session, arguments: &PaceArguments) -> Result<()
         return Ok(());
     }
     for &rate in &arguments.rate {
-        let pace = Pace { rate, seconds: session.size.choose(3, 1), engine: arguments.engine };
+        let pace = Pace { rate, seconds: session.size.choose(2, 1), engine: arguments.engine };
         row(session, pace)?;
     }
     Ok(())
