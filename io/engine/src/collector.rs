@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use wavetank_measure::Interval;
-use wavetank_plan::Nanos;
+use wavetank_measure::{ErrorClass, Interval};
+use wavetank_plan::{Key, Nanos};
 
 use crate::messages::{Sample, SealedInterval};
 
@@ -12,6 +12,42 @@ use crate::messages::{Sample, SealedInterval};
 pub struct Collector {
     running: BTreeSet<u16>,
     partial: BTreeMap<Nanos, Merged>,
+    /// What each running thread had at its last seal.
+    held: BTreeMap<u16, Held>,
+    /// The same of threads that were lost, until an interval has told of it.
+    bereft: Vec<Held>,
+}
+
+/// Gauges of one thread at the seal of an interval.
+#[derive(Debug, Default)]
+struct Held {
+    /// Begin of the interval.
+    from: Nanos,
+    opening: u64,
+    open: u64,
+    /// Requests under way.
+    requests: Vec<(Key, u64)>,
+}
+
+impl Held {
+    fn of(interval: &Interval) -> Self {
+        let requests = interval.steps.iter().filter(|series| series.open > 0);
+        Self {
+            from: interval.from,
+            opening: interval.conns.opening,
+            open: interval.conns.open,
+            requests: requests.map(|series| (series.key, series.open)).collect(),
+        }
+    }
+
+    /// What nobody holds any more is over: connections are lost, requests have failed.
+    fn lose(&self, interval: &mut Interval) {
+        interval.conns.failed += self.opening;
+        interval.conns.lost += self.open;
+        for &(key, count) in &self.requests {
+            interval.step_mut(key).counters.errors[ErrorClass::Other as usize] += count;
+        }
+    }
 }
 
 /// One interval of the host.
@@ -30,11 +66,19 @@ pub struct Merged {
 impl Collector {
     /// For `threads` load threads, numbered from 0.
     pub fn new(threads: u16) -> Self {
-        Self { running: (0..threads).collect(), partial: BTreeMap::new() }
+        Self {
+            running: (0..threads).collect(),
+            partial: BTreeMap::new(),
+            held: BTreeMap::new(),
+            bereft: Vec::new(),
+        }
     }
 
     /// Take in what one thread sealed.
     pub fn sealed(&mut self, sealed: SealedInterval) {
+        for health in &sealed.interval.threads {
+            self.held.insert(health.thread, Held::of(&sealed.interval));
+        }
         let merged = self.partial.entry(sealed.interval.from).or_default();
         let first = merged.threads.is_empty();
         merged.threads.extend(sealed.interval.threads.iter().map(|health| health.thread));
@@ -52,6 +96,12 @@ impl Collector {
         self.running.remove(&thread);
     }
 
+    /// The same of a thread that did not come to its end: what it held is told as lost with the next interval.
+    pub fn thread_lost(&mut self, thread: u16) {
+        self.running.remove(&thread);
+        self.bereft.extend(self.held.remove(&thread));
+    }
+
     /// Whether threads still run, or intervals wait to be polled.
     pub fn is_over(&self) -> bool {
         self.running.is_empty() && self.partial.is_empty()
@@ -60,7 +110,19 @@ impl Collector {
     /// The next complete interval.
     pub fn poll(&mut self) -> Option<Merged> {
         let first = self.partial.first_entry()?;
-        first.get().threads.is_superset(&self.running).then(|| first.remove())
+        if !first.get().threads.is_superset(&self.running) {
+            return None;
+        }
+        let mut merged = first.remove();
+        self.bereft.retain(|held| {
+            // In the interval it was sealed with, it was still held.
+            let later = held.from < merged.interval.from;
+            if later {
+                held.lose(&mut merged.interval);
+            }
+            !later
+        });
+        Some(merged)
     }
 }
 
@@ -95,5 +157,25 @@ mod tests {
         collector.thread_ended(1);
         assert_eq!(collector.poll().map(|merged| merged.interval.users), Some(1));
         assert!(collector.poll().is_none() && collector.is_over());
+    }
+
+    #[test]
+    fn what_a_lost_thread_held_is_told_once_and_after_it_was_held() {
+        let mut collector = Collector::new(2);
+        for second in 0..3 {
+            collector.sealed(sealed(0, second));
+        }
+        let mut held = sealed(1, 0);
+        (held.interval.conns.open, held.interval.conns.opening) = (7, 2);
+        held.interval.step_mut(Key::default()).open = 5;
+        collector.sealed(held);
+        collector.thread_lost(1);
+        let first = collector.poll().expect("both sealed second 0").interval;
+        assert_eq!((first.conns.open, first.conns.lost, first.conns.failed), (7, 0, 0));
+        let second = collector.poll().expect("the other sealed second 1").interval;
+        assert_eq!((second.conns.open, second.conns.lost, second.conns.failed), (0, 7, 2));
+        assert_eq!(second.steps[0].counters.failed(), 5);
+        let third = collector.poll().expect("the other sealed second 2").interval;
+        assert_eq!((third.conns.lost, third.steps.len()), (0, 0));
     }
 }

@@ -18,14 +18,16 @@ pub struct ProcessUsage {
     pub peak_rss_bytes: u64,
 }
 
-/// Reads it now (`getrusage`). Call it before and after and subtract: the start of the process counts too.
+/// Reads it now (`getrusage`). Call it before and after and subtract: the start of the process counts too. Worker
+/// processes count once they have ended; their memory is this process's own.
 pub fn process_usage() -> ProcessUsage {
-    let usage = getrusage(UsageWho::RUSAGE_SELF).expect("getrusage of oneself has no error");
+    let own = getrusage(UsageWho::RUSAGE_SELF).expect("getrusage of oneself has no error");
+    let ended = getrusage(UsageWho::RUSAGE_CHILDREN).expect("getrusage of one's children has no error");
     ProcessUsage {
-        user: duration(usage.user_time()),
-        system: duration(usage.system_time()),
+        user: duration(own.user_time()) + duration(ended.user_time()),
+        system: duration(own.system_time()) + duration(ended.system_time()),
         // Linux counts in KiB.
-        peak_rss_bytes: u64::try_from(usage.max_rss()).unwrap_or(0) * 1024,
+        peak_rss_bytes: u64::try_from(own.max_rss()).unwrap_or(0) * 1024,
     }
 }
 

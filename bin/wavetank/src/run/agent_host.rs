@@ -180,7 +180,7 @@ impl AgentHost {
             }
             Message::Finished(thread) => load.collector.thread_ended(thread),
             Message::Failed(thread, why) => {
-                load.collector.thread_ended(thread);
+                load.collector.thread_lost(thread);
                 self.happenings.push(Happening::ThreadFailed(thread, why));
                 self.finish();
             }

@@ -1,0 +1,91 @@
+//! The ways to hold sockets, each made by masking what would be better.
+
+use serde_json::Value;
+use wavetank_testkit::{Client, Program, RunResult, Script, Serve, Target, Trial, skip};
+
+/// What is masked, and what must come of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Way {
+    /// `WAVETANK_MASK`.
+    pub(crate) mask: &'static str,
+    /// The engine that is left.
+    pub(crate) engine: &'static str,
+    /// Whose tables of files there are where one is too small.
+    pub(crate) files: &'static str,
+}
+
+/// Whether this host itself has what `way` is about; a skip is told.
+pub(crate) fn can(test: &str, trial: &Trial, way: Way) -> bool {
+    let target = Target::start(Script::constant(std::time::Duration::ZERO));
+    let words = ["-n", "1", "-c", "1", "--engine", way.engine, "--no-archive"];
+    let outcome = masked(trial.load(&target.url("/"), words), way).run();
+    if outcome.exit == Some(5) {
+        skip(test, &format!("{}: {}", way.engine, outcome.stdout));
+    }
+    outcome.exit != Some(5)
+}
+
+/// A program that must do without what is masked.
+pub(crate) fn masked(program: Program, way: Way) -> Program {
+    program.environment("WAVETANK_MASK", way.mask)
+}
+
+/// What `serve` has counted.
+pub(crate) fn truth(serve: &Serve) -> Value {
+    let answer = Client::connect(serve.address()).get("/truth");
+    assert_eq!(answer.status, 200);
+    serde_json::from_slice(&answer.body).expect("/truth is JSON")
+}
+
+/// The same once the connection has been counted by which `serve` was found to accept.
+pub(crate) fn truth_at_start(serve: &Serve) -> Value {
+    for _ in 0..1_000 {
+        let truth = truth(serve);
+        if truth["connections"]["accepted"] == 1 && truth["connections"]["open"] == 0 {
+            return truth;
+        }
+    }
+    panic!("the first connection is never over: {:#}", truth(serve));
+}
+
+/// Counts of both sides agree, and nothing went wrong that is not the generator's lateness. `before`: the truth
+/// ahead of the run.
+#[track_caller]
+pub(crate) fn agree(result: &RunResult, before: &Value, after: &Value) {
+    let grown = |path: &str| {
+        let of = |truth: &Value| truth.pointer(path).and_then(Value::as_u64).expect("a count");
+        of(after) - of(before)
+    };
+    result.conserved();
+    assert_eq!(grown("/requests"), result.sent_in_all(), "{result}");
+    assert_eq!(grown("/bad_requests"), 0, "{result}");
+    assert_eq!(
+        grown("/connections/accepted"),
+        result.count("connections.opened") + result.count("setup.sent"),
+        "{result}"
+    );
+    assert_eq!(result.count("requests.failed"), 0, "{result}");
+    assert_eq!(result.count("connections.failed"), 0, "{result}");
+    assert_eq!(result.count("connections.lost"), 0, "{result}");
+}
+
+/// The two sides of a run whose engine is told on both, and why.
+#[track_caller]
+pub(crate) fn engine_told(stderr: &str, way: Way) {
+    let line = stderr.lines().find(|line| line.starts_with("engine "));
+    let line = line.unwrap_or_else(|| panic!("no engine is told: {stderr}"));
+    let rest = line.trim_start_matches("engine").trim();
+    assert!(rest.starts_with(way.engine), "{way:?}: {line}");
+    let masked = way.mask.split(',').any(|word| word == "uring");
+    assert_eq!(rest.contains("uring is masked by WAVETANK_MASK: take it out"), masked, "{way:?}: {line}");
+}
+
+/// The archive of the only run says what was used.
+#[track_caller]
+pub(crate) fn plan_tells(trial: &Trial, way: Way) {
+    let runs = trial.place().runs("runs");
+    let [run] = runs.as_slice() else { panic!("one run: {runs:?}") };
+    let plan = std::fs::read_to_string(run.join("plan.yaml")).expect("the archive has a plan");
+    assert!(plan.contains(&format!("\nfiles: {}\n", way.files)), "{way:?}: {plan}");
+    assert!(plan.contains(&format!("\nengine: {}\n", way.engine)), "{way:?}: {plan}");
+}
