@@ -237,8 +237,8 @@ impl<D: Driver> Driver for Tls<D> {
 
     fn secured(&self, conn: ConnId) -> Option<Secured> {
         let stream = self.streams.peek(conn)?;
-        let machine = stream.machine.as_ref().filter(|_| stream.stage != Stage::Shaking)?;
-        Some(Secured::of(machine.state()))
+        let state = stream.machine.as_ref()?.state();
+        (!state.is_handshaking()).then(|| Secured::of(state))
     }
 
     fn peer_certificates(&self, conn: ConnId) -> Vec<Vec<u8>> {

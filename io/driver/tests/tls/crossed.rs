@@ -7,8 +7,14 @@ use crate::peer::{bench, client, dial_tls, pair, server, trusting, trusting_in};
 use crate::suite::bench::{Heard, pattern};
 
 #[track_caller]
-fn check_echo(plan: &TlsPlan, options: &TlsServerOptions, version: &str, cipher: &str, group: &str) {
-    let mut bench = bench(Some(client(plan)), Some(server(options)));
+fn check_echo<D: Driver>(
+    plan: &TlsPlan,
+    options: &TlsServerOptions,
+    version: &str,
+    cipher: &str,
+    group: &str,
+) {
+    let mut bench = bench::<D>(Some(client(plan)), Some(server(options)));
     let at = bench.listen();
     let (client, server) = pair(&mut bench, at, 0);
     for conn in [client, server] {
@@ -30,27 +36,25 @@ fn check_echo(plan: &TlsPlan, options: &TlsServerOptions, version: &str, cipher:
     bench.hear_nothing();
 }
 
-#[test]
-fn echoes() {
+pub(crate) fn echoes<D: Driver>() {
     let plain = TlsServerOptions::default();
-    check_echo(&trusting(), &plain, "TLSv1.3", "TLS_AES_256_GCM_SHA384", "X25519");
+    check_echo::<D>(&trusting(), &plain, "TLSv1.3", "TLS_AES_256_GCM_SHA384", "X25519");
     let old = TlsPlan { versions: TlsVersions::Tls12, ..trusting() };
-    check_echo(&old, &plain, "TLSv1.2", "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384", "X25519");
+    check_echo::<D>(&old, &plain, "TLSv1.2", "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384", "X25519");
     let chosen = TlsPlan {
         groups: vec!["secp256r1".to_owned()],
         ciphers: vec!["TLS_AES_128_GCM_SHA256".to_owned()],
         ..trusting()
     };
-    check_echo(&chosen, &plain, "TLSv1.3", "TLS_AES_128_GCM_SHA256", "secp256r1");
+    check_echo::<D>(&chosen, &plain, "TLSv1.3", "TLS_AES_128_GCM_SHA256", "secp256r1");
     let chacha = TlsServerOptions { ciphers: vec!["TLS_CHACHA20_POLY1305_SHA256".to_owned()], ..plain };
-    check_echo(&trusting(), &chacha, "TLSv1.3", "TLS_CHACHA20_POLY1305_SHA256", "X25519");
+    check_echo::<D>(&trusting(), &chacha, "TLSv1.3", "TLS_CHACHA20_POLY1305_SHA256", "X25519");
 }
 
-#[test]
-fn the_protocol_agreed_on_is_told() {
+pub(crate) fn the_protocol_agreed_on_is_told<D: Driver>() {
     let offer = TlsPlan { alpn: vec!["h2".to_owned(), "http/1.1".to_owned()], ..trusting() };
     let answer = TlsServerOptions { alpn: vec!["http/1.1".to_owned()], ..TlsServerOptions::default() };
-    let mut bench = bench(Some(client(&offer)), Some(server(&answer)));
+    let mut bench = bench::<D>(Some(client(&offer)), Some(server(&answer)));
     let at = bench.listen();
     let (client, server) = pair(&mut bench, at, 0);
     for conn in [client, server] {
@@ -61,7 +65,7 @@ fn the_protocol_agreed_on_is_told() {
 
 /// Whether the second of two connections, made by `users`, resumes the session of the first.
 #[track_caller]
-fn check_resumption(
+fn check_resumption<D: Driver>(
     resume: TlsResume,
     versions: TlsVersions,
     tickets: bool,
@@ -69,7 +73,8 @@ fn check_resumption(
     expected: bool,
 ) {
     let options = TlsServerOptions { tickets, ..TlsServerOptions::default() };
-    let mut bench = bench(Some(client(&TlsPlan { resume, versions, ..trusting() })), Some(server(&options)));
+    let mut bench =
+        bench::<D>(Some(client(&TlsPlan { resume, versions, ..trusting() })), Some(server(&options)));
     let at = bench.listen();
     for (round, user) in users.into_iter().enumerate() {
         let (client, server) = pair(&mut bench, at, user);
@@ -86,20 +91,18 @@ fn check_resumption(
     }
 }
 
-#[test]
-fn sessions_are_resumed_by_whom_they_belong_to() {
+pub(crate) fn sessions_are_resumed_by_whom_they_belong_to<D: Driver>() {
     for versions in [TlsVersions::Tls12, TlsVersions::Tls13] {
-        check_resumption(TlsResume::Never, versions, true, [1, 1], false);
-        check_resumption(TlsResume::User, versions, true, [1, 1], true);
-        check_resumption(TlsResume::User, versions, true, [1, 2], false);
-        check_resumption(TlsResume::Shared, versions, true, [1, 2], true);
-        check_resumption(TlsResume::Shared, versions, false, [1, 1], false);
+        check_resumption::<D>(TlsResume::Never, versions, true, [1, 1], false);
+        check_resumption::<D>(TlsResume::User, versions, true, [1, 1], true);
+        check_resumption::<D>(TlsResume::User, versions, true, [1, 2], false);
+        check_resumption::<D>(TlsResume::Shared, versions, true, [1, 2], true);
+        check_resumption::<D>(TlsResume::Shared, versions, false, [1, 1], false);
     }
 }
 
-#[test]
-fn what_is_sent_early_follows_the_handshake() {
-    let mut bench = bench(Some(client(&trusting())), Some(server(&TlsServerOptions::default())));
+pub(crate) fn what_is_sent_early_follows_the_handshake<D: Driver>() {
+    let mut bench = bench::<D>(Some(client(&trusting())), Some(server(&TlsServerOptions::default())));
     let at = bench.listen();
     let client = bench.driver.connect(&dial_tls(at, 0)).expect("loopback connects");
     let all = pattern(300_000);
@@ -118,11 +121,10 @@ fn what_is_sent_early_follows_the_handshake() {
     assert!(got == all, "what came is not what was sent");
 }
 
-#[test]
-fn certificates_are_judged() {
+pub(crate) fn certificates_are_judged<D: Driver>() {
     let good = server(&TlsServerOptions::default());
     let check = |plan: &TlsPlan, expected: Option<&str>| {
-        let mut bench = bench(Some(client(plan)), Some(std::sync::Arc::clone(&good)));
+        let mut bench = bench::<D>(Some(client(plan)), Some(std::sync::Arc::clone(&good)));
         let at = bench.listen();
         let conn = bench.driver.connect(&dial_tls(at, 0)).expect("loopback connects");
         loop {

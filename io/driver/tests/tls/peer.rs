@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use wavetank_driver::{
-    Clock, ConnId, Dial, DialTls, Driver, Epoll, Setup, Tls, TlsClient, TlsServer, TlsServerOptions,
+    Clock, ConnId, Dial, DialTls, Driver, Setup, Tls, TlsClient, TlsServer, TlsServerOptions,
 };
 use wavetank_plan::{TlsPlan, TlsResume, TlsVersions};
 
 use crate::suite::bench::{Bench, Heard};
 
-pub(crate) type TlsBench = Bench<Tls<Epoll>>;
+pub(crate) type TlsBench<D> = Bench<Tls<D>>;
 
 /// A client that trusts anybody.
 pub(crate) fn trusting() -> TlsPlan {
@@ -43,9 +43,12 @@ pub(crate) fn server(options: &TlsServerOptions) -> Arc<TlsServer> {
 }
 
 /// A driver with these sides.
-pub(crate) fn bench(client: Option<Arc<TlsClient>>, server: Option<Arc<TlsServer>>) -> TlsBench {
+pub(crate) fn bench<D: Driver>(
+    client: Option<Arc<TlsClient>>,
+    server: Option<Arc<TlsServer>>,
+) -> TlsBench<D> {
     let setup = Setup::small(Clock::starting_now());
-    Bench::of(Tls::wrap(Epoll::new(&setup).expect("a driver"), client, server))
+    Bench::of(Tls::wrap(D::new(&setup).expect("a driver"), client, server))
 }
 
 /// A dial to `to` as the first name, with the sessions of user `session`.
@@ -54,7 +57,11 @@ pub(crate) fn dial_tls(to: std::net::SocketAddr, session: u32) -> Dial {
 }
 
 /// Both ends on one driver, their handshake done: the client's, the server's.
-pub(crate) fn pair(bench: &mut TlsBench, at: std::net::SocketAddr, session: u32) -> (ConnId, ConnId) {
+pub(crate) fn pair<D: Driver>(
+    bench: &mut TlsBench<D>,
+    at: std::net::SocketAddr,
+    session: u32,
+) -> (ConnId, ConnId) {
     let client = bench.driver.connect(&dial_tls(at, session)).expect("loopback connects");
     let mut server = None;
     let (mut connected, mut secured) = (false, 0);
@@ -70,4 +77,10 @@ pub(crate) fn pair(bench: &mut TlsBench, at: std::net::SocketAddr, session: u32)
         }
     }
     (client, server.expect("accepted"))
+}
+
+/// Drivers that send later send now.
+pub(crate) fn flush<D: Driver>(bench: &mut TlsBench<D>) {
+    let now = bench.clock.now();
+    bench.driver.wait(now).expect("waiting works");
 }

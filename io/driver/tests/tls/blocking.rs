@@ -1,0 +1,74 @@
+//! Peers on blocking sockets, by the library's buffered interface, which the filter does not use.
+
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, LazyLock};
+
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject};
+use rustls::{ClientConnection, RootCertStore, ServerConnection, StreamOwned};
+use wavetank_driver::{ConnId, Driver, TlsServer, TlsServerOptions};
+
+use crate::peer::{TlsBench, bench, client, dial_tls, flush, server, trusting};
+use crate::suite::bench::{Heard, any_port, patient};
+
+pub(crate) type ServerPeer = StreamOwned<ServerConnection, TcpStream>;
+pub(crate) type ClientPeer = StreamOwned<ClientConnection, TcpStream>;
+
+static SERVER: LazyLock<Arc<rustls::ServerConfig>> = LazyLock::new(|| {
+    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("a certificate");
+    let chain = vec![CertificateDer::from_pem_slice(made.cert.pem().as_bytes()).expect("PEM")];
+    let key = PrivateKeyDer::from_pem_slice(made.signing_key.serialize_pem().as_bytes()).expect("PEM");
+    let config = rustls::ServerConfig::builder().with_no_client_auth().with_single_cert(chain, key);
+    Arc::new(config.expect("the key fits"))
+});
+
+/// A connection made by a driver to a blocking server, both done with the handshake.
+pub(crate) fn connected<D: Driver>() -> (TlsBench<D>, ConnId, ServerPeer) {
+    let mut bench = bench::<D>(Some(client(&trusting())), None);
+    let (conn, peer) = connect(&mut bench);
+    (bench, conn, peer)
+}
+
+/// One more connection of this driver.
+pub(crate) fn connect<D: Driver>(bench: &mut TlsBench<D>) -> (ConnId, ServerPeer) {
+    let listener = TcpListener::bind(any_port()).expect("a free port");
+    let to = listener.local_addr().expect("it is bound");
+    let conn = bench.driver.connect(&dial_tls(to, 0)).expect("loopback connects");
+    let shaking = std::thread::spawn(move || {
+        let (stream, _) = listener.accept().expect("the driver connects");
+        let mut tls = ServerConnection::new(Arc::clone(&SERVER)).expect("a server");
+        let mut stream = patient(stream);
+        while tls.is_handshaking() {
+            tls.complete_io(&mut stream).expect("a handshake");
+        }
+        StreamOwned::new(tls, stream)
+    });
+    assert_eq!(bench.hear(), Heard::Connected(conn));
+    assert_eq!(bench.hear(), Heard::Secured(conn));
+    flush(bench);
+    (conn, shaking.join().expect("a handshake"))
+}
+
+/// A connection accepted by a driver from a blocking client, both done with the handshake.
+pub(crate) fn accepted<D: Driver>() -> (TlsBench<D>, ConnId, ClientPeer) {
+    let server = server(&TlsServerOptions::default());
+    let mut bench = bench::<D>(None, Some(Arc::clone(&server)));
+    let at = bench.listen();
+    let shaking = std::thread::spawn(move || shake(&server, at));
+    let Heard::Accepted(conn) = bench.hear() else { panic!("somebody dials") };
+    assert_eq!(bench.hear(), Heard::Secured(conn));
+    flush(&mut bench);
+    (bench, conn, shaking.join().expect("a handshake"))
+}
+
+fn shake(server: &TlsServer, at: SocketAddr) -> ClientPeer {
+    let mut roots = RootCertStore::empty();
+    roots.add(CertificateDer::from_pem_slice(server.chain_pem()).expect("PEM")).expect("a root");
+    let config = rustls::ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
+    let name = "localhost".try_into().expect("a name");
+    let mut tls = ClientConnection::new(Arc::new(config), name).expect("a client");
+    let mut stream = patient(TcpStream::connect(at).expect("the driver listens"));
+    while tls.is_handshaking() {
+        tls.complete_io(&mut stream).expect("a handshake");
+    }
+    StreamOwned::new(tls, stream)
+}
