@@ -45,6 +45,10 @@ fn certificate(problem: &CertificateError) -> String {
         CertificateError::InvalidPurpose | CertificateError::InvalidPurposeContext { .. } => {
             "the certificate is not meant for this side of TLS"
         }
+        // As `openssl req -x509` makes them unless told otherwise.
+        other if format!("{other:?}").contains("CaUsedAsEndEntity") => {
+            "the certificate is a CA's and no server's (CA:TRUE): make it with basicConstraints=CA:FALSE"
+        }
         other => return format!("the certificate is not accepted ({other:?})"),
     }
     .to_owned()

@@ -68,19 +68,22 @@ impl<D: Driver> Tls<D> {
         self.step(conn);
     }
 
-    /// The same for a connection that need not stand in the queue.
+    /// The same for a connection whose turn it need not be.
     pub(super) fn step(&mut self, conn: ConnId) {
         let Some(stream) = self.streams.get(conn) else { return };
-        if stream.machine.is_none() {
-            let Some((client, dial)) = self.client.as_ref().zip(stream.dial) else { return };
-            match client.begin(dial) {
-                Ok(machine) => stream.machine = Some(Machine::Client(Box::new(machine))),
-                Err(error) => return self.fail(conn, &error),
+        // It may have failed since it came to stand in the queue.
+        if stream.stage != Stage::Over {
+            if stream.machine.is_none() {
+                let Some((client, dial)) = self.client.as_ref().zip(stream.dial) else { return };
+                match client.begin(dial) {
+                    Ok(machine) => stream.machine = Some(Machine::Client(Box::new(machine))),
+                    Err(error) => return self.fail(conn, &error),
+                }
             }
+            self.incoming.clear();
+            self.incoming.append(&mut stream.rest);
+            self.advance(conn);
         }
-        self.incoming.clear();
-        self.incoming.append(&mut stream.rest);
-        self.advance(conn);
         // What came while this waited in the queue.
         let ended = self.streams.get(conn).and_then(|stream| stream.extra.as_mut()?.ended.take());
         if let Some(how) = ended {

@@ -103,7 +103,11 @@ impl<D: Driver> Tls<D> {
             self.told.push_back(Event::Flushed(conn));
         }
         // An idle connection holds nothing.
-        if stream.extra.take().is_some_and(|extra| extra.finish) {
+        let finish = stream.extra.as_ref().is_some_and(|extra| extra.finish);
+        if stream.extra.as_ref().is_some_and(|extra| extra.ended.is_none()) {
+            stream.extra = None;
+        }
+        if finish && !stream.goodbye_said {
             self.say_goodbye(conn);
             self.inner.shut_down_sending(conn);
         }

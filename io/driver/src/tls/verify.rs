@@ -22,13 +22,17 @@ pub(super) fn roots(ca_pem: Option<&[u8]>) -> Result<RootCertStore, TlsProblem> 
     if let Some(ca_pem) = ca_pem {
         return pem::roots(ca_pem, "the CA file");
     }
+    Ok(or_built_in(rustls_native_certs::load_native_certs().certs))
+}
+
+fn or_built_in(native: Vec<CertificateDer<'static>>) -> RootCertStore {
     let mut roots = RootCertStore::empty();
     // Of a host's hundreds, single ones may be broken: what is left counts.
-    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    roots.add_parsable_certificates(native);
     if roots.is_empty() {
         roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
     }
-    Ok(roots)
+    roots
 }
 
 /// Judges by roots and names, and remembers chains it found good: in a load test one and the same chain
@@ -150,5 +154,20 @@ impl ServerCertVerifier for AnyCertificate {
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         self.0.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_without_roots_gets_those_built_in() {
+        let broken = CertificateDer::from(vec![48, 3, 2, 1, 0]);
+        for native in [vec![], vec![broken.clone()]] {
+            assert!(or_built_in(native).len() > 50);
+        }
+        let own = rcgen::generate_simple_self_signed(["a.example".to_owned()]).expect("a certificate");
+        assert_eq!(or_built_in(vec![broken, own.cert.der().clone()]).len(), 1, "the host's own come first");
     }
 }

@@ -3,7 +3,9 @@
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, LazyLock};
 
+use rustls::crypto::aws_lc_rs::sign::any_supported_type;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject};
+use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use rustls::{ClientConnection, RootCertStore, ServerConnection, StreamOwned};
 use wavetank_driver::{ConnId, Driver, TlsServer, TlsServerOptions};
 
@@ -71,4 +73,22 @@ fn shake(server: &TlsServer, at: SocketAddr) -> ClientPeer {
         tls.complete_io(&mut stream).expect("a handshake");
     }
     StreamOwned::new(tls, stream)
+}
+
+/// Try a handshake with somebody else's certificate.
+pub(crate) fn forge(listener: &TcpListener) -> std::io::Result<()> {
+    let [own, other] = [0, 1].map(|_| rcgen::generate_simple_self_signed(["localhost".to_owned()]));
+    let (own, other) = (own.expect("a certificate"), other.expect("a certificate"));
+    let key = PrivateKeyDer::from_pem_slice(own.signing_key.serialize_pem().as_bytes()).expect("PEM");
+    let key = any_supported_type(&key).expect("a key");
+    let forged = CertifiedKey::new(vec![other.cert.der().clone()], key);
+    let config = rustls::ServerConfig::builder()
+        .with_no_client_auth()
+        .with_cert_resolver(Arc::new(SingleCertAndKey::from(forged)));
+    let mut tls = ServerConnection::new(Arc::new(config)).expect("a server");
+    let mut stream = patient(listener.accept().expect("the driver connects").0);
+    while tls.is_handshaking() {
+        tls.complete_io(&mut stream)?;
+    }
+    Ok(())
 }

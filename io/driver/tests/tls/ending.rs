@@ -4,9 +4,9 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener};
 
 use wavetank_driver::{ConnId, Dial, DialTls, Driver, Ended, Errno, Sent, TlsServerOptions};
-use wavetank_plan::Close;
+use wavetank_plan::{Close, TlsPlan, TlsVersions};
 
-use crate::blocking::{accepted, connected};
+use crate::blocking::{accepted, connected, forge};
 use crate::peer::{TlsBench, bench, client, dial_tls, flush, server, trusting};
 use crate::suite::bench::{Heard, any_port, dial, patient};
 
@@ -144,6 +144,22 @@ pub(crate) fn refuses_a_dead_id<D: Driver>() {
     bench.driver.close(conn, Close::Fin);
     bench.driver.shut_down_sending(conn);
     bench.hear_nothing();
+}
+
+/// Also by a client that takes any certificate: the key must be that of the certificate shown.
+pub(crate) fn a_forged_signature_is_found_out<D: Driver>() {
+    for versions in [TlsVersions::Tls12, TlsVersions::Tls13] {
+        let mut bench = bench::<D>(Some(client(&TlsPlan { versions, ..trusting() })), None);
+        let listener = TcpListener::bind(any_port()).expect("a free port");
+        let to = listener.local_addr().expect("it is bound");
+        let conn = bench.driver.connect(&dial_tls(to, 0)).expect("loopback connects");
+        let shaking = std::thread::spawn(move || forge(&listener));
+        assert_eq!(bench.hear(), Heard::Connected(conn));
+        check_fault(&mut bench, conn, "signature is wrong");
+        flush(&mut bench);
+        let error = shaking.join().expect("no panic").expect_err("the client does not go along");
+        assert!(error.to_string().contains("DecryptError"), "{error}");
+    }
 }
 
 /// What was to be secret never travels in the clear.
