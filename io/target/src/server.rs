@@ -216,11 +216,14 @@ fn cannot_listen(address: SocketAddr, errno: Errno) -> UserError {
 }
 
 fn no_driver(errno: Errno) -> UserError {
-    UserError::refused(
-        "no_files",
-        format!("cannot make a driver: {errno}"),
-        "raise the limit on open files: `ulimit -n`",
-    )
+    let (code, hint) = match errno.symbol() {
+        // Rings of io_uring are locked memory.
+        Some("ENOMEM") => {
+            ("no_memory", "raise the limit on locked memory, `ulimit -l`, or take --engine epoll")
+        }
+        _ => ("no_files", "raise the limit on open files: `ulimit -n`"),
+    };
+    UserError::refused(code, format!("cannot make a driver: {errno}"), hint)
 }
 
 fn no_thread(fault: StartFault<UserError>) -> UserError {

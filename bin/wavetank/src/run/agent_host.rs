@@ -6,12 +6,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use wavetank_driver::{Clock, Features, StartFault, TlsClient, WallClock};
+use wavetank_driver::{Clock, Errno, Features, StartFault, TlsClient, WallClock};
 use wavetank_engine::{Change, Collector, Command, LoadThreads, Merged, Message, SourcePorts};
 use wavetank_fleet::{Agent, AgentAction};
 use wavetank_link::AgentLink;
 use wavetank_pace::Share;
-use wavetank_plan::{Nanos, Plan};
+use wavetank_plan::{EngineChoice, Nanos, Plan};
 use wavetank_record::ConnectionMemory;
 
 use super::Host;
@@ -147,7 +147,8 @@ impl AgentHost {
             }
             Err(fault) => {
                 let why = match fault {
-                    StartFault::Refused(errno) | StartFault::Told(errno) => errno.to_string(),
+                    StartFault::Told(errno) => no_driver(self.plan.engine, errno),
+                    StartFault::Refused(errno) => errno.to_string(),
                     StartFault::Crashed(crash) => crash.to_string(),
                 };
                 let line = format!("cannot prepare load threads: {why}");
@@ -250,5 +251,15 @@ impl AgentHost {
         if !std::mem::replace(&mut load.finishing, true) {
             load.threads.tell(Command::Finish(at));
         }
+    }
+}
+
+/// Why a load thread has no sockets, with what would help where that is known.
+fn no_driver(engine: EngineChoice, errno: Errno) -> String {
+    match (engine, errno.symbol()) {
+        (EngineChoice::Uring, Some("ENOMEM")) => {
+            format!("{errno} for the rings of io_uring: raise `ulimit -l`, or take --engine epoll")
+        }
+        _ => errno.to_string(),
     }
 }
