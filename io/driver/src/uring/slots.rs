@@ -351,3 +351,6 @@ impl Slots {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
