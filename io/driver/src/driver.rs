@@ -121,6 +121,10 @@ pub trait Driver: Sized {
     /// Whether what is commanded is done with the next [`wait`](Driver::wait) instead of at once: sends above all.
     const SENDS_LATER: bool = false;
 
+    /// Whether all that [`next`](Driver::next) tells was there when [`wait`](Driver::wait) returned, so that one
+    /// instant serves for all of it.
+    const TOLD_BY_WAIT: bool = false;
+
     /// A new driver, to be used by the thread that makes it and no other.
     fn new(setup: &Setup) -> Result<Self, Errno>;
 
@@ -160,6 +164,18 @@ pub trait Driver: Sized {
 
     /// The same where the caller has just read the clock.
     fn wait_from(&mut self, now: Nanos, until: Nanos) -> Result<bool, Errno>;
+
+    /// Until when the last wait worked: before it went to sleep, if it did. `None`: this driver does no work
+    /// in its waits but theirs.
+    fn worked_until(&self) -> Option<Nanos> {
+        None
+    }
+
+    /// How long the longest call took that carried sends, since this was asked last; for drivers whose
+    /// [sends leave later](Driver::SENDS_LATER).
+    fn take_longest_send(&mut self) -> u64 {
+        0
+    }
 
     /// The next thing that happened, or `None` when nothing is ready any more.
     fn next(&mut self) -> Option<Event>;

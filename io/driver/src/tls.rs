@@ -189,6 +189,14 @@ impl<D: Driver> Driver for Tls<D> {
         Ok(ready || !idle)
     }
 
+    fn worked_until(&self) -> Option<Nanos> {
+        self.inner.worked_until()
+    }
+
+    fn take_longest_send(&mut self) -> u64 {
+        self.inner.take_longest_send()
+    }
+
     fn next(&mut self) -> Option<Event> {
         loop {
             while let Some(event) = self.told.pop_front() {

@@ -80,6 +80,10 @@ pub struct Uring {
     /// Sockets can be bound and given options in their slots.
     bind_op: bool,
     bytes_sent: u64,
+    /// Until when the last wait worked.
+    worked_until: Nanos,
+    /// Of calls that carried sends, in nanoseconds.
+    longest_send: u64,
     /// Receives that found no buffer free.
     starved: u64,
     /// Why queueing failed, for the next wait to tell.
@@ -101,6 +105,7 @@ struct Flow {
 
 impl Driver for Uring {
     const SENDS_LATER: bool = true;
+    const TOLD_BY_WAIT: bool = true;
 
     fn new(setup: &Setup) -> Result<Self, Errno> {
         let files = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
@@ -127,6 +132,8 @@ impl Driver for Uring {
             eventfd: None,
             bind_op: false,
             bytes_sent: 0,
+            worked_until: Nanos::ZERO,
+            longest_send: 0,
             starved: 0,
             failed: None,
         };
@@ -171,6 +178,14 @@ impl Driver for Uring {
 
     fn wait_from(&mut self, now: Nanos, until: Nanos) -> Result<bool, Errno> {
         self.wait_for_any(now, until)
+    }
+
+    fn worked_until(&self) -> Option<Nanos> {
+        Some(self.worked_until)
+    }
+
+    fn take_longest_send(&mut self) -> u64 {
+        std::mem::take(&mut self.longest_send)
     }
 
     #[inline]

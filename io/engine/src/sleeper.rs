@@ -19,7 +19,18 @@ const MARGIN_NS_MIN: i64 = 5_000;
 const MARGIN_NS_MAX: i64 = 150_000;
 const MARGIN_NS_START: i64 = 60_000;
 
+/// A wait shorter than this was no sleep but the price of the call: the thread was busy.
+const CALL_NS_MAX: u64 = 5_000;
+
 impl Sleeper {
+    /// An idle thread looks around at least this often.
+    pub(crate) const NAP: Nanos = Nanos::from_millis(100);
+
+    /// Whether a wait that worked until `worked` and ended at `after` slept in between.
+    pub(crate) fn slept(worked: Nanos, after: Nanos) -> bool {
+        after.since(worked) > CALL_NS_MAX
+    }
+
     pub(crate) const fn new() -> Self {
         Self { margin: MARGIN_NS_START, asked: None }
     }

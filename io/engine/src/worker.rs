@@ -18,10 +18,9 @@ use crate::recorder::Recorder;
 use crate::sleeper::Sleeper;
 use crate::users::Users;
 
-/// A wait shorter than this was no sleep but the price of the call: the thread was busy.
-const CALL_NS_MAX: u64 = 5_000;
-/// An idle thread looks around at least this often.
-const NAP: Nanos = Nanos::from_millis(100);
+/// Events that may be stamped with one reading of the clock where they all were there when the wait ended:
+/// what is sent in answer to them is stamped so, too.
+const EVENTS_PER_STAMP: usize = 8;
 
 /// What one load thread is made from.
 pub(crate) struct Parts<D> {
@@ -112,23 +111,33 @@ impl<D: Driver> Worker<D> {
             let until = self.next_wake(before);
             let ready = self.exchanges.connections.wait(before, until)?;
             let after = self.clock.now();
-            began = if ready && after.since(before) <= CALL_NS_MAX { before } else { after };
+            began = self.work_began(before, after, ready);
             if ready {
                 let now = self.events(after);
                 self.rec.turn(now.since(began));
                 began = now;
             } else {
                 self.sleeper.woke(after);
-                began = after;
             }
         }
         self.end();
         Ok(())
     }
 
+    /// When the work began that goes on at `after`, the end of a wait since `before`: sleeping is none.
+    #[inline]
+    fn work_began(&mut self, before: Nanos, after: Nanos, ready: bool) -> Nanos {
+        let worked = self.exchanges.connections.driver.worked_until().unwrap_or(before);
+        let busy = ready && !Sleeper::slept(worked, after);
+        if !busy && worked > before {
+            self.rec.turn(worked.since(before));
+        }
+        if busy { before } else { after }
+    }
+
     /// When to wake at the latest.
     fn next_wake(&mut self, now: Nanos) -> Nanos {
-        let nap = now.after(NAP).min(self.seal_at).min(self.finish_at.unwrap_or(Nanos::MAX));
+        let nap = now.after(Sleeper::NAP).min(self.seal_at).min(self.finish_at.unwrap_or(Nanos::MAX));
         if !self.pacer.ready.is_empty() || self.exchanges.connections.is_opening_more() {
             return now;
         }
@@ -276,13 +285,15 @@ impl<D: Driver> Worker<D> {
     /// Take in what is ready, at most a turn's work. Returns when that was done.
     fn events(&mut self, began: Nanos) -> Nanos {
         let mut at = began;
-        for _ in 0..WORK_PER_TURN_MAX {
+        for number in 1..=WORK_PER_TURN_MAX {
             let Some(event) = self.exchanges.connections.next_event() else { break };
             if event == Event::Woken {
                 self.take_commands();
                 continue;
             }
-            at = self.clock.now();
+            if !D::TOLD_BY_WAIT || number % EVENTS_PER_STAMP == 0 {
+                at = self.clock.now();
+            }
             if at >= self.seal_at {
                 self.seal_until(at);
             }
@@ -325,6 +336,7 @@ impl<D: Driver> Worker<D> {
     /// The interval that ends at `at`, on the run's clock.
     fn sealed(&mut self, at: Nanos, accounting: Option<String>) -> Message {
         self.rec.set_bytes_sent(self.exchanges.connections.driver.bytes_sent());
+        self.rec.send_call(self.exchanges.connections.driver.take_longest_send());
         let mut interval = self.rec.seal(at);
         interval.from = self.pacer.on_run_clock(interval.from);
         let mut samples = self.exchanges.take_samples();

@@ -1,4 +1,4 @@
-//! Waiting: the one call of a turn, which submits, waits and brings what came.
+//! Waiting: the call of a turn that submits, waits and brings what came.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 
@@ -15,6 +15,7 @@ impl Uring {
     #[inline]
     pub(super) fn wait_for_any(&mut self, now: Nanos, until: Nanos) -> Result<bool, Errno> {
         self.give_back();
+        self.worked_until = now;
         if let Some(errno) = self.failed.take() {
             return Err(errno);
         }
@@ -41,19 +42,28 @@ impl Uring {
         if self.eventfd.is_none() {
             self.wait_on_one(now, until)?;
         } else {
-            self.wait_on_all(until)?;
+            self.wait_on_all(now, until)?;
         }
         Ok(!self.ready.is_empty())
     }
 
     /// Submit what is queued, and take in what it came to at once.
     pub(super) fn submit(&mut self) -> Result<(), Errno> {
+        let began = self.clock.now();
         self.fill()?;
         for ring in &mut self.rings {
             ring.submit()?;
         }
+        self.worked_since(began);
         self.take_in();
         Ok(())
+    }
+
+    /// The present call, which may have carried sends, was made at `began`.
+    #[inline]
+    fn worked_since(&mut self, began: Nanos) {
+        self.worked_until = self.clock.now();
+        self.longest_send = self.longest_send.max(self.worked_until.since(began));
     }
 
     /// Everything is submitted: take in the completions, and let go of what was kept for submitting.
@@ -71,29 +81,41 @@ impl Uring {
         }
     }
 
-    /// With one ring, the call that submits waits as well.
+    /// With one ring, the call that submits brings what is there, and where that is nothing, the next one sleeps.
+    /// One call could do both, but nobody could tell then how long the sends took and how long it slept.
     #[inline]
     fn wait_on_one(&mut self, now: Nanos, until: Nanos) -> Result<(), Errno> {
+        let ring = &mut self.rings[0];
+        let queued = ring.queued() > 0;
+        if queued || ring.is_flagged() {
+            ring.look()?;
+            if queued {
+                self.worked_since(now);
+            }
+        }
         let ring = &mut self.rings[0];
         if until > now && self.ready.is_empty() && !ring.has_completions() {
             let clock = self.clock;
             ring.wait(clock.monotonic(until), || until.0.saturating_sub(clock.now().0))?;
-        } else if ring.queued() > 0 || ring.is_flagged() {
-            ring.look()?;
         }
         self.take_in();
         Ok(())
     }
 
     /// Of several rings none can be waited for alone: all tell one eventfd.
-    fn wait_on_all(&mut self, until: Nanos) -> Result<(), Errno> {
+    fn wait_on_all(&mut self, now: Nanos, until: Nanos) -> Result<(), Errno> {
         loop {
-            let mut flagged = false;
+            let (mut flagged, mut queued) = (false, false);
             for ring in &mut self.rings {
-                if ring.queued() > 0 || ring.is_flagged() {
+                let submits = ring.queued() > 0;
+                queued |= submits;
+                if submits || ring.is_flagged() {
                     flagged = true;
                     ring.look()?;
                 }
+            }
+            if queued {
+                self.worked_since(now);
             }
             self.take_in();
             if !self.ready.is_empty() {
