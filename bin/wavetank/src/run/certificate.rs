@@ -1,9 +1,13 @@
 //! [`certificate_lines`]: what a certificate says, for people.
 
+use std::net::IpAddr;
+
 use wavetank_record::Wall;
-use x509_parser::certificate::X509Certificate;
-use x509_parser::extensions::GeneralName;
-use x509_parser::prelude::FromDer;
+use x509_cert::Certificate;
+use x509_cert::der::Decode;
+use x509_cert::ext::pkix::SubjectAltName;
+use x509_cert::ext::pkix::name::GeneralName;
+use x509_cert::time::Time;
 
 /// Names listed in full would be pages for certificates of large sites.
 const NAMES_MAX: usize = 8;
@@ -13,14 +17,16 @@ const S_PER_DAY: i64 = 86_400;
 /// Subject, names, issuer and validity of a certificate in DER, as lines of `--once`. `now` is wall time in
 /// nanoseconds since 1970.
 pub(crate) fn certificate_lines(der: &[u8], now: i64) -> Vec<String> {
-    let Ok((_, certificate)) = X509Certificate::from_der(der) else {
+    let Ok(certificate) = Certificate::from_der(der) else {
         return vec!["  subject  (a certificate that cannot be read)".to_owned()];
     };
+    let certificate = certificate.tbs_certificate();
     let validity = certificate.validity();
-    let (from, until) = (validity.not_before.timestamp(), validity.not_after.timestamp());
+    let (from, until) = (seconds(validity.not_before), seconds(validity.not_after));
+    let names = certificate.get_extension().ok().flatten().map(|(_, names)| names_of(&names));
     [
         ("subject", certificate.subject().to_string()),
-        ("names", names(&certificate)),
+        ("names", names.unwrap_or_default()),
         ("issuer", certificate.issuer().to_string()),
         ("valid", format!("{} to {}, {}", day(from), day(until), standing(from, until, now / NS_PER_S))),
     ]
@@ -31,9 +37,7 @@ pub(crate) fn certificate_lines(der: &[u8], now: i64) -> Vec<String> {
 }
 
 /// The names it is good for (subjectAltName, RFC 5280 §4.2.1.6).
-fn names(certificate: &X509Certificate<'_>) -> String {
-    let Ok(Some(extension)) = certificate.subject_alternative_name() else { return String::new() };
-    let all = &extension.value.general_names;
+fn names_of(SubjectAltName(all): &SubjectAltName) -> String {
     let mut names: Vec<String> = all.iter().take(NAMES_MAX).map(name).collect();
     if all.len() > NAMES_MAX {
         names.push(format!("and {} more", all.len() - NAMES_MAX));
@@ -41,16 +45,24 @@ fn names(certificate: &X509Certificate<'_>) -> String {
     names.join(", ")
 }
 
-fn name(name: &GeneralName<'_>) -> String {
+fn name(name: &GeneralName) -> String {
     match name {
-        GeneralName::DNSName(name) => (*name).to_owned(),
-        GeneralName::IPAddress(bytes) => match **bytes {
-            [a, b, c, d] => std::net::Ipv4Addr::new(a, b, c, d).to_string(),
-            _ => <[u8; 16]>::try_from(*bytes)
-                .map_or_else(|_| "?".to_owned(), |v6| std::net::Ipv6Addr::from(v6).to_string()),
-        },
-        other => other.to_string(),
+        GeneralName::DnsName(name) | GeneralName::UniformResourceIdentifier(name) => name.to_string(),
+        GeneralName::IpAddress(bytes) => address(bytes.as_bytes()),
+        // Nobody is reached by those.
+        _ => "(a name of another kind)".to_owned(),
     }
+}
+
+fn address(bytes: &[u8]) -> String {
+    let v4 = <[u8; 4]>::try_from(bytes).map(IpAddr::from);
+    let address = v4.or_else(|_| <[u8; 16]>::try_from(bytes).map(IpAddr::from));
+    address.map_or_else(|_| "(no address)".to_owned(), |address| address.to_string())
+}
+
+/// Seconds since 1970.
+fn seconds(time: Time) -> i64 {
+    i64::try_from(time.to_unix_duration().as_secs()).unwrap_or(i64::MAX)
 }
 
 /// How far the end is, or that it is past, at `now` in seconds since 1970.
@@ -104,6 +116,8 @@ mod tests {
     #[test]
     fn what_is_no_certificate_is_told() {
         assert!(certificate_lines(b"\x30\x03abc", 0)[0].contains("cannot be read"));
+        assert_eq!(address(&[127, 0, 0, 1]), "127.0.0.1");
+        assert_eq!((address(&[0; 16]), address(&[1])), ("::".to_owned(), "(no address)".to_owned()));
         assert_eq!(harmless("a\x1b[1m\nb"), "a\u{fffd}[1m\u{fffd}b");
     }
 }

@@ -20,6 +20,7 @@ pub(crate) mod output;
 mod probing;
 #[cfg(target_os = "linux")]
 mod sample;
+#[cfg(target_os = "linux")]
 mod talk;
 #[cfg(target_os = "linux")]
 mod tls;
