@@ -51,7 +51,10 @@ pub(crate) struct Connections<D> {
     names: Vec<Option<u16>>,
     last_answer: LastAnswer,
     timers: Timers<Timer>,
+    /// Those that were ever used.
     pub(crate) seats: Vec<Seat>,
+    /// Seats there may be.
+    pub(crate) seats_max: usize,
     /// Driver slot → seat.
     seat_of_slot: Vec<u32>,
     /// Where seats are shared; otherwise each belongs to its users.
@@ -83,8 +86,9 @@ impl<D: Driver> Connections<D> {
             names: plan.name_of_target(),
             last_answer: LastAnswer::new(),
             sources,
+            seats_max: seats,
             timers: Timers::with_capacity(room),
-            seats: (0..seats).map(|_| Seat::new()).collect(),
+            seats: Vec::with_capacity(room),
             seat_of_slot: Vec::with_capacity(room),
             pool: (plan.scenarios[0].connection == ConnectionUse::Shared)
                 .then(|| Pool::new(u32::try_from(seats).expect("fewer seats than 2^32"))),
@@ -107,6 +111,7 @@ impl<D: Driver> Connections<D> {
         rec: &mut Recorder,
     ) {
         let Some(seat) = seat else { return self.submit_shared(flight, phase, at, rec) };
+        self.furnish(seat);
         let worn_after = self.plan.http.requests_per_connection;
         let entry = &mut self.seats[seat as usize];
         if entry.has_room(self.pipeline, worn_after) {

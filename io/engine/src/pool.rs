@@ -12,8 +12,12 @@ pub(crate) struct Pool {
     /// With an open connection and nothing to do, most recently used last. A seat may have lost its
     /// connection while it stood here; that is found out when it is taken.
     idle: Vec<u32>,
-    /// Without a connection.
+    /// Without a connection any more.
     closed: Vec<u32>,
+    /// From this one on no seat has been used yet.
+    fresh: u32,
+    /// Seats in all.
+    seats: u32,
     /// In order of their deadlines, which are all equally far from their begin.
     waiting: VecDeque<Flight>,
     /// A timer is set for the first of them.
@@ -23,7 +27,8 @@ pub(crate) struct Pool {
 impl Pool {
     /// All of `seats` seats closed; the lowest is opened first.
     pub(crate) fn new(seats: u32) -> Self {
-        Self { idle: Vec::new(), closed: (0..seats).rev().collect(), waiting: VecDeque::new(), armed: false }
+        let (idle, closed, waiting) = (Vec::new(), Vec::new(), VecDeque::new());
+        Self { idle, closed, fresh: 0, seats, waiting, armed: false }
     }
 
     /// A seat that can send at once.
@@ -46,13 +51,21 @@ impl Pool {
         }
     }
 
-    /// A seat to open.
+    /// A seat to open: one that was used before, or the next fresh one.
     pub(crate) fn take_closed(&mut self) -> Option<u32> {
-        self.closed.pop()
+        self.closed.pop().or_else(|| {
+            let fresh = (self.fresh < self.seats).then_some(self.fresh);
+            self.fresh += u32::from(fresh.is_some());
+            fresh
+        })
     }
 
     /// This seat is to be opened, ahead of need.
     pub(crate) fn take_this_closed(&mut self, seat: u32) {
+        while self.fresh <= seat {
+            self.closed.push(self.fresh);
+            self.fresh += 1;
+        }
         if let Some(place) = self.closed.iter().rposition(|&closed| closed == seat) {
             self.closed.swap_remove(place);
         }
@@ -90,5 +103,20 @@ impl Pool {
     /// How many wait.
     pub(crate) fn waiting(&self) -> usize {
         self.waiting.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn used_seats_come_before_fresh_ones_and_each_is_handed_out_once() {
+        let mut pool = Pool::new(5);
+        assert_eq!((pool.take_closed(), pool.take_closed()), (Some(0), Some(1)));
+        pool.put_closed(0);
+        assert_eq!((pool.take_closed(), pool.take_closed()), (Some(0), Some(2)));
+        pool.take_this_closed(4);
+        assert_eq!((pool.take_closed(), pool.take_closed()), (Some(3), None));
     }
 }

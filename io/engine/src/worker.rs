@@ -77,7 +77,7 @@ impl<D: Driver> Worker<D> {
     pub(crate) fn new(parts: Parts<D>) -> Self {
         let Parts { exchanges, clock, prepared, plan, thread, share, users, requests, commands, messages } =
             parts;
-        let seats = exchanges.connections.seats.len();
+        let seats = exchanges.connections.seats_max;
         Self {
             opening: Opening::new(&plan, share, seats as u64, prepared),
             rec: Recorder::new(&plan, thread, prepared),

@@ -8,7 +8,7 @@ use wavetank_plan::{Close, Nanos};
 use super::{Connections, Outcome};
 use crate::failure::{self, Failure};
 use crate::recorder::Recorder;
-use crate::seat::State;
+use crate::seat::{Seat, State};
 use crate::sources::{Route, Tuple};
 
 /// One opening tries at most so many tuples: somebody else may have taken a few, but not all.
@@ -27,9 +27,18 @@ impl<D: Driver> Connections<D> {
             let Some(flight) = pool.first_waiting().filter(|_| self.opening < pool.waiting()) else { return };
             let target = self.requests.get(flight.scenario, flight.step).target;
             let Some(seat) = pool.take_closed() else { return };
+            self.furnish(seat);
             self.open(seat, target, phase, rec);
         }
         self.opening_more = Some(phase);
+    }
+
+    /// Have a place for `seat`. A plan allows for more connections than most loads come to need.
+    #[inline]
+    pub(super) fn furnish(&mut self, seat: u32) {
+        if self.seats.len() <= seat as usize {
+            self.seats.resize_with(seat as usize + 1, Seat::new);
+        }
     }
 
     /// Whether one more connection may be opened ahead of the load now. A connect costs us next to nothing; a
@@ -60,6 +69,7 @@ impl<D: Driver> Connections<D> {
 
     /// Open this seat's connection ahead of the phase that will need it.
     pub(crate) fn open_ahead(&mut self, seat: u32, phase: u16, rec: &mut Recorder) {
+        self.furnish(seat);
         if self.seats[seat as usize].state == State::Closed {
             if let Some(pool) = &mut self.pool {
                 pool.take_this_closed(seat);
