@@ -61,6 +61,8 @@ pub struct Uring {
     addresses: Addresses,
     /// Connections with a piece of a long send to go.
     pieces: VecDeque<ConnId>,
+    /// The connection of a send with a call of its own, and what came of it.
+    at_once: Option<(ConnId, Option<i32>)>,
     /// Connections to look at again once the batch is submitted: closed or ended while it held sends of theirs.
     unsettled: Vec<ConnId>,
     /// Connections whose receive or watch is to be set again.
@@ -120,6 +122,7 @@ impl Driver for Uring {
             outgoing: Outgoing::new(),
             addresses: Addresses::new(SUBMISSIONS as usize),
             pieces: VecDeque::new(),
+            at_once: None,
             unsettled: Vec::new(),
             thirsty: Vec::new(),
             ready: Vec::new(),

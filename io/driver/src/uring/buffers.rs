@@ -9,10 +9,11 @@ use io_uring::types::BufRingEntry;
 use super::entries::{GROUP, errno};
 use crate::Errno;
 
-/// Buffers of one ring; a power of two.
-pub(super) const BUFFERS: u16 = 512;
-/// Bytes of one buffer: a usual answer and its head fit.
-pub(super) const BUFFER_BYTES: usize = 4_096;
+/// Buffers of one ring; a power of two. One call brings the answers of some twenty connections.
+pub(super) const BUFFERS: u16 = 64;
+/// Bytes of one buffer. Large, because long answers come in as few pieces as epoll's then; what short ones leave
+/// of them is never touched, and takes no memory.
+pub(super) const BUFFER_BYTES: usize = 64 * 1024;
 
 /// Buffers of one ring and the queue through which they are given to the kernel. A buffer belongs to the
 /// kernel from [`give`](Self::give) on, and to us from the completion that names it on.

@@ -29,6 +29,8 @@ pub(super) struct Ring {
     waits_until: bool,
     /// A slot of the table is emptied by an entry that is not submitted yet.
     pub(super) closes_queued: bool,
+    /// Nothing is submitted any more.
+    given_up: bool,
 }
 
 /// One completion.
@@ -49,7 +51,7 @@ impl Ring {
         let facts = uring.params();
         let still = if facts.is_feature_no_iowait() { EnterFlags::NO_IOWAIT } else { EnterFlags::empty() };
         let waits_until = facts.is_feature_min_timeout();
-        Ok(Self { uring, buffers, wait_flags: still, waits_until, closes_queued: false })
+        Ok(Self { uring, buffers, wait_flags: still, waits_until, closes_queued: false, given_up: false })
     }
 
     /// Whether sockets can be bound in their slots.
@@ -83,6 +85,11 @@ impl Ring {
             }
             self.submit()?;
         }
+    }
+
+    /// Never submit again: what is queued points to what will be gone.
+    pub(super) const fn give_up(&mut self) {
+        self.given_up = true;
     }
 
     /// Make room for `count` entries that must be submitted together.
@@ -161,6 +168,9 @@ impl Ring {
     fn enter(&mut self, complete: u32, flags: EnterFlags, args: Option<&SubmitArgs>) -> Result<(), Errno> {
         self.buffers.publish();
         let mut failures = 0;
+        if self.given_up {
+            return Err(Errno(libc::EBADF));
+        }
         loop {
             let queued = self.queued();
             if queued == 0 && flags.is_empty() {

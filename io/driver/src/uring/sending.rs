@@ -1,7 +1,8 @@
-//! Sending: small sends in batches, long ones in pieces.
+//! Sending: small sends in batches, long ones at once and in pieces.
 //!
 //! A small send is told to be with the kernel before it is: it leaves with the next call, and almost always
-//! whole. If it did not, that is found out before anything else is told, and what was left is kept.
+//! whole. If it did not, that is found out before anything else is told, and what was left is kept. A long
+//! send has a call of its own, so that only what the kernel did not take must be copied.
 
 use std::sync::Arc;
 
@@ -14,6 +15,7 @@ use super::{Uring, entries};
 use crate::Errno;
 use crate::driver::{ConnId, Sent};
 use crate::token::{Operation, Token};
+use crate::unsent::SEND_BYTES_MAX;
 
 /// Pieces of long sends that one call hands over at most.
 const PIECES_MAX: usize = 8;
@@ -45,8 +47,15 @@ impl Uring {
                 if !first && self.outgoing.extend(conn, bytes) {
                     return Ok(Sent::All);
                 }
-            } else if first || !free {
-                self.keep(conn, shared());
+            } else if !free {
+                self.keep(conn, shared(), 0);
+                return Ok(Sent::Pending);
+            } else if first {
+                let taken = self.send_at_once(conn, &bytes[..bytes.len().min(SEND_BYTES_MAX)])?;
+                if taken == bytes.len() {
+                    return Ok(Sent::All);
+                }
+                self.keep(conn, shared(), taken);
                 return Ok(Sent::Pending);
             }
             // Room is needed, or the outcome of the send before.
@@ -54,14 +63,42 @@ impl Uring {
         }
     }
 
-    /// Keep `bytes` behind what is kept already.
+    /// Send as much of `bytes` as the kernel takes now.
     #[cold]
-    fn keep(&mut self, conn: ConnId, bytes: Arc<[u8]>) {
+    fn send_at_once(&mut self, conn: ConnId, bytes: &[u8]) -> Result<usize, Errno> {
+        let (ring, slot) = self.slots.place(conn.slot);
+        let entry = entries::send(in_table(slot), bytes).user_data(Token::new(Operation::Piece, conn).0);
+        // SAFETY: it is submitted below, when the send is over; if that fails, nothing ever is again.
+        unsafe { self.rings[ring].push(&entry) }?;
+        self.slots.begin(conn, Operation::Piece);
+        self.at_once = Some((conn, None));
+        if let Err(errno) = self.submit() {
+            self.rings[ring].give_up();
+            return Err(errno);
+        }
+        // What may not wait is told when it is submitted.
+        let result = self.at_once.take().and_then(|(_, result)| result).unwrap_or(-libc::EIO);
+        match usize::try_from(result) {
+            Ok(taken) => {
+                self.bytes_sent += taken as u64;
+                Ok(taken)
+            }
+            Err(_) if result == -libc::EAGAIN => Ok(0),
+            Err(_) => {
+                self.slots.refuse_sends(conn);
+                Err(Errno(-result))
+            }
+        }
+    }
+
+    /// Keep `bytes` from `from` on, behind what is kept already.
+    #[cold]
+    fn keep(&mut self, conn: ConnId, bytes: Arc<[u8]>, from: usize) {
         let open = self.slots.phase(conn) == Phase::Open;
         let flow = self.flow(conn.slot);
         flow.owed = true;
         let first = flow.unsent.is_none();
-        flow.unsent.get_or_insert_default().push(bytes, 0);
+        flow.unsent.get_or_insert_default().push(bytes, from);
         if first && open {
             self.pieces.push_back(conn);
         }
@@ -119,6 +156,9 @@ impl Uring {
         let operation = token.operation();
         let handled = match operation {
             Some(Operation::Send) => self.fell_short(conn, result),
+            Some(Operation::Piece) if self.is_awaited(conn, result) => {
+                self.slots.done(conn, Operation::Piece)
+            }
             Some(Operation::Piece) => {
                 let Some(flushed) = self.piece_told(conn, result) else { return };
                 if flushed {
@@ -136,6 +176,17 @@ impl Uring {
         };
         if handled {
             self.ready[at].token = Token::new(Operation::Aside, conn).0;
+        }
+    }
+
+    /// Whether somebody waits for this very piece.
+    fn is_awaited(&mut self, conn: ConnId, came: i32) -> bool {
+        match &mut self.at_once {
+            Some((awaited, result)) if *awaited == conn => {
+                *result = Some(came);
+                true
+            }
+            _ => false,
         }
     }
 

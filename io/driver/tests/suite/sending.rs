@@ -1,10 +1,11 @@
 //! Sending more than the kernel takes, and at unusual moments.
 
+use std::io::Read;
 use std::net::TcpListener;
 use std::thread;
 
 use wavetank_driver::{ConnId, Dial, Driver, Sent};
-use wavetank_plan::Close;
+use wavetank_plan::{Close, Nanos};
 
 use super::bench::{Bench, Heard, any_port, patient, pattern, read};
 
@@ -75,4 +76,74 @@ pub(crate) fn refuses_a_dead_id<D: Driver>() {
     assert!(bench.driver.send(never, b"x").is_err());
     bench.driver.close(never, Close::Rst);
     bench.hear_nothing();
+}
+
+/// What is sent in one go where sends are small.
+const LITTLE: usize = 10_000;
+
+pub(crate) fn fills_up_with_small_sends<D: Driver>() {
+    let mut bench = Bench::<D>::new();
+    let (conn, mut peer) = bench.connected();
+    let all = pattern(MUCH);
+    let before = bench.driver.bytes_sent();
+    let mut pieces = all.chunks(LITTLE);
+    let mut handed_over = 0;
+    // Three in each turn: what follows one that was taken in part must not overtake its rest.
+    for number in 1.. {
+        let piece = pieces.next().expect("the kernel does not buffer that much");
+        handed_over += piece.len();
+        if bench.driver.send(conn, piece).expect("connected") == Sent::Pending {
+            break;
+        }
+        if number % 3 == 0 {
+            bench.out();
+        }
+    }
+    bench.out();
+    assert!(bench.driver.bytes_sent() - before < handed_over as u64);
+    for piece in pieces {
+        assert_eq!(bench.driver.send(conn, piece), Ok(Sent::Pending));
+    }
+    let reader = thread::spawn(move || (read(&mut peer, MUCH), peer));
+    assert_eq!(bench.hear(), Heard::Flushed(conn));
+    let (bytes, _peer) = reader.join().expect("it reads all");
+    assert!(bytes == all, "what came is not what was sent");
+    assert_eq!(bench.driver.bytes_sent() - before, MUCH as u64);
+    bench.hear_nothing();
+}
+
+pub(crate) fn closes_behind_small_sends<D: Driver>() {
+    let all = pattern(MUCH);
+    // Closed when the kernel has all of it, and when it took less than the last send.
+    for full in [false, true] {
+        let mut bench = Bench::<D>::new();
+        let (conn, peer) = bench.connected();
+        let before = bench.driver.bytes_sent();
+        let mut promised = 0;
+        for piece in all.chunks(LITTLE) {
+            if bench.driver.send(conn, piece) != Ok(Sent::All) {
+                break;
+            }
+            promised += piece.len();
+            if !full {
+                break;
+            }
+            bench.out();
+            if bench.driver.bytes_sent() - before < promised as u64 {
+                break;
+            }
+        }
+        bench.driver.close(conn, Close::Fin);
+        let reader = thread::spawn(move || {
+            let (mut peer, mut bytes) = (peer, Vec::new());
+            peer.read_to_end(&mut bytes).expect("a clean end");
+            bytes
+        });
+        while !reader.is_finished() {
+            assert_eq!(bench.hear_within(Nanos::from_millis(5)), None);
+        }
+        let bytes = reader.join().expect("it reads all");
+        assert!(bytes.len() >= promised, "{} of {promised} bytes", bytes.len());
+        assert!(bytes == all[..bytes.len()], "what came is not what was sent");
+    }
 }
