@@ -70,6 +70,10 @@ impl Ci<'_> {
             ci.skipped.extend(crate::dist::in_ci(ci.root)?);
             Ok(())
         })?;
+        self.step("instructions", |ci| {
+            ci.skipped.extend(crate::instructions::in_ci(ci.root)?);
+            Ok(())
+        })?;
         self.step("bench", |ci| {
             ci.skipped.extend(crate::bench::smoke(ci.root)?);
             Ok(())

@@ -1,5 +1,5 @@
 //! The project's task runner: `cargo ci`, `cargo xtask tidy`, `cargo xtask golden`, `cargo xtask bench`,
-//! `cargo xtask dist`.
+//! `cargo xtask dist`, `cargo xtask instructions`.
 //! It depends on no crate of the product, so that it works while the product does not build.
 #![expect(clippy::print_stdout, reason = "a command-line program speaks on stdout")]
 
@@ -11,6 +11,7 @@ use clap::{Parser, Subcommand};
 mod bench;
 mod ci;
 mod dist;
+mod instructions;
 mod stopwatch;
 mod targets;
 mod tidy;
@@ -32,6 +33,8 @@ enum Task {
     Golden,
     /// What is handed out: static binaries, bundles, checksums, into dist/.
     Dist(dist::DistArguments),
+    /// What a request costs on the load path, counted in instructions and held against what is kept.
+    Instructions(instructions::InstructionsArguments),
     /// Numbers beside a peer's, in paired rounds of one run.
     Bench(bench::BenchArguments),
     /// Helper of `bench`: runs a program and writes what it used to a file.
@@ -59,6 +62,7 @@ fn main() -> ExitCode {
         Task::Ci => ci::run(&root()),
         Task::Tidy => tidy(),
         Task::Golden => tidy::record_goldens(&root()),
+        Task::Instructions(arguments) => instructions::run(&root(), &arguments),
         Task::Dist(arguments) => dist::run(&root(), &arguments),
         Task::Bench(arguments) => bench::run(&root(), &arguments),
         Task::Child { usage, seconds_max, words } => bench::child::run(&usage, seconds_max, &words),

@@ -31,4 +31,4 @@ pub use collector::{Collector, Merged};
 pub use messages::{Change, Command, Message, Sample, SealedInterval};
 pub use probe::{Probe, ProbeAnswer, ProbeFailure, ProbeTls};
 pub use sources::SourcePorts;
-pub use threads::LoadThreads;
+pub use threads::{LoadThreads, run_here};

@@ -10,7 +10,7 @@ use wavetank_driver::{
     Waker, fine_timers, pin_to, spawn,
 };
 use wavetank_pace::Share;
-use wavetank_plan::{EngineChoice, Load, Nanos, Plan};
+use wavetank_plan::{EngineChoice, Load, Nanos, Plan, Ports};
 
 use crate::budget::Budget;
 use crate::connections::Connections;
@@ -134,6 +134,33 @@ impl LoadThreads {
             let _ = thread.handle.join();
         }
     }
+}
+
+/// One load thread with all of the plan, on `driver` and in the caller's thread: for tests and benches that turn
+/// the loop by a driver of their own. No source addresses, no TLS. Returns when it was told to finish.
+pub fn run_here<D: Driver>(
+    driver: D,
+    plan: &Arc<Plan>,
+    clock: Clock,
+    commands: Receiver<Command>,
+    messages: SyncSender<Message>,
+) -> Result<(), Errno> {
+    let seed = Seed {
+        features: Features::all(),
+        plan: Arc::clone(plan),
+        requests: Arc::new(Requests::render(plan)),
+        thread: 0,
+        share: Share::WHOLE,
+        cpu: None,
+        ports: SourcePorts::new(&Ports::default(), 0),
+        tls: None,
+        limits: Limits::split(plan, Share::WHOLE, 1).pop().expect("one thread was asked for"),
+        clock,
+        prepared: clock.now(),
+        commands,
+        messages,
+    };
+    seed.worker(driver).run()
 }
 
 /// More than any run has under way.

@@ -1,0 +1,100 @@
+//! [`Lockstep`]: a driver whose peers answer while it waits, in the same thread.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use wavetank_driver::{Clock, ConnId, Dial, Driver, Errno, Event, ListenerId, Sent, Setup, Waker};
+use wavetank_plan::{Close, Nanos};
+
+use super::peers::Peers;
+
+/// See the module's description.
+pub(crate) struct Lockstep<D> {
+    inner: D,
+    peers: Peers,
+    /// The load thread is to look for commands.
+    woken: bool,
+}
+
+impl<D: Driver> Lockstep<D> {
+    pub(crate) fn new(inner: D, peers: Peers) -> Self {
+        Self { inner, peers, woken: false }
+    }
+}
+
+impl<D: Driver> Driver for Lockstep<D> {
+    const SENDS_LATER: bool = D::SENDS_LATER;
+
+    fn new(_: &Setup) -> Result<Self, Errno> {
+        unreachable!("made around a driver that there is")
+    }
+
+    #[inline]
+    fn wait_from(&mut self, now: Nanos, until: Nanos) -> Result<bool, Errno> {
+        // What was commanded leaves before anybody answers it.
+        if D::SENDS_LATER && self.inner.wait_from(now, now)? {
+            return Ok(true);
+        }
+        self.woken = self.peers.serve(self.inner.clock());
+        let until = if self.woken { now } else { until };
+        Ok(self.inner.wait_from(now, until)? || self.woken)
+    }
+
+    #[inline]
+    fn next(&mut self) -> Option<Event> {
+        if std::mem::take(&mut self.woken) { Some(Event::Woken) } else { self.inner.next() }
+    }
+
+    #[inline]
+    fn connect(&mut self, dial: &Dial) -> Result<ConnId, Errno> {
+        self.inner.connect(dial)
+    }
+
+    fn listen(&mut self, at: SocketAddr) -> Result<(ListenerId, SocketAddr), Errno> {
+        self.inner.listen(at)
+    }
+
+    #[inline]
+    fn send(&mut self, conn: ConnId, bytes: &[u8]) -> Result<Sent, Errno> {
+        self.inner.send(conn, bytes)
+    }
+
+    #[inline]
+    fn send_shared(&mut self, conn: ConnId, bytes: &Arc<[u8]>) -> Result<Sent, Errno> {
+        self.inner.send_shared(conn, bytes)
+    }
+
+    #[inline]
+    fn bytes_sent(&self) -> u64 {
+        self.inner.bytes_sent()
+    }
+
+    #[inline]
+    fn close(&mut self, conn: ConnId, how: Close) {
+        self.inner.close(conn, how);
+    }
+
+    #[inline]
+    fn shut_down_sending(&mut self, conn: ConnId) {
+        self.inner.shut_down_sending(conn);
+    }
+
+    #[inline]
+    fn clock(&self) -> Clock {
+        self.inner.clock()
+    }
+
+    #[inline]
+    fn received(&self, len: usize) -> &[u8] {
+        self.inner.received(len)
+    }
+
+    fn waker(&self) -> Result<Waker, Errno> {
+        self.inner.waker()
+    }
+
+    #[inline]
+    fn stale(&self) -> u64 {
+        self.inner.stale()
+    }
+}

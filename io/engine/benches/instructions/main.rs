@@ -1,0 +1,97 @@
+//! The load path turned by itself, for `cargo xtask instructions` to count what it costs: `instructions DRIVER CASE N`.
+//!
+//! Nothing here depends on how quick anything is. One thread plays both sides: whenever the load thread waits, the
+//! peer answers every request there is, so that each turn has the same work. What the peer does happens in
+//! [`Peers::serve`], and nothing else is in there, so that a counter can leave it out. Kernel work is not counted by
+//! what counts instructions of a program; both drivers are counted with their real system calls.
+#![expect(clippy::print_stdout, reason = "a command-line program speaks on stdout")]
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::mpsc::sync_channel;
+
+use lockstep::Lockstep;
+use peers::Peers;
+use wavetank_driver::{Clock, Driver, Epoll, Feature, Features, Setup, Uring};
+use wavetank_engine::run_here;
+use wavetank_plan::{Close, HostFacts, Plan, Ports, RunOptions, SocketFacts, TargetUrl, resolve};
+
+mod lockstep;
+mod peers;
+
+/// Messages and commands that may wait; more than a run of this kind has.
+const MESSAGES_MAX: usize = 256;
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    // `cargo bench` and `cargo test --benches` put words of their own: they ask for a proof that this still works.
+    let (driver, case, requests) = match words[..] {
+        [driver, case, requests] if !driver.starts_with('-') => (driver, case, requests),
+        _ => ("epoll", "keep-alive", "1000"),
+    };
+    let requests: u64 = requests.parse().expect("the third word is a number of requests");
+    match driver {
+        "epoll" => case_on::<Epoll>(case, requests),
+        "uring" => case_on::<Uring>(case, requests),
+        other => panic!("there is no driver `{other}`"),
+    }
+    ExitCode::SUCCESS
+}
+
+fn case_on<D: Driver>(case: &str, requests: u64) {
+    let options = RunOptions { requests: Some(requests), threads: Some(1), ..RunOptions::default() };
+    let options = match case {
+        // Each turn has 64 answers.
+        "keep-alive" => RunOptions { connections: Some(64), ..options },
+        // Each turn has one: what waiting and waking cost is not shared.
+        "alone" => RunOptions { connections: Some(1), ..options },
+        "new-connection" => RunOptions {
+            connections: Some(16),
+            no_keepalive: true,
+            // Leaves no port in TIME-WAIT.
+            close: Some(Close::Rst),
+            ..options
+        },
+        other => panic!("there is no case `{other}`"),
+    };
+    let peers = Peers::listen();
+    let plan = Arc::new(plan(&options, &peers));
+    let clock = Clock::starting_now();
+    // Tools that count instructions do not know this call: so it is the same one everywhere.
+    let features = Features::all().without(Feature::EpollPwait2);
+    let setup = Setup { features, ..Setup::small(clock) };
+    let driver = D::new(&setup).expect("this kernel has the driver");
+    let sealed = peers.sealed();
+    counted(driver, &plan, clock, peers, requests);
+    // Each second that passes seals an interval, and beginning a new one costs: whoever counts must know.
+    println!("sealed {}", sealed.get());
+}
+
+/// Everything that is counted, but for what the peer does.
+#[inline(never)]
+fn counted<D: Driver>(driver: D, plan: &Arc<Plan>, clock: Clock, mut peers: Peers, requests: u64) {
+    let (sender, commands) = sync_channel(MESSAGES_MAX);
+    let (messages, receiver) = sync_channel(MESSAGES_MAX);
+    peers.hear(receiver, sender, requests);
+    run_here(Lockstep::new(driver, peers), plan, clock, commands, messages).expect("the driver works");
+}
+
+fn plan(options: &RunOptions, peers: &Peers) -> Plan {
+    let address = peers.address();
+    let host = HostFacts {
+        cpus: vec![0],
+        memory_available_bytes: 1 << 30,
+        files_max: 10_000,
+        sockets: SocketFacts::plain(),
+        port_range: (32_768, 60_999),
+        ports: Ports::range(32_768, 60_999),
+        addresses: vec![address.ip()],
+        local_networks: Vec::new(),
+        kernel: String::new(),
+        hostname: String::new(),
+        cpu_model: String::new(),
+    };
+    let url = TargetUrl::parse(&format!("http://{address}/")).expect("a URL");
+    resolve(options, &url, &[address], &host).expect("a plan").plan
+}

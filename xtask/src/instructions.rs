@@ -1,0 +1,154 @@
+//! `cargo xtask instructions`: what one request costs on the load path, counted and not timed, so that a busy machine
+//! changes nothing. Kept in `xtask/instructions.txt`; a count that rises by more than 3 % fails until it is accepted
+//! with a reason, which then stands beside it.
+//!
+//! Counted are the instructions of the program itself, by callgrind: engine, protocol, recording, driver and C
+//! library, with real system calls on real sockets. The kernel's own work is not among them. epoll is counted on
+//! `epoll_wait`, because valgrind does not know `epoll_pwait2`; sealing intervals is left out, because how many there
+//! are depends on time.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+
+use count::Counter;
+use kept::{Kept, Row};
+
+mod count;
+mod kept;
+
+/// The kept counts.
+const FILE: &str = "xtask/instructions.txt";
+/// What is counted: drivers, and cases of `io/engine/benches/instructions`.
+const DRIVERS: [&str; 2] = ["epoll", "uring"];
+const CASES: [&str; 3] = ["keep-alive", "alone", "new-connection"];
+/// Above this a rise needs a reason.
+const RISE_MAX: f64 = 0.03;
+/// Below this a count is the same.
+const SAME_MAX: f64 = 0.01;
+
+/// What `cargo xtask instructions` takes.
+#[derive(clap::Args)]
+pub(crate) struct InstructionsArguments {
+    /// Keep the new counts, with this reason beside those that changed
+    #[arg(long, value_name = "REASON")]
+    accept: Option<String>,
+}
+
+/// Counts, compares and, where asked to, keeps.
+pub(crate) fn run(root: &Path, arguments: &InstructionsArguments) -> Result<()> {
+    let (rows, skipped) = count(root)?;
+    for line in &skipped {
+        println!("SKIPPED {line}");
+    }
+    let path = root.join(FILE);
+    let mut kept = Kept::read(&path)?;
+    let Some(reason) = &arguments.accept else { return judge(&kept, &rows) };
+    if skipped.is_empty() {
+        kept.retain(&rows);
+    }
+    for row in &rows {
+        if kept.accept(row, reason.trim(), SAME_MAX)? {
+            println!("kept: {} {} {:.0}", row.driver, row.case, row.count);
+        }
+    }
+    kept.write(&path)
+}
+
+/// What `cargo ci` does of it; returns what was left out.
+pub(crate) fn in_ci(root: &Path) -> Result<Vec<String>> {
+    let (rows, skipped) = count(root)?;
+    judge(&Kept::read(&root.join(FILE))?, &rows)?;
+    Ok(skipped)
+}
+
+/// Counts everything that can be counted here, and says what cannot.
+fn count(root: &Path) -> Result<(Vec<Row>, Vec<String>)> {
+    let mut rows = Vec::new();
+    let mut skipped = Vec::new();
+    let skip = |why: &str| format!("instructions: {why}");
+    if std::env::consts::ARCH != "x86_64" {
+        return Ok((rows, vec![skip("counts are kept for x86_64 only")]));
+    }
+    let Some(counter) = Counter::build(root)? else {
+        return Ok((rows, vec![skip("valgrind is not installed")]));
+    };
+    for driver in DRIVERS {
+        if let Err(reason) = counter.try_out(driver) {
+            skipped.push(skip(&format!("{driver} does not run here: {reason}")));
+            continue;
+        }
+        for case in CASES {
+            match counter.per_request(driver, case).with_context(|| format!("{driver} {case}"))? {
+                Some(count) => rows.push(Row { driver: driver.to_owned(), case: case.to_owned(), count }),
+                None => skipped.push(skip(&format!("{driver} {case}: this machine is too slow or too busy"))),
+            }
+        }
+    }
+    Ok((rows, skipped))
+}
+
+/// Prints the comparison; an error names every count that rose too far.
+fn judge(kept: &Kept, rows: &[Row]) -> Result<()> {
+    let mut risen = Vec::new();
+    for row in rows {
+        let Row { driver, case, count } = row;
+        let Some(before) = kept.count(driver, case) else {
+            risen.push(format!("{driver} {case}: {count:.0}, and none is kept"));
+            continue;
+        };
+        let change = count / before - 1.0;
+        let advice = if change < -RISE_MAX { "  (fewer: keep the gain with --accept)" } else { "" };
+        println!(
+            "{driver:<6} {case:<15} {count:>7.0} instructions, kept {before:>7.0}, {:+.1} %{advice}",
+            change * 100.0
+        );
+        if change > RISE_MAX {
+            risen.push(format!("{driver} {case}: {before:.0} → {count:.0}, {:+.1} %", change * 100.0));
+        }
+    }
+    if risen.is_empty() {
+        return Ok(());
+    }
+    bail!(
+        "a request costs more instructions than before:\n  {}\nIf that is the price of something, say of what: \
+         cargo xtask instructions --accept 'REASON' writes it into {FILE}",
+        risen.join("\n  ")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(count: f64, passes: bool) {
+        let kept = Kept::parse("epoll alone 1000 first count\n").expect("is well formed");
+        let row = Row { driver: "epoll".to_owned(), case: "alone".to_owned(), count };
+        assert_eq!(judge(&kept, &[row]).is_ok(), passes, "{count}");
+    }
+
+    #[test]
+    fn only_a_rise_over_three_percent_fails() {
+        check(1_000.0, true);
+        check(1_029.0, true);
+        check(1_031.0, false);
+        check(500.0, true);
+    }
+
+    #[test]
+    fn a_count_without_a_kept_one_fails() {
+        let row = Row { driver: "epoll".to_owned(), case: "new".to_owned(), count: 1.0 };
+        assert!(judge(&Kept::parse("").expect("is well formed"), &[row]).is_err());
+    }
+
+    #[test]
+    fn the_kept_counts_are_those_that_are_counted() {
+        let kept = Kept::read(&crate::root().join(FILE)).expect("is well formed");
+        for driver in DRIVERS {
+            for case in CASES {
+                assert!(kept.count(driver, case).is_some(), "{driver} {case}");
+            }
+        }
+        assert_eq!(kept.len(), DRIVERS.len() * CASES.len());
+    }
+}
