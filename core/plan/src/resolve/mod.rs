@@ -98,7 +98,7 @@ pub fn resolve(
         tags: options.tags.clone(),
     };
     thresholds::check_conditions(&plan)?;
-    remarks::of_plan(&plan, &mut notes);
+    remarks::of_plan(&plan, host, &mut notes);
     Ok(Resolved {
         load: load.line,
         remarks: notes,
