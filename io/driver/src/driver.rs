@@ -34,7 +34,7 @@ pub struct Dial {
     /// `TIME_WAIT` towards `to`, or in use towards other peers, as long as this driver's kind used it.
     pub from: Option<SocketAddr>,
     /// We send as soon as it is connected: the handshake's last acknowledgement may go with that instead of ahead
-    /// of it, which spares both ends a packet. Drivers may take no notice.
+    /// of it, which spares both ends a packet.
     pub speaks_at_once: bool,
     /// Whose TLS this is; drivers without TLS take no notice.
     pub tls: Option<DialTls>,

@@ -12,7 +12,7 @@ use crate::token::{Operation, Token};
 use crate::{Errno, socket};
 
 /// Entries of one connect at most.
-const ENTRIES_MAX: usize = 6;
+const ENTRIES_MAX: usize = 7;
 
 impl Uring {
     pub(super) fn dial(&mut self, dial: &Dial) -> Result<ConnId, Errno> {
@@ -44,6 +44,10 @@ impl Uring {
         let quiet = |entry: squeue::Entry| entry.flags(Flags::SKIP_SUCCESS);
         self.queue(ring, quiet(entries::make_socket(slot, dial.to.is_ipv4())), prepare);
         self.queue(ring, quiet(entries::switch_on(socket, libc::IPPROTO_TCP, libc::TCP_NODELAY)), prepare);
+        if dial.speaks_at_once {
+            let entry = entries::switch_off(socket, libc::IPPROTO_TCP, libc::TCP_QUICKACK);
+            self.queue(ring, quiet(entry), prepare);
+        }
         let Some(from) = dial.from else { return };
         if from.port() == 0 {
             let entry = entries::switch_on(socket, libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT);
@@ -62,6 +66,9 @@ impl Uring {
         let socket = socket::tcp(dial.to)?;
         if let Some(from) = dial.from {
             socket::bind_source(&socket, from)?;
+        }
+        if dial.speaks_at_once {
+            socket::delay_acknowledgement(&socket)?;
         }
         // A socket that may not block would be given up where it ought to be waited for.
         rustix::io::ioctl_fionbio(&socket, false).map_err(|errno| Errno(errno.raw_os_error()))?;

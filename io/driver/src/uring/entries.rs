@@ -86,6 +86,13 @@ pub(super) fn switch_on(socket: types::Fixed, level: i32, option: i32) -> squeue
     opcode::SetSockOpt::new(socket, level as u32, option as u32, value, size_of::<i32>() as u32).build()
 }
 
+/// Switch off one that is.
+pub(super) fn switch_off(socket: types::Fixed, level: i32, option: i32) -> squeue::Entry {
+    static OFF: i32 = 0;
+    let value = (&raw const OFF).cast();
+    opcode::SetSockOpt::new(socket, level as u32, option as u32, value, size_of::<i32>() as u32).build()
+}
+
 /// Let closing reset the connection.
 pub(super) fn linger_not(socket: types::Fixed) -> squeue::Entry {
     static NONE: libc::linger = libc::linger { l_onoff: 1, l_linger: 0 };

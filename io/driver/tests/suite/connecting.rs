@@ -94,6 +94,36 @@ pub(crate) fn binds_the_source<D: Driver>() {
     assert_eq!(errno.symbol(), Some("EADDRNOTAVAIL"));
 }
 
+pub(crate) fn takes_a_tuple_again_and_speaks_at_once<D: Driver>() {
+    let mut bench = Bench::<D>::new();
+    let listener = TcpListener::bind(any_port()).expect("a free port");
+    let other = TcpListener::bind(any_port()).expect("a free port");
+    let free = TcpListener::bind("127.0.0.11:0").expect("a free port");
+    let from = free.local_addr().expect("it is bound");
+    drop(free);
+    let to = |listener: &TcpListener| listener.local_addr().expect("it is bound");
+    let held = bench
+        .driver
+        .connect(&Dial { from: Some(from), ..Dial::plain(to(&other)) })
+        .expect("loopback connects");
+    assert_eq!(bench.hear(), Heard::Connected(held));
+    // The same pair towards somebody else, and again while its `TIME_WAIT` lasts: we close first.
+    for round in 0..3_u8 {
+        let dial = Dial { from: Some(from), speaks_at_once: true, ..Dial::plain(to(&listener)) };
+        let conn = bench.driver.connect(&dial).expect("loopback connects");
+        assert_eq!(bench.hear(), Heard::Connected(conn), "round {round}");
+        bench.driver.send(conn, &[round; 10]).expect("connected");
+        // Some drivers send with the next wait.
+        bench.out();
+        let (mut peer, seen) = listener.accept().expect("the driver connects");
+        assert_eq!(seen, from);
+        assert_eq!(read(&mut peer, 10), [round; 10]);
+        bench.driver.close(conn, Close::Fin);
+        bench.hear_nothing();
+        assert_eq!(std::io::Read::read(&mut peer, &mut [0; 1]).expect("a FIN"), 0);
+    }
+}
+
 pub(crate) fn hears_a_listener_that_speaks_first<D: Driver>() {
     let mut bench = Bench::<D>::new();
     for round in 0..50_u8 {
