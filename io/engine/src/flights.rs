@@ -82,7 +82,14 @@ impl Flights {
     }
 
     /// It waits no longer.
+    #[inline]
     pub(crate) fn take_waiting(&mut self) -> Option<Flight> {
+        // After most answers nobody waits, and nobody else is under way.
+        if self.first.is_none() { None } else { self.pop_waiting() }
+    }
+
+    #[cold]
+    fn pop_waiting(&mut self) -> Option<Flight> {
         match self.sent.checked_sub(1) {
             None => self.pop_first(),
             Some(behind) => self.more.as_mut()?.remove(behind as usize),
