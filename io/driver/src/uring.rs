@@ -81,6 +81,8 @@ pub struct Uring {
     eventfd: Option<OwnedFd>,
     /// Sockets can be bound and given options in their slots.
     bind_op: bool,
+    /// Operations were cancelled whose ends let sockets close.
+    ends_awaited: bool,
     bytes_sent: u64,
     /// Until when the last wait worked.
     worked_until: Nanos,
@@ -134,6 +136,7 @@ impl Driver for Uring {
             waker_watched: false,
             eventfd: None,
             bind_op: false,
+            ends_awaited: false,
             bytes_sent: 0,
             worked_until: Nanos::ZERO,
             longest_send: 0,
@@ -216,6 +219,14 @@ impl Uring {
     /// too few for what comes in one turn.
     pub const fn starved(&self) -> u64 {
         self.starved
+    }
+
+    /// The same driver, to be used anew, with at most `max` connections whose receive stays armed.
+    #[must_use]
+    pub fn with_hot_max(mut self, max: u32) -> Self {
+        self.slots = Slots::new(self.slots.per_ring(), max);
+        self.rings.iter().for_each(|_| self.slots.add_ring());
+        self
     }
 
     /// How many rings there are.

@@ -1,7 +1,7 @@
 //! The epoll driver does what every driver must, with all that newer kernels have and without.
 
-#[path = "epoll_parts/masked.rs"]
-mod masked;
+#[path = "parts/made.rs"]
+mod made;
 mod suite;
 
 mod with_all {
@@ -12,7 +12,7 @@ mod with_all {
 mod without_epoll_pwait2 {
     use wavetank_driver::{Epoll, Feature};
 
-    use crate::masked::Masked;
+    use crate::made::{Made, Without};
 
-    crate::driver_suite!(super::Masked<super::Epoll, { super::Feature::EpollPwait2 as usize }>);
+    crate::driver_suite!(super::Made<super::Without<super::Epoll, { super::Feature::EpollPwait2 as usize }>>);
 }

@@ -72,6 +72,7 @@ impl Uring {
             if self.slots.is_under_way(conn, operation) {
                 let entry = entries::cancel(Token::new(operation, conn)).flags(Flags::SKIP_SUCCESS);
                 self.queue(ring, entry, aside);
+                self.ends_awaited = true;
             }
         }
         let socket = in_table(slot);

@@ -20,8 +20,17 @@ impl Uring {
             return Err(errno);
         }
         if self.at < self.ready.len() {
-            // More came than one turn handles: what was sent leaves, and nothing new is asked for.
+            // More came than one turn handles: what was sent leaves, and nothing new is asked for, except
+            // the ends of what holds closed sockets open.
             self.submit()?;
+            if std::mem::take(&mut self.ends_awaited) {
+                for ring in &mut self.rings {
+                    if ring.is_flagged() {
+                        ring.look()?;
+                    }
+                }
+                self.take_in();
+            }
             return Ok(true);
         }
         self.ready.clear();

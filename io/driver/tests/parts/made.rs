@@ -1,21 +1,40 @@
-//! [`Masked`]: a driver on a kernel that lacks something.
+//! [`Made`]: a driver made in a way of its own, to go through the suite like any other.
 
+use std::marker::PhantomData;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 use wavetank_driver::{Clock, ConnId, Dial, Driver, Errno, Event, Feature, ListenerId, Sent, Setup, Waker};
 use wavetank_plan::{Close, Nanos};
 
-/// `D`, made without the feature whose number is `FEATURE`.
-pub(crate) struct Masked<D, const FEATURE: usize>(D);
+/// How a driver is made.
+pub(crate) trait Make {
+    type Driver: Driver;
 
-impl<D: Driver, const FEATURE: usize> Driver for Masked<D, FEATURE> {
-    const SENDS_LATER: bool = D::SENDS_LATER;
+    fn make(setup: &Setup) -> Result<Self::Driver, Errno>;
+}
 
-    fn new(setup: &Setup) -> Result<Self, Errno> {
+/// `D` without the feature whose number is `FEATURE`: on a kernel that lacks something.
+pub(crate) struct Without<D, const FEATURE: usize>(PhantomData<D>);
+
+impl<D: Driver, const FEATURE: usize> Make for Without<D, FEATURE> {
+    type Driver = D;
+
+    fn make(setup: &Setup) -> Result<D, Errno> {
         let feature = Feature::ALL.iter().find(|(feature, _)| *feature as usize == FEATURE);
         let (feature, _) = feature.expect("the number of a feature");
-        D::new(&Setup { features: setup.features.without(*feature), ..*setup }).map(Self)
+        D::new(&Setup { features: setup.features.without(*feature), ..*setup })
+    }
+}
+
+/// See the module's description.
+pub(crate) struct Made<M: Make>(M::Driver);
+
+impl<M: Make> Driver for Made<M> {
+    const SENDS_LATER: bool = M::Driver::SENDS_LATER;
+
+    fn new(setup: &Setup) -> Result<Self, Errno> {
+        M::make(setup).map(Self)
     }
 
     fn connect(&mut self, dial: &Dial) -> Result<ConnId, Errno> {
