@@ -105,6 +105,9 @@ struct Flow {
     owed: bool,
     /// Some of it was taken for sent already.
     promised: bool,
+    /// Nagle's delay is on. What is sent first waits for nothing; what follows must not wait either, but most
+    /// connections that send once are never asked to send again.
+    delayed: bool,
 }
 
 impl Driver for Uring {

@@ -43,7 +43,7 @@ impl Uring {
         // These are over when they are submitted, each before the next begins: links would cost.
         let quiet = |entry: squeue::Entry| entry.flags(Flags::SKIP_SUCCESS);
         self.queue(ring, quiet(entries::make_socket(slot, dial.to.is_ipv4())), prepare);
-        self.queue(ring, quiet(entries::switch_on(socket, libc::IPPROTO_TCP, libc::TCP_NODELAY)), prepare);
+        self.flow(conn.slot).delayed = true;
         if dial.speaks_at_once {
             let entry = entries::switch_off(socket, libc::IPPROTO_TCP, libc::TCP_QUICKACK);
             self.queue(ring, quiet(entry), prepare);

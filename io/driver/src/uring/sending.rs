@@ -38,7 +38,12 @@ impl Uring {
             let flow = &mut self.flows[conn.slot as usize];
             let free = flow.unsent.is_none() && self.slots.phase(conn) == Phase::Open;
             let first = flow.batch != number;
-            if free && bytes.len() <= SMALL_BYTES_MAX {
+            let small = bytes.len() <= SMALL_BYTES_MAX;
+            if flow.delayed && (flow.batch != 0 || !small) {
+                self.undelay(conn);
+                continue;
+            }
+            if free && small {
                 if first && !self.outgoing.is_full() {
                     flow.batch = number;
                     add(&mut self.outgoing);
@@ -61,6 +66,16 @@ impl Uring {
             // Room is needed, or the outcome of the send before.
             self.submit()?;
         }
+    }
+
+    /// Switch Nagle's delay off, ahead of what is sent next.
+    #[cold]
+    fn undelay(&mut self, conn: ConnId) {
+        let (ring, slot) = self.slots.place(conn.slot);
+        let entry = entries::switch_on(in_table(slot), libc::IPPROTO_TCP, libc::TCP_NODELAY);
+        let token = Token::new(Operation::Aside, conn);
+        self.queue(ring, entry.flags(Flags::SKIP_SUCCESS), token);
+        self.flow(conn.slot).delayed = false;
     }
 
     /// Send as much of `bytes` as the kernel takes now.
@@ -99,6 +114,10 @@ impl Uring {
         flow.owed = true;
         let first = flow.unsent.is_none();
         flow.unsent.get_or_insert_default().push(bytes, from);
+        // More than one send of the kernel's will come of it.
+        if std::mem::take(&mut flow.delayed) {
+            self.undelay(conn);
+        }
         if first && open {
             self.pieces.push_back(conn);
         }
