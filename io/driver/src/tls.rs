@@ -22,6 +22,7 @@ mod pem;
 mod problem;
 mod reading;
 mod secured;
+mod seeding;
 mod sending;
 mod server;
 mod sessions;
@@ -73,8 +74,12 @@ pub struct Tls<D> {
 
 impl<D: Driver> Tls<D> {
     /// TLS over `inner`, for dials with `client` and for all its listeners with `server`; without either,
-    /// everything passes through. To be made on the thread that uses it.
+    /// everything passes through. To be made on the thread that uses it, before a clock runs: the thread's
+    /// random generator gathers its entropy here, which takes tens of milliseconds.
     pub fn wrap(inner: D, client: Option<Arc<TlsClient>>, server: Option<Arc<TlsServer>>) -> Self {
+        if let Some(server) = &server {
+            server.prepare_thread();
+        }
         Self {
             inner,
             client: client.map(ClientSide::new),

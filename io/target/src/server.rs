@@ -129,13 +129,17 @@ fn serve<D: Driver>(
         Err(error) => return start.failed(error),
     };
     // Nobody waits any more only if the starting thread died.
-    if start.done(waker, bound) {
-        let (counts, shared) = (shared.counts_of(thread), Arc::clone(shared));
-        match &options.tls {
-            None => Worker::new(driver, shared, options).run(&counts),
-            Some(tls) => {
-                let driver = Tls::wrap(driver, None, Some(Arc::clone(tls)));
-                Worker::new(driver, shared, options).run(&counts);
+    match &options.tls {
+        None => {
+            if start.done(waker, bound) {
+                Worker::new(driver, Arc::clone(shared), options).run(&shared.counts_of(thread));
+            }
+        }
+        Some(tls) => {
+            // Before anybody is told that we listen: it takes its time.
+            let driver = Tls::wrap(driver, None, Some(Arc::clone(tls)));
+            if start.done(waker, bound) {
+                Worker::new(driver, Arc::clone(shared), options).run(&shared.counts_of(thread));
             }
         }
     }

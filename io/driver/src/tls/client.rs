@@ -12,6 +12,7 @@ use wavetank_plan::{TlsPlan, TlsResume};
 use super::choices::Choices;
 use super::pem;
 use super::problem::TlsProblem;
+use super::seeding::seed;
 use super::sessions::Sessions;
 use super::verify::{self, AnyCertificate, Remembering};
 use crate::driver::DialTls;
@@ -60,6 +61,12 @@ impl TlsClient {
         let names = names.iter().map(|name| server_name(plan.sni.as_ref().unwrap_or(name)));
         Ok(Self { config, judge, resume: plan.resume, names: names.collect::<Result<_, _>>()? })
     }
+
+    /// With a configuration as it is, and nobody to talk to.
+    #[cfg(test)]
+    pub(super) fn of(config: ClientConfig) -> Self {
+        Self { config, judge: None, resume: TlsResume::Never, names: Vec::new() }
+    }
 }
 
 fn unusable(error: &Error) -> TlsProblem {
@@ -87,7 +94,9 @@ pub(super) struct ClientSide {
 }
 
 impl ClientSide {
+    /// To be made on the thread that uses it, before anybody waits for it.
     pub(super) fn new(shared: Arc<TlsClient>) -> Self {
+        seed(shared.config.crypto_provider());
         let sessions = Arc::new(Sessions::new(shared.resume));
         let mut config = shared.config.clone();
         if shared.resume != TlsResume::Never {

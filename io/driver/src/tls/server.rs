@@ -17,6 +17,7 @@ use wavetank_plan::TlsServerOptions;
 use super::choices::Choices;
 use super::pem;
 use super::problem::TlsProblem;
+use super::seeding::seed;
 
 /// Our side of TLS as a server: made once, shared by all threads. Tickets hold the sessions themselves,
 /// sealed, so that resumption costs the server no memory; any thread takes another's.
@@ -78,6 +79,17 @@ impl TlsServer {
     /// SHA-256 of the own certificate, as `openssl x509 -fingerprint -sha256` shows it: `AB:CD:…`.
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
+    }
+
+    /// With a configuration as it is.
+    #[cfg(test)]
+    pub(super) fn of(config: ServerConfig) -> Self {
+        Self { config: Arc::new(config), chain_pem: Vec::new(), fingerprint: String::new() }
+    }
+
+    /// To be called on each thread that serves, before anybody waits for it.
+    pub(super) fn prepare_thread(&self) {
+        seed(self.config.crypto_provider());
     }
 
     /// A connection that waits for its client to begin.
