@@ -106,3 +106,16 @@ fn one_request_is_shown_with_its_instants() {
     }
     assert!(trial.place().runs("runs").is_empty(), "no load, no archive: {outcome}");
 }
+
+#[test]
+fn memory_is_the_programs_own_and_not_that_of_who_started_it() {
+    const OURS: usize = 256 << 20;
+    let target = Target::start(Script::constant(ms(1)));
+    let mut block = vec![0_u8; OURS];
+    // Touched, so that it is resident.
+    block.iter_mut().step_by(4_096).for_each(|byte| *byte = 1);
+    let result = trial().run(&target, "-c 1 -n 10", 0);
+    assert_eq!(block.iter().map(|&byte| usize::from(byte)).sum::<usize>(), OURS / 4_096);
+    let peak = result.count("generator.peak_rss_bytes");
+    assert!(peak > 1 << 20 && peak < OURS as u64 / 2, "{result}");
+}

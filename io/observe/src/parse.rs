@@ -204,7 +204,16 @@ pub fn local_ipv6(text: &str) -> Vec<(IpAddr, u8)> {
 
 /// Resident memory of a process, from `/proc/PID/status` (a line `VmRSS:  1234 kB`).
 pub fn resident_bytes(text: &str) -> Option<u64> {
-    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    status_bytes(text, "VmRSS:")
+}
+
+/// Highest resident memory of a process since it began its program, from `/proc/PID/status` (`VmHWM:  1234 kB`).
+pub fn peak_resident_bytes(text: &str) -> Option<u64> {
+    status_bytes(text, "VmHWM:")
+}
+
+fn status_bytes(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     kib.checked_mul(1_024)
 }

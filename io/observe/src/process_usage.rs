@@ -14,11 +14,11 @@ pub struct ProcessUsage {
     pub user: Duration,
     /// CPU time in the kernel on behalf of this process.
     pub system: Duration,
-    /// Highest resident memory so far.
+    /// Highest resident memory of this program so far.
     pub peak_rss_bytes: u64,
 }
 
-/// Reads it now (`getrusage`). Call it before and after and subtract: the start of the process counts too. Worker
+/// Reads it now (`getrusage`, `/proc/self/status`). Call it before and after and subtract: the start of the process counts too. Worker
 /// processes count once they have ended; their memory is this process's own.
 pub fn process_usage() -> ProcessUsage {
     let own = getrusage(UsageWho::RUSAGE_SELF).expect("getrusage of oneself has no error");
@@ -26,9 +26,15 @@ pub fn process_usage() -> ProcessUsage {
     ProcessUsage {
         user: duration(own.user_time()) + duration(ended.user_time()),
         system: duration(own.system_time()) + duration(ended.system_time()),
-        // Linux counts in KiB.
-        peak_rss_bytes: u64::try_from(own.max_rss()).unwrap_or(0) * 1024,
+        // The rusage of a process outlives exec: its peak is that of a large parent who started us. Memory itself
+        // does not, and `/proc` tells of that. The rusage counts in KiB.
+        peak_rss_bytes: peak_resident_bytes()
+            .unwrap_or_else(|| u64::try_from(own.max_rss()).unwrap_or(0).saturating_mul(1_024)),
     }
+}
+
+fn peak_resident_bytes() -> Option<u64> {
+    parse::peak_resident_bytes(&read::text("/proc/self/status")?)
 }
 
 /// Memory of this process that is resident now; 0 where the kernel does not say.
