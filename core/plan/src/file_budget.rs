@@ -108,14 +108,17 @@ impl FileBudget {
     /// Why `connections` cannot be held, and what would help; `fewer` names the option that asks for less.
     pub fn refusal(self, connections: u64, fewer: &str) -> UserError {
         let count = show_count(connections);
-        let most = self.at_most().max(1);
-        let less = format!("or fewer: {fewer} {most}");
+        let less = match self.at_most() {
+            // Not even one.
+            0 => String::new(),
+            most => format!("; or fewer: {fewer} {most}"),
+        };
         let refused = |message: String, hint: String| UserError::refused("no_files", message, hint);
         if connections > self.host_max {
             let needed = connections.saturating_sub(self.host_max).saturating_mul(2);
             return refused(
                 format!("{count} connections are more than the files this host has left (fs.file-max)"),
-                format!("as root: sysctl fs.file-max=NOW, raised by {needed}; {less}"),
+                format!("as root: sysctl fs.file-max=NOW, raised by {needed}{less}"),
             );
         }
         if self.threads_fixed && self.own != FileTables::Shared {
@@ -125,15 +128,19 @@ impl FileBudget {
                     "{count} connections are more than {} threads hold with {} files each",
                     self.threads, self.table_max
                 ),
-                format!("--threads {threads}, or leave it out; {less}"),
+                format!("--threads {threads}, or leave it out{less}"),
             );
         }
         let needed = connections.saturating_add(self.kept());
         let kernel =
             if needed > self.nr_open { format!("sysctl fs.nr_open={needed}; ") } else { String::new() };
         refused(
-            format!("{count} connections need {needed} files, and this process may open {}", self.table_max),
-            format!("as root: {kernel}ulimit -n {needed}; {less}"),
+            format!(
+                "{count} {} {needed} files, and this process may open {}",
+                if connections == 1 { "connection needs" } else { "connections need" },
+                self.table_max
+            ),
+            format!("as root: {kernel}ulimit -n {needed}{less}"),
         )
     }
 }

@@ -17,6 +17,7 @@ mod nanos;
 mod network;
 mod options;
 pub mod pem;
+mod pem_files;
 mod plan;
 mod ports;
 pub mod quantity;
@@ -44,6 +45,7 @@ pub use host::HostFacts;
 pub use nanos::Nanos;
 pub use network::Network;
 pub use options::{DnsUse, IpFamily, RunOptions, SecretText};
+pub use pem_files::{check_certificates, identity_of};
 pub use plan::{
     Arrivals, Close, ConnectionUse, EngineChoice, FileTables, HttpPlan, HttpVersion, Key, Load, MaxOpenBy,
     Phase, Plan, RequestPlan, Scenario, SourceOrder, SourceRange, SourcesPlan, StatusSet, Step, Target,

@@ -107,6 +107,10 @@ fn what_does_not_fit_is_refused_with_the_way_out() {
         "ulimit -n 100108",
     );
     check(connections(2_000_000), &none, "2.00 M", "fs.nr_open=2000108; ulimit -n");
+    let tight = HostFacts { files_max: 32, ..none };
+    let error = on(connections(1), &tight).expect_err("it does not fit");
+    assert!(error.message.starts_with("1 connection needs 109 files"), "{error}");
+    assert!(!error.hint.contains("fewer"), "fewer than one are none: {error}");
     let own = host(false, PerThread);
     let few = RunOptions { threads: Some(3), ..connections(100_000) };
     check(few, &own, "more than 3 threads hold", "--threads 6, or leave it out");

@@ -167,7 +167,11 @@ fn contradictions_are_refused() {
         let alpn = TlsOptions { alpn: Some(words(alpn)), ..TlsOptions::default() };
         check_refused(alpn, "value_later", "HTTP/2", "--alpn http/1.1");
     }
-    for (sni, said) in [("127.0.0.1", "is an address"), ("", "no name"), ("a:443", "no name")] {
+    let none = TlsOptions { alpn: Some(words(&["none", "http/1.1"])), ..TlsOptions::default() };
+    check_refused(none, "conflict", "--alpn none,http/1.1", "--alpn none");
+    for (sni, said) in
+        [("127.0.0.1", "is an address"), ("", "no name"), ("a:443", "no name"), ("999.1.1.1", "no name")]
+    {
         check_refused(
             TlsOptions { sni: Some(sni.to_owned()), ..TlsOptions::default() },
             "bad_sni",

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use wavetank_plan::{TlsIdentity, TlsServerOptions, TlsVersions, UserError};
+use wavetank_plan::{PemFile, TlsServerOptions, TlsVersions, UserError, check_certificates, identity_of};
 
 use super::args::ServeTls;
 use super::convert::opt;
@@ -55,6 +55,8 @@ pub(super) fn serve_tls(words: &ServeTlsWords) -> Result<Option<ServeTls>, UserE
         };
     }
     let mut files = Files::default();
+    let mut pem =
+        |option, name: &String| files.pem(option, name).map(|bytes| PemFile { name: name.clone(), bytes });
     let identity = match (&words.tls_cert, &words.tls_key) {
         (None, None) => None,
         (None, Some(_)) => {
@@ -70,15 +72,16 @@ pub(super) fn serve_tls(words: &ServeTlsWords) -> Result<Option<ServeTls>, UserE
             ));
         }
         (Some(cert), key) => {
-            let chain_pem = files.pem("--tls-cert", cert)?;
-            let key_pem = match key {
-                Some(key) => files.pem("--tls-key", key)?,
-                None => chain_pem.clone(),
-            };
-            Some(TlsIdentity { chain_pem, key_pem })
+            let cert = pem("--tls-cert", cert)?;
+            let key = key.as_ref().map(|key| pem("--tls-key", key)).transpose()?;
+            Some(identity_of(["--tls-cert", "--tls-key"], &cert, key.as_ref())?)
         }
     };
-    let ca = words.tls_client_ca.as_ref().map(|name| files.pem("--tls-client-ca", name)).transpose()?;
+    let ca = words.tls_client_ca.as_ref().map(|name| pem("--tls-client-ca", name)).transpose()?;
+    if let Some(ca) = &ca {
+        let hint = "the certificates that sign clients', in PEM: --tls-client-ca ca.pem";
+        check_certificates("--tls-client-ca", ca, hint)?;
+    }
     Ok(Some(ServeTls {
         identity,
         cert_out: words.tls_cert_out.clone(),
@@ -90,7 +93,7 @@ pub(super) fn serve_tls(words: &ServeTlsWords) -> Result<Option<ServeTls>, UserE
             // What is served; who wants HTTP/2 alone hears in the handshake that it is not.
             alpn: vec!["http/1.1".to_owned(), "http/1.0".to_owned()],
             tickets: !words.tls_no_tickets,
-            client_ca_pem: ca,
+            client_ca_pem: ca.map(|file| file.bytes),
         },
     }))
 }

@@ -84,13 +84,13 @@ pub(super) fn version(text: &str) -> Result<TlsVersions, UserError> {
 pub(super) fn list(option: &str, words: Option<&String>) -> Result<Vec<String>, UserError> {
     let Some(words) = words else { return Ok(Vec::new()) };
     let names: Vec<String> = words.split([',', ':']).map(|name| name.trim().to_owned()).collect();
-    let twice = names.iter().enumerate().find(|(index, name)| names[..*index].contains(name));
-    if let Some((_, name)) = twice {
-        return Err(UserError::usage("conflict", format!("{option} names {name} twice"), "give it once"));
-    }
     if names.iter().any(String::is_empty) {
         let hint = "names joined by commas";
         return Err(UserError::usage("value_missing", format!("{option} `{words}`: a name is empty"), hint));
+    }
+    let twice = names.iter().enumerate().find(|(index, name)| names[..*index].contains(name));
+    if let Some((_, name)) = twice {
+        return Err(UserError::usage("conflict", format!("{option} names {name} twice"), "give it once"));
     }
     Ok(names)
 }

@@ -84,7 +84,7 @@ fn tls_server(tls: &ServeTls, listen: &[SocketAddr]) -> Result<TlsServer, UserEr
     let server = server.map_err(|TlsProblem { what, hint }| UserError::usage("tls", what, hint))?;
     if let Some(path) = &tls.cert_out {
         std::fs::write(path, server.chain_pem()).map_err(|error| {
-            let message = format!("--tls-cert-out {}: {error}", path.display());
+            let message = format!("--tls-cert-out {}: {}", path.display(), output::said(&error));
             UserError::usage("bad_file", message, "a file in a folder that can be written to")
         })?;
     }

@@ -1,10 +1,11 @@
 //! The TLS of a plain run: options and URL become a [`TlsPlan`], or one clear refusal.
 
-use crate::pem::{self, PemFault};
+use rustls_pki_types::DnsName;
+
+use crate::pem;
+use crate::pem_files::{check_certificates, identity_of};
 use crate::tls_words::{cipher, group, is_of_tls13};
-use crate::{
-    PemFile, RunOptions, TargetUrl, TlsIdentity, TlsOptions, TlsPlan, TlsResume, TlsVersions, UserError,
-};
+use crate::{RunOptions, TargetUrl, TlsOptions, TlsPlan, TlsResume, TlsVersions, UserError};
 
 /// What is offered unless told otherwise (RFC 7301): the protocol we speak.
 const ALPN: &str = "http/1.1";
@@ -26,12 +27,16 @@ pub(super) fn tls_plan(options: &RunOptions, url: &TargetUrl) -> Result<Option<T
     }
     if let Some(file) = &tls.ca {
         let hint = "the certificates to trust, in PEM: --cacert ca.pem";
-        pem::certificates(&file.bytes).map_err(|fault| bad_pem("--cacert", file, fault, hint))?;
+        check_certificates("--cacert", file, hint)?;
     }
     Ok(Some(TlsPlan {
         verify: !tls.insecure,
         ca_pem: tls.ca.as_ref().map(|file| file.bytes.clone()),
-        client: tls.cert.as_ref().map(|cert| identity(cert, tls.key.as_ref())).transpose()?,
+        client: tls
+            .cert
+            .as_ref()
+            .map(|cert| identity_of(["--cert", "--key"], cert, tls.key.as_ref()))
+            .transpose()?,
         sni: tls.sni.clone(),
         resume: tls.resume.unwrap_or_default(),
         versions,
@@ -95,33 +100,6 @@ fn contradictions(tls: &TlsOptions) -> Result<(), UserError> {
     Ok(())
 }
 
-/// The certificate with its key, from its own file or from the certificate's.
-fn identity(cert: &PemFile, key: Option<&PemFile>) -> Result<TlsIdentity, UserError> {
-    pem::certificates(&cert.bytes)
-        .map_err(|fault| bad_pem("--cert", cert, fault, "a certificate chain in PEM, our own first"))?;
-    let (option, file) = key.map_or(("--cert", cert), |key| ("--key", key));
-    match pem::check_key(&file.bytes) {
-        Ok(()) => Ok(TlsIdentity { chain_pem: cert.bytes.clone(), key_pem: file.bytes.clone() }),
-        Err(PemFault::Missing) if key.is_none() => {
-            let message = format!("--cert {} holds no private key, and --key is not given", cert.name);
-            Err(UserError::usage("conflict", message, format!("--cert {} --key FILE", cert.name)))
-        }
-        Err(fault @ PemFault::Encrypted) => {
-            Err(bad_pem(option, file, fault, "a key without a password: openssl pkey -in KEY -out PLAIN"))
-        }
-        Err(fault) => Err(bad_pem(option, file, fault, "the private key in PEM: PKCS#8, PKCS#1 or SEC1")),
-    }
-}
-
-fn bad_pem(option: &str, file: &PemFile, fault: PemFault, hint: &str) -> UserError {
-    let what = if option == "--key" { "no private key" } else { "no certificate" };
-    let why = match fault {
-        PemFault::Missing => format!("there is {what} in it"),
-        fault => fault.to_string(),
-    };
-    UserError::usage("bad_pem", format!("{option} {}: {why}", file.name), hint)
-}
-
 /// A suite of a version that is not spoken would never be used.
 fn check_ciphers(ciphers: &[String], versions: TlsVersions) -> Result<(), UserError> {
     let unused = |cipher: &&String| match versions {
@@ -143,8 +121,8 @@ fn check_sni(sni: &str) -> Result<(), UserError> {
     if sni.parse::<std::net::IpAddr>().is_ok() {
         return bad("is an address, and a handshake names no addresses", "put the address into the URL");
     }
-    let letter = |b: u8| b.is_ascii_alphanumeric() || b"-_.".contains(&b);
-    if sni.is_empty() || sni.len() > 253 || !sni.bytes().all(letter) {
+    // A dot at the end is for name servers, and no part of the name.
+    if DnsName::try_from(sni.strip_suffix('.').unwrap_or(sni)).is_err() {
         return bad("is no name of a host", "a name alone, without port: --sni shop.example");
     }
     Ok(())
@@ -162,6 +140,10 @@ fn alpn(tls: &TlsOptions) -> Result<Vec<String>, UserError> {
             ),
             "--alpn http/1.1, which is the default",
         ));
+    }
+    if words.len() > 1 && words.iter().any(|word| word == "none") {
+        let message = format!("--alpn {}: none is no protocol and stands alone", words.join(","));
+        return Err(UserError::usage("conflict", message, "--alpn none to offer nothing, or leave none out"));
     }
     let bad = |word: &&String| {
         word.is_empty() || word.len() > ALPN_BYTES_MAX || word.bytes().any(|b| !b.is_ascii_graphic())

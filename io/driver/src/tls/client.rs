@@ -10,7 +10,7 @@ use rustls::{ClientConfig, Error};
 use wavetank_plan::{TlsPlan, TlsResume};
 
 use super::choices::Choices;
-use super::pem;
+use super::pem::{self, Whose};
 use super::problem::TlsProblem;
 use super::seeding::seed;
 use super::sessions::Sessions;
@@ -52,7 +52,7 @@ impl TlsClient {
         let mut config = match &plan.client {
             None => builder.with_no_client_auth(),
             Some(own) => {
-                let own = pem::identity(&own.chain_pem, &own.key_pem, "client", &provider)?;
+                let own = pem::identity(&own.chain_pem, &own.key_pem, Whose::CLIENT, &provider)?;
                 builder.with_client_cert_resolver(Arc::new(SingleCertAndKey::from(own)))
             }
         };

@@ -15,6 +15,20 @@ const CERT_HINT: &str =
 const KEY_HINT: &str = "a key stands between -----BEGIN PRIVATE KEY----- and -----END PRIVATE KEY-----, \
                         unencrypted: RSA, ECDSA or Ed25519";
 
+/// What errors call a certificate and its key, with the options that name them.
+#[derive(Clone, Copy)]
+pub(super) struct Whose {
+    cert: &'static str,
+    key: &'static str,
+}
+
+impl Whose {
+    pub(super) const CLIENT: Self =
+        Self { cert: "the client certificate (--cert)", key: "the client key (--key)" };
+    pub(super) const SERVER: Self =
+        Self { cert: "the server certificate (--tls-cert)", key: "the server key (--tls-key)" };
+}
+
 /// All certificates of `pem`; at least one. `whose` names the file's purpose in errors.
 pub(super) fn certificates(pem: &[u8], whose: &str) -> Result<Vec<CertificateDer<'static>>, TlsProblem> {
     let all: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
@@ -29,28 +43,26 @@ pub(super) fn certificates(pem: &[u8], whose: &str) -> Result<Vec<CertificateDer
 pub(super) fn identity(
     chain_pem: &[u8],
     key_pem: &[u8],
-    whose: &str,
+    whose: Whose,
     provider: &CryptoProvider,
 ) -> Result<Arc<CertifiedKey>, TlsProblem> {
-    let chain = certificates(chain_pem, &format!("the {whose} certificate"))?;
-    let key = PrivateKeyDer::from_pem_slice(key_pem).map_err(|error| {
-        TlsProblem::new(format!("the {whose} key is not readable as PEM: {error}"), KEY_HINT)
-    })?;
-    let key = provider.key_provider.load_private_key(key).map_err(|error| {
-        TlsProblem::new(format!("the {whose} key is of no use: {}", plain(&error)), KEY_HINT)
-    })?;
+    let Whose { cert: its_cert, key: its_key } = whose;
+    let chain = certificates(chain_pem, its_cert)?;
+    let key = PrivateKeyDer::from_pem_slice(key_pem)
+        .map_err(|error| TlsProblem::new(format!("{its_key} is not readable as PEM: {error}"), KEY_HINT))?;
+    let key = provider
+        .key_provider
+        .load_private_key(key)
+        .map_err(|error| TlsProblem::new(format!("{its_key} is of no use: {}", plain(&error)), KEY_HINT))?;
     let certified = CertifiedKey::new(chain, key);
     match certified.keys_match() {
         // Unknown: the key cannot tell its public half. The handshake will show.
         Ok(()) | Err(Error::InconsistentKeys(InconsistentKeys::Unknown)) => Ok(Arc::new(certified)),
         Err(Error::InconsistentKeys(InconsistentKeys::KeyMismatch)) => {
             let hint = "the first certificate of the chain must be the one made with this key";
-            Err(TlsProblem::new(format!("the {whose} key does not belong to the {whose} certificate"), hint))
+            Err(TlsProblem::new(format!("{its_key} does not belong to {its_cert}"), hint))
         }
-        Err(error) => Err(TlsProblem::new(
-            format!("the {whose} certificate is malformed: {}", plain(&error)),
-            CERT_HINT,
-        )),
+        Err(error) => Err(TlsProblem::new(format!("{its_cert} is malformed: {}", plain(&error)), CERT_HINT)),
     }
 }
 

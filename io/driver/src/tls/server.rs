@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 use wavetank_plan::TlsServerOptions;
 
 use super::choices::Choices;
-use super::pem;
+use super::pem::{self, Whose};
 use super::problem::TlsProblem;
 use super::seeding::seed;
 
@@ -36,12 +36,12 @@ impl TlsServer {
     pub fn new(chain_pem: &[u8], key_pem: &[u8], options: &TlsServerOptions) -> Result<Self, TlsProblem> {
         let Choices { provider, versions } =
             Choices::new(options.versions, &options.groups, &options.ciphers)?;
-        let own = pem::identity(chain_pem, key_pem, "server", &provider)?;
+        let own = pem::identity(chain_pem, key_pem, Whose::SERVER, &provider)?;
         let fingerprint = fingerprint(&own.cert[0]);
         let clients: Arc<dyn ClientCertVerifier> = match &options.client_ca_pem {
             None => WebPkiClientVerifier::no_client_auth(),
             Some(ca_pem) => {
-                let roots = Arc::new(pem::roots(ca_pem, "the CA file for clients")?);
+                let roots = Arc::new(pem::roots(ca_pem, "the CA file for clients (--tls-client-ca)")?);
                 WebPkiClientVerifier::builder_with_provider(roots, Arc::clone(&provider))
                     .build()
                     .map_err(|error| TlsProblem::new(error.to_string(), "another CA file"))?

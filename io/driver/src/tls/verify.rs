@@ -20,7 +20,7 @@ const CHAINS_MAX: usize = 32;
 /// an empty container) Mozilla's list as this program was built with it.
 pub(super) fn roots(ca_pem: Option<&[u8]>) -> Result<RootCertStore, TlsProblem> {
     if let Some(ca_pem) = ca_pem {
-        return pem::roots(ca_pem, "the CA file");
+        return pem::roots(ca_pem, "the CA file (--cacert)");
     }
     Ok(or_built_in(rustls_native_certs::load_native_certs().certs))
 }

@@ -56,6 +56,7 @@ fn nonsense_is_told() {
     for (line, code, said, cure) in [
         ("localhost --insecure", "conflict", "--insecure", "https://localhost/"),
         ("localhost:80 --tls 1.3", "conflict", "--tls means nothing", "https://localhost/"),
+        ("https://localhost --tls-ciphers ,", "value_missing", "a name is empty", "commas"),
         ("https://localhost --tls 1.1", "value_unknown", "--tls `1.1` is broken", "1.2 or 1.3"),
         ("https://localhost --tls ssl3", "value_unknown", "--tls", "1.3 or 1.2"),
         ("https://localhost --tls-resume yes", "value_unknown", "--tls-resume", "never or user or shared"),

@@ -1,0 +1,44 @@
+//! [`identity_of`] and [`check_certificates`]: files that options name, with faults told of option and file.
+
+use crate::pem::{self, PemFault};
+use crate::{PemFile, TlsIdentity, UserError};
+
+/// The certificate with its key, from its own file or from the certificate's. `options` are what names the two:
+/// `--cert` and `--key`, say.
+///
+/// Fails where one of them is not in its file, or the key is encrypted.
+pub fn identity_of(
+    options: [&str; 2],
+    cert: &PemFile,
+    key: Option<&PemFile>,
+) -> Result<TlsIdentity, UserError> {
+    let [of_cert, of_key] = options;
+    check_certificates(of_cert, cert, "a certificate chain in PEM, our own first")?;
+    let (option, file) = key.map_or((of_cert, cert), |key| (of_key, key));
+    let bad = |fault, hint| Err(bad_pem(option, file, fault, "no private key", hint));
+    match pem::check_key(&file.bytes) {
+        Ok(()) => Ok(TlsIdentity { chain_pem: cert.bytes.clone(), key_pem: file.bytes.clone() }),
+        Err(PemFault::Missing) if key.is_none() => {
+            let message = format!("{of_cert} {} holds no private key, and {of_key} is not given", cert.name);
+            Err(UserError::usage("conflict", message, format!("{of_cert} {} {of_key} FILE", cert.name)))
+        }
+        Err(fault @ PemFault::Encrypted) => {
+            bad(fault, "a key without a password: openssl pkey -in KEY -out PLAIN")
+        }
+        Err(fault) => bad(fault, "the private key in PEM: PKCS#8, PKCS#1 or SEC1"),
+    }
+}
+
+/// Fails unless there are certificates in `file`, which `option` names.
+pub fn check_certificates(option: &str, file: &PemFile, hint: &str) -> Result<(), UserError> {
+    pem::certificates(&file.bytes).map_err(|fault| bad_pem(option, file, fault, "no certificate", hint))?;
+    Ok(())
+}
+
+fn bad_pem(option: &str, file: &PemFile, fault: PemFault, missing: &str, hint: &str) -> UserError {
+    let why = match fault {
+        PemFault::Missing => format!("there is {missing} in it"),
+        fault => fault.to_string(),
+    };
+    UserError::usage("bad_pem", format!("{option} {}: {why}", file.name), hint)
+}
