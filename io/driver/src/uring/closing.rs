@@ -63,6 +63,13 @@ impl Uring {
         }
     }
 
+    /// End the receive that is armed; its end is told, and leads to the next one.
+    pub(super) fn receive_anew(&mut self, conn: ConnId) {
+        let (ring, _) = self.slots.place(conn.slot);
+        let entry = entries::cancel(Token::new(Operation::Receive, conn)).flags(Flags::SKIP_SUCCESS);
+        self.queue(ring, entry, Token::new(Operation::Aside, conn));
+    }
+
     /// Close `conn` now.
     pub(super) fn end(&mut self, conn: ConnId, how: Close) {
         let connecting = self.slots.phase(conn) == Phase::Connecting;

@@ -101,11 +101,12 @@ impl Uring {
     pub(super) fn await_bytes(&mut self, conn: ConnId, later: bool) {
         let (ring, slot) = self.slots.place(conn.slot);
         let socket = in_table(slot);
-        if self.slots.wants_watch(conn) {
-            let entry = entries::watch(socket, libc::POLLIN | libc::POLLRDHUP, true);
-            self.queue(ring, entry, Token::new(Operation::Readable, conn));
+        if let Some(bytes) = self.slots.wants_watch(conn) {
+            // That the peer is gone is told of whatever is asked for.
+            let events = if bytes { libc::POLLIN | libc::POLLRDHUP } else { 0 };
+            self.queue(ring, entries::watch(socket, events, true), Token::new(Operation::Readable, conn));
             self.slots.begin(conn, Operation::Readable);
-            if later {
+            if bytes && later {
                 return;
             }
         }

@@ -54,6 +54,9 @@ const AGAIN: u8 = 1 << 4;
 /// Sending ends once all is sent.
 const SHUT_LATER: u8 = 1 << 5;
 
+/// The peer is known to be gone: what is left is read up to the error.
+const ENDING: u8 = 1 << 6;
+
 /// One slot.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
@@ -82,6 +85,17 @@ pub(super) enum Came {
     End(Ended),
     /// No buffer was free.
     Starved,
+}
+
+/// What to do about reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reading {
+    /// Nothing.
+    AsIs,
+    /// Read what is there.
+    Now,
+    /// End the receive that is armed; its end leads to the next one.
+    Anew,
 }
 
 /// Slots that are free in one ring.
@@ -247,7 +261,7 @@ impl Slots {
             return (Came::Nothing, false);
         }
         if result > 0 {
-            let again = !more && (slot.has(HOT) || rest || slot.has(AGAIN));
+            let again = !more && (slot.has(HOT | AGAIN | ENDING) || rest);
             return (Came::Bytes(result as usize), again);
         }
         match result {
@@ -278,11 +292,17 @@ impl Slots {
         }
     }
 
-    /// There is something to read (or the watch for it ended). Whether to read now.
-    pub(super) fn readable(&mut self, conn: ConnId, more: bool) -> bool {
-        let Some(slot) = self.complete(conn, Operation::Readable, more) else { return false };
-        slot.flags |= AGAIN;
-        true
+    /// The watch told of something (or ended); `gone`: that the peer is. What to do about reading.
+    ///
+    /// An armed receive need not hear of a reset: where it comes together with bytes, the kernel wakes the
+    /// receive once for both, and it takes the bytes. So what is armed is ended, and armed anew.
+    pub(super) fn readable(&mut self, conn: ConnId, more: bool, gone: bool) -> Reading {
+        let Some(slot) = self.complete(conn, Operation::Readable, more) else { return Reading::AsIs };
+        if slot.phase != Phase::Open || slot.has(FINISHED) || (slot.has(HOT) && !gone) {
+            return Reading::AsIs;
+        }
+        slot.flags |= AGAIN | if gone { ENDING } else { 0 };
+        if slot.has(HOT) && slot.under_way.has(Operation::Receive) { Reading::Anew } else { Reading::Now }
     }
 
     /// An operation ended of which nothing is told. Whether its connection is still there.
@@ -302,12 +322,12 @@ impl Slots {
         Some(slot.has(HOT))
     }
 
-    /// Whether a watch for something to read is to be set.
-    pub(super) fn wants_watch(&mut self, conn: ConnId) -> bool {
-        self.get(conn).is_some_and(|slot| {
-            let reading = slot.phase == Phase::Open && !slot.has(FINISHED) && !slot.has(HOT);
-            reading && !slot.under_way.has(Operation::Readable)
-        })
+    /// Whether a watch is to be set: `Some(true)` for something to read, `Some(false)` for the peer's being
+    /// gone only.
+    pub(super) fn wants_watch(&mut self, conn: ConnId) -> Option<bool> {
+        let slot = self.get(conn)?;
+        let reading = slot.phase == Phase::Open && !slot.has(FINISHED | ENDING);
+        (reading && !slot.under_way.has(Operation::Readable)).then(|| !slot.has(HOT))
     }
 
     /// Sending is to end once all is sent.

@@ -4,7 +4,7 @@ use io_uring::cqueue;
 
 use super::Uring;
 use super::ring::{Completion, buffer};
-use super::slots::{Came, Phase};
+use super::slots::{Came, Phase, Reading};
 use crate::Errno;
 use crate::driver::{ConnId, Event, ListenerId};
 use crate::token::{Operation, Token};
@@ -71,8 +71,11 @@ impl Uring {
                 })
             }
             Operation::Readable => {
-                if self.slots.readable(conn, cqueue::more(completion.flags)) {
-                    self.thirsty.push(conn);
+                let gone = result < 0 || result & i32::from(libc::POLLERR | libc::POLLHUP) != 0;
+                match self.slots.readable(conn, cqueue::more(completion.flags), gone) {
+                    Reading::AsIs => {}
+                    Reading::Now => self.thirsty.push(conn),
+                    Reading::Anew => self.receive_anew(conn),
                 }
                 None
             }

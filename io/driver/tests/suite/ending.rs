@@ -75,6 +75,38 @@ pub(crate) fn tells_a_reset<D: Driver>() {
     bench.hear_nothing();
 }
 
+/// The kernel may wake a receive once for both.
+pub(crate) fn tells_a_reset_behind_bytes<D: Driver>() {
+    let mut bench = Bench::<D>::new();
+    let at = bench.listen();
+    for round in 0..200 {
+        // The driver may be ahead of the bytes, or behind the reset.
+        let (conn, mut peer) = if round % 2 == 0 {
+            bench.connected()
+        } else {
+            let peer = dial(at);
+            match bench.hear() {
+                Heard::Accepted(conn) => (conn, peer),
+                other => panic!("heard {other:?}"),
+            }
+        };
+        if round % 4 < 2 {
+            bench.out();
+        }
+        peer.write_all(b"part of").expect("connected");
+        rustix::net::sockopt::set_socket_linger(&peer, Some(std::time::Duration::ZERO)).expect("a socket");
+        drop(peer);
+        assert_eq!(bench.hear(), Heard::Received(conn, b"part of".to_vec()), "round {round}");
+        match bench.hear() {
+            Heard::Ended(of, Ended::Broken(errno)) => {
+                assert_eq!((of, errno.symbol()), (conn, Some("ECONNRESET")), "round {round}");
+            }
+            other => panic!("heard {other:?} in round {round}"),
+        }
+        bench.driver.close(conn, Close::Fin);
+    }
+}
+
 pub(crate) fn resets<D: Driver>() {
     let mut bench = Bench::<D>::new();
     let (conn, mut peer) = bench.connected();

@@ -122,7 +122,7 @@ impl World {
     }
 
     fn await_bytes(&mut self, conn: ConnId) {
-        if self.slots.wants_watch(conn) {
+        if self.slots.wants_watch(conn).is_some() {
             self.begin(conn, Operation::Readable);
         }
         if self.slots.wants_receive(conn).is_some() {
@@ -180,11 +180,14 @@ impl World {
                     self.await_bytes(conn);
                 }
             }
-            Operation::Readable => {
-                if self.slots.readable(conn, more) {
-                    self.await_bytes(conn);
+            Operation::Readable => match self.slots.readable(conn, more, rest) {
+                Reading::AsIs => {}
+                Reading::Now => self.await_bytes(conn),
+                Reading::Anew => {
+                    let armed = self.under_way.contains(&(conn, Operation::Receive));
+                    assert!(armed && self.known.contains_key(&conn), "nothing to end");
                 }
-            }
+            },
             _ => {
                 let wanted = self.slots.done(conn, operation);
                 assert_eq!(wanted, self.known.contains_key(&conn) || self.leaving.contains(&conn));
