@@ -23,7 +23,15 @@ impl Uring {
                 self.slots.leave(conn);
                 self.unsettled.push(conn);
             }
-            Phase::Open | Phase::Connecting => self.end(conn, how),
+            Phase::Open | Phase::Connecting => {
+                // What was told as sent leaves first: the batch names its connections by slot alone.
+                if self.flows[conn.slot as usize].batch == self.outgoing.number()
+                    && let Err(errno) = self.submit()
+                {
+                    self.failed = Some(errno);
+                }
+                self.end(conn, how);
+            }
             Phase::Free | Phase::Accepting | Phase::Leaving | Phase::Closing => {}
         }
     }

@@ -116,6 +116,24 @@ pub(crate) fn resets<D: Driver>() {
     assert_eq!(error.kind(), ErrorKind::ConnectionReset);
 }
 
+/// What was told as sent is sent, and on no later connection.
+pub(crate) fn resets_behind_small_sends<D: Driver>() {
+    let mut bench = Bench::<D>::new();
+    for round in 0..50_u8 {
+        let (conn, mut peer) = bench.connected();
+        assert_eq!(bench.driver.send(conn, &[round; 9]), Ok(Sent::All));
+        bench.driver.close(conn, Close::Rst);
+        let (later, mut next) = bench.connected();
+        assert_eq!(read(&mut peer, 9), [round; 9]);
+        let error = peer.read(&mut [0; 10]).expect_err("a reset, not an end");
+        assert_eq!(error.kind(), ErrorKind::ConnectionReset);
+        next.set_nonblocking(true).expect("a socket");
+        let nothing = next.read(&mut [0; 10]).expect_err("nothing was sent here");
+        assert_eq!(nothing.kind(), ErrorKind::WouldBlock);
+        bench.driver.close(later, Close::Fin);
+    }
+}
+
 pub(crate) fn reads_data_and_end_of_one_edge<D: Driver>() {
     let mut bench = Bench::<D>::new();
     for len in [1, 1_000, 64 * 1024, 64 * 1024 + 1, 300_000] {

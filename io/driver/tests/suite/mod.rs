@@ -17,7 +17,7 @@ macro_rules! driver_suite {
             sending: [keeps_what_the_kernel_does_not_take, keeps_the_order_while_pending, sends_before_connected,
                 refuses_a_dead_id, fills_up_with_small_sends, closes_behind_small_sends],
             ending: [half_closes, answers_after_the_end_of_the_peer, tells_the_end_once, tells_a_reset,
-                tells_a_reset_behind_bytes, resets, reads_data_and_end_of_one_edge, drops_what_is_stale, gives_slots_a_new_generation,
+                tells_a_reset_behind_bytes, resets, resets_behind_small_sends, reads_data_and_end_of_one_edge, drops_what_is_stale, gives_slots_a_new_generation,
                 lets_go_of_the_port],
             waiting: [wakes, merges_rings, never_wakes_early, does_not_wait_for_the_past],
             fairness: [a_flood_lets_others_through, a_long_send_lets_others_through],
