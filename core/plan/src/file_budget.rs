@@ -9,6 +9,10 @@ const FILES_RESERVE: u64 = 100;
 const FILES_PER_THREAD: u64 = 4;
 /// Files of a thread's own table that are no connections: its driver's, listeners, standard streams.
 const OWN_FILES_RESERVE: u64 = 32;
+/// Files of a process with io\_uring that are none of the load's: standard streams, archive, libraries.
+const RINGS_RESERVE: u64 = 12;
+/// Wake-up descriptors of one thread with io\_uring; its rings come on top.
+const WAKERS_PER_THREAD: u64 = 2;
 /// Threads that may be started for their tables alone: far more sockets than a host's memory holds.
 const THREADS_FOR_FILES_MAX: u64 = 256;
 
@@ -19,7 +23,7 @@ pub struct FileBudget {
     table_max: u64,
     /// Files the host still has; both ends of a connection may be on it.
     host_max: u64,
-    /// io\_uring's sockets are in no table.
+    /// io\_uring's sockets are in rings, and in no table.
     tableless: bool,
     /// The best way to more tables than one.
     own: FileTables,
@@ -74,13 +78,28 @@ impl FileBudget {
         self.table_max.saturating_sub(OWN_FILES_RESERVE)
     }
 
+    /// Files that are not rings, where io\_uring's sockets are in rings.
+    const fn beside_rings(self) -> u64 {
+        RINGS_RESERVE + WAKERS_PER_THREAD * self.threads as u64
+    }
+
+    /// Sockets in rings: none is in the table, but each ring is a file, and the kernel lets one hold as many sockets
+    /// as a table may have files (`io_uring_register(2)`, `IORING_REGISTER_FILES`). Connections are spread evenly
+    /// over threads, so that a ring of each may be partly empty.
+    fn in_rings(self) -> u64 {
+        let (threads, rings) = (u64::from(self.threads), self.table_max.saturating_sub(self.beside_rings()));
+        if rings < threads { 0 } else { (rings - threads).max(threads).saturating_mul(self.table_max) }
+    }
+
     fn with_threads(self, threads: u64) -> u64 {
+        if self.tableless {
+            return self.in_rings().min(self.host_max);
+        }
         let own = match self.own {
             FileTables::Shared => 0,
             FileTables::PerThread | FileTables::PerProcess => self.own_table().saturating_mul(threads),
         };
-        let tables = if self.tableless { u64::MAX } else { own.max(self.shared()) };
-        tables.min(self.host_max)
+        own.max(self.shared()).min(self.host_max)
     }
 
     /// Sockets that can be held without starting a thread for their sake.
@@ -121,6 +140,12 @@ impl FileBudget {
                 format!("as root: sysctl fs.file-max=NOW, raised by {needed}{less}"),
             );
         }
+        if self.tableless {
+            // Enough for a ring of each thread, and for those that so many sockets fill.
+            let rings = u64::from(self.threads).saturating_add(connections.div_ceil(self.table_max.max(1)));
+            let needed = self.beside_rings().saturating_add(rings.max(2 * u64::from(self.threads)));
+            return refused(self.too_few(connections, needed), self.raise_to(needed, &less));
+        }
         if self.threads_fixed && self.own != FileTables::Shared {
             let threads = connections.div_ceil(self.own_table().max(1));
             return refused(
@@ -132,15 +157,18 @@ impl FileBudget {
             );
         }
         let needed = connections.saturating_add(self.kept());
+        refused(self.too_few(connections, needed), self.raise_to(needed, &less))
+    }
+
+    fn too_few(self, connections: u64, needed: u64) -> String {
+        let need = if connections == 1 { "connection needs" } else { "connections need" };
+        let count = show_count(connections);
+        format!("{count} {need} {needed} files, and this process may open {}", self.table_max)
+    }
+
+    fn raise_to(self, needed: u64, less: &str) -> String {
         let kernel =
             if needed > self.nr_open { format!("sysctl fs.nr_open={needed}; ") } else { String::new() };
-        refused(
-            format!(
-                "{count} {} {needed} files, and this process may open {}",
-                if connections == 1 { "connection needs" } else { "connections need" },
-                self.table_max
-            ),
-            format!("as root: {kernel}ulimit -n {needed}{less}"),
-        )
+        format!("as root: {kernel}ulimit -n {needed}{less}")
     }
 }

@@ -145,3 +145,25 @@ fn a_budget_never_promises_more_than_it_holds() {
         }
     }
 }
+
+#[test]
+fn rings_are_files_too() {
+    let check = |files_max, threads, sockets| {
+        let host = HostFacts { files_max, ..host(true, Shared) };
+        let budget = FileBudget::new(&host, Uring, threads, true, false);
+        assert_eq!((budget.easily(), budget.at_most()), (sockets, sockets), "{files_max} {threads}");
+    };
+    // Twelve of the process, two wake-ups and a ring a thread; each ring holds what a table would.
+    check(8, 2, 0);
+    check(17, 2, 0);
+    check(18, 2, 2 * 18);
+    check(24, 2, 6 * 24);
+    check(24, 4, 4 * 24);
+    check(1_024, 2, 1_006 * 1_024);
+    let tight = HostFacts { files_max: 12, ..host(true, Shared) };
+    let error = on(connections(100), &tight).expect_err("no ring can be made");
+    assert_eq!((error.code, error.exit), ("no_files", ExitCode::Refused));
+    assert!(error.message.contains("100 connections need 27 files"), "{error}");
+    assert_eq!(error.hint, "as root: ulimit -n 27");
+    plan(connections(100), &HostFacts { files_max: 27, ..tight });
+}
