@@ -272,3 +272,14 @@ fn several_addresses_are_served() {
         assert_eq!(Client::connect(address).get("/").status, 200, "{address}");
     }
 }
+
+#[test]
+fn more_connections_than_memory_holds_are_refused() {
+    // On io_uring for want of memory, on epoll for want of files as well.
+    let listen = format!("127.0.0.1:{}", free_port());
+    let outcome = Program::new(env!("CARGO_BIN_EXE_wavetank"))
+        .args(["serve", "--listen", &listen, "--connections", "300000000"])
+        .run();
+    outcome.expect_exit(5);
+    assert!(outcome.stderr.contains("connections need") && outcome.stdout.is_empty(), "{outcome}");
+}

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use wavetank_driver::{Signals, TlsProblem, TlsServer};
-use wavetank_plan::quantity::show_count;
+use wavetank_plan::quantity::{show_count, show_size};
 use wavetank_plan::{ExitCode, FileBudget, FileTables, Holding, UserError, resolve::choose_engine};
 use wavetank_target::{HandshakeCounts, ServeOptions, Truth};
 
@@ -16,6 +16,8 @@ use crate::run::{Host, Talk, engine_line, host_cannot, output};
 const LOOK_AROUND: Duration = Duration::from_millis(200);
 /// Connections fall to threads by chance: one in so many is room for those that get more than their share.
 const SPREAD: u64 = 20;
+/// Memory of one accepted connection at the very least: the kernel's socket (both ends measure 8 to 10 kB).
+const BYTES_PER_CONNECTION: u64 = 4 * 1024;
 
 /// Serve until SIGINT or SIGTERM; then say what was seen. Stopping a server is no failure: exit 0.
 pub(crate) fn serve(args: &ServeArgs) -> Result<u8, UserError> {
@@ -131,6 +133,19 @@ fn holding(
     let with_room = connections.saturating_add(connections / SPREAD);
     if with_room > budget.at_most() {
         return Err(budget.refusal(with_room, "--connections"));
+    }
+    let memory = host.facts.memory_available_bytes;
+    let needed = connections.saturating_mul(BYTES_PER_CONNECTION);
+    if needed > memory {
+        let message = format!(
+            "{} connections need {} of free memory, and this host has {}",
+            show_count(connections),
+            show_size(needed),
+            show_size(memory)
+        );
+        let most = memory / BYTES_PER_CONNECTION;
+        let hint = format!("at most {} fit: --connections {most}", show_count(most));
+        return Err(UserError::refused("no_memory", message, hint));
     }
     Ok(budget.holding(with_room))
 }
