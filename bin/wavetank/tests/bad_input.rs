@@ -1,6 +1,7 @@
 //! Bad input: one clear line, a hint, the right exit code, no archive, and nothing sent.
 
 use std::net::TcpListener;
+use std::os::unix::fs::MetadataExt;
 
 use wavetank_testkit::{Outcome, Place, Program, Script, Target, Trial, skip};
 
@@ -245,6 +246,33 @@ fn not_enough_files() {
     check_json(&few(trial.program().args(words).args(["--format", "json"])), REFUSED);
     assert!(trial.place().runs("runs").is_empty());
     assert_eq!(target.truth().connections, 0);
+}
+
+/// A container's limit on processes counts threads, too; only unprivileged users are held to it.
+#[test]
+fn no_thread_can_be_made() {
+    let name = "no_thread_can_be_made";
+    if Program::foreign("setpriv").is_none() {
+        return skip(name, "`setpriv` is not installed");
+    }
+    // A user of our own, who has no other processes.
+    let user = format!("--reuid={}", 1_000_000_000 + std::process::id());
+    let mut wrapper = vec!["prlimit", "--nproc=1:1"];
+    if std::fs::metadata("/proc/self").expect("/proc is mounted").uid() == 0 {
+        wrapper.extend(["setpriv", &user, "--regid=65534", "--clear-groups"]);
+    }
+    let trial = trial();
+    let limited = |words: &[&str]| trial.program().args(words).under(&wrapper).run();
+    let version = limited(&["--version"]);
+    if version.exit != Some(0) {
+        return skip(name, &format!("this host cannot call us as another user: {version}"));
+    }
+    let run = ["run", "http://127.0.0.1:1/", "-n", "5", "--no-archive"];
+    for words in [&run[..], &["serve", "--listen", "0"]] {
+        let outcome = limited(words);
+        check_text(&outcome, REFUSED);
+        assert!(outcome.stderr.contains("EAGAIN"), "{outcome}");
+    }
 }
 
 #[test]

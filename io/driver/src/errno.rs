@@ -30,6 +30,7 @@ impl Errno {
             libc::ENFILE => "ENFILE",
             libc::ECONNRESET => "ECONNRESET",
             libc::EPIPE => "EPIPE",
+            libc::EAGAIN => "EAGAIN",
             libc::EACCES => "EACCES",
             libc::EPERM => "EPERM",
             libc::ENOBUFS => "ENOBUFS",

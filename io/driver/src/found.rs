@@ -134,15 +134,21 @@ fn refused(call: &str, errno: Errno) -> Missing {
 
 /// Tried where it harms nobody: on a thread that ends with it.
 fn unshare() -> Result<(), Errno> {
-    let attempt = || thread::spawn(crate::own_files::unshare_files).join();
-    attempt().unwrap_or(Err(Errno(libc::EAGAIN)))
+    // A host may allow no further thread: that is an answer, too.
+    let thread =
+        thread::Builder::new().spawn(crate::own_files::unshare_files).map_err(|error| no_thread(&error))?;
+    thread.join().unwrap_or(Err(Errno(libc::EAGAIN)))
+}
+
+fn no_thread(error: &std::io::Error) -> Errno {
+    Errno(error.raw_os_error().unwrap_or(libc::EAGAIN))
 }
 
 fn own_process() -> Result<(), Errno> {
-    let attempt = || in_own_process(None, || {});
-    thread::scope(|scope| scope.spawn(attempt).join())
-        .unwrap_or(Err(Errno(libc::EAGAIN)))
-        .and_then(|ended| ended.map_err(|_| Errno(libc::ECHILD)))
+    let thread =
+        thread::Builder::new().spawn(|| in_own_process(None, || {})).map_err(|error| no_thread(&error))?;
+    let ended = thread.join().unwrap_or(Err(Errno(libc::EAGAIN)))?;
+    ended.map_err(|_| Errno(libc::ECHILD))
 }
 
 /// With a descriptor that is none: whoever knows the call says so.
