@@ -251,9 +251,8 @@ fn not_enough_files() {
 /// A container's limit on processes counts threads, too; only unprivileged users are held to it.
 #[test]
 fn no_thread_can_be_made() {
-    let name = "no_thread_can_be_made";
     if Program::foreign("setpriv").is_none() {
-        return skip(name, "`setpriv` is not installed");
+        return skip("no_thread_can_be_made", "`setpriv` is not installed");
     }
     // A user of our own, who has no other processes.
     let user = format!("--reuid={}", 1_000_000_000 + std::process::id());
@@ -265,9 +264,10 @@ fn no_thread_can_be_made() {
     let limited = |words: &[&str]| trial.program().args(words).under(&wrapper).run();
     let version = limited(&["--version"]);
     if version.exit != Some(0) {
-        return skip(name, &format!("this host cannot call us as another user: {version}"));
+        return skip("no_thread_can_be_made", &format!("nobody can be another user here: {version}"));
     }
-    let run = ["run", "http://127.0.0.1:1/", "-n", "5", "--no-archive"];
+    let target = Target::start(Script::constant(std::time::Duration::ZERO));
+    let run = ["run", &target.url("/"), "-n", "5", "--no-archive"];
     for words in [&run[..], &["serve", "--listen", "0"]] {
         let outcome = limited(words);
         check_text(&outcome, REFUSED);
