@@ -63,27 +63,28 @@ fn inside(name: &str, script: &str, exit: i32, check: impl Fn(&wavetank_testkit:
 
 #[test]
 fn every_free_port_is_used_and_no_other() {
-    // 20 − 3 − 1 = 16, all open at once, and again in a second run right after the first.
-    let run = "\"$0\" run http://127.0.0.1:40010/ --source 127.0.0.1 -c 16 -n 320 --no-probe --format json";
+    // 20 − 3 − 1 = 16, of which three are left to the kernel; all open at once, and again in a second run right after
+    // the first.
+    let run = "\"$0\" run http://127.0.0.1:40010/ --source 127.0.0.1 -c 13 -n 320 --no-probe --format json";
     inside("every_free_port_is_used_and_no_other", &format!("{run} >first.json; {run}"), 0, |outcome| {
         let result = outcome.result();
         assert_eq!(result.count("requests.done"), 320, "{result}");
-        assert_eq!(result.count("connections.opened"), 16, "{result}");
+        assert_eq!(result.count("connections.opened"), 13, "{result}");
         assert_eq!(result.count("connections.failed"), 0, "{result}");
     });
-    let more = "\"$0\" run http://127.0.0.1:40010/ --source 127.0.0.1 -c 17 -n 320 --no-probe";
+    let more = "\"$0\" run http://127.0.0.1:40010/ --source 127.0.0.1 -c 14 -n 320 --no-probe";
     inside("every_free_port_is_used_and_no_other", more, 5, |outcome| {
         assert!(outcome.stderr.contains("--source auto"), "{outcome}");
     });
-    let held = "\"$0\" run http://127.0.0.1:40010/delay/2s --source 127.0.0.1 -c 16 -n 16 --no-probe \
+    let held = "\"$0\" run http://127.0.0.1:40010/delay/2s --source 127.0.0.1 -c 13 -n 13 --no-probe \
                 >/dev/null 2>&1 & tries=0; \
-                until [ \"$(ss -Htn state established '( dport = :40010 )' | wc -l)\" -eq 16 ] || \
+                until [ \"$(ss -Htn state established '( dport = :40010 )' | wc -l)\" -eq 13 ] || \
                   [ $((tries += 1)) -gt 1000 ]; do :; done; \
                 ss -Htn state established '( dport = :40010 )' | sed 's/.*127.0.0.1:\\([0-9]*\\) .*/\\1/'; wait $!";
     inside("every_free_port_is_used_and_no_other", held, 0, |outcome| {
         let listed = &outcome.stdout;
         for port in 40_000..40_020 {
-            let free = !matches!(port, 40_003..=40_005 | 40_010);
+            let free = !matches!(port, 40_003..=40_005 | 40_010 | 40_006 | 40_012 | 40_016);
             assert_eq!(listed.contains(&port.to_string()), free, "{port}: {outcome}");
         }
     });
@@ -97,9 +98,35 @@ fn where_no_tuple_is_left_requests_are_dropped_and_that_is_told() {
         let result = outcome.result();
         let (done, dropped) = (result.count("requests.done"), result.count("dropped_by.no_source_address"));
         assert_eq!(done + dropped, 300, "{result}");
-        // Sixteen tuples, each again when it has rested for a second.
-        assert!((32..=64).contains(&done), "{result}");
+        // Thirteen tuples, each again when it has rested for a second.
+        assert!((26..=52).contains(&done), "{result}");
         assert_eq!(result.count("connections.failed"), 0, "nothing was tried in vain: {result}");
         assert_eq!(result.text("verdict.blame"), "generator", "{result}");
     });
+}
+
+/// After a load that left every tuple it has in `TIME_WAIT`, `command` must still find a port.
+fn check_left_over(name: &str, command: &str) {
+    let script = format!(
+        "echo 40000 40199 > /proc/sys/net/ipv4/ip_local_port_range; \
+         \"$0\" run http://127.0.0.1:40010/ --source 127.0.0.1 -c 2 -n 400 --requests-per-connection 2 \
+           --no-probe >first.txt 2>&1 || true; \
+         ss -Htn state time-wait '( dport = :40010 )' | wc -l >waiting.txt; \
+         [ $(cat waiting.txt) -gt 100 ] || {{ cat first.txt waiting.txt; exit 77; }}; \
+         {command}"
+    );
+    inside(name, &script, 0, |_| {});
+}
+
+#[test]
+fn a_load_from_tuples_of_its_own_leaves_ports_for_everybody_else() {
+    let name = "a_load_from_tuples_of_its_own_leaves_ports_for_everybody_else";
+    // The kernel's choice, on any address: connect() passes over each port that somebody bound by number.
+    for _ in 0..3 {
+        check_left_over(name, "for i in 1 2 3 4 5 6; do \"$0\" run http://127.0.0.1:40010/ --once; done");
+    }
+    check_left_over(name, "\"$0\" run http://127.0.0.1:40010/ -c 10 -n 100");
+    // Our own probe and `--once`, from tuples as well.
+    check_left_over(name, "\"$0\" run http://127.0.0.1:40010/ --source 127.0.0.77 -c 10 -n 100");
+    check_left_over(name, "\"$0\" run http://127.0.0.1:40010/ --source 127.0.0.77 --once");
 }

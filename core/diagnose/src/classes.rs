@@ -68,7 +68,7 @@ const fn hint(class: ErrorClass) -> &'static str {
             "check the address, the routes and the firewall's answer (ip route get ADDRESS)"
         }
         ErrorClass::NoSourceAddress => {
-            "more source addresses (--source), keep-alive, or a wider net.ipv4.ip_local_port_range"
+            "more source addresses (--source auto), keep-alive, or a wider net.ipv4.ip_local_port_range"
         }
         ErrorClass::NoFiles => "raise the file limit (ulimit -n, LimitNOFILE), or fewer connections (-c)",
         ErrorClass::Tls => "does this port speak TLS, and is its certificate valid for the name?",

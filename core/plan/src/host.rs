@@ -31,3 +31,11 @@ pub struct HostFacts {
     /// CPU model, as the kernel names it.
     pub cpu_model: String,
 }
+
+impl HostFacts {
+    /// Ports of the tuples that a load with source addresses owns: all but some that are left to the kernel's own
+    /// choice ([`Ports::for_tuples`]). The plan counts these, and the engine binds these.
+    pub fn tuple_ports(&self) -> Ports {
+        self.ports.for_tuples(self.port_range.0)
+    }
+}

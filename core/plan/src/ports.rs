@@ -1,5 +1,12 @@
 //! [`Ports`]: which ports connections may be made from.
 
+/// Of so many ports, one is left to the kernel's choice.
+const LEAVE_ONE_IN: u64 = 16;
+/// More of them where the range is small, so that about so many are left,
+const LEFT_MIN: u64 = 256;
+/// though never more than one of so many.
+const LEAVE_ONE_IN_MIN: u64 = 4;
+
 /// A set of ports, as ranges in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ports(Vec<(u16, u16)>);
@@ -22,6 +29,38 @@ impl Ports {
             self.0 = self.0.into_iter().flat_map(cut).collect();
         }
         self
+    }
+
+    /// These, where `first` is the lowest that the kernel chooses from, but for those that must be left to it.
+    ///
+    /// Linux's `connect` passes over each port that anybody bound by number, on whatever address and for as long as
+    /// a connection from it lingers in `TIME_WAIT` (`__inet_hash_connect` skips buckets with `fastreuse >= 0`). If a
+    /// load bound them all, nothing on its host could connect for a minute. It looks at ports of the parity of
+    /// `first` before the others; so those are left, and found soon.
+    #[must_use]
+    pub fn for_tuples(&self, first: u16) -> Self {
+        // Even, so that the parity comes out right wherever no port is missing.
+        let stride = (self.count() / LEFT_MIN).clamp(LEAVE_ONE_IN_MIN, LEAVE_ONE_IN) & !1;
+        let mut kept = Self::default();
+        let mut since = 0;
+        for port in self.iter() {
+            let preferred = (port ^ first) & 1 == 0;
+            since += 1;
+            if since >= stride && preferred || since >= 2 * stride {
+                since = 0;
+            } else {
+                kept.push(port);
+            }
+        }
+        kept
+    }
+
+    /// Adds one above all the others.
+    fn push(&mut self, port: u16) {
+        match self.0.last_mut() {
+            Some((_, last)) if port.checked_sub(1) == Some(*last) => *last = port,
+            _ => self.0.push((port, port)),
+        }
     }
 
     /// How many there are.

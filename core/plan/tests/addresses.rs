@@ -74,6 +74,32 @@ fn ports_without_some() {
 }
 
 #[test]
+fn tuples_leave_some_ports_that_the_kernel_looks_at_first() {
+    let check = |ports: Ports, first: u16, left: u64| {
+        let tuples: Vec<u16> = ports.for_tuples(first).iter().collect();
+        let alone: Vec<u16> = ports.iter().filter(|port| !tuples.contains(port)).collect();
+        assert_eq!(alone.len() as u64, left, "{alone:?}");
+        assert_eq!(tuples.len() as u64, ports.count() - left);
+        assert_eq!(ports.for_tuples(first).count(), tuples.len() as u64);
+        alone.iter().filter(|&port| (port ^ first) & 1 == 0).count() as u64
+    };
+    assert_eq!(
+        check(Ports::range(32_768, 60_999), 32_768, 1_764),
+        1_764,
+        "one of sixteen, all looked at first"
+    );
+    assert_eq!(check(Ports::range(1_025, 65_535), 1_025, 4_031), 4_031);
+    assert_eq!(check(Ports::range(40_000, 40_199), 40_000, 49), 49, "one of four where there are few");
+    assert_eq!(check(Ports::range(40_000, 42_047), 40_000, 255), 255, "one of eight in between");
+    for few in 0..3 {
+        assert_eq!(check(Ports::range(40_000, 40_000 + few), 40_000, 0), 0, "a handful is no choice");
+    }
+    // Where every port of that parity is somebody's, some of the others are better than none.
+    let even: Vec<(u16, u16)> = (40_000..41_000).step_by(2).map(|port| (port, port)).collect();
+    assert_eq!(check(Ports::range(40_000, 40_999).without(&even), 40_000, 62), 0);
+}
+
+#[test]
 fn sources() {
     for (text, expected, addresses) in [
         ("10.0.8.0/28", "10.0.8.1-10.0.8.14", 14),

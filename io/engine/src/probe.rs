@@ -8,7 +8,7 @@ use wavetank_driver::{
 };
 use wavetank_measure::ErrorClass;
 use wavetank_pace::Share;
-use wavetank_plan::{Close, HttpVersion, Nanos, Plan, Ports};
+use wavetank_plan::{Close, HttpVersion, Nanos, Plan};
 use wavetank_wire::h1::{Eof, Fault, Limits, ResponseHead, ResponseReader, ResponseSink, Version};
 
 use crate::failure::{self, Failure};
@@ -18,8 +18,8 @@ use crate::sources::{SourcePorts, Sources};
 /// Most of the body that is kept; the rest is counted.
 const BODY_KEPT_BYTES: usize = 1 << 20;
 
-/// Source addresses the probe tries, if there are several.
-const SOURCES_TRIED_MAX: u32 = 8;
+/// Tuples the probe tries, where it has its own: somebody else may have taken a few, but not all.
+const TUPLES_TRIED_MAX: u32 = 16;
 /// Most of an answer's beginning that is kept for showing what was wrong with it.
 const SEEN_BYTES_MAX: usize = 4_096;
 /// First bytes of a record of TLS that holds an alert (RFC 8446 §5.1).
@@ -30,6 +30,7 @@ const TLS_MAJOR: u8 = 3;
 pub struct Probe<'a> {
     plan: &'a Plan,
     clock: Clock,
+    ports: SourcePorts,
     tls: Option<Arc<TlsClient>>,
 }
 
@@ -99,9 +100,10 @@ pub struct ProbeFailure {
 }
 
 impl<'a> Probe<'a> {
-    /// A probe for `plan`, with our side of TLS if the plan speaks it.
-    pub const fn new(plan: &'a Plan, clock: Clock, tls: Option<Arc<TlsClient>>) -> Self {
-        Self { plan, clock, tls }
+    /// A probe for `plan`, with our side of TLS if the plan speaks it. With source addresses in the plan it binds one
+    /// of `ports`, as the load does: the kernel may have none to choose from where loads have been.
+    pub const fn new(plan: &'a Plan, clock: Clock, ports: SourcePorts, tls: Option<Arc<TlsClient>>) -> Self {
+        Self { plan, clock, ports, tls }
     }
 
     /// Connect, send, and wait for the whole answer, within the plan's timeouts; given up once `cancelled`
@@ -136,9 +138,12 @@ impl<'a> Probe<'a> {
             seen: Vec::new(),
         };
         let mut driver = driver.map_err(|errno| attempt.no(failure::of_connect(errno)))?;
-        let conn = attempt.dial(&mut driver, self.plan, request.target)?;
         let open_until = begun.after(self.plan.http.connect_timeout).min(attempt.deadline);
-        let connected = attempt.connect(&mut driver, open_until)?;
+        let mut sources = Sources::new(self.plan, &self.ports, Share::WHOLE, 0);
+        let name = self.plan.name_of_target()[usize::from(request.target)];
+        let tls = name.map(|name| DialTls { name, session: 0 });
+        let conn = attempt.open(&mut driver, &mut sources, (request.target, tls), open_until)?;
+        let connected = self.clock.now();
         let tls = match self.plan.targets[usize::from(request.target)].server_name {
             Some(_) => Some(attempt.secure(&mut driver, conn, open_until)?),
             None => None,
@@ -191,22 +196,24 @@ struct Attempt<'a> {
 }
 
 impl Attempt<'_> {
-    /// Start connecting. The kernel chooses the port; a source whose ports are used up is no reason against the
-    /// others.
-    fn dial<D: Driver>(&mut self, driver: &mut D, plan: &Plan, target: u16) -> Result<ConnId, ProbeFailure> {
-        let any_port = SourcePorts::new(&Ports::range(0, 0), 0);
-        let mut sources = Sources::new(plan, &any_port, Share::WHOLE, 0);
-        let name = plan.name_of_target()[usize::from(target)];
-        let tls = name.map(|name| DialTls { name, session: 0 });
+    /// Connect; by another tuple if the one turns out to be somebody else's.
+    fn open<D: Driver>(
+        &mut self,
+        driver: &mut D,
+        sources: &mut Sources,
+        (target, tls): (u16, Option<DialTls>),
+        until: Nanos,
+    ) -> Result<ConnId, ProbeFailure> {
         let mut refused = Errno(libc::EADDRNOTAVAIL);
-        for _ in 0..SOURCES_TRIED_MAX {
+        for _ in 0..TUPLES_TRIED_MAX {
             let Some(route) = sources.next(target, self.begun) else { break };
             self.address = route.to;
-            match driver.connect(&Dial { from: route.from, tls, ..Dial::plain(route.to) }) {
+            let dialed = driver.connect(&Dial { from: route.from, tls, ..Dial::plain(route.to) });
+            match dialed.map_or_else(|errno| Ok(Err(errno)), |conn| self.connect(driver, conn, until))? {
                 Ok(conn) => return Ok(conn),
                 Err(errno) => refused = errno,
             }
-            if refused != Errno(libc::EADDRNOTAVAIL) {
+            if !route.tuple.is_owned() || !matches!(refused.0, libc::EADDRNOTAVAIL | libc::EADDRINUSE) {
                 break;
             }
         }
@@ -246,11 +253,17 @@ impl Attempt<'_> {
         }
     }
 
-    fn connect<D: Driver>(&self, driver: &mut D, until: Nanos) -> Result<Nanos, ProbeFailure> {
+    /// Wait for `conn`, or for what the kernel has against it.
+    fn connect<D: Driver>(
+        &self,
+        driver: &mut D,
+        conn: ConnId,
+        until: Nanos,
+    ) -> Result<Result<ConnId, Errno>, ProbeFailure> {
         loop {
             match self.event(driver, until, &Failure::of(ErrorClass::ConnectTimeout))? {
-                Event::Connected(_) => return Ok(self.clock.now()),
-                Event::ConnectFailed(_, errno) => return Err(self.no(failure::of_connect(errno))),
+                Event::Connected(id) if id == conn => return Ok(Ok(conn)),
+                Event::ConnectFailed(id, errno) if id == conn => return Ok(Err(errno)),
                 _ => {}
             }
         }

@@ -27,7 +27,7 @@ pub(crate) fn run(args: RunArgs) -> Result<u8, UserError> {
     let tls = tls_client(&resolved.plan)?;
     let files = output::open_all(&out)?;
     if options.once {
-        return once(&resolved.plan, tls);
+        return once(&resolved.plan, &host, tls);
     }
     let mut talk = Talk::new(quiet);
     talk.say(&format!("load       {}", resolved.load));

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use wavetank_driver::{Clock, Errno, Features, StartFault, TlsClient, WallClock};
+use wavetank_driver::{Clock, Errno, Features, StartFault, TlsClient};
 use wavetank_engine::{Change, Collector, Command, LoadThreads, Merged, Message, SourcePorts};
 use wavetank_fleet::{Agent, AgentAction};
 use wavetank_link::AgentLink;
@@ -45,7 +45,7 @@ pub(crate) struct Means {
 impl Means {
     /// All of it, for a run that begins now, with our side of TLS if it is spoken.
     pub(crate) fn of(host: &Host, tls: Option<Arc<TlsClient>>) -> Self {
-        let ports = SourcePorts::new(&host.facts.ports, WallClock::unix_ns().unsigned_abs());
+        let ports = host.source_ports();
         Self { cpus: host.facts.cpus.clone(), ports, features: host.found.features, tls }
     }
 }

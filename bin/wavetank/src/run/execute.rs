@@ -46,7 +46,7 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Talk) -> Result<Execu
     let signals = Signals::listen().map_err(|errno| host_cannot("listen for signals", errno))?;
     let clock = Clock::starting_now();
     let wall_at_zero = WallClock::unix_ns() - clock.now().0;
-    let probed = if wants_probe { probe(&plan, clock, tls.clone(), signals) } else { Probed::none() };
+    let probed = if wants_probe { probe(&plan, clock, host, tls.clone(), signals) } else { Probed::none() };
     if let Some(cure) = &probed.cure {
         talk.say(&format!("note       {cure}"));
     }

@@ -1,6 +1,7 @@
 //! [`Host`]: what is known of this host before anything is planned.
 
-use wavetank_driver::{Feature, Features, Found};
+use wavetank_driver::{Feature, Features, Found, WallClock};
+use wavetank_engine::SourcePorts;
 use wavetank_plan::{HostFacts, SocketFacts, UserError};
 
 /// Names what of the kernel must not be used, so that every fallback can be walked on one kernel.
@@ -27,6 +28,11 @@ impl Host {
             ..facts.sockets
         };
         Ok(Self { facts: HostFacts { sockets, ..facts }, found })
+    }
+
+    /// The ports that connections with a source address of ours bind, from a place that is another each time.
+    pub(crate) fn source_ports(&self) -> SourcePorts {
+        SourcePorts::new(&self.facts.tuple_ports(), WallClock::unix_ns().unsigned_abs())
     }
 }
 

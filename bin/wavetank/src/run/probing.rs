@@ -7,6 +7,8 @@ use wavetank_engine::{Probe, ProbeAnswer, ProbeFailure};
 use wavetank_plan::{HttpVersion, Plan, StatusSet};
 use wavetank_record::{Number, Probe as ProbeDoc, Setup};
 
+use super::Host;
+
 /// What the probe found.
 pub(crate) struct Probed {
     /// For the record.
@@ -32,8 +34,14 @@ impl Probed {
 }
 
 /// Send it and wait for the answer.
-pub(crate) fn probe(plan: &Plan, clock: Clock, tls: Option<Arc<TlsClient>>, signals: Signals) -> Probed {
-    match Probe::new(plan, clock, tls).run(&|| signals.received() > 0) {
+pub(crate) fn probe(
+    plan: &Plan,
+    clock: Clock,
+    host: &Host,
+    tls: Option<Arc<TlsClient>>,
+    signals: Signals,
+) -> Probed {
+    match Probe::new(plan, clock, host.source_ports(), tls).run(&|| signals.received() > 0) {
         Ok(answer) => Probed {
             doc: Some(answered(plan, &answer)),
             setup: Setup { sent: 1, done: 1, failed: 0 },

@@ -91,7 +91,8 @@ fn no_tuples(
     sources: &[SourceRange],
     targets: &[SocketAddr],
 ) -> UserError {
-    let ports = host.ports.count();
+    // What --source would have is what the hint speaks of, even where the kernel chooses.
+    let ports = host.tuple_ports().count();
     let per_source = ports.saturating_mul(targets.len() as u64).max(1);
     let needed = connections.div_ceil(per_source);
     let loopback = targets.iter().all(|target| target.ip().is_loopback() && target.is_ipv4());
@@ -116,12 +117,14 @@ fn no_tuples(
     )
 }
 
-/// Source addresses × ports × target addresses; without `--source` the kernel has one address per target.
+/// Source addresses × ports × target addresses; without `--source` the kernel has one address per target, and all
+/// ports.
 fn tuples(host: &HostFacts, sources: &[SourceRange], targets: &[SocketAddr]) -> u64 {
     let per_target = |target: &SocketAddr| {
         let family = |range: &&SourceRange| range.first.is_ipv4() == target.is_ipv4();
         if sources.is_empty() { 1 } else { sources.iter().filter(family).map(SourceRange::len).sum::<u128>() }
     };
     let pairs: u128 = targets.iter().map(per_target).sum();
-    u64::try_from(pairs.saturating_mul(u128::from(host.ports.count()))).unwrap_or(u64::MAX)
+    let ports = if sources.is_empty() { host.ports.count() } else { host.tuple_ports().count() };
+    u64::try_from(pairs.saturating_mul(u128::from(ports))).unwrap_or(u64::MAX)
 }
