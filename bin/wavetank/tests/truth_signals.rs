@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use wavetank_testkit::{RunResult, Running, Script, Signal, Stamp, Target, Trial};
+use wavetank_testkit::{RunResult, Running, Script, Signal, Stamp, Target, Trial, skip};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -126,4 +126,33 @@ fn a_kill_at_a_random_moment_leaves_an_archive_that_opens() {
     for _ in 0..4 {
         check_killed(2 + Stamp::now().0 % 500);
     }
+}
+
+/// The whole generator is stopped for `pause` while its threads sleep: what that did to the longest times is told.
+#[track_caller]
+fn check_paused(engine: &str, threads: u32, pause: Duration) {
+    let target = Target::start(Script::constant(ms(5)));
+    let trial = trial();
+    let words = format!("-c 4 -n 800 --threads {threads} --engine {engine} --no-probe");
+    let running = under_load(&trial, &target, &words, 80);
+    running.signal(Signal::STOP);
+    assert!(!running.ends_within(pause), "it is stopped");
+    running.signal(Signal::CONT);
+    let outcome = running.wait(20 * SECOND);
+    if outcome.exit == Some(5) {
+        return skip("a_generator_that_stood_still_in_its_sleep_says_so", engine);
+    }
+    let result = outcome.expect_exit(0).result();
+    let longest = result.time("service_us.max");
+    assert!(longest + ms(50) >= pause, "{engine}: the pause is in the times: {longest:?}: {result}");
+    let notes = result.at("notes").to_string();
+    assert!(notes.contains("a load thread stood still for"), "{engine}: {notes}");
+}
+
+#[test]
+fn a_generator_that_stood_still_in_its_sleep_says_so() {
+    for engine in ["uring", "epoll"] {
+        check_paused(engine, 1, ms(600));
+    }
+    check_paused("auto", 2, ms(300));
 }

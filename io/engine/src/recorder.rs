@@ -247,6 +247,14 @@ impl Recorder {
         self.health.turn_ns_max = self.health.turn_ns_max.max(ns);
     }
 
+    /// The thread stood still for so long while it was to sleep or to come back at once: a turn as bad as one that
+    /// worked as long, though nothing kept it busy.
+    pub(crate) fn stood_still(&mut self, ns: u64) {
+        self.health.turns += 1;
+        self.health.stalled_turns += u64::from(ns > self.late_tolerance);
+        self.health.turn_ns_max = self.health.turn_ns_max.max(ns);
+    }
+
     /// When the interval under way began.
     pub(crate) const fn began(&self) -> Nanos {
         self.now.from

@@ -22,13 +22,25 @@ const MARGIN_NS_START: i64 = 60_000;
 /// A wait shorter than this was no sleep but the price of the call: the thread was busy.
 const CALL_NS_MAX: u64 = 5_000;
 
+/// A sleep that ends so late is no matter of the kernel's timers, nor of one turn of another program.
+const STOOD_STILL_NS_MIN: u64 = 10_000_000;
+
 impl Sleeper {
-    /// An idle thread looks around at least this often.
-    pub(crate) const NAP: Nanos = Nanos::from_millis(100);
+    /// An idle thread looks around at least this often: of its standing still no more is taken for sleep. It costs
+    /// 50 wake-ups a second, which is nothing.
+    pub(crate) const NAP: Nanos = Nanos::from_millis(20);
 
     /// Whether a wait that worked until `worked` and ended at `after` slept in between.
     pub(crate) fn slept(worked: Nanos, after: Nanos) -> bool {
         after.since(worked) > CALL_NS_MAX
+    }
+
+    /// How long the thread stood still in a wait that worked until `worked`, was to end by `until` and ended at
+    /// `after`: stopped by a signal, frozen with its container, or its CPU taken away. What is left of the wait's
+    /// own bound may have been sleep; nobody can tell.
+    pub(crate) fn stood_still(worked: Nanos, until: Nanos, after: Nanos) -> Option<u64> {
+        let over = after.since(worked.max(until));
+        (over >= STOOD_STILL_NS_MIN).then_some(over)
     }
 
     pub(crate) const fn new() -> Self {
@@ -91,6 +103,16 @@ mod tests {
         // 80 % of wake-ups at 10 µs, 20 % at 90 µs: nine in ten covered needs the slow ones.
         check(&[10_000, 10_000, 10_000, 10_000, 90_000], 80_000..=100_000);
         check(&[10_000_000], MARGIN_NS_MAX..=MARGIN_NS_MAX);
+    }
+
+    #[test]
+    fn a_wait_that_overshoots_its_end_by_far_stood_still() {
+        let at = Nanos::from_millis;
+        let stood_still = |worked, until, after| Sleeper::stood_still(at(worked), at(until), at(after));
+        assert_eq!(stood_still(0, 20, 1_020), Some(1_000_000_000));
+        assert_eq!(stood_still(0, 20, 15), None, "something came");
+        assert_eq!(stood_still(0, 20, 29), None, "late as wake-ups are");
+        assert_eq!(stood_still(5, 0, 105), Some(100_000_000), "it was not to sleep at all");
     }
 
     #[test]

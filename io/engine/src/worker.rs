@@ -1,5 +1,7 @@
 //! [`Worker`]: one load thread. Each turn: what is due, what is ready, then sleep.
 
+mod sealing;
+
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError};
 
@@ -10,7 +12,7 @@ use wavetank_plan::{Nanos, Plan};
 
 use crate::budget::Budget;
 use crate::exchange::{Exchanges, Offered, Owner, Resolved};
-use crate::messages::{Change, Command, Message, SealedInterval};
+use crate::messages::{Change, Command, Message};
 use crate::opening::Opening;
 use crate::outbox::Outbox;
 use crate::pacer::{Due, Pacer};
@@ -111,7 +113,7 @@ impl<D: Driver> Worker<D> {
             let until = self.next_wake(before);
             let ready = self.exchanges.connections.wait(before, until)?;
             let after = self.clock.now();
-            began = self.work_began(before, after, ready);
+            began = self.work_began(before, until, after, ready);
             if ready {
                 let now = self.events(after);
                 self.rec.turn(now.since(began));
@@ -124,15 +126,21 @@ impl<D: Driver> Worker<D> {
         Ok(())
     }
 
-    /// When the work began that goes on at `after`, the end of a wait since `before`: sleeping is none.
+    /// When the work began that goes on at `after`, the end of a wait since `before` that was to last until `until`:
+    /// sleeping is none, but standing still is told.
     #[inline]
-    fn work_began(&mut self, before: Nanos, after: Nanos, ready: bool) -> Nanos {
+    fn work_began(&mut self, before: Nanos, until: Nanos, after: Nanos, ready: bool) -> Nanos {
         let worked = self.exchanges.connections.driver.worked_until().unwrap_or(before);
-        let busy = ready && !Sleeper::slept(worked, after);
-        if !busy && worked > before {
+        if ready && !Sleeper::slept(worked, after) {
+            return before;
+        }
+        if worked > before {
             self.rec.turn(worked.since(before));
         }
-        if busy { before } else { after }
+        if let Some(ns) = Sleeper::stood_still(worked, until, after) {
+            self.rec.stood_still(ns);
+        }
+        after
     }
 
     /// When to wake at the latest.
@@ -303,47 +311,6 @@ impl<D: Driver> Worker<D> {
         // After a send the clock was read; anything else took time that is not known yet.
         let sent = self.exchanges.connections.fresh(at);
         if sent > at { sent } else { self.clock.now() }
-    }
-
-    /// Seal every interval that is over at `now`, each after all its arrivals were offered: the one work of a
-    /// turn that has no bound, because a sealed second must be whole. Whether there was one.
-    fn seal_until(&mut self, now: Nanos) -> bool {
-        let any = self.seal_at <= now;
-        while self.seal_at <= now {
-            while let Some(due) = self.pacer.pop_arrival(self.seal_at) {
-                self.offer(due);
-            }
-            let at = self.seal_at;
-            self.seal(at);
-            self.seal_at = self.pacer.interval_end(at);
-        }
-        any
-    }
-
-    fn seal(&mut self, at: Nanos) {
-        let under_way = (self.exchanges.len() + self.pacer.ready.len()) as u64;
-        let open = self.rec.open_requests();
-        let accounting =
-            (under_way != open).then(|| format!("{under_way} requests under way, counted as open: {open}"));
-        let accounting = match self.outbox.take_lost() {
-            0 => accounting,
-            lost => Some(format!("{lost} intervals were lost because nobody took them")),
-        };
-        let sealed = self.sealed(at, accounting);
-        self.outbox.send(sealed);
-    }
-
-    /// The interval that ends at `at`, on the run's clock.
-    fn sealed(&mut self, at: Nanos, accounting: Option<String>) -> Message {
-        self.rec.set_bytes_sent(self.exchanges.connections.driver.bytes_sent());
-        self.rec.send_call(self.exchanges.connections.driver.take_longest_send());
-        let mut interval = self.rec.seal(at);
-        interval.from = self.pacer.on_run_clock(interval.from);
-        let mut samples = self.exchanges.take_samples();
-        for sample in &mut samples {
-            sample.at = self.pacer.on_run_clock(sample.at);
-        }
-        Message::Sealed(Box::new(SealedInterval { interval, samples, accounting }))
     }
 
     /// Whoever sends a command wakes the driver as well.

@@ -1,0 +1,50 @@
+//! Sealing intervals, and handing them over.
+
+use wavetank_driver::Driver;
+use wavetank_plan::Nanos;
+
+use super::Worker;
+use crate::messages::{Message, SealedInterval};
+
+impl<D: Driver> Worker<D> {
+    /// Seal every interval that is over at `now`, each after all its arrivals were offered: the one work of a
+    /// turn that has no bound, because a sealed second must be whole. Whether there was one.
+    pub(super) fn seal_until(&mut self, now: Nanos) -> bool {
+        let any = self.seal_at <= now;
+        while self.seal_at <= now {
+            while let Some(due) = self.pacer.pop_arrival(self.seal_at) {
+                self.offer(due);
+            }
+            let at = self.seal_at;
+            self.seal(at);
+            self.seal_at = self.pacer.interval_end(at);
+        }
+        any
+    }
+
+    fn seal(&mut self, at: Nanos) {
+        let under_way = (self.exchanges.len() + self.pacer.ready.len()) as u64;
+        let open = self.rec.open_requests();
+        let accounting =
+            (under_way != open).then(|| format!("{under_way} requests under way, counted as open: {open}"));
+        let accounting = match self.outbox.take_lost() {
+            0 => accounting,
+            lost => Some(format!("{lost} intervals were lost because nobody took them")),
+        };
+        let sealed = self.sealed(at, accounting);
+        self.outbox.send(sealed);
+    }
+
+    /// The interval that ends at `at`, on the run's clock.
+    pub(super) fn sealed(&mut self, at: Nanos, accounting: Option<String>) -> Message {
+        self.rec.set_bytes_sent(self.exchanges.connections.driver.bytes_sent());
+        self.rec.send_call(self.exchanges.connections.driver.take_longest_send());
+        let mut interval = self.rec.seal(at);
+        interval.from = self.pacer.on_run_clock(interval.from);
+        let mut samples = self.exchanges.take_samples();
+        for sample in &mut samples {
+            sample.at = self.pacer.on_run_clock(sample.at);
+        }
+        Message::Sealed(Box::new(SealedInterval { interval, samples, accounting }))
+    }
+}
