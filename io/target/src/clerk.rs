@@ -21,7 +21,7 @@ const OVERFLOW: &str = "more requests at once than answers can be owed for (1000
 /// Everything that is needed between bytes that came and bytes to be sent, for one receive.
 pub(crate) struct Clerk<'a> {
     pub(crate) paths: &'a mut Paths,
-    pub(crate) counts: &'a mut Counts,
+    pub(crate) counts: &'a Counts,
     pub(crate) outbox: &'a mut Outbox,
     pub(crate) freeze: &'a Freeze,
     /// When the bytes came.
@@ -48,7 +48,7 @@ impl Clerk<'_> {
                     }
                 }
                 Err(fault) => {
-                    self.counts.bad_requests += 1;
+                    self.counts.bad_requests.add(1);
                     self.refuse(connection, fault.reason.status(), fault.reason.text());
                 }
             }

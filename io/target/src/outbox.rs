@@ -78,7 +78,7 @@ impl Outbox {
 
     /// Append an answer. Returns how many bytes of its body are left to be sent after it.
     #[inline]
-    pub(crate) fn render(&mut self, due: &Due, counts: &mut Counts) -> u64 {
+    pub(crate) fn render(&mut self, due: &Due, counts: &Counts) -> u64 {
         if let Answer::Home = due.answer {
             counts.answered(200);
             let home = &self.home[due.keep as usize];
@@ -89,7 +89,7 @@ impl Outbox {
         self.render_rare(due, counts)
     }
 
-    fn render_rare(&mut self, due: &Due, counts: &mut Counts) -> u64 {
+    fn render_rare(&mut self, due: &Due, counts: &Counts) -> u64 {
         let (status, body) = match &due.answer {
             Answer::Continue => {
                 self.out.extend_from_slice(b"HTTP/1.1 100 Continue\r\n\r\n");
@@ -129,7 +129,7 @@ impl Outbox {
         0
     }
 
-    fn render_bytes(&mut self, len: u64, due: &Due, counts: &mut Counts) -> u64 {
+    fn render_bytes(&mut self, len: u64, due: &Due, counts: &Counts) -> u64 {
         counts.answered(200);
         let head =
             Head { status: 200, content_type: b"application/octet-stream", extra: None, keep: due.keep };

@@ -1,5 +1,7 @@
 //! [`Paths`]: what a path asks for and where it is counted, remembered from the request before.
 
+use std::collections::HashMap;
+
 use crate::route::{Route, path_of};
 use crate::truth::{Counts, PathSlot};
 
@@ -8,20 +10,22 @@ use crate::truth::{Counts, PathSlot};
 pub(crate) struct Paths {
     any: bool,
     last: Option<(Vec<u8>, Route, PathSlot)>,
-    /// Of the counts in which the remembered slot is one.
-    generation: u64,
+    /// Paths that have a counter.
+    slots: HashMap<Box<[u8]>, PathSlot>,
+    /// Of the counts in which the remembered slots are such.
+    epoch: u64,
 }
 
 impl Paths {
     /// `any`: unknown paths are asked for the small fixed answer.
-    pub(crate) const fn new(any: bool) -> Self {
-        Self { any, last: None, generation: 0 }
+    pub(crate) fn new(any: bool) -> Self {
+        Self { any, last: None, slots: HashMap::new(), epoch: 0 }
     }
 
     /// What a request's target asks for, and where it is counted; control requests nowhere.
     #[inline]
-    pub(crate) fn find(&mut self, target: &[u8], counts: &mut Counts) -> (Route, Option<PathSlot>) {
-        if self.generation == counts.generation()
+    pub(crate) fn find(&mut self, target: &[u8], counts: &Counts) -> (Route, Option<PathSlot>) {
+        if self.epoch == counts.epoch()
             && let Some((last, route, slot)) = &self.last
             && last == target
         {
@@ -30,18 +34,33 @@ impl Paths {
         self.find_anew(target, counts)
     }
 
-    fn find_anew(&mut self, target: &[u8], counts: &mut Counts) -> (Route, Option<PathSlot>) {
+    fn find_anew(&mut self, target: &[u8], counts: &Counts) -> (Route, Option<PathSlot>) {
         let path = path_of(target);
         let route = Route::of(path, self.any);
         if route.is_control() {
             return (route, None);
         }
-        let slot = counts.slot(path);
-        self.generation = counts.generation();
+        if self.epoch != counts.epoch() {
+            self.epoch = counts.epoch();
+            self.slots.clear();
+        }
+        let slot = self.slot(path, counts);
         let (last, last_route, last_slot) = self.last.get_or_insert_with(|| (Vec::new(), route, slot));
         last.clear();
         last.extend_from_slice(target);
         (*last_route, *last_slot) = (route, slot);
         (route, Some(slot))
+    }
+
+    /// The counter of a path, a new one if there is room.
+    fn slot(&mut self, path: &[u8], counts: &Counts) -> PathSlot {
+        if let Some(&slot) = self.slots.get(path) {
+            return slot;
+        }
+        let slot = counts.add_path(path);
+        if slot.is_own() {
+            self.slots.insert(path.into(), slot);
+        }
+        slot
     }
 }

@@ -9,6 +9,7 @@ use wavetank_driver::{
 };
 use wavetank_plan::{EngineChoice, Nanos, UserError};
 
+use crate::outbox::filler;
 use crate::shared::Shared;
 use crate::worker::Worker;
 use crate::{ServeOptions, Truth};
@@ -21,6 +22,7 @@ const THREADS_MAX: u32 = 1_024;
 pub struct Server {
     addresses: Vec<SocketAddr>,
     shared: Arc<Shared>,
+    /// By number.
     threads: Vec<(JoinHandle<()>, Waker)>,
 }
 
@@ -42,6 +44,8 @@ fn start_on<D: Driver + 'static>(options: &ServeOptions) -> Result<Server, UserE
     for &address in &options.listen {
         check_free(address)?;
     }
+    // Made now: if a thread's process were killed while making it, others would wait for it for ever.
+    filler();
     let clock = Clock::starting_now();
     let shared = Arc::new(Shared::new(threads, clock, options.freeze));
     let mut server = Server { addresses: options.listen.clone(), shared, threads: Vec::new() };
@@ -103,9 +107,13 @@ impl Server {
         for (_, waker) in &self.threads {
             waker.wake();
         }
-        for (handle, _) in self.threads.drain(..) {
-            // A panic has been printed by its thread; there is nothing to add.
-            drop(handle.join());
+        for (thread, (handle, _)) in (0..).zip(self.threads.drain(..)) {
+            // What is left of one whose process was killed need not come to an end: the allocator it shared
+            // with it may be locked for ever.
+            if !self.shared.is_gone(thread) {
+                // A panic has been printed by its thread; there is nothing to add.
+                drop(handle.join());
+            }
         }
     }
 }

@@ -1,57 +1,75 @@
 //! [`Shared`]: what the threads of one server have in common.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use wavetank_driver::{Clock, Crash};
 use wavetank_plan::Nanos;
 
 use crate::freeze::Freeze;
-use crate::truth::{Counts, Truth};
+use crate::truth::{Counts, Seen, Truth};
 
-/// One thread's counts. Its thread takes the lock once a turn, which nobody else wants but for `/truth`.
-pub(crate) type SharedCounts = Arc<Mutex<Counts>>;
+/// How often the counts are read again because of a reset meanwhile, before they are taken as they are.
+const READINGS_MAX: u32 = 1_000;
 
 /// What the threads of one server have in common.
+///
+/// None of it is locked, and no thread waits here for another: one that works in a process of its own may be
+/// killed at any instruction, and would leave a lock locked.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) clock: Clock,
     pub(crate) freeze: Freeze,
-    counts: Vec<SharedCounts>,
+    counts: Vec<Arc<Counts>>,
+    /// Raised by each reset.
+    epoch: AtomicU64,
     stop: AtomicBool,
-    /// What became of threads that did not come to their end, in words.
-    crashes: Mutex<Vec<String>>,
+    /// What became of threads that did not come to their end.
+    crashes: Vec<OnceLock<Crash>>,
 }
 
 impl Shared {
     pub(crate) fn new(threads: u32, clock: Clock, freeze: Option<(Nanos, Nanos)>) -> Self {
-        let counts = (0..threads).map(|_| SharedCounts::default()).collect();
         Self {
             clock,
             freeze: Freeze::new(freeze),
-            counts,
+            counts: (0..threads).map(|_| Arc::default()).collect(),
+            epoch: AtomicU64::new(0),
             stop: AtomicBool::new(false),
-            crashes: Mutex::default(),
+            crashes: (0..threads).map(|_| OnceLock::new()).collect(),
         }
     }
 
     /// The counts of one thread.
-    pub(crate) fn counts_of(&self, thread: u32) -> SharedCounts {
+    pub(crate) fn counts_of(&self, thread: u32) -> Arc<Counts> {
         Arc::clone(&self.counts[thread as usize])
     }
 
-    /// What all threads have seen. Nobody may call it who holds a lock of counts.
-    pub(crate) fn truth(&self) -> Truth {
-        let all: Vec<_> = self.counts.iter().map(|counts| lock(counts).clone()).collect();
-        Truth::of(&all)
+    /// Which reset counts must have been cleared for.
+    #[inline]
+    pub(crate) fn epoch(&self) -> u64 {
+        self.epoch.load(Ordering::Relaxed)
     }
 
-    /// Count anew, and arm the freeze anew. Nobody may call it who holds a lock of counts.
-    pub(crate) fn reset(&self) {
-        for counts in &self.counts {
-            lock(counts).reset();
+    /// What all threads have seen, those that are gone included.
+    pub(crate) fn truth(&self) -> Truth {
+        let mut all: Vec<Seen> = Vec::new();
+        for _ in 0..READINGS_MAX {
+            let epoch = self.epoch();
+            all = self.counts.iter().map(|counts| counts.seen_in(epoch)).collect();
+            if self.epoch() == epoch {
+                break;
+            }
         }
+        let serving = self.crashes.iter().filter(|crash| crash.get().is_none()).count();
+        Truth::of(&all, u32::try_from(serving).expect("threads are few"))
+    }
+
+    /// Count anew, and arm the freeze anew.
+    pub(crate) fn reset(&self) {
+        // In this order: what is counted in the new epoch counts from a first request that is not older.
         self.freeze.reset();
+        self.epoch.fetch_add(1, Ordering::Release);
     }
 
     /// Ask the threads to end; they must be woken, too.
@@ -59,23 +77,26 @@ impl Shared {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// A thread's process ended before its work did.
+    /// A thread's process ended before its work did. Asks for no memory: that process may have been killed while
+    /// it held the allocator's lock for this thread.
     pub(crate) fn crashed(&self, thread: u32, crash: Crash) {
-        let text = format!("serve-{thread}: {crash}");
-        self.crashes.lock().unwrap_or_else(PoisonError::into_inner).push(text);
+        self.counts[thread as usize].all_closed();
+        // A thread ends once.
+        let _ = self.crashes[thread as usize].set(crash);
     }
 
-    /// What is known of crashes, in words.
+    /// Whether a thread's process ended before its work did.
+    pub(crate) fn is_gone(&self, thread: u32) -> bool {
+        self.crashes[thread as usize].get().is_some()
+    }
+
+    /// What is known of crashes, in words, by thread.
     pub(crate) fn crashes(&self) -> Vec<String> {
-        self.crashes.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        let crashes = self.crashes.iter().enumerate();
+        crashes.filter_map(|(thread, crash)| Some(format!("serve-{thread}: {}", crash.get()?))).collect()
     }
 
     pub(crate) fn is_stopping(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
-}
-
-/// Counts are plain numbers: they are sound even if their thread panicked.
-pub(crate) fn lock(counts: &SharedCounts) -> MutexGuard<'_, Counts> {
-    counts.lock().unwrap_or_else(PoisonError::into_inner)
 }

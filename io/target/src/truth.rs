@@ -1,14 +1,17 @@
 //! [`Truth`]: what the server has seen, all threads together.
 
 mod arrival_log;
+mod counter;
 mod counts;
+mod path_counts;
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-pub(crate) use counts::{Counts, PATHS_MAX, PathSlot};
+pub(crate) use counts::{Counts, Seen};
+pub(crate) use path_counts::{PATHS_MAX, PathSlot};
 
 /// What the server has seen since its start or the last reset, requests for `/truth` excepted. In JSON it is
 /// what `/truth` answers, schema `wavetank.truth/1`; times are in seconds and microseconds as named.
@@ -108,34 +111,29 @@ pub struct Gaps {
 }
 
 impl Truth {
-    /// What all threads' counts come to.
-    pub(crate) fn of(all: &[Counts]) -> Self {
-        let mut truth = Self {
-            schema: "wavetank.truth/1",
-            threads: u32::try_from(all.len()).expect("threads are few"),
-            ..Self::default()
-        };
-        let mut open = 0;
-        for counts in all {
-            truth.requests += counts.requests;
-            truth.bad_requests += counts.bad_requests;
-            truth.connections.accepted += counts.accepted;
-            truth.connections.control += counts.control;
-            truth.connections.accept_failed += counts.accept_failed;
-            truth.handshakes.full += counts.handshakes.full;
-            truth.handshakes.resumed += counts.handshakes.resumed;
-            truth.handshakes.failed += counts.handshakes.failed;
-            truth.bytes.received += counts.bytes_received;
-            truth.bytes.sent += counts.bytes_sent;
-            open += counts.open;
-            for (status, count) in counts.statuses() {
+    /// What all threads' counts come to; `serving` threads are left of those.
+    pub(crate) fn of(all: &[Seen], serving: u32) -> Self {
+        let mut truth = Self { schema: "wavetank.truth/1", threads: serving, ..Self::default() };
+        for seen in all {
+            // Each is counted on some path, and nowhere else.
+            truth.requests += seen.paths.iter().map(|(_, count)| count).sum::<u64>() + seen.other_paths;
+            truth.bad_requests += seen.bad_requests;
+            truth.connections.accepted += seen.connections.accepted;
+            truth.connections.open += seen.connections.open;
+            truth.connections.control += seen.connections.control;
+            truth.connections.accept_failed += seen.connections.accept_failed;
+            truth.handshakes.full += seen.handshakes.full;
+            truth.handshakes.resumed += seen.handshakes.resumed;
+            truth.handshakes.failed += seen.handshakes.failed;
+            truth.bytes.received += seen.bytes_received;
+            truth.bytes.sent += seen.bytes_sent;
+            for &(status, count) in &seen.statuses {
                 truth.answers += count;
                 *truth.statuses.entry(status).or_default() += count;
             }
         }
-        truth.connections.open = u64::try_from(open).unwrap_or(0);
         truth.paths = merge_paths(all);
-        truth.arrivals = arrival_log::merge(all.iter().map(|counts| &counts.arrivals));
+        truth.arrivals = arrival_log::merge(all.iter().map(|seen| &seen.arrivals));
         truth
     }
 
@@ -148,12 +146,12 @@ impl Truth {
 }
 
 /// Each thread has its own choice of paths; of their union the most asked for are kept.
-fn merge_paths(all: &[Counts]) -> BTreeMap<String, u64> {
+fn merge_paths(all: &[Seen]) -> BTreeMap<String, u64> {
     let mut merged: BTreeMap<String, u64> = BTreeMap::new();
     let mut other = 0;
-    for counts in all {
-        other += counts.other_paths;
-        for (path, count) in counts.paths() {
+    for seen in all {
+        other += seen.other_paths;
+        for (path, count) in &seen.paths {
             *merged.entry(String::from_utf8_lossy(path).into_owned()).or_default() += count;
         }
     }

@@ -14,10 +14,10 @@ use crate::connections::Connections;
 use crate::outbox::{FILLER_BYTES, Outbox, filler};
 use crate::paths::Paths;
 use crate::serve_options::ServeOptions;
-use crate::shared::{Shared, SharedCounts, lock};
+use crate::shared::Shared;
 use crate::truth::Counts;
 
-/// Events handled in one turn, before those wait who want the counts.
+/// Events handled in one turn, before those are answered who want the counts.
 const EVENTS_PER_TURN: usize = 64;
 /// Blocks of a long body sent in one go, before others get their turn.
 const BLOCKS_PER_GO: usize = 4;
@@ -66,20 +66,20 @@ impl<D: Driver> Worker<D> {
     }
 
     /// Serve until the server stops; `counts` are this thread's.
-    pub(crate) fn run(mut self, counts: &SharedCounts) {
+    pub(crate) fn run(mut self, counts: &Counts) {
         fine_timers();
         while !self.shared.is_stopping() {
             let until = if self.runnable.is_empty() { self.next_timer } else { Nanos(i64::MIN) };
             self.driver.wait(until).expect("waiting on one's own descriptors does not fail");
-            self.turn(&mut lock(counts));
-            // Only now: those asked for need all threads' locks.
+            self.turn(counts);
             while let Some(id) = self.control.pop() {
                 self.answer_control(id, counts);
             }
         }
     }
 
-    fn turn(&mut self, counts: &mut Counts) {
+    fn turn(&mut self, counts: &Counts) {
+        counts.follow(self.shared.epoch());
         self.now = self.clock.now();
         self.outbox.refresh_date(self.now);
         for _ in 0..self.runnable.len() {
@@ -102,12 +102,14 @@ impl<D: Driver> Worker<D> {
     }
 
     #[inline]
-    fn handle(&mut self, event: Event, counts: &mut Counts) {
+    fn handle(&mut self, event: Event, counts: &Counts) {
+        // What came after a reset is counted after it, and it may have come in this very turn.
+        counts.follow(self.shared.epoch());
         match event {
             Event::Received(id, len) => self.received(id, len, counts),
             Event::Accepted(_, id) => {
-                counts.accepted += 1;
-                counts.open += 1;
+                counts.accepted.add(1);
+                counts.opened();
                 self.connections.insert(id);
             }
             Event::Flushed(id) => {
@@ -128,38 +130,38 @@ impl<D: Driver> Worker<D> {
                     && self.tls
                     && connection.handshake == Handshake::None
                 {
-                    counts.handshakes.failed += 1;
+                    counts.failed_handshakes.add(1);
                 }
                 self.close(id, counts);
             }
-            Event::AcceptFailed(..) => counts.accept_failed += 1,
+            Event::AcceptFailed(..) => counts.accept_failed.add(1),
             Event::Secured(id) => self.secured(id, counts),
             // A server dials nobody, and what it is woken for is seen to at the end of the turn.
             Event::Connected(_) | Event::ConnectFailed(..) | Event::Woken => {}
         }
     }
 
-    fn secured(&mut self, id: ConnId, counts: &mut Counts) {
+    fn secured(&mut self, id: ConnId, counts: &Counts) {
         let Some(connection) = self.connections.get(id) else { return };
         let resumed = self.driver.secured(id).is_some_and(|secured| secured.resumed);
         if resumed {
-            counts.handshakes.resumed += 1;
+            counts.resumed_handshakes.add(1);
             connection.handshake = Handshake::Resumed;
         } else {
-            counts.handshakes.full += 1;
+            counts.full_handshakes.add(1);
             connection.handshake = Handshake::Full;
         }
     }
 
     #[inline]
-    fn received(&mut self, id: ConnId, len: usize, counts: &mut Counts) {
+    fn received(&mut self, id: ConnId, len: usize, counts: &Counts) {
         let Some(connection) = self.connections.get(id) else { return };
         self.now = self.clock.now();
-        counts.bytes_received += len as u64;
+        counts.bytes_received.add(len as u64);
         if connection.reading == Reading::Requests {
             let mut clerk = Clerk {
                 paths: &mut self.paths,
-                counts: &mut *counts,
+                counts,
                 outbox: &mut self.outbox,
                 freeze: &self.shared.freeze,
                 now: self.now,
@@ -172,12 +174,13 @@ impl<D: Driver> Worker<D> {
     /// Send what is in the outbox, then give as many owed answers as can be given now, and see to what
     /// comes after the last one.
     #[inline]
-    fn advance(&mut self, id: ConnId, counts: &mut Counts) {
+    fn advance(&mut self, id: ConnId, counts: &Counts) {
         let Some(connection) = self.connections.get(id) else { return };
         let done = loop {
             if !self.outbox.out.is_empty() {
+                // Before they leave: who has them may ask for the truth on another thread at once.
+                counts.bytes_sent.add(self.outbox.out.len() as u64);
                 let sent = self.driver.send(id, &self.outbox.out);
-                counts.bytes_sent += self.outbox.out.len() as u64;
                 self.outbox.out.clear();
                 match sent {
                     Ok(Sent::All) => {}
@@ -216,7 +219,7 @@ impl<D: Driver> Worker<D> {
 
     /// What follows from how far [`Worker::advance`] came.
     #[inline]
-    fn settle(&mut self, id: ConnId, done: Done, counts: &mut Counts) {
+    fn settle(&mut self, id: ConnId, done: Done, counts: &Counts) {
         let Some(connection) = self.connections.get(id) else { return };
         match done {
             Done::Clear => match connection.then {
@@ -254,7 +257,7 @@ impl<D: Driver> Worker<D> {
         self.next_timer = self.next_timer.min(at);
     }
 
-    fn fire_timers(&mut self, counts: &mut Counts) {
+    fn fire_timers(&mut self, counts: &Counts) {
         while let Some((_, id)) = self.timers.pop(self.now) {
             let Some(connection) = self.connections.get(id) else { continue };
             connection.timer = None;
@@ -267,10 +270,10 @@ impl<D: Driver> Worker<D> {
         self.next_timer = self.timers.next().unwrap_or(Nanos::MAX);
     }
 
-    fn close(&mut self, id: ConnId, counts: &mut Counts) {
+    fn close(&mut self, id: ConnId, counts: &Counts) {
         let Some(connection) = self.connections.remove(id) else { return };
         if connection.kind != Kind::Control {
-            counts.open -= 1;
+            counts.closed();
         }
         if let Some(timer) = connection.timer {
             self.timers.cancel(timer);
@@ -279,18 +282,19 @@ impl<D: Driver> Worker<D> {
     }
 
     /// The first answer owed to this client is the truth, or its reset.
-    fn answer_control(&mut self, id: ConnId, counts: &SharedCounts) {
+    fn answer_control(&mut self, id: ConnId, counts: &Counts) {
         let Some(connection) = self.connections.get(id) else { return };
         let Some(due) = connection.owed.front_mut() else { return };
         due.answer = match due.answer {
             Answer::Truth => Answer::Json(self.shared.truth().to_json()),
             Answer::Reset => {
                 self.shared.reset();
+                counts.follow(self.shared.epoch());
                 Answer::Status(204)
             }
             _ => return,
         };
-        self.advance(id, &mut lock(counts));
+        self.advance(id, counts);
     }
 }
 
@@ -310,10 +314,10 @@ enum Done {
 }
 
 /// Send of a long body as much as the client takes, and not more in one go than is fair.
-fn send_body<D: Driver>(connection: &mut Connection, driver: &mut D, counts: &mut Counts) -> Done {
+fn send_body<D: Driver>(connection: &mut Connection, driver: &mut D, counts: &Counts) -> Done {
     for _ in 0..BLOCKS_PER_GO {
         let len = connection.body_left.min(FILLER_BYTES as u64);
-        counts.bytes_sent += len;
+        counts.bytes_sent.add(len);
         connection.body_left -= len;
         match driver.send(connection.id, &filler()[..len as usize]) {
             Ok(Sent::All) if connection.body_left == 0 => return Done::Clear,
@@ -329,7 +333,7 @@ fn send_body<D: Driver>(connection: &mut Connection, driver: &mut D, counts: &mu
 }
 
 /// Put owed answers into the outbox: those that are due, up to one with a long body, and not too many.
-fn render_owed(connection: &mut Connection, outbox: &mut Outbox, now: Nanos, counts: &mut Counts) {
+fn render_owed(connection: &mut Connection, outbox: &mut Outbox, now: Nanos, counts: &Counts) {
     while let Some(due) = connection.owed.front() {
         let ready = due.at <= now && !matches!(due.answer, Answer::Truth | Answer::Reset);
         if !ready || connection.body_left > 0 || outbox.is_full() {

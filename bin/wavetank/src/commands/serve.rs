@@ -52,13 +52,23 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<u8, UserError> {
         server.addresses().iter().map(|address| format!("{scheme}://{address}/")).collect();
     // On stdout: whoever starts a server from a script waits for this line.
     output::print(&format!("serving {} (Ctrl-C stops)\n", addresses.join(" ")))?;
-    let mut crashed = 0;
+    let mut told: Vec<String> = Vec::new();
     while signals.received() == 0 {
         // Ends early when a signal comes.
         std::thread::park_timeout(LOOK_AROUND);
-        for crash in server.crashes().iter().skip(crashed) {
-            crashed += 1;
-            talk.warn(&format!("{crash}; its connections are gone, the others are served"));
+        for crash in server.crashes() {
+            if !told.contains(&crash) {
+                talk.warn(&format!("{crash}; its connections are gone, those of others are served"));
+                told.push(crash);
+            }
+        }
+        if told.len() == holding.threads as usize {
+            talk.say(&served(&server.truth(), tls.is_some()));
+            return Err(UserError::refused(
+                "no_threads",
+                "none of the server's worker processes is left",
+                "`dmesg` tells what the kernel ended for want of memory",
+            ));
         }
     }
     talk.say(&served(&server.truth(), tls.is_some()));

@@ -1,58 +1,127 @@
 //! [`ArrivalLog`]: when requests came to one thread.
 
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
+
 use wavetank_plan::Nanos;
 
+use super::counter::Counter;
 use super::{Arrivals, Gaps};
 
 /// Stamps kept; 1 MiB.
 const STAMPS_MAX: usize = 131_072;
+/// Stamps that memory is taken for at a time: it is touched when it is needed, and soon.
+const STAMPS_PER_BLOCK: usize = 4_096;
 /// Seconds counted one by one.
 const SECONDS_MAX: usize = 3_600;
 
-/// Stamps and counts per second.
-#[derive(Clone, Debug, Default)]
+/// Stamps and counts per second, for one thread to write and for all to read at any time.
+#[derive(Debug)]
 pub(crate) struct ArrivalLog {
     /// In order, as each thread's clock never goes back.
-    stamps: Vec<Nanos>,
-    per_second: Vec<u64>,
-    later: u64,
-    /// The last instant up to which `stamps` is complete, once it is full.
-    full_at: Option<Nanos>,
-    /// The second that is counted now, to divide once a second only.
-    second_end: Nanos,
+    stamps: Vec<OnceLock<Box<[AtomicI64]>>>,
+    stamps_len: AtomicUsize,
+    /// There were more stamps than are kept.
+    is_full: AtomicBool,
+    per_second: Vec<Counter>,
+    /// Seconds begun.
+    seconds: AtomicUsize,
+    later: Counter,
+    /// When the second ends that is counted now, to divide once a second only.
+    second_end: AtomicI64,
+}
+
+impl Default for ArrivalLog {
+    fn default() -> Self {
+        Self {
+            stamps: (0..STAMPS_MAX / STAMPS_PER_BLOCK).map(|_| OnceLock::new()).collect(),
+            stamps_len: AtomicUsize::new(0),
+            is_full: AtomicBool::new(false),
+            per_second: (0..SECONDS_MAX).map(|_| Counter::default()).collect(),
+            seconds: AtomicUsize::new(0),
+            later: Counter::default(),
+            second_end: AtomicI64::new(0),
+        }
+    }
 }
 
 impl ArrivalLog {
     /// A request came at `now`; the first of all threads came at `first`, which may be a little later if
     /// two threads were first.
     #[inline]
-    pub(crate) fn note(&mut self, now: Nanos, first: Nanos) {
-        if self.stamps.len() < STAMPS_MAX {
-            self.stamps.push(now);
-        } else if self.full_at.is_none() {
-            self.full_at = self.stamps.last().copied();
+    pub(crate) fn note(&self, now: Nanos, first: Nanos) {
+        let len = self.stamps_len.load(Ordering::Relaxed);
+        if let Some(block) = self.stamps.get(len / STAMPS_PER_BLOCK) {
+            block.get_or_init(new_block)[len % STAMPS_PER_BLOCK].store(now.0, Ordering::Relaxed);
+            self.stamps_len.store(len + 1, Ordering::Release);
+        } else {
+            self.is_full.store(true, Ordering::Relaxed);
         }
-        if now >= self.second_end || self.per_second.is_empty() {
-            self.next_second(now, first);
+        let mut seconds = self.seconds.load(Ordering::Relaxed);
+        if seconds == 0 || now.0 >= self.second_end.load(Ordering::Relaxed) {
+            seconds = self.next_second(now, first);
         }
-        if now >= self.second_end {
-            self.later += 1;
-        } else if let Some(count) = self.per_second.last_mut() {
-            *count += 1;
+        if now.0 >= self.second_end.load(Ordering::Relaxed) {
+            self.later.add(1);
+        } else if let Some(count) = self.per_second.get(seconds.wrapping_sub(1)) {
+            count.add(1);
         }
     }
 
-    fn next_second(&mut self, now: Nanos, first: Nanos) {
+    /// Returns how many seconds have begun.
+    fn next_second(&self, now: Nanos, first: Nanos) -> usize {
+        let begun = self.seconds.load(Ordering::Relaxed);
         let second = (now.since(first) / 1_000_000_000) as usize;
-        if second < SECONDS_MAX {
-            self.per_second.resize(second + 1, 0);
-            self.second_end = first.after(Nanos::from_secs(second as i64 + 1));
+        if second >= SECONDS_MAX {
+            return begun;
+        }
+        self.per_second[begun.min(second)..=second].iter().for_each(|count| count.set(0));
+        self.second_end.store(first.after(Nanos::from_secs(second as i64 + 1)).0, Ordering::Relaxed);
+        self.seconds.store(second + 1, Ordering::Release);
+        second + 1
+    }
+
+    /// Forget all. Memory is kept for the next time.
+    pub(super) fn clear(&self) {
+        self.stamps_len.store(0, Ordering::Relaxed);
+        self.is_full.store(false, Ordering::Relaxed);
+        self.seconds.store(0, Ordering::Relaxed);
+        self.later.set(0);
+        self.second_end.store(0, Ordering::Relaxed);
+    }
+
+    /// What is noted.
+    pub(super) fn read(&self) -> Arrived {
+        let len = self.stamps_len.load(Ordering::Acquire);
+        let stamps = self.stamps.iter().map_while(OnceLock::get).flatten().take(len);
+        let stamps: Vec<_> = stamps.map(|stamp| Nanos(stamp.load(Ordering::Relaxed))).collect();
+        let seconds = self.seconds.load(Ordering::Acquire);
+        Arrived {
+            full_at: stamps.last().copied().filter(|_| self.is_full.load(Ordering::Relaxed)),
+            stamps,
+            per_second: self.per_second.iter().take(seconds).map(Counter::get).collect(),
+            later: self.later.get(),
         }
     }
 }
 
+#[cold]
+fn new_block() -> Box<[AtomicI64]> {
+    (0..STAMPS_PER_BLOCK).map(|_| AtomicI64::new(0)).collect()
+}
+
+/// An [`ArrivalLog`] as it was when somebody looked.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Arrived {
+    stamps: Vec<Nanos>,
+    per_second: Vec<u64>,
+    later: u64,
+    /// The last instant up to which `stamps` is complete, where it is not.
+    full_at: Option<Nanos>,
+}
+
 /// All threads' logs as one.
-pub(super) fn merge<'a>(logs: impl Iterator<Item = &'a ArrivalLog> + Clone) -> Arrivals {
+pub(super) fn merge<'a>(logs: impl Iterator<Item = &'a Arrived> + Clone) -> Arrivals {
     let mut arrivals = Arrivals::default();
     // From where the first thread stopped stamping, gaps would be those between the others' requests.
     let full_at = logs.clone().filter_map(|log| log.full_at).min();
@@ -107,12 +176,15 @@ mod tests {
 
     const SECOND: i64 = 1_000_000_000;
 
-    fn log(stamps: &[i64], first: i64) -> ArrivalLog {
-        let mut log = ArrivalLog::default();
+    fn log(stamps: &[i64], first: i64) -> Arrived {
+        let log = ArrivalLog::default();
+        // What was there before it was cleared leaves no trace.
+        log.note(Nanos(first + 3 * SECOND), Nanos(first));
+        log.clear();
         for &stamp in stamps {
             log.note(Nanos(stamp), Nanos(first));
         }
-        log
+        log.read()
     }
 
     #[test]

@@ -1,134 +1,198 @@
 //! [`Counts`]: what one thread has seen.
 
-use std::collections::HashMap;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering, fence};
 
 use wavetank_plan::Nanos;
 
-use super::HandshakeCounts;
-use super::arrival_log::ArrivalLog;
+use super::arrival_log::{ArrivalLog, Arrived};
+use super::counter::Counter;
+use super::path_counts::{PathCounts, PathSlot};
+use super::{ConnectionCounts, HandshakeCounts};
 use crate::connection::Handshake;
 
-/// Most paths told apart.
-pub(crate) const PATHS_MAX: usize = 256;
-/// Longer paths count as `other`.
-const PATH_BYTES_MAX: usize = 200;
-/// Where a path without a counter of its own is counted.
-const OTHER: u32 = u32::MAX;
+/// Answers are counted by status below this.
+const STATUSES: usize = 600;
 
-/// What one thread has seen. Plain numbers: its lock is taken once a turn.
-#[derive(Clone, Debug)]
+/// What one thread has seen, for that thread to write and for all to read at any time.
+///
+/// There is no lock: a thread may work in a process of its own, and a lock held by a process that is killed stays
+/// locked for ever. Every number is whole at every instant, and what a thread has counted outlives it. Between two
+/// numbers lies what the thread does between counting them, such as a request whose answer is not given yet.
+///
+/// # Reset
+/// A reset raises the server's epoch. Each thread clears its own counts when it next looks, which is before it counts
+/// anything that came after the reset; until then, its counts are those of an older epoch, which are none.
+#[derive(Debug)]
 pub(crate) struct Counts {
-    pub(crate) requests: u64,
-    pub(crate) bad_requests: u64,
-    pub(crate) accepted: u64,
-    /// A gauge; survives a reset.
-    pub(crate) open: i64,
-    pub(crate) control: u64,
-    pub(crate) accept_failed: u64,
-    pub(crate) handshakes: HandshakeCounts,
-    pub(crate) bytes_received: u64,
-    pub(crate) bytes_sent: u64,
-    pub(crate) other_paths: u64,
-    pub(crate) arrivals: ArrivalLog,
-    /// By status code.
-    statuses: Vec<u64>,
-    paths: Vec<(Box<[u8]>, u64)>,
-    slots: HashMap<Box<[u8]>, u32>,
-    /// Raised by each reset: slots given out before name nothing any more.
-    generation: u64,
+    /// Which reset these were cleared for.
+    epoch: AtomicU64,
+    /// A gauge; survives a reset. Of threads that were killed nothing is open.
+    open: AtomicI64,
+    pub(crate) bad_requests: Counter,
+    pub(crate) accepted: Counter,
+    control: Counter,
+    pub(crate) accept_failed: Counter,
+    pub(crate) full_handshakes: Counter,
+    pub(crate) resumed_handshakes: Counter,
+    pub(crate) failed_handshakes: Counter,
+    pub(crate) bytes_received: Counter,
+    pub(crate) bytes_sent: Counter,
+    paths: PathCounts,
+    statuses: Vec<Counter>,
+    arrivals: ArrivalLog,
 }
-
-/// Which counter a path has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct PathSlot(u32);
 
 impl Default for Counts {
     fn default() -> Self {
         Self {
-            requests: 0,
-            bad_requests: 0,
-            accepted: 0,
-            open: 0,
-            control: 0,
-            accept_failed: 0,
-            handshakes: HandshakeCounts::default(),
-            bytes_received: 0,
-            bytes_sent: 0,
-            other_paths: 0,
+            epoch: AtomicU64::new(0),
+            open: AtomicI64::new(0),
+            bad_requests: Counter::default(),
+            accepted: Counter::default(),
+            control: Counter::default(),
+            accept_failed: Counter::default(),
+            full_handshakes: Counter::default(),
+            resumed_handshakes: Counter::default(),
+            failed_handshakes: Counter::default(),
+            bytes_received: Counter::default(),
+            bytes_sent: Counter::default(),
+            paths: PathCounts::default(),
+            statuses: (0..STATUSES).map(|_| Counter::default()).collect(),
             arrivals: ArrivalLog::default(),
-            statuses: vec![0; 600],
-            paths: Vec::new(),
-            slots: HashMap::new(),
-            generation: 0,
         }
     }
 }
 
 impl Counts {
-    /// Count anew. Open connections stay open.
-    pub(crate) fn reset(&mut self) {
-        *self = Self { open: self.open, generation: self.generation + 1, ..Self::default() };
-    }
-
-    /// See the field.
+    /// Which reset these were cleared for.
     #[inline]
-    pub(crate) const fn generation(&self) -> u64 {
-        self.generation
+    pub(crate) fn epoch(&self) -> u64 {
+        self.epoch.load(Ordering::Relaxed)
     }
 
-    /// The counter of a path, a new one if there is room.
-    pub(crate) fn slot(&mut self, path: &[u8]) -> PathSlot {
-        if let Some(&slot) = self.slots.get(path) {
-            return PathSlot(slot);
+    /// Count anew if the server's epoch is another; for their own thread. Open connections stay open.
+    #[inline]
+    pub(crate) fn follow(&self, epoch: u64) {
+        if self.epoch() != epoch {
+            self.clear(epoch);
         }
-        if self.paths.len() == PATHS_MAX || path.len() > PATH_BYTES_MAX {
-            return PathSlot(OTHER);
-        }
-        let slot = self.paths.len() as u32;
-        self.paths.push((path.into(), 0));
-        self.slots.insert(path.into(), slot);
-        PathSlot(slot)
+    }
+
+    #[cold]
+    fn clear(&self, epoch: u64) {
+        // Whoever reads a number that was cleared sees afterwards that the server's epoch was raised.
+        fence(Ordering::Release);
+        let numbers = [
+            &self.bad_requests,
+            &self.accepted,
+            &self.control,
+            &self.accept_failed,
+            &self.full_handshakes,
+            &self.resumed_handshakes,
+            &self.failed_handshakes,
+            &self.bytes_received,
+            &self.bytes_sent,
+        ];
+        numbers.into_iter().chain(&self.statuses).for_each(|counter| counter.set(0));
+        self.paths.clear();
+        self.arrivals.clear();
+        self.epoch.store(epoch, Ordering::Release);
+    }
+
+    /// A connection is open.
+    pub(crate) fn opened(&self) {
+        self.open.store(self.open.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    }
+
+    /// It is not any more, or is none that counts.
+    pub(crate) fn closed(&self) {
+        self.open.store(self.open.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
+    }
+
+    /// Their thread is gone, and its connections with it.
+    pub(crate) fn all_closed(&self) {
+        self.open.store(0, Ordering::Relaxed);
+    }
+
+    /// A counter for a path that has none since the last reset.
+    pub(crate) fn add_path(&self, path: &[u8]) -> PathSlot {
+        self.paths.add(path)
     }
 
     /// The connection asked for the truth first: it is in no count but that of its kind.
-    pub(crate) fn is_control(&mut self, handshake: Handshake) {
-        self.accepted = self.accepted.saturating_sub(1);
-        self.open -= 1;
-        self.control += 1;
-        let counted = match handshake {
-            Handshake::None => return,
-            Handshake::Full => &mut self.handshakes.full,
-            Handshake::Resumed => &mut self.handshakes.resumed,
-        };
-        *counted = counted.saturating_sub(1);
+    pub(crate) fn is_control(&self, handshake: Handshake) {
+        self.accepted.take_one();
+        self.closed();
+        self.control.add(1);
+        match handshake {
+            Handshake::None => {}
+            Handshake::Full => self.full_handshakes.take_one(),
+            Handshake::Resumed => self.resumed_handshakes.take_one(),
+        }
     }
 
     /// A request came, on a path with this counter. `first`: when the first of all came.
     #[inline]
-    pub(crate) fn request(&mut self, slot: PathSlot, now: Nanos, first: Nanos) {
-        self.requests += 1;
-        match self.paths.get_mut(slot.0 as usize) {
-            Some((_, count)) => *count += 1,
-            None => self.other_paths += 1,
-        }
+    pub(crate) fn request(&self, slot: PathSlot, now: Nanos, first: Nanos) {
+        self.paths.count(slot);
         self.arrivals.note(now, first);
     }
 
     /// An answer was given.
     #[inline]
-    pub(crate) fn answered(&mut self, status: u16) {
-        if let Some(count) = self.statuses.get_mut(usize::from(status)) {
-            *count += 1;
+    pub(crate) fn answered(&self, status: u16) {
+        if let Some(count) = self.statuses.get(usize::from(status)) {
+            count.add(1);
         }
     }
 
-    /// Statuses that were given, and how often.
-    pub(crate) fn statuses(&self) -> impl Iterator<Item = (u16, u64)> {
-        (0..).zip(self.statuses.iter().copied()).filter(|(_, count)| *count > 0)
+    /// What was seen in this epoch. It is nonsense if the server's epoch has been raised meanwhile.
+    pub(crate) fn seen_in(&self, epoch: u64) -> Seen {
+        let same = self.epoch.load(Ordering::Acquire) == epoch;
+        let mut seen = if same { self.read() } else { Seen::default() };
+        seen.connections.open = u64::try_from(self.open.load(Ordering::Relaxed)).unwrap_or(0);
+        fence(Ordering::Acquire);
+        seen
     }
 
-    /// Paths that were asked for, and how often.
-    pub(crate) fn paths(&self) -> impl Iterator<Item = (&[u8], u64)> {
-        self.paths.iter().map(|(path, count)| (&path[..], *count)).filter(|(_, count)| *count > 0)
+    fn read(&self) -> Seen {
+        let (paths, other_paths) = self.paths.read();
+        let statuses = (0..).zip(self.statuses.iter().map(Counter::get)).filter(|(_, count)| *count > 0);
+        Seen {
+            bad_requests: self.bad_requests.get(),
+            connections: ConnectionCounts {
+                accepted: self.accepted.get(),
+                open: 0,
+                control: self.control.get(),
+                accept_failed: self.accept_failed.get(),
+            },
+            handshakes: HandshakeCounts {
+                full: self.full_handshakes.get(),
+                resumed: self.resumed_handshakes.get(),
+                failed: self.failed_handshakes.get(),
+            },
+            bytes_received: self.bytes_received.get(),
+            bytes_sent: self.bytes_sent.get(),
+            statuses: statuses.collect(),
+            paths,
+            other_paths,
+            arrivals: self.arrivals.read(),
+        }
     }
+}
+
+/// [`Counts`] as they were when somebody looked.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Seen {
+    pub(super) bad_requests: u64,
+    pub(super) connections: ConnectionCounts,
+    pub(super) handshakes: HandshakeCounts,
+    pub(super) bytes_received: u64,
+    pub(super) bytes_sent: u64,
+    /// Those that were given, and how often.
+    pub(super) statuses: Vec<(u16, u64)>,
+    /// Those that were asked for, and how often.
+    pub(super) paths: Vec<(Vec<u8>, u64)>,
+    pub(super) other_paths: u64,
+    pub(super) arrivals: Arrived,
 }

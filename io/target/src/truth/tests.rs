@@ -1,33 +1,41 @@
 use wavetank_plan::Nanos;
 
 use super::*;
+use crate::paths::Paths;
 
-fn connected(accepted: u64, open: i64) -> Counts {
-    let mut counts = Counts::default();
-    counts.accepted = accepted;
-    counts.open = open;
+/// Threads' counts, each with the paths that have a counter in it.
+fn truth(all: &[&Counts]) -> Truth {
+    let seen: Vec<_> = all.iter().map(|counts| counts.seen_in(counts.epoch())).collect();
+    Truth::of(&seen, u32::try_from(all.len()).expect("a few"))
+}
+
+fn connected(accepted: u64, open: u64) -> Counts {
+    let counts = Counts::default();
+    counts.accepted.add(accepted);
+    (0..open).for_each(|_| counts.opened());
     counts
 }
 
-fn ask(counts: &mut Counts, path: &str, times: u64) {
+fn ask(counts: &Counts, paths: &mut Paths, path: &str, times: u64) {
     for _ in 0..times {
-        let slot = counts.slot(path.as_bytes());
-        counts.request(slot, Nanos(5), Nanos(5));
+        let (_, slot) = paths.find(path.as_bytes(), counts);
+        counts.request(slot.expect("no control request"), Nanos(5), Nanos(5));
         counts.answered(200);
     }
 }
 
 #[test]
 fn threads_add_up() {
-    let (mut one, mut other) = (connected(3, 2), connected(4, 1));
-    one.bytes_received = 10;
-    other.bytes_sent = 7;
-    other.accept_failed = 1;
-    ask(&mut one, "/", 5);
-    ask(&mut other, "/", 6);
-    ask(&mut other, "/x", 1);
+    let (one, other) = (connected(3, 2), connected(4, 1));
+    let (mut of_one, mut of_other) = (Paths::new(true), Paths::new(true));
+    one.bytes_received.add(10);
+    other.bytes_sent.add(7);
+    other.accept_failed.add(1);
+    ask(&one, &mut of_one, "/", 5);
+    ask(&other, &mut of_other, "/", 6);
+    ask(&other, &mut of_other, "/x", 1);
     other.answered(404);
-    let truth = Truth::of(&[one, other]);
+    let truth = truth(&[&one, &other]);
     assert_eq!((truth.requests, truth.answers, truth.threads), (12, 13, 2));
     assert_eq!(truth.connections, ConnectionCounts { accepted: 7, open: 3, control: 0, accept_failed: 1 });
     assert_eq!(truth.paths, BTreeMap::from([("/".to_owned(), 11), ("/x".to_owned(), 1)]));
@@ -37,16 +45,16 @@ fn threads_add_up() {
 
 #[test]
 fn paths_are_bounded_and_none_is_lost() {
-    let mut one = Counts::default();
+    let (one, mut of_one) = (Counts::default(), Paths::new(true));
     for at in 0..300 {
-        ask(&mut one, &format!("/{at}"), 1);
+        ask(&one, &mut of_one, &format!("/{at}"), 1);
     }
-    ask(&mut one, &"/long".repeat(100), 2);
-    let mut other = Counts::default();
+    ask(&one, &mut of_one, &"/long".repeat(100), 2);
+    let (other, mut of_other) = (Counts::default(), Paths::new(true));
     for at in 200..400 {
-        ask(&mut other, &format!("/{at}"), 3);
+        ask(&other, &mut of_other, &format!("/{at}"), 3);
     }
-    let truth = Truth::of(&[one, other]);
+    let truth = truth(&[&one, &other]);
     assert_eq!(truth.paths.len(), PATHS_MAX + 1);
     assert_eq!(truth.paths.values().sum::<u64>(), truth.requests);
     assert_eq!(truth.paths["/399"], 3, "the most asked for are kept");
@@ -54,23 +62,28 @@ fn paths_are_bounded_and_none_is_lost() {
 
 #[test]
 fn a_reset_keeps_what_is_open() {
-    let mut counts = connected(3, 2);
-    ask(&mut counts, "/", 5);
-    let generation = counts.generation();
-    counts.reset();
-    assert_ne!(counts.generation(), generation);
-    let truth = Truth::of(&[counts]);
+    let (counts, mut paths) = (connected(3, 2), Paths::new(true));
+    for at in 0..300 {
+        ask(&counts, &mut paths, &format!("/{at}"), 1);
+    }
+    let epoch = counts.epoch() + 1;
     let connections = ConnectionCounts { open: 2, ..ConnectionCounts::default() };
-    let expected =
-        Truth { schema: "wavetank.truth/1", threads: 1, connections, ..Truth::of(&[Counts::default()]) };
-    assert_eq!(truth, expected);
+    let expected = Truth { connections, ..truth(&[&Counts::default()]) };
+    // Before the thread has looked, and after.
+    assert_eq!(Truth::of(&[counts.seen_in(epoch)], 1), expected);
+    counts.follow(epoch);
+    assert_eq!(truth(&[&counts]), expected);
+    // There is room for all paths again, and a path from before has its counter anew.
+    ask(&counts, &mut paths, "/299", 2);
+    assert_eq!(truth(&[&counts]).paths, BTreeMap::from([("/299".to_owned(), 2)]));
+    assert_eq!(truth(&[&counts]).arrivals.per_second, [2]);
 }
 
 #[test]
 fn json_is_as_documented() {
-    let mut counts = connected(1, 1);
-    ask(&mut counts, "/", 1);
-    let json = String::from_utf8(Truth::of(&[counts]).to_json()).expect("JSON is UTF-8");
+    let (counts, mut paths) = (connected(1, 1), Paths::new(true));
+    ask(&counts, &mut paths, "/", 1);
+    let json = String::from_utf8(truth(&[&counts]).to_json()).expect("JSON is UTF-8");
     let expected = concat!(
         r#"{"schema":"wavetank.truth/1","requests":1,"answers":1,"bad_requests":0,"#,
         r#""connections":{"accepted":1,"open":1,"control":0,"accept_failed":0},"#,
