@@ -64,7 +64,7 @@ pub fn diagnose_facts(facts: &Facts<'_>) -> Diagnosis {
 
 /// Whether load was sent, so that thresholds have a meaning.
 const fn loaded(ending: &Ending) -> bool {
-    !matches!(ending, Ending::ProbeFailed { .. } | Ending::BeforeFailed { .. })
+    !matches!(ending, Ending::ProbeFailed { .. } | Ending::BeforeFailed { .. } | Ending::NeverBegan { .. })
 }
 
 /// What the way the run ended means by itself.
@@ -92,6 +92,11 @@ fn ending(case: &Case<'_>, decisive: &mut Vec<Finding>) -> Vec<Cause> {
                 .into_iter()
                 .collect()
         }
+        Ending::NeverBegan { waited } => {
+            let headline = format!("no load was sent: its connections were not opened within {waited}");
+            decisive.push(never_began(case, &headline));
+            vec![cause(Status::Incomplete, "never_began", &headline)]
+        }
         Ending::ProbeFailed { class, message } => vec![probe(case, *class, message, decisive)],
         Ending::BeforeFailed { message } => {
             vec![cause(Status::Incomplete, "before", &format!("no load was sent: {message}"))]
@@ -99,6 +104,26 @@ fn ending(case: &Case<'_>, decisive: &mut Vec<Finding>) -> Vec<Cause> {
         Ending::AfterFailed { message } => {
             vec![Cause { blame: Blame::Target, ..cause(Status::Fail, "after", message) }]
         }
+    }
+}
+
+/// Every opening ends with its timeout and was given that long, so it was this host that did not come to it.
+fn never_began(case: &Case<'_>, headline: &str) -> Finding {
+    let planned = case.facts.plan.phases.iter().map(|phase| phase.connections).max().unwrap_or(0);
+    Finding {
+        code: "never_began",
+        blame: Blame::Generator,
+        decisive: true,
+        message: headline.to_owned(),
+        evidence: format!(
+            "{} connections · {} load threads · connect timeout {}",
+            words::count(planned),
+            case.facts.plan.threads,
+            case.facts.plan.http.connect_timeout
+        ),
+        hint: "this host is too busy to open them: fewer connections (-c), a shorter --connect-timeout, more load \
+               threads (--threads)"
+            .to_owned(),
     }
 }
 

@@ -31,6 +31,11 @@ pub enum Ending {
         /// The probe's own words, e.g. `connection refused`.
         message: String,
     },
+    /// The load threads did not get ready in time; no load was sent.
+    NeverBegan {
+        /// How long they were given.
+        waited: Nanos,
+    },
     /// A step of the run's `before` failed; no load was sent.
     BeforeFailed {
         /// Which step, and how.

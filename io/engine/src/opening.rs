@@ -3,6 +3,10 @@
 use wavetank_pace::Share;
 use wavetank_plan::{Nanos, Plan, Rate};
 
+/// Handshakes under way at once ahead of the load, on one thread: enough for a distant target at the usual rate
+/// of opening, and done with in some hundred milliseconds.
+pub(crate) const HANDSHAKES_MAX: usize = 1_024;
+
 /// The seats of one load thread that are to have a connection before the load begins.
 pub(crate) struct Opening {
     share: Share,
@@ -21,9 +25,14 @@ impl Opening {
         Self { share, rate: plan.open_rate, began: now, next: 0, seats, phase }
     }
 
-    /// How long opening takes, if the target keeps up.
-    pub(crate) fn time(plan: &Plan) -> Nanos {
-        due(ahead(plan).1, plan.open_rate)
+    /// How long opening takes at the longest. The target decides how fast it shakes hands, and each handshake has the
+    /// whole connect timeout; in the clear they all wait at once.
+    pub(crate) fn time_max(plan: &Plan) -> Nanos {
+        let count = ahead(plan).1;
+        let at_once = u64::from(plan.threads.max(1)) * HANDSHAKES_MAX as u64;
+        let waves = if plan.tls.is_some() { count.div_ceil(at_once) } else { 1 };
+        let waves = i64::try_from(waves).unwrap_or(i64::MAX);
+        due(count, plan.open_rate).after(Nanos(plan.http.connect_timeout.0.saturating_mul(waves)))
     }
 
     /// When the next one is to be opened.

@@ -96,9 +96,10 @@ impl LoadThreads {
         Ok(this)
     }
 
-    /// How long opening connections ahead of the load takes, if the target keeps up.
-    pub fn opening_time(plan: &Plan) -> Nanos {
-        Opening::time(plan)
+    /// How long opening connections ahead of the load takes at the longest, if this host keeps up: whatever the target
+    /// does, each opening ends with its timeout.
+    pub fn opening_time_max(plan: &Plan) -> Nanos {
+        Opening::time_max(plan)
     }
 
     /// Tell every thread.

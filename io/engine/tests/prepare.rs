@@ -10,7 +10,7 @@ use wavetank_pace::Share;
 use wavetank_plan::{HostFacts, Nanos, Plan, Ports, Rate, RunOptions, SocketFacts, TargetUrl, resolve};
 
 /// Connections that take an hour to open: whoever prepares stays busy with it.
-fn slow_plan(address: SocketAddr) -> Plan {
+fn slow_plan(scheme: &str, address: SocketAddr) -> Plan {
     let options = RunOptions {
         connections: Some(60),
         threads: Some(4),
@@ -30,7 +30,7 @@ fn slow_plan(address: SocketAddr) -> Plan {
         hostname: String::new(),
         cpu_model: String::new(),
     };
-    let url = TargetUrl::parse(&format!("http://{address}/")).expect("a URL");
+    let url = TargetUrl::parse(&format!("{scheme}://{address}/")).expect("a URL");
     resolve(&options, &url, &[address], &host).expect("a plan").plan
 }
 
@@ -48,13 +48,33 @@ fn wait_for_none(clock: Clock) {
     }
 }
 
+#[test]
+fn the_time_for_opening_bounds_what_the_slowest_target_can_take() {
+    let second = Nanos::from_secs(1);
+    let check = |scheme: &str, connections: u64, threads: u32, expected: Nanos| {
+        let mut plan = slow_plan(scheme, "127.0.0.1:1".parse().expect("an address"));
+        plan.open_rate = Rate { count: 5_000, per: second };
+        plan.threads = threads;
+        plan.http.connect_timeout = Nanos::from_secs(5);
+        for phase in &mut plan.phases {
+            phase.connections = connections;
+        }
+        assert_eq!(LoadThreads::opening_time_max(&plan), expected, "{scheme} {connections} {threads}");
+    };
+    check("http", 5_000, 1, Nanos::from_secs(1 + 5));
+    check("http", 100_000, 2, Nanos::from_secs(20 + 5));
+    // 1,024 handshakes at once on each thread, and each may take the whole timeout.
+    check("https", 100_000, 2, Nanos::from_secs(20 + 49 * 5));
+    check("https", 5_000, 1, Nanos::from_secs(1 + 5 * 5));
+}
+
 /// One test, because the limit and the threads are the whole process's.
 #[test]
 fn threads_end_with_the_one_who_holds_them() {
     let clock = Clock::starting_now();
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
     let ports = SourcePorts::new(&Ports::default(), 0);
-    let plan = Arc::new(slow_plan(listener.local_addr().expect("an address")));
+    let plan = Arc::new(slow_plan("http", listener.local_addr().expect("an address")));
 
     let prepare = || LoadThreads::prepare(&plan, Share::WHOLE, clock, &[], &ports, Features::all(), None);
     let threads = prepare().expect("four threads");

@@ -27,7 +27,7 @@ use super::talk::Talk;
 const LOOK_AROUND: Duration = Duration::from_millis(20);
 /// From the commitment to the first thing sent: more than a busy host holds this process up.
 const MARGIN: Nanos = Nanos::from_millis(50);
-/// What an agent is given to get ready beyond the time that opening connections takes.
+/// What an agent is given to get ready beyond the time that opening connections takes at the longest.
 const PREPARE_SLACK: Nanos = Nanos::from_secs(60);
 /// What an agent is given beyond the plan's own end before it must stop by itself.
 const END_SLACK: Nanos = Nanos::from_secs(10);
@@ -111,7 +111,7 @@ impl<'a> Conductor<'a> {
             margin: MARGIN,
             // Before the zero there is the warm-up.
             lead_in: Nanos::ZERO - begins,
-            prepare_max: LoadThreads::opening_time(&plan).after(PREPARE_SLACK),
+            prepare_max: prepare_max(&plan),
             end_by: plan.load_end().map(|end| end.after(plan.drain).after(END_SLACK)),
             ..RunSetup::new(1, plan_hash)
         };
@@ -196,6 +196,12 @@ impl<'a> Conductor<'a> {
                 }
                 AgentEnd::Lost => self.book.lost.push("the agent of this host was lost".to_owned()),
             }
+        }
+        let silent = matches!(self.book.ending, Ending::Finished) && self.book.lost.is_empty();
+        if silent && outcome.started_at.is_none() {
+            // The controller waited for as long as any target can take, and then stopped.
+            self.book.ending = Ending::NeverBegan { waited: prepare_max(&self.plan) };
+            return Ok(());
         }
         let counted = self.plan.phases.iter().any(|phase| phase.requests_max.is_some());
         if matches!(self.book.ending, Ending::Finished)
@@ -348,6 +354,11 @@ impl<'a> Conductor<'a> {
         let event = EventLine { at_ns: now.0, kind: kind.to_owned(), text: text.into(), phase: None };
         self.book.event(event, now);
     }
+}
+
+/// How long getting ready may take.
+fn prepare_max(plan: &Plan) -> Nanos {
+    LoadThreads::opening_time_max(plan).after(PREPARE_SLACK)
 }
 
 impl Book<'_> {

@@ -4,6 +4,7 @@ use crate::case::{Run, alike, run};
 use crate::common::{KEY, Second};
 use wavetank_diagnose::Ending;
 use wavetank_measure::{DropReason, ErrorClass};
+use wavetank_plan::Nanos;
 
 fn check(run: &Run, said: &str) {
     assert_eq!(run.said(), said);
@@ -91,6 +92,14 @@ fn how_a_run_ended() {
     let words = |text: &str| text.to_owned();
     check(&run([]).ending(Ending::Signal), "incomplete none 130: signal");
     check(&run([]).ending(Ending::Stopped), "incomplete none 4: stopped");
+    let never = run([]).ending(Ending::NeverBegan { waited: Nanos::from_secs(80) });
+    check(&never, "incomplete none 4: never_began");
+    assert!(
+        never.diagnosis().headline.contains("not opened within 80.0 s"),
+        "{}",
+        never.diagnosis().headline
+    );
+    assert!(never.diagnosis().findings[0].hint.contains("-c"), "a cause has its cure");
     let before = Ending::BeforeFailed { message: words("POST /login → 500") };
     check(&Run { seconds: Vec::new(), ..run([]).ending(before) }, "incomplete none 4: before");
     check(

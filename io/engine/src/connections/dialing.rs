@@ -7,15 +7,13 @@ use wavetank_plan::{Close, Nanos};
 
 use super::{Connections, Outcome};
 use crate::failure::{self, Failure};
+use crate::opening::HANDSHAKES_MAX;
 use crate::recorder::Recorder;
 use crate::seat::{Seat, State};
 use crate::sources::{Route, Tuple};
 
 /// One opening tries at most so many tuples: somebody else may have taken a few, but not all.
 const TUPLES_TRIED_MAX: u8 = 16;
-/// Handshakes under way at once ahead of the load, on one thread: enough for a distant target at the usual rate
-/// of opening, and done with in some hundred milliseconds.
-const HANDSHAKES_MAX: usize = 1_024;
 
 impl<D: Driver> Connections<D> {
     /// Open shared connections until as many are coming as requests wait; at most a turn's work of it, the
