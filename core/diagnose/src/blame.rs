@@ -14,7 +14,9 @@ pub(crate) fn of_broken(case: &Case<'_>, result: &ThresholdResult) -> Blame {
     match &result.condition.subject {
         Subject::Errors(name) => ErrorClass::from_name(name)
             .map_or(Blame::Generator, |class| classes::blame(class, case.same_host)),
-        Subject::Status(_) => Blame::Target,
+        Subject::Status(_) | Subject::Check(_) => Blame::Target,
+        // Who of the two was late at the doors, or why a host was busy, no rule tells yet.
+        Subject::Skew(_) | Subject::Host(..) => Blame::Unknown,
         Subject::Requests(RequestCount::Late, _) => Blame::Generator,
         Subject::Requests(RequestCount::Dropped, _) => of_drops(case),
         Subject::Requests(RequestCount::Failed, _) => failures::blame(case),
@@ -28,6 +30,7 @@ pub(crate) fn of_broken(case: &Case<'_>, result: &ThresholdResult) -> Blame {
         | Subject::Users
         | Subject::InFlight
         | Subject::Held
+        | Subject::Count(_)
         | Subject::Lost => of_shortfall(case),
     }
 }

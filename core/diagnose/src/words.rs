@@ -50,6 +50,8 @@ pub(crate) fn value(result: &ThresholdResult) -> String {
         Value::PerSecond(_) if value < 100.0 => format!("{value:.1}/s"),
         Value::PerSecond(_) => format!("{}/s", count(value.round() as u64)),
         Value::Share(_) => percent(value),
+        Value::Bytes(_) => wavetank_plan::quantity::show_size(value as u64),
+        Value::BitsPerSecond(_) => format!("{:.2} Gbit/s", value / 1e9),
     }
 }
 

@@ -93,7 +93,11 @@ impl Outcome {
 fn holds(condition: &Condition, value: f64) -> bool {
     let right = match condition.value {
         Value::Time(Nanos(ns)) => ns as f64,
-        Value::Count(x) | Value::PerSecond(x) | Value::Share(x) => x,
+        Value::Count(x)
+        | Value::PerSecond(x)
+        | Value::Share(x)
+        | Value::Bytes(x)
+        | Value::BitsPerSecond(x) => x,
     };
     condition.op.holds(value, right)
 }
@@ -109,7 +113,7 @@ fn of_counts(condition: &Condition, tally: &Tally, scope: Scope) -> Outcome {
         Value::Share(_) if denominator > 0 => Some(count as f64 / denominator as f64),
         // Nothing of nothing: no failure occurred, whatever the share of it is.
         Value::Share(_) => (count == 0 && matches!(condition.op, Op::Less | Op::LessEqual)).then_some(0.0),
-        Value::Count(_) | Value::Time(_) => Some(count as f64),
+        Value::Count(_) | Value::Time(_) | Value::Bytes(_) | Value::BitsPerSecond(_) => Some(count as f64),
     };
     let Some(value) = measure(tally.count, tally.timed) else { return Outcome::undecided("no sample") };
     let ok = holds(condition, value);

@@ -36,7 +36,9 @@ mod tls_server_options;
 mod tls_words;
 
 pub use allow_target::AllowTarget;
-pub use condition::{Condition, ERROR_CLASSES, Op, Part, RequestCount, Subject, Value};
+pub use condition::{
+    Condition, ERROR_CLASSES, HostGauge, Op, PART_NAMES, Part, RequestCount, Subject, Value,
+};
 pub use connect_to::ConnectTo;
 pub use error::{ExitCode, UserError};
 pub use file_budget::{FileBudget, Holding};

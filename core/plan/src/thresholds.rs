@@ -41,14 +41,35 @@ fn implicit(text: &str, subject: Subject, op: Op, value: Value) -> Condition {
     Condition { text: text.to_owned(), subject, op, value, phase: None, window: None }
 }
 
-/// Fails (exit 2) on the first condition that names a step or phase the plan does not have, or a warm-up,
-/// which is judged by nothing.
+/// Fails (exit 2) on the first condition that names a step, phase, check, count, rendezvous or host the plan
+/// does not have, or a warm-up, which is judged by nothing.
 pub fn check_conditions(plan: &Plan) -> Result<(), UserError> {
     for condition in plan.thresholds.iter().chain(&plan.stop) {
+        check_known(condition)?;
         check_step(plan, condition)?;
         check_phase(plan, condition)?;
     }
     Ok(())
+}
+
+/// What a plan of one request has none of, and hosts, which nobody observes.
+fn check_known(condition: &Condition) -> Result<(), UserError> {
+    let text = &condition.text;
+    let missing = |what: &str, name: &str| {
+        let hint = "checks, counts and rendezvous stand in the steps of an experiment file";
+        Err(UserError::usage("name_unknown", format!("`{text}`: no {what} \"{name}\""), hint))
+    };
+    match &condition.subject {
+        Subject::Check(name) => missing("check", name),
+        Subject::Count(name) => missing("count", name),
+        Subject::Skew(name) => missing("rendezvous", name),
+        Subject::Host(gauge, host) => Err(UserError::usage(
+            "host_unobserved",
+            format!("`{text}`: `{}` is about a host, and nobody observes {host}", gauge.name()),
+            "conditions on requests, times and connections work: p99 < 250ms, held >= 1k",
+        )),
+        _ => Ok(()),
+    }
 }
 
 fn check_step(plan: &Plan, condition: &Condition) -> Result<(), UserError> {

@@ -93,7 +93,7 @@ pub struct Threshold {
     pub ok: Option<bool>,
     /// Added by wavetank, not by the user.
     pub implicit: bool,
-    /// Addition: `us`, `per_s`, `share` or `count`: the unit of `value`.
+    /// Addition: `us`, `per_s`, `share`, `count`, `bytes` or `bits_per_s`: the unit of `value`.
     #[serde(default)]
     pub unit: String,
     /// Addition: why it is undecided or broken, where the value does not say it.

@@ -300,6 +300,8 @@ fn threshold(result: &ThresholdResult) -> Threshold {
         Value::Count(_) => ("count", 1.0),
         Value::PerSecond(_) => ("per_s", 1.0),
         Value::Share(_) => ("share", 1.0),
+        Value::Bytes(_) => ("bytes", 1.0),
+        Value::BitsPerSecond(_) => ("bits_per_s", 1.0),
     };
     Threshold {
         expr: result.expr.clone(),

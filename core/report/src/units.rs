@@ -1,7 +1,7 @@
 //! Numbers of the record as people read them.
 
 use wavetank_plan::Nanos;
-use wavetank_plan::quantity::{show_count, show_rate, show_share};
+use wavetank_plan::quantity::{show_count, show_rate, show_share, show_size};
 use wavetank_record::{Number, RunRecord, Spread, Status, Threshold};
 
 /// Microseconds with a fitting unit.
@@ -45,6 +45,8 @@ pub(crate) fn threshold_value(threshold: &Threshold) -> String {
         "us" => time(value),
         "per_s" => show_rate(value.0),
         "share" => show_share(value.0),
+        "bytes" => show_size(value.0 as u64),
+        "bits_per_s" => format!("{:.2} Gbit/s", value.0 / 1e9),
         _ => show_count(value.0.max(0.0).round() as u64),
     }
 }

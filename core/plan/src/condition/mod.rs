@@ -1,10 +1,13 @@
 //! [`Condition`]: `SUBJECT OP VALUE [in PHASE] [for WINDOW]`, everywhere the same.
 
+mod host;
 mod parse;
+mod scale;
 mod subject;
 mod value;
 
-pub use subject::ERROR_CLASSES;
+pub use host::HostGauge;
+pub use subject::{ERROR_CLASSES, PART_NAMES};
 
 use crate::Nanos;
 
@@ -17,7 +20,7 @@ pub struct Condition {
     pub subject: Subject,
     /// How it is compared.
     pub op: Op,
-    /// With what: a duration in nanoseconds, a count, a rate per second, or a share (0.01 = 1 %).
+    /// With what: a time, a count, a rate, a share, bytes or a link's rate, as the subject allows.
     pub value: Value,
     /// Only this phase.
     pub phase: Option<String>,
@@ -68,6 +71,10 @@ pub enum Value {
     PerSecond(f64),
     /// A share: 0.01 is 1 %.
     Share(f64),
+    /// Bytes of memory.
+    Bytes(f64),
+    /// Bits per second on a link.
+    BitsPerSecond(f64),
 }
 
 /// The left-hand side.
@@ -99,6 +106,14 @@ pub enum Subject {
     Held,
     /// `lost`: connections ended although the plan still wanted them.
     Lost,
+    /// `check(NAME)`: requests that failed the check of that name.
+    Check(String),
+    /// `count(NAME)`: requests that a step's `count` of that name counted.
+    Count(String),
+    /// `skew(NAME)`: from the first to the last request that left the rendezvous together.
+    Skew(String),
+    /// `cpu(HOST)` and its like: a gauge of the hosts whose names match the pattern.
+    Host(HostGauge, String),
 }
 
 impl Subject {

@@ -1,6 +1,6 @@
 //! The left-hand side of a condition.
 
-use super::{Part, RequestCount, Subject};
+use super::{HostGauge, Part, RequestCount, Subject};
 use crate::{UserError, did_you_mean};
 
 /// What a subject may be compared with.
@@ -14,6 +14,12 @@ pub(super) enum Kind {
     Count,
     /// A rate.
     Rate,
+    /// A share only.
+    Share,
+    /// Bytes, or a share of all the host has.
+    BytesOrShare,
+    /// A link's rate.
+    Link,
 }
 
 /// Names of error classes (contract §2).
@@ -57,11 +63,12 @@ const PARTS: [(&str, Part); 9] = [
     ("failed", Part::Failed),
 ];
 
-const HOSTS: [&str; 8] =
-    ["cpu", "hottest_core", "memory", "swap", "net_in", "net_out", "established", "queue"];
+/// The parts' names, which no step may bear: `p99(connect)` could not be told from `p99(STEP)`.
+pub const PART_NAMES: [&str; 9] =
+    ["response", "service", "wait", "lag", "connect", "tls", "ttfb", "transfer", "failed"];
 
 /// Every name a condition may start with, for *did you mean*.
-const NAMES: [&str; 29] = [
+const NAMES: [&str; 39] = [
     "p50",
     "p90",
     "p95",
@@ -90,7 +97,17 @@ const NAMES: [&str; 29] = [
     "in_flight",
     "held",
     "lost",
+    "check",
+    "count",
+    "skew",
     "cpu",
+    "hottest_core",
+    "memory",
+    "swap",
+    "net_in",
+    "net_out",
+    "established",
+    "queue",
 ];
 
 /// Reads a subject and says what it may be compared with.
@@ -126,18 +143,19 @@ pub(super) fn parse_subject(text: &str) -> Result<(Subject, Kind), UserError> {
         ("status", Some(code)) => return Ok((status(code)?, Kind::CountOrShare)),
         ("errors", None) => return Err(wants(text, "a class", "errors(reset), or failed for all of them")),
         ("status", None) => return Err(wants(text, "a code", "status(500)")),
-        ("check" | "count" | "skew", _) => {
-            let hint = "a later version reads experiment files; done, failed and errors(CLASS) work today";
-            return Err(UserError::usage(
-                "condition_subject",
-                format!("`{name}` belongs to experiment files"),
-                hint,
-            ));
-        }
-        _ if HOSTS.contains(&name) => return Err(unobserved(name, argument)),
+        ("check", Some(check)) => return Ok((Subject::Check(check.to_owned()), Kind::CountOrShare)),
+        ("count", Some(count)) => return Ok((Subject::Count(count.to_owned()), Kind::CountOrShare)),
+        ("skew", Some(rendezvous)) => return Ok((Subject::Skew(rendezvous.to_owned()), Kind::Time)),
+        ("check", None) => return Err(wants(text, "a check's name", "check(fresh)")),
+        ("count", None) => return Err(wants(text, "a count's name", "count(sold)")),
+        ("skew", None) => return Err(wants(text, "a rendezvous", "skew(doors)")),
         _ => {}
     }
-    let (part, step) = part_and_step(argument);
+    if let Some(gauge) = HostGauge::from_name(name) {
+        let host = argument.ok_or_else(|| wants(text, "a host", &format!("{name}(lb1)")))?;
+        return Ok((Subject::Host(gauge, host.to_owned()), gauge.kind()));
+    }
+    let (part, step) = part_and_step(argument)?;
     let subject = match name {
         "mean" => Subject::Mean(part, step),
         "min" => Subject::Min(part, step),
@@ -178,14 +196,26 @@ fn request_count(name: &str) -> Option<(RequestCount, bool)> {
 }
 
 /// `connect` is a part, `buy.service` a part of a step, anything else a step's response.
-fn part_and_step(argument: Option<&str>) -> (Part, Option<String>) {
-    let Some(argument) = argument else { return (Part::Response, None) };
-    if let Some((_, part)) = PARTS.iter().find(|(name, _)| *name == argument) {
-        return (*part, None);
+fn part_and_step(argument: Option<&str>) -> Result<(Part, Option<String>), UserError> {
+    let Some(argument) = argument else { return Ok((Part::Response, None)) };
+    let part_named = |word: &str| PARTS.iter().find(|(name, _)| *name == word).map(|(_, part)| *part);
+    if let Some(part) = part_named(argument) {
+        return Ok((part, None));
     }
-    match argument.strip_suffix(".service") {
-        Some(step) => (Part::Service, Some(step.to_owned())),
-        None => (Part::Response, Some(argument.to_owned())),
+    let Some((step, word)) = argument.rsplit_once('.').filter(|(step, _)| !step.is_empty()) else {
+        return Ok((Part::Response, Some(argument.to_owned())));
+    };
+    match part_named(word) {
+        Some(part @ (Part::Response | Part::Service)) => Ok((part, Some(step.to_owned()))),
+        // A path may end in such a word; a step's name with a slash or a blank in it is one.
+        Some(_) if !step.contains(['/', ' ']) => Err(UserError::usage(
+            "condition_subject",
+            format!("`{argument}`: {word} is not kept for each step"),
+            format!(
+                "of a step there are response and service: {step}, {step}.service; {word} for each phase: p99({word}) in PHASE"
+            ),
+        )),
+        _ => Ok((Part::Response, Some(argument.to_owned()))),
     }
 }
 
@@ -238,15 +268,6 @@ fn status(code: &str) -> Result<Subject, UserError> {
             Err(UserError::usage("condition_subject", format!("`{code}` is no status code"), hint))
         }
     }
-}
-
-fn unobserved(name: &str, argument: Option<&str>) -> UserError {
-    let host = argument.unwrap_or("the host");
-    UserError::usage(
-        "host_unobserved",
-        format!("`{name}` is about a host, and nobody observes {host}"),
-        "conditions on requests, times and connections work: p99 < 250ms, held >= 1k",
-    )
 }
 
 fn wants(text: &str, what: &str, example: &str) -> UserError {

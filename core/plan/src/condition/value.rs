@@ -2,7 +2,7 @@
 
 use super::subject::Kind;
 use super::{Op, Value};
-use crate::quantity::{parse_count, parse_duration, parse_rate, parse_share};
+use crate::quantity::{parse_count, parse_duration, parse_link, parse_rate, parse_share, parse_size};
 use crate::{Nanos, UserError};
 
 /// Reads the value of a subject of kind `kind`.
@@ -31,12 +31,21 @@ pub(super) fn parse_value(text: &str, kind: Kind, op: Op) -> Result<Value, UserE
             ));
         }
         Kind::Count if share => return Err(misfit(text, "a count", kind)),
-        Kind::CountOrShare if share => Value::Share(parse_share(text)?),
+        Kind::CountOrShare | Kind::Share | Kind::BytesOrShare if share => Value::Share(parse_share(text)?),
         Kind::Count | Kind::CountOrShare => Value::Count(parse_count(text)? as f64),
+        Kind::Share => return Err(misfit(text, "a share", kind)),
+        // Zero is zero in every unit: `swap(lb1) = 0`.
+        Kind::BytesOrShare if text == "0" => Value::Bytes(0.0),
+        Kind::BytesOrShare => Value::Bytes(parse_size(text)? as f64),
+        Kind::Link => Value::BitsPerSecond(parse_link(text)? as f64),
     };
     let zero = match value {
         Value::Time(length) => length == Nanos::ZERO,
-        Value::Count(number) | Value::PerSecond(number) | Value::Share(number) => number <= 0.0,
+        Value::Count(number)
+        | Value::PerSecond(number)
+        | Value::Share(number)
+        | Value::Bytes(number)
+        | Value::BitsPerSecond(number) => number <= 0.0,
     };
     if zero && op == Op::Less {
         let hint = "nothing is below zero: = 0 asks for none at all";
@@ -51,6 +60,9 @@ fn example(kind: Kind) -> &'static str {
         Kind::CountOrShare => "1% or 100",
         Kind::Count => "10k",
         Kind::Rate => "1k/s",
+        Kind::Share => "96%",
+        Kind::BytesOrShare => "12GB or 80%",
+        Kind::Link => "8Gbit/s",
     }
 }
 

@@ -6,6 +6,7 @@
 mod count;
 mod decimal;
 mod duration;
+mod link;
 mod rate;
 mod share;
 mod show;
@@ -13,6 +14,7 @@ mod size;
 
 pub use count::{parse_count, parse_count_positive};
 pub use duration::{parse_duration, parse_duration_positive};
+pub use link::parse_link;
 pub use rate::{parse_rate, parse_rate_positive};
 pub use share::parse_share;
 pub use show::{show_count, show_rate, show_share, show_size};
