@@ -10,9 +10,11 @@ mod condition;
 mod connect_to;
 pub mod constants;
 mod error;
+mod event_plan;
 mod file_budget;
 pub mod guard;
 mod host;
+pub mod journey;
 mod nanos;
 mod network;
 mod options;
@@ -24,6 +26,7 @@ pub mod quantity;
 mod rate;
 pub mod redact;
 pub mod resolve;
+mod scenario;
 mod socket_facts;
 mod sources;
 mod status_set;
@@ -41,20 +44,26 @@ pub use condition::{
 };
 pub use connect_to::ConnectTo;
 pub use error::{ExitCode, UserError};
+pub use event_plan::EventPlan;
 pub use file_budget::{FileBudget, Holding};
 pub use guard::Guard;
 pub use host::HostFacts;
+pub use journey::{
+    Action, AnswerPart, AuthPlan, Check, Choice, DataPlan, Escape, Expr, Extract, Hole, OnFailure, Operand,
+    Piece, Quantity, Rendezvous, RowChoice, Template, Test, Tested, Think,
+};
 pub use nanos::Nanos;
 pub use network::Network;
 pub use options::{DnsUse, IpFamily, RunOptions, SecretText};
 pub use pem_files::{check_certificates, identity_of};
 pub use plan::{
-    Arrivals, Close, ConnectionUse, EngineChoice, FileTables, HttpPlan, HttpVersion, Key, Load, MaxOpenBy,
-    Phase, Plan, RequestPlan, Scenario, SourceOrder, SourceRange, SourcesPlan, StatusSet, Step, Target,
+    Arrivals, Close, EngineChoice, FileTables, HttpPlan, HttpVersion, Key, Load, MaxOpenBy, Phase, Plan,
+    SourceOrder, SourceRange, SourcesPlan, StatusSet, Target,
 };
 pub use ports::Ports;
 pub use rate::Rate;
 pub use resolve::{Resolved, resolve};
+pub use scenario::{AroundPlan, ConnectionUse, RequestPlan, Scenario, SharedPlan, Step};
 pub use socket_facts::{Missing, NR_OPEN_DEFAULT, SocketFacts};
 pub use sources::parse_sources;
 pub use suggest::did_you_mean;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
-use crate::{Condition, Nanos, Rate, TlsPlan};
+use crate::{AroundPlan, Condition, EventPlan, Nanos, Rate, Scenario, SharedPlan, TlsPlan};
 
 /// The experiment resolved. Numbers are totals of the whole run, never per thread or host.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +22,10 @@ pub struct Plan {
     pub sources: SourcesPlan,
     /// What a virtual user does. A plain URL run has one scenario of one step.
     pub scenarios: Vec<Scenario>,
+    /// What all scenarios share.
+    pub shared: SharedPlan,
+    /// What is done once before and once after the load.
+    pub around: AroundPlan,
     /// Stretches of load, in order of their start. Warm-up, if any, ends at 0.
     pub phases: Vec<Phase>,
     /// Load threads.
@@ -40,6 +44,10 @@ pub struct Plan {
     pub thresholds: Vec<Condition>,
     /// What ends the run.
     pub stop: Vec<Condition>,
+    /// Hosts whose limit is a result; empty: everything behind the targets' addresses.
+    pub under_test: Vec<String>,
+    /// What happens to hosts while the load runs.
+    pub events: Vec<EventPlan>,
     /// The user's labels.
     pub tags: BTreeMap<String, String>,
 }
@@ -166,52 +174,6 @@ pub struct SourceRange {
     pub first: IpAddr,
     /// Highest address.
     pub last: IpAddr,
-}
-
-/// What a virtual user does, once per session.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Scenario {
-    /// Empty for the unnamed scenario of a plain run.
-    pub name: String,
-    /// Who owns connections.
-    pub connection: ConnectionUse,
-    /// Steps in order; never empty.
-    pub steps: Vec<Step>,
-}
-
-/// Who owns a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ConnectionUse {
-    /// Each user has its own (with pipelining, `pipeline` users share one), kept over sessions.
-    User,
-    /// A pool shared by all sessions of a load thread.
-    Shared,
-}
-
-/// One request of a scenario.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
-    /// Name in reports, e.g. `GET /users`.
-    pub name: String,
-    /// Index into [`Plan::targets`].
-    pub target: usize,
-    /// What is sent.
-    pub request: RequestPlan,
-}
-
-/// What is sent, before rendering.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RequestPlan {
-    /// `GET`, `POST`, or any other token.
-    pub method: String,
-    /// Path and query as they go into the request line.
-    pub path: String,
-    /// Headers beside Host, Content-Length and Connection, in order. A user's own Host replaces the default.
-    pub headers: Vec<(String, String)>,
-    /// Body; empty for none.
-    pub body: Vec<u8>,
-    /// Names of headers (lower case) whose values are never written anywhere.
-    pub secret_headers: Vec<String>,
 }
 
 /// One stretch of load with one shape.

@@ -133,9 +133,9 @@ fn the_rest_has_the_defaults_of_the_contract() {
     assert_eq!((target.name.as_str(), target.host.as_str()), ("localhost:8080", "localhost:8080"));
     assert_eq!(target.url, "http://localhost:8080/users?page=1");
     let step = &plan.scenarios[0].steps[0];
-    assert_eq!((step.name.as_str(), step.request.path.as_str()), ("GET /users", "/users?page=1"));
+    assert_eq!((step.name.as_str(), step.request.path.shown().as_str()), ("GET /users", "/users?page=1"));
     let agent = format!("wavetank/{}", env!("CARGO_PKG_VERSION"));
-    assert_eq!(step.request.headers, [("User-Agent".to_owned(), agent)]);
+    assert_eq!(step.request.headers, [("User-Agent".to_owned(), agent.into())]);
     assert_eq!(plan.scenarios[0].connection, ConnectionUse::User);
     assert!(plan.phases[0].open_before);
 }

@@ -3,7 +3,7 @@
 mod support;
 
 use support::{Random, golden, plan};
-use wavetank_plan::{Plan, RequestPlan, TlsIdentity};
+use wavetank_plan::{Plan, RequestPlan, Template, TlsIdentity};
 use wavetank_record::PlanDoc;
 
 /// What a plan looks like after it was written down: secrets and long bodies are gone.
@@ -15,7 +15,7 @@ fn redacted(mut plan: Plan) -> Plan {
     let request = &mut plan.scenarios[0].steps[0].request;
     for (name, value) in &mut request.headers {
         if name == "Authorization" || name == "X-Mine" {
-            "***".clone_into(value);
+            *value = "***".into();
         }
     }
     request.secret_headers = vec!["authorization".to_owned(), "x-mine".to_owned()];
@@ -68,11 +68,11 @@ fn long_and_binary_bodies_are_told_by_size_and_hash() {
     for body in [vec![0_u8; 12], vec![b'x'; 5_000], vec![0xff, 0xfe], b"bell\x07".to_vec()] {
         let mut plan = plan();
         let bytes = body.len();
-        plan.scenarios[0].steps[0].request.body = body;
+        plan.scenarios[0].steps[0].request.body = Template::fixed(body);
         let text = PlanDoc::new(&plan).to_yaml();
         assert!(text.contains(&format!("bytes: {bytes}")) && !text.contains("text:"), "{text}");
         let again = PlanDoc::from_yaml(&text).unwrap().plan().unwrap();
-        assert_eq!(again.scenarios[0].steps[0].request.body, b"");
+        assert_eq!(again.scenarios[0].steps[0].request.body, Template::default());
     }
 }
 
@@ -134,7 +134,7 @@ fn awkward_words_come_back() {
         plan.name = word.to_owned();
         plan.tags.insert(word.to_owned(), word.to_owned());
         let request = &mut plan.scenarios[0].steps[0].request;
-        *request = RequestPlan { path: word.to_owned(), method: word.to_owned(), ..request.clone() };
+        *request = RequestPlan { path: word.into(), method: word.to_owned(), ..request.clone() };
         plan.scenarios[0].steps[0].name = word.to_owned();
         check(&plan);
     }

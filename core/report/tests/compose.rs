@@ -6,20 +6,15 @@ use wavetank_measure::{
     TargetSeries, ThreadHealth, ThresholdResult, Totals, Wire,
 };
 use wavetank_plan::{
-    Arrivals, Close, Condition, ConnectionUse, EngineChoice, ExitCode, FileTables, HttpPlan, HttpVersion,
-    Key, Load, MaxOpenBy, Nanos, Phase, Plan, Rate, RequestPlan, Scenario, StatusSet, Step, Target,
+    AroundPlan, Arrivals, Close, Condition, ConnectionUse, EngineChoice, ExitCode, FileTables, HttpPlan,
+    HttpVersion, Key, Load, MaxOpenBy, Nanos, Phase, Plan, Rate, RequestPlan, Scenario, SharedPlan,
+    StatusSet, Step, Target,
 };
 use wavetank_record::{EnvironmentDoc, EventLine, Number, Requests, RunRecord, Setup};
 use wavetank_report::{Composition, compose, load_doc};
 
 fn plan(load: Load) -> Plan {
-    let request = RequestPlan {
-        method: "GET".to_owned(),
-        path: "/".to_owned(),
-        headers: Vec::new(),
-        body: Vec::new(),
-        secret_headers: Vec::new(),
-    };
+    let request = RequestPlan { method: "GET".to_owned(), path: "/".into(), ..RequestPlan::default() };
     let phase = |name: &str, warmup: bool, start: i64, length: i64| Phase {
         name: name.to_owned(),
         warmup,
@@ -55,11 +50,13 @@ fn plan(load: Load) -> Plan {
         },
         tls: None,
         sources: wavetank_plan::SourcesPlan::default(),
-        scenarios: vec![Scenario {
-            name: String::new(),
-            connection: ConnectionUse::Shared,
-            steps: vec![Step { name: "GET /".to_owned(), target: 0, request }],
-        }],
+        scenarios: vec![Scenario::of_steps(
+            "",
+            ConnectionUse::Shared,
+            vec![Step::plain("GET /", 0, request)],
+        )],
+        shared: SharedPlan::default(),
+        around: AroundPlan::default(),
         phases: vec![phase("warmup", true, -2, 2), phase("main", false, 0, 4)],
         threads: 2,
         engine: EngineChoice::Epoll,
@@ -69,6 +66,8 @@ fn plan(load: Load) -> Plan {
         late_tolerance: Nanos::from_millis(1),
         thresholds: Vec::new(),
         stop: Vec::new(),
+        under_test: Vec::new(),
+        events: Vec::new(),
         tags: [("k".to_owned(), "v".to_owned())].into(),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use wavetank_plan::{HttpVersion, Plan};
+use wavetank_plan::{HttpVersion, Plan, Template};
 use wavetank_wire::h1::{RequestParts, render_request};
 
 /// One step's request as it goes over the wire.
@@ -27,15 +27,15 @@ impl Requests {
             scenario.steps.iter().map(|step| {
                 let request = &step.request;
                 let headers: Vec<_> =
-                    request.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+                    request.headers.iter().map(|(name, value)| (name.as_str(), fixed_text(value))).collect();
                 let bytes = render_request(&RequestParts {
                     method: &request.method,
-                    target: &request.path,
+                    target: fixed_text(&request.path),
                     http_10: plan.http.version == HttpVersion::Http10,
                     host: &plan.targets[step.target].host,
                     keep_alive: plan.http.keepalive,
                     headers: &headers,
-                    body: &request.body,
+                    body: request.body.as_fixed().unwrap_or_default(),
                 });
                 let method = request.method.as_str();
                 Rendered {
@@ -53,4 +53,9 @@ impl Requests {
     pub(crate) fn get(&self, scenario: u16, step: u16) -> &Rendered {
         &self.scenarios[usize::from(scenario)][usize::from(step)]
     }
+}
+
+/// What a step without holes sends.
+fn fixed_text(template: &Template) -> &str {
+    template.as_fixed().and_then(|text| std::str::from_utf8(text).ok()).unwrap_or_default()
 }

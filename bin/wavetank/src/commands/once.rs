@@ -61,7 +61,7 @@ fn told(plan: &Plan, answer: &ProbeAnswer) -> String {
         let _ = writeln!(text, "> {shown}");
     }
     if !request.body.is_empty() {
-        let _ = writeln!(text, "> ({} bytes of body)", request.body.len());
+        let _ = writeln!(text, "> ({} bytes of body)", request.body.as_fixed().map_or(0, <[u8]>::len));
     }
     for line in head_lines(&answer.head) {
         let _ = writeln!(text, "< {line}");

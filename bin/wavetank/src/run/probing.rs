@@ -53,7 +53,7 @@ pub(crate) fn probe(
             let request = &plan.scenarios[0].steps[0].request;
             let doc = ProbeDoc {
                 method: request.method.clone(),
-                path: request.path.clone(),
+                path: request.path.shown(),
                 address: failure.address.to_string(),
                 time_us: Number::micros(failure.waited.0.unsigned_abs()),
                 error: failure.detail.clone(),
@@ -71,7 +71,7 @@ fn answered(plan: &Plan, answer: &ProbeAnswer) -> ProbeDoc {
     let media = answer.content_type.as_deref().unwrap_or_default();
     ProbeDoc {
         method: request.method.clone(),
-        path: request.path.clone(),
+        path: request.path.shown(),
         status: answer.status,
         body_bytes: answer.body_bytes,
         content_type: media.split(';').next().unwrap_or_default().trim().to_owned(),

@@ -3,8 +3,9 @@
 
 use wavetank_measure::{DropReason, ErrorClass, Interval, ThreadHealth};
 use wavetank_plan::{
-    Arrivals, Close, Condition, ConnectionUse, EngineChoice, FileTables, HttpPlan, HttpVersion, Key, Load,
-    MaxOpenBy, Nanos, Phase, Plan, Rate, RequestPlan, Scenario, StatusSet, Step, Target,
+    AroundPlan, Arrivals, Close, Condition, ConnectionUse, EngineChoice, FileTables, HttpPlan, HttpVersion,
+    Key, Load, MaxOpenBy, Nanos, Phase, Plan, Rate, RequestPlan, Scenario, SharedPlan, StatusSet, Step,
+    Target,
 };
 
 /// The only key of [`plan`].
@@ -36,6 +37,8 @@ pub(crate) fn plan(seconds: i64) -> Plan {
         tls: None,
         sources: wavetank_plan::SourcesPlan::default(),
         scenarios: vec![scenario()],
+        shared: SharedPlan::default(),
+        around: AroundPlan::default(),
         phases: vec![phase("main", 0, seconds)],
         threads: 1,
         engine: EngineChoice::Auto,
@@ -45,20 +48,16 @@ pub(crate) fn plan(seconds: i64) -> Plan {
         late_tolerance: Nanos::from_millis(1),
         thresholds: Vec::new(),
         stop: Vec::new(),
+        under_test: Vec::new(),
+        events: Vec::new(),
         tags: std::collections::BTreeMap::new(),
     }
 }
 
 fn scenario() -> Scenario {
-    let request = RequestPlan {
-        method: "GET".to_owned(),
-        path: "/".to_owned(),
-        headers: Vec::new(),
-        body: Vec::new(),
-        secret_headers: Vec::new(),
-    };
-    let step = Step { name: "GET /".to_owned(), target: 0, request };
-    Scenario { name: String::new(), connection: ConnectionUse::Shared, steps: vec![step] }
+    let request = RequestPlan { method: "GET".to_owned(), path: "/".into(), ..RequestPlan::default() };
+    let step = Step::plain("GET /", 0, request);
+    Scenario::of_steps("", ConnectionUse::Shared, vec![step])
 }
 
 /// An open phase.

@@ -46,6 +46,18 @@ pub enum Op {
 }
 
 impl Op {
+    /// As a person writes it.
+    pub const fn sign(self) -> &'static str {
+        match self {
+            Self::Equal => "=",
+            Self::NotEqual => "!=",
+            Self::Less => "<",
+            Self::LessEqual => "<=",
+            Self::Greater => ">",
+            Self::GreaterEqual => ">=",
+        }
+    }
+
     /// Whether `left OP right`.
     #[expect(clippy::float_cmp, reason = "counts are exact in f64 below 2^53; `=` is asked of counts")]
     pub fn holds(self, left: f64, right: f64) -> bool {

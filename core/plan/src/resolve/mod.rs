@@ -15,8 +15,9 @@ use std::net::SocketAddr;
 
 use crate::constants::{CONNECT_TIMEOUT, DRAIN_MIN, LATE_TOLERANCE, OPEN_RATE_PER_S, TIMEOUT};
 use crate::{
-    Close, ConnectionUse, EngineChoice, Guard, HostFacts, HttpPlan, HttpVersion, IpFamily, Load, Missing,
-    Plan, Rate, RunOptions, Scenario, StatusSet, Step, Target, TargetUrl, UserError, sources, thresholds,
+    AroundPlan, Close, ConnectionUse, EngineChoice, Guard, HostFacts, HttpPlan, HttpVersion, IpFamily, Load,
+    Missing, Plan, Rate, RunOptions, Scenario, SharedPlan, StatusSet, Step, Target, TargetUrl, UserError,
+    sources, thresholds,
 };
 
 pub use conflicts::{EXCLUSIVE, Exclusive, NEEDS};
@@ -64,7 +65,7 @@ pub fn resolve(
     if let Some(tls) = &tls {
         tls::remarks(tls, options.once, &mut notes);
     }
-    let plain_path = request.path.split('?').next().unwrap_or_default().to_owned();
+    let plain_path = url.path.split('?').next().unwrap_or_default().to_owned();
     let plan = Plan {
         name: run_name(options, url)?,
         seed: options.seed.unwrap_or(SEED),
@@ -79,14 +80,16 @@ pub fn resolve(
         http,
         tls,
         sources: options.sources.clone(),
-        scenarios: vec![Scenario {
-            name: String::new(),
-            connection: match load.main().load {
+        scenarios: vec![Scenario::of_steps(
+            String::new(),
+            match load.main().load {
                 Load::Open { .. } => ConnectionUse::Shared,
                 Load::Closed { .. } => ConnectionUse::User,
             },
-            steps: vec![Step { name: format!("{} {plain_path}", request.method), target: 0, request }],
-        }],
+            vec![Step::plain(format!("{} {plain_path}", request.method), 0, request)],
+        )],
+        shared: SharedPlan::default(),
+        around: AroundPlan::default(),
         phases: load.phases,
         threads: load.threads,
         engine: engine.choice,
@@ -95,6 +98,8 @@ pub fn resolve(
         late_tolerance: LATE_TOLERANCE,
         thresholds: options.thresholds.clone(),
         stop: options.stop.clone(),
+        under_test: Vec::new(),
+        events: Vec::new(),
         tags: options.tags.clone(),
     };
     thresholds::check_conditions(&plan)?;

@@ -116,10 +116,10 @@ fn window_too_long(plan: &Plan, condition: &Condition) -> Option<String> {
 fn slower_than_timeout(plan: &Plan) -> Option<String> {
     let timeout = plan.http.timeout;
     plan.scenarios.iter().flat_map(|scenario| &scenario.steps).find_map(|step| {
-        let delay = named_delay(&step.request.path).filter(|delay| *delay >= timeout)?;
+        let delay = named_delay(&step.request.path.shown()).filter(|delay| *delay >= timeout)?;
         Some(format!(
             "`{}` answers after {delay} and the timeout is {timeout}: every request will fail; raise --timeout",
-            step.request.path
+            step.request.path.shown()
         ))
     })
 }

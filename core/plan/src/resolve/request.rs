@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use crate::redact::is_secret_header;
-use crate::{RequestPlan, RunOptions, TargetUrl, UserError};
+use crate::{RequestPlan, RunOptions, TargetUrl, Template, UserError};
 
 /// What wavetank calls itself unless told otherwise.
 const USER_AGENT: &str = concat!("wavetank/", env!("CARGO_PKG_VERSION"));
@@ -38,7 +38,13 @@ pub(super) fn request_plan(options: &RunOptions, url: &TargetUrl) -> Result<Requ
         .collect();
     secret_headers.sort_unstable();
     secret_headers.dedup();
-    Ok(RequestPlan { method: method.to_owned(), path: url.path.clone(), headers, body, secret_headers })
+    Ok(RequestPlan {
+        method: method.to_owned(),
+        path: Template::from(&url.path),
+        headers: headers.into_iter().map(|(name, value)| (name, value.into())).collect(),
+        body: Template::fixed(body),
+        secret_headers,
+    })
 }
 
 /// Things about the request that look unintended.
@@ -47,7 +53,7 @@ pub(super) fn remarks(options: &RunOptions, request: &RequestPlan, remarks: &mut
         remarks.push("method POST, because there is a body (-X changes it)".to_owned());
     }
     let typed = request.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type"));
-    if !typed && request.body.starts_with(b"{") {
+    if !typed && request.body.as_fixed().is_some_and(|body| body.starts_with(b"{")) {
         remarks.push("the body looks like JSON: -H 'Content-Type: application/json'?".to_owned());
     }
 }

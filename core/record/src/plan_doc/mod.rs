@@ -8,21 +8,26 @@ mod constants;
 mod exact;
 mod phase;
 mod scenario;
+mod shared;
+mod status_ranges;
 mod tls;
+mod words;
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use wavetank_plan::{
-    Close, Condition, EngineChoice, FileTables, HttpPlan, HttpVersion, Plan, SourceOrder, SourceRange,
-    SourcesPlan, StatusSet, Target,
+    AroundPlan, Close, Condition, EngineChoice, FileTables, HttpPlan, HttpVersion, Plan, Scenario,
+    SourceOrder, SourceRange, SourcesPlan, Target,
 };
 
 use crate::DecodeError;
 use exact::{exact_duration, exact_rate, read_duration, read_rate};
 use phase::PhaseYaml;
 use scenario::ScenarioYaml;
+use shared::{EventYaml, SharedYaml};
+use status_ranges::{read_statuses, statuses};
 use tls::TlsYaml;
 
 /// Version of the document.
@@ -43,6 +48,12 @@ pub struct PlanDoc {
     sources: Vec<String>,
     source_order: String,
     scenarios: Vec<ScenarioYaml>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    shared: SharedYaml,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    before: Option<ScenarioYaml>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    after: Option<ScenarioYaml>,
     phases: Vec<PhaseYaml>,
     threads: u32,
     engine: String,
@@ -53,6 +64,10 @@ pub struct PlanDoc {
     late_tolerance: String,
     thresholds: Vec<String>,
     stop: Vec<String>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    under_test: Vec<String>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    events: Vec<EventYaml>,
     tags: BTreeMap<String, String>,
     constants: BTreeMap<String, String>,
 }
@@ -91,6 +106,8 @@ impl PlanDoc {
             tls,
             sources,
             scenarios,
+            shared,
+            around: AroundPlan { before, after },
             phases,
             threads,
             engine,
@@ -100,8 +117,11 @@ impl PlanDoc {
             late_tolerance,
             thresholds,
             stop,
+            under_test,
+            events,
             tags,
         } = plan;
+        let scenario = |scenario: &Scenario| ScenarioYaml::new(scenario, targets, shared);
         Self {
             wavetank_plan: PLAN_VERSION,
             name: name.clone(),
@@ -115,7 +135,10 @@ impl PlanDoc {
                 .map(|range| format!("{} to {}", range.first, range.last))
                 .collect(),
             source_order: name_of(sources.order, &SOURCE_ORDERS).to_owned(),
-            scenarios: scenarios.iter().map(|scenario| ScenarioYaml::new(scenario, targets)).collect(),
+            scenarios: scenarios.iter().map(scenario).collect(),
+            shared: SharedYaml::new(shared),
+            before: before.as_deref().map(scenario),
+            after: after.as_deref().map(scenario),
             phases: phases.iter().map(PhaseYaml::new).collect(),
             threads: *threads,
             engine: engine_name(*engine).to_owned(),
@@ -125,6 +148,8 @@ impl PlanDoc {
             late_tolerance: exact_duration(*late_tolerance),
             thresholds: thresholds.iter().map(|condition| condition.text.clone()).collect(),
             stop: stop.iter().map(|condition| condition.text.clone()).collect(),
+            under_test: under_test.clone(),
+            events: events.iter().map(EventYaml::new).collect(),
             tags: tags.clone(),
             constants: constants::printed(),
         }
@@ -177,6 +202,10 @@ impl PlanDoc {
         if phases.iter().any(|phase| phase.scenario >= scenarios.len()) {
             return Err(DecodeError::new("a phase runs a scenario that is not there"));
         }
+        let around = |scenario: &Option<ScenarioYaml>| {
+            scenario.as_ref().map(|scenario| scenario.read(&targets).map(Box::new)).transpose()
+        };
+        let around = AroundPlan { before: around(&self.before)?, after: around(&self.after)? };
         Ok(Plan {
             name: self.name.clone(),
             seed: self.seed,
@@ -188,6 +217,8 @@ impl PlanDoc {
                 order: one_of(&self.source_order, &SOURCE_ORDERS)?,
             },
             scenarios,
+            shared: self.shared.read()?,
+            around,
             phases,
             threads: self.threads,
             engine: one_of(&self.engine, &ENGINES)?,
@@ -197,6 +228,8 @@ impl PlanDoc {
             late_tolerance: read_duration(&self.late_tolerance)?,
             thresholds: conditions(&self.thresholds)?,
             stop: conditions(&self.stop)?,
+            under_test: self.under_test.clone(),
+            events: self.events.iter().map(EventYaml::read).collect::<Result<_, _>>()?,
             tags: self.tags.clone(),
         })
     }
@@ -240,9 +273,6 @@ impl HttpYaml {
             pipeline,
             expect,
         } = http;
-        let range = |&(low, high): &(u16, u16)| {
-            if low == high { low.to_string() } else { format!("{low} to {high}") }
-        };
         Self {
             version: name_of(*version, &VERSIONS).to_owned(),
             timeout: exact_duration(*timeout),
@@ -251,16 +281,11 @@ impl HttpYaml {
             requests_per_connection: *requests_per_connection,
             close: name_of(*close, &CLOSES).to_owned(),
             pipeline: *pipeline,
-            expect: expect.0.iter().map(range).collect(),
+            expect: statuses(expect),
         }
     }
 
     fn read(&self) -> Result<HttpPlan, DecodeError> {
-        let range = |text: &String| {
-            let (low, high) = text.split_once(" to ").unwrap_or((text, text));
-            let bounds = low.parse().ok().zip(high.parse().ok());
-            bounds.ok_or_else(|| DecodeError::new(format!("`{text}` is not a range of statuses")))
-        };
         Ok(HttpPlan {
             version: one_of(&self.version, &VERSIONS)?,
             timeout: read_duration(&self.timeout)?,
@@ -269,7 +294,7 @@ impl HttpYaml {
             requests_per_connection: self.requests_per_connection,
             close: one_of(&self.close, &CLOSES)?,
             pipeline: self.pipeline,
-            expect: StatusSet(self.expect.iter().map(range).collect::<Result<_, _>>()?),
+            expect: read_statuses(&self.expect)?,
         })
     }
 }
@@ -286,6 +311,11 @@ const FILES: [(&str, FileTables); 3] = [
     ("per_thread", FileTables::PerThread),
     ("per_process", FileTables::PerProcess),
 ];
+
+/// Whether there is nothing to write.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
 
 /// What plans had before there was a choice.
 fn one_table() -> String {

@@ -2,20 +2,44 @@
 
 use serde::{Deserialize, Serialize};
 use wavetank_plan::redact::{REDACTED, is_secret_header};
-use wavetank_plan::{ConnectionUse, RequestPlan, Scenario, Step, Target};
+use wavetank_plan::{
+    Action, ConnectionUse, OnFailure, RequestPlan, Scenario, SharedPlan, Step, Target, Template,
+};
 
-use super::{name_of, one_of, sha256_hex};
+use super::exact::{exact_duration, read_duration};
+use super::status_ranges::{read_statuses, statuses};
+use super::words::{ON_FAILURES, Words, auth_kind};
+use super::{is_default, name_of, one_of, sha256_hex};
 use crate::DecodeError;
 
 /// A printable body up to this size is written out.
 const BODY_TEXT_BYTES_MAX: usize = 1_024;
-const CONNECTION_USES: [(&str, ConnectionUse); 2] =
-    [("user", ConnectionUse::User), ("shared", ConnectionUse::Shared)];
+const CONNECTION_USES: [(&str, ConnectionUse); 4] = [
+    ("user", ConnectionUse::User),
+    ("session", ConnectionUse::Session),
+    ("request", ConnectionUse::Request),
+    ("shared", ConnectionUse::Shared),
+];
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct ScenarioYaml {
+pub(super) struct ScenarioYaml {
     name: String,
     connection: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pace: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    on_failure: Option<String>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    groups: Vec<String>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    variables: Vec<String>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    before: Vec<String>,
+    /// Absent where the steps are sent one after the other and nothing else is done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    journey: Option<Vec<String>>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    after: Vec<String>,
     steps: Vec<StepYaml>,
 }
 
@@ -30,6 +54,24 @@ struct StepYaml {
     headers: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     body: Option<BodyYaml>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    auth: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    timeout: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    expect: Option<Vec<String>>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    follow: u8,
+    #[serde(default, skip_serializing_if = "is_default")]
+    resources: bool,
+    #[serde(default, skip_serializing_if = "is_default")]
+    extract: Vec<String>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    check: Vec<String>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    count: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    on_failure: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -41,40 +83,85 @@ struct BodyYaml {
 }
 
 impl ScenarioYaml {
-    pub(crate) fn new(scenario: &Scenario, targets: &[Target]) -> Self {
-        let Scenario { name, connection, steps } = scenario;
+    pub(super) fn new(scenario: &Scenario, targets: &[Target], shared: &SharedPlan) -> Self {
+        let words = Words { scenario, shared };
+        let Scenario { name, connection, steps, groups, variables, before, journey, after, pace, on_failure } =
+            scenario;
+        let in_order = (0_u16..).zip(steps).map(|(step, _)| Action::Request(step));
         Self {
             name: name.clone(),
             connection: name_of(*connection, &CONNECTION_USES).to_owned(),
-            steps: steps.iter().map(|step| StepYaml::new(step, targets)).collect(),
+            pace: pace.map(exact_duration),
+            on_failure: (*on_failure != OnFailure::Continue)
+                .then(|| name_of(*on_failure, &ON_FAILURES).to_owned()),
+            groups: groups.clone(),
+            variables: variables.clone(),
+            before: words.actions(before),
+            journey: (!in_order.eq(journey.iter().cloned())).then(|| words.actions(journey)),
+            after: words.actions(after),
+            steps: steps.iter().map(|step| StepYaml::new(step, targets, words)).collect(),
         }
     }
 
-    pub(crate) fn read(&self, targets: &[Target]) -> Result<Scenario, DecodeError> {
-        Ok(Scenario {
-            name: self.name.clone(),
-            connection: one_of(&self.connection, &CONNECTION_USES)?,
-            steps: self.steps.iter().map(|step| step.read(targets)).collect::<Result<_, _>>()?,
-        })
+    /// Of journeys and templates only what reports need: what is done stays text.
+    pub(super) fn read(&self, targets: &[Target]) -> Result<Scenario, DecodeError> {
+        let steps = self.steps.iter().map(|step| step.read(targets)).collect::<Result<_, _>>()?;
+        let mut scenario =
+            Scenario::of_steps(self.name.clone(), one_of(&self.connection, &CONNECTION_USES)?, steps);
+        scenario.groups.clone_from(&self.groups);
+        scenario.variables.clone_from(&self.variables);
+        scenario.pace = self.pace.as_deref().map(read_duration).transpose()?;
+        scenario.on_failure = read_on_failure(self.on_failure.as_deref())?.unwrap_or_default();
+        if self.journey.is_some() {
+            scenario.journey.clear();
+        }
+        Ok(scenario)
     }
 }
 
+fn read_on_failure(text: Option<&str>) -> Result<Option<OnFailure>, DecodeError> {
+    text.map(|text| one_of(text, &ON_FAILURES)).transpose()
+}
+
 impl StepYaml {
-    fn new(step: &Step, targets: &[Target]) -> Self {
-        let Step { name, target, request } = step;
+    fn new(step: &Step, targets: &[Target], words: Words<'_>) -> Self {
+        let Step {
+            name,
+            target,
+            request,
+            auth,
+            timeout,
+            expect,
+            follow,
+            resources,
+            extract,
+            checks,
+            counts,
+            on_failure,
+        } = step;
         let RequestPlan { method, path, headers, body, secret_headers } = request;
-        let header = |(name, value): &(String, String)| {
+        let header = |(name, value): &(String, Template)| {
             let secret = is_secret_header(name)
                 || secret_headers.iter().any(|secret| secret.eq_ignore_ascii_case(name));
-            format!("{name}: {}", if secret { REDACTED } else { value })
+            let value = if secret { REDACTED.to_owned() } else { words.template(value) };
+            format!("{name}: {value}")
         };
         Self {
             name: name.clone(),
             to: targets.get(*target).map_or_else(String::new, |target| target.name.clone()),
             method: method.clone(),
-            path: path.clone(),
+            path: words.template(path),
             headers: headers.iter().map(header).collect(),
-            body: (!body.is_empty()).then(|| BodyYaml::new(body)),
+            body: (!body.is_empty()).then(|| BodyYaml::of(body, words)),
+            auth: auth.as_ref().map(|auth| auth_kind(auth).to_owned()),
+            timeout: timeout.map(exact_duration),
+            expect: expect.as_ref().map(statuses),
+            follow: *follow,
+            resources: *resources,
+            extract: extract.iter().map(|extract| words.extract(extract)).collect(),
+            check: checks.iter().map(|check| words.check(check)).collect(),
+            count: counts.iter().map(|count| words.count(count)).collect(),
+            on_failure: on_failure.map(|what| name_of(what, &ON_FAILURES).to_owned()),
         }
     }
 
@@ -84,22 +171,37 @@ impl StepYaml {
         let headers: Vec<_> = self
             .headers
             .iter()
-            .map(|line| line.split_once(": ").map(|(name, value)| (name.to_owned(), value.to_owned())))
+            .map(|line| line.split_once(": ").map(|(name, value)| (name.to_owned(), value)))
             .collect::<Option<_>>()
             .ok_or_else(|| DecodeError::new(format!("a header of step `{}` has no colon", self.name)))?;
-        let secrets = headers.iter().filter(|(_, value)| value == REDACTED);
+        let secrets = headers.iter().filter(|(_, value)| *value == REDACTED);
         let request = RequestPlan {
             method: self.method.clone(),
-            path: self.path.clone(),
+            path: Template::from(&self.path),
             secret_headers: secrets.map(|(name, _)| name.to_ascii_lowercase()).collect(),
-            headers,
-            body: self.body.as_ref().and_then(|body| body.text.clone()).unwrap_or_default().into_bytes(),
+            headers: headers.into_iter().map(|(name, value)| (name, value.into())).collect(),
+            body: self.body.as_ref().and_then(|body| body.text.as_deref()).unwrap_or_default().into(),
         };
-        Ok(Step { name: self.name.clone(), target, request })
+        Ok(Step {
+            timeout: self.timeout.as_deref().map(read_duration).transpose()?,
+            expect: self.expect.as_deref().map(read_statuses).transpose()?,
+            follow: self.follow,
+            resources: self.resources,
+            on_failure: read_on_failure(self.on_failure.as_deref())?,
+            ..Step::plain(self.name.clone(), target, request)
+        })
     }
 }
 
 impl BodyYaml {
+    /// A body with holes is told by its words.
+    fn of(body: &Template, words: Words<'_>) -> Self {
+        match body.as_fixed() {
+            Some(bytes) => Self::new(bytes),
+            None => Self::new(words.template(body).as_bytes()),
+        }
+    }
+
     fn new(body: &[u8]) -> Self {
         let printable =
             |text: &&str| text.chars().all(|letter| !letter.is_control() || letter == '\n' || letter == '\t');

@@ -8,9 +8,9 @@ use wavetank_measure::{
     StatusCounts, StepSeries, TargetSeries, ThreadHealth, Wire,
 };
 use wavetank_plan::{
-    Arrivals, Close, Condition, ConnectionUse, EngineChoice, FileTables, HttpPlan, HttpVersion, Key, Load,
-    MaxOpenBy, Nanos, Phase, Plan, Rate, RequestPlan, Scenario, SourceOrder, SourceRange, SourcesPlan,
-    StatusSet, Step, Target, TlsIdentity, TlsPlan, TlsResume, TlsVersions,
+    AroundPlan, Arrivals, Close, Condition, ConnectionUse, EngineChoice, FileTables, HttpPlan, HttpVersion,
+    Key, Load, MaxOpenBy, Nanos, Phase, Plan, Rate, RequestPlan, Scenario, SharedPlan, SourceOrder,
+    SourceRange, SourcesPlan, StatusSet, Step, Target, TlsIdentity, TlsPlan, TlsResume, TlsVersions,
 };
 
 /// Compares `actual` with the golden file `name`; `WAVETANK_GOLDEN=update` writes it instead.
@@ -244,11 +244,13 @@ pub(crate) fn plan() -> Plan {
             }],
             order: SourceOrder::FillFirst,
         },
-        scenarios: vec![Scenario {
-            name: String::new(),
-            connection: ConnectionUse::Shared,
-            steps: vec![Step { name: "POST /cart".to_owned(), target: 0, request: request() }],
-        }],
+        scenarios: vec![Scenario::of_steps(
+            "",
+            ConnectionUse::Shared,
+            vec![Step::plain("POST /cart", 0, request())],
+        )],
+        shared: SharedPlan::default(),
+        around: AroundPlan::default(),
         phases: phases(),
         threads: 2,
         engine: EngineChoice::Epoll,
@@ -258,6 +260,8 @@ pub(crate) fn plan() -> Plan {
         late_tolerance: Nanos::from_millis(1),
         thresholds: vec![condition("p99 < 250ms"), condition("failed < 0.1% in main for 10s")],
         stop: vec![condition("failed > 50% for 10s")],
+        under_test: Vec::new(),
+        events: Vec::new(),
         tags: [("host", "a: b"), ("empty", ""), ("number", "007")]
             .map(|(key, value)| (key.to_owned(), value.to_owned()))
             .into(),
@@ -283,17 +287,17 @@ fn tls() -> TlsPlan {
 }
 
 fn request() -> RequestPlan {
-    let header = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    let header = |name: &str, value: &str| (name.to_owned(), value.into());
     RequestPlan {
         method: "POST".to_owned(),
-        path: "/cart?q=#x: *y &z !".to_owned(),
+        path: "/cart?q=#x: *y &z !".into(),
         headers: vec![
             header("Accept", "*/*"),
             header("Authorization", "Basic PLANTED-SECRET"),
             header("X-Mine", "PLANTED-SECRET"),
             header("X-Empty", ""),
         ],
-        body: b"{\"item\": 1,\n \"n\": \"y\"}\n".to_vec(),
+        body: "{\"item\": 1,\n \"n\": \"y\"}\n".into(),
         secret_headers: vec!["x-mine".to_owned()],
     }
 }

@@ -7,21 +7,15 @@ use wavetank_measure::{
     Counters, Interval, PhaseSeries, StatusCounts, StepSeries, ThreadHealth, Totals, Wire,
 };
 use wavetank_plan::{
-    Arrivals, Close, ConnectionUse, EngineChoice, FileTables, HttpPlan, HttpVersion, Key, Load, MaxOpenBy,
-    Nanos, Phase, Plan, Rate, RequestPlan, Scenario, StatusSet, Step, Target,
+    AroundPlan, Arrivals, Close, ConnectionUse, EngineChoice, FileTables, HttpPlan, HttpVersion, Key, Load,
+    MaxOpenBy, Nanos, Phase, Plan, Rate, RequestPlan, Scenario, SharedPlan, StatusSet, Step, Target,
 };
 use wavetank_record::{EnvironmentDoc, PlanDoc, RUN_SCHEMA, RunRecord, Wall};
 use wavetank_store::{ArchiveWriter, RunMeta, RunsDir};
 
 /// An open run of one step, 1,000/s for 20 s.
 pub(crate) fn plan() -> Plan {
-    let request = RequestPlan {
-        method: "GET".to_owned(),
-        path: "/".to_owned(),
-        headers: Vec::new(),
-        body: Vec::new(),
-        secret_headers: Vec::new(),
-    };
+    let request = RequestPlan { method: "GET".to_owned(), path: "/".into(), ..RequestPlan::default() };
     let phase = Phase {
         name: "main".to_owned(),
         warmup: false,
@@ -57,11 +51,13 @@ pub(crate) fn plan() -> Plan {
         },
         tls: None,
         sources: wavetank_plan::SourcesPlan::default(),
-        scenarios: vec![Scenario {
-            name: String::new(),
-            connection: ConnectionUse::Shared,
-            steps: vec![Step { name: "GET /".to_owned(), target: 0, request }],
-        }],
+        scenarios: vec![Scenario::of_steps(
+            "",
+            ConnectionUse::Shared,
+            vec![Step::plain("GET /", 0, request)],
+        )],
+        shared: SharedPlan::default(),
+        around: AroundPlan::default(),
         phases: vec![phase],
         threads: 1,
         engine: EngineChoice::Epoll,
@@ -71,6 +67,8 @@ pub(crate) fn plan() -> Plan {
         late_tolerance: Nanos::from_millis(1),
         thresholds: Vec::new(),
         stop: Vec::new(),
+        under_test: Vec::new(),
+        events: Vec::new(),
         tags: std::collections::BTreeMap::new(),
     }
 }

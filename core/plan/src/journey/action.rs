@@ -1,0 +1,111 @@
+//! [`Action`]: one thing that a virtual user does.
+
+use super::AnswerPart;
+use crate::{Check, Nanos, Template, Think};
+
+/// One thing of a journey. Requests are named by their place in the scenario's list of steps, so that what is
+/// measured does not depend on where in the tree a request stands.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// Send a request and wait for its answer: index into [`Scenario::steps`](crate::Scenario::steps).
+    Request(u16),
+    /// Pause.
+    Think(Think),
+    /// Steps timed as one: index into [`Scenario::groups`](crate::Scenario::groups).
+    Group(u16, Vec<Self>),
+    /// So many times.
+    Repeat(u64, Vec<Self>),
+    /// As long as the check holds.
+    While {
+        /// Asked before each time.
+        check: Box<Check>,
+        /// Times at most.
+        at_most: u64,
+        /// What is done.
+        steps: Vec<Self>,
+    },
+    /// One or the other.
+    If {
+        /// Asked once.
+        check: Box<Check>,
+        /// If it holds.
+        then: Vec<Self>,
+        /// If not.
+        otherwise: Vec<Self>,
+    },
+    /// Once for each value of a list.
+    Each {
+        /// The variable that holds the list.
+        list: u16,
+        /// The variable that takes its values.
+        name: u16,
+        /// What is done.
+        steps: Vec<Self>,
+    },
+    /// One of several, by weight.
+    Choose(Vec<Choice>),
+    /// A variable gets a value.
+    Set(u16, Template),
+    /// A line for the archive's events.
+    Log(Template),
+    /// The session is over, as it should be.
+    EndSession,
+    /// The run is over.
+    EndRun,
+    /// Wait for others.
+    Rendezvous(Rendezvous),
+}
+
+/// One of several ways.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Choice {
+    /// Its part of all weights.
+    pub weight: u64,
+    /// What is done.
+    pub steps: Vec<Action>,
+}
+
+/// A place where users wait for each other and then go on together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rendezvous {
+    /// Index into [`Plan::rendezvous`](crate::Plan::rendezvous).
+    pub place: u16,
+    /// From the first to arrive; then those present go.
+    pub wait: Nanos,
+    /// Go when so many are there; `None`: everybody of the phase.
+    pub of: Option<u64>,
+}
+
+/// What a failed request means for its session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnFailure {
+    /// The session goes on.
+    #[default]
+    Continue,
+    /// The session is over, failed.
+    EndSession,
+    /// The run is over, failed.
+    EndRun,
+}
+
+/// A value taken from an answer into a variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Extract {
+    /// The variable.
+    pub variable: u16,
+    /// Where it stands.
+    pub from: AnswerPart,
+    /// All of them as a list, not only the first.
+    pub all: bool,
+}
+
+/// Who a request says it is from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AuthPlan {
+    /// RFC 7617.
+    Basic(Template, Template),
+    /// RFC 6750.
+    Bearer(Template),
+    /// RFC 7616: answers the server's challenge.
+    Digest(Template, Template),
+}

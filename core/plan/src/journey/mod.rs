@@ -1,0 +1,15 @@
+//! What a virtual user does, with every name resolved: actions, templates, checks, where data come from.
+//!
+//! Plain values, as the plan holds and stores them. What carries them out lives in `core/journey`.
+
+mod action;
+mod check;
+mod data;
+mod template;
+mod think;
+
+pub use action::{Action, AuthPlan, Choice, Extract, OnFailure, Rendezvous};
+pub use check::{AnswerPart, Check, Operand, Quantity, Test, Tested};
+pub use data::{DataPlan, RowChoice};
+pub use template::{Escape, Expr, Hole, Piece, Template};
+pub use think::Think;

@@ -1,0 +1,148 @@
+//! [`Template`]: text with holes that a session fills.
+
+use crate::SecretText;
+
+/// Text with holes, ready to be rendered: the names in it are numbers, and each hole knows how its value is
+/// written where it stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Template {
+    /// In order; never two fixed ones beside each other.
+    pub pieces: Vec<Piece>,
+}
+
+impl Template {
+    /// Text without holes.
+    pub fn fixed(text: impl Into<Vec<u8>>) -> Self {
+        let text = text.into();
+        Self { pieces: if text.is_empty() { Vec::new() } else { vec![Piece::Fixed(text)] } }
+    }
+
+    /// The text, if there are no holes.
+    pub fn as_fixed(&self) -> Option<&[u8]> {
+        match self.pieces.as_slice() {
+            [] => Some(b""),
+            [Piece::Fixed(text)] => Some(text),
+            _ => None,
+        }
+    }
+
+    /// As a person may read it: what is no text as the replacement character, holes as `${…}`.
+    pub fn shown(&self) -> String {
+        let mut shown = String::new();
+        for piece in &self.pieces {
+            match piece {
+                Piece::Fixed(text) => shown.push_str(&String::from_utf8_lossy(text)),
+                Piece::Hole(_) => shown.push_str("${…}"),
+            }
+        }
+        shown
+    }
+
+    /// Whether it is nothing at all.
+    pub fn is_empty(&self) -> bool {
+        self.pieces.is_empty()
+    }
+
+    /// The holes, in order.
+    pub fn holes(&self) -> impl Iterator<Item = &Hole> {
+        self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Hole(hole) => Some(hole),
+            Piece::Fixed(_) => None,
+        })
+    }
+
+    /// One more piece of fixed text; joins the one before.
+    pub fn push_fixed(&mut self, text: &[u8]) {
+        match self.pieces.last_mut() {
+            _ if text.is_empty() => {}
+            Some(Piece::Fixed(before)) => before.extend_from_slice(text),
+            _ => self.pieces.push(Piece::Fixed(text.to_vec())),
+        }
+    }
+}
+
+impl<T: AsRef<str>> From<T> for Template {
+    fn from(text: T) -> Self {
+        Self::fixed(text.as_ref())
+    }
+}
+
+/// A part of a template.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// Bytes as they are.
+    Fixed(Vec<u8>),
+    /// A value of the session.
+    Hole(Hole),
+}
+
+/// A value of the session, and how it is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hole {
+    /// What is written.
+    pub value: Expr,
+    /// How.
+    pub escape: Escape,
+}
+
+/// How a value is written where it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Escape {
+    /// Bytes as they are.
+    Plain,
+    /// Inside the quotes of a JSON string (RFC 8259 §7).
+    JsonText,
+    /// As a JSON value of its own: numbers, booleans and lists keep their type, text gets quotes.
+    JsonValue,
+    /// In a form or a query: `application/x-www-form-urlencoded`.
+    Form,
+    /// In a path: percent-encoded where RFC 3986 §3.3 wants it.
+    Path,
+    /// In a header's value: control characters end the request instead of splitting it.
+    Header,
+}
+
+/// Where a value comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Expr {
+    /// A text as it stands.
+    Text(String),
+    /// A variable of the session: index into [`Scenario::variables`](crate::Scenario::variables).
+    Variable(u16),
+    /// A column of the session's row: indices into [`Plan::data`](crate::Plan::data) and its columns.
+    Column {
+        /// Which data.
+        data: u16,
+        /// Which column.
+        column: u16,
+    },
+    /// `${count.NAME}`: index into [`Plan::counts`](crate::Plan::counts). Known when all is quiet.
+    Count(u16),
+    /// `${user}`: the user's number, from 0.
+    User,
+    /// `${session}`: the session's number, from 0.
+    Session,
+    /// `${now()}`: milliseconds since 1970, by the wall clock.
+    Now,
+    /// `${seq()}`: 0, 1, 2 …, each once in a run.
+    Seq,
+    /// `${uuid()}`: RFC 9562 version 4.
+    Uuid,
+    /// `${random(LOW, HIGH)}`: a whole number, both ends included.
+    Random(i64, i64),
+    /// `${pick(A, B, …)}`: one of them, each as often.
+    Pick(Vec<Self>),
+    /// `${base64(X)}`.
+    Base64(Box<Self>),
+    /// `${hmac_sha256(KEY, X)}`, in lower-case hexadecimal.
+    HmacSha256(Box<Self>, Box<Self>),
+    /// Several values one after the other, as an argument of a function.
+    Joined(Box<Template>),
+    /// `${secret:NAME}`: sent, and never written anywhere.
+    Secret {
+        /// Its name, which is what the plan shows.
+        name: String,
+        /// The words.
+        value: SecretText,
+    },
+}

@@ -1,0 +1,118 @@
+//! Journeys in `plan.yaml`: told in words, without secrets, and part of the hash.
+
+mod support;
+
+use support::plan;
+use wavetank_plan::{
+    Action, AnswerPart, AuthPlan, Check, Choice, DataPlan, Escape, EventPlan, Expr, Extract, Hole, Nanos,
+    OnFailure, Op, Operand, Piece, Plan, Quantity, Rendezvous, RowChoice, SecretText, StatusSet, Template,
+    Test, Tested, Think,
+};
+use wavetank_record::PlanDoc;
+
+fn hole(value: Expr) -> Template {
+    Template { pieces: vec![Piece::Hole(Hole { value, escape: Escape::Plain })] }
+}
+
+fn status(value: f64) -> Check {
+    Check {
+        text: "status".to_owned(),
+        subject: Tested::Answer(AnswerPart::Status),
+        test: Test::Compare(Op::Equal, vec![Operand::Number(value, Quantity::Bare)]),
+    }
+}
+
+fn journey() -> Plan {
+    let mut plan = plan();
+    plan.shared.data = vec![DataPlan {
+        name: "accounts".to_owned(),
+        file: Some("accounts.csv".to_owned()),
+        row: RowChoice::Unique,
+        columns: vec!["user".to_owned()],
+        rows: 50_000,
+        sha256: "00".to_owned(),
+    }];
+    plan.shared.counts = vec!["sold".to_owned()];
+    plan.shared.rendezvous = vec!["doors".to_owned()];
+    plan.under_test = vec!["lb1".to_owned()];
+    plan.events = vec![EventPlan {
+        when: Nanos::from_secs(900),
+        host: "app07".to_owned(),
+        run: "systemctl stop app".to_owned(),
+        undo: None,
+    }];
+    let scenario = &mut plan.scenarios[0];
+    scenario.variables = vec!["sku".to_owned(), "all".to_owned()];
+    scenario.groups = vec!["cart".to_owned()];
+    scenario.pace = Some(Nanos::from_secs(1));
+    scenario.on_failure = OnFailure::EndSession;
+    let secret = Expr::Secret { name: "KEY".to_owned(), value: SecretText::new("PLANTED-SECRET") };
+    let step = &mut scenario.steps[0];
+    step.request.path = hole(Expr::Column { data: 0, column: 0 });
+    step.request.body = hole(Expr::HmacSha256(Box::new(secret.clone()), Box::new(Expr::Variable(0))));
+    step.auth = Some(AuthPlan::Bearer(hole(secret)));
+    step.expect = Some(StatusSet(vec![(200, 200)]));
+    step.timeout = Some(Nanos::from_secs(2));
+    step.extract = vec![Extract { variable: 1, from: AnswerPart::Json("$.sku[*]".to_owned()), all: true }];
+    step.checks = vec![status(200.0)];
+    step.counts = vec![(0, status(409.0))];
+    let doors = Rendezvous { place: 0, wait: Nanos::from_secs(90), of: None };
+    scenario.journey = vec![
+        Action::Group(0, vec![Action::Request(0), Action::Think(Think::Exponential(Nanos::from_secs(2)))]),
+        Action::Each { list: 1, name: 0, steps: vec![Action::Rendezvous(doors)] },
+        Action::If {
+            check: Box::new(status(200.0)),
+            then: vec![Action::EndSession],
+            otherwise: vec![Action::Choose(vec![Choice { weight: 3, steps: vec![Action::EndRun] }])],
+        },
+    ];
+    plan
+}
+
+#[test]
+fn a_journey_is_told_in_words() {
+    let text = PlanDoc::new(&journey()).to_yaml();
+    for words in [
+        "group cart",
+        "  POST /cart",
+        "  think exponential 2s",
+        "each all as sku",
+        "  rendezvous doors of all, wait 90s",
+        "if status = 200",
+        "choose, weight 3",
+        "${accounts.user}",
+        "${hmac_sha256(secret:KEY,sku)}",
+        "auth: bearer",
+        "all = json $.sku[*] (all)",
+        "sold: status = 409",
+        "row: unique",
+        "when: 900s",
+    ] {
+        assert!(text.contains(words), "`{words}` is missing in\n{text}");
+    }
+    assert!(!text.contains("PLANTED-SECRET"), "{text}");
+}
+
+#[test]
+fn what_is_done_is_part_of_the_hash() {
+    let hash = |plan: &Plan| PlanDoc::hash(&PlanDoc::new(plan).to_yaml());
+    let mut other = journey();
+    other.scenarios[0].journey.pop();
+    assert_ne!(hash(&journey()), hash(&other));
+}
+
+#[test]
+fn what_reports_need_comes_back() {
+    let (plan, text) = (journey(), PlanDoc::new(&journey()).to_yaml());
+    let again = PlanDoc::from_yaml(&text).unwrap().plan().unwrap();
+    assert_eq!(
+        (&again.shared, &again.events, &again.under_test),
+        (&plan.shared, &plan.events, &plan.under_test)
+    );
+    let (scenario, before) = (&again.scenarios[0], &plan.scenarios[0]);
+    assert_eq!((&scenario.groups, &scenario.pace), (&before.groups, &before.pace));
+    assert_eq!(scenario.on_failure, before.on_failure);
+    assert_eq!(scenario.steps[0].expect, before.steps[0].expect);
+    assert_eq!(scenario.steps[0].timeout, before.steps[0].timeout);
+    assert_eq!(scenario.journey, []);
+}
