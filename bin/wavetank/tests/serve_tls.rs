@@ -167,6 +167,21 @@ fn check_refused(words: &[&str], expected: &str) -> Outcome {
 }
 
 #[test]
+fn names_are_those_that_run_knows() {
+    let test = "names_are_those_that_run_knows";
+    let Some([openssl]) = foreign(["openssl"], test) else { return };
+    let (serve, _) =
+        serve(&["--tls-groups", "curve25519:P-384", "--tls-ciphers", "TLS13_AES_256_GCM_SHA384"]);
+    let connect = serve.address().to_string();
+    let outcome = openssl.args(["s_client", "-connect", &connect]).input("").run();
+    assert!(outcome.stdout.contains("Cipher is TLS_AES_256_GCM_SHA384"), "{outcome}");
+    assert!(outcome.stdout.contains("X25519"), "{outcome}");
+    let words = ["run", "--once", "--insecure", "--tls-groups", "curve25519"];
+    let outcome = wavetank().args(words).args([format!("https://{connect}/")]).run();
+    assert!(outcome.expect_exit(0).stdout.contains("X25519"), "{outcome}");
+}
+
+#[test]
 fn what_cannot_be_is_said_with_a_hint() {
     let place = Place::new();
     let garbage = place.write("garbage.pem", "no certificate\n");
@@ -181,10 +196,15 @@ fn what_cannot_be_is_said_with_a_hint() {
     check_refused(&with_key(&encrypted), &format!("--tls-key {encrypted}: the key in it is encrypted"));
     check_refused(&["--tls-client-ca", &garbage], &format!("--tls-client-ca {garbage}: it is no PEM"));
     check_refused(&["--tls-client-ca", &broken], "(--tls-client-ca) holds a malformed certificate");
-    check_refused(&["--tls-groups", "P-521"], "`P-521`");
+    check_refused(&["--tls-groups", "P-521"], "--tls-groups: there is no TLS key exchange group `P-521`");
+    check_refused(&["--tls-groups", "P-256:secp256r1"], "secp256r1 twice, as `P-256` and as `secp256r1`");
     check_refused(&["--tls-ciphers", "RC4-MD5"], "`RC4-MD5`");
     let mixed = ["--tls-versions", "1.3", "--tls-ciphers", "ECDHE-RSA-AES128-GCM-SHA256"];
-    check_refused(&mixed, "none of the ciphers");
+    check_refused(&mixed, "and --tls-versions 1.3 speaks no such");
+    // The certificate made on the spot has an ECDSA key.
+    let rsa_only = ["--tls-versions", "1.2", "--tls-ciphers", "ECDHE-RSA-AES128-GCM-SHA256"];
+    check_refused(&rsa_only, "has an ECDSA key, and none of the ciphers goes with it");
+    check_refused(&["--tls-versions", "1.2", "--tls-groups", "MLKEM768"], "do not go together");
     let unwritten = check_refused(&["--tls-cert-out", "/no/such/folder/ca.pem"], "--tls-cert-out /no/such");
     assert!(!unwritten.stderr.contains("os error"), "{unwritten}");
     let Some([openssl]) = foreign(["openssl"], "what_cannot_be_is_said_with_a_hint") else { return };

@@ -34,9 +34,9 @@ mod suggest;
 mod target_url;
 mod thresholds;
 mod tls;
+pub mod tls_names;
 mod tls_options;
 mod tls_server_options;
-mod tls_words;
 
 pub use allow_target::AllowTarget;
 pub use condition::{

@@ -44,15 +44,15 @@ pub fn certificates(pem: &[u8]) -> Result<Vec<Vec<u8>>, PemFault> {
     if read.is_empty() { Err(nothing(pem)) } else { Ok(read) }
 }
 
-/// Fails unless a private key that can be used is in `pem`.
-pub fn check_key(pem: &[u8]) -> Result<(), PemFault> {
+/// The first private key in `pem`: PKCS#8, PKCS#1 or SEC1, without a password.
+pub fn private_key(pem: &[u8]) -> Result<PrivateKeyDer<'static>, PemFault> {
     // RFC 1421's way, and PKCS#8's.
     let signs = ["Proc-Type: 4,ENCRYPTED", "-----BEGIN ENCRYPTED PRIVATE KEY-----"];
     if signs.iter().any(|sign| contains(pem, sign)) {
         return Err(PemFault::Encrypted);
     }
     match PrivateKeyDer::pem_slice_iter(pem).next() {
-        Some(Ok(_)) => Ok(()),
+        Some(Ok(key)) => Ok(key),
         Some(Err(error)) => Err(of_error(&error)),
         None => Err(nothing(pem)),
     }

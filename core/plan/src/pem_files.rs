@@ -16,8 +16,8 @@ pub fn identity_of(
     check_certificates(of_cert, cert, "a certificate chain in PEM, our own first")?;
     let (option, file) = key.map_or((of_cert, cert), |key| (of_key, key));
     let bad = |fault, hint| Err(bad_pem(option, file, fault, "no private key", hint));
-    match pem::check_key(&file.bytes) {
-        Ok(()) => Ok(TlsIdentity { chain_pem: cert.bytes.clone(), key_pem: file.bytes.clone() }),
+    match pem::private_key(&file.bytes) {
+        Ok(_) => Ok(TlsIdentity { chain_pem: cert.bytes.clone(), key_pem: file.bytes.clone() }),
         Err(PemFault::Missing) if key.is_none() => {
             let message = format!("{of_cert} {} holds no private key, and {of_key} is not given", cert.name);
             Err(UserError::usage("conflict", message, format!("{of_cert} {} {of_key} FILE", cert.name)))

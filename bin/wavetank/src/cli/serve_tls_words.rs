@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use wavetank_plan::tls_names::{chosen_ciphers, chosen_groups};
 use wavetank_plan::{PemFile, TlsServerOptions, TlsVersions, UserError, check_certificates, identity_of};
 
 use super::args::ServeTls;
 use super::convert::opt;
 use super::files::Files;
-use super::tls_words::{list, version};
+use super::tls_words::{COMMA_OR_COLON, list, version};
 
 /// How TLS is served.
 #[derive(Args, Debug)]
@@ -82,14 +83,15 @@ pub(super) fn serve_tls(words: &ServeTlsWords) -> Result<Option<ServeTls>, UserE
         let hint = "the certificates that sign clients', in PEM: --tls-client-ca ca.pem";
         check_certificates("--tls-client-ca", ca, hint)?;
     }
+    let versions = opt("--tls-versions", words.tls_versions.as_ref(), version)?.unwrap_or(TlsVersions::Both);
+    let ciphers = list("--tls-ciphers", words.tls_ciphers.as_ref(), &COMMA_OR_COLON)?;
     Ok(Some(ServeTls {
         identity,
         cert_out: words.tls_cert_out.clone(),
         options: TlsServerOptions {
-            versions: opt("--tls-versions", words.tls_versions.as_ref(), version)?
-                .unwrap_or(TlsVersions::Both),
-            groups: list("--tls-groups", words.tls_groups.as_ref())?,
-            ciphers: list("--tls-ciphers", words.tls_ciphers.as_ref())?,
+            versions,
+            groups: chosen_groups(&list("--tls-groups", words.tls_groups.as_ref(), &COMMA_OR_COLON)?)?,
+            ciphers: chosen_ciphers(&ciphers, ("--tls-versions", versions))?,
             // What is served; who wants HTTP/2 alone hears in the handshake that it is not.
             alpn: vec!["http/1.1".to_owned(), "http/1.0".to_owned()],
             tickets: !words.tls_no_tickets,

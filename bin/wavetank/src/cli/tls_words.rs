@@ -57,11 +57,11 @@ pub(super) fn tls(words: &TlsWords) -> Result<TlsOptions, UserError> {
         key: pem("--key", &words.key)?,
         sni: words.sni.clone(),
         version: opt("--tls", words.tls.as_ref(), version)?,
-        groups: list("--tls-groups", words.tls_groups.as_ref())?,
-        ciphers: list("--tls-ciphers", words.tls_ciphers.as_ref())?,
+        groups: list("--tls-groups", words.tls_groups.as_ref(), &COMMA_OR_COLON)?,
+        ciphers: list("--tls-ciphers", words.tls_ciphers.as_ref(), &COMMA_OR_COLON)?,
         alpn: match words.alpn.as_deref() {
             Some("none") => Some(Vec::new()),
-            Some(_) => Some(list("--alpn", words.alpn.as_ref())?),
+            Some(_) => Some(list("--alpn", words.alpn.as_ref(), &[','])?),
             None => None,
         },
         resume: opt("--tls-resume", words.tls_resume.as_ref(), |text| one_of(text, &resumes, &[]))?,
@@ -80,10 +80,13 @@ pub(super) fn version(text: &str) -> Result<TlsVersions, UserError> {
     one_of(bare, &versions, &[])
 }
 
-/// Names joined by commas, as curl and nginx also join them by colons.
-pub(super) fn list(option: &str, words: Option<&String>) -> Result<Vec<String>, UserError> {
+/// curl, nginx and OpenSSL join groups and ciphers by colons, which stand in none of their names.
+pub(super) const COMMA_OR_COLON: [char; 2] = [',', ':'];
+
+/// Names joined by one of `joints`.
+pub(super) fn list(option: &str, words: Option<&String>, joints: &[char]) -> Result<Vec<String>, UserError> {
     let Some(words) = words else { return Ok(Vec::new()) };
-    let names: Vec<String> = words.split([',', ':']).map(|name| name.trim().to_owned()).collect();
+    let names: Vec<String> = words.split(joints).map(|name| name.trim().to_owned()).collect();
     if names.iter().any(String::is_empty) {
         let hint = "names joined by commas";
         return Err(UserError::usage("value_missing", format!("{option} `{words}`: a name is empty"), hint));

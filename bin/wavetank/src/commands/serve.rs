@@ -93,7 +93,7 @@ fn tls_server(tls: &ServeTls, listen: &[SocketAddr]) -> Result<TlsServer, UserEr
         Some(own) => TlsServer::new(&own.chain_pem, &own.key_pem, &tls.options),
         None => TlsServer::self_signed(&names(listen), &tls.options),
     };
-    let server = server.map_err(|TlsProblem { what, hint }| UserError::usage("tls", what, hint))?;
+    let server = server.map_err(|TlsProblem { what, hint }| UserError::usage("bad_tls", what, hint))?;
     if let Some(path) = &tls.cert_out {
         std::fs::write(path, server.chain_pem()).map_err(|error| {
             let message = format!("--tls-cert-out {}: {}", path.display(), output::said(&error));

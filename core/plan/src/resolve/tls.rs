@@ -4,8 +4,8 @@ use rustls_pki_types::DnsName;
 
 use crate::pem;
 use crate::pem_files::{check_certificates, identity_of};
-use crate::tls_words::{cipher, group, is_of_tls13};
-use crate::{RunOptions, TargetUrl, TlsOptions, TlsPlan, TlsResume, TlsVersions, UserError};
+use crate::tls_names::{chosen_ciphers, chosen_groups};
+use crate::{RunOptions, TargetUrl, TlsOptions, TlsPlan, TlsResume, UserError};
 
 /// What is offered unless told otherwise (RFC 7301): the protocol we speak.
 const ALPN: &str = "http/1.1";
@@ -20,8 +20,8 @@ pub(super) fn tls_plan(options: &RunOptions, url: &TargetUrl) -> Result<Option<T
     }
     contradictions(tls)?;
     let versions = tls.version.unwrap_or_default();
-    let ciphers: Vec<String> = tls.ciphers.iter().map(|word| cipher(word)).collect();
-    check_ciphers(&ciphers, versions)?;
+    let groups = chosen_groups(&tls.groups)?;
+    let ciphers = chosen_ciphers(&tls.ciphers, ("--tls", versions))?;
     if let Some(sni) = &tls.sni {
         check_sni(sni)?;
     }
@@ -40,7 +40,7 @@ pub(super) fn tls_plan(options: &RunOptions, url: &TargetUrl) -> Result<Option<T
         sni: tls.sni.clone(),
         resume: tls.resume.unwrap_or_default(),
         versions,
-        groups: tls.groups.iter().map(|word| group(word)).collect(),
+        groups,
         ciphers,
         alpn: alpn(tls)?,
     }))
@@ -92,25 +92,12 @@ fn contradictions(tls: &TlsOptions) -> Result<(), UserError> {
         return conflict("--key means nothing without --cert", "--cert FILE --key FILE");
     }
     if let (Some(cert), Some(_)) = (&tls.cert, &tls.key)
-        && pem::check_key(&cert.bytes).is_ok()
+        && pem::private_key(&cert.bytes).is_ok()
     {
         let message = format!("--cert {} holds a private key, and --key names another", cert.name);
         return conflict(&message, "leave --key out, or take the key out of the certificate's file");
     }
     Ok(())
-}
-
-/// A suite of a version that is not spoken would never be used.
-fn check_ciphers(ciphers: &[String], versions: TlsVersions) -> Result<(), UserError> {
-    let unused = |cipher: &&String| match versions {
-        TlsVersions::Both => false,
-        TlsVersions::Tls12 => is_of_tls13(cipher),
-        TlsVersions::Tls13 => !is_of_tls13(cipher),
-    };
-    let Some(cipher) = ciphers.iter().find(unused) else { return Ok(()) };
-    let (spoken, other) = if versions == TlsVersions::Tls12 { ("1.2", "1.3") } else { ("1.3", "1.2") };
-    let message = format!("--tls-ciphers {cipher} belongs to TLS {other}, and --tls {spoken} speaks no such");
-    Err(UserError::usage("conflict", message, format!("leave --tls out, or --tls {other}")))
 }
 
 /// A host's name: addresses are never sent in the handshake (RFC 6066 §3).

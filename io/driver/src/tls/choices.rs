@@ -4,61 +4,9 @@ use std::sync::Arc;
 
 use rustls::crypto::{CryptoProvider, SupportedKxGroup, aws_lc_rs};
 use rustls::{CipherSuite, NamedGroup, SupportedCipherSuite, SupportedProtocolVersion, version};
-use wavetank_plan::TlsVersions;
+use wavetank_plan::{TlsVersions, tls_names};
 
 use super::problem::TlsProblem;
-
-/// Groups as TLS calls them, and what else people call them.
-const GROUPS: [(NamedGroup, &str, &[&str]); 7] = [
-    (NamedGroup::X25519, "X25519", &[]),
-    (NamedGroup::secp256r1, "secp256r1", &["P-256", "prime256v1"]),
-    (NamedGroup::secp384r1, "secp384r1", &["P-384"]),
-    (NamedGroup::X25519MLKEM768, "X25519MLKEM768", &[]),
-    (NamedGroup::secp256r1MLKEM768, "SecP256r1MLKEM768", &[]),
-    (NamedGroup::MLKEM768, "MLKEM768", &[]),
-    (NamedGroup::MLKEM1024, "MLKEM1024", &[]),
-];
-
-/// Cipher suites as TLS calls them, and as OpenSSL does where that differs.
-const CIPHERS: [(CipherSuite, &str, &[&str]); 9] = [
-    (CipherSuite::TLS13_AES_128_GCM_SHA256, "TLS_AES_128_GCM_SHA256", &["TLS13_AES_128_GCM_SHA256"]),
-    (CipherSuite::TLS13_AES_256_GCM_SHA384, "TLS_AES_256_GCM_SHA384", &["TLS13_AES_256_GCM_SHA384"]),
-    (
-        CipherSuite::TLS13_CHACHA20_POLY1305_SHA256,
-        "TLS_CHACHA20_POLY1305_SHA256",
-        &["TLS13_CHACHA20_POLY1305_SHA256"],
-    ),
-    (
-        CipherSuite::TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256,
-        "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256",
-        &["ECDHE-ECDSA-AES128-GCM-SHA256"],
-    ),
-    (
-        CipherSuite::TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384,
-        "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384",
-        &["ECDHE-ECDSA-AES256-GCM-SHA384"],
-    ),
-    (
-        CipherSuite::TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256,
-        "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256",
-        &["ECDHE-ECDSA-CHACHA20-POLY1305"],
-    ),
-    (
-        CipherSuite::TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
-        "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
-        &["ECDHE-RSA-AES128-GCM-SHA256"],
-    ),
-    (
-        CipherSuite::TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
-        "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384",
-        &["ECDHE-RSA-AES256-GCM-SHA384"],
-    ),
-    (
-        CipherSuite::TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
-        "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256",
-        &["ECDHE-RSA-CHACHA20-POLY1305"],
-    ),
-];
 
 /// What is spoken: a provider of the groups and ciphers chosen, and the versions.
 pub(super) struct Choices {
@@ -85,51 +33,52 @@ impl Choices {
             TlsVersions::Tls12 => &[&version::TLS12],
             TlsVersions::Tls13 => &[&version::TLS13],
         };
-        // A version without a cipher of its own cannot come about: offering it would only mislead the peer.
-        let has_cipher = |version: &&&'static SupportedProtocolVersion| {
-            provider.cipher_suites.iter().any(|suite| suite.version().version == version.version)
+        // A version without a cipher or a group of its own cannot come about: offering it would only mislead the peer.
+        let is_possible = |version: &&&'static SupportedProtocolVersion| {
+            let version = version.version;
+            provider.cipher_suites.iter().any(|suite| suite.version().version == version)
+                && provider.kx_groups.iter().any(|group| group.usable_for_version(version))
         };
-        let versions: Vec<_> = wanted.iter().filter(has_cipher).copied().collect();
+        let versions: Vec<_> = wanted.iter().filter(is_possible).copied().collect();
         if versions.is_empty() {
-            let hint = "ciphers of TLS 1.3 begin with TLS_AES or TLS_CHACHA20, those of 1.2 with TLS_ECDHE";
-            return Err(TlsProblem::new("none of the ciphers belongs to the TLS version asked for", hint));
+            let hint = "ciphers of TLS 1.3 begin with TLS_AES or TLS_CHACHA20, those of 1.2 with TLS_ECDHE; groups \
+                        with MLKEM are of 1.3 only";
+            return Err(TlsProblem::new(
+                "the TLS versions, ciphers and groups asked for do not go together",
+                hint,
+            ));
         }
         Ok(Self { provider: Arc::new(provider), versions })
     }
 }
 
 fn group(name: &str) -> Result<&'static dyn SupportedKxGroup, TlsProblem> {
-    let wanted = find(&GROUPS, name).ok_or_else(|| unknown("key exchange group", name, &GROUPS))?;
-    let found = aws_lc_rs::ALL_KX_GROUPS.iter().find(|group| group.name() == wanted);
-    Ok(*found.expect("the table names what the library has"))
+    let wanted = tls_names::group(name);
+    let named = |group: &&&'static dyn SupportedKxGroup| Some(group_name(group.name())) == wanted;
+    let found = aws_lc_rs::ALL_KX_GROUPS.iter().find(named);
+    found.copied().ok_or_else(|| unknown("key exchange group", name, tls_names::groups()))
 }
 
 fn cipher(name: &str) -> Result<SupportedCipherSuite, TlsProblem> {
-    let wanted = find(&CIPHERS, name).ok_or_else(|| unknown("cipher", name, &CIPHERS))?;
-    let found = aws_lc_rs::ALL_CIPHER_SUITES.iter().find(|suite| suite.suite() == wanted);
-    Ok(*found.expect("the table names what the library has"))
+    let wanted = tls_names::cipher(name);
+    let named = |suite: &&SupportedCipherSuite| Some(cipher_name(suite.suite())) == wanted;
+    let found = aws_lc_rs::ALL_CIPHER_SUITES.iter().find(named);
+    found.copied().ok_or_else(|| unknown("cipher", name, tls_names::ciphers()))
 }
 
-fn find<T: Copy>(table: &[(T, &str, &[&str])], name: &str) -> Option<T> {
-    let named = |(_, known, others): &&(T, &str, &[&str])| {
-        known.eq_ignore_ascii_case(name) || others.iter().any(|other| other.eq_ignore_ascii_case(name))
-    };
-    table.iter().find(named).map(|&(value, ..)| value)
-}
-
-fn unknown<T>(what: &str, name: &str, table: &[(T, &str, &[&str])]) -> TlsProblem {
-    let known: Vec<&str> = table.iter().map(|(_, known, _)| *known).collect();
+fn unknown(what: &str, name: &str, known: impl Iterator<Item = &'static str>) -> TlsProblem {
+    let known: Vec<&str> = known.collect();
     TlsProblem::new(format!("there is no TLS {what} `{name}`"), format!("there is: {}", known.join(", ")))
 }
 
-/// The name of a group in TLS.
+/// The name of a group in TLS. The library's own name for it is one of its spellings.
 pub(super) fn group_name(group: NamedGroup) -> &'static str {
-    GROUPS.iter().find(|(known, ..)| *known == group).map_or("?", |(_, name, _)| name)
+    group.as_str().and_then(tls_names::group).unwrap_or("?")
 }
 
-/// The name of a cipher suite in TLS.
+/// The name of a cipher suite in TLS. The library's own name for it is one of its spellings.
 pub(super) fn cipher_name(cipher: CipherSuite) -> &'static str {
-    CIPHERS.iter().find(|(known, ..)| *known == cipher).map_or("?", |(_, name, _)| name)
+    cipher.as_str().and_then(tls_names::cipher).unwrap_or("?")
 }
 
 #[cfg(test)]
@@ -137,22 +86,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_name_leads_to_what_it_names() {
-        for (value, name, others) in GROUPS {
-            for name in [&[name], others].concat() {
-                assert_eq!(group(&name.to_lowercase()).expect("known").name(), value);
-            }
-            assert_eq!(group_name(value), name);
+    fn names_are_those_of_what_the_library_has() {
+        let groups: Vec<_> = aws_lc_rs::ALL_KX_GROUPS.iter().map(|group| group_name(group.name())).collect();
+        assert_eq!(groups.len(), tls_names::groups().count());
+        for name in tls_names::groups() {
+            assert!(groups.contains(&name), "{name}: {groups:?}");
+            assert_eq!(group_name(group(&name.to_lowercase()).expect("known").name()), name);
         }
-        for (value, name, others) in CIPHERS {
-            for name in [&[name], others].concat() {
-                assert_eq!(cipher(&name.to_lowercase()).expect("known").suite(), value);
-            }
-            assert_eq!(cipher_name(value), name);
+        let suites = aws_lc_rs::ALL_CIPHER_SUITES;
+        let ciphers: Vec<_> = suites.iter().map(|suite| cipher_name(suite.suite())).collect();
+        assert_eq!(ciphers.len(), tls_names::ciphers().count());
+        for name in tls_names::ciphers() {
+            assert!(ciphers.contains(&name), "{name}: {ciphers:?}");
+            assert_eq!(cipher_name(cipher(&name.to_lowercase()).expect("known").suite()), name);
         }
-        // Nothing the library has is missing here.
-        assert_eq!(aws_lc_rs::ALL_KX_GROUPS.len(), GROUPS.len());
-        assert_eq!(aws_lc_rs::ALL_CIPHER_SUITES.len(), CIPHERS.len());
     }
 
     #[track_caller]
@@ -180,7 +127,9 @@ mod tests {
         check(Tls12, &["P-256"], &[], Ok(&[2]));
         check(Both, &[], &["TLS_AES_128_GCM_SHA256"], Ok(&[3]));
         check(Both, &[], &["ECDHE-RSA-AES128-GCM-SHA256"], Ok(&[2]));
-        check(Tls13, &[], &["ECDHE-RSA-AES128-GCM-SHA256"], Err("none of the ciphers"));
+        check(Tls13, &[], &["ECDHE-RSA-AES128-GCM-SHA256"], Err("do not go together"));
+        check(Both, &["MLKEM768"], &[], Ok(&[3]));
+        check(Tls12, &["X25519MLKEM768"], &[], Err("do not go together"));
         check(Both, &["P-521"], &[], Err("`P-521`"));
         check(Both, &[], &["RC4"], Err("`RC4`"));
     }

@@ -1,12 +1,12 @@
-//! Certificates and keys out of PEM.
+//! Certificates and keys out of PEM, judged by the library that uses them.
 
 use std::sync::Arc;
 
 use rustls::crypto::CryptoProvider;
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::pki_types::CertificateDer;
 use rustls::sign::CertifiedKey;
 use rustls::{Error, InconsistentKeys, RootCertStore};
+use wavetank_plan::pem;
 
 use super::problem::TlsProblem;
 
@@ -31,11 +31,9 @@ impl Whose {
 
 /// All certificates of `pem`; at least one. `whose` names the file's purpose in errors.
 pub(super) fn certificates(pem: &[u8], whose: &str) -> Result<Vec<CertificateDer<'static>>, TlsProblem> {
-    let all: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
-    match all {
-        Ok(all) if all.is_empty() => Err(TlsProblem::new(format!("{whose} holds no certificate"), CERT_HINT)),
-        Ok(all) => Ok(all),
-        Err(error) => Err(TlsProblem::new(format!("{whose} is not readable as PEM: {error}"), CERT_HINT)),
+    match pem::certificates(pem) {
+        Ok(all) => Ok(all.into_iter().map(CertificateDer::from).collect()),
+        Err(fault) => Err(TlsProblem::new(format!("{whose} has no certificate: {fault}"), CERT_HINT)),
     }
 }
 
@@ -48,8 +46,8 @@ pub(super) fn identity(
 ) -> Result<Arc<CertifiedKey>, TlsProblem> {
     let Whose { cert: its_cert, key: its_key } = whose;
     let chain = certificates(chain_pem, its_cert)?;
-    let key = PrivateKeyDer::from_pem_slice(key_pem)
-        .map_err(|error| TlsProblem::new(format!("{its_key} is not readable as PEM: {error}"), KEY_HINT))?;
+    let key = pem::private_key(key_pem)
+        .map_err(|fault| TlsProblem::new(format!("{its_key} is of no use: {fault}"), KEY_HINT))?;
     let key = provider
         .key_provider
         .load_private_key(key)

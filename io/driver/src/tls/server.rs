@@ -5,12 +5,13 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use rcgen::{CertificateParams, DnType, KeyPair, PKCS_ECDSA_P256_SHA256, SanType};
+use rustls::crypto::CryptoProvider;
 use rustls::crypto::aws_lc_rs::Ticketer;
 use rustls::server::{
     NoServerSessionStorage, UnbufferedServerConnection, WebPkiClientVerifier, danger::ClientCertVerifier,
 };
-use rustls::sign::SingleCertAndKey;
-use rustls::{Error, ServerConfig};
+use rustls::sign::{CertifiedKey, SingleCertAndKey};
+use rustls::{Error, ServerConfig, SignatureAlgorithm, SupportedCipherSuite, SupportedProtocolVersion};
 use sha2::{Digest, Sha256};
 use wavetank_plan::TlsServerOptions;
 
@@ -37,6 +38,7 @@ impl TlsServer {
         let Choices { provider, versions } =
             Choices::new(options.versions, &options.groups, &options.ciphers)?;
         let own = pem::identity(chain_pem, key_pem, Whose::SERVER, &provider)?;
+        check_key_fits(&own, &provider, &versions)?;
         let fingerprint = fingerprint(&own.cert[0]);
         let clients: Arc<dyn ClientCertVerifier> = match &options.client_ca_pem {
             None => WebPkiClientVerifier::no_client_auth(),
@@ -96,6 +98,32 @@ impl TlsServer {
     pub(super) fn begin(&self) -> Result<UnbufferedServerConnection, Error> {
         UnbufferedServerConnection::new(Arc::clone(&self.config))
     }
+}
+
+/// Fails where no cipher can prove what the certificate's key says: no handshake would ever come about.
+fn check_key_fits(
+    own: &CertifiedKey,
+    provider: &CryptoProvider,
+    versions: &[&'static SupportedProtocolVersion],
+) -> Result<(), TlsProblem> {
+    let key = own.key.algorithm();
+    let fits = |suite: &SupportedCipherSuite| {
+        let spoken = versions.iter().any(|version| version.version == suite.version().version);
+        // In TLS 1.3 any suite goes with any key.
+        spoken && suite.usable_for_signature_algorithm(key)
+    };
+    if provider.cipher_suites.iter().any(fits) {
+        return Ok(());
+    }
+    let (has, with) = if key == SignatureAlgorithm::RSA {
+        ("an RSA key", "with ECDHE_RSA")
+    } else {
+        ("an ECDSA key", "with ECDHE_ECDSA")
+    };
+    Err(TlsProblem::new(
+        format!("the server certificate has {has}, and none of the ciphers goes with it (--tls-ciphers)"),
+        format!("ciphers {with} or of TLS 1.3; or a certificate with another key: --tls-cert, --tls-key"),
+    ))
 }
 
 fn unusable(error: &Error) -> TlsProblem {
