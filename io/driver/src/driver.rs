@@ -136,8 +136,8 @@ pub trait Driver: Sized {
     /// Listen on `at`, sharing the port with other threads of this process. Returns the bound address too.
     fn listen(&mut self, at: SocketAddr) -> Result<(ListenerId, SocketAddr), Errno>;
 
-    /// Send `bytes` after whatever is still pending on this connection. An error is the connection's end,
-    /// which must still be closed.
+    /// Send `bytes` after whatever is still pending on this connection. An error: nothing of them was taken, and
+    /// nothing more will be; what came before that is told, and then the end ([`Event::Ended`]).
     fn send(&mut self, conn: ConnId, bytes: &[u8]) -> Result<Sent, Errno>;
 
     /// The same with bytes that are shared, so that what is kept need not be copied.

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use wavetank_plan::{Close, Nanos};
 
 use crate::driver::{ConnId, Dial, Driver, Ended, Event, ListenerId, Sent, Setup};
-use crate::sockets::Sockets;
+use crate::sockets::{Socket, Sockets, Told};
 use crate::token::{Operation, Token};
 use crate::unsent::SEND_BYTES_MAX;
 use crate::{Clock, Errno, Feature, Waker, socket};
@@ -207,14 +207,29 @@ impl Epoll {
         if !entry.unsent.is_empty() {
             return Ok(0);
         }
-        entry.before_send()?;
         let offered = &bytes[..bytes.len().min(SEND_BYTES_MAX)];
-        let taken = socket::send(&entry.fd, offered)?;
+        let taken = match entry.send(offered) {
+            Ok(taken) => taken,
+            Err(errno) => return Err(self.send_failed(conn, errno)),
+        };
         self.bytes_sent += taken as u64;
         if taken == offered.len() && taken < bytes.len() {
             self.unfinished.push(writable(conn));
         }
         Ok(taken)
+    }
+
+    /// What came before that is told first, and then the end.
+    #[cold]
+    fn send_failed(&mut self, conn: ConnId, errno: Errno) -> Errno {
+        if let Some(entry) = self.sockets.get(conn)
+            && entry.broke().is_none()
+        {
+            entry.break_sending(errno);
+            // The kernel has told the edge already, or will find no other.
+            self.unfinished.push(ending(conn));
+        }
+        errno
     }
 
     #[cold]
@@ -276,8 +291,10 @@ impl Epoll {
                     }
                 }
                 Err(errno) => {
-                    self.at += 1;
-                    return Some(Event::Ended(conn, Ended::Broken(errno)));
+                    // Told behind what came before it: read to the end, here and now.
+                    entry.break_sending(errno);
+                    self.ready[self.at] = ending(conn);
+                    return None;
                 }
             }
         }
@@ -286,20 +303,13 @@ impl Epoll {
             self.at += 1;
             return None;
         }
-        if entry.finished {
+        if entry.told != Told::Nothing {
             // Readable for ever after; only what breaks the connection is news.
             self.at += 1;
-            let broken = events & libc::EPOLLERR != 0;
-            let errno = broken.then(|| socket::pending_error(&entry.fd).err()).flatten();
-            return errno.map(|errno| Event::Ended(conn, Ended::Broken(errno)));
+            return news_behind_the_end(entry, conn, events);
         }
-        match socket::receive(&entry.fd, &mut self.buffer) {
-            Ok(Some(0)) => {
-                self.at += 1;
-                entry.finished = true;
-                Some(Event::Ended(conn, Ended::Eof))
-            }
-            Ok(Some(len)) => {
+        match (socket::receive(&entry.fd, &mut self.buffer), entry.broke()) {
+            (Ok(Some(len)), _) if len > 0 => {
                 // A full buffer may hide more; an announced end must be read to be heard.
                 let full = len == self.buffer.len();
                 if full {
@@ -310,13 +320,19 @@ impl Epoll {
                 }
                 Some(Event::Received(conn, len))
             }
-            Ok(None) => {
+            // Whatever is left to be heard of it: it broke under a send.
+            (_, Some(errno)) | (Err(errno), None) => {
+                self.at += 1;
+                Some(tell_broken(entry, conn, errno))
+            }
+            (Ok(Some(_)), None) => {
+                self.at += 1;
+                entry.told = Told::Eof;
+                Some(Event::Ended(conn, Ended::Eof))
+            }
+            (Ok(None), None) => {
                 self.at += 1;
                 None
-            }
-            Err(errno) => {
-                self.at += 1;
-                Some(Event::Ended(conn, Ended::Broken(errno)))
             }
         }
     }
@@ -329,7 +345,8 @@ impl Epoll {
         }
         // Writable and neither broken nor hung up: connected, and no need to ask.
         let told = events & (libc::EPOLLERR | libc::EPOLLHUP) != 0;
-        match if told { socket::pending_error(&entry.fd) } else { Ok(()) } {
+        let failed = || entry.broke().map_or_else(|| socket::pending_error(&entry.fd), Err);
+        match if told { failed() } else { Ok(()) } {
             // Stay on this entry: data may have come with the same edge.
             Ok(()) => {
                 entry.connecting = false;
@@ -347,4 +364,26 @@ impl Epoll {
 /// What the kernel would tell of a connection that takes more bytes.
 fn writable(conn: ConnId) -> libc::epoll_event {
     libc::epoll_event { events: libc::EPOLLOUT as u32, u64: Token::new(Operation::Connection, conn).0 }
+}
+
+/// What the kernel would tell of a connection that has come to its end.
+fn ending(conn: ConnId) -> libc::epoll_event {
+    let events = (libc::EPOLLIN | libc::EPOLLHUP) as u32;
+    libc::epoll_event { events, u64: Token::new(Operation::Connection, conn).0 }
+}
+
+fn tell_broken(entry: &mut Socket, conn: ConnId, errno: Errno) -> Event {
+    entry.told = Told::Broken;
+    Event::Ended(conn, Ended::Broken(errno))
+}
+
+/// What there is to tell of a connection whose peer has finished.
+#[cold]
+fn news_behind_the_end(entry: &mut Socket, conn: ConnId, events: i32) -> Option<Event> {
+    if entry.told == Told::Broken {
+        return None;
+    }
+    let failed = events & libc::EPOLLERR != 0;
+    let pending = || failed.then(|| socket::pending_error(&entry.fd).err()).flatten();
+    entry.broke().or_else(pending).map(|errno| tell_broken(entry, conn, errno))
 }

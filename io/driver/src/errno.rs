@@ -17,6 +17,16 @@ impl Errno {
         if result < 0 { Err(Self::last()) } else { Ok(result) }
     }
 
+    /// The number where a byte must do; what does not fit, and no number of Linux is larger than 133, is `EIO`.
+    pub(crate) fn packed(self) -> u8 {
+        u8::try_from(self.0).ok().filter(|&number| number != 0).unwrap_or(libc::EIO as u8)
+    }
+
+    /// What was packed; `None` for 0, where nothing was.
+    pub(crate) fn unpacked(number: u8) -> Option<Self> {
+        (number != 0).then(|| Self(i32::from(number)))
+    }
+
     /// The number's symbol where it matters to users, e.g. `ECONNREFUSED`.
     pub fn symbol(self) -> Option<&'static str> {
         Some(match self.0 {

@@ -13,13 +13,43 @@ pub(crate) struct Socket {
     pub(crate) fd: OwnedFd,
     generation: u16,
     pub(crate) connecting: bool,
-    /// The peer has sent its FIN and the owner was told.
-    pub(crate) finished: bool,
+    pub(crate) told: Told,
     delay: Delay,
+    /// Why sending failed, packed; 0: it has not.
+    broke: u8,
     pub(crate) unsent: Unsent,
 }
 
+/// What the owner was told of the connection's end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Told {
+    /// It goes on, for all that is known.
+    Nothing,
+    /// The peer has sent its FIN.
+    Eof,
+    /// It broke.
+    Broken,
+}
+
 impl Socket {
+    /// Why sending failed, if it has.
+    pub(crate) fn broke(&self) -> Option<Errno> {
+        Errno::unpacked(self.broke)
+    }
+
+    /// Sending failed, and nothing is kept for it any more.
+    pub(crate) fn break_sending(&mut self, errno: Errno) {
+        self.broke = errno.packed();
+        self.unsent = Unsent::default();
+    }
+
+    /// Hand over as much of `bytes` as the kernel takes now.
+    #[inline]
+    pub(crate) fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
+        self.before_send()?;
+        socket::send(&self.fd, bytes)
+    }
+
     /// Nagle's delay must not hold back what follows something else. The first bytes of a connection follow
     /// nothing: one that sends a single request is spared the system call.
     #[inline]
@@ -73,7 +103,7 @@ impl Sockets {
         // What we accepted is as its listener.
         let delay = if connecting { Delay::Harmless } else { Delay::Off };
         let unsent = Unsent::default();
-        *entry = Ok(Socket { fd, generation, connecting, finished: false, delay, unsent });
+        *entry = Ok(Socket { fd, generation, connecting, told: Told::Nothing, delay, broke: 0, unsent });
         ConnId { slot, generation }
     }
 

@@ -108,6 +108,8 @@ struct Flow {
     /// Nagle's delay is on. What is sent first waits for nothing; what follows must not wait either, but most
     /// connections that send once are never asked to send again.
     delayed: bool,
+    /// Why sending failed, packed; 0: it has not.
+    broke: u8,
 }
 
 impl Driver for Uring {

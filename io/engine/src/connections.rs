@@ -163,12 +163,11 @@ impl<D: Driver> Connections<D> {
             rec.send_call(self.sent_until.since(at));
         }
         match result {
-            Ok(_) => {
-                self.outcomes.push_back(Outcome::Sent(flight.exchange, at));
-                self.arm_for(seat, flight.deadline);
-            }
-            Err(errno) => self.ended(seat, Ended::Broken(errno), at, rec),
+            Ok(_) => self.outcomes.push_back(Outcome::Sent(flight.exchange, at)),
+            // Answers may have come before. Behind them the driver tells the end, and that decides on this one.
+            Err(_) => self.seats[seat as usize].flights.refuse(),
         }
+        self.arm_for(seat, flight.deadline);
     }
 
     /// Wait for sockets, from `now` until `until`. Whether anything is ready.
@@ -248,6 +247,10 @@ impl<D: Driver> Connections<D> {
         let mut input = self.driver.received(len);
         while !input.is_empty() {
             let Some(flight) = entry.flights.first_sent() else {
+                if entry.flights.is_refused() {
+                    // The peer's last words, e.g. that it waited for too long. Its end follows.
+                    return;
+                }
                 // Nobody asked for these bytes: the framing is lost.
                 return self.end(seat, Failure::of(ErrorClass::Protocol), true, at, rec);
             };
@@ -338,7 +341,7 @@ impl<D: Driver> Connections<D> {
         let mut untouched = !entry.reader.began();
         let served = entry.served > 0;
         let mut failure = failure;
-        while let Some(flight) = entry.flights.pop_sent() {
+        while let Some(flight) = entry.flights.pop_cut() {
             let idempotent = self.requests.get(flight.scenario, flight.step).idempotent;
             let retry = failure.peer_closed && untouched && served && idempotent;
             let broken = Box::new(Failure { retry, ..failure.clone() });

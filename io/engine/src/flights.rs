@@ -34,6 +34,8 @@ pub(crate) struct Flights {
     more: Option<Box<VecDeque<Flight>>>,
     /// So many of them are under way.
     sent: u32,
+    /// So many of those, the last ones, the kernel did not take: the connection is at its end.
+    refused: u32,
 }
 
 impl Flights {
@@ -46,7 +48,24 @@ impl Flights {
     /// The one whose answer comes next.
     #[inline]
     pub(crate) fn first_sent(&self) -> Option<Flight> {
-        if self.sent > 0 { self.first } else { None }
+        if self.sent > self.refused { self.first } else { None }
+    }
+
+    /// One more of those under way, the last ones, was not sent after all: no answer is its.
+    pub(crate) fn refuse(&mut self) {
+        self.refused = self.sent.min(self.refused + 1);
+    }
+
+    /// Whether that happened on this connection.
+    #[inline]
+    pub(crate) fn is_refused(&self) -> bool {
+        self.refused > 0
+    }
+
+    /// The first of them, on a connection that is closed.
+    pub(crate) fn pop_cut(&mut self) -> Option<Flight> {
+        self.refused = 0;
+        self.pop_sent()
     }
 
     /// It is answered, or will not be.
@@ -159,6 +178,29 @@ mod tests {
             let earliest = sent.iter().chain(waiting.front()).map(|flight| flight.deadline).min();
             assert_eq!(flights.deadline(), earliest, "seed {seed}, round {round}");
         }
+    }
+
+    #[test]
+    fn no_answer_belongs_to_what_was_refused() {
+        let (mut slab, mut flights) = (Slab::new(), Flights::default());
+        let sent: Vec<_> = (0..3)
+            .map(|step| Flight {
+                exchange: slab.insert(()),
+                deadline: Nanos::ZERO,
+                scenario: 0,
+                step,
+                again: false,
+            })
+            .inspect(|&flight| flights.push_sent(flight))
+            .collect();
+        flights.refuse();
+        flights.refuse();
+        assert_eq!(flights.first_sent(), Some(sent[0]));
+        assert_eq!(flights.pop_sent(), Some(sent[0]));
+        assert_eq!((flights.first_sent(), flights.is_refused()), (None, true));
+        let cut: Vec<_> = std::iter::from_fn(|| flights.pop_cut()).collect();
+        assert_eq!(cut, sent[1..]);
+        assert!(!flights.is_refused());
     }
 
     #[test]

@@ -69,11 +69,12 @@ impl Seat {
     }
 
     /// Whether another request may be sent now: at most `pipeline` are under way, and at most `worn_after`
-    /// in a connection's life.
+    /// in a connection's life. None once the kernel took one no more.
     #[inline]
     pub(crate) fn has_room(&self, pipeline: usize, worn_after: Option<u64>) -> bool {
         self.state == State::Open
             && self.flights.sent() < pipeline
+            && !self.flights.is_refused()
             && worn_after.is_none_or(|max| self.served + (self.flights.sent() as u64) < max)
     }
 

@@ -102,7 +102,8 @@ impl<D: Driver> Tls<D> {
         self.out.clear();
         let read = stream.read(&mut self.incoming, &mut self.plain, &mut self.out);
         let opened = Self::opened(stream);
-        let failed = self.hand_over(conn).err();
+        // Where this fails, the inner driver tells of it, behind what came before.
+        let _ = self.hand_over(conn);
         if opened {
             self.told.push_back(Event::Secured(conn));
         }
@@ -114,9 +115,6 @@ impl<D: Driver> Tls<D> {
         }
         if read.closed {
             return self.over(conn, Ended::Eof);
-        }
-        if let Some(errno) = failed {
-            return self.over(conn, Ended::Broken(errno));
         }
         if opened {
             self.go_on(conn);

@@ -42,7 +42,7 @@ impl<D: Driver> Tls<D> {
         if ready && bytes.len() <= PIECE_BYTES {
             self.out.clear();
             if !stream.write(bytes, &mut self.out) {
-                return Err(Errno(libc::EPIPE));
+                return Err(self.cannot_encrypt(conn));
             }
             self.accepted_bytes += bytes.len() as u64;
             self.hand_over(conn)?;
@@ -71,11 +71,21 @@ impl<D: Driver> Tls<D> {
                 return Ok(());
             }
             self.out.clear();
-            let Some(len) = stream.write_piece(&mut self.out) else { return Err(Errno(libc::EPIPE)) };
+            let Some(len) = stream.write_piece(&mut self.out) else { return Err(self.cannot_encrypt(conn)) };
             left = left.saturating_sub(PIECE_BYTES);
             self.accepted_bytes += len as u64;
             self.hand_over(conn)?;
         }
+    }
+
+    /// The library sends no more, and nobody below tells of it.
+    #[cold]
+    fn cannot_encrypt(&mut self, conn: ConnId) -> Errno {
+        let errno = Errno(libc::EPIPE);
+        if self.streams.peek(conn).is_some_and(|stream| stream.stage != Stage::Over) {
+            self.told.push_back(Event::Ended(conn, Ended::Broken(errno)));
+        }
+        errno
     }
 
     /// The first of those whose long send was interrupted.
@@ -91,8 +101,8 @@ impl<D: Driver> Tls<D> {
         if shaking {
             return;
         }
-        if let Err(errno) = self.send_some(conn) {
-            self.told.push_back(Event::Ended(conn, Ended::Broken(errno)));
+        if self.send_some(conn).is_err() {
+            // Its end is told by whoever found it.
             return;
         }
         let Some(stream) = self.streams.get(conn) else { return };

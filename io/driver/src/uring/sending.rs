@@ -9,7 +9,7 @@ use std::sync::Arc;
 use io_uring::squeue::Flags;
 
 use super::outgoing::{Outgoing, SMALL_BYTES_MAX};
-use super::ring::in_table;
+use super::ring::{Completion, in_table};
 use super::slots::Phase;
 use super::{Uring, entries};
 use crate::Errno;
@@ -19,6 +19,16 @@ use crate::unsent::SEND_BYTES_MAX;
 
 /// Pieces of long sends that one call hands over at most.
 const PIECES_MAX: usize = 8;
+
+/// What came of a piece.
+enum Progress {
+    /// There is more to send, or nobody waits for its end.
+    Told,
+    /// Its owner is to be told that all is sent.
+    Flushed,
+    /// It failed, which is to be told.
+    Failed,
+}
 
 impl Uring {
     /// Send `bytes`: `add` puts them into the batch, `shared` makes bytes that can be kept of them.
@@ -100,7 +110,10 @@ impl Uring {
             }
             Err(_) if result == -libc::EAGAIN => Ok(0),
             Err(_) => {
-                self.slots.refuse_sends(conn);
+                if self.sending_failed(conn, Errno(-result)) {
+                    let token = Token::new(Operation::Send, conn).0;
+                    self.ready.push(Completion { token, result, flags: 0 });
+                }
                 Err(Errno(-result))
             }
         }
@@ -178,14 +191,14 @@ impl Uring {
             Some(Operation::Piece) if self.is_awaited(conn, result) => {
                 self.slots.done(conn, Operation::Piece)
             }
-            Some(Operation::Piece) => {
-                let Some(flushed) = self.piece_told(conn, result) else { return };
-                if flushed {
+            Some(Operation::Piece) => match self.piece_told(conn, result) {
+                Progress::Flushed => {
                     self.ready[at].token = Token::new(Operation::Flushed, conn).0;
                     return;
                 }
-                true
-            }
+                Progress::Told => true,
+                Progress::Failed => false,
+            },
             _ => {
                 if self.slots.done(conn, Operation::Writable) {
                     self.pieces.push_back(conn);
@@ -212,14 +225,14 @@ impl Uring {
     /// A small send was taken in part, or failed. Whether that is all: an error is still to be told.
     fn fell_short(&mut self, conn: ConnId, result: i32) -> bool {
         let Some(bytes) = self.outgoing.find(conn) else {
+            // Told too late: what was left is gone, and bytes that are missing must not go unnoticed.
             self.slots.stale += 1;
-            return true;
+            return !self.sending_failed(conn, Errno(libc::EIO));
         };
         let taken = if result == -libc::EAGAIN { 0 } else { result };
         let Ok(taken) = usize::try_from(taken) else {
             self.bytes_sent -= bytes.len() as u64;
-            self.slots.refuse_sends(conn);
-            return false;
+            return !self.sending_failed(conn, Errno(-result));
         };
         self.bytes_sent -= (bytes.len() - taken) as u64;
         if matches!(self.slots.phase(conn), Phase::Open | Phase::Leaving) && taken < bytes.len() {
@@ -232,24 +245,39 @@ impl Uring {
         true
     }
 
-    /// A piece was taken, in part perhaps. `None`: it failed, which is still to be told; else whether
-    /// the owner is to be told that all is sent.
-    fn piece_told(&mut self, conn: ConnId, result: i32) -> Option<bool> {
+    /// Nothing can be sent on `conn` any more, and nothing is kept for it. Whether that is to be told now, because
+    /// nothing is left to read.
+    #[cold]
+    fn sending_failed(&mut self, conn: ConnId, errno: Errno) -> bool {
+        if self.slots.phase(conn) == Phase::Free {
+            return false;
+        }
+        let flow = self.flow(conn.slot);
+        (flow.broke, flow.promised, flow.owed) = (errno.packed(), false, false);
+        if let Some(unsent) = flow.unsent.take() {
+            self.outgoing.keep(*unsent);
+        }
+        let reading = self.slots.sending_failed(conn);
+        self.read(conn, reading)
+    }
+
+    /// A piece was taken, in part perhaps, or failed.
+    fn piece_told(&mut self, conn: ConnId, result: i32) -> Progress {
         let wanted = self.slots.done(conn, Operation::Piece);
         let taken = if result == -libc::EAGAIN { 0 } else { result };
         let Ok(taken) = usize::try_from(taken) else {
-            self.slots.refuse_sends(conn);
+            let over = wanted && self.sending_failed(conn, Errno(-result));
             if wanted && self.slots.phase(conn) == Phase::Leaving {
                 self.end(conn, wavetank_plan::Close::Rst);
             }
-            return None;
+            return if over { Progress::Failed } else { Progress::Told };
         };
         self.bytes_sent += taken as u64;
         if !wanted {
-            return Some(false);
+            return Progress::Told;
         }
         let flow = &mut self.flows[conn.slot as usize];
-        let unsent = flow.unsent.as_deref_mut()?;
+        let Some(unsent) = flow.unsent.as_deref_mut() else { return Progress::Told };
         let whole = unsent.piece().map_or(0, <[u8]>::len) == taken;
         unsent.took(taken);
         if !unsent.is_empty() {
@@ -258,13 +286,13 @@ impl Uring {
             } else {
                 self.watch_writable(conn);
             }
-            return Some(false);
+            return Progress::Told;
         }
         flow.unsent = None;
         flow.promised = false;
         let owed = std::mem::take(&mut flow.owed);
         self.all_sent(conn);
-        Some(owed)
+        if owed { Progress::Flushed } else { Progress::Told }
     }
 
     fn watch_writable(&mut self, conn: ConnId) {

@@ -83,6 +83,8 @@ pub(super) enum Came {
     Nothing,
     Bytes(usize),
     End(Ended),
+    /// The end of a connection on which a send had failed before.
+    Failed,
     /// No buffer was free.
     Starved,
 }
@@ -96,6 +98,8 @@ pub(super) enum Reading {
     Now,
     /// End the receive that is armed; its end leads to the next one.
     Anew,
+    /// There is nothing left to read: tell the end.
+    Over,
 }
 
 /// Slots that are free in one ring.
@@ -265,13 +269,14 @@ impl Slots {
             return (Came::Bytes(result as usize), again);
         }
         match result {
+            _ if -result == libc::ENOBUFS => (Came::Starved, true),
+            _ if -result == libc::EAGAIN && slot.has(AGAIN) => (Came::Nothing, true),
+            _ if slot.has(BROKEN) && matches!(-result, 0 | libc::EAGAIN) => (Self::failed(slot), false),
+            _ if -result == libc::EAGAIN => (Came::Nothing, slot.has(HOT)),
             0 => {
                 slot.flags |= FINISHED;
-                let told = slot.has(BREAK_TOLD);
-                (if told { Came::Nothing } else { Came::End(Ended::Eof) }, false)
+                (Came::End(Ended::Eof), false)
             }
-            _ if -result == libc::ENOBUFS => (Came::Starved, true),
-            _ if -result == libc::EAGAIN => (Came::Nothing, slot.has(HOT) || slot.has(AGAIN)),
             _ if -result == libc::EINTR || -result == libc::ECANCELED => (Came::Nothing, true),
             _ => (self.broke(conn, Errno(-result)), false),
         }
@@ -285,11 +290,26 @@ impl Slots {
         if told || slot.phase != Phase::Open { Came::Nothing } else { Came::End(Ended::Broken(errno)) }
     }
 
-    /// Nothing can be sent on `conn` any more, which its owner has yet to be told.
-    pub(super) fn refuse_sends(&mut self, conn: ConnId) {
-        if let Some(slot) = self.get(conn) {
-            slot.flags |= BROKEN;
+    /// All that came before a send failed has been read.
+    fn failed(slot: &mut Slot) -> Came {
+        let told = slot.has(BREAK_TOLD);
+        slot.flags |= FINISHED | BREAK_TOLD;
+        if told { Came::Nothing } else { Came::Failed }
+    }
+
+    /// A send failed: nothing can be sent on `conn` any more. Its owner is told of that behind what came before.
+    /// What to do about reading that.
+    pub(super) fn sending_failed(&mut self, conn: ConnId) -> Reading {
+        let Some(slot) = self.get(conn) else { return Reading::AsIs };
+        slot.flags |= BROKEN;
+        if slot.phase != Phase::Open || slot.has(BREAK_TOLD) {
+            return Reading::AsIs;
         }
+        if slot.has(FINISHED) {
+            return Reading::Over;
+        }
+        slot.flags |= AGAIN | ENDING;
+        if slot.under_way.has(Operation::Receive) { Reading::Anew } else { Reading::Now }
     }
 
     /// The watch told of something (or ended); `gone`: that the peer is. What to do about reading.
@@ -310,7 +330,8 @@ impl Slots {
         self.complete(conn, operation, false).is_some()
     }
 
-    /// Whether a receive is to be queued: `Some(true)` for one that stays armed.
+    /// Whether a receive is to be queued: `Some(true)` for one that stays armed. Where a send failed, what is read
+    /// is what is there.
     #[inline]
     pub(super) fn wants_receive(&mut self, conn: ConnId) -> Option<bool> {
         let slot = self.get(conn)?;
@@ -319,7 +340,7 @@ impl Slots {
             return None;
         }
         slot.flags &= !AGAIN;
-        Some(slot.has(HOT))
+        Some(slot.has(HOT) && !slot.has(BROKEN))
     }
 
     /// Whether a watch is to be set: `Some(true)` for something to read, `Some(false)` for the peer's being

@@ -6,7 +6,7 @@ use super::Uring;
 use super::ring::{Completion, buffer};
 use super::slots::{Came, Phase, Reading};
 use crate::Errno;
-use crate::driver::{ConnId, Event, ListenerId};
+use crate::driver::{ConnId, Ended, Event, ListenerId};
 use crate::token::{Operation, Token};
 
 impl Uring {
@@ -53,6 +53,7 @@ impl Uring {
             Came::Bytes(len) => Some(Event::Received(conn, len)),
             Came::Nothing => None,
             Came::End(how) => Some(Event::Ended(conn, how)),
+            Came::Failed => Some(Event::Ended(conn, Ended::Broken(self.why_sending_failed(conn)))),
             Came::Starved => {
                 self.starved += 1;
                 None
@@ -72,18 +73,18 @@ impl Uring {
             }
             Operation::Readable => {
                 let gone = result < 0 || result & i32::from(libc::POLLERR | libc::POLLHUP) != 0;
-                match self.slots.readable(conn, cqueue::more(completion.flags), gone) {
-                    Reading::AsIs => {}
-                    Reading::Now => self.thirsty.push(conn),
-                    Reading::Anew => self.receive_anew(conn),
-                }
+                let reading = self.slots.readable(conn, cqueue::more(completion.flags), gone);
+                self.read(conn, reading);
                 None
             }
-            // What is left of these by now is their errors.
-            Operation::Send | Operation::Piece => match self.slots.broke(conn, Errno(-result)) {
-                Came::End(how) => Some(Event::Ended(conn, how)),
-                _ => None,
-            },
+            // What is left of these by now is their errors where nothing is read any more.
+            Operation::Send | Operation::Piece => {
+                let errno = self.why_sending_failed(conn);
+                match self.slots.broke(conn, errno) {
+                    Came::End(how) => Some(Event::Ended(conn, how)),
+                    _ => None,
+                }
+            }
             Operation::Flushed => (self.slots.phase(conn) == Phase::Open).then_some(Event::Flushed(conn)),
             Operation::ShutDown => {
                 self.slots.done(conn, operation);
@@ -100,5 +101,21 @@ impl Uring {
             | Operation::Receive
             | Operation::Timer => None,
         }
+    }
+
+    fn why_sending_failed(&self, conn: ConnId) -> Errno {
+        let flow = self.flows.get(conn.slot as usize);
+        flow.and_then(|flow| Errno::unpacked(flow.broke)).unwrap_or(Errno(libc::EPIPE))
+    }
+
+    /// Do about reading what is to be done. Whether nothing is left to read.
+    pub(super) fn read(&mut self, conn: ConnId, reading: Reading) -> bool {
+        match reading {
+            Reading::AsIs => {}
+            Reading::Now => self.thirsty.push(conn),
+            Reading::Anew => self.receive_anew(conn),
+            Reading::Over => return true,
+        }
+        false
     }
 }

@@ -3,7 +3,7 @@
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
 
-use wavetank_driver::{Driver, Ended, Sent};
+use wavetank_driver::{ConnId, Driver, Ended, Sent};
 use wavetank_plan::Close;
 
 use super::bench::{Bench, Heard, dial, pattern, read};
@@ -104,6 +104,64 @@ pub(crate) fn tells_a_reset_behind_bytes<D: Driver>() {
             other => panic!("heard {other:?} in round {round}"),
         }
         bench.driver.close(conn, Close::Fin);
+    }
+}
+
+/// What came before the peer's reset is heard, also where a send finds out first.
+pub(crate) fn hears_what_came_before_a_send_fails<D: Driver>() {
+    let mut bench = Bench::<D>::new();
+    for round in 0..20 {
+        let (conn, mut peer) = bench.connected();
+        bench.driver.send(conn, b"never read").expect("connected");
+        bench.out();
+        let answer = pattern(10_000);
+        peer.write_all(&answer).expect("it fits the buffers");
+        // Closing with unread data is a reset (RFC 2525, 2.17).
+        drop(peer);
+        let len = if round % 2 == 0 { 9 } else { 100_000 };
+        // It is told at once, or later.
+        let _ = bench.driver.send(conn, &pattern(len));
+        assert!(bench.receive(conn, answer.len()) == answer, "what came is not what was sent, round {round}");
+        broke(&mut bench, conn);
+        assert!(bench.driver.send(conn, b"x").is_err());
+        bench.hear_nothing();
+        bench.driver.close(conn, Close::Fin);
+    }
+}
+
+/// The same where the send was taken in part before.
+pub(crate) fn hears_what_came_before_a_long_send_fails<D: Driver>() {
+    let mut bench = Bench::<D>::new();
+    for half in [false, true] {
+        let (conn, mut peer) = bench.connected();
+        assert_eq!(bench.driver.send(conn, &pattern(32 << 20)), Ok(Sent::Pending));
+        bench.hear_nothing();
+        let answer = pattern(10_000);
+        peer.write_all(&answer).expect("it fits the buffers");
+        if half {
+            peer.shutdown(Shutdown::Write).expect("connected");
+            assert!(bench.receive(conn, answer.len()) == answer, "what came is not what was sent");
+            assert_eq!(bench.hear(), Heard::Ended(conn, Ended::Eof));
+        }
+        drop(peer);
+        if !half {
+            assert!(bench.receive(conn, answer.len()) == answer, "what came is not what was sent");
+        }
+        broke(&mut bench, conn);
+        bench.driver.close(conn, Close::Fin);
+        bench.hear_nothing();
+    }
+}
+
+/// The next thing heard is that `conn` broke.
+#[track_caller]
+fn broke<D: Driver>(bench: &mut Bench<D>, conn: ConnId) {
+    match bench.hear() {
+        Heard::Ended(of, Ended::Broken(errno)) => {
+            assert_eq!(of, conn);
+            assert!(matches!(errno.symbol(), Some("ECONNRESET" | "EPIPE")), "{errno}");
+        }
+        other => panic!("heard {other:?}"),
     }
 }
 

@@ -8,7 +8,7 @@ use wavetank_plan::{Close, TlsPlan, TlsVersions};
 
 use crate::blocking::{accepted, connected, forge};
 use crate::peer::{TlsBench, bench, client, dial_tls, flush, server, trusting};
-use crate::suite::bench::{Heard, any_port, dial, patient};
+use crate::suite::bench::{Heard, any_port, dial, patient, pattern};
 
 pub(crate) fn half_closes<D: Driver>() {
     let (mut bench, conn, mut peer) = connected::<D>();
@@ -71,6 +71,23 @@ pub(crate) fn tells_a_reset<D: Driver>() {
     }
     bench.driver.close(conn, Close::Fin);
     bench.hear_nothing();
+}
+
+pub(crate) fn hears_what_came_before_a_send_fails<D: Driver>() {
+    for len in [9, 300_000] {
+        let (mut bench, conn, mut peer) = connected::<D>();
+        bench.driver.send(conn, b"never read").expect("open");
+        flush(&mut bench);
+        peer.write_all(b"the answer").expect("connected");
+        drop(peer.sock);
+        // It is told at once, or later.
+        let _ = bench.driver.send(conn, &pattern(len));
+        assert_eq!(bench.receive(conn, 10), b"the answer");
+        let broken = bench.hear();
+        assert!(matches!(broken, Heard::Ended(of, Ended::Broken(_)) if of == conn), "heard {broken:?}");
+        bench.driver.close(conn, Close::Fin);
+        bench.hear_nothing();
+    }
 }
 
 pub(crate) fn says_goodbye_unless_it_resets<D: Driver>() {

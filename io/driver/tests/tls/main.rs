@@ -21,7 +21,7 @@ macro_rules! tls_suite {
             transfers: [much_in_both_directions, the_order_is_kept_while_pending, a_flood_lets_others_through,
                 a_long_send_lets_others_through],
             ending: [half_closes, answers_after_the_end_of_the_peer, tells_an_end_without_goodbye, tells_a_reset,
-                says_goodbye_unless_it_resets, an_end_in_the_handshake_is_a_fault, nonsense_is_a_fault,
+                hears_what_came_before_a_send_fails, says_goodbye_unless_it_resets, an_end_in_the_handshake_is_a_fault, nonsense_is_a_fault,
                 refuses_a_dead_id, refuses_a_name_nobody_gave, a_forged_signature_is_found_out],
         }
     };

@@ -171,7 +171,7 @@ impl World {
                         assert!(!known.ended && !known.broken);
                         known.ended = true;
                     }
-                    Came::End(_) => {
+                    Came::End(_) | Came::Failed => {
                         let known = known.expect("the end of a closed connection");
                         assert!(!std::mem::replace(&mut known.broken, true), "told to be broken twice");
                     }
@@ -180,17 +180,31 @@ impl World {
                     self.await_bytes(conn);
                 }
             }
-            Operation::Readable => match self.slots.readable(conn, more, rest) {
-                Reading::AsIs => {}
-                Reading::Now => self.await_bytes(conn),
-                Reading::Anew => {
-                    let armed = self.under_way.contains(&(conn, Operation::Receive));
-                    assert!(armed && self.known.contains_key(&conn), "nothing to end");
-                }
-            },
+            Operation::Readable => {
+                let reading = self.slots.readable(conn, more, rest);
+                self.read(conn, reading);
+            }
             _ => {
                 let wanted = self.slots.done(conn, operation);
                 assert_eq!(wanted, self.known.contains_key(&conn) || self.leaving.contains(&conn));
+            }
+        }
+    }
+
+    fn read(&mut self, conn: ConnId, reading: Reading) {
+        match reading {
+            Reading::AsIs => {}
+            Reading::Now => self.await_bytes(conn),
+            Reading::Anew => {
+                let armed = self.under_way.contains(&(conn, Operation::Receive));
+                assert!(armed && self.known.contains_key(&conn), "nothing to end");
+            }
+            Reading::Over => {
+                let Came::End(_) = self.slots.broke(conn, Errno(libc::EPIPE)) else {
+                    panic!("{conn:?}: no end")
+                };
+                let known = self.known.get_mut(&conn).expect("the end of a closed connection");
+                assert!(known.ended && !std::mem::replace(&mut known.broken, true));
             }
         }
     }
@@ -242,11 +256,15 @@ impl World {
                     return;
                 }
                 let conn = self.given[which % self.given.len()];
-                if let Came::End(_) = self.slots.broke(conn, Errno(libc::EPIPE)) {
-                    let known = self.known.get_mut(&conn).expect("the end of a closed connection");
-                    assert!(known.open && !std::mem::replace(&mut known.broken, true));
-                    assert!(!self.slots.takes_sends(conn));
-                }
+                let reading = self.slots.sending_failed(conn);
+                self.read(conn, reading);
+                assert!(!self.slots.takes_sends(conn));
+                // Its end will be told: it was, or something is under way that leads to it.
+                let open = self.known.get(&conn).is_some_and(|known| known.open && !known.broken);
+                assert!(
+                    !open || self.under_way.contains(&(conn, Operation::Receive)),
+                    "{conn:?} is forgotten"
+                );
             }
             Step::Operate { which, operation } => {
                 let Some(conn) = self.nth_known(which).filter(|conn| self.known[conn].open) else { return };
