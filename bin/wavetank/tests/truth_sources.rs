@@ -105,6 +105,24 @@ fn where_no_tuple_is_left_requests_are_dropped_and_that_is_told() {
     });
 }
 
+#[test]
+fn a_closed_run_without_tuples_says_that_its_rate_is_a_lower_bound() {
+    // A second is the least that a tuple rests: thirteen requests, and nothing more.
+    let run = "\"$0\" run http://127.0.0.1:40010/ --source 127.0.0.1 -c 5 -n 40 --no-probe --no-keepalive \
+               --format json";
+    inside("a_closed_run_without_tuples_says_that_its_rate_is_a_lower_bound", run, 0, |outcome| {
+        let result = outcome.result();
+        assert_eq!(result.status(), "pass", "{result}");
+        assert_eq!(result.text("verdict.blame"), "generator", "{result}");
+        let dropped = result.count("dropped_by.no_source_address");
+        assert_eq!(result.count("requests.done") + dropped, 40, "{result}");
+        assert!(dropped > 0, "{result}");
+        let headline = result.text("verdict.headline");
+        assert!(headline.contains("the generator was the limit"), "{result}");
+        assert!(result.at("findings").to_string().contains("--source"), "with its cure: {result}");
+    });
+}
+
 /// After a load that left every tuple it has in `TIME_WAIT`, `command` must still find a port.
 fn check_left_over(name: &str, command: &str) {
     let script = format!(

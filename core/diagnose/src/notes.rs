@@ -57,8 +57,8 @@ fn steal(case: &Case<'_>) -> Option<String> {
 
 fn doubted(case: &Case<'_>, doubts: &[Finding]) -> Option<String> {
     let codes: Vec<_> = doubts.iter().map(|doubt| doubt.code).collect();
-    // In the closed model a full thread is what sets the rate; the first line says so.
-    if codes.is_empty() || codes == ["full"] && case.is_closed() {
+    // In the closed model a full thread, or what it had to drop, is what sets the rate; the first line says so.
+    if codes.is_empty() || case.is_closed() && codes.iter().all(|code| matches!(*code, "full" | "dropped")) {
         return None;
     }
     let seconds = case.facts.validity.late_seconds;

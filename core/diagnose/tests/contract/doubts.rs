@@ -130,7 +130,7 @@ fn rule_a_more_than_one_percent_of_the_open_load_lost_on_this_side() {
     assert!(evidence[0].ends_with(lost) && evidence[1] == lost, "{evidence:?}");
     // The target's own limit is no reason of the generator; in the closed model there is no such rule.
     check(&alike(|second| second.done(50, 5).dropped(50, DropReason::MaxOpen)), "pass none 0");
-    check(&alike(|second| second.done(98, 5).dropped(2, DropReason::NoFiles)).closed(), "pass none 0");
+    check(&alike(|second| second.done(98, 5).dropped(2, DropReason::NoFiles)).closed(), "pass generator 0");
 }
 
 #[test]
@@ -238,6 +238,37 @@ fn a_full_generator_excuses_no_refused_connections() {
     let slow =
         alike(|second| second.done(100, 50).busy(100)).closed().asking(&["done_rate > 1k/s", "p50 < 5ms"]);
     assert_eq!(slow.said(), "invalid generator 3: generator_full; done_rate > 1k/s; p50 < 5ms");
+}
+
+/// Requests that did not go out for want of a source address: known beforehand, or refused by the kernel.
+#[test]
+fn a_closed_run_short_of_addresses_says_who_set_its_rate() {
+    let check = |run: &Run, said: &str| assert_eq!(run.said(), said);
+    let bound = "the generator was the limit: this rate is a lower bound";
+    let dropped =
+        |n| alike(move |second| second.done(1000 - n, 5).dropped(n, DropReason::NoSourceAddress)).closed();
+    let failed =
+        |n| alike(move |second| second.done(1000 - n, 5).failed(n, ErrorClass::NoSourceAddress, 1)).closed();
+    for n in [11, 500] {
+        let run = dropped(n);
+        check(&run, "pass generator 0");
+        assert_eq!(run.diagnosis().headline, bound);
+        assert_eq!(run.findings(), ["dropped"]);
+        assert!(run.diagnosis().findings[0].hint.contains("--source"), "a cause has its cure");
+        assert!(run.diagnosis().notes.is_empty(), "said once is enough: {:?}", run.diagnosis().notes);
+    }
+    check(&dropped(9), "pass none 0");
+    // Those were tried, and fewer than 1 % may fail.
+    let run = failed(500);
+    check(&run, "invalid generator 3: generator_failures; failed < 1%");
+    assert_eq!(run.findings(), ["generator_failures!", "no_source_address"]);
+    assert!(run.diagnosis().findings[1].hint.contains("--source"), "a cause has its cure");
+    // Each too few for a rule, together enough to say so.
+    let both = alike(|second| {
+        let second = second.done(984, 5).dropped(8, DropReason::NoSourceAddress);
+        second.failed(8, ErrorClass::NoSourceAddress, 1)
+    });
+    check(&both.closed(), "pass generator 0");
 }
 
 #[test]
