@@ -1,0 +1,11 @@
+//! Content codings taken off an answer's body: only where a step looks inside.
+
+mod coding;
+mod decoder;
+mod inflate;
+mod sink;
+mod unbrotli;
+mod unzstd;
+
+pub use coding::Coding;
+pub use decoder::{ContentFault, Decoder};

@@ -1,0 +1,101 @@
+//! [`Decoder`]: one body on its way from coded to plain bytes.
+
+use super::coding::Coding;
+use super::inflate::Inflate;
+use super::sink::Sink;
+use super::unbrotli::Unbrotli;
+use super::unzstd::Unzstd;
+
+/// Why a body could not be decoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ContentFault {
+    /// The bytes are not what the coding says.
+    Broken,
+    /// The body ended in the middle.
+    Truncated,
+    /// Decoded, it would be longer than the limit.
+    TooLarge,
+}
+
+/// Decodes one body, piece by piece, into the caller's buffer.
+///
+/// Holds the coding's window (32 KiB to 8 MiB) while the body is under way, so a million users have one only
+/// while a body arrives. After a fault it stays at that fault.
+#[derive(Debug)]
+pub struct Decoder {
+    state: State,
+    sink: Sink,
+    fault: Option<ContentFault>,
+}
+
+/// The coding under way. Boxed: a decoder in waiting must not be as large as the largest coding's state.
+#[derive(Debug)]
+enum State {
+    Identity,
+    Inflate(Box<Inflate>),
+    Brotli(Box<Unbrotli>),
+    Zstd(Box<Unzstd>),
+}
+
+impl Decoder {
+    /// For a body in `coding` that may become `bytes_max` long.
+    pub fn new(coding: Coding, bytes_max: usize) -> Self {
+        let state = match coding {
+            Coding::Identity => State::Identity,
+            Coding::Gzip => State::Inflate(Box::new(Inflate::gzip())),
+            Coding::Deflate => State::Inflate(Box::new(Inflate::deflate())),
+            Coding::Br => State::Brotli(Box::new(Unbrotli::new())),
+            Coding::Zstd => State::Zstd(Box::new(Unzstd::new())),
+        };
+        Self { state, sink: Sink { left: bytes_max, ..Sink::default() }, fault: None }
+    }
+
+    /// Decodes the next piece and appends what comes out to `out`.
+    pub fn feed(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), ContentFault> {
+        self.step(out, |state, sink| match state {
+            State::Identity => std::io::Write::write(sink, piece).map_err(drop).map(drop),
+            State::Inflate(inflate) => inflate.feed(piece, sink),
+            State::Brotli(brotli) => brotli.feed(piece, sink),
+            State::Zstd(zstd) => zstd.feed(piece, sink),
+        })
+    }
+
+    /// The body has ended: appends what was held back, and tells whether it was whole. An empty body is whole in
+    /// every coding: an answer to HEAD and a 304 have none.
+    pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), ContentFault> {
+        let mut whole = true;
+        self.step(out, |state, sink| {
+            whole = match state {
+                State::Identity => true,
+                State::Inflate(inflate) => inflate.finish(sink),
+                State::Brotli(brotli) => brotli.is_whole(),
+                State::Zstd(zstd) => zstd.is_whole(),
+            };
+            Ok(())
+        })?;
+        if !whole {
+            self.fault = Some(ContentFault::Truncated);
+        }
+        self.fault.map_or(Ok(()), Err)
+    }
+
+    fn step(
+        &mut self,
+        out: &mut Vec<u8>,
+        work: impl FnOnce(&mut State, &mut Sink) -> Result<(), ()>,
+    ) -> Result<(), ContentFault> {
+        if let Some(fault) = self.fault {
+            return Err(fault);
+        }
+        // The libraries' writers own what they write to, so the caller's buffer moves in and out.
+        std::mem::swap(out, &mut self.sink.bytes);
+        let worked = work(&mut self.state, &mut self.sink);
+        std::mem::swap(out, &mut self.sink.bytes);
+        if self.sink.overflowed {
+            self.fault = Some(ContentFault::TooLarge);
+        } else if worked.is_err() {
+            self.fault = Some(ContentFault::Broken);
+        }
+        self.fault.map_or(Ok(()), Err)
+    }
+}

@@ -1,0 +1,27 @@
+//! [`Sink`]: where a decoder of a library writes to, with a limit.
+
+use std::io;
+
+/// Collects at most `left` bytes more; one too many is an error and `overflowed`.
+#[derive(Debug, Default)]
+pub(super) struct Sink {
+    pub(super) bytes: Vec<u8>,
+    pub(super) left: usize,
+    pub(super) overflowed: bool,
+}
+
+impl io::Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if bytes.len() > self.left {
+            self.overflowed = true;
+            return Err(io::Error::other("the limit on decoded bytes"));
+        }
+        self.left -= bytes.len();
+        self.bytes.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,15 @@
+//! What one virtual user does: the pure tools of a journey.
+//!
+//! Answers are looked into ([`content`]), redirects followed ([`redirect`]), bodies and addresses written
+//! ([`body`]), think times drawn ([`think`]).
+//!
+//! **What this crate must not know.** No sockets, files, clock or randomness of its own: bytes, random words and
+//! the time are arguments. It is kept out of `core/plan` so that its libraries are not built into everything.
+//!
+//! **Invariants.** Whatever bytes a server or a data file holds, nothing here panics, and work and memory are
+//! bounded by named limits. What a person wrote wrongly is a [`UserError`](wavetank_plan::UserError) before the run.
+
+pub mod body;
+pub mod content;
+pub mod redirect;
+pub mod think;
