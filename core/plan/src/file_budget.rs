@@ -16,6 +16,11 @@ const WAKERS_PER_THREAD: u64 = 2;
 /// Threads that may be started for their tables alone: far more sockets than a host's memory holds.
 const THREADS_FOR_FILES_MAX: u64 = 256;
 
+/// Rings that one load thread makes at most: each is a descriptor and a set of queues.
+pub const RINGS_PER_THREAD_MAX: u32 = 256;
+/// Sockets that the kernel lets one ring hold at most (`IORING_MAX_FIXED_FILES`), however many files a table may have.
+pub const SOCKETS_PER_RING_MAX: u32 = 1 << 20;
+
 /// What one process can hold. Pure arithmetic over [`HostFacts`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileBudget {
@@ -88,7 +93,20 @@ impl FileBudget {
     /// over threads, so that a ring of each may be partly empty.
     fn in_rings(self) -> u64 {
         let (threads, rings) = (u64::from(self.threads), self.table_max.saturating_sub(self.beside_rings()));
-        if rings < threads { 0 } else { (rings - threads).max(threads).saturating_mul(self.table_max) }
+        if rings < threads {
+            return 0;
+        }
+        (rings - threads).max(threads).min(self.rings_max()).saturating_mul(self.per_ring())
+    }
+
+    /// Rings that the threads make together at most.
+    fn rings_max(self) -> u64 {
+        u64::from(self.threads).saturating_mul(u64::from(RINGS_PER_THREAD_MAX))
+    }
+
+    /// Sockets that one ring holds.
+    fn per_ring(self) -> u64 {
+        self.table_max.min(u64::from(SOCKETS_PER_RING_MAX))
     }
 
     fn with_threads(self, threads: u64) -> u64 {
@@ -142,8 +160,10 @@ impl FileBudget {
         }
         if self.tableless {
             // Enough for a ring of each thread, and for those that so many sockets fill.
-            let rings = u64::from(self.threads).saturating_add(connections.div_ceil(self.table_max.max(1)));
+            let rings = u64::from(self.threads).saturating_add(connections.div_ceil(self.per_ring().max(1)));
             let needed = self.beside_rings().saturating_add(rings.max(2 * u64::from(self.threads)));
+            // Where there may be no more rings, each must hold more.
+            let needed = needed.max(connections.div_ceil(self.rings_max().max(1)));
             return refused(self.too_few(connections, needed), self.raise_to(needed, &less));
         }
         if self.threads_fixed && self.own != FileTables::Shared {

@@ -45,7 +45,7 @@ pub use condition::{
 pub use connect_to::ConnectTo;
 pub use error::{ExitCode, UserError};
 pub use event_plan::EventPlan;
-pub use file_budget::{FileBudget, Holding};
+pub use file_budget::{FileBudget, Holding, RINGS_PER_THREAD_MAX, SOCKETS_PER_RING_MAX};
 pub use guard::Guard;
 pub use host::HostFacts;
 pub use journey::{

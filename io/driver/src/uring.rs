@@ -24,7 +24,7 @@ use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
-use wavetank_plan::{Close, Nanos};
+use wavetank_plan::{Close, Nanos, RINGS_PER_THREAD_MAX, SOCKETS_PER_RING_MAX};
 
 use crate::driver::{ConnId, Dial, Driver, Event, ListenerId, Sent, Setup};
 use crate::unsent::Unsent;
@@ -43,10 +43,8 @@ pub use probe::{UringFacts, UringMissing, probe_uring};
 const HOT_MAX: u32 = 4_096;
 /// Sockets of one ring at least: making a ring costs more than a table that is larger than needed.
 const SOCKETS_MIN: u32 = 1_024;
-/// The kernel's own limit on a ring's table.
-const SOCKETS_MAX: u32 = 1 << 20;
-/// Rings of one driver: their eventfds and descriptors are files.
-const RINGS_MAX: usize = 256;
+/// Rings of one driver: their eventfds and descriptors are files. The plan counts on as many.
+const RINGS_MAX: usize = RINGS_PER_THREAD_MAX as usize;
 
 /// See the module's description.
 pub struct Uring {
@@ -118,9 +116,11 @@ impl Driver for Uring {
 
     fn new(setup: &Setup) -> Result<Self, Errno> {
         let files = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
-        let files = files.map_or(SOCKETS_MAX, |files| u32::try_from(files).unwrap_or(SOCKETS_MAX));
-        let wanted = setup.sockets.max(SOCKETS_MIN).checked_next_power_of_two().unwrap_or(SOCKETS_MAX);
-        let per_ring = wanted.min(files).clamp(1, SOCKETS_MAX);
+        let files =
+            files.map_or(SOCKETS_PER_RING_MAX, |files| u32::try_from(files).unwrap_or(SOCKETS_PER_RING_MAX));
+        let wanted =
+            setup.sockets.max(SOCKETS_MIN).checked_next_power_of_two().unwrap_or(SOCKETS_PER_RING_MAX);
+        let per_ring = wanted.min(files).clamp(1, SOCKETS_PER_RING_MAX);
         let mut this = Self {
             rings: Vec::new(),
             roomy: 0,
