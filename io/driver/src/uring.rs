@@ -88,7 +88,8 @@ pub struct Uring {
     longest_send: u64,
     /// Receives that found no buffer free.
     starved: u64,
-    /// Why queueing failed, for the next wait to tell.
+    /// Why queueing or submitting failed. Every wait tells it from then on: what is queued may never be submitted,
+    /// and this driver is at its end.
     failed: Option<Errno>,
 }
 
@@ -241,6 +242,9 @@ impl Uring {
 
     /// A ring with room for another socket; made if there is none.
     fn ring_with_room(&mut self) -> Result<usize, Errno> {
+        if let Some(errno) = self.failed {
+            return Err(errno);
+        }
         if self.slots.has_room(self.roomy) {
             return Ok(self.roomy);
         }

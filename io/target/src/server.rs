@@ -74,6 +74,19 @@ impl Server {
         self.shared.crashes()
     }
 
+    /// Why the server has stopped by itself, if it has: this host gave a thread nothing more to wait with.
+    pub fn fault(&self) -> Option<UserError> {
+        self.shared.fault().map(|errno| {
+            let hint = match errno.symbol() {
+                Some("EAGAIN" | "ENOMEM" | "ENOBUFS") => {
+                    "the kernel is short of memory: fewer connections, or more memory for this host or container"
+                }
+                _ => "--engine epoll does the same by other means",
+            };
+            UserError::refused("no_driver", format!("the server cannot go on: waiting failed: {errno}"), hint)
+        })
+    }
+
     /// Count anew, and arm the freeze anew: what `POST /truth/reset` does.
     pub fn reset_truth(&self) {
         self.shared.reset();

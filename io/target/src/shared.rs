@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use wavetank_driver::{Clock, Crash};
+use wavetank_driver::{Clock, Crash, Errno};
 use wavetank_plan::Nanos;
 
 use crate::freeze::Freeze;
@@ -24,6 +24,8 @@ pub(crate) struct Shared {
     /// Raised by each reset.
     epoch: AtomicU64,
     stop: AtomicBool,
+    /// Why a thread could not go on.
+    fault: OnceLock<Errno>,
     /// What became of threads that did not come to their end.
     crashes: Vec<OnceLock<Crash>>,
 }
@@ -36,6 +38,7 @@ impl Shared {
             counts: (0..threads).map(|_| Arc::default()).collect(),
             epoch: AtomicU64::new(0),
             stop: AtomicBool::new(false),
+            fault: OnceLock::new(),
             crashes: (0..threads).map(|_| OnceLock::new()).collect(),
         }
     }
@@ -94,6 +97,18 @@ impl Shared {
     pub(crate) fn crashes(&self) -> Vec<String> {
         let crashes = self.crashes.iter().enumerate();
         crashes.filter_map(|(thread, crash)| Some(format!("serve-{thread}: {}", crash.get()?))).collect()
+    }
+
+    /// A thread cannot wait for its sockets any more: the whole server ends, before it serves some and not others.
+    pub(crate) fn failed(&self, errno: Errno) {
+        // The first one tells.
+        let _ = self.fault.set(errno);
+        self.stop();
+    }
+
+    /// What the first thread said that could not go on.
+    pub(crate) fn fault(&self) -> Option<Errno> {
+        self.fault.get().copied()
     }
 
     pub(crate) fn is_stopping(&self) -> bool {

@@ -65,12 +65,14 @@ impl<D: Driver> Worker<D> {
         }
     }
 
-    /// Serve until the server stops; `counts` are this thread's.
+    /// Serve until the server stops, or until this host lets the thread wait no more; `counts` are this thread's.
     pub(crate) fn run(mut self, counts: &Counts) {
         fine_timers();
         while !self.shared.is_stopping() {
             let until = if self.runnable.is_empty() { self.next_timer } else { Nanos(i64::MIN) };
-            self.driver.wait(until).expect("waiting on one's own descriptors does not fail");
+            if let Err(errno) = self.driver.wait(until) {
+                return self.shared.failed(errno);
+            }
             self.turn(counts);
             while let Some(id) = self.control.pop() {
                 self.answer_control(id, counts);

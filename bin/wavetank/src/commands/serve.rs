@@ -62,6 +62,10 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<u8, UserError> {
                 told.push(crash);
             }
         }
+        if let Some(fault) = server.fault() {
+            talk.say(&served(&server.truth(), tls.is_some()));
+            return Err(fault);
+        }
         if told.len() == holding.threads as usize {
             talk.say(&served(&server.truth(), tls.is_some()));
             return Err(UserError::refused(

@@ -25,10 +25,9 @@ impl Uring {
             }
             Phase::Open | Phase::Connecting => {
                 // What was told as sent leaves first: the batch names its connections by slot alone.
-                if self.flows[conn.slot as usize].batch == self.outgoing.number()
-                    && let Err(errno) = self.submit()
-                {
-                    self.failed = Some(errno);
+                if self.flows[conn.slot as usize].batch == self.outgoing.number() {
+                    // If that fails, the next wait tells.
+                    let _ = self.submit();
                 }
                 self.end(conn, how);
             }

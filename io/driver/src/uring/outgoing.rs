@@ -40,6 +40,8 @@ pub(super) struct Outgoing {
     /// Of connections that were closed.
     kept: Vec<Unsent>,
     used: usize,
+    /// So many of them are queued for the kernel, and none of those twice, should submitting fail.
+    queued: usize,
     /// Counts the batches; 0 is none.
     number: u32,
 }
@@ -52,6 +54,7 @@ impl Outgoing {
             copied: vec![0; COPIED_BYTES_MAX].into_boxed_slice(),
             kept: Vec::new(),
             used: 0,
+            queued: 0,
             number: 1,
         }
     }
@@ -86,9 +89,11 @@ impl Outgoing {
         self.outs.push(Out { conn, from, len: bytes.len() as u32 });
     }
 
-    /// Add `bytes` to the send of `conn` in this batch. `false`: it would be too long, or there is no room.
+    /// Add `bytes` to the send of `conn` in this batch. `false`: it is queued already, it would be too long, or there
+    /// is no room.
     pub(super) fn extend(&mut self, conn: ConnId, bytes: &[u8]) -> bool {
-        let Some(at) = self.outs.iter().rposition(|out| out.conn == conn) else { return false };
+        let found = self.outs.iter().rposition(|out| out.conn == conn);
+        let Some(at) = found.filter(|&at| at >= self.queued) else { return false };
         let Out { from, len, .. } = self.outs[at];
         let len = len as usize;
         let last = matches!(from, From::Copied(start) if start as usize + len == self.used);
@@ -118,10 +123,16 @@ impl Outgoing {
         self.used += bytes.len();
     }
 
-    /// The sends of the batch.
+    /// The next send of the batch that is not queued yet.
     #[inline]
-    pub(super) fn sends(&self) -> impl Iterator<Item = (ConnId, &[u8])> {
-        self.outs.iter().map(|out| (out.conn, self.bytes(out)))
+    pub(super) fn next(&self) -> Option<(ConnId, &[u8])> {
+        self.outs.get(self.queued).map(|out| (out.conn, self.bytes(out)))
+    }
+
+    /// It is queued.
+    #[inline]
+    pub(super) const fn queued(&mut self) {
+        self.queued += 1;
     }
 
     /// What was sent on `conn` in this batch.
@@ -142,7 +153,7 @@ impl Outgoing {
     pub(super) fn begin_anew(&mut self) {
         self.outs.clear();
         self.kept.clear();
-        self.used = 0;
+        (self.used, self.queued) = (0, 0);
         self.number = self.number.wrapping_add(1).max(1);
         if self.shared.len() > 1 {
             self.shared.drain(..self.shared.len() - 1);
@@ -152,5 +163,29 @@ impl Outgoing {
     /// Keep what an entry that is queued may point to until the next batch begins.
     pub(super) fn keep(&mut self, unsent: Unsent) {
         self.kept.push(unsent);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_queued_twice() {
+        let [one, two] = [1, 2].map(|slot| ConnId { slot, generation: 1 });
+        let mut outgoing = Outgoing::new();
+        outgoing.copy(one, b"a");
+        assert!(outgoing.extend(one, b"b"));
+        assert_eq!(outgoing.next(), Some((one, &b"ab"[..])));
+        outgoing.queued();
+        // The call that was to submit it failed: what is queued stays what it is, and only what is new is queued.
+        assert!(!outgoing.extend(one, b"c"));
+        outgoing.share(two, &Arc::from(&b"d"[..]));
+        assert_eq!((outgoing.find(one), outgoing.next()), (Some(&b"ab"[..]), Some((two, &b"d"[..]))));
+        outgoing.queued();
+        assert_eq!(outgoing.next(), None);
+        outgoing.begin_anew();
+        outgoing.copy(one, b"e");
+        assert_eq!(outgoing.next(), Some((one, &b"e"[..])));
     }
 }

@@ -13,8 +13,11 @@ use crate::Errno;
 pub(super) const SUBMISSIONS: u32 = 256;
 /// Entries of the completion queue. What does not fit the kernel keeps, and hands over later.
 const COMPLETIONS: u32 = 2_048;
-/// How often submitting may fail in a row before that is an error.
-const FAILURES_MAX: u32 = 100;
+/// How often submitting may fail in a row before that is an error, with a pause behind each failure: half a second,
+/// in which a host that is short of memory may have found some.
+const FAILURES_MAX: u32 = 500;
+/// The pause: a millisecond.
+const PAUSE: rustix::event::Timespec = rustix::event::Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
 /// Calls after which ending what is under way is given up.
 const QUIESCE_CALLS_MAX: u32 = 10_000;
 
@@ -181,9 +184,10 @@ impl Ring {
                 Ok(taken) if taken < queued => {}
                 Ok(_) | Err(Errno(libc::ETIME)) => break,
                 Err(Errno(libc::EINTR | libc::EBUSY)) if self.queued() == 0 => break,
-                // Memory is short, for a moment perhaps.
-                Err(Errno(libc::EBUSY | libc::EAGAIN | libc::EINTR)) if failures < FAILURES_MAX => {
+                Err(Errno(libc::EINTR)) => {}
+                Err(Errno(libc::EBUSY | libc::EAGAIN)) if failures < FAILURES_MAX => {
                     failures += 1;
+                    pause();
                 }
                 Err(errno) => return Err(errno),
             }
@@ -221,6 +225,13 @@ impl Ring {
         }
         let _ = self.uring.submitter().unregister_files();
     }
+}
+
+/// Memory is short, for a moment perhaps: whoever has some to give back needs the CPU.
+#[cold]
+fn pause() {
+    // No event tells that there is memory again: wait for none.
+    let _ = rustix::event::poll(&mut [], Some(&PAUSE));
 }
 
 /// The socket in `slot` of a ring's table.

@@ -139,7 +139,7 @@ impl Uring {
     /// Queue the batch and the next pieces.
     #[inline]
     pub(super) fn fill(&mut self) -> Result<(), Errno> {
-        for (conn, bytes) in self.outgoing.sends() {
+        while let Some((conn, bytes)) = self.outgoing.next() {
             let (ring, slot) = self.slots.place(conn.slot);
             let entry = entries::send(in_table(slot), bytes)
                 .flags(Flags::SKIP_SUCCESS)
@@ -147,6 +147,7 @@ impl Uring {
             // SAFETY: the batch keeps its bytes where they are until it is submitted, when the send is over.
             unsafe { self.rings[ring].push(&entry) }?;
             self.bytes_sent += bytes.len() as u64;
+            self.outgoing.queued();
         }
         if self.pieces.is_empty() { Ok(()) } else { self.fill_pieces() }
     }

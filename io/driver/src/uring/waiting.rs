@@ -6,6 +6,7 @@ use io_uring::types::Fd;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use wavetank_plan::Nanos;
 
+use super::ring::Ring;
 use super::{Uring, entries};
 use crate::Errno;
 use crate::driver::ConnId;
@@ -16,7 +17,7 @@ impl Uring {
     pub(super) fn wait_for_any(&mut self, now: Nanos, until: Nanos) -> Result<bool, Errno> {
         self.give_back();
         self.worked_until = now;
-        if let Some(errno) = self.failed.take() {
+        if let Some(errno) = self.failed {
             return Err(errno);
         }
         if self.at < self.ready.len() {
@@ -56,12 +57,14 @@ impl Uring {
         Ok(!self.ready.is_empty())
     }
 
-    /// Submit what is queued, and take in what it came to at once.
+    /// Submit what is queued, and take in what it came to at once. A failure is the driver's and no connection's:
+    /// the next wait tells it again.
     pub(super) fn submit(&mut self) -> Result<(), Errno> {
         let began = self.clock.now();
-        self.fill()?;
-        for ring in &mut self.rings {
-            ring.submit()?;
+        let submitted = self.fill().and_then(|()| self.rings.iter_mut().try_for_each(Ring::submit));
+        if let Err(errno) = submitted {
+            self.failed = Some(errno);
+            return Err(errno);
         }
         self.worked_since(began);
         self.take_in();
