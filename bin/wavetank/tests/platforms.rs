@@ -78,6 +78,45 @@ fn more_connections_than_files_of_one_table() {
     }
 }
 
+/// What a program waits with while the target owes it an answer.
+fn waits_with(running: &Running) -> Vec<&'static str> {
+    let files = std::fs::read_dir(format!("/proc/{}/fd", running.id())).expect("it runs");
+    let names = files.filter_map(|file| std::fs::read_link(file.ok()?.path()).ok());
+    let names: Vec<_> = names.map(|name| name.to_string_lossy().into_owned()).collect();
+    let has = |what: &str| names.iter().any(|name| name.contains(what));
+    [("[io_uring]", "uring"), ("[eventpoll]", "epoll")]
+        .map(|(name, engine)| has(name).then_some(engine))
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+#[test]
+fn the_probe_and_once_use_the_engine_that_was_asked_for() {
+    let name = "the_probe_and_once_use_the_engine_that_was_asked_for";
+    for (mask, engine) in
+        [("", "uring"), ("bind_op", "uring"), ("", "epoll"), ("epoll_pwait2", "epoll"), ("uring", "auto")]
+    {
+        let used = if engine == "auto" { "epoll" } else { engine };
+        let trial = trial();
+        let way = Way { mask, engine: used, files: "shared" };
+        if !can(name, &trial, way) {
+            continue;
+        }
+        for words in ["--once", "-c 1 -n 1"] {
+            let target = Target::start(Script::silence());
+            let words = format!("{words} --engine {engine} --timeout 20s --source 127.0.0.1");
+            let program = trial.program().args(["run", &target.url("/")]).args(words.split(' '));
+            let running = masked(program, way).start();
+            target.wait_for("the request", 10 * SECOND, |truth| truth.requests == 1);
+            assert_eq!(waits_with(&running), [used], "{mask} {words}");
+            running.signal(Signal::INT);
+            let outcome = running.wait(5 * SECOND);
+            assert_eq!(outcome.exit, Some(130), "{outcome}");
+        }
+    }
+}
+
 #[test]
 fn what_cannot_be_had_is_refused_with_cause_and_cure() {
     let trial = trial();

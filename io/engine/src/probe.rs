@@ -4,11 +4,12 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use wavetank_driver::{
-    Clock, ConnId, Dial, DialTls, Driver, Ended, Epoll, Errno, Event, Secured, Setup, Tls, TlsClient,
+    Clock, ConnId, Dial, DialTls, Driver, Ended, Epoll, Errno, Event, Features, Secured, Setup, Tls,
+    TlsClient, Uring,
 };
 use wavetank_measure::ErrorClass;
 use wavetank_pace::Share;
-use wavetank_plan::{Close, HttpVersion, Nanos, Plan};
+use wavetank_plan::{Close, EngineChoice, HttpVersion, Nanos, Plan};
 use wavetank_wire::h1::{Eof, Fault, Limits, ResponseHead, ResponseReader, ResponseSink, Version};
 
 use crate::failure::{self, Failure};
@@ -20,6 +21,8 @@ const BODY_KEPT_BYTES: usize = 1 << 20;
 
 /// Tuples the probe tries, where it has its own: somebody else may have taken a few, but not all.
 const TUPLES_TRIED_MAX: u32 = 16;
+/// How long at most nobody asks whether the probe was cancelled.
+const LOOK_AROUND: Nanos = Nanos::from_millis(50);
 /// Most of an answer's beginning that is kept for showing what was wrong with it.
 const SEEN_BYTES_MAX: usize = 4_096;
 /// First bytes of a record of TLS that holds an alert (RFC 8446 §5.1).
@@ -30,6 +33,7 @@ const TLS_MAJOR: u8 = 3;
 pub struct Probe<'a> {
     plan: &'a Plan,
     clock: Clock,
+    features: Features,
     ports: SourcePorts,
     tls: Option<Arc<TlsClient>>,
 }
@@ -100,16 +104,29 @@ pub struct ProbeFailure {
 }
 
 impl<'a> Probe<'a> {
-    /// A probe for `plan`, with our side of TLS if the plan speaks it. With source addresses in the plan it binds one
-    /// of `ports`, as the load does: the kernel may have none to choose from where loads have been.
-    pub const fn new(plan: &'a Plan, clock: Clock, ports: SourcePorts, tls: Option<Arc<TlsClient>>) -> Self {
-        Self { plan, clock, ports, tls }
+    /// A probe for `plan`, on its engine, with our side of TLS if the plan speaks it. With source addresses in the
+    /// plan it binds one of `ports`, as the load does: the kernel may have none to choose from where loads have been.
+    pub const fn new(
+        plan: &'a Plan,
+        clock: Clock,
+        features: Features,
+        ports: SourcePorts,
+        tls: Option<Arc<TlsClient>>,
+    ) -> Self {
+        Self { plan, clock, features, ports, tls }
     }
 
     /// Connect, send, and wait for the whole answer, within the plan's timeouts; given up once `cancelled`
-    /// says so, which is asked whenever a signal interrupts the wait.
+    /// says so, which is asked often and whenever a signal interrupts the wait.
     pub fn run(&self, cancelled: &dyn Fn() -> bool) -> Result<ProbeAnswer, ProbeFailure> {
-        let driver = Epoll::new(&Setup::small(self.clock));
+        match self.plan.engine {
+            EngineChoice::Uring => self.run_over::<Uring>(cancelled),
+            EngineChoice::Epoll | EngineChoice::Auto => self.run_over::<Epoll>(cancelled),
+        }
+    }
+
+    fn run_over<D: Driver>(&self, cancelled: &dyn Fn() -> bool) -> Result<ProbeAnswer, ProbeFailure> {
+        let driver = D::new(&Setup { features: self.features, sockets: 1, ..Setup::small(self.clock) });
         match &self.tls {
             None => self.run_on(driver, cancelled),
             Some(client) => {
@@ -249,7 +266,9 @@ impl Attempt<'_> {
             if self.clock.now() >= until {
                 return Err(self.no(late.clone()));
             }
-            driver.wait(until).map_err(|errno| self.no(failure::of_connect(errno)))?;
+            // A signal that comes between the question and the sleep interrupts nothing.
+            let look_again = self.clock.now().after(LOOK_AROUND);
+            driver.wait(until.min(look_again)).map_err(|errno| self.no(failure::of_connect(errno)))?;
         }
     }
 

@@ -14,7 +14,9 @@ use crate::run::{Host, certificate_lines, cure, host_cannot, output};
 /// Send it, print everything. Exit 0 if the answer came with an expected status, else 1.
 pub(crate) fn once(plan: &Plan, host: &Host, tls: Option<Arc<TlsClient>>) -> Result<u8, UserError> {
     let signals = Signals::listen().map_err(|errno| host_cannot("listen for signals", errno))?;
-    match Probe::new(plan, Clock::starting_now(), host.source_ports(), tls).run(&|| signals.received() > 0) {
+    match Probe::new(plan, Clock::starting_now(), host.found.features, host.source_ports(), tls)
+        .run(&|| signals.received() > 0)
+    {
         Ok(answer) => {
             output::print(&told(plan, &answer))?;
             let done = plan.http.expect.contains(answer.status);

@@ -41,7 +41,9 @@ pub(crate) fn probe(
     tls: Option<Arc<TlsClient>>,
     signals: Signals,
 ) -> Probed {
-    match Probe::new(plan, clock, host.source_ports(), tls).run(&|| signals.received() > 0) {
+    match Probe::new(plan, clock, host.found.features, host.source_ports(), tls)
+        .run(&|| signals.received() > 0)
+    {
         Ok(answer) => Probed {
             doc: Some(answered(plan, &answer)),
             setup: Setup { sent: 1, done: 1, failed: 0 },
