@@ -1,9 +1,9 @@
-//! [`Think`]: how long a user waits between two steps, drawn from one random word.
+//! How long a user waits between two steps, drawn from one random word.
 //!
 //! A draw is a pure function of the word, through the inverse of the distribution. Logarithms and exponentials
 //! come from the `libm` crate, not from the platform's library: the same seed waits equally long everywhere.
 
-use wavetank_plan::{Nanos, UserError};
+use wavetank_plan::{Nanos, Think, UserError};
 
 /// No draw is longer, whatever the distribution says.
 const THINK_MAX: Nanos = Nanos::from_secs(24 * 3600);
@@ -14,97 +14,58 @@ const DEVIATIONS_MAX: f64 = 5.0;
 /// 95 % of a standard normal variable lie below.
 const Z_95: f64 = 1.644_853_626_951_472_2;
 
-/// A think time: the grammar's `2s | 1s to 3s | exponential 2s | normal 2s +- 500ms | lognormal 2s p95 8s`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Think {
-    /// Always the same.
-    Fixed(Nanos),
-    /// Every length between the two, both included, equally likely.
-    Even {
-        /// The shortest.
-        from: Nanos,
-        /// The longest.
-        to: Nanos,
-    },
-    /// Exponential with this mean, cut at 20 means.
-    Exponential {
-        /// The mean.
-        mean: Nanos,
-    },
-    /// Normal, cut at 0 and at 5 deviations.
-    Normal {
-        /// The mean.
-        mean: Nanos,
-        /// The standard deviation.
-        deviation: Nanos,
-    },
-    /// Lognormal, cut at 5 deviations of the logarithm. The first number is the median: for a given mean no
-    /// lognormal has its 95th percentile beyond 3.87 means, and `2s p95 8s` would not exist.
-    Lognormal {
-        /// Half of all draws are shorter.
-        median: Nanos,
-        /// 95 % of all draws are shorter.
-        p95: Nanos,
-    },
+/// Refuses what has no meaning: a range backwards, a 95th percentile below the median, more than a day.
+pub fn check(think: Think) -> Result<Think, UserError> {
+    let bad = |message: &str, hint: &str| Err(UserError::usage("think", message, hint));
+    let lengths = match think {
+        Think::Fixed(length) | Think::Exponential { mean: length } => [Nanos::ZERO, length],
+        Think::Even { from, to } if from > to => {
+            return bad("a think time's range runs backwards", "write the shorter time first: `1s to 3s`");
+        }
+        Think::Even { from, to } => [from, to],
+        Think::Normal { mean, deviation } => [mean, deviation],
+        Think::Lognormal { median, p95 } if median <= Nanos::ZERO || p95 < median => {
+            return bad(
+                "a lognormal think time has its 95th percentile below its median",
+                "the first time is the median, half of all are shorter: `lognormal 2s p95 8s`",
+            );
+        }
+        Think::Lognormal { median, p95 } => [median, p95],
+    };
+    if lengths.iter().any(|&length| length < Nanos::ZERO || length > THINK_MAX) {
+        return bad("a think time is longer than a day", "for a silence use a phase with `pause`");
+    }
+    Ok(think)
 }
 
-impl Think {
-    /// Refuses what has no meaning: a range backwards, a 95th percentile below the median, more than a day.
-    pub fn check(self) -> Result<Self, UserError> {
-        let bad = |message: &str, hint: &str| Err(UserError::usage("think", message, hint));
-        let lengths = match self {
-            Self::Fixed(length) | Self::Exponential { mean: length } => [Nanos::ZERO, length],
-            Self::Even { from, to } if from > to => {
-                return bad(
-                    "a think time's range runs backwards",
-                    "write the shorter time first: `1s to 3s`",
-                );
-            }
-            Self::Even { from, to } => [from, to],
-            Self::Normal { mean, deviation } => [mean, deviation],
-            Self::Lognormal { median, p95 } if median <= Nanos::ZERO || p95 < median => {
-                return bad(
-                    "a lognormal think time has its 95th percentile below its median",
-                    "the first time is the median, half of all are shorter: `lognormal 2s p95 8s`",
-                );
-            }
-            Self::Lognormal { median, p95 } => [median, p95],
-        };
-        if lengths.iter().any(|&length| length < Nanos::ZERO || length > THINK_MAX) {
-            return bad("a think time is longer than a day", "for a silence use a phase with `pause`");
-        }
-        Ok(self)
-    }
-
-    /// The mean, for plans: exact but for what the cuts take away.
-    pub fn mean(self) -> Nanos {
-        match self {
-            Self::Fixed(length) => length,
-            Self::Even { from, to } => Nanos(from.0.midpoint(to.0)),
-            Self::Exponential { mean } | Self::Normal { mean, .. } => mean,
-            Self::Lognormal { median, p95 } => {
-                let sigma = sigma(median, p95);
-                clamped(median.0 as f64 * libm::exp(sigma * sigma / 2.0))
-            }
+/// The mean, for plans: exact but for what the cuts take away.
+pub fn mean(think: Think) -> Nanos {
+    match think {
+        Think::Fixed(length) => length,
+        Think::Even { from, to } => Nanos(from.0.midpoint(to.0)),
+        Think::Exponential { mean } | Think::Normal { mean, .. } => mean,
+        Think::Lognormal { median, p95 } => {
+            let sigma = sigma(median, p95);
+            clamped(median.0 as f64 * libm::exp(sigma * sigma / 2.0))
         }
     }
+}
 
-    /// The length that `word`, 64 random bits, stands for.
-    pub fn draw(self, word: u64) -> Nanos {
-        match self {
-            Self::Fixed(length) => length,
-            Self::Even { from, to } => {
-                let span = (to.0 - from.0).max(0) as u64;
-                let part = (u128::from(word) * (u128::from(span) + 1)) >> 64;
-                Nanos(from.0 + part as i64)
-            }
-            Self::Exponential { mean } => {
-                clamped(mean.0 as f64 * (-libm::log(unit(word))).min(EXPONENTIAL_MEANS_MAX))
-            }
-            Self::Normal { mean, deviation } => clamped(mean.0 as f64 + deviation.0 as f64 * standard(word)),
-            Self::Lognormal { median, p95 } => {
-                clamped(median.0 as f64 * libm::exp(sigma(median, p95) * standard(word)))
-            }
+/// The length that `word`, 64 random bits, stands for.
+pub fn draw(think: Think, word: u64) -> Nanos {
+    match think {
+        Think::Fixed(length) => length,
+        Think::Even { from, to } => {
+            let span = (to.0 - from.0).max(0) as u64;
+            let part = (u128::from(word) * (u128::from(span) + 1)) >> 64;
+            Nanos(from.0 + part as i64)
+        }
+        Think::Exponential { mean } => {
+            clamped(mean.0 as f64 * (-libm::log(unit(word))).min(EXPONENTIAL_MEANS_MAX))
+        }
+        Think::Normal { mean, deviation } => clamped(mean.0 as f64 + deviation.0 as f64 * standard(word)),
+        Think::Lognormal { median, p95 } => {
+            clamped(median.0 as f64 * libm::exp(sigma(median, p95) * standard(word)))
         }
     }
 }
@@ -188,17 +149,22 @@ mod tests {
 
     /// Draws on an even grid of words, sorted: the quantiles of the distribution itself.
     fn grid(think: Think) -> Vec<f64> {
-        let mut draws: Vec<_> =
-            (0..100_000_u64).map(|i| think.draw((i << 1 | 1) * (u64::MAX / 200_000)).as_secs_f64()).collect();
+        let mut draws: Vec<_> = (0..100_000_u64)
+            .map(|i| draw(think, (i << 1 | 1) * (u64::MAX / 200_000)).as_secs_f64())
+            .collect();
         draws.sort_by(f64::total_cmp);
         draws
     }
 
-    fn check(think: Think, mean: f64, quantiles: &[(f64, f64)]) {
+    fn check_quantiles(think: Think, mean: f64, quantiles: &[(f64, f64)]) {
         let draws = grid(think);
         let found = draws.iter().sum::<f64>() / draws.len() as f64;
         assert!((found - mean).abs() < 0.003 * mean, "{think:?}: mean {found}, not {mean}");
-        assert!((think.mean().as_secs_f64() - mean).abs() < 0.001 * mean, "{think:?}: {:?}", think.mean());
+        assert!(
+            (super::mean(think).as_secs_f64() - mean).abs() < 0.001 * mean,
+            "{think:?}: {:?}",
+            super::mean(think)
+        );
         for &(share, expected) in quantiles {
             let found = draws[((draws.len() - 1) as f64 * share) as usize];
             assert!(
@@ -210,33 +176,37 @@ mod tests {
 
     #[test]
     fn draws_have_the_quantiles_of_their_distribution() {
-        check(Think::Fixed(S(2)), 2.0, &[(0.0, 2.0), (1.0, 2.0)]);
-        check(Think::Even { from: S(1), to: S(3) }, 2.0, &[(0.0, 1.0), (0.25, 1.5), (1.0, 3.0)]);
-        check(Think::Exponential { mean: S(2) }, 2.0, &[(0.5, 1.386_294), (0.95, 5.991_465)]);
+        check_quantiles(Think::Fixed(S(2)), 2.0, &[(0.0, 2.0), (1.0, 2.0)]);
+        check_quantiles(Think::Even { from: S(1), to: S(3) }, 2.0, &[(0.0, 1.0), (0.25, 1.5), (1.0, 3.0)]);
+        check_quantiles(Think::Exponential { mean: S(2) }, 2.0, &[(0.5, 1.386_294), (0.95, 5.991_465)]);
         let normal = Think::Normal { mean: S(2), deviation: Nanos::from_millis(500) };
-        check(normal, 2.0, &[(0.5, 2.0), (0.025, 1.020_018), (0.841_345, 2.5)]);
+        check_quantiles(normal, 2.0, &[(0.5, 2.0), (0.025, 1.020_018), (0.841_345, 2.5)]);
         let lognormal = Think::Lognormal { median: S(2), p95: S(8) };
-        check(lognormal, 2.0 * (0.842_796_f64.powi(2) / 2.0).exp(), &[(0.5, 2.0), (0.95, 8.0), (0.05, 0.5)]);
+        check_quantiles(
+            lognormal,
+            2.0 * (0.842_796_f64.powi(2) / 2.0).exp(),
+            &[(0.5, 2.0), (0.95, 8.0), (0.05, 0.5)],
+        );
     }
 
     #[test]
     fn ends_are_cut_and_nothing_leaves_its_range() {
         for word in [0, 1, 1 << 11, u64::MAX - 1, u64::MAX] {
-            let draw = |think: Think| think.draw(word).0;
+            let draw = |think: Think| super::draw(think, word).0;
             assert!((1_000_000_000..=3_000_000_000).contains(&draw(Think::Even { from: S(1), to: S(3) })));
             assert!((0..=40_000_000_000).contains(&draw(Think::Exponential { mean: S(2) })));
             assert!((0..=7_000_000_000).contains(&draw(Think::Normal { mean: S(2), deviation: S(1) })));
             assert!(draw(Think::Lognormal { median: S(3600), p95: S(80_000) }) <= THINK_MAX.0);
         }
-        assert_eq!(Think::Even { from: S(1), to: S(3) }.draw(u64::MAX), S(3));
-        assert_eq!(Think::Even { from: S(1), to: S(3) }.draw(0), S(1));
+        assert_eq!(draw(Think::Even { from: S(1), to: S(3) }, u64::MAX), S(3));
+        assert_eq!(draw(Think::Even { from: S(1), to: S(3) }, 0), S(1));
     }
 
     /// Bits that must never change: an old run is repeated from its seed on any platform.
     #[test]
     fn a_word_stands_for_the_same_length_for_ever() {
         let word = 0x0123_4567_89ab_cdef;
-        let draw = |think: Think| think.draw(word).0;
+        let draw = |think: Think| super::draw(think, word).0;
         assert_eq!(draw(Think::Exponential { mean: S(2) }), 10_832_200_804);
         assert_eq!(draw(Think::Normal { mean: S(2), deviation: Nanos::from_millis(500) }), 691_850_898);
         assert_eq!(draw(Think::Lognormal { median: S(2), p95: S(8) }), 220_493_382);
@@ -245,13 +215,13 @@ mod tests {
     #[test]
     fn what_has_no_meaning_is_refused() {
         let check = |think: Think, word: &str| {
-            let error = think.check().expect_err(word);
+            let error = super::check(think).expect_err(word);
             assert!(error.message.contains(word), "{error}");
         };
         check(Think::Even { from: S(3), to: S(1) }, "backwards");
         check(Think::Lognormal { median: S(3), p95: S(1) }, "below its median");
         check(Think::Fixed(S(90_000)), "longer than a day");
         let fine = Think::Normal { mean: S(2), deviation: S(1) };
-        assert_eq!(fine.check(), Ok(fine));
+        assert_eq!(super::check(fine), Ok(fine));
     }
 }

@@ -58,7 +58,10 @@ fn journey() -> Plan {
     step.counts = vec![(0, status(409.0))];
     let doors = Rendezvous { place: 0, wait: Nanos::from_secs(90), of: None };
     scenario.journey = vec![
-        Action::Group(0, vec![Action::Request(0), Action::Think(Think::Exponential(Nanos::from_secs(2)))]),
+        Action::Group(
+            0,
+            vec![Action::Request(0), Action::Think(Think::Exponential { mean: Nanos::from_secs(2) })],
+        ),
         Action::Each { list: 1, name: 0, steps: vec![Action::Rendezvous(doors)] },
         Action::If {
             check: Box::new(status(200.0)),

@@ -193,8 +193,8 @@ fn part(from: &AnswerPart) -> String {
 fn think_text(think: &Think) -> String {
     match *think {
         Think::Fixed(length) => exact_duration(length),
-        Think::Even(low, high) => format!("{} to {}", exact_duration(low), exact_duration(high)),
-        Think::Exponential(mean) => format!("exponential {}", exact_duration(mean)),
+        Think::Even { from, to } => format!("{} to {}", exact_duration(from), exact_duration(to)),
+        Think::Exponential { mean } => format!("exponential {}", exact_duration(mean)),
         Think::Normal { mean, deviation } => {
             format!("normal {} +- {}", exact_duration(mean), exact_duration(deviation))
         }
