@@ -11,5 +11,6 @@
 
 pub mod body;
 pub mod content;
+pub mod cookies;
 pub mod redirect;
 pub mod think;

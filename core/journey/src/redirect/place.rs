@@ -3,6 +3,8 @@
 use url::Url;
 use wavetank_plan::UserError;
 
+use crate::cookies::Site;
+
 /// Addresses longer than this are refused.
 pub(super) const PLACE_BYTES_MAX: usize = 8192;
 
@@ -71,6 +73,11 @@ impl Place {
     /// The path alone.
     pub fn path(&self) -> &str {
         self.0.path()
+    }
+
+    /// What cookies are kept by.
+    pub fn site(&self) -> Site<'_> {
+        Site { host: self.host(), path: self.path(), secure: self.is_tls() }
     }
 
     /// Whether both have scheme, host and port in common.
