@@ -1,7 +1,8 @@
 //! What one virtual user does: the pure tools of a journey.
 //!
-//! Answers are looked into ([`content`]), redirects followed ([`redirect`]), bodies and addresses written
-//! ([`body`]), think times drawn ([`think`]).
+//! Data files become tables ([`rows`]), bodies and addresses are written ([`body`]), requests signed ([`auth`]), cookies
+//! kept ([`cookies`]), answers uncompressed ([`content`]), redirects followed ([`redirect`]), think times drawn
+//! ([`think`]).
 //!
 //! **What this crate must not know.** No sockets, files, clock or randomness of its own: bytes, random words and
 //! the time are arguments. It is kept out of `core/plan` so that its libraries are not built into everything.
@@ -9,8 +10,11 @@
 //! **Invariants.** Whatever bytes a server or a data file holds, nothing here panics, and work and memory are
 //! bounded by named limits. What a person wrote wrongly is a [`UserError`](wavetank_plan::UserError) before the run.
 
+pub mod auth;
 pub mod body;
 pub mod content;
 pub mod cookies;
 pub mod redirect;
+pub mod rows;
 pub mod think;
+pub mod value;

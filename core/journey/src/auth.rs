@@ -1,0 +1,10 @@
+//! Who asks: `Authorization` in its three forms, and the small functions that templates sign with.
+
+mod challenge;
+mod digest;
+mod functions;
+mod hash;
+
+pub use challenge::{Challenge, ChallengeFault, DigestAlgorithm};
+pub use digest::Digest;
+pub use functions::{base64_text, basic, bearer, hmac_sha256, hmac_sha256_hex, uuid_v4};

@@ -1,0 +1,256 @@
+//! [`Challenge`]: what a server asks for in `WWW-Authenticate` or `Proxy-Authenticate`.
+
+/// A header longer than this is not read.
+const CHALLENGE_BYTES_MAX: usize = 8192;
+
+/// The hash a server asks for (RFC 7616 §3.2), without its `-sess`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DigestAlgorithm {
+    /// `MD5`, also where the server names none.
+    Md5,
+    /// `SHA-256`.
+    Sha256,
+    /// `SHA-512-256`.
+    Sha512Slash256,
+}
+
+/// A digest challenge that can be answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the header, and they combine freely")]
+pub struct Challenge {
+    /// Whose password is asked for.
+    pub realm: Vec<u8>,
+    /// The server's number for this conversation.
+    pub nonce: Vec<u8>,
+    /// To be handed back as it is.
+    pub opaque: Option<Vec<u8>>,
+    /// The hash.
+    pub algorithm: DigestAlgorithm,
+    /// The hash is over the session's first numbers as well (`-sess`).
+    pub session: bool,
+    /// `qop=auth` is offered; without it the answer is that of RFC 2069.
+    pub qop: bool,
+    /// The last answer was right but its nonce is old: the password need not be doubted.
+    pub stale: bool,
+    /// The user's name is to be hashed too.
+    pub hash_user: bool,
+}
+
+/// Why there is nothing to answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChallengeFault {
+    /// No `Digest` among the schemes.
+    NoDigest,
+    /// A digest with a hash nobody here knows, or with `auth-int` only.
+    Unsupported,
+    /// Not to be read as challenges, or without realm or nonce.
+    Malformed,
+}
+
+impl Challenge {
+    /// The first digest challenge in a header's value that can be answered: servers put the one they like best
+    /// first (RFC 7616 §3.7).
+    pub fn parse(header: &[u8]) -> Result<Self, ChallengeFault> {
+        if header.len() > CHALLENGE_BYTES_MAX {
+            return Err(ChallengeFault::Malformed);
+        }
+        let mut worst = ChallengeFault::NoDigest;
+        let mut parameters: Option<Vec<(&[u8], Vec<u8>)>> = None;
+        let mut words = Words { rest: header };
+        loop {
+            let word = words.next_word().ok_or(ChallengeFault::Malformed)?;
+            if let Word::Parameter(name, value) = word {
+                if let Some(parameters) = &mut parameters {
+                    parameters.push((name, value));
+                }
+                continue;
+            }
+            if let Some(parameters) = parameters.take() {
+                match Self::from_parameters(parameters) {
+                    Ok(found) => return Ok(found),
+                    Err(fault) => worst = fault,
+                }
+            }
+            match word {
+                Word::Scheme(name) if name.eq_ignore_ascii_case(b"digest") => parameters = Some(Vec::new()),
+                Word::End => return Err(worst),
+                _ => {}
+            }
+        }
+    }
+
+    fn from_parameters(parameters: Vec<(&[u8], Vec<u8>)>) -> Result<Self, ChallengeFault> {
+        let mut new = Self {
+            realm: Vec::new(),
+            nonce: Vec::new(),
+            opaque: None,
+            algorithm: DigestAlgorithm::Md5,
+            session: false,
+            qop: false,
+            stale: false,
+            hash_user: false,
+        };
+        let (mut realm, mut nonce) = (false, false);
+        for (name, value) in parameters {
+            match name.to_ascii_lowercase().as_slice() {
+                b"realm" => (realm, new.realm) = (true, value),
+                b"nonce" => (nonce, new.nonce) = (true, value),
+                b"opaque" => new.opaque = Some(value),
+                b"stale" => new.stale = value.eq_ignore_ascii_case(b"true"),
+                b"userhash" => new.hash_user = value.eq_ignore_ascii_case(b"true"),
+                b"algorithm" => (new.algorithm, new.session) = algorithm(&value)?,
+                b"qop" => {
+                    let mut offers = value.split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
+                    new.qop = offers.any(|offer| offer.eq_ignore_ascii_case(b"auth"));
+                    if !new.qop {
+                        return Err(ChallengeFault::Unsupported);
+                    }
+                }
+                _ => {}
+            }
+        }
+        // The session's hash has the client's number in it, which only an answer with `qop` can say.
+        if !realm || !nonce || (new.session && !new.qop) {
+            return Err(ChallengeFault::Malformed);
+        }
+        Ok(new)
+    }
+}
+
+fn algorithm(name: &[u8]) -> Result<(DigestAlgorithm, bool), ChallengeFault> {
+    let name = name.to_ascii_lowercase();
+    let (hash, session) = match name.strip_suffix(b"-sess") {
+        Some(hash) => (hash, true),
+        None => (name.as_slice(), false),
+    };
+    let hash = match hash {
+        b"md5" => DigestAlgorithm::Md5,
+        b"sha-256" => DigestAlgorithm::Sha256,
+        b"sha-512-256" => DigestAlgorithm::Sha512Slash256,
+        _ => return Err(ChallengeFault::Unsupported),
+    };
+    Ok((hash, session))
+}
+
+enum Word<'a> {
+    /// The name of a scheme, or a lone token behind one.
+    Scheme(&'a [u8]),
+    /// `name=value`, the quotes gone.
+    Parameter(&'a [u8], Vec<u8>),
+    End,
+}
+
+/// Takes a list of challenges apart (RFC 9110 §11.6.1).
+struct Words<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Words<'a> {
+    /// `None` where the list is broken.
+    fn next_word(&mut self) -> Option<Word<'a>> {
+        let start = self.rest.iter().position(|byte| !matches!(byte, b' ' | b'\t' | b','));
+        let Some(start) = start else { return Some(Word::End) };
+        self.rest = &self.rest[start..];
+        let name = self.token();
+        if name.is_empty() {
+            return None;
+        }
+        let behind = self.rest.trim_ascii_start();
+        // Padding of a `token68` is not a parameter.
+        let Some(value) = behind.strip_prefix(b"=").filter(|value| !matches!(value, [b'=', ..] | [])) else {
+            self.rest = self.rest.trim_ascii_start();
+            let padding = self.rest.iter().take_while(|byte| **byte == b'=').count();
+            self.rest = &self.rest[padding..];
+            return Some(Word::Scheme(name));
+        };
+        self.rest = value.trim_ascii_start();
+        match self.rest.strip_prefix(b"\"") {
+            Some(inside) => Some(Word::Parameter(name, self.quoted(inside)?)),
+            None => Some(Word::Parameter(name, self.token().to_vec())),
+        }
+    }
+
+    fn token(&mut self) -> &'a [u8] {
+        let is_end = |byte: &u8| matches!(byte, b' ' | b'\t' | b',' | b'=' | b'"') || byte.is_ascii_control();
+        let end = self.rest.iter().position(is_end).unwrap_or(self.rest.len());
+        let (token, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        token
+    }
+
+    fn quoted(&mut self, inside: &'a [u8]) -> Option<Vec<u8>> {
+        let mut value = Vec::new();
+        let mut bytes = inside.iter().enumerate();
+        while let Some((at, byte)) = bytes.next() {
+            match byte {
+                b'"' => {
+                    self.rest = &inside[at + 1..];
+                    return Some(value);
+                }
+                b'\\' => value.push(*bytes.next()?.1),
+                _ => value.push(*byte),
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Said = (&'static str, &'static str, DigestAlgorithm, bool, bool);
+
+    fn check(header: &str, expected: Result<Said, ChallengeFault>) {
+        let found = Challenge::parse(header.as_bytes());
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let found =
+            found.map(|one| (text(&one.realm), text(&one.nonce), one.algorithm, one.session, one.qop));
+        let expected = expected.map(|(realm, nonce, algorithm, session, qop)| {
+            (realm.to_owned(), nonce.to_owned(), algorithm, session, qop)
+        });
+        assert_eq!(found, expected, "{header}");
+    }
+
+    #[test]
+    fn challenges_are_read() {
+        use DigestAlgorithm::{Md5, Sha256, Sha512Slash256};
+        check("Digest realm=\"a\", nonce=\"b\"", Ok(("a", "b", Md5, false, false)));
+        check(
+            "DIGEST  Realm = \"a, b\" ,nonce=n,qop=\"auth-int, auth\"",
+            Ok(("a, b", "n", Md5, false, true)),
+        );
+        check(
+            "Digest realm=\"say \\\"x\\\"\", nonce=\"\", qop=auth, algorithm=SHA-256-sess",
+            Ok(("say \"x\"", "", Sha256, true, true)),
+        );
+        check(
+            "Basic realm=\"z\", Negotiate YWJj==, Digest realm=\"a\", nonce=\"b\", algorithm=sha-512-256",
+            Ok(("a", "b", Sha512Slash256, false, false)),
+        );
+        check(
+            "Digest realm=\"new\", nonce=\"1\", algorithm=SHA3, Digest realm=\"a\", nonce=\"b\"",
+            Ok(("a", "b", Md5, false, false)),
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_answered_is_said() {
+        check("", Err(ChallengeFault::NoDigest));
+        check("Basic realm=\"z\"", Err(ChallengeFault::NoDigest));
+        check("Digest realm=\"a\"", Err(ChallengeFault::Malformed));
+        check("Digest realm=\"a\", nonce=\"b", Err(ChallengeFault::Malformed));
+        check("Digest \"x\"", Err(ChallengeFault::Malformed));
+        check("Digest realm=a, nonce=b, algorithm=SHA3", Err(ChallengeFault::Unsupported));
+        check("Digest realm=a, nonce=b, qop=\"auth-int\"", Err(ChallengeFault::Unsupported));
+        check("Digest realm=a, nonce=b, algorithm=MD5-sess", Err(ChallengeFault::Malformed));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_bytes_are_survived(bytes: Vec<u8>, text in "(Digest |Basic |realm=|nonce=|\"|=|,| |x|\\\\){0,20}") {
+            let _ = Challenge::parse(&bytes);
+            let _ = Challenge::parse(text.as_bytes());
+        }
+    }
+}

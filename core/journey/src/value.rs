@@ -1,0 +1,139 @@
+//! [`Kind`] and [`Found`]: a value of a variable, as its text and what kind of thing the text is.
+
+/// What a value is. Its text is always there; the kind says how it stands in a body that has kinds, such as JSON: a
+/// template that is a whole value keeps it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kind {
+    /// Text, or bytes.
+    #[default]
+    Text,
+    /// A number, spelt as JSON spells one.
+    Number,
+    /// `true` or `false`.
+    Bool,
+    /// `null`.
+    Null,
+    /// An array or object, as JSON text.
+    Json,
+}
+
+/// A value, borrowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Found<'a> {
+    /// What it is.
+    pub kind: Kind,
+    /// Its text.
+    pub text: &'a [u8],
+}
+
+impl Found<'_> {
+    /// The text as a number, whatever its kind: `"12"` compares like 12.
+    pub fn as_number(&self) -> Option<f64> {
+        let number = std::str::from_utf8(self.text).ok()?.trim().parse::<f64>().ok()?;
+        number.is_finite().then_some(number)
+    }
+}
+
+/// Values found, in a buffer that is used again: a list of values, of which the first is *the* value.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Finds {
+    bytes: Vec<u8>,
+    ends: Vec<(Kind, u32)>,
+}
+
+impl Finds {
+    /// All values together may have so many bytes.
+    pub const BYTES_MAX: usize = 16 << 20;
+
+    /// Forgets the values and keeps the memory.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether nothing was found.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// The value at `index`.
+    pub fn get(&self, index: usize) -> Option<Found<'_>> {
+        let (kind, end) = *self.ends.get(index)?;
+        let start = index.checked_sub(1).map_or(0, |before| self.ends[before].1);
+        Some(Found { kind, text: &self.bytes[start as usize..end as usize] })
+    }
+
+    /// The first value.
+    pub fn first(&self) -> Option<Found<'_>> {
+        self.get(0)
+    }
+
+    /// All values in order.
+    pub fn iter(&self) -> impl Iterator<Item = Found<'_>> {
+        (0..self.len()).filter_map(|index| self.get(index))
+    }
+
+    /// Adds a value; false where the limit on bytes is reached.
+    pub fn push(&mut self, kind: Kind, text: &[u8]) -> bool {
+        self.push_with(kind, |out| {
+            out.extend_from_slice(text);
+            true
+        })
+    }
+
+    /// Adds the value that `write` appends to the buffer. If it returns false, or reaches the limit on bytes, nothing
+    /// is added and the answer is false.
+    pub fn push_with(&mut self, kind: Kind, write: impl FnOnce(&mut Vec<u8>) -> bool) -> bool {
+        let start = self.bytes.len();
+        if write(&mut self.bytes) && self.bytes.len() <= Self::BYTES_MAX {
+            self.ends.push((kind, self.bytes.len() as u32));
+            return true;
+        }
+        self.bytes.truncate(start);
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_come_out_as_they_went_in() {
+        let mut finds = Finds::default();
+        for round in 0..2 {
+            assert!(finds.is_empty() && finds.first().is_none(), "{round}");
+            assert!(finds.push(Kind::Text, b"one"));
+            assert!(finds.push(Kind::Text, b""));
+            assert!(!finds.push_with(Kind::Text, |out| {
+                out.push(b'x');
+                false
+            }));
+            assert!(finds.push(Kind::Number, b"2.5"));
+            assert!(!finds.push(Kind::Text, &vec![0; Finds::BYTES_MAX]), "the limit holds");
+            let all: Vec<_> = finds.iter().map(|found| (found.kind, found.text)).collect();
+            let expected: [(Kind, &[u8]); 3] =
+                [(Kind::Text, b"one"), (Kind::Text, b""), (Kind::Number, b"2.5")];
+            assert_eq!(all, expected);
+            finds.clear();
+        }
+    }
+
+    #[test]
+    fn text_that_is_a_number_compares_as_one() {
+        let check = |text: &str, expected| {
+            assert_eq!(Found { kind: Kind::Text, text: text.as_bytes() }.as_number(), expected, "{text}");
+        };
+        check("12", Some(12.0));
+        check(" -1.5e2 ", Some(-150.0));
+        check("", None);
+        check("1k", None);
+        check("inf", None);
+        check("nan", None);
+    }
+}
