@@ -56,3 +56,14 @@ fn a_folder_that_is_not_there_is_one_clear_line() {
     assert!(refused.stderr.contains("hint: "), "{refused}");
     wavetank(&["completions", "tcsh"]).run().expect_exit(2);
 }
+
+#[test]
+fn a_disk_that_is_full_is_told_without_talk_of_runs() {
+    let Some(shell) = Program::foreign("sh") else { return skip("a full disk", "no sh") };
+    let program = wavetank(&["completions", "bash"]);
+    let line = format!("'{}' completions bash >/dev/full", program.words()[0]);
+    let refused = shell.args(["-c", &line]).run();
+    refused.expect_exit(2);
+    assert!(refused.stderr.starts_with("error: cannot write to stdout: No space left"), "{refused}");
+    assert!(refused.stderr.contains("hint: ") && !refused.stderr.contains("wavetank report"), "{refused}");
+}

@@ -60,8 +60,8 @@ fn user_error(error: &clap::Error) -> UserError {
 fn unknown_option(error: &clap::Error, argument: &str) -> UserError {
     let message = || format!("there is no option `{argument}`");
     if !argument.starts_with('-') {
-        let hint = "one URL; an option's value stands after its option, in quotes if it has spaces";
-        return UserError::usage("word_surplus", format!("`{argument}` is one word too many"), hint);
+        let message = format!("`{argument}` is one word too many");
+        return UserError::usage("word_surplus", message, words_of(&command_of(error)));
     }
     if argument.starts_with('-')
         && argument[1..].starts_with(|c: char| c.is_ascii_digit())
@@ -103,12 +103,35 @@ fn no_command() -> UserError {
 }
 
 fn missing(argument: &str) -> UserError {
-    if argument.contains("URL") {
-        let hint = "wavetank run localhost:8080/path -c 50 -d 10s";
-        return UserError::usage("no_url", "no URL is given", hint);
+    // By the names that the values have in `words`.
+    match argument {
+        "<bash|zsh|fish>" => UserError::usage("no_shell", "no shell is named", "wavetank completions bash"),
+        "<DIR>" => {
+            UserError::usage("no_folder", "no folder is named", "wavetank man ~/.local/share/man/man1")
+        }
+        "<RUN|latest>" => {
+            let hint = "wavetank report latest, or the name of a folder in the runs directory";
+            UserError::usage("no_run", "no run is named", hint)
+        }
+        _ => UserError::usage("no_url", "no URL is given", "wavetank run localhost:8080/path -c 50 -d 10s"),
     }
-    let hint = "wavetank report latest, or the name of a folder in the runs directory";
-    UserError::usage("no_run", "no run is named", hint)
+}
+
+/// The command that was called, by clap's line `Usage: wavetank COMMAND …`.
+fn command_of(error: &clap::Error) -> String {
+    let Some(ContextValue::StyledStr(usage)) = error.get(ContextKind::Usage) else { return String::new() };
+    usage.to_string().split_whitespace().nth(2).unwrap_or_default().to_owned()
+}
+
+/// Which words a command takes besides its options.
+fn words_of(command: &str) -> String {
+    match command {
+        "completions" => "one shell: wavetank completions bash".to_owned(),
+        "man" => "one folder: wavetank man ~/.local/share/man/man1".to_owned(),
+        "report" => "one run: wavetank report latest".to_owned(),
+        "serve" | "demo" => format!("options only: wavetank {command} --help shows them"),
+        _ => "one URL; an option's value stands after its option, in quotes if it has spaces".to_owned(),
+    }
 }
 
 /// Every long option of every command, with its dashes.

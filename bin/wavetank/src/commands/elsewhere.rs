@@ -28,7 +28,7 @@ fn linux_only(command: &str) -> UserError {
         "linux_only",
         format!("`wavetank {command}` runs on Linux only, and this is {}", std::env::consts::OS),
         format!(
-            "in a container: docker run --rm --network host wavetank {command} … (the README says how to build the \
+            "in a container: docker run --rm --network host wavetank {command} … (Containerfile says how to build the \
              image); stored runs can be looked at here: wavetank report RUN"
         ),
     )

@@ -81,8 +81,10 @@ pub(crate) fn deliver(
             unwritten.push(format!("`{}`: {}", path.display(), said(&error)));
         }
     }
-    let printed = print(&render(record, format));
-    if unwritten.is_empty() { printed } else { Err(result_unwritten(&unwritten.join(", "))) }
+    if let Err(error) = to_stdout(&render(record, format)) {
+        unwritten.push(format!("stdout: {}", said(&error)));
+    }
+    if unwritten.is_empty() { Ok(()) } else { Err(result_unwritten(&unwritten.join(", "))) }
 }
 
 /// The system's words without the number.
@@ -99,13 +101,19 @@ fn result_unwritten(what: &str) -> UserError {
     )
 }
 
-/// Write to stdout. That nobody reads it to the end is the reader's choice, and no failure.
+/// Write to stdout what is no run's result.
 pub(crate) fn print(text: &str) -> Result<(), UserError> {
+    to_stdout(text).map_err(|error| {
+        let message = format!("cannot write to stdout: {}", said(&error));
+        UserError::usage("stdout_unwritable", message, "free some space there, or send it elsewhere")
+    })
+}
+
+/// That nobody reads it to the end is the reader's choice, and no failure.
+fn to_stdout(text: &str) -> std::io::Result<()> {
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(result_unwritten(&format!("stdout: {}", said(&error))))
-        }
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error),
         _ => Ok(()),
     }
 }
