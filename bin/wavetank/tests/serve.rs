@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use wavetank_testkit::{Client, Program, Serve, Stamp, expect_time, free_port, steady};
+use wavetank_testkit::{Client, Program, Serve, Signal, Stamp, expect_time, free_port, skip, steady};
 
 fn serve(words: &[&str]) -> Serve {
     Serve::start(&Program::new(env!("CARGO_BIN_EXE_wavetank")), words)
@@ -282,4 +282,33 @@ fn more_connections_than_memory_holds_are_refused() {
         .run();
     outcome.expect_exit(5);
     assert!(outcome.stderr.contains("connections need") && outcome.stdout.is_empty(), "{outcome}");
+}
+
+#[test]
+fn a_limit_on_files_that_is_reached_is_told_once() {
+    const TEST: &str = "a_limit_on_files_that_is_reached_is_told_once";
+    if Program::foreign("prlimit").is_none() {
+        return skip(TEST, "`prlimit` is not installed");
+    }
+    let program = Program::new(env!("CARGO_BIN_EXE_wavetank")).under(["prlimit", "--nofile=64:64"]);
+    let serve = Serve::start(&program, &["--threads", "1", "--engine", "epoll"]);
+    let clients: Vec<_> = (0..100).map(|_| Client::connect(serve.address())).collect();
+    let told = || serve.running().stderr().matches("warning: a client cannot be accepted").count();
+    let waited = wavetank_testkit::clock::poll_until(Duration::from_secs(10), || (told() > 0).then_some(()));
+    assert!(waited.is_some(), "nothing is told: {}", serve.running().stderr());
+    drop(clients);
+    assert_eq!(
+        Client::connect(serve.address()).get("/").status,
+        200,
+        "it goes on when there are files again"
+    );
+    assert_eq!(told(), 1, "{}", serve.running().stderr());
+    serve.running().signal(Signal::INT);
+    let outcome = serve.into_running().wait(Duration::from_secs(10));
+    outcome.expect_exit(0);
+    for said in
+        ["Too many open files (EMFILE)", "\nhint: ulimit -n 128, now 64;", "attempts to accept failed\n"]
+    {
+        assert!(outcome.stderr.contains(said), "`{said}` is missing: {outcome}");
+    }
 }

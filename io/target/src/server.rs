@@ -87,6 +87,11 @@ impl Server {
         })
     }
 
+    /// Why clients were not accepted since the start, if that has happened. It costs next to nothing to ask.
+    pub fn accept_failure(&self) -> Option<Errno> {
+        self.shared.accept_failure()
+    }
+
     /// Count anew, and arm the freeze anew: what `POST /truth/reset` does.
     pub fn reset_truth(&self) {
         self.shared.reset();

@@ -75,6 +75,11 @@ impl Shared {
         self.epoch.fetch_add(1, Ordering::Release);
     }
 
+    /// Why a client was not accepted, on the first thread to which that has happened.
+    pub(crate) fn accept_failure(&self) -> Option<Errno> {
+        self.counts.iter().find_map(|counts| counts.accept_failure())
+    }
+
     /// Ask the threads to end; they must be woken, too.
     pub(crate) fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);

@@ -136,7 +136,7 @@ impl<D: Driver> Worker<D> {
                 }
                 self.close(id, counts);
             }
-            Event::AcceptFailed(..) => counts.accept_failed.add(1),
+            Event::AcceptFailed(_, why) => counts.not_accepted(why),
             Event::Secured(id) => self.secured(id, counts),
             // A server dials nobody, and what it is woken for is seen to at the end of the turn.
             Event::Connected(_) | Event::ConnectFailed(..) | Event::Woken => {}

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use wavetank_driver::{Signals, TlsProblem, TlsServer};
+use wavetank_driver::{Errno, Signals, TlsProblem, TlsServer};
 use wavetank_plan::quantity::{show_count, show_size};
 use wavetank_plan::{ExitCode, FileBudget, FileTables, Holding, UserError, resolve::choose_engine};
 use wavetank_target::{HandshakeCounts, ServeOptions, Truth};
@@ -53,9 +53,14 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<u8, UserError> {
     // On stdout: whoever starts a server from a script waits for this line.
     output::print(&format!("serving {} (Ctrl-C stops)\n", addresses.join(" ")))?;
     let mut told: Vec<String> = Vec::new();
+    let mut refused = false;
     while signals.received() == 0 {
         // Ends early when a signal comes.
         std::thread::park_timeout(LOOK_AROUND);
+        if let Some(errno) = server.accept_failure().filter(|_| !refused) {
+            refused = true;
+            talk.warn(&not_accepted(errno, host.facts.files_max));
+        }
         for crash in server.crashes() {
             if !told.contains(&crash) {
                 talk.warn(&format!("{crash}; its connections are gone, those of others are served"));
@@ -80,15 +85,31 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<u8, UserError> {
     Ok(ExitCode::Pass as u8)
 }
 
+/// Why clients wait, and what to do before the next time.
+fn not_accepted(errno: Errno, files_max: u64) -> String {
+    let hint = match errno.symbol() {
+        Some("EMFILE") => format!(
+            "ulimit -n {}, now {files_max}; or --connections N, which makes ready for N or says what N need",
+            files_max.saturating_mul(2)
+        ),
+        Some("ENFILE") => "fs.file-max, the limit on files of the whole host, must be higher".to_owned(),
+        _ => "free memory; --connections N says beforehand what N need".to_owned(),
+    };
+    format!("a client cannot be accepted: {errno}; it and others wait until some are gone\nhint: {hint}")
+}
+
 fn served(truth: &Truth, tls: bool) -> String {
     let (requests, accepted) = (show_count(truth.requests), show_count(truth.connections.accepted));
-    let line = format!("served {requests} requests on {accepted} connections");
-    if !tls {
-        return line;
+    let mut line = format!("served {requests} requests on {accepted} connections");
+    if tls {
+        let HandshakeCounts { full, resumed, failed } = truth.handshakes;
+        let [full, resumed, failed] = [full, resumed, failed].map(show_count);
+        line.push_str(&format!("; TLS handshakes: {full} full, {resumed} resumed, {failed} failed"));
     }
-    let HandshakeCounts { full, resumed, failed } = truth.handshakes;
-    let [full, resumed, failed] = [full, resumed, failed].map(show_count);
-    format!("{line}; TLS handshakes: {full} full, {resumed} resumed, {failed} failed")
+    match truth.connections.accept_failed {
+        0 => line,
+        failed => format!("{line}; {} attempts to accept failed", show_count(failed)),
+    }
 }
 
 /// With the certificate that was given, or with one made for this host and `listen`.

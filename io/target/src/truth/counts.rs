@@ -1,7 +1,8 @@
 //! [`Counts`]: what one thread has seen.
 
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering, fence};
+use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU64, Ordering, fence};
 
+use wavetank_driver::Errno;
 use wavetank_plan::Nanos;
 
 use super::arrival_log::{ArrivalLog, Arrived};
@@ -31,7 +32,9 @@ pub(crate) struct Counts {
     pub(crate) bad_requests: Counter,
     pub(crate) accepted: Counter,
     control: Counter,
-    pub(crate) accept_failed: Counter,
+    accept_failed: Counter,
+    /// Why, the last time; 0 if never. Survives a reset.
+    accept_errno: AtomicI32,
     pub(crate) full_handshakes: Counter,
     pub(crate) resumed_handshakes: Counter,
     pub(crate) failed_handshakes: Counter,
@@ -51,6 +54,7 @@ impl Default for Counts {
             accepted: Counter::default(),
             control: Counter::default(),
             accept_failed: Counter::default(),
+            accept_errno: AtomicI32::new(0),
             full_handshakes: Counter::default(),
             resumed_handshakes: Counter::default(),
             failed_handshakes: Counter::default(),
@@ -112,6 +116,18 @@ impl Counts {
     /// Their thread is gone, and its connections with it.
     pub(crate) fn all_closed(&self) {
         self.open.store(0, Ordering::Relaxed);
+    }
+
+    /// A client was not accepted.
+    pub(crate) fn not_accepted(&self, why: Errno) {
+        self.accept_failed.add(1);
+        self.accept_errno.store(why.0, Ordering::Relaxed);
+    }
+
+    /// Why a client was not accepted, the last time.
+    pub(crate) fn accept_failure(&self) -> Option<Errno> {
+        let errno = self.accept_errno.load(Ordering::Relaxed);
+        (errno != 0).then_some(Errno(errno))
     }
 
     /// A counter for a path that has none since the last reset.

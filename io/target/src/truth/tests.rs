@@ -1,3 +1,4 @@
+use wavetank_driver::Errno;
 use wavetank_plan::Nanos;
 
 use super::*;
@@ -30,7 +31,8 @@ fn threads_add_up() {
     let (mut of_one, mut of_other) = (Paths::new(true), Paths::new(true));
     one.bytes_received.add(10);
     other.bytes_sent.add(7);
-    other.accept_failed.add(1);
+    other.not_accepted(Errno(24));
+    assert_eq!((one.accept_failure(), other.accept_failure()), (None, Some(Errno(24))));
     ask(&one, &mut of_one, "/", 5);
     ask(&other, &mut of_other, "/", 6);
     ask(&other, &mut of_other, "/x", 1);
