@@ -312,3 +312,29 @@ fn a_limit_on_files_that_is_reached_is_told_once() {
         assert!(outcome.stderr.contains(said), "`{said}` is missing: {outcome}");
     }
 }
+
+#[test]
+fn connections_for_which_there_are_no_files_are_refused_with_a_number_that_is_not() {
+    const TEST: &str = "connections_for_which_there_are_no_files_are_refused_with_a_number_that_is_not";
+    if Program::foreign("prlimit").is_none() {
+        return skip(TEST, "`prlimit` is not installed");
+    }
+    let program = Program::new(env!("CARGO_BIN_EXE_wavetank"))
+        .environment("WAVETANK_MASK", "uring,unshare,own_process")
+        .under(["prlimit", "--nofile=150:150"]);
+    let serve = |connections: &str| {
+        let listen = format!("127.0.0.1:{}", free_port());
+        program.clone().args(["serve", "--listen", &listen, "--threads", "1", "--connections", connections])
+    };
+    let refused = serve("1500").run();
+    refused.expect_exit(5);
+    assert!(refused.stderr.contains("error: 1,500 connections need "), "{refused}");
+    let most = refused.stderr.split("or fewer: --connections ").nth(1).and_then(|rest| rest.lines().next());
+    let most: u64 = most.and_then(|most| most.parse().ok()).unwrap_or_else(|| panic!("{refused}"));
+    serve(&(most + 3).to_string()).run().expect_exit(5);
+    let served = serve(&most.to_string()).start();
+    let serving = wavetank_testkit::clock::poll_until(Duration::from_secs(10), || {
+        (served.ends_within(Duration::ZERO) || served.stderr().contains("engine ")).then_some(())
+    });
+    assert!(serving.is_some() && !served.ends_within(Duration::ZERO), "{most}: {}", served.stderr());
+}

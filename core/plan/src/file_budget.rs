@@ -142,13 +142,14 @@ impl FileBudget {
         Holding { files: self.own, threads }
     }
 
-    /// Why `connections` cannot be held, and what would help; `fewer` names the option that asks for less.
-    pub fn refusal(self, connections: u64, fewer: &str) -> UserError {
-        let count = show_count(connections);
-        let less = match self.at_most() {
+    /// Why `asked` connections, for which `connections` sockets are needed with what room they must have, cannot be
+    /// held, and what would help; `fewer`: the option that asks for less, and the most it may ask for.
+    pub fn refusal(self, asked: u64, connections: u64, fewer: (&str, u64)) -> UserError {
+        let count = show_count(asked);
+        let less = match fewer {
             // Not even one.
-            0 => String::new(),
-            most => format!("; or fewer: {fewer} {most}"),
+            (_, 0) => String::new(),
+            (option, most) => format!("; or fewer: {option} {most}"),
         };
         let refused = |message: String, hint: String| UserError::refused("no_files", message, hint);
         if connections > self.host_max {
@@ -164,7 +165,7 @@ impl FileBudget {
             let needed = self.beside_rings().saturating_add(rings.max(2 * u64::from(self.threads)));
             // Where there may be no more rings, each must hold more.
             let needed = needed.max(connections.div_ceil(self.rings_max().max(1)));
-            return refused(self.too_few(connections, needed), self.raise_to(needed, &less));
+            return refused(self.too_few(asked, needed), self.raise_to(needed, &less));
         }
         if self.threads_fixed && self.own != FileTables::Shared {
             let threads = connections.div_ceil(self.own_table().max(1));
@@ -177,7 +178,7 @@ impl FileBudget {
             );
         }
         let needed = connections.saturating_add(self.kept());
-        refused(self.too_few(connections, needed), self.raise_to(needed, &less))
+        refused(self.too_few(asked, needed), self.raise_to(needed, &less))
     }
 
     fn too_few(self, connections: u64, needed: u64) -> String {

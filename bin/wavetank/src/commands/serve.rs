@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use wavetank_driver::{Errno, Signals, TlsProblem, TlsServer};
 use wavetank_plan::quantity::{show_count, show_size};
-use wavetank_plan::{ExitCode, FileBudget, FileTables, Holding, UserError, resolve::choose_engine};
+use wavetank_plan::{
+    EngineChoice, ExitCode, FileBudget, FileTables, Holding, UserError, resolve::choose_engine,
+};
 use wavetank_target::{HandshakeCounts, ServeOptions, Truth};
 
 use crate::cli::{ServeArgs, ServeTls};
@@ -27,7 +29,7 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<u8, UserError> {
     let cpus = u32::try_from(host.facts.cpus.len()).unwrap_or(1).max(1);
     let threads = args.threads.unwrap_or(cpus);
     let budget = FileBudget::new(&host.facts, engine.choice, threads, args.threads.is_some(), both_ends);
-    let holding = holding(budget, args.connections, threads, &host)?;
+    let holding = holding(budget, engine.choice, args.connections, threads, &host)?;
     let signals = Signals::listen().map_err(|errno| host_cannot("listen for signals", errno))?;
     let tls = args.tls.as_ref().map(|tls| tls_server(tls, &args.listen)).transpose()?.map(Arc::new);
     let defaults = ServeOptions::default();
@@ -155,19 +157,23 @@ fn certificate_line(server: &TlsServer, words: &ServeTls) -> String {
 /// Whose tables of files, and how many threads, for the connections that were asked for.
 fn holding(
     budget: FileBudget,
+    engine: EngineChoice,
     connections: Option<u64>,
     threads: u32,
     host: &Host,
 ) -> Result<Holding, UserError> {
     let Some(connections) = connections else {
-        // A table for each thread costs nothing; a process for each is for those who need it.
+        // A table for each thread costs nothing where sockets are in tables; a process for each is for those who
+        // need it.
         let own = host.found.own_files();
-        let files = if own == FileTables::PerThread { own } else { FileTables::Shared };
-        return Ok(Holding { files, threads });
+        let tables = engine == EngineChoice::Epoll && own == FileTables::PerThread;
+        return Ok(Holding { files: if tables { own } else { FileTables::Shared }, threads });
     };
     let with_room = connections.saturating_add(connections / SPREAD);
     if with_room > budget.at_most() {
-        return Err(budget.refusal(with_room, "--connections"));
+        // So many that they fit with their room.
+        let most = (u128::from(budget.at_most()) * u128::from(SPREAD) / u128::from(SPREAD + 1)) as u64;
+        return Err(budget.refusal(connections, with_room, ("--connections", most)));
     }
     let memory = host.facts.memory_available_bytes;
     let needed = connections.saturating_mul(BYTES_PER_CONNECTION);

@@ -66,7 +66,7 @@ pub(super) fn check(
 ) -> Result<(), UserError> {
     let count = show_count(connections);
     if connections > capacity.files.at_most() {
-        return Err(capacity.files.refusal(connections, "-c"));
+        return Err(capacity.files.refusal(connections, connections, ("-c", capacity.files.at_most())));
     }
     if connections > capacity.by_sources {
         return Err(no_tuples(connections, capacity.by_sources, host, sources, targets));
