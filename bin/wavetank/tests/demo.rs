@@ -1,5 +1,6 @@
 //! `wavetank demo`: what a newcomer sees first.
 
+use wavetank_testkit::netns::NetNs;
 use wavetank_testkit::{Program, RunResult, Trial};
 
 #[test]
@@ -20,4 +21,21 @@ fn the_demo_shows_what_a_closed_view_hides() {
         assert_eq!(result.count("requests.failed"), 0, "{result}");
         assert!(result.count("requests.done") > 1_000, "{result}");
     }
+}
+
+#[test]
+fn without_a_network_the_demo_says_so_at_once() {
+    if !NetNs::available("without_a_network_the_demo_says_so_at_once") {
+        return;
+    }
+    let trial = Trial::new(env!("CARGO_BIN_EXE_wavetank"));
+    let program = trial.program();
+    let outcome = NetNs::shell(&program.words()[0], "exec \"$0\" demo").in_folder(trial.place().path()).run();
+    outcome.expect_exit(5);
+    assert!(outcome.stderr.starts_with("error: this host does not reach itself at 127.0.0.1:"), "{outcome}");
+    assert!(
+        outcome.stderr.ends_with("\nhint: ip link set lo up; where loopback is up, a firewall forbids it\n"),
+        "{outcome}"
+    );
+    assert!(trial.place().runs("runs").is_empty(), "nothing was run: {outcome}");
 }

@@ -1,8 +1,9 @@
 //! `wavetank demo`: the same freeze, seen by a closed loop and by an open one.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use wavetank_plan::{ExitCode, Nanos, Rate, RunOptions, TargetUrl, UserError, resolve};
 use wavetank_record::{RunRecord, Times};
@@ -19,6 +20,8 @@ const LENGTH: Nanos = Nanos::from_secs(5);
 /// Since the first request: in the middle of the run.
 const FREEZE_AT: Nanos = Nanos::from_millis(2_000);
 const FREEZE: Nanos = Nanos::from_millis(300);
+/// Loopback answers at once, or never.
+const REACH: Duration = Duration::from_secs(2);
 const PATH: &str = "/delay/2ms";
 
 /// Two runs on loopback against the built-in target, each through a freeze of 300 ms. Exit 0 if both were
@@ -76,6 +79,7 @@ fn make(options: &Options, args: &DemoArgs, talk: &mut Talk) -> Result<Made, Use
         ..ServeOptions::default()
     })?;
     let address = server.addresses()[0];
+    check_reachable(address)?;
     let url = TargetUrl::parse(&format!("http://{address}{PATH}"))?;
     let host = Host::look()?;
     let resolved = resolve(options, &url, &[address], &host.facts)?;
@@ -97,6 +101,15 @@ fn make(options: &Options, args: &DemoArgs, talk: &mut Talk) -> Result<Made, Use
     server.stop();
     let sent = record.wire.sent + record.setup.sent;
     Ok(Made { record, archive, counted, sent })
+}
+
+/// Fails where this host cannot reach itself: all that would be shown is a million failures. A connection without a
+/// request does not start the clock of the freeze.
+fn check_reachable(address: SocketAddr) -> Result<(), UserError> {
+    let Err(error) = TcpStream::connect_timeout(&address, REACH) else { return Ok(()) };
+    let message = format!("this host does not reach itself at {address}: {}", output::said(&error));
+    let hint = "ip link set lo up; where loopback is up, a firewall forbids it";
+    Err(UserError::refused("no_loopback", message, hint))
 }
 
 fn told(made: &Made) -> String {
