@@ -48,10 +48,10 @@ fn check(test: &str, killed: usize) {
         .environment("WAVETANK_MASK", "uring,unshare")
         .under(["prlimit", "--nofile=128:128"]);
     let serve = Serve::start(&program, &["--threads", &WORKERS.to_string(), "--connections", "300"]);
-    // The first accepts before the last is there.
+    // The first accepts before the last is there; the engine is told when all are.
     let workers = poll_until(PATIENCE, || {
         let workers = children(serve.running().id());
-        (workers.len() == WORKERS).then_some(workers)
+        (workers.len() == WORKERS && serve.running().stderr().contains("engine ")).then_some(workers)
     });
     let workers = workers.unwrap_or_else(|| panic!("not {WORKERS} workers: {}", serve.running().stderr()));
     let (to, answers) = (serve.address(), &AtomicU64::new(0));

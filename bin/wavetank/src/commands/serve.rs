@@ -9,7 +9,7 @@ use wavetank_plan::quantity::{show_count, show_size};
 use wavetank_plan::{
     EngineChoice, ExitCode, FileBudget, FileTables, Holding, UserError, resolve::choose_engine,
 };
-use wavetank_target::{HandshakeCounts, ServeOptions, Truth};
+use wavetank_target::{HandshakeCounts, ServeOptions, Server, Truth};
 
 use crate::cli::{ServeArgs, ServeTls};
 use crate::run::{Host, Talk, engine_line, host_cannot, output};
@@ -54,37 +54,51 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<u8, UserError> {
         server.addresses().iter().map(|address| format!("{scheme}://{address}/")).collect();
     // On stdout: whoever starts a server from a script waits for this line.
     output::print(&format!("serving {} (Ctrl-C stops)\n", addresses.join(" ")))?;
-    let mut told: Vec<String> = Vec::new();
-    let mut refused = false;
+    let fault = attend(&server, signals, &mut talk, holding.threads, host.facts.files_max);
+    talk.say(&served(&server.truth(), tls.is_some()));
+    if let Some(fault) = fault {
+        return Err(fault);
+    }
+    server.stop();
+    Ok(ExitCode::Pass as u8)
+}
+
+/// Tell what befalls the server until it is told to stop; returns why it stopped by itself.
+fn attend(
+    server: &Server,
+    signals: Signals,
+    talk: &mut Talk,
+    threads: u32,
+    files_max: u64,
+) -> Option<UserError> {
+    let mut crashes: Vec<String> = Vec::new();
+    let mut not_accepting = false;
     while signals.received() == 0 {
         // Ends early when a signal comes.
         std::thread::park_timeout(LOOK_AROUND);
-        if let Some(errno) = server.accept_failure().filter(|_| !refused) {
-            refused = true;
-            talk.warn(&not_accepted(errno, host.facts.files_max));
+        if let Some(errno) = server.accept_failure().filter(|_| !not_accepting) {
+            not_accepting = true;
+            talk.warn(&not_accepted(errno, files_max));
         }
         for crash in server.crashes() {
-            if !told.contains(&crash) {
+            if !crashes.contains(&crash) {
                 talk.warn(&format!("{crash}; its connections are gone, those of others are served"));
-                told.push(crash);
+                crashes.push(crash);
             }
         }
-        if let Some(fault) = server.fault() {
-            talk.say(&served(&server.truth(), tls.is_some()));
-            return Err(fault);
+        let fault = server.fault();
+        if fault.is_some() {
+            return fault;
         }
-        if told.len() == holding.threads as usize {
-            talk.say(&served(&server.truth(), tls.is_some()));
-            return Err(UserError::refused(
+        if crashes.len() == threads as usize {
+            return Some(UserError::refused(
                 "no_threads",
                 "none of the server's worker processes is left",
                 "`dmesg` tells what the kernel ended for want of memory",
             ));
         }
     }
-    talk.say(&served(&server.truth(), tls.is_some()));
-    server.stop();
-    Ok(ExitCode::Pass as u8)
+    None
 }
 
 /// Why clients wait, and what to do before the next time.
@@ -102,16 +116,18 @@ fn not_accepted(errno: Errno, files_max: u64) -> String {
 
 fn served(truth: &Truth, tls: bool) -> String {
     let (requests, accepted) = (show_count(truth.requests), show_count(truth.connections.accepted));
-    let mut line = format!("served {requests} requests on {accepted} connections");
-    if tls {
-        let HandshakeCounts { full, resumed, failed } = truth.handshakes;
-        let [full, resumed, failed] = [full, resumed, failed].map(show_count);
-        line.push_str(&format!("; TLS handshakes: {full} full, {resumed} resumed, {failed} failed"));
-    }
-    match truth.connections.accept_failed {
-        0 => line,
-        failed => format!("{line}; {} attempts to accept failed", show_count(failed)),
-    }
+    let HandshakeCounts { full, resumed, failed } = truth.handshakes;
+    let [full, resumed, failed] = [full, resumed, failed].map(show_count);
+    let handshakes = if tls {
+        format!("; TLS handshakes: {full} full, {resumed} resumed, {failed} failed")
+    } else {
+        String::new()
+    };
+    let not_accepted = match truth.connections.accept_failed {
+        0 => String::new(),
+        failed => format!("; {} attempts to accept failed", show_count(failed)),
+    };
+    format!("served {requests} requests on {accepted} connections{handshakes}{not_accepted}")
 }
 
 /// With the certificate that was given, or with one made for this host and `listen`.
