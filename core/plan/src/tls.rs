@@ -9,7 +9,8 @@ pub struct TlsPlan {
     pub ca_pem: Option<Vec<u8>>,
     /// Our own certificate, where the target asks for one.
     pub client: Option<TlsIdentity>,
-    /// Name in the handshake instead of the target's host.
+    /// What was asked for as the name in the handshake instead of the target's host; targets carry it already
+    /// ([`Target::server_name`](crate::Target::server_name)).
     pub sni: Option<String>,
     /// Whether sessions are resumed, and whose.
     pub resume: TlsResume,

@@ -30,7 +30,7 @@ pub struct TlsClient {
 impl TlsClient {
     /// As `plan` says, with the servers of `names`, which [`DialTls::name`] counts: host names or addresses
     /// (those of IPv6 with or without brackets). They are what certificates must be good for, and what the
-    /// handshake names (SNI, for host names); [`TlsPlan::sni`] stands in for all of them.
+    /// handshake names (SNI, for host names): whoever resolved the plan put [`TlsPlan::sni`] in place of them.
     ///
     /// Without [`TlsPlan::ca_pem`] the host's own roots are trusted; where it has none, Mozilla's as of the
     /// build of this program. Fails on unknown groups and ciphers, on PEM that cannot be read, on a key that
@@ -58,7 +58,7 @@ impl TlsClient {
         };
         config.alpn_protocols = plan.alpn.iter().map(|name| name.as_bytes().to_vec()).collect();
         config.resumption = Resumption::disabled();
-        let names = names.iter().map(|name| server_name(plan.sni.as_ref().unwrap_or(name)));
+        let names = names.iter().map(|name| server_name(name));
         Ok(Self { config, judge, resume: plan.resume, names: names.collect::<Result<_, _>>()? })
     }
 
@@ -124,5 +124,32 @@ impl ClientSide {
     #[inline]
     pub(super) fn turn_to(&self, dial: DialTls) {
         self.sessions.turn_to(dial);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use wavetank_plan::TlsVersions;
+
+    use super::*;
+
+    #[test]
+    fn names_are_taken_as_they_are_given() {
+        // `--sni` is applied where targets get their names; here it must not win over what one of several is called.
+        let plan = TlsPlan {
+            verify: false,
+            ca_pem: None,
+            client: None,
+            sni: Some("sni.example".to_owned()),
+            resume: TlsResume::Never,
+            versions: TlsVersions::Both,
+            groups: Vec::new(),
+            ciphers: Vec::new(),
+            alpn: Vec::new(),
+        };
+        let client =
+            TlsClient::new(&plan, &["a.example".to_owned(), "b.example.".to_owned()]).expect("good names");
+        let names: Vec<_> = client.names.iter().map(|name| name.to_str().into_owned()).collect();
+        assert_eq!(names, ["a.example", "b.example"]);
     }
 }
