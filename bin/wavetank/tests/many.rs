@@ -63,6 +63,22 @@ fn check(test: &str, way: Way) {
 }
 
 #[test]
+fn memory_of_a_connection_leaves_out_what_threads_take() {
+    for engine in ["uring", "epoll"] {
+        let trial = Trial::new(env!("CARGO_BIN_EXE_wavetank"));
+        if !can("memory_of_a_connection", &trial, Way { mask: "", engine, files: "shared" }) {
+            continue;
+        }
+        let serve = Serve::start(&trial.program(), &["--connections", "2000"]);
+        let words = ["-c", "1000", "-n", "1000", "--engine", engine];
+        let result = trial.load(&serve.url("/"), words).run().result();
+        let each = result.count("generator.connection_memory.bytes_per_connection");
+        // About 250 on both; stacks, histograms and pages of the program made 1,600 of it.
+        assert!((100..800).contains(&each), "{engine}: {each} bytes: {result}");
+    }
+}
+
+#[test]
 fn in_rings_of_io_uring() {
     check("in_rings_of_io_uring", Way { mask: "unshare,own_process", engine: "uring", files: "shared" });
 }

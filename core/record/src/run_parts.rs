@@ -112,7 +112,8 @@ pub struct Generator {
     pub connection_memory: Option<ConnectionMemory>,
 }
 
-/// What this process's resident memory grew by while connections were opened ahead of the load.
+/// What the memory that this process has written grew by while connections were opened ahead of the load, its threads
+/// having been made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConnectionMemory {
     /// Connections open at the end of it.

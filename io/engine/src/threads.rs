@@ -261,15 +261,17 @@ impl Seed {
             Ok(made) => made,
             Err(errno) => return start.failed(errno),
         };
-        if !start.done(waker, ()) {
-            return;
-        }
         fine_timers();
         if let Some(cpu) = self.cpu {
             // Being on another CPU is no reason not to run.
             let _ = pin_to(cpu);
         }
-        if let Err(errno) = self.worker(driver).run() {
+        // Made before it is told of: what a thread takes for itself is not its connections'.
+        let worker = self.worker(driver);
+        if !start.done(waker, ()) {
+            return;
+        }
+        if let Err(errno) = worker.run() {
             // Whoever is gone does not miss it.
             let _ = messages.send(Message::Failed(thread, errno.to_string()));
         }

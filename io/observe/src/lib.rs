@@ -17,5 +17,5 @@ pub mod parse;
 pub use cpu_times::CpuTimes;
 pub use file_limit::raise_file_limit;
 pub use host_facts::host_facts;
-pub use process_usage::{ProcessUsage, process_usage, resident_bytes};
+pub use process_usage::{ProcessUsage, process_usage, written_bytes};
 pub use route_sources::route_sources;

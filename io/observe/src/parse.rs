@@ -202,9 +202,10 @@ pub fn local_ipv6(text: &str) -> Vec<(IpAddr, u8)> {
     widest(text.lines().filter_map(network).collect())
 }
 
-/// Resident memory of a process, from `/proc/PID/status` (a line `VmRSS:  1234 kB`).
-pub fn resident_bytes(text: &str) -> Option<u64> {
-    status_bytes(text, "VmRSS:")
+/// Memory that a process has written, without the pages of its program that it came by, from `/proc/PID/status` (a line
+/// `RssAnon:  1234 kB`).
+pub fn written_bytes(text: &str) -> Option<u64> {
+    status_bytes(text, "RssAnon:")
 }
 
 /// Highest resident memory of a process since it began its program, from `/proc/PID/status` (`VmHWM:  1234 kB`).

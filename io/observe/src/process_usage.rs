@@ -37,9 +37,10 @@ fn peak_resident_bytes() -> Option<u64> {
     parse::peak_resident_bytes(&read::text("/proc/self/status")?)
 }
 
-/// Memory of this process that is resident now; 0 where the kernel does not say.
-pub fn resident_bytes() -> u64 {
-    read::text("/proc/self/status").and_then(|text| parse::resident_bytes(&text)).unwrap_or(0)
+/// Memory that this process has written and that is resident now; 0 where the kernel does not say. What is resident
+/// beside it are pages of the program's file: how many depends on what it has come by.
+pub fn written_bytes() -> u64 {
+    read::text("/proc/self/status").and_then(|text| parse::written_bytes(&text)).unwrap_or(0)
 }
 
 fn duration(time: TimeVal) -> Duration {
@@ -55,9 +56,9 @@ mod tests {
     #[test]
     fn work_and_memory_show() {
         let before = process_usage();
-        let resident = resident_bytes();
+        let written = written_bytes();
         let block = vec![1_u8; 64 << 20];
-        assert!(resident_bytes() >= resident + (32 << 20), "{resident} then {}", resident_bytes());
+        assert!(written_bytes() >= written + (32 << 20), "{written} then {}", written_bytes());
         let mut after = process_usage();
         let mut sum = 0_u64;
         // Bounded by the work, not by a clock: about 100 passes of 64 MiB take well over a tick on any machine.

@@ -148,13 +148,13 @@ fn addresses_that_are_on_their_way_out() {
 }
 
 #[test]
-fn resident_memory() {
+fn memory_of_a_process() {
     let check = |text: &str, peak, now| {
-        assert_eq!((parse::peak_resident_bytes(text), parse::resident_bytes(text)), (peak, now), "{text}");
+        assert_eq!((parse::peak_resident_bytes(text), parse::written_bytes(text)), (peak, now), "{text}");
     };
     let text = "Name:\tx\nVmHWM:\t    9000 kB\nVmRSS:\t    8312 kB\nRssAnon: 1 kB\n";
-    check(text, Some(9_000 << 10), Some(8_312 << 10));
-    check("VmRSS:\t1 MB\n", None, None);
-    check("VmHWM:\t2 kB\nVmRSS:\t99999999999999999999 kB\n", Some(2_048), None);
+    check(text, Some(9_000 << 10), Some(1 << 10));
+    check("RssAnon:\t1 MB\n", None, None);
+    check("VmHWM:\t2 kB\nRssAnon:\t99999999999999999999 kB\n", Some(2_048), None);
     check("", None, None);
 }

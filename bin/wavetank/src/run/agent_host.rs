@@ -130,9 +130,10 @@ impl AgentHost {
 
     fn prepare(&mut self, share: Share) {
         let Means { cpus, ports, features, tls } = &self.means;
-        let growth = Growth::begin();
         match LoadThreads::prepare(&self.plan, share, self.clock, cpus, ports, *features, tls.as_ref()) {
             Ok(threads) => {
+                // What threads take for themselves is there; the first few connections may be, too.
+                let growth = Growth::begin();
                 self.load = Some(Load {
                     collector: Collector::new(threads.len() as u16),
                     threads,

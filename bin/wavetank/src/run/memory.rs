@@ -1,12 +1,12 @@
 //! [`Growth`]: what connections take of this process's memory.
 
-use wavetank_observe::resident_bytes;
+use wavetank_observe::written_bytes;
 use wavetank_record::ConnectionMemory;
 
 /// With fewer connections, what else grows in the meantime would be taken for theirs.
 const CONNECTIONS_MIN: u64 = 1_000;
 
-/// Resident memory of this process before connections are opened.
+/// Memory that this process has written before connections are opened.
 pub(crate) struct Growth {
     before: u64,
 }
@@ -14,13 +14,13 @@ pub(crate) struct Growth {
 impl Growth {
     /// As it is now.
     pub(crate) fn begin() -> Self {
-        Self { before: resident_bytes() }
+        Self { before: written_bytes() }
     }
 
     /// What it has grown by since, divided among `connections` that were opened; `None` where they are too few
     /// to tell, or where it did not grow.
     pub(crate) fn end(&self, connections: u64) -> Option<ConnectionMemory> {
-        shared_out(resident_bytes().saturating_sub(self.before), connections)
+        shared_out(written_bytes().saturating_sub(self.before), connections)
     }
 }
 
