@@ -5,8 +5,9 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
-use wavetank_testkit::{Client, RunResult, Serve, Trial, skip};
+use wavetank_testkit::{Act, Client, RunResult, Script, Serve, Signal, Target, Trial, Truth, answer, skip};
 
 /// Runs load on each engine this host has: `target` makes a target and says its URL and the words of the run,
 /// `judge` looks at both.
@@ -41,6 +42,43 @@ fn what_a_closing_target_answered_is_done() {
         assert_eq!(truth["requests"], 2_000, "{result}");
         assert_eq!(result.count("connections.opened"), 2_000, "one answer a connection: {result}");
     });
+}
+
+/// Answers and resets that all came while the run stood still: what it sends next on those connections goes nowhere,
+/// is sent on others, and counts once.
+#[test]
+fn what_could_not_be_sent_does_not_count_as_sent() {
+    const CONNECTIONS: u64 = 32;
+    const HALF_A_SECOND: Duration = Duration::from_millis(500);
+    for engine in ["epoll", "uring"] {
+        let target = Target::start(Script::new(|seen| {
+            let answer = Act::Send(answer(200, b"ok"));
+            if seen.number <= CONNECTIONS {
+                vec![Act::Wait(HALF_A_SECOND), answer, Act::Reset]
+            } else {
+                vec![answer]
+            }
+        }));
+        let trial = Trial::new(env!("CARGO_BIN_EXE_wavetank"));
+        let words = ["-c", "32", "-n", "64", "--threads", "1", "--no-probe", "--engine", engine];
+        let running = trial.load(&target.url("/"), words).start();
+        let refused = || running.ends_within(Duration::ZERO);
+        target.wait_for("requests", 40 * HALF_A_SECOND, |truth| truth.requests == CONNECTIONS || refused());
+        running.signal(Signal::STOP);
+        let over = |truth: &Truth| truth.open == 0 || refused();
+        target.wait_for("resets", 40 * HALF_A_SECOND, over);
+        running.signal(Signal::CONT);
+        let outcome = running.wait(40 * HALF_A_SECOND);
+        if outcome.exit == Some(5) {
+            skip("what_could_not_be_sent_does_not_count_as_sent", &format!("{engine}: {}", outcome.stdout));
+            continue;
+        }
+        // The target's own count is the run's: what went nowhere is in neither.
+        let result = trial.check(&outcome, &target, 0);
+        assert_eq!(result.count("requests.done"), 2 * CONNECTIONS, "{result}");
+        assert_eq!(result.count_or_zero("wire.retried"), 0, "{result}");
+        assert_eq!(result.count("wire.sent"), 2 * CONNECTIONS, "{result}");
+    }
 }
 
 /// A server that reads the beginning of an upload, says no, and closes with the rest unread: a reset.

@@ -177,6 +177,16 @@ pub trait Driver: Sized {
         0
     }
 
+    /// Let leave at once what was handed over for the next wait. Should that fail, the next wait tells.
+    fn send_now(&mut self) {}
+
+    /// Of sends that were told to be [`Sent::All`] and took nothing after all, because the connection had broken: on
+    /// which connection, and how many of the last ones. To be asked behind each wait, before its events, until there
+    /// are no more; and only of drivers whose [sends leave later](Driver::SENDS_LATER).
+    fn take_unsent(&mut self) -> Option<(ConnId, u32)> {
+        None
+    }
+
     /// The next thing that happened, or `None` when nothing is ready any more.
     fn next(&mut self) -> Option<Event>;
 

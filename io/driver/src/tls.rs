@@ -202,6 +202,15 @@ impl<D: Driver> Driver for Tls<D> {
         self.inner.take_longest_send()
     }
 
+    fn send_now(&mut self) {
+        self.inner.send_now();
+    }
+
+    /// Of a TLS connection the library's own sends count, too, such as the end of a handshake.
+    fn take_unsent(&mut self) -> Option<(ConnId, u32)> {
+        self.inner.take_unsent()
+    }
+
     fn next(&mut self) -> Option<Event> {
         loop {
             while let Some(event) = self.told.pop_front() {

@@ -63,6 +63,10 @@ pub struct Uring {
     at_once: Option<(ConnId, Option<i32>)>,
     /// Connections to look at again once the batch is submitted: closed or ended while it held sends of theirs.
     unsettled: Vec<ConnId>,
+    /// See [`Driver::take_unsent`]; what nobody asks for is let go of with the next wait.
+    unsent: Vec<(ConnId, u32)>,
+    /// So many of them were there when the last wait ended.
+    unsent_offered: usize,
     /// Connections whose receive or watch is to be set again.
     thirsty: Vec<ConnId>,
     /// What the kernel told and the owner has not heard.
@@ -132,6 +136,8 @@ impl Driver for Uring {
             pieces: VecDeque::new(),
             at_once: None,
             unsettled: Vec::new(),
+            unsent: Vec::new(),
+            unsent_offered: 0,
             thirsty: Vec::new(),
             ready: Vec::new(),
             at: 0,
@@ -189,7 +195,12 @@ impl Driver for Uring {
     }
 
     fn wait_from(&mut self, now: Nanos, until: Nanos) -> Result<bool, Errno> {
-        self.wait_for_any(now, until)
+        if self.unsent_offered > 0 {
+            self.unsent.drain(..std::mem::take(&mut self.unsent_offered));
+        }
+        let ready = self.wait_for_any(now, until);
+        self.unsent_offered = self.unsent.len();
+        ready
     }
 
     fn worked_until(&self) -> Option<Nanos> {
@@ -198,6 +209,18 @@ impl Driver for Uring {
 
     fn take_longest_send(&mut self) -> u64 {
         std::mem::take(&mut self.longest_send)
+    }
+
+    fn send_now(&mut self) {
+        // Should it fail, the next wait tells.
+        let _ = self.submit();
+    }
+
+    #[inline]
+    fn take_unsent(&mut self) -> Option<(ConnId, u32)> {
+        let unsent = self.unsent.pop();
+        self.unsent_offered = self.unsent_offered.min(self.unsent.len());
+        unsent
     }
 
     #[inline]

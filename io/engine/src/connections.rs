@@ -4,6 +4,7 @@
 //! [`Outcome`]s. A connection lost under a request is re-opened only when a next request wants it.
 
 mod dialing;
+mod leaving;
 mod timeouts;
 
 use std::collections::VecDeque;
@@ -23,6 +24,7 @@ use crate::requests::Requests;
 use crate::seat::{Seat, State};
 use crate::slab::Id;
 use crate::sources::{Sources, Tuple};
+use leaving::Leaving;
 use timeouts::Timer;
 
 /// Tables get room ahead for so many connections at most.
@@ -66,6 +68,8 @@ pub(crate) struct Connections<D> {
     /// When the last send returned.
     sent_until: Nanos,
     pub(crate) outcomes: VecDeque<Outcome>,
+    /// Handed to the driver since the last wait, if its sends leave later.
+    pub(crate) leaving: Vec<Leaving>,
 }
 
 impl<D: Driver> Connections<D> {
@@ -98,6 +102,7 @@ impl<D: Driver> Connections<D> {
             sent_until: Nanos(i64::MIN),
             plan,
             outcomes: VecDeque::new(),
+            leaving: Vec::new(),
         }
     }
 
@@ -163,7 +168,7 @@ impl<D: Driver> Connections<D> {
             rec.send_call(self.sent_until.since(at));
         }
         match result {
-            Ok(_) => self.outcomes.push_back(Outcome::Sent(flight.exchange, at)),
+            Ok(_) => self.handed_over(link, flight.exchange, at),
             // Answers may have come before. Behind them the driver tells the end, and that decides on this one.
             Err(_) => self.seats[seat as usize].flights.refuse(),
         }
@@ -172,7 +177,11 @@ impl<D: Driver> Connections<D> {
 
     /// Wait for sockets, from `now` until `until`. Whether anything is ready.
     pub(crate) fn wait(&mut self, now: Nanos, until: Nanos) -> Result<bool, Errno> {
-        self.driver.wait_from(now, until)
+        let ready = self.driver.wait_from(now, until)?;
+        if D::SENDS_LATER {
+            self.take_back();
+        }
+        Ok(ready)
     }
 
     /// What the driver has for us next.
@@ -329,6 +338,13 @@ impl<D: Driver> Connections<D> {
     /// lose their connection. Requests that wait go on with a new one.
     fn end(&mut self, seat: u32, failure: Failure, lost: bool, at: Nanos, rec: &mut Recorder) {
         let close = self.plan.http.close;
+        let entry = &mut self.seats[seat as usize];
+        if D::SENDS_LATER
+            && entry.flights.sent() > 0
+            && let Some(link) = entry.link
+        {
+            self.let_leave(link);
+        }
         let entry = &mut self.seats[seat as usize];
         if let Some(link) = entry.link.take() {
             self.driver.close(link, close);

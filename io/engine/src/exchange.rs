@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use wavetank_driver::Driver;
+use wavetank_driver::{Driver, Errno};
 use wavetank_measure::{DropReason, ErrorClass};
 use wavetank_plan::constants::BEHIND_MAX;
 use wavetank_plan::{Key, MaxOpenBy, Nanos, Plan};
@@ -132,6 +132,20 @@ impl<D: Driver> Exchanges<D> {
         let flight = self.flight(exchange, key, now, false);
         self.connections.submit(flight, seat, key.phase, now, rec);
         None
+    }
+
+    /// Wait for sockets, from `now` until `until`. Whether anything is ready.
+    #[inline]
+    pub(crate) fn wait(&mut self, now: Nanos, until: Nanos, rec: &mut Recorder) -> Result<bool, Errno> {
+        let ready = self.connections.wait(now, until)?;
+        if D::SENDS_LATER && !self.connections.leaving.is_empty() {
+            let mut left = std::mem::take(&mut self.connections.leaving);
+            for leaving in left.drain(..) {
+                self.sent(leaving.exchange, leaving.at, rec);
+            }
+            self.connections.leaving = left;
+        }
+        Ok(ready)
     }
 
     fn flight(&self, exchange: Id, key: Key, begun: Nanos, again: bool) -> Flight {
@@ -272,10 +286,15 @@ impl<D: Driver> Exchanges<D> {
 
     /// The end of the run at `at`: what is unanswered stays open, with the time it waited.
     pub(crate) fn cut(&mut self, at: Nanos, rec: &mut Recorder) {
+        self.connections.let_all_leave();
+        while let Some(outcome) = self.connections.outcomes.pop_front() {
+            if let Outcome::Sent(exchange, at) = outcome {
+                self.sent(exchange, at, rec);
+            }
+        }
         for exchange in self.slab.drain() {
             rec.cut(exchange.offered.key, at.since(exchange.offered.intended));
         }
-        self.connections.outcomes.clear();
         self.connections.tear_down(rec);
     }
 }

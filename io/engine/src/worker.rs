@@ -111,7 +111,7 @@ impl<D: Driver> Worker<D> {
                 self.rec.turn(before.since(began));
             }
             let until = self.next_wake(before);
-            let ready = self.exchanges.connections.wait(before, until)?;
+            let ready = self.exchanges.wait(before, until, &mut self.rec)?;
             let after = self.clock.now();
             began = self.work_began(before, until, after, ready);
             if ready {

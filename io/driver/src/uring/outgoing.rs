@@ -19,6 +19,8 @@ struct Out {
     conn: ConnId,
     from: From,
     len: u32,
+    /// How often the owner sent: what follows goes with it.
+    times: u16,
 }
 
 /// Where the bytes are.
@@ -78,7 +80,7 @@ impl Outgoing {
             self.shared.push(Arc::clone(bytes));
         }
         let from = From::Shared(self.shared.len() as u32 - 1);
-        self.outs.push(Out { conn, from, len: bytes.len() as u32 });
+        self.outs.push(Out { conn, from, len: bytes.len() as u32, times: 1 });
     }
 
     /// Add a send of bytes that are copied.
@@ -86,7 +88,7 @@ impl Outgoing {
     pub(super) fn copy(&mut self, conn: ConnId, bytes: &[u8]) {
         let from = From::Copied(self.used as u32);
         self.append(bytes);
-        self.outs.push(Out { conn, from, len: bytes.len() as u32 });
+        self.outs.push(Out { conn, from, len: bytes.len() as u32, times: 1 });
     }
 
     /// Add `bytes` to the send of `conn` in this batch. `false`: it is queued already, it would be too long, or there
@@ -94,12 +96,12 @@ impl Outgoing {
     pub(super) fn extend(&mut self, conn: ConnId, bytes: &[u8]) -> bool {
         let found = self.outs.iter().rposition(|out| out.conn == conn);
         let Some(at) = found.filter(|&at| at >= self.queued) else { return false };
-        let Out { from, len, .. } = self.outs[at];
+        let Out { from, len, times, .. } = self.outs[at];
         let len = len as usize;
         let last = matches!(from, From::Copied(start) if start as usize + len == self.used);
         let room = self.copied.len() - self.used;
         let needed = bytes.len() + if last { 0 } else { len };
-        if len + bytes.len() > SMALL_BYTES_MAX || needed > room {
+        if len + bytes.len() > SMALL_BYTES_MAX || needed > room || times == u16::MAX {
             return false;
         }
         if !last {
@@ -115,6 +117,7 @@ impl Outgoing {
         }
         self.append(bytes);
         self.outs[at].len += bytes.len() as u32;
+        self.outs[at].times += 1;
         true
     }
 
@@ -135,9 +138,9 @@ impl Outgoing {
         self.queued += 1;
     }
 
-    /// What was sent on `conn` in this batch.
-    pub(super) fn find(&self, conn: ConnId) -> Option<&[u8]> {
-        self.outs.iter().find(|out| out.conn == conn).map(|out| self.bytes(out))
+    /// What was sent on `conn` in this batch, and how often.
+    pub(super) fn find(&self, conn: ConnId) -> Option<(&[u8], u16)> {
+        self.outs.iter().find(|out| out.conn == conn).map(|out| (self.bytes(out), out.times))
     }
 
     #[inline]
@@ -181,7 +184,7 @@ mod tests {
         // The call that was to submit it failed: what is queued stays what it is, and only what is new is queued.
         assert!(!outgoing.extend(one, b"c"));
         outgoing.share(two, &Arc::from(&b"d"[..]));
-        assert_eq!((outgoing.find(one), outgoing.next()), (Some(&b"ab"[..]), Some((two, &b"d"[..]))));
+        assert_eq!((outgoing.find(one), outgoing.next()), (Some((&b"ab"[..], 2)), Some((two, &b"d"[..]))));
         outgoing.queued();
         assert_eq!(outgoing.next(), None);
         outgoing.begin_anew();

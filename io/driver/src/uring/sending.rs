@@ -225,7 +225,7 @@ impl Uring {
 
     /// A small send was taken in part, or failed. Whether that is all: an error is still to be told.
     fn fell_short(&mut self, conn: ConnId, result: i32) -> bool {
-        let Some(bytes) = self.outgoing.find(conn) else {
+        let Some((bytes, times)) = self.outgoing.find(conn) else {
             // Told too late: what was left is gone, and bytes that are missing must not go unnoticed.
             self.slots.stale += 1;
             return !self.sending_failed(conn, Errno(libc::EIO));
@@ -233,6 +233,7 @@ impl Uring {
         let taken = if result == -libc::EAGAIN { 0 } else { result };
         let Ok(taken) = usize::try_from(taken) else {
             self.bytes_sent -= bytes.len() as u64;
+            self.unsent.push((conn, u32::from(times)));
             return !self.sending_failed(conn, Errno(-result));
         };
         self.bytes_sent -= (bytes.len() - taken) as u64;

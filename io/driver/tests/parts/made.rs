@@ -73,6 +73,14 @@ impl<M: Make> Driver for Made<M> {
         self.0.wait_from(now, until)
     }
 
+    fn send_now(&mut self) {
+        self.0.send_now();
+    }
+
+    fn take_unsent(&mut self) -> Option<(ConnId, u32)> {
+        self.0.take_unsent()
+    }
+
     fn next(&mut self) -> Option<Event> {
         self.0.next()
     }

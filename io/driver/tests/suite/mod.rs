@@ -15,7 +15,7 @@ macro_rules! driver_suite {
             connecting: [echoes, echoes_over_ipv6, refuses, binds_the_source, hears_a_listener_that_speaks_first,
                 takes_a_tuple_again_and_speaks_at_once, accepts_a_crowd, shares_a_port],
             sending: [keeps_what_the_kernel_does_not_take, keeps_the_order_while_pending, sends_before_connected,
-                refuses_a_dead_id, fills_up_with_small_sends, closes_behind_small_sends],
+                refuses_a_dead_id, tells_what_was_not_sent, fills_up_with_small_sends, closes_behind_small_sends],
             ending: [half_closes, answers_after_the_end_of_the_peer, tells_the_end_once, tells_a_reset,
                 tells_a_reset_behind_bytes, hears_what_came_before_a_send_fails,
                 hears_what_came_before_a_long_send_fails, resets, resets_behind_small_sends, reads_data_and_end_of_one_edge, drops_what_is_stale, gives_slots_a_new_generation,

@@ -1,6 +1,6 @@
 //! Sending more than the kernel takes, and at unusual moments.
 
-use std::io::Read;
+use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::thread;
 
@@ -76,6 +76,49 @@ pub(crate) fn refuses_a_dead_id<D: Driver>() {
     assert!(bench.driver.send(never, b"x").is_err());
     bench.driver.close(never, Close::Rst);
     bench.hear_nothing();
+}
+
+pub(crate) fn tells_what_was_not_sent<D: Driver>() {
+    let mut bench = Bench::<D>::new();
+    for round in 0..20 {
+        let (conn, mut peer) = bench.connected();
+        let (other, mut living) = bench.connected();
+        bench.driver.send(conn, b"never read").expect("connected");
+        bench.out();
+        assert_eq!(bench.driver.take_unsent(), None);
+        peer.write_all(b"answer").expect("connected");
+        // Closing with unread data is a reset (RFC 2525, 2.17).
+        drop(peer);
+        let before = bench.driver.bytes_sent();
+        let mut told = 0;
+        for _ in 0..3 {
+            let sent = bench.driver.send(conn, b"too late");
+            told += u32::from(sent == Ok(Sent::All));
+            assert_eq!(bench.driver.send(other, b"in time"), Ok(Sent::All));
+        }
+        if round % 2 == 0 {
+            bench.out();
+        } else {
+            bench.driver.send_now();
+        }
+        let unsent = std::iter::from_fn(|| bench.driver.take_unsent()).collect::<Vec<_>>();
+        let expected = if told > 0 { vec![(conn, told)] } else { Vec::new() };
+        assert_eq!(unsent, expected, "round {round}");
+        assert!(told == 0 || D::SENDS_LATER);
+        assert_eq!(bench.driver.bytes_sent() - before, 21, "round {round}");
+        assert_eq!(read(&mut living, 21), b"in timein timein time");
+        bench.driver.close(conn, Close::Fin);
+        bench.driver.close(other, Close::Fin);
+    }
+    // What nobody asks for is not kept.
+    let (conn, peer) = bench.connected();
+    bench.driver.send(conn, b"never read").expect("connected");
+    bench.out();
+    drop(peer);
+    let _ = bench.driver.send(conn, b"too late");
+    bench.out();
+    bench.out();
+    assert_eq!(bench.driver.take_unsent(), None);
 }
 
 /// What is sent in one go where sends are small.

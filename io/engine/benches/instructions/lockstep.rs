@@ -40,6 +40,15 @@ impl<D: Driver> Driver for Lockstep<D> {
         Ok(self.inner.wait_from(now, until)? || self.woken)
     }
 
+    fn send_now(&mut self) {
+        self.inner.send_now();
+    }
+
+    #[inline]
+    fn take_unsent(&mut self) -> Option<(ConnId, u32)> {
+        self.inner.take_unsent()
+    }
+
     #[inline]
     fn next(&mut self) -> Option<Event> {
         if std::mem::take(&mut self.woken) { Some(Event::Woken) } else { self.inner.next() }

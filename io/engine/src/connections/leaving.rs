@@ -1,0 +1,64 @@
+//! Requests handed to a driver whose sends leave with its next wait: they count as sent once they have left.
+
+use wavetank_driver::{ConnId, Driver};
+use wavetank_plan::Nanos;
+
+use super::{Connections, Outcome};
+use crate::slab::Id;
+
+/// One such request.
+pub(crate) struct Leaving {
+    link: ConnId,
+    pub(crate) exchange: Id,
+    /// When it was handed over.
+    pub(crate) at: Nanos,
+}
+
+impl<D: Driver> Connections<D> {
+    /// The driver has taken a request.
+    #[inline]
+    pub(super) fn handed_over(&mut self, link: ConnId, exchange: Id, at: Nanos) {
+        if D::SENDS_LATER {
+            self.leaving.push(Leaving { link, exchange, at });
+        } else {
+            self.outcomes.push_back(Outcome::Sent(exchange, at));
+        }
+    }
+
+    /// All has left but what the driver now tells of. That waits for the end of its connection.
+    #[inline]
+    pub(super) fn take_back(&mut self) {
+        while let Some((link, sends)) = self.driver.take_unsent() {
+            self.take_back_from(link, sends);
+        }
+    }
+
+    #[cold]
+    fn take_back_from(&mut self, link: ConnId, sends: u32) {
+        for _ in 0..sends {
+            let Some(last) = self.leaving.iter().rposition(|leaving| leaving.link == link) else { return };
+            self.leaving.remove(last);
+            let seat = self.seat_of(link) as usize;
+            if self.seats[seat].link == Some(link) {
+                self.seats[seat].flights.refuse();
+            }
+        }
+    }
+
+    /// The connection is about to be closed: what was handed over for it leaves first, or it will never be known
+    /// whether it did.
+    pub(super) fn let_leave(&mut self, link: ConnId) {
+        if self.leaving.iter().any(|leaving| leaving.link == link) {
+            self.let_all_leave();
+        }
+    }
+
+    /// Everything that was handed over leaves now, and counts.
+    #[cold]
+    pub(crate) fn let_all_leave(&mut self) {
+        self.driver.send_now();
+        self.take_back();
+        let left = self.leaving.drain(..).map(|leaving| Outcome::Sent(leaving.exchange, leaving.at));
+        self.outcomes.extend(left);
+    }
+}
