@@ -2,6 +2,7 @@
 
 use wavetank_measure::{DropReason, ErrorClass};
 
+use crate::facts::Case;
 use crate::{Blame, Finding, tls};
 
 /// In words, as the end of `every request failed: …`.
@@ -26,6 +27,28 @@ pub(crate) const fn in_words(class: ErrorClass) -> &'static str {
     }
 }
 
+/// The same for a run, whose counts tell which half of a class it was: TLS breaks in the handshake or after it, and
+/// the connect timeout covers the connect and the handshake.
+pub(crate) fn told(case: &Case<'_>, class: ErrorClass) -> &'static str {
+    let handshakes = case.facts.totals.handshakes();
+    match class {
+        ErrorClass::Tls if handshakes.failed == 0 && handshakes.count() > 0 => AFTER_HANDSHAKE,
+        ErrorClass::Tls if handshakes.failed > 0 && handshakes.count() > 0 => "TLS failed",
+        // All that was not opened was connected, and ended in the handshake.
+        ErrorClass::ConnectTimeout
+            if handshakes.failed > 0 && handshakes.failed == case.facts.totals.conns.failed =>
+        {
+            HANDSHAKE_LATE
+        }
+        _ => in_words(class),
+    }
+}
+
+/// TLS broke in an answer, or between two.
+const AFTER_HANDSHAKE: &str = "TLS failed after its handshake";
+/// As the probe tells it, too.
+const HANDSHAKE_LATE: &str = "connected, but the TLS handshake did not end in time";
+
 /// What the errno proves. Silence on a connect proves nobody's guilt unless no network lies between.
 pub(crate) const fn blame(class: ErrorClass, same_host: bool) -> Blame {
     match class {
@@ -48,12 +71,25 @@ pub(crate) const fn blame(class: ErrorClass, same_host: bool) -> Blame {
 /// What to do about a failure of `class` that was told in the words of `detail`, if it was.
 pub fn hint_for(class: ErrorClass, detail: Option<&str>) -> &'static str {
     match (class, detail) {
+        (ErrorClass::Tls, Some(AFTER_HANDSHAKE)) => {
+            "the target's own log, or a balancer's: something broke TLS within an answer"
+        }
         (ErrorClass::Tls, Some(detail)) => tls::cure(detail).unwrap_or(hint(class)),
+        (ErrorClass::ConnectTimeout, Some(detail)) if detail.contains("TLS handshake") => {
+            "does this port speak TLS? If it does, it is slow at it: --connect-timeout covers connect and handshake"
+        }
         (ErrorClass::Protocol, Some(detail)) if detail.contains("TLS") => {
             "this port speaks TLS: https:// instead of http://"
         }
         _ => hint(class),
     }
+}
+
+/// What to do about a failure that was told in the words of `fault`, if it was, and that the run's counts put in
+/// `words`.
+pub(crate) fn best_hint(class: ErrorClass, fault: Option<&str>, words: &str) -> &'static str {
+    let cured = fault.filter(|fault| class != ErrorClass::Tls || tls::cure(fault).is_some());
+    hint_for(class, cured.or(Some(words)))
 }
 
 /// What to do about it.
@@ -100,16 +136,17 @@ pub(crate) const fn drop_hint(reason: DropReason) -> &'static str {
 /// Every request failed in one way; the first of them was told in the words of `detail`.
 pub(crate) fn all_failed(
     class: ErrorClass,
-    same_host: bool,
+    case: &Case<'_>,
     evidence: String,
     detail: Option<&str>,
 ) -> Finding {
+    let words = told(case, class);
     Finding {
         code: class.name(),
-        blame: blame(class, same_host),
+        blame: blame(class, case.same_host),
         decisive: true,
-        message: format!("every request failed: {}", in_words(class)),
+        message: format!("every request failed: {words}"),
         evidence,
-        hint: hint_for(class, detail).to_owned(),
+        hint: best_hint(class, detail, words).to_owned(),
     }
 }

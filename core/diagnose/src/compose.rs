@@ -137,7 +137,7 @@ fn hopeless(case: &Case<'_>, class: ErrorClass, decisive: &mut Vec<Finding>) -> 
     );
     let fault = case.fault(class);
     evidence.extend(fault.iter().flat_map(|fault| [" · ", fault]));
-    let finding = classes::all_failed(class, case.same_host, evidence, fault);
+    let finding = classes::all_failed(class, case, evidence, fault);
     let (blame, headline) = (finding.blame, finding.message.clone());
     decisive.push(finding);
     Cause { status: by_errno(class), reason: class.name().to_owned(), blame, headline }

@@ -39,10 +39,11 @@ fn of_class(case: &Case<'_>, class: ErrorClass, n: u64) -> Finding {
         ErrorClass::ConnectTimeout => Some(case.facts.plan.http.connect_timeout),
         _ => None,
     };
+    let told = classes::told(case, class);
     let message = match timeout {
         // All of them by nature: the timeout is what ended them.
         Some(age) => format!("{} ended at exactly {age}: raise the timeout", words::requests(n)),
-        None => format!("{} failed: {}", words::requests(n), classes::in_words(class)),
+        None => format!("{} failed: {}", words::requests(n), told),
     };
     let mut evidence =
         vec![format!("{} of offered", words::percent(n as f64 / counters.offered.max(1) as f64))];
@@ -61,7 +62,7 @@ fn of_class(case: &Case<'_>, class: ErrorClass, n: u64) -> Finding {
         decisive: false,
         message,
         evidence,
-        hint: classes::hint_for(class, fault).to_owned(),
+        hint: classes::best_hint(class, fault, told).to_owned(),
     }
 }
 

@@ -51,7 +51,9 @@ impl Failure {
 /// Why a connection could not be opened.
 pub(crate) fn of_connect(errno: Errno) -> Failure {
     let class = match errno.0 {
-        libc::ECONNREFUSED | libc::ECONNRESET => ErrorClass::ConnectRefused,
+        libc::ECONNREFUSED => ErrorClass::ConnectRefused,
+        // A connect is never answered by that: somebody listened, and reset it before we looked.
+        libc::ECONNRESET => ErrorClass::Reset,
         libc::ETIMEDOUT => ErrorClass::ConnectTimeout,
         libc::ENETUNREACH
         | libc::EHOSTUNREACH

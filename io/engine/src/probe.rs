@@ -234,7 +234,12 @@ impl Attempt<'_> {
                 break;
             }
         }
-        Err(self.no(failure::of_connect(refused)))
+        let failure = match refused {
+            // It was accepted and reset before we looked.
+            Errno(libc::ECONNRESET) if tls.is_some() => failure::of_handshake(Ended::Broken(refused), driver),
+            _ => failure::of_connect(refused),
+        };
+        Err(self.no(failure))
     }
 
     fn no(&self, failure: Failure) -> ProbeFailure {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use wavetank_testkit::clock::poll_until;
 use wavetank_testkit::{Act, Outcome, Program, Script, Target, Trial, free_port, skip};
 
+use super::garbling::Garbling;
 use super::server::Server;
 
 /// The probe failed by TLS, said so in these words, and with this cure.
@@ -119,7 +120,48 @@ fn handshakes_cut_short_under_load() {
         assert_eq!(result.count(&format!("errors.{class}")), 6, "{result}");
         assert_eq!(result.count("tls.failed"), result.count("connections.failed"), "{result}");
         assert_eq!(result.count("requests.sent"), 0, "{result}");
+        let told = result.at("findings").to_string();
+        let words =
+            if class == "tls" { "the TLS handshake failed" } else { "connected, but the TLS handshake" };
+        assert!(told.contains(words) && !told.contains("listen queue"), "{result}");
     }
+}
+
+/// A reset right behind the accept may be there before the connect is seen: somebody listened all the same.
+#[test]
+fn a_connection_that_is_reset_at_once_was_not_refused() {
+    for (scheme, class) in [("https", "tls"), ("http", "reset")] {
+        for engine in ["uring", "epoll"] {
+            let target = Target::start(Script::constant(Duration::ZERO).greeting(vec![Act::Reset]));
+            let url = target.url("/").replace("http://", &format!("{scheme}://"));
+            let insecure = if scheme == "https" { "--insecure" } else { "" };
+            let words = format!("-c 4 -n 400 {insecure} --no-probe --engine {engine}");
+            let outcome = trial().load(&url, words.split_whitespace()).run();
+            if outcome.exit == Some(5) {
+                skip("a_connection_that_is_reset_at_once_was_not_refused", engine);
+                continue;
+            }
+            let result = outcome.expect_exit(1).result();
+            result.conserved();
+            assert_eq!(result.count(&format!("errors.{class}")), 400, "{engine}: {result}");
+        }
+    }
+}
+
+/// A server that shakes hands well and then breaks TLS within its answers.
+#[test]
+fn what_breaks_after_the_handshake_is_told_so() {
+    let test = "what_breaks_after_the_handshake_is_told_so";
+    let Some(server) = Server::start(test, "good", "") else { return };
+    let behind = Garbling::before(server.port());
+    let url = format!("https://shop.example:{}/", behind.port());
+    let connect = format!("--connect-to 127.0.0.1:{} --cacert @ca.pem --no-probe", behind.port());
+    let outcome = server.program(&url, &format!("{connect} -c 1 -n 3 --tls 1.2 --format json")).run();
+    let result = outcome.expect_exit(1).result();
+    assert_eq!(result.count("errors.tls"), 3, "{result}");
+    assert_eq!((result.count("tls.failed"), result.count("tls.handshakes")), (0, 3), "{result}");
+    let told = result.at("findings").to_string();
+    assert!(told.contains("TLS failed after its handshake"), "{result}");
 }
 
 /// `openssl s_server` on a free port, in front of which `words` stand; `None`, recorded, without openssl.

@@ -3,6 +3,7 @@
 mod certificates;
 mod counts;
 mod faults;
+mod garbling;
 mod ours;
 mod server;
 mod words;

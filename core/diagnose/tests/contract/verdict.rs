@@ -3,7 +3,7 @@
 use crate::case::{Run, alike, run};
 use crate::common::{KEY, Second};
 use wavetank_diagnose::Ending;
-use wavetank_measure::{DropReason, ErrorClass};
+use wavetank_measure::{Agreed, DropReason, ErrorClass};
 use wavetank_plan::Nanos;
 
 fn check(run: &Run, said: &str) {
@@ -150,6 +150,38 @@ fn nothing_done_and_all_failed_alike_is_blamed_by_errno() {
         .on_loopback()
         .ending(Ending::Hopeless { class: ErrorClass::ConnectTimeout });
     assert!(silent.said().starts_with("fail target 1"), "no network on loopback: {}", silent.said());
+}
+
+/// Of one class there are two kinds, which the handshakes' counts tell apart.
+#[test]
+fn tls_that_breaks_and_tls_that_never_came_to_be_are_told_apart() {
+    let check = |class, complete: u64, failed: u64, words: &str, hint: &str| {
+        let run = alike(|second| {
+            second.failed(10, class, 60_000).with(|interval| {
+                let handshakes = &mut interval.target_mut(0, 0).handshakes;
+                handshakes.failed = failed;
+                if complete > 0 {
+                    handshakes.add(&Agreed::default(), complete);
+                }
+                (interval.conns.offered, interval.conns.opened) = (complete + failed, complete);
+                (interval.conns.failed, interval.conns.closed) = (failed, complete);
+            })
+        });
+        let finding = &run.diagnosis().findings[0];
+        assert_eq!(finding.message, format!("every request failed: {words}"));
+        assert!(finding.hint.contains(hint), "{finding:?}");
+    };
+    check(ErrorClass::Tls, 0, 10, "the TLS handshake failed", "speak TLS");
+    check(ErrorClass::Tls, 10, 0, "TLS failed after its handshake", "own log");
+    check(ErrorClass::Tls, 5, 5, "TLS failed", "speak TLS");
+    check(ErrorClass::ConnectTimeout, 0, 0, "no answer to the connect in time", "listen queue");
+    check(
+        ErrorClass::ConnectTimeout,
+        0,
+        10,
+        "connected, but the TLS handshake did not end in time",
+        "--connect-timeout covers",
+    );
 }
 
 #[test]

@@ -155,8 +155,22 @@ impl<D: Driver> Connections<D> {
             None => Err(failure::of_connect(errno)),
         };
         if let Err(failure) = failure {
+            let failure = self.in_handshake(seat, failure, rec);
             self.open_failed(seat, &failure, at, rec);
             self.open_for_waiting(phase, rec);
+        }
+    }
+
+    /// A connection that was reset before it was seen to be open had been accepted: with TLS that is a handshake that
+    /// failed, as it is told where the driver sees the connect first.
+    fn in_handshake(&self, seat: u32, failure: Failure, rec: &mut Recorder) -> Failure {
+        let Seat { phase, target, .. } = self.seats[seat as usize];
+        match (failure.class, failure.errno) {
+            (ErrorClass::Reset, Some(errno)) if self.names[usize::from(target)].is_some() => {
+                rec.handshake_failed(phase, target);
+                failure::of_handshake(Ended::Broken(errno), &self.driver)
+            }
+            _ => failure,
         }
     }
 
