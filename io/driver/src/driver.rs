@@ -146,7 +146,8 @@ pub trait Driver: Sized {
     /// Bytes the kernel has taken so far, on all connections.
     fn bytes_sent(&self) -> u64;
 
-    /// Close. The id is dead at once; nothing more is heard of it.
+    /// Close. The id is dead at once; nothing more is heard of it. By FIN, what was told to be with the kernel goes
+    /// ahead, unless the peer takes none of it for long: a second where we dialed, a minute where it did.
     fn close(&mut self, conn: ConnId, how: Close);
 
     /// Stop sending (FIN) while still receiving.

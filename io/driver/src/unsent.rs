@@ -34,6 +34,11 @@ impl Unsent {
         self.0.is_none()
     }
 
+    /// How many bytes it is.
+    pub(crate) fn left(&self) -> usize {
+        self.0.iter().flat_map(|queue| queue.iter()).map(|rest| rest.bytes.len() - rest.from).sum()
+    }
+
     /// Behind all others, `bytes` from `from` on.
     pub(crate) fn push(&mut self, bytes: Arc<[u8]>, from: usize) {
         self.0.get_or_insert_default().push_back(Rest { bytes, from });

@@ -32,6 +32,7 @@ use crate::{Clock, Errno, Feature, Waker};
 
 use accepting::Listeners;
 use addresses::Addresses;
+use closing::Leaving;
 use outgoing::Outgoing;
 use ring::{Completion, Ring, SUBMISSIONS};
 use slots::Slots;
@@ -63,6 +64,8 @@ pub struct Uring {
     at_once: Option<(ConnId, Option<i32>)>,
     /// Connections to look at again once the batch is submitted: closed or ended while it held sends of theirs.
     unsettled: Vec<ConnId>,
+    /// Closed connections with something unsent, by the instant they are looked at again.
+    leaving: VecDeque<Leaving>,
     /// See [`Driver::take_unsent`]; what nobody asks for is let go of with the next wait.
     unsent: Vec<(ConnId, u32)>,
     /// So many of them were there when the last wait ended.
@@ -136,6 +139,7 @@ impl Driver for Uring {
             pieces: VecDeque::new(),
             at_once: None,
             unsettled: Vec::new(),
+            leaving: VecDeque::new(),
             unsent: Vec::new(),
             unsent_offered: 0,
             thirsty: Vec::new(),

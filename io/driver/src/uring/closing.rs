@@ -4,7 +4,7 @@
 //! cancelled first, in the same call.
 
 use io_uring::{opcode, squeue::Flags};
-use wavetank_plan::Close;
+use wavetank_plan::{Close, Nanos};
 
 use super::ring::in_table;
 use super::slots::Phase;
@@ -15,6 +15,25 @@ use crate::token::{Operation, Token};
 /// What may be under way without ending by itself.
 const CANCELLED: [Operation; 4] =
     [Operation::Receive, Operation::Readable, Operation::Writable, Operation::Connect];
+
+/// How often closed connections with something unsent are looked at.
+const LOOK_EACH: Nanos = Nanos::SECOND;
+/// After so many looks in a row at which the peer had taken nothing it is reset. Whom we dialed is not reading a
+/// request whose answer nobody waits for, and its slot and address are to be had again.
+const LOOKS_DIALED: u32 = 1;
+/// Who dialed us may read its answer slowly, and the kernel asks for more only now and then.
+const LOOKS_ACCEPTED: u32 = 60;
+
+/// A closed connection with something unsent.
+pub(super) struct Leaving {
+    conn: ConnId,
+    /// When it is looked at again.
+    pub(super) at: Nanos,
+    /// Bytes that were unsent when it was looked at last.
+    left: usize,
+    /// Looks since the peer took some.
+    looks: u32,
+}
 
 impl Uring {
     pub(super) fn close_connection(&mut self, conn: ConnId, how: Close) {
@@ -51,9 +70,36 @@ impl Uring {
     /// The batch is submitted: what hung on that goes on.
     pub(super) fn settle(&mut self) {
         while let Some(conn) = self.unsettled.pop() {
-            let open = matches!(self.slots.phase(conn), Phase::Open | Phase::Leaving);
-            if open && self.flows[conn.slot as usize].unsent.is_none() {
-                self.all_sent(conn);
+            let phase = self.slots.phase(conn);
+            if !matches!(phase, Phase::Open | Phase::Leaving) {
+                continue;
+            }
+            match &self.flows[conn.slot as usize].unsent {
+                None => self.all_sent(conn),
+                Some(unsent) if phase == Phase::Leaving => {
+                    let at = self.clock.now().after(LOOK_EACH);
+                    self.leaving.push_back(Leaving { conn, at, left: unsent.left(), looks: 0 });
+                }
+                Some(_) => {}
+            }
+        }
+    }
+
+    /// Reset those whose peers took nothing for too long.
+    #[cold]
+    pub(super) fn reset_stuck(&mut self, now: Nanos) {
+        while let Some(last) = self.leaving.pop_front_if(|leaving| leaving.at <= now) {
+            let conn = last.conn;
+            if self.slots.phase(conn) != Phase::Leaving {
+                continue;
+            }
+            let left = self.flows[conn.slot as usize].unsent.as_ref().map_or(0, |unsent| unsent.left());
+            let looks = if left < last.left { 0 } else { last.looks + 1 };
+            let looks_max = if self.slots.is_dialed(conn) { LOOKS_DIALED } else { LOOKS_ACCEPTED };
+            if looks < looks_max {
+                self.leaving.push_back(Leaving { conn, at: now.after(LOOK_EACH), left, looks });
+            } else {
+                self.end(conn, Close::Rst);
             }
         }
     }

@@ -4,9 +4,12 @@
 //! A slot is given away again only after every operation on it has come to its end, so that a completion
 //! can never be taken for one of the next connection.
 
+mod under_way;
+
 use crate::Errno;
 use crate::driver::{ConnId, Ended};
 use crate::token::Operation;
+use under_way::UnderWay;
 
 /// How far a slot's connection is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,24 +26,6 @@ pub(super) enum Phase {
     Closing,
 }
 
-/// A set of operations under way, at most one of each kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct UnderWay(u16);
-
-impl UnderWay {
-    pub(super) const fn has(self, operation: Operation) -> bool {
-        self.0 & (1 << operation as u16) != 0
-    }
-
-    const fn with(self, operation: Operation) -> Self {
-        Self(self.0 | (1 << operation as u16))
-    }
-
-    const fn without(self, operation: Operation) -> Self {
-        Self(self.0 & !(1 << operation as u16))
-    }
-}
-
 /// The peer has sent its FIN and the owner was told.
 const FINISHED: u8 = 1 << 0;
 /// It takes no more sends.
@@ -53,9 +38,10 @@ const HOT: u8 = 1 << 3;
 const AGAIN: u8 = 1 << 4;
 /// Sending ends once all is sent.
 const SHUT_LATER: u8 = 1 << 5;
-
 /// The peer is known to be gone: what is left is read up to the error.
 const ENDING: u8 = 1 << 6;
+/// It was not accepted.
+const DIALED: u8 = 1 << 7;
 
 /// One slot.
 #[derive(Clone, Copy, Debug)]
@@ -70,7 +56,7 @@ struct Slot {
 
 impl Slot {
     const NEW: Self =
-        Self { generation: 0, under_way: UnderWay(0), phase: Phase::Free, flags: 0, listener: 0 };
+        Self { generation: 0, under_way: UnderWay::NONE, phase: Phase::Free, flags: 0, listener: 0 };
 
     const fn has(self, flag: u8) -> bool {
         self.flags & flag != 0
@@ -169,7 +155,8 @@ impl Slots {
         let entry = &mut self.all[slot as usize];
         debug_assert!(entry.phase == Phase::Free && entry.under_way == UnderWay::default());
         let generation = entry.generation.wrapping_add(1);
-        *entry = Slot { generation, phase, listener, ..Slot::NEW };
+        let flags = if phase == Phase::Connecting { DIALED } else { 0 };
+        *entry = Slot { generation, phase, flags, listener, ..Slot::NEW };
         Some(ConnId { slot, generation })
     }
 
@@ -198,6 +185,11 @@ impl Slots {
 
     pub(super) fn is_under_way(&mut self, conn: ConnId, operation: Operation) -> bool {
         self.get(conn).is_some_and(|slot| slot.under_way.has(operation))
+    }
+
+    /// Whether we dialed.
+    pub(super) fn is_dialed(&mut self, conn: ConnId) -> bool {
+        self.get(conn).is_some_and(|slot| slot.has(DIALED))
     }
 
     /// Whose completions `conn`'s slot waits for.

@@ -37,6 +37,13 @@ impl Uring {
         self.ready.clear();
         self.at = 0;
         self.arm_accepts(now);
+        let mut until = until.min(self.listeners.resume_at);
+        if let Some(leaving) = self.leaving.front() {
+            until = until.min(leaving.at);
+            if leaving.at <= now {
+                self.reset_stuck(now);
+            }
+        }
         if !self.waker_watched {
             self.watch_waker();
         }
@@ -48,7 +55,7 @@ impl Uring {
         }
         self.fill()?;
         let busy = !self.pieces.is_empty() || !self.ready.is_empty();
-        let until = if busy { now } else { until.min(self.listeners.resume_at) };
+        let until = if busy { now } else { until };
         if self.eventfd.is_none() {
             self.wait_on_one(now, until)?;
         } else {
