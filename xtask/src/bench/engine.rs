@@ -5,8 +5,17 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result};
 use clap::ValueEnum;
 
+use rustix::process::{Resource, getrlimit};
+
 use super::Session;
 use super::server::Server;
+
+/// Files of one table where the host sets no limit: what the kernel allows unless told otherwise (`fs.nr_open`).
+const FILES_MAX: u64 = 1 << 20;
+/// Files of a thread's table that are no connections, with room for a dozen more than wavetank counts on.
+const FILES_RESERVE: u64 = 48;
+/// A thread gets its share of what comes to a server by chance: `serve` asks for so much more room, one in so many.
+const SPREAD: u64 = 20;
 
 /// One of our drivers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -20,6 +29,15 @@ impl Engine {
         match self {
             Self::Uring => "uring",
             Self::Epoll => "epoll",
+        }
+    }
+
+    /// Threads that hold so many connections at either end: on epoll each brings a table of files of its own.
+    pub(super) fn threads_for(self, connections: usize) -> usize {
+        let files = getrlimit(Resource::Nofile).current.unwrap_or(FILES_MAX);
+        match self {
+            Self::Uring => 1,
+            Self::Epoll => threads_with(files, connections),
         }
     }
 
@@ -63,5 +81,30 @@ impl Engine {
         let said =
             String::from_utf8_lossy(&output.stderr).trim().lines().next().unwrap_or_default().to_owned();
         Ok((!output.status.success()).then_some(said))
+    }
+}
+
+fn threads_with(files: u64, connections: usize) -> usize {
+    let connections = connections as u64;
+    if connections + connections / SPREAD + 4 * FILES_RESERVE <= files {
+        return 1;
+    }
+    let with_room = connections + connections / SPREAD;
+    usize::try_from(with_room.div_ceil(files.saturating_sub(FILES_RESERVE).max(1))).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::threads_with;
+
+    #[test]
+    fn threads_bring_the_files_that_connections_need() {
+        let check = |files, connections, threads| {
+            assert_eq!(threads_with(files, connections), threads, "{connections} with {files} files");
+        };
+        check(20_000, 15_000, 1);
+        check(20_000, 100_000, 6);
+        check(20_000, 201_000, 11);
+        check(1 << 20, 201_000, 1);
     }
 }

@@ -10,7 +10,7 @@ use super::contestant::{CIPHER, GROUP, shown};
 use super::namespace::{self, Namespace};
 use super::server::Server;
 use super::tls_target::{TlsTarget, make_certificate};
-use super::{Engine, Session, child, cpus, median, process};
+use super::{Engine, Session, child, cpus, median, on, process};
 
 /// Most bytes of user memory per idle plain connection.
 const BYTES_MAX: f64 = 300.0;
@@ -30,7 +30,7 @@ pub(super) struct MemoryArguments {
     /// The smaller number of connections [default: 1,000; 100 in a smoke run]
     #[arg(long)]
     few: Option<usize>,
-    /// The larger one [default: 100,000; 15,000 on epoll; 5,000 with TLS; 1,000 in a smoke run]
+    /// The larger one [default: 100,000; 5,000 with TLS; 1,000 in a smoke run]
     #[arg(long)]
     many: Option<usize>,
     /// TLS connections to nginx instead of plain ones; the number is told, not judged.
@@ -45,11 +45,7 @@ impl MemoryArguments {
     }
 
     fn numbers(&self, session: &Session) -> (usize, usize) {
-        let most = match (self.tls, self.engine) {
-            (true, _) => 5_000,
-            (false, Engine::Uring) => 100_000,
-            (false, Engine::Epoll) => 15_000,
-        };
+        let most = if self.tls { 5_000 } else { 100_000 };
         let few = self.few.unwrap_or(session.size.choose(1_000, 100));
         (few, self.many.unwrap_or(session.size.choose(most, 1_000)))
     }
@@ -67,13 +63,17 @@ pub(super) fn run(session: &mut Session, arguments: &MemoryArguments) -> Result<
     if few >= many {
         bail!("--few must be less than --many");
     }
-    println!("\nload       {}", shown(&words(session, arguments, many)));
+    // As many for the few as for the many: what a thread takes for itself is no connection's.
+    let threads = arguments.engine.threads_for(many);
+    println!("\nload       {}", shown(&words(session, arguments, many, threads)));
     println!("round    MB at {few:>6}  MB at {many:>6}   bytes per connection");
     let mut growths = Vec::new();
     // Memory does not waver as time does.
     for round in 0..session.size.rounds().min(2) {
-        let at =
-            |connections| namespace::inside(|namespace| resident(session, namespace, arguments, connections));
+        let at = |connections| {
+            let words = words(session, arguments, connections, threads);
+            namespace::inside(|namespace| resident(session, namespace, arguments, connections, &words))
+        };
         let (low, high) = (at(few)?, at(many)?);
         let growth = (high - low) / (many - few) as f64;
         println!("{:<7}  {:>12.2}  {:>12.2}  {growth:>21.0}", round + 1, low / 1e6, high / 1e6);
@@ -82,7 +82,11 @@ pub(super) fn run(session: &mut Session, arguments: &MemoryArguments) -> Result<
     let growth = median(growths).context("no round")?;
     let kind = if arguments.tls { "TLS" } else { "plain" };
     session.score(
-        format!("user memory per idle {kind} connection, {few} to {many}, {}", arguments.engine.name()),
+        format!(
+            "user memory per idle {kind} connection, {few} to {many}, {}{}",
+            arguments.engine.name(),
+            on(threads)
+        ),
         if arguments.tls { "none".to_owned() } else { format!("≤ {BYTES_MAX:.0} B") },
         format!("{growth:.0} B"),
         (!arguments.tls).then_some(growth <= BYTES_MAX),
@@ -91,12 +95,12 @@ pub(super) fn run(session: &mut Session, arguments: &MemoryArguments) -> Result<
 }
 
 /// A pool opened ahead of a load of next to nothing.
-fn words(session: &Session, arguments: &MemoryArguments, connections: usize) -> Vec<String> {
+fn words(session: &Session, arguments: &MemoryArguments, connections: usize, threads: usize) -> Vec<String> {
     let (scheme, port, rate) =
         if arguments.tls { ("https", PORT + 1, "1k/s") } else { ("http", PORT, "20k/s") };
     let tls = format!(" --insecure --tls 1.3 --tls-groups {GROUP} --tls-ciphers {CIPHER}");
     let line = format!(
-        "{} run {scheme}://127.0.0.1:{port}/ -c {connections} -r 1/s -d 2s --open-rate {rate} --threads 1 --engine {} \
+        "{} run {scheme}://127.0.0.1:{port}/ -c {connections} -r 1/s -d 2s --open-rate {rate} --threads {threads} --engine {} \
          --source 127.1.0.0/24 --no-archive --quiet --close rst{}",
         session.wavetank.display(),
         arguments.engine.name(),
@@ -111,6 +115,7 @@ fn resident(
     namespace: &Namespace,
     arguments: &MemoryArguments,
     connections: usize,
+    words: &[String],
 ) -> Result<f64> {
     let at = |port| SocketAddr::from(([127, 0, 0, 1], port));
     let _server = if arguments.tls {
@@ -120,7 +125,6 @@ fn resident(
     } else {
         Server::wavetank_at(session, arguments.engine, at(PORT), Some(connections + 1_000))?
     };
-    let words = words(session, arguments, connections);
     let mut command = Command::new(&words[0]);
     command.args(&words[1..]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     let mut program = cpus::spawn_on(session.cpus.generator, &mut command)?;

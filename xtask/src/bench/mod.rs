@@ -170,6 +170,11 @@ fn finish(session: Session) -> Result<Vec<String>> {
     Ok(session.skipped)
 }
 
+/// How a number's name goes on where it was measured with more than one thread.
+fn on(threads: usize) -> String {
+    if threads == 1 { String::new() } else { format!(" on {threads} threads") }
+}
+
 /// The middle value, the mean of two; nothing of nothing.
 fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);

@@ -45,14 +45,15 @@ impl Server {
         Self::wavetank_at(session, engine, free_address()?, None)
     }
 
-    /// The same at an address, ready for as many connections as named.
+    /// The same at an address, ready for as many connections as named, with as many threads as they take.
     pub(super) fn wavetank_at(
         session: &Session,
         engine: Engine,
         address: SocketAddr,
         connections: Option<usize>,
     ) -> Result<Self> {
-        let mut command = serve_command(session, engine, address);
+        let threads = connections.map_or(1, |connections| engine.threads_for(connections));
+        let mut command = serve_command(session, engine, address, threads);
         if let Some(connections) = connections {
             command.args(["--connections", &connections.to_string()]);
         }
@@ -61,7 +62,7 @@ impl Server {
 
     /// The same, speaking TLS only.
     pub(super) fn wavetank_tls(session: &Session, engine: Engine, tls: &TlsTarget) -> Result<Self> {
-        let mut command = serve_command(session, engine, tls.address);
+        let mut command = serve_command(session, engine, tls.address, 1);
         command.args(["--tls", "--tls-versions", "1.3", "--tls-groups", GROUP, "--tls-ciphers", CIPHER]);
         command.arg("--tls-cert").arg(&tls.certificate).arg("--tls-key").arg(&tls.key);
         if !tls.tickets {
@@ -177,9 +178,9 @@ impl Drop for Server {
     }
 }
 
-fn serve_command(session: &Session, engine: Engine, address: SocketAddr) -> Command {
+fn serve_command(session: &Session, engine: Engine, address: SocketAddr, threads: usize) -> Command {
     let mut command = Command::new(&session.wavetank);
-    command.args(["serve", "--threads", "1", "--listen"]).arg(address.to_string());
+    command.args(["serve", "--threads", &threads.to_string(), "--listen"]).arg(address.to_string());
     command.args(["--engine", engine.name()]);
     command
 }
