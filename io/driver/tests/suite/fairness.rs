@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use wavetank_driver::{Driver, Sent};
+use wavetank_driver::{ConnId, Driver, Sent};
 
 use super::bench::{Bench, Heard, pattern};
 
@@ -15,12 +15,20 @@ const BUSY_MAX: usize = 2_000;
 
 pub(crate) fn a_flood_lets_others_through<D: Driver>() {
     let mut bench = Bench::<D>::new();
-    let (flooded, mut flooder) = bench.connected();
-    let (quiet, mut peer) = bench.connected();
+    let (busy, quiet) = (bench.connected(), bench.connected());
+    flood(bench, busy, quiet);
+}
+
+/// Whoever is on the other end of the first connection floods it; the other end of the second is heard all the same.
+pub(crate) fn flood<D: Driver>(
+    mut bench: Bench<D>,
+    (flooded, mut flooder): (ConnId, impl Write + Send + 'static),
+    (quiet, mut peer): (ConnId, impl Write),
+) {
     let stop = Arc::new(AtomicBool::new(false));
     let stopped = Arc::clone(&stop);
     let flood = thread::spawn(move || {
-        let block = pattern(1 << 20);
+        let block = pattern(1 << 18);
         while !stopped.load(Ordering::Relaxed) {
             if flooder.write_all(&block).is_err() {
                 return;

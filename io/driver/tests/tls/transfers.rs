@@ -2,7 +2,6 @@
 
 use std::io::{Read, Write};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use wavetank_driver::{Driver, Sent};
@@ -11,6 +10,7 @@ use wavetank_plan::Close;
 use crate::blocking::{accepted, connect, connected};
 use crate::peer::flush;
 use crate::suite::bench::{Heard, pattern};
+use crate::suite::fairness::flood;
 
 /// More than the kernel buffers for one connection.
 const MUCH: usize = 12 << 20;
@@ -64,36 +64,9 @@ pub(crate) fn the_order_is_kept_while_pending<D: Driver>() {
 }
 
 pub(crate) fn a_flood_lets_others_through<D: Driver>() {
-    let (mut bench, flooded, mut flooder) = connected::<D>();
-    let (quiet, mut peer) = connect(&mut bench);
-    let stop = Arc::new(AtomicBool::new(false));
-    let stopped = Arc::clone(&stop);
-    let flood = thread::spawn(move || {
-        let block = pattern(1 << 18);
-        while !stopped.load(Ordering::Relaxed) {
-            if flooder.write_all(&block).is_err() {
-                return;
-            }
-        }
-    });
-    for round in 0..20_u8 {
-        // Only once the flood is flowing.
-        while !matches!(bench.hear(), Heard::Received(conn, _) if conn == flooded) {}
-        peer.write_all(&[round]).expect("connected");
-        let mut before = 0;
-        loop {
-            match bench.hear() {
-                Heard::Received(conn, bytes) if conn == quiet => break assert_eq!(bytes, [round]),
-                Heard::Received(..) => before += 1,
-                other => panic!("heard {other:?}"),
-            }
-            assert!(before < BUSY_MAX, "{before} receives of the flood came first");
-        }
-    }
-    stop.store(true, Ordering::Relaxed);
-    bench.driver.close(flooded, Close::Rst);
-    flush(&mut bench);
-    flood.join().expect("the flooder stops");
+    let (mut bench, flooded, flooder) = connected::<D>();
+    let quiet = connect(&mut bench);
+    flood(bench, (flooded, flooder), quiet);
 }
 
 pub(crate) fn a_long_send_lets_others_through<D: Driver>() {
