@@ -3,7 +3,7 @@
 use wavetank_driver::{Driver, Ended, Sent, TlsServerOptions};
 use wavetank_plan::{Close, TlsPlan, TlsResume, TlsVersions};
 
-use crate::peer::{bench, client, dial_tls, pair, server, trusting, trusting_in};
+use crate::peer::{bench, client, client_of, dial_tls, pair, server, trusting, trusting_in};
 use crate::suite::bench::{Heard, pattern};
 
 #[track_caller]
@@ -123,8 +123,8 @@ pub(crate) fn what_is_sent_early_follows_the_handshake<D: Driver>() {
 
 pub(crate) fn certificates_are_judged<D: Driver>() {
     let good = server(&TlsServerOptions::default());
-    let check = |plan: &TlsPlan, expected: Option<&str>| {
-        let mut bench = bench::<D>(Some(client(plan)), Some(std::sync::Arc::clone(&good)));
+    let check = |plan: &TlsPlan, name: &str, expected: Option<&str>| {
+        let mut bench = bench::<D>(Some(client_of(plan, name)), Some(std::sync::Arc::clone(&good)));
         let at = bench.listen();
         let conn = bench.driver.connect(&dial_tls(at, 0)).expect("loopback connects");
         loop {
@@ -140,11 +140,12 @@ pub(crate) fn certificates_are_judged<D: Driver>() {
             }
         }
     };
-    check(&trusting_in(&good), None);
-    check(&trusting(), None);
-    check(&TlsPlan { verify: true, ..trusting() }, Some("issuer is unknown"));
-    let other = TlsPlan { sni: Some("other.example".to_owned()), ..trusting_in(&good) };
-    check(&other, Some("is for localhost, 127.0.0.1, not for other.example"));
-    check(&TlsPlan { sni: Some("127.0.0.1".to_owned()), ..trusting_in(&good) }, None);
-    check(&TlsPlan { groups: vec!["MLKEM1024".to_owned()], ..trusting() }, Some("alert handshake_failure"));
+    check(&trusting_in(&good), "localhost", None);
+    check(&trusting(), "localhost", None);
+    check(&TlsPlan { verify: true, ..trusting() }, "localhost", Some("issuer is unknown"));
+    let other = Some("is for localhost, 127.0.0.1, not for other.example");
+    check(&trusting_in(&good), "other.example", other);
+    check(&trusting_in(&good), "127.0.0.1", None);
+    let group = TlsPlan { groups: vec!["MLKEM1024".to_owned()], ..trusting() };
+    check(&group, "localhost", Some("alert handshake_failure"));
 }

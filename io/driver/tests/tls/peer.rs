@@ -33,7 +33,12 @@ pub(crate) fn trusting_in(server: &TlsServer) -> TlsPlan {
 
 /// The client's side of `plan`, for servers called `localhost`.
 pub(crate) fn client(plan: &TlsPlan) -> Arc<TlsClient> {
-    Arc::new(TlsClient::new(plan, &["localhost".to_owned()]).expect("a good plan"))
+    client_of(plan, "localhost")
+}
+
+/// The same for servers called `name`.
+pub(crate) fn client_of(plan: &TlsPlan, name: &str) -> Arc<TlsClient> {
+    Arc::new(TlsClient::new(plan, &[name.to_owned()]).expect("a good plan"))
 }
 
 /// A server with a certificate of its own for `localhost` and 127.0.0.1.
