@@ -1,0 +1,40 @@
+//! Rows of data.
+
+use super::{Key, Kind, Section, key, must};
+
+const ROW: Key = key(
+    "row",
+    Kind::Word(&["in_order", "random", "unique", "per_user"]),
+    "Which row a session takes: in_order (default; from the top again at the end), random, unique (each once in \
+     the whole run), per_user (each user keeps its own).",
+);
+
+/// Rows in a file.
+pub(crate) static DATA_FILE: Section = Section {
+    name: "data",
+    title: "Data in a file",
+    about: "CSV with a header line, or JSON lines (.jsonl). A byte-order mark is left out.",
+    keys: &[
+        must("file", Kind::File, "The file's name, from the experiment's folder."),
+        ROW,
+        key("columns", Kind::OneOrList(&Kind::Name), "Names of the columns of a file without a header line."),
+        key("separator", Kind::Text, "One character between columns; default \",\"."),
+        key("encoding", Kind::Text, "Of the file's text, for example latin1; default utf-8."),
+    ],
+};
+
+/// Rows in the experiment itself.
+pub(crate) static DATA_ROWS: Section = Section {
+    name: "data",
+    title: "Data in the experiment",
+    about: "Rows written here: maps from column to value, or lists with columns beside them.",
+    keys: &[
+        must(
+            "rows",
+            Kind::List(&Kind::Either(&[Kind::Map(&Kind::Value), Kind::List(&Kind::Value), Kind::Text])),
+            "The rows.",
+        ),
+        ROW,
+        key("columns", Kind::OneOrList(&Kind::Name), "Names of the columns, if rows are lists."),
+    ],
+};

@@ -1,0 +1,193 @@
+//! Steps: every form with its verbs and keys.
+
+use super::{Form, Key, Kind, Room, Section, key, must};
+
+/// Methods that are verbs of their own.
+pub(crate) const METHODS: [&str; 7] = ["get", "head", "post", "put", "patch", "delete", "options"];
+
+const REQUEST_KEYS: &[Key] = &[
+    key("name", Kind::Text, "Its name in reports and conditions; default: method and path."),
+    key("to", Kind::Name, "Another target, a name under targets."),
+    key("query", Kind::Map(&Kind::Value), "Added to the path, encoded; a list repeats the name."),
+    key("headers", Kind::Map(&Kind::Template), "Sent with this request."),
+    key("json", Kind::Value, "The body, as JSON."),
+    key("form", Kind::Map(&Kind::Value), "The body, as a form's fields."),
+    key(
+        "multipart",
+        Kind::Map(&Kind::Either(&[Kind::Template, Kind::Is(Room::MultipartFile)])),
+        "The body, as multipart/form-data.",
+    ),
+    key("body", Kind::Template, "The body, as text."),
+    key("file", Kind::File, "The body, from a file."),
+    key("auth", Kind::Auth, "basic USER:PASSWORD, digest USER:PASSWORD, bearer TOKEN, none."),
+    key("timeout", Kind::Duration, "Instead of http.timeout."),
+    key("follow", Kind::Count, "Redirects followed."),
+    key("resources", Kind::Bool, "Fetch what an HTML page embeds, in the same time."),
+    key(
+        "extract",
+        Kind::Map(&Kind::From),
+        "Variables taken from the answer; nothing found fails the request.",
+    ),
+    key(
+        "check",
+        Kind::OneOrList(&Kind::Either(&[Kind::Check, Kind::Map(&Kind::Check)])),
+        "What the answer must be like; else the request fails (class check). NAME: CONDITION gives it a name.",
+    ),
+    key("count", Kind::Map(&Kind::Check), "Counts answers that are like this: count(NAME), ${count.NAME}."),
+    ON_FAILURE,
+];
+
+const ON_FAILURE: Key =
+    key("on_failure", Kind::Word(&["continue", "end_session", "end_run"]), "What a failure leads to.");
+
+const STEPS: Key = must("steps", Kind::Steps, "The steps inside.");
+
+/// A file in a multipart body.
+pub(crate) static MULTIPART_FILE: Section = Section {
+    name: "a part",
+    title: "A file in multipart",
+    about: "A part of a multipart body that comes from a file.",
+    keys: &[
+        must("file", Kind::File, "The file's name."),
+        key("name", Kind::Template, "The name it is sent under; default: the file's own."),
+        key("type", Kind::Text, "Its content type; default application/octet-stream."),
+    ],
+};
+
+/// One way of `choose`.
+pub(crate) static CHOICE: Section = Section {
+    name: "a choice",
+    title: "A choice",
+    about: "One of the ways of choose.",
+    keys: &[key("weight", Kind::Count, "How often it is chosen, relative to the others; default 1."), STEPS],
+};
+
+/// All forms of a step.
+pub(crate) static FORMS: &[Form] = &[
+    Form {
+        title: "A request",
+        name: "request",
+        about: "One HTTP request, timed and counted.",
+        verbs: &[
+            key("get", Kind::Template, "GET a path or URL."),
+            key("head", Kind::Template, "HEAD a path or URL."),
+            key("post", Kind::Template, "POST to a path or URL."),
+            key("put", Kind::Template, "PUT to a path or URL."),
+            key("patch", Kind::Template, "PATCH a path or URL."),
+            key("delete", Kind::Template, "DELETE a path or URL."),
+            key("options", Kind::Template, "OPTIONS of a path or URL."),
+            key("request", Kind::Template, "Any other method: PROPFIND /dav/."),
+        ],
+        keys: REQUEST_KEYS,
+    },
+    Form {
+        title: "Bytes as they are",
+        name: "raw",
+        about: "A request written out; an HTTP answer is read.",
+        verbs: &[key("raw", Kind::Template, "What is sent, \\r\\n included.")],
+        keys: &[
+            key("name", Kind::Text, "Its name in reports and conditions."),
+            key("to", Kind::Name, "Another target, a name under targets."),
+            key("timeout", Kind::Duration, "Instead of http.timeout."),
+            key("extract", Kind::Map(&Kind::From), "Variables taken from the answer."),
+            key(
+                "check",
+                Kind::OneOrList(&Kind::Either(&[Kind::Check, Kind::Map(&Kind::Check)])),
+                "What the answer must be like.",
+            ),
+            key("count", Kind::Map(&Kind::Check), "Counts answers that are like this."),
+            ON_FAILURE,
+        ],
+    },
+    Form {
+        title: "Think time",
+        name: "think",
+        about: "Wait as a person does.",
+        verbs: &[key(
+            "think",
+            Kind::Think,
+            "2s · 1s to 3s · exponential 2s · normal 2s +- 500ms · lognormal 2s p95 8s",
+        )],
+        keys: &[],
+    },
+    Form {
+        title: "A group",
+        name: "group",
+        about: "Steps timed as one.",
+        verbs: &[key("group", Kind::Text, "Its name in reports.")],
+        keys: &[STEPS],
+    },
+    Form {
+        title: "Repeating",
+        name: "repeat",
+        about: "Steps several times.",
+        verbs: &[key("repeat", Kind::Count, "How often.")],
+        keys: &[STEPS],
+    },
+    Form {
+        title: "While",
+        name: "while",
+        about: "Steps again and again while a condition holds.",
+        verbs: &[key("while", Kind::Check, "The condition, asked ahead of each turn.")],
+        keys: &[key("at_most", Kind::Count, "Turns at most."), STEPS],
+    },
+    Form {
+        title: "If",
+        name: "if",
+        about: "Steps if a condition holds, others if not.",
+        verbs: &[key("if", Kind::Check, "The condition, on a variable or on the answer before.")],
+        keys: &[STEPS, key("else", Kind::Steps, "The steps if it does not hold.")],
+    },
+    Form {
+        title: "Each",
+        name: "each",
+        about: "Steps once for each item of a list.",
+        verbs: &[key("each", Kind::Value, "The list: ${LIST}.")],
+        keys: &[key("as", Kind::Name, "The variable that holds the item."), STEPS],
+    },
+    Form {
+        title: "Choosing",
+        name: "choose",
+        about: "One of several ways, by weight.",
+        verbs: &[key("choose", Kind::List(&Kind::Is(Room::Choice)), "The ways.")],
+        keys: &[],
+    },
+    Form {
+        title: "Using a block",
+        name: "use",
+        about: "The steps of a block.",
+        verbs: &[key("use", Kind::Name, "A name under blocks.")],
+        keys: &[],
+    },
+    Form {
+        title: "Setting variables",
+        name: "set",
+        about: "Give variables a value, for the rest of the session.",
+        verbs: &[key("set", Kind::Map(&Kind::Value), "Names and values.")],
+        keys: &[],
+    },
+    Form {
+        title: "Logging",
+        name: "log",
+        about: "Write a line; shown by try, kept of the first sessions of a run.",
+        verbs: &[key("log", Kind::Template, "The line.")],
+        keys: &[],
+    },
+    Form {
+        title: "Ending",
+        name: "end",
+        about: "End the session or the run.",
+        verbs: &[key("end", Kind::Word(&["session", "run"]), "Which of the two.")],
+        keys: &[],
+    },
+    Form {
+        title: "A rendezvous",
+        name: "rendezvous",
+        about: "Wait for the others, then all go at once.",
+        verbs: &[key("rendezvous", Kind::Name, "Its name: skew(NAME).")],
+        keys: &[
+            key("wait", Kind::Duration, "From the first to arrive; then those present go. Default 60s."),
+            key("of", Kind::Count, "How many are waited for; default: everybody of the phase."),
+        ],
+    },
+];

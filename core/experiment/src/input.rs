@@ -1,0 +1,58 @@
+//! [`read`]: from the file's bytes to an [`Experiment`].
+
+use crate::read::{Vars, read_experiment};
+use crate::{Diagnostics, Experiment, yaml};
+
+/// What a reading needs; everything outside the file is handed in.
+pub struct Input<'a> {
+    /// The file's name, which tells of foreign files.
+    pub name: &'a str,
+    /// The file as it is.
+    pub bytes: &'a [u8],
+    /// `--set NAME=VALUE`, in order; the last one of a name counts.
+    pub set: &'a [(String, String)],
+    /// A variable of the environment.
+    pub env: &'a dyn Fn(&str) -> Option<String>,
+    /// Whether there is a secret of that name. Its value is not asked for: it is resolved at send.
+    pub has_secret: &'a dyn Fn(&str) -> bool,
+}
+
+/// What came of it.
+pub struct Reading {
+    /// The experiment; `None` with at least one error among the remarks.
+    pub experiment: Option<Experiment>,
+    /// All remarks.
+    pub diagnostics: Diagnostics,
+    /// The text that places refer to, for [`render`](crate::render).
+    pub text: String,
+}
+
+/// Reads a file completely.
+pub fn read(input: &Input<'_>) -> Reading {
+    let mut out = Diagnostics::default();
+    let text = match yaml::text_of(input.bytes) {
+        Ok(text) => text,
+        Err(diagnostic) => {
+            out.push(diagnostic);
+            return Reading { experiment: None, diagnostics: out, text: String::new() };
+        }
+    };
+    let experiment = read_text(input, text, &mut out);
+    let experiment = experiment.filter(|_| !out.has_errors());
+    Reading { experiment, diagnostics: out, text: text.to_owned() }
+}
+
+fn read_text(input: &Input<'_>, text: &str, out: &mut Diagnostics) -> Option<Experiment> {
+    let (root, told) = yaml::parse(text);
+    for diagnostic in told {
+        out.push(diagnostic);
+    }
+    let root = root?;
+    let vars = Vars::read(&root, input, out);
+    let mut reader = vars.reader(input);
+    let experiment = reader.expanded(&root).and_then(|root| read_experiment(&mut reader, &root));
+    for diagnostic in reader.out.sorted() {
+        out.push(diagnostic.clone());
+    }
+    experiment
+}

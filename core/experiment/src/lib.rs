@@ -1,0 +1,28 @@
+//! The experiment file: text in, an [`Experiment`] and remarks about it out.
+//!
+//! [`read`] takes the file's bytes, the variables set on the command line, and functions that know the
+//! environment and the secrets' names; it opens nothing itself. All mistakes are told at once, each with its
+//! place and a hint. What is read keeps the user's names; whoever makes a plan of it turns them into numbers.
+
+mod diagnostic;
+mod grammar;
+mod input;
+mod model;
+mod node;
+mod page;
+mod place;
+mod read;
+mod render;
+mod schema;
+mod starter;
+mod yaml;
+
+pub use diagnostic::{Diagnostic, Diagnostics, Severity};
+pub use input::{Input, Reading, read};
+pub use model::*;
+pub use node::{Entry, Node, NodeKind, Scalar};
+pub use page::page;
+pub use place::{At, Place};
+pub use render::{render, render_one};
+pub use schema::schema;
+pub use starter::starter;

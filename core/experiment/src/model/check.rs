@@ -1,0 +1,107 @@
+//! [`Check`]: a condition on an answer or on variables.
+
+use wavetank_plan::Nanos;
+
+use super::Template;
+use crate::Place;
+
+/// `SUBJECT OP VALUE [or VALUE …]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Check {
+    /// The user's words, white space folded.
+    pub text: String,
+    /// Where it stands.
+    pub place: Place,
+    /// What is looked at.
+    pub subject: Tested,
+    /// How it is compared.
+    pub op: CheckOp,
+    /// With what: one of them is enough; for `!=` it is none of them.
+    pub expected: Vec<Expected>,
+}
+
+/// The left-hand side.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Tested {
+    /// A part of the answer.
+    Answer(From),
+    /// `${VAR}` and its like.
+    Value(Template),
+}
+
+/// Where in an answer something stands (FROM).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum From {
+    /// `status`: the status code.
+    Status,
+    /// `time`: the response time.
+    Time,
+    /// `size`: bytes of the body, decoded.
+    Size,
+    /// `body`.
+    Body,
+    /// `header NAME`.
+    Header(String),
+    /// `cookie NAME`: a cookie the answer sets.
+    Cookie(String),
+    /// `json PATH` (RFC 9535).
+    Json(String),
+    /// `xml XPATH`.
+    Xml(String),
+    /// `css SELECTOR` or `css SELECTOR@ATTR`.
+    Css {
+        /// The selector.
+        selector: String,
+        /// The attribute; without one it is the element's text.
+        attribute: Option<String>,
+    },
+    /// `regex /RE/`: its first group, or all of it.
+    Regex(String),
+}
+
+/// The comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CheckOp {
+    /// `=`
+    Equal,
+    /// `!=`
+    NotEqual,
+    /// `<`
+    Less,
+    /// `<=`
+    LessEqual,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterEqual,
+    /// `contains`
+    Contains,
+    /// `matches`: a regular expression is found in it.
+    Matches,
+}
+
+/// One alternative of the right-hand side.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Expected {
+    /// One value.
+    One(Operand),
+    /// `A to B`, both included.
+    Range(Operand, Operand),
+}
+
+/// A value to compare with, in the subject's unit.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Operand {
+    /// Of `status`.
+    Code(u16),
+    /// Of `time`.
+    Time(Nanos),
+    /// Of `size`, in bytes.
+    Size(u64),
+    /// A number.
+    Number(f64),
+    /// Text; compared as numbers if both sides are.
+    Text(Template),
+    /// Of `matches`.
+    Regex(String),
+}

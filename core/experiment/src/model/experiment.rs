@@ -1,0 +1,101 @@
+//! [`Experiment`]: the whole file.
+
+use wavetank_plan::{Condition, Nanos, Rate, SourcesPlan};
+
+use super::{DataSource, Http, Phase, Scenario, Step, Target, Value};
+use crate::{At, Place};
+
+/// The whole file as it was read. Every quantity is a total of the run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Experiment {
+    /// Name of the run.
+    pub name: Option<At<String>>,
+    /// What it is for.
+    pub about: Option<String>,
+    /// Values with names, those of `--set` in place.
+    pub vars: Vec<Variable>,
+    /// Where requests go; the one of `target:` has no name.
+    pub targets: Vec<Target>,
+    /// Hosts whose limit is a result.
+    pub under_test: Vec<At<String>>,
+    /// How HTTP is spoken.
+    pub http: Http,
+    /// Source addresses, as `--source` takes them.
+    pub sources: Option<At<Sources>>,
+    /// Rows of data.
+    pub data: Vec<DataSource>,
+    /// Steps with names.
+    pub blocks: Vec<Block>,
+    /// Once, ahead of the load.
+    pub before: Vec<Step>,
+    /// The journeys; the one of a top-level `steps:` has no name.
+    pub scenarios: Vec<Scenario>,
+    /// The top-level phases.
+    pub phases: Vec<Phase>,
+    /// Bound on everything after the last phase.
+    pub drain: Option<At<Nanos>>,
+    /// Of every random choice.
+    pub seed: Option<u64>,
+    /// Connections opened ahead of a phase.
+    pub open_rate: Option<Rate>,
+    /// Lag above which a request is late.
+    pub late_tolerance: Option<Nanos>,
+    /// Names whose values are shown as `***`.
+    pub redact: Vec<String>,
+    /// Send one request ahead of the load.
+    pub probe: Option<bool>,
+    /// Labels of the user's.
+    pub tags: Vec<(String, String)>,
+    /// What must hold.
+    pub thresholds: Vec<At<Condition>>,
+    /// What ends the run.
+    pub stop: Vec<At<Condition>>,
+    /// What is done to hosts.
+    pub events: Vec<Event>,
+    /// Once, when all is quiet.
+    pub after: Vec<Step>,
+}
+
+/// `auto`, or addresses.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Sources {
+    /// All addresses of the interface towards the target.
+    Auto,
+    /// These.
+    These(SourcesPlan),
+}
+
+/// An entry under `vars`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Variable {
+    /// Its name.
+    pub name: String,
+    /// Where the name stands; the default place if `--set` alone gives it.
+    pub place: Place,
+    /// Its value; `10k` without quotes is the number.
+    pub value: Value,
+}
+
+/// An entry under `blocks`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Block {
+    /// Its name.
+    pub name: At<String>,
+    /// Its steps.
+    pub steps: Vec<Step>,
+}
+
+/// Something done to a host.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event {
+    /// Where it stands.
+    pub place: Place,
+    /// After the start of the load.
+    pub when: Nanos,
+    /// The host, or a pattern.
+    pub host: At<String>,
+    /// The command.
+    pub run: String,
+    /// The command that takes it back.
+    pub undo: Option<String>,
+}

@@ -1,0 +1,105 @@
+//! [`Phase`]: a stretch of load.
+
+use wavetank_plan::{Arrivals, Nanos, Rate};
+
+use crate::{At, Place};
+
+/// A phase as written: one load, what fixes its length, extras.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Phase {
+    /// Where it stands.
+    pub place: Place,
+    /// Its name, if it has one.
+    pub name: Option<At<String>>,
+    /// What it does.
+    pub load: At<PhaseLoad>,
+    /// `for`: its length.
+    pub length: Option<At<Nanos>>,
+    /// `at`: speed of starting users or opening connections, or of a rate's climbing.
+    pub at: Option<At<Rate>>,
+    /// `step`, `every`, `ramp`.
+    pub stairs: Option<Stairs>,
+    /// `sessions`.
+    pub sessions: Option<At<Sessions>>,
+    /// Spacing of arrivals.
+    pub arrivals: Option<Arrivals>,
+    /// Time of one swing.
+    pub wave: Option<At<Nanos>>,
+    /// A higher rate now and then.
+    pub spike: Option<Spike>,
+    /// Open requests at most.
+    pub max_open: Option<u64>,
+    /// Kept, not judged.
+    pub warmup: bool,
+    /// When it starts, instead of after the one before.
+    pub from: Option<At<Nanos>>,
+}
+
+/// From one value to another; both the same if it stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span<T> {
+    /// At the start.
+    pub from: T,
+    /// At the end.
+    pub to: T,
+}
+
+/// The load of a phase.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PhaseLoad {
+    /// Open model.
+    Rate {
+        /// Arrivals per time.
+        rate: Span<Rate>,
+        /// What arrives are requests, not sessions.
+        of_requests: bool,
+    },
+    /// Closed model.
+    Users(Span<u64>),
+    /// Connections kept.
+    Hold(Span<u64>),
+    /// Arrivals from a file.
+    Trace(String),
+    /// Nobody new.
+    Pause(Nanos),
+}
+
+/// Climbing by stairs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stairs {
+    /// Height of one.
+    pub step: StairHeight,
+    /// Length of one.
+    pub every: Nanos,
+    /// Time in which it is climbed.
+    pub ramp: Option<Nanos>,
+}
+
+/// Height of a stair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StairHeight {
+    /// Of users and hold.
+    Count(u64),
+    /// Of rate.
+    Rate(Rate),
+}
+
+/// How many sessions a phase has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sessions {
+    /// Until this many have started.
+    Total(u64),
+    /// For each user this many, who then leaves.
+    Each(u64),
+}
+
+/// A higher rate now and then.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spike {
+    /// The rate.
+    pub rate: Rate,
+    /// For how long.
+    pub length: Nanos,
+    /// From the start of one to the start of the next.
+    pub every: Nanos,
+}

@@ -1,0 +1,20 @@
+//! [`Value`]: a value with its type, templates inside.
+
+use super::Template;
+
+/// A value as JSON knows them, whose texts are templates.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// Nothing.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A number in JSON's writing, digits as given.
+    Number(String),
+    /// Text; a template that is the whole value keeps the type of what it stands for.
+    Text(Template),
+    /// A list.
+    List(Vec<Self>),
+    /// Names and values, in order.
+    Map(Vec<(String, Self)>),
+}

@@ -1,0 +1,118 @@
+//! [`Node`]: the file as a tree, every key and value with its place.
+
+use crate::Place;
+
+/// A value of the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// What it is.
+    pub kind: NodeKind,
+    /// Where it stands; of a map or list, where its first entry stands.
+    pub place: Place,
+}
+
+/// The kinds of values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NodeKind {
+    /// A single value, as written: no type is guessed, for `8/s` and `1k` are text to YAML and numbers to us.
+    Scalar(Scalar),
+    /// `[a, b]` or lines with dashes.
+    List(Vec<Node>),
+    /// `{a: b}` or lines with keys; keys are unique.
+    Map(Vec<Entry>),
+}
+
+/// A single value's text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scalar {
+    /// Its text, quotes and escapes undone.
+    pub text: String,
+    /// Written without quotes: then `true`, `null` and `12` are no text.
+    pub plain: bool,
+}
+
+/// A key and its value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The key's text.
+    pub key: String,
+    /// Where the key stands.
+    pub place: Place,
+    /// The value.
+    pub value: Node,
+}
+
+impl Node {
+    /// A single value that comes from elsewhere than the file, as `--set` gives it.
+    pub fn plain(text: impl Into<String>) -> Self {
+        let scalar = Scalar { text: text.into(), plain: true };
+        Self { kind: NodeKind::Scalar(scalar), place: Place::default() }
+    }
+
+    /// The single value, if it is one.
+    pub const fn scalar(&self) -> Option<&Scalar> {
+        match &self.kind {
+            NodeKind::Scalar(scalar) => Some(scalar),
+            _ => None,
+        }
+    }
+
+    /// Whether nothing was written: an empty value, `~` or `null`.
+    pub fn is_null(&self) -> bool {
+        self.scalar().is_some_and(|scalar| scalar.plain && matches!(scalar.text.as_str(), "" | "~" | "null"))
+    }
+
+    /// The entries, if it is a map.
+    pub fn entries(&self) -> Option<&[Entry]> {
+        match &self.kind {
+            NodeKind::Map(entries) => Some(entries),
+            _ => None,
+        }
+    }
+
+    /// The items, if it is a list.
+    pub fn items(&self) -> Option<&[Self]> {
+        match &self.kind {
+            NodeKind::List(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// The value of `key`, if it is a map that has it.
+    pub fn get(&self, key: &str) -> Option<&Self> {
+        self.entries()?.iter().find(|entry| entry.key == key).map(|entry| &entry.value)
+    }
+
+    /// The items, where a single one may stand alone.
+    pub(crate) fn one_or_list(&self) -> &[Self] {
+        self.items().unwrap_or(std::slice::from_ref(self))
+    }
+
+    /// What it is, for messages.
+    pub fn what(&self) -> &'static str {
+        match &self.kind {
+            _ if self.is_null() => "nothing",
+            NodeKind::Scalar(_) => "a single value",
+            NodeKind::List(_) => "a list",
+            NodeKind::Map(_) => "a map of keys",
+        }
+    }
+
+    /// Values in the tree, itself included. The depth of trees is bounded, and so is the recursion.
+    pub(crate) fn size(&self) -> usize {
+        match &self.kind {
+            NodeKind::Scalar(_) => 1,
+            NodeKind::List(items) => 1 + items.iter().map(Self::size).sum::<usize>(),
+            NodeKind::Map(entries) => 1 + entries.iter().map(|entry| entry.value.size()).sum::<usize>(),
+        }
+    }
+
+    /// Levels of maps and lists.
+    pub(crate) fn depth(&self) -> usize {
+        match &self.kind {
+            NodeKind::Scalar(_) => 0,
+            NodeKind::List(items) => 1 + items.iter().map(Self::depth).max().unwrap_or(0),
+            NodeKind::Map(entries) => 1 + entries.iter().map(|entry| entry.value.depth()).max().unwrap_or(0),
+        }
+    }
+}

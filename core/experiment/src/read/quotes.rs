@@ -1,0 +1,16 @@
+//! Scanning text outside quotes.
+
+/// The characters of `text` that stand outside quotes, with their places.
+pub(crate) fn outside(text: &str) -> impl Iterator<Item = (usize, char)> + '_ {
+    let mut quote = None;
+    text.char_indices().filter(move |(_, letter)| {
+        if quote == Some(*letter) {
+            quote = None;
+            return false;
+        }
+        if quote.is_none() && matches!(letter, '"' | '\'') {
+            quote = Some(*letter);
+        }
+        quote.is_none()
+    })
+}

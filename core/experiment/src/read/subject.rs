@@ -1,0 +1,165 @@
+//! FROM, and the subject of a check: where in an answer something stands.
+
+use wavetank_plan::did_you_mean;
+
+use super::{OPERATORS, Reader, outside};
+use crate::model::{From, Tested};
+use crate::{At, Node, Place};
+
+const PARTS: [&str; 10] =
+    ["status", "time", "size", "body", "header", "cookie", "json", "xml", "css", "regex"];
+const SHAPES: &str = "status · time · size · body · header NAME · cookie NAME · json PATH · xml XPATH · css SELECTOR@ATTR · regex /RE/ · ${VAR}";
+/// What only a run has.
+const OF_RUN: [&str; 12] =
+    ["p50", "p90", "p95", "p99", "mean", "max", "min", "done", "failed", "errors", "done_rate", "in_flight"];
+
+impl Reader<'_> {
+    /// `[all] FROM`, of `extract`.
+    pub(crate) fn from(&mut self, node: &Node) -> Option<(At<From>, bool)> {
+        let text = self.text(node, "a part of the answer")?;
+        let (words, all) = match text.value.strip_prefix("all ") {
+            Some(rest) => (rest.trim(), true),
+            None => (text.value.trim(), false),
+        };
+        let (word, rest) = words.split_once(' ').unwrap_or((words, ""));
+        let from = self.part_of_answer(word, rest.trim(), words, text.place)?;
+        let single = matches!(from, From::Status | From::Time | From::Size | From::Body);
+        if single && (all || !rest.is_empty()) {
+            let message = format!("`{}`: an answer has one {word}", text.value);
+            return self.fail("bad_from", text.place, message, format!("{word} stands alone"));
+        }
+        Some((At::new(from, text.place), all))
+    }
+
+    /// The subject at the head of a check, and what follows it.
+    pub(super) fn tested<'t>(&mut self, text: &'t str, place: Place) -> Option<(Tested, &'t str)> {
+        if text.starts_with("${") {
+            let Some(end) = text.find('}') else { return self.unclosed(place) };
+            let value = self.template_text(&text[..=end], place)?;
+            return Some((Tested::Value(value), &text[end + 1..]));
+        }
+        if text.starts_with(['=', '!', '<', '>']) {
+            let hint = format!("a condition starts with its subject: status {text}");
+            return self.fail("condition_subject", place, format!("`{text}` has no subject"), hint);
+        }
+        let end = text.find(|c: char| c.is_whitespace() || "=!<>(".contains(c)).unwrap_or(text.len());
+        let (word, rest) = text.split_at(end);
+        let rest = rest.trim_start();
+        let length = match word {
+            "status" | "time" | "size" | "body" => 0,
+            "header" | "cookie" => {
+                rest.find(|c: char| c.is_whitespace() || "=!<>".contains(c)).unwrap_or(rest.len())
+            }
+            "regex" => regex_end(rest),
+            "css" => operator_at(rest, true),
+            _ => operator_at(rest, false),
+        };
+        let (argument, rest) = rest.split_at(length);
+        self.part_of_answer(word, argument.trim(), text, place).map(|from| (Tested::Answer(from), rest))
+    }
+
+    fn part_of_answer(&mut self, word: &str, argument: &str, text: &str, place: Place) -> Option<From> {
+        let wants = |reader: &mut Self, what: &str| {
+            reader.fail("bad_from", place, format!("`{text}`: {word} wants {what}"), SHAPES)
+        };
+        match word {
+            "status" => Some(From::Status),
+            "time" => Some(From::Time),
+            "size" => Some(From::Size),
+            "body" => Some(From::Body),
+            "header" | "cookie" if argument.is_empty() || argument.contains(' ') => wants(self, "one name"),
+            "header" => Some(From::Header(argument.to_owned())),
+            "cookie" => Some(From::Cookie(argument.to_owned())),
+            "json" if !argument.starts_with('$') => {
+                let path = argument.trim_start_matches('.');
+                let hint = format!("a path begins at the root: json $.{path}");
+                self.fail("bad_path", place, format!("`{text}`: `{argument}` is no JSON path"), hint)
+            }
+            "json" => Some(From::Json(argument.to_owned())),
+            "xml" if argument.is_empty() => wants(self, "an XPath"),
+            "xml" => Some(From::Xml(argument.to_owned())),
+            "css" if argument.is_empty() => wants(self, "a selector"),
+            "css" => Some(css(argument)),
+            "regex" => self.regex(argument, text, place),
+            _ => self.unknown_part(word, text, place),
+        }
+    }
+
+    fn regex(&mut self, argument: &str, text: &str, place: Place) -> Option<From> {
+        let inside = argument.strip_prefix('/').and_then(|rest| rest.strip_suffix('/'));
+        match inside {
+            Some(pattern) if !pattern.is_empty() => Some(From::Regex(pattern.replace("\\/", "/"))),
+            _ => {
+                let message = format!("`{text}`: a regular expression stands between slashes");
+                self.fail("bad_regex", place, message, format!("regex /{}/", argument.trim_matches('/')))
+            }
+        }
+    }
+
+    fn unknown_part(&mut self, word: &str, text: &str, place: Place) -> Option<From> {
+        let lower = word.to_ascii_lowercase();
+        let hint = match lower.as_str() {
+            _ if OF_RUN.contains(&lower.as_str()) => "of the whole run: under thresholds:".to_owned(),
+            "code" | "status_code" | "statuscode" => "status = 200".to_owned(),
+            "duration" | "latency" | "response_time" => "time < 1s".to_owned(),
+            "jsonpath" | "$" => "json $.path = VALUE".to_owned(),
+            "xpath" => "xml //path = VALUE".to_owned(),
+            "headers" => "header NAME = VALUE".to_owned(),
+            "length" | "content_length" => "size > 1kB".to_owned(),
+            "text" | "content" | "response" => "body contains TEXT".to_owned(),
+            _ => match did_you_mean(word, PARTS) {
+                Some(near) => format!("did you mean {near}?"),
+                None => SHAPES.to_owned(),
+            },
+        };
+        self.fail("condition_subject", place, format!("`{text}`: an answer has no `{word}`"), hint)
+    }
+}
+
+/// `a.next@href`.
+fn css(argument: &str) -> From {
+    match argument.rsplit_once('@') {
+        Some((selector, attribute)) if super::is_word(attribute) && !selector.trim().is_empty() => {
+            From::Css { selector: selector.trim().to_owned(), attribute: Some(attribute.to_owned()) }
+        }
+        _ => From::Css { selector: argument.to_owned(), attribute: None },
+    }
+}
+
+/// After the slash that closes an expression which begins with one.
+fn regex_end(text: &str) -> usize {
+    let mut escaped = false;
+    for (at, letter) in text.char_indices().skip(1) {
+        match letter {
+            '/' if !escaped => return at + 1,
+            '\\' => escaped = !escaped,
+            _ => escaped = false,
+        }
+    }
+    text.len()
+}
+
+/// Where the comparison begins, outside brackets and quotes; the last one for selectors, which have `>` of their
+/// own.
+fn operator_at(text: &str, last: bool) -> usize {
+    let (mut depth, mut found) = (0_usize, text.len());
+    for (at, letter) in outside(text) {
+        match letter {
+            '[' | '(' => depth += 1,
+            ']' | ')' => depth = depth.saturating_sub(1),
+            ' ' if depth == 0 && begins_operator(&text[at + 1..]) => {
+                found = at;
+                if !last {
+                    return found;
+                }
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+fn begins_operator(text: &str) -> bool {
+    let word = text.split(' ').next().unwrap_or_default();
+    word == "contains" || word == "matches" || OPERATORS.iter().any(|(symbol, _)| word.starts_with(symbol))
+}

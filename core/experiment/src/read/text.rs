@@ -1,0 +1,124 @@
+//! Single values whose text is fixed before the run: `${VAR}` and `${env:X}` in them are filled in here.
+
+use wavetank_plan::did_you_mean;
+
+use super::Reader;
+use crate::node::Scalar;
+use crate::{At, Node, NodeKind, Place};
+
+impl Reader<'_> {
+    /// The text of a single value, variables filled in. `what` says what is wanted: "a duration".
+    pub(crate) fn text(&mut self, node: &Node, what: &str) -> Option<At<String>> {
+        let scalar = self.scalar(node, what)?;
+        self.fixed(&scalar.text, node.place).map(|text| At::new(text, node.place))
+    }
+
+    /// A single value as written.
+    pub(crate) fn scalar<'n>(&mut self, node: &'n Node, what: &str) -> Option<&'n Scalar> {
+        match &node.kind {
+            NodeKind::Scalar(_) if node.is_null() => self.fail(
+                "value_missing",
+                node.place,
+                format!("{what} is missing here"),
+                "write one, or leave the key out",
+            ),
+            NodeKind::Scalar(scalar) => Some(scalar),
+            NodeKind::Map(_) | NodeKind::List(_) => {
+                let message = format!("{what} is a single value, and this is {}", node.what());
+                let hint = "text with a colon, or with brackets at its beginning, stands in quotes";
+                self.fail("not_a_value", node.place, message, hint)
+            }
+        }
+    }
+
+    /// Fills `${…}` in a text that is fixed before the run.
+    pub(crate) fn fixed(&mut self, text: &str, place: Place) -> Option<String> {
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(at) = rest.find("${") {
+            let escaped = rest[..at].ends_with('$');
+            out.push_str(&rest[..at]);
+            rest = &rest[at + 2..];
+            if escaped {
+                out.push('{');
+                continue;
+            }
+            let Some(end) = rest.find('}') else { return self.unclosed(place) };
+            let filled = self.fill(rest[..end].trim(), place)?;
+            out.push_str(&filled);
+            rest = &rest[end + 1..];
+        }
+        out.push_str(rest);
+        Some(out)
+    }
+
+    /// `${` without its `}`.
+    pub(crate) fn unclosed<T>(&mut self, place: Place) -> Option<T> {
+        self.fail(
+            "template_unclosed",
+            place,
+            "`${` is not closed",
+            "${NAME}; a dollar and a brace as they are: $${",
+        )
+    }
+
+    fn fill(&mut self, name: &str, place: Place) -> Option<String> {
+        if let Some(variable) = name.strip_prefix("env:") {
+            return self.environment(variable, place);
+        }
+        if let Some(node) = self.vars.get(name) {
+            let Some(scalar) = node.scalar() else {
+                let message = format!("`${{{name}}}` is {}, and a single value is wanted", node.what());
+                return self.fail(
+                    "not_a_value",
+                    place,
+                    message,
+                    "a list or map is used whole, by each: or json:",
+                );
+            };
+            if scalar.text.contains("${secret:") {
+                return self.secret_here(name, place);
+            }
+            return Some(scalar.text.clone());
+        }
+        if name.starts_with("secret:") {
+            return self.secret_here(name, place);
+        }
+        if super::is_word(name) && !matches!(name, "user" | "session") && !name.contains('.') {
+            return self.unknown_variable(name, place);
+        }
+        let message =
+            format!("`${{{name}}}` is known only when a request is made, and this is fixed before the run");
+        self.fail("template_not_fixed", place, message, "use a variable of vars:, or ${env:NAME}")
+    }
+
+    fn secret_here(&mut self, name: &str, place: Place) -> Option<String> {
+        let message = format!("`${{{name}}}` is a secret, and what stands here is stored with the run");
+        self.fail(
+            "secret_misplaced",
+            place,
+            message,
+            "secrets may stand in headers, auth, query and bodies of requests",
+        )
+    }
+
+    /// A variable of the environment.
+    pub(crate) fn environment(&mut self, variable: &str, place: Place) -> Option<String> {
+        let found = (self.env)(variable);
+        if found.is_none() {
+            let message = format!("the environment has no variable {variable}");
+            let hint = format!("export {variable}=…, or write the value under vars:");
+            return self.fail("env_unknown", place, message, hint);
+        }
+        found
+    }
+
+    /// Nothing of this name is known.
+    pub(crate) fn unknown_variable<T>(&mut self, name: &str, place: Place) -> Option<T> {
+        let hint = match did_you_mean(name, self.vars.names()) {
+            Some(near) => format!("did you mean ${{{near}}}?"),
+            None => format!("vars: {{{name}: VALUE}}, or --set {name}=VALUE"),
+        };
+        self.fail("variable_unknown", place, format!("no variable `{name}`"), hint)
+    }
+}

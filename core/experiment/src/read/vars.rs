@@ -1,0 +1,169 @@
+//! [`Vars`]: the variables of the file, ready before anything else is read.
+
+use super::{Reader, is_word};
+use crate::node::Scalar;
+use crate::{Diagnostic, Diagnostics, Entry, Input, Node, NodeKind, Place};
+use wavetank_plan::did_you_mean;
+
+/// Deepest nesting that variables may bring about.
+const DEPTH_MAX: usize = 64;
+/// Most values that variables used whole may bring into a file.
+const NODES_MAX: usize = 500_000;
+
+/// Names that templates use for themselves.
+const TAKEN: [&str; 4] = ["user", "session", "count", "env"];
+
+/// The variables, in the order of the file.
+#[derive(Default)]
+pub(crate) struct Vars {
+    pub(crate) all: Vec<(String, Place, Node)>,
+}
+
+impl Vars {
+    /// The variables under `vars`, values of `--set` in their place.
+    pub(crate) fn read(root: &Node, input: &Input<'_>, out: &mut Diagnostics) -> Self {
+        let mut vars = Self::default();
+        let entries = root.get("vars").and_then(Node::entries).unwrap_or_default();
+        for entry in entries {
+            if !name_allowed(entry, out) {
+                continue;
+            }
+            let set = input.set.iter().rev().find(|(name, _)| *name == entry.key);
+            let given =
+                set.map(|(_, value)| Node { place: entry.value.place, ..Node::plain(value.as_str()) });
+            let mut reader = vars.reader(input);
+            let node = reader.substituted(given.as_ref().unwrap_or(&entry.value), 0);
+            for diagnostic in reader.out.sorted() {
+                out.push(diagnostic.clone());
+            }
+            if let Some(node) = node {
+                vars.all.push((entry.key.clone(), entry.place, node));
+            }
+        }
+        for (name, _) in input.set {
+            if !entries.iter().any(|entry| entry.key == *name) {
+                let hint = match did_you_mean(name, entries.iter().map(|entry| entry.key.as_str())) {
+                    Some(near) => format!("did you mean --set {near}=…?"),
+                    None => format!("the file names what may be set: vars: {{{name}: DEFAULT}}"),
+                };
+                let message = format!("--set {name}: the file has no variable of that name");
+                out.push(Diagnostic::placeless("set_unknown", message, hint));
+            }
+        }
+        vars
+    }
+
+    pub(crate) fn reader<'a>(&'a self, input: &Input<'a>) -> Reader<'a> {
+        Reader { vars: self, env: input.env, has_secret: input.has_secret, out: Diagnostics::default() }
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<&Node> {
+        self.all.iter().find(|(known, ..)| known == name).map(|(_, _, node)| node)
+    }
+
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> + Clone {
+        self.all.iter().map(|(name, ..)| name.as_str())
+    }
+}
+
+fn name_allowed(entry: &Entry, out: &mut Diagnostics) -> bool {
+    let shaped = is_word(&entry.key)
+        && !entry.key.contains('.')
+        && !entry.key.starts_with(|c: char| c.is_ascii_digit());
+    let (message, hint) = if TAKEN.contains(&entry.key.as_str()) {
+        (format!("`{}` has a meaning of its own in ${{…}}", entry.key), format!("my_{}?", entry.key))
+    } else if !shaped {
+        (
+            format!("`{}` is no name of a variable", entry.key),
+            "letters, digits and _: buyers, opens_in".to_owned(),
+        )
+    } else {
+        return true;
+    };
+    out.push(Diagnostic::error("bad_name", entry.place, message, hint));
+    false
+}
+
+impl Reader<'_> {
+    /// A variable's value with earlier variables filled in. Secrets stay names: they are resolved at send.
+    fn substituted(&mut self, node: &Node, depth: usize) -> Option<Node> {
+        if let Some(whole) = self.whole_tree(node) {
+            return self.grafted(&whole.clone(), node.place, depth);
+        }
+        let kind = match &node.kind {
+            NodeKind::Scalar(scalar) if scalar.text.contains("${secret:") => {
+                // Read only to tell what is wrong with it.
+                self.template_text(&scalar.text, node.place)?;
+                return Some(node.clone());
+            }
+            NodeKind::Scalar(scalar) => {
+                let text = self.fixed(&scalar.text, node.place)?;
+                NodeKind::Scalar(Scalar { text, plain: scalar.plain })
+            }
+            NodeKind::List(items) => {
+                let items: Option<Vec<Node>> =
+                    items.iter().map(|item| self.substituted(item, depth + 1)).collect();
+                NodeKind::List(items?)
+            }
+            NodeKind::Map(entries) => {
+                let entries = entries.iter().map(|entry| {
+                    let value = self.substituted(&entry.value, depth + 1)?;
+                    Some(Entry { key: entry.key.clone(), place: entry.place, value })
+                });
+                NodeKind::Map(entries.collect::<Option<_>>()?)
+            }
+        };
+        Some(Node { kind, place: node.place })
+    }
+
+    /// The list or map that `${NAME}` stands for, if it is the whole value.
+    fn whole_tree(&self, node: &Node) -> Option<&Node> {
+        let name = node.scalar()?.text.strip_prefix("${")?.strip_suffix('}')?;
+        self.vars.get(name.trim()).filter(|tree| tree.scalar().is_none())
+    }
+
+    fn grafted(&mut self, tree: &Node, place: Place, depth: usize) -> Option<Node> {
+        if depth + tree.depth() > DEPTH_MAX {
+            let message = format!("variables inside variables, more than {DEPTH_MAX} levels of them");
+            return self.fail("too_deep", place, message, "write out what the innermost stand for");
+        }
+        Some(tree.clone())
+    }
+
+    /// The whole file with lists and maps in place of the variables that stand for them.
+    pub(crate) fn expanded(&mut self, root: &Node) -> Option<Node> {
+        let mut left = NODES_MAX;
+        self.expand(root, 0, &mut left)
+    }
+
+    fn expand(&mut self, node: &Node, depth: usize, left: &mut usize) -> Option<Node> {
+        if let Some(whole) = self.whole_tree(node) {
+            let size = whole.size();
+            if size > *left {
+                let message = format!("variables bring more than {NODES_MAX} values into the file");
+                let hint = "rows of data belong into a file of their own: data: {NAME: {file: rows.csv}}";
+                return self.fail("file_too_large", node.place, message, hint);
+            }
+            *left -= size;
+            return self.grafted(&whole.clone(), node.place, depth);
+        }
+        let kind = match &node.kind {
+            NodeKind::Scalar(_) => return Some(node.clone()),
+            NodeKind::List(items) => {
+                let items = items.iter().map(|item| self.expand(item, depth + 1, left));
+                NodeKind::List(items.collect::<Option<_>>()?)
+            }
+            NodeKind::Map(entries) => {
+                let entries = entries.iter().map(|entry| {
+                    // Their own values are filled in already, or say why not.
+                    let own = depth == 0 && entry.key == "vars";
+                    let value =
+                        if own { entry.value.clone() } else { self.expand(&entry.value, depth + 1, left)? };
+                    Some(Entry { key: entry.key.clone(), place: entry.place, value })
+                });
+                NodeKind::Map(entries.collect::<Option<_>>()?)
+            }
+        };
+        Some(Node { kind, place: node.place })
+    }
+}

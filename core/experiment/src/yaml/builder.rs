@@ -1,0 +1,185 @@
+//! [`Builder`]: the parser's events put together to a tree, without recursion.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_saphyr::granit_parser::{Event, ScalarStyle, Tag};
+
+use super::{DEPTH_MAX, NODES_MAX, advice};
+use crate::node::{Entry, NodeKind, Scalar};
+use crate::{Diagnostic, Node, Place};
+
+/// The tree so far.
+pub(super) struct Builder<'t> {
+    text: &'t str,
+    open: Vec<Open>,
+    root: Option<Node>,
+    anchors: BTreeMap<usize, Node>,
+    nodes: usize,
+    documents: usize,
+    diagnostics: Vec<Diagnostic>,
+}
+
+/// A map or list whose end has not come.
+struct Open {
+    place: Place,
+    anchor: usize,
+    content: Content,
+}
+
+enum Content {
+    List(Vec<Node>),
+    Map { entries: Vec<Entry>, seen: BTreeSet<String>, key: Option<(String, Place)> },
+}
+
+impl<'t> Builder<'t> {
+    pub(super) fn new(text: &'t str) -> Self {
+        Self {
+            text,
+            open: Vec::new(),
+            root: None,
+            anchors: BTreeMap::new(),
+            nodes: 0,
+            documents: 0,
+            diagnostics: Vec::new(),
+        }
+    }
+
+    pub(super) fn into_diagnostics(self) -> Vec<Diagnostic> {
+        self.diagnostics
+    }
+
+    pub(super) fn finish(mut self) -> (Option<Node>, Vec<Diagnostic>) {
+        if self.root.is_none() && self.diagnostics.is_empty() {
+            let hint = "`wavetank new FILE` writes one to begin with";
+            self.diagnostics.push(Diagnostic::placeless("file_empty", "the file is empty", hint));
+        }
+        (self.root, self.diagnostics)
+    }
+
+    /// One event. Fails where nothing sensible can follow.
+    pub(super) fn take(&mut self, event: Event<'_>, place: Place) -> Result<(), Diagnostic> {
+        match event {
+            Event::DocumentStart(..) => {
+                self.documents += 1;
+                if self.documents > 1 {
+                    let hint = "one experiment a file: leave out the line ---";
+                    let message = "a second document begins here";
+                    return Err(Diagnostic::error("yaml_documents", place, message, hint));
+                }
+                Ok(())
+            }
+            Event::Scalar(text, style, anchor, tag) => {
+                self.refuse_tag(tag.as_deref(), place)?;
+                let plain = style == ScalarStyle::Plain;
+                let scalar = Scalar { text: text.into_owned(), plain };
+                self.add(Node { kind: NodeKind::Scalar(scalar), place }, anchor)
+            }
+            Event::SequenceStart(_, anchor, tag) => {
+                self.refuse_tag(tag.as_deref(), place)?;
+                self.begin(Content::List(Vec::new()), place, anchor)
+            }
+            Event::MappingStart(_, anchor, tag) => {
+                self.refuse_tag(tag.as_deref(), place)?;
+                let content = Content::Map { entries: Vec::new(), seen: BTreeSet::new(), key: None };
+                self.begin(content, place, anchor)
+            }
+            Event::SequenceEnd | Event::MappingEnd => self.end(),
+            Event::Alias(id) => {
+                let Some(node) = self.anchors.get(&id) else {
+                    let message = "the alias stands inside what it repeats";
+                    let hint = "name a stretch of steps under blocks: and call it by use: NAME";
+                    return Err(Diagnostic::error("yaml_alias", place, message, hint));
+                };
+                let mut node = node.clone();
+                node.place = place;
+                self.count(node.size(), place)?;
+                if self.open.len() + node.depth() > DEPTH_MAX {
+                    return Err(advice::too_deep(place));
+                }
+                self.add(node, 0)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn refuse_tag(&self, tag: Option<&Tag>, place: Place) -> Result<(), Diagnostic> {
+        let Some(tag) = tag else { return Ok(()) };
+        Err(advice::of_tag(&tag.original(), self.text, place))
+    }
+
+    fn count(&mut self, nodes: usize, place: Place) -> Result<(), Diagnostic> {
+        self.nodes += nodes;
+        if self.nodes <= NODES_MAX {
+            return Ok(());
+        }
+        let message =
+            format!("the file has more than {NODES_MAX} values, those that aliases repeat included");
+        let hint = "rows of data belong into a file of their own: data: {NAME: {file: rows.csv}}";
+        Err(Diagnostic::error("file_too_large", place, message, hint))
+    }
+
+    fn begin(&mut self, content: Content, place: Place, anchor: usize) -> Result<(), Diagnostic> {
+        self.count(1, place)?;
+        if self.open.len() >= DEPTH_MAX {
+            return Err(advice::too_deep(place));
+        }
+        self.open.push(Open { place, anchor, content });
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), Diagnostic> {
+        let Some(open) = self.open.pop() else { return Ok(()) };
+        let (kind, first) = match open.content {
+            Content::List(items) => {
+                let first = items.first().map(|item| item.place);
+                (NodeKind::List(items), first)
+            }
+            Content::Map { entries, .. } => {
+                let first = entries.first().map(|entry| entry.place);
+                (NodeKind::Map(entries), first)
+            }
+        };
+        // An empty one has nothing but its brackets.
+        let place = first.unwrap_or(open.place);
+        self.add(Node { kind, place }, open.anchor)
+    }
+
+    fn add(&mut self, node: Node, anchor: usize) -> Result<(), Diagnostic> {
+        self.count(1, node.place)?;
+        if anchor > 0 {
+            self.count(node.size(), node.place)?;
+            self.anchors.insert(anchor, node.clone());
+        }
+        let Some(open) = self.open.last_mut() else {
+            self.root = Some(node);
+            return Ok(());
+        };
+        match &mut open.content {
+            Content::List(items) => items.push(node),
+            Content::Map { entries, seen, key } => match key.take() {
+                None => *key = Some(key_of(node)?),
+                Some((text, place)) if seen.contains(&text) => {
+                    let first =
+                        entries.iter().find(|entry| entry.key == text).map_or(0, |entry| entry.place.line);
+                    let message = format!("`{text}` stands here twice: line {first} has it already");
+                    let hint = "one of the two, or both in one list";
+                    self.diagnostics.push(Diagnostic::error("key_duplicate", place, message, hint));
+                }
+                Some((text, place)) => {
+                    seen.insert(text.clone());
+                    entries.push(Entry { key: text, place, value: node });
+                }
+            },
+        }
+        Ok(())
+    }
+}
+
+fn key_of(node: Node) -> Result<(String, Place), Diagnostic> {
+    if let NodeKind::Scalar(scalar) = node.kind {
+        return Ok((scalar.text, node.place));
+    }
+    let message = "a key is one word, and this is a map or a list";
+    let hint = "in { } and [ ] write \"${name}\" in quotes; a key looks like name:";
+    Err(Diagnostic::error("key_not_text", node.place, message, hint))
+}

@@ -1,0 +1,74 @@
+//! Text to [`Node`]: the one module that knows serde-saphyr.
+//!
+//! It stands on the parser below serde-saphyr (`granit_parser`, which that crate hands out), not on its
+//! deserializer: `Spanned<T>` gives places of values, but of no key, and says nothing of quotes, without which
+//! `"12"` and `12` in a JSON body are one. Anchors and aliases are followed within a budget of nodes; depth,
+//! nodes and bytes are bounded before anything is built of them.
+
+mod advice;
+mod builder;
+
+use serde_saphyr::granit_parser::{Parser, Span, options};
+
+use crate::{Diagnostic, Node, Place};
+use builder::Builder;
+
+/// Longest file that is read.
+pub(crate) const FILE_BYTES_MAX: usize = 8 << 20;
+/// Deepest nesting of maps and lists.
+pub(crate) const DEPTH_MAX: usize = 64;
+/// Most values of one file, those that aliases repeat included.
+pub(crate) const NODES_MAX: usize = 500_000;
+
+/// The text of a file, a byte-order mark at its head left out. Fails on long files and on what is no UTF-8.
+pub(crate) fn text_of(bytes: &[u8]) -> Result<&str, Diagnostic> {
+    if bytes.len() > FILE_BYTES_MAX {
+        let message = format!("the file has {} MB; an experiment has at most 8 MiB", bytes.len() / 1_000_000);
+        let hint = "rows of data belong into a file of their own: data: {NAME: {file: rows.csv}}";
+        return Err(Diagnostic::placeless("file_too_long", message, hint));
+    }
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
+        let hint = "save it as UTF-8";
+        return Err(Diagnostic::placeless("not_utf8", "the file is UTF-16", hint));
+    }
+    std::str::from_utf8(bytes).map_err(|error| {
+        let line = bytes[..error.valid_up_to()].split(|byte| *byte == b'\n').count();
+        let message = format!("the file is not UTF-8: line {line} has other bytes");
+        Diagnostic::placeless(
+            "not_utf8",
+            message,
+            "save it as UTF-8, or write the text in escapes: \"\\xE4\"",
+        )
+    })
+}
+
+/// The tree of `text`, and what is wrong with it. Without a tree there is at least one error.
+pub(crate) fn parse(text: &str) -> (Option<Node>, Vec<Diagnostic>) {
+    let options = options! {
+        disallow_directives: true,
+        emit_comments: false,
+        flow_nesting_limit: DEPTH_MAX,
+        block_nesting_limit: DEPTH_MAX,
+    };
+    let mut builder = Builder::new(text);
+    for event in Parser::new_from_str_with_options(text, options) {
+        let step = match event {
+            Ok((event, span)) => builder.take(event, place(span)),
+            Err(error) => Err(advice::of(&error, text)),
+        };
+        if let Err(diagnostic) = step {
+            let mut all = builder.into_diagnostics();
+            all.push(diagnostic);
+            return (None, all);
+        }
+    }
+    builder.finish()
+}
+
+/// The parser's columns begin at 0.
+fn place(span: Span) -> Place {
+    let start = span.start.byte_offset().unwrap_or_default();
+    let end = span.end.byte_offset().unwrap_or(start).max(start);
+    Place { line: span.start.line(), column: span.start.col() + 1, start, end }
+}

@@ -1,0 +1,61 @@
+//! The schema and the page are those that are checked in, and every file that is read validates.
+
+mod support;
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+use support::{example_names, example_text, golden_at, reading, root};
+use wavetank_experiment::{page, render, schema, starter};
+
+fn validator() -> jsonschema::Validator {
+    let schema: Value = serde_json::from_str(&schema()).expect("the schema is JSON");
+    jsonschema::validator_for(&schema).expect("the schema is a schema")
+}
+
+/// What is wrong with `text` for the schema.
+fn complaints(text: &str) -> Vec<String> {
+    let value: Value = serde_saphyr::from_str(text).expect("is YAML");
+    validator().iter_errors(&value).map(|error| format!("{}: {error}", error.instance_path())).collect()
+}
+
+#[test]
+fn schema_is_as_checked_in() {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/schema.json");
+    golden_at(&path, &schema());
+}
+
+#[test]
+fn page_is_as_checked_in() {
+    golden_at(&root().join("docs/experiment.md"), &page());
+}
+
+#[test]
+fn examples_validate() {
+    for name in example_names() {
+        assert_eq!(complaints(&example_text(&name)), Vec::<String>::new(), "{name}");
+    }
+}
+
+#[test]
+fn starter_is_read_and_validates() {
+    assert_eq!(complaints(starter()), Vec::<String>::new());
+    let reading = reading("first.yaml", starter().as_bytes(), &[("users", "200")]);
+    assert!(reading.diagnostics.is_empty(), "{}", render(&reading.diagnostics, "first.yaml", &reading.text));
+}
+
+#[test]
+fn schema_refuses_what_the_reader_refuses() {
+    for text in [
+        "wavetank: 2\n",
+        "wavetank: 1\nphasen: []\n",
+        "wavetank: 1\nphases: [{rate: 500, for: 1m}]\n",
+        "wavetank: 1\nphases: [{users: 5, for: 30}]\n",
+        "wavetank: 1\nsteps: [{gett: /}]\n",
+        "wavetank: 1\nsteps: [{get: /, think: 1s}]\n",
+        "wavetank: 1\nhttp: {close: abort}\n",
+    ] {
+        assert_ne!(complaints(text), Vec::<String>::new(), "{text}");
+        assert!(reading("x.yaml", text.as_bytes(), &[]).experiment.is_none(), "{text}");
+    }
+}
