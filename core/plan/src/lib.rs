@@ -49,8 +49,8 @@ pub use file_budget::{FileBudget, Holding, RINGS_PER_THREAD_MAX, SOCKETS_PER_RIN
 pub use guard::Guard;
 pub use host::HostFacts;
 pub use journey::{
-    Action, AnswerPart, AuthPlan, Check, Choice, DataPlan, Escape, Expr, Extract, Hole, OnFailure, Operand,
-    Piece, Quantity, Rendezvous, RowChoice, Template, Test, Tested, Think,
+    Action, AuthPlan, Check, Choice, DataPlan, Escape, Expr, Extract, Hole, OnFailure, Operand, Piece,
+    Quantity, Rendezvous, RowChoice, Template, Test, Tested, Think,
 };
 pub use nanos::Nanos;
 pub use network::Network;

@@ -4,9 +4,9 @@ mod support;
 
 use support::plan;
 use wavetank_plan::{
-    Action, AnswerPart, AuthPlan, Check, Choice, DataPlan, Escape, EventPlan, Expr, Extract, Hole, Nanos,
-    OnFailure, Op, Operand, Piece, Plan, Quantity, Rendezvous, RowChoice, SecretText, StatusSet, Template,
-    Test, Tested, Think,
+    Action, AuthPlan, Check, Choice, DataPlan, Escape, EventPlan, Expr, Extract, Hole, Nanos, OnFailure, Op,
+    Operand, Piece, Plan, Quantity, Rendezvous, RowChoice, SecretText, StatusSet, Template, Test, Tested,
+    Think,
 };
 use wavetank_record::PlanDoc;
 
@@ -17,7 +17,7 @@ fn hole(value: Expr) -> Template {
 fn status(value: f64) -> Check {
     Check {
         text: "status".to_owned(),
-        subject: Tested::Answer(AnswerPart::Status),
+        subject: Tested::Answer("status".to_owned()),
         test: Test::Compare(Op::Equal, vec![Operand::Number(value, Quantity::Bare)]),
     }
 }
@@ -53,7 +53,7 @@ fn journey() -> Plan {
     step.auth = Some(AuthPlan::Bearer(hole(secret)));
     step.expect = Some(StatusSet(vec![(200, 200)]));
     step.timeout = Some(Nanos::from_secs(2));
-    step.extract = vec![Extract { variable: 1, from: AnswerPart::Json("$.sku[*]".to_owned()), all: true }];
+    step.extract = vec![Extract { variable: 1, from: "json $.sku[*]".to_owned(), all: true }];
     step.checks = vec![status(200.0)];
     step.counts = vec![(0, status(409.0))];
     let doors = Rendezvous { place: 0, wait: Nanos::from_secs(90), of: None };

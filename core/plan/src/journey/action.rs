@@ -1,6 +1,5 @@
 //! [`Action`]: one thing that a virtual user does.
 
-use super::AnswerPart;
 use crate::{Check, Nanos, Template, Think};
 
 /// One thing of a journey. Requests are named by their place in the scenario's list of steps, so that what is
@@ -93,8 +92,8 @@ pub enum OnFailure {
 pub struct Extract {
     /// The variable.
     pub variable: u16,
-    /// Where it stands.
-    pub from: AnswerPart,
+    /// Where it stands: the grammar's FROM, such as `json $.sku`.
+    pub from: String,
     /// All of them as a list, not only the first.
     pub all: bool,
 }

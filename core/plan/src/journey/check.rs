@@ -1,4 +1,4 @@
-//! [`Check`]: what a step asks of its answer, and [`AnswerPart`]: where in an answer something stands.
+//! [`Check`]: what a step asks of its answer.
 
 use crate::{Op, Template};
 
@@ -16,8 +16,8 @@ pub struct Check {
 /// The subject of a [`Check`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Tested {
-    /// Something of the answer.
-    Answer(AnswerPart),
+    /// Something of the answer: the grammar's FROM, such as `json $.sku`.
+    Answer(String),
     /// A value of the session.
     Value(Template),
 }
@@ -29,7 +29,7 @@ pub enum Test {
     Compare(Op, Vec<Operand>),
     /// Contains one of these texts.
     Contains(Vec<Template>),
-    /// One of these regular expressions is found in it.
+    /// One of these regular expressions, each between slashes, is found in it.
     Matches(Vec<String>),
 }
 
@@ -53,46 +53,4 @@ pub enum Quantity {
     Time,
     /// Bytes.
     Size,
-}
-
-/// Where in an answer something stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum AnswerPart {
-    /// The status code.
-    Status,
-    /// The response time.
-    Time,
-    /// Bytes of the body, decoded.
-    Size,
-    /// The body.
-    Body,
-    /// The value of a header; the first of several.
-    Header(String),
-    /// The value of a cookie that the answer sets.
-    Cookie(String),
-    /// RFC 9535.
-    Json(String),
-    /// `XPath` 1.0.
-    Xml(String),
-    /// A CSS selector, and the attribute whose value is taken (otherwise the text).
-    Css {
-        /// The selector.
-        selector: String,
-        /// The attribute.
-        attribute: Option<String>,
-    },
-    /// A regular expression; its first group, or all of it.
-    Regex(String),
-}
-
-impl AnswerPart {
-    /// Whether the body must be kept to find it.
-    pub const fn needs_body(&self) -> bool {
-        matches!(self, Self::Body | Self::Json(_) | Self::Xml(_) | Self::Css { .. } | Self::Regex(_))
-    }
-
-    /// Whether the head's fields must be kept to find it.
-    pub const fn needs_head(&self) -> bool {
-        matches!(self, Self::Header(_) | Self::Cookie(_))
-    }
 }

@@ -9,7 +9,7 @@ mod template;
 mod think;
 
 pub use action::{Action, AuthPlan, Choice, Extract, OnFailure, Rendezvous};
-pub use check::{AnswerPart, Check, Operand, Quantity, Test, Tested};
+pub use check::{Check, Operand, Quantity, Test, Tested};
 pub use data::{DataPlan, RowChoice};
 pub use template::{Escape, Expr, Hole, Piece, Template};
 pub use think::Think;

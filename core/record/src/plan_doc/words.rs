@@ -3,8 +3,8 @@
 //! One way: what is read back judges and reports a run, and for that their texts are enough.
 
 use wavetank_plan::{
-    Action, AnswerPart, AuthPlan, Check, Expr, Extract, OnFailure, Operand, Piece, Quantity, RowChoice,
-    Scenario, SharedPlan, Template, Test, Tested, Think,
+    Action, AuthPlan, Check, Expr, Extract, OnFailure, Operand, Piece, Quantity, RowChoice, Scenario,
+    SharedPlan, Template, Test, Tested, Think,
 };
 
 use super::exact::exact_duration;
@@ -64,13 +64,13 @@ impl Words<'_> {
     /// `sku = json $.event1.sku`.
     pub(super) fn extract(self, extract: &Extract) -> String {
         let all = if extract.all { " (all)" } else { "" };
-        format!("{} = {}{all}", self.variable(extract.variable), part(&extract.from))
+        format!("{} = {}{all}", self.variable(extract.variable), extract.from)
     }
 
     /// As written, and what became of it.
     pub(super) fn check(self, check: &Check) -> String {
         let subject = match &check.subject {
-            Tested::Answer(from) => part(from),
+            Tested::Answer(from) => from.clone(),
             Tested::Value(template) => self.template(template),
         };
         let test = match &check.test {
@@ -82,7 +82,7 @@ impl Words<'_> {
                 let all: Vec<_> = texts.iter().map(|text| self.template(text)).collect();
                 format!("contains {}", all.join(" or "))
             }
-            Test::Matches(expressions) => format!("matches /{}/", expressions.join("/ or /")),
+            Test::Matches(expressions) => format!("matches {}", expressions.join(" or ")),
         };
         format!("{subject} {test}")
     }
@@ -171,23 +171,6 @@ impl Words<'_> {
 
 fn name_in(names: &[String], index: u16) -> String {
     names.get(usize::from(index)).cloned().unwrap_or_else(|| "?".to_owned())
-}
-
-/// `json $.sku`.
-fn part(from: &AnswerPart) -> String {
-    match from {
-        AnswerPart::Status => "status".to_owned(),
-        AnswerPart::Time => "time".to_owned(),
-        AnswerPart::Size => "size".to_owned(),
-        AnswerPart::Body => "body".to_owned(),
-        AnswerPart::Header(name) => format!("header {name}"),
-        AnswerPart::Cookie(name) => format!("cookie {name}"),
-        AnswerPart::Json(path) => format!("json {path}"),
-        AnswerPart::Xml(path) => format!("xml {path}"),
-        AnswerPart::Css { selector, attribute: None } => format!("css {selector}"),
-        AnswerPart::Css { selector, attribute: Some(attribute) } => format!("css {selector}@{attribute}"),
-        AnswerPart::Regex(expression) => format!("regex /{expression}/"),
-    }
 }
 
 fn think_text(think: &Think) -> String {
