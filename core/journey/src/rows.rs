@@ -8,7 +8,7 @@ mod source;
 mod table;
 mod text;
 
-pub use choice::RowOrder;
+pub use choice::{row, row_choice};
 pub use remark::Remark;
 pub use source::{RowsFormat, RowsSource};
 pub use table::{Table, TableBuilder};

@@ -1,76 +1,60 @@
-//! [`RowOrder`]: which row of a table whom falls to.
+//! Which row of a table whom falls to.
 
 use wavetank_pace::Random;
+use wavetank_plan::RowChoice;
 
 /// Keeps the choices of rows apart from everything else that is drawn from the seed.
 const DOMAIN: u64 = 0x726f_7773 << 32;
 
-/// The grammar's `row: in_order|random|unique|per_user`.
-///
-/// Each is a pure function of the seed and an index, never of a thread: 1, 2 or 7 threads give the same rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RowOrder {
-    /// One after the other over all sessions of the run, from the start again at the end.
-    InOrder,
-    /// Any row for each session.
-    Random,
-    /// As in order, but no row twice in the whole run.
-    Unique,
-    /// One row a user, the same in all its sessions; from the start again at the end.
-    PerUser,
+/// Reads the grammar's word: `row: in_order|random|unique|per_user`.
+pub fn row_choice(word: &str) -> Option<RowChoice> {
+    Some(match word {
+        "in_order" => RowChoice::InOrder,
+        "random" => RowChoice::Random,
+        "unique" => RowChoice::Unique,
+        "per_user" => RowChoice::PerUser,
+        _ => return None,
+    })
 }
 
-impl RowOrder {
-    /// Reads the grammar's word.
-    pub fn parse(word: &str) -> Option<Self> {
-        Some(match word {
-            "in_order" => Self::InOrder,
-            "random" => Self::Random,
-            "unique" => Self::Unique,
-            "per_user" => Self::PerUser,
-            _ => return None,
-        })
-    }
-
-    /// The row, below `rows`. `index` counts sessions over the whole run, for [`Self::PerUser`] users. `table` is the
-    /// table's place in the experiment: two tables are drawn from independently. `None` where there is no row left, or
-    /// none at all.
-    pub fn row(self, rows: u32, seed: u64, table: u32, index: u64) -> Option<u32> {
-        let count = u64::from(rows);
-        let row = match self {
-            _ if rows == 0 => return None,
-            Self::Unique if index >= count => return None,
-            Self::Unique | Self::InOrder | Self::PerUser => index % count,
-            Self::Random => Random::keyed(seed, DOMAIN | u64::from(table), index).below(count),
-        };
-        Some(row as u32)
-    }
+/// The row, below `rows`. `index` counts sessions over the whole run, for [`RowChoice::PerUser`] users. `table` is the
+/// table's place in the experiment: two tables are drawn from independently. `None` where there is no row left, or
+/// none at all. A pure function of the seed and the index, never of a thread: 1, 2 or 7 threads give the same rows.
+pub fn row(choice: RowChoice, rows: u32, seed: u64, table: u32, index: u64) -> Option<u32> {
+    let count = u64::from(rows);
+    let row = match choice {
+        _ if rows == 0 => return None,
+        RowChoice::Unique if index >= count => return None,
+        RowChoice::Unique | RowChoice::InOrder | RowChoice::PerUser => index % count,
+        RowChoice::Random => Random::keyed(seed, DOMAIN | u64::from(table), index).below(count),
+    };
+    Some(row as u32)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn check(order: RowOrder, rows: u32, expected: &[Option<u32>]) {
-        let found: Vec<_> = (0..expected.len() as u64).map(|index| order.row(rows, 1, 0, index)).collect();
+    fn check(order: RowChoice, rows: u32, expected: &[Option<u32>]) {
+        let found: Vec<_> = (0..expected.len() as u64).map(|index| row(order, rows, 1, 0, index)).collect();
         assert_eq!(found, expected, "{order:?}");
     }
 
     #[test]
     fn rows_fall_to_sessions_as_the_word_says() {
-        check(RowOrder::InOrder, 2, &[Some(0), Some(1), Some(0), Some(1)]);
-        check(RowOrder::PerUser, 2, &[Some(0), Some(1), Some(0)]);
-        check(RowOrder::Unique, 2, &[Some(0), Some(1), None, None]);
-        for order in [RowOrder::InOrder, RowOrder::Random, RowOrder::Unique, RowOrder::PerUser] {
+        check(RowChoice::InOrder, 2, &[Some(0), Some(1), Some(0), Some(1)]);
+        check(RowChoice::PerUser, 2, &[Some(0), Some(1), Some(0)]);
+        check(RowChoice::Unique, 2, &[Some(0), Some(1), None, None]);
+        for order in [RowChoice::InOrder, RowChoice::Random, RowChoice::Unique, RowChoice::PerUser] {
             check(order, 0, &[None]);
         }
-        assert_eq!(RowOrder::Unique.row(2, 1, 0, u64::MAX), None);
+        assert_eq!(row(RowChoice::Unique, 2, 1, 0, u64::MAX), None);
     }
 
     #[test]
     fn random_rows_are_even_and_independent_of_each_other() {
         let draw = |seed, table| -> Vec<_> {
-            (0..10_000).filter_map(|index| RowOrder::Random.row(10, seed, table, index)).collect()
+            (0..10_000).filter_map(|index| row(RowChoice::Random, 10, seed, table, index)).collect()
         };
         let one = draw(1, 0);
         assert_eq!(one, draw(1, 0));
@@ -86,8 +70,8 @@ mod tests {
 
     #[test]
     fn words_are_those_of_the_grammar() {
-        assert_eq!(RowOrder::parse("per_user"), Some(RowOrder::PerUser));
-        assert_eq!(RowOrder::parse("unique"), Some(RowOrder::Unique));
-        assert_eq!(RowOrder::parse("sequential"), None);
+        assert_eq!(row_choice("per_user"), Some(RowChoice::PerUser));
+        assert_eq!(row_choice("unique"), Some(RowChoice::Unique));
+        assert_eq!(row_choice("sequential"), None);
     }
 }
