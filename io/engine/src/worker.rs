@@ -21,7 +21,7 @@ use crate::sleeper::Sleeper;
 use crate::users::Users;
 
 /// Events that may be stamped with one reading of the clock where they all were there when the wait ended:
-/// what is sent in answer to them is stamped so, too.
+/// what is sent in answer to them is stamped so, too (see ARCHITECTURE.md, Time).
 const EVENTS_PER_STAMP: usize = 8;
 
 /// What one load thread is made from.
