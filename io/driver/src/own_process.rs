@@ -5,6 +5,9 @@
 //! the thread that made it, thread-local storage included, while that thread waits for it in the kernel: channels,
 //! locks and the allocator go on working, because to them it *is* that thread. So one of the two is in user
 //! code at a time, and nothing here runs beside it.
+//!
+//! A process that crashes leaves that memory as it was at that instant: a lock it held stays locked, be it the
+//! allocator's. Whoever hears of a crash on the thread that made the process does with as little as possible.
 
 use std::any::Any;
 use std::ffi::c_void;
@@ -78,11 +81,15 @@ pub(crate) fn in_own_process<F: FnOnce()>(keep: Option<i32>, work: F) -> Result<
             break;
         }
     }
+    let done = libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0;
+    if !done && Signals::take_abort() {
+        // The one way of ending that it did not find by itself.
+        status = libc::SIGABRT;
+    }
     drop(signals);
     if let Some(panic) = job.panic.take() {
         resume_unwind(panic);
     }
-    let done = libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0;
     Ok(if done { Ok(()) } else { Err(Crash { status }) })
 }
 
@@ -150,6 +157,20 @@ impl Signals {
         }
     }
 
+    /// Take an abort that waits for this thread, to which it would be done when the mask that blocks it is put back. musl's `abort`
+    /// signals the thread that thread-local storage names: in the process, its maker. Returns whether there was one.
+    fn take_abort() -> bool {
+        let at_once = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: all-zero is a valid sigset_t, and set and length of time are valid for the call; who sent it is not
+        // asked.
+        unsafe {
+            let mut set: libc::sigset_t = std::mem::zeroed();
+            libc::sigemptyset(&raw mut set);
+            libc::sigaddset(&raw mut set, libc::SIGABRT);
+            libc::sigtimedwait(&raw const set, std::ptr::null_mut(), &raw const at_once) == libc::SIGABRT
+        }
+    }
+
     /// What a fault of one's own sends must end the process, and the terminal must be able to stop it. A
     /// keyboard's interrupt reaches it too, being of the same group: that is for its maker to hear.
     fn allow_faults() {
@@ -171,5 +192,29 @@ impl Drop for Signals {
     fn drop(&mut self) {
         // SAFETY: the set was filled by the kernel.
         unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.0, std::ptr::null_mut()) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What musl's `abort` does: it asks thread-local storage for the thread to signal, and that is its maker's.
+    #[test]
+    fn an_abort_that_hits_the_maker_is_the_process_s() {
+        // SAFETY: no arguments.
+        let maker = unsafe { libc::syscall(libc::SYS_gettid) };
+        let ended = in_own_process(None, || {
+            // SAFETY: plain numbers; the process ends here.
+            unsafe {
+                libc::syscall(libc::SYS_tkill, maker, libc::SIGABRT);
+                libc::_exit(127);
+            }
+        });
+        // Where a filter forbids such processes there is nothing to see.
+        let Ok(ended) = ended else { return };
+        let crash = ended.expect_err("it did not come to its end");
+        assert_eq!(crash.to_string(), "its process was ended by signal 6");
+        assert_eq!(in_own_process(None, || {}), Ok(Ok(())));
     }
 }

@@ -212,6 +212,22 @@ fn a_process_that_is_killed_is_noticed() {
 }
 
 #[test]
+fn a_process_that_aborts_is_noticed() {
+    let _turn = turn();
+    if !tables().contains(&PerProcess) {
+        return;
+    }
+    let (crashed, crashes) = sync_channel(1);
+    let life = move |_: Start<(), ()>| std::process::abort();
+    let fault = spawn("aborts".to_owned(), PerProcess, life, move |crash| {
+        crashed.send(crash.to_string()).expect("it is awaited");
+    });
+    assert!(matches!(fault, Err(StartFault::Crashed(_))), "{fault:?}");
+    assert_eq!(crashes.recv_timeout(PATIENCE).as_deref(), Ok("its process was ended by signal 6"));
+    assert_eq!(children(), 0);
+}
+
+#[test]
 fn a_panic_in_a_process_is_one_of_its_thread() {
     let _turn = turn();
     for files in tables() {
