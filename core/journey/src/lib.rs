@@ -1,7 +1,7 @@
 //! What one virtual user does: the pure tools of a journey.
 //!
 //! Data files become tables ([`rows`]), bodies and addresses are written ([`body`]), requests signed ([`auth`]), cookies
-//! kept ([`cookies`]), answers uncompressed ([`content`]), redirects followed ([`redirect`]), think times drawn
+//! kept ([`cookies`]), answers uncompressed ([`content`]) and looked into ([`extract`], [`xpath`]), redirects followed ([`redirect`]), think times drawn
 //! ([`think`]).
 //!
 //! **What this crate must not know.** No sockets, files, clock or randomness of its own: bytes, random words and
@@ -14,7 +14,9 @@ pub mod auth;
 pub mod body;
 pub mod content;
 pub mod cookies;
+pub mod extract;
 pub mod redirect;
 pub mod rows;
 pub mod think;
 pub mod value;
+pub mod xpath;

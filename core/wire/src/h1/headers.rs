@@ -12,8 +12,8 @@ pub struct Headers<'a> {
 }
 
 impl<'a> Headers<'a> {
-    /// `fields` are field lines that passed the scan, with the empty line behind them.
-    pub(crate) const fn new(fields: &'a [u8]) -> Self {
+    /// Over `fields`: field lines as they came, to their end or an empty line. A line without a colon ends the walk.
+    pub const fn new(fields: &'a [u8]) -> Self {
         Self { rest: fields }
     }
 

@@ -1,0 +1,43 @@
+//! [`Answer`]: what is extracted from.
+
+use wavetank_plan::Nanos;
+use wavetank_wire::h1::Headers;
+
+use crate::cookies::{Jar, SetCookie, Site};
+
+/// One answer, borrowed. The body is plain: content codings are off.
+#[derive(Clone, Copy, Debug)]
+pub struct Answer<'a> {
+    /// The status code.
+    pub status: u16,
+    /// How long it took, as checks judge it.
+    pub time: Nanos,
+    /// Bytes of the body as they came over the wire.
+    pub size: u64,
+    /// The field lines of the head, `Name: value` and line end each.
+    pub fields: &'a [u8],
+    /// The body.
+    pub body: &'a [u8],
+    /// The user's cookies, where the answer came from, and when, in seconds since 1970. A cookie is looked for in the
+    /// answer first, then here.
+    pub jar: Option<(&'a Jar, Site<'a>, i64)>,
+}
+
+impl<'a> Answer<'a> {
+    /// The values of all fields of that name, in order.
+    pub fn headers(&self, name: &str) -> impl Iterator<Item = &'a [u8]> {
+        Headers::new(self.fields)
+            .filter(move |(found, _)| found.eq_ignore_ascii_case(name.as_bytes()))
+            .map(|(_, value)| value)
+    }
+
+    /// The value of a cookie: the last that the answer sets under that name, else the one a request to the same place
+    /// would carry.
+    pub fn cookie(&self, name: &str) -> Option<&'a [u8]> {
+        let now = self.jar.map_or(0, |(_, _, now)| now);
+        let set = self.headers("set-cookie").filter_map(|header| SetCookie::parse(header, now));
+        let set = set.filter(|cookie| cookie.name == name.as_bytes()).last();
+        let kept = || self.jar.and_then(|(jar, site, now)| jar.value(name.as_bytes(), &site, now));
+        set.map(|cookie| cookie.value).or_else(kept)
+    }
+}

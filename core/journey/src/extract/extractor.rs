@@ -1,0 +1,181 @@
+//! [`Extractor`]: one `FROM`, compiled.
+
+use std::io::Write;
+
+use wavetank_plan::{UserError, did_you_mean};
+
+use super::answer::Answer;
+use super::css::Css;
+use super::json::JsonQuery;
+use super::pattern::Pattern;
+use super::reading::{Miss, Reading};
+use crate::value::{Finds, Kind};
+use crate::xpath::XPath;
+
+/// All matches of one extraction are at most so many.
+const MATCHES_MAX: usize = 100_000;
+
+/// The grammar's `FROM`: `status` · `time` · `size` · `body` · `header NAME` · `cookie NAME` · `json PATH` · `xml XPATH` ·
+/// `css SELECTOR@ATTR` · `regex /RE/`. Cloned once a load thread: patterns keep scratch memory of their own.
+#[derive(Clone, Debug)]
+pub struct Extractor {
+    from: From,
+    text: Box<str>,
+}
+
+#[derive(Clone, Debug)]
+enum From {
+    Status,
+    Time,
+    Size,
+    Body,
+    Header(Box<str>),
+    Cookie(Box<str>),
+    Json(JsonQuery),
+    Xml(Box<XPath>),
+    Css(Box<Css>),
+    Regex(Box<Pattern>),
+}
+
+/// Every word a `FROM` can begin with, and whether something follows it.
+const WORDS: [(&str, bool); 10] = [
+    ("status", false),
+    ("time", false),
+    ("size", false),
+    ("body", false),
+    ("header", true),
+    ("cookie", true),
+    ("json", true),
+    ("xml", true),
+    ("css", true),
+    ("regex", true),
+];
+
+impl Extractor {
+    /// Compiles a `FROM`.
+    pub fn parse(text: &str) -> Result<Self, UserError> {
+        let text = text.trim();
+        let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+        let rest = rest.trim();
+        let Some((_, wants_more)) = WORDS.iter().find(|(known, _)| *known == word) else {
+            return Err(unknown(word));
+        };
+        if rest.is_empty() == *wants_more {
+            let (message, hint) = if *wants_more {
+                (format!("`{word}` does not say what to look for"), example(word))
+            } else {
+                (format!("nothing stands behind `{word}`"), "leave the rest out")
+            };
+            return Err(UserError::usage("extract", message, hint));
+        }
+        let from = match word {
+            "status" => From::Status,
+            "time" => From::Time,
+            "size" => From::Size,
+            "body" => From::Body,
+            "header" => From::Header(token(word, rest)?),
+            "cookie" => From::Cookie(token(word, rest)?),
+            "json" => From::Json(JsonQuery::parse(rest)?),
+            "xml" => From::Xml(Box::new(XPath::parse(rest)?)),
+            "css" => From::Css(Box::new(Css::parse(rest)?)),
+            _ => From::Regex(Box::new(Pattern::parse(rest)?)),
+        };
+        Ok(Self { from, text: text.into() })
+    }
+
+    /// What it was made from.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether the body is looked into: it must be kept, and uncompressed.
+    pub fn needs_body(&self) -> bool {
+        !matches!(self.from, From::Status | From::Time | From::Size | From::Header(_) | From::Cookie(_))
+    }
+
+    /// Adds the first match to `finds`.
+    pub fn first(&self, answer: &Answer<'_>, reading: &mut Reading, finds: &mut Finds) -> Result<(), Miss> {
+        self.find(answer, 1, reading, finds).map(drop)
+    }
+
+    /// Adds all matches to `finds`, at most `count_max` and never more than 100,000; says how many. None at all is a
+    /// miss.
+    pub fn find(
+        &self,
+        answer: &Answer<'_>,
+        count_max: usize,
+        reading: &mut Reading,
+        finds: &mut Finds,
+    ) -> Result<usize, Miss> {
+        let count_max = count_max.min(MATCHES_MAX);
+        let fits = |added: bool| if added { Ok(1) } else { Err(Miss::TooLarge) };
+        let write = |finds: &mut Finds, text: std::fmt::Arguments<'_>| {
+            fits(finds.push_with(Kind::Number, |out| out.write_fmt(text).is_ok()))
+        };
+        let count = match &self.from {
+            From::Status => write(finds, format_args!("{}", answer.status))?,
+            From::Size => write(finds, format_args!("{}", answer.size))?,
+            From::Time => {
+                let nanos = answer.time.0.max(0);
+                write(finds, format_args!("{}.{:09}", nanos / 1_000_000_000, nanos % 1_000_000_000))?
+            }
+            From::Body => fits(finds.push(Kind::Text, answer.body))?,
+            From::Header(name) => {
+                let mut count = 0;
+                for value in answer.headers(name).take(count_max) {
+                    count += fits(finds.push(Kind::Text, value))?;
+                }
+                count
+            }
+            From::Cookie(name) => match answer.cookie(name) {
+                Some(value) => fits(finds.push(Kind::Text, value))?,
+                None => 0,
+            },
+            From::Json(query) => query.find(answer, count_max, reading, finds)?,
+            From::Xml(xpath) => xpath.find(reading.tree(answer)?, count_max, finds)?,
+            From::Css(css) => css.find(reading.page(answer)?, count_max, finds)?,
+            From::Regex(pattern) => {
+                let (mut count, mut from) = (0, 0);
+                while count < count_max
+                    && let Some((value, next)) = pattern.find(answer.body, from)
+                {
+                    count += fits(finds.push(Kind::Text, value))?;
+                    from = next;
+                }
+                count
+            }
+        };
+        if count == 0 { Err(Miss::NotFound) } else { Ok(count) }
+    }
+}
+
+fn unknown(word: &str) -> UserError {
+    let hint = match did_you_mean(word, WORDS.iter().map(|(known, _)| *known)) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "`status`, `time`, `size`, `body`, `header NAME`, `cookie NAME`, `json PATH`, `xml XPATH`, \
+                 `css SELECTOR@ATTR` or `regex /RE/`"
+            .to_owned(),
+    };
+    UserError::usage("extract", format!("nothing can be extracted from `{word}`"), hint)
+}
+
+fn example(word: &str) -> &'static str {
+    match word {
+        "header" => "`header location`",
+        "cookie" => "`cookie session`",
+        "json" => "`json $.items[0].sku`",
+        "xml" => "`xml //item/@sku`",
+        "css" => "`css a.next@href`",
+        _ => "`regex /sku=(\\w+)/`",
+    }
+}
+
+/// A name of a header or cookie (RFC 9110 §5.6.2).
+fn token(word: &str, name: &str) -> Result<Box<str>, UserError> {
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    if name.bytes().all(is_letter) {
+        return Ok(name.into());
+    }
+    let message = format!("`{name}` is no name of a {word}");
+    Err(UserError::usage("extract", message, example(word)))
+}

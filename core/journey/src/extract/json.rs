@@ -1,0 +1,171 @@
+//! [`JsonQuery`]: `json PATH` (RFC 9535).
+
+use serde_json::Value;
+use serde_json_path::JsonPath;
+use wavetank_plan::UserError;
+
+use super::answer::Answer;
+use super::json_scan::{self, Segment};
+use super::reading::{Miss, Reading};
+use crate::value::{Finds, Kind};
+
+/// A path may have so many bytes.
+const PATH_BYTES_MAX: usize = 1000;
+/// Brackets and parentheses within each other.
+const DEPTH_MAX: usize = 16;
+/// `..` in one path: each multiplies what is found by the depth of the document.
+const DESCENTS_MAX: usize = 2;
+
+/// A JSON path, compiled. Of names and indices alone: the bytes are walked over, up to what is looked for; what stands
+/// behind it is not judged, and of two equal names in an object the first counts. Everything else needs the tree, in
+/// which the last counts (RFC 8259 §4 leaves it open).
+#[derive(Clone, Debug)]
+pub(super) enum JsonQuery {
+    Simple(Box<[Segment]>),
+    General(Box<JsonPath>),
+}
+
+impl JsonQuery {
+    pub(super) fn parse(text: &str) -> Result<Self, UserError> {
+        let bad = |message: String, hint: &str| Err(UserError::usage("extract_json", message, hint));
+        let bare = without_quoted(text);
+        if text.len() > PATH_BYTES_MAX || !is_shallow(&bare, DEPTH_MAX) {
+            return bad(
+                "a JSON path is too long or too deep".to_owned(),
+                "name what is wanted more directly",
+            );
+        }
+        if !text.starts_with('$') {
+            return bad(
+                format!("`{text}` is no JSON path"),
+                "a path begins with `$`, the whole body: `$.items[0].sku`",
+            );
+        }
+        let path = match JsonPath::parse(text) {
+            Ok(path) => path,
+            Err(error) => {
+                return bad(
+                    format!("`{text}` is no JSON path: {}", error.message()),
+                    "RFC 9535: `$.items[0].sku`; a name with other characters than letters, digits and `_` is written \
+                     `$['event-1']`",
+                );
+            }
+        };
+        if let Some(segments) = simple(text) {
+            return Ok(Self::Simple(segments));
+        }
+        if bare.matches("..").count() > DESCENTS_MAX || has_query_in_filter(&bare) {
+            return bad(
+                format!("`{text}` may have to look at everything many times over"),
+                "at most two `..`, and none and no `$` inside a filter `[?…]`",
+            );
+        }
+        Ok(Self::General(Box::new(path)))
+    }
+
+    pub(super) fn find(
+        &self,
+        answer: &Answer<'_>,
+        count_max: usize,
+        reading: &mut Reading,
+        finds: &mut Finds,
+    ) -> Result<usize, Miss> {
+        match self {
+            Self::Simple(_) if count_max == 0 => Ok(0),
+            Self::Simple(segments) => json_scan::find(answer.body, segments, finds).map(usize::from),
+            Self::General(path) => {
+                let mut count = 0;
+                for value in path.query(reading.json(answer)?).all().into_iter().take(count_max) {
+                    if !push(value, finds) {
+                        return Err(Miss::TooLarge);
+                    }
+                    count += 1;
+                }
+                Ok(count)
+            }
+        }
+    }
+}
+
+fn push(value: &Value, finds: &mut Finds) -> bool {
+    match value {
+        Value::String(text) => finds.push(Kind::Text, text.as_bytes()),
+        Value::Null => finds.push(Kind::Null, b"null"),
+        Value::Bool(flag) => finds.push(Kind::Bool, if *flag { b"true" } else { b"false" }),
+        Value::Number(number) => finds.push(Kind::Number, number.to_string().as_bytes()),
+        nested => finds.push(Kind::Json, nested.to_string().as_bytes()),
+    }
+}
+
+/// Whether brackets stand at most `depth_max` deep, wherever they stand: what reads them calls itself for each.
+pub(super) fn is_shallow(text: &str, depth_max: usize) -> bool {
+    let mut depth = 0_usize;
+    text.bytes().all(|byte| {
+        match byte {
+            b'(' | b'[' | b'!' => depth += 1,
+            b')' | b']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth <= depth_max
+    })
+}
+
+/// The path without what stands in quotes: names may hold anything.
+fn without_quoted(text: &str) -> String {
+    let (mut quote, mut escaped) = (None, false);
+    text.chars()
+        .filter(|one| match quote {
+            Some(_) if escaped => {
+                escaped = false;
+                false
+            }
+            Some(open) => {
+                escaped = *one == '\\';
+                quote = (*one != open).then_some(open);
+                false
+            }
+            None => {
+                quote = matches!(one, '\'' | '"').then_some(*one);
+                quote.is_none()
+            }
+        })
+        .collect()
+}
+
+/// Whether a filter walks down again, from the root or through all levels: work for each element it judges.
+fn has_query_in_filter(text: &str) -> bool {
+    text.split_once('?').is_some_and(|(_, filter)| filter.contains("..") || filter.contains('$'))
+}
+
+/// The segments of a path of names and indices alone.
+fn simple(text: &str) -> Option<Box<[Segment]>> {
+    let mut rest = text.strip_prefix('$')?;
+    let mut segments = Vec::new();
+    while !rest.is_empty() {
+        if let Some(behind) = rest.strip_prefix('.') {
+            let is_name = |one: char| one.is_ascii_alphanumeric() || one == '_' || !one.is_ascii();
+            let end = behind.find(|one| !is_name(one)).unwrap_or(behind.len());
+            if end == 0 {
+                return None;
+            }
+            segments.push(Segment::Name(behind[..end].into()));
+            rest = &behind[end..];
+            continue;
+        }
+        let (inside, behind) = rest.strip_prefix('[')?.split_once(']')?;
+        let quoted = |quote: char| inside.strip_prefix(quote).and_then(|name| name.strip_suffix(quote));
+        if let Some(name) = quoted('\'').or_else(|| quoted('"')) {
+            if name.contains(['\'', '"', '\\']) {
+                return None;
+            }
+            segments.push(Segment::Name(name.into()));
+        } else {
+            if !inside.bytes().all(|byte| byte.is_ascii_digit()) {
+                return None;
+            }
+            segments.push(Segment::Index(inside.parse().ok()?));
+        }
+        rest = behind;
+    }
+    Some(segments.into())
+}

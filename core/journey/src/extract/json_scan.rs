@@ -1,0 +1,321 @@
+//! Walking over JSON bytes without building anything.
+//!
+//! Values that are passed over are only skipped: strings, brackets in pairs. What is found is checked in full.
+
+use memchr::memchr2;
+
+use super::reading::Miss;
+use crate::value::{Finds, Kind};
+
+/// Arrays and objects within each other, as `serde_json` has it.
+const DEPTH_MAX: u32 = 127;
+
+/// One step down.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Segment {
+    /// Into an object.
+    Name(Box<str>),
+    /// Into an array.
+    Index(usize),
+}
+
+/// Adds the value at `path`; false where there is none.
+pub(super) fn find(json: &[u8], path: &[Segment], finds: &mut Finds) -> Result<bool, Miss> {
+    let mut walk = Walk { json, at: 0 };
+    for segment in path {
+        let found = match segment {
+            Segment::Name(name) => walk.enter_object(name.as_bytes())?,
+            Segment::Index(index) => walk.enter_array(*index)?,
+        };
+        if !found {
+            return Ok(false);
+        }
+    }
+    walk.take(finds)?;
+    Ok(true)
+}
+
+/// Adds the elements of a JSON array, up to `count_max`, and says how many: for `each` over a value that is a list.
+pub fn json_items(array: &[u8], count_max: usize, finds: &mut Finds) -> Result<usize, Miss> {
+    let mut walk = Walk { json: array, at: 0 };
+    let mut count = 0;
+    if walk.space() != Some(b'[') {
+        return Err(Miss::NotJson);
+    }
+    walk.at += 1;
+    let mut more = walk.space() != Some(b']');
+    while more && count < count_max {
+        walk.take(finds)?;
+        count += 1;
+        more = walk.goes_on(b']')?;
+    }
+    Ok(count)
+}
+
+struct Walk<'j> {
+    json: &'j [u8],
+    at: usize,
+}
+
+impl<'j> Walk<'j> {
+    /// Steps over white space; the byte behind it.
+    fn space(&mut self) -> Option<u8> {
+        while let Some(byte) = self.json.get(self.at) {
+            if !matches!(byte, b' ' | b'\n' | b'\r' | b'\t') {
+                return Some(*byte);
+            }
+            self.at += 1;
+        }
+        None
+    }
+
+    fn expect(&mut self, wanted: u8) -> Result<(), Miss> {
+        if self.space() != Some(wanted) {
+            return Err(Miss::NotJson);
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    /// Behind an element: whether a comma follows, or `end`.
+    fn goes_on(&mut self, end: u8) -> Result<bool, Miss> {
+        match self.space() {
+            Some(b',') => {
+                self.at += 1;
+                Ok(true)
+            }
+            Some(byte) if byte == end => {
+                self.at += 1;
+                Ok(false)
+            }
+            _ => Err(Miss::NotJson),
+        }
+    }
+
+    /// To the value of `name`; false where this is no object or has no such name.
+    fn enter_object(&mut self, name: &[u8]) -> Result<bool, Miss> {
+        match self.space() {
+            Some(b'{') => self.at += 1,
+            other => {
+                return other.filter(|byte| begins_value(*byte)).map_or(Err(Miss::NotJson), |_| Ok(false));
+            }
+        }
+        if self.space() == Some(b'}') {
+            return Ok(false);
+        }
+        loop {
+            self.expect(b'"')?;
+            let (key, escaped) = self.string()?;
+            self.expect(b':')?;
+            if (!escaped && key == name) || (escaped && is_escaped(key, name)) {
+                return Ok(true);
+            }
+            self.skip()?;
+            if !self.goes_on(b'}')? {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// To the element at `index`; false where this is no array or is shorter.
+    fn enter_array(&mut self, index: usize) -> Result<bool, Miss> {
+        match self.space() {
+            Some(b'[') => self.at += 1,
+            other => {
+                return other.filter(|byte| begins_value(*byte)).map_or(Err(Miss::NotJson), |_| Ok(false));
+            }
+        }
+        if self.space() == Some(b']') {
+            return Ok(false);
+        }
+        for _ in 0..index {
+            self.skip()?;
+            if !self.goes_on(b']')? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The inside of a string whose first quote is behind us, and whether it has escapes.
+    fn string(&mut self) -> Result<(&'j [u8], bool), Miss> {
+        let (start, mut escaped) = (self.at, false);
+        loop {
+            let rest = self.json.get(self.at..).unwrap_or_default();
+            let Some(next) = memchr2(b'"', b'\\', rest) else { return Err(Miss::NotJson) };
+            self.at += next + 1;
+            if rest[next] == b'"' {
+                return Ok((&self.json[start..self.at - 1], escaped));
+            }
+            escaped = true;
+            self.at += 1;
+        }
+    }
+
+    /// Steps over one value.
+    fn skip(&mut self) -> Result<(), Miss> {
+        let (mut depth, mut objects) = (0_u32, 0_u128);
+        self.space();
+        loop {
+            let Some(byte) = self.json.get(self.at) else { return Err(Miss::NotJson) };
+            match byte {
+                b'"' => {
+                    self.at += 1;
+                    self.string()?;
+                }
+                b'{' | b'[' => {
+                    if depth == DEPTH_MAX {
+                        return Err(Miss::NotJson);
+                    }
+                    objects = objects << 1 | u128::from(*byte == b'{');
+                    depth += 1;
+                    self.at += 1;
+                }
+                b'}' | b']' => {
+                    if depth == 0 || (objects & 1 == 1) != (*byte == b'}') {
+                        return Err(Miss::NotJson);
+                    }
+                    objects >>= 1;
+                    depth -= 1;
+                    self.at += 1;
+                }
+                b',' | b':' | b' ' | b'\n' | b'\r' | b'\t' if depth > 0 => {
+                    self.at += 1;
+                    continue;
+                }
+                _ => self.word()?,
+            }
+            if depth == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Steps over a number or literal.
+    fn word(&mut self) -> Result<(), Miss> {
+        let is_end = |byte: &u8| {
+            matches!(byte, b',' | b':' | b']' | b'}' | b'"' | b'[' | b'{') || byte.is_ascii_whitespace()
+        };
+        let rest = &self.json[self.at..];
+        let length = rest.iter().position(is_end).unwrap_or(rest.len());
+        self.at += length;
+        if length == 0 { Err(Miss::NotJson) } else { Ok(()) }
+    }
+
+    /// Adds the value here, and steps over it.
+    fn take(&mut self, finds: &mut Finds) -> Result<(), Miss> {
+        let first = self.space().ok_or(Miss::NotJson)?;
+        let start = self.at;
+        if first == b'"' {
+            self.at += 1;
+            let (inside, escaped) = self.string()?;
+            if !escaped {
+                let clean = !inside.iter().any(|byte| *byte < 0x20);
+                return if clean { fits(finds.push(Kind::Text, inside)) } else { Err(Miss::NotJson) };
+            }
+            let mut broken = false;
+            let added = finds.push_with(Kind::Text, |out| {
+                broken = unescape(inside, |bytes| out.extend_from_slice(bytes)).is_none();
+                !broken
+            });
+            return if broken { Err(Miss::NotJson) } else { fits(added) };
+        }
+        self.skip()?;
+        let text = &self.json[start..self.at];
+        let kind = match text {
+            b"true" | b"false" => Kind::Bool,
+            b"null" => Kind::Null,
+            [b'{' | b'[', ..] => Kind::Json,
+            number if is_number(number) => Kind::Number,
+            _ => return Err(Miss::NotJson),
+        };
+        fits(finds.push(kind, text))
+    }
+}
+
+const fn begins_value(byte: u8) -> bool {
+    matches!(byte, b'{' | b'[' | b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n')
+}
+
+fn fits(added: bool) -> Result<(), Miss> {
+    if added { Ok(()) } else { Err(Miss::TooLarge) }
+}
+
+/// RFC 8259 §6.
+fn is_number(text: &[u8]) -> bool {
+    let text = text.strip_prefix(b"-").unwrap_or(text);
+    let digits = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let whole = digits(text);
+    if whole == 0 || (whole > 1 && text[0] == b'0') {
+        return false;
+    }
+    let mut rest = &text[whole..];
+    if let Some(fraction) = rest.strip_prefix(b".") {
+        let length = digits(fraction);
+        if length == 0 {
+            return false;
+        }
+        rest = &fraction[length..];
+    }
+    if let [b'e' | b'E', exponent @ ..] = rest {
+        let exponent =
+            exponent.strip_prefix(b"+").or_else(|| exponent.strip_prefix(b"-")).unwrap_or(exponent);
+        let length = digits(exponent);
+        return length > 0 && length == exponent.len();
+    }
+    rest.is_empty()
+}
+
+/// Whether `raw`, with its escapes, says `plain`.
+fn is_escaped(raw: &[u8], mut plain: &[u8]) -> bool {
+    let mut same = true;
+    let whole = unescape(raw, |bytes| match plain.strip_prefix(bytes) {
+        Some(rest) => plain = rest,
+        None => same = false,
+    });
+    whole.is_some() && same && plain.is_empty()
+}
+
+/// Hands the pieces of a string's plain text to `write`; `None` where an escape is none.
+fn unescape(raw: &[u8], mut write: impl FnMut(&[u8])) -> Option<()> {
+    let mut rest = raw;
+    while let Some(at) = memchr::memchr(b'\\', rest) {
+        if rest[..at].iter().any(|byte| *byte < 0x20) {
+            return None;
+        }
+        write(&rest[..at]);
+        let [letter, behind @ ..] = &rest[at + 1..] else { return None };
+        rest = behind;
+        let plain = match letter {
+            b'"' | b'\\' | b'/' => char::from(*letter),
+            b'b' => '\u{8}',
+            b'f' => '\u{c}',
+            b'n' => '\n',
+            b'r' => '\r',
+            b't' => '\t',
+            b'u' => {
+                let first = hex4(&mut rest)?;
+                if (0xd800..0xdc00).contains(&first) {
+                    rest = rest.strip_prefix(b"\\u")?;
+                    let second = hex4(&mut rest)?.checked_sub(0xdc00).filter(|low| *low < 0x400)?;
+                    char::from_u32(0x10000 + (first - 0xd800) * 0x400 + second)?
+                } else {
+                    char::from_u32(first)?
+                }
+            }
+            _ => return None,
+        };
+        write(plain.encode_utf8(&mut [0; 4]).as_bytes());
+    }
+    if rest.iter().any(|byte| *byte < 0x20) {
+        return None;
+    }
+    write(rest);
+    Some(())
+}
+
+fn hex4(rest: &mut &[u8]) -> Option<u32> {
+    let (digits, behind) = rest.split_at_checked(4)?;
+    *rest = behind;
+    digits.iter().try_fold(0, |sum, digit| Some(sum * 16 + char::from(*digit).to_digit(16)?))
+}

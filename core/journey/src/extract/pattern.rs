@@ -1,0 +1,72 @@
+//! [`Pattern`]: `regex /RE/`, on bytes.
+
+use regex_automata::meta::{Config, Regex};
+use regex_automata::util::syntax;
+use regex_automata::{Input, Span};
+use wavetank_plan::UserError;
+
+/// Compiled, a pattern may have so many bytes.
+const PATTERN_SIZE_MAX: usize = 4 << 20;
+
+/// A regular expression: what its first group matches, or all of it where it has none. Time is linear in the body.
+///
+/// `regex-automata`, the engine of the `regex` crate, is used directly: it reports groups into an array on the stack.
+#[derive(Clone, Debug)]
+pub(super) struct Pattern {
+    regex: Regex,
+    group: bool,
+}
+
+impl Pattern {
+    /// Reads `/RE/` with flags `i` (any case), `m` (`^` and `$` at each line), `s` (`.` matches line ends) behind it.
+    pub(super) fn parse(text: &str) -> Result<Self, UserError> {
+        let bad = |message: String, hint: &str| UserError::usage("extract_regex", message, hint);
+        let hint = "`regex /sku=(\\w+)/`, with flags such as `i` behind the last `/`";
+        let slashes = text.strip_prefix('/').and_then(|rest| rest.rsplit_once('/'));
+        let Some((pattern, flags)) = slashes else {
+            return Err(bad(format!("`{text}` does not stand between slashes"), hint));
+        };
+        let mut syntax = syntax::Config::new().utf8(false);
+        for flag in flags.chars() {
+            syntax = match flag {
+                'i' => syntax.case_insensitive(true),
+                'm' => syntax.multi_line(true),
+                's' => syntax.dot_matches_new_line(true),
+                _ => {
+                    return Err(bad(format!("`{flag}` is no flag of a regular expression"), "`i`, `m`, `s`"));
+                }
+            };
+        }
+        let size = Some(PATTERN_SIZE_MAX);
+        let config = Config::new().utf8_empty(false).nfa_size_limit(size).onepass_size_limit(size);
+        let regex = Regex::builder().configure(config).syntax(syntax).build(pattern).map_err(|error| {
+            let why = error.syntax_error().map_or_else(|| error.to_string(), ToString::to_string);
+            let why = why.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
+            bad(
+                format!("`/{pattern}/` is no regular expression: {why}"),
+                "the syntax is that of Rust's regex crate: no look-around, no back-references",
+            )
+        })?;
+        Ok(Self { group: regex.captures_len() > 1, regex })
+    }
+
+    /// What the first match at or behind `from` gives, and where to look for the next.
+    pub(super) fn find<'b>(&self, body: &'b [u8], from: usize) -> Option<(&'b [u8], usize)> {
+        if from > body.len() {
+            return None;
+        }
+        let mut slots = [None; 4];
+        let used = if self.group { 4 } else { 2 };
+        let input = Input::new(body).span(Span { start: from, end: body.len() });
+        self.regex.search_slots(&input, &mut slots[..used])?;
+        let place = |at: usize| slots[at].map(regex_automata::util::primitives::NonMaxUsize::get);
+        let (start, end) = (place(0)?, place(1)?);
+        let next = if end > start { end } else { end + 1 };
+        let group = if self.group { place(2).zip(place(3)) } else { Some((start, end)) };
+        // A group that took no part in the match gives nothing, which is not the same as empty text.
+        match group {
+            Some((start, end)) => Some((&body[start..end], next)),
+            None => self.find(body, next),
+        }
+    }
+}

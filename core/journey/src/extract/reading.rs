@@ -1,0 +1,177 @@
+//! [`Reading`]: what has been parsed of one answer.
+
+use std::borrow::Cow;
+
+use encoding_rs::{Encoding, UTF_8};
+use scraper::Html;
+use serde_json::Value;
+
+use super::answer::Answer;
+use crate::xpath::Tree;
+
+/// A page or XML document longer than this is not parsed into a tree.
+const TREE_BYTES_MAX: usize = 8 << 20;
+/// Elements within each other in a page, about: as deep as browsers go.
+const PAGE_DEPTH_MAX: usize = 512;
+/// A JSON document longer than this is not parsed into a tree.
+const JSON_BYTES_MAX: usize = 32 << 20;
+
+/// Why nothing was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Miss {
+    /// The answer has no such thing.
+    NotFound,
+    /// The body is not JSON.
+    NotJson,
+    /// The body is neither XML nor HTML.
+    NotXml,
+    /// The body, or what was found, is longer than the limit.
+    TooLarge,
+    /// Looking for it would take more work than the limit.
+    TooMuchWork,
+}
+
+impl Miss {
+    /// In a sentence: "`sku`: the body is not JSON".
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::NotFound => "not found in the answer",
+            Self::NotJson => "the body is not JSON",
+            Self::NotXml => "the body is neither XML nor HTML",
+            Self::TooLarge => "longer than the limit",
+            Self::TooMuchWork => "more work than the limit",
+        }
+    }
+}
+
+/// What has been parsed of one answer, for the extractions that follow. One a load thread; [`Reading::clear`] before
+/// each answer.
+#[derive(Debug, Default)]
+pub struct Reading {
+    json: Option<Result<Value, Miss>>,
+    page: Option<Result<Html, Miss>>,
+    tree: Option<Result<Tree, Miss>>,
+}
+
+impl Reading {
+    /// Forgets the answer.
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    pub(super) fn json(&mut self, answer: &Answer<'_>) -> Result<&Value, Miss> {
+        let parse = || {
+            if answer.body.len() > JSON_BYTES_MAX {
+                return Err(Miss::TooLarge);
+            }
+            serde_json::from_slice(answer.body).map_err(|_| Miss::NotJson)
+        };
+        self.json.get_or_insert_with(parse).as_ref().map_err(|miss| *miss)
+    }
+
+    pub(super) fn page(&mut self, answer: &Answer<'_>) -> Result<&Html, Miss> {
+        let parse = || {
+            let text = text_of(answer)?;
+            if is_deep(text.as_bytes()) { Err(Miss::TooMuchWork) } else { Ok(Html::parse_document(&text)) }
+        };
+        self.page.get_or_insert_with(parse).as_ref().map_err(|miss| *miss)
+    }
+
+    pub(super) fn tree(&mut self, answer: &Answer<'_>) -> Result<&Tree, Miss> {
+        if self.tree.is_none() {
+            self.tree = Some(if is_html(answer) {
+                self.page(answer).and_then(|page| Tree::of_html(page).ok_or(Miss::TooLarge))
+            } else {
+                text_of(answer).and_then(|text| Tree::of_xml(&text).ok_or(Miss::NotXml))
+            });
+        }
+        self.tree.as_ref().expect("just made").as_ref().map_err(|miss| *miss)
+    }
+}
+
+/// The body as text, in the encoding that the head names, else as UTF-8.
+fn text_of<'a>(answer: &Answer<'a>) -> Result<Cow<'a, str>, Miss> {
+    if answer.body.len() > TREE_BYTES_MAX {
+        return Err(Miss::TooLarge);
+    }
+    let named = answer.headers("content-type").next().and_then(charset).and_then(Encoding::for_label);
+    Ok(named.unwrap_or(UTF_8).decode(answer.body).0)
+}
+
+/// Whether a page looks deeper than browsers let one become. Parsing takes time by the depth for each tag, so that
+/// some megabytes of `<div>` would take minutes. Elements that need no end tag do not count: they end each other.
+fn is_deep(page: &[u8]) -> bool {
+    const OPEN_ENDED: [&[u8]; 30] = [
+        b"area",
+        b"base",
+        b"body",
+        b"br",
+        b"col",
+        b"colgroup",
+        b"dd",
+        b"dt",
+        b"embed",
+        b"head",
+        b"hr",
+        b"html",
+        b"img",
+        b"input",
+        b"li",
+        b"link",
+        b"meta",
+        b"optgroup",
+        b"option",
+        b"p",
+        b"param",
+        b"rp",
+        b"rt",
+        b"source",
+        b"tbody",
+        b"td",
+        b"th",
+        b"tr",
+        b"track",
+        b"wbr",
+    ];
+    let mut depth = 0_usize;
+    for at in memchr::memchr_iter(b'<', page) {
+        let rest = &page[at + 1..];
+        let (name, closes) = rest.strip_prefix(b"/").map_or((rest, false), |name| (name, true));
+        if !name.first().is_some_and(u8::is_ascii_alphabetic) {
+            continue;
+        }
+        let end = name.iter().take(10).position(|byte| !byte.is_ascii_alphanumeric());
+        let name = &name[..end.unwrap_or(name.len().min(10))];
+        if OPEN_ENDED.iter().any(|known| name.eq_ignore_ascii_case(known)) {
+            continue;
+        }
+        depth = if closes { depth.saturating_sub(1) } else { depth + 1 };
+        if depth > PAGE_DEPTH_MAX {
+            return true;
+        }
+    }
+    false
+}
+
+/// The `charset` of a media type.
+fn charset(media_type: &[u8]) -> Option<&[u8]> {
+    let mut parameters = media_type.split(|byte| *byte == b';').skip(1).map(<[u8]>::trim_ascii);
+    let value = parameters.find_map(|one| {
+        let at = one.iter().position(|byte| *byte == b'=')?;
+        one[..at].trim_ascii().eq_ignore_ascii_case(b"charset").then(|| one[at + 1..].trim_ascii())
+    })?;
+    Some(value.strip_prefix(b"\"").and_then(|value| value.strip_suffix(b"\"")).unwrap_or(value))
+}
+
+/// Whether to read it as browsers read pages: the head says so, or it begins like one.
+fn is_html(answer: &Answer<'_>) -> bool {
+    let media_type = answer.headers("content-type").next().unwrap_or_default();
+    let names =
+        |wanted: &[u8]| media_type.get(..wanted.len()).is_some_and(|it| it.eq_ignore_ascii_case(wanted));
+    if names(b"text/html") {
+        return true;
+    }
+    let start = answer.body.trim_ascii_start();
+    let begins = |wanted: &[u8]| start.get(..wanted.len()).is_some_and(|it| it.eq_ignore_ascii_case(wanted));
+    !names(b"application/xhtml+xml") && (begins(b"<!doctype html") || begins(b"<html"))
+}

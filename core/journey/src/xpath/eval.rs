@@ -1,0 +1,268 @@
+//! Evaluating an expression, counting the work.
+
+use super::axis::walk;
+use super::expr::{Axis, Expr, Op, Step};
+use super::number::{number_text, text_number};
+use super::tree::{NodeId, Tree};
+
+/// Nodes looked at, texts compared and the like, for one expression on one document.
+const WORK_MAX: usize = 20_000_000;
+
+/// Why evaluating ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stop {
+    TooMuchWork,
+    /// A number or text stands where nodes are needed.
+    NotNodes,
+}
+
+/// A value (XPath 1.0 §1). Nodes are in the document's order, each once.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Val {
+    Nodes(Vec<NodeId>),
+    Number(f64),
+    Text(String),
+    Bool(bool),
+}
+
+impl Val {
+    pub(super) fn truth(&self) -> bool {
+        match self {
+            Self::Nodes(nodes) => !nodes.is_empty(),
+            Self::Number(number) => *number != 0.0 && !number.is_nan(),
+            Self::Text(text) => !text.is_empty(),
+            Self::Bool(truth) => *truth,
+        }
+    }
+}
+
+/// Where we are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub(super) node: NodeId,
+    pub(super) position: usize,
+    pub(super) size: usize,
+}
+
+pub(super) struct Eval<'t> {
+    pub(super) tree: &'t Tree,
+    left: usize,
+}
+
+impl<'t> Eval<'t> {
+    pub(super) fn new(tree: &'t Tree) -> Self {
+        Self { tree, left: WORK_MAX }
+    }
+
+    pub(super) fn work(&mut self, amount: usize) -> Result<(), Stop> {
+        self.left = self.left.checked_sub(amount + 1).ok_or(Stop::TooMuchWork)?;
+        Ok(())
+    }
+
+    pub(super) fn string_value(&mut self, node: NodeId) -> Result<String, Stop> {
+        let mut text = String::new();
+        let looked = self.tree.push_string_value(node, &mut text);
+        self.work(looked + text.len() / 4)?;
+        Ok(text)
+    }
+
+    pub(super) fn text(&mut self, val: Val) -> Result<String, Stop> {
+        Ok(match val {
+            Val::Nodes(nodes) => match nodes.first() {
+                Some(first) => self.string_value(*first)?,
+                None => String::new(),
+            },
+            Val::Number(number) => number_text(number),
+            Val::Text(text) => text,
+            Val::Bool(truth) => truth.to_string(),
+        })
+    }
+
+    pub(super) fn number(&mut self, val: Val) -> Result<f64, Stop> {
+        Ok(match val {
+            Val::Number(number) => number,
+            Val::Bool(truth) => f64::from(u8::from(truth)),
+            val => text_number(&self.text(val)?),
+        })
+    }
+
+    pub(super) fn expr(&mut self, expr: &Expr, place: Place) -> Result<Val, Stop> {
+        self.work(0)?;
+        match expr {
+            Expr::Number(number) => Ok(Val::Number(*number)),
+            Expr::Text(text) => Ok(Val::Text(text.to_string())),
+            Expr::Negative(inner) => {
+                let val = self.expr(inner, place)?;
+                Ok(Val::Number(-self.number(val)?))
+            }
+            Expr::Call(function, arguments) => function.call(arguments, self, place),
+            Expr::Path { absolute, steps } => {
+                let start = if *absolute { Tree::ROOT } else { place.node };
+                self.steps(vec![start], steps).map(Val::Nodes)
+            }
+            Expr::From { start, predicates, steps } => {
+                let Val::Nodes(mut nodes) = self.expr(start, place)? else { return Err(Stop::NotNodes) };
+                for predicate in predicates {
+                    nodes = self.keep(nodes, predicate)?;
+                }
+                self.steps(nodes, steps).map(Val::Nodes)
+            }
+            Expr::Binary(op, sides) => self.binary(*op, &sides.0, &sides.1, place),
+        }
+    }
+
+    fn binary(&mut self, op: Op, left: &Expr, right: &Expr, place: Place) -> Result<Val, Stop> {
+        let left = self.expr(left, place)?;
+        match op {
+            Op::Or if left.truth() => return Ok(Val::Bool(true)),
+            Op::And if !left.truth() => return Ok(Val::Bool(false)),
+            _ => {}
+        }
+        let right = self.expr(right, place)?;
+        match op {
+            Op::Or | Op::And => Ok(Val::Bool(right.truth())),
+            Op::Union => match (left, right) {
+                (Val::Nodes(mut left), Val::Nodes(right)) => {
+                    self.work(left.len() + right.len())?;
+                    left.extend(right);
+                    Ok(Val::Nodes(in_order(left)))
+                }
+                _ => Err(Stop::NotNodes),
+            },
+            Op::Plus | Op::Minus | Op::Times | Op::Div | Op::Mod => {
+                let (left, right) = (self.number(left)?, self.number(right)?);
+                Ok(Val::Number(match op {
+                    Op::Plus => left + right,
+                    Op::Minus => left - right,
+                    Op::Times => left * right,
+                    Op::Div => left / right,
+                    _ => left % right,
+                }))
+            }
+            _ => self.compare(op, left, right).map(Val::Bool),
+        }
+    }
+
+    /// XPath 1.0 §3.4: of nodes, any one decides.
+    fn compare(&mut self, op: Op, left: Val, right: Val) -> Result<bool, Stop> {
+        match (left, right) {
+            (Val::Nodes(left), Val::Nodes(right)) => {
+                let right = self.texts(&right)?;
+                for left in self.texts(&left)? {
+                    for right in &right {
+                        self.work(left.len().min(right.len()) / 16)?;
+                        if texts(op, &left, right) {
+                            return Ok(true);
+                        }
+                    }
+                }
+                Ok(false)
+            }
+            (left @ Val::Nodes(_), Val::Bool(right)) => {
+                Ok(atoms(op, &Val::Bool(left.truth()), &Val::Bool(right)))
+            }
+            (Val::Bool(left), right @ Val::Nodes(_)) => {
+                Ok(atoms(op, &Val::Bool(left), &Val::Bool(right.truth())))
+            }
+            (Val::Nodes(nodes), other) => {
+                Ok(self.texts(&nodes)?.into_iter().any(|text| atoms(op, &Val::Text(text), &other)))
+            }
+            (other, Val::Nodes(nodes)) => {
+                Ok(self.texts(&nodes)?.into_iter().any(|text| atoms(op, &other, &Val::Text(text))))
+            }
+            (left, right) => Ok(atoms(op, &left, &right)),
+        }
+    }
+
+    fn texts(&mut self, nodes: &[NodeId]) -> Result<Vec<String>, Stop> {
+        nodes.iter().map(|node| self.string_value(*node)).collect()
+    }
+
+    fn steps(&mut self, mut nodes: Vec<NodeId>, steps: &[Step]) -> Result<Vec<NodeId>, Stop> {
+        for step in steps {
+            let mut found = Vec::new();
+            for node in nodes {
+                let mut here = Vec::new();
+                let looked = walk(self.tree, node, step.axis, &step.test, |id| here.push(id));
+                self.work(looked)?;
+                for predicate in &step.predicates {
+                    here = self.keep(here, predicate)?;
+                }
+                found.append(&mut here);
+            }
+            let alone = matches!(step.axis, Axis::Itself);
+            nodes = if alone { found } else { in_order(found) };
+        }
+        Ok(nodes)
+    }
+
+    /// What a predicate keeps: a number means the place in the list.
+    fn keep(&mut self, nodes: Vec<NodeId>, predicate: &Expr) -> Result<Vec<NodeId>, Stop> {
+        let size = nodes.len();
+        if let Expr::Number(wanted) = predicate {
+            let at = (1..=size).find(|position| same(*position as f64, *wanted));
+            return Ok(at.map(|position| nodes[position - 1]).into_iter().collect());
+        }
+        let mut kept = Vec::new();
+        for (at, node) in nodes.into_iter().enumerate() {
+            let place = Place { node, position: at + 1, size };
+            let keeps = match self.expr(predicate, place)? {
+                Val::Number(number) => same(number, place.position as f64),
+                val => val.truth(),
+            };
+            if keeps {
+                kept.push(node);
+            }
+        }
+        Ok(kept)
+    }
+}
+
+#[expect(clippy::float_cmp, reason = "the language compares numbers as IEEE 754 does")]
+fn same(left: f64, right: f64) -> bool {
+    left == right
+}
+
+fn in_order(mut nodes: Vec<NodeId>) -> Vec<NodeId> {
+    nodes.sort_unstable();
+    nodes.dedup();
+    nodes
+}
+
+fn texts(op: Op, left: &str, right: &str) -> bool {
+    match op {
+        Op::Equal => left == right,
+        Op::Unequal => left != right,
+        _ => numbers(op, text_number(left), text_number(right)),
+    }
+}
+
+fn numbers(op: Op, left: f64, right: f64) -> bool {
+    match op {
+        Op::Less => left < right,
+        Op::LessOrEqual => left <= right,
+        Op::More => left > right,
+        _ => left >= right,
+    }
+}
+
+/// Compares two values of which neither is a list of nodes.
+fn atoms(op: Op, left: &Val, right: &Val) -> bool {
+    let number = |val: &Val| match val {
+        Val::Number(number) => *number,
+        Val::Bool(truth) => f64::from(u8::from(*truth)),
+        Val::Text(text) => text_number(text),
+        Val::Nodes(_) => f64::NAN,
+    };
+    let equal = || match (left, right) {
+        (Val::Bool(_), _) | (_, Val::Bool(_)) => left.truth() == right.truth(),
+        (Val::Text(left), Val::Text(right)) => left == right,
+        _ => same(number(left), number(right)),
+    };
+    match op {
+        Op::Equal => equal(),
+        // Not the opposite of equal for what is not a number: NaN != NaN, as IEEE 754 has it.
+        Op::Unequal => !equal(),
+        _ => numbers(op, number(left), number(right)),
+    }
+}

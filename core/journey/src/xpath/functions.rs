@@ -1,0 +1,211 @@
+//! The core library (XPath 1.0 §4).
+
+use super::eval::{Eval, Place, Stop, Val};
+use super::expr::Expr;
+use super::number::round;
+use super::tree::NodeKind;
+
+/// A function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Function {
+    Last,
+    Position,
+    Count,
+    LocalName,
+    Name,
+    String,
+    Concat,
+    StartsWith,
+    Contains,
+    SubstringBefore,
+    SubstringAfter,
+    Substring,
+    StringLength,
+    NormalizeSpace,
+    Translate,
+    Boolean,
+    Not,
+    True,
+    False,
+    Number,
+    Sum,
+    Floor,
+    Ceiling,
+    Round,
+}
+
+impl Function {
+    pub(super) fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "last" => Self::Last,
+            "position" => Self::Position,
+            "count" => Self::Count,
+            "local-name" => Self::LocalName,
+            "name" => Self::Name,
+            "string" => Self::String,
+            "concat" => Self::Concat,
+            "starts-with" => Self::StartsWith,
+            "contains" => Self::Contains,
+            "substring-before" => Self::SubstringBefore,
+            "substring-after" => Self::SubstringAfter,
+            "substring" => Self::Substring,
+            "string-length" => Self::StringLength,
+            "normalize-space" => Self::NormalizeSpace,
+            "translate" => Self::Translate,
+            "boolean" => Self::Boolean,
+            "not" => Self::Not,
+            "true" => Self::True,
+            "false" => Self::False,
+            "number" => Self::Number,
+            "sum" => Self::Sum,
+            "floor" => Self::Floor,
+            "ceiling" => Self::Ceiling,
+            "round" => Self::Round,
+            _ => return None,
+        })
+    }
+
+    /// Whether it takes so many arguments.
+    pub(super) fn takes(self, count: usize) -> bool {
+        match self {
+            Self::Last | Self::Position | Self::True | Self::False => count == 0,
+            Self::LocalName
+            | Self::Name
+            | Self::String
+            | Self::StringLength
+            | Self::NormalizeSpace
+            | Self::Number => count <= 1,
+            Self::Concat => count >= 2,
+            Self::StartsWith | Self::Contains | Self::SubstringBefore | Self::SubstringAfter => count == 2,
+            Self::Substring => (2..=3).contains(&count),
+            Self::Translate => count == 3,
+            Self::Count
+            | Self::Boolean
+            | Self::Not
+            | Self::Sum
+            | Self::Floor
+            | Self::Ceiling
+            | Self::Round => count == 1,
+        }
+    }
+
+    pub(super) fn call(self, arguments: &[Expr], eval: &mut Eval<'_>, place: Place) -> Result<Val, Stop> {
+        let mut number = |at: usize| eval.expr(&arguments[at], place).and_then(|val| eval.number(val));
+        Ok(match self {
+            Self::Last => Val::Number(place.size as f64),
+            Self::Position => Val::Number(place.position as f64),
+            Self::True => Val::Bool(true),
+            Self::False => Val::Bool(false),
+            Self::Floor => Val::Number(number(0)?.floor()),
+            Self::Ceiling => Val::Number(number(0)?.ceil()),
+            Self::Round => Val::Number(round(number(0)?)),
+            Self::Boolean | Self::Not => {
+                let truth = eval.expr(&arguments[0], place)?.truth();
+                Val::Bool(truth == (self == Self::Boolean))
+            }
+            Self::Count => Val::Number(nodes(arguments, eval, place)?.len() as f64),
+            Self::Sum => {
+                let mut sum = 0.0;
+                for node in nodes(arguments, eval, place)? {
+                    sum += super::number::text_number(&eval.string_value(node)?);
+                }
+                Val::Number(sum)
+            }
+            Self::Name | Self::LocalName => {
+                let node = if arguments.is_empty() {
+                    Some(place.node)
+                } else {
+                    nodes(arguments, eval, place)?.first().copied()
+                };
+                let named = |kind| !matches!(kind, NodeKind::Text | NodeKind::Comment | NodeKind::Root);
+                let name =
+                    node.filter(|node| named(eval.tree.kind(*node))).map_or("", |node| eval.tree.name(node));
+                let local = name.rsplit_once(':').map_or(name, |(_, local)| local);
+                Val::Text(if self == Self::Name { name } else { local }.to_owned())
+            }
+            Self::Number if arguments.is_empty() => {
+                Val::Number(super::number::text_number(&eval.string_value(place.node)?))
+            }
+            Self::Number => Val::Number(number(0)?),
+            _ => return self.on_texts(arguments, eval, place),
+        })
+    }
+
+    fn on_texts(self, arguments: &[Expr], eval: &mut Eval<'_>, place: Place) -> Result<Val, Stop> {
+        let mut texts: Vec<String> = Vec::with_capacity(arguments.len());
+        for argument in arguments {
+            let val = eval.expr(argument, place)?;
+            let text = match (self, texts.len()) {
+                // The numbers of substring() keep what a text would lose.
+                (Self::Substring, 1 | 2) => return substring(&texts[0], val, arguments, eval, place),
+                _ => eval.text(val)?,
+            };
+            texts.push(text);
+        }
+        if texts.is_empty() {
+            texts.push(eval.string_value(place.node)?);
+        }
+        let first = texts[0].as_str();
+        let second = texts.get(1).map_or("", String::as_str);
+        Ok(match self {
+            Self::Concat => {
+                // Counted before it is made: texts of texts of texts double each time.
+                eval.work(texts.iter().map(String::len).sum())?;
+                Val::Text(texts.concat())
+            }
+            Self::StartsWith => Val::Bool(first.starts_with(second)),
+            Self::Contains => Val::Bool(first.contains(second)),
+            Self::SubstringBefore => {
+                Val::Text(first.split_once(second).map_or("", |(before, _)| before).to_owned())
+            }
+            Self::SubstringAfter => {
+                Val::Text(first.split_once(second).map_or("", |(_, after)| after).to_owned())
+            }
+            Self::StringLength => Val::Number(first.chars().count() as f64),
+            Self::NormalizeSpace => {
+                let words: Vec<_> =
+                    first.split([' ', '\t', '\r', '\n']).filter(|word| !word.is_empty()).collect();
+                Val::Text(words.join(" "))
+            }
+            Self::Translate => {
+                eval.work(first.len().saturating_mul(second.len()) / 16)?;
+                let to: Vec<char> = texts[2].chars().collect();
+                let changed =
+                    first.chars().filter_map(|one| match second.chars().position(|from| from == one) {
+                        Some(at) => to.get(at).copied(),
+                        None => Some(one),
+                    });
+                Val::Text(changed.collect())
+            }
+            _ => Val::Text(texts.swap_remove(0)),
+        })
+    }
+}
+
+/// `substring()` counts letters from 1 and rounds its numbers; what is not a number gives nothing.
+fn substring(
+    text: &str,
+    start: Val,
+    arguments: &[Expr],
+    eval: &mut Eval<'_>,
+    place: Place,
+) -> Result<Val, Stop> {
+    let start = round(eval.number(start)?);
+    let end = match arguments.get(2) {
+        Some(length) => {
+            let length = eval.expr(length, place)?;
+            start + round(eval.number(length)?)
+        }
+        None => f64::INFINITY,
+    };
+    let letters = text.chars().enumerate();
+    let inside = letters.filter(|(at, _)| (at + 1) as f64 >= start && ((at + 1) as f64) < end);
+    Ok(Val::Text(inside.map(|(_, one)| one).collect()))
+}
+
+fn nodes(arguments: &[Expr], eval: &mut Eval<'_>, place: Place) -> Result<Vec<super::tree::NodeId>, Stop> {
+    match eval.expr(&arguments[0], place)? {
+        Val::Nodes(nodes) => Ok(nodes),
+        _ => Err(Stop::NotNodes),
+    }
+}
