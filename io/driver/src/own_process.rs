@@ -157,8 +157,9 @@ impl Signals {
         }
     }
 
-    /// Take an abort that waits for this thread, to which it would be done when the mask that blocks it is put back. musl's `abort`
-    /// signals the thread that thread-local storage names: in the process, its maker. Returns whether there was one.
+    /// Take an abort that waits for this thread, to which it would be done when the mask that blocks it is put back.
+    /// musl's `abort` signals the thread that thread-local storage names: in the process, its maker. Returns whether
+    /// there was one.
     fn take_abort() -> bool {
         let at_once = libc::timespec { tv_sec: 0, tv_nsec: 0 };
         // SAFETY: all-zero is a valid sigset_t, and set and length of time are valid for the call; who sent it is not

@@ -49,7 +49,7 @@ const RINGS_MAX: usize = RINGS_PER_THREAD_MAX as usize;
 
 /// See the module's description.
 pub struct Uring {
-    /// Dropped first; what the kernel reads or writes lives in here or below.
+    /// What the kernel reads or writes lives in here or below: `Drop` ends all that is under way before any of it goes.
     rings: Vec<Ring>,
     /// The ring that had room for a socket last.
     roomy: usize,

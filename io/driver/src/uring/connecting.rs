@@ -101,7 +101,9 @@ impl Uring {
     pub(super) fn await_bytes(&mut self, conn: ConnId, later: bool) {
         let (ring, slot) = self.slots.place(conn.slot);
         let socket = in_table(slot);
-        if let Some(bytes) = self.slots.wants_watch(conn) {
+        // Before any bytes have come a reset comes alone, and an armed receive hears of it: most connections that
+        // are closed behind one answer never have a watch.
+        if let Some(bytes) = self.slots.wants_watch(conn).filter(|&bytes| bytes || !later) {
             // That the peer is gone is told of whatever is asked for.
             let events = if bytes { libc::POLLIN | libc::POLLRDHUP } else { 0 };
             self.queue(ring, entries::watch(socket, events, true), Token::new(Operation::Readable, conn));

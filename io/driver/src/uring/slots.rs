@@ -249,7 +249,7 @@ impl Slots {
         slot.flags |= if hot { HOT } else { 0 };
     }
 
-    /// A receive came back with `result`. Returns what to tell, and whether to look for more.
+    /// A receive came back with `result`. Returns what to tell, and whether a receive or a watch may be to be set.
     #[inline]
     pub(super) fn received(&mut self, conn: ConnId, result: i32, more: bool, rest: bool) -> (Came, bool) {
         let Some(slot) = self.complete(conn, Operation::Receive, more) else { return (Came::Nothing, false) };
@@ -258,7 +258,9 @@ impl Slots {
         }
         if result > 0 {
             let again = !more && (slot.has(HOT | AGAIN | ENDING) || rest);
-            return (Came::Bytes(result as usize), again);
+            // A reset may have come with them: from now on it is watched for.
+            let unwatched = slot.has(HOT) && !slot.under_way.has(Operation::Readable) && !slot.has(ENDING);
+            return (Came::Bytes(result as usize), again || unwatched);
         }
         match result {
             _ if -result == libc::ENOBUFS => (Came::Starved, true),
