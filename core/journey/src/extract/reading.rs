@@ -7,12 +7,9 @@ use scraper::Html;
 use serde_json::Value;
 
 use super::answer::Answer;
+use crate::page::{PAGE_BYTES_MAX, is_costly};
 use crate::xpath::Tree;
 
-/// A page or XML document longer than this is not parsed into a tree.
-const TREE_BYTES_MAX: usize = 8 << 20;
-/// Elements within each other in a page, about: as deep as browsers go.
-const PAGE_DEPTH_MAX: usize = 512;
 /// A JSON document longer than this is not parsed into a tree.
 const JSON_BYTES_MAX: usize = 32 << 20;
 
@@ -72,7 +69,7 @@ impl Reading {
     pub(super) fn page(&mut self, answer: &Answer<'_>) -> Result<&Html, Miss> {
         let parse = || {
             let text = text_of(answer)?;
-            if is_deep(text.as_bytes()) { Err(Miss::TooMuchWork) } else { Ok(Html::parse_document(&text)) }
+            if is_costly(text.as_bytes()) { Err(Miss::TooMuchWork) } else { Ok(Html::parse_document(&text)) }
         };
         self.page.get_or_insert_with(parse).as_ref().map_err(|miss| *miss)
     }
@@ -91,66 +88,11 @@ impl Reading {
 
 /// The body as text, in the encoding that the head names, else as UTF-8.
 fn text_of<'a>(answer: &Answer<'a>) -> Result<Cow<'a, str>, Miss> {
-    if answer.body.len() > TREE_BYTES_MAX {
+    if answer.body.len() > PAGE_BYTES_MAX {
         return Err(Miss::TooLarge);
     }
     let named = answer.headers("content-type").next().and_then(charset).and_then(Encoding::for_label);
     Ok(named.unwrap_or(UTF_8).decode(answer.body).0)
-}
-
-/// Whether a page looks deeper than browsers let one become. Parsing takes time by the depth for each tag, so that
-/// some megabytes of `<div>` would take minutes. Elements that need no end tag do not count: they end each other.
-fn is_deep(page: &[u8]) -> bool {
-    const OPEN_ENDED: [&[u8]; 30] = [
-        b"area",
-        b"base",
-        b"body",
-        b"br",
-        b"col",
-        b"colgroup",
-        b"dd",
-        b"dt",
-        b"embed",
-        b"head",
-        b"hr",
-        b"html",
-        b"img",
-        b"input",
-        b"li",
-        b"link",
-        b"meta",
-        b"optgroup",
-        b"option",
-        b"p",
-        b"param",
-        b"rp",
-        b"rt",
-        b"source",
-        b"tbody",
-        b"td",
-        b"th",
-        b"tr",
-        b"track",
-        b"wbr",
-    ];
-    let mut depth = 0_usize;
-    for at in memchr::memchr_iter(b'<', page) {
-        let rest = &page[at + 1..];
-        let (name, closes) = rest.strip_prefix(b"/").map_or((rest, false), |name| (name, true));
-        if !name.first().is_some_and(u8::is_ascii_alphabetic) {
-            continue;
-        }
-        let end = name.iter().take(10).position(|byte| !byte.is_ascii_alphanumeric());
-        let name = &name[..end.unwrap_or(name.len().min(10))];
-        if OPEN_ENDED.iter().any(|known| name.eq_ignore_ascii_case(known)) {
-            continue;
-        }
-        depth = if closes { depth.saturating_sub(1) } else { depth + 1 };
-        if depth > PAGE_DEPTH_MAX {
-            return true;
-        }
-    }
-    false
 }
 
 /// The `charset` of a media type.

@@ -163,20 +163,21 @@ proptest! {
         }
         let text = if pretty { serde_json::to_string_pretty(&value) } else { serde_json::to_string(&value) };
         let text = text.expect("is JSON");
-        let simple: String = path.iter().map(|step| match step {
-            Value::String(name) => format!("['{}']", name.replace('\\', "\\\\").replace('\'', "\\'")),
-            step => format!("[{step}]"),
+        let segments: Vec<String> = path.iter().map(|step| match step {
+            Value::String(name) => format!("'{}'", name.replace('\\', "\\\\").replace('\'', "\\'")),
+            step => step.to_string(),
         }).collect();
+        let simple: String = segments.iter().map(|segment| format!("[{segment}]")).collect::<Vec<_>>().concat();
         let Ok(walked) = Extractor::parse(&format!("json ${simple}")) else { return Ok(()) };
         let mut finds = Finds::default();
         let found = walked.first(&answer(b"", text.as_bytes()), &mut Reading::default(), &mut finds);
         // The same path, made general by a union with itself at its last step: the tree answers.
-        let general = match simple.rfind('[') {
-            Some(at) if !path.is_empty() => {
-                let last = &simple[at + 1..simple.len() - 1];
-                all_of(&format!("json ${}[{last},{last}]", &simple[..at]), &answer(b"", text.as_bytes()))
+        let general = match segments.last() {
+            Some(last) => {
+                let before = &simple[..simple.len() - last.len() - 2];
+                all_of(&format!("json ${before}[{last},{last}]"), &answer(b"", text.as_bytes()))
             }
-            _ => Ok(vec![]),
+            None => Ok(vec![]),
         };
         match (found, finds.first()) {
             (Ok(()), Some(first)) => {
