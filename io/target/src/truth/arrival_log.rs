@@ -11,15 +11,19 @@ use super::{Arrivals, Gaps};
 /// Stamps kept; 1 MiB.
 const STAMPS_MAX: usize = 131_072;
 /// Stamps that memory is taken for at a time: it is touched when it is needed, and soon.
-const STAMPS_PER_BLOCK: usize = 4_096;
+const STAMPS_PER_BLOCK: usize = 2_048;
+/// So many times.
+const BLOCKS: usize = STAMPS_MAX / STAMPS_PER_BLOCK;
 /// Seconds counted one by one.
 const SECONDS_MAX: usize = 3_600;
+
+type Block = Box<[AtomicI64; STAMPS_PER_BLOCK]>;
 
 /// Stamps and counts per second, for one thread to write and for all to read at any time.
 #[derive(Debug)]
 pub(crate) struct ArrivalLog {
     /// In order, as each thread's clock never goes back.
-    stamps: Vec<OnceLock<Box<[AtomicI64]>>>,
+    stamps: [OnceLock<Block>; BLOCKS],
     stamps_len: AtomicUsize,
     /// There were more stamps than are kept.
     is_full: AtomicBool,
@@ -27,20 +31,20 @@ pub(crate) struct ArrivalLog {
     /// Seconds begun.
     seconds: AtomicUsize,
     later: Counter,
-    /// When the second ends that is counted now, to divide once a second only.
+    /// When the second ends that is counted now, to divide once a second only; none is at first.
     second_end: AtomicI64,
 }
 
 impl Default for ArrivalLog {
     fn default() -> Self {
         Self {
-            stamps: (0..STAMPS_MAX / STAMPS_PER_BLOCK).map(|_| OnceLock::new()).collect(),
+            stamps: [const { OnceLock::new() }; BLOCKS],
             stamps_len: AtomicUsize::new(0),
             is_full: AtomicBool::new(false),
             per_second: (0..SECONDS_MAX).map(|_| Counter::default()).collect(),
             seconds: AtomicUsize::new(0),
             later: Counter::default(),
-            second_end: AtomicI64::new(0),
+            second_end: AtomicI64::new(i64::MIN),
         }
     }
 }
@@ -57,28 +61,32 @@ impl ArrivalLog {
         } else {
             self.is_full.store(true, Ordering::Relaxed);
         }
-        let mut seconds = self.seconds.load(Ordering::Relaxed);
-        if seconds == 0 || now.0 >= self.second_end.load(Ordering::Relaxed) {
-            seconds = self.next_second(now, first);
+        if now.0 < self.second_end.load(Ordering::Relaxed) {
+            self.count_in_second();
+        } else {
+            self.next_second(now, first);
         }
-        if now.0 >= self.second_end.load(Ordering::Relaxed) {
-            self.later.add(1);
-        } else if let Some(count) = self.per_second.get(seconds.wrapping_sub(1)) {
+    }
+
+    #[inline]
+    fn count_in_second(&self) {
+        if let Some(count) = self.per_second.get(self.seconds.load(Ordering::Relaxed).wrapping_sub(1)) {
             count.add(1);
         }
     }
 
-    /// Returns how many seconds have begun.
-    fn next_second(&self, now: Nanos, first: Nanos) -> usize {
-        let begun = self.seconds.load(Ordering::Relaxed);
+    /// A request came after the end of the second that was counted until now.
+    #[cold]
+    fn next_second(&self, now: Nanos, first: Nanos) {
         let second = (now.since(first) / 1_000_000_000) as usize;
         if second >= SECONDS_MAX {
-            return begun;
+            return self.later.add(1);
         }
-        self.per_second[begun.min(second)..=second].iter().for_each(|count| count.set(0));
+        let begun = self.seconds.load(Ordering::Relaxed).min(second);
+        self.per_second[begun..=second].iter().for_each(|count| count.set(0));
         self.second_end.store(first.after(Nanos::from_secs(second as i64 + 1)).0, Ordering::Relaxed);
         self.seconds.store(second + 1, Ordering::Release);
-        second + 1
+        self.count_in_second();
     }
 
     /// Forget all. Memory is kept for the next time.
@@ -87,13 +95,13 @@ impl ArrivalLog {
         self.is_full.store(false, Ordering::Relaxed);
         self.seconds.store(0, Ordering::Relaxed);
         self.later.set(0);
-        self.second_end.store(0, Ordering::Relaxed);
+        self.second_end.store(i64::MIN, Ordering::Relaxed);
     }
 
     /// What is noted.
     pub(super) fn read(&self) -> Arrived {
         let len = self.stamps_len.load(Ordering::Acquire);
-        let stamps = self.stamps.iter().map_while(OnceLock::get).flatten().take(len);
+        let stamps = self.stamps.iter().map_while(OnceLock::get).flat_map(|block| block.iter()).take(len);
         let stamps: Vec<_> = stamps.map(|stamp| Nanos(stamp.load(Ordering::Relaxed))).collect();
         let seconds = self.seconds.load(Ordering::Acquire);
         Arrived {
@@ -106,8 +114,8 @@ impl ArrivalLog {
 }
 
 #[cold]
-fn new_block() -> Box<[AtomicI64]> {
-    (0..STAMPS_PER_BLOCK).map(|_| AtomicI64::new(0)).collect()
+fn new_block() -> Block {
+    Box::new([const { AtomicI64::new(0) }; STAMPS_PER_BLOCK])
 }
 
 /// An [`ArrivalLog`] as it was when somebody looked.

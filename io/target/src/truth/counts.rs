@@ -41,7 +41,7 @@ pub(crate) struct Counts {
     pub(crate) bytes_received: Counter,
     pub(crate) bytes_sent: Counter,
     paths: PathCounts,
-    statuses: Vec<Counter>,
+    statuses: [Counter; STATUSES],
     arrivals: ArrivalLog,
 }
 
@@ -61,7 +61,7 @@ impl Default for Counts {
             bytes_received: Counter::default(),
             bytes_sent: Counter::default(),
             paths: PathCounts::default(),
-            statuses: (0..STATUSES).map(|_| Counter::default()).collect(),
+            statuses: std::array::from_fn(|_| Counter::default()),
             arrivals: ArrivalLog::default(),
         }
     }
