@@ -66,8 +66,10 @@ impl<'a> Case<'a> {
 
     /// Whether every judged phase is of the closed model.
     pub(crate) fn is_closed(&self) -> bool {
-        let mut judged = self.facts.plan.phases.iter().filter(|phase| !phase.warmup).peekable();
-        judged.peek().is_some() && judged.all(|phase| matches!(phase.load, Load::Closed { .. }))
+        let judged = self.facts.plan.phases.iter().filter(|phase| !phase.warmup);
+        // A pause is of no model.
+        let mut judged = judged.filter(|phase| phase.load != Load::Pause).peekable();
+        judged.peek().is_some() && judged.all(|phase| !phase.load.is_open())
     }
 
     /// The words in which the first failure of `class` was told, where its cure depends on them.

@@ -203,11 +203,13 @@ impl Totals {
     }
 }
 
-/// Connections the plan wants at most at one time: those opened ahead of a phase and kept. A pool that opens
-/// on demand names only a limit, which is no plan: 0.
+/// Connections the plan wants at most at one time: those opened ahead of a phase and kept, and those of hold phases.
+/// A pool that opens on demand names only a limit, which is no plan: 0.
 pub(crate) fn planned_connections(plan: &Plan) -> u64 {
     let kept = plan.phases.iter().filter(|phase| phase.open_before);
-    kept.map(|phase| phase.connections).max().unwrap_or(0)
+    let ahead = kept.map(|phase| phase.connections).max().unwrap_or(0);
+    let held: u64 = plan.tracks().iter().filter(|track| track.hold).map(|track| track.most).sum();
+    ahead.saturating_add(held)
 }
 
 /// The element that compares equal in a sorted list, made in its place if missing.

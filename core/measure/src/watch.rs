@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use wavetank_plan::constants::VALIDITY_WINDOW;
-use wavetank_plan::{Load, Nanos, Plan};
+use wavetank_plan::{Nanos, Plan};
 
 use crate::tracker::generator_drops;
 use crate::{DropReason, Interval, Share, Spans, ThreadLoad, Validity, WindowShare};
@@ -33,7 +33,7 @@ struct Second {
 impl Watch {
     /// Of a run of `plan`.
     pub fn new(plan: &Plan) -> Self {
-        let open_model = plan.phases.iter().map(|phase| matches!(phase.load, Load::Open { .. })).collect();
+        let open_model = plan.phases.iter().map(|phase| phase.load.is_open()).collect();
         let (facts, window) = (Validity::default(), Second::default());
         Self { open_model, facts, seconds: VecDeque::new(), window, slid: false }
     }

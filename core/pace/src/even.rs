@@ -1,22 +1,31 @@
 //! [`Even`]: arrival `i` where the integral of the rate reaches `i`, in integers.
 
-use wavetank_plan::{Nanos, Rate};
+use wavetank_plan::shape::CurvePiece;
+use wavetank_plan::{Curve, Nanos, Rate};
 
 use crate::share::greatest_common_divisor;
 
-/// Evenly spaced arrivals under a rate that is constant in pieces. The instant is exact, rounded down to
+/// Evenly spaced arrivals under a rate that is straight in pieces. The instant is exact, rounded down to
 /// the nanosecond, so an arrival never leaves its half-open piece: `R/s` for `T` gives ⌈R × T⌉ arrivals.
 ///
-/// Another shape of piece (a linear climb) needs its own integral and its own inverse in [`Piece`]; the
-/// rest does not care.
+/// Where the rate is constant one arrival is reached from the last by adding a stride; where it climbs or
+/// falls each is found by a root of its own.
 #[derive(Clone, Debug)]
 pub(crate) struct Even {
-    /// In order of time; never empty. `base` rises with them.
-    pieces: Vec<Piece>,
+    /// In order of time; never empty. `base` rises with them. All but the first are constant, made by changes.
+    segments: Vec<Segment>,
     cursor: Cursor,
 }
 
-/// A stretch of one rate, up to the next one.
+/// One curve, up to the next one.
+#[derive(Clone, Debug)]
+struct Segment {
+    from: Nanos,
+    curve: Curve,
+    base: Integral,
+}
+
+/// A stretch of one rate.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     from: Nanos,
@@ -38,12 +47,12 @@ struct Integral {
 /// used last, so that the steady state needs no division.
 #[derive(Clone, Copy, Debug)]
 struct Cursor {
-    piece: usize,
+    piece: Piece,
     index: u64,
     ns: u64,
     rest: u128,
     unit: u128,
-    /// Indices from here on belong to the next piece.
+    /// Indices from here on belong to the next piece; on a ramp, the next index.
     index_end: u64,
     strides: [Stride; 2],
 }
@@ -57,9 +66,9 @@ struct Stride {
 }
 
 impl Even {
-    pub(crate) fn new(start: Nanos, rate: Rate) -> Self {
-        let first = Piece::new(start, rate, Integral { whole: 0, part: 0, of: 1 });
-        Self { pieces: vec![first], cursor: Cursor::NOWHERE }
+    pub(crate) fn new(start: Nanos, rate: &Curve) -> Self {
+        let first = Segment { from: start, curve: rate.clone(), base: Integral::ZERO };
+        Self { segments: vec![first], cursor: Cursor::NOWHERE }
     }
 
     /// When `index` falls due, if the rates known so far reach it before the end of time.
@@ -73,7 +82,7 @@ impl Even {
             if cursor.strides[0].indices != indices {
                 cursor.strides.swap(0, 1);
                 if cursor.strides[0].indices != indices {
-                    cursor.strides[0] = self.pieces[cursor.piece].stride(indices);
+                    cursor.strides[0] = cursor.piece.stride(indices);
                 }
             }
             let stride = cursor.strides[0];
@@ -85,49 +94,66 @@ impl Even {
                 cursor.ns = cursor.ns.saturating_add(1);
             }
         }
-        self.pieces[self.cursor.piece].from.0.checked_add_unsigned(self.cursor.ns).map(Nanos)
+        self.cursor.piece.from.0.checked_add_unsigned(self.cursor.ns).map(Nanos)
     }
 
     /// From `at` on the rate is `rate`, whatever was planned before.
     pub(crate) fn change(&mut self, at: Nanos, rate: Rate) {
-        let start = self.pieces[0].from;
-        let keep = self.pieces.partition_point(|piece| piece.from < at);
-        self.pieces.truncate(keep);
-        let piece = match self.pieces.last() {
-            Some(last) => Piece::new(at, rate, last.integral(at)),
+        let start = self.segments[0].from;
+        let keep = self.segments.partition_point(|segment| segment.from < at);
+        self.segments.truncate(keep);
+        let (from, base) = match self.segments.last() {
+            Some(last) => (at, last.integral(at)),
             // A change at or before the start: the phase still begins at its start.
-            None => Piece::new(start, rate, Integral { whole: 0, part: 0, of: 1 }),
+            None => (start, Integral::ZERO),
         };
-        self.pieces.push(piece);
+        self.segments.push(Segment { from, curve: Curve::constant(rate, None), base });
         self.cursor = Cursor::NOWHERE;
     }
 
     fn seek(&mut self, index: u64) -> Option<()> {
         self.cursor = Cursor::NOWHERE;
-        // The first index of a piece rises with the pieces; of several that begin alike, all but the last
+        // The first index of a segment rises with the segments; of several that begin alike, all but the last
         // are empty.
-        let piece = self.pieces.partition_point(|piece| piece.base.ceil() <= index) - 1;
-        let found = &self.pieces[piece];
-        if found.count == 0 {
+        let number = self.segments.partition_point(|segment| segment.base.ceil() <= index) - 1;
+        let index_end = self.segments.get(number + 1).map_or(u64::MAX, |next| next.base.ceil());
+        let segment = &self.segments[number];
+        if number > 0 {
+            let rate = segment.curve.max();
+            return self.seek_constant(Piece::new(segment.from, rate, segment.base), index, index_end);
+        }
+        let ticks_of_one = 2 * u128::from(segment.curve.per().0.unsigned_abs());
+        let ticks = u128::from(index).checked_mul(ticks_of_one)?;
+        let found = segment.curve.piece_reaching(ticks)?;
+        let from = Nanos(segment.from.0.checked_add(found.from.0)?);
+        let CurvePiece { begin, end, before, .. } = found;
+        if begin == end {
+            let next = (before + found.ticks()).div_ceil(ticks_of_one);
+            let index_end = index_end.min(u64::try_from(next).unwrap_or(u64::MAX));
+            let rate = Rate { count: begin, per: segment.curve.per() };
+            let base = Integral::of(before, ticks_of_one);
+            return self.seek_constant(Piece::new(from, rate, base), index, index_end);
+        }
+        let ns = found.inverse(ticks - before).0.unsigned_abs();
+        let piece = Piece { from, ..Cursor::NOWHERE.piece };
+        self.cursor = Cursor { piece, index, ns, index_end: index + 1, ..Cursor::NOWHERE };
+        Some(())
+    }
+
+    fn seek_constant(&mut self, piece: Piece, index: u64, index_end: u64) -> Option<()> {
+        if piece.count == 0 {
             return None;
         }
-        let (ns, rest) = found.inverse(index);
-        self.cursor = Cursor {
-            piece,
-            index,
-            ns,
-            rest,
-            unit: found.unit(),
-            index_end: self.pieces.get(piece + 1).map_or(u64::MAX, |next| next.base.ceil()),
-            strides: [Stride::default(); 2],
-        };
+        let (ns, rest) = piece.inverse(index);
+        let strides = [Stride::default(); 2];
+        self.cursor = Cursor { piece, index, ns, rest, unit: piece.unit(), index_end, strides };
         Some(())
     }
 }
 
 impl Cursor {
     const NOWHERE: Self = Self {
-        piece: 0,
+        piece: Piece { from: Nanos::ZERO, count: 0, per: 1, base: Integral::ZERO },
         index: 0,
         ns: 0,
         rest: 0,
@@ -135,6 +161,17 @@ impl Cursor {
         index_end: 0,
         strides: [Stride { indices: 0, ns: 0, rest: 0 }; 2],
     };
+}
+
+impl Segment {
+    /// The integral at an instant at or after the segment's begin. On a ramp it is rounded up to a half tick
+    /// of the curve, so that no arrival before the instant is taken for one after it.
+    fn integral(&self, at: Nanos) -> Integral {
+        let ticks_of_one = 2 * u128::from(self.curve.per().0.unsigned_abs());
+        let grown = self.curve.ticks_before(Nanos(at.since(self.from) as i64));
+        let grown = Integral::of(grown, ticks_of_one);
+        self.base.plus(grown.whole, grown.part, grown.of)
+    }
 }
 
 impl Piece {
@@ -145,13 +182,6 @@ impl Piece {
         // More than one per nanosecond cannot be told apart from one.
         let (count, per) = if count > per { (1, 1) } else { (count, per) };
         Self { from, count, per, base }
-    }
-
-    /// The integral at an instant of this piece.
-    fn integral(&self, at: Nanos) -> Integral {
-        let grown = u128::from(at.since(self.from)) * u128::from(self.count);
-        let per = u128::from(self.per);
-        self.base.plus((grown / per) as u64, (grown % per) as u64, self.per)
     }
 
     /// What `rest` is counted in: `1 / unit` of a nanosecond. At most 2^63 × [`Integral::OF_MAX`].
@@ -189,6 +219,24 @@ impl Integral {
     /// Keeps every product below 2^127. Rates per s, min and h in any order stay far below it and are
     /// exact; a chain of changes between stranger periods is rounded to 2^-62 of an arrival.
     const OF_MAX: u64 = 1 << 62;
+
+    const ZERO: Self = Self { whole: 0, part: 0, of: 1 };
+
+    /// `ticks / of`; what no fraction of [`OF_MAX`](Self::OF_MAX) can say is rounded up.
+    fn of(ticks: u128, of: u128) -> Self {
+        let whole = u64::try_from(ticks / of).unwrap_or(u64::MAX);
+        let mut part = ticks % of;
+        let (mut a, mut b) = (part, of);
+        while b != 0 {
+            (a, b) = (b, a % b);
+        }
+        let mut of = of / a;
+        part /= a;
+        while of > u128::from(Self::OF_MAX) {
+            (part, of) = (part.div_ceil(2), of.div_ceil(2));
+        }
+        Self { whole, part: part as u64, of: of as u64 }
+    }
 
     /// First index at or after the integral.
     fn ceil(self) -> u64 {

@@ -2,22 +2,24 @@
 //!
 //! One global schedule per phase, a function of (seed, phase, rates) alone: [`Schedule`] walks the part of
 //! it that a [`Share`] owns, so that any number of threads and agents together send one and the same list.
+//! [`Starts`] does the same for users and held connections that come and go, [`ScenarioChoice`] for which scenario
+//! somebody runs.
 //! Beside it: [`Timers`] (a timer wheel), [`Random`] (keyed random values), [`CountedLimit`] (totals such as
 //! `max_open` split over threads). This crate knows no threads, sockets or clock; time is an argument, and
 //! nothing here allocates once a phase is under way.
 //!
 //! ```
-//! use wavetank_pace::{Schedule, ScheduleSpec, Share};
-//! use wavetank_plan::{Arrivals, Nanos, Rate};
+//! use wavetank_pace::{LineSpec, Schedule, ScheduleSpec, Share};
+//! use wavetank_plan::{Arrivals, Curve, Nanos, Rate};
 //!
 //! let thread_1_of_2 = Share::WHOLE.split(2, 1);
+//! let rate = Curve::constant(Rate::per_second(4), None);
 //! let mut schedule = Schedule::new(ScheduleSpec {
 //!     seed: 7,
 //!     phase: 0,
 //!     start: Nanos::ZERO,
 //!     end: Some(Nanos::SECOND),
-//!     rate: Rate::per_second(4),
-//!     arrivals: Arrivals::Even,
+//!     line: LineSpec::Rate(&rate, Arrivals::Even),
 //!     count_max: None,
 //!     share: thread_1_of_2,
 //! });
@@ -31,12 +33,16 @@ mod counted_limit;
 mod even;
 mod poisson;
 mod random;
+mod scenario_choice;
 mod schedule;
 mod share;
+mod starts;
 mod timers;
 
 pub use counted_limit::CountedLimit;
 pub use random::Random;
-pub use schedule::{Arrival, Schedule, ScheduleSpec};
+pub use scenario_choice::ScenarioChoice;
+pub use schedule::{Arrival, LineSpec, Schedule, ScheduleSpec};
 pub use share::Share;
+pub use starts::{Move, Starts};
 pub use timers::{TimerId, Timers};

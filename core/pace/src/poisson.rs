@@ -1,26 +1,30 @@
 //! [`Poisson`]: arrivals at random, the same for everybody who knows the seed.
 
-use wavetank_plan::{Nanos, Rate};
+use wavetank_plan::{Curve, Nanos, Rate};
 
 use crate::block::Block;
 use crate::count_table::CountTable;
 use crate::random::{Purpose, philox};
 
-/// A Poisson process whose rate is constant in pieces.
+/// A Poisson process under a rate that is straight in pieces, and changed at any instant.
 ///
-/// Time is cut into blocks of 10 ms from the start. Each piece draws, for each block it touches, the count
-/// and places of a whole block from a counter keyed (seed, phase, piece, block) and keeps the arrivals that
-/// fall inside the piece: a restricted Poisson process is one, so any change at any instant is exact, and
+/// Time is cut into blocks of 10 ms from the start. Each segment draws, for each block it touches, the count
+/// and places of a whole block from a counter keyed (seed, phase, segment, block) and keeps the arrivals that
+/// fall inside the segment: a restricted Poisson process is one, so any change at any instant is exact, and
 /// what came before it stays as it was. Everybody draws every count (that is what numbers the arrivals),
 /// but looks up only the places of his own.
+///
+/// Under a rate that moves, the blocks are cut from a time of its own, which passes as fast as arrivals come: a block
+/// lasts 10 ms at the curve's highest rate and longer below. There the process has one rate, and each arrival is put
+/// where the curve's integral comes to its place (the time change of point processes: F. Papangelou, 1972).
 #[derive(Clone, Debug)]
 pub(crate) struct Poisson {
     seed: u64,
     phase: u16,
     start: Nanos,
     end: Nanos,
-    /// In order of time, never empty. The first one begins at `start`.
-    pieces: Vec<Piece>,
+    /// In order of time, never empty. The first one begins at `start`; all others are constant.
+    segments: Vec<Segment>,
     cursor: Cursor,
     /// The last index asked for, and where it was found.
     asked: Option<(u64, Cursor)>,
@@ -34,17 +38,29 @@ pub(crate) struct Poisson {
 }
 
 #[derive(Clone, Debug)]
-struct Piece {
+struct Segment {
     from: Nanos,
-    rate: Rate,
+    curve: Curve,
+    /// Whether its blocks are cut from a time of its own.
+    moves: bool,
     counts: CountTable,
+    begin: Spot,
+    /// Where the next one begins, in this one's blocks.
+    end: Option<Spot>,
 }
 
-/// The part of a piece that lies in one block: arrivals number `base` to `base + (last − first)`, which are
+/// A place in the blocks: what is below `cut` (of 2^64) in the block lies before it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Spot {
+    block: u64,
+    cut: u128,
+}
+
+/// The part of a segment that lies in one block: arrivals number `base` to `base + (last − first)`, which are
 /// the ordinals `first` to `last` of the block's draw.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cursor {
-    piece: usize,
+    segment: usize,
     block: u64,
     base: u64,
     first: u64,
@@ -56,13 +72,13 @@ struct Cursor {
 const BLOCK: Nanos = Nanos::from_millis(10);
 
 impl Poisson {
-    pub(crate) fn new(seed: u64, phase: u16, start: Nanos, end: Nanos, rate: Rate) -> Self {
+    pub(crate) fn new(seed: u64, phase: u16, start: Nanos, end: Nanos, rate: &Curve) -> Self {
         Self {
             seed,
             phase,
             start,
             end,
-            pieces: vec![Piece::new(start, rate)],
+            segments: vec![Segment::new(start, rate.clone(), Spot::default())],
             cursor: Cursor::default(),
             asked: None,
             settled: Cursor::default(),
@@ -83,12 +99,11 @@ impl Poisson {
             if !self.cursor.open {
                 self.open()?;
             }
-            let Cursor { block, base, first, last, .. } = self.cursor;
+            let Cursor { segment, block, base, first, last, .. } = self.cursor;
             if index < base + (last - first) {
                 self.asked = Some((index, self.cursor));
                 let place = self.block.place(first + (index - base));
-                let ns = (u128::from(place) * BLOCK.0 as u128) >> 64;
-                return Some(self.block_start(block)?.after(Nanos(ns as i64)));
+                return at(self.start, self.segments[segment].since_start(block, place)?);
             }
             self.next_part();
         }
@@ -96,34 +111,26 @@ impl Poisson {
 
     /// From `at` on the rate is `rate`, whatever was planned before.
     pub(crate) fn change(&mut self, at: Nanos, rate: Rate) {
-        let keep = self.pieces.partition_point(|piece| piece.from < at);
-        self.pieces.truncate(keep);
+        let keep = self.segments.partition_point(|segment| segment.from < at);
+        self.segments.truncate(keep);
         let at = if keep == 0 { self.start } else { at };
-        self.pieces.push(Piece::new(at, rate));
+        let since = Nanos(at.since(self.start) as i64);
+        if let Some(last) = self.segments.last_mut() {
+            last.end = Some(last.spot(since));
+        }
+        self.segments.push(Segment::new(at, Curve::constant(rate, None), Spot::after(since)));
         // The count of the part that holds `at` has changed, so everything is opened again.
         self.cursor = Cursor { open: false, ..self.settled };
         self.words_of = None;
     }
 
-    fn block_start(&self, block: u64) -> Option<Nanos> {
-        let ns = i64::try_from(block).ok()?.checked_mul(BLOCK.0)?;
-        self.start.0.checked_add(ns).map(Nanos)
-    }
-
-    /// The instant at which the cursor's part ends: the block's end or the next piece's begin.
-    fn part_end(&self) -> Nanos {
-        let block_end = self.block_start(self.cursor.block).map_or(Nanos::MAX, |start| start.after(BLOCK));
-        self.pieces.get(self.cursor.piece + 1).map_or(block_end, |next| next.from.min(block_end))
-    }
-
     fn next_part(&mut self) {
-        let end = self.part_end();
         let cursor = &mut self.cursor;
         cursor.base += cursor.last - cursor.first;
         cursor.open = false;
-        if self.pieces.get(cursor.piece + 1).is_some_and(|next| next.from <= end) {
-            cursor.piece += 1;
-            cursor.block = end.since(self.start) / BLOCK.0 as u64;
+        if self.segments[cursor.segment].end.is_some_and(|end| end.block <= cursor.block) {
+            cursor.segment += 1;
+            cursor.block = self.segments[cursor.segment].begin.block;
         } else {
             cursor.block += 1;
         }
@@ -131,45 +138,94 @@ impl Poisson {
 
     /// Draw the count of the cursor's part; `None` when no more can come.
     fn open(&mut self) -> Option<()> {
-        while self.pieces[self.cursor.piece].rate.count == 0 {
-            let next = self.pieces.get(self.cursor.piece + 1)?;
-            self.cursor.piece += 1;
-            self.cursor.block = next.from.since(self.start) / BLOCK.0 as u64;
+        while self.segments[self.cursor.segment].curve.max().count == 0 {
+            let next = self.segments.get(self.cursor.segment + 1)?;
+            self.cursor.segment += 1;
+            self.cursor.block = next.begin.block;
         }
-        let Cursor { piece, block, .. } = self.cursor;
-        let start = self.block_start(block)?;
-        if start >= self.end {
+        let Cursor { segment, block, .. } = self.cursor;
+        let known = &self.segments[segment];
+        if at(self.start, known.since_start(block, 0)?)? >= self.end {
             return None;
         }
-        let key = self.key(piece);
-        if self.words_of != Some((piece, block / 4)) {
+        let key = [self.seed, (segment as u64) << 16 | u64::from(self.phase)];
+        if self.words_of != Some((segment, block / 4)) {
             self.words = philox([block / 4, 0, 0, Purpose::Count as u64], key);
-            self.words_of = Some((piece, block / 4));
+            self.words_of = Some((segment, block / 4));
         }
-        let count = self.pieces[piece].counts.count(self.words[(block % 4) as usize]);
-        let from = self.pieces[piece].from.since(start);
-        let until = self.part_end().since(start);
-        let rank = |ns: u64| match ns {
+        let count = known.counts.count(self.words[(block % 4) as usize]);
+        let rank = |spot: Spot| match spot.cut {
             0 => 0,
-            ns if ns >= BLOCK.0 as u64 => count,
-            // ⌊place × block⌋ < ns exactly for places below ⌈ns / block⌉.
-            ns => Block::rank(key, block, count, (u128::from(ns) << 64).div_ceil(BLOCK.0 as u128)),
+            cut => Block::rank(key, block, count, cut),
         };
-        let (first, last) = if count == 0 { (0, 0) } else { (rank(from), rank(until)) };
-        self.cursor = Cursor { first, last, open: true, ..self.cursor };
+        let first = if block == known.begin.block && count > 0 { rank(known.begin) } else { 0 };
+        let last = match known.end {
+            Some(end) if block >= end.block && count > 0 => rank(end),
+            _ => count,
+        };
+        self.cursor = Cursor { first, last: last.max(first), open: true, ..self.cursor };
         if first < last {
             self.block.begin(key, block, count);
         }
         Some(())
     }
+}
 
-    fn key(&self, piece: usize) -> [u64; 2] {
-        [self.seed, (piece as u64) << 16 | u64::from(self.phase)]
+impl Segment {
+    fn new(from: Nanos, curve: Curve, begin: Spot) -> Self {
+        let counts = CountTable::new(curve.max(), BLOCK);
+        let moves = curve.as_constant().is_none();
+        Self { from, curve, moves, counts, begin, end: None }
+    }
+
+    /// How long after the phase's start a place in a block lies; `None` beyond the end of the curve or of time.
+    fn since_start(&self, block: u64, place: u64) -> Option<Nanos> {
+        if self.moves {
+            return self.curve.reach(self.ticks(block, place));
+        }
+        let ns = (u128::from(place) * BLOCK.0 as u128) >> 64;
+        let block = i64::try_from(block).ok()?.checked_mul(BLOCK.0)?;
+        block.checked_add(ns as i64).map(Nanos)
+    }
+
+    /// Half ticks of the curve that are collected at a place of its own time: at its highest rate all along.
+    fn ticks(&self, block: u64, place: u64) -> u128 {
+        let per_ns = 2 * u128::from(self.curve.max().count);
+        let within = u128::from(place) * BLOCK.0 as u128;
+        let ns = u128::from(block) * BLOCK.0 as u128 + (within >> 64);
+        // A billionth of a nanosecond is enough: where the rate is low, time is stretched.
+        let part = u128::from(within as u64 >> 32);
+        per_ns.saturating_mul(ns).saturating_add((per_ns * part) >> 32)
+    }
+
+    /// Where an instant after the phase's start lies in the blocks.
+    fn spot(&self, since: Nanos) -> Spot {
+        if !self.moves {
+            return Spot::after(since);
+        }
+        let ticks = self.curve.ticks_before(since);
+        let per_block = 2 * u128::from(self.curve.max().count) * BLOCK.0 as u128;
+        let block = (ticks / per_block) as u64;
+        // The first place at which as many are collected: exactly those before it fall earlier.
+        let (mut low, mut high) = (0_u128, 1_u128 << 64);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.ticks(block, middle as u64) < ticks { low = middle + 1 } else { high = middle }
+        }
+        Spot { block, cut: low }
     }
 }
 
-impl Piece {
-    fn new(from: Nanos, rate: Rate) -> Self {
-        Self { from, rate, counts: CountTable::new(rate, BLOCK) }
+impl Spot {
+    /// Where blocks are cut from time itself.
+    fn after(since: Nanos) -> Self {
+        let (block, ns) = (since.0.unsigned_abs() / BLOCK.0 as u64, since.0.unsigned_abs() % BLOCK.0 as u64);
+        // ⌊place × block⌋ < ns exactly for places below ⌈ns / block⌉.
+        Self { block, cut: (u128::from(ns) << 64).div_ceil(BLOCK.0 as u128) }
     }
+}
+
+/// The instant `length` after `start`, within the time there is.
+fn at(start: Nanos, length: Nanos) -> Option<Nanos> {
+    start.0.checked_add(length.0).map(Nanos)
 }

@@ -1,6 +1,8 @@
 //! [`Schedule`]: the arrivals of one phase that one thread owns, in order.
 
-use wavetank_plan::{Arrivals, Nanos, Rate};
+use std::sync::Arc;
+
+use wavetank_plan::{Arrivals, Curve, Load, Nanos, Phase, Rate};
 
 use crate::Share;
 use crate::even::Even;
@@ -8,7 +10,7 @@ use crate::poisson::Poisson;
 
 /// What fixes a schedule. Everything but `share` is the same for all threads and agents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ScheduleSpec {
+pub struct ScheduleSpec<'a> {
     /// The run's seed; only Poisson arrivals depend on it.
     pub seed: u64,
     /// The phase's index in the plan.
@@ -17,14 +19,44 @@ pub struct ScheduleSpec {
     pub start: Nanos,
     /// Arrivals fall before this instant; `None`: nothing but `count_max` ends them.
     pub end: Option<Nanos>,
-    /// Arrivals per time, until [`Schedule::change`]. More than one per nanosecond counts as one.
-    pub rate: Rate,
-    /// How they are spaced.
-    pub arrivals: Arrivals,
+    /// When they come, until [`Schedule::change`].
+    pub line: LineSpec<'a>,
     /// Only arrivals with a global index below this one exist.
     pub count_max: Option<u64>,
     /// Which of them are this thread's.
     pub share: Share,
+}
+
+/// What a schedule follows, from its start on. What lies beyond the end of a curve is nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LineSpec<'a> {
+    /// A rate, and how its arrivals are spaced.
+    Rate(&'a Curve, Arrivals),
+    /// These instants after the start, in order.
+    Times(&'a Arc<[Nanos]>),
+}
+
+impl LineSpec<'_> {
+    /// Where it ends by itself.
+    fn end(self, start: Nanos) -> Nanos {
+        match self {
+            Self::Rate(rate, _) => start.after(rate.length()),
+            Self::Times(_) => Nanos::MAX,
+        }
+    }
+}
+
+impl<'a> ScheduleSpec<'a> {
+    /// The arrivals of a phase of the open model; `None` for any other.
+    pub fn of_phase(seed: u64, index: u16, phase: &'a Phase, share: Share) -> Option<Self> {
+        let line = match &phase.load {
+            Load::Open { rate, arrivals, .. } => LineSpec::Rate(rate, *arrivals),
+            Load::Trace { times } => LineSpec::Times(times),
+            Load::Closed { .. } | Load::Hold { .. } | Load::Pause => return None,
+        };
+        let (end, count_max) = (phase.end(), phase.arrivals_max());
+        Some(Self { seed, phase: index, start: phase.start, end, line, count_max, share })
+    }
 }
 
 /// One arrival.
@@ -64,12 +96,22 @@ enum Next {
 enum Line {
     Even(Even),
     Poisson(Box<Poisson>),
+    /// Listed; replaced by an even line when the rate is changed.
+    Times(Box<Times>),
+}
+
+#[derive(Clone, Debug)]
+struct Times {
+    start: Nanos,
+    listed: Arc<[Nanos]>,
+    /// From that instant on arrivals come at a rate, and the first of them has that index.
+    changed: Option<(Nanos, u64, Even)>,
 }
 
 impl Schedule {
     /// The arrivals of `spec.share`, from the first.
-    pub fn new(spec: ScheduleSpec) -> Self {
-        let end = spec.end.unwrap_or(Nanos::MAX);
+    pub fn new(spec: ScheduleSpec<'_>) -> Self {
+        let end = spec.end.unwrap_or(Nanos::MAX).min(spec.line.end(spec.start));
         let first = spec.share.nth_checked(0);
         Self {
             end,
@@ -79,10 +121,14 @@ impl Schedule {
             index: first.unwrap_or(u64::MAX),
             run_left: spec.share.width.saturating_sub(1),
             next: Next::Unknown,
-            line: match spec.arrivals {
-                Arrivals::Even => Line::Even(Even::new(spec.start, spec.rate)),
-                Arrivals::Poisson => {
-                    Line::Poisson(Box::new(Poisson::new(spec.seed, spec.phase, spec.start, end, spec.rate)))
+            line: match spec.line {
+                LineSpec::Rate(rate, Arrivals::Even) => Line::Even(Even::new(spec.start, rate)),
+                LineSpec::Rate(rate, Arrivals::Poisson) => {
+                    Line::Poisson(Box::new(Poisson::new(spec.seed, spec.phase, spec.start, end, rate)))
+                }
+                LineSpec::Times(times) => {
+                    let listed = Arc::clone(times);
+                    Line::Times(Box::new(Times { start: spec.start, listed, changed: None }))
                 }
             },
         }
@@ -123,6 +169,7 @@ impl Schedule {
         match &mut self.line {
             Line::Even(line) => line.change(at, rate),
             Line::Poisson(line) => line.change(at, rate),
+            Line::Times(line) => line.change(at, rate),
         }
         self.next = Next::Unknown;
     }
@@ -134,6 +181,7 @@ impl Schedule {
         let at = match &mut self.line {
             Line::Even(line) => line.at(self.index),
             Line::Poisson(line) => line.at(self.index),
+            Line::Times(line) => line.at(self.index),
         };
         at.filter(|&at| at < self.end)
     }
@@ -150,5 +198,29 @@ impl Schedule {
         };
         self.index = self.index.saturating_add(step);
         self.next = Next::Unknown;
+    }
+}
+
+impl Times {
+    fn at(&mut self, index: u64) -> Option<Nanos> {
+        if let Some((_, first, rate)) = &mut self.changed
+            && index >= *first
+        {
+            return rate.at(index - *first);
+        }
+        let time = *self.listed.get(usize::try_from(index).ok()?)?;
+        self.start.0.checked_add(time.0).map(Nanos)
+    }
+
+    /// From `at` on arrivals come evenly, the first one at once, instead of those listed.
+    fn change(&mut self, at: Nanos, rate: Rate) {
+        if let Some((changed_at, _, line)) = &mut self.changed
+            && *changed_at < at
+        {
+            return line.change(at, rate);
+        }
+        let start = self.start;
+        let first = self.listed.partition_point(|&time| start.after(time) < at) as u64;
+        self.changed = Some((at, first, Even::new(at, &Curve::constant(rate, None))));
     }
 }

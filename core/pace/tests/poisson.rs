@@ -1,16 +1,16 @@
 //! Poisson arrivals are Poisson arrivals: counts, gaps, independence; fixed seeds.
 
-use wavetank_pace::{Arrival, Schedule, ScheduleSpec, Share};
-use wavetank_plan::{Arrivals, Nanos, Rate};
+use wavetank_pace::{Arrival, LineSpec, Schedule, ScheduleSpec, Share};
+use wavetank_plan::{Arrivals, Curve, Nanos, Rate};
 
-fn spec(seed: u64, rate: Rate, end: Nanos) -> ScheduleSpec {
+fn spec(seed: u64, rate: Rate, end: Nanos) -> ScheduleSpec<'static> {
     ScheduleSpec {
         seed,
         phase: 0,
         start: Nanos::ZERO,
         end: Some(end),
-        rate,
-        arrivals: Arrivals::Poisson,
+        // Tests are short, so that nobody misses its memory.
+        line: LineSpec::Rate(Box::leak(Box::new(Curve::constant(rate, None))), Arrivals::Poisson),
         count_max: None,
         share: Share::WHOLE,
     }

@@ -1,26 +1,30 @@
 //! The schedule against plain reference implementations: every arrival, for any division of the work.
 
-use wavetank_pace::{Arrival, Random, Schedule, ScheduleSpec, Share};
-use wavetank_plan::{Arrivals, Nanos, Rate};
+use wavetank_pace::{Arrival, LineSpec, Random, Schedule, ScheduleSpec, Share};
+use wavetank_plan::{Arrivals, Curve, Nanos, Rate};
 
 const MINUTE: Nanos = Nanos::from_secs(60);
 const HOUR: Nanos = Nanos::from_secs(3_600);
 
-fn spec(arrivals: Arrivals, rate: Rate, end: Nanos) -> ScheduleSpec {
+/// A rate all along; tests are short, so that nobody misses its memory.
+fn line(arrivals: Arrivals, rate: Rate) -> LineSpec<'static> {
+    LineSpec::Rate(Box::leak(Box::new(Curve::constant(rate, None))), arrivals)
+}
+
+fn spec(arrivals: Arrivals, rate: Rate, end: Nanos) -> ScheduleSpec<'static> {
     ScheduleSpec {
         seed: 42,
         phase: 1,
         start: Nanos(-7),
         end: Some(end),
-        rate,
-        arrivals,
+        line: line(arrivals, rate),
         count_max: None,
         share: Share::WHOLE,
     }
 }
 
 /// The whole list, with changes told ahead of time or each when its time has come.
-fn list(spec: ScheduleSpec, changes: &[(Nanos, Rate)], ahead: bool) -> Vec<Arrival> {
+fn list(spec: ScheduleSpec<'_>, changes: &[(Nanos, Rate)], ahead: bool) -> Vec<Arrival> {
     let mut schedule = Schedule::new(spec);
     let mut all = Vec::new();
     if ahead {
@@ -129,7 +133,8 @@ fn even_arrivals_stay_exact_for_a_year() {
     assert_eq!(schedule.pop().unwrap().at, Nanos(Nanos::from_secs(86_400 * 365).0 + 1_000));
     // Beyond the end of time there is nothing, and no panic.
     let last = Nanos(i64::MAX - 1);
-    let mut schedule = Schedule::new(ScheduleSpec { rate: Rate { count: 1, per: last }, ..spec });
+    let mut schedule =
+        Schedule::new(ScheduleSpec { line: line(Arrivals::Even, Rate { count: 1, per: last }), ..spec });
     assert_eq!(schedule.pop().unwrap().at, Nanos::ZERO);
     assert_eq!(schedule.pop().unwrap().at, last);
     assert_eq!(schedule.pop(), None);
@@ -138,7 +143,7 @@ fn even_arrivals_stay_exact_for_a_year() {
 }
 
 /// One list, whatever the threads and agents.
-fn check_shares(spec: ScheduleSpec, changes: &[(Nanos, Rate)]) -> usize {
+fn check_shares(spec: ScheduleSpec<'_>, changes: &[(Nanos, Rate)]) -> usize {
     let whole = list(spec, changes, true);
     assert!(whole.is_sorted() && whole.is_sorted_by_key(|arrival| arrival.at), "{spec:?}");
     assert!(whole.iter().zip(0..).all(|(arrival, index)| arrival.index == index), "{spec:?}");

@@ -15,11 +15,14 @@ mod file_budget;
 pub mod guard;
 mod host;
 pub mod journey;
+mod load;
+mod mix;
 mod nanos;
 mod network;
 mod options;
 pub mod pem;
 mod pem_files;
+mod phase;
 mod plan;
 mod ports;
 pub mod quantity;
@@ -27,6 +30,7 @@ mod rate;
 pub mod redact;
 pub mod resolve;
 mod scenario;
+pub mod shape;
 mod socket_facts;
 mod sources;
 mod status_set;
@@ -37,6 +41,7 @@ mod tls;
 pub mod tls_names;
 mod tls_options;
 mod tls_server_options;
+mod track;
 
 pub use allow_target::AllowTarget;
 pub use condition::{
@@ -52,18 +57,22 @@ pub use journey::{
     Action, AuthPlan, Check, Choice, DataPlan, Escape, Expr, Extract, Hole, OnFailure, Operand, Piece,
     Quantity, Rendezvous, RowChoice, Template, Test, Tested, Think,
 };
+pub use load::{Arrivals, Load};
+pub use mix::Mix;
 pub use nanos::Nanos;
 pub use network::Network;
 pub use options::{DnsUse, IpFamily, RunOptions, SecretText};
 pub use pem_files::{check_certificates, identity_of};
+pub use phase::{MaxOpenBy, Phase};
 pub use plan::{
-    Arrivals, Close, EngineChoice, FileTables, HttpPlan, HttpVersion, Key, Load, MaxOpenBy, Phase, Plan,
-    SourceOrder, SourceRange, SourcesPlan, StatusSet, Target,
+    Close, EngineChoice, FileTables, HttpPlan, HttpVersion, Key, Plan, SourceOrder, SourceRange, SourcesPlan,
+    StatusSet, Target,
 };
 pub use ports::Ports;
 pub use rate::Rate;
 pub use resolve::{Resolved, resolve};
 pub use scenario::{AroundPlan, ConnectionUse, RequestPlan, Scenario, SharedPlan, Step};
+pub use shape::{Curve, Levels};
 pub use socket_facts::{Missing, NR_OPEN_DEFAULT, SocketFacts};
 pub use sources::parse_sources;
 pub use suggest::did_you_mean;
@@ -72,3 +81,4 @@ pub use thresholds::{check_conditions, implicit_thresholds};
 pub use tls::{TlsIdentity, TlsPlan, TlsResume, TlsVersions};
 pub use tls_options::{PemFile, TlsOptions};
 pub use tls_server_options::TlsServerOptions;
+pub use track::Track;

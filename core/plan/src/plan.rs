@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
-use crate::{AroundPlan, Condition, EventPlan, Nanos, Rate, Scenario, SharedPlan, TlsPlan};
+use crate::{AroundPlan, Condition, EventPlan, Nanos, Phase, Rate, Scenario, SharedPlan, TlsPlan};
 
 /// The experiment resolved. Numbers are totals of the whole run, never per thread or host.
 #[derive(Clone, Debug, PartialEq)]
@@ -174,79 +174,6 @@ pub struct SourceRange {
     pub first: IpAddr,
     /// Highest address.
     pub last: IpAddr,
-}
-
-/// One stretch of load with one shape.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Phase {
-    /// Name in reports: `warmup` and `main` in a plain run.
-    pub name: String,
-    /// Kept apart, judged by nothing.
-    pub warmup: bool,
-    /// When arrivals begin, on the run's clock.
-    pub start: Nanos,
-    /// When arrivals end; `None`: only `requests_max` ends it.
-    pub length: Option<Nanos>,
-    /// At most this many requests are offered.
-    pub requests_max: Option<u64>,
-    /// The load itself.
-    pub load: Load,
-    /// Index into [`Plan::scenarios`].
-    pub scenario: usize,
-    /// Requests offered and unresolved at most; over it arrivals are dropped.
-    pub max_open: u64,
-    /// Whether the user set `max_open` (otherwise this host lowered it, for the reason beside it).
-    pub max_open_by: MaxOpenBy,
-    /// Connections at most.
-    pub connections: u64,
-    /// Open all `connections` before the phase starts, paced by [`Plan::open_rate`].
-    pub open_before: bool,
-}
-
-impl Phase {
-    /// The instant arrivals end, if time ends them.
-    pub fn end(&self) -> Option<Nanos> {
-        self.length.map(|length| self.start.after(length))
-    }
-}
-
-/// What fixed `max_open`; decides whose fault a drop at it is (contract §2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MaxOpenBy {
-    /// The user, or rate × timeout: a drop there is the target's.
-    Plan,
-    /// This host's file limit: drops carry `no_files`.
-    Files,
-    /// This host's memory: drops carry `no_memory`.
-    Memory,
-    /// Too few (source, port) tuples: drops carry `no_source_address`.
-    Sources,
-}
-
-/// The load of a phase.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Load {
-    /// Open model: arrivals come on a schedule whatever the target does.
-    Open {
-        /// Sessions arriving.
-        rate: Rate,
-        /// How they are spaced.
-        arrivals: Arrivals,
-    },
-    /// Closed model: this many virtual users, each sends after its last answer.
-    Closed {
-        /// Virtual users.
-        users: u64,
-    },
-}
-
-/// Spacing of arrivals in the open model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arrivals {
-    /// Arrival `i` falls where the integral of the rate reaches `i`.
-    Even,
-    /// A Poisson process from the seed.
-    Poisson,
 }
 
 /// Which driver runs the sockets.

@@ -3,9 +3,9 @@
 use std::net::{IpAddr, SocketAddr};
 
 use wavetank_plan::{
-    Close, Condition, ConnectTo, ConnectionUse, HostFacts, HttpVersion, IpFamily, Load, MaxOpenBy, Nanos,
-    Plan, Rate, Resolved, RunOptions, SecretText, SocketFacts, SourceRange, SourcesPlan, StatusSet,
-    TargetUrl, implicit_thresholds, resolve,
+    Close, Condition, ConnectTo, ConnectionUse, Curve, HostFacts, HttpVersion, IpFamily, Levels, Load,
+    MaxOpenBy, Nanos, Plan, Rate, Resolved, RunOptions, SecretText, SocketFacts, SourceRange, SourcesPlan,
+    StatusSet, TargetUrl, implicit_thresholds, resolve,
 };
 
 /// Eight CPUs, 16 GB, a million files, a /28 of addresses.
@@ -39,6 +39,19 @@ fn options() -> RunOptions {
     RunOptions::default()
 }
 
+/// A constant load as it is for a phase of that length.
+fn lasting(load: Load, length: Option<Nanos>) -> Load {
+    match load {
+        Load::Open { rate, arrivals, requests_each } => {
+            Load::Open { rate: Curve::constant(rate.max(), length), arrivals, requests_each }
+        }
+        Load::Closed { users, sessions_each } => {
+            Load::Closed { users: Levels::constant(users.max(), length), sessions_each }
+        }
+        other => other,
+    }
+}
+
 /// Load, connections, length, requests, opened before, of the measured phase.
 fn check(
     options: &RunOptions,
@@ -50,7 +63,7 @@ fn check(
 ) {
     let resolved = on(options, &host());
     let main = resolved.plan.phases.last().expect("a measured phase");
-    assert_eq!(main.load, load, "{options:?}");
+    assert_eq!(main.load, lasting(load, main.length), "{options:?}");
     assert_eq!(main.connections, connections, "{options:?}");
     assert_eq!(main.length, length_s.map(Nanos::from_secs), "{options:?}");
     assert_eq!(main.requests_max, requests, "{options:?}");
@@ -60,7 +73,7 @@ fn check(
 
 #[test]
 fn closed_loads() {
-    let closed = |users| Load::Closed { users };
+    let closed = |users| Load::Closed { users: Levels::constant(users, None), sessions_each: None };
     let line = "50 connections, 10 s, closed loop (defaults; -c, -d, -r change them)";
     check(&options(), closed(50), 50, Some(10), None, line);
     let some = RunOptions { connections: Some(1_000), duration: Some(Nanos::from_secs(30)), ..options() };
@@ -84,8 +97,9 @@ fn closed_loads() {
 #[test]
 fn open_loads() {
     let open = |count, per_s| Load::Open {
-        rate: Rate { count, per: Nanos::from_secs(per_s) },
+        rate: Curve::constant(Rate { count, per: Nanos::from_secs(per_s) }, None),
         arrivals: wavetank_plan::Arrivals::Even,
+        requests_each: None,
     };
     let rate = |rate| RunOptions { rate: Some(rate), ..options() };
     let line = "100/s, 10 s, open loop (default length; -d, -n change it)";
@@ -156,7 +170,8 @@ fn warm_up_is_a_phase_of_its_own() {
     let [warmup, main] = plan.phases.as_slice() else { panic!("two phases: {:?}", plan.phases) };
     assert_eq!((warmup.name.as_str(), warmup.warmup, warmup.requests_max), ("warmup", true, None));
     assert_eq!((warmup.start, warmup.end()), (Nanos::from_secs(-3), Some(Nanos::ZERO)));
-    assert_eq!((warmup.load, warmup.connections), (main.load, main.connections));
+    assert_eq!(warmup.load, lasting(main.load.clone(), warmup.length));
+    assert_eq!(warmup.connections, main.connections);
     assert_eq!((main.requests_max, main.start), (Some(1_000), Nanos::ZERO));
     let none = self::plan(&RunOptions { warmup: Some(Nanos::ZERO), ..options() });
     assert_eq!(none.phases.len(), 1, "a warm-up of nothing is none");

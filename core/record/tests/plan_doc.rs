@@ -3,7 +3,9 @@
 mod support;
 
 use support::{Random, golden, plan};
-use wavetank_plan::{Plan, RequestPlan, Template, TlsIdentity};
+use wavetank_plan::{
+    Arrivals, Curve, Levels, Load, Mix, Nanos, Phase, Plan, Rate, RequestPlan, Template, TlsIdentity,
+};
 use wavetank_record::PlanDoc;
 
 /// What a plan looks like after it was written down: secrets and long bodies are gone.
@@ -35,6 +37,58 @@ fn the_document_is_as_described() {
     let text = PlanDoc::new(&plan()).to_yaml();
     golden("plan.yaml", &text);
     check(&plan());
+}
+
+/// Every kind of load, constant and moving, comes back as it was.
+#[test]
+fn shapes_come_back() {
+    let length = Nanos::from_secs(60);
+    let per_s = Rate::per_second;
+    let open = |rate: Curve| Load::Open { rate, arrivals: Arrivals::Even, requests_each: Some(5) };
+    let closed = |users: Levels| Load::Closed { users, sessions_each: Some(3) };
+    let hold = |connections: Levels| Load::Hold { connections };
+    let wave = Curve::wave(per_s(0), per_s(5), Nanos::from_secs(7), length).expect("a wave");
+    let ramp = Levels::ramp(0, 1_000_000, length).expect("a ramp");
+    let spiked = Curve::constant(per_s(5), Some(length)).with_spikes(
+        Rate { count: 7, per: length },
+        Nanos(1),
+        Nanos::from_secs(7),
+    );
+    let loads = [
+        open(Curve::constant(per_s(9), Some(length))),
+        open(wave),
+        open(spiked.expect("spikes")),
+        closed(Levels::constant(7, Some(length))),
+        closed(Levels::stairs(0, 300, 50, Nanos::from_secs(10), Nanos::from_secs(2)).expect("stairs")),
+        hold(Levels::constant(0, Some(length))),
+        hold(ramp),
+        Load::Trace { times: [0, 5, 5, 1_000].map(Nanos).into() },
+        Load::Pause,
+    ];
+    let mut plan = plan();
+    plan.scenarios.push(plan.scenarios[0].clone());
+    let main = plan.phases[1].clone();
+    let mix = Mix::new(vec![(0, 70), (1, 30)]).expect("a mix");
+    plan.phases.extend(loads.into_iter().map(|load| Phase {
+        load,
+        mix: mix.clone(),
+        length: Some(length),
+        sessions_max: Some(12),
+        ..main.clone()
+    }));
+    let text = PlanDoc::new(&plan).to_yaml();
+    let doc = PlanDoc::from_yaml(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    assert_eq!(doc.plan().map(|plan| plan.phases), Ok(plan.phases), "{text}");
+    assert_eq!(doc.to_yaml(), text, "the text is canonical");
+    let broken = |from: &str, to: &str| {
+        assert!(text.contains(from), "{from} in {text}");
+        let broken = PlanDoc::from_yaml(&text.replacen(from, to, 1)).and_then(|doc| doc.plan());
+        assert!(broken.is_err(), "{to}: {broken:?}");
+    };
+    broken("pause: true", "pause: true\n  hold: 5");
+    broken("trace: 0 5 5 1000", "trace: 0 5 4 1000");
+    broken("60s 0 to 1000000", "60s 0 until 1000000");
+    broken("60s 0 to 1000000", "0s 0 to 1000000");
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! The load in words: `50 connections, 10 s, closed loop`.
 
 use wavetank_plan::quantity::{show_count, show_rate};
-use wavetank_plan::{Arrivals, Load, Phase, Plan};
+use wavetank_plan::shape::Stretch;
+use wavetank_plan::{Arrivals, Curve, Levels, Load, Phase, Plan};
 use wavetank_record::{LoadDoc, Number};
 
 use crate::units;
@@ -9,10 +10,11 @@ use crate::units;
 /// What `plan` asks for, in words and as a model; `defaults` if the user left it all to wavetank.
 pub fn load_doc(plan: &Plan, defaults: bool) -> LoadDoc {
     let judged: Vec<_> = plan.phases.iter().filter(|phase| !phase.warmup).collect();
-    let model = match judged.first().map(|phase| phase.load) {
-        Some(Load::Open { .. }) => "open",
+    let model = match judged.first().map(|phase| &phase.load) {
+        Some(Load::Open { .. } | Load::Trace { .. }) => "open",
         Some(Load::Closed { .. }) => "closed",
-        None => "",
+        Some(Load::Hold { .. }) => "hold",
+        Some(Load::Pause) | None => "",
     };
     let mut texts: Vec<_> = judged.iter().map(|phase| phase_text(plan, phase)).collect();
     let warmup = plan.phases.iter().filter(|phase| phase.warmup).filter_map(|phase| phase.length);
@@ -24,28 +26,62 @@ pub fn load_doc(plan: &Plan, defaults: bool) -> LoadDoc {
 
 fn phase_text(plan: &Plan, phase: &Phase) -> String {
     let pool = phase.connections;
-    let mut parts = match phase.load {
-        Load::Open { rate, arrivals } => vec![format!(
-            "{} {}",
-            show_rate(rate.as_per_second()),
-            match arrivals {
-                Arrivals::Even => "evenly",
-                Arrivals::Poisson => "at random (poisson)",
-            }
-        )],
-        Load::Closed { .. } => vec![connections(pool)],
+    let mut parts = match &phase.load {
+        Load::Open { rate, arrivals, .. } => vec![format!("{} {}", rate_text(rate), spacing(*arrivals))],
+        Load::Trace { times } => vec![format!("{} sessions at given times", show_count(times.len() as u64))],
+        Load::Closed { users, .. } if users.as_constant().is_some() && phase.open_before => {
+            vec![connections(pool)]
+        }
+        Load::Closed { users, .. } => vec![format!("{} users", levels_text(users))],
+        Load::Hold { connections } => vec![format!("{} connections held", levels_text(connections))],
+        Load::Pause => vec!["pause".to_owned()],
     };
-    if plan.http.pipeline > 1 {
+    if plan.http.pipeline > 1 && phase.load != Load::Pause {
         parts.push(format!("{} requests at once on each", plan.http.pipeline));
     }
     parts.extend(phase.length.map(|length| units::seconds(Number(length.as_secs_f64()))));
     parts.extend(phase.requests_max.map(requests_at_most));
-    parts.push(match phase.load {
-        Load::Open { .. } if pool < phase.max_open => format!("open loop over at most {}", connections(pool)),
-        Load::Open { .. } => "open loop".to_owned(),
-        Load::Closed { .. } => "closed loop".to_owned(),
+    parts.extend(phase.sessions_max.map(sessions_at_most));
+    parts.extend(match &phase.load {
+        Load::Open { .. } | Load::Trace { .. } if pool < phase.max_open => {
+            Some(format!("open loop over at most {}", connections(pool)))
+        }
+        Load::Open { .. } | Load::Trace { .. } => Some("open loop".to_owned()),
+        Load::Closed { .. } => Some("closed loop".to_owned()),
+        Load::Hold { .. } | Load::Pause => None,
     });
     parts.join(", ")
+}
+
+/// `5 k/s`, or for a rate that moves its ends and its highest: `0/s to 5 k/s`, `100/s to 100/s, at most 5 k/s`.
+fn rate_text(rate: &Curve) -> String {
+    let per_second = |count: u64| count as f64 / rate.per().as_secs_f64();
+    let show = |count: u64| show_rate(per_second(count));
+    if let Some(constant) = rate.as_constant() {
+        return show(constant.count);
+    }
+    moving(rate.pieces(), rate.max().count, show)
+}
+
+fn levels_text(levels: &Levels) -> String {
+    levels.as_constant().map_or_else(|| moving(levels.pieces(), levels.max(), show_count), show_count)
+}
+
+fn moving(pieces: &[Stretch], max: u64, show: impl Fn(u64) -> String) -> String {
+    let (first, last) = (pieces[0].begin, pieces[pieces.len() - 1].end);
+    let ends = format!("{} to {}", show(first), show(last));
+    if max > first.max(last) { format!("{ends} (at most {})", show(max)) } else { ends }
+}
+
+const fn spacing(arrivals: Arrivals) -> &'static str {
+    match arrivals {
+        Arrivals::Even => "evenly",
+        Arrivals::Poisson => "at random (poisson)",
+    }
+}
+
+fn sessions_at_most(n: u64) -> String {
+    if n == 1 { "at most 1 session".to_owned() } else { format!("at most {} sessions", show_count(n)) }
 }
 
 fn requests_at_most(n: u64) -> String {

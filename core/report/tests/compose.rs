@@ -6,14 +6,14 @@ use wavetank_measure::{
     TargetSeries, ThreadHealth, ThresholdResult, Totals, Wire,
 };
 use wavetank_plan::{
-    AroundPlan, Arrivals, Close, Condition, ConnectionUse, EngineChoice, ExitCode, FileTables, HttpPlan,
-    HttpVersion, Key, Load, MaxOpenBy, Nanos, Phase, Plan, Rate, RequestPlan, Scenario, SharedPlan,
-    StatusSet, Step, Target,
+    AroundPlan, Arrivals, Close, Condition, ConnectionUse, Curve, EngineChoice, ExitCode, FileTables,
+    HttpPlan, HttpVersion, Key, Levels, Load, MaxOpenBy, Mix, Nanos, Phase, Plan, Rate, RequestPlan,
+    Scenario, SharedPlan, StatusSet, Step, Target,
 };
 use wavetank_record::{EnvironmentDoc, EventLine, Number, Requests, RunRecord, Setup};
 use wavetank_report::{Composition, compose, load_doc};
 
-fn plan(load: Load) -> Plan {
+fn plan(load: &Load) -> Plan {
     let request = RequestPlan { method: "GET".to_owned(), path: "/".into(), ..RequestPlan::default() };
     let phase = |name: &str, warmup: bool, start: i64, length: i64| Phase {
         name: name.to_owned(),
@@ -21,8 +21,9 @@ fn plan(load: Load) -> Plan {
         start: Nanos::from_secs(start),
         length: Some(Nanos::from_secs(length)),
         requests_max: None,
-        load,
-        scenario: 0,
+        sessions_max: None,
+        load: load.clone(),
+        mix: Mix::one(0),
         max_open: 60_000,
         max_open_by: MaxOpenBy::Plan,
         connections: 50,
@@ -146,11 +147,11 @@ fn result(text: &str, value: Option<f64>, ok: Option<bool>) -> ThresholdResult {
     }
 }
 
-fn composed(load: Load) -> RunRecord {
+fn composed(load: &Load) -> RunRecord {
     composed_with(load, &diagnosis())
 }
 
-fn composed_with(load: Load, diagnosis: &Diagnosis) -> RunRecord {
+fn composed_with(load: &Load, diagnosis: &Diagnosis) -> RunRecord {
     let plan = plan(load);
     let mut totals = Totals::new(&plan);
     (-2..4).for_each(|from| totals.add(&second(from, (from + 3) as u64)));
@@ -184,12 +185,18 @@ fn composed_with(load: Load, diagnosis: &Diagnosis) -> RunRecord {
     })
 }
 
-const CLOSED: Load = Load::Closed { users: 50 };
-const OPEN: Load = Load::Open { rate: Rate::per_second(100), arrivals: Arrivals::Even };
+fn closed() -> Load {
+    Load::Closed { users: Levels::constant(50, None), sessions_each: None }
+}
+
+fn open() -> Load {
+    let rate = Curve::constant(Rate::per_second(100), None);
+    Load::Open { rate, arrivals: Arrivals::Even, requests_each: None }
+}
 
 #[test]
 fn counts_and_rates_leave_the_warm_up_out() {
-    let record = composed(OPEN);
+    let record = composed(&open());
     // Open: 4 seconds' worth of main leave four more open than the two of warm-up; the gauge is the key's own.
     let expected =
         Requests { offered: 400, sent: 388, done: 360, failed: 24, late: 20, dropped: 12, open: 6 };
@@ -209,7 +216,7 @@ fn counts_and_rates_leave_the_warm_up_out() {
 
 #[test]
 fn times_are_microseconds_with_their_warnings() {
-    let record = composed(OPEN);
+    let record = composed(&open());
     let response = record.response_us.spread.expect("there are some");
     assert_eq!((record.response_us.count, response.censored), (368, 8));
     assert_eq!((response.min, response.max), (Number(2_000.0), Number(60_000_000.0)));
@@ -227,7 +234,7 @@ fn times_are_microseconds_with_their_warnings() {
 /// Of the whole run, warm-up among them, as connections are; what was not agreed on is in no map.
 #[test]
 fn handshakes_are_those_of_the_whole_run() {
-    let tls = composed(OPEN).tls.expect("there were handshakes");
+    let tls = composed(&open()).tls.expect("there were handshakes");
     assert_eq!((tls.handshakes, tls.resumed, tls.failed), (6, 3, 12));
     assert_eq!(tls.version, [("TLSv1.2".to_owned(), 6)].into());
     assert!(tls.cipher.is_empty() && tls.group.is_empty() && tls.alpn.is_empty(), "{tls:?}");
@@ -235,7 +242,7 @@ fn handshakes_are_those_of_the_whole_run() {
 
 #[test]
 fn scopes_and_judgements_are_carried_over() {
-    let record = composed(CLOSED);
+    let record = composed(&closed());
     assert_eq!(record.phases.iter().map(|phase| phase.name.as_str()).collect::<Vec<_>>(), ["main"]);
     assert_eq!((record.phases[0].requests, record.phases[0].rate), (record.requests, record.rate));
     assert_eq!((record.steps.len(), record.scenarios.len()), (1, 1));
@@ -267,15 +274,15 @@ fn scopes_and_judgements_are_carried_over() {
 #[test]
 fn the_load_is_told_in_words() {
     for (load, defaults, model, text) in [
-        (CLOSED, true, "closed", "50 connections, 4 s, closed loop, after 2 s of warm-up"),
+        (closed(), true, "closed", "50 connections, 4 s, closed loop, after 2 s of warm-up"),
         (
-            OPEN,
+            open(),
             false,
             "open",
             "100/s evenly, 4 s, open loop over at most 50 connections, after 2 s of warm-up",
         ),
     ] {
-        let doc = load_doc(&plan(load), defaults);
+        let doc = load_doc(&plan(&load), defaults);
         assert_eq!((doc.model.as_str(), doc.text.as_str(), doc.defaults), (model, text, defaults));
     }
 }
@@ -283,10 +290,10 @@ fn the_load_is_told_in_words() {
 /// A run that passed is told what to try; one that failed has its findings.
 #[test]
 fn advice_follows_a_pass_only() {
-    assert_eq!(composed(CLOSED).next, [""; 0]);
+    assert_eq!(composed(&closed()).next, [""; 0]);
     let verdict = Verdict { status: Status::Pass, reasons: Vec::new(), blame: Blame::None };
     let passed = Diagnosis { verdict, exit: ExitCode::Pass, ..diagnosis() };
-    let next = composed_with(CLOSED, &passed).next;
+    let next = composed_with(&closed(), &passed).next;
     assert_eq!(next, ["how it feels at a fixed rate: wavetank run localhost:8080 -r 45/s"]);
-    assert_eq!(composed_with(OPEN, &passed).next, [""; 0], "its rate is fixed already");
+    assert_eq!(composed_with(&open(), &passed).next, [""; 0], "its rate is fixed already");
 }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use wavetank_driver::{Clock, ConnId, Driver, Ended, Errno, Event};
 use wavetank_measure::ErrorClass;
 use wavetank_pace::Timers;
-use wavetank_plan::{Close, ConnectionUse, Nanos, Plan};
+use wavetank_plan::{Close, Nanos, Plan};
 use wavetank_wire::h1::{Answer, Eof, LastAnswer, ResponseReader};
 
 use crate::failure::{self, Failure};
@@ -55,11 +55,9 @@ pub(crate) struct Connections<D> {
     timers: Timers<Timer>,
     /// Those that were ever used.
     pub(crate) seats: Vec<Seat>,
-    /// Seats there may be.
-    pub(crate) seats_max: usize,
     /// Driver slot → seat.
     seat_of_slot: Vec<u32>,
-    /// Where seats are shared; otherwise each belongs to its users.
+    /// Those seats that are shared, the last ones; any other belongs to its users.
     pool: Option<Pool>,
     pipeline: usize,
     opening: usize,
@@ -80,6 +78,7 @@ impl<D: Driver> Connections<D> {
         requests: Arc<Requests>,
         sources: Sources,
         seats: usize,
+        pool: usize,
     ) -> Self {
         // One of each for every seat, and no growing by doubling; room that is not used costs only addresses.
         let room = seats.min(ROOM_MAX);
@@ -90,12 +89,13 @@ impl<D: Driver> Connections<D> {
             names: plan.name_of_target(),
             last_answer: LastAnswer::new(),
             sources,
-            seats_max: seats,
             timers: Timers::with_capacity(room),
             seats: Vec::with_capacity(room),
             seat_of_slot: Vec::with_capacity(room),
-            pool: (plan.scenarios[0].connection == ConnectionUse::Shared)
-                .then(|| Pool::new(u32::try_from(seats).expect("fewer seats than 2^32"))),
+            pool: (pool > 0).then(|| {
+                let seat = |seat: usize| u32::try_from(seat).expect("fewer seats than 2^32");
+                Pool::new(seat(seats - pool), seat(seats))
+            }),
             pipeline: plan.http.pipeline as usize,
             opening: 0,
             opening_more: None,
@@ -297,7 +297,8 @@ impl<D: Driver> Connections<D> {
             if !entry.has_room(self.pipeline, self.plan.http.requests_per_connection) {
                 return;
             }
-            let next = match &mut self.pool {
+            let mut pool = self.pool.as_mut().filter(|pool| pool.has(seat));
+            let next = match &mut pool {
                 Some(pool) => pool.take_waiting(),
                 None => entry.flights.take_waiting(),
             };
@@ -305,7 +306,7 @@ impl<D: Driver> Connections<D> {
                 self.dispatch(seat, flight, at, rec);
                 continue;
             }
-            if let Some(pool) = &mut self.pool
+            if let Some(pool) = pool
                 && entry.flights.sent() == 0
             {
                 pool.put_idle(seat, entry);
@@ -369,10 +370,15 @@ impl<D: Driver> Connections<D> {
         if let Some(flight) = entry.flights.first_waiting() {
             let target = self.requests.get(flight.scenario, flight.step).target;
             self.open(seat, target, phase, rec);
-        } else if let Some(pool) = &mut self.pool {
+        } else if let Some(pool) = self.pool_of(seat) {
             pool.put_closed(seat);
             self.open_for_waiting(phase, rec);
         }
+    }
+
+    /// The pool, if the seat is one of its.
+    fn pool_of(&mut self, seat: u32) -> Option<&mut Pool> {
+        self.pool.as_mut().filter(|pool| pool.has(seat))
     }
 
     /// The end of the run: close everything, by RST.

@@ -1,12 +1,13 @@
-//! [`Pacer`]: when does the next arrival fall due, when do users start, when is an interval over.
+//! [`Pacer`]: when does the next arrival fall due, when do users come and go, when is an interval over.
 
 use std::collections::VecDeque;
 
-use wavetank_pace::{Schedule, ScheduleSpec, Share};
+use wavetank_pace::{ScenarioChoice, Schedule, ScheduleSpec, Share, Starts};
 use wavetank_plan::constants::INTERVAL;
-use wavetank_plan::{Key, Load, Nanos, Plan};
+use wavetank_plan::{Key, Nanos, Plan};
 
 use crate::exchange::{Offered, Owner};
+use crate::users::Users;
 
 /// The instants of one load thread's plan. The plan speaks of the run's clock; all instants that go in and out
 /// here are of the thread's.
@@ -14,6 +15,7 @@ pub(crate) struct Pacer {
     /// The run's zero on the thread's clock.
     zero: Nanos,
     phases: Vec<PhasePace>,
+    tracks: Vec<TrackPace>,
     /// Offered and not begun yet, in order of their intended instant.
     pub(crate) ready: VecDeque<Offered>,
     /// Instants at which an interval must end though no second does: begin and end of phases.
@@ -25,16 +27,16 @@ pub(crate) struct Pacer {
 struct PhasePace {
     start: Nanos,
     end: Option<Nanos>,
-    scenario: u16,
-    kind: Kind,
+    scenario: ScenarioChoice,
+    /// Of the open model; in any other users pace themselves.
+    arrivals: Option<Box<Schedule>>,
 }
 
-enum Kind {
-    Arrivals(Box<Schedule>),
-    /// Users start at the phase's start; afterwards they pace themselves.
-    Users {
-        started: bool,
-    },
+/// When users of a track start and leave.
+struct TrackPace {
+    starts: Starts,
+    /// Starts of its phases, at which those who left before their time come again, the next one first.
+    joins: VecDeque<Nanos>,
 }
 
 impl Pacer {
@@ -43,6 +45,7 @@ impl Pacer {
         Self {
             zero: Nanos::ZERO,
             phases: Vec::new(),
+            tracks: Vec::new(),
             ready: VecDeque::new(),
             edges: Vec::new(),
             ends_at: Nanos::MAX,
@@ -56,40 +59,33 @@ impl Pacer {
         for (index, phase) in (0_u16..).zip(&plan.phases) {
             edges.push(phase.start);
             edges.extend(phase.end());
-            let kind = match phase.load {
-                Load::Open { rate, arrivals } => Kind::Arrivals(Box::new(Schedule::new(ScheduleSpec {
-                    seed: plan.seed,
-                    phase: index,
-                    start: phase.start,
-                    end: phase.end(),
-                    rate,
-                    arrivals,
-                    count_max: phase.requests_max,
-                    share,
-                }))),
-                Load::Closed { .. } => Kind::Users { started: false },
-            };
-            let scenario = u16::try_from(phase.scenario).expect("the plan limits scenarios");
-            phases.push(PhasePace { start: phase.start, end: phase.end(), scenario, kind });
+            let arrivals = ScheduleSpec::of_phase(plan.seed, index, phase, share);
+            phases.push(PhasePace {
+                start: phase.start,
+                end: phase.end(),
+                scenario: ScenarioChoice::of_sessions(&phase.mix, plan.seed, index),
+                arrivals: arrivals.map(|spec| Box::new(Schedule::new(spec))),
+            });
         }
         edges.sort_unstable();
         edges.dedup();
-        Self { zero, phases, ready: VecDeque::new(), edges, ends_at: Nanos::MAX }
+        let tracks = plan.tracks();
+        let tracks = tracks.iter().map(|track| {
+            let phases = || track.phases.iter().map(|&phase| &plan.phases[usize::from(phase)]);
+            let starts = Starts::new(phases(), Users::share(plan, track, share));
+            TrackPace { starts, joins: phases().map(|phase| phase.start).collect() }
+        });
+        let tracks = tracks.collect();
+        Self { zero, phases, tracks, ready: VecDeque::new(), edges, ends_at: Nanos::MAX }
     }
 
     /// When the next arrival falls due.
     #[inline]
     pub(crate) fn next_arrival(&mut self) -> Option<Nanos> {
         let (zero, ends_at) = (self.zero, self.ends_at);
-        self.phases
-            .iter_mut()
-            .filter_map(|phase| match &mut phase.kind {
-                Kind::Arrivals(schedule) => schedule.peek(),
-                Kind::Users { started } => (!*started).then_some(phase.start),
-            })
-            .min()
-            .map(|at| at + zero)
-            .filter(|&at| at < ends_at)
+        let arrivals = self.phases.iter_mut().filter_map(|phase| phase.arrivals.as_mut()?.peek());
+        let moves = self.tracks.iter().filter_map(TrackPace::next);
+        arrivals.chain(moves).min().map(|at| at + zero).filter(|&at| at < ends_at)
     }
 
     /// The next arrival intended before `limit`.
@@ -98,42 +94,26 @@ impl Pacer {
         let zero = self.zero;
         let limit = limit.min(self.ends_at) - zero;
         for (index, phase) in (0_u16..).zip(&mut self.phases) {
-            match &mut phase.kind {
-                Kind::Arrivals(schedule) => {
-                    if schedule.peek().is_some_and(|at| at < limit) {
-                        let arrival = schedule.pop()?;
-                        let key = Key { phase: index, scenario: phase.scenario, step: 0 };
-                        return Some(Due::Arrival(Offered {
-                            key,
-                            intended: arrival.at + zero,
-                            owner: Owner::Arrival,
-                        }));
-                    }
-                }
-                Kind::Users { started } => {
-                    if !*started && phase.start < limit {
-                        *started = true;
-                        return Some(Due::Users(phase.start + zero));
-                    }
-                }
+            if let Some(schedule) = &mut phase.arrivals
+                && schedule.peek().is_some_and(|at| at < limit)
+            {
+                let arrival = schedule.pop()?;
+                let scenario = phase.scenario.of(|| arrival.index);
+                let key = Key { phase: index, scenario, step: 0 };
+                let intended = arrival.at + zero;
+                return Some(Due::Arrival(Offered { key, intended, owner: Owner::Arrival }));
             }
         }
-        None
-    }
-
-    /// The key of a user's request in `phase`.
-    #[inline]
-    pub(crate) fn user_key(&self, phase: u16) -> Key {
-        Key { phase, scenario: self.phases[usize::from(phase)].scenario, step: 0 }
+        (0_u16..).zip(&mut self.tracks).find_map(|(index, track)| track.pop(index, limit, zero))
     }
 
     /// Whether every phase is over at `now`: by time, or because its counted requests are offered, which
     /// for users `users_used_up` tells.
     pub(crate) fn is_over(&self, now: Nanos, users_used_up: impl Fn(usize) -> bool) -> bool {
         self.phases.iter().enumerate().all(|(index, phase)| {
-            let used_up = match &phase.kind {
-                Kind::Arrivals(schedule) => schedule.is_used_up(),
-                Kind::Users { started } => *started && users_used_up(index),
+            let used_up = match &phase.arrivals {
+                Some(schedule) => schedule.is_used_up(),
+                None => phase.start + self.zero <= now && users_used_up(index),
             };
             used_up || phase.end.is_some_and(|end| end + self.zero <= now)
         })
@@ -144,7 +124,7 @@ impl Pacer {
         for phase in &mut self.phases {
             if phase.start <= at
                 && phase.end.is_none_or(|end| at < end)
-                && let Kind::Arrivals(schedule) = &mut phase.kind
+                && let Some(schedule) = &mut phase.arrivals
             {
                 schedule.change(at, rate);
             }
@@ -191,6 +171,31 @@ impl Pacer {
 pub(crate) enum Due {
     /// An arrival of the open model.
     Arrival(Offered),
-    /// Users of the closed model start, intended at that instant.
-    Users(Nanos),
+    /// From that instant on this many of the thread's users of a track are wanted.
+    Wanted { track: u16, at: Nanos, users: u64 },
+    /// A phase of a track begins at that instant: whoever is wanted is to be there.
+    Join { track: u16, at: Nanos },
+}
+
+impl TrackPace {
+    /// When something happens next.
+    #[inline]
+    fn next(&self) -> Option<Nanos> {
+        match (self.starts.peek(), self.joins.front()) {
+            (Some(at), Some(&join)) => Some(at.min(join)),
+            (at, join) => at.or(join.copied()),
+        }
+    }
+
+    /// What happens next before `limit`; at one instant first how many are wanted.
+    #[inline]
+    fn pop(&mut self, track: u16, limit: Nanos, zero: Nanos) -> Option<Due> {
+        let next = self.next().filter(|&at| at < limit)?;
+        if self.starts.peek() == Some(next) {
+            let moved = self.starts.pop()?;
+            return Some(Due::Wanted { track, at: moved.at + zero, users: moved.wanted });
+        }
+        let at = self.joins.pop_front()? + zero;
+        Some(Due::Join { track, at })
+    }
 }

@@ -16,8 +16,9 @@ pub(crate) struct Pool {
     closed: Vec<u32>,
     /// From this one on no seat has been used yet.
     fresh: u32,
-    /// Seats in all.
-    seats: u32,
+    /// The first of its seats, and the first after them.
+    first: u32,
+    end: u32,
     /// In order of their deadlines, which are all equally far from their begin.
     waiting: VecDeque<Flight>,
     /// A timer is set for the first of them.
@@ -25,10 +26,16 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// All of `seats` seats closed; the lowest is opened first.
-    pub(crate) fn new(seats: u32) -> Self {
+    /// Seats from `first` to before `end`, all closed; the lowest is opened first.
+    pub(crate) fn new(first: u32, end: u32) -> Self {
         let (idle, closed, waiting) = (Vec::new(), Vec::new(), VecDeque::new());
-        Self { idle, closed, fresh: 0, seats, waiting, armed: false }
+        Self { idle, closed, fresh: first, first, end, waiting, armed: false }
+    }
+
+    /// Whether the seat is one of its: the last ones of all.
+    #[inline]
+    pub(crate) const fn has(&self, seat: u32) -> bool {
+        seat >= self.first
     }
 
     /// A seat that can send at once.
@@ -54,7 +61,7 @@ impl Pool {
     /// A seat to open: one that was used before, or the next fresh one.
     pub(crate) fn take_closed(&mut self) -> Option<u32> {
         self.closed.pop().or_else(|| {
-            let fresh = (self.fresh < self.seats).then_some(self.fresh);
+            let fresh = (self.fresh < self.end).then_some(self.fresh);
             self.fresh += u32::from(fresh.is_some());
             fresh
         })
@@ -112,7 +119,7 @@ mod tests {
 
     #[test]
     fn used_seats_come_before_fresh_ones_and_each_is_handed_out_once() {
-        let mut pool = Pool::new(5);
+        let mut pool = Pool::new(0, 5);
         assert_eq!((pool.take_closed(), pool.take_closed()), (Some(0), Some(1)));
         pool.put_closed(0);
         assert_eq!((pool.take_closed(), pool.take_closed()), (Some(0), Some(2)));

@@ -10,7 +10,7 @@ use wavetank_driver::{
     Waker, fine_timers, pin_to, spawn,
 };
 use wavetank_pace::Share;
-use wavetank_plan::{EngineChoice, Load, Nanos, Plan, Ports};
+use wavetank_plan::{EngineChoice, Nanos, Plan, Ports};
 
 use crate::budget::Budget;
 use crate::connections::Connections;
@@ -19,6 +19,7 @@ use crate::messages::{Command, Message};
 use crate::opening::Opening;
 use crate::requests::Requests;
 use crate::sources::{SourcePorts, Sources};
+use crate::users::Users;
 use crate::worker::{Parts, Worker};
 
 /// Messages that may wait for the one who runs the threads before they are kept back.
@@ -180,20 +181,22 @@ impl Drop for LoadThreads {
 /// Counted limits of one thread, per phase.
 struct Limits {
     max_open: Vec<Budget>,
-    requests: Vec<Option<Budget>>,
+    /// Sessions of users that may start.
+    sessions: Vec<Option<Budget>>,
 }
 
 impl Limits {
     /// The agent's share of each total, split over its threads.
     fn split(plan: &Plan, share: Share, threads: u64) -> Vec<Self> {
         let mut all: Vec<_> =
-            (0..threads).map(|_| Self { max_open: Vec::new(), requests: Vec::new() }).collect();
+            (0..threads).map(|_| Self { max_open: Vec::new(), sessions: Vec::new() }).collect();
         for phase in &plan.phases {
-            let (max_open, counted) = match phase.load {
-                // Users limit themselves: each has one request under way.
-                Load::Closed { .. } => (UNLIMITED, phase.requests_max.map(|total| share.count_below(total))),
+            let (max_open, counted) = if phase.load.is_open() {
                 // The schedule itself ends after as many arrivals.
-                Load::Open { .. } => (share.count_below(phase.max_open), None),
+                (share.count_below(phase.max_open), None)
+            } else {
+                // Users limit themselves: each has one request under way.
+                (UNLIMITED, phase.arrivals_max().map(|total| share.count_below(total)))
             };
             for (limits, budget) in all.iter_mut().zip(Budget::split(max_open, threads)) {
                 limits.max_open.push(budget);
@@ -203,7 +206,7 @@ impl Limits {
                 None => (0..threads).map(|_| None).collect(),
             };
             for (limits, budget) in all.iter_mut().zip(budgets) {
-                limits.requests.push(budget);
+                limits.sessions.push(budget);
             }
         }
         all
@@ -279,20 +282,23 @@ impl Seed {
 
     /// Connections of this thread at most.
     fn seats(&self) -> u32 {
-        let most = self.plan.phases.iter().map(|phase| phase.connections).max().unwrap_or(0);
+        let own = Users::first_seats(&self.plan, self.share).pop().unwrap_or(0);
+        own.saturating_add(self.pool_seats())
+    }
+
+    /// Those of them that sessions of the open model share.
+    fn pool_seats(&self) -> u32 {
+        let open = self.plan.phases.iter().filter(|phase| phase.load.is_open());
+        let most = open.map(|phase| phase.connections).max().unwrap_or(0);
         u32::try_from(self.share.count_below(most)).unwrap_or(u32::MAX)
     }
 
     fn worker<D: Driver>(self, driver: D) -> Worker<D> {
-        let seats = self.seats();
+        let (seats, pool) = (self.seats(), self.pool_seats());
         let Self {
             plan, requests, thread, share, ports, limits, clock, prepared, commands, messages, ..
         } = self;
-        let users = plan.phases.iter().map(|phase| match phase.load {
-            Load::Closed { users } => users.div_ceil(u64::from(plan.http.pipeline)),
-            Load::Open { .. } => 0,
-        });
-        let users = share.count_below(users.max().unwrap_or(0)) * u64::from(plan.http.pipeline);
+        let users = Users::new(&plan, share, limits.sessions);
         let connections = Connections::new(
             driver,
             clock,
@@ -301,20 +307,9 @@ impl Seed {
             // Threads start at different addresses of a target with several.
             Sources::new(&plan, &ports, share, usize::from(thread)),
             seats as usize,
+            pool as usize,
         );
         let exchanges = Exchanges::new(connections, Arc::clone(&plan), limits.max_open);
-        let requests = limits.requests;
-        Worker::new(Parts {
-            exchanges,
-            clock,
-            prepared,
-            plan,
-            thread,
-            share,
-            users,
-            requests,
-            commands,
-            messages,
-        })
+        Worker::new(Parts { exchanges, clock, prepared, plan, thread, share, users, commands, messages })
     }
 }

@@ -1,52 +1,157 @@
-//! [`Users`]: virtual users of the closed model, each sending after its last answer.
+//! [`Users`]: virtual users, each sending after its last answer, and those who hold a connection.
 
-use wavetank_plan::{Load, Nanos, Phase};
+use wavetank_pace::{ScenarioChoice, Share};
+use wavetank_plan::{Key, Load, Nanos, Plan};
 
 use crate::budget::Budget;
 
-/// One load thread's virtual users.
+/// One load thread's users. Each belongs to a track: the phases through which he carries over. He is known by a number
+/// of the thread: a track's users are numbered on from those of the track before.
 pub(crate) struct Users {
+    tracks: Vec<Track>,
     /// Present or not, by number.
     present: Vec<bool>,
+    /// Sessions each has started in his present phase; empty where no phase counts them.
+    sessions: Vec<(u16, u32)>,
     count: u64,
-    /// Users on one connection.
-    per_seat: u32,
-    /// More than this many leave after the request under way.
-    wanted: u64,
-    /// Requests left to offer, per phase, where counted.
-    requests: Vec<Option<Budget>>,
+    /// Sessions left to start, per phase, where counted.
+    budgets: Vec<Option<Budget>>,
     /// Phases in which none is left.
     used_up: Vec<bool>,
 }
 
+/// The users of one track.
+struct Track {
+    /// The number of the first of them, and of the first after them.
+    first: u32,
+    end: u32,
+    /// The seat of the first.
+    first_seat: u32,
+    /// Users on one connection.
+    per_seat: u32,
+    /// From this ordinal on they leave after the request under way.
+    wanted: u64,
+    /// Whether they hold connections.
+    hold: bool,
+    stays: Vec<Stay>,
+    /// Which users of the run they are.
+    share: Share,
+    scenario: ScenarioChoice,
+}
+
+/// A phase of a track.
+struct Stay {
+    phase: u16,
+    start: Nanos,
+    end: Nanos,
+    sessions_each: Option<u64>,
+}
+
+/// What a user who is ready does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// His next session, counted under this.
+    Session(Key),
+    /// Leaves: fewer are wanted, or he has had his sessions. Others go on.
+    Leave,
+    /// Leaves, because nothing of the kind is planned any more or all counted sessions have started.
+    Over,
+}
+
 impl Users {
-    pub(crate) fn new(users: u64, per_seat: u32, requests: Vec<Option<Budget>>) -> Self {
+    /// The users of `share` of `plan`, of whom `budgets` many sessions may start in each phase.
+    pub(crate) fn new(plan: &Plan, share: Share, budgets: Vec<Option<Budget>>) -> Self {
+        let (mut tracks, mut users) = (Vec::new(), 0_u32);
+        let first_seats = Self::first_seats(plan, share);
+        for (number, track) in (0_u16..).zip(plan.tracks()) {
+            let per_seat = per_seat(plan, &track);
+            let [first_seat, next_seat] = [0, 1].map(|more| first_seats[usize::from(number) + more]);
+            let end = users + (next_seat - first_seat) * per_seat;
+            let stay = |&phase: &u16| {
+                let known = &plan.phases[usize::from(phase)];
+                let sessions_each = match known.load {
+                    Load::Closed { sessions_each, .. } => sessions_each,
+                    _ => None,
+                };
+                Stay { phase, start: known.start, end: known.end().unwrap_or(Nanos::MAX), sessions_each }
+            };
+            tracks.push(Track {
+                first: users,
+                end,
+                first_seat,
+                per_seat,
+                wanted: 0,
+                hold: track.hold,
+                stays: track.phases.iter().map(stay).collect(),
+                share: by_seat(share, per_seat),
+                scenario: ScenarioChoice::of_users(&track.mix, plan.seed, number),
+            });
+            users = end;
+        }
+        let counted = tracks.iter().flat_map(|track| &track.stays).any(|stay| stay.sessions_each.is_some());
         Self {
             present: vec![false; users as usize],
+            sessions: if counted { vec![(0, 0); users as usize] } else { Vec::new() },
             count: 0,
-            per_seat,
-            wanted: users,
-            used_up: vec![false; requests.len()],
-            requests,
+            used_up: vec![false; budgets.len()],
+            budgets,
+            tracks,
         }
     }
 
-    /// Those who join at a phase's start: everybody of this thread's share who is not there yet.
-    pub(crate) fn join(&mut self) -> Vec<u32> {
-        let mut joined = Vec::new();
-        for (user, present) in (0_u32..).zip(self.present.iter_mut()).take(self.wanted as usize) {
-            if !*present {
-                *present = true;
-                self.count += 1;
-                joined.push(user);
-            }
+    /// The first seat of each track's users in `share`, and at the end the first that is nobody's own.
+    pub(crate) fn first_seats(plan: &Plan, share: Share) -> Vec<u32> {
+        let mut all = vec![0_u32];
+        for track in plan.tracks() {
+            let seats = share.count_below(track.most.div_ceil(u64::from(per_seat(plan, &track))));
+            let last = all[all.len() - 1];
+            all.push(last.saturating_add(u32::try_from(seats).unwrap_or(u32::MAX)));
         }
+        all
+    }
+
+    /// Which users of a track belong to a thread that owns `share` of everything: those on its connections.
+    pub(crate) fn share(plan: &Plan, track: &wavetank_plan::Track, share: Share) -> Share {
+        by_seat(share, per_seat(plan, track))
+    }
+
+    /// Who joins a track at a phase's start, or when more are wanted: all of its wanted ones who are not there.
+    pub(crate) fn join(&mut self, track: u16) -> Vec<u32> {
+        let Track { first, wanted, .. } = self.tracks[usize::from(track)];
+        let wanted = first..first + wanted as u32;
+        let present = &mut self.present;
+        let joined: Vec<u32> =
+            wanted.filter(|&user| !std::mem::replace(&mut present[user as usize], true)).collect();
+        self.count += joined.len() as u64;
         joined
     }
 
-    /// From now on this many.
-    pub(crate) fn want(&mut self, users: u64) {
-        self.wanted = users.min(self.present.len() as u64);
+    /// One more is wanted, and it is this one; `None` if he is there.
+    pub(crate) fn join_last(&mut self, track: u16) -> Option<u32> {
+        let track = &self.tracks[usize::from(track)];
+        let user = track.first + track.wanted.checked_sub(1)? as u32;
+        if std::mem::replace(&mut self.present[user as usize], true) {
+            return None;
+        }
+        self.count += 1;
+        Some(user)
+    }
+
+    /// From now on so many of a track's are wanted. Returns how many it were.
+    pub(crate) fn want(&mut self, track: u16, users: u64) -> u64 {
+        let track = &mut self.tracks[usize::from(track)];
+        std::mem::replace(&mut track.wanted, users.min(u64::from(track.end - track.first)))
+    }
+
+    /// The share that a number of users of a whole track means for this thread.
+    pub(crate) fn mine(&self, track: u16, users: u64) -> u64 {
+        self.tracks[usize::from(track)].share.count_below(users)
+    }
+
+    /// The track of the closed model under way at `at`.
+    pub(crate) fn closed_track_at(&self, at: Nanos) -> Option<u16> {
+        let under_way = |track: &Track| !track.hold && track.stay_at(at).is_some();
+        self.tracks.iter().position(under_way).and_then(|track| u16::try_from(track).ok())
     }
 
     /// How many are present.
@@ -56,32 +161,65 @@ impl Users {
 
     /// The seat of a user.
     #[inline]
-    pub(crate) const fn seat(&self, user: u32) -> u32 {
-        user / self.per_seat
+    pub(crate) fn seat(&self, user: u32) -> u32 {
+        let track = &self.tracks[self.track_of(user)];
+        track.first_seat + (user - track.first) / track.per_seat
     }
 
-    /// The phase in which `user`, ready at `at`, starts its next iteration; `None`: it leaves.
     #[inline]
-    pub(crate) fn next(&mut self, user: u32, at: Nanos, phases: &[Phase]) -> Option<u16> {
-        let phase = if u64::from(user) < self.wanted { closed_phase_at(at, phases) } else { None };
-        let phase = phase.filter(|&phase| {
-            let phase = usize::from(phase);
-            let left = self.requests[phase].as_mut().is_none_or(Budget::take);
-            self.used_up[phase] |= !left;
-            left
-        });
-        if phase.is_none() {
+    fn track_of(&self, user: u32) -> usize {
+        let mut track = 0;
+        while user >= self.tracks[track].end {
+            track += 1;
+        }
+        track
+    }
+
+    /// What `user`, ready at `at`, does next.
+    #[inline]
+    pub(crate) fn next(&mut self, user: u32, at: Nanos) -> Next {
+        let next = self.find_next(user, at);
+        if !matches!(next, Next::Session(_)) {
             self.leave(user);
         }
-        phase
+        next
     }
 
-    /// Whether the requests counted out for `phase` are all offered.
+    #[inline]
+    fn find_next(&mut self, user: u32, at: Nanos) -> Next {
+        let track = &self.tracks[self.track_of(user)];
+        let ordinal = u64::from(user - track.first);
+        let Some(stay) = track.stay_at(at) else { return Next::Over };
+        if ordinal >= track.wanted {
+            return Next::Leave;
+        }
+        let phase = usize::from(stay.phase);
+        if let Some(most) = stay.sessions_each {
+            let (of, started) = &mut self.sessions[user as usize];
+            // Phases are counted from 1 here, so that nobody has been in one before.
+            if std::mem::replace(of, stay.phase + 1) != stay.phase + 1 {
+                *started = 0;
+            }
+            if u64::from(*started) >= most {
+                self.used_up[phase] = true;
+                return Next::Leave;
+            }
+            *started += 1;
+        }
+        if !self.budgets[phase].as_mut().is_none_or(Budget::take) {
+            self.used_up[phase] = true;
+            return Next::Over;
+        }
+        let scenario = track.scenario.of(|| track.share.nth(ordinal));
+        Next::Session(Key { phase: stay.phase, scenario, step: 0 })
+    }
+
+    /// Whether the sessions counted out for `phase` have all started.
     pub(crate) fn used_up(&self, phase: usize) -> bool {
         self.used_up[phase]
     }
 
-    /// `user` goes for good.
+    /// `user` goes.
     pub(crate) fn leave(&mut self, user: u32) {
         if std::mem::replace(&mut self.present[user as usize], false) {
             self.count -= 1;
@@ -89,15 +227,20 @@ impl Users {
     }
 }
 
-/// The closed phase under way at `at`.
-#[inline]
-fn closed_phase_at(at: Nanos, phases: &[Phase]) -> Option<u16> {
-    (0_u16..)
-        .zip(phases)
-        .find(|(_, phase)| {
-            matches!(phase.load, Load::Closed { .. })
-                && phase.start <= at
-                && phase.end().is_none_or(|end| at < end)
-        })
-        .map(|(index, _)| index)
+impl Track {
+    #[inline]
+    fn stay_at(&self, at: Nanos) -> Option<&Stay> {
+        self.stays.iter().find(|stay| stay.start <= at && at < stay.end)
+    }
+}
+
+/// Users of a track on one connection.
+fn per_seat(plan: &Plan, track: &wavetank_plan::Track) -> u32 {
+    if track.hold { 1 } else { plan.http.pipeline }
+}
+
+/// The users on the seats that `share` owns.
+fn by_seat(share: Share, per_seat: u32) -> Share {
+    let per_seat = u64::from(per_seat);
+    Share { first: share.first * per_seat, width: share.width * per_seat, of: share.of * per_seat }
 }

@@ -1,5 +1,6 @@
 //! [`Worker`]: one load thread. Each turn: what is due, what is ready, then sleep.
 
+mod coming;
 mod sealing;
 
 use std::sync::Arc;
@@ -10,7 +11,6 @@ use wavetank_pace::Share;
 use wavetank_plan::constants::WORK_PER_TURN_MAX;
 use wavetank_plan::{Nanos, Plan};
 
-use crate::budget::Budget;
 use crate::exchange::{Exchanges, Offered, Owner, Resolved};
 use crate::messages::{Change, Command, Message};
 use crate::opening::Opening;
@@ -33,8 +33,7 @@ pub(crate) struct Parts<D> {
     pub(crate) plan: Arc<Plan>,
     pub(crate) thread: u16,
     pub(crate) share: Share,
-    pub(crate) users: u64,
-    pub(crate) requests: Vec<Option<Budget>>,
+    pub(crate) users: Users,
     pub(crate) commands: Receiver<Command>,
     pub(crate) messages: SyncSender<Message>,
 }
@@ -77,16 +76,14 @@ pub(crate) struct Worker<D> {
 impl<D: Driver> Worker<D> {
     /// Prepare: connections that are to be open before the load are opened from now on.
     pub(crate) fn new(parts: Parts<D>) -> Self {
-        let Parts { exchanges, clock, prepared, plan, thread, share, users, requests, commands, messages } =
-            parts;
-        let seats = exchanges.connections.seats_max;
+        let Parts { exchanges, clock, prepared, plan, thread, share, users, commands, messages } = parts;
         Self {
-            opening: Opening::new(&plan, share, seats as u64, prepared),
+            opening: Opening::new(&plan, share, prepared),
             rec: Recorder::new(&plan, thread, prepared),
             seal_at: Nanos::MAX,
             pacer: Pacer::idle(),
             stage: Stage::Opening,
-            users: Users::new(users, plan.http.pipeline, requests),
+            users,
             sleeper: Sleeper::new(),
             outbox: Outbox::new(messages),
             users_from: None,
@@ -161,13 +158,16 @@ impl<D: Driver> Worker<D> {
     /// Everything that falls due by the clock. Whether there was anything.
     fn due(&mut self, now: Nanos) -> bool {
         let mut worked = self.seal_until(now);
-        if self.stage == Stage::Opening {
+        if self.stage == Stage::Opening || self.opening.next().is_some_and(|at| at <= now) {
             worked |= self.open_ahead(now);
         }
         if let Some((from, users)) = self.users_from.filter(|&(from, _)| from <= now) {
             self.users_from = None;
-            self.users.want(users);
-            self.start_users(from);
+            let at = self.pacer.on_run_clock(from);
+            if let Some(track) = self.users.closed_track_at(at) {
+                self.users.want(track, self.users.mine(track, users));
+                self.start_users(track, from);
+            }
         }
         worked |= self.exchanges.connections.expire(now, &mut self.rec);
         for _ in 0..WORK_PER_TURN_MAX {
@@ -197,11 +197,12 @@ impl<D: Driver> Worker<D> {
         if !self.exchanges.connections.may_open_ahead() {
             return false;
         }
-        if let Some(seat) = self.opening.pop(now) {
-            self.exchanges.connections.open_ahead(seat, self.opening.phase(), &mut self.rec);
+        if let Some((seat, phase)) = self.opening.pop(now) {
+            self.exchanges.connections.open_ahead(seat, phase, &mut self.rec);
             return true;
         }
-        if self.opening.next().is_none() && !self.exchanges.connections.is_opening() {
+        let opened = self.opening.next().is_none() && !self.exchanges.connections.is_opening();
+        if self.stage == Stage::Opening && opened {
             self.stage = Stage::Ready;
             self.outbox.send(Message::Ready(self.thread, self.rec.connected_now()));
         }
@@ -211,6 +212,7 @@ impl<D: Driver> Worker<D> {
     /// The run's clock begins at `zero`. Until the first phase there is one interval, alike on all threads.
     fn start(&mut self, zero: Nanos) {
         self.pacer = Pacer::new(&self.plan, self.share, zero);
+        self.opening.start(zero);
         self.exchanges.resolved_last = zero;
         self.seal_at = self.pacer.first_edge();
         self.stage = Stage::Running;
@@ -223,36 +225,9 @@ impl<D: Driver> Worker<D> {
                     self.pacer.ready.push_back(offered);
                 }
             }
-            Due::Users(at) => self.start_users(at),
+            Due::Join { track, at } => self.start_users(track, at),
+            Due::Wanted { track, at, users } => self.want_users(track, at, users),
         }
-    }
-
-    fn start_users(&mut self, at: Nanos) {
-        for user in self.users.join() {
-            self.iterate(user, at);
-        }
-        self.rec.set_users(self.users.count());
-    }
-
-    /// `user` is ready for its next iteration at `at`: it is offered, or the user leaves.
-    #[inline]
-    fn iterate(&mut self, user: u32, at: Nanos) -> Option<Offered> {
-        if self.pacer.is_ended(at) {
-            self.users.leave(user);
-            self.rec.set_users(self.users.count());
-            return None;
-        }
-        let Some(phase) = self.users.next(user, self.pacer.on_run_clock(at), &self.plan.phases) else {
-            self.rec.set_users(self.users.count());
-            return None;
-        };
-        let offered = Offered { key: self.pacer.user_key(phase), intended: at, owner: Owner::User(user) };
-        if !self.exchanges.offer(offered, &mut self.rec) {
-            self.users.leave(user);
-            return None;
-        }
-        self.pacer.ready.push_back(offered);
-        Some(offered)
     }
 
     #[inline]
@@ -320,9 +295,7 @@ impl<D: Driver> Worker<D> {
                 Ok(Command::Start(zero)) => self.start(zero),
                 Ok(Command::Change(at, Change::Rate(rate))) => self.pacer.change_rate(at, rate),
                 Ok(Command::Change(at, Change::Users(users))) => {
-                    let mine = self.share.count_below(users.div_ceil(u64::from(self.plan.http.pipeline)));
-                    let at = self.pacer.on_thread_clock(at);
-                    self.users_from = Some((at, mine * u64::from(self.plan.http.pipeline)));
+                    self.users_from = Some((self.pacer.on_thread_clock(at), users));
                 }
                 Ok(Command::Drain(at)) => self.pacer.end_at(self.pacer.on_thread_clock(at)),
                 Ok(Command::Finish(at)) => self.finish_at = Some(self.pacer.on_thread_clock(at)),

@@ -15,7 +15,7 @@ use wavetank_fleet::{
 use wavetank_link::{ControllerLink, in_process};
 use wavetank_measure::{ErrorClass, Ledger};
 use wavetank_plan::constants::SIGNAL_DRAIN_MAX;
-use wavetank_plan::{Nanos, Plan, UserError};
+use wavetank_plan::{Nanos, Phase, Plan, UserError};
 use wavetank_record::{ConnectionMemory, EventLine, PHASE_ENDED};
 use wavetank_store::{ArchiveWriter, StoreProblem};
 
@@ -203,7 +203,7 @@ impl<'a> Conductor<'a> {
             self.book.ending = Ending::NeverBegan { waited: prepare_max(&self.plan) };
             return Ok(());
         }
-        let counted = self.plan.phases.iter().any(|phase| phase.requests_max.is_some());
+        let counted = self.plan.phases.iter().any(Phase::is_counted);
         if matches!(self.book.ending, Ending::Finished)
             && counted
             && let Some(class) = self.book.ledger.only_class()
@@ -254,7 +254,7 @@ impl<'a> Conductor<'a> {
                 let now = self.clock.now();
                 for (index, phase) in (0_u16..).zip(&Arc::clone(&self.plan).phases) {
                     let by_count = phase.end().is_none_or(|end| now < end);
-                    if by_count && phase.requests_max.is_some() && !phase.warmup {
+                    if by_count && phase.is_counted() && !phase.warmup {
                         self.phase_ended(index, resolved_last);
                     }
                 }

@@ -3,9 +3,9 @@
 
 use wavetank_measure::{DropReason, ErrorClass, Interval, ThreadHealth};
 use wavetank_plan::{
-    AroundPlan, Arrivals, Close, Condition, ConnectionUse, EngineChoice, FileTables, HttpPlan, HttpVersion,
-    Key, Load, MaxOpenBy, Nanos, Phase, Plan, Rate, RequestPlan, Scenario, SharedPlan, StatusSet, Step,
-    Target,
+    AroundPlan, Arrivals, Close, Condition, ConnectionUse, Curve, EngineChoice, FileTables, HttpPlan,
+    HttpVersion, Key, Levels, Load, MaxOpenBy, Mix, Nanos, Phase, Plan, Rate, RequestPlan, Scenario,
+    SharedPlan, StatusSet, Step, Target,
 };
 
 /// The only key of [`plan`].
@@ -68,8 +68,13 @@ pub(crate) fn phase(name: &str, start: i64, seconds: i64) -> Phase {
         start: Nanos::from_secs(start),
         length: Some(Nanos::from_secs(seconds)),
         requests_max: None,
-        load: Load::Open { rate: Rate::per_second(100), arrivals: Arrivals::Even },
-        scenario: 0,
+        sessions_max: None,
+        load: Load::Open {
+            rate: Curve::constant(Rate::per_second(100), Some(Nanos::from_secs(seconds))),
+            arrivals: Arrivals::Even,
+            requests_each: None,
+        },
+        mix: Mix::one(0),
         max_open: 1000,
         max_open_by: MaxOpenBy::Plan,
         connections: 50,
@@ -86,7 +91,7 @@ pub(crate) fn with_warmup(mut plan: Plan, seconds: i64) -> Plan {
 /// The same plan with a closed load.
 pub(crate) fn closed(mut plan: Plan) -> Plan {
     for phase in &mut plan.phases {
-        phase.load = Load::Closed { users: 50 };
+        phase.load = Load::Closed { users: Levels::constant(50, phase.length), sessions_each: None };
         phase.open_before = true;
     }
     plan

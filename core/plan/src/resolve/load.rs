@@ -6,8 +6,8 @@ use super::capacity::{self, Capacity};
 use crate::constants::{CONNECTIONS, DURATION, MAX_OPEN};
 use crate::quantity::{show_count, show_rate};
 use crate::{
-    Arrivals, EngineChoice, FileBudget, FileTables, HostFacts, Load, MaxOpenBy, Nanos, Phase, Rate,
-    RunOptions, UserError,
+    Arrivals, Curve, EngineChoice, FileBudget, FileTables, HostFacts, Levels, Load, MaxOpenBy, Mix, Nanos,
+    Phase, Rate, RunOptions, UserError,
 };
 
 /// Phases and threads, and the load in one line.
@@ -62,14 +62,7 @@ pub(super) fn load_plan(
             show_count(host.files_max)
         )
     });
-    main.length = match (options.duration, options.requests) {
-        (None, Some(_)) => None,
-        (length, _) => Some(length.unwrap_or(DURATION)),
-    };
     main.requests_max = if options.once { Some(1) } else { options.requests };
-    if options.once {
-        main.length = None;
-    }
     let line = line(options, &main);
     let warmup = options.warmup.filter(|length| *length > Nanos::ZERO).map(|length| Phase {
         name: "warmup".to_owned(),
@@ -77,6 +70,7 @@ pub(super) fn load_plan(
         start: Nanos::ZERO - length,
         length: Some(length),
         requests_max: None,
+        load: lasting(&main.load, length),
         ..main.clone()
     });
     Ok(LoadPlan {
@@ -86,6 +80,31 @@ pub(super) fn load_plan(
         line,
         remark,
     })
+}
+
+/// How long the measured phase lasts; `None`: until its requests are offered.
+fn length(options: &RunOptions) -> Option<Nanos> {
+    match (options.duration, options.requests) {
+        _ if options.once => None,
+        (None, Some(_)) => None,
+        (length, _) => Some(length.unwrap_or(DURATION)),
+    }
+}
+
+/// The same constant load for another length.
+fn lasting(load: &Load, length: Nanos) -> Load {
+    let length = Some(length);
+    match load {
+        Load::Open { rate, arrivals, requests_each } => Load::Open {
+            rate: Curve::constant(rate.max(), length),
+            arrivals: *arrivals,
+            requests_each: *requests_each,
+        },
+        Load::Closed { users, sessions_each } => {
+            Load::Closed { users: Levels::constant(users.max(), length), sessions_each: *sessions_each }
+        }
+        other => other.clone(),
+    }
 }
 
 /// `-c N`: N connections with one user on each, or `--pipeline` of them.
@@ -110,14 +129,16 @@ fn closed_phase(options: &RunOptions) -> Result<Phase, UserError> {
             format!("-n {users} or more, or fewer connections"),
         ));
     }
+    let length = length(options);
     Ok(Phase {
         name: "main".to_owned(),
         warmup: false,
         start: Nanos::ZERO,
-        length: None,
+        length,
         requests_max: None,
-        load: Load::Closed { users },
-        scenario: 0,
+        sessions_max: None,
+        load: Load::Closed { users: Levels::constant(users, length), sessions_each: None },
+        mix: Mix::one(0),
         max_open: users,
         max_open_by: MaxOpenBy::Plan,
         connections,
@@ -148,14 +169,20 @@ fn open_phase(
             "raise the limit of open files (ulimit -n) and look at free memory",
         ));
     }
+    let length = length(options);
     Ok(Phase {
         name: "main".to_owned(),
         warmup: false,
         start: Nanos::ZERO,
-        length: None,
+        length,
         requests_max: None,
-        load: Load::Open { rate, arrivals: options.arrivals.unwrap_or(Arrivals::Even) },
-        scenario: 0,
+        sessions_max: None,
+        load: Load::Open {
+            rate: Curve::constant(rate, length),
+            arrivals: options.arrivals.unwrap_or(Arrivals::Even),
+            requests_each: None,
+        },
+        mix: Mix::one(0),
         max_open,
         max_open_by,
         connections,
@@ -188,19 +215,19 @@ fn line(options: &RunOptions, main: &Phase) -> String {
         1 => "1 connection".to_owned(),
         many => format!("{} connections", show_count(many)),
     };
-    let mut parts = match main.load {
-        Load::Closed { users } if users > main.connections => {
-            vec![format!("{} users on {connections}", show_count(users))]
+    let mut parts = match &main.load {
+        Load::Closed { users, .. } if users.max() > main.connections => {
+            vec![format!("{} users on {connections}", show_count(users.max()))]
         }
-        Load::Closed { .. } => vec![connections],
-        Load::Open { rate, arrivals } => {
-            let spaced = if arrivals == Arrivals::Poisson { " (Poisson)" } else { "" };
-            let mut parts = vec![format!("{}{spaced}", show_rate(rate.as_per_second()))];
+        Load::Open { rate, arrivals, .. } => {
+            let spaced = if *arrivals == Arrivals::Poisson { " (Poisson)" } else { "" };
+            let mut parts = vec![format!("{}{spaced}", show_rate(rate.max().as_per_second()))];
             if main.open_before {
                 parts.push(format!("pool of {connections}"));
             }
             parts
         }
+        _ => vec![connections],
     };
     parts.extend(main.requests_max.map(|most| match most {
         1 => "1 request".to_owned(),

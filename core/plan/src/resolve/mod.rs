@@ -82,9 +82,9 @@ pub fn resolve(
         sources: options.sources.clone(),
         scenarios: vec![Scenario::of_steps(
             String::new(),
-            match load.main().load {
+            match &load.main().load {
                 Load::Open { .. } => ConnectionUse::Shared,
-                Load::Closed { .. } => ConnectionUse::User,
+                _ => ConnectionUse::User,
             },
             vec![Step::plain(format!("{} {plain_path}", request.method), 0, request)],
         )],

@@ -29,8 +29,8 @@ fn ports_searched(plan: &Plan, host: &HostFacts) -> Option<String> {
     let pairs = host.ports.count().saturating_mul(targets().count() as u64);
     // On loopback Linux takes a port in TIME_WAIT again after a second.
     let rest_s = if targets().all(|target| target.ip().is_loopback()) { 1.0 } else { 60.0 };
-    let used = plan.phases.iter().map(|phase| match phase.load {
-        Load::Open { rate, .. } if !plan.http.keepalive => (rate.as_per_second() * rest_s) as u64,
+    let used = plan.phases.iter().map(|phase| match &phase.load {
+        Load::Open { rate, .. } if !plan.http.keepalive => (rate.max().as_per_second() * rest_s) as u64,
         _ if phase.open_before => phase.connections,
         _ => 0,
     });
@@ -90,12 +90,8 @@ fn too_few_samples(plan: &Plan, condition: &Condition) -> Option<String> {
 /// Requests offered by the measured phases, where that is known beforehand.
 fn offered_at_most(plan: &Plan) -> Option<u64> {
     let of_phase = |phase: &crate::Phase| {
-        let by_rate = match (phase.load, phase.length) {
-            (Load::Open { rate, .. }, Some(length)) => {
-                Some((rate.as_per_second() * length.as_secs_f64()).round() as u64)
-            }
-            _ => None,
-        };
+        let end = phase.end().filter(|_| phase.load.is_open());
+        let by_rate = end.and_then(|end| phase.sessions_between(phase.start, end));
         [by_rate, phase.requests_max].into_iter().flatten().min()
     };
     plan.phases.iter().filter(|phase| !phase.warmup).map(of_phase).sum()

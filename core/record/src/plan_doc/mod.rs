@@ -8,6 +8,7 @@ mod constants;
 mod exact;
 mod phase;
 mod scenario;
+mod shape;
 mod shared;
 mod status_ranges;
 mod tls;
@@ -199,7 +200,8 @@ impl PlanDoc {
         let scenarios: Vec<_> =
             self.scenarios.iter().map(|scenario| scenario.read(&targets)).collect::<Result<_, _>>()?;
         let phases: Vec<_> = self.phases.iter().map(PhaseYaml::read).collect::<Result<_, _>>()?;
-        if phases.iter().any(|phase| phase.scenario >= scenarios.len()) {
+        let known = |part: &(u16, u64)| usize::from(part.0) < scenarios.len();
+        if !phases.iter().flat_map(|phase| phase.mix.parts()).all(known) {
             return Err(DecodeError::new("a phase runs a scenario that is not there"));
         }
         let around = |scenario: &Option<ScenarioYaml>| {

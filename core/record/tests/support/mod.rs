@@ -8,9 +8,10 @@ use wavetank_measure::{
     StatusCounts, StepSeries, TargetSeries, ThreadHealth, Wire,
 };
 use wavetank_plan::{
-    AroundPlan, Arrivals, Close, Condition, ConnectionUse, EngineChoice, FileTables, HttpPlan, HttpVersion,
-    Key, Load, MaxOpenBy, Nanos, Phase, Plan, Rate, RequestPlan, Scenario, SharedPlan, SourceOrder,
-    SourceRange, SourcesPlan, StatusSet, Step, Target, TlsIdentity, TlsPlan, TlsResume, TlsVersions,
+    AroundPlan, Arrivals, Close, Condition, ConnectionUse, Curve, EngineChoice, FileTables, HttpPlan,
+    HttpVersion, Key, Levels, Load, MaxOpenBy, Mix, Nanos, Phase, Plan, Rate, RequestPlan, Scenario,
+    SharedPlan, SourceOrder, SourceRange, SourcesPlan, StatusSet, Step, Target, TlsIdentity, TlsPlan,
+    TlsResume, TlsVersions,
 };
 
 /// Compares `actual` with the golden file `name`; `WAVETANK_GOLDEN=update` writes it instead.
@@ -309,8 +310,9 @@ fn phases() -> Vec<Phase> {
         start: Nanos::from_secs(-5),
         length: Some(Nanos::from_secs(5)),
         requests_max: None,
-        load: Load::Closed { users: 50 },
-        scenario: 0,
+        sessions_max: None,
+        load: Load::Closed { users: Levels::constant(50, Some(Nanos::from_secs(5))), sessions_each: None },
+        mix: Mix::one(0),
         max_open: 50,
         max_open_by: MaxOpenBy::Files,
         connections: 50,
@@ -322,7 +324,11 @@ fn phases() -> Vec<Phase> {
         start: Nanos::ZERO,
         length: None,
         requests_max: Some(100_000),
-        load: Load::Open { rate: Rate { count: 7, per: Nanos::from_millis(3) }, arrivals: Arrivals::Poisson },
+        load: Load::Open {
+            rate: Curve::constant(Rate { count: 7, per: Nanos::from_millis(3) }, None),
+            arrivals: Arrivals::Poisson,
+            requests_each: None,
+        },
         max_open: 300_000,
         max_open_by: MaxOpenBy::Plan,
         ..warmup.clone()

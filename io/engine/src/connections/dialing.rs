@@ -69,7 +69,7 @@ impl<D: Driver> Connections<D> {
     pub(crate) fn open_ahead(&mut self, seat: u32, phase: u16, rec: &mut Recorder) {
         self.furnish(seat);
         if self.seats[seat as usize].state == State::Closed {
-            if let Some(pool) = &mut self.pool {
+            if let Some(pool) = self.pool_of(seat) {
                 pool.take_this_closed(seat);
             }
             self.open(seat, 0, phase, rec);
@@ -124,8 +124,8 @@ impl<D: Driver> Connections<D> {
     /// Whether a request will go out on this seat's connection as soon as it is open.
     fn is_awaited(&self, seat: u32) -> bool {
         match &self.pool {
-            Some(pool) => pool.waiting() > 0,
-            None => self.seats[seat as usize].flights.first_waiting().is_some(),
+            Some(pool) if pool.has(seat) => pool.waiting() > 0,
+            _ => self.seats[seat as usize].flights.first_waiting().is_some(),
         }
     }
 
@@ -176,7 +176,7 @@ impl<D: Driver> Connections<D> {
 
     /// Every tuple is in use or rests, as is known before a try: those who wait for this seat are dropped.
     fn without_source(&mut self, seat: u32, at: Nanos) {
-        if let Some(pool) = &mut self.pool {
+        if let Some(pool) = self.pool_of(seat) {
             pool.put_closed(seat);
             if let Some(flight) = pool.take_waiting() {
                 self.outcomes.push_back(Outcome::Dropped(flight.exchange, at));
@@ -222,7 +222,7 @@ impl<D: Driver> Connections<D> {
         let entry = &mut self.seats[seat as usize];
         entry.state = State::Closed;
         entry.link = None;
-        if let Some(pool) = &mut self.pool {
+        if let Some(pool) = self.pool_of(seat) {
             pool.put_closed(seat);
             if let Some(flight) = pool.take_waiting() {
                 self.outcomes.push_back(Outcome::Broken(flight.exchange, Box::new(failure.clone()), at));

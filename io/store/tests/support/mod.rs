@@ -7,8 +7,9 @@ use wavetank_measure::{
     Counters, Interval, PhaseSeries, StatusCounts, StepSeries, ThreadHealth, Totals, Wire,
 };
 use wavetank_plan::{
-    AroundPlan, Arrivals, Close, ConnectionUse, EngineChoice, FileTables, HttpPlan, HttpVersion, Key, Load,
-    MaxOpenBy, Nanos, Phase, Plan, Rate, RequestPlan, Scenario, SharedPlan, StatusSet, Step, Target,
+    AroundPlan, Arrivals, Close, ConnectionUse, Curve, EngineChoice, FileTables, HttpPlan, HttpVersion, Key,
+    Load, MaxOpenBy, Mix, Nanos, Phase, Plan, Rate, RequestPlan, Scenario, SharedPlan, StatusSet, Step,
+    Target,
 };
 use wavetank_record::{EnvironmentDoc, PlanDoc, RUN_SCHEMA, RunRecord, Wall};
 use wavetank_store::{ArchiveWriter, RunMeta, RunsDir};
@@ -22,8 +23,13 @@ pub(crate) fn plan() -> Plan {
         start: Nanos::ZERO,
         length: Some(Nanos::from_secs(20)),
         requests_max: None,
-        load: Load::Open { rate: Rate::per_second(1_000), arrivals: Arrivals::Even },
-        scenario: 0,
+        sessions_max: None,
+        load: Load::Open {
+            rate: Curve::constant(Rate::per_second(1_000), Some(Nanos::from_secs(20))),
+            arrivals: Arrivals::Even,
+            requests_each: None,
+        },
+        mix: Mix::one(0),
         max_open: 60_000,
         max_open_by: MaxOpenBy::Plan,
         connections: 100,

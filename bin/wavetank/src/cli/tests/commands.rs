@@ -142,7 +142,8 @@ fn a_plan_comes_out() {
     let plan = resolved.plan;
     assert_eq!(plan.phases.len(), 2);
     assert_eq!(plan.phases[0].start, Nanos::from_secs(-2));
-    assert!(matches!(plan.phases[1].load, Load::Open { rate, .. } if rate == Rate::per_second(2_000)));
+    let Load::Open { rate, .. } = &plan.phases[1].load else { panic!("{:?}", plan.phases[1].load) };
+    assert_eq!(rate.as_constant(), Some(Rate::per_second(2_000)));
     let request = &plan.scenarios[0].steps[0].request;
     assert_eq!((request.method.as_str(), request.path.shown().as_str()), ("POST", "/a?b=c"));
     assert_eq!(request.secret_headers, ["authorization"]);

@@ -1,0 +1,74 @@
+//! [`Mix`]: which scenarios a phase's sessions run.
+
+/// Scenarios by weight, in the plan's order. Whoever starts takes one by a random number that depends on the seed and
+/// his own number alone, so that any division into threads gives the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mix {
+    /// Index into the plan's scenarios and weight; never empty, weights positive.
+    parts: Vec<(u16, u64)>,
+    total: u64,
+}
+
+impl Mix {
+    /// One scenario.
+    pub fn one(scenario: u16) -> Self {
+        Self { parts: vec![(scenario, 1)], total: 1 }
+    }
+
+    /// Several; `None` without any, if a weight is 0 or if the weights do not fit 64 bits.
+    pub fn new(parts: Vec<(u16, u64)>) -> Option<Self> {
+        let total = parts.iter().try_fold(0_u64, |total, part| total.checked_add(part.1))?;
+        let usable = !parts.is_empty() && parts.iter().all(|part| part.1 > 0);
+        usable.then_some(Self { parts, total })
+    }
+
+    /// Scenario and weight of each part.
+    pub fn parts(&self) -> &[(u16, u64)] {
+        &self.parts
+    }
+
+    /// The sum of all weights.
+    pub const fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// The only scenario, if there is only one.
+    #[inline]
+    pub fn only(&self) -> Option<u16> {
+        (self.parts.len() == 1).then(|| self.parts[0].0)
+    }
+
+    /// Whether sessions of `scenario` may start.
+    pub fn contains(&self, scenario: u16) -> bool {
+        self.parts.iter().any(|part| part.0 == scenario)
+    }
+
+    /// The scenario at `point` of all weights laid end to end; `point` is below [`total`](Self::total).
+    pub fn at(&self, point: u64) -> u16 {
+        let mut left = point;
+        for &(scenario, weight) in &self.parts {
+            if left < weight {
+                return scenario;
+            }
+            left -= weight;
+        }
+        self.parts[self.parts.len() - 1].0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_weight_is_so_many_points() {
+        let mix = Mix::new(vec![(4, 3), (1, 1), (2, 2)]).expect("a mix");
+        let at: Vec<u16> = (0..mix.total()).map(|point| mix.at(point)).collect();
+        assert_eq!(at, [4, 4, 4, 1, 2, 2]);
+        assert_eq!((mix.only(), Mix::one(3).only(), Mix::one(3).at(0)), (None, Some(3), 3));
+        assert_eq!(
+            [Mix::new(vec![]), Mix::new(vec![(0, 0)]), Mix::new(vec![(0, u64::MAX), (1, 1)])],
+            [const { None }; 3]
+        );
+    }
+}

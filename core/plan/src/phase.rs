@@ -1,0 +1,93 @@
+//! [`Phase`]: one stretch of load.
+
+use crate::{Load, Mix, Nanos};
+
+/// One stretch of load with one shape.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Phase {
+    /// Name in reports: `warmup` and `main` in a plain run.
+    pub name: String,
+    /// Kept apart, judged by nothing.
+    pub warmup: bool,
+    /// When arrivals begin, on the run's clock. Several phases may run at a time.
+    pub start: Nanos,
+    /// When arrivals end, which is the length of its shape; `None`: only a count ends it. What follows another phase
+    /// needs that one to have a length.
+    pub length: Option<Nanos>,
+    /// At most this many requests are offered (`-n`).
+    pub requests_max: Option<u64>,
+    /// At most this many sessions start.
+    pub sessions_max: Option<u64>,
+    /// The load itself.
+    pub load: Load,
+    /// Whose sessions.
+    pub mix: Mix,
+    /// Requests offered and unresolved at most; over it arrivals are dropped.
+    pub max_open: u64,
+    /// Whether the user set `max_open` (otherwise this host lowered it, for the reason beside it).
+    pub max_open_by: MaxOpenBy,
+    /// Connections at most.
+    pub connections: u64,
+    /// Open all `connections` before the phase starts, paced by [`Plan::open_rate`](crate::Plan::open_rate).
+    pub open_before: bool,
+}
+
+impl Phase {
+    /// The instant arrivals end, if time ends them.
+    pub fn end(&self) -> Option<Nanos> {
+        self.length.map(|length| self.start.after(length))
+    }
+
+    /// Whether it is under way at `at`.
+    #[inline]
+    pub fn holds(&self, at: Nanos) -> bool {
+        self.start <= at && self.end().is_none_or(|end| at < end)
+    }
+
+    /// Whether a number of requests or sessions may end it.
+    pub fn is_counted(&self) -> bool {
+        let each = matches!(self.load, Load::Closed { sessions_each: Some(_), .. });
+        self.requests_max.is_some() || self.sessions_max.is_some() || each
+    }
+
+    /// The most sessions of the open model that may start: by both counts, where a session is one request.
+    pub fn arrivals_max(&self) -> Option<u64> {
+        [self.requests_max, self.sessions_max].into_iter().flatten().min()
+    }
+
+    /// Sessions that arrive in [`from`, `until`) of the run's clock: exact for even arrivals and traces, the mean for
+    /// Poisson ones. `None` where users pace themselves.
+    pub fn sessions_between(&self, from: Nanos, until: Nanos) -> Option<u64> {
+        let within = |at: Nanos| {
+            let at = at - self.start;
+            self.length.map_or(at, |length| at.min(length)).max(Nanos::ZERO)
+        };
+        let before = |at: Nanos| match &self.load {
+            Load::Open { rate, .. } => Some(rate.arrivals_before(at)),
+            Load::Trace { times } => Some(times.partition_point(|&time| time < at) as u64),
+            Load::Pause => Some(0),
+            Load::Closed { .. } | Load::Hold { .. } => None,
+        };
+        let most = self.sessions_max.unwrap_or(u64::MAX);
+        Some(before(within(until))?.min(most) - before(within(from))?.min(most))
+    }
+
+    /// Users or held connections wanted at `at` of the run's clock; `None` in the open model.
+    pub fn wanted_at(&self, at: Nanos) -> Option<u64> {
+        let levels = self.load.levels()?;
+        Some(if self.holds(at) { levels.at(at - self.start) } else { 0 })
+    }
+}
+
+/// What fixed `max_open`; decides whose fault a drop at it is (contract §2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MaxOpenBy {
+    /// The user, or rate × timeout: a drop there is the target's.
+    Plan,
+    /// This host's file limit: drops carry `no_files`.
+    Files,
+    /// This host's memory: drops carry `no_memory`.
+    Memory,
+    /// Too few (source, port) tuples: drops carry `no_source_address`.
+    Sources,
+}

@@ -1,0 +1,33 @@
+//! [`ShapeFault`]: why a shape cannot be.
+
+use std::fmt;
+
+/// Why a shape cannot be made. Whoever read it from a file knows the place and says what to write instead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ShapeFault {
+    /// A shape, a stair, a wave or a period lasts no time at all.
+    ZeroLength,
+    /// A step of nothing never arrives.
+    ZeroStep,
+    /// A stair's ramp is longer than the stair.
+    RampTooLong,
+    /// A spike lasts as long as its period, or longer.
+    SpikeTooLong,
+    /// More than [`PIECES_MAX`](super::line::PIECES_MAX) straight pieces.
+    TooManyPieces,
+    /// It ends after the end of time (292 years), or counts more than 64 bits hold.
+    OutOfRange,
+}
+
+impl fmt::Display for ShapeFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::ZeroLength => "it lasts no time at all",
+            Self::ZeroStep => "a step of nothing never arrives",
+            Self::RampTooLong => "a stair's ramp is longer than the stair",
+            Self::SpikeTooLong => "a spike must be shorter than the time from one to the next",
+            Self::TooManyPieces => "it has more than a million straight pieces",
+            Self::OutOfRange => "it is longer or counts higher than 64 bits hold",
+        })
+    }
+}
