@@ -22,3 +22,6 @@ pub mod rows;
 pub mod think;
 pub mod value;
 pub mod xpath;
+
+#[doc(hidden)]
+pub mod fuzzing;

@@ -1,0 +1,117 @@
+//! Fuzz targets as plain functions, for stable Rust and cargo-fuzz alike.
+//!
+//! Each reads bytes as they could come from a server or a data file, and panics if what is said about them contradicts
+//! itself.
+
+use wavetank_plan::Nanos;
+
+use crate::auth::{Challenge, Digest};
+use crate::content::{Coding, Decoder};
+use crate::cookies::{Jar, Site};
+use crate::extract::{Answer, Extractor, Reading};
+use crate::redirect::Place;
+use crate::resources::Resources;
+use crate::rows::{RowsFormat, RowsSource};
+use crate::value::Finds;
+
+/// Ways of looking into an answer; the first byte chooses one.
+const FROMS: [&str; 16] = [
+    "json $.a",
+    "json $.a.b[2]",
+    "json $['a'][0]",
+    "json $..a",
+    "json $[*].a",
+    "json $[?@.a > 1]",
+    "css a",
+    "css a.b > c@d",
+    "css :not(a) *:nth-child(2)",
+    "xml //a",
+    "xml //a[@b='c']/preceding::*",
+    "xml sum(//a) + count(//@*)",
+    "regex /a+(b|c)?/",
+    "regex /(?-u:.)*$/s",
+    "header a",
+    "cookie a",
+];
+
+/// An answer's body and head: the first match is the first of all matches, and none is beyond the count that was given.
+pub fn answer(data: &[u8]) {
+    let Some((&choice, bytes)) = data.split_first() else { return };
+    let from = FROMS[usize::from(choice) % FROMS.len()];
+    let extractor = Extractor::parse(from).expect("each of them is right");
+    let answer = Answer { status: 200, time: Nanos::ZERO, size: 0, fields: bytes, body: bytes, jar: None };
+    let (mut first, mut all) = (Finds::default(), Finds::default());
+    let one = extractor.first(&answer, &mut Reading::default(), &mut first);
+    let many = extractor.find(&answer, 7, &mut Reading::default(), &mut all);
+    assert!(first.len() <= 1 && all.len() <= 7, "{from}: more than were asked for");
+    if many.is_ok() {
+        assert_eq!(one, Ok(()), "{from}: all are found and the first is not");
+        assert_eq!(first.first(), all.first(), "{from}: two different firsts");
+    }
+}
+
+/// A compressed body: the first byte chooses the coding and how it is cut. The cut never shows.
+pub fn coding(data: &[u8]) {
+    const BYTES_MAX: usize = 1 << 20;
+    let Some((&choice, bytes)) = data.split_first() else { return };
+    let coding = [Coding::Gzip, Coding::Deflate, Coding::Br, Coding::Zstd][usize::from(choice & 3)];
+    let decode = |piece: usize| {
+        let (mut decoder, mut out) = (Decoder::new(coding, BYTES_MAX), Vec::new());
+        let fed = bytes.chunks(piece).try_for_each(|piece| decoder.feed(piece, &mut out));
+        let ended = fed.and_then(|()| decoder.finish(&mut out));
+        assert!(out.len() <= BYTES_MAX, "{coding:?}: the limit does not hold");
+        ended.map(|()| out)
+    };
+    let (whole, cut) = (decode(usize::MAX), decode(usize::from(choice >> 2) + 1));
+    assert_eq!(whole.is_ok(), cut.is_ok(), "{coding:?}: the cut shows");
+    if let (Ok(whole), Ok(cut)) = (whole, cut) {
+        assert!(whole == cut, "{coding:?}: the cut shows in the bytes");
+    }
+}
+
+/// `Set-Cookie` and `WWW-Authenticate` headers, a line each: what is sent back has no line end in it.
+pub fn headers(data: &[u8]) {
+    let mut jar = Jar::default();
+    let site = Site { host: "b.a.org", path: "/x/y", secure: true };
+    let mut out = Vec::new();
+    for line in data.split(|byte| *byte == b'\n') {
+        jar.take(line, &site, 1_600_000_000);
+        if let Ok(challenge) = Challenge::parse(line) {
+            Digest::new(challenge, "u\"\r", "p", [1, 2]).answer(&mut out, "GET", "/\"");
+        }
+    }
+    let before = out.len();
+    let any = jar.render(&site, 1_600_000_000, &mut out);
+    assert_eq!(any, out.len() > before, "what was said about the cookies is not what was written");
+    assert!(!out.contains(&b'\n') && !out.contains(&b'\r'), "a line end is sent");
+    let names_max = jar.len();
+    assert!(names_max <= 150, "the limit on cookies does not hold");
+}
+
+/// A data file: the first byte chooses form and encoding. A table has a cell for each row and column.
+pub fn rows(data: &[u8]) {
+    let Some((&choice, bytes)) = data.split_first() else { return };
+    let encodings = [None, Some("utf-8"), Some("utf-16"), Some("windows-1252")];
+    let source = RowsSource {
+        format: if choice & 1 == 0 { RowsFormat::Csv } else { RowsFormat::JsonLines },
+        encoding: encodings[usize::from(choice >> 1 & 3)],
+        ..RowsSource::named("fuzzed")
+    };
+    let Ok((table, _)) = source.read(bytes) else { return };
+    let columns = table.columns().count();
+    assert!(columns > 0 && table.rows() > 0, "an empty table");
+    for row in 0..table.rows() {
+        assert!((0..columns).all(|column| table.cell(row, column).is_some()), "a cell is missing");
+    }
+}
+
+/// A page: no more resources than were asked for, and each once.
+pub fn page(data: &[u8]) {
+    let from = Place::parse("http://a.org/b/c").expect("is an address");
+    let found = Resources::of(data, &from, 9);
+    assert!(found.places.len() <= 9, "more than were asked for");
+    for (at, place) in found.places.iter().enumerate() {
+        assert!(!found.places[..at].contains(place), "{} is listed twice", place.as_str());
+        assert!(Place::parse(place.as_str()).as_ref() == Ok(place), "{} is no address", place.as_str());
+    }
+}
