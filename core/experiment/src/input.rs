@@ -1,7 +1,8 @@
 //! [`read`]: from the file's bytes to an [`Experiment`].
 
 use crate::read::{Vars, read_experiment};
-use crate::{Diagnostics, Experiment, yaml};
+use crate::verify::verify;
+use crate::{Diagnostics, Experiment, foreign, yaml};
 
 /// What a reading needs; everything outside the file is handed in.
 pub struct Input<'a> {
@@ -43,16 +44,27 @@ pub fn read(input: &Input<'_>) -> Reading {
 }
 
 fn read_text(input: &Input<'_>, text: &str, out: &mut Diagnostics) -> Option<Experiment> {
+    if let Some(foreign) = foreign::in_text(input.name, text) {
+        out.push(foreign);
+        return None;
+    }
     let (root, told) = yaml::parse(text);
     for diagnostic in told {
         out.push(diagnostic);
     }
     let root = root?;
+    if let Some(foreign) = foreign::in_tree(&root) {
+        out.push(foreign);
+        return None;
+    }
     let vars = Vars::read(&root, input, out);
     let mut reader = vars.reader(input);
     let experiment = reader.expanded(&root).and_then(|root| read_experiment(&mut reader, &root));
     for diagnostic in reader.out.sorted() {
         out.push(diagnostic.clone());
     }
-    experiment
+    // What is wrong between the parts can be told only of parts that read well.
+    let experiment = experiment.filter(|_| !out.has_errors())?;
+    verify(&experiment, out);
+    Some(experiment)
 }

@@ -5,6 +5,7 @@
 //! place and a hint. What is read keeps the user's names; whoever makes a plan of it turns them into numbers.
 
 mod diagnostic;
+mod foreign;
 mod grammar;
 mod input;
 mod model;
@@ -12,9 +13,12 @@ mod node;
 mod page;
 mod place;
 mod read;
+mod rehearse;
 mod render;
 mod schema;
 mod starter;
+mod verify;
+mod walk;
 mod yaml;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
@@ -23,6 +27,8 @@ pub use model::*;
 pub use node::{Entry, Node, NodeKind, Scalar};
 pub use page::page;
 pub use place::{At, Place};
+pub use rehearse::Factor;
 pub use render::{render, render_one};
 pub use schema::schema;
 pub use starter::starter;
+pub use verify::{RowFacts, verify_data};

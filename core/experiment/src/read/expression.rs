@@ -100,7 +100,7 @@ impl Reader<'_> {
             return self.fail("function_unknown", place, format!("no function `{name}`"), hint);
         };
         let wrong = |reader: &mut Self| {
-            let message = format!("`{name}` has {} arguments here", arguments.len());
+            let message = format!("`{name}({inside})` does not fit the function");
             reader.fail("template_function", place, message, format!("${{{shape}}}"))
         };
         match (name, arguments.as_slice()) {

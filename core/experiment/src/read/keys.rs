@@ -104,9 +104,14 @@ impl<'n> Keys<'n> {
         what: &str,
     ) -> Option<&'n Node> {
         if !self.has(key) {
-            let about = self.known.iter().find(|known| known.name == key).map_or("", |known| known.about);
+            let known = self.known.iter().find(|known| known.name == key);
+            let hint = match known.map(|known| (&known.kind, known.about)) {
+                Some((Kind::Version, _)) => format!("{key}: 1 as the first line"),
+                Some((_, about)) => format!("{key}: … {about}"),
+                None => String::new(),
+            };
             let message = format!("{what} wants `{key}`");
-            reader.fail::<()>("key_missing", self.place, message, format!("{key}: {about}"));
+            reader.fail::<()>("key_missing", self.place, message, hint);
         }
         self.take(key)
     }

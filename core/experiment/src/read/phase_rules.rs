@@ -86,7 +86,7 @@ impl Reader<'_> {
         let key = shape.key;
         match given.first().copied() {
             Some(fixing @ ("at" | "step")) if !shape.climbs => {
-                let message = format!("`{fixing}` is for a {key} that goes from A to B");
+                let message = format!("`{fixing}` is for `{key}: A to B`");
                 self.broken("length_kind", load.place, &message, &format!("{key}: 0 to N, {fixing}: …"));
             }
             None if shape.climbs => {
@@ -97,7 +97,7 @@ impl Reader<'_> {
                 self.broken(
                     "length_missing",
                     load.place,
-                    &format!("how long from A to B, this {key} does not say"),
+                    &format!("`{key}: A to B` says nothing of its length"),
                     hint,
                 );
             }
@@ -106,7 +106,7 @@ impl Reader<'_> {
                 self.broken(
                     "length_missing",
                     load.place,
-                    &format!("how long this {key} lasts, it does not say"),
+                    &format!("`{key}` alone says nothing of its length"),
                     hint,
                 );
             }

@@ -1,5 +1,7 @@
 //! [`Vars`]: the variables of the file, ready before anything else is read.
 
+use std::collections::BTreeMap;
+
 use super::{Reader, is_word};
 use crate::node::Scalar;
 use crate::{Diagnostic, Diagnostics, Entry, Input, Node, NodeKind, Place};
@@ -17,6 +19,7 @@ const TAKEN: [&str; 4] = ["user", "session", "count", "env"];
 #[derive(Default)]
 pub(crate) struct Vars {
     pub(crate) all: Vec<(String, Place, Node)>,
+    index: BTreeMap<String, usize>,
 }
 
 impl Vars {
@@ -37,6 +40,7 @@ impl Vars {
                 out.push(diagnostic.clone());
             }
             if let Some(node) = node {
+                vars.index.insert(entry.key.clone(), vars.all.len());
                 vars.all.push((entry.key.clone(), entry.place, node));
             }
         }
@@ -58,7 +62,7 @@ impl Vars {
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<&Node> {
-        self.all.iter().find(|(known, ..)| known == name).map(|(_, _, node)| node)
+        self.index.get(name).map(|at| &self.all[*at].2)
     }
 
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> + Clone {

@@ -198,10 +198,10 @@ fn by_kind(error: &ScanError, place: Place) -> Diagnostic {
         ),
         ErrorKind::UnexpectedEofFlowSequence
         | ErrorKind::UnexpectedEofFlowMapping
-        | ErrorKind::UnexpectedEofImplicitFlowMapping
         | ErrorKind::UnclosedFlowCollection { .. }
         | ErrorKind::MismatchedFlowCollectionEnd { .. }
         | ErrorKind::MisplacedFlowCollectionEnd
+        | ErrorKind::BlockEntryInFlowCollection
         | ErrorKind::ExpectedFlowMappingSeparator
         | ErrorKind::ExpectedFlowSequenceSeparator => (
             "yaml_brackets",

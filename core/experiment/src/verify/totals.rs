@@ -1,0 +1,108 @@
+//! How much a file sends, as far as it can be told before anything is sent.
+
+use wavetank_plan::Nanos;
+
+use crate::model::{PhaseLoad, Sessions, StairHeight, Step, Verb};
+use crate::{Experiment, Phase, Scenario};
+
+/// Blocks inside blocks that are followed.
+const DEPTH_MAX: usize = 64;
+
+/// Sessions that a scenario starts in the whole run; `None` if that depends on the answers.
+pub(super) fn sessions(experiment: &Experiment, scenario: &Scenario) -> Option<f64> {
+    let own = !scenario.phases.is_empty();
+    let phases = if own { &scenario.phases } else { &experiment.phases };
+    let share = if own { 1.0 } else { share(experiment, scenario) };
+    let mut sum = 0.0;
+    for phase in phases.iter().filter(|phase| !phase.warmup) {
+        sum += of_phase(experiment, scenario, phase)?;
+    }
+    Some(sum * share)
+}
+
+/// The scenario's part of the top-level phases.
+fn share(experiment: &Experiment, scenario: &Scenario) -> f64 {
+    let weights = experiment.scenarios.iter().filter_map(|one| Some(one.weight.as_ref()?.value as f64));
+    let sum: f64 = weights.sum();
+    scenario.weight.as_ref().map_or(1.0, |weight| weight.value as f64 / sum.max(1.0))
+}
+
+fn of_phase(experiment: &Experiment, scenario: &Scenario, phase: &Phase) -> Option<f64> {
+    let cap = match phase.sessions.as_ref().map(|sessions| sessions.value) {
+        Some(Sessions::Total(total)) => Some(total as f64),
+        _ => None,
+    };
+    let each = match phase.sessions.as_ref().map(|sessions| sessions.value) {
+        Some(Sessions::Each(each)) => Some(each as f64),
+        _ => None,
+    };
+    match &phase.load.value {
+        PhaseLoad::Pause(_) => Some(0.0),
+        PhaseLoad::Users(span) | PhaseLoad::Hold(span) => {
+            each.map(|each| span.from.max(span.to) as f64 * each).or(cap)
+        }
+        PhaseLoad::Trace(_) => cap,
+        PhaseLoad::Rate { rate, of_requests } => {
+            let mean = f64::midpoint(rate.from.as_per_second(), rate.to.as_per_second());
+            let arrivals = length(phase).map(|length| mean * length.as_secs_f64());
+            let arrivals = match (arrivals, cap) {
+                (Some(arrivals), Some(cap)) => Some(arrivals.min(cap)),
+                (arrivals, cap) => arrivals.or(cap),
+            }?;
+            let per_session = if *of_requests { requests(experiment, &scenario.steps, None)? } else { 1.0 };
+            Some(arrivals / per_session.max(1.0))
+        }
+    }
+}
+
+/// The length of a rate phase.
+fn length(phase: &Phase) -> Option<Nanos> {
+    let PhaseLoad::Rate { rate, .. } = &phase.load.value else { return None };
+    let height = (rate.to.as_per_second() - rate.from.as_per_second()).abs();
+    match (&phase.length, &phase.at, &phase.stairs) {
+        (Some(length), ..) => Some(length.value),
+        (None, Some(at), _) => Some(Nanos((height / at.value.as_per_second() * 1e9) as i64)),
+        (None, None, Some(stairs)) => match stairs.step {
+            StairHeight::Rate(step) => {
+                let count = (height / step.as_per_second()).ceil();
+                Some(Nanos((count * stairs.every.0 as f64) as i64))
+            }
+            StairHeight::Count(_) => None,
+        },
+        _ => None,
+    }
+}
+
+/// Requests of one session, all or those of one name; `None` if that depends on the answers.
+pub(super) fn requests(experiment: &Experiment, steps: &[Step], name: Option<&str>) -> Option<f64> {
+    within(experiment, steps, name, 0)
+}
+
+fn within(experiment: &Experiment, steps: &[Step], name: Option<&str>, depth: usize) -> Option<f64> {
+    if depth > DEPTH_MAX {
+        return None;
+    }
+    let inner = |steps: &[Step]| within(experiment, steps, name, depth + 1);
+    let mut sum = 0.0;
+    for step in steps {
+        sum += match &step.verb {
+            Verb::Request(request) => {
+                f64::from(u8::from(name.is_none_or(|name| request.shown_name() == name)))
+            }
+            Verb::Group(group, steps) => inner(steps)? + f64::from(u8::from(name == Some(&group.value))),
+            Verb::Repeat(times, steps) => times.value as f64 * inner(steps)?,
+            Verb::Each { list: crate::EachList::Items(items), steps, .. } => {
+                items.len() as f64 * inner(steps)?
+            }
+            Verb::Use(block) => {
+                let block = experiment.blocks.iter().find(|own| own.name.value == block.value)?;
+                inner(&block.steps)?
+            }
+            Verb::While { .. } | Verb::If { .. } | Verb::Choose(_) | Verb::Each { .. } | Verb::End(_) => {
+                return None;
+            }
+            Verb::Think(_) | Verb::Set(_) | Verb::Log(_) | Verb::Rendezvous { .. } => 0.0,
+        };
+    }
+    Some(sum)
+}
