@@ -16,4 +16,5 @@ mod reading;
 pub use answer::Answer;
 pub use extractor::Extractor;
 pub use json_scan::json_items;
+pub use pattern::Pattern;
 pub use reading::{Miss, Reading};

@@ -10,18 +10,34 @@
 //! **Invariants.** Whatever bytes a server or a data file holds, nothing here panics, and work and memory are
 //! bounded by named limits. What a person wrote wrongly is a [`UserError`](wavetank_plan::UserError) before the run.
 
+mod asked;
 pub mod auth;
 pub mod body;
 pub mod content;
 pub mod cookies;
 pub mod extract;
+mod journeys;
+mod number;
 mod page;
+mod program;
 pub mod redirect;
 pub mod resources;
 pub mod rows;
+mod scene;
+mod session;
+mod shape;
+mod step;
 pub mod think;
 pub mod value;
 pub mod xpath;
 
 #[doc(hidden)]
 pub mod fuzzing;
+
+pub use asked::Asked;
+pub use journeys::{Journey, Journeys};
+pub use program::Program;
+pub use scene::{Lacking, Scene};
+pub use session::{DEPTH_MAX, Identity, Next, Session, Told};
+pub use shape::Shape;
+pub use step::{Keeps, StepWork, Unwanted};

@@ -21,6 +21,13 @@ impl Random {
         Self { key: [seed, domain], index, blocks: 0, words: [0; 4], used: 4 }
     }
 
+    /// Word `number` of a stream without the words before it: the same as that many calls of
+    /// [`next_u64`](Self::next_u64) and one more.
+    pub const fn word(seed: u64, domain: u64, index: u64, number: u64) -> u64 {
+        let words = philox([number / 4, index, 0, Purpose::Stream as u64], [seed, domain]);
+        words[(number % 4) as usize]
+    }
+
     /// 64 random bits.
     pub fn next_u64(&mut self) -> u64 {
         if self.used == 4 {

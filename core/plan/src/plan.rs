@@ -110,6 +110,10 @@ pub struct HttpPlan {
     pub pipeline: u32,
     /// Statuses that make an answer *done*.
     pub expect: StatusSet,
+    /// Users keep the cookies that answers set.
+    pub cookies: bool,
+    /// Bytes of an answer's body at most; a longer one fails its request. `None`: any.
+    pub body_max: Option<u64>,
 }
 
 /// Version of HTTP/1.

@@ -48,6 +48,8 @@ fn plan(load: &Load) -> Plan {
             close: Close::Fin,
             pipeline: 1,
             expect: StatusSet(vec![(200, 399)]),
+            cookies: false,
+            body_max: None,
         },
         tls: None,
         sources: wavetank_plan::SourcesPlan::default(),

@@ -12,14 +12,14 @@ const PATTERN_SIZE_MAX: usize = 4 << 20;
 ///
 /// `regex-automata`, the engine of the `regex` crate, is used directly: it reports groups into an array on the stack.
 #[derive(Clone, Debug)]
-pub(super) struct Pattern {
+pub struct Pattern {
     regex: Regex,
     group: bool,
 }
 
 impl Pattern {
     /// Reads `/RE/` with flags `i` (any case), `m` (`^` and `$` at each line), `s` (`.` matches line ends) behind it.
-    pub(super) fn parse(text: &str) -> Result<Self, UserError> {
+    pub fn parse(text: &str) -> Result<Self, UserError> {
         let bad = |message: String, hint: &str| UserError::usage("extract_regex", message, hint);
         let hint = "`regex /sku=(\\w+)/`, with flags such as `i` behind the last `/`";
         let slashes = text.strip_prefix('/').and_then(|rest| rest.rsplit_once('/'));
@@ -50,23 +50,43 @@ impl Pattern {
         Ok(Self { group: regex.captures_len() > 1, regex })
     }
 
-    /// What the first match at or behind `from` gives, and where to look for the next.
+    /// Whether it is found anywhere in `text`.
+    pub fn is_match(&self, text: &[u8]) -> bool {
+        self.regex.is_match(text)
+    }
+
+    /// What the first match at or behind `from` gives, and where to look for the next. A group that took no part in
+    /// a match gives nothing, which is not the same as empty text: the next match is asked.
     pub(super) fn find<'b>(&self, body: &'b [u8], from: usize) -> Option<(&'b [u8], usize)> {
-        if from > body.len() {
-            return None;
+        let mut from = from;
+        while from <= body.len() {
+            let mut slots = [None; 4];
+            let used = if self.group { 4 } else { 2 };
+            let input = Input::new(body).span(Span { start: from, end: body.len() });
+            self.regex.search_slots(&input, &mut slots[..used])?;
+            let place = |at: usize| slots[at].map(regex_automata::util::primitives::NonMaxUsize::get);
+            let (start, end) = (place(0)?, place(1)?);
+            let next = if end > start { end } else { end + 1 };
+            let group = if self.group { place(2).zip(place(3)) } else { Some((start, end)) };
+            if let Some((start, end)) = group {
+                return Some((&body[start..end], next));
+            }
+            from = next;
         }
-        let mut slots = [None; 4];
-        let used = if self.group { 4 } else { 2 };
-        let input = Input::new(body).span(Span { start: from, end: body.len() });
-        self.regex.search_slots(&input, &mut slots[..used])?;
-        let place = |at: usize| slots[at].map(regex_automata::util::primitives::NonMaxUsize::get);
-        let (start, end) = (place(0)?, place(1)?);
-        let next = if end > start { end } else { end + 1 };
-        let group = if self.group { place(2).zip(place(3)) } else { Some((start, end)) };
-        // A group that took no part in the match gives nothing, which is not the same as empty text.
-        match group {
-            Some((start, end)) => Some((&body[start..end], next)),
-            None => self.find(body, next),
-        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_matches_without_their_group_need_no_stack() {
+        let pattern = Pattern::parse("/a|(b)/").unwrap();
+        let mut body = vec![b'a'; 1 << 20];
+        assert_eq!(pattern.find(&body, 0), None);
+        body.push(b'b');
+        assert_eq!(pattern.find(&body, 0), Some((&b"b"[..], body.len())));
     }
 }

@@ -33,6 +33,8 @@ pub(crate) fn plan(seconds: i64) -> Plan {
             close: Close::Fin,
             pipeline: 1,
             expect: StatusSet(vec![(200, 399)]),
+            cookies: false,
+            body_max: None,
         },
         tls: None,
         sources: wavetank_plan::SourcesPlan::default(),

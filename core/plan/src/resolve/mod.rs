@@ -203,6 +203,8 @@ fn http_plan(options: &RunOptions) -> HttpPlan {
         close: options.close.unwrap_or(Close::Fin),
         pipeline: options.pipeline.unwrap_or(1),
         expect: options.expect_status.clone().unwrap_or_else(StatusSet::default_expected),
+        cookies: false,
+        body_max: None,
     }
 }
 

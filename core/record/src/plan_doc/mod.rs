@@ -93,6 +93,10 @@ struct HttpYaml {
     close: String,
     pipeline: u32,
     expect: Vec<String>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    cookies: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    body_max_bytes: Option<u64>,
 }
 
 impl PlanDoc {
@@ -274,6 +278,8 @@ impl HttpYaml {
             close,
             pipeline,
             expect,
+            cookies,
+            body_max,
         } = http;
         Self {
             version: name_of(*version, &VERSIONS).to_owned(),
@@ -284,6 +290,8 @@ impl HttpYaml {
             close: name_of(*close, &CLOSES).to_owned(),
             pipeline: *pipeline,
             expect: statuses(expect),
+            cookies: *cookies,
+            body_max_bytes: *body_max,
         }
     }
 
@@ -297,6 +305,8 @@ impl HttpYaml {
             close: one_of(&self.close, &CLOSES)?,
             pipeline: self.pipeline,
             expect: read_statuses(&self.expect)?,
+            cookies: self.cookies,
+            body_max: self.body_max_bytes,
         })
     }
 }

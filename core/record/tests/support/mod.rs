@@ -236,6 +236,8 @@ pub(crate) fn plan() -> Plan {
             close: Close::Rst,
             pipeline: 4,
             expect: StatusSet(vec![(200, 399), (404, 404)]),
+            cookies: true,
+            body_max: Some(1 << 20),
         },
         tls: Some(tls()),
         sources: SourcesPlan {

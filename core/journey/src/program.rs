@@ -1,0 +1,164 @@
+//! [`Program`]: a journey as a flat list of operations, so that where a session stands is one number.
+
+use wavetank_plan::{Action, Check, Rendezvous, Template, Think, UserError};
+
+use crate::asked::Asked;
+
+/// One operation. Places are indices into [`Program::ops`].
+#[derive(Clone, Debug)]
+pub(crate) enum Op {
+    /// Send a step's request.
+    Request(u16),
+    /// Pause.
+    Think(Think),
+    /// The clock of a group starts.
+    GroupBegin,
+    /// The clock of the innermost group stops; it is that of this group.
+    GroupEnd(u16),
+    /// A counter with this value goes on top of the others.
+    Count(u64),
+    /// What a variable holds is taken as a list.
+    List(u16),
+    /// Take one from the top counter and go on; if there is none left, drop it and go there.
+    Again { exit: u32 },
+    /// The same, also when the check does not hold.
+    While { check: Box<Asked>, exit: u32 },
+    /// The variable takes the value that the top counter names, which goes up by one; behind the last, drop the
+    /// counter and go there.
+    Each { list: u16, name: u16, exit: u32 },
+    /// Go there unless the check holds.
+    Unless { check: Box<Asked>, exit: u32 },
+    /// Go there.
+    Jump(u32),
+    /// Go to one of these, by weight: sums of the weights so far, and places.
+    Choose(Vec<(u64, u32)>),
+    /// A variable gets a value.
+    Set(u16, Template),
+    /// A line of text.
+    Log(Template),
+    /// Wait for others.
+    Rendezvous(Rendezvous),
+    /// The session is over before its end.
+    EndSession,
+    /// The run is over.
+    EndRun,
+    /// The end.
+    Done,
+}
+
+/// A list of actions, compiled.
+#[derive(Clone, Debug)]
+pub struct Program {
+    pub(crate) ops: Vec<Op>,
+}
+
+impl Program {
+    /// Compile `actions`.
+    ///
+    /// # Errors
+    /// Where a path, selector or expression of a check is none.
+    pub fn new(actions: &[Action]) -> Result<Self, UserError> {
+        let mut this = Self { ops: Vec::new() };
+        this.all(actions)?;
+        this.ops.push(Op::Done);
+        Ok(this)
+    }
+
+    /// Whether there is nothing to do.
+    pub fn is_empty(&self) -> bool {
+        self.ops.len() == 1
+    }
+
+    /// The only step of a journey that is one request and nothing else.
+    pub fn single(&self) -> Option<u16> {
+        match self.ops.as_slice() {
+            [Op::Request(step), Op::Done] => Some(*step),
+            _ => None,
+        }
+    }
+
+    fn here(&self) -> u32 {
+        u32::try_from(self.ops.len()).expect("the text of an experiment is limited, and so are its steps")
+    }
+
+    fn all(&mut self, actions: &[Action]) -> Result<(), UserError> {
+        actions.iter().try_for_each(|action| self.one(action))
+    }
+
+    fn one(&mut self, action: &Action) -> Result<(), UserError> {
+        match action {
+            Action::Request(step) => self.ops.push(Op::Request(*step)),
+            Action::Think(think) => self.ops.push(Op::Think(*think)),
+            Action::Set(slot, value) => self.ops.push(Op::Set(*slot, value.clone())),
+            Action::Log(text) => self.ops.push(Op::Log(text.clone())),
+            Action::EndSession => self.ops.push(Op::EndSession),
+            Action::EndRun => self.ops.push(Op::EndRun),
+            Action::Rendezvous(place) => self.ops.push(Op::Rendezvous(*place)),
+            Action::Group(group, steps) => {
+                self.ops.push(Op::GroupBegin);
+                self.all(steps)?;
+                self.ops.push(Op::GroupEnd(*group));
+            }
+            Action::Repeat(times, steps) => self.looped(*times, steps, |exit| Op::Again { exit })?,
+            Action::While { check, at_most, steps } => {
+                let check = Box::new(Asked::new(check)?);
+                self.looped(*at_most, steps, |exit| Op::While { check, exit })?;
+            }
+            Action::Each { list, name, steps } => {
+                self.ops.push(Op::List(*list));
+                self.looped(0, steps, |exit| Op::Each { list: *list, name: *name, exit })?;
+            }
+            Action::If { check, then, otherwise } => self.either(check, then, otherwise)?,
+            Action::Choose(ways) => {
+                let at = self.ops.len();
+                self.ops.push(Op::Done);
+                let (mut sum, mut places, mut ends) = (0, Vec::new(), Vec::new());
+                for way in ways {
+                    sum += way.weight;
+                    places.push((sum, self.here()));
+                    self.all(&way.steps)?;
+                    ends.push(self.ops.len());
+                    self.ops.push(Op::Done);
+                }
+                let exit = self.here();
+                self.ops[at] = Op::Choose(places);
+                for end in ends {
+                    self.ops[end] = Op::Jump(exit);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// `head` is asked before each time, and knows where to go when there is no next one.
+    fn looped(
+        &mut self,
+        count: u64,
+        steps: &[Action],
+        head: impl FnOnce(u32) -> Op,
+    ) -> Result<(), UserError> {
+        self.ops.push(Op::Count(count));
+        let at = self.here();
+        self.ops.push(Op::Done);
+        self.all(steps)?;
+        self.ops.push(Op::Jump(at));
+        self.ops[at as usize] = head(self.here());
+        Ok(())
+    }
+
+    fn either(&mut self, check: &Check, then: &[Action], otherwise: &[Action]) -> Result<(), UserError> {
+        let at = self.ops.len();
+        self.ops.push(Op::Done);
+        self.all(then)?;
+        let end = self.ops.len();
+        if !otherwise.is_empty() {
+            self.ops.push(Op::Done);
+        }
+        self.ops[at] = Op::Unless { check: Box::new(Asked::new(check)?), exit: self.here() };
+        if !otherwise.is_empty() {
+            self.all(otherwise)?;
+            self.ops[end] = Op::Jump(self.here());
+        }
+        Ok(())
+    }
+}

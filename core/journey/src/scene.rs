@@ -1,0 +1,246 @@
+//! [`Scene`]: where a session acts: what it can ask for beside what it holds.
+
+use wavetank_pace::Share;
+use wavetank_plan::{DataPlan, Escape, Expr, Nanos, Piece, RowChoice, Template, Think};
+
+use crate::asked::Asked;
+use crate::auth::{base64_text, hmac_sha256_hex, uuid_v4};
+use crate::body::{form_text, json_text, path_text};
+use crate::extract::{Answer, Reading};
+use crate::number::push_decimal;
+use crate::rows::{Table, row};
+use crate::session::Session;
+use crate::think::draw;
+use crate::value::{Finds, Found, Kind};
+
+/// What all sessions of a run share, and what changes about it. One for each load thread.
+#[derive(Debug)]
+pub struct Scene<'a> {
+    /// The run's seed.
+    pub seed: u64,
+    /// Data by their index in the plan, and what the plan says of them.
+    pub tables: &'a [Table],
+    /// See `tables`.
+    pub data: &'a [DataPlan],
+    /// Milliseconds since 1970.
+    pub wall_ms: u64,
+    /// Whose numbers of `seq()` are handed out here.
+    pub share: Share,
+    /// How many were handed out.
+    pub seq: &'a mut u64,
+    /// What was counted in the whole run; empty while it goes on.
+    pub counts: &'a [u64],
+    /// Memory for values on their way.
+    pub scratch: &'a mut Vec<u8>,
+    /// What has been parsed of the answer that is looked at.
+    pub reading: &'a mut Reading,
+    /// Memory for what is found in it.
+    pub finds: &'a mut Finds,
+}
+
+/// A text could not be rendered; the step that needs it is not sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lacking {
+    /// A variable that nothing was put into.
+    Variable(u16),
+    /// All rows are used up.
+    Row(u16),
+    /// A value with a line break in it, for a header.
+    Header,
+}
+
+impl Scene<'_> {
+    /// Write `template` behind what is in `out`.
+    pub fn render(
+        &mut self,
+        session: &mut Session,
+        template: &Template,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Lacking> {
+        for piece in &template.pieces {
+            match piece {
+                Piece::Fixed(text) => out.extend_from_slice(text),
+                Piece::Hole(hole) => self.hole(session, &hole.value, hole.escape, out)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// `template` as text; what is lacking is left out. For logs and comparisons.
+    pub(crate) fn text(&mut self, session: &mut Session, template: &Template) -> Vec<u8> {
+        let mut out = Vec::new();
+        for piece in &template.pieces {
+            match piece {
+                Piece::Fixed(text) => out.extend_from_slice(text),
+                Piece::Hole(hole) => {
+                    // What is lacking has no text.
+                    let _ = self.hole(session, &hole.value, hole.escape, &mut out);
+                }
+            }
+        }
+        out
+    }
+
+    /// A variable becomes `template`: what a single hole holds as what it is, anything else as text.
+    pub(crate) fn set(&mut self, session: &mut Session, slot: u16, template: &Template) {
+        let mut value = Finds::default();
+        if let [Piece::Hole(hole)] = template.pieces.as_slice() {
+            match &hole.value {
+                Expr::Variable(other) => value = session.variable(*other).cloned().unwrap_or_default(),
+                expr => {
+                    let mut text = Vec::new();
+                    if let Ok(kind) = self.raw(session, expr, &mut text) {
+                        value.push(kind, &text);
+                    }
+                }
+            }
+        } else {
+            value.push(Kind::Text, &self.text(session, template));
+        }
+        *session.variable_mut(slot) = value;
+    }
+
+    /// Whether a check holds that looks at no answer but the last one's status and time.
+    pub(crate) fn holds(&mut self, session: &mut Session, check: &Asked) -> bool {
+        let (status, time) = (session.status, session.time);
+        check.holds(self, session, &Answer { status, time, size: 0, fields: b"", body: b"", jar: None })
+    }
+
+    /// How long a pause is.
+    pub(crate) fn draw_think(&self, session: &mut Session, think: &Think) -> Nanos {
+        match think {
+            Think::Fixed(length) => *length,
+            _ => draw(*think, session.draw(self.seed)),
+        }
+    }
+
+    /// A number below `n`, each as likely.
+    pub(crate) fn draw_below(&self, session: &mut Session, n: u64) -> u64 {
+        ((u128::from(session.draw(self.seed)) * u128::from(n)) >> 64) as u64
+    }
+
+    fn hole(
+        &mut self,
+        session: &mut Session,
+        expr: &Expr,
+        escape: Escape,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Lacking> {
+        if escape == Escape::Plain {
+            return self.raw(session, expr, out).map(drop);
+        }
+        let mut text = std::mem::take(self.scratch);
+        text.clear();
+        let kind = self.raw(session, expr, &mut text);
+        let result = kind.and_then(|kind| escaped(escape, kind, &text, out));
+        *self.scratch = text;
+        result
+    }
+
+    /// Write what `expr` is, as text; says what kind of value it is.
+    fn raw(&mut self, session: &mut Session, expr: &Expr, out: &mut Vec<u8>) -> Result<Kind, Lacking> {
+        match expr {
+            Expr::Text(text) => out.extend_from_slice(text.as_bytes()),
+            Expr::Variable(slot) => {
+                let value = session.variable(*slot).and_then(Finds::first);
+                let value = value.ok_or(Lacking::Variable(*slot))?;
+                out.extend_from_slice(value.text);
+                return Ok(value.kind);
+            }
+            Expr::Column { data, column } => {
+                let cell = self.cell(session, *data, *column).ok_or(Lacking::Row(*data))?;
+                out.extend_from_slice(cell.text);
+                return Ok(cell.kind);
+            }
+            Expr::Secret { value, .. } => out.extend_from_slice(value.reveal().as_bytes()),
+            Expr::Pick(all) => {
+                let place = self.draw_below(session, all.len() as u64);
+                return match all.get(place as usize) {
+                    Some(one) => self.raw(session, one, out),
+                    None => Ok(Kind::Text),
+                };
+            }
+            Expr::Joined(template) => self.render(session, template, out)?,
+            Expr::Base64(inner) => {
+                let mut text = Vec::new();
+                self.raw(session, inner, &mut text)?;
+                base64_text(out, &text);
+            }
+            Expr::HmacSha256(key, inner) => {
+                let (mut key_text, mut text) = (Vec::new(), Vec::new());
+                self.raw(session, key, &mut key_text)?;
+                self.raw(session, inner, &mut text)?;
+                hmac_sha256_hex(out, &key_text, &text);
+            }
+            Expr::Uuid => uuid_v4(out, [session.draw(self.seed), session.draw(self.seed)]),
+            Expr::Random(low, high) => {
+                // The whole range of i64 has 2^64 numbers, which no u64 can count.
+                let count = high.wrapping_sub(*low).cast_unsigned().saturating_add(1);
+                let drawn = low.wrapping_add_unsigned(self.draw_below(session, count));
+                if drawn < 0 {
+                    out.push(b'-');
+                }
+                push_decimal(out, drawn.unsigned_abs());
+                return Ok(Kind::Number);
+            }
+            Expr::User | Expr::Session | Expr::Now | Expr::Seq | Expr::Count(_) => {
+                push_decimal(out, self.number(session, expr));
+                return Ok(Kind::Number);
+            }
+        }
+        Ok(Kind::Text)
+    }
+
+    fn number(&mut self, session: &Session, expr: &Expr) -> u64 {
+        match expr {
+            Expr::User => session.identity.user,
+            Expr::Session => session.identity.session,
+            Expr::Now => self.wall_ms,
+            Expr::Count(count) => self.counts.get(usize::from(*count)).copied().unwrap_or(0),
+            _ => {
+                let number = self.share.nth(*self.seq);
+                *self.seq += 1;
+                number
+            }
+        }
+    }
+
+    /// The session's value in a column.
+    fn cell(&self, session: &Session, data: u16, column: u16) -> Option<Found<'_>> {
+        let (table, choice) = (&self.tables[usize::from(data)], self.data[usize::from(data)].row);
+        let index = match choice {
+            RowChoice::PerUser => session.identity.user,
+            RowChoice::Unique => session.identity.started,
+            RowChoice::InOrder | RowChoice::Random => session.identity.order,
+        };
+        let row = row(choice, table.rows(), self.seed, u32::from(data), index)?;
+        table.cell(row, usize::from(column))
+    }
+}
+
+/// `text`, a value of this kind, as it is written where it stands.
+fn escaped(escape: Escape, kind: Kind, text: &[u8], out: &mut Vec<u8>) -> Result<(), Lacking> {
+    match escape {
+        Escape::Plain => out.extend_from_slice(text),
+        Escape::JsonText => json_text(out, text),
+        Escape::JsonValue => json_value(kind, text, out),
+        Escape::Form => form_text(out, text),
+        Escape::Path => path_text(out, text),
+        Escape::Header => {
+            if text.iter().any(|&byte| byte < b' ' && byte != b'\t' || byte == 0x7f) {
+                return Err(Lacking::Header);
+            }
+            out.extend_from_slice(text);
+        }
+    }
+    Ok(())
+}
+
+fn json_value(kind: Kind, text: &[u8], out: &mut Vec<u8>) {
+    if kind != Kind::Text {
+        return out.extend_from_slice(text);
+    }
+    out.push(b'"');
+    json_text(out, text);
+    out.push(b'"');
+}

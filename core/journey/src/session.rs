@@ -1,0 +1,262 @@
+//! [`Session`]: one pass of a virtual user through its journey.
+
+use wavetank_pace::Random;
+use wavetank_plan::{Nanos, Rendezvous};
+
+use crate::auth::Digest;
+use crate::cookies::Jar;
+use crate::extract::json_items;
+use crate::program::{Op, Program};
+use crate::scene::Scene;
+use crate::value::{Finds, Kind};
+
+/// Operations in one call at most: a journey that loops without sending or pausing gives way to others.
+const OPS_MAX: usize = 1_000;
+/// Loops and groups inside each other at most; deeper ones are refused when the file is read.
+pub const DEPTH_MAX: usize = 32;
+
+/// Who goes through a journey. Everything drawn for a session is a function of this and the run's seed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Identity {
+    /// Which kind of stream, and of whom: see [`Identity::of_arrival`], [`Identity::of_user`].
+    domain: u64,
+    index: u64,
+    /// `${user}`.
+    pub user: u64,
+    /// `${session}`.
+    pub session: u64,
+    /// Its place among all sessions of the run, which rows in order and at random go by.
+    pub order: u64,
+    /// Its place among all sessions in the order of their start, which unique rows go by.
+    pub started: u64,
+}
+
+impl Identity {
+    /// A session that arrived: number `session` of all arrivals of `phase`. It is its own user.
+    pub const fn of_arrival(phase: u16, session: u64) -> Self {
+        let domain = 0x5e55 << 32 | phase as u64;
+        Self { domain, index: session, user: session, session, order: session, started: session }
+    }
+
+    /// Pass `iteration` of user number `user` of `scenario`, of `users` in all.
+    pub const fn of_user(scenario: u16, user: u64, iteration: u64, users: u64) -> Self {
+        let domain = 0x05e4 << 48 | (scenario as u64) << 32 | user >> 32;
+        let order = iteration.wrapping_mul(users).wrapping_add(user);
+        let index = user << 32 | (iteration & 0xffff_ffff);
+        Self { domain, index, user, session: iteration, order, started: order }
+    }
+
+    /// Word `number` of its random words.
+    pub fn word(&self, seed: u64, number: u32) -> u64 {
+        Random::word(seed, self.domain, self.index, u64::from(number))
+    }
+}
+
+/// Where a user stands. Small while it holds nothing: there may be millions.
+#[derive(Debug, Default)]
+pub struct Session {
+    /// Who it is.
+    pub identity: Identity,
+    /// The next operation.
+    at: u32,
+    /// Random words used so far.
+    draws: u32,
+    /// A request failed, or the session was ended for one.
+    pub failed: bool,
+    /// Of the last answer.
+    pub(crate) status: u16,
+    /// Of the last answer.
+    pub(crate) time: Nanos,
+    /// What most journeys need and the simplest do not.
+    held: Option<Box<Held>>,
+}
+
+/// What a session holds.
+#[derive(Debug, Default)]
+pub(crate) struct Held {
+    pub(crate) variables: Vec<Finds>,
+    pub(crate) counters: Vec<u64>,
+    pub(crate) groups: Vec<Nanos>,
+    pub(crate) jar: Jar,
+    /// The answer to a server that wanted to know who asks.
+    pub(crate) digest: Option<Box<Digest>>,
+}
+
+/// What a session wants next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Send this step's request.
+    Request(u16),
+    /// Be asked again after so long.
+    Pause(Nanos),
+    /// Wait for others there, then be asked again.
+    Wait(Rendezvous),
+    /// It is over; the run, too, if so.
+    End {
+        /// `end: run` was met.
+        run: bool,
+    },
+    /// It did much without sending anything: ask again in the next turn.
+    GiveWay,
+}
+
+/// What a session says on its way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// A group took from the first instant to the second.
+    Group(u16, Nanos, Nanos),
+    /// `log`.
+    Log(String),
+}
+
+impl Session {
+    /// At the beginning of a journey. What the user holds (variables, cookies) stays.
+    pub fn begin(&mut self, identity: Identity) {
+        self.identity = identity;
+        self.at = 0;
+        self.draws = 0;
+        self.failed = false;
+        if let Some(held) = &mut self.held {
+            held.counters.clear();
+            held.groups.clear();
+        }
+    }
+
+    /// What it holds, made if there is nothing yet.
+    pub(crate) fn held(&mut self) -> &mut Held {
+        self.held.get_or_insert_default()
+    }
+
+    /// What it holds, if anything.
+    pub(crate) fn holds(&self) -> Option<&Held> {
+        self.held.as_deref()
+    }
+
+    pub(crate) fn digest_mut(&mut self) -> Option<&mut Digest> {
+        self.held.as_mut()?.digest.as_deref_mut()
+    }
+
+    /// Variable `slot`; nothing was put in yet: `None`.
+    pub fn variable(&self, slot: u16) -> Option<&Finds> {
+        self.holds()?.variables.get(usize::from(slot))
+    }
+
+    /// Variable `slot` to be set.
+    pub fn variable_mut(&mut self, slot: u16) -> &mut Finds {
+        let variables = &mut self.held().variables;
+        if variables.len() <= usize::from(slot) {
+            variables.resize_with(usize::from(slot) + 1, Finds::default);
+        }
+        &mut variables[usize::from(slot)]
+    }
+
+    /// The next random word.
+    pub(crate) fn draw(&mut self, seed: u64) -> u64 {
+        let word = self.identity.word(seed, self.draws);
+        self.draws = self.draws.wrapping_add(1);
+        word
+    }
+
+    /// Go on at `now` until something has to be waited for.
+    pub fn advance(
+        &mut self,
+        program: &Program,
+        scene: &mut Scene<'_>,
+        now: Nanos,
+        told: &mut Vec<Told>,
+    ) -> Next {
+        for _ in 0..OPS_MAX {
+            let op = &program.ops[self.at as usize];
+            self.at += 1;
+            match op {
+                Op::Request(step) => return Next::Request(*step),
+                Op::Think(think) => {
+                    let length = scene.draw_think(self, think);
+                    if length > Nanos::ZERO {
+                        return Next::Pause(length);
+                    }
+                }
+                Op::Rendezvous(place) => return Next::Wait(*place),
+                Op::EndSession => return Next::End { run: false },
+                Op::EndRun => return Next::End { run: true },
+                Op::Done => {
+                    self.at -= 1;
+                    return Next::End { run: false };
+                }
+                Op::GroupBegin => self.held().groups.push(now),
+                Op::GroupEnd(group) => {
+                    let began = self.held().groups.pop().unwrap_or(now);
+                    told.push(Told::Group(*group, began, now));
+                }
+                Op::Set(slot, template) => scene.set(self, *slot, template),
+                Op::Log(template) => {
+                    let text = scene.text(self, template);
+                    told.push(Told::Log(String::from_utf8_lossy(&text).into_owned()));
+                }
+                Op::Count(count) => self.held().counters.push(*count),
+                Op::List(list) => self.list(*list),
+                Op::Jump(to) => self.at = *to,
+                Op::Again { exit } => self.again(true, *exit),
+                Op::While { check, exit } => {
+                    let holds = scene.holds(self, check);
+                    self.again(holds, *exit);
+                }
+                Op::Each { list, name, exit } => self.each(*list, *name, *exit),
+                Op::Unless { check, exit } => {
+                    if !scene.holds(self, check) {
+                        self.at = *exit;
+                    }
+                }
+                Op::Choose(ways) => {
+                    let all = ways.last().map_or(0, |&(sum, _)| sum);
+                    let place = scene.draw_below(self, all);
+                    let way = ways.iter().find(|&&(sum, _)| place < sum);
+                    self.at = way.map_or(self.at, |&(_, at)| at);
+                }
+            }
+        }
+        Next::GiveWay
+    }
+
+    /// One more time, or out of the loop.
+    fn again(&mut self, wanted: bool, exit: u32) {
+        let counters = &mut self.held().counters;
+        match counters.last_mut() {
+            Some(left) if wanted && *left > 0 => *left -= 1,
+            _ => {
+                counters.pop();
+                self.at = exit;
+            }
+        }
+    }
+
+    fn each(&mut self, list: u16, name: u16, exit: u32) {
+        let held = self.held();
+        let place = held.counters.last_mut().expect("a loop begins with its counter");
+        let index = *place as usize;
+        *place += 1;
+        let mut value = std::mem::take(self.variable_mut(name));
+        value.clear();
+        let found = self.variable(list).and_then(|list| list.get(index));
+        let more = found.is_some_and(|found| value.push(found.kind, found.text));
+        *self.variable_mut(name) = value;
+        if !more {
+            self.held().counters.pop();
+            self.at = exit;
+        }
+    }
+
+    /// A variable that holds a JSON array becomes the list of its items.
+    fn list(&mut self, slot: u16) {
+        let value = self.variable_mut(slot);
+        if let (1, Some(found)) = (value.len(), value.first())
+            && found.kind == Kind::Json
+        {
+            let mut items = Finds::default();
+            // What is no array stays the one value it is.
+            if json_items(found.text, usize::MAX, &mut items).is_ok() {
+                *value = items;
+            }
+        }
+    }
+}

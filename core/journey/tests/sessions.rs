@@ -1,0 +1,337 @@
+//! Journeys walked by hand: what a session wants next, and what it holds.
+
+use std::net::IpAddr;
+
+use wavetank_journey::extract::{Answer, Reading};
+use wavetank_journey::value::Finds;
+use wavetank_journey::{Identity, Journey, Lacking, Next, Scene, Session, Told, Unwanted};
+use wavetank_pace::Share;
+use wavetank_plan::{
+    Action, Check, Choice, Close, ConnectionUse, Escape, Expr, Extract, Hole, HostFacts, HttpPlan,
+    HttpVersion, Nanos, Op, Operand, Piece, Plan, Quantity, RequestPlan, RunOptions, Scenario, SocketFacts,
+    StatusSet, Step, TargetUrl, Template, Test, Tested, Think,
+};
+
+const SEED: u64 = 7;
+
+/// A scenario with steps `a`, `b`, `c` and variables `v`, `list`, `item`.
+fn scenario(journey: Vec<Action>) -> Scenario {
+    let request = |name: &str| RequestPlan {
+        method: "GET".to_owned(),
+        path: format!("/{name}").as_str().into(),
+        ..RequestPlan::default()
+    };
+    let steps = ["a", "b", "c"].map(|name| Step::plain(name, 0, request(name)));
+    let mut scenario = Scenario::of_steps("s", ConnectionUse::User, steps.into());
+    scenario.variables = ["v", "list", "item"].map(str::to_owned).into();
+    scenario.journey = journey;
+    scenario
+}
+
+fn host() -> HostFacts {
+    HostFacts {
+        cpus: (0..8).collect(),
+        memory_available_bytes: 16 << 30,
+        files_max: 1 << 20,
+        sockets: SocketFacts::plain(),
+        port_range: (32_768, 60_999),
+        ports: wavetank_plan::Ports::range(32_768, 60_999),
+        addresses: (1..15).map(|last| IpAddr::from([10, 0, 8, last])).collect(),
+        local_networks: vec![(IpAddr::from([127, 0, 0, 0]), 8)],
+        kernel: "6.18.44".to_owned(),
+        hostname: "load01".to_owned(),
+        cpu_model: "test".to_owned(),
+    }
+}
+
+fn plan() -> Plan {
+    let url = TargetUrl::parse("http://localhost:8080/").expect("a good URL");
+    let options = RunOptions { requests: Some(1), ..RunOptions::default() };
+    let addresses = ["127.0.0.1:8080".parse().expect("a good address")];
+    let host = host();
+    let mut plan = wavetank_plan::resolve(&options, &url, &addresses, &host).expect("a plain run").plan;
+    plan.http = HttpPlan {
+        version: HttpVersion::Http11,
+        timeout: Nanos::from_secs(60),
+        connect_timeout: Nanos::from_secs(5),
+        keepalive: true,
+        requests_per_connection: None,
+        close: Close::Fin,
+        pipeline: 1,
+        expect: StatusSet(vec![(200, 399)]),
+        cookies: true,
+        body_max: None,
+    };
+    plan
+}
+
+/// Somebody who walks through a journey and answers every request.
+struct Walker {
+    journey: Journey,
+    session: Session,
+    told: Vec<Told>,
+    counted: Vec<u16>,
+    memory: (u64, Vec<u8>, Reading, Finds),
+}
+
+impl Walker {
+    fn new(scenario: &Scenario) -> Self {
+        let journey = Journey::new(scenario, &plan()).expect("a good journey");
+        let mut session = Session::default();
+        session.begin(Identity::of_arrival(0, 42));
+        Self { journey, session, told: Vec::new(), counted: Vec::new(), memory: Default::default() }
+    }
+
+    fn scene(&mut self) -> (Scene<'_>, &mut Session, &Journey, &mut Vec<Told>, &mut Vec<u16>) {
+        let (seq, scratch, reading, finds) = &mut self.memory;
+        let scene = Scene {
+            seed: SEED,
+            tables: &[],
+            data: &[],
+            wall_ms: 1_700_000_000_000,
+            share: Share::WHOLE,
+            seq,
+            counts: &[3],
+            scratch,
+            reading,
+            finds,
+        };
+        (scene, &mut self.session, &self.journey, &mut self.told, &mut self.counted)
+    }
+
+    fn next(&mut self) -> Next {
+        let (mut scene, session, journey, told, _) = self.scene();
+        session.advance(&journey.session, &mut scene, Nanos(5), told)
+    }
+
+    fn render(&mut self, step: usize) -> Result<String, Lacking> {
+        let (mut scene, session, journey, ..) = self.scene();
+        let mut out = Vec::new();
+        let step = &journey.steps[step];
+        if !step.render(&mut scene, session, &mut out)? {
+            out.extend_from_slice(step.as_fixed().expect("fixed bytes"));
+        }
+        Ok(String::from_utf8(out).expect("text"))
+    }
+
+    fn answer(&mut self, step: usize, status: u16, fields: &str, body: &str) -> Result<(), Unwanted> {
+        let (mut scene, session, journey, _, counted) = self.scene();
+        let (time, size) = (Nanos::from_millis(1_500), body.len() as u64);
+        let (fields, body) = (fields.as_bytes(), body.as_bytes());
+        let answer = Answer { status, time, size, fields, body, jar: None };
+        journey.steps[step].take(&mut scene, session, &answer, counted)
+    }
+
+    /// The names of the steps until the end, each answered by 200 and `body`.
+    fn walk(&mut self, body: &str) -> String {
+        let mut names = Vec::new();
+        for _ in 0..10_000 {
+            match self.next() {
+                Next::Request(step) => {
+                    names.push(self.journey.steps[usize::from(step)].name.clone());
+                    // What it finds is another test's.
+                    let _ = self.answer(usize::from(step), 200, "", body);
+                }
+                Next::Pause(length) => names.push(format!("({length})")),
+                Next::Wait(place) => names.push(format!("<{}>", place.place)),
+                Next::GiveWay => names.push(".".to_owned()),
+                Next::End { run } => {
+                    names.extend(run.then(|| "!".to_owned()));
+                    return names.concat();
+                }
+            }
+        }
+        panic!("no end of it: {names:?}");
+    }
+}
+
+fn check(journey: &[Action], steps: &str) {
+    let mut walker = Walker::new(&scenario(journey.to_vec()));
+    assert_eq!(walker.walk("[1,2,3]"), steps, "{journey:?}");
+}
+
+const A: Action = Action::Request(0);
+const B: Action = Action::Request(1);
+const C: Action = Action::Request(2);
+
+fn of(subject: &str, op: Op, number: f64) -> Check {
+    Check {
+        text: format!("{subject} {} {number}", op.sign()),
+        subject: Tested::Answer(subject.to_owned()),
+        test: Test::Compare(op, vec![Operand::Number(number, Quantity::Bare)]),
+    }
+}
+
+fn hole(value: Expr, escape: Escape) -> Template {
+    Template { pieces: vec![Piece::Hole(Hole { value, escape })] }
+}
+
+fn of_variable(slot: u16, op: Op, text: &str) -> Check {
+    Check {
+        text: String::new(),
+        subject: Tested::Value(hole(Expr::Variable(slot), Escape::Plain)),
+        test: Test::Compare(op, vec![Operand::Text(text.into())]),
+    }
+}
+
+#[test]
+fn steps_come_as_they_are_written() {
+    check(&[], "");
+    check(&[A, B, C], "abc");
+    check(&[A, Action::Think(Think::Fixed(Nanos::from_secs(2))), B], "a(2.00 s)b");
+    check(&[A, Action::Think(Think::Fixed(Nanos::ZERO)), B], "ab");
+    check(&[A, Action::EndSession, B], "a");
+    check(&[A, Action::EndRun, B], "a!");
+}
+
+#[test]
+fn loops_go_round_as_often_as_they_say() {
+    check(&[Action::Repeat(3, vec![A, B]), C], "abababc");
+    check(&[Action::Repeat(0, vec![A]), C], "c");
+    check(&[Action::Repeat(2, vec![Action::Repeat(2, vec![A]), B])], "aabaab");
+    let ten = || Box::new(of("status", Op::Equal, 200.0));
+    check(&[A, Action::While { check: ten(), at_most: 2, steps: vec![B] }, C], "abbc");
+    let never = Box::new(of("status", Op::Equal, 500.0));
+    check(&[A, Action::While { check: never, at_most: 9, steps: vec![B] }, C], "ac");
+}
+
+#[test]
+fn a_loop_that_does_nothing_gives_way() {
+    let mut walker = Walker::new(&scenario(vec![Action::Repeat(1_000_000, vec![]), A]));
+    assert_eq!(walker.next(), Next::GiveWay);
+    assert_eq!(walker.next(), Next::GiveWay);
+}
+
+#[test]
+fn ways_are_chosen() {
+    let set = |text: &str| Action::Set(0, text.into());
+    let either = |text: &str| Action::If {
+        check: Box::new(of_variable(0, Op::Equal, text)),
+        then: vec![A],
+        otherwise: vec![B],
+    };
+    check(&[set("x"), either("x"), C], "ac");
+    check(&[set("y"), either("x"), C], "bc");
+    check(&[either("x"), C], "bc");
+    let only =
+        Action::If { check: Box::new(of_variable(0, Op::Equal, "x")), then: vec![A], otherwise: vec![] };
+    check(&[only.clone(), C], "c");
+    check(&[set("x"), only, C], "ac");
+    let nobody = |weight| Choice { weight, steps: vec![B] };
+    check(&[Action::Choose(vec![nobody(0), Choice { weight: 5, steps: vec![A] }, nobody(0)]), C], "ac");
+}
+
+#[test]
+fn ways_are_chosen_by_weight() {
+    let ways = vec![Choice { weight: 70, steps: vec![A] }, Choice { weight: 30, steps: vec![B] }];
+    let mut walker = Walker::new(&scenario(vec![Action::Repeat(5_000, vec![Action::Choose(ways)])]));
+    let steps = walker.walk("");
+    let share = steps.matches('a').count() as f64 / steps.matches(['a', 'b']).count() as f64;
+    assert!((0.68..0.72).contains(&share), "{share}");
+}
+
+#[test]
+fn lists_are_gone_through() {
+    let mut listed = scenario(vec![A, Action::Each { list: 1, name: 2, steps: vec![B] }, C]);
+    let from = |from: &str, all| vec![Extract { variable: 1, from: from.to_owned(), all }];
+    listed.steps[0].extract = from("json $[*]", true);
+    listed.steps[1].request.path = hole(Expr::Variable(2), Escape::Path);
+    assert_eq!(Walker::new(&listed).walk("[1,2,3]"), "abbbc");
+    assert_eq!(Walker::new(&listed).walk("[]"), "ac");
+    listed.steps[0].extract = from("json $", false);
+    assert_eq!(Walker::new(&listed).walk("[1,\"x\"]"), "abbc", "an array is a list");
+    assert_eq!(Walker::new(&listed).walk("17"), "abc", "one value is a list of one");
+}
+
+#[test]
+fn what_was_extracted_goes_out_as_what_it_was() {
+    let mut shop = scenario(vec![A, B]);
+    shop.steps[0].extract = vec![Extract { variable: 0, from: "json $.sku".to_owned(), all: false }];
+    let mut body = Template::from("{\"sku\":");
+    body.pieces.push(Piece::Hole(Hole { value: Expr::Variable(0), escape: Escape::JsonValue }));
+    body.push_fixed(b"}");
+    shop.steps[1].request.method = "POST".to_owned();
+    shop.steps[1].request.body = body;
+    for (found, sent) in [("17", "17"), ("\"a\\\"b\"", "\"a\\\"b\""), ("true", "true"), ("[1,2]", "[1,2]")] {
+        let mut walker = Walker::new(&shop);
+        assert_eq!(walker.answer(0, 200, "", &format!("{{\"sku\": {found}}}")), Ok(()));
+        let request = walker.render(1).unwrap();
+        let body = format!("{{\"sku\":{sent}}}");
+        let length = format!("Content-Length: {}\r\n\r\n{body}", body.len());
+        assert!(request.starts_with("POST /b HTTP/1.1\r\nHost: localhost:8080\r\n"), "{request}");
+        assert!(request.ends_with(&length), "{request}");
+    }
+}
+
+#[test]
+fn what_is_lacking_is_not_sent() {
+    let mut lacking = scenario(vec![A]);
+    lacking.steps[0].request.path = hole(Expr::Variable(0), Escape::Path);
+    assert_eq!(Walker::new(&lacking).render(0), Err(Lacking::Variable(0)));
+    let mut split = scenario(vec![A]);
+    let value = Expr::Text("a\r\nEvil: yes".to_owned());
+    split.steps[0].request.headers = vec![("X".to_owned(), hole(value, Escape::Header))];
+    assert_eq!(Walker::new(&split).render(0), Err(Lacking::Header));
+}
+
+#[test]
+fn cookies_go_back_to_who_set_them() {
+    let mut walker = Walker::new(&scenario(vec![A, B]));
+    assert!(!walker.render(1).unwrap().contains("Cookie"));
+    walker.answer(0, 200, "Set-Cookie: id=7; Path=/\r\nSet-Cookie: far=1; Path=/far\r\n", "").unwrap();
+    let request = walker.render(1).unwrap();
+    assert!(request.contains("\r\nCookie: id=7\r\n\r\n"), "{request}");
+}
+
+#[test]
+fn checks_fail_requests_and_say_what_stood_there() {
+    let mut checked = scenario(vec![A]);
+    checked.steps[0].checks = vec![of("status", Op::Equal, 200.0), of("json $.sold", Op::LessEqual, 10.0)];
+    checked.steps[0].counts = vec![(4, of("json $.sold", Op::Equal, 10.0))];
+    let answer = |status, body: &str| {
+        let mut walker = Walker::new(&checked);
+        (walker.answer(0, status, "", body), walker.counted)
+    };
+    assert_eq!(answer(200, "{\"sold\": 10}"), (Ok(()), vec![4]));
+    assert_eq!(answer(200, "{\"sold\": 11}").0, Err(Unwanted::Check(1, "11".to_owned())));
+    assert_eq!(answer(200, "{}").0, Err(Unwanted::Check(1, "nothing".to_owned())));
+    assert_eq!(answer(404, "{\"sold\": 1}").0, Err(Unwanted::Check(0, "404".to_owned())));
+    // Without a check of its own the status is the default's business.
+    assert_eq!(Walker::new(&scenario(vec![A])).answer(0, 404, "", ""), Err(Unwanted::Status));
+}
+
+#[test]
+fn times_are_compared_in_their_unit() {
+    let mut timed = scenario(vec![A]);
+    let below = |limit: f64| Check {
+        test: Test::Compare(Op::Less, vec![Operand::Number(limit, Quantity::Time)]),
+        ..of("time", Op::Less, 0.0)
+    };
+    timed.steps[0].checks = vec![below(2e9)];
+    assert_eq!(Walker::new(&timed).answer(0, 200, "", ""), Ok(()));
+    timed.steps[0].checks = vec![below(1e9)];
+    assert!(matches!(Walker::new(&timed).answer(0, 200, "", ""), Err(Unwanted::Check(0, _))));
+}
+
+#[test]
+fn groups_and_logs_are_told() {
+    let mut walker = Walker::new(&scenario(vec![
+        Action::Group(0, vec![A, Action::Log("in it".into())]),
+        Action::Log(hole(Expr::Session, Escape::Plain)),
+    ]));
+    assert_eq!(walker.walk(""), "a");
+    let log = |text: &str| Told::Log(text.to_owned());
+    assert_eq!(walker.told, [log("in it"), Told::Group(0, Nanos(5), Nanos(5)), log("42")]);
+}
+
+#[test]
+fn the_same_session_draws_the_same() {
+    let drawn = |session| {
+        let drawn = vec![A, Action::Think(Think::Even { from: Nanos(1), to: Nanos::from_secs(9) })];
+        let mut walker = Walker::new(&scenario(drawn));
+        walker.session.begin(Identity::of_arrival(0, session));
+        walker.walk("")
+    };
+    assert_eq!(drawn(1), drawn(1));
+    assert_ne!(drawn(1), drawn(2));
+}
