@@ -1,6 +1,6 @@
 //! [`Spans`]: which stretch of time counts for what.
 
-use wavetank_plan::{Nanos, Phase, Plan};
+use wavetank_plan::{Load, Nanos, Phase, Plan};
 
 use crate::Interval;
 
@@ -18,12 +18,19 @@ struct Span {
     /// `None` until a phase without a length has ended.
     end: Option<Nanos>,
     warmup: bool,
+    /// Holds one and the same number of connections.
+    holds: bool,
 }
 
 impl Spans {
     /// The times as planned.
     pub fn new(plan: &Plan) -> Self {
-        let span = |phase: &Phase| Span { start: phase.start, end: phase.end(), warmup: phase.warmup };
+        let span = |phase: &Phase| Span {
+            start: phase.start,
+            end: phase.end(),
+            warmup: phase.warmup,
+            holds: holds(phase),
+        };
         Self { phases: plan.phases.iter().map(span).collect() }
     }
 
@@ -44,6 +51,16 @@ impl Spans {
     /// Whether `interval` lies in the time of phase number `phase`.
     pub fn in_phase(&self, phase: u16, interval: &Interval) -> bool {
         self.phases.get(usize::from(phase)).is_some_and(|span| span.contains(interval.from))
+    }
+
+    /// Whether the connections open at the end of `interval` tell how many the plan's holding kept: where phases hold a
+    /// constant number, in their time, otherwise in the measured window.
+    pub fn holds(&self, interval: &Interval) -> bool {
+        let mut holding = self.phases.iter().filter(|span| span.holds && !span.warmup).peekable();
+        match holding.peek() {
+            Some(_) => holding.any(|span| span.contains(interval.from)),
+            None => self.in_window(interval),
+        }
     }
 
     /// Whether `interval` lies in the measured window.
@@ -118,4 +135,9 @@ impl Span {
         let end = self.end.map_or(now, |end| end.min(now));
         Nanos(end.since(self.start) as i64)
     }
+}
+
+/// Whether a phase holds one and the same number of connections, more than none.
+fn holds(phase: &Phase) -> bool {
+    matches!(&phase.load, Load::Hold { connections } if connections.as_constant().is_some_and(|count| count > 0))
 }

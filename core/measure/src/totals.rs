@@ -20,7 +20,8 @@ pub struct Totals {
     pub targets: Vec<TargetSeries>,
     /// Connections of the whole run; `opening` and `open` of the latest seal, `peak` the highest.
     pub conns: ConnCounts,
-    /// Fewest connections open at a seal of the measured window; `None` before its first.
+    /// Fewest connections open at a seal while hold phases of a constant number last; without one, at a seal of the
+    /// measured window. `None` before the first such.
     pub held_min: Option<u64>,
     /// Traffic after the warm-up.
     pub bytes: Bytes,
@@ -168,7 +169,7 @@ impl Totals {
         if latest {
             (self.conns.opening, self.conns.open) = (interval.conns.opening, interval.conns.open);
         }
-        if self.spans.in_window(interval) {
+        if self.spans.holds(interval) {
             let held = interval.conns.open;
             self.held_min = Some(self.held_min.map_or(held, |least| least.min(held)));
         }

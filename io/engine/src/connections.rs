@@ -4,6 +4,7 @@
 //! [`Outcome`]s. A connection lost under a request is re-opened only when a next request wants it.
 
 mod dialing;
+mod held;
 mod leaving;
 mod timeouts;
 
@@ -13,7 +14,7 @@ use std::sync::Arc;
 use wavetank_driver::{Clock, ConnId, Driver, Ended, Errno, Event};
 use wavetank_measure::ErrorClass;
 use wavetank_pace::Timers;
-use wavetank_plan::{Close, Nanos, Plan};
+use wavetank_plan::{Nanos, Plan};
 use wavetank_wire::h1::{Answer, Eof, LastAnswer, ResponseReader};
 
 use crate::failure::{self, Failure};
@@ -24,6 +25,7 @@ use crate::requests::Requests;
 use crate::seat::{Seat, State};
 use crate::slab::Id;
 use crate::sources::{Sources, Tuple};
+pub(crate) use held::Held;
 use leaving::Leaving;
 use timeouts::Timer;
 
@@ -66,6 +68,8 @@ pub(crate) struct Connections<D> {
     /// When the last send returned.
     sent_until: Nanos,
     pub(crate) outcomes: VecDeque<Outcome>,
+    /// What became of held connections.
+    pub(crate) held: VecDeque<Held>,
     /// Handed to the driver since the last wait, if its sends leave later.
     pub(crate) leaving: Vec<Leaving>,
 }
@@ -102,6 +106,7 @@ impl<D: Driver> Connections<D> {
             sent_until: Nanos(i64::MIN),
             plan,
             outcomes: VecDeque::new(),
+            held: VecDeque::new(),
             leaving: Vec::new(),
         }
     }
@@ -245,7 +250,9 @@ impl<D: Driver> Connections<D> {
         entry.reader = ResponseReader::default();
         entry.state = State::Open;
         self.opening -= 1;
-        self.free(seat, at, rec);
+        if self.greet(seat, at, rec) {
+            self.free(seat, at, rec);
+        }
     }
 
     #[inline]
@@ -373,25 +380,8 @@ impl<D: Driver> Connections<D> {
         } else if let Some(pool) = self.pool_of(seat) {
             pool.put_closed(seat);
             self.open_for_waiting(phase, rec);
-        }
-    }
-
-    /// The pool, if the seat is one of its.
-    fn pool_of(&mut self, seat: u32) -> Option<&mut Pool> {
-        self.pool.as_mut().filter(|pool| pool.has(seat))
-    }
-
-    /// The end of the run: close everything, by RST.
-    pub(crate) fn tear_down(&mut self, rec: &mut Recorder) {
-        for entry in &mut self.seats {
-            let Some(link) = entry.link.take() else { continue };
-            self.driver.close(link, Close::Rst);
-            match entry.state {
-                State::Open => rec.ended(false),
-                // It stays what it was: being opened.
-                State::Connecting | State::Securing | State::Closed => {}
-            }
-            entry.state = State::Closed;
+        } else {
+            self.miss(seat, at);
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use wavetank_pace::{ScenarioChoice, Schedule, ScheduleSpec, Share, Starts};
 use wavetank_plan::constants::INTERVAL;
-use wavetank_plan::{Key, Nanos, Plan};
+use wavetank_plan::{Key, Nanos, Phase, Plan};
 
 use crate::exchange::{Offered, Owner};
 use crate::users::Users;
@@ -37,6 +37,8 @@ struct TrackPace {
     starts: Starts,
     /// Starts of its phases, at which those who left before their time come again, the next one first.
     joins: VecDeque<Nanos>,
+    /// When those who hold connections let go of them.
+    over: Option<Nanos>,
 }
 
 impl Pacer {
@@ -73,7 +75,8 @@ impl Pacer {
         let tracks = tracks.iter().map(|track| {
             let phases = || track.phases.iter().map(|&phase| &plan.phases[usize::from(phase)]);
             let starts = Starts::new(phases(), Users::share(plan, track, share));
-            TrackPace { starts, joins: phases().map(|phase| phase.start).collect() }
+            let over = phases().next_back().and_then(Phase::end).filter(|_| track.hold);
+            TrackPace { starts, joins: phases().map(|phase| phase.start).collect(), over }
         });
         let tracks = tracks.collect();
         Self { zero, phases, tracks, ready: VecDeque::new(), edges, ends_at: Nanos::MAX }
@@ -117,6 +120,11 @@ impl Pacer {
             };
             used_up || phase.end.is_some_and(|end| end + self.zero <= now)
         })
+    }
+
+    /// Whether any phase goes on after `at`, or is still to come.
+    pub(crate) fn goes_on_after(&self, at: Nanos) -> bool {
+        self.phases.iter().any(|phase| phase.end.is_none_or(|end| end + self.zero > at))
     }
 
     /// From `at` of the run's clock on the open phase under way then has another rate.
@@ -173,6 +181,8 @@ pub(crate) enum Due {
     Arrival(Offered),
     /// From that instant on this many of the thread's users of a track are wanted.
     Wanted { track: u16, at: Nanos, users: u64 },
+    /// Those of a track who hold connections let go of them.
+    Over { track: u16 },
     /// A phase of a track begins at that instant: whoever is wanted is to be there.
     Join { track: u16, at: Nanos },
 }
@@ -181,10 +191,7 @@ impl TrackPace {
     /// When something happens next.
     #[inline]
     fn next(&self) -> Option<Nanos> {
-        match (self.starts.peek(), self.joins.front()) {
-            (Some(at), Some(&join)) => Some(at.min(join)),
-            (at, join) => at.or(join.copied()),
-        }
+        [self.starts.peek(), self.joins.front().copied(), self.over].into_iter().flatten().min()
     }
 
     /// What happens next before `limit`; at one instant first how many are wanted.
@@ -195,7 +202,11 @@ impl TrackPace {
             let moved = self.starts.pop()?;
             return Some(Due::Wanted { track, at: moved.at + zero, users: moved.wanted });
         }
-        let at = self.joins.pop_front()? + zero;
-        Some(Due::Join { track, at })
+        if self.joins.front() == Some(&next) {
+            self.joins.pop_front();
+            return Some(Due::Join { track, at: next + zero });
+        }
+        self.over = None;
+        Some(Due::Over { track })
     }
 }

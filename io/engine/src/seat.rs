@@ -20,6 +20,17 @@ pub(crate) enum State {
     Open,
 }
 
+/// What is wanted of a seat's connection beside carrying requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wish {
+    /// Nothing.
+    None,
+    /// Somebody keeps it and wants to hear of it.
+    Hold,
+    /// It is being opened, and nobody wants it any more.
+    Leave,
+}
+
 /// See the module's description.
 pub(crate) struct Seat {
     pub(crate) state: State,
@@ -46,6 +57,7 @@ pub(crate) struct Seat {
     pub(crate) armed: Nanos,
     /// Stands on the pool's idle stack.
     pub(crate) stacked: bool,
+    pub(crate) wish: Wish,
 }
 
 impl Seat {
@@ -65,6 +77,7 @@ impl Seat {
             replaces_lost: false,
             armed: Nanos::MAX,
             stacked: false,
+            wish: Wish::None,
         }
     }
 

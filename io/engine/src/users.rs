@@ -18,6 +18,7 @@ pub(crate) struct Users {
     budgets: Vec<Option<Budget>>,
     /// Phases in which none is left.
     used_up: Vec<bool>,
+    any_holds: bool,
 }
 
 /// The users of one track.
@@ -54,8 +55,10 @@ pub(crate) enum Next {
     Session(Key),
     /// Leaves: fewer are wanted, or he has had his sessions. Others go on.
     Leave,
-    /// Leaves, because nothing of the kind is planned any more or all counted sessions have started.
+    /// Leaves, because nothing of the kind is planned any more.
     Over,
+    /// Leaves, because all sessions that were counted out have started.
+    UsedUp,
 }
 
 impl Users {
@@ -94,6 +97,7 @@ impl Users {
             sessions: if counted { vec![(0, 0); users as usize] } else { Vec::new() },
             count: 0,
             used_up: vec![false; budgets.len()],
+            any_holds: tracks.iter().any(|track| track.hold),
             budgets,
             tracks,
         }
@@ -208,10 +212,82 @@ impl Users {
         }
         if !self.budgets[phase].as_mut().is_none_or(Budget::take) {
             self.used_up[phase] = true;
-            return Next::Over;
+            return Next::UsedUp;
         }
         let scenario = track.scenario.of(|| track.share.nth(ordinal));
         Next::Session(Key { phase: stay.phase, scenario, step: 0 })
+    }
+
+    /// Those from the wanted number on, of so many, who are there: the last to come first.
+    pub(crate) fn too_many(&self, track: u16, before: u64) -> Vec<u32> {
+        let Track { first, wanted, .. } = self.tracks[usize::from(track)];
+        let users = first + wanted as u32..first + before as u32;
+        users.rev().filter(|&user| self.is_present(user)).collect()
+    }
+
+    /// Nobody of a track is wanted any more. Those who are there.
+    pub(crate) fn end_track(&mut self, track: u16) -> Vec<u32> {
+        let before = self.want(track, 0);
+        self.too_many(track, before)
+    }
+
+    /// No connection is to be held any more. Those who hold one.
+    pub(crate) fn end_holding(&mut self) -> Vec<u32> {
+        let holding = (0_u16..).zip(&self.tracks).filter(|(_, track)| track.hold).map(|(number, _)| number);
+        let holding: Vec<u16> = holding.collect();
+        holding.into_iter().flat_map(|track| self.end_track(track)).collect()
+    }
+
+    /// Whether those of a track hold connections.
+    pub(crate) fn is_hold(&self, track: u16) -> bool {
+        self.tracks[usize::from(track)].hold
+    }
+
+    /// Whether anybody ever holds one.
+    #[inline]
+    pub(crate) const fn any_holds(&self) -> bool {
+        self.any_holds
+    }
+
+    /// Whether this user holds one.
+    pub(crate) fn holds(&self, user: u32) -> bool {
+        self.tracks[self.track_of(user)].hold
+    }
+
+    /// Who holds the connection on `seat`.
+    pub(crate) fn holder(&self, seat: u32) -> Option<u32> {
+        let track = self.tracks.iter().find(|track| track.hold && track.seats().contains(&seat))?;
+        Some(track.first + (seat - track.first_seat))
+    }
+
+    /// The seat of a user who has left, if nobody else is on it.
+    pub(crate) fn empty_seat(&self, user: u32) -> Option<u32> {
+        let track = &self.tracks[self.track_of(user)];
+        let on_seat = (user - track.first) / track.per_seat * track.per_seat + track.first;
+        let mut on_it = on_seat..on_seat + track.per_seat;
+        (!on_it.any(|user| self.is_present(user))).then(|| self.seat(user))
+    }
+
+    /// Whether the user is there.
+    pub(crate) fn is_present(&self, user: u32) -> bool {
+        self.present[user as usize]
+    }
+
+    /// Whether the user is one of as many as are wanted.
+    pub(crate) fn is_wanted(&self, user: u32) -> bool {
+        let track = &self.tracks[self.track_of(user)];
+        u64::from(user - track.first) < track.wanted
+    }
+
+    /// The phase of a user's track under way at `at`.
+    pub(crate) fn phase_of(&self, user: u32, at: Nanos) -> Option<u16> {
+        self.tracks[self.track_of(user)].stay_at(at).map(|stay| stay.phase)
+    }
+
+    /// What a user does.
+    pub(crate) fn scenario_of(&self, user: u32) -> u16 {
+        let track = &self.tracks[self.track_of(user)];
+        track.scenario.of(|| track.share.nth(u64::from(user - track.first)))
     }
 
     /// Whether the sessions counted out for `phase` have all started.
@@ -228,6 +304,10 @@ impl Users {
 }
 
 impl Track {
+    fn seats(&self) -> std::ops::Range<u32> {
+        self.first_seat..self.first_seat + (self.end - self.first) / self.per_seat
+    }
+
     #[inline]
     fn stay_at(&self, at: Nanos) -> Option<&Stay> {
         self.stays.iter().find(|stay| stay.start <= at && at < stay.end)

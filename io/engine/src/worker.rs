@@ -1,6 +1,7 @@
 //! [`Worker`]: one load thread. Each turn: what is due, what is ready, then sleep.
 
 mod coming;
+mod holding;
 mod sealing;
 
 use std::sync::Arc;
@@ -19,6 +20,7 @@ use crate::pacer::{Due, Pacer};
 use crate::recorder::Recorder;
 use crate::sleeper::Sleeper;
 use crate::users::Users;
+use holding::Holding;
 
 /// Events that may be stamped with one reading of the clock where they all were there when the wait ended:
 /// what is sent in answer to them is stamped so, too (see ARCHITECTURE.md, Time).
@@ -56,6 +58,7 @@ pub(crate) struct Worker<D> {
     exchanges: Exchanges<D>,
     users: Users,
     pacer: Pacer,
+    holding: Holding,
     opening: Opening,
     rec: Recorder,
     sleeper: Sleeper,
@@ -82,6 +85,7 @@ impl<D: Driver> Worker<D> {
             rec: Recorder::new(&plan, thread, prepared),
             seal_at: Nanos::MAX,
             pacer: Pacer::idle(),
+            holding: Holding::new(),
             stage: Stage::Opening,
             users,
             sleeper: Sleeper::new(),
@@ -143,14 +147,17 @@ impl<D: Driver> Worker<D> {
     /// When to wake at the latest.
     fn next_wake(&mut self, now: Nanos) -> Nanos {
         let nap = now.after(Sleeper::NAP).min(self.seal_at).min(self.finish_at.unwrap_or(Nanos::MAX));
-        if !self.pacer.ready.is_empty() || self.exchanges.connections.is_opening_more() {
+        let connections = &self.exchanges.connections;
+        let held = self.holding.has_work(connections.may_open_ahead());
+        if !self.pacer.ready.is_empty() || connections.is_opening_more() || held {
             return now;
         }
         let timer = self.exchanges.connections.next_timer();
         // What must wait for others is woken by them.
         let opening = self.opening.next().filter(|_| self.exchanges.connections.may_open_ahead());
         let pause = self.exchanges.next_pause_end();
-        let coarse = [timer, opening, pause].into_iter().flatten().fold(nap, Nanos::min);
+        let reopening = self.holding.next();
+        let coarse = [timer, opening, pause, reopening].into_iter().flatten().fold(nap, Nanos::min);
         let exact = self.pacer.next_arrival();
         self.sleeper.until(now, exact, coarse)
     }
@@ -186,6 +193,7 @@ impl<D: Driver> Worker<D> {
             self.resolved(resolved);
         }
         worked |= self.exchanges.connections.go_on_opening(&mut self.rec);
+        worked |= self.see_to_held(now);
         self.settle();
         self.check_drained(now);
         self.outbox.flush();
@@ -227,6 +235,10 @@ impl<D: Driver> Worker<D> {
             }
             Due::Join { track, at } => self.start_users(track, at),
             Due::Wanted { track, at, users } => self.want_users(track, at, users),
+            Due::Over { track } => {
+                let holders = self.users.end_track(track);
+                self.dismiss(holders);
+            }
         }
     }
 
@@ -246,6 +258,9 @@ impl<D: Driver> Worker<D> {
     #[inline]
     fn resolved(&mut self, resolved: Resolved) {
         let Owner::User(user) = resolved.owner else { return };
+        if self.users.any_holds() && self.must_wait(user) {
+            return;
+        }
         let alone = self.pacer.ready.is_empty();
         if let Some(offered) = self.iterate(user, resolved.at)
             && resolved.done
@@ -262,6 +277,9 @@ impl<D: Driver> Worker<D> {
     fn settle(&mut self) {
         while let Some(resolved) = self.exchanges.poll(&mut self.rec) {
             self.resolved(resolved);
+        }
+        if !self.exchanges.connections.held.is_empty() {
+            self.heard_of_held();
         }
     }
 

@@ -185,6 +185,9 @@ impl<D: Driver> Connections<D> {
         while let Some(flight) = self.seats[seat as usize].flights.take_waiting() {
             self.outcomes.push_back(Outcome::Dropped(flight.exchange, at));
         }
+        // He comes again as if he had been refused.
+        self.seats[seat as usize].began = at;
+        self.miss(seat, at);
     }
 
     /// Opening took too long: give it up, in the connect or in the TLS handshake.
@@ -231,5 +234,6 @@ impl<D: Driver> Connections<D> {
         while let Some(flight) = self.seats[seat as usize].flights.take_waiting() {
             self.outcomes.push_back(Outcome::Broken(flight.exchange, Box::new(failure.clone()), at));
         }
+        self.miss(seat, at);
     }
 }

@@ -12,19 +12,30 @@ impl<D: Driver> Worker<D> {
     pub(super) fn want_users(&mut self, track: u16, at: Nanos, users: u64) {
         let before = self.users.want(track, users);
         if users == before + 1 {
-            if let Some(user) = self.users.join_last(track) {
-                self.iterate(user, at);
-            }
-            self.rec.set_users(self.users.count());
+            let joined = self.users.join_last(track);
+            self.come(track, joined, at);
         } else if users > before {
             self.start_users(track, at);
+        } else {
+            let too_many = self.users.too_many(track, before);
+            self.dismiss(too_many);
         }
     }
 
     /// Everybody who is wanted and not there starts at `at`.
     pub(super) fn start_users(&mut self, track: u16, at: Nanos) {
-        for user in self.users.join(track) {
-            self.iterate(user, at);
+        let joined = self.users.join(track);
+        self.come(track, joined, at);
+    }
+
+    /// Those who have joined begin: with a session, or with the connection that they are to hold.
+    fn come(&mut self, track: u16, joined: impl IntoIterator<Item = u32>, at: Nanos) {
+        if self.users.is_hold(track) {
+            self.hold_for(joined);
+        } else {
+            for user in joined {
+                self.iterate(user, at);
+            }
         }
         self.rec.set_users(self.users.count());
     }
@@ -37,9 +48,15 @@ impl<D: Driver> Worker<D> {
             self.rec.set_users(self.users.count());
             return None;
         }
-        let Next::Session(key) = self.users.next(user, self.pacer.on_run_clock(at)) else {
-            self.rec.set_users(self.users.count());
-            return None;
+        let key = match self.users.next(user, self.pacer.on_run_clock(at)) {
+            Next::Session(key) => key,
+            next => {
+                self.rec.set_users(self.users.count());
+                if next == Next::Leave || (next == Next::Over && self.pacer.goes_on_after(at)) {
+                    self.release(user, at);
+                }
+                return None;
+            }
         };
         let offered = Offered { key, intended: at, owner: Owner::User(user) };
         if !self.exchanges.offer(offered, &mut self.rec) {

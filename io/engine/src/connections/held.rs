@@ -1,0 +1,121 @@
+//! Connections that are kept for their own sake, and connections that nobody wants any more.
+
+use wavetank_driver::Driver;
+use wavetank_plan::{Close, Nanos};
+
+use super::{Connections, Tuple};
+use crate::pool::Pool;
+use crate::recorder::Recorder;
+use crate::seat::{State, Wish};
+
+/// What became of a seat's held connection.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Held {
+    pub(crate) seat: u32,
+    pub(crate) at: Nanos,
+    /// It can carry requests; otherwise it has ended, or could not be opened.
+    pub(crate) open: bool,
+}
+
+impl<D: Driver> Connections<D> {
+    /// From now on this seat's connection is kept: every time it is opened, ends or cannot be opened is told in
+    /// [`held`](Self::held). It is opened now if it is not there.
+    pub(crate) fn hold(&mut self, seat: u32, target: u16, phase: u16, rec: &mut Recorder) {
+        self.furnish(seat);
+        let entry = &mut self.seats[seat as usize];
+        entry.wish = Wish::Hold;
+        match entry.state {
+            State::Closed => self.open(seat, target, phase, rec),
+            State::Open => self.tell_held(seat, self.clock.now(), true),
+            State::Connecting | State::Securing => {}
+        }
+    }
+
+    /// Nobody wants this seat's connection any more: close it, one that is being opened as soon as it is. There must
+    /// be no request under way on it.
+    pub(crate) fn let_go(&mut self, seat: u32, how: Close, at: Nanos, rec: &mut Recorder) {
+        let Some(entry) = self.seats.get_mut(seat as usize) else { return };
+        (entry.wish, entry.replaces_lost) = (Wish::None, false);
+        match entry.state {
+            State::Closed => {}
+            State::Connecting | State::Securing => entry.wish = Wish::Leave,
+            State::Open => {
+                if let Some(link) = entry.link.take() {
+                    self.driver.close(link, how);
+                    self.sources.release(std::mem::replace(&mut entry.tuple, Tuple::KERNELS), at);
+                }
+                entry.state = State::Closed;
+                rec.ended(false);
+            }
+        }
+    }
+
+    /// A seat's connection has just been opened. Whether it is to live.
+    #[inline]
+    pub(super) fn greet(&mut self, seat: u32, at: Nanos, rec: &mut Recorder) -> bool {
+        let entry = &mut self.seats[seat as usize];
+        if entry.wish == Wish::Leave {
+            entry.wish = Wish::None;
+            if entry.flights.first_waiting().is_none() {
+                let how = self.plan.http.close;
+                self.let_go(seat, how, at, rec);
+                return false;
+            }
+        }
+        if entry.wish == Wish::Hold {
+            self.tell_held(seat, at, true);
+        }
+        true
+    }
+
+    /// A seat's connection has ended or could not be opened, and nobody opens it again by himself.
+    #[inline]
+    pub(super) fn miss(&mut self, seat: u32, at: Nanos) {
+        let entry = &mut self.seats[seat as usize];
+        match entry.wish {
+            Wish::None => {}
+            Wish::Hold => self.tell_held(seat, at, false),
+            Wish::Leave => entry.wish = Wish::None,
+        }
+    }
+
+    fn tell_held(&mut self, seat: u32, at: Nanos, open: bool) {
+        self.held.push_back(Held { seat, at, open });
+    }
+
+    /// Whether this seat's connection can carry requests.
+    pub(crate) fn is_open(&self, seat: u32) -> bool {
+        self.seats.get(seat as usize).is_some_and(|entry| entry.state == State::Open)
+    }
+
+    /// Whether requests are under way on this seat, or wait for its connection.
+    pub(crate) fn is_busy(&self, seat: u32) -> bool {
+        self.seats
+            .get(seat as usize)
+            .is_some_and(|entry| entry.flights.sent() > 0 || entry.flights.first_waiting().is_some())
+    }
+
+    /// When this seat's connection was last begun to be opened.
+    pub(crate) fn began(&self, seat: u32) -> Nanos {
+        self.seats.get(seat as usize).map_or(Nanos(i64::MIN), |entry| entry.began)
+    }
+
+    /// The pool, if the seat is one of its.
+    pub(super) fn pool_of(&mut self, seat: u32) -> Option<&mut Pool> {
+        self.pool.as_mut().filter(|pool| pool.has(seat))
+    }
+
+    /// The end of the run: close everything, by RST.
+    pub(crate) fn tear_down(&mut self, rec: &mut Recorder) {
+        for entry in &mut self.seats {
+            let Some(link) = entry.link.take() else { continue };
+            self.driver.close(link, Close::Rst);
+            match entry.state {
+                State::Open => rec.ended(false),
+                // It stays what it was: being opened.
+                State::Connecting | State::Securing | State::Closed => {}
+            }
+            entry.state = State::Closed;
+        }
+    }
+}

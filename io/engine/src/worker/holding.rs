@@ -1,0 +1,156 @@
+//! [`Holding`]: connections that users keep, and users who are too many.
+
+use std::collections::VecDeque;
+
+use wavetank_driver::Driver;
+use wavetank_pace::Timers;
+use wavetank_plan::constants::WORK_PER_TURN_MAX;
+use wavetank_plan::{Close, Nanos};
+
+use super::Worker;
+use crate::connections::Held;
+use crate::exchange::Owner;
+
+/// A held connection is opened at most once in this time: a target that ends every connection at once, or refuses all,
+/// is not to be flooded by those who come again.
+const REOPEN: Nanos = Nanos::SECOND;
+
+/// What is to be done about users who hold connections, a turn's work at a time. No list is longer than there are
+/// users.
+pub(crate) struct Holding {
+    /// Users whose connection is to be opened, in the order in which it was planned.
+    opening: VecDeque<u32>,
+    /// Users who may be too many, the last to come first.
+    leaving: VecDeque<u32>,
+    /// Users whose connection is to be opened again.
+    reopening: Timers<u32>,
+    /// The load was ended before its time, and everybody has been told.
+    ended: bool,
+}
+
+impl Holding {
+    pub(crate) fn new() -> Self {
+        let (opening, leaving) = (VecDeque::new(), VecDeque::new());
+        Self { opening, leaving, reopening: Timers::new(), ended: false }
+    }
+
+    /// Whether there is work for the next turn; opening only where that is possible now.
+    #[inline]
+    pub(super) fn has_work(&self, may_open: bool) -> bool {
+        !self.leaving.is_empty() || (may_open && !self.opening.is_empty())
+    }
+
+    /// When one of them is to be opened again.
+    #[inline]
+    pub(super) fn next(&mut self) -> Option<Nanos> {
+        if self.reopening.is_empty() { None } else { self.reopening.next() }
+    }
+}
+
+impl<D: Driver> Worker<D> {
+    /// Users come to hold a connection each.
+    pub(super) fn hold_for(&mut self, users: impl IntoIterator<Item = u32>) {
+        self.holding.opening.extend(users);
+    }
+
+    /// Users are too many; each leaves as soon as he has no request under way.
+    pub(super) fn dismiss(&mut self, users: impl IntoIterator<Item = u32>) {
+        self.holding.leaving.extend(users);
+    }
+
+    /// A turn's work for those who hold connections. Whether there was any.
+    pub(super) fn see_to_held(&mut self, now: Nanos) -> bool {
+        if self.pacer.is_ended(now) && !std::mem::replace(&mut self.holding.ended, true) {
+            let holders = self.users.end_holding();
+            self.dismiss(holders);
+        }
+        let mut worked = false;
+        for _ in 0..WORK_PER_TURN_MAX {
+            let Some(user) = self.holding.leaving.pop_front() else { break };
+            worked = true;
+            self.leave_unless_wanted(user, now);
+        }
+        for _ in 0..WORK_PER_TURN_MAX {
+            let Some((_, user)) = self.holding.reopening.pop(now) else { break };
+            worked = true;
+            self.holding.opening.push_back(user);
+        }
+        for _ in 0..WORK_PER_TURN_MAX {
+            if !self.exchanges.connections.may_open_ahead() {
+                break;
+            }
+            let Some(user) = self.holding.opening.pop_front() else { break };
+            worked = true;
+            self.open_held(user, now);
+        }
+        worked
+    }
+
+    /// A user leaves if too many are there and he has nothing under way: else he does when that has ended.
+    fn leave_unless_wanted(&mut self, user: u32, now: Nanos) {
+        if !self.users.is_present(user) || self.users.is_wanted(user) || self.is_in_session(user) {
+            return;
+        }
+        self.users.leave(user);
+        self.rec.set_users(self.users.count());
+        self.release(user, now);
+    }
+
+    /// A user has left before the load is over: nobody needs his connection any more.
+    #[cold]
+    pub(super) fn release(&mut self, user: u32, now: Nanos) {
+        if let Some(seat) = self.users.empty_seat(user) {
+            let how = if self.users.holds(user) { Close::Rst } else { self.plan.http.close };
+            self.exchanges.connections.let_go(seat, how, now, &mut self.rec);
+        }
+    }
+
+    fn open_held(&mut self, user: u32, now: Nanos) {
+        if !self.users.is_present(user) || !self.users.is_wanted(user) {
+            return;
+        }
+        let at = self.pacer.on_run_clock(now);
+        let Some(phase) = self.users.phase_of(user, at) else { return };
+        let scenario = usize::from(self.users.scenario_of(user));
+        let target = self.plan.scenarios[scenario].steps.first().map_or(0, |step| step.target);
+        let target = u16::try_from(target).expect("the plan limits targets");
+        self.exchanges.connections.hold(self.users.seat(user), target, phase, &mut self.rec);
+    }
+
+    /// What connections have told of those that are held.
+    #[cold]
+    pub(super) fn heard_of_held(&mut self) {
+        while let Some(Held { seat, at, open }) = self.exchanges.connections.held.pop_front() {
+            let Some(user) = self.users.holder(seat) else { continue };
+            if !self.users.is_present(user) {
+                self.exchanges.connections.let_go(seat, Close::Rst, at, &mut self.rec);
+            } else if !open {
+                let again = self.exchanges.connections.began(seat).after(REOPEN).max(at);
+                self.holding.reopening.insert(again, user);
+            } else if !self.users.is_wanted(user) {
+                self.dismiss([user]);
+            } else if !self.is_in_session(user) && !self.is_silent(user) {
+                // Ready as soon as there is what he sends on.
+                self.iterate(user, at);
+            }
+        }
+    }
+
+    /// Whether a user who holds a connection must wait for it before his next session.
+    pub(super) fn must_wait(&self, user: u32) -> bool {
+        self.users.holds(user)
+            && self.users.is_wanted(user)
+            && !self.exchanges.connections.is_open(self.users.seat(user))
+    }
+
+    /// Whether a user's session is under way: its one request is.
+    fn is_in_session(&self, user: u32) -> bool {
+        let his = |offered: &crate::exchange::Offered| offered.owner == Owner::User(user);
+        self.exchanges.connections.is_busy(self.users.seat(user)) || self.pacer.ready.iter().any(his)
+    }
+
+    /// Whether a user only holds his connection and sends nothing.
+    fn is_silent(&self, user: u32) -> bool {
+        self.plan.scenarios[usize::from(self.users.scenario_of(user))].steps.is_empty()
+    }
+}
