@@ -2,6 +2,9 @@
 
 use crate::Place;
 
+/// So much text counts for a value of its own where copies are counted.
+const BYTES_A_VALUE: usize = 64;
+
 /// A value of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
@@ -98,12 +101,16 @@ impl Node {
         }
     }
 
-    /// Values in the tree, itself included. The depth of trees is bounded, and so is the recursion.
+    /// Values in the tree, itself included, a long text for several: what a copy of it costs. The depth of trees is
+    /// bounded, and so is the recursion.
     pub(crate) fn size(&self) -> usize {
         match &self.kind {
-            NodeKind::Scalar(_) => 1,
+            NodeKind::Scalar(scalar) => 1 + scalar.text.len() / BYTES_A_VALUE,
             NodeKind::List(items) => 1 + items.iter().map(Self::size).sum::<usize>(),
-            NodeKind::Map(entries) => 1 + entries.iter().map(|entry| entry.value.size()).sum::<usize>(),
+            NodeKind::Map(entries) => {
+                let of_entry = |entry: &Entry| entry.key.len() / BYTES_A_VALUE + entry.value.size();
+                1 + entries.iter().map(of_entry).sum::<usize>()
+            }
         }
     }
 

@@ -1,5 +1,7 @@
 //! Walking over steps: what is inside them, blocks included.
 
+use std::collections::BTreeSet;
+
 use crate::model::{
     Auth, Body, Check, EachList, Expected, Experiment, Operand, PartContent, Request, RequestHead, Step,
     Template, Tested, Value, Verb,
@@ -8,16 +10,16 @@ use crate::model::{
 impl Experiment {
     /// `steps` and all steps inside them, those of the blocks they use included, each once.
     pub fn flattened<'e>(&'e self, steps: &'e [Step]) -> Vec<&'e Step> {
-        let mut blocks_seen: Vec<&str> = Vec::new();
+        let mut blocks_seen: BTreeSet<&str> = BTreeSet::new();
         let mut waiting: Vec<&Step> = steps.iter().rev().collect();
         let mut all = Vec::new();
         while let Some(step) = waiting.pop() {
             all.push(step);
             if let Verb::Use(name) = &step.verb
-                && !blocks_seen.contains(&name.value.as_str())
+                && !blocks_seen.contains(name.value.as_str())
                 && let Some(block) = self.blocks.iter().find(|block| block.name.value == name.value)
             {
-                blocks_seen.push(&name.value);
+                blocks_seen.insert(&name.value);
                 waiting.extend(block.steps.iter().rev());
             }
             for inner in step.inner().into_iter().rev() {

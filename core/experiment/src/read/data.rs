@@ -1,5 +1,7 @@
 //! `data`.
 
+use std::collections::BTreeSet;
+
 use super::Reader;
 use super::keys::Keys;
 use crate::grammar::{DATA_FILE, DATA_ROWS};
@@ -12,6 +14,8 @@ const ROWS: [(&str, RowUse); 4] = [
     ("unique", RowUse::Unique),
     ("per_user", RowUse::PerUser),
 ];
+/// Columns are looked for by name in every row.
+const COLUMNS_MAX: usize = 1_000;
 const SHAPE: &str = "accounts: {file: accounts.csv, row: unique}, or {rows: [{user: ann}, {user: bob}]}";
 
 impl Reader<'_> {
@@ -58,8 +62,9 @@ impl Reader<'_> {
 
     fn columns(&mut self, node: &Node) -> Vec<String> {
         let names = self.each(node, |reader, item| reader.name(item, "a column"));
-        for (at, name) in names.iter().enumerate() {
-            if names[..at].iter().any(|other| other.value == name.value) {
+        let mut seen = BTreeSet::new();
+        for name in &names {
+            if !seen.insert(name.value.as_str()) {
                 let message = format!("the column `{}` stands here twice", name.value);
                 self.fail::<()>("column_duplicate", name.place, message, "every column has its own name");
             }
@@ -90,6 +95,10 @@ impl Reader<'_> {
         }
         if columns.is_empty() {
             columns.push("value".to_owned());
+        }
+        if columns.len() > COLUMNS_MAX {
+            let message = format!("{} columns; rows have at most {COLUMNS_MAX}", columns.len());
+            return self.fail("too_many", node.place, message, "name only those that are used");
         }
         for item in items {
             rows.push(self.row(item, &columns)?);

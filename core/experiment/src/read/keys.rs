@@ -49,6 +49,10 @@ impl<'n> Keys<'n> {
 
     fn tell_unknown(&self, reader: &mut Reader<'_>, entry: &Entry, what: &str) {
         let word = entry.key.as_str();
+        if reader.advice_is_wasted() {
+            reader.fail::<()>("key_unknown", entry.place, String::new(), String::new());
+            return;
+        }
         let hint = if let Some((key, value)) = word.split_once(':').filter(|_| entry.value.is_null()) {
             format!("a blank after the colon: {key}: {value}")
         } else if word == "<<" {

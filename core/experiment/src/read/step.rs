@@ -70,6 +70,9 @@ impl Reader<'_> {
         let Some(first) = entries.first() else {
             return self.fail("verb_missing", node.place, "a step without a verb", "- get: /path");
         };
+        if self.advice_is_wasted() {
+            return self.fail("verb_missing", first.place, String::new(), String::new());
+        }
         let upper = first.key.to_ascii_lowercase();
         let namespace = first.key.split('.').next().unwrap_or_default();
         if first.key.contains('.') && LATER.contains(&namespace) {

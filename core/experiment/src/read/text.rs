@@ -76,6 +76,7 @@ impl Reader<'_> {
                     "a list or map is used whole, by each: or json:",
                 );
             };
+            self.spend_text(scalar.text.len(), place)?;
             if scalar.text.contains("${secret:") {
                 return self.secret_here(name, place);
             }
@@ -105,6 +106,7 @@ impl Reader<'_> {
     /// A variable of the environment.
     pub(crate) fn environment(&mut self, variable: &str, place: Place) -> Option<String> {
         let found = (self.env)(variable);
+        self.spend_text(found.as_ref().map_or(0, String::len), place)?;
         if found.is_none() {
             let message = format!("the environment has no variable {variable}");
             let hint = format!("export {variable}=…, or write the value under vars:");
@@ -115,7 +117,9 @@ impl Reader<'_> {
 
     /// Nothing of this name is known.
     pub(crate) fn unknown_variable<T>(&mut self, name: &str, place: Place) -> Option<T> {
-        let hint = match did_you_mean(name, self.vars.names()) {
+        // More mistakes than are kept need no advice.
+        let known = self.vars.names().take(if self.advice_is_wasted() { 0 } else { usize::MAX });
+        let hint = match did_you_mean(name, known) {
             Some(near) => format!("did you mean ${{{near}}}?"),
             None => format!("vars: {{{name}: VALUE}}, or --set {name}=VALUE"),
         };

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use super::{Reader, is_word};
+use super::{Budget, Reader, is_word};
 use crate::node::Scalar;
 use crate::{Diagnostic, Diagnostics, Entry, Input, Node, NodeKind, Place};
 use wavetank_plan::did_you_mean;
 
 /// Deepest nesting that variables may bring about.
 const DEPTH_MAX: usize = 64;
-/// Most values that variables used whole may bring into a file.
-const NODES_MAX: usize = 500_000;
+/// Most variables of a file.
+const VARS_MAX: usize = 10_000;
 
 /// Names that templates use for themselves.
 const TAKEN: [&str; 4] = ["user", "session", "count", "env"];
@@ -27,6 +27,13 @@ impl Vars {
     pub(crate) fn read(root: &Node, input: &Input<'_>, out: &mut Diagnostics) -> Self {
         let mut vars = Self::default();
         let entries = root.get("vars").and_then(Node::entries).unwrap_or_default();
+        if entries.len() > VARS_MAX {
+            let message = format!("{} variables; a file has at most {VARS_MAX}", entries.len());
+            let hint = "rows of data belong into a file of their own: data: {NAME: {file: rows.csv}}";
+            out.push(Diagnostic::error("too_many", entries[VARS_MAX].place, message, hint));
+            return vars;
+        }
+        let mut budget = Budget::WHOLE;
         for entry in entries {
             if !name_allowed(entry, out) {
                 continue;
@@ -34,8 +41,9 @@ impl Vars {
             let set = input.set.iter().rev().find(|(name, _)| *name == entry.key);
             let given =
                 set.map(|(_, value)| Node { place: entry.value.place, ..Node::plain(value.as_str()) });
-            let mut reader = vars.reader(input);
+            let mut reader = Reader { budget, ..vars.reader(input) };
             let node = reader.substituted(given.as_ref().unwrap_or(&entry.value), 0);
+            budget = reader.budget;
             for diagnostic in reader.out.sorted() {
                 out.push(diagnostic.clone());
             }
@@ -58,7 +66,13 @@ impl Vars {
     }
 
     pub(crate) fn reader<'a>(&'a self, input: &Input<'a>) -> Reader<'a> {
-        Reader { vars: self, env: input.env, has_secret: input.has_secret, out: Diagnostics::default() }
+        Reader {
+            vars: self,
+            env: input.env,
+            has_secret: input.has_secret,
+            out: Diagnostics::default(),
+            budget: Budget::WHOLE,
+        }
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<&Node> {
@@ -88,11 +102,11 @@ fn name_allowed(entry: &Entry, out: &mut Diagnostics) -> bool {
     false
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
     /// A variable's value with earlier variables filled in. Secrets stay names: they are resolved at send.
     fn substituted(&mut self, node: &Node, depth: usize) -> Option<Node> {
         if let Some(whole) = self.whole_tree(node) {
-            return self.grafted(&whole.clone(), node.place, depth);
+            return self.grafted(whole, node.place, depth);
         }
         let kind = match &node.kind {
             NodeKind::Scalar(scalar) if scalar.text.contains("${secret:") => {
@@ -121,12 +135,14 @@ impl Reader<'_> {
     }
 
     /// The list or map that `${NAME}` stands for, if it is the whole value.
-    fn whole_tree(&self, node: &Node) -> Option<&Node> {
+    fn whole_tree(&self, node: &Node) -> Option<&'a Node> {
+        let vars = self.vars;
         let name = node.scalar()?.text.strip_prefix("${")?.strip_suffix('}')?;
-        self.vars.get(name.trim()).filter(|tree| tree.scalar().is_none())
+        vars.get(name.trim()).filter(|tree| tree.scalar().is_none())
     }
 
     fn grafted(&mut self, tree: &Node, place: Place, depth: usize) -> Option<Node> {
+        self.spend_nodes(tree.size(), place)?;
         if depth + tree.depth() > DEPTH_MAX {
             let message = format!("variables inside variables, more than {DEPTH_MAX} levels of them");
             return self.fail("too_deep", place, message, "write out what the innermost stand for");
@@ -136,33 +152,24 @@ impl Reader<'_> {
 
     /// The whole file with lists and maps in place of the variables that stand for them.
     pub(crate) fn expanded(&mut self, root: &Node) -> Option<Node> {
-        let mut left = NODES_MAX;
-        self.expand(root, 0, &mut left)
+        self.expand(root, 0)
     }
 
-    fn expand(&mut self, node: &Node, depth: usize, left: &mut usize) -> Option<Node> {
+    fn expand(&mut self, node: &Node, depth: usize) -> Option<Node> {
         if let Some(whole) = self.whole_tree(node) {
-            let size = whole.size();
-            if size > *left {
-                let message = format!("variables bring more than {NODES_MAX} values into the file");
-                let hint = "rows of data belong into a file of their own: data: {NAME: {file: rows.csv}}";
-                return self.fail("file_too_large", node.place, message, hint);
-            }
-            *left -= size;
-            return self.grafted(&whole.clone(), node.place, depth);
+            return self.grafted(whole, node.place, depth);
         }
         let kind = match &node.kind {
             NodeKind::Scalar(_) => return Some(node.clone()),
             NodeKind::List(items) => {
-                let items = items.iter().map(|item| self.expand(item, depth + 1, left));
+                let items = items.iter().map(|item| self.expand(item, depth + 1));
                 NodeKind::List(items.collect::<Option<_>>()?)
             }
             NodeKind::Map(entries) => {
                 let entries = entries.iter().map(|entry| {
                     // Their own values are filled in already, or say why not.
                     let own = depth == 0 && entry.key == "vars";
-                    let value =
-                        if own { entry.value.clone() } else { self.expand(&entry.value, depth + 1, left)? };
+                    let value = if own { entry.value.clone() } else { self.expand(&entry.value, depth + 1)? };
                     Some(Entry { key: entry.key.clone(), place: entry.place, value })
                 });
                 NodeKind::Map(entries.collect::<Option<_>>()?)

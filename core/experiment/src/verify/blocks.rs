@@ -1,50 +1,78 @@
 //! Blocks: those that are used exist, none calls itself, none is idle.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::unknown;
 use crate::model::{Step, Verb};
-use crate::{At, Diagnostic, Diagnostics, Experiment};
+use crate::{At, Diagnostic, Diagnostics, Experiment, Scenario};
 
 pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
-    let mut used: Vec<&str> = Vec::new();
-    for (steps, _) in experiment.step_lists() {
-        for name in uses(experiment, steps) {
-            used.push(&name.value);
+    let known: BTreeSet<&str> = experiment.blocks.iter().map(|block| block.name.value.as_str()).collect();
+    let outside: Vec<&At<String>> =
+        experiment.step_lists().into_iter().flat_map(|(steps, _)| direct_uses(steps)).collect();
+    let inside: BTreeMap<&str, Vec<&At<String>>> = experiment
+        .blocks
+        .iter()
+        .map(|block| (block.name.value.as_str(), direct_uses(&block.steps)))
+        .collect();
+    for name in outside.iter().chain(inside.values().flatten()) {
+        if out.left_out() == 0 && !known.contains(name.value.as_str()) {
+            out.push(unknown("block_unknown", "block", &name.value, name.place, known.iter().copied()));
         }
     }
-    for block in &experiment.blocks {
-        for name in direct_uses(&block.steps) {
-            if !experiment.blocks.iter().any(|other| other.name.value == name.value) {
-                continue;
-            }
-            if name.value == block.name.value || reaches(experiment, &name.value, &block.name.value) {
-                let message = format!("the block `{}` uses itself", block.name.value);
-                out.push(Diagnostic::error(
-                    "block_loop",
-                    name.place,
-                    message,
-                    "repeat: N or while: for loops",
-                ));
-            }
-        }
-        if !used.contains(&block.name.value.as_str()) {
-            let message = format!("nothing uses the block `{}`", block.name.value);
-            let hint = format!("- use: {}", block.name.value);
-            out.push(Diagnostic::warning("block_unused", block.name.place, message, hint));
+    loops(&inside, out);
+    let mut reached: BTreeSet<&str> = BTreeSet::new();
+    let mut waiting: Vec<&str> = outside.iter().map(|name| name.value.as_str()).collect();
+    while let Some(name) = waiting.pop() {
+        if reached.insert(name) {
+            waiting.extend(inside.get(name).into_iter().flatten().map(|name| name.value.as_str()));
         }
     }
-    let known = experiment.blocks.iter().map(|block| block.name.value.as_str());
-    let inside = experiment.blocks.iter().flat_map(|block| direct_uses(&block.steps));
-    let outside = experiment.step_lists().into_iter().flat_map(|(steps, _)| direct_uses(steps));
-    for name in inside.chain(outside) {
-        if !known.clone().any(|block| block == name.value) {
-            out.push(unknown("block_unknown", "block", &name.value, name.place, known.clone()));
-        }
+    for block in experiment.blocks.iter().filter(|block| !reached.contains(block.name.value.as_str())) {
+        let message = format!("nothing uses the block `{}`", block.name.value);
+        let hint = format!("- use: {}", block.name.value);
+        out.push(Diagnostic::warning("block_unused", block.name.place, message, hint));
     }
 }
 
-/// All uses, those inside blocks included.
-fn uses<'e>(experiment: &'e Experiment, steps: &'e [Step]) -> Vec<&'e At<String>> {
-    experiment.flattened(steps).into_iter().filter_map(used_by).collect()
+/// Takes away, again and again, the blocks that use none of those left: what stays uses itself, or leads to one
+/// that does.
+fn loops(inside: &BTreeMap<&str, Vec<&At<String>>>, out: &mut Diagnostics) {
+    let mut left: BTreeMap<&str, BTreeSet<&str>> = inside
+        .iter()
+        .map(|(name, uses)| {
+            (
+                *name,
+                uses.iter().map(|own| own.value.as_str()).filter(|own| inside.contains_key(own)).collect(),
+            )
+        })
+        .collect();
+    let mut users: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (name, uses) in &left {
+        for used in uses {
+            users.entry(used).or_default().push(name);
+        }
+    }
+    let mut done: Vec<&str> =
+        left.iter().filter(|(_, uses)| uses.is_empty()).map(|(name, _)| *name).collect();
+    while let Some(name) = done.pop() {
+        left.remove(name);
+        for user in users.get(name).into_iter().flatten() {
+            if let Some(uses) = left.get_mut(user) {
+                uses.remove(name);
+                if uses.is_empty() {
+                    done.push(user);
+                }
+            }
+        }
+    }
+    for name in left.keys() {
+        let used = inside[name].iter().find(|used| left.contains_key(used.value.as_str()));
+        if let Some(used) = used {
+            let message = format!("the block `{name}` uses itself, or one that does");
+            out.push(Diagnostic::error("block_loop", used.place, message, "repeat: N or while: for loops"));
+        }
+    }
 }
 
 /// Uses in the steps themselves and the steps inside them.
@@ -52,34 +80,21 @@ fn direct_uses(steps: &[Step]) -> Vec<&At<String>> {
     let mut waiting: Vec<&Step> = steps.iter().collect();
     let mut all = Vec::new();
     while let Some(step) = waiting.pop() {
-        all.extend(used_by(step));
+        if let Verb::Use(name) = &step.verb {
+            all.push(name);
+        }
         waiting.extend(step.inner().into_iter().flatten());
     }
     all
 }
 
-const fn used_by(step: &Step) -> Option<&At<String>> {
-    match &step.verb {
-        Verb::Use(name) => Some(name),
-        _ => None,
-    }
-}
-
-fn reaches(experiment: &Experiment, from: &str, to: &str) -> bool {
-    let block = experiment.blocks.iter().find(|block| block.name.value == from);
-    block.is_some_and(|block| uses(experiment, &block.steps).iter().any(|name| name.value == to))
-}
-
 impl Experiment {
     /// All lists of steps outside blocks, with the scenario they belong to (`None`: the run's own).
-    pub(crate) fn step_lists(&self) -> Vec<(&[Step], Option<&crate::Scenario>)> {
-        let mut all: Vec<(&[Step], Option<&crate::Scenario>)> =
-            vec![(&self.before, None), (&self.after, None)];
+    pub(crate) fn step_lists(&self) -> Vec<(&[Step], Option<&Scenario>)> {
+        let mut all: Vec<(&[Step], Option<&Scenario>)> = vec![(&self.before, None), (&self.after, None)];
         for scenario in &self.scenarios {
-            all.extend(
-                [&scenario.before, &scenario.steps, &scenario.after]
-                    .map(|steps| (steps.as_slice(), Some(scenario))),
-            );
+            let lists = [&scenario.before, &scenario.steps, &scenario.after];
+            all.extend(lists.map(|steps| (steps.as_slice(), Some(scenario))));
         }
         all
     }

@@ -3,6 +3,7 @@
 mod amount;
 mod blocks;
 mod data;
+mod limits;
 mod load;
 mod names;
 mod paths;
@@ -19,6 +20,9 @@ use crate::{Diagnostic, Diagnostics, Experiment, Place};
 
 /// Tells all of it.
 pub(crate) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
+    if !limits::verify(experiment, out) {
+        return;
+    }
     blocks::verify(experiment, out);
     scenarios::verify(experiment, out);
     load::verify(experiment, out);

@@ -1,5 +1,7 @@
 //! Names that must exist: targets, and in conditions steps, phases, checks, counts and rendezvous.
 
+use std::collections::BTreeSet;
+
 use wavetank_plan::{Condition, Subject};
 
 use super::unknown;
@@ -16,20 +18,20 @@ pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
 
 /// What conditions may name.
 struct Names<'e> {
-    steps: Vec<String>,
-    checks: Vec<&'e str>,
-    counts: Vec<&'e str>,
-    rendezvous: Vec<&'e str>,
+    steps: BTreeSet<String>,
+    checks: BTreeSet<&'e str>,
+    counts: BTreeSet<&'e str>,
+    rendezvous: BTreeSet<&'e str>,
     phases: Vec<(&'e str, bool)>,
 }
 
 impl<'e> Names<'e> {
     fn of(experiment: &'e Experiment) -> Self {
         let mut names = Self {
-            steps: Vec::new(),
-            checks: Vec::new(),
-            counts: Vec::new(),
-            rendezvous: Vec::new(),
+            steps: BTreeSet::new(),
+            checks: BTreeSet::new(),
+            counts: BTreeSet::new(),
+            rendezvous: BTreeSet::new(),
             phases: Vec::new(),
         };
         for (steps, scenario) in experiment.step_lists() {
@@ -47,15 +49,15 @@ impl<'e> Names<'e> {
     fn add(&mut self, step: &'e Step, measured: bool) {
         match &step.verb {
             Verb::Request(request) if measured => {
-                self.steps.push(request.shown_name());
+                self.steps.insert(request.shown_name());
                 for named in &request.checks {
                     self.checks
-                        .push(named.name.as_ref().map_or(named.check.text.as_str(), |name| &name.value));
+                        .insert(named.name.as_ref().map_or(named.check.text.as_str(), |name| &name.value));
                 }
                 self.counts.extend(request.counts.iter().map(|(name, _)| name.value.as_str()));
             }
-            Verb::Group(name, _) => self.steps.push(name.value.clone()),
-            Verb::Rendezvous { name, .. } => self.rendezvous.push(&name.value),
+            Verb::Group(name, _) => drop(self.steps.insert(name.value.clone())),
+            Verb::Rendezvous { name, .. } => drop(self.rendezvous.insert(&name.value)),
             _ => {}
         }
     }
@@ -64,12 +66,12 @@ impl<'e> Names<'e> {
         let place = condition.place;
         let steps = || self.steps.iter().map(String::as_str);
         if let Some(step) = condition.value.subject.step()
-            && !steps().any(|known| known == step)
+            && !self.steps.contains(step)
         {
             out.push(unknown("step_unknown", "step", step, place, steps()));
         }
-        let mut named = |code, what, name: &str, known: &[&str]| {
-            if !known.contains(&name) {
+        let mut named = |code, what, name: &str, known: &BTreeSet<&str>| {
+            if !known.contains(name) {
                 out.push(unknown(code, what, name, place, known.iter().copied()));
             }
         };
@@ -103,7 +105,7 @@ impl<'e> Names<'e> {
 fn targets(experiment: &Experiment, out: &mut Diagnostics) {
     let names = experiment.targets.iter().filter_map(|target| Some(target.name.as_ref()?.value.as_str()));
     let known = |name: &At<String>, out: &mut Diagnostics| {
-        if !names.clone().any(|own| own == name.value) {
+        if out.left_out() == 0 && !names.clone().any(|own| own == name.value) {
             out.push(unknown("target_unknown", "target", &name.value, name.place, names.clone()));
         }
     };

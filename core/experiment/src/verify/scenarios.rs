@@ -1,7 +1,9 @@
 //! Scenarios and phases: everybody has something to do, and something to do it in.
 
+use std::collections::BTreeMap;
+
 use crate::model::{PhaseLoad, Scenario};
-use crate::{Diagnostic, Diagnostics, Experiment, Phase, Place};
+use crate::{Diagnostic, Diagnostics, Experiment, Phase};
 
 pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
     shares(experiment, out);
@@ -113,16 +115,10 @@ fn weights(experiment: &Experiment, out: &mut Diagnostics) {
 }
 
 fn phase_names(phases: &[Phase], out: &mut Diagnostics) {
-    for (at, phase) in phases.iter().enumerate() {
-        let Some(name) = &phase.name else { continue };
-        let first: Option<Place> = phases[..at]
-            .iter()
-            .filter_map(|other| other.name.as_ref())
-            .find(|other| other.value == name.value)
-            .map(|other| other.place);
-        if let Some(first) = first {
-            let message =
-                format!("two phases are called `{}`: line {} has the other", name.value, first.line);
+    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+    for name in phases.iter().filter_map(|phase| phase.name.as_ref()) {
+        if let Some(line) = seen.insert(&name.value, name.place.line) {
+            let message = format!("two phases are called `{}`: line {line} has the other", name.value);
             out.push(Diagnostic::error(
                 "name_duplicate",
                 name.place,

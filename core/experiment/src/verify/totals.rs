@@ -1,12 +1,11 @@
 //! How much a file sends, as far as it can be told before anything is sent.
 
+use std::collections::BTreeMap;
+
 use wavetank_plan::Nanos;
 
 use crate::model::{PhaseLoad, Sessions, StairHeight, Step, Verb};
 use crate::{Experiment, Phase, Scenario};
-
-/// Blocks inside blocks that are followed.
-const DEPTH_MAX: usize = 64;
 
 /// Sessions that a scenario starts in the whole run; `None` if that depends on the answers.
 pub(super) fn sessions(experiment: &Experiment, scenario: &Scenario) -> Option<f64> {
@@ -74,35 +73,61 @@ fn length(phase: &Phase) -> Option<Nanos> {
 }
 
 /// Requests of one session, all or those of one name; `None` if that depends on the answers.
-pub(super) fn requests(experiment: &Experiment, steps: &[Step], name: Option<&str>) -> Option<f64> {
-    within(experiment, steps, name, 0)
+pub(super) fn requests<'e>(
+    experiment: &'e Experiment,
+    steps: &'e [Step],
+    name: Option<&'e str>,
+) -> Option<f64> {
+    Counting { experiment, name, blocks: BTreeMap::new() }.within(steps)
 }
 
-fn within(experiment: &Experiment, steps: &[Step], name: Option<&str>, depth: usize) -> Option<f64> {
-    if depth > DEPTH_MAX {
-        return None;
+/// Blocks are counted once: ten uses of ten uses of ten would take for ever.
+struct Counting<'e> {
+    experiment: &'e Experiment,
+    name: Option<&'e str>,
+    /// What is known of a block; `None` while it is being counted, so that one which uses itself ends.
+    blocks: BTreeMap<&'e str, Option<f64>>,
+}
+
+impl<'e> Counting<'e> {
+    fn within(&mut self, steps: &'e [Step]) -> Option<f64> {
+        let mut sum = 0.0;
+        for step in steps {
+            sum += self.of_step(step)?;
+        }
+        Some(sum)
     }
-    let inner = |steps: &[Step]| within(experiment, steps, name, depth + 1);
-    let mut sum = 0.0;
-    for step in steps {
-        sum += match &step.verb {
+
+    fn of_step(&mut self, step: &'e Step) -> Option<f64> {
+        let name = self.name;
+        let counted = match &step.verb {
             Verb::Request(request) => {
                 f64::from(u8::from(name.is_none_or(|name| request.shown_name() == name)))
             }
-            Verb::Group(group, steps) => inner(steps)? + f64::from(u8::from(name == Some(&group.value))),
-            Verb::Repeat(times, steps) => times.value as f64 * inner(steps)?,
+            Verb::Group(group, steps) => {
+                self.within(steps)? + f64::from(u8::from(name == Some(&group.value)))
+            }
+            Verb::Repeat(times, steps) => times.value as f64 * self.within(steps)?,
             Verb::Each { list: crate::EachList::Items(items), steps, .. } => {
-                items.len() as f64 * inner(steps)?
+                items.len() as f64 * self.within(steps)?
             }
-            Verb::Use(block) => {
-                let block = experiment.blocks.iter().find(|own| own.name.value == block.value)?;
-                inner(&block.steps)?
-            }
+            Verb::Use(block) => self.of_block(&block.value)?,
             Verb::While { .. } | Verb::If { .. } | Verb::Choose(_) | Verb::Each { .. } | Verb::End(_) => {
                 return None;
             }
             Verb::Think(_) | Verb::Set(_) | Verb::Log(_) | Verb::Rendezvous { .. } => 0.0,
         };
+        Some(counted)
     }
-    Some(sum)
+
+    fn of_block(&mut self, name: &'e str) -> Option<f64> {
+        if let Some(known) = self.blocks.get(name) {
+            return *known;
+        }
+        let block = self.experiment.blocks.iter().find(|own| own.name.value == name)?;
+        self.blocks.insert(name, None);
+        let counted = self.within(&block.steps);
+        self.blocks.insert(name, counted);
+        counted
+    }
 }

@@ -17,14 +17,15 @@ enum Where {
 
 pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
     let of_run = set_by(experiment, &experiment.before);
-    check(experiment, &[&experiment.before], &[], Where::Before, out);
+    let all = Everywhere { variables: every_variable(experiment), counts: counts(experiment) };
+    check(experiment, &all, &[&experiment.before], &[], Where::Before, out);
     for scenario in &experiment.scenarios {
         let lists = [scenario.before.as_slice(), &scenario.steps, &scenario.after];
-        check(experiment, &lists, &of_run, Where::Scenario, out);
+        check(experiment, &all, &lists, &of_run, Where::Scenario, out);
     }
-    check(experiment, &[&experiment.after], &of_run, Where::After, out);
-    let every = every_variable(experiment);
-    let everywhere = Names { experiment, variables: every, counts: counts(experiment), at: Where::Scenario };
+    check(experiment, &all, &[&experiment.after], &of_run, Where::After, out);
+    let variables = all.variables.clone();
+    let everywhere = Names { experiment, variables, all: &all, at: Where::Scenario };
     let http = &experiment.http;
     let of_auth = http.auth.iter().flat_map(crate::model::Auth::templates);
     for template in http.headers.iter().map(|header| &header.value).chain(of_auth) {
@@ -50,13 +51,20 @@ fn every_variable(experiment: &Experiment) -> BTreeSet<&str> {
     all
 }
 
-fn check(experiment: &Experiment, lists: &[&[Step]], more: &[&str], at: Where, out: &mut Diagnostics) {
+fn check(
+    experiment: &Experiment,
+    all: &Everywhere<'_>,
+    lists: &[&[Step]],
+    more: &[&str],
+    at: Where,
+    out: &mut Diagnostics,
+) {
     let mut variables: BTreeSet<&str> = experiment.vars.iter().map(|var| var.name.as_str()).collect();
     variables.extend(more);
     for steps in lists {
         variables.extend(set_by(experiment, steps));
     }
-    let names = Names { experiment, variables, counts: counts(experiment), at };
+    let names = Names { experiment, variables, all, at };
     for step in lists.iter().flat_map(|steps| experiment.flattened(steps)) {
         step.templates().into_iter().for_each(|template| names.check(template, out));
         if let Verb::Each { list: EachList::Variable(list), .. } = &step.verb {
@@ -65,10 +73,16 @@ fn check(experiment: &Experiment, lists: &[&[Step]], more: &[&str], at: Where, o
     }
 }
 
+/// What is set and counted anywhere in the file.
+struct Everywhere<'e> {
+    variables: BTreeSet<&'e str>,
+    counts: BTreeSet<&'e str>,
+}
+
 struct Names<'e> {
     experiment: &'e Experiment,
     variables: BTreeSet<&'e str>,
-    counts: BTreeSet<&'e str>,
+    all: &'e Everywhere<'e>,
     at: Where,
 }
 
@@ -112,7 +126,7 @@ impl Names<'_> {
             return;
         }
         let mut told = unknown("variable_unknown", "variable", name, place, self.variables.iter().copied());
-        if every_variable(self.experiment).contains(name) {
+        if self.all.variables.contains(name) {
             told.message = format!("nothing sets `{name}` in this journey");
             "a variable belongs to the session that set it; extract: or set: it here"
                 .clone_into(&mut told.hint);
@@ -156,8 +170,8 @@ impl Names<'_> {
     }
 
     fn count(&self, name: &str, place: Place, out: &mut Diagnostics) {
-        if !self.counts.contains(name) {
-            out.push(unknown("count_unknown", "count", name, place, self.counts.iter().copied()));
+        if !self.all.counts.contains(name) {
+            out.push(unknown("count_unknown", "count", name, place, self.all.counts.iter().copied()));
         } else if self.at != Where::After {
             let message = format!("what `{name}` has counted is known when all is quiet");
             out.push(Diagnostic::error("template_place", place, message, "in the run's after:"));

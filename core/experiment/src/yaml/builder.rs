@@ -113,7 +113,7 @@ impl<'t> Builder<'t> {
             return Ok(());
         }
         let message =
-            format!("the file has more than {NODES_MAX} values, those that aliases repeat included");
+            "the file has more values than anybody could have written, those that aliases repeat included";
         let hint = "rows of data belong into a file of their own: data: {NAME: {file: rows.csv}}";
         Err(Diagnostic::error("file_too_large", place, message, hint))
     }
@@ -145,7 +145,8 @@ impl<'t> Builder<'t> {
     }
 
     fn add(&mut self, node: Node, anchor: usize) -> Result<(), Diagnostic> {
-        self.count(1, node.place)?;
+        let cost = if matches!(node.kind, NodeKind::Scalar(_)) { node.size() } else { 1 };
+        self.count(cost, node.place)?;
         if anchor > 0 {
             self.count(node.size(), node.place)?;
             self.anchors.insert(anchor, node.clone());

@@ -17,7 +17,7 @@ use builder::Builder;
 pub(crate) const FILE_BYTES_MAX: usize = 8 << 20;
 /// Deepest nesting of maps and lists.
 pub(crate) const DEPTH_MAX: usize = 64;
-/// Most values of one file, those that aliases repeat included.
+/// Most values of one file, long texts for several, those that aliases repeat included.
 pub(crate) const NODES_MAX: usize = 500_000;
 
 /// The text of a file, a byte-order mark at its head left out. Fails on long files and on what is no UTF-8.
