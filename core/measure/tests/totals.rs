@@ -4,7 +4,7 @@ mod common;
 
 use common::{KEY, Second, phase, plan, with_warmup};
 use wavetank_measure::{DropReason, ErrorClass, Interval, Ledger, Selection, Totals};
-use wavetank_plan::{Nanos, Plan};
+use wavetank_plan::{Levels, Load, Nanos, Phase, Plan};
 
 fn totals(plan: &Plan, intervals: impl IntoIterator<Item = Second>) -> Totals {
     let mut totals = Totals::new(plan);
@@ -124,6 +124,17 @@ fn gauges_are_those_of_the_latest_seal_and_peaks_the_highest() {
     };
     let totals = totals(&plan(2), [held(-1, 5, 5), held(0, 50, 60), held(1, 48, 50), held(2, 0, 48)]);
     assert_eq!((totals.conns.open, totals.conns.peak, totals.held_min), (0, 60, Some(48)));
+    // Where connections are held, those that are still being opened or already let go hold nothing.
+    let mut holding = plan(1);
+    let hold = |name: &str, at, connections| Phase { load: Load::Hold { connections }, ..phase(name, at, 1) };
+    let ramp = |begin, end| Levels::ramp(begin, end, Nanos::SECOND).expect("a ramp");
+    holding.phases = vec![
+        hold("open", 0, ramp(0, 50)),
+        hold("keep", 1, Levels::constant(50, Some(Nanos::SECOND))),
+        hold("close", 2, ramp(50, 0)),
+    ];
+    let totals = self::totals(&holding, [held(0, 30, 30), held(1, 49, 50), held(2, 1, 49)]);
+    assert_eq!((totals.held_min, totals.planned), (Some(49), 50));
 }
 
 /// A sound second, changed by `change`, must be found out as `identity` (or be sound still).

@@ -39,6 +39,8 @@ struct TrackPace {
     joins: VecDeque<Nanos>,
     /// When those who hold connections let go of them.
     over: Option<Nanos>,
+    /// The next of all these: looked at in every turn.
+    next: Option<Nanos>,
 }
 
 impl Pacer {
@@ -76,7 +78,10 @@ impl Pacer {
             let phases = || track.phases.iter().map(|&phase| &plan.phases[usize::from(phase)]);
             let starts = Starts::new(phases(), Users::share(plan, track, share));
             let over = phases().next_back().and_then(Phase::end).filter(|_| track.hold);
-            TrackPace { starts, joins: phases().map(|phase| phase.start).collect(), over }
+            let joins = phases().map(|phase| phase.start).collect();
+            let mut track = TrackPace { starts, joins, over, next: None };
+            track.look_ahead();
+            track
         });
         let tracks = tracks.collect();
         Self { zero, phases, tracks, ready: VecDeque::new(), edges, ends_at: Nanos::MAX }
@@ -87,7 +92,7 @@ impl Pacer {
     pub(crate) fn next_arrival(&mut self) -> Option<Nanos> {
         let (zero, ends_at) = (self.zero, self.ends_at);
         let arrivals = self.phases.iter_mut().filter_map(|phase| phase.arrivals.as_mut()?.peek());
-        let moves = self.tracks.iter().filter_map(TrackPace::next);
+        let moves = self.tracks.iter().filter_map(|track| track.next);
         arrivals.chain(moves).min().map(|at| at + zero).filter(|&at| at < ends_at)
     }
 
@@ -188,16 +193,22 @@ pub(crate) enum Due {
 }
 
 impl TrackPace {
-    /// When something happens next.
-    #[inline]
-    fn next(&self) -> Option<Nanos> {
-        [self.starts.peek(), self.joins.front().copied(), self.over].into_iter().flatten().min()
+    fn look_ahead(&mut self) {
+        let next = [self.starts.peek(), self.joins.front().copied(), self.over];
+        self.next = next.into_iter().flatten().min();
     }
 
-    /// What happens next before `limit`; at one instant first how many are wanted.
+    /// What happens next before `limit`.
     #[inline]
     fn pop(&mut self, track: u16, limit: Nanos, zero: Nanos) -> Option<Due> {
-        let next = self.next().filter(|&at| at < limit)?;
+        let next = self.next.filter(|&at| at < limit)?;
+        let due = self.take(track, next, zero);
+        self.look_ahead();
+        due
+    }
+
+    /// What happens at `next`; at one instant first how many are wanted.
+    fn take(&mut self, track: u16, next: Nanos, zero: Nanos) -> Option<Due> {
         if self.starts.peek() == Some(next) {
             let moved = self.starts.pop()?;
             return Some(Due::Wanted { track, at: moved.at + zero, users: moved.wanted });

@@ -193,7 +193,9 @@ impl<D: Driver> Worker<D> {
             self.resolved(resolved);
         }
         worked |= self.exchanges.connections.go_on_opening(&mut self.rec);
-        worked |= self.see_to_held(now);
+        if self.users.any_holds() || self.holding.has_work(false) {
+            worked |= self.see_to_held(now);
+        }
         self.settle();
         self.check_drained(now);
         self.outbox.flush();

@@ -58,7 +58,8 @@ impl<D: Driver> Worker<D> {
         self.holding.leaving.extend(users);
     }
 
-    /// A turn's work for those who hold connections. Whether there was any.
+    /// A turn's work for those who hold connections and those who are too many. Whether there was any.
+    #[cold]
     pub(super) fn see_to_held(&mut self, now: Nanos) -> bool {
         if self.pacer.is_ended(now) && !std::mem::replace(&mut self.holding.ended, true) {
             let holders = self.users.end_holding();
