@@ -55,8 +55,27 @@ pub enum From {
         /// The attribute; without one it is the element's text.
         attribute: Option<String>,
     },
-    /// `regex /RE/`: its first group, or all of it.
+    /// `regex /RE/`: its first group, or all of it. Slashes and the flags behind them stand in it.
     Regex(String),
+}
+
+impl From {
+    /// As `wavetank_journey::extract::Extractor` reads it.
+    pub fn text(&self) -> String {
+        match self {
+            Self::Status => "status".to_owned(),
+            Self::Time => "time".to_owned(),
+            Self::Size => "size".to_owned(),
+            Self::Body => "body".to_owned(),
+            Self::Header(name) => format!("header {name}"),
+            Self::Cookie(name) => format!("cookie {name}"),
+            Self::Json(path) => format!("json {path}"),
+            Self::Xml(path) => format!("xml {path}"),
+            Self::Css { selector, attribute: None } => format!("css {selector}"),
+            Self::Css { selector, attribute: Some(attribute) } => format!("css {selector}@{attribute}"),
+            Self::Regex(pattern) => format!("regex {pattern}"),
+        }
+    }
 }
 
 /// The comparison.
@@ -102,6 +121,6 @@ pub enum Operand {
     Number(f64),
     /// Text; compared as numbers if both sides are.
     Text(Template),
-    /// Of `matches`.
+    /// Of `matches`: between slashes, flags behind them.
     Regex(String),
 }

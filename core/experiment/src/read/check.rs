@@ -1,5 +1,6 @@
 //! Conditions on one answer: `status = 200 or 409`, `header cache-control contains no-store`, `${left} > 0`.
 
+use wavetank_journey::extract::Pattern;
 use wavetank_plan::did_you_mean;
 use wavetank_plan::quantity::{parse_count, parse_duration, parse_size};
 
@@ -94,8 +95,9 @@ impl Reader<'_> {
     }
 
     fn pattern(&mut self, value: &str, place: Place) -> Option<String> {
-        let inside = value.strip_prefix('/').and_then(|rest| rest.strip_suffix('/')).unwrap_or(value);
-        if inside.is_empty() {
+        let slashed = value.strip_prefix('/').is_some_and(|rest| rest.contains('/'));
+        let pattern = if slashed { value.to_owned() } else { format!("/{value}/") };
+        if pattern.starts_with("//") {
             return self.fail(
                 "bad_regex",
                 place,
@@ -103,7 +105,13 @@ impl Reader<'_> {
                 "body matches /order [0-9]+/",
             );
         }
-        Some(inside.to_owned())
+        match Pattern::parse(&pattern) {
+            Ok(_) => Some(pattern),
+            Err(error) => {
+                self.out.push(Diagnostic::of(error, place));
+                None
+            }
+        }
     }
 
     fn expected(&mut self, subject: &Tested, op: CheckOp, text: &str, place: Place) -> Option<Expected> {

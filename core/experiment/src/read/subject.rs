@@ -1,10 +1,11 @@
 //! FROM, and the subject of a check: where in an answer something stands.
 
+use wavetank_journey::extract::Extractor;
 use wavetank_plan::did_you_mean;
 
 use super::{OPERATORS, Reader, outside};
 use crate::model::{From, Tested};
-use crate::{At, Node, Place};
+use crate::{At, Diagnostic, Node, Place};
 
 const PARTS: [&str; 10] =
     ["status", "time", "size", "body", "header", "cookie", "json", "xml", "css", "regex"];
@@ -62,7 +63,7 @@ impl Reader<'_> {
         let wants = |reader: &mut Self, what: &str| {
             reader.fail("bad_from", place, format!("`{text}`: {word} wants {what}"), SHAPES)
         };
-        match word {
+        let from = match word {
             "status" => Some(From::Status),
             "time" => Some(From::Time),
             "size" => Some(From::Size),
@@ -82,13 +83,19 @@ impl Reader<'_> {
             "css" => Some(css(argument)),
             "regex" => self.regex(argument, text, place),
             _ => self.unknown_part(word, text, place),
+        }?;
+        // Only the extractor itself knows whether a path, selector or expression is one.
+        if let Err(error) = Extractor::parse(&from.text()) {
+            self.out.push(Diagnostic::of(error, place));
+            return None;
         }
+        Some(from)
     }
 
     fn regex(&mut self, argument: &str, text: &str, place: Place) -> Option<From> {
-        let inside = argument.strip_prefix('/').and_then(|rest| rest.strip_suffix('/'));
+        let inside = argument.strip_prefix('/').and_then(|rest| rest.rsplit_once('/'));
         match inside {
-            Some(pattern) if !pattern.is_empty() => Some(From::Regex(pattern.replace("\\/", "/"))),
+            Some((pattern, _)) if !pattern.is_empty() => Some(From::Regex(argument.to_owned())),
             _ => {
                 let message = format!("`{text}`: a regular expression stands between slashes");
                 self.fail("bad_regex", place, message, format!("regex /{}/", argument.trim_matches('/')))
@@ -126,12 +133,15 @@ fn css(argument: &str) -> From {
     }
 }
 
-/// After the slash that closes an expression which begins with one.
+/// After the slash that closes an expression which begins with one, and the flags behind it.
 fn regex_end(text: &str) -> usize {
     let mut escaped = false;
     for (at, letter) in text.char_indices().skip(1) {
         match letter {
-            '/' if !escaped => return at + 1,
+            '/' if !escaped => {
+                let flags = text[at + 1..].chars().take_while(char::is_ascii_lowercase).count();
+                return at + 1 + flags;
+            }
             '\\' => escaped = !escaped,
             _ => escaped = false,
         }
