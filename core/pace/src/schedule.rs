@@ -57,6 +57,13 @@ impl<'a> ScheduleSpec<'a> {
         let (end, count_max) = (phase.end(), phase.arrivals_max());
         Some(Self { seed, phase: index, start: phase.start, end, line, count_max, share })
     }
+
+    /// When arrival number `index` (from 0) of all shares falls due, if it comes: a phase that is over after so many
+    /// sessions is so long, which its successor must know.
+    pub fn instant_of(self, index: u64) -> Option<Nanos> {
+        let share = Share { first: index, width: 1, of: index.checked_add(1)? };
+        Schedule::new(ScheduleSpec { share, ..self }).peek()
+    }
 }
 
 /// One arrival.

@@ -82,6 +82,13 @@ fn check(seed: u64, rate: &Curve) {
             "seed {seed}: {by_chance} in second {second}, not {expected}"
         );
     }
+    for (arrivals, list) in [(Arrivals::Even, &even), (Arrivals::Poisson, &poisson)] {
+        let spec = spec(seed, rate, arrivals, Share::WHOLE);
+        for k in [0, list.len() / 2, list.len().saturating_sub(1), list.len()] {
+            let expected = list.get(k).map(|arrival| arrival.at);
+            assert_eq!(spec.instant_of(k as u64), expected, "seed {seed}, number {k} of {rate:?}");
+        }
+    }
     check_places(seed, rate, &poisson, start);
 }
 

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use wavetank_driver::{Clock, Features};
+use wavetank_driver::{Clock, Feature, Features};
 use wavetank_engine::{Collector, Command, LoadThreads, Message, SourcePorts};
 use wavetank_measure::{ConnCounts, Interval};
 use wavetank_pace::Share;
@@ -16,6 +16,12 @@ use wavetank_testkit::{Accept, Act, Script, Target};
 
 const fn ms(millis: i64) -> Nanos {
     Nanos::from_millis(millis)
+}
+
+/// The drivers this host allows.
+fn engines() -> Vec<EngineChoice> {
+    let uring = Features::probe(Features::all()).missing(Feature::Uring).is_none();
+    [EngineChoice::Epoll].into_iter().chain(uring.then_some(EngineChoice::Uring)).collect()
 }
 
 /// A plan of `loads` one after the other, on two threads.
@@ -164,9 +170,14 @@ fn users_come_and_go_and_carry_over() {
 
 #[test]
 fn silent_connections_are_opened_held_and_let_go() {
+    engines().into_iter().for_each(check_silent);
+}
+
+fn check_silent(engine: EngineChoice) {
     let target = Target::start(quick());
     let loads = [ramp(0, 30, 500), Levels::constant(30, Some(ms(700))), ramp(30, 10, 500)];
     let mut plan = plan(target.address(), loads.map(hold).map(for_its_time).into());
+    plan.engine = engine;
     plan.scenarios[0].steps.clear();
     plan.scenarios[0].journey.clear();
     let intervals = run(plan);
@@ -195,10 +206,15 @@ fn held_connections_repeat_their_scenario() {
 
 #[test]
 fn lost_connections_are_opened_again_once_a_second() {
+    engines().into_iter().for_each(check_lost);
+}
+
+fn check_lost(engine: EngineChoice) {
     // Each connection ends 200 ms after it came: at 0.2 s, and opened again at 1 s, at 1.2 s.
     let ending = vec![Act::Wait(Duration::from_millis(200)), Act::Close];
     let target = Target::start(quick().greeting(ending));
     let mut plan = plan(target.address(), vec![for_its_time(hold(Levels::constant(5, Some(ms(1_600)))))]);
+    plan.engine = engine;
     plan.scenarios[0].steps.clear();
     plan.scenarios[0].journey.clear();
     let intervals = run(plan);
@@ -206,11 +222,25 @@ fn lost_connections_are_opened_again_once_a_second() {
     assert_eq!((conns.opened, conns.reopened, conns.lost), (10, 5, 10), "{conns:?}");
     // One that does not come about is tried again as well, and is no loss.
     let target = Target::start(quick().accepting(Accept::Refuse));
-    let plan = self::plan(target.address(), vec![for_its_time(hold(Levels::constant(3, Some(ms(1_500)))))]);
-    let intervals = run(plan);
+    let refused =
+        self::plan(target.address(), vec![for_its_time(hold(Levels::constant(3, Some(ms(1_500)))))]);
+    let intervals = run(Plan { engine, ..refused });
     let conns = self::conns(&intervals);
     assert_eq!((conns.offered, conns.failed, conns.opened, conns.lost), (6, 6, 0, 0), "{conns:?}");
     assert_eq!(offered(&intervals, None, None), (0, 0), "nobody sends without his connection");
+}
+
+#[test]
+fn users_of_a_later_phase_find_their_connections_open() {
+    let target = Target::start(quick());
+    let loads = vec![(Load::Pause, Some(ms(500))), for_its_time(users(Levels::constant(10, Some(ms(200)))))];
+    let mut plan = plan(target.address(), loads);
+    // The first opens 200 ms before the phase, the last 20 ms before it.
+    (plan.phases[1].open_before, plan.open_rate) = (true, Rate::per_second(50));
+    let intervals = run(plan);
+    assert_eq!(sealed_at(&intervals, ms(500)).conns.open, 10);
+    let (conns, (_, done)) = (conns(&intervals), offered(&intervals, None, None));
+    assert_eq!((conns.opened, conns.lost, target.truth().requests), (10, 0, done));
 }
 
 #[test]
