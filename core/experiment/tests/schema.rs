@@ -2,6 +2,7 @@
 
 mod support;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use serde_json::Value;
@@ -57,5 +58,44 @@ fn schema_refuses_what_the_reader_refuses() {
     ] {
         assert_ne!(complaints(text), Vec::<String>::new(), "{text}");
         assert!(reading("x.yaml", text.as_bytes(), &[]).experiment.is_none(), "{text}");
+    }
+}
+
+/// Every key that the schema knows stands in one file, which is read whole and validates.
+#[test]
+fn every_key_is_read() {
+    let text = include_str!("golden/everything.yaml");
+    assert_eq!(complaints(text), Vec::<String>::new());
+    let read = reading("everything.yaml", text.as_bytes(), &[]);
+    assert!(read.experiment.is_some(), "{}", render(&read.diagnostics, "everything.yaml", &read.text));
+    let (mut known, mut used) = (BTreeSet::new(), BTreeSet::new());
+    properties(&serde_json::from_str(&schema()).expect("JSON"), &mut known);
+    keys(&serde_saphyr::from_str(text).expect("YAML"), &mut used);
+    // `target` and top-level `steps` stand in place of `targets` and `scenarios`; both are names further inside.
+    let missing: Vec<&String> = known.difference(&used).collect();
+    assert!(known.len() > 100 && missing.is_empty(), "{} keys, of which missing: {missing:?}", known.len());
+}
+
+/// The names of all properties in a schema.
+fn properties(schema: &Value, into: &mut BTreeSet<String>) {
+    if let Some(Value::Object(properties)) = schema.get("properties") {
+        into.extend(properties.keys().cloned());
+    }
+    children(schema, &mut |child| properties(child, into));
+}
+
+/// The keys of all maps in a file.
+fn keys(value: &Value, into: &mut BTreeSet<String>) {
+    if let Value::Object(map) = value {
+        into.extend(map.keys().cloned());
+    }
+    children(value, &mut |child| keys(child, into));
+}
+
+fn children(value: &Value, visit: &mut dyn FnMut(&Value)) {
+    match value {
+        Value::Object(map) => map.values().for_each(visit),
+        Value::Array(items) => items.iter().for_each(visit),
+        _ => {}
     }
 }
