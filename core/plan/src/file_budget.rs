@@ -11,15 +11,17 @@ const FILES_PER_THREAD: u64 = 4;
 const OWN_FILES_RESERVE: u64 = 32;
 /// Files of a process with io\_uring that are none of the load's: standard streams, archive, libraries.
 const RINGS_RESERVE: u64 = 12;
-/// Wake-up descriptors of one thread with io\_uring; its rings come on top.
-const WAKERS_PER_THREAD: u64 = 2;
+/// Descriptors by which one thread with io\_uring hears of others and of its rings' end; its rings come on top.
+const WAKERS_PER_THREAD: u64 = 4;
 /// Threads that may be started for their tables alone: far more sockets than a host's memory holds.
 const THREADS_FOR_FILES_MAX: u64 = 256;
 
 /// Rings that one load thread makes at most: each is a descriptor and a set of queues.
 pub const RINGS_PER_THREAD_MAX: u32 = 256;
-/// Sockets that the kernel lets one ring hold at most (`IORING_MAX_FIXED_FILES`), however many files a table may have.
-pub const SOCKETS_PER_RING_MAX: u32 = 1 << 20;
+/// Sockets of one ring at most, however many files a table may have. The kernel would allow 2^20
+/// (`IORING_MAX_FIXED_FILES`), but what a ring waits for is in at most 256 lists, and for closing a connection one of
+/// them is searched.
+pub const SOCKETS_PER_RING_MAX: u32 = 1 << 16;
 
 /// What one process can hold. Pure arithmetic over [`HostFacts`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,9 +106,9 @@ impl FileBudget {
         u64::from(self.threads).saturating_mul(u64::from(RINGS_PER_THREAD_MAX))
     }
 
-    /// Sockets that one ring holds.
+    /// Sockets that one ring holds; its table holds one file more.
     fn per_ring(self) -> u64 {
-        self.table_max.min(u64::from(SOCKETS_PER_RING_MAX))
+        self.table_max.saturating_sub(1).min(u64::from(SOCKETS_PER_RING_MAX))
     }
 
     fn with_threads(self, threads: u64) -> u64 {
@@ -164,7 +166,7 @@ impl FileBudget {
             let rings = u64::from(self.threads).saturating_add(connections.div_ceil(self.per_ring().max(1)));
             let needed = self.beside_rings().saturating_add(rings.max(2 * u64::from(self.threads)));
             // Where there may be no more rings, each must hold more.
-            let needed = needed.max(connections.div_ceil(self.rings_max().max(1)));
+            let needed = needed.max(connections.div_ceil(self.rings_max().max(1)).saturating_add(1));
             return refused(self.too_few(asked, needed), self.raise_to(needed, &less));
         }
         if self.threads_fixed && self.own != FileTables::Shared {

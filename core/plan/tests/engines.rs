@@ -153,25 +153,25 @@ fn rings_are_files_too() {
         let budget = FileBudget::new(&host, Uring, threads, true, false);
         assert_eq!((budget.easily(), budget.at_most()), (sockets, sockets), "{files_max} {threads}");
     };
-    // Twelve of the process, two wake-ups and a ring a thread; each ring holds what a table would.
+    // Twelve of the process, four and a ring a thread; a ring holds one less than what a table would.
     check(8, 2, 0);
-    check(17, 2, 0);
-    check(18, 2, 2 * 18);
-    check(24, 2, 6 * 24);
-    check(24, 4, 4 * 24);
-    check(300, 2, 282 * 300);
-    // A thread makes no more than 256 of them, and none holds more than the kernel lets it.
-    check(1_024, 2, 512 * 1_024);
-    check(1_024, 8, 988 * 1_024);
-    check(4_000_000, 2, 512 << 20);
+    check(21, 2, 0);
+    check(22, 2, 2 * 21);
+    check(28, 2, 6 * 27);
+    check(32, 4, 4 * 31);
+    check(300, 2, 278 * 299);
+    // A thread makes no more than 256 of them, and none holds more than is quickly searched.
+    check(1_024, 2, 512 * 1_023);
+    check(1_024, 8, 972 * 1_023);
+    check(4_000_000, 2, 512 << 16);
     let tight = HostFacts { files_max: 12, ..host(true, Shared) };
     let error = on(connections(100), &tight).expect_err("no ring can be made");
     assert_eq!((error.code, error.exit), ("no_files", ExitCode::Refused));
-    assert!(error.message.contains("100 connections need 27 files"), "{error}");
-    assert_eq!(error.hint, "as root: ulimit -n 27");
-    plan(connections(100), &HostFacts { files_max: 27, ..tight });
+    assert!(error.message.contains("100 connections need 32 files"), "{error}");
+    assert_eq!(error.hint, "as root: ulimit -n 32");
+    plan(connections(100), &HostFacts { files_max: 32, ..tight });
     let many = |files_max| on(connections(600_000), &HostFacts { files_max, ..host(true, Shared) });
     let error = many(1_024).expect_err("more than the rings of two threads hold");
-    assert_eq!(error.hint, "as root: ulimit -n 1172; or fewer: -c 524288", "{error}");
-    assert!(many(1_172).is_ok() && many(1_171).is_err());
+    assert_eq!(error.hint, "as root: ulimit -n 1173; or fewer: -c 523776", "{error}");
+    assert!(many(1_173).is_ok() && many(1_172).is_err());
 }

@@ -18,6 +18,7 @@ mod sending;
 mod slots;
 mod telling;
 mod waiting;
+mod witness;
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -36,6 +37,7 @@ use closing::Leaving;
 use outgoing::Outgoing;
 use ring::{Completion, Ring, SUBMISSIONS};
 use slots::Slots;
+use witness::Witness;
 
 pub use probe::{UringFacts, UringMissing, probe_uring};
 
@@ -46,11 +48,16 @@ const HOT_MAX: u32 = 4_096;
 const SOCKETS_MIN: u32 = 1_024;
 /// Rings of one driver: their eventfds and descriptors are files. The plan counts on as many.
 const RINGS_MAX: usize = RINGS_PER_THREAD_MAX as usize;
+/// Up to so many sockets the end of each is asked for and waited for, which takes milliseconds; a ring that is left to
+/// the kernel takes 40 ms, and no longer for many.
+const FEW: usize = 1_024;
 
 /// See the module's description.
 pub struct Uring {
     /// What the kernel reads or writes lives in here or below: `Drop` ends all that is under way before any of it goes.
     rings: Vec<Ring>,
+    /// Taken by `Drop`.
+    witness: Option<Witness>,
     /// The ring that had room for a socket last.
     roomy: usize,
     slots: Slots,
@@ -128,9 +135,11 @@ impl Driver for Uring {
             files.map_or(SOCKETS_PER_RING_MAX, |files| u32::try_from(files).unwrap_or(SOCKETS_PER_RING_MAX));
         let wanted =
             setup.sockets.max(SOCKETS_MIN).checked_next_power_of_two().unwrap_or(SOCKETS_PER_RING_MAX);
-        let per_ring = wanted.min(files).clamp(1, SOCKETS_PER_RING_MAX);
+        // The table holds one file more than sockets.
+        let per_ring = wanted.min(files.saturating_sub(1)).clamp(1, SOCKETS_PER_RING_MAX);
         let mut this = Self {
             rings: Vec::new(),
+            witness: Some(Witness::new()?),
             roomy: 0,
             slots: Slots::new(per_ring, HOT_MAX),
             flows: Vec::new(),
@@ -286,7 +295,8 @@ impl Uring {
         if self.rings.len() == RINGS_MAX {
             return Err(Errno(libc::EMFILE));
         }
-        let ring = Ring::new(self.slots.per_ring())?;
+        let witness = self.witness.as_ref().expect("it is taken when there will be no more rings");
+        let ring = Ring::new(self.slots.per_ring(), witness.end())?;
         if self.rings.len() == 1 {
             // One ring is waited for in the kernel; of several, none can be waited for alone.
             let eventfd = waiting::eventfd()?;
@@ -312,8 +322,17 @@ impl Drop for Uring {
     fn drop(&mut self) {
         // What was sent leaves, as it would have left at once on other drivers.
         let _ = self.submit();
-        for ring in &mut self.rings {
-            ring.quiesce();
+        // Who dials from here on is refused, however long the rest takes.
+        self.listeners.shut_down();
+        if self.slots.len() <= FEW {
+            self.rings.iter_mut().for_each(Ring::quiesce);
+            return;
+        }
+        let buffers: Vec<_> = self.rings.drain(..).map(Ring::close).collect();
+        let witness = self.witness.take().expect("nobody else takes it");
+        if !witness.sees_all_gone(self.clock) {
+            // Rather lost than written to when they are somebody else's.
+            std::mem::forget(buffers);
         }
     }
 }

@@ -52,6 +52,13 @@ impl Listeners {
         self.short = true;
         Ok((id, bound))
     }
+
+    /// Accept nobody any more. Closing a listener would not do while accepts are armed.
+    pub(super) fn shut_down(&self) {
+        for listener in &self.list {
+            let _ = rustix::net::shutdown(&listener.fd, rustix::net::Shutdown::Both);
+        }
+    }
 }
 
 impl Uring {

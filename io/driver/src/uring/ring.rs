@@ -13,6 +13,11 @@ use crate::Errno;
 pub(super) const SUBMISSIONS: u32 = 256;
 /// Entries of the completion queue. What does not fit the kernel keeps, and hands over later.
 const COMPLETIONS: u32 = 2_048;
+/// Sockets from which on a ring has more of them, for the sake of what else the kernel measures by their number: the
+/// lists in which it looks for an operation that is to be cancelled, which are then 256 instead of 64.
+const SOCKETS_MANY: u32 = 16_384;
+/// Those.
+const COMPLETIONS_MANY: u32 = 8_192;
 /// How often submitting may fail in a row before that is an error, with a pause behind each failure: half a second,
 /// in which a host that is short of memory may have found some.
 const FAILURES_MAX: u32 = 500;
@@ -45,16 +50,21 @@ pub(super) struct Completion {
 }
 
 impl Ring {
-    /// A ring with a table of `sockets` sockets. Fails with `EMFILE` if that is above the limit on open files.
-    pub(super) fn new(sockets: u32) -> Result<Self, Errno> {
-        let uring = set_up(SUBMISSIONS, COMPLETIONS)?;
-        uring.submitter().register_files_sparse(sockets).map_err(|error| errno(&error))?;
+    /// A ring with a table of `sockets` sockets, and behind them `last`, which stays open until nothing is under way
+    /// any more. Fails with `EMFILE` if that is above the limit on open files.
+    pub(super) fn new(sockets: u32, last: BorrowedFd<'_>) -> Result<Self, Errno> {
+        let many = sockets > SOCKETS_MANY;
+        let uring = set_up(SUBMISSIONS, if many { COMPLETIONS_MANY } else { COMPLETIONS })?;
+        uring.submitter().register_files_sparse(sockets + 1).map_err(|error| errno(&error))?;
         let buffers = Buffers::new()?;
         buffers.register(&uring)?;
         let facts = uring.params();
         let still = if facts.is_feature_no_iowait() { EnterFlags::NO_IOWAIT } else { EnterFlags::empty() };
         let waits_until = facts.is_feature_min_timeout();
-        Ok(Self { uring, buffers, wait_flags: still, waits_until, closes_queued: false, given_up: false })
+        let this =
+            Self { uring, buffers, wait_flags: still, waits_until, closes_queued: false, given_up: false };
+        this.install(sockets, last)?;
+        Ok(this)
     }
 
     /// Whether sockets can be bound in their slots.
@@ -210,8 +220,8 @@ impl Ring {
         result.map(|taken| taken as u32).map_err(|error| errno(&error))
     }
 
-    /// End everything that is under way and close every socket of the table, before the ring goes: the kernel
-    /// takes its time for a ring that is gone, and until then its listeners would accept.
+    /// End everything that is under way and close every socket of the table, before the ring goes. The kernel looks
+    /// for what is to be cancelled from the start each time: for few sockets only.
     pub(super) fn quiesce(&mut self) {
         let mut waste = Vec::new();
         let _ = self.submit();
@@ -224,6 +234,13 @@ impl Ring {
             }
         }
         let _ = self.uring.submitter().unregister_files();
+    }
+
+    /// Let go of the ring. The kernel may fill the buffers until the last file of the table is closed.
+    pub(super) fn close(self) -> Buffers {
+        let Self { uring, buffers, .. } = self;
+        drop(uring);
+        buffers
     }
 }
 

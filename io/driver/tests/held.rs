@@ -1,0 +1,65 @@
+//! Ending a driver that holds very many connections costs as much for each as ending one that holds few.
+//!
+//! `WAVETANK_HELD=200000` makes it so many connections, both of whose ends are in one driver.
+
+#[expect(dead_code, reason = "the suite of behaviours needs more of it")]
+#[path = "suite/bench.rs"]
+mod bench;
+
+use std::net::{Ipv4Addr, SocketAddr};
+
+use wavetank_driver::{Clock, Dial, Driver, Event, Setup, Uring};
+use wavetank_plan::Nanos;
+
+use bench::{Bench, PATIENCE};
+
+/// Connects that are under way together: a backlog holds more, on any host.
+const TOGETHER: usize = 100;
+/// Connections from one of our addresses.
+const PER_ADDRESS: usize = 10_000;
+
+/// Open `count` connections of a driver to itself.
+fn open(bench: &mut Bench<Uring>, count: usize) {
+    let to = bench.listen();
+    let (mut dialed, mut connected, mut accepted) = (0, 0, 0);
+    let until = bench.clock.now().after(PATIENCE);
+    while connected < count || accepted < count {
+        while dialed < count && dialed < connected.min(accepted) + TOGETHER {
+            let address = Ipv4Addr::new(127, 0, 1, (dialed / PER_ADDRESS + 1) as u8);
+            let dial = Dial { from: Some(SocketAddr::from((address, 0))), ..Dial::plain(to) };
+            bench.driver.connect(&dial).expect("there is room");
+            dialed += 1;
+        }
+        bench.driver.wait(until).expect("waiting works");
+        while let Some(event) = bench.driver.next() {
+            match event {
+                Event::Connected(_) => connected += 1,
+                Event::Accepted(..) => accepted += 1,
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+}
+
+/// How long it takes to open `count` connections and to end the driver that holds them.
+fn check(count: usize) -> (Nanos, Nanos) {
+    let clock = Clock::starting_now();
+    let driver = Uring::new(&Setup { sockets: 2 * count as u32, ..Setup::small(clock) }).expect("a driver");
+    let mut bench = Bench { driver, clock };
+    open(&mut bench, count);
+    let opened = clock.now();
+    drop(bench);
+    (opened, Nanos(clock.now().0 - opened.0))
+}
+
+/// It was 25 times opening them when what was under way was looked for from the start each time.
+#[test]
+fn ending_many_costs_as_much_as_opening_them() {
+    let counts = std::env::var("WAVETANK_HELD").unwrap_or_else(|_| "30000".to_owned());
+    for count in counts.split(',') {
+        let (opening, ending) = check(count.parse().expect("numbers between commas"));
+        let [opening_ms, ending_ms] = [opening, ending].map(|took| took.0 / 1_000_000);
+        println!("{count} connections, both ends: opening {opening_ms} ms, ending {ending_ms} ms");
+        assert!(ending.0 < 4 * opening.0 + Nanos::SECOND.0, "{count}: {ending_ms} ms after {opening_ms} ms");
+    }
+}
