@@ -38,15 +38,16 @@ impl Journey {
         })
     }
 
-    /// Whether a session is one request, the same for all, of whose answer nothing is asked but its status: then
-    /// nobody need remember where a session stands.
+    /// Whether a session is one request, the same for all, of whose answer nothing is asked but its status, or does
+    /// nothing at all: then nobody need remember where a session stands.
     pub fn is_plain(&self) -> bool {
         let plain = |step: u16| {
             let step = &self.steps[usize::from(step)];
             let keeps = step.keeps();
             step.as_fixed().is_some() && !keeps.fields && !keeps.body && !keeps.cookies
         };
-        self.before.is_empty() && self.after.is_empty() && self.session.single().is_some_and(plain)
+        let session = self.session.is_empty() || self.session.single().is_some_and(plain);
+        self.before.is_empty() && self.after.is_empty() && session
     }
 }
 

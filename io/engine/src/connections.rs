@@ -19,6 +19,7 @@ use wavetank_wire::h1::{Answer, Eof, LastAnswer, ResponseReader};
 
 use crate::failure::{self, Failure};
 use crate::flights::Flight;
+use crate::letters::Letters;
 use crate::pool::Pool;
 use crate::recorder::Recorder;
 use crate::requests::Requests;
@@ -50,8 +51,10 @@ pub(crate) struct Connections<D> {
     clock: Clock,
     pub(crate) plan: Arc<Plan>,
     pub(crate) requests: Arc<Requests>,
+    /// What sessions send and what is kept of their answers.
+    pub(crate) letters: Letters,
     sources: Sources,
-    /// For each target its number among those that are spoken to in TLS.
+    /// Each target's number among those in TLS.
     names: Vec<Option<u16>>,
     last_answer: LastAnswer,
     timers: Timers<Timer>,
@@ -90,6 +93,7 @@ impl<D: Driver> Connections<D> {
             driver,
             clock,
             requests,
+            letters: Letters::default(),
             names: plan.name_of_target(),
             last_answer: LastAnswer::new(),
             sources,
@@ -166,7 +170,10 @@ impl<D: Driver> Connections<D> {
         }
         entry.flights.push_sent(flight);
         let at = self.fresh(at);
-        let result = self.driver.send_shared(link, &request.bytes);
+        let result = match self.letters.request(flight.exchange) {
+            None => self.driver.send_shared(link, &request.bytes),
+            Some(bytes) => self.driver.send(link, bytes),
+        };
         // Where sends leave later, the driver times the calls that carry them.
         if !D::SENDS_LATER {
             self.sent_until = self.clock.now();
@@ -174,7 +181,7 @@ impl<D: Driver> Connections<D> {
         }
         match result {
             Ok(_) => self.handed_over(link, flight.exchange, at),
-            // Answers may have come before. Behind them the driver tells the end, and that decides on this one.
+            // Behind answers that came before the driver tells the end, and that decides on this one.
             Err(_) => self.seats[seat as usize].flights.refuse(),
         }
         self.arm_for(seat, flight.deadline);
@@ -204,9 +211,7 @@ impl<D: Driver> Connections<D> {
             Event::Ended(link, how) => self.ended(self.seat_of(link), how, at, rec),
             Event::Secured(link) => self.secured(link, at, rec),
             Event::Flushed(_) | Event::Woken => {}
-            Event::Accepted(..) | Event::AcceptFailed(..) => {
-                unreachable!("load threads listen nowhere")
-            }
+            Event::Accepted(..) | Event::AcceptFailed(..) => unreachable!("load threads listen nowhere"),
         }
     }
 
@@ -273,7 +278,14 @@ impl<D: Driver> Connections<D> {
             if !entry.reader.began() {
                 entry.first_byte = at;
             }
-            let progress = match entry.reader.read_alike(input, &mut self.last_answer) {
+            let (reader, last) = (&mut entry.reader, &mut self.last_answer);
+            let read = if self.letters.is_empty() {
+                reader.read_alike(input, last)
+            } else {
+                let keeps = self.requests.get(flight.scenario, flight.step).keeps;
+                self.letters.read(flight.exchange, keeps, reader, input, last)
+            };
+            let progress = match read {
                 Ok(progress) => progress,
                 Err(fault) => return self.end(seat, failure::of_fault(fault), true, at, rec),
             };

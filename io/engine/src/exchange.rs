@@ -3,6 +3,8 @@
 //! Counts and times every request; outlives connections when a request is tried again. Knows no pacing:
 //! it is told *when* and tells back when a request is resolved.
 
+mod of_sessions;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -17,25 +19,11 @@ use crate::connections::{Connections, Outcome};
 use crate::failure::Failure;
 use crate::flights::Flight;
 use crate::messages::Sample;
+use crate::offered::{Offered, Owner};
 use crate::recorder::{Recorder, Times};
+use crate::resolved::Resolved;
+use crate::samples::Samples;
 use crate::slab::{Id, Slab};
-
-/// Who a request belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Owner {
-    /// An arrival of the open model: nobody waits for the end of it.
-    Arrival,
-    /// A virtual user of the closed model, who has a seat of its own.
-    User(u32),
-}
-
-/// A request that was offered and not yet begun.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Offered {
-    pub(crate) key: Key,
-    pub(crate) intended: Nanos,
-    pub(crate) owner: Owner,
-}
 
 /// One request under way.
 struct Exchange {
@@ -47,18 +35,22 @@ struct Exchange {
     seat: u32,
 }
 
+impl Exchange {
+    #[inline]
+    fn times(&self, first_byte: Nanos, at: Nanos) -> Times {
+        let sent = self.sent.unwrap_or(self.begun);
+        Times {
+            response: at.since(self.offered.intended),
+            service: at.since(sent),
+            lag: self.begun.since(self.offered.intended),
+            ttfb: first_byte.since(sent),
+            transfer: at.since(first_byte),
+        }
+    }
+}
+
 /// No seat in particular.
 const ANY_SEAT: u32 = u32::MAX;
-
-/// A request came to its end.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Resolved {
-    pub(crate) owner: Owner,
-    /// When: the next one of the same user is intended now.
-    pub(crate) at: Nanos,
-    /// Whether it was done.
-    pub(crate) done: bool,
-}
 
 /// A user whose request was dropped for want of a source address is ready again after this time: sooner,
 /// nothing can have changed, and drops without end would say nothing.
@@ -71,9 +63,7 @@ pub(crate) struct Exchanges<D> {
     slab: Slab<Exchange>,
     /// What may be unresolved at once, per phase.
     max_open: Vec<Budget>,
-    /// The first failure of each class.
-    samples: Vec<Sample>,
-    sampled: [bool; ErrorClass::ALL.len()],
+    samples: Samples,
     /// Users who pause, and until when.
     paused: VecDeque<(Nanos, Owner)>,
     /// When the last request was resolved.
@@ -87,8 +77,7 @@ impl<D: Driver> Exchanges<D> {
             plan,
             slab: Slab::new(),
             max_open,
-            samples: Vec::new(),
-            sampled: [false; ErrorClass::ALL.len()],
+            samples: Samples::default(),
             paused: VecDeque::new(),
             resolved_last: Nanos::ZERO,
         }
@@ -97,21 +86,37 @@ impl<D: Driver> Exchanges<D> {
     /// The plan wants this request. Whether there is room for it; if not, it is dropped.
     pub(crate) fn offer(&mut self, offered: Offered, rec: &mut Recorder) -> bool {
         rec.offered(offered.key);
-        let phase = usize::from(offered.key.phase);
-        if self.max_open[phase].take() {
-            return true;
+        let room = self.max_open[usize::from(offered.key.phase)].take();
+        if !room {
+            self.drop_for_want_of_room(offered.key, rec);
         }
-        let reason = match self.plan.phases[phase].max_open_by {
+        room
+    }
+
+    /// The plan wants a session, whose first request this is. Whether there is room for it; if not, that request is
+    /// offered and dropped.
+    pub(crate) fn has_room(&mut self, offered: Offered, rec: &mut Recorder) -> bool {
+        let room = self.max_open[usize::from(offered.key.phase)].take();
+        if !room {
+            rec.offered(offered.key);
+            self.drop_for_want_of_room(offered.key, rec);
+        }
+        room
+    }
+
+    #[cold]
+    fn drop_for_want_of_room(&self, key: Key, rec: &mut Recorder) {
+        let reason = match self.plan.phases[usize::from(key.phase)].max_open_by {
             MaxOpenBy::Plan => DropReason::MaxOpen,
             MaxOpenBy::Files => DropReason::NoFiles,
             MaxOpenBy::Memory => DropReason::NoMemory,
             MaxOpenBy::Sources => DropReason::NoSourceAddress,
         };
-        rec.dropped(offered.key, reason);
-        false
+        rec.dropped(key, reason);
     }
 
     /// Take an offered request up at `now`. Resolved at once if it is too late to begin.
+    #[inline]
     pub(crate) fn begin(
         &mut self,
         offered: Offered,
@@ -119,19 +124,43 @@ impl<D: Driver> Exchanges<D> {
         now: Nanos,
         rec: &mut Recorder,
     ) -> Option<Resolved> {
+        let exchange = match self.take_up(offered, seat, now, rec) {
+            Ok(exchange) => exchange,
+            Err(resolved) => {
+                self.give_back(offered.key.phase);
+                return Some(resolved);
+            }
+        };
+        self.submit(exchange, offered.key, seat, now, rec);
+        None
+    }
+
+    /// The exchange of a request that is taken up at `now`, or what came of it if that is too late.
+    #[expect(clippy::inline_always, reason = "two callers; a call costs more than its work")]
+    #[inline(always)]
+    fn take_up(
+        &mut self,
+        offered: Offered,
+        seat: Option<u32>,
+        now: Nanos,
+        rec: &mut Recorder,
+    ) -> Result<Id, Resolved> {
         let Offered { key, intended, owner } = offered;
         let lag = now.since(intended);
         if lag > BEHIND_MAX.0.unsigned_abs() {
             rec.dropped(key, DropReason::Behind);
-            self.max_open[usize::from(key.phase)].give_back();
-            return Some(Resolved { owner, at: now, done: false });
+            return Err(Resolved { owner, at: now, done: false, unwritten: false });
         }
         rec.begun(key, lag);
-        let exchange =
-            self.slab.insert(Exchange { offered, begun: now, sent: None, seat: seat.unwrap_or(ANY_SEAT) });
+        let seat = seat.unwrap_or(ANY_SEAT);
+        Ok(self.slab.insert(Exchange { offered, begun: now, sent: None, seat }))
+    }
+
+    #[expect(clippy::inline_always, reason = "two callers; a call costs more than its work")]
+    #[inline(always)]
+    fn submit(&mut self, exchange: Id, key: Key, seat: Option<u32>, now: Nanos, rec: &mut Recorder) {
         let flight = self.flight(exchange, key, now, false);
         self.connections.submit(flight, seat, key.phase, now, rec);
-        None
     }
 
     /// Wait for sockets, from `now` until `until`. Whether anything is ready.
@@ -153,26 +182,36 @@ impl<D: Driver> Exchanges<D> {
         Flight { exchange, deadline, scenario: key.scenario, step: key.step, again }
     }
 
-    /// The next request that came to its end, having taken in what the connections tell.
+    /// The next request that came to its end, having taken in what the connections tell. For runs in which no session
+    /// asks anything of answers.
     #[inline]
     pub(crate) fn poll(&mut self, rec: &mut Recorder) -> Option<Resolved> {
         while let Some(outcome) = self.connections.outcomes.pop_front() {
             let resolved = match outcome {
-                Outcome::Sent(exchange, at) => {
-                    self.sent(exchange, at, rec);
-                    None
-                }
                 Outcome::Answered(exchange, answer, first_byte, at) => {
                     self.answered(exchange, answer, first_byte, at, rec)
                 }
-                Outcome::Broken(exchange, failure, at) => self.broken(exchange, &failure, at, rec),
-                Outcome::Dropped(exchange, at) => self.unsent(exchange, at, rec),
+                other => self.take_in(other, rec),
             };
             if resolved.is_some() {
                 return resolved;
             }
         }
         None
+    }
+
+    /// Take in what is no answer.
+    #[inline]
+    fn take_in(&mut self, outcome: Outcome, rec: &mut Recorder) -> Option<Resolved> {
+        match outcome {
+            Outcome::Sent(exchange, at) => {
+                self.sent(exchange, at, rec);
+                None
+            }
+            Outcome::Answered(..) => None,
+            Outcome::Broken(exchange, failure, at) => self.broken(exchange, &failure, at, rec),
+            Outcome::Dropped(exchange, at) => self.unsent(exchange, at, rec),
+        }
     }
 
     #[inline]
@@ -195,15 +234,8 @@ impl<D: Driver> Exchanges<D> {
         at: Nanos,
         rec: &mut Recorder,
     ) -> Option<Resolved> {
-        let Exchange { offered, begun, sent, .. } = self.slab.remove(exchange)?;
-        let sent = sent.unwrap_or(begun);
-        let times = Times {
-            response: at.since(offered.intended),
-            service: at.since(sent),
-            lag: begun.since(offered.intended),
-            ttfb: first_byte.since(sent),
-            transfer: at.since(first_byte),
-        };
+        let ended = self.slab.remove(exchange)?;
+        let (offered, times) = (ended.offered, ended.times(first_byte, at));
         let done = self.plan.http.expect.contains(answer.status);
         if done {
             rec.done(offered.key, times, answer.status);
@@ -211,7 +243,7 @@ impl<D: Driver> Exchanges<D> {
             let class = ErrorClass::Status;
             rec.failed(offered.key, class, times.lag, times.response, Some(answer.status));
             let status = Some(answer.status);
-            self.sample(Sample::new(offered.key, class, at, times.response).with_status(status));
+            self.samples.add(Sample::new(offered.key, class, at, times.response).with_status(status));
         }
         Some(self.resolve(offered, at, done))
     }
@@ -226,10 +258,11 @@ impl<D: Driver> Exchanges<D> {
             return None;
         }
         let Exchange { offered, begun, .. } = self.slab.remove(exchange)?;
+        self.connections.letters.clear(exchange);
         let lag = begun.since(offered.intended);
         let waited = at.since(offered.intended);
         rec.failed(offered.key, failure.class, lag, waited, None);
-        self.sample(Sample::new(offered.key, failure.class, at, waited).with_failure(failure));
+        self.samples.add(Sample::new(offered.key, failure.class, at, waited).with_failure(failure));
         Some(self.resolve(offered, at, false))
     }
 
@@ -239,10 +272,11 @@ impl<D: Driver> Exchanges<D> {
             return self.broken(exchange, &Failure::of(ErrorClass::NoSourceAddress), at, rec);
         }
         let Exchange { offered, .. } = self.slab.remove(exchange)?;
+        self.connections.letters.clear(exchange);
         rec.dropped(offered.key, DropReason::NoSourceAddress);
         let resolved = self.resolve(offered, at, false);
-        if let Owner::User(_) = offered.owner {
-            self.paused.push_back((at.after(PAUSE), offered.owner));
+        if !matches!(offered.owner, Owner::Arrival) {
+            self.pause(offered.owner, at);
             return None;
         }
         Some(resolved)
@@ -256,27 +290,32 @@ impl<D: Driver> Exchanges<D> {
     /// A user who has paused long enough at `now`.
     pub(crate) fn take_paused(&mut self, now: Nanos) -> Option<Resolved> {
         let (_, owner) = self.paused.pop_front_if(|&mut (until, _)| until <= now)?;
-        Some(Resolved { owner, at: now, done: false })
+        Some(Resolved { owner, at: now, done: false, unwritten: false })
+    }
+
+    /// `owner` is ready again a while after `at`.
+    pub(crate) fn pause(&mut self, owner: Owner, at: Nanos) {
+        self.paused.push_back((at.after(PAUSE), owner));
     }
 
     #[inline]
     fn resolve(&mut self, offered: Offered, at: Nanos, done: bool) -> Resolved {
-        self.max_open[usize::from(offered.key.phase)].give_back();
+        if !matches!(offered.owner, Owner::Session(_)) {
+            self.give_back(offered.key.phase);
+        }
         self.resolved_last = at;
-        Resolved { owner: offered.owner, at, done }
+        Resolved { owner: offered.owner, at, done, unwritten: false }
     }
 
-    fn sample(&mut self, sample: Sample) {
-        let seen = &mut self.sampled[sample.class as usize];
-        if !*seen {
-            *seen = true;
-            self.samples.push(sample);
-        }
+    /// There is room for one more of `phase`.
+    #[inline]
+    pub(crate) fn give_back(&mut self, phase: u16) {
+        self.max_open[usize::from(phase)].give_back();
     }
 
     /// First failures since the last call.
     pub(crate) fn take_samples(&mut self) -> Vec<Sample> {
-        std::mem::take(&mut self.samples)
+        self.samples.take()
     }
 
     /// Requests under way.

@@ -6,7 +6,7 @@ use wavetank_pace::{ScenarioChoice, Schedule, ScheduleSpec, Share, Starts};
 use wavetank_plan::constants::INTERVAL;
 use wavetank_plan::{Key, Nanos, Phase, Plan};
 
-use crate::exchange::{Offered, Owner};
+use crate::offered::{Offered, Owner};
 use crate::users::Users;
 
 /// The instants of one load thread's plan. The plan speaks of the run's clock; all instants that go in and out
@@ -109,7 +109,8 @@ impl Pacer {
                 let scenario = phase.scenario.of(|| arrival.index);
                 let key = Key { phase: index, scenario, step: 0 };
                 let intended = arrival.at + zero;
-                return Some(Due::Arrival(Offered { key, intended, owner: Owner::Arrival }));
+                let offered = Offered { key, intended, owner: Owner::Arrival };
+                return Some(Due::Arrival(offered, arrival.index));
             }
         }
         (0_u16..).zip(&mut self.tracks).find_map(|(index, track)| track.pop(index, limit, zero))
@@ -182,8 +183,8 @@ impl Pacer {
 /// What falls due.
 #[derive(Clone, Copy)]
 pub(crate) enum Due {
-    /// An arrival of the open model.
-    Arrival(Offered),
+    /// An arrival of the open model, and its number within its phase.
+    Arrival(Offered, u64),
     /// From that instant on this many of the thread's users of a track are wanted.
     Wanted { track: u16, at: Nanos, users: u64 },
     /// Those of a track who hold connections let go of them.

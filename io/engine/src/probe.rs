@@ -7,13 +7,13 @@ use wavetank_driver::{
     Clock, ConnId, Dial, DialTls, Driver, Ended, Epoll, Errno, Event, Features, Secured, Setup, Tls,
     TlsClient, Uring,
 };
+use wavetank_journey::StepWork;
 use wavetank_measure::ErrorClass;
 use wavetank_pace::Share;
 use wavetank_plan::{Close, EngineChoice, HttpVersion, Nanos, Plan};
 use wavetank_wire::h1::{Eof, Fault, Limits, ResponseHead, ResponseReader, ResponseSink, Version};
 
 use crate::failure::{self, Failure};
-use crate::requests::Requests;
 use crate::sources::{SourcePorts, Sources};
 
 /// Most of the body that is kept; the rest is counted.
@@ -141,8 +141,9 @@ impl<'a> Probe<'a> {
         driver: Result<D, Errno>,
         cancelled: &dyn Fn() -> bool,
     ) -> Result<ProbeAnswer, ProbeFailure> {
-        let requests = Requests::render(self.plan);
-        let request = requests.get(0, 0);
+        let request = StepWork::new(&self.plan.scenarios[0].steps[0], self.plan, false)
+            .expect("the plan's scenarios were compiled before it is probed");
+        let bytes = request.as_fixed().expect("a run of one URL sends the same always");
         let address = self.plan.targets[usize::from(request.target)].addresses[0];
         let begun = self.clock.now();
         let mut attempt = Attempt {
@@ -167,7 +168,7 @@ impl<'a> Probe<'a> {
         };
         let sent = self.clock.now();
         // Where it fails, an answer may have come before; if not, the end is told.
-        attempt.sent = driver.send_shared(conn, &request.bytes).is_ok();
+        attempt.sent = driver.send_shared(conn, bytes).is_ok();
         let mut reader = ResponseReader::new(Limits::default());
         reader.expect(request.head);
         let mut sink = Keep {
@@ -189,7 +190,7 @@ impl<'a> Probe<'a> {
             first_byte,
             complete,
             status,
-            request: request.bytes.to_vec(),
+            request: bytes.to_vec(),
             head: sink.head,
             version: sink.version,
             content_type: sink.content_type,

@@ -1,12 +1,12 @@
-//! [`Requests`]: every step's request, rendered once.
+//! [`Requests`]: what connections must know of every step's request.
 
 use std::sync::Arc;
 
-use wavetank_plan::{HttpVersion, Plan, Template};
-use wavetank_wire::h1::{RequestParts, render_request};
+use wavetank_journey::{Journeys, Keeps, StepWork};
 
 /// One step's request as it goes over the wire.
 pub(crate) struct Rendered {
+    /// What is sent, unless a session has something of its own to say.
     pub(crate) bytes: Arc<[u8]>,
     /// The answer has no body.
     pub(crate) head: bool,
@@ -14,6 +14,8 @@ pub(crate) struct Rendered {
     pub(crate) idempotent: bool,
     /// Index into the plan's targets.
     pub(crate) target: u16,
+    /// What of the answer must be kept.
+    pub(crate) keeps: Keeps,
 }
 
 /// All steps' requests, by scenario and step.
@@ -22,31 +24,10 @@ pub(crate) struct Requests {
 }
 
 impl Requests {
-    pub(crate) fn render(plan: &Plan) -> Self {
-        let scenarios = plan.scenarios.iter().map(|scenario| {
-            scenario.steps.iter().map(|step| {
-                let request = &step.request;
-                let headers: Vec<_> =
-                    request.headers.iter().map(|(name, value)| (name.as_str(), fixed_text(value))).collect();
-                let bytes = render_request(&RequestParts {
-                    method: &request.method,
-                    target: fixed_text(&request.path),
-                    http_10: plan.http.version == HttpVersion::Http10,
-                    host: &plan.targets[step.target].host,
-                    keep_alive: plan.http.keepalive,
-                    headers: &headers,
-                    body: request.body.as_fixed().unwrap_or_default(),
-                });
-                let method = request.method.as_str();
-                Rendered {
-                    bytes: bytes.into(),
-                    head: method == "HEAD",
-                    idempotent: matches!(method, "GET" | "HEAD" | "OPTIONS" | "TRACE" | "PUT" | "DELETE"),
-                    target: u16::try_from(step.target).expect("the plan limits targets"),
-                }
-            })
-        });
-        Self { scenarios: scenarios.map(Iterator::collect).collect() }
+    pub(crate) fn render(journeys: &Journeys) -> Self {
+        let scenarios = journeys.scenarios.iter();
+        let scenarios = scenarios.map(|journey| journey.steps.iter().map(Rendered::of).collect());
+        Self { scenarios: scenarios.collect() }
     }
 
     #[inline]
@@ -55,7 +36,14 @@ impl Requests {
     }
 }
 
-/// What a step without holes sends.
-fn fixed_text(template: &Template) -> &str {
-    template.as_fixed().and_then(|text| std::str::from_utf8(text).ok()).unwrap_or_default()
+impl Rendered {
+    fn of(step: &StepWork) -> Self {
+        Self {
+            bytes: step.as_fixed().cloned().unwrap_or_default(),
+            head: step.head,
+            idempotent: step.idempotent,
+            target: step.target,
+            keeps: step.keeps(),
+        }
+    }
 }

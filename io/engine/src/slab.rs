@@ -7,6 +7,14 @@ pub(crate) struct Id {
     generation: u32,
 }
 
+impl Id {
+    /// The place in the array: no two things that are there at a time have the same.
+    #[inline]
+    pub(crate) const fn place(self) -> usize {
+        self.index as usize
+    }
+}
+
 /// An array whose slots are used again; a stale [`Id`] finds nothing.
 pub(crate) struct Slab<T> {
     slots: Vec<(u32, Option<T>)>,
@@ -31,6 +39,14 @@ impl<T> Slab<T> {
     }
 
     #[inline]
+    pub(crate) fn get(&self, id: Id) -> Option<&T> {
+        match self.slots.get(id.index as usize) {
+            Some((generation, value)) if *generation == id.generation => value.as_ref(),
+            _ => None,
+        }
+    }
+
+    #[inline]
     pub(crate) fn get_mut(&mut self, id: Id) -> Option<&mut T> {
         match self.slots.get_mut(id.index as usize) {
             Some((generation, value)) if *generation == id.generation => value.as_mut(),
@@ -48,6 +64,12 @@ impl<T> Slab<T> {
             }
             _ => None,
         }
+    }
+
+    /// The name of the thing at `place`.
+    pub(crate) fn at(&self, place: u32) -> Option<Id> {
+        let (generation, value) = self.slots.get(place as usize)?;
+        value.is_some().then_some(Id { index: place, generation: *generation })
     }
 
     /// How many things are in it.

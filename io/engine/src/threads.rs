@@ -7,17 +7,20 @@ use std::time::Duration;
 
 use wavetank_driver::{
     Clock, Crash, Driver, Epoll, Errno, Features, Setup, Start, StartFault, Started, Tls, TlsClient, Uring,
-    Waker, fine_timers, pin_to, spawn,
+    Waker, WallClock, fine_timers, pin_to, spawn,
 };
+use wavetank_journey::Journeys;
 use wavetank_pace::Share;
-use wavetank_plan::{EngineChoice, Nanos, Plan, Ports};
+use wavetank_plan::{EngineChoice, Nanos, Plan};
 
 use crate::budget::Budget;
 use crate::connections::Connections;
 use crate::exchange::Exchanges;
+use crate::means::Means;
 use crate::messages::{Command, Message};
 use crate::opening::Opening;
 use crate::requests::Requests;
+use crate::sessions::Sessions;
 use crate::sources::{SourcePorts, Sources};
 use crate::users::Users;
 use crate::worker::{Parts, Worker};
@@ -42,22 +45,18 @@ struct LoadThread {
 impl LoadThreads {
     /// Start the plan's threads on `cpus` (one each where there are enough). They open the connections that
     /// are to be there before the load, tell [`Message::Ready`] when that is done, and wait for
-    /// [`Command::Start`]. With source addresses in the plan they bind `ports`; `tls` is our side of TLS, of a plan
-    /// that speaks it. Fails if the kernel refuses a
-    /// driver or a thread.
+    /// [`Command::Start`]. Fails if the kernel refuses a driver or a thread.
     pub fn prepare(
         plan: &Arc<Plan>,
         share: Share,
         clock: Clock,
-        cpus: &[u32],
-        ports: &SourcePorts,
-        features: Features,
-        tls: Option<&Arc<TlsClient>>,
+        means: &Means,
     ) -> Result<Self, StartFault<Errno>> {
         let (sender, messages) = sync_channel(MESSAGES_MAX);
         let count = u64::from(plan.threads);
         let prepared = clock.now();
-        let requests = Arc::new(Requests::render(plan));
+        let requests = Arc::new(Requests::render(&means.journeys));
+        let wall_zero_ms = wall_zero_ms(clock);
         let mut limits = Limits::split(plan, share, count);
         // Whole from the first thread on: where a later one fails, dropping it ends those before.
         let mut this = Self { threads: Vec::with_capacity(plan.threads as usize), messages };
@@ -65,19 +64,21 @@ impl LoadThreads {
             let (commands, inbox) = sync_channel(COMMANDS_MAX);
             let number = u16::try_from(thread).expect("the plan limits threads");
             let seed = Seed {
-                features,
+                features: means.features,
                 plan: Arc::clone(plan),
                 requests: Arc::clone(&requests),
+                journeys: means.journeys.clone(),
+                wall_zero_ms,
                 thread: number,
                 share: share.split(count, u64::from(thread)),
                 // With fewer threads than CPUs the kernel places them better than we could.
-                cpu: if cpus.len() == plan.threads as usize {
-                    cpus.get(thread as usize).copied()
+                cpu: if means.cpus.len() == plan.threads as usize {
+                    means.cpus.get(thread as usize).copied()
                 } else {
                     None
                 },
-                ports: ports.clone(),
-                tls: tls.cloned(),
+                ports: means.ports.clone(),
+                tls: means.tls.clone(),
                 limits: limits.pop().expect("one for each thread"),
                 clock,
                 prepared,
@@ -147,14 +148,17 @@ pub fn run_here<D: Driver>(
     commands: Receiver<Command>,
     messages: SyncSender<Message>,
 ) -> Result<(), Errno> {
+    let means = Means::plain(plan).expect("who runs a plan by hand has compiled it before");
     let seed = Seed {
-        features: Features::all(),
+        features: means.features,
         plan: Arc::clone(plan),
-        requests: Arc::new(Requests::render(plan)),
+        requests: Arc::new(Requests::render(&means.journeys)),
+        journeys: means.journeys,
+        wall_zero_ms: wall_zero_ms(clock),
         thread: 0,
         share: Share::WHOLE,
         cpu: None,
-        ports: SourcePorts::new(&Ports::default(), 0),
+        ports: means.ports,
         tls: None,
         limits: Limits::split(plan, Share::WHOLE, 1).pop().expect("one thread was asked for"),
         clock,
@@ -163,6 +167,12 @@ pub fn run_here<D: Driver>(
         messages,
     };
     seed.worker(driver).run()
+}
+
+/// Milliseconds since 1970 at the clock's zero.
+fn wall_zero_ms(clock: Clock) -> u64 {
+    let zero = WallClock::unix_ns().saturating_sub(clock.now().0);
+    (zero / 1_000_000).max(0).unsigned_abs()
 }
 
 /// More than any run has under way.
@@ -222,6 +232,9 @@ struct Seed {
     plan: Arc<Plan>,
     /// Rendered once for all threads: bodies may be large.
     requests: Arc<Requests>,
+    /// The thread's own: some of what is compiled keeps memory of its own.
+    journeys: Journeys,
+    wall_zero_ms: u64,
     thread: u16,
     share: Share,
     cpu: Option<u32>,
@@ -296,8 +309,21 @@ impl Seed {
     fn worker<D: Driver>(self, driver: D) -> Worker<D> {
         let (seats, pool) = (self.seats(), self.pool_seats());
         let Self {
-            plan, requests, thread, share, ports, limits, clock, prepared, commands, messages, ..
+            plan,
+            requests,
+            journeys,
+            wall_zero_ms,
+            thread,
+            share,
+            ports,
+            limits,
+            clock,
+            prepared,
+            commands,
+            messages,
+            ..
         } = self;
+        let sessions = Sessions::new(Arc::clone(&plan), journeys, share, wall_zero_ms);
         let users = Users::new(&plan, share, limits.sessions);
         let connections = Connections::new(
             driver,
@@ -310,6 +336,17 @@ impl Seed {
             pool as usize,
         );
         let exchanges = Exchanges::new(connections, Arc::clone(&plan), limits.max_open);
-        Worker::new(Parts { exchanges, clock, prepared, plan, thread, share, users, commands, messages })
+        Worker::new(Parts {
+            exchanges,
+            clock,
+            prepared,
+            plan,
+            thread,
+            share,
+            users,
+            sessions,
+            commands,
+            messages,
+        })
     }
 }

@@ -34,6 +34,8 @@ struct Track {
     wanted: u64,
     /// Whether they hold connections.
     hold: bool,
+    /// How many there are at most, in the whole run.
+    most: u64,
     stays: Vec<Stay>,
     /// Which users of the run they are.
     share: Share,
@@ -85,6 +87,7 @@ impl Users {
                 per_seat,
                 wanted: 0,
                 hold: track.hold,
+                most: track.most,
                 stays: track.phases.iter().map(stay).collect(),
                 share: by_seat(share, per_seat),
                 scenario: ScenarioChoice::of_users(&track.mix, plan.seed, number),
@@ -156,6 +159,12 @@ impl Users {
     pub(crate) fn closed_track_at(&self, at: Nanos) -> Option<u16> {
         let under_way = |track: &Track| !track.hold && track.stay_at(at).is_some();
         self.tracks.iter().position(under_way).and_then(|track| u16::try_from(track).ok())
+    }
+
+    /// Which user of the run `user` is, and of how many.
+    pub(crate) fn number(&self, user: u32) -> (u64, u64) {
+        let track = &self.tracks[self.track_of(user)];
+        (track.share.nth(u64::from(user - track.first)), track.most)
     }
 
     /// How many are present.

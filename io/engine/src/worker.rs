@@ -2,6 +2,7 @@
 
 mod coming;
 mod holding;
+mod journeys;
 mod sealing;
 
 use std::sync::Arc;
@@ -12,12 +13,15 @@ use wavetank_pace::Share;
 use wavetank_plan::constants::WORK_PER_TURN_MAX;
 use wavetank_plan::{Nanos, Plan};
 
-use crate::exchange::{Exchanges, Offered, Owner, Resolved};
+use crate::exchange::Exchanges;
 use crate::messages::{Change, Command, Message};
+use crate::offered::{Offered, Owner};
 use crate::opening::Opening;
 use crate::outbox::Outbox;
 use crate::pacer::{Due, Pacer};
 use crate::recorder::Recorder;
+use crate::resolved::Resolved;
+use crate::sessions::Sessions;
 use crate::sleeper::Sleeper;
 use crate::users::Users;
 use holding::Holding;
@@ -36,6 +40,7 @@ pub(crate) struct Parts<D> {
     pub(crate) thread: u16,
     pub(crate) share: Share,
     pub(crate) users: Users,
+    pub(crate) sessions: Sessions,
     pub(crate) commands: Receiver<Command>,
     pub(crate) messages: SyncSender<Message>,
 }
@@ -57,6 +62,7 @@ enum Stage {
 pub(crate) struct Worker<D> {
     exchanges: Exchanges<D>,
     users: Users,
+    sessions: Sessions,
     pacer: Pacer,
     holding: Holding,
     opening: Opening,
@@ -79,7 +85,8 @@ pub(crate) struct Worker<D> {
 impl<D: Driver> Worker<D> {
     /// Prepare: connections that are to be open before the load are opened from now on.
     pub(crate) fn new(parts: Parts<D>) -> Self {
-        let Parts { exchanges, clock, prepared, plan, thread, share, users, commands, messages } = parts;
+        let Parts { exchanges, clock, prepared, plan, thread, share, users, sessions, commands, messages } =
+            parts;
         Self {
             opening: Opening::new(&plan, share, prepared),
             rec: Recorder::new(&plan, thread, prepared),
@@ -88,6 +95,7 @@ impl<D: Driver> Worker<D> {
             holding: Holding::new(),
             stage: Stage::Opening,
             users,
+            sessions,
             sleeper: Sleeper::new(),
             outbox: Outbox::new(messages),
             users_from: None,
@@ -158,7 +166,8 @@ impl<D: Driver> Worker<D> {
         let pause = self.exchanges.next_pause_end();
         let reopening = self.holding.next();
         let coarse = [timer, opening, pause, reopening].into_iter().flatten().fold(nap, Nanos::min);
-        let exact = self.pacer.next_arrival();
+        let arrival = self.pacer.next_arrival();
+        let exact = if self.sessions.is_any() { self.earlier_pause_end(arrival) } else { arrival };
         self.sleeper.until(now, exact, coarse)
     }
 
@@ -181,6 +190,9 @@ impl<D: Driver> Worker<D> {
             let Some(due) = self.pacer.pop_arrival(Nanos(now.0 + 1)) else { break };
             worked = true;
             self.offer(due);
+        }
+        if self.sessions.is_any() {
+            worked |= self.end_pauses(now);
         }
         for _ in 0..WORK_PER_TURN_MAX {
             let Some(offered) = self.pacer.ready.pop_front() else { break };
@@ -230,9 +242,15 @@ impl<D: Driver> Worker<D> {
 
     fn offer(&mut self, due: Due) {
         match due {
-            Due::Arrival(offered) => {
+            Due::Arrival(offered, _) if self.sessions.is_plain(offered.key.scenario) => {
                 if self.exchanges.offer(offered, &mut self.rec) {
                     self.pacer.ready.push_back(offered);
+                }
+            }
+            Due::Arrival(offered, number) => {
+                if self.exchanges.has_room(offered, &mut self.rec) {
+                    let session = self.sessions.arrive(offered.key, number);
+                    self.go_on(session, offered.intended);
                 }
             }
             Due::Join { track, at } => self.start_users(track, at),
@@ -249,6 +267,7 @@ impl<D: Driver> Worker<D> {
         let seat = match offered.owner {
             Owner::User(user) => Some(self.users.seat(user)),
             Owner::Arrival => None,
+            Owner::Session(session) => return self.begin_of_session(session, offered, now),
         };
         if let Some(resolved) = self.exchanges.begin(offered, seat, now, &mut self.rec) {
             self.resolved(resolved);
@@ -259,7 +278,11 @@ impl<D: Driver> Worker<D> {
     /// target that refuses everything cannot hold the loop.
     #[inline]
     fn resolved(&mut self, resolved: Resolved) {
-        let Owner::User(user) = resolved.owner else { return };
+        let user = match resolved.owner {
+            Owner::User(user) => user,
+            Owner::Session(session) => return self.resolved_of_session(session, resolved),
+            Owner::Arrival => return,
+        };
         if self.users.any_holds() && self.must_wait(user) {
             return;
         }
@@ -277,8 +300,12 @@ impl<D: Driver> Worker<D> {
     /// Take in all that connections have told.
     #[inline]
     fn settle(&mut self) {
-        while let Some(resolved) = self.exchanges.poll(&mut self.rec) {
-            self.resolved(resolved);
+        if self.sessions.is_any() {
+            self.settle_sessions();
+        } else {
+            while let Some(resolved) = self.exchanges.poll(&mut self.rec) {
+                self.resolved(resolved);
+            }
         }
         if !self.exchanges.connections.held.is_empty() {
             self.heard_of_held();
@@ -330,7 +357,8 @@ impl<D: Driver> Worker<D> {
 
     /// Tell once that nothing follows and nothing is under way.
     fn check_drained(&mut self, now: Nanos) {
-        if self.stage != Stage::Running || self.exchanges.len() > 0 || !self.pacer.ready.is_empty() {
+        let under_way = self.exchanges.len() + self.sessions.len() + self.pacer.ready.len();
+        if self.stage != Stage::Running || under_way > 0 {
             return;
         }
         let more = self.pacer.next_arrival().is_some() || self.users.count() > 0;

@@ -12,7 +12,7 @@ use rustix::net::{AddressFamily, SocketType, bind, listen, socket};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 use wavetank_driver::{Clock, Feature, Features};
-use wavetank_engine::{LoadThreads, Message, SourcePorts};
+use wavetank_engine::{LoadThreads, Means, Message};
 use wavetank_pace::Share;
 use wavetank_plan::{
     EngineChoice, HostFacts, Nanos, Plan, Ports, Rate, RunOptions, SocketFacts, TargetUrl, resolve,
@@ -72,12 +72,10 @@ fn held_by(connections: u64, engine: EngineChoice) -> i64 {
     let listener = listener();
     let address = listener.local_addr().expect("an address");
     let plan = Arc::new(Plan { engine, ..plan(connections, address) });
-    let ports = SourcePorts::new(&Ports::default(), 0);
+    let means = Means::plain(&plan).expect("a plain plan");
     let mut peers: Vec<TcpStream> = Vec::with_capacity(connections as usize);
     let before = bytes();
-    let threads =
-        LoadThreads::prepare(&plan, Share::WHOLE, Clock::starting_now(), &[], &ports, Features::all(), None)
-            .expect("a thread");
+    let threads = LoadThreads::prepare(&plan, Share::WHOLE, Clock::starting_now(), &means).expect("a thread");
     let clock = Clock::starting_now();
     loop {
         peers.extend(std::iter::from_fn(|| listener.accept().ok()).map(|(peer, _)| peer));

@@ -4,8 +4,8 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use wavetank_driver::{Clock, Features, StartFault};
-use wavetank_engine::{LoadThreads, SourcePorts};
+use wavetank_driver::{Clock, StartFault};
+use wavetank_engine::{LoadThreads, Means};
 use wavetank_pace::Share;
 use wavetank_plan::{HostFacts, Nanos, Plan, Ports, Rate, RunOptions, SocketFacts, TargetUrl, resolve};
 
@@ -73,10 +73,10 @@ fn the_time_for_opening_bounds_what_the_slowest_target_can_take() {
 fn threads_end_with_the_one_who_holds_them() {
     let clock = Clock::starting_now();
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
-    let ports = SourcePorts::new(&Ports::default(), 0);
     let plan = Arc::new(slow_plan("http", listener.local_addr().expect("an address")));
 
-    let prepare = || LoadThreads::prepare(&plan, Share::WHOLE, clock, &[], &ports, Features::all(), None);
+    let means = Means::plain(&plan).expect("a plain plan");
+    let prepare = || LoadThreads::prepare(&plan, Share::WHOLE, clock, &means);
     let threads = prepare().expect("four threads");
     assert_eq!(threads.len(), 4);
     drop(threads);

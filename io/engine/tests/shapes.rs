@@ -1,47 +1,23 @@
 //! Loads of every shape on real load threads, against scripted targets.
 
+mod support;
+
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use wavetank_driver::{Clock, Feature, Features};
-use wavetank_engine::{Collector, Command, LoadThreads, Message, SourcePorts};
+use support::{engines, plain_plan, run};
 use wavetank_measure::{ConnCounts, Interval};
-use wavetank_pace::Share;
-use wavetank_plan::{
-    Arrivals, Curve, EngineChoice, HostFacts, Levels, Load, Mix, Nanos, Phase, Plan, Ports, Rate, RunOptions,
-    SocketFacts, TargetUrl, resolve,
-};
+use wavetank_plan::{Arrivals, Curve, EngineChoice, Levels, Load, Mix, Nanos, Phase, Plan, Rate};
 use wavetank_testkit::{Accept, Act, Script, Target};
 
 const fn ms(millis: i64) -> Nanos {
     Nanos::from_millis(millis)
 }
 
-/// The drivers this host allows.
-fn engines() -> Vec<EngineChoice> {
-    let uring = Features::probe(Features::all()).missing(Feature::Uring).is_none();
-    [EngineChoice::Epoll].into_iter().chain(uring.then_some(EngineChoice::Uring)).collect()
-}
-
 /// A plan of `loads` one after the other, on two threads.
 fn plan(address: SocketAddr, loads: Vec<(Load, Option<Nanos>)>) -> Plan {
-    let host = HostFacts {
-        cpus: vec![0, 1],
-        memory_available_bytes: 1 << 40,
-        files_max: 10_000,
-        port_range: (32_768, 60_999),
-        ports: Ports::range(32_768, 60_999),
-        addresses: vec![address.ip()],
-        local_networks: Vec::new(),
-        kernel: String::new(),
-        hostname: String::new(),
-        sockets: SocketFacts::plain(),
-        cpu_model: String::new(),
-    };
-    let url = TargetUrl::parse(&format!("http://{address}/")).expect("a URL");
-    let mut plan = resolve(&RunOptions::default(), &url, &[address], &host).expect("a plan").plan;
-    (plan.engine, plan.threads, plan.drain) = (EngineChoice::Epoll, 2, Nanos::from_secs(5));
+    let mut plan = plain_plan(address);
     let base = plan.phases.remove(0);
     let mut start = Nanos::ZERO;
     for (load, length) in loads {
@@ -83,44 +59,6 @@ fn hold(connections: Levels) -> Load {
 
 fn ramp(begin: u64, end: u64, millis: i64) -> Levels {
     Levels::ramp(begin, end, ms(millis)).expect("a ramp")
-}
-
-/// Every interval of a run, and the end of the last phase's last request.
-fn run(plan: Plan) -> Vec<Interval> {
-    let plan = Arc::new(plan);
-    let clock = Clock::starting_now();
-    let ports = SourcePorts::new(&Ports::default(), 0);
-    let threads = LoadThreads::prepare(&plan, Share::WHOLE, clock, &[], &ports, Features::all(), None);
-    let threads = threads.expect("two threads");
-    let mut collector = Collector::new(threads.len() as u16);
-    let (mut ready, mut drained, mut zero) = (0, 0, Nanos::ZERO);
-    let mut intervals = Vec::new();
-    while !collector.is_over() {
-        match threads.message(Duration::from_secs(20)).expect("nothing came from the threads for 20 s") {
-            Message::Ready(..) => {
-                ready += 1;
-                if ready == threads.len() {
-                    zero = clock.now().after(ms(20));
-                    threads.tell(Command::Start(zero));
-                }
-            }
-            Message::Sealed(sealed) => {
-                assert_eq!(sealed.accounting, None);
-                collector.sealed(*sealed);
-            }
-            Message::Drained(..) => {
-                drained += 1;
-                if drained == threads.len() {
-                    threads.tell(Command::Finish(clock.now().after(ms(20)) - zero));
-                }
-            }
-            Message::Finished(thread) => collector.thread_ended(thread),
-            Message::Failed(thread, why) => panic!("thread {thread}: {why}"),
-        }
-        intervals.extend(std::iter::from_fn(|| collector.poll()).map(|merged| merged.interval));
-    }
-    threads.join();
-    intervals
 }
 
 /// Offered and done requests of a phase (or all), and of a scenario (or all).

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::net::{AddressFamily, SocketType, bind, getsockname, socket};
-use wavetank_driver::{Clock, Features};
-use wavetank_engine::{Command, LoadThreads, Message, SourcePorts};
+use wavetank_driver::Clock;
+use wavetank_engine::{Command, LoadThreads, Means, Message, SourcePorts};
 use wavetank_measure::{ConnCounts, Interval};
 use wavetank_pace::Share;
 use wavetank_plan::{
@@ -54,9 +54,9 @@ fn check(ports: &[u16]) -> (ConnCounts, Option<u16>) {
     let url = TargetUrl::parse(&format!("http://{address}/")).expect("a URL");
     let plan = Arc::new(resolve(&options, &url, &[address], &host).expect("a plan").plan);
     let clock = Clock::starting_now();
-    let ports = SourcePorts::new(&ports, 1);
-    let threads = LoadThreads::prepare(&plan, Share::WHOLE, clock, &[], &ports, Features::all(), None)
-        .expect("a thread");
+    let means = Means::plain(&plan).expect("a plain plan");
+    let means = Means { ports: SourcePorts::new(&ports, 1), ..means };
+    let threads = LoadThreads::prepare(&plan, Share::WHOLE, clock, &means).expect("a thread");
     let mut total = Interval::default();
     loop {
         match threads.message(Duration::from_secs(10)).expect("the thread says something") {

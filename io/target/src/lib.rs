@@ -41,7 +41,6 @@ mod clerk;
 mod connection;
 mod connections;
 mod freeze;
-mod known;
 mod outbox;
 mod paths;
 mod route;

@@ -6,15 +6,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use wavetank_driver::{Clock, Errno, Features, StartFault, TlsClient};
-use wavetank_engine::{Change, Collector, Command, LoadThreads, Merged, Message, SourcePorts};
+use wavetank_driver::{Clock, Errno, StartFault};
+use wavetank_engine::{Change, Collector, Command, LoadThreads, Means, Merged, Message};
 use wavetank_fleet::{Agent, AgentAction};
 use wavetank_link::AgentLink;
 use wavetank_pace::Share;
 use wavetank_plan::{EngineChoice, Nanos, Plan};
 use wavetank_record::ConnectionMemory;
 
-use super::Host;
 use super::memory::Growth;
 
 /// How far ahead an instant is chosen that all load threads are to meet.
@@ -32,22 +31,6 @@ pub(crate) enum Happening {
     DrainOver,
     /// A thread's driver or process failed, as the words say.
     ThreadFailed(u16, String),
-}
-
-/// What of this host the load may use.
-pub(crate) struct Means {
-    cpus: Vec<u32>,
-    ports: SourcePorts,
-    features: Features,
-    tls: Option<Arc<TlsClient>>,
-}
-
-impl Means {
-    /// All of it, for a run that begins now, with our side of TLS if it is spoken.
-    pub(crate) fn of(host: &Host, tls: Option<Arc<TlsClient>>) -> Self {
-        let ports = host.source_ports();
-        Self { cpus: host.facts.cpus.clone(), ports, features: host.found.features, tls }
-    }
 }
 
 /// See the module's description.
@@ -129,8 +112,7 @@ impl AgentHost {
     }
 
     fn prepare(&mut self, share: Share) {
-        let Means { cpus, ports, features, tls } = &self.means;
-        match LoadThreads::prepare(&self.plan, share, self.clock, cpus, ports, *features, tls.as_ref()) {
+        match LoadThreads::prepare(&self.plan, share, self.clock, &self.means) {
             Ok(threads) => {
                 // What threads take for themselves is there; the first few connections may be, too.
                 let growth = Growth::begin();

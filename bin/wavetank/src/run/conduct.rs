@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use wavetank_diagnose::Ending;
 use wavetank_driver::{Clock, Signals};
-use wavetank_engine::{LoadThreads, Merged, Sample};
+use wavetank_engine::{LoadThreads, Means, Merged, Sample};
 use wavetank_fleet::{
     AgentEnd, AgentId, Controller, ControllerAction, EndCause, Notice, Outcome, Reason, RunSetup,
 };
@@ -19,7 +19,7 @@ use wavetank_plan::{Nanos, Phase, Plan, UserError};
 use wavetank_record::{ConnectionMemory, EventLine, PHASE_ENDED};
 use wavetank_store::{ArchiveWriter, StoreProblem};
 
-use super::agent_host::{AgentHost, Happening, Means};
+use super::agent_host::{AgentHost, Happening};
 use super::sample::sample_line;
 use super::talk::Talk;
 

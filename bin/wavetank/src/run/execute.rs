@@ -5,12 +5,14 @@ use std::sync::Arc;
 
 use wavetank_diagnose::{Circumstances, Ending};
 use wavetank_driver::{Clock, Errno, Signals, TlsClient, WallClock};
+use wavetank_engine::Means;
+use wavetank_journey::Journeys;
 use wavetank_observe::{CpuTimes, ProcessUsage, process_usage};
 use wavetank_plan::{HostFacts, Missing, Plan, UserError};
 use wavetank_record::{EnvironmentDoc, HostDoc, LoadDoc, PlanDoc, RunRecord, Setup, Wall, engine_name};
 use wavetank_store::{ArchiveWriter, RunMeta, RunsDir, new_id};
 
-use super::{Conducted, Conductor, Host, Means, Probed, Talk, Told, judge, probe};
+use super::{Conducted, Conductor, Host, Probed, Talk, Told, judge, probe};
 
 /// What to execute, and around what.
 pub(crate) struct Execution<'a> {
@@ -72,7 +74,13 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Talk) -> Result<Execu
         let ending = Ending::ProbeFailed { class: failure.class, message: failure.detail };
         Conducted::nothing(&plan, ending, archive)
     } else {
-        let means = Means::of(host, tls);
+        let means = Means {
+            cpus: host.facts.cpus.clone(),
+            ports: host.source_ports(),
+            features: host.found.features,
+            tls,
+            journeys: Journeys::new(&plan, Vec::new())?,
+        };
         Conductor::new(Arc::clone(&plan), &hash, clock, means, signals, archive, talk).run()?
     };
     if let Some(zero) = conducted.started {

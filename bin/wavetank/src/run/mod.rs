@@ -26,7 +26,6 @@ mod talk;
 mod tls;
 
 #[cfg(target_os = "linux")]
-pub(crate) use agent_host::Means;
 #[cfg(target_os = "linux")]
 pub(crate) use certificate::certificate_lines;
 #[cfg(target_os = "linux")]

@@ -1,7 +1,7 @@
 //! [`LastAnswer`]: under load, one answer's head is like the one before.
 
 use super::fault::Fault;
-use super::response_reader::{Answer, Progress, ResponseReader};
+use super::response_reader::{Answer, Progress, ResponseReader, ResponseSink};
 
 /// A longer head is read anew each time.
 const HEAD_BYTES_MAX: usize = 2_048;
@@ -13,12 +13,14 @@ const HEAD_BYTES_MAX: usize = 2_048;
 pub struct LastAnswer {
     head: Vec<u8>,
     read_as: Option<(bool, Answer)>,
+    /// It sets cookies, which no answer like it must be read over.
+    sets_cookies: bool,
 }
 
 impl LastAnswer {
     /// Nothing remembered yet.
     pub const fn new() -> Self {
-        Self { head: Vec::new(), read_as: None }
+        Self { head: Vec::new(), read_as: None, sets_cookies: false }
     }
 
     /// What the whole answer at the beginning of `input` is, if its head is the remembered one.
@@ -40,6 +42,7 @@ impl LastAnswer {
         self.head.clear();
         self.head.extend_from_slice(&input[..head_bytes]);
         self.read_as = Some((head_request, answer));
+        self.sets_cookies = sets_cookies(&self.head);
     }
 }
 
@@ -61,6 +64,40 @@ impl ResponseReader {
         }
         Ok(progress)
     }
+}
+
+impl ResponseReader {
+    /// Like [`read_alike`](Self::read_alike), but answers that set cookies go to `sink`. Of any other it may see
+    /// everything or nothing.
+    #[inline]
+    pub fn read_cookies<S: ResponseSink>(
+        &mut self,
+        input: &[u8],
+        last: &mut LastAnswer,
+        sink: &mut S,
+    ) -> Result<Progress, Fault> {
+        if !self.is_fresh() {
+            return self.read(input, sink);
+        }
+        let head_request = self.of_head_request();
+        if !last.sets_cookies
+            && let Some(progress) = last.recall(input, head_request)
+        {
+            self.skip();
+            return Ok(progress);
+        }
+        let progress = self.read(input, sink)?;
+        if let Some(answer) = progress.answer {
+            last.learn(&input[..progress.consumed], head_request, answer);
+        }
+        Ok(progress)
+    }
+}
+
+/// Whether a head has a field `Set-Cookie`.
+fn sets_cookies(head: &[u8]) -> bool {
+    const NAME: &[u8] = b"\nset-cookie:";
+    head.windows(NAME.len()).any(|window| window.eq_ignore_ascii_case(NAME))
 }
 
 #[cfg(test)]
@@ -108,5 +145,27 @@ mod tests {
         reader.expect(false);
         let read = reader.read_alike(answer, &mut last).unwrap();
         assert_eq!(last.recall(answer, false), Some(read));
+    }
+
+    #[test]
+    fn answers_that_set_cookies_are_always_shown() {
+        struct Heads(usize);
+        impl ResponseSink for Heads {
+            fn head(&mut self, _head: &crate::h1::ResponseHead<'_>) {
+                self.0 += 1;
+            }
+        }
+        let check = |answer: &[u8], shown: usize| {
+            let (mut last, mut reader, mut heads) = (LastAnswer::new(), ResponseReader::default(), Heads(0));
+            for _ in 0..3 {
+                reader.expect(false);
+                let progress = reader.read_cookies(answer, &mut last, &mut heads).unwrap();
+                assert!(progress.answer.is_some(), "{}", answer.escape_ascii());
+            }
+            assert_eq!(heads.0, shown, "{}", answer.escape_ascii());
+        };
+        check(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", 1);
+        check(b"HTTP/1.1 200 OK\r\nset-Cookie: a=b\r\nContent-Length: 2\r\n\r\nok", 3);
+        check(b"HTTP/1.1 200 OK\r\nX: set-cookie\r\nContent-Length: 2\r\n\r\nok", 1);
     }
 }

@@ -22,9 +22,14 @@ pub struct ResponseHead<'a> {
 }
 
 impl<'a> ResponseHead<'a> {
+    /// The field lines, with the empty one behind them.
+    pub fn fields(&self) -> &'a [u8] {
+        &self.raw[self.fields_at..]
+    }
+
     /// All fields in order of arrival.
     pub fn headers(&self) -> Headers<'a> {
-        Headers::new(&self.raw[self.fields_at..])
+        Headers::new(self.fields())
     }
 
     /// The value of the first field of that name, whatever its case.

@@ -4,7 +4,7 @@ use wavetank_driver::Driver;
 use wavetank_plan::Nanos;
 
 use super::Worker;
-use crate::exchange::{Offered, Owner};
+use crate::offered::{Offered, Owner};
 use crate::users::Next;
 
 impl<D: Driver> Worker<D> {
@@ -58,6 +58,12 @@ impl<D: Driver> Worker<D> {
                 return None;
             }
         };
+        if !self.sessions.is_plain(key.scenario) {
+            let (number, users) = self.users.number(user);
+            let session = self.sessions.start(key, user, number, users);
+            self.go_on(session, at);
+            return None;
+        }
         let offered = Offered { key, intended: at, owner: Owner::User(user) };
         if !self.exchanges.offer(offered, &mut self.rec) {
             self.users.leave(user);

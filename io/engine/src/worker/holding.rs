@@ -9,7 +9,7 @@ use wavetank_plan::{Close, Nanos};
 
 use super::Worker;
 use crate::connections::Held;
-use crate::exchange::Owner;
+use crate::offered::Owner;
 
 /// A held connection is opened at most once in this time: a target that ends every connection at once, or refuses all,
 /// is not to be flooded by those who come again.
@@ -89,7 +89,7 @@ impl<D: Driver> Worker<D> {
 
     /// A user leaves if too many are there and he has nothing under way: else he does when that has ended.
     fn leave_unless_wanted(&mut self, user: u32, now: Nanos) {
-        if !self.users.is_present(user) || self.users.is_wanted(user) || self.is_in_session(user) {
+        if !self.users.is_present(user) || self.users.is_wanted(user) || self.is_in_request(user) {
             return;
         }
         self.users.leave(user);
@@ -100,6 +100,7 @@ impl<D: Driver> Worker<D> {
     /// A user has left before the load is over: nobody needs his connection any more.
     #[cold]
     pub(super) fn release(&mut self, user: u32, now: Nanos) {
+        self.sessions.leave(user);
         if let Some(seat) = self.users.empty_seat(user) {
             let how = if self.users.holds(user) { Close::Rst } else { self.plan.http.close };
             self.exchanges.connections.let_go(seat, how, now, &mut self.rec);
@@ -144,9 +145,16 @@ impl<D: Driver> Worker<D> {
             && !self.exchanges.connections.is_open(self.users.seat(user))
     }
 
-    /// Whether a user's session is under way: its one request is.
+    /// Whether a user's session is under way.
     fn is_in_session(&self, user: u32) -> bool {
-        let his = |offered: &crate::exchange::Offered| offered.owner == Owner::User(user);
+        self.sessions.of_user(user).is_some() || self.is_in_request(user)
+    }
+
+    /// Whether a user's request is under way.
+    fn is_in_request(&self, user: u32) -> bool {
+        let session = self.sessions.of_user(user).map(|id| Owner::Session(id.place() as u32));
+        let owner = session.unwrap_or(Owner::User(user));
+        let his = |offered: &crate::offered::Offered| offered.owner == owner;
         self.exchanges.connections.is_busy(self.users.seat(user)) || self.pacer.ready.iter().any(his)
     }
 

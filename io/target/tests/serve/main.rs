@@ -3,7 +3,6 @@
 mod answers;
 mod client;
 mod framing;
-mod known;
 mod starting;
 mod timing;
 mod truth;

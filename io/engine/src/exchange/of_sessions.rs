@@ -1,0 +1,90 @@
+//! Requests that a session writes and of whose answers it decides.
+
+use wavetank_driver::Driver;
+use wavetank_plan::Nanos;
+use wavetank_wire::h1::Answer;
+
+use super::Exchanges;
+use crate::connections::Outcome;
+use crate::failure::Failure;
+use crate::letters::Letter;
+use crate::messages::Sample;
+use crate::offered::{Offered, Owner};
+use crate::recorder::Recorder;
+use crate::resolved::{Answered, Resolved, Told};
+use crate::slab::Id;
+
+impl<D: Driver> Exchanges<D> {
+    /// Take up an offered request of a session, which writes it; where it lacks what it needs for that, its request has
+    /// failed and was never sent.
+    pub(crate) fn begin_written(
+        &mut self,
+        offered: Offered,
+        seat: Option<u32>,
+        now: Nanos,
+        rec: &mut Recorder,
+        write: impl FnOnce(&mut Letter) -> Result<(), Failure>,
+    ) -> Option<Resolved> {
+        let exchange = match self.take_up(offered, seat, now, rec) {
+            Ok(exchange) => exchange,
+            Err(resolved) => return Some(resolved),
+        };
+        if let Err(failure) = write(self.connections.letters.of(exchange)) {
+            let resolved = self.broken(exchange, &failure, now, rec)?;
+            return Some(Resolved { unwritten: true, ..resolved });
+        }
+        self.submit(exchange, offered.key, seat, now, rec);
+        None
+    }
+
+    /// What came to its end, like [`poll`](Self::poll), and answers that sessions must look at.
+    pub(crate) fn poll_told(&mut self, rec: &mut Recorder) -> Option<Told> {
+        while let Some(outcome) = self.connections.outcomes.pop_front() {
+            let resolved = match outcome {
+                Outcome::Answered(exchange, answer, first_byte, at) => {
+                    if let Some(answered) = self.of_session(exchange, answer, first_byte, at) {
+                        return Some(Told::Answered(answered));
+                    }
+                    self.answered(exchange, answer, first_byte, at, rec)
+                }
+                other => self.take_in(other, rec),
+            };
+            if let Some(resolved) = resolved {
+                return Some(Told::Resolved(resolved));
+            }
+        }
+        None
+    }
+
+    /// The answer, if its request is a session's.
+    #[inline]
+    fn of_session(&mut self, exchange: Id, answer: Answer, first_byte: Nanos, at: Nanos) -> Option<Answered> {
+        let Offered { intended, owner, .. } = self.slab.get_mut(exchange)?.offered;
+        let Owner::Session(session) = owner else { return None };
+        Some(Answered { exchange, session, answer, response: at - intended, first_byte, at })
+    }
+
+    /// A session has looked at its answer and says whether it is as wanted.
+    pub(crate) fn conclude(
+        &mut self,
+        answered: &Answered,
+        judged: Result<(), Failure>,
+        rec: &mut Recorder,
+    ) -> Option<Resolved> {
+        let Answered { exchange, answer, first_byte, at, .. } = *answered;
+        self.connections.letters.clear(exchange);
+        let ended = self.slab.remove(exchange)?;
+        let (offered, times) = (ended.offered, ended.times(first_byte, at));
+        let done = judged.is_ok();
+        match judged {
+            Ok(()) => rec.done(offered.key, times, answer.status),
+            Err(failure) => {
+                let status = Some(answer.status);
+                rec.failed(offered.key, failure.class, times.lag, times.response, status);
+                let sample = Sample::new(offered.key, failure.class, at, times.response);
+                self.samples.add(sample.with_failure(&failure).with_status(status));
+            }
+        }
+        Some(self.resolve(offered, at, done))
+    }
+}

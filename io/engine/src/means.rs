@@ -1,0 +1,40 @@
+//! [`Means`]: what of a host the load may use, and what it was told to do with it.
+
+use std::sync::Arc;
+
+use wavetank_driver::{Features, TlsClient};
+use wavetank_journey::Journeys;
+use wavetank_plan::{Plan, Ports, UserError};
+
+use crate::sources::SourcePorts;
+
+/// What load threads are made with, beside their plan.
+#[derive(Clone)]
+pub struct Means {
+    /// One for each thread, where there are enough; with none the kernel places them.
+    pub cpus: Vec<u32>,
+    /// Ports to bind, with source addresses in the plan.
+    pub ports: SourcePorts,
+    /// What of the kernel may be used.
+    pub features: Features,
+    /// Our side of TLS, of a plan that speaks it.
+    pub tls: Option<Arc<TlsClient>>,
+    /// The plan's scenarios, compiled.
+    pub journeys: Journeys,
+}
+
+impl Means {
+    /// Everything a kernel may have, no TLS, no port of our own choice, no data: for tests and benches.
+    ///
+    /// # Errors
+    /// Where a scenario cannot be compiled.
+    pub fn plain(plan: &Plan) -> Result<Self, UserError> {
+        Ok(Self {
+            cpus: Vec::new(),
+            ports: SourcePorts::new(&Ports::default(), 0),
+            features: Features::all(),
+            tls: None,
+            journeys: Journeys::new(plan, Vec::new())?,
+        })
+    }
+}
