@@ -8,6 +8,7 @@ mod diagnostic;
 mod foreign;
 mod grammar;
 mod input;
+mod lower;
 mod model;
 mod node;
 mod page;
@@ -23,6 +24,7 @@ mod yaml;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use input::{Input, Reading, read};
+pub use lower::{Lowered, Lowering, Unfit, lower, rows_table};
 pub use model::*;
 pub use node::{Entry, Node, NodeKind, Scalar};
 pub use page::page;

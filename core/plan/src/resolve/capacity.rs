@@ -56,17 +56,19 @@ impl Capacity {
     }
 }
 
-/// Addresses, ports and memory for `connections` at once, or a refusal (exit 5) that says what is missing.
+/// Addresses, ports and memory for `connections` at once, or a refusal (exit 5) that says what is missing; `fewer` is the
+/// option that asks for less.
 pub(super) fn check(
     connections: u64,
     capacity: Capacity,
     host: &HostFacts,
     sources: &[SourceRange],
     targets: &[SocketAddr],
+    fewer: &str,
 ) -> Result<(), UserError> {
     let count = show_count(connections);
     if connections > capacity.files.at_most() {
-        return Err(capacity.files.refusal(connections, connections, ("-c", capacity.files.at_most())));
+        return Err(capacity.files.refusal(connections, connections, (fewer, capacity.files.at_most())));
     }
     if connections > capacity.by_sources {
         return Err(no_tuples(connections, capacity.by_sources, host, sources, targets));
@@ -78,7 +80,7 @@ pub(super) fn check(
         return Err(UserError::refused(
             "no_memory",
             format!("{count} connections need {needed} of free memory, and this host has {have}"),
-            format!("at most {} fit: -c {}", show_count(capacity.by_memory), capacity.by_memory),
+            format!("at most {} fit: {fewer} {}", show_count(capacity.by_memory), capacity.by_memory),
         ));
     }
     Ok(())

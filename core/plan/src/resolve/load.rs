@@ -2,12 +2,13 @@
 
 use std::net::SocketAddr;
 
-use super::capacity::{self, Capacity};
+use super::capacity::Capacity;
+use super::room::Room;
 use crate::constants::{CONNECTIONS, DURATION, MAX_OPEN};
 use crate::quantity::{show_count, show_rate};
 use crate::{
-    Arrivals, Curve, EngineChoice, FileBudget, FileTables, HostFacts, Levels, Load, MaxOpenBy, Mix, Nanos,
-    Phase, Rate, RunOptions, UserError,
+    Arrivals, Curve, EngineChoice, FileTables, HostFacts, Levels, Load, MaxOpenBy, Mix, Nanos, Phase, Rate,
+    RunOptions, UserError,
 };
 
 /// Phases and threads, and the load in one line.
@@ -27,9 +28,6 @@ impl LoadPlan {
     }
 }
 
-/// More threads than any host has CPUs; above it a typing error is likelier.
-const THREADS_MAX: u32 = 4_096;
-
 /// Fixes load, length and limits; `targets` are the addresses connections go to, in TLS or not.
 pub(super) fn load_plan(
     options: &RunOptions,
@@ -39,29 +37,17 @@ pub(super) fn load_plan(
     targets: &[SocketAddr],
     engine: EngineChoice,
 ) -> Result<LoadPlan, UserError> {
-    let threads_most = options.threads.unwrap_or_else(|| u32::try_from(host.cpus.len()).unwrap_or(1).max(1));
-    if threads_most > THREADS_MAX {
-        let message = format!("--threads {threads_most} is out of range");
-        return Err(UserError::usage("overflow", message, "one a CPU is the default and most often best"));
-    }
-    let both_ends = targets.iter().all(|target| target.ip().is_loopback());
-    let files = FileBudget::new(host, engine, threads_most, options.threads.is_some(), both_ends);
-    let capacity = Capacity::of(host, &options.sources.ranges, targets, files, tls);
+    let room = Room::new(host, &options.sources.ranges, targets, engine, options.threads, tls)?;
+    let capacity = room.capacity;
     let mut main = match options.rate {
         Some(rate) => open_phase(options, rate, timeout, capacity)?,
         None => closed_phase(options)?,
     };
     if options.rate.is_none() || options.connections.is_some() {
-        capacity::check(main.connections, capacity, host, &options.sources.ranges, targets)?;
+        room.check(main.connections, "-c")?;
     }
-    let holding = files.holding(main.connections);
-    let threads = threads(options, holding.threads, main.connections)?;
-    let remark = (threads > threads_most).then(|| {
-        format!(
-            "{threads} load threads, because each has a table of files of its own and one holds {} (ulimit -n)",
-            show_count(host.files_max)
-        )
-    });
+    check_threads(options, capacity.files.holding(main.connections).threads, main.connections)?;
+    let held = room.held(main.connections);
     main.requests_max = if options.once { Some(1) } else { options.requests };
     let line = line(options, &main);
     let warmup = options.warmup.filter(|length| *length > Nanos::ZERO).map(|length| Phase {
@@ -75,10 +61,10 @@ pub(super) fn load_plan(
     });
     Ok(LoadPlan {
         phases: warmup.into_iter().chain([main]).collect(),
-        threads,
-        files: holding.files,
+        threads: held.threads,
+        files: held.files,
         line,
-        remark,
+        remark: held.remark,
     })
 }
 
@@ -196,8 +182,8 @@ fn in_a_timeout(rate: Rate, timeout: Nanos) -> u64 {
     u64::try_from(product.div_ceil(u128::from(rate.per.0.unsigned_abs()))).unwrap_or(u64::MAX)
 }
 
-/// One a CPU unless told otherwise, never more than connections: an idle thread measures nothing.
-fn threads(options: &RunOptions, most: u32, connections: u64) -> Result<u32, UserError> {
+/// Never more threads than connections: an idle thread measures nothing.
+fn check_threads(options: &RunOptions, most: u32, connections: u64) -> Result<(), UserError> {
     let fitting = u32::try_from(connections).unwrap_or(u32::MAX);
     if options.threads.is_some() && most > fitting {
         return Err(UserError::usage(
@@ -206,7 +192,7 @@ fn threads(options: &RunOptions, most: u32, connections: u64) -> Result<u32, Use
             format!("--threads {fitting} or fewer, or more connections with -c"),
         ));
     }
-    Ok(most.min(fitting).max(1))
+    Ok(())
 }
 
 /// `50 connections, 10 s, closed loop (defaults; -c, -d, -r change them)`.

@@ -9,6 +9,7 @@ mod engine;
 mod load;
 mod remarks;
 mod request;
+mod room;
 mod tls;
 
 use std::net::SocketAddr;
@@ -22,6 +23,10 @@ use crate::{
 
 pub use conflicts::{EXCLUSIVE, Exclusive, NEEDS};
 pub use engine::{Engine, choose as choose_engine};
+pub use remarks::ports_searched;
+pub use request::USER_AGENT;
+pub use room::{Held, Room};
+pub use tls::tls_plan;
 
 /// Seed of a run that names none: the same command gives the same load.
 const SEED: u64 = 1;
@@ -57,7 +62,7 @@ pub fn resolve(
     sources::check_local(&options.sources.ranges, host)?;
     let request = request::request_plan(options, url)?;
     let http = http_plan(options);
-    let tls = tls::tls_plan(options, url)?;
+    let tls = tls::tls_plan(&options.tls, url)?;
     let engine = engine::choose(options.engine.unwrap_or(EngineChoice::Auto), &host.sockets)?;
     let load = load::load_plan(options, http.timeout, tls.is_some(), host, &addresses, engine.choice)?;
     let mut notes: Vec<_> = load.remark.iter().cloned().collect();

@@ -21,7 +21,7 @@ const PORTS_USED_PERCENT: u64 = 60;
 
 /// Where the kernel chooses the source port and most ports will be in use. A closed load's rate of new connections is
 /// not known beforehand.
-fn ports_searched(plan: &Plan, host: &HostFacts) -> Option<String> {
+pub fn ports_searched(plan: &Plan, host: &HostFacts) -> Option<String> {
     if !plan.sources.is_empty() {
         return None;
     }

@@ -7,7 +7,7 @@ use crate::redact::is_secret_header;
 use crate::{RequestPlan, RunOptions, TargetUrl, Template, UserError};
 
 /// What wavetank calls itself unless told otherwise.
-const USER_AGENT: &str = concat!("wavetank/", env!("CARGO_PKG_VERSION"));
+pub const USER_AGENT: &str = concat!("wavetank/", env!("CARGO_PKG_VERSION"));
 
 /// Composes the request; fails on what cannot stand in one (RFC 9110 §5, RFC 9112 §3).
 pub(super) fn request_plan(options: &RunOptions, url: &TargetUrl) -> Result<RequestPlan, UserError> {

@@ -13,8 +13,10 @@ const ALPN: &str = "http/1.1";
 const ALPN_BYTES_MAX: usize = 255;
 
 /// How TLS is spoken with `url`; `None` with a URL that wants none.
-pub(super) fn tls_plan(options: &RunOptions, url: &TargetUrl) -> Result<Option<TlsPlan>, UserError> {
-    let tls = &options.tls;
+///
+/// # Errors
+/// Options that contradict each other or the URL, and files that hold no PEM.
+pub fn tls_plan(tls: &TlsOptions, url: &TargetUrl) -> Result<Option<TlsPlan>, UserError> {
     if !url.tls {
         return in_the_clear(tls, url);
     }

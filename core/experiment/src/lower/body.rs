@@ -1,0 +1,173 @@
+//! Bodies and queries as templates.
+
+use wavetank_journey::body::Multipart;
+use wavetank_plan::{self as plan, Escape, Hole, Piece};
+
+use super::Unfit;
+use super::scenario::Names;
+use super::template::push_text;
+use crate::model::{Body, Part, PartContent, Template, Value};
+use crate::{At, Diagnostic};
+
+/// A body, and what kind of body it is.
+pub(super) struct Written {
+    pub(super) body: plan::Template,
+    /// The value of Content-Type, unless the user names one.
+    pub(super) content_type: Option<String>,
+}
+
+/// The body of a request; `number` is the request's, so that no two share a boundary.
+pub(super) fn body(names: &Names<'_>, body: &Body, number: usize) -> Result<Written, Unfit> {
+    let mut out = plan::Template::default();
+    let content_type = match body {
+        Body::Json(value) => {
+            json(names, value, &mut out)?;
+            Some("application/json".to_owned())
+        }
+        Body::Form(fields) => {
+            form(names, fields, &mut out)?;
+            Some("application/x-www-form-urlencoded".to_owned())
+        }
+        Body::Multipart(parts) => Some(multipart(names, parts, number, &mut out)?),
+        Body::Text(text) => {
+            names.append(text, Escape::Plain, &mut out)?;
+            None
+        }
+        Body::File(file) => {
+            out.push_fixed(&bytes(names, file)?);
+            None
+        }
+    };
+    Ok(Written { body: out, content_type })
+}
+
+fn bytes(names: &Names<'_>, file: &At<String>) -> Result<Vec<u8>, Unfit> {
+    (names.shared.input.file)(&file.value).map_err(|error| Diagnostic::of(error, file.place).into())
+}
+
+/// A value as JSON. A template that is the whole value keeps the type of what it stands for.
+pub(super) fn json(names: &Names<'_>, value: &Value, out: &mut plan::Template) -> Result<(), Unfit> {
+    match value {
+        Value::Null => out.push_fixed(b"null"),
+        Value::Bool(value) => out.push_fixed(value.to_string().as_bytes()),
+        Value::Number(digits) => out.push_fixed(digits.as_bytes()),
+        Value::Text(template) => json_template(names, template, out)?,
+        Value::List(items) => {
+            out.push_fixed(b"[");
+            for (at, item) in items.iter().enumerate() {
+                if at > 0 {
+                    out.push_fixed(b",");
+                }
+                json(names, item, out)?;
+            }
+            out.push_fixed(b"]");
+        }
+        Value::Map(entries) => {
+            out.push_fixed(b"{");
+            for (at, (name, item)) in entries.iter().enumerate() {
+                out.push_fixed(if at > 0 { b",\"" } else { b"\"" });
+                push_text(name.as_bytes(), Escape::JsonText, out);
+                out.push_fixed(b"\":");
+                json(names, item, out)?;
+            }
+            out.push_fixed(b"}");
+        }
+    }
+    Ok(())
+}
+
+fn json_template(names: &Names<'_>, template: &Template, out: &mut plan::Template) -> Result<(), Unfit> {
+    match template.whole() {
+        Some(Part::Variable(name)) if names.slot(name).is_none() => {
+            json(names, names.var(name, template.place)?, out)
+        }
+        Some(part) => {
+            let value = names.expr(part, template.place)?;
+            out.pieces.push(Piece::Hole(Hole { value, escape: Escape::JsonValue }));
+            Ok(())
+        }
+        None => {
+            out.push_fixed(b"\"");
+            names.append(template, Escape::JsonText, out)?;
+            out.push_fixed(b"\"");
+            Ok(())
+        }
+    }
+}
+
+/// Names and values of a form or a query; a list is its name once for each item.
+pub(super) fn form(
+    names: &Names<'_>,
+    fields: &[(String, Value)],
+    out: &mut plan::Template,
+) -> Result<(), Unfit> {
+    let mut first = true;
+    for (name, value) in fields {
+        let items = match value {
+            Value::List(items) => items.as_slice(),
+            one => std::slice::from_ref(one),
+        };
+        for item in items {
+            if !std::mem::take(&mut first) {
+                out.push_fixed(b"&");
+            }
+            push_text(name.as_bytes(), Escape::Form, out);
+            out.push_fixed(b"=");
+            if !matches!(item, Value::Null) {
+                names.append_value(item, Escape::Form, out)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Parts between boundaries; returns the content type.
+fn multipart(
+    names: &Names<'_>,
+    parts: &[(String, PartContent)],
+    number: usize,
+    out: &mut plan::Template,
+) -> Result<String, Unfit> {
+    // The same file gives the same bytes; that a part holds the boundary is as unlikely as with random ones.
+    let seed = names.shared.experiment.seed.unwrap_or(super::SEED);
+    let mixed = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29) ^ (number as u64 + 1);
+    let writer = Multipart::new([
+        mixed.wrapping_mul(0xbf58_476d_1ce4_e5b9),
+        mixed.wrapping_mul(0x94d0_49bb_1331_11eb),
+    ]);
+    let mut text = Vec::new();
+    writer.content_type(&mut text);
+    let content_type = String::from_utf8_lossy(&text).into_owned();
+    for (name, part) in parts {
+        text.clear();
+        match part {
+            PartContent::Text(template) => {
+                writer.part(&mut text, name.as_bytes(), None, None);
+                out.push_fixed(&text);
+                names.append(template, Escape::Plain, out)?;
+            }
+            PartContent::File { file, name: sent, content_type } => {
+                let sent = sent.as_ref().map(|name| names.template(name, Escape::Plain)).transpose()?;
+                let own = file.value.rsplit('/').next().unwrap_or(&file.value).as_bytes().to_vec();
+                let sent = match &sent {
+                    None => own,
+                    Some(sent) => sent.as_fixed().map(<[u8]>::to_vec).ok_or_else(|| {
+                        let message = "a part's file name must be the same for everybody in this version";
+                        Diagnostic::error("not_fixed", file.place, message, "filename: photo.jpg")
+                    })?,
+                };
+                let kind = content_type.as_deref().unwrap_or("application/octet-stream");
+                writer.part(&mut text, name.as_bytes(), Some(&sent), Some(kind.as_bytes()));
+                out.push_fixed(&text);
+                out.push_fixed(&bytes(names, file)?);
+            }
+        }
+        text.clear();
+        writer.part_end(&mut text);
+        out.push_fixed(&text);
+    }
+    text.clear();
+    writer.end(&mut text);
+    out.push_fixed(&text);
+    Ok(content_type)
+}

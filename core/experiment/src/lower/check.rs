@@ -1,0 +1,86 @@
+//! Checks: `check`, `count`, `if`, `while`.
+
+use wavetank_plan::{self as plan, Escape, Op, Quantity};
+
+use super::Unfit;
+use super::scenario::Names;
+use crate::Diagnostic;
+use crate::model::{Check, CheckOp, Expected, Operand, Tested};
+
+impl Names<'_> {
+    /// A check with its text, or the name it was given.
+    pub(super) fn check(&self, check: &Check, name: Option<&str>) -> Result<plan::Check, Unfit> {
+        let subject = match &check.subject {
+            Tested::Answer(from) => plan::Tested::Answer(from.text()),
+            Tested::Value(template) => plan::Tested::Value(self.template(template, Escape::Plain)?),
+        };
+        Ok(plan::Check {
+            text: name.map_or_else(|| check.text.clone(), str::to_owned),
+            subject,
+            test: self.test(check)?,
+        })
+    }
+
+    fn test(&self, check: &Check) -> Result<plan::Test, Unfit> {
+        let unfit = || {
+            let message = format!("`{}` cannot be asked", check.text);
+            Unfit::from(Diagnostic::error(
+                "bad_check",
+                check.place,
+                message,
+                "status = 200, body contains \"ok\"",
+            ))
+        };
+        let op = match check.op {
+            CheckOp::Equal => Op::Equal,
+            CheckOp::NotEqual => Op::NotEqual,
+            CheckOp::Less => Op::Less,
+            CheckOp::LessEqual => Op::LessEqual,
+            CheckOp::Greater => Op::Greater,
+            CheckOp::GreaterEqual => Op::GreaterEqual,
+            CheckOp::Contains => {
+                let texts = check.expected.iter().map(|expected| match expected {
+                    Expected::One(Operand::Text(text)) => self.template(text, Escape::Plain),
+                    Expected::One(operand) => {
+                        let (number, _) = number(operand).ok_or_else(unfit)?;
+                        Ok(number.to_string().as_str().into())
+                    }
+                    Expected::Range(..) => Err(unfit()),
+                });
+                return texts.collect::<Result<_, _>>().map(plan::Test::Contains);
+            }
+            CheckOp::Matches => {
+                let patterns = check.expected.iter().map(|expected| match expected {
+                    Expected::One(Operand::Regex(pattern)) => Ok(pattern.clone()),
+                    _ => Err(unfit()),
+                });
+                return patterns.collect::<Result<_, _>>().map(plan::Test::Matches);
+            }
+        };
+        let operands = check.expected.iter().map(|expected| match expected {
+            Expected::One(Operand::Text(text)) => {
+                Ok(plan::Operand::Text(self.template(text, Escape::Plain)?))
+            }
+            Expected::One(operand) => {
+                let (number, quantity) = number(operand).ok_or_else(unfit)?;
+                Ok(plan::Operand::Number(number, quantity))
+            }
+            Expected::Range(low, high) => {
+                let ((low, quantity), (high, _)) = number(low).zip(number(high)).ok_or_else(unfit)?;
+                Ok(plan::Operand::Range(low, high, quantity))
+            }
+        });
+        operands.collect::<Result<_, _>>().map(|operands| plan::Test::Compare(op, operands))
+    }
+}
+
+fn number(operand: &Operand) -> Option<(f64, Quantity)> {
+    match operand {
+        Operand::Code(code) => Some((f64::from(*code), Quantity::Bare)),
+        Operand::Time(time) => Some((time.0 as f64, Quantity::Time)),
+        Operand::Size(bytes) => Some((*bytes as f64, Quantity::Size)),
+        Operand::Number(number) => Some((*number, Quantity::Bare)),
+        Operand::Text(text) => Some((text.as_fixed()?.trim().parse().ok()?, Quantity::Bare)),
+        Operand::Regex(_) => None,
+    }
+}

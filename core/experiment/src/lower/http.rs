@@ -1,0 +1,100 @@
+//! How HTTP and TLS are spoken.
+
+use wavetank_plan::constants::{CONNECT_TIMEOUT, TIMEOUT};
+use wavetank_plan::{Close, HttpPlan, HttpVersion, PemFile, StatusSet, TlsOptions, TlsPlan, resolve};
+
+use super::target::Targets;
+use super::{Lowering, Unfit};
+use crate::model::{Dns, PhaseLoad, TlsChoice};
+use crate::{At, Diagnostic, Experiment};
+
+/// Defaults are those of a plain run.
+pub(super) fn http(experiment: &Experiment) -> HttpPlan {
+    let http = &experiment.http;
+    let timeout = http.timeout.as_ref().map_or(TIMEOUT, |timeout| timeout.value);
+    let connect = http.connect_timeout.as_ref().map_or(CONNECT_TIMEOUT.min(timeout), |timeout| timeout.value);
+    let all = || experiment.phases.iter().chain(experiment.scenarios.iter().flat_map(|one| &one.phases));
+    let holds = |load: &PhaseLoad| matches!(load, PhaseLoad::Hold(_) | PhaseLoad::Pause(_));
+    let held = all().any(|phase| matches!(phase.load.value, PhaseLoad::Hold(_)))
+        && all().all(|phase| holds(&phase.load.value));
+    HttpPlan {
+        version: http.version.unwrap_or(HttpVersion::Http11),
+        timeout,
+        connect_timeout: connect,
+        keepalive: http.keepalive.unwrap_or(true),
+        requests_per_connection: http.requests_per_connection,
+        close: http.close.unwrap_or(if held { Close::Rst } else { Close::Fin }),
+        pipeline: http.pipeline.unwrap_or(1),
+        expect: http.expect.clone().unwrap_or_else(StatusSet::default_expected),
+        cookies: http.cookies.unwrap_or(false),
+        body_max: http.body_max,
+    }
+}
+
+/// What the file may say and a plan of this version cannot carry.
+pub(super) fn refused(experiment: &Experiment) -> Result<(), Unfit> {
+    let http = &experiment.http;
+    let later = [
+        (http.proxy.is_some(), "http.proxy", "leave it out; the target itself can be a proxy's address"),
+        (http.proxy_protocol.is_some(), "http.proxy_protocol", "leave it out"),
+        (matches!(http.dns, Some(Dns::EachSession | Dns::Every(_))), "http.dns", "dns: once, the default"),
+    ];
+    match later.into_iter().find(|(given, ..)| *given) {
+        Some((_, what, hint)) => {
+            let message = format!("{what} is read, and a load cannot do it in this version");
+            Err(Diagnostic::placeless("value_later", message, hint).into())
+        }
+        None => Ok(()),
+    }
+}
+
+/// One way of TLS for all targets that want it.
+pub(super) fn tls(
+    experiment: &Experiment,
+    input: &Lowering<'_>,
+    targets: &Targets<'_>,
+) -> Result<Option<TlsPlan>, Unfit> {
+    let secure: Vec<_> = targets.all().iter().filter(|known| known.url.tls).collect();
+    let common = experiment.http.tls.as_ref();
+    let Some(first) = secure.first() else {
+        // Says what has no meaning without TLS.
+        let asked = common.or_else(|| targets.all().iter().find_map(|known| known.tls));
+        return match (asked, targets.all().first()) {
+            (Some(choice), Some(known)) => Ok(resolve::tls_plan(&options(choice, input)?, &known.url)?),
+            _ => Ok(None),
+        };
+    };
+    let choice = first.tls.or(common);
+    let without_name =
+        |choice: Option<&TlsChoice>| choice.map(|choice| TlsChoice { sni: None, ..choice.clone() });
+    if secure.iter().any(|known| without_name(known.tls.or(common)) != without_name(choice)) {
+        let message =
+            "targets with a tls: of their own each are read, and a load cannot do it in this version";
+        return Err(Diagnostic::placeless("value_later", message, "one http: {tls: {…}} for all").into());
+    }
+    let options = choice.map(|choice| options(choice, input)).transpose()?.unwrap_or_default();
+    Ok(resolve::tls_plan(&options, &first.url)?)
+}
+
+/// As the options of the command line, with the files read.
+fn options(choice: &TlsChoice, input: &Lowering<'_>) -> Result<TlsOptions, Unfit> {
+    let pem = |file: &Option<At<String>>| {
+        let read = |file: &At<String>| {
+            let bytes = (input.file)(&file.value).map_err(|error| Diagnostic::of(error, file.place))?;
+            Ok::<_, Unfit>(PemFile { name: file.value.clone(), bytes })
+        };
+        file.as_ref().map(read).transpose()
+    };
+    Ok(TlsOptions {
+        insecure: choice.verify == Some(false),
+        ca: pem(&choice.ca)?,
+        cert: pem(&choice.cert)?,
+        key: pem(&choice.key)?,
+        sni: choice.sni.clone(),
+        version: choice.version,
+        groups: choice.groups.clone(),
+        ciphers: choice.ciphers.clone(),
+        alpn: choice.alpn.clone(),
+        resume: choice.resume,
+    })
+}

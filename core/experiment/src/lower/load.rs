@@ -1,0 +1,195 @@
+//! Phases one after the other and beside each other, and what they need of the host.
+
+use wavetank_plan::constants::MAX_OPEN;
+use wavetank_plan::resolve::{Held, Room};
+use wavetank_plan::{
+    FileTables, HttpPlan, Load, MaxOpenBy, Mix, Nanos, Phase as PlanPhase, Scenario, UserError,
+};
+
+use super::phase::{Shaped, shaped};
+use super::session::SessionFacts;
+use super::shared::too_many;
+use super::{Lowering, Unfit};
+use crate::model::Phase;
+use crate::{Diagnostic, Experiment};
+
+/// All phases, and how their connections are held.
+pub(super) struct Loads {
+    pub(super) phases: Vec<PlanPhase>,
+    pub(super) threads: u32,
+    pub(super) files: FileTables,
+    pub(super) lacking: Vec<UserError>,
+    pub(super) remarks: Vec<String>,
+}
+
+/// The longest time that any request has.
+pub(super) fn longest_timeout(scenarios: &[Scenario], http: &HttpPlan) -> Nanos {
+    let own = scenarios.iter().flat_map(|scenario| &scenario.steps).filter_map(|step| step.timeout);
+    own.fold(http.timeout, Nanos::max)
+}
+
+/// How long warm-ups at the head of the file's own line of phases take: what follows them begins at 0.
+pub(super) fn shift(experiment: &Experiment) -> Nanos {
+    let leading = experiment.phases.iter().take_while(|phase| phase.warmup);
+    leading.filter_map(|phase| Some(phase.length.as_ref()?.value)).fold(Nanos::ZERO, Nanos::after)
+}
+
+pub(super) fn loads(
+    experiment: &Experiment,
+    input: &Lowering<'_>,
+    scenarios: &mut [Scenario],
+    http: &HttpPlan,
+    room: &Room<'_>,
+) -> Result<Loads, Unfit> {
+    let facts: Vec<SessionFacts> = scenarios.iter().map(|one| SessionFacts::of(one, http)).collect();
+    let mut lines: Vec<Vec<PlanPhase>> = Vec::new();
+    if !experiment.phases.is_empty() {
+        let mix = common_mix(experiment).ok_or_else(|| too_many("shares of the weights"))?;
+        lines.push(line(&experiment.phases, "", &mix, input, &facts, http)?);
+    }
+    for (at, scenario) in (0_u16..).zip(&experiment.scenarios) {
+        if !scenario.phases.is_empty() {
+            let name = scenario.name.as_ref().map_or("", |name| name.value.as_str());
+            lines.push(line(&scenario.phases, name, &Mix::one(at), input, &facts, http)?);
+        }
+    }
+    if lines.iter().map(Vec::len).sum::<usize>() > usize::from(u16::MAX) {
+        return Err(too_many("phases"));
+    }
+    let zero = lines.iter().flatten().filter(|phase| !phase.warmup).map(|phase| phase.start).min();
+    let zero = zero.unwrap_or(Nanos::ZERO);
+    let mut lacking = Vec::new();
+    let held = fit(&mut lines, room, &mut lacking);
+    let mut phases: Vec<PlanPhase> = lines.into_iter().flatten().collect();
+    for phase in &mut phases {
+        phase.start = phase.start - zero;
+    }
+    phases.sort_by_key(|phase| phase.start);
+    let remarks = held.remark.into_iter().collect();
+    Ok(Loads { phases, threads: held.threads, files: held.files, lacking, remarks })
+}
+
+/// Scenarios without phases of their own share the top-level ones.
+fn common_mix(experiment: &Experiment) -> Option<Mix> {
+    let sharing = (0_u16..).zip(&experiment.scenarios).filter(|(_, one)| one.phases.is_empty());
+    let parts: Vec<(u16, u64)> =
+        sharing.map(|(at, one)| (at, one.weight.as_ref().map_or(1, |weight| weight.value))).collect();
+    if parts.is_empty() { Some(Mix::one(0)) } else { Mix::new(parts) }
+}
+
+/// Phases that follow each other.
+fn line(
+    phases: &[Phase],
+    scenario: &str,
+    mix: &Mix,
+    input: &Lowering<'_>,
+    facts: &[SessionFacts],
+    http: &HttpPlan,
+) -> Result<Vec<PlanPhase>, Unfit> {
+    let of_mix = || mix.parts().iter().map(|(at, _)| facts[usize::from(*at)]);
+    let first = of_mix().next().and_then(|facts| facts.requests);
+    let requests_each = first.filter(|each| *each > 0 && of_mix().all(|facts| facts.requests == Some(*each)));
+    let longest = of_mix().map(|facts| facts.longest).max().unwrap_or(http.timeout);
+    let mut start = Some(Nanos::ZERO);
+    let mut line: Vec<PlanPhase> = Vec::with_capacity(phases.len());
+    for (at, phase) in phases.iter().enumerate() {
+        let Shaped { load, length, takes, sessions_max } = shaped(phase, input, requests_each)?;
+        let from = phase.from.as_ref().map(|from| from.value).or(start).ok_or_else(|| {
+            let message = "the phase before this one says nothing of its length, and this begins after it";
+            Diagnostic::error(
+                "length_missing",
+                phase.place,
+                message,
+                "for: in the phase before, or from: here",
+            )
+        })?;
+        let follows = line.last().filter(|last| last.end() == Some(from) && last.load.levels().is_some());
+        let length = if at + 1 < phases.len() { length.or(takes) } else { length };
+        let carried = follows.is_some();
+        line.push(PlanPhase {
+            name: phase
+                .name
+                .as_ref()
+                .map_or_else(|| own_name(scenario, at, phases.len()), |name| name.value.clone()),
+            warmup: phase.warmup,
+            start: from,
+            length,
+            requests_max: None,
+            sessions_max,
+            mix: mix.clone(),
+            max_open: wanted(&load, phase.max_open, longest, sessions_max, length),
+            max_open_by: MaxOpenBy::Plan,
+            connections: connections(&load),
+            open_before: !carried && together(&load, http),
+            load,
+        });
+        start = takes.map(|takes| from.after(takes));
+    }
+    Ok(line)
+}
+
+/// The name of a phase that has none.
+fn own_name(scenario: &str, at: usize, all: usize) -> String {
+    match (scenario, all) {
+        ("", 1) => "main".to_owned(),
+        ("", _) => format!("phase-{}", at + 1),
+        (scenario, 1) => scenario.to_owned(),
+        (scenario, _) => format!("{scenario}-{}", at + 1),
+    }
+}
+
+/// Users that start together find their connections opened.
+fn together(load: &Load, http: &HttpPlan) -> bool {
+    let Load::Closed { users, .. } = load else { return false };
+    http.keepalive && users.as_constant().is_some()
+}
+
+/// Connections of users and holds; those of sessions are as many as may be open.
+fn connections(load: &Load) -> u64 {
+    load.levels().map_or(0, wavetank_plan::Levels::max)
+}
+
+/// Requests open at once at most: a session has one at a time, and lasts so long at most.
+fn wanted(
+    load: &Load,
+    own: Option<u64>,
+    longest: Nanos,
+    sessions_max: Option<u64>,
+    length: Option<Nanos>,
+) -> u64 {
+    let ns = u128::from(longest.0.unsigned_abs());
+    let (rate, total) = match load {
+        Load::Closed { .. } | Load::Hold { .. } => return connections(load).max(1),
+        Load::Pause => return 1,
+        Load::Open { rate, .. } => {
+            let most = rate.max();
+            let product = u128::from(most.count).saturating_mul(ns);
+            let total = length.map_or(u64::MAX, |_| rate.total());
+            // Of a Poisson process so many more than its mean never come.
+            let total = total.saturating_add(10 * (total as f64).sqrt() as u64 + 10);
+            (product.div_ceil(u128::from(most.per.0.unsigned_abs().max(1))), total)
+        }
+        Load::Trace { times } => (u128::from(u64::MAX), times.len() as u64),
+    };
+    let rate = u64::try_from(rate).unwrap_or(u64::MAX);
+    own.unwrap_or_else(|| rate.min(total).min(sessions_max.unwrap_or(u64::MAX)).clamp(1, MAX_OPEN))
+}
+
+/// Gives sessions the connections that users and holds leave them, and asks whether those can be had.
+fn fit(lines: &mut [Vec<PlanPhase>], room: &Room<'_>, lacking: &mut Vec<UserError>) -> Held {
+    let most = |line: &Vec<PlanPhase>| line.iter().map(|phase| phase.connections).max().unwrap_or(0);
+    let firm: u64 = lines.iter().map(most).fold(0, u64::saturating_add);
+    let holds = lines.iter().flatten().any(|phase| matches!(phase.load, Load::Hold { .. }));
+    if let Err(error) = room.check(firm, if holds { "hold:" } else { "users:" }) {
+        lacking.push(error);
+    }
+    for phase in lines.iter_mut().flatten().filter(|phase| phase.load.is_open()) {
+        let (fitting, by) = room.lower(phase.max_open.saturating_add(firm));
+        let fitting = fitting.saturating_sub(firm).max(1);
+        if fitting < phase.max_open && by != MaxOpenBy::Plan {
+            (phase.max_open, phase.max_open_by) = (fitting, by);
+        }
+        phase.connections = fitting.min(phase.max_open);
+    }
+    room.held(lines.iter().map(most).fold(0, u64::saturating_add))
+}

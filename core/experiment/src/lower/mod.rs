@@ -1,0 +1,200 @@
+//! Lowering: an [`Experiment`] becomes a [`Plan`]: names become numbers, every number is fixed.
+//!
+//! What lies outside the file (addresses, files, secrets, rows, the host) is handed in. What this version's plan cannot
+//! carry is refused with its place; what this host cannot do is told beside the plan, for `plan` shows it and `run`
+//! refuses it.
+
+mod action;
+mod body;
+mod check;
+mod data;
+mod http;
+mod load;
+mod phase;
+mod request;
+mod scenario;
+mod session;
+mod shared;
+mod target;
+mod template;
+mod trace;
+
+use std::net::SocketAddr;
+
+use wavetank_journey::rows::Table;
+use wavetank_plan::{
+    AroundPlan, EngineChoice, EventPlan, HostFacts, Missing, Nanos, Plan, SecretText, SharedPlan,
+    SourcesPlan, TargetUrl, UserError, resolve,
+};
+
+pub use data::rows_table;
+use load::Loads;
+use scenario::Scenarios;
+use shared::Shared;
+use target::Targets;
+
+use crate::{Diagnostic, Experiment};
+
+/// Seed of a run that names none: the same file gives the same load.
+const SEED: u64 = 1;
+/// Most characters of a run's name: a folder's name also holds time and id.
+const NAME_MAX: usize = 64;
+
+/// What lies outside the file.
+pub struct Lowering<'a> {
+    /// What this host can do.
+    pub host: &'a HostFacts,
+    /// The rows of each source under `data`, in order; `None` where they are not there yet.
+    pub tables: &'a [Option<Table>],
+    /// What a URL's name resolved to, port included, after [`Experiment::connect_point`].
+    pub addresses: &'a dyn Fn(&TargetUrl) -> Result<Vec<SocketAddr>, UserError>,
+    /// The bytes of a file that the experiment names.
+    pub file: &'a dyn Fn(&str) -> Result<Vec<u8>, UserError>,
+    /// What `${secret:NAME}` stands for.
+    pub secret: &'a dyn Fn(&str) -> Option<SecretText>,
+    /// Source addresses, `auto` resolved.
+    pub sources: SourcesPlan,
+    /// Load threads, if their number was asked for.
+    pub threads: Option<u32>,
+    /// The driver asked for.
+    pub engine: EngineChoice,
+}
+
+/// The plan, and what must be told about how it came about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lowered {
+    /// The plan; every address in it has still to pass the guard.
+    pub plan: Plan,
+    /// What this host cannot do of it; with one of them nothing may be sent.
+    pub lacking: Vec<UserError>,
+    /// Things worth knowing, one line each.
+    pub remarks: Vec<String>,
+    /// Why the engine is not the best one there is.
+    pub engine_why: Option<Missing>,
+}
+
+/// Why there is no plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unfit {
+    /// Something in the file.
+    File(Diagnostic),
+    /// Something outside of it.
+    Outside(UserError),
+}
+
+impl From<Diagnostic> for Unfit {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Self::File(diagnostic)
+    }
+}
+
+impl From<UserError> for Unfit {
+    fn from(error: UserError) -> Self {
+        Self::Outside(error)
+    }
+}
+
+impl Unfit {
+    /// In one line, with the place in the file before it.
+    pub fn told(self, file: &str) -> UserError {
+        match self {
+            Self::Outside(error) => error,
+            Self::File(one) => {
+                let message = match one.place {
+                    Some(place) => format!("{file}:{}:{}: {}", place.line, place.column, one.message),
+                    None => format!("{file}: {}", one.message),
+                };
+                UserError::usage(one.code, message, one.hint)
+            }
+        }
+    }
+}
+
+/// Makes the plan of an experiment that was read without an error.
+///
+/// # Errors
+/// What cannot be carried by a plan, files and names that are not there.
+pub fn lower(experiment: &Experiment, input: &Lowering<'_>) -> Result<Lowered, Unfit> {
+    let shared = Shared::new(experiment, input);
+    let mut targets = Targets::new(experiment, input)?;
+    let Scenarios { load: mut scenarios, before, after } = Scenarios::new(&shared, &mut targets)?;
+    let tls = http::tls(experiment, input, &targets)?;
+    let http = http::http(experiment);
+    http::refused(experiment)?;
+    let engine = resolve::choose_engine(input.engine, &input.host.sockets)?;
+    let addresses = targets.addresses();
+    let room = resolve::Room::new(
+        input.host,
+        &input.sources.ranges,
+        &addresses,
+        engine.choice,
+        input.threads,
+        tls.is_some(),
+    )?;
+    let Loads { phases, threads, files, lacking, remarks } =
+        load::loads(experiment, input, &mut scenarios, &http, &room)?;
+    let begin = phases.iter().find(|phase| !phase.warmup).map_or(Nanos::ZERO, |_| load::shift(experiment));
+    let longest = load::longest_timeout(&scenarios, &http);
+    let mut plan = Plan {
+        name: name(experiment),
+        seed: experiment.seed.unwrap_or(SEED),
+        targets: targets.into_plan(),
+        drain: experiment
+            .drain
+            .as_ref()
+            .map_or(wavetank_plan::constants::DRAIN_MIN.max(longest), |drain| drain.value),
+        http,
+        tls,
+        sources: input.sources.clone(),
+        scenarios,
+        shared: SharedPlan {
+            data: data::plans(&shared),
+            counts: shared.counts.clone(),
+            rendezvous: shared.rendezvous.clone(),
+        },
+        around: AroundPlan { before: before.map(Box::new), after: after.map(Box::new) },
+        phases,
+        threads,
+        engine: engine.choice,
+        files,
+        open_rate: experiment
+            .open_rate
+            .unwrap_or(wavetank_plan::Rate::per_second(wavetank_plan::constants::OPEN_RATE_PER_S)),
+        late_tolerance: experiment.late_tolerance.unwrap_or(wavetank_plan::constants::LATE_TOLERANCE),
+        thresholds: experiment.thresholds.iter().map(|at| at.value.clone()).collect(),
+        stop: experiment.stop.iter().map(|at| at.value.clone()).collect(),
+        under_test: experiment.under_test.iter().map(|host| host.value.clone()).collect(),
+        events: experiment
+            .events
+            .iter()
+            .map(|event| EventPlan {
+                when: event.when - begin,
+                host: event.host.value.clone(),
+                run: event.run.clone(),
+                undo: event.undo.clone(),
+            })
+            .collect(),
+        tags: experiment.tags.iter().cloned().collect(),
+    };
+    plan.events.sort_by_key(|event| event.when);
+    Ok(Lowered { plan, lacking, remarks, engine_why: engine.why })
+}
+
+/// The file's name for the run, or where it goes, in the letters a folder's name may have.
+fn name(experiment: &Experiment) -> String {
+    let given = experiment.name.as_ref().map(|name| name.value.clone());
+    let target =
+        || experiment.targets.first().and_then(|target| Some(target.urls.first()?.url.value.authority()));
+    let text = given.or_else(target).unwrap_or_else(|| "experiment".to_owned());
+    let plain = |c: char| if c.is_ascii_alphanumeric() || "._".contains(c) { c } else { '-' };
+    let name: String = text.chars().map(plain).take(NAME_MAX).collect();
+    name.trim_matches(['-', '.']).to_owned()
+}
+
+impl Experiment {
+    /// Host and port to resolve and connect to for `url`: its own, or what `http.connect_to` says.
+    pub fn connect_point(&self, url: &TargetUrl) -> (String, u16) {
+        let rule = self.http.connect_to.iter().find_map(|rule| rule.apply(url));
+        rule.unwrap_or_else(|| (url.host.clone(), url.port))
+    }
+}

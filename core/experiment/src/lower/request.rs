@@ -1,0 +1,208 @@
+//! Requests as steps of the plan.
+
+use wavetank_plan::redact::is_secret_header;
+use wavetank_plan::resolve::USER_AGENT;
+use wavetank_plan::{self as plan, AuthPlan, Escape, Expr, Extract, Piece, RequestPlan, TargetUrl};
+
+use super::Unfit;
+use super::body::{self, Written};
+use super::scenario::Names;
+use super::target::Targets;
+use crate::model::{Auth, Header, OnFailure, Part, Request, RequestHead, Template};
+use crate::{Diagnostic, Place};
+
+/// A step of the plan; `number` is its place among the scenario's.
+pub(super) fn step(
+    names: &Names<'_>,
+    targets: &mut Targets<'_>,
+    request: &Request,
+    place: Place,
+    number: usize,
+) -> Result<plan::Step, Unfit> {
+    let http = &names.shared.experiment.http;
+    let (target, sent) = match &request.head {
+        RequestHead::Http { method, url } => {
+            let (target, path) = path(names, targets, request, url)?;
+            (target, http_request(names, request, &method.value, path, number)?)
+        }
+        RequestHead::Raw(text) => {
+            let body = names.template(text, Escape::Plain)?;
+            (target_of(names, targets, request, place)?, RequestPlan { body, ..RequestPlan::default() })
+        }
+    };
+    let auth = match request.auth.as_ref().or(http.auth.as_ref()) {
+        _ if sent.method.is_empty() => None,
+        None | Some(Auth::None) => None,
+        Some(Auth::Basic(user, password)) => Some(AuthPlan::Basic(
+            names.template(user, Escape::Plain)?,
+            names.template(password, Escape::Plain)?,
+        )),
+        Some(Auth::Digest(user, password)) => Some(AuthPlan::Digest(
+            names.template(user, Escape::Plain)?,
+            names.template(password, Escape::Plain)?,
+        )),
+        Some(Auth::Bearer(token)) => Some(AuthPlan::Bearer(names.template(token, Escape::Header)?)),
+    };
+    let follow = request.follow.or(http.follow).unwrap_or(0);
+    let checks = request.checks.iter();
+    let checks = checks.map(|one| names.check(&one.check, one.name.as_ref().map(|name| name.value.as_str())));
+    let counts = request.counts.iter().map(|(name, check)| {
+        let count = super::shared::index(&names.shared.counts, &name.value)
+            .ok_or_else(|| super::shared::too_many("counts"))?;
+        Ok::<_, Unfit>((count, names.check(check, None)?))
+    });
+    let extract = request.extract.iter().map(|one| {
+        let variable = names.slot(&one.name.value).ok_or_else(|| super::shared::too_many("variables"))?;
+        Ok::<_, Unfit>(Extract { variable, from: one.from.value.text(), all: one.all })
+    });
+    Ok(plan::Step {
+        auth,
+        timeout: request.timeout.as_ref().map(|timeout| timeout.value),
+        expect: None,
+        follow: u8::try_from(follow).unwrap_or(u8::MAX),
+        resources: request.resources,
+        extract: extract.collect::<Result<_, _>>()?,
+        checks: checks.collect::<Result<_, _>>()?,
+        counts: counts.collect::<Result<_, _>>()?,
+        on_failure: request.on_failure.map(on_failure),
+        ..plan::Step::plain(request.shown_name(), target, sent)
+    })
+}
+
+pub(super) const fn on_failure(failure: OnFailure) -> plan::OnFailure {
+    match failure {
+        OnFailure::Continue => plan::OnFailure::Continue,
+        OnFailure::EndSession => plan::OnFailure::EndSession,
+        OnFailure::EndRun => plan::OnFailure::EndRun,
+    }
+}
+
+fn target_of(
+    names: &Names<'_>,
+    targets: &Targets<'_>,
+    request: &Request,
+    place: Place,
+) -> Result<usize, Unfit> {
+    targets.named(request.to.as_ref().or(names.target), place)
+}
+
+/// Where it goes, and path and query as they stand in the request line.
+fn path(
+    names: &Names<'_>,
+    targets: &mut Targets<'_>,
+    request: &Request,
+    url: &Template,
+) -> Result<(usize, plan::Template), Unfit> {
+    let mut out = plan::Template::default();
+    // A URL may begin with a variable of the file.
+    let mut written = plan::Template::default();
+    names.append(url, Escape::Path, &mut written)?;
+    let first = match written.pieces.first() {
+        Some(Piece::Fixed(text)) => String::from_utf8_lossy(text).into_owned(),
+        _ => String::new(),
+    };
+    let target = if let Some(at) = first.find("://") {
+        let rest = &first[at + 3..];
+        let end = rest.find(['/', '?', '#']);
+        if end.is_none() && written.pieces.len() > 1 {
+            let message = "the host of a URL must be the same for everybody";
+            let hint = "targets: {NAME: URL, …}, and to: NAME in the step";
+            return Err(Diagnostic::error("not_fixed", url.place, message, hint).into());
+        }
+        let (authority, path) = first.split_at(at + 3 + end.unwrap_or(rest.len()));
+        let known = TargetUrl::parse(authority).map_err(|error| Diagnostic::of(error, url.place))?;
+        written.pieces.remove(0);
+        if !path.starts_with('/') {
+            out.push_fixed(b"/");
+        }
+        out.push_fixed(path.as_bytes());
+        targets.of_url(known, url.place)?
+    } else {
+        let target = target_of(names, targets, request, url.place)?;
+        out.push_fixed(targets.base_path(target).as_bytes());
+        target
+    };
+    append(&mut out, written);
+    in_query(&mut out);
+    if !request.query.is_empty() {
+        let has_query =
+            out.pieces.iter().any(|piece| matches!(piece, Piece::Fixed(text) if text.contains(&b'?')));
+        out.push_fixed(if has_query { b"&" } else { b"?" });
+        body::form(names, &request.query, &mut out)?;
+    }
+    Ok((target, out))
+}
+
+/// Behind the question mark values are escaped as in a form: there `&` and `=` part them.
+fn in_query(path: &mut plan::Template) {
+    let mut query = false;
+    for piece in &mut path.pieces {
+        match piece {
+            Piece::Fixed(text) => query |= text.contains(&b'?'),
+            Piece::Hole(hole) if query => hole.escape = Escape::Form,
+            Piece::Hole(_) => {}
+        }
+    }
+}
+
+fn append(out: &mut plan::Template, more: plan::Template) {
+    for piece in more.pieces {
+        match piece {
+            Piece::Fixed(text) => out.push_fixed(&text),
+            hole @ Piece::Hole(_) => out.pieces.push(hole),
+        }
+    }
+}
+
+fn http_request(
+    names: &Names<'_>,
+    request: &Request,
+    method: &str,
+    path: plan::Template,
+    number: usize,
+) -> Result<RequestPlan, Unfit> {
+    let experiment = names.shared.experiment;
+    let own = &request.headers;
+    let overrides =
+        |header: &&Header| !own.iter().any(|one| one.name.value.eq_ignore_ascii_case(&header.name.value));
+    let all: Vec<&Header> = experiment.http.headers.iter().filter(overrides).chain(own).collect();
+    let given = |name: &str| all.iter().any(|header| header.name.value.eq_ignore_ascii_case(name));
+    let written = match &request.body {
+        Some(own) => body::body(names, own, number)?,
+        None => Written { body: plan::Template::default(), content_type: None },
+    };
+    let mut headers: Vec<(String, plan::Template)> = Vec::new();
+    if !given("user-agent") {
+        headers.push(("User-Agent".to_owned(), USER_AGENT.into()));
+    }
+    if let Some(kind) = written.content_type.filter(|_| !given("content-type")) {
+        headers.push(("Content-Type".to_owned(), kind.as_str().into()));
+    }
+    for header in &all {
+        headers.push((header.name.value.clone(), names.template(&header.value, Escape::Header)?));
+    }
+    let redacted = |name: &str| experiment.redact.iter().any(|own| own.eq_ignore_ascii_case(name));
+    let mut secret_headers: Vec<String> = headers
+        .iter()
+        .filter(|(name, value)| {
+            is_secret_header(&name.to_ascii_lowercase()) || redacted(name) || is_secret(value)
+        })
+        .map(|(name, _)| name.to_ascii_lowercase())
+        .chain(
+            all.iter()
+                .filter(|header| names_secret(&header.value))
+                .map(|header| header.name.value.to_ascii_lowercase()),
+        )
+        .collect();
+    secret_headers.sort_unstable();
+    secret_headers.dedup();
+    Ok(RequestPlan { method: method.to_owned(), path, headers, body: written.body, secret_headers })
+}
+
+fn is_secret(template: &plan::Template) -> bool {
+    template.holes().any(|hole| matches!(hole.value, Expr::Secret { .. }))
+}
+
+fn names_secret(template: &Template) -> bool {
+    template.parts.iter().any(|part| matches!(part, Part::Secret(_)))
+}

@@ -1,0 +1,136 @@
+//! Scenarios of the plan, and the names that mean something in one of them.
+
+use wavetank_plan::{self as plan, Action, ConnectionUse, Escape};
+
+use super::Unfit;
+use super::action::Walk;
+use super::request::on_failure;
+use super::shared::{Shared, add, index};
+use super::target::Targets;
+use crate::At;
+use crate::model::{Connection, Scenario, Step, Think, Value};
+
+/// Names of one scenario beside those of all.
+pub(super) struct Names<'e> {
+    pub(super) shared: &'e Shared<'e>,
+    /// What its sessions set, or have from the run's `before`; all else of the file's variables is filled in here.
+    pub(super) variables: Vec<String>,
+    /// Where its requests go, unless they say otherwise.
+    pub(super) target: Option<&'e At<String>>,
+}
+
+impl Names<'_> {
+    /// The number of a variable that sessions set.
+    pub(super) fn slot(&self, name: &str) -> Option<u16> {
+        index(&self.variables, name)
+    }
+}
+
+/// All of them.
+pub(super) struct Scenarios {
+    pub(super) load: Vec<plan::Scenario>,
+    pub(super) before: Option<plan::Scenario>,
+    pub(super) after: Option<plan::Scenario>,
+}
+
+impl Scenarios {
+    pub(super) fn new<'e>(shared: &'e Shared<'e>, targets: &mut Targets<'e>) -> Result<Self, Unfit> {
+        let experiment = shared.experiment;
+        let of_run = sets(shared, &[&experiment.before]);
+        let around = |steps: &'e [Step], name: &str, targets: &mut Targets<'e>| {
+            let mut variables = of_run.clone();
+            for own in &sets(shared, &[steps]) {
+                add(&mut variables, own);
+            }
+            let names = Names { shared, variables, target: None };
+            (!steps.is_empty()).then(|| one(names, name, None, [&[], steps, &[]], targets)).transpose()
+        };
+        let before = around(&experiment.before, "before", targets)?;
+        let mut scenarios = Vec::with_capacity(experiment.scenarios.len().max(1));
+        for scenario in &experiment.scenarios {
+            let lists = [scenario.before.as_slice(), &scenario.steps, &scenario.after];
+            let mut variables = sets(shared, &lists);
+            for own in &of_run {
+                add(&mut variables, own);
+            }
+            let names = Names { shared, variables, target: scenario.target.as_ref() };
+            let name = scenario.name.as_ref().map_or("", |name| name.value.as_str());
+            scenarios.push(one(names, name, Some(scenario), lists, targets)?);
+        }
+        if scenarios.is_empty() {
+            // Connections held in silence.
+            scenarios.push(plan::Scenario::of_steps("", ConnectionUse::User, Vec::new()));
+        }
+        let after = around(&experiment.after, "after", targets)?;
+        Ok(Self { load: scenarios, before, after })
+    }
+}
+
+/// Names that these steps set, blocks included.
+fn sets(shared: &Shared<'_>, lists: &[&[Step]]) -> Vec<String> {
+    let mut all = Vec::new();
+    for steps in lists {
+        for step in shared.experiment.flattened(steps) {
+            step.sets().into_iter().for_each(|name| add(&mut all, name));
+        }
+    }
+    all
+}
+
+fn one<'e>(
+    names: Names<'e>,
+    name: &str,
+    scenario: Option<&Scenario>,
+    [before, steps, after]: [&'e [Step]; 3],
+    targets: &mut Targets<'e>,
+) -> Result<plan::Scenario, Unfit> {
+    let mut first = Vec::new();
+    for (slot, variable) in (0_u16..).zip(&names.variables) {
+        // What the file gives a value is that until a session sets it.
+        if let Some(value) = names.shared.var(variable) {
+            first.push(Action::Set(slot, set_value(&names, value)?));
+        }
+    }
+    let think = scenario.and_then(|scenario| scenario.think).map(think);
+    let mut walk = Walk::new(names, targets);
+    first.extend(walk.list(before, None)?);
+    let journey = walk.journey(steps, think)?;
+    let after = walk.list(after, None)?;
+    let Walk { names, steps, groups, .. } = walk;
+    Ok(plan::Scenario {
+        name: name.to_owned(),
+        connection: match scenario.and_then(|scenario| scenario.connection).unwrap_or_default() {
+            Connection::User => ConnectionUse::User,
+            Connection::Session => ConnectionUse::Session,
+            Connection::Request => ConnectionUse::Request,
+            Connection::Shared => ConnectionUse::Shared,
+        },
+        steps,
+        groups,
+        variables: names.variables,
+        before: first,
+        journey,
+        after,
+        pace: scenario.and_then(|scenario| scenario.pace),
+        on_failure: scenario
+            .and_then(|scenario| scenario.on_failure)
+            .map_or(plan::OnFailure::Continue, on_failure),
+    })
+}
+
+/// A value for a variable: a single hole keeps its type, everything else is text.
+pub(super) fn set_value(names: &Names<'_>, value: &Value) -> Result<plan::Template, Unfit> {
+    let mut out = plan::Template::default();
+    names.append_value(value, Escape::Plain, &mut out)?;
+    Ok(out)
+}
+
+pub(super) const fn think(think: Think) -> plan::Think {
+    match think {
+        Think::Fixed(length) => plan::Think::Fixed(length),
+        Think::Even(from, to) => plan::Think::Even { from, to },
+        Think::Exponential(mean) => plan::Think::Exponential { mean },
+        Think::Normal { mean, deviation } => plan::Think::Normal { mean, deviation },
+        Think::Lognormal { median, p95 } => plan::Think::Lognormal { median, p95 },
+    }
+}

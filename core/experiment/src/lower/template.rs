@@ -1,0 +1,154 @@
+//! Templates: names to numbers, variables of the file filled in, fixed text escaped for where it stands.
+
+use wavetank_journey::body::{form_text, json_text};
+use wavetank_plan::{self as plan, Escape, Expr, Hole, Piece, UserError};
+
+use super::scenario::Names;
+use super::shared::index;
+use super::{Unfit, body};
+use crate::model::{Function, Part, Template, Value};
+use crate::{Diagnostic, Place};
+
+impl Names<'_> {
+    /// `template` as it is written at a place with this escape.
+    pub(super) fn template(&self, template: &Template, escape: Escape) -> Result<plan::Template, Unfit> {
+        let mut out = plan::Template::default();
+        self.append(template, escape, &mut out)?;
+        Ok(out)
+    }
+
+    /// The same, behind what is in `out`.
+    pub(super) fn append(
+        &self,
+        template: &Template,
+        escape: Escape,
+        out: &mut plan::Template,
+    ) -> Result<(), Unfit> {
+        for part in &template.parts {
+            match part {
+                Part::Text(text) => push_text(text.as_bytes(), escape, out),
+                Part::Variable(name) if self.slot(name).is_none() => {
+                    let value = self.var(name, template.place)?;
+                    self.append_value(value, escape, out)?;
+                }
+                part => {
+                    out.pieces.push(Piece::Hole(Hole { value: self.expr(part, template.place)?, escape }));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A value as text: lists and maps are written as JSON.
+    pub(super) fn append_value(
+        &self,
+        value: &Value,
+        escape: Escape,
+        out: &mut plan::Template,
+    ) -> Result<(), Unfit> {
+        match value {
+            Value::Null => push_text(b"null", escape, out),
+            Value::Bool(value) => push_text(value.to_string().as_bytes(), escape, out),
+            Value::Number(digits) => push_text(digits.as_bytes(), escape, out),
+            Value::Text(template) => self.append(template, escape, out)?,
+            Value::List(_) | Value::Map(_) => {
+                let mut json = plan::Template::default();
+                body::json(self, value, &mut json)?;
+                match json.as_fixed() {
+                    Some(text) => push_text(text, escape, out),
+                    None => {
+                        out.pieces.push(Piece::Hole(Hole { value: Expr::Joined(Box::new(json)), escape }));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The value of a variable of the file, which no session sets.
+    pub(super) fn var(&self, name: &str, place: Place) -> Result<&Value, Unfit> {
+        self.shared.var(name).ok_or_else(|| {
+            let message = format!("no variable \"{name}\"");
+            let hint = format!("vars: {{{name}: VALUE}}, or --set {name}=VALUE");
+            Diagnostic::error("variable_unknown", place, message, hint).into()
+        })
+    }
+
+    /// One hole's value.
+    pub(super) fn expr(&self, part: &Part, place: Place) -> Result<Expr, Unfit> {
+        let unknown = |what: &str, name: &str| {
+            Unfit::from(Diagnostic::error(
+                "name_unknown",
+                place,
+                format!("no {what} \"{name}\""),
+                "look at its spelling",
+            ))
+        };
+        Ok(match part {
+            Part::Text(text) => Expr::Text(text.clone()),
+            Part::Variable(name) => {
+                if let Some(slot) = self.slot(name) {
+                    return Ok(Expr::Variable(slot));
+                }
+                let mut text = plan::Template::default();
+                self.append_value(self.var(name, place)?, Escape::Plain, &mut text)?;
+                joined(text)
+            }
+            Part::Column { data, column } => {
+                let (data, column) =
+                    self.shared.column(data, column).ok_or_else(|| unknown("column", column))?;
+                Expr::Column { data, column }
+            }
+            Part::Count(name) => {
+                Expr::Count(index(&self.shared.counts, name).ok_or_else(|| unknown("count", name))?)
+            }
+            Part::User => Expr::User,
+            Part::Session => Expr::Session,
+            Part::Secret(name) => {
+                let value = (self.shared.input.secret)(name).ok_or_else(|| {
+                    let hint = format!("--secret {name}=@FILE, or the environment's WAVETANK_SECRET_{name}");
+                    UserError::usage("secret_unknown", format!("there is no secret {name}"), hint)
+                })?;
+                Expr::Secret { name: name.clone(), value }
+            }
+            Part::Call(function) => self.call(function)?,
+        })
+    }
+
+    fn call(&self, function: &Function) -> Result<Expr, Unfit> {
+        let argument = |text: &Template| Ok::<_, Unfit>(joined(self.template(text, Escape::Plain)?));
+        Ok(match function {
+            Function::Uuid => Expr::Uuid,
+            Function::Random(low, high) => Expr::Random(*low, *high),
+            Function::Pick(ways) => Expr::Pick(ways.iter().map(argument).collect::<Result<_, _>>()?),
+            Function::Seq => Expr::Seq,
+            Function::Now => Expr::Now,
+            Function::Base64(text) => Expr::Base64(Box::new(argument(text)?)),
+            Function::HmacSha256 { key, message } => {
+                Expr::HmacSha256(Box::new(argument(key)?), Box::new(argument(message)?))
+            }
+        })
+    }
+}
+
+/// As one value.
+fn joined(mut template: plan::Template) -> Expr {
+    match template.pieces.as_mut_slice() {
+        [Piece::Hole(Hole { value, escape: Escape::Plain })] => value.clone(),
+        [Piece::Fixed(text)] if std::str::from_utf8(text).is_ok() => {
+            Expr::Text(String::from_utf8_lossy(text).into_owned())
+        }
+        _ => Expr::Joined(Box::new(template)),
+    }
+}
+
+/// Fixed text as the escape of its place wants it. A path is written by the user as it goes out.
+pub(super) fn push_text(text: &[u8], escape: Escape, out: &mut plan::Template) {
+    let mut escaped = Vec::new();
+    match escape {
+        Escape::Plain | Escape::Path | Escape::Header => return out.push_fixed(text),
+        Escape::JsonText | Escape::JsonValue => json_text(&mut escaped, text),
+        Escape::Form => form_text(&mut escaped, text),
+    }
+    out.push_fixed(&escaped);
+}

@@ -1,0 +1,68 @@
+//! `trace: FILE`: instants of arrivals, or rates from instants on.
+
+use wavetank_plan::quantity::{parse_duration, parse_rate};
+use wavetank_plan::{Arrivals, Curve, Load, Nanos, Rate, UserError};
+
+use super::{Lowering, Unfit};
+use crate::Diagnostic;
+use crate::model::Phase;
+
+/// Lines of a trace at most.
+const LINES_MAX: usize = 50_000_000;
+
+/// The load and its length.
+pub(super) fn load(phase: &Phase, file: &str, input: &Lowering<'_>) -> Result<(Load, Option<Nanos>), Unfit> {
+    let place = phase.load.place;
+    let told = |error: UserError| Unfit::from(Diagnostic::of(error, place));
+    let bytes = (input.file)(file).map_err(told)?;
+    let wrong = |line: usize, why: &str| {
+        let message = format!("{file}:{line}: {why}");
+        told(UserError::usage(
+            "bad_trace",
+            message,
+            "a line is an instant, or an instant and a rate: 1.5s or 90s,200/s",
+        ))
+    };
+    let text = String::from_utf8(bytes).map_err(|_| wrong(1, "this is no text in UTF-8"))?;
+    let mut rows: Vec<(Nanos, Option<Rate>)> = Vec::new();
+    for (at, line) in text.lines().enumerate() {
+        let line = line.trim_start_matches('\u{feff}').trim();
+        let heading = at == 0 && line.to_ascii_lowercase().starts_with("time");
+        if line.is_empty() || line.starts_with('#') || heading {
+            continue;
+        }
+        if rows.len() >= LINES_MAX {
+            return Err(wrong(at + 1, "the trace is too long"));
+        }
+        let (time, rate) = line.split_once(',').map_or((line, None), |(time, rate)| (time, Some(rate)));
+        let time = parse_duration(time.trim()).map_err(|error| wrong(at + 1, &error.message))?;
+        let rate = rate.map(|rate| parse_rate(rate.trim())).transpose();
+        let rate = rate.map_err(|error| wrong(at + 1, &error.message))?;
+        if let Some((before, other)) = rows.last() {
+            if *before > time {
+                return Err(wrong(at + 1, "this instant is before the one above it"));
+            }
+            if other.is_some() != rate.is_some() {
+                return Err(wrong(at + 1, "some lines have a rate and some have none"));
+            }
+        }
+        rows.push((time, rate));
+    }
+    let Some(last) = rows.last().copied() else { return Err(wrong(1, "the trace is empty")) };
+    let given = phase.length.as_ref().map(|length| length.value);
+    if last.1.is_none() {
+        let length = given.unwrap_or(last.0.after(Nanos(1)));
+        let times = rows.iter().map(|row| row.0).filter(|time| *time < length).collect();
+        return Ok((Load::Trace { times }, Some(length)));
+    }
+    let Some(length) = given else {
+        let message = "the last rate of a trace holds until the phase ends";
+        return Err(Diagnostic::error("length_missing", place, message, "for: 10m").into());
+    };
+    let rates: Vec<(Nanos, Rate)> =
+        rows.iter().filter_map(|(time, rate)| Some((*time, (*rate)?))).filter(|row| row.0 < length).collect();
+    let rate =
+        Curve::steps(&rates, length).map_err(|fault| wrong(1, &format!("this trace cannot be: {fault}")))?;
+    let arrivals = phase.arrivals.unwrap_or(Arrivals::Even);
+    Ok((Load::Open { rate, arrivals, requests_each: None }, Some(length)))
+}

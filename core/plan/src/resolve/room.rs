@@ -1,0 +1,103 @@
+//! [`Room`]: what this host has for a plan's connections.
+
+use std::net::SocketAddr;
+
+use super::capacity::{self, Capacity};
+use crate::quantity::show_count;
+use crate::{EngineChoice, FileBudget, FileTables, HostFacts, MaxOpenBy, SourceRange, UserError};
+
+/// More threads than any host has CPUs; above it a typing error is likelier.
+const THREADS_MAX: u32 = 4_096;
+
+/// What this host has: files, source tuples, memory and threads.
+#[derive(Clone, Copy, Debug)]
+pub struct Room<'a> {
+    host: &'a HostFacts,
+    sources: &'a [SourceRange],
+    targets: &'a [SocketAddr],
+    pub(super) capacity: Capacity,
+    /// Threads there are at most if files do not ask for more.
+    pub(super) threads_most: u32,
+}
+
+/// How a number of connections is held.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// Threads that files ask for at least.
+    pub threads: u32,
+    /// Whose table of files each thread fills.
+    pub files: FileTables,
+    /// Why there are more threads than one would expect.
+    pub remark: Option<String>,
+}
+
+impl<'a> Room<'a> {
+    /// For connections from `sources` (empty: the kernel's choice) to `targets`, in TLS or not, on a resolved engine.
+    /// `threads`: their number, if it was asked for.
+    ///
+    /// # Errors
+    /// Too many threads.
+    pub fn new(
+        host: &'a HostFacts,
+        sources: &'a [SourceRange],
+        targets: &'a [SocketAddr],
+        engine: EngineChoice,
+        threads: Option<u32>,
+        tls: bool,
+    ) -> Result<Self, UserError> {
+        let threads_most = threads.unwrap_or_else(|| u32::try_from(host.cpus.len()).unwrap_or(1).max(1));
+        if threads_most > THREADS_MAX {
+            let message = format!("--threads {threads_most} is out of range");
+            return Err(UserError::usage(
+                "overflow",
+                message,
+                "one a CPU is the default and most often best",
+            ));
+        }
+        let both_ends = targets.iter().all(|target| target.ip().is_loopback());
+        let files = FileBudget::new(host, engine, threads_most, threads.is_some(), both_ends);
+        let capacity = Capacity::of(host, sources, targets, files, tls);
+        Ok(Self { host, sources, targets, capacity, threads_most })
+    }
+
+    /// `wanted` connections, or fewer if this host cannot, with what lowered it.
+    pub fn lower(&self, wanted: u64) -> (u64, MaxOpenBy) {
+        self.capacity.lower(wanted)
+    }
+
+    /// Pairs of source address and port.
+    pub const fn tuples(&self) -> u64 {
+        self.capacity.by_sources
+    }
+
+    /// Connections that memory has room for.
+    pub const fn by_memory(&self) -> u64 {
+        self.capacity.by_memory
+    }
+
+    /// Memory that one connection with its request is planned with, in bytes.
+    pub const fn bytes_per_connection(&self) -> u64 {
+        self.capacity.bytes_per_open
+    }
+
+    /// Whether `connections` can be held at once.
+    ///
+    /// # Errors
+    /// What is missing (exit 5); `fewer` is what asks for them, such as `-c`.
+    pub fn check(&self, connections: u64, fewer: &str) -> Result<(), UserError> {
+        capacity::check(connections, self.capacity, self.host, self.sources, self.targets, fewer)
+    }
+
+    /// How `connections` are held.
+    pub fn held(&self, connections: u64) -> Held {
+        let holding = self.capacity.files.holding(connections);
+        let threads = holding.threads.min(u32::try_from(connections).unwrap_or(u32::MAX)).max(1);
+        let remark = (threads > self.threads_most).then(|| {
+            format!(
+                "{threads} load threads, because each has a table of files of its own and one holds {} (ulimit -n)",
+                show_count(self.host.files_max)
+            )
+        });
+        Held { threads, files: holding.files, remark }
+    }
+}
