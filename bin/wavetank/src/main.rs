@@ -8,6 +8,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 mod cli;
 mod commands;
+mod experiment;
 mod run;
 
 use std::io::Write;
@@ -15,7 +16,7 @@ use std::process::ExitCode;
 
 use wavetank_plan::UserError;
 
-use cli::{CliExit, Command, OutputFormat};
+use cli::{CliExit, Command, FileFormat, OutputFormat};
 
 fn main() -> ExitCode {
     let command = match cli::parse(std::env::args_os().collect()) {
@@ -33,15 +34,23 @@ fn main() -> ExitCode {
     let (format, out) = match &command {
         Command::Run(args) => (args.format, args.out.clone()),
         Command::Report(args) => (args.format, args.out.clone()),
-        Command::Serve(_) | Command::Demo(_) | Command::Completions(_) | Command::Man(_) => {
-            (OutputFormat::Text, Vec::new())
-        }
+        Command::Check(args) if args.format == FileFormat::Json => (OutputFormat::Json, Vec::new()),
+        Command::Serve(_)
+        | Command::Demo(_)
+        | Command::New(_)
+        | Command::Check(_)
+        | Command::Schema
+        | Command::Completions(_)
+        | Command::Man(_) => (OutputFormat::Text, Vec::new()),
     };
     let result = match command {
         Command::Run(args) => commands::run(*args),
         Command::Serve(args) => commands::serve(&args),
         Command::Report(args) => commands::report(&args),
         Command::Demo(args) => commands::demo(&args),
+        Command::New(file) => commands::new(&file),
+        Command::Check(args) => commands::check(&args),
+        Command::Schema => commands::schema(),
         Command::Completions(shell) => commands::completions(shell),
         Command::Man(dir) => commands::man(&dir),
     };

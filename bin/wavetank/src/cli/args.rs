@@ -4,7 +4,8 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap_complete::Shell;
-use wavetank_plan::{EngineChoice, Nanos, RunOptions, TargetUrl, TlsIdentity, TlsServerOptions};
+use wavetank_experiment::Factor;
+use wavetank_plan::{EngineChoice, Nanos, RunOptions, SecretText, TargetUrl, TlsIdentity, TlsServerOptions};
 
 /// One command with its arguments.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,6 +18,12 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// `wavetank demo`.
     Demo(DemoArgs),
+    /// `wavetank new FILE`: the file.
+    New(PathBuf),
+    /// `wavetank check FILE`.
+    Check(FileArgs),
+    /// `wavetank schema`.
+    Schema,
     /// `wavetank completions SHELL`.
     Completions(Shell),
     /// `wavetank man DIR`: the folder.
@@ -112,6 +119,35 @@ pub(crate) enum RunRef {
 pub(crate) struct DemoArgs {
     /// Where archives lie.
     pub(crate) runs_dir: PathBuf,
+}
+
+/// What is asked of an experiment file.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct FileArgs {
+    /// The file.
+    pub(crate) file: PathBuf,
+    /// `--set`, in order.
+    pub(crate) set: Vec<(String, String)>,
+    /// `--target`, in order, not yet read: only the file knows the names.
+    pub(crate) target: Vec<String>,
+    /// `--scale`.
+    pub(crate) scale: Option<Factor>,
+    /// `--speed`.
+    pub(crate) speed: Option<Factor>,
+    /// `--secret`, in order.
+    pub(crate) secrets: Vec<(String, SecretText)>,
+    /// Shape of the answer on stdout.
+    pub(crate) format: FileFormat,
+}
+
+/// Shape of what is told about a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum FileFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// One object.
+    Json,
 }
 
 /// Shape of a result.

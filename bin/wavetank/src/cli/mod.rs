@@ -9,6 +9,7 @@ mod command_text;
 mod convert;
 mod convert_run;
 mod exit;
+mod file_words;
 mod files;
 mod habits;
 mod install;
@@ -28,7 +29,9 @@ use wavetank_plan::UserError;
 
 #[cfg(target_os = "linux")]
 pub(crate) use args::ServeTls;
-pub(crate) use args::{Command, DemoArgs, OutFile, OutputFormat, ReportArgs, RunArgs, RunRef, ServeArgs};
+pub(crate) use args::{
+    Command, DemoArgs, FileArgs, FileFormat, OutFile, OutputFormat, ReportArgs, RunArgs, RunRef, ServeArgs,
+};
 pub(crate) use exit::CliExit;
 pub(crate) use install::{completions, man_pages};
 use words::{CommandWords, Words};
@@ -51,6 +54,9 @@ fn command(words: CommandWords, command_text: String) -> Result<Command, UserErr
         CommandWords::Serve(words) => Command::Serve(convert::serve(&words)?),
         CommandWords::Report(words) => Command::Report(convert::report(words)?),
         CommandWords::Demo(words) => Command::Demo(convert::demo(words)),
+        CommandWords::New(words) => Command::New(words.file),
+        CommandWords::Check(words) => Command::Check(file_words::file(*words)?),
+        CommandWords::Schema => Command::Schema,
         CommandWords::Completions(words) => Command::Completions(convert::shell(&words.shell)?),
         CommandWords::Man(words) => Command::Man(words.dir),
     })

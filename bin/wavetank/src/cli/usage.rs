@@ -109,6 +109,7 @@ fn missing(argument: &str) -> UserError {
         "<DIR>" => {
             UserError::usage("no_folder", "no folder is named", "wavetank man ~/.local/share/man/man1")
         }
+        "<FILE>" => UserError::usage("no_file", "no file is named", "wavetank new first.yaml writes one"),
         "<RUN|latest>" => {
             let hint = "wavetank report latest, or the name of a folder in the runs directory";
             UserError::usage("no_run", "no run is named", hint)
@@ -129,7 +130,8 @@ fn words_of(command: &str) -> String {
         "completions" => "one shell: wavetank completions bash".to_owned(),
         "man" => "one folder: wavetank man ~/.local/share/man/man1".to_owned(),
         "report" => "one run: wavetank report latest".to_owned(),
-        "serve" | "demo" => format!("options only: wavetank {command} --help shows them"),
+        "new" | "check" => format!("one file: wavetank {command} first.yaml"),
+        "serve" | "demo" | "schema" => format!("options only: wavetank {command} --help shows them"),
         _ => "one URL; an option's value stands after its option, in quotes if it has spaces".to_owned(),
     }
 }

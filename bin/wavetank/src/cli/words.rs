@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use super::file_words::{FileWords, NewWords};
 use super::run_words::RunWords;
 use super::serve_tls_words::ServeTlsWords;
 
@@ -15,6 +16,10 @@ const HELP: &str = "\
 
 Load
   run     Load a URL and tell what it took; `wavetank URL` is short for it
+Write
+  new     A commented experiment file to begin with
+  check   What is wrong with an experiment file, if anything
+  schema  The files' JSON Schema, for editors, on stdout
 Look
   report  Show a finished run again
 Practise
@@ -44,6 +49,12 @@ pub(super) struct Words {
 pub(super) enum CommandWords {
     /// Load a URL and tell what it took.
     Run(Box<RunWords>),
+    /// A commented experiment file to begin with.
+    New(NewWords),
+    /// What is wrong with an experiment file, if anything.
+    Check(Box<FileWords>),
+    /// The files' JSON Schema, for editors, on stdout.
+    Schema,
     /// A target to practise on.
     Serve(Box<ServeWords>),
     /// Show a finished run again.

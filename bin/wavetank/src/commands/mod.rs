@@ -1,27 +1,33 @@
 //! What each command does, one file a command. Each returns the process's exit code.
 
+mod check;
 mod completions;
 #[cfg(target_os = "linux")]
 mod demo;
 #[cfg(any(test, not(target_os = "linux")))]
 mod elsewhere;
 mod man;
+mod new;
 #[cfg(target_os = "linux")]
 mod once;
 mod report;
 #[cfg(target_os = "linux")]
 mod run;
+mod schema;
 #[cfg(target_os = "linux")]
 mod serve;
 
+pub(crate) use check::check;
 pub(crate) use completions::completions;
 #[cfg(target_os = "linux")]
 pub(crate) use demo::demo;
 #[cfg(not(target_os = "linux"))]
 pub(crate) use elsewhere::{demo, run, serve};
 pub(crate) use man::man;
+pub(crate) use new::new;
 pub(crate) use report::report;
 #[cfg(target_os = "linux")]
 pub(crate) use run::run;
+pub(crate) use schema::schema;
 #[cfg(target_os = "linux")]
 pub(crate) use serve::serve;

@@ -1,0 +1,92 @@
+//! The words of `check`, `plan`, `new` and `schema`: what is asked of an experiment file.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use wavetank_experiment::Factor;
+use wavetank_plan::{SecretText, UserError};
+
+use super::args::{FileArgs, FileFormat};
+use super::convert::{at, one_of};
+use super::files::Files;
+
+/// `wavetank check`, `wavetank plan`.
+#[derive(Args, Debug)]
+pub(super) struct FileWords {
+    /// The experiment file
+    #[arg(value_name = "FILE")]
+    pub(super) file: PathBuf,
+    /// Give a variable of the file another value (repeatable)
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(super) set: Vec<String>,
+    /// Go elsewhere than the file's target, or its target of that name, says (repeatable)
+    #[arg(long, value_name = "URL|NAME=URL")]
+    pub(super) target: Vec<String>,
+    /// A part of the load: multiplies every rate and count of it
+    #[arg(long, value_name = "1/1000", allow_negative_numbers = true)]
+    pub(super) scale: Option<String>,
+    /// Faster through the phases: divides their lengths
+    #[arg(long, value_name = "20x", allow_negative_numbers = true)]
+    pub(super) speed: Option<String>,
+    /// What ${secret:NAME} stands for; else it is the environment's `WAVETANK_SECRET_NAME` (repeatable)
+    #[arg(long, value_name = "NAME=@FILE")]
+    pub(super) secret: Vec<String>,
+    /// Shape of the answer
+    #[arg(long, value_name = "text|json", default_value = "text")]
+    pub(super) format: String,
+}
+
+/// `wavetank new`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+For example: wavetank new shop.yaml; wavetank check shop.yaml; wavetank plan shop.yaml")]
+pub(super) struct NewWords {
+    /// Where the file goes; one that is there stays as it is
+    #[arg(value_name = "FILE")]
+    pub(super) file: PathBuf,
+}
+
+/// Reads every word.
+pub(super) fn file(words: FileWords) -> Result<FileArgs, UserError> {
+    let mut files = Files::default();
+    let factor = |option: &str, word: &Option<String>| {
+        word.as_ref().map(|word| Factor::parse(option, word)).transpose()
+    };
+    Ok(FileArgs {
+        file: words.file,
+        set: pairs("--set", &words.set, "--set users=200")?,
+        target: words.target,
+        scale: factor("--scale", &words.scale)?,
+        speed: factor("--speed", &words.speed)?,
+        secrets: pairs("--secret", &words.secret, "--secret KEY=@FILE")?
+            .into_iter()
+            .map(|(name, word)| Ok((name, secret(&word, &mut files)?)))
+            .collect::<Result<_, UserError>>()?,
+        format: at(
+            "--format",
+            one_of(&words.format, &[("text", FileFormat::Text), ("json", FileFormat::Json)], &[]),
+        )?,
+    })
+}
+
+/// A secret on the command line can be read by every process of the host: only files are taken.
+fn secret(word: &str, files: &mut Files) -> Result<SecretText, UserError> {
+    let Some(path) = word.strip_prefix('@') else {
+        let message = "--secret wants a file: other processes can read the words of a command";
+        return Err(UserError::usage("bad_secret", message, "--secret NAME=@FILE"));
+    };
+    Ok(SecretText::new(files.text("--secret", path)?.trim_end_matches(['\r', '\n'])))
+}
+
+/// `NAME=VALUE` each.
+fn pairs(option: &str, words: &[String], example: &str) -> Result<Vec<(String, String)>, UserError> {
+    let pair = |word: &String| {
+        let pair = word.split_once('=').filter(|(name, _)| !name.trim().is_empty());
+        pair.map(|(name, value)| (name.trim().to_owned(), value.to_owned())).ok_or_else(|| {
+            // What stands there may be a secret whose name was forgotten.
+            let message = format!("{option} has no name and value");
+            UserError::usage("bad_pair", message, example)
+        })
+    };
+    words.iter().map(pair).collect()
+}

@@ -1,0 +1,72 @@
+//! `wavetank check FILE`.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+use serde_json::json;
+use wavetank_experiment::Experiment;
+use wavetank_plan::quantity::show_count;
+use wavetank_plan::{ExitCode, UserError};
+
+use crate::cli::{FileArgs, FileFormat};
+use crate::experiment::{Loaded, remarks_json};
+use crate::run::output;
+
+/// Read the file and what it names, and tell everything that is wrong with it: remarks on stderr, what the file is on
+/// stdout. Exit 0, or 2 if it cannot be run. Nothing is sent, no name is looked up.
+pub(crate) fn check(args: &FileArgs) -> Result<u8, UserError> {
+    let loaded = Loaded::read(args)?;
+    let Some(experiment) = &loaded.experiment else { return loaded.tell_errors(args.format) };
+    match args.format {
+        FileFormat::Text => {
+            // Where stderr is gone, the answer on stdout is what counts.
+            let _ = std::io::stderr().write_all(loaded.rendered().as_bytes());
+            output::print(&format!("{}: {}\n", loaded.name, summary(experiment)))?;
+        }
+        FileFormat::Json => {
+            let answer = json!({
+                "schema": "wavetank.check/1",
+                "file": loaded.name,
+                "name": experiment.name.as_ref().map(|name| &name.value),
+                "ok": true,
+                "summary": summary(experiment),
+                "remarks": remarks_json(&loaded.diagnostics),
+            });
+            output::print(&format!("{answer}\n"))?;
+        }
+    }
+    Ok(ExitCode::Pass as u8)
+}
+
+/// What the file is, in one line.
+fn summary(experiment: &Experiment) -> String {
+    let mut line =
+        experiment.name.as_ref().map_or_else(|| "an experiment".to_owned(), |name| name.value.clone());
+    let own: usize = experiment.scenarios.iter().map(|scenario| scenario.phases.len()).sum();
+    let requests: usize = experiment
+        .scenarios
+        .iter()
+        .flat_map(|scenario| [&scenario.before, &scenario.steps, &scenario.after])
+        .flat_map(|steps| experiment.flattened(steps))
+        .filter(|step| step.request().is_some())
+        .count();
+    let counted = [
+        (experiment.targets.len(), "target"),
+        (experiment.scenarios.len(), "scenario"),
+        (requests, "request"),
+        (experiment.phases.len() + own, "phase"),
+        (experiment.data.len(), "source of data"),
+        (experiment.thresholds.len(), "threshold"),
+        (experiment.stop.len(), "stop condition"),
+        (experiment.events.len(), "event"),
+    ];
+    for (count, what) in counted.into_iter().filter(|(count, _)| *count > 0) {
+        let many = match what {
+            "source of data" => "sources of data".to_owned(),
+            _ => format!("{what}s"),
+        };
+        let shown = if count == 1 { what } else { &many };
+        write!(line, ", {} {shown}", show_count(count as u64)).expect("text takes everything");
+    }
+    line
+}

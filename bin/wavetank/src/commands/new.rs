@@ -1,0 +1,30 @@
+//! `wavetank new FILE`.
+
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+
+use wavetank_plan::{ExitCode, UserError};
+
+use crate::run::output;
+
+/// Write a commented file to begin with, and say what can be done with it. A file that is there stays. Exit 0.
+pub(crate) fn new(file: &Path) -> Result<u8, UserError> {
+    let shown = file.display();
+    let opened = OpenOptions::new().write(true).create_new(true).open(file);
+    let written = opened.and_then(|mut opened| opened.write_all(wavetank_experiment::starter().as_bytes()));
+    written.map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => UserError::usage(
+            "file_exists",
+            format!("`{shown}` is there already, and stays as it is"),
+            "another name, or take the old file away first",
+        ),
+        _ => UserError::usage(
+            "out_unwritable",
+            format!("cannot write `{shown}`: {}", output::said(&error)),
+            "name a file in a folder that exists and can be written",
+        ),
+    })?;
+    output::print(&format!("{shown}: edit it, then: wavetank check {shown}\n"))?;
+    Ok(ExitCode::Pass as u8)
+}

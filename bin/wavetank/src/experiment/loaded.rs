@@ -1,0 +1,180 @@
+//! [`Loaded`]: an experiment file with the files it names.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use wavetank_experiment::{
+    DataContent, DataFile, Diagnostic, Diagnostics, Experiment, Input, RowFacts, read, verify_data,
+};
+use wavetank_journey::rows::{RowsSource, Table};
+use wavetank_plan::quantity::show_size;
+use wavetank_plan::{SecretText, UserError};
+
+use crate::cli::FileArgs;
+use crate::run::output::said;
+
+/// More is no experiment; the reader says so of what is a little less.
+const EXPERIMENT_MAX: u64 = 64 << 20;
+/// Rows are held in memory, with their text in one piece of 4 GiB at most.
+const DATA_MAX: u64 = 4 << 30;
+/// Where a secret stands if no option names a file.
+const SECRET_PREFIX: &str = "WAVETANK_SECRET_";
+
+/// See the module's description.
+pub(crate) struct Loaded {
+    /// The file's name as given.
+    pub(crate) name: String,
+    /// What it says, with the options in place; `None` if it cannot be run.
+    pub(crate) experiment: Option<Experiment>,
+    /// All remarks.
+    pub(crate) diagnostics: Diagnostics,
+    /// The text that places refer to.
+    pub(crate) text: String,
+    /// The rows of each source of data that is a file, by its place under `data`; `None` where it is not there.
+    pub(crate) tables: Vec<Option<Table>>,
+    /// Where the names in the file begin.
+    folder: PathBuf,
+}
+
+impl Loaded {
+    /// Reads the file that `args` name and the data it names. What is wrong in them is a remark.
+    ///
+    /// # Errors
+    /// Where the file cannot be read at all, or an option does not fit it.
+    pub(crate) fn read(args: &FileArgs) -> Result<Self, UserError> {
+        let name = args.file.display().to_string();
+        let bytes = bytes_of(&args.file, EXPERIMENT_MAX).map_err(|why| unreadable(&name, &why))?;
+        let secret = |name: &str| secret(args, name);
+        let mut reading = read(&Input {
+            name: &name,
+            bytes: &bytes,
+            set: &args.set,
+            env: &|name| std::env::var(name).ok(),
+            has_secret: &|name| secret(name).is_some(),
+        });
+        if let Some(experiment) = &mut reading.experiment {
+            rehearse(experiment, args)?;
+        }
+        let folder = args.file.parent().map(Path::to_owned).unwrap_or_default();
+        let mut loaded = Self {
+            name,
+            experiment: reading.experiment,
+            diagnostics: reading.diagnostics,
+            text: reading.text,
+            tables: Vec::new(),
+            folder,
+        };
+        loaded.read_data();
+        Ok(loaded)
+    }
+
+    fn read_data(&mut self) {
+        let Some(experiment) = self.experiment.take() else { return };
+        for source in &experiment.data {
+            let table = match &source.content {
+                DataContent::File(file) => self.table(file),
+                DataContent::Rows { .. } => None,
+            };
+            self.tables.push(table);
+        }
+        let facts = |name: &str| {
+            let named =
+                |content: &DataContent| matches!(content, DataContent::File(file) if file.file.value == name);
+            let at = experiment.data.iter().position(|source| named(&source.content))?;
+            let table = self.tables[at].as_ref()?;
+            Some(RowFacts {
+                columns: table.columns().map(str::to_owned).collect(),
+                rows: u64::from(table.rows()),
+            })
+        };
+        for remark in verify_data(&experiment, &facts).sorted() {
+            self.diagnostics.push(remark.clone());
+        }
+        self.experiment = Some(experiment).filter(|_| !self.diagnostics.has_errors());
+    }
+
+    /// A file that is not there yet is made by many before the run: only that tells it as an error.
+    fn table(&mut self, file: &DataFile) -> Option<Table> {
+        let (name, place) = (&file.file.value, file.file.place);
+        let bytes = match bytes_of(&self.folder.join(name), DATA_MAX) {
+            Ok(bytes) => bytes,
+            Err(Unread::Missing) => {
+                let message = format!("{name} is not there: the file is read, what it needs is not");
+                let hint = "names begin at the experiment's folder";
+                self.diagnostics.push(Diagnostic::warning("data_missing", place, message, hint));
+                return None;
+            }
+            Err(why) => {
+                self.diagnostics.push(Diagnostic::of(unreadable(name, &why), place));
+                return None;
+            }
+        };
+        let columns: Vec<&str> = file.columns.iter().map(String::as_str).collect();
+        let mut source = RowsSource::named(name);
+        source.columns = (!columns.is_empty()).then_some(columns.as_slice());
+        source.separator = file.separator.or(source.separator);
+        source.encoding = file.encoding.as_deref();
+        match source.read(&bytes) {
+            Ok((table, remarks)) => {
+                for remark in remarks {
+                    self.diagnostics.push(Diagnostic::note(remark.code, place, remark.message, remark.hint));
+                }
+                Some(table)
+            }
+            Err(error) => {
+                self.diagnostics.push(Diagnostic::of(error, place));
+                None
+            }
+        }
+    }
+}
+
+/// `--target`, `--scale`, `--speed`.
+fn rehearse(experiment: &mut Experiment, args: &FileArgs) -> Result<(), UserError> {
+    args.target.iter().try_for_each(|target| experiment.retarget(target))?;
+    if let Some(factor) = args.scale {
+        experiment.scale(factor);
+    }
+    if let Some(factor) = args.speed {
+        experiment.speed(factor);
+    }
+    Ok(())
+}
+
+/// What `${secret:NAME}` stands for.
+fn secret(args: &FileArgs, name: &str) -> Option<SecretText> {
+    let given = args.secrets.iter().rev().find(|(own, _)| own == name).map(|(_, secret)| secret.clone());
+    given.or_else(|| std::env::var(format!("{SECRET_PREFIX}{name}")).ok().map(SecretText::new))
+}
+
+/// Why there are no bytes.
+enum Unread {
+    Missing,
+    TooLarge(u64),
+    Other(std::io::Error),
+}
+
+fn bytes_of(path: &Path, bytes_max: u64) -> Result<Vec<u8>, Unread> {
+    let unread = |error: std::io::Error| match error.kind() {
+        ErrorKind::NotFound => Unread::Missing,
+        _ => Unread::Other(error),
+    };
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(unread)?;
+    file.take(bytes_max + 1).read_to_end(&mut bytes).map_err(unread)?;
+    if bytes.len() as u64 > bytes_max { Err(Unread::TooLarge(bytes_max)) } else { Ok(bytes) }
+}
+
+fn unreadable(name: &str, why: &Unread) -> UserError {
+    let (why, hint) = match why {
+        Unread::Missing => ("there is no such file".to_owned(), "wavetank new FILE writes one to begin with"),
+        Unread::TooLarge(most) => (format!("it is larger than {}", show_size(*most)), "a smaller file"),
+        Unread::Other(error) => match error.kind() {
+            ErrorKind::IsADirectory => ("it is a folder".to_owned(), "name a file in it"),
+            ErrorKind::PermissionDenied => ("it may not be read".to_owned(), "look at its rights: ls -l"),
+            _ => (said(error), "look at the path"),
+        },
+    };
+    UserError::usage("bad_file", format!("{name}: {why}"), hint)
+}

@@ -1,0 +1,162 @@
+//! Experiment files on the command line: written, checked, described; wrong ones told with their places.
+
+use wavetank_testkit::{Outcome, Place, Program};
+
+/// The examples that ship.
+const EXAMPLES: [&str; 7] = [
+    "flash-sale",
+    "haproxy-7m",
+    "lb-million",
+    "lb-million-by-rate",
+    "nginx-million",
+    "shapes",
+    "tsung-static",
+];
+
+fn wavetank(words: &[&str]) -> Outcome {
+    Program::new(env!("CARGO_BIN_EXE_wavetank")).args(words).run()
+}
+
+fn example(name: &str) -> String {
+    format!("{}/../../examples/{name}.yaml", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// `check` of a file with this text: exit 2, and `mentions` in what is told, in words and as JSON.
+#[track_caller]
+fn refused(text: &str, words: &[&str], mentions: &[&str]) {
+    let place = Place::new();
+    let file = place.write("x.yaml", text);
+    let words: Vec<&str> = ["check", &file].into_iter().chain(words.iter().copied()).collect();
+    let told = wavetank(&words);
+    told.expect_exit(2);
+    assert_eq!(told.stdout, "", "stdout is for results: {told}");
+    for mention in mentions {
+        assert!(told.stderr.contains(mention), "`{mention}` is not mentioned: {told}");
+    }
+    assert!(told.stderr.contains("hint: "), "{told}");
+    let words: Vec<&str> = words.into_iter().chain(["--format", "json"]).collect();
+    let told = wavetank(&words);
+    told.expect_exit(2);
+    let json = told.json();
+    assert_eq!(
+        (json["schema"].as_str(), json["exit"].as_u64()),
+        (Some("wavetank.error/1"), Some(2)),
+        "{told}"
+    );
+}
+
+#[test]
+fn every_example_passes() {
+    for name in EXAMPLES {
+        let file = example(name);
+        let told = wavetank(&["check", &file]);
+        told.expect_exit(0);
+        assert!(told.stdout.starts_with(&file) && told.stdout.contains(name), "{told}");
+        assert_eq!(told.stdout.lines().count(), 1, "{told}");
+        let json = wavetank(&["check", &file, "--format", "json", "--scale", "1/1000", "--speed", "20x"]);
+        json.expect_exit(0);
+        assert_eq!(json.json()["schema"], "wavetank.check/1", "{json}");
+        assert_eq!(json.json()["name"], name, "{json}");
+    }
+}
+
+#[test]
+fn a_new_file_is_one_that_passes_and_is_never_written_over() {
+    let place = Place::new();
+    let file = place.file("first.yaml");
+    let made = wavetank(&["new", &file]);
+    made.expect_exit(0);
+    assert!(made.stdout.contains("wavetank check"), "{made}");
+    wavetank(&["check", &file]).expect_exit(0);
+    place.write("first.yaml", "mine");
+    let again = wavetank(&["new", &file]);
+    again.expect_exit(2);
+    assert!(again.stderr.contains("there already") && again.stderr.contains("hint: "), "{again}");
+    assert_eq!(std::fs::read_to_string(&file).expect("it is still there"), "mine");
+    wavetank(&["new", "/no/such/folder/first.yaml"]).expect_exit(2);
+}
+
+#[test]
+fn the_schema_is_json_that_names_the_grammar() {
+    let told = wavetank(&["schema"]);
+    told.expect_exit(0);
+    let schema = told.json();
+    assert!(schema["$schema"].is_string() && schema["properties"]["phases"].is_object(), "{told}");
+}
+
+#[test]
+fn mistakes_are_told_with_their_places() {
+    let file = |phases: &str| {
+        format!(
+            "wavetank: 1\nname: x\ntarget: http://127.0.0.1:1\nsteps:\n  - get: /\nphases:\n  - {phases}\n"
+        )
+    };
+    refused(&file("{users: 5, for: 30}"), &[], &["x.yaml:7:", "unit", "30s"]);
+    refused(&file("{userz: 5, for: 30s}"), &[], &["userz", "users"]);
+    refused(&file("{users: 5, for: 0s}"), &[], &["x.yaml:7:"]);
+    refused(&file("{users: 5, for: 3s}"), &["--set", "nobody=1"], &["--set nobody"]);
+    refused("", &[], &["x.yaml"]);
+    refused("<?xml version=\"1.0\"?><jmeterTestPlan/>", &[], &["JMeter"]);
+    let two = file("{users: 5, for: 30}\n  - {rate: 5, for: 1s}");
+    refused(&two, &[], &["2 errors"]);
+}
+
+#[test]
+fn options_that_do_not_fit_are_one_line() {
+    let file = example("nginx-million");
+    for words in [
+        &["check"][..],
+        &["check", "/no/such.yaml"],
+        &["check", "/"],
+        &["check", &file, "--scale", "0"],
+        &["check", &file, "--speed", "fast"],
+        &["check", &file, "--set", "nothing"],
+        &["check", &file, "--secret", "KEY=words"],
+        &["check", &file, "--target", "other=http://127.0.0.1/"],
+        &["check", &file, "--format", "junit"],
+        &["check", &file, "surplus"],
+        &["schema", "surplus"],
+        &["new"],
+    ] {
+        let told = wavetank(words);
+        told.expect_exit(2);
+        let lines = |prefix: &str| told.stderr.lines().filter(|line| line.starts_with(prefix)).count();
+        assert_eq!((lines("error: "), lines("hint: ")), (1, 1), "{words:?}: {told}");
+        assert_eq!(told.stdout, "", "{words:?}: {told}");
+    }
+}
+
+#[test]
+fn rows_are_looked_at() {
+    let place = Place::new();
+    let text = "wavetank: 1\ntarget: http://127.0.0.1:1\ndata:\n  accounts: {file: accounts.csv, row: unique}\n\
+                steps:\n  - get: \"/${accounts.user}\"\nphases:\n  - {rate: 10/s, for: 1s}\n";
+    let file = place.write("x.yaml", text);
+    let missing = wavetank(&["check", &file]);
+    missing.expect_exit(0);
+    assert!(missing.stderr.contains("accounts.csv is not there"), "{missing}");
+    place.write("accounts.csv", "user;password\na;b\n");
+    let separated = wavetank(&["check", &file]);
+    separated.expect_exit(2);
+    assert!(separated.stderr.contains("separator: \";\"?"), "{separated}");
+    place.write("accounts.csv", "user\nann\nbob\n");
+    let few = wavetank(&["check", &file]);
+    few.expect_exit(2);
+    assert!(few.stderr.contains("accounts.csv has 2 rows, the plan needs 10"), "{few}");
+    wavetank(&["check", &file, "--scale", "1/5"]).expect_exit(0);
+}
+
+#[test]
+fn secrets_come_from_files_or_the_environment() {
+    let place = Place::new();
+    let text = "wavetank: 1\ntarget: http://127.0.0.1:1\nsteps:\n  - get: /\n    headers: {x-key: \"${secret:KEY}\"}\n\
+                phases:\n  - {users: 1, for: 1s}\n";
+    let file = place.write("x.yaml", text);
+    wavetank(&["check", &file]).expect_exit(2);
+    let key = format!("KEY=@{}", place.write("key", "planted\n"));
+    wavetank(&["check", &file, "--secret", &key]).expect_exit(0);
+    let program = Program::new(env!("CARGO_BIN_EXE_wavetank")).environment("WAVETANK_SECRET_KEY", "planted");
+    let told = program.args(["check", &file, "--format", "json"]).run();
+    told.expect_exit(0);
+    assert!(!told.stdout.contains("planted") && !told.stderr.contains("planted"), "{told}");
+}
