@@ -1,11 +1,14 @@
 //! [`Clerk`]: reads what a client sent and decides what it gets.
 
+use std::ops::Range;
+
 use wavetank_plan::Nanos;
 use wavetank_wire::h1::{RequestEnd, RequestHead, RequestSink};
 
 use crate::answer::{Answer, Due, Echo, Keep};
 use crate::connection::{Asked, Connection, Handshake, Kind, OWED_MAX, Reading, Then, Verb};
 use crate::freeze::Freeze;
+use crate::known::Known;
 use crate::outbox::Outbox;
 use crate::paths::Paths;
 use crate::route::Route;
@@ -21,6 +24,7 @@ const OVERFLOW: &str = "more requests at once than answers can be owed for (1000
 /// Everything that is needed between bytes that came and bytes to be sent, for one receive.
 pub(crate) struct Clerk<'a> {
     pub(crate) paths: &'a mut Paths,
+    pub(crate) known: &'a mut Known,
     pub(crate) counts: &'a Counts,
     pub(crate) outbox: &'a mut Outbox,
     pub(crate) freeze: &'a Freeze,
@@ -34,10 +38,23 @@ impl Clerk<'_> {
     pub(crate) fn read(&mut self, connection: &mut Connection, mut bytes: &[u8]) {
         while !bytes.is_empty() && connection.reading == Reading::Requests {
             let Connection { reader, asked, kind, handshake, .. } = connection;
-            let mut sink = Intake { clerk: self, asked, kind, handshake: *handshake };
+            let fresh = reader.is_fresh();
+            let known = if fresh { self.known.find(bytes) } else { None };
+            let mut sink = Intake { clerk: self, asked, kind, handshake: *handshake, target: 0..0 };
+            if let Some(known) = known {
+                sink.note(&bytes[known.target], known.verb, false);
+                bytes = &bytes[known.len..];
+                self.complete(connection, known.end);
+                continue;
+            }
             match reader.read(bytes, &mut sink) {
                 Ok(progress) => {
-                    bytes = &bytes[progress.consumed..];
+                    let (request, rest) = bytes.split_at(progress.consumed);
+                    let target = sink.target;
+                    if fresh && let Some(end) = progress.request {
+                        self.remember(request, target, &connection.asked, end);
+                    }
+                    bytes = rest;
                     if connection.asked.too_large {
                         self.refuse(connection, 413, TOO_LARGE);
                     } else if let Some(end) = progress.request {
@@ -52,6 +69,16 @@ impl Clerk<'_> {
                     self.refuse(connection, fault.reason.status(), fault.reason.text());
                 }
             }
+        }
+    }
+
+    /// Remember a request that came whole, unless there was more to it than its head.
+    #[inline]
+    fn remember(&mut self, request: &[u8], target: Range<usize>, asked: &Asked, end: RequestEnd) {
+        let plain = end.body_bytes == 0 && asked.route != Route::Echo && !asked.expects_continue;
+        // Behind blank lines the target is elsewhere.
+        if plain && !matches!(request[0], b'\r' | b'\n') {
+            self.known.remember(request, target, asked.verb, end);
         }
     }
 
@@ -142,31 +169,17 @@ struct Intake<'a, 'b> {
     asked: &'a mut Asked,
     kind: &'a mut Kind,
     handshake: Handshake,
+    /// Where the target is in the request.
+    target: Range<usize>,
 }
 
 impl RequestSink for Intake<'_, '_> {
     #[inline]
     fn head(&mut self, head: &RequestHead<'_>) {
-        let Clerk { paths, counts, freeze, now, .. } = &mut *self.clerk;
-        let (route, slot) = paths.find(head.target, counts);
-        match slot {
-            Some(slot) => {
-                let first = freeze.note_request(*now);
-                counts.request(slot, *now, first);
-            }
-            None if *self.kind == Kind::New => {
-                counts.is_control(self.handshake);
-                *self.kind = Kind::Control;
-            }
-            None => {}
-        }
-        if *self.kind == Kind::New {
-            *self.kind = Kind::Counted;
-        }
-        self.asked.route = route;
-        self.asked.verb = verb(head.method);
-        self.asked.expects_continue = head.expect_continue;
-        if route == Route::Echo {
+        let target_at = head.method.len() + 1;
+        self.target = target_at..target_at + head.target.len();
+        self.note(head.target, verb(head.method), head.expect_continue);
+        if self.asked.route == Route::Echo {
             self.begin_echo(head);
         }
     }
@@ -186,6 +199,30 @@ impl RequestSink for Intake<'_, '_> {
 }
 
 impl Intake<'_, '_> {
+    /// Count a request, and note what it asks for.
+    #[inline]
+    fn note(&mut self, target: &[u8], verb: Verb, expects_continue: bool) {
+        let Clerk { paths, counts, freeze, now, .. } = &mut *self.clerk;
+        let (route, slot) = paths.find(target, counts);
+        match slot {
+            Some(slot) => {
+                let first = freeze.note_request(*now);
+                counts.request(slot, *now, first);
+            }
+            None if *self.kind == Kind::New => {
+                counts.is_control(self.handshake);
+                *self.kind = Kind::Control;
+            }
+            None => {}
+        }
+        if *self.kind == Kind::New {
+            *self.kind = Kind::Counted;
+        }
+        self.asked.route = route;
+        self.asked.verb = verb;
+        self.asked.expects_continue = expects_continue;
+    }
+
     fn begin_echo(&mut self, head: &RequestHead<'_>) {
         let Echo { content_type, body } = &mut **self.asked.echo.get_or_insert_default();
         body.clear();

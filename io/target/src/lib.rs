@@ -41,6 +41,7 @@ mod clerk;
 mod connection;
 mod connections;
 mod freeze;
+mod known;
 mod outbox;
 mod paths;
 mod route;

@@ -11,6 +11,7 @@ use crate::answer::Answer;
 use crate::clerk::Clerk;
 use crate::connection::{Connection, Handshake, Kind, Reading, Then};
 use crate::connections::Connections;
+use crate::known::Known;
 use crate::outbox::{FILLER_BYTES, Outbox, filler};
 use crate::paths::Paths;
 use crate::serve_options::ServeOptions;
@@ -19,6 +20,8 @@ use crate::truth::Counts;
 
 /// Events handled in one turn, before those are answered who want the counts.
 const EVENTS_PER_TURN: usize = 64;
+/// Events that share an instant where all were there when the wait ended: one for each would time our own answering.
+const EVENTS_PER_STAMP: usize = 8;
 /// Blocks of a long body sent in one go, before others get their turn.
 const BLOCKS_PER_GO: usize = 4;
 /// How long a client may go on sending after its last answer.
@@ -41,6 +44,7 @@ pub(crate) struct Worker<D> {
     control: Vec<ConnId>,
     outbox: Outbox,
     paths: Paths,
+    known: Known,
     /// Clients speak TLS.
     tls: bool,
 }
@@ -61,6 +65,7 @@ impl<D: Driver> Worker<D> {
             control: Vec::new(),
             outbox: Outbox::new(clock),
             paths: Paths::new(options.any),
+            known: Known::default(),
             tls: options.tls.is_some(),
         }
     }
@@ -91,7 +96,10 @@ impl<D: Driver> Worker<D> {
                 self.advance(id, counts);
             }
         }
-        for _ in 0..EVENTS_PER_TURN {
+        for handled in 0..EVENTS_PER_TURN {
+            if D::TOLD_BY_WAIT && handled % EVENTS_PER_STAMP == EVENTS_PER_STAMP - 1 {
+                self.now = self.clock.now();
+            }
             if self.next_timer <= self.now {
                 self.fire_timers(counts);
             }
@@ -158,11 +166,14 @@ impl<D: Driver> Worker<D> {
     #[inline]
     fn received(&mut self, id: ConnId, len: usize, counts: &Counts) {
         let Some(connection) = self.connections.get(id) else { return };
-        self.now = self.clock.now();
+        if !D::TOLD_BY_WAIT {
+            self.now = self.clock.now();
+        }
         counts.bytes_received.add(len as u64);
         if connection.reading == Reading::Requests {
             let mut clerk = Clerk {
                 paths: &mut self.paths,
+                known: &mut self.known,
                 counts,
                 outbox: &mut self.outbox,
                 freeze: &self.shared.freeze,

@@ -103,6 +103,13 @@ impl RequestReader {
         matches!(self.stage, Stage::Between | Stage::BlankLf)
     }
 
+    /// Whether nothing at all has come since the last request: what comes now means what it would mean on a new
+    /// connection.
+    #[inline]
+    pub fn is_fresh(&self) -> bool {
+        self.stage == Stage::Between && self.blank_lines == 0
+    }
+
     /// Reads as much of `input` as belongs to the request under way; see [`RequestProgress`]. Call it
     /// again with the rest until it is empty or `request` is `None`.
     #[inline]

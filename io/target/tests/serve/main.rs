@@ -3,6 +3,7 @@
 mod answers;
 mod client;
 mod framing;
+mod known;
 mod starting;
 mod timing;
 mod truth;
