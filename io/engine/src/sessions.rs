@@ -47,12 +47,8 @@ pub(crate) struct Ended {
     pub(crate) whose: Whose,
     /// What its requests were counted under.
     pub(crate) key: Key,
-    /// A request of it failed.
-    pub(crate) failed: bool,
     /// It did nothing that takes time.
     pub(crate) idle: bool,
-    /// It asks the run to end.
-    pub(crate) run: bool,
 }
 
 /// Which part of its journey a session is in.
@@ -90,9 +86,7 @@ pub(crate) struct Sessions {
     /// Who pauses, and until when.
     pauses: Timers<Id>,
     stage: Stage,
-    /// What sessions said since somebody listened.
-    pub(crate) told: Vec<(Key, Told)>,
-    /// Memory that is used again.
+    /// What a session says on its way; nobody keeps it yet.
     said: Vec<Told>,
     counted: Vec<u16>,
 }
@@ -163,7 +157,6 @@ impl Sessions {
             slab: Slab::new(),
             users: Vec::new(),
             pauses: Timers::new(),
-            told: Vec::new(),
             said: Vec::new(),
             counted: Vec::new(),
         }
@@ -236,9 +229,8 @@ impl Sessions {
             };
             let mut scene = self.stage.scene(now);
             let next = live.session.advance(program, &mut scene, now, &mut self.said);
-            let key = live.key;
             live.idle &= matches!(next, Next::End { .. });
-            self.told.extend(self.said.drain(..).map(|told| (key, told)));
+            self.said.clear();
             match next {
                 Next::Request(step) => {
                     live.step = step;
@@ -258,21 +250,21 @@ impl Sessions {
                     let identity = live.session.identity;
                     live.session.begin(identity);
                 }
-                Next::End { run } => return self.end(id, run).map(Wants::End),
+                // A session that asks for the end of the run ends itself: no command runs such a plan yet.
+                Next::End { .. } => return self.end(id).map(Wants::End),
             }
         }
     }
 
     /// Session `id` is over.
-    fn end(&mut self, id: Id, run: bool) -> Option<Ended> {
+    fn end(&mut self, id: Id) -> Option<Ended> {
         let Live { session, key, whose, idle, .. } = self.slab.remove(id)?;
-        let failed = session.failed;
         if let Whose::User(user) = whose {
             let iterations = session.identity.session + 1;
             let kept = Some(Box::new(Kept { session, iterations }));
             self.users[user as usize] = Traveller { live: None, kept };
         }
-        Some(Ended { whose, key, failed, idle, run })
+        Some(Ended { whose, key, idle })
     }
 
     /// User `user` leaves and keeps nothing; a session in which he only waits is cut.
@@ -364,7 +356,7 @@ impl Sessions {
 
     /// Session `id` ends before its time.
     pub(crate) fn cut_short(&mut self, id: Id) -> Option<Ended> {
-        self.end(id, false)
+        self.end(id)
     }
 
     /// Whose session it is, if a virtual user's.

@@ -22,7 +22,7 @@ impl<D: Driver> Worker<D> {
                     return;
                 }
                 Wants::Nothing => return,
-                // Everybody on this thread is there already who can be waited for.
+                // Nobody is waited for yet: no command runs a plan in which users meet.
                 Wants::Others(_) => {}
                 Wants::End(ended) => return self.session_ended(ended, at),
             }
