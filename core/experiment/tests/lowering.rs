@@ -248,3 +248,22 @@ fn this_host_lowers_what_it_must_and_says_so() {
     let made = lowered("small.yaml", &held, &small, None).expect("a plan");
     assert_eq!(made.lacking.iter().map(|one| one.code).collect::<Vec<_>>(), ["no_memory"]);
 }
+
+/// A variable of the file that the run's `before` sets begins with that value there, and nowhere else: sessions have it
+/// from there by its name.
+#[test]
+fn what_the_run_sets_first_is_not_set_again() {
+    let text = "wavetank: 1\ntarget: http://127.0.0.1\nvars: {token: none, mine: 1}\nbefore:\n  - get: /login\n    \
+                extract: {token: body}\nsteps:\n  - get: /${token}\n  - set: {mine: 2}\n";
+    let plan = lowered("given.yaml", text, &host(), None).expect("lowers").plan;
+    let sets = |scenario: &wavetank_plan::Scenario| -> Vec<String> {
+        let set = |action: &wavetank_plan::Action| match action {
+            wavetank_plan::Action::Set(slot, _) => Some(scenario.variables[usize::from(*slot)].clone()),
+            _ => None,
+        };
+        scenario.before.iter().filter_map(set).collect()
+    };
+    assert_eq!(sets(plan.around.before.as_ref().expect("a before")), ["token"]);
+    assert_eq!(sets(&plan.scenarios[0]), ["mine"]);
+    assert!(plan.scenarios[0].variables.iter().any(|name| name == "token"));
+}

@@ -1,10 +1,14 @@
 //! [`Journeys`]: all scenarios of a plan, compiled.
 
+use std::sync::Arc;
+
 use wavetank_plan::{Plan, Scenario, UserError};
 
 use crate::program::Program;
 use crate::rows::Table;
+use crate::session::Session;
 use crate::step::StepWork;
+use crate::value::Finds;
 
 /// One scenario, compiled. Cloned once a load thread.
 #[derive(Clone, Debug)]
@@ -17,6 +21,18 @@ pub struct Journey {
     pub after: Program,
     /// The scenario's steps.
     pub steps: Vec<StepWork>,
+    /// Names of its variables, by slot.
+    variables: Arc<[String]>,
+    given: Given,
+}
+
+/// What the run's `before` set, as this scenario's sessions have it when they begin.
+#[derive(Clone, Debug, Default)]
+struct Given {
+    /// By slot, of those that no session changes: a million sessions hold them once.
+    shared: Option<Arc<[Finds]>>,
+    /// Of those that sessions set, too: each user has his own.
+    own: Arc<[(u16, Finds)]>,
 }
 
 impl Journey {
@@ -35,7 +51,42 @@ impl Journey {
                 .iter()
                 .map(|step| StepWork::new(step, plan, cookies))
                 .collect::<Result<_, _>>()?,
+            variables: scenario.variables.iter().cloned().collect(),
+            given: Given::default(),
         })
+    }
+
+    /// Its sessions begin with these variables, by name; those whose names it does not know are not its.
+    pub fn give(&mut self, values: &[(String, Finds)]) {
+        let (mut shared, mut own) = (Vec::new(), Vec::new());
+        for (slot, name) in (0_u16..).zip(self.variables.iter()) {
+            let Some((_, value)) = values.iter().rev().find(|(given, _)| given == name) else { continue };
+            if self.sets(slot) {
+                own.push((slot, value.clone()));
+            } else {
+                shared.resize_with(usize::from(slot), Finds::default);
+                shared.push(value.clone());
+            }
+        }
+        let shared = (!shared.is_empty()).then(|| shared.into());
+        self.given = Given { shared, own: own.into() };
+    }
+
+    /// A user's first session takes what was [given](Self::give) to it.
+    #[inline]
+    pub fn admit(&self, session: &mut Session) {
+        if let Some(shared) = &self.given.shared {
+            session.share(shared);
+        }
+        for (slot, value) in &*self.given.own {
+            session.variable_mut(*slot).clone_from(value);
+        }
+    }
+
+    /// Whether anything on the way puts something into variable `slot`.
+    fn sets(&self, slot: u16) -> bool {
+        [&self.before, &self.session, &self.after].into_iter().any(|program| program.sets(slot))
+            || self.steps.iter().any(|step| step.extracts(slot))
     }
 
     /// Whether a session is one request, the same for all, of whose answer nothing is asked but its status, or does
@@ -57,7 +108,7 @@ pub struct Journeys {
     /// By their index in the plan.
     pub scenarios: Vec<Journey>,
     /// By their index in the plan.
-    pub tables: std::sync::Arc<[Table]>,
+    pub tables: Arc<[Table]>,
 }
 
 impl Journeys {
@@ -68,5 +119,10 @@ impl Journeys {
     pub fn new(plan: &Plan, tables: Vec<Table>) -> Result<Self, UserError> {
         let scenarios = plan.scenarios.iter().map(|scenario| Journey::new(scenario, plan));
         Ok(Self { scenarios: scenarios.collect::<Result<_, _>>()?, tables: tables.into() })
+    }
+
+    /// All sessions begin with these variables, by name: what the run's `before` set.
+    pub fn give(&mut self, values: &[(String, Finds)]) {
+        self.scenarios.iter_mut().for_each(|journey| journey.give(values));
     }
 }

@@ -40,4 +40,4 @@ pub use program::Program;
 pub use scene::{Lacking, Scene};
 pub use session::{DEPTH_MAX, Identity, Next, Session, Told};
 pub use shape::Shape;
-pub use step::{Keeps, StepWork, Unwanted};
+pub use step::{Keeps, Look, StepWork, Unwanted};

@@ -77,6 +77,15 @@ impl Program {
         }
     }
 
+    /// Whether an operation puts something into variable `slot`. A list is taken apart where it lies.
+    pub(crate) fn sets(&self, slot: u16) -> bool {
+        self.ops.iter().any(|op| match op {
+            Op::Set(own, _) | Op::List(own) => *own == slot,
+            Op::Each { name, .. } => *name == slot,
+            _ => false,
+        })
+    }
+
     fn here(&self) -> u32 {
         u32::try_from(self.ops.len()).expect("the text of an experiment is limited, and so are its steps")
     }

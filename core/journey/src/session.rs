@@ -1,5 +1,7 @@
 //! [`Session`]: one pass of a virtual user through its journey.
 
+use std::sync::Arc;
+
 use wavetank_pace::Random;
 use wavetank_plan::{Nanos, Rendezvous};
 
@@ -69,6 +71,8 @@ pub struct Session {
     pub(crate) time: Nanos,
     /// What most journeys need and the simplest do not.
     held: Option<Box<Held>>,
+    /// Variables that it has and never changes, by slot; all sessions share them.
+    given: Option<Arc<[Finds]>>,
 }
 
 /// What a session holds.
@@ -138,7 +142,14 @@ impl Session {
 
     /// Variable `slot`; nothing was put in yet: `None`.
     pub fn variable(&self, slot: u16) -> Option<&Finds> {
-        self.holds()?.variables.get(usize::from(slot))
+        let slot = usize::from(slot);
+        let given = self.given.as_ref().and_then(|given| given.get(slot)).filter(|value| !value.is_empty());
+        given.or_else(|| self.holds()?.variables.get(slot))
+    }
+
+    /// From now on it has these variables beside its own; none of them may be one that its journey sets.
+    pub(crate) fn share(&mut self, given: &Arc<[Finds]>) {
+        self.given = Some(Arc::clone(given));
     }
 
     /// Variable `slot` to be set.
@@ -165,7 +176,19 @@ impl Session {
         now: Nanos,
         told: &mut Vec<Told>,
     ) -> Next {
-        for _ in 0..OPS_MAX {
+        self.advance_by(OPS_MAX, program, scene, now, told)
+    }
+
+    /// The same for `ops_max` operations at most; then it [gives way](Next::GiveWay).
+    pub fn advance_by(
+        &mut self,
+        ops_max: usize,
+        program: &Program,
+        scene: &mut Scene<'_>,
+        now: Nanos,
+        told: &mut Vec<Told>,
+    ) -> Next {
+        for _ in 0..ops_max {
             let op = &program.ops[self.at as usize];
             self.at += 1;
             match op {

@@ -6,11 +6,12 @@ use wavetank_plan::{AuthPlan, Nanos, Plan, StatusSet, Step, Template, UserError}
 
 use crate::asked::Asked;
 use crate::auth::{Challenge, Digest};
-use crate::cookies::Site;
+use crate::cookies::{CookieFate, Site};
 use crate::extract::{Answer, Extractor, Miss};
 use crate::scene::{Lacking, Scene};
 use crate::session::Session;
 use crate::shape::Shape;
+use crate::value::Finds;
 
 /// Matches that an extraction of all takes at most.
 const LIST_MAX: usize = 10_000;
@@ -59,6 +60,19 @@ struct Taken {
     variable: u16,
     extractor: Extractor,
     all: bool,
+}
+
+/// What is found where a step looks at its answer, told one by one to whoever [watches](StepWork::take_watched).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Look<'a> {
+    /// The answer sets a cookie, which was kept or not.
+    Cookie(&'a [u8], CookieFate),
+    /// An extraction, by its place among the step's, and what it found.
+    Extract(u16, Result<&'a Finds, Miss>),
+    /// A check, by its place among the step's: `None` if it holds, else what stood there instead.
+    Check(u16, Option<&'a str>),
+    /// A count, by its index in the plan: whether this answer is counted.
+    Count(u16, bool),
 }
 
 /// Why an answer is not what was wanted.
@@ -203,6 +217,11 @@ impl StepWork {
         true
     }
 
+    /// Whether an extraction goes into variable `slot`.
+    pub(crate) fn extracts(&self, slot: u16) -> bool {
+        self.extract.iter().any(|taken| taken.variable == slot)
+    }
+
     /// Take in an answer: cookies, values, checks, counts. `counted` gets the index of everything that is counted.
     ///
     /// # Errors
@@ -214,12 +233,27 @@ impl StepWork {
         answer: &Answer<'_>,
         counted: &mut Vec<u16>,
     ) -> Result<(), Unwanted> {
+        self.take_watched(scene, session, answer, counted, &mut |_| ())
+    }
+
+    /// The same, and `watch` is told everything that is found.
+    ///
+    /// # Errors
+    /// As [`take`](Self::take).
+    pub fn take_watched(
+        &self,
+        scene: &mut Scene<'_>,
+        session: &mut Session,
+        answer: &Answer<'_>,
+        counted: &mut Vec<u16>,
+        watch: &mut impl FnMut(Look<'_>),
+    ) -> Result<(), Unwanted> {
         scene.reading.clear();
         if self.keeps.cookies {
             let now = (scene.wall_ms / 1_000).cast_signed();
             for header in answer.headers("set-cookie") {
                 // What is ignored is ignored as a browser would.
-                let _ = session.held().jar.take(header, &self.site(), now);
+                watch(Look::Cookie(header, session.held().jar.take(header, &self.site(), now)));
             }
         }
         let mut unwanted = None;
@@ -231,19 +265,27 @@ impl StepWork {
             value.clear();
             let most = if taken.all { LIST_MAX } else { 1 };
             let found = taken.extractor.find(answer, most, scene.reading, &mut value);
+            watch(Look::Extract(place, found.map(|_| &value)));
             *session.variable_mut(taken.variable) = value;
             if let Err(miss) = found {
                 unwanted = unwanted.or(Some(Unwanted::Extract(place, miss)));
             }
         }
         for (place, check) in (0_u16..).zip(&self.checks) {
-            if !check.holds(scene, session, answer) && !matches!(unwanted, Some(Unwanted::Check(..))) {
-                let instead = check.found_instead(scene, session, answer, TOLD_BYTES_MAX);
+            if check.holds(scene, session, answer) {
+                watch(Look::Check(place, None));
+                continue;
+            }
+            let instead = check.found_instead(scene, session, answer, TOLD_BYTES_MAX);
+            watch(Look::Check(place, Some(&instead)));
+            if !matches!(unwanted, Some(Unwanted::Check(..))) {
                 unwanted = Some(Unwanted::Check(place, instead));
             }
         }
         for (count, check) in &self.counts {
-            if check.holds(scene, session, answer) {
+            let holds = check.holds(scene, session, answer);
+            watch(Look::Count(*count, holds));
+            if holds {
                 counted.push(*count);
             }
         }

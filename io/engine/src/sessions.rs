@@ -212,9 +212,12 @@ impl Sessions {
         self.users.get(user as usize)?.live
     }
 
-    fn begin(&mut self, session: Session, key: Key, whose: Whose, first: bool) -> Id {
-        let before = &self.journeys.scenarios[usize::from(key.scenario)].before;
-        let part = if first && !before.is_empty() { Part::Before } else { Part::Session };
+    fn begin(&mut self, mut session: Session, key: Key, whose: Whose, first: bool) -> Id {
+        let journey = &self.journeys.scenarios[usize::from(key.scenario)];
+        if first {
+            journey.admit(&mut session);
+        }
+        let part = if first && !journey.before.is_empty() { Part::Before } else { Part::Session };
         self.slab.insert(Live { session, key, whose, part, step: 0, idle: true })
     }
 

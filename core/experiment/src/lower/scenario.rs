@@ -37,15 +37,15 @@ impl Scenarios {
     pub(super) fn new<'e>(shared: &'e Shared<'e>, targets: &mut Targets<'e>) -> Result<Self, Unfit> {
         let experiment = shared.experiment;
         let of_run = sets(shared, &[&experiment.before]);
-        let around = |steps: &'e [Step], name: &str, targets: &mut Targets<'e>| {
+        let around = |steps: &'e [Step], name: &str, given: &[String], targets: &mut Targets<'e>| {
             let mut variables = of_run.clone();
             for own in &sets(shared, &[steps]) {
                 add(&mut variables, own);
             }
             let names = Names { shared, variables, target: None };
-            (!steps.is_empty()).then(|| one(names, name, None, [&[], steps, &[]], targets)).transpose()
+            (!steps.is_empty()).then(|| one(names, name, given, None, [&[], steps, &[]], targets)).transpose()
         };
-        let before = around(&experiment.before, "before", targets)?;
+        let before = around(&experiment.before, "before", &[], targets)?;
         let mut scenarios = Vec::with_capacity(experiment.scenarios.len().max(1));
         for scenario in &experiment.scenarios {
             let lists = [scenario.before.as_slice(), &scenario.steps, &scenario.after];
@@ -55,13 +55,13 @@ impl Scenarios {
             }
             let names = Names { shared, variables, target: scenario.target.as_ref() };
             let name = scenario.name.as_ref().map_or("", |name| name.value.as_str());
-            scenarios.push(one(names, name, Some(scenario), lists, targets)?);
+            scenarios.push(one(names, name, &of_run, Some(scenario), lists, targets)?);
         }
         if scenarios.is_empty() {
             // Connections held in silence.
             scenarios.push(plan::Scenario::of_steps("", ConnectionUse::User, Vec::new()));
         }
-        let after = around(&experiment.after, "after", targets)?;
+        let after = around(&experiment.after, "after", &of_run, targets)?;
         Ok(Self { load: scenarios, before, after })
     }
 }
@@ -77,17 +77,19 @@ fn sets(shared: &Shared<'_>, lists: &[&[Step]]) -> Vec<String> {
     all
 }
 
+/// `given` are the variables that the run's `before` has set by then.
 fn one<'e>(
     names: Names<'e>,
     name: &str,
+    given: &[String],
     scenario: Option<&Scenario>,
     [before, steps, after]: [&'e [Step]; 3],
     targets: &mut Targets<'e>,
 ) -> Result<plan::Scenario, Unfit> {
     let mut first = Vec::new();
     for (slot, variable) in (0_u16..).zip(&names.variables) {
-        // What the file gives a value is that until a session sets it.
-        if let Some(value) = names.shared.var(variable) {
+        // What the file gives a value is that until a session sets it, or the run's `before` has.
+        if let Some(value) = names.shared.var(variable).filter(|_| !given.contains(variable)) {
             first.push(Action::Set(slot, set_value(&names, value)?));
         }
     }
