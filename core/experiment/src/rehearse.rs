@@ -12,6 +12,15 @@ pub struct Factor {
     denominator: u64,
 }
 
+impl std::fmt::Display for Factor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.denominator {
+            1 => write!(f, "{}x", self.numerator),
+            parts => write!(f, "{}/{parts}", self.numerator),
+        }
+    }
+}
+
 /// Larger ones are slips of the finger.
 const FACTOR_MAX: u64 = 1_000_000_000;
 

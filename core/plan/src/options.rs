@@ -79,8 +79,8 @@ pub struct RunOptions {
     pub stop: Vec<Condition>,
     /// `--allow-target`: targets beside loopback and private addresses.
     pub allow_target: Vec<AllowTarget>,
-    /// `--no-probe`: send no request ahead of the load.
-    pub no_probe: bool,
+    /// `--probe`, `--no-probe`: whether one uncounted request is sent ahead of the load.
+    pub probe: Option<bool>,
     /// `--once`: one request, printed with all its instants, and no load.
     pub once: bool,
     /// `--name`: of the run.

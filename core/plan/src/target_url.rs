@@ -122,9 +122,9 @@ fn schemeless(text: &str) -> Result<&str, UserError> {
     let file = [".yaml", ".yml"].iter().any(|suffix| path.ends_with(suffix));
     if file && !path.contains(':') {
         return Err(UserError::usage(
-            "files_unsupported",
-            format!("`{text}` looks like an experiment file, which comes with a later version"),
-            "give a URL and options: wavetank run http://localhost:8080/ -c 50 -d 10s",
+            "file_for_url",
+            format!("`{text}` looks like an experiment file, and a URL belongs here"),
+            format!("wavetank run {text} carries a file out; if it is a URL: http://{text}"),
         ));
     }
     let lower = text.to_ascii_lowercase();

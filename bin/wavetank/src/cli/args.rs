@@ -10,7 +10,7 @@ use wavetank_plan::{EngineChoice, Nanos, RunOptions, SecretText, TargetUrl, TlsI
 /// One command with its arguments.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Command {
-    /// `wavetank run URL` or `wavetank URL`.
+    /// `wavetank run URL|FILE` or `wavetank URL|FILE`.
     Run(Box<RunArgs>),
     /// `wavetank serve`.
     Serve(ServeArgs),
@@ -33,9 +33,9 @@ pub(crate) enum Command {
 /// `wavetank run`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RunArgs {
-    /// Where to.
-    pub(crate) url: TargetUrl,
-    /// What and how much.
+    /// What says where to.
+    pub(crate) goal: Goal,
+    /// What and how much; beside a file what it says otherwise.
     pub(crate) options: RunOptions,
     /// `--source auto`: all addresses of the interface towards the target.
     pub(crate) source_auto: bool,
@@ -51,6 +51,15 @@ pub(crate) struct RunArgs {
     pub(crate) quiet: bool,
     /// The command as typed, quoted for a shell, secrets replaced by `***`: for the archive.
     pub(crate) command: String,
+}
+
+/// What `run` is given to load.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Goal {
+    /// One request, over and over.
+    Url(TargetUrl),
+    /// An experiment.
+    File(FileArgs),
 }
 
 /// `wavetank serve`.

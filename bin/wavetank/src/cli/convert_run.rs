@@ -8,12 +8,13 @@ use wavetank_plan::quantity::{
 };
 use wavetank_plan::{
     AllowTarget, Arrivals, Close, Condition, ConnectTo, DnsUse, HttpVersion, IpFamily, RunOptions,
-    SecretText, SourcesPlan, StatusSet, TargetUrl, UserError, parse_sources,
+    SecretText, SourcesPlan, StatusSet, UserError, parse_sources,
 };
 
 use super::args::RunArgs;
 use super::convert::{at, engine, format, one_of, opt, out_files, small_count};
 use super::files::Files;
+use super::goal::goal;
 use super::run_words::{ConnectionWords, JudgeWords, LoadWords, RequestWords, ResultWords, RunWords};
 use super::tls_words::tls;
 
@@ -22,7 +23,7 @@ const RUNS_DIR: &str = "runs";
 
 /// Reads every word; `command` is the redacted command line.
 pub(super) fn run(words: RunWords, command: String) -> Result<RunArgs, UserError> {
-    let url = TargetUrl::parse(&words.url)?;
+    let goal = goal(&words.goal, words.variation, words.load.probe)?;
     let mut options = RunOptions::default();
     load(&words.load, &mut options)?;
     request(words.request, &mut options)?;
@@ -35,7 +36,7 @@ pub(super) fn run(words: RunWords, command: String) -> Result<RunArgs, UserError
     options.tags = tags(&result.tag)?;
     result_conflicts(&result, options.once)?;
     Ok(RunArgs {
-        url,
+        goal,
         options,
         source_auto,
         format: result.format.as_deref().map(format).transpose()?.unwrap_or_default(),
@@ -66,8 +67,16 @@ fn load(words: &LoadWords, options: &mut RunOptions) -> Result<(), UserError> {
     options.max_open = opt("--max-open", words.max_open.as_ref(), parse_count_positive)?;
     options.open_rate = opt("--open-rate", words.open_rate.as_ref(), parse_rate_positive)?;
     options.once = words.once;
-    options.no_probe = words.no_probe;
+    options.probe = probe(words)?;
     Ok(())
+}
+
+fn probe(words: &LoadWords) -> Result<Option<bool>, UserError> {
+    if words.probe && words.no_probe {
+        let hint = "one of the two; a URL is probed and a file is not, unless told otherwise";
+        return Err(UserError::usage("conflict", "--probe and --no-probe exclude each other", hint));
+    }
+    Ok(words.probe.then_some(true).or(words.no_probe.then_some(false)))
 }
 
 /// curl's `-d` is a body: `-d '{"a":1}'`, `-d a=b`, `-d @file`.

@@ -1,4 +1,4 @@
-//! The words of `check`, `plan`, `new` and `schema`: what is asked of an experiment file.
+//! The words of `check`, `plan`, `new` and `run FILE`: what is asked of an experiment file.
 
 use std::path::PathBuf;
 
@@ -16,6 +16,17 @@ pub(super) struct FileWords {
     /// The experiment file
     #[arg(value_name = "FILE")]
     pub(super) file: PathBuf,
+    #[command(flatten)]
+    pub(super) variation: VariationWords,
+    /// Shape of the answer
+    #[arg(long, value_name = "text|json", default_value = "text")]
+    pub(super) format: String,
+}
+
+/// What every command that reads an experiment file can be told about it.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "With an experiment file")]
+pub(super) struct VariationWords {
     /// Give a variable of the file another value (repeatable)
     #[arg(long, value_name = "NAME=VALUE")]
     pub(super) set: Vec<String>,
@@ -31,9 +42,20 @@ pub(super) struct FileWords {
     /// What ${secret:NAME} stands for; else it is the environment's `WAVETANK_SECRET_NAME` (repeatable)
     #[arg(long, value_name = "NAME=@FILE")]
     pub(super) secret: Vec<String>,
-    /// Shape of the answer
-    #[arg(long, value_name = "text|json", default_value = "text")]
-    pub(super) format: String,
+}
+
+impl VariationWords {
+    /// The first option that was given.
+    pub(super) fn given(&self) -> Option<&'static str> {
+        let given = [
+            ("--set", !self.set.is_empty()),
+            ("--target", !self.target.is_empty()),
+            ("--scale", self.scale.is_some()),
+            ("--speed", self.speed.is_some()),
+            ("--secret", !self.secret.is_empty()),
+        ];
+        given.into_iter().find(|(_, given)| *given).map(|(name, _)| name)
+    }
 }
 
 /// `wavetank new`.
@@ -48,12 +70,21 @@ pub(super) struct NewWords {
 
 /// Reads every word.
 pub(super) fn file(words: FileWords) -> Result<FileArgs, UserError> {
+    let format = at(
+        "--format",
+        one_of(&words.format, &[("text", FileFormat::Text), ("json", FileFormat::Json)], &[]),
+    )?;
+    Ok(FileArgs { format, ..varied(words.file, words.variation)? })
+}
+
+/// The file as it is to be read, told of as text.
+pub(super) fn varied(file: PathBuf, words: VariationWords) -> Result<FileArgs, UserError> {
     let mut files = Files::default();
     let factor = |option: &str, word: &Option<String>| {
         word.as_ref().map(|word| Factor::parse(option, word)).transpose()
     };
     Ok(FileArgs {
-        file: words.file,
+        file,
         set: pairs("--set", &words.set, "--set users=200")?,
         target: words.target,
         scale: factor("--scale", &words.scale)?,
@@ -62,10 +93,7 @@ pub(super) fn file(words: FileWords) -> Result<FileArgs, UserError> {
             .into_iter()
             .map(|(name, word)| Ok((name, secret(&word, &mut files)?)))
             .collect::<Result<_, UserError>>()?,
-        format: at(
-            "--format",
-            one_of(&words.format, &[("text", FileFormat::Text), ("json", FileFormat::Json)], &[]),
-        )?,
+        format: FileFormat::Text,
     })
 }
 

@@ -9,11 +9,11 @@ const HABITS: &[(&[&str], &str)] = &[
     ),
     (
         &["-s", "--script"],
-        "wrk's -s: scripts become experiment files in a later version; ab's -s 30 is --timeout 30s; curl's -s is --quiet",
+        "wrk's -s: what a script does an experiment file says, wavetank new FILE writes one; ab's -s 30 is --timeout 30s; curl's -s is --quiet",
     ),
     (
         &["-L", "--location", "--latency", "--follow"],
-        "percentiles are always shown (wrk's --latency); redirects are not followed yet",
+        "percentiles are always shown (wrk's --latency); redirects are not followed, but in an experiment file: follow: 5",
     ),
     (&["-z", "--time", "--for"], "-d 10s (hey and oha's -z)"),
     (
@@ -44,7 +44,10 @@ const HABITS: &[(&[&str], &str)] = &[
     (&["-l"], "answers may differ in length: only status and protocol decide (ab's -l is the default)"),
     (&["-v", "--verbose"], "--once prints one request and answer with all instants"),
     (&["-S", "--silent"], "--quiet"),
-    (&["-f"], "--body-file FILE; ab's -f TLS1.2 is --tls 1.2; experiment files come with a later version"),
+    (
+        &["-f"],
+        "--body-file FILE; ab's -f TLS1.2 is --tls 1.2; an experiment file stands without an option: wavetank run FILE",
+    ),
     (&["-E", "--client-cert"], "--cert FILE, and --key FILE unless the key is in the same file (curl's -E)"),
     (&["--client-key", "--key-file"], "--key FILE"),
     (&["--ca", "--ca-cert", "--ca-file", "--capath", "--root-certs"], "--cacert FILE, certificates in PEM"),
@@ -73,10 +76,10 @@ const HABITS: &[(&[&str], &str)] = &[
     (&["--host", "--server"], "the URL names the host; the Host header alone is -H 'Host: …'"),
     (
         &["--ramp-up", "--rampup", "--stages", "--spawn-rate"],
-        "ramps come with experiment files in a later version; --warmup 10s sends load that is not judged",
+        "ramps stand in an experiment file: users: 0 to 100, for: 1m; --warmup 10s sends load that is not judged",
     ),
     (&["--fail", "--fail-with-body"], "statuses outside --expect-status fail by default"),
-    (&["--config"], "experiment files come with a later version"),
+    (&["--config"], "an experiment file stands without an option: wavetank run FILE"),
 ];
 
 /// What does the job of an unknown option.

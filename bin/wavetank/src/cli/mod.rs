@@ -11,6 +11,7 @@ mod convert_run;
 mod exit;
 mod file_words;
 mod files;
+mod goal;
 mod habits;
 mod install;
 mod run_words;
@@ -30,7 +31,8 @@ use wavetank_plan::UserError;
 #[cfg(target_os = "linux")]
 pub(crate) use args::ServeTls;
 pub(crate) use args::{
-    Command, DemoArgs, FileArgs, FileFormat, OutFile, OutputFormat, ReportArgs, RunArgs, RunRef, ServeArgs,
+    Command, DemoArgs, FileArgs, FileFormat, Goal, OutFile, OutputFormat, ReportArgs, RunArgs, RunRef,
+    ServeArgs,
 };
 pub(crate) use exit::CliExit;
 pub(crate) use install::{completions, man_pages};

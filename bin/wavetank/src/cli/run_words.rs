@@ -1,9 +1,11 @@
 //! [`RunWords`]: the words of `wavetank run`, grouped as its help shows them.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
 
+use super::file_words::VariationWords;
 use super::tls_words::TlsWords;
 
 /// `wavetank run`.
@@ -15,11 +17,13 @@ Conditions are SUBJECT OP VALUE [in PHASE] [for WINDOW]:
 Exit codes: 0 pass · 1 fail · 2 wrong usage · 3 invalid (the generator was in doubt) ·
   4 incomplete · 5 refused · 130 interrupted")]
 pub(super) struct RunWords {
-    /// Where to: http://host:port/path or https, host/path, host:port, :8080/path (this host)
-    #[arg(value_name = "URL")]
-    pub(super) url: String,
+    /// Where to: http://host:port/path or https, host/path, host:port, :8080/path (this host); or an experiment file
+    #[arg(value_name = "URL|FILE")]
+    pub(super) goal: OsString,
     #[command(flatten)]
     pub(super) load: LoadWords,
+    #[command(flatten)]
+    pub(super) variation: VariationWords,
     #[command(flatten)]
     pub(super) request: RequestWords,
     #[command(flatten)]
@@ -78,6 +82,9 @@ pub(super) struct LoadWords {
     /// Send no request ahead of the load
     #[arg(long)]
     pub(super) no_probe: bool,
+    /// With an experiment file: send one request ahead of the load, as a URL does anyway
+    #[arg(long)]
+    pub(super) probe: bool,
 }
 
 /// What is sent, and which answer is right.

@@ -1,4 +1,4 @@
-//! `wavetank URL`: puts the word `run` where it was left out.
+//! `wavetank URL` and `wavetank FILE`: puts the word `run` where it was left out.
 
 use std::ffi::OsString;
 
@@ -6,7 +6,7 @@ use clap::{ArgAction, CommandFactory};
 
 use super::words::Words;
 
-/// `argv` with `run` as first word if a URL, or an option of `run`, stands where the command should.
+/// `argv` with `run` as first word if a URL, a file or an option of `run` stands where the command should.
 pub(super) fn with_run(mut argv: Vec<OsString>) -> Vec<OsString> {
     let words: Vec<String> = argv.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     if needs_run(&words) {
@@ -26,7 +26,7 @@ fn needs_run(words: &[String]) -> bool {
         let later_command = positional(words).is_some_and(|word| command.find_subcommand(word).is_some());
         return !later_command;
     }
-    looks_like_url(first)
+    looks_like_url(first) || std::path::Path::new(first).is_file()
 }
 
 /// The first word that is neither an option nor an option's value.

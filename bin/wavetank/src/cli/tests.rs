@@ -10,9 +10,9 @@ mod tls;
 use std::ffi::OsString;
 use std::net::SocketAddr;
 
-use wavetank_plan::{HostFacts, Resolved, SocketFacts, UserError, resolve};
+use wavetank_plan::{HostFacts, Resolved, SocketFacts, TargetUrl, UserError, resolve};
 
-use super::{CliExit, Command, RunArgs, parse};
+use super::{CliExit, Command, Goal, RunArgs, parse};
 
 /// Splits a line like a shell would, with single quotes only, and puts the program's name before it.
 fn argv(line: &str) -> Vec<OsString> {
@@ -56,7 +56,7 @@ fn error(line: &str) -> UserError {
         Err(CliExit::Help(text)) => panic!("{line}: {text}"),
     };
     let resolved = plan(&args).and_then(|resolved| {
-        let host = &args.url.host;
+        let host = &url(&args).host;
         let targets = &resolved.plan.targets;
         targets
             .iter()
@@ -68,14 +68,21 @@ fn error(line: &str) -> UserError {
 
 /// Resolves with `localhost` and every other name as these tests need them; no name is looked up.
 fn plan(args: &RunArgs) -> Result<Resolved, UserError> {
-    let (host, port) = args.options.connect_point(&args.url)?;
+    let (host, port) = args.options.connect_point(url(args))?;
     let ip = match host.as_str() {
         "localhost" => "127.0.0.1",
         "public.example" => "203.0.113.9",
         address => address,
     };
     let address = SocketAddr::new(ip.parse().expect("an address"), port);
-    resolve(&args.options, &args.url, &[address], &small_host())
+    resolve(&args.options, url(args), &[address], &small_host())
+}
+
+fn url(args: &RunArgs) -> &TargetUrl {
+    match &args.goal {
+        Goal::Url(url) => url,
+        Goal::File(file) => panic!("{} is a file", file.file.display()),
+    }
 }
 
 /// Two CPUs, 1,024 files, two addresses.

@@ -114,7 +114,11 @@ fn missing(argument: &str) -> UserError {
             let hint = "wavetank report latest, or the name of a folder in the runs directory";
             UserError::usage("no_run", "no run is named", hint)
         }
-        _ => UserError::usage("no_url", "no URL is given", "wavetank run localhost:8080/path -c 50 -d 10s"),
+        _ => UserError::usage(
+            "no_url",
+            "no URL is given",
+            "wavetank run localhost:8080/path -c 50 -d 10s, or run FILE",
+        ),
     }
 }
 
@@ -132,7 +136,8 @@ fn words_of(command: &str) -> String {
         "report" => "one run: wavetank report latest".to_owned(),
         "new" | "check" => format!("one file: wavetank {command} first.yaml"),
         "serve" | "demo" | "schema" => format!("options only: wavetank {command} --help shows them"),
-        _ => "one URL; an option's value stands after its option, in quotes if it has spaces".to_owned(),
+        _ => "one URL or file; an option's value stands after its option, in quotes if it has spaces"
+            .to_owned(),
     }
 }
 

@@ -15,7 +15,7 @@ const HELP: &str = "\
 {usage-heading} {usage}
 
 Load
-  run     Load a URL and tell what it took; `wavetank URL` is short for it
+  run     Load a URL, or carry out an experiment file; `wavetank URL|FILE` is short for it
 Write
   new     A commented experiment file to begin with
   check   What is wrong with an experiment file, if anything
@@ -34,6 +34,7 @@ Options
 
 Try:  wavetank run localhost:8080/ -c 50 -d 10s
       wavetank run localhost:8080/ -r 2k/s -d 30s --threshold 'p99 < 250ms'
+      wavetank new shop.yaml; wavetank run shop.yaml --scale 1/10
       wavetank run --help";
 
 /// Build, drive and explain load on web clusters.
@@ -47,7 +48,7 @@ pub(super) struct Words {
 /// One command.
 #[derive(Debug, Subcommand)]
 pub(super) enum CommandWords {
-    /// Load a URL and tell what it took.
+    /// Load a URL, or carry out an experiment file, and tell what it took.
     Run(Box<RunWords>),
     /// A commented experiment file to begin with.
     New(NewWords),

@@ -9,13 +9,13 @@ use wavetank_plan::quantity::show_count;
 use wavetank_plan::{ExitCode, UserError};
 
 use crate::cli::{FileArgs, FileFormat};
-use crate::experiment::{Loaded, remarks_json};
+use crate::experiment::{Loaded, Rows, remarks_json};
 use crate::run::output;
 
 /// Read the file and what it names, and tell everything that is wrong with it: remarks on stderr, what the file is on
 /// stdout. Exit 0, or 2 if it cannot be run. Nothing is sent, no name is looked up.
 pub(crate) fn check(args: &FileArgs) -> Result<u8, UserError> {
-    let loaded = Loaded::read(args)?;
+    let loaded = Loaded::read(args, Rows::Later)?;
     let Some(experiment) = &loaded.experiment else { return loaded.tell_errors(args.format) };
     match args.format {
         FileFormat::Text => {

@@ -95,6 +95,8 @@ fn make(options: &Options, args: &DemoArgs, talk: &mut Talk) -> Result<Made, Use
         // The freeze is counted from the first request: a probe would start its clock too early.
         probe: false,
         repeatable: false,
+        tables: Vec::new(),
+        rehearsal: None,
     };
     let Executed { record, archive } = execute(execution, talk)?;
     let counted = server.truth().requests;

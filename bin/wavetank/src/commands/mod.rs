@@ -13,6 +13,8 @@ mod once;
 mod report;
 #[cfg(target_os = "linux")]
 mod run;
+#[cfg(target_os = "linux")]
+mod run_file;
 mod schema;
 #[cfg(target_os = "linux")]
 mod serve;

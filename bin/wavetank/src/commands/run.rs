@@ -1,28 +1,47 @@
-//! `wavetank run URL`.
+//! `wavetank run URL|FILE`: what both have in common; [`run_file`](super::run_file) is the file's own.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use wavetank_driver::bind_probe;
 use wavetank_plan::resolve::usable_addresses;
-use wavetank_plan::{ExitCode, Plan, RunOptions, SourceOrder, SourcesPlan, TargetUrl, UserError, resolve};
+use wavetank_plan::{ExitCode, Missing, Plan, SourceOrder, SourcesPlan, TargetUrl, UserError, resolve};
 use wavetank_report::load_doc;
 use wavetank_store::RunsDir;
 
 use super::once::once;
-use crate::cli::RunArgs;
+use super::run_file::run_file;
+use crate::cli::{Goal, OutputFormat, RunArgs};
 use crate::run::{Execution, Host, Talk, admit, engine_line, execute, is_safe, lookup, output, tls_client};
+
+/// Where a run's words, numbers and archive go.
+pub(super) struct Delivery {
+    pub(super) format: OutputFormat,
+    pub(super) files: Vec<output::OpenFile>,
+    /// `None`: no archive is kept.
+    pub(super) runs_dir: Option<PathBuf>,
+    pub(super) command: String,
+}
 
 /// Resolve, guard, probe, load, judge, deliver.
 pub(crate) fn run(args: RunArgs) -> Result<u8, UserError> {
-    let RunArgs { url, mut options, source_auto, format, out, runs_dir, no_archive, quiet, command } = args;
-    let host = Host::look()?;
-    let addresses = lookup(&options, &url)?;
-    if source_auto {
-        options.sources = own_addresses(&options, &url, &addresses)?;
+    match &args.goal {
+        Goal::Url(url) => run_url(&url.clone(), args),
+        Goal::File(file) => run_file(&file.clone(), args),
     }
-    let resolved = resolve(&options, &url, &addresses, &host.facts)?;
-    admit(&resolved.guard, &options, &url, &resolved.plan.targets[0].addresses, &command)?;
+}
+
+fn run_url(url: &TargetUrl, args: RunArgs) -> Result<u8, UserError> {
+    let RunArgs { mut options, source_auto, format, out, runs_dir, no_archive, quiet, command, .. } = args;
+    let host = Host::look()?;
+    let (name, port) = options.connect_point(url)?;
+    let addresses = lookup((&name, port))?;
+    if source_auto {
+        options.sources = own_addresses(&usable_addresses(&options, url, &addresses)?, &url.host)?;
+    }
+    let resolved = resolve(&options, url, &addresses, &host.facts)?;
+    admit(&resolved.guard, &options, url, &resolved.plan.targets[0].addresses, &command)?;
     try_sources(&resolved.plan)?;
     let tls = tls_client(&resolved.plan)?;
     let files = output::open_all(&out)?;
@@ -30,31 +49,46 @@ pub(crate) fn run(args: RunArgs) -> Result<u8, UserError> {
         return once(&resolved.plan, &host, tls);
     }
     let mut talk = Talk::new(quiet);
-    talk.say(&format!("load       {}", resolved.load));
-    talk.say(&engine_line(resolved.plan.engine, resolved.engine_why.as_ref()));
-    for remark in &resolved.remarks {
-        talk.say(&format!("note       {remark}"));
-    }
+    say(&mut talk, &resolved.load, (&resolved.plan, resolved.engine_why.as_ref()), &resolved.remarks);
     let plan = Arc::new(resolved.plan);
     let defaults = options.connections.is_none()
         && options.rate.is_none()
         && options.duration.is_none()
         && options.requests.is_none();
-    let executed = execute(
-        Execution {
-            load: load_doc(&plan, defaults),
-            plan: Arc::clone(&plan),
-            tls,
-            host: &host,
-            engine_why: resolved.engine_why,
-            command: &command,
-            runs_dir: (!no_archive).then(|| RunsDir::new(&runs_dir)),
-            repeatable: true,
-            probe: !options.no_probe && is_safe(&plan.scenarios[0].steps[0].request.method),
-        },
-        &mut talk,
-    )?;
-    let delivered = output::deliver(&executed.record, format, files);
+    let delivery = Delivery { format, files, runs_dir: (!no_archive).then_some(runs_dir), command };
+    let execution = Execution {
+        load: load_doc(&plan, defaults),
+        plan: Arc::clone(&plan),
+        tls,
+        host: &host,
+        engine_why: resolved.engine_why,
+        command: &delivery.command.clone(),
+        runs_dir: delivery.runs_dir.as_ref().map(RunsDir::new),
+        repeatable: true,
+        probe: options.probe != Some(false) && is_safe(&plan.scenarios[0].steps[0].request.method),
+        tables: Vec::new(),
+        rehearsal: None,
+    };
+    carry_out(execution, &mut talk, delivery)
+}
+
+/// What is going to be done, ahead of it.
+pub(super) fn say(talk: &mut Talk, load: &str, (plan, why): (&Plan, Option<&Missing>), remarks: &[String]) {
+    talk.say(&format!("load       {load}"));
+    talk.say(&engine_line(plan.engine, why));
+    for remark in remarks {
+        talk.say(&format!("note       {remark}"));
+    }
+}
+
+/// Load, judge, deliver.
+pub(super) fn carry_out(
+    execution: Execution<'_>,
+    talk: &mut Talk,
+    delivery: Delivery,
+) -> Result<u8, UserError> {
+    let executed = execute(execution, talk)?;
+    let delivered = output::deliver(&executed.record, delivery.format, delivery.files);
     if let Some(folder) = executed.archive {
         talk.say(&format!("archive    {}", folder.display()));
     }
@@ -69,17 +103,13 @@ pub(crate) fn run(args: RunArgs) -> Result<u8, UserError> {
     }
 }
 
-/// What `--source auto` stands for: all addresses of the interface towards the target, as few as do.
-fn own_addresses(
-    options: &RunOptions,
-    url: &TargetUrl,
-    addresses: &[SocketAddr],
-) -> Result<SourcesPlan, UserError> {
-    let targets = usable_addresses(options, url, addresses)?;
-    let ranges = wavetank_observe::route_sources(&targets).map_err(|error| {
+/// What `--source auto` stands for: all addresses of the interface towards `targets`, as few as do. `name` is what
+/// they are called.
+pub(super) fn own_addresses(targets: &[SocketAddr], name: &str) -> Result<SourcesPlan, UserError> {
+    let ranges = wavetank_observe::route_sources(targets).map_err(|error| {
         UserError::refused(
             "no_source_address",
-            format!("--source auto: this host has no way to `{}`: {error}", url.host),
+            format!("--source auto: this host has no way to `{name}`: {error}"),
             "look at the routes (ip route get ADDRESS), or name the addresses: --source CIDR",
         )
     })?;
@@ -87,7 +117,7 @@ fn own_addresses(
 }
 
 /// The first address of every source range can be bound, found out before anything is sent.
-fn try_sources(plan: &Plan) -> Result<(), UserError> {
+pub(super) fn try_sources(plan: &Plan) -> Result<(), UserError> {
     for range in &plan.sources.ranges {
         bind_probe(SocketAddr::new(range.first, 0)).map_err(|errno| {
             UserError::refused(

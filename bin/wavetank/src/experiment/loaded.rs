@@ -18,8 +18,20 @@ use crate::run::output::said;
 const EXPERIMENT_MAX: u64 = 64 << 20;
 /// Rows are held in memory, with their text in one piece of 4 GiB at most.
 const DATA_MAX: u64 = 4 << 30;
+/// A body or a certificate: every load thread keeps what it sends in memory.
+const FILE_MAX: u64 = 256 << 20;
 /// Where a secret stands if no option names a file.
 const SECRET_PREFIX: &str = "WAVETANK_SECRET_";
+
+/// Whether rows must be there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rows {
+    /// A file of rows that is not there yet is made before the run: a warning.
+    Later,
+    /// The run begins now: an error.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "runs are Linux's"))]
+    Now,
+}
 
 /// See the module's description.
 pub(crate) struct Loaded {
@@ -35,6 +47,7 @@ pub(crate) struct Loaded {
     pub(crate) tables: Vec<Option<Table>>,
     /// Where the names in the file begin.
     folder: PathBuf,
+    rows: Rows,
 }
 
 impl Loaded {
@@ -42,16 +55,15 @@ impl Loaded {
     ///
     /// # Errors
     /// Where the file cannot be read at all, or an option does not fit it.
-    pub(crate) fn read(args: &FileArgs) -> Result<Self, UserError> {
+    pub(crate) fn read(args: &FileArgs, rows: Rows) -> Result<Self, UserError> {
         let name = args.file.display().to_string();
         let bytes = bytes_of(&args.file, EXPERIMENT_MAX).map_err(|why| unreadable(&name, &why))?;
-        let secret = |name: &str| secret(args, name);
         let mut reading = read(&Input {
             name: &name,
             bytes: &bytes,
             set: &args.set,
             env: &|name| std::env::var(name).ok(),
-            has_secret: &|name| secret(name).is_some(),
+            has_secret: &|name| args.secret(name).is_some(),
         });
         if let Some(experiment) = &mut reading.experiment {
             rehearse(experiment, args)?;
@@ -64,6 +76,7 @@ impl Loaded {
             text: reading.text,
             tables: Vec::new(),
             folder,
+            rows,
         };
         loaded.read_data();
         Ok(loaded)
@@ -94,15 +107,34 @@ impl Loaded {
         self.experiment = Some(experiment).filter(|_| !self.diagnostics.has_errors());
     }
 
-    /// A file that is not there yet is made by many before the run: only that tells it as an error.
+    /// The bytes of a file that the experiment names.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn file(&self, name: &str) -> Result<Vec<u8>, UserError> {
+        bytes_of(&self.folder.join(name), FILE_MAX).map_err(|why| match why {
+            Unread::Missing => {
+                let hint = "names begin at the experiment's folder";
+                UserError::usage("bad_file", format!("{name}: there is no such file"), hint)
+            }
+            why => unreadable(name, &why),
+        })
+    }
+
     fn table(&mut self, file: &DataFile) -> Option<Table> {
         let (name, place) = (&file.file.value, file.file.place);
         let bytes = match bytes_of(&self.folder.join(name), DATA_MAX) {
             Ok(bytes) => bytes,
             Err(Unread::Missing) => {
-                let message = format!("{name} is not there: the file is read, what it needs is not");
                 let hint = "names begin at the experiment's folder";
-                self.diagnostics.push(Diagnostic::warning("data_missing", place, message, hint));
+                self.diagnostics.push(match self.rows {
+                    Rows::Later => {
+                        let message = format!("{name} is not there: the file is read, what it needs is not");
+                        Diagnostic::warning("data_missing", place, message, hint)
+                    }
+                    Rows::Now => {
+                        let message = format!("{name} is not there, and sessions take their values from it");
+                        Diagnostic::error("data_missing", place, message, hint)
+                    }
+                });
                 return None;
             }
             Err(why) => {
@@ -142,10 +174,12 @@ fn rehearse(experiment: &mut Experiment, args: &FileArgs) -> Result<(), UserErro
     Ok(())
 }
 
-/// What `${secret:NAME}` stands for.
-fn secret(args: &FileArgs, name: &str) -> Option<SecretText> {
-    let given = args.secrets.iter().rev().find(|(own, _)| own == name).map(|(_, secret)| secret.clone());
-    given.or_else(|| std::env::var(format!("{SECRET_PREFIX}{name}")).ok().map(SecretText::new))
+impl FileArgs {
+    /// What `${secret:NAME}` stands for.
+    pub(crate) fn secret(&self, name: &str) -> Option<SecretText> {
+        let given = self.secrets.iter().rev().find(|(own, _)| own == name).map(|(_, secret)| secret.clone());
+        given.or_else(|| std::env::var(format!("{SECRET_PREFIX}{name}")).ok().map(SecretText::new))
+    }
 }
 
 /// Why there are no bytes.
@@ -168,7 +202,10 @@ fn bytes_of(path: &Path, bytes_max: u64) -> Result<Vec<u8>, Unread> {
 
 fn unreadable(name: &str, why: &Unread) -> UserError {
     let (why, hint) = match why {
-        Unread::Missing => ("there is no such file".to_owned(), "wavetank new FILE writes one to begin with"),
+        Unread::Missing => (
+            "there is no such file".to_owned(),
+            "wavetank new FILE writes one to begin with; a URL begins with http://",
+        ),
         Unread::TooLarge(most) => (format!("it is larger than {}", show_size(*most)), "a smaller file"),
         Unread::Other(error) => match error.kind() {
             ErrorKind::IsADirectory => ("it is a folder".to_owned(), "name a file in it"),

@@ -1,7 +1,11 @@
 //! Experiment files as the commands use them: read with all they name, and what is wrong with them told.
 
 mod loaded;
+#[cfg(target_os = "linux")]
+mod names;
 mod told;
 
-pub(crate) use loaded::Loaded;
+pub(crate) use loaded::{Loaded, Rows};
+#[cfg(target_os = "linux")]
+pub(crate) use names::Names;
 pub(crate) use told::remarks_json;

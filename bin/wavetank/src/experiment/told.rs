@@ -17,12 +17,17 @@ impl Loaded {
         render(&self.diagnostics, &self.name, &self.text)
     }
 
+    /// The first of what keeps the file from being run.
+    pub(crate) fn first_error(&self) -> UserError {
+        self.diagnostics.first_error(&self.name).unwrap_or_else(|| {
+            UserError::usage("bad_file", format!("{} cannot be read", self.name), "wavetank new FILE")
+        })
+    }
+
     /// Tells what keeps the file from being run: in words on stderr, or as `wavetank.error/1` with all remarks beside
     /// the first. Exit 2.
     pub(crate) fn tell_errors(&self, format: FileFormat) -> Result<u8, UserError> {
-        let first = self.diagnostics.first_error(&self.name).unwrap_or_else(|| {
-            UserError::usage("bad_file", format!("{} cannot be read", self.name), "wavetank new FILE")
-        });
+        let first = self.first_error();
         match format {
             FileFormat::Text => {
                 // Where stderr is gone too, the exit code is all that is left to tell.

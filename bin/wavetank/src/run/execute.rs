@@ -7,6 +7,7 @@ use wavetank_diagnose::{Circumstances, Ending};
 use wavetank_driver::{Clock, Errno, Signals, TlsClient, WallClock};
 use wavetank_engine::Means;
 use wavetank_journey::Journeys;
+use wavetank_journey::rows::Table;
 use wavetank_observe::{CpuTimes, ProcessUsage, process_usage};
 use wavetank_plan::{HostFacts, Missing, Plan, UserError};
 use wavetank_record::{EnvironmentDoc, HostDoc, LoadDoc, PlanDoc, RunRecord, Setup, Wall, engine_name};
@@ -32,6 +33,10 @@ pub(crate) struct Execution<'a> {
     pub(crate) probe: bool,
     /// The command can be typed again, so that advice may build on it.
     pub(crate) repeatable: bool,
+    /// Rows for each source of data in the plan.
+    pub(crate) tables: Vec<Table>,
+    /// What this is a rehearsal of, if it is not the load that was planned.
+    pub(crate) rehearsal: Option<String>,
 }
 
 /// A finished run.
@@ -43,8 +48,8 @@ pub(crate) struct Executed {
 
 /// Run the plan. Fails only before anything was sent, where this host cannot.
 pub(crate) fn execute(execution: Execution<'_>, talk: &mut Talk) -> Result<Executed, UserError> {
-    let Execution { plan, load, host, engine_why, command, runs_dir, tls, probe: wants_probe, repeatable } =
-        execution;
+    let Execution { plan, load, host, engine_why, command, runs_dir, tls, .. } = execution;
+    let Execution { probe: wants_probe, repeatable, tables, rehearsal, .. } = execution;
     let signals = Signals::listen().map_err(|errno| host_cannot("listen for signals", errno))?;
     let clock = Clock::starting_now();
     let wall_at_zero = WallClock::unix_ns() - clock.now().0;
@@ -79,15 +84,22 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Talk) -> Result<Execu
             ports: host.source_ports(),
             features: host.found.features,
             tls,
-            journeys: Journeys::new(&plan, Vec::new())?,
+            journeys: Journeys::new(&plan, tables)?,
         };
         Conductor::new(Arc::clone(&plan), &hash, clock, means, signals, archive, talk).run()?
     };
     if let Some(zero) = conducted.started {
         environment.started_at = Wall((wall_at_zero + zero.0).unsigned_abs()).rfc3339();
     }
-    let around =
-        Around { plan: &plan, hash, environment: &environment, host: &host.facts, before, repeatable };
+    let around = Around {
+        plan: &plan,
+        hash,
+        environment: &environment,
+        host: &host.facts,
+        before,
+        repeatable,
+        rehearsal,
+    };
     Ok(conclude(conducted, &around, (probed.setup, probed.cure), talk))
 }
 
@@ -104,6 +116,7 @@ struct Around<'a> {
     host: &'a HostFacts,
     before: Before,
     repeatable: bool,
+    rehearsal: Option<String>,
 }
 
 fn conclude(
@@ -127,6 +140,7 @@ fn conclude(
         lost,
         accounting,
         tls_fault,
+        rehearsal: around.rehearsal.is_some(),
         ..Circumstances::default()
     };
     let mut record = judge(Told {
@@ -146,6 +160,9 @@ fn conclude(
         events: &events,
     });
     record.notes.extend(cure);
+    if let Some(rehearsal) = &around.rehearsal {
+        record.notes.insert(0, rehearsal.clone());
+    }
     if !around.repeatable {
         record.next.clear();
     }

@@ -5,9 +5,8 @@ use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs};
 use wavetank_plan::{Guard, RunOptions, TargetUrl, UserError};
 
 /// Addresses of the point to connect to, in the resolver's order, each once. This is the one name query
-/// of a run; it happens before the first packet to the target.
-pub(crate) fn lookup(options: &RunOptions, url: &TargetUrl) -> Result<Vec<SocketAddr>, UserError> {
-    let (host, port) = options.connect_point(url)?;
+/// of a run for that name; it happens before the first packet to the target.
+pub(crate) fn lookup((host, port): (&str, u16)) -> Result<Vec<SocketAddr>, UserError> {
     let literal = host.trim_start_matches('[').trim_end_matches(']');
     let found = (literal, port).to_socket_addrs().or_else(|error| {
         // An image without any file, /etc/hosts included, has this name all the same (RFC 6761, 6.3).

@@ -71,7 +71,10 @@ fn urls() {
         ("run localhost:99999", "bad_url", Usage, "no URL", "1 to 65535"),
         ("run 'http://localhost/a b'", "bad_url", Usage, "white space", "%20"),
         ("run http://[::1/", "bad_url", Usage, "no URL", "brackets"),
-        ("run shop.yaml", "files_unsupported", Usage, "experiment file", "give a URL"),
+        ("localhost --scale 1/10", "conflict", Usage, "--scale means nothing", "-c -r -d -n"),
+        ("localhost --target http://localhost", "conflict", Usage, "--target means nothing", "--connect-to"),
+        ("localhost --probe", "conflict", Usage, "--probe means nothing", "--no-probe"),
+        ("shop.yaml --probe --no-probe", "conflict", Usage, "exclude each other", "one of the two"),
         ("http://me:secret@localhost/x", "url_user", Usage, "http://localhost/x", "--basic me:"),
     ]);
     let error = error("http://me:hunter2@localhost/x");

@@ -9,7 +9,7 @@ use wavetank_plan::{
 
 use super::{argv, command, plan, run};
 use crate::cli::args::Freeze;
-use crate::cli::{Command, DemoArgs, OutFile, OutputFormat, ReportArgs, RunRef, ServeArgs, parse};
+use crate::cli::{Command, DemoArgs, Goal, OutFile, OutputFormat, ReportArgs, RunRef, ServeArgs, parse};
 
 /// Both lines mean the same, but for the command as typed.
 fn check_same(left: &str, right: &str) {
@@ -28,6 +28,7 @@ fn run_may_be_left_out() {
     check_same("http://example.com?q=1", "run http://example.com/?q=1");
     check_same("-c 10 localhost:8080", "run localhost:8080 -c 10");
     check_same("-d 1.5s -r 5k/s localhost:8080", "run localhost:8080 -r 5k/s -d 1.5s");
+    check_same("shop.yaml --scale 1/10", "run --scale 1/10 shop.yaml");
     check_same("-c10 -d10s localhost", "run localhost -c 10 -d 10s");
     check_same("--once localhost", "run --once localhost");
     assert!(matches!(command("serve"), Command::Serve(_)));
@@ -38,7 +39,8 @@ fn run_may_be_left_out() {
 fn nothing_given_is_nothing_set() {
     let args = run("localhost:8080/x");
     assert_eq!(args.options, RunOptions::default());
-    assert_eq!(args.url, TargetUrl { host: "localhost".into(), port: 8080, path: "/x".into(), tls: false });
+    let url = TargetUrl { host: "localhost".into(), port: 8080, path: "/x".into(), tls: false };
+    assert_eq!(args.goal, Goal::Url(url));
     assert_eq!(
         (args.format, args.out.len(), args.no_archive, args.quiet),
         (OutputFormat::Text, 0, false, false)
@@ -64,7 +66,7 @@ fn every_load_option_arrives() {
         drain: Some(Nanos::ZERO),
         max_open: Some(2_000),
         open_rate: Some(Rate::per_second(100)),
-        no_probe: true,
+        probe: Some(false),
         ..RunOptions::default()
     };
     assert_eq!(options, expected);

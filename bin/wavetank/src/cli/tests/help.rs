@@ -76,7 +76,7 @@ fn habits_of_other_tools() {
         ("localhost -m POST", "-X POST"),
         ("localhost -u me:secret", "--basic user:password"),
         ("localhost -T text/plain", "Content-Type"),
-        ("localhost -s report.lua", "later version"),
+        ("localhost -s report.lua", "experiment file"),
         ("localhost -L", "not followed"),
         ("localhost --latency", "always shown"),
         ("localhost -D body.json", "--body-file"),

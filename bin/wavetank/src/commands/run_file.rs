@@ -1,0 +1,180 @@
+//! `wavetank run FILE`: read, lower, guard, load, judge, deliver.
+
+use std::sync::Arc;
+
+use wavetank_experiment::{DataContent, Experiment, Lowered, Lowering, Sources, lower, rows_table};
+use wavetank_journey::rows::Table;
+use wavetank_plan::{EngineChoice, ExitCode, Guard, RunOptions, SourcesPlan, Subject, UserError};
+use wavetank_report::load_doc;
+use wavetank_store::RunsDir;
+
+use super::run::{Delivery, carry_out, own_addresses, say, try_sources};
+use crate::cli::{FileArgs, OutFile, OutputFormat, RunArgs};
+use crate::experiment::{Loaded, Names, Rows};
+use crate::run::{Execution, Host, Talk, output, tls_client};
+
+/// Everything that can be found wrong is found before anything is sent.
+pub(super) fn run_file(file: &FileArgs, args: RunArgs) -> Result<u8, UserError> {
+    let RunArgs { options, source_auto, format, out, runs_dir, no_archive, quiet, command, .. } = args;
+    only_known(&options)?;
+    let mut loaded = Loaded::read(file, Rows::Now)?;
+    let Some(experiment) = loaded.experiment.take() else { return refused(&loaded, format, &out) };
+    let rehearsal = rehearsal(file, &loaded.name);
+    unready(&experiment, rehearsal.is_some())?;
+    let host = Host::look()?;
+    let names = Names::new(&experiment);
+    let tables = std::mem::take(&mut loaded.tables);
+    let lowering = Lowering {
+        host: &host.facts,
+        tables: &tables,
+        addresses: &|url| names.addresses(url),
+        file: &|name| loaded.file(name),
+        secret: &|name| file.secret(name),
+        sources: sources(&experiment, &options, source_auto, &names)?,
+        threads: options.threads,
+        engine: options.engine.unwrap_or(EngineChoice::Auto),
+    };
+    let Lowered { plan, lacking, remarks, engine_why } =
+        lower(&experiment, &lowering).map_err(|unfit| unfit.told(&loaded.name))?;
+    names.admit(&Guard::new(options.allow_target), &plan, &command)?;
+    if let Some(first) = lacking.into_iter().next() {
+        return Err(first);
+    }
+    try_sources(&plan)?;
+    let tls = tls_client(&plan)?;
+    let tables = all_tables(&experiment, tables)?;
+    let files = output::open_all(&out)?;
+    let mut talk = Talk::new(quiet);
+    if !loaded.diagnostics.is_empty() {
+        talk.say(loaded.rendered().trim_end());
+    }
+    let load = load_doc(&plan, false);
+    say(&mut talk, &load.text, (&plan, engine_why.as_ref()), &remarks);
+    let delivery = Delivery { format, files, runs_dir: (!no_archive).then_some(runs_dir), command };
+    let execution = Execution {
+        load,
+        plan: Arc::new(plan),
+        tls,
+        host: &host,
+        engine_why,
+        command: &delivery.command.clone(),
+        runs_dir: delivery.runs_dir.as_ref().map(RunsDir::new),
+        // What comes next for a plain run is told in its options, and a file has those already.
+        repeatable: false,
+        probe: false,
+        tables,
+        rehearsal,
+    };
+    carry_out(execution, &mut talk, delivery)
+}
+
+/// No option is silently ignored.
+fn only_known(options: &RunOptions) -> Result<(), UserError> {
+    let known = RunOptions {
+        threads: options.threads,
+        engine: options.engine,
+        sources: options.sources.clone(),
+        allow_target: options.allow_target.clone(),
+        probe: options.probe.filter(|probe| !probe),
+        ..RunOptions::default()
+    };
+    if known == *options {
+        return Ok(());
+    }
+    let message = "beside an experiment file stand options of the file, of the host and of the result only";
+    let hint = "--set, --target, --scale, --speed; --threads, --engine, --source; --format, --out";
+    Err(UserError::usage("conflict", message, hint))
+}
+
+/// Tells what keeps the file from being run, as the result was wanted.
+fn refused(loaded: &Loaded, format: OutputFormat, out: &[OutFile]) -> Result<u8, UserError> {
+    output::deliver_error(&loaded.first_error(), out);
+    match format {
+        OutputFormat::Text => loaded.tell_errors(crate::cli::FileFormat::Text),
+        OutputFormat::Json => loaded.tell_errors(crate::cli::FileFormat::Json),
+        OutputFormat::Junit => {
+            output::print(&output::render_error(&loaded.first_error(), format))?;
+            Ok(ExitCode::Usage as u8)
+        }
+    }
+}
+
+/// What a rehearsal is one of; `None`: the run is the real one.
+fn rehearsal(file: &FileArgs, name: &str) -> Option<String> {
+    let scale = file.scale.map(|factor| format!("--scale {factor}"));
+    let speed = file.speed.map(|factor| format!("--speed {factor}"));
+    let how: Vec<String> = scale.into_iter().chain(speed).collect();
+    (!how.is_empty())
+        .then(|| format!("a rehearsal of {name} with {}: not the load that it asks for", how.join(" ")))
+}
+
+/// What a file may ask for and a run on one host cannot give.
+fn unready(experiment: &Experiment, rehearsal: bool) -> Result<(), UserError> {
+    let refused = |code, message: String, hint: &str| Err(UserError::usage(code, message, hint));
+    if let Some(event) = experiment.events.first() {
+        let message = format!("events: nobody here can run a command on {}", event.host.value);
+        return refused(
+            "events_alone",
+            message,
+            "leave events out: they need a fleet or a lab, which come later",
+        );
+    }
+    let conditions = experiment.thresholds.iter().chain(&experiment.stop);
+    let mut unobserved = conditions.filter(|one| matches!(one.value.subject, Subject::Host(..)));
+    if let Some(condition) = unobserved.next()
+        && !rehearsal
+    {
+        let message = format!("`{}`: nobody observes that host", condition.value.text);
+        let hint = "leave it out; --scale or --speed rehearse without it";
+        return refused("host_unobserved", message, hint);
+    }
+    if !experiment.before.is_empty() || !experiment.after.is_empty() {
+        let message = "before and after of the whole run are read, and a run cannot do them in this version";
+        return refused(
+            "value_later",
+            message.to_owned(),
+            "those inside a scenario, once per user, can be done",
+        );
+    }
+    Ok(())
+}
+
+/// The option's, or the file's.
+fn sources(
+    experiment: &Experiment,
+    options: &RunOptions,
+    auto: bool,
+    names: &Names<'_>,
+) -> Result<SourcesPlan, UserError> {
+    let own = || {
+        let first = experiment.targets.first().and_then(|target| target.urls.first());
+        own_addresses(&names.of_targets()?, first.map_or("", |one| one.url.value.host.as_str()))
+    };
+    if auto {
+        return own();
+    }
+    if !options.sources.is_empty() {
+        return Ok(options.sources.clone());
+    }
+    match experiment.sources.as_ref().map(|sources| &sources.value) {
+        Some(Sources::Auto) => own(),
+        Some(Sources::These(these)) => Ok(these.clone()),
+        None => Ok(SourcesPlan::default()),
+    }
+}
+
+/// One table for each source of data, those that are written out among them.
+fn all_tables(experiment: &Experiment, tables: Vec<Option<Table>>) -> Result<Vec<Table>, UserError> {
+    let one = |(source, table): (&wavetank_experiment::DataSource, Option<Table>)| {
+        let table = match (&source.content, table) {
+            (_, Some(table)) => Some(table),
+            (DataContent::Rows { .. }, None) => rows_table(source)?,
+            (DataContent::File(_), None) => None,
+        };
+        table.ok_or_else(|| {
+            let message = format!("{} has no rows", source.name);
+            UserError::usage("data_missing", message, "a file of rows, or rows: in the experiment")
+        })
+    };
+    experiment.data.iter().zip(tables).map(one).collect()
+}
