@@ -3,7 +3,7 @@
 use wavetank_plan::constants::THREAD_FULL_SHARE;
 use wavetank_plan::{Key, Nanos};
 
-use crate::{Bytes, ConnCounts, Counters, Handshakes, Histogram, StatusCounts, Wire};
+use crate::{Bytes, ConnCounts, Counters, Handshakes, Histogram, Journeys, StatusCounts, Wire};
 
 /// What happened in [`from`, `from + len`), on one load thread, or merged over threads and agents.
 /// Counters are differences; gauges are the values at the seal.
@@ -27,6 +27,8 @@ pub struct Interval {
     pub users: u64,
     /// Each load thread's own health.
     pub threads: Vec<ThreadHealth>,
+    /// What sessions did beyond their single requests.
+    pub journeys: Journeys,
 }
 
 impl Interval {
@@ -88,6 +90,8 @@ impl Interval {
         self.bytes.merge(&other.bytes);
         self.users += other.users;
         self.threads.extend_from_slice(&other.threads);
+        self.journeys.merge(&other.journeys);
+        self.journeys.merge_gauges(&other.journeys);
         self.sort();
     }
 

@@ -3,16 +3,20 @@
 //! Load threads fill an [`Interval`] each second; merged intervals add up to [`Totals`]. Nothing here
 //! knows sockets, files or clocks; everything merges exactly and in any order.
 
+mod asked;
 mod class;
 mod counters;
 mod handshakes;
 mod histogram;
 mod hopeless;
 mod interval;
+mod journeys;
 mod judge;
 mod ledger;
+mod meeting;
 mod outcome;
 mod sample;
+mod sessions;
 mod sliding;
 mod spans;
 mod sparse;
@@ -24,14 +28,18 @@ mod view;
 mod violation;
 mod watch;
 
+pub use asked::{AskedSeries, CheckCount};
 pub use class::{DropReason, ErrorClass};
 pub use counters::{Bytes, ConnCounts, Counters, StatusCounts, Wire};
 pub use handshakes::{Agreed, Handshakes};
 pub use histogram::Histogram;
 pub use hopeless::Hopeless;
 pub use interval::{Interval, PhaseSeries, StepSeries, TargetSeries, ThreadHealth};
+pub use journeys::{GroupSeries, Journeys};
 pub use judge::Judge;
 pub use ledger::Ledger;
+pub use meeting::Meeting;
+pub use sessions::{SessionCounts, SessionSeries};
 pub use spans::Spans;
 pub use threshold::{Threshold, ThresholdResult};
 pub use totals::Totals;

@@ -3,8 +3,8 @@
 use wavetank_plan::{Key, Nanos, Plan};
 
 use crate::{
-    Bytes, ConnCounts, Counters, Handshakes, Interval, PhaseSeries, Selection, Spans, StepSeries,
-    TargetSeries, ThreadHealth, View, Violation, violation,
+    Bytes, ConnCounts, Counters, Handshakes, Interval, Journeys, PhaseSeries, Selection, SessionSeries,
+    Spans, StepSeries, TargetSeries, ThreadHealth, View, Violation, violation,
 };
 
 /// Everything sealed so far, added up: counters and histograms per key, phase and target (warm-up among
@@ -27,6 +27,8 @@ pub struct Totals {
     pub bytes: Bytes,
     /// Traffic before the end of the warm-up.
     pub bytes_warmup: Bytes,
+    /// What sessions did beyond their single requests; `open` is the gauge of the latest seal.
+    pub journeys: Journeys,
     /// Each load thread, over the whole run.
     pub threads: Vec<ThreadHealth>,
     /// The highest busy share of a load thread in one interval.
@@ -82,6 +84,11 @@ impl Totals {
             let make = || TargetSeries { phase: place.0, target: place.1, ..TargetSeries::default() };
             entry(&mut self.targets, |mine| (mine.phase, mine.target).cmp(&place), make).merge(theirs);
         }
+        self.journeys.merge(&interval.journeys);
+        if latest {
+            self.journeys.clear_gauges();
+            self.journeys.merge_gauges(&interval.journeys);
+        }
         self.add_conns(interval, latest);
         let bytes = if self.spans.in_warmup(interval) { &mut self.bytes_warmup } else { &mut self.bytes };
         bytes.merge(&interval.bytes);
@@ -97,6 +104,7 @@ impl Totals {
     /// Whether every identity of contract §2 holds at the latest seal; the first one that does not.
     pub fn check(&self) -> Result<(), Violation> {
         self.steps.iter().try_for_each(violation::of_step)?;
+        self.journeys.sessions.iter().try_for_each(SessionSeries::check)?;
         violation::of_connections(&self.conns)
     }
 

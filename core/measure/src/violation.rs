@@ -9,7 +9,7 @@ use crate::{ConnCounts, ErrorClass, StepSeries};
 /// Counters that do not add up: a defect of ours, which voids the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// The key it concerns; `None`: connections.
+    /// The key it concerns; `None`: connections, or sessions where the identity says so.
     pub key: Option<Key>,
     /// The broken identity, e.g. `offered = done + failed + dropped + open`.
     pub identity: &'static str,
@@ -23,6 +23,7 @@ impl fmt::Display for Violation {
             Some(Key { phase, scenario, step }) => {
                 write!(f, "phase {phase}, scenario {scenario}, step {step}: {}", self.identity)?;
             }
+            None if self.identity.starts_with("sessions") => f.write_str(self.identity)?,
             None => write!(f, "connections: {}", self.identity)?,
         }
         self.counters.iter().try_for_each(|(name, n)| write!(f, " · {name} {n}"))

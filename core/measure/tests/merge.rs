@@ -4,8 +4,10 @@ mod common;
 
 use common::{Second, plan};
 use proptest::prelude::*;
-use wavetank_measure::{DropReason, ErrorClass, Interval, Ledger, Selection, ThreadHealth, Totals};
-use wavetank_plan::Key;
+use wavetank_measure::{
+    CheckCount, DropReason, ErrorClass, Interval, Ledger, Meeting, Selection, ThreadHealth, Totals,
+};
+use wavetank_plan::{Key, Nanos};
 
 /// What one load thread may have seen in a second: counts and times drawn from `seed`s.
 fn thread(thread: u16, draws: &[(u8, u64, u64)]) -> Interval {
@@ -30,10 +32,28 @@ fn thread(thread: u16, draws: &[(u8, u64, u64)]) -> Interval {
             interval.users = total;
             interval.target_mut(0, thread % 2).connect.record_n(total, total);
             interval.threads = vec![ThreadHealth { thread, turns: total, ..ThreadHealth::default() }];
+            journey(interval, thread, total);
             // A series in other places of the list than on other threads.
             interval.step_mut(Key { phase: 5 - thread % 3, scenario: thread, step: 1 });
         })
         .seal()
+}
+
+/// What its sessions did: all of them met once, and again each two threads.
+fn journey(interval: &mut Interval, thread: u16, total: u64) {
+    let journeys = &mut interval.journeys;
+    let sessions = journeys.sessions_mut(0, thread % 2);
+    (sessions.counts.offered, sessions.open) = (total, total);
+    let asked = journeys.asked_mut(Key { phase: 0, scenario: thread % 2, step: 0 });
+    asked.checks = vec![CheckCount { held: total, failed: 1 }; 1 + usize::from(thread % 3)];
+    asked.add(thread % 2, total);
+    asked.add(7, 1);
+    journeys.group_mut(1, 0, thread % 2).times.record_n(total, total);
+    for number in [0, 1 + u64::from(thread / 2)] {
+        let mut meeting = Meeting { number, of: 9, present: total, ..Meeting::default() };
+        (0..total).for_each(|n| meeting.sent_at(Nanos((n * 100) as i64 - i64::from(thread))));
+        journeys.meet(&meeting);
+    }
 }
 
 fn merged(parts: &[Interval]) -> Interval {
@@ -62,6 +82,10 @@ proptest! {
         prop_assert_eq!(&merged(&pairs), &forward);
         let offered: u64 = forward.steps.iter().map(|series| series.counters.offered).sum();
         prop_assert_eq!(offered, draws.iter().flatten().map(|&(_, n, _)| n).sum::<u64>());
+        let journeys = &forward.journeys;
+        prop_assert_eq!(journeys.sessions.iter().map(|series| series.open).sum::<u64>(), offered);
+        prop_assert_eq!(journeys.meetings[0].present, offered);
+        prop_assert_eq!(journeys.meetings[0].sent, offered);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use wavetank_measure::{Bytes, ConnCounts, Counters, Histogram, Interval, ThreadH
 use wavetank_plan::Nanos;
 
 use crate::DecodeError;
+use crate::journeys_line::{self, JourneysLine};
 use crate::series_line::{Series, SeriesLine};
 
 /// Version of the line.
@@ -74,6 +75,8 @@ struct RawLine {
     conns: RawConns,
     bytes: crate::Bytes,
     threads: Vec<RawThread>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    journeys: Option<JourneysLine>,
 }
 
 #[derive(Default, Serialize, Deserialize)]
@@ -106,7 +109,7 @@ struct RawThread {
 impl RawLine {
     fn new(interval: &Interval) -> Self {
         // Taken apart by name, so that a new field of an interval cannot be forgotten here.
-        let Interval { from, len, steps, phases, targets, conns, bytes, users, threads } = interval;
+        let Interval { from, len, steps, phases, targets, conns, bytes, users, threads, journeys } = interval;
         let steps = steps.iter().map(SeriesLine::of_step);
         let phases = phases.iter().map(SeriesLine::of_phase);
         let targets = targets.iter().map(SeriesLine::of_target);
@@ -124,6 +127,7 @@ impl RawLine {
             conns: RawConns::new(*conns),
             bytes: crate::Bytes { sent, received },
             threads: threads.iter().copied().map(RawThread::new).collect(),
+            journeys: JourneysLine::new(journeys),
         }
     }
 
@@ -141,6 +145,7 @@ impl RawLine {
             bytes: Bytes { sent: self.bytes.sent, received: self.bytes.received },
             users: self.users,
             threads: self.threads.into_iter().map(RawThread::decode).collect(),
+            journeys: self.journeys.unwrap_or_default().decode()?,
             ..Interval::default()
         };
         for series in self.series {
@@ -231,5 +236,7 @@ fn largest_count(interval: &Interval) -> u64 {
         [thread.turns, thread.stalled_turns, thread.starved_turns, thread.busy_ns, thread.cpu_ns]
     });
     let run = [interval.bytes.sent, interval.bytes.received, interval.users];
-    requests.chain(phases).chain(targets).chain(conns).chain(threads).chain(run).max().unwrap_or(0)
+    let journeys = [journeys_line::largest_count(&interval.journeys)];
+    let all = requests.chain(phases).chain(targets).chain(conns).chain(threads).chain(run).chain(journeys);
+    all.max().unwrap_or(0)
 }

@@ -11,6 +11,7 @@ mod event_line;
 mod handshakes_line;
 mod histogram_code;
 mod interval_line;
+mod journeys_line;
 mod judgement;
 mod number;
 mod plan_doc;

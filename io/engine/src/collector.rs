@@ -27,25 +27,32 @@ struct Held {
     open: u64,
     /// Requests under way.
     requests: Vec<(Key, u64)>,
+    /// Sessions under way, by phase and scenario.
+    sessions: Vec<((u16, u16), u64)>,
 }
 
 impl Held {
     fn of(interval: &Interval) -> Self {
         let requests = interval.steps.iter().filter(|series| series.open > 0);
+        let sessions = interval.journeys.sessions.iter().filter(|series| series.open > 0);
         Self {
             from: interval.from,
             opening: interval.conns.opening,
             open: interval.conns.open,
             requests: requests.map(|series| (series.key, series.open)).collect(),
+            sessions: sessions.map(|series| ((series.phase, series.scenario), series.open)).collect(),
         }
     }
 
-    /// What nobody holds any more is over: connections are lost, requests have failed.
+    /// What nobody holds any more is over: connections are lost, requests and sessions have failed.
     fn lose(&self, interval: &mut Interval) {
         interval.conns.failed += self.opening;
         interval.conns.lost += self.open;
         for &(key, count) in &self.requests {
             interval.step_mut(key).counters.errors[ErrorClass::Other as usize] += count;
+        }
+        for &((phase, scenario), count) in &self.sessions {
+            interval.journeys.sessions_mut(phase, scenario).counts.failed += count;
         }
     }
 }
@@ -168,6 +175,7 @@ mod tests {
         let mut held = sealed(1, 0);
         (held.interval.conns.open, held.interval.conns.opening) = (7, 2);
         held.interval.step_mut(Key::default()).open = 5;
+        held.interval.journeys.sessions_mut(1, 0).open = 4;
         collector.sealed(held);
         collector.thread_lost(1);
         let first = collector.poll().expect("both sealed second 0").interval;
@@ -175,7 +183,8 @@ mod tests {
         let second = collector.poll().expect("the other sealed second 1").interval;
         assert_eq!((second.conns.open, second.conns.lost, second.conns.failed), (0, 7, 2));
         assert_eq!(second.steps[0].counters.failed(), 5);
+        assert_eq!(second.journeys.sessions[0].counts.failed, 4);
         let third = collector.poll().expect("the other sealed second 2").interval;
-        assert_eq!((third.conns.lost, third.steps.len()), (0, 0));
+        assert_eq!((third.conns.lost, third.steps.len(), third.journeys.is_empty()), (0, 0, true));
     }
 }

@@ -1,5 +1,7 @@
 //! [`Recorder`]: fills the interval of one load thread and seals it.
 
+mod journeys;
+
 use wavetank_driver::{Alpn, Secured, thread_cpu_ns};
 use wavetank_measure::{
     Agreed, DropReason, ErrorClass, Interval, PhaseSeries, StepSeries, TargetSeries, ThreadHealth,
@@ -24,6 +26,8 @@ pub(crate) struct Recorder {
     connected: u64,
     connected_peak: u64,
     users: u64,
+    /// What sessions have and requests have not.
+    journeys: journeys::Places,
     empty: Interval,
     /// What the last handshake agreed on: most often the next one agrees on the same.
     agreed: Option<(Secured, Agreed)>,
@@ -37,7 +41,7 @@ impl Recorder {
             scenario_base.push(steps);
             steps += scenario.steps.len();
         }
-        let empty = empty_interval(plan);
+        let empty = Interval { journeys: journeys::empty(plan), ..empty_interval(plan) };
         Self {
             now: Interval { from, ..empty.clone() },
             scenario_base,
@@ -53,6 +57,7 @@ impl Recorder {
             connected: 0,
             connected_peak: 0,
             users: 0,
+            journeys: journeys::Places::new(plan),
             empty,
             agreed: None,
         }
@@ -111,6 +116,22 @@ impl Recorder {
         let wire = &mut self.step(key).wire;
         wire.sent += 1;
         wire.retried += 1;
+    }
+
+    /// A request went out once more because a redirect was followed.
+    #[expect(dead_code, reason = "whoever tells of it takes this line away")]
+    pub(crate) fn redirected(&mut self, key: Key) {
+        let wire = &mut self.step(key).wire;
+        wire.sent += 1;
+        wire.redirected += 1;
+    }
+
+    /// Something that the answer embeds was asked for.
+    #[expect(dead_code, reason = "whoever tells of it takes this line away")]
+    pub(crate) fn resource(&mut self, key: Key) {
+        let wire = &mut self.step(key).wire;
+        wire.sent += 1;
+        wire.resources += 1;
     }
 
     /// A full answer as expected.
@@ -291,6 +312,7 @@ impl Recorder {
         sealed.conns.peak = self.connected_peak;
         self.connected_peak = self.connected;
         sealed.users = self.users;
+        self.journeys.seal(&mut sealed.journeys);
         sealed.threads.push(self.health);
         self.health = ThreadHealth { thread: self.thread, ..ThreadHealth::default() };
         sealed

@@ -9,13 +9,14 @@ use std::sync::Arc;
 use wavetank_journey::extract::{Answer, Reading};
 use wavetank_journey::rows::Table;
 use wavetank_journey::value::Finds;
-use wavetank_journey::{Identity, Journey, Journeys, Lacking, Next, Scene, Session, Told, Unwanted};
+use wavetank_journey::{Identity, Journey, Journeys, Lacking, Look, Next, Scene, Session, Told, Unwanted};
 use wavetank_measure::ErrorClass;
 use wavetank_pace::{Share, Timers};
 use wavetank_plan::{Key, Nanos, OnFailure, Plan, Rendezvous};
 
 use crate::failure::Failure;
 use crate::letters::Letter;
+use crate::recorder::Recorder;
 use crate::resolved::Answered;
 use crate::slab::{Id, Slab};
 
@@ -89,6 +90,7 @@ pub(crate) struct Sessions {
     /// What a session says on its way; nobody keeps it yet.
     said: Vec<Told>,
     counted: Vec<u16>,
+    broken: Vec<u16>,
 }
 
 /// A user who goes on journeys.
@@ -159,6 +161,7 @@ impl Sessions {
             pauses: Timers::new(),
             said: Vec::new(),
             counted: Vec::new(),
+            broken: Vec::new(),
         }
     }
 
@@ -314,7 +317,12 @@ impl Sessions {
     }
 
     /// Session `id` looks at its answer: whether it is as wanted.
-    pub(crate) fn judge(&mut self, answered: &Answered, letter: &Letter) -> Result<(), Failure> {
+    pub(crate) fn judge(
+        &mut self,
+        answered: &Answered,
+        letter: &Letter,
+        rec: &mut Recorder,
+    ) -> Result<(), Failure> {
         let Some(id) = self.slab.at(answered.session) else { return Ok(()) };
         let Some(live) = self.slab.get_mut(id) else { return Ok(()) };
         let step = &self.journeys.scenarios[usize::from(live.key.scenario)].steps[usize::from(live.step)];
@@ -328,7 +336,15 @@ impl Sessions {
             jar: None,
         };
         self.counted.clear();
-        step.take(&mut scene, &mut live.session, &answer, &mut self.counted).map_err(|unwanted| {
+        self.broken.clear();
+        let (session, counted, broken) = (&mut live.session, &mut self.counted, &mut self.broken);
+        let taken = step.take_watched(&mut scene, session, &answer, counted, &mut |look| {
+            if let Look::Check(place, Some(_)) = look {
+                broken.push(place);
+            }
+        });
+        rec.asked(Key { step: live.step, ..live.key }, &self.broken, &self.counted);
+        taken.map_err(|unwanted| {
             let (class, detail) = match unwanted {
                 Unwanted::Status => return Failure::of(ErrorClass::Status),
                 Unwanted::Check(place, instead) => {

@@ -17,6 +17,7 @@ impl Cumulative {
         let threads = std::mem::take(&mut self.sum.threads);
         self.sum.steps.iter_mut().for_each(|step| step.open = 0);
         (self.sum.conns.opening, self.sum.conns.open, self.sum.users) = (0, 0, 0);
+        self.sum.journeys.clear_gauges();
         self.sum.merge(next);
         self.sum.conns.peak = peak;
         let latest = std::mem::replace(&mut self.sum.threads, threads);

@@ -1,6 +1,8 @@
 //! What the tests of this crate share: example data, goldens and a seeded generator.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
+mod journeys;
+
 use std::path::PathBuf;
 
 use wavetank_measure::{
@@ -88,6 +90,7 @@ impl Random {
             bytes: Bytes { sent: self.magnitude(50), received: self.magnitude(50) },
             users: self.magnitude(20),
             threads: (0..self.below(3)).map(|thread| self.thread(thread as u16)).collect(),
+            journeys: journeys::random(self),
         }
     }
 
@@ -197,6 +200,7 @@ pub(crate) fn interval() -> Interval {
     target.handshakes.add(&agreed(false), 1);
     target.handshakes.failed = 1;
     interval.targets.push(target);
+    interval.journeys = journeys::journeys();
     interval
 }
 

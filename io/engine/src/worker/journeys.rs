@@ -69,7 +69,7 @@ impl<D: Driver> Worker<D> {
     /// An answer came to a session's request: it looks at it, and goes on.
     pub(super) fn answered(&mut self, answered: &Answered) {
         let letter = self.exchanges.connections.letters.of(answered.exchange);
-        let judged = self.sessions.judge(answered, letter);
+        let judged = self.sessions.judge(answered, letter, &mut self.rec);
         if let Some(resolved) = self.exchanges.conclude(answered, judged, &mut self.rec) {
             self.resolved_of_session(answered.session, resolved);
         }

@@ -41,6 +41,7 @@ impl<D: Driver> Worker<D> {
         self.rec.send_call(self.exchanges.connections.driver.take_longest_send());
         let mut interval = self.rec.seal(at);
         interval.from = self.pacer.on_run_clock(interval.from);
+        interval.journeys.shift(|at| self.pacer.on_run_clock(at));
         let mut samples = self.exchanges.take_samples();
         for sample in &mut samples {
             sample.at = self.pacer.on_run_clock(sample.at);

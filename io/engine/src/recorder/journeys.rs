@@ -1,0 +1,165 @@
+//! What is counted of sessions and not of requests: sessions themselves, checks, groups, meetings.
+//!
+//! Sessions that are one plain request are not told here: they are counted as requests, and cost nothing more.
+
+use wavetank_measure::{AskedSeries, CheckCount, DropReason, GroupSeries, Journeys, Meeting, SessionSeries};
+use wavetank_plan::{Key, Nanos, Plan, Step};
+
+use super::Recorder;
+
+/// Where everything stands in the interval's lists, and gauges.
+pub(super) struct Places {
+    scenarios: usize,
+    /// By the place of a key among all keys: its place in the list of those that are asked; `u32::MAX`: none.
+    asked: Vec<u32>,
+    /// For each scenario where its groups begin in the list of those of a phase, and how many those are.
+    group_base: Vec<usize>,
+    groups: usize,
+    /// Sessions under way, by phase and scenario.
+    open: Vec<u64>,
+}
+
+impl Places {
+    pub(super) fn new(plan: &Plan) -> Self {
+        let mut next = 0;
+        let mut place = |asked: bool| {
+            let place = if asked { next } else { u32::MAX };
+            next += u32::from(asked);
+            place
+        };
+        let steps = || plan.scenarios.iter().flat_map(|scenario| &scenario.steps);
+        let asked = plan.phases.iter().flat_map(|_| steps()).map(|step| place(is_asked(step))).collect();
+        let (mut group_base, mut groups) = (Vec::with_capacity(plan.scenarios.len()), 0);
+        for scenario in &plan.scenarios {
+            group_base.push(groups);
+            groups += scenario.groups.len();
+        }
+        let scenarios = plan.scenarios.len();
+        let open = vec![0; plan.phases.len() * scenarios];
+        Self { scenarios, asked, group_base, groups, open }
+    }
+
+    /// The gauges of a sealed interval.
+    pub(super) fn seal(&self, journeys: &mut Journeys) {
+        for (series, open) in journeys.sessions.iter_mut().zip(&self.open) {
+            series.open = *open;
+        }
+    }
+}
+
+/// A place for every check, count and group of `plan`; one for sessions is made when the first comes.
+pub(super) fn empty(plan: &Plan) -> Journeys {
+    let mut journeys = Journeys::default();
+    for phase in 0..u16::try_from(plan.phases.len()).expect("the plan limits phases") {
+        for (scenario, it) in (0_u16..).zip(&plan.scenarios) {
+            for (step, asked) in (0_u16..).zip(&it.steps).filter(|(_, step)| is_asked(step)) {
+                let key = Key { phase, scenario, step };
+                let checks = vec![CheckCount::default(); asked.checks.len()];
+                journeys.asked.push(AskedSeries { key, checks, counts: Vec::new() });
+            }
+            for (group, _) in (0_u16..).zip(&it.groups) {
+                journeys.groups.push(GroupSeries { phase, scenario, group, ..GroupSeries::default() });
+            }
+        }
+    }
+    journeys
+}
+
+fn is_asked(step: &Step) -> bool {
+    !step.checks.is_empty() || !step.counts.is_empty()
+}
+
+impl Recorder {
+    /// A session of `scenario` is wanted in `phase`, the one in which it is to begin: it begins now, or it is dropped.
+    #[expect(dead_code, reason = "whoever tells of it takes this line away")]
+    pub(crate) fn session_offered(&mut self, phase: u16, scenario: u16) {
+        let (series, open) = self.sessions(phase, scenario);
+        series.counts.offered += 1;
+        *open += 1;
+    }
+
+    /// It began. To be told right behind [`session_offered`](Self::session_offered), before the next seal.
+    #[expect(dead_code, reason = "whoever tells of it takes this line away")]
+    pub(crate) fn session_started(&mut self, phase: u16, scenario: u16) {
+        self.sessions(phase, scenario).0.counts.started += 1;
+    }
+
+    /// It never begins, and its requests are not offered.
+    #[expect(dead_code, reason = "whoever tells of it takes this line away")]
+    pub(crate) fn session_dropped(&mut self, phase: u16, scenario: u16, reason: DropReason) {
+        let (series, open) = self.sessions(phase, scenario);
+        series.counts.dropped_by[reason as usize] += 1;
+        *open -= 1;
+    }
+
+    /// It came to its end; `failed` if one of its requests failed, or it was ended for one. One that is cut when the
+    /// run ends is not told and stays open.
+    #[expect(dead_code, reason = "whoever tells of it takes this line away")]
+    pub(crate) fn session_ended(&mut self, phase: u16, scenario: u16, failed: bool) {
+        let (series, open) = self.sessions(phase, scenario);
+        series.counts.done += u64::from(!failed);
+        series.counts.failed += u64::from(failed);
+        *open -= 1;
+    }
+
+    /// Sessions that began and have not ended, by the counters' account.
+    #[expect(dead_code, reason = "whoever tells of it takes this line away")]
+    pub(crate) fn open_sessions(&self) -> u64 {
+        self.journeys.open.iter().sum()
+    }
+
+    /// An answer to a request of `key` was asked: the checks at the places in `broken` did not hold, all others of its
+    /// step did; it was counted under each of `counted`.
+    pub(crate) fn asked(&mut self, key: Key, broken: &[u16], counted: &[u16]) {
+        let place = self.journeys.asked[self.index(key)];
+        // A step that asks nothing has no place.
+        if let Some(series) = self.now.journeys.asked.get_mut(place as usize) {
+            series.answer(broken);
+            counted.iter().for_each(|&count| series.add(count, 1));
+        }
+    }
+
+    /// A session of (phase, scenario) came to the end of its group number `group`, `ns` after its beginning.
+    #[expect(dead_code, reason = "whoever tells of it takes this line away")]
+    pub(crate) fn group(&mut self, phase: u16, scenario: u16, group: u16, ns: u64) {
+        let Places { groups, group_base, .. } = &self.journeys;
+        let at = usize::from(phase) * groups + group_base[usize::from(scenario)] + usize::from(group);
+        self.now.journeys.groups[at].times.record(ns);
+    }
+
+    /// Users of this thread leave a rendezvous: `meeting` says which one (phase, place, number), how many of *all* were
+    /// waited for (`of`), how many of *this thread* leave (`present`), and whether the wait was over. Its `sent` is 0.
+    /// With several threads each tells of its own users under the same number.
+    #[expect(dead_code, reason = "whoever tells of it takes this line away")]
+    pub(crate) fn met(&mut self, meeting: &Meeting) {
+        self.now.journeys.meet(meeting);
+    }
+
+    /// One of those who left in meeting `number` at `place` sent its next request at `at`, on the thread's clock.
+    #[expect(dead_code, reason = "whoever tells of it takes this line away")]
+    pub(crate) fn met_sent(&mut self, phase: u16, place: u16, number: u64, at: Nanos) {
+        let mut meeting = Meeting { phase, place, number, ..Meeting::default() };
+        meeting.sent_at(at);
+        self.now.journeys.meet(&meeting);
+    }
+
+    fn sessions(&mut self, phase: u16, scenario: u16) -> (&mut SessionSeries, &mut u64) {
+        if self.now.journeys.sessions.is_empty() {
+            self.make_sessions();
+        }
+        let at = usize::from(phase) * self.journeys.scenarios + usize::from(scenario);
+        (&mut self.now.journeys.sessions[at], &mut self.journeys.open[at])
+    }
+
+    /// In a run of plain requests nobody comes here.
+    #[cold]
+    fn make_sessions(&mut self) {
+        let scenarios = u16::try_from(self.journeys.scenarios).expect("the plan limits scenarios");
+        let phases = u16::try_from(self.now.phases.len()).expect("the plan limits phases");
+        let of_phase = |phase| (0..scenarios).map(move |scenario| (phase, scenario));
+        let all = (0..phases).flat_map(of_phase);
+        let series = |(phase, scenario)| SessionSeries { phase, scenario, ..SessionSeries::default() };
+        self.now.journeys.sessions = all.map(series).collect();
+        self.empty.journeys.sessions.clone_from(&self.now.journeys.sessions);
+    }
+}
