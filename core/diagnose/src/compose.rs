@@ -13,6 +13,9 @@ use crate::{
 /// Losses that the headline names; the others are counted.
 const LOST_TOLD_MAX: usize = 3;
 
+/// Broken steps of `before` or `after` that are findings.
+const AROUND_TOLD_MAX: usize = 3;
+
 /// One reason for a verdict other than pass.
 struct Cause {
     status: Status,
@@ -37,6 +40,7 @@ pub fn diagnose_facts(facts: &Facts<'_>) -> Diagnosis {
     if loaded(facts.ending) {
         causes.extend(accounting(&case, &mut decisive));
         causes.extend(judged(&case, &doubts, &mut decisive));
+        causes.extend(after(facts, &mut decisive));
         causes.extend(lost(facts));
         if causes.is_empty() && !facts.circumstances.rehearsal {
             causes.extend(undecided(facts));
@@ -65,7 +69,7 @@ pub fn diagnose_facts(facts: &Facts<'_>) -> Diagnosis {
 
 /// Whether load was sent, so that thresholds have a meaning.
 const fn loaded(ending: &Ending) -> bool {
-    !matches!(ending, Ending::ProbeFailed { .. } | Ending::BeforeFailed { .. } | Ending::NeverBegan { .. })
+    !matches!(ending, Ending::ProbeFailed { .. } | Ending::BeforeFailed | Ending::NeverBegan { .. })
 }
 
 /// What the way the run ended means by itself.
@@ -99,13 +103,36 @@ fn ending(case: &Case<'_>, decisive: &mut Vec<Finding>) -> Vec<Cause> {
             vec![cause(Status::Incomplete, "never_began", &headline)]
         }
         Ending::ProbeFailed { class, message } => vec![probe(case, *class, message, decisive)],
-        Ending::BeforeFailed { message } => {
-            vec![cause(Status::Incomplete, "before", &format!("no load was sent: {message}"))]
-        }
-        Ending::AfterFailed { message } => {
-            vec![Cause { blame: Blame::Target, ..cause(Status::Fail, "after", message) }]
+        Ending::BeforeFailed => {
+            let broken = case.facts.circumstances.before.broken();
+            let first = broken.first().map_or("a step of `before` broke", String::as_str);
+            let headline = format!("no load was sent: {first}");
+            decisive.extend(around("before", Blame::Unknown, &broken));
+            vec![cause(Status::Incomplete, "before", &headline)]
         }
     }
+}
+
+/// What the run's `after` found broken fails it, whatever the load came to.
+fn after(facts: &Facts<'_>, decisive: &mut Vec<Finding>) -> Option<Cause> {
+    let broken = facts.circumstances.after.broken();
+    let first = broken.first()?;
+    let headline = format!("after the load: {first}");
+    decisive.extend(around("after", Blame::Target, &broken));
+    Some(Cause { status: Status::Fail, reason: "after".to_owned(), blame: Blame::Target, headline })
+}
+
+/// A finding for each of the first steps of `before` or `after` that broke; the others are in the record.
+fn around(code: &'static str, blame: Blame, broken: &[String]) -> Vec<Finding> {
+    let finding = |message: &String| Finding {
+        code,
+        blame,
+        decisive: true,
+        message: message.clone(),
+        evidence: String::new(),
+        hint: "`wavetank try FILE` shows every request, answer and check of it".to_owned(),
+    };
+    broken.iter().take(AROUND_TOLD_MAX).map(finding).collect()
 }
 
 /// Every opening ends with its timeout and was given that long, so it was this host that did not come to it.

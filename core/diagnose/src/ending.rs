@@ -3,6 +3,8 @@
 use wavetank_measure::ErrorClass;
 use wavetank_plan::Nanos;
 
+use crate::Around;
+
 /// How the run ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ending {
@@ -36,16 +38,8 @@ pub enum Ending {
         /// How long they were given.
         waited: Nanos,
     },
-    /// A step of the run's `before` failed; no load was sent.
-    BeforeFailed {
-        /// Which step, and how.
-        message: String,
-    },
-    /// A step or check of the run's `after` failed.
-    AfterFailed {
-        /// Which step, and how.
-        message: String,
-    },
+    /// A step or check of the run's `before` broke, as [`Circumstances::before`] says; no load was sent.
+    BeforeFailed,
 }
 
 /// What surrounded the run, as far as the caller knows it.
@@ -67,6 +61,10 @@ pub struct Circumstances {
     pub knee_sought: bool,
     /// `--scale` or `--speed`: a rehearsal, in which an undecided threshold is only noted.
     pub rehearsal: bool,
+    /// What came of the run's `before`.
+    pub before: Around,
+    /// What came of the run's `after`. What broke in it makes the run fail, however the load ended.
+    pub after: Around,
     /// What the doctor found on the way to what is under test: doubts.
     pub path: Vec<crate::Finding>,
 }

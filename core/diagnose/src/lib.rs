@@ -3,6 +3,7 @@
 //! This crate alone composes the verdict (contract §5). It reads facts that others measured and knows no
 //! sockets, files or clocks; the same facts give the same verdict, so an archive can be judged again.
 
+mod around;
 mod blame;
 mod classes;
 mod compose;
@@ -17,6 +18,7 @@ mod tls;
 mod verdict;
 mod words;
 
+pub use around::{Around, AroundCheck, AroundFault};
 pub use classes::hint_for;
 pub use compose::{diagnose, diagnose_facts};
 pub use ending::{Circumstances, Ending};

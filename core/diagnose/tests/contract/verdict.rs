@@ -2,7 +2,7 @@
 
 use crate::case::{Run, alike, run};
 use crate::common::{KEY, Second};
-use wavetank_diagnose::Ending;
+use wavetank_diagnose::{Around, AroundCheck, AroundFault, Ending};
 use wavetank_measure::{Agreed, DropReason, ErrorClass};
 use wavetank_plan::Nanos;
 
@@ -100,12 +100,6 @@ fn how_a_run_ended() {
         never.diagnosis().headline
     );
     assert!(never.diagnosis().findings[0].hint.contains("-c"), "a cause has its cure");
-    let before = Ending::BeforeFailed { message: words("POST /login → 500") };
-    check(&Run { seconds: Vec::new(), ..run([]).ending(before) }, "incomplete none 4: before");
-    check(
-        &run([]).ending(Ending::AfterFailed { message: words("GET /sum: check failed") }),
-        "fail target 1: after",
-    );
     let probe = |class| {
         let probe = Ending::ProbeFailed { class, message: words("no answer") };
         Run { seconds: Vec::new(), ..run([]).ending(probe) }
@@ -304,4 +298,36 @@ fn a_generator_that_stood_still_is_told() {
     let quick =
         alike(|second| second.done(100, 5).with(|interval| interval.threads[0].turn_ns_max = 9_000_000));
     assert!(quick.diagnosis().notes.is_empty(), "too short to tell");
+}
+
+/// What `before` or `after` came to with one step that broke, or with a check that did.
+fn around(fault: Option<&str>, held: bool) -> Around {
+    let words = |text: &str| text.to_owned();
+    let fault = fault.map(|what| AroundFault { step: words("POST /login"), what: words(what) });
+    let found = words(if held { "" } else { "1003" });
+    let check = AroundCheck { step: words("GET /sum"), check: words("json $.sold <= 1000"), held, found };
+    Around { sent: 2, done: 1, failed: 1, checks: vec![check], faults: fault.into_iter().collect() }
+}
+
+#[test]
+fn what_was_done_around_the_load() {
+    let idle = Run { seconds: Vec::new(), ..run([]).ending(Ending::BeforeFailed) };
+    let before = idle.around(|circumstances| circumstances.before = around(Some("status 500"), true));
+    check(&before, "incomplete none 4: before");
+    assert_eq!(before.diagnosis().headline, "no load was sent: POST /login: status 500");
+    let after = |after: Around| run([]).around(|circumstances| circumstances.after = after);
+    check(&after(around(None, true)), "pass none 0");
+    let sold = after(around(None, false));
+    check(&sold, "fail target 1: after");
+    assert_eq!(
+        sold.diagnosis().headline,
+        "after the load: GET /sum: `json $.sold <= 1000` broke: found 1003"
+    );
+    assert_eq!(sold.findings(), ["after!"]);
+    // Whatever else there is to say, it is a reason of its own; what voids the run voids it too.
+    check(&after(around(Some("reset"), false)).asking(&["p99 < 1ms"]), "fail target 1: p99 < 1ms; after");
+    let stopped = after(around(None, false)).stopping("done_rate > 50/s for 2s");
+    check(&stopped, "fail target 1: done_rate > 50/s for 2s; after");
+    let lost = after(around(None, false)).around(|around| around.lost.push("interval 7".to_owned()));
+    check(&lost, "incomplete none 4: lost; after");
 }
