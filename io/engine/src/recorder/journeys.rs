@@ -115,7 +115,9 @@ impl Recorder {
         // A step that asks nothing has no place.
         if let Some(series) = self.now.journeys.asked.get_mut(place as usize) {
             series.answer(broken);
-            counted.iter().for_each(|&count| series.add(count, 1));
+            for &count in counted {
+                series.add(count, 1);
+            }
         }
     }
 
