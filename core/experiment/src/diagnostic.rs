@@ -86,7 +86,9 @@ pub struct Diagnostics {
 
 impl Diagnostics {
     /// Adds one. What says the same of the same place is told once; beyond the first hundred they are counted.
-    pub fn push(&mut self, diagnostic: Diagnostic) {
+    pub fn push(&mut self, mut diagnostic: Diagnostic) {
+        // What the command line brought in stands nowhere in the file.
+        diagnostic.place = diagnostic.place.filter(|place| *place != Place::default());
         if self.all.contains(&diagnostic) {
             return;
         }

@@ -1,8 +1,10 @@
 //! [`read`]: from the file's bytes to an [`Experiment`].
 
+use wavetank_plan::{RunOptions, UserError};
+
 use crate::read::{Vars, read_experiment};
 use crate::verify::verify;
-use crate::{Diagnostics, Experiment, foreign, yaml};
+use crate::{Diagnostic, Diagnostics, Experiment, foreign, yaml};
 
 /// What a reading needs; everything outside the file is handed in.
 pub struct Input<'a> {
@@ -16,6 +18,8 @@ pub struct Input<'a> {
     pub env: &'a dyn Fn(&str) -> Option<String>,
     /// Whether there is a secret of that name. Its value is not asked for: it is resolved at send.
     pub has_secret: &'a dyn Fn(&str) -> bool,
+    /// What the command line says beside the file, in place of the file's own words.
+    pub options: &'a RunOptions,
 }
 
 /// What came of it.
@@ -64,7 +68,11 @@ fn read_text(input: &Input<'_>, text: &str, out: &mut Diagnostics) -> Option<Exp
         out.push(diagnostic.clone());
     }
     // What is wrong between the parts can be told only of parts that read well.
-    let experiment = experiment.filter(|_| !out.has_errors())?;
+    let mut experiment = experiment.filter(|_| !out.has_errors())?;
+    if let Err(UserError { code, message, hint, .. }) = experiment.amend(input.options) {
+        out.push(Diagnostic::placeless(code, message, hint));
+        return None;
+    }
     verify(&experiment, out);
     Some(experiment)
 }

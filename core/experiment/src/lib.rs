@@ -4,6 +4,7 @@
 //! environment and the secrets' names; it opens nothing itself. All mistakes are told at once, each with its
 //! place and a hint. What is read keeps the user's names; whoever makes a plan of it turns them into numbers.
 
+mod amend;
 mod diagnostic;
 mod foreign;
 mod grammar;

@@ -183,7 +183,9 @@ fn scale_phase(phase: &mut Phase, factor: Factor) {
     if let Some(spike) = &mut phase.spike {
         spike.rate = factor.of_rate(spike.rate);
     }
-    phase.max_open = phase.max_open.map(|most| factor.of_count(most));
+    for count in [&mut phase.max_open, &mut phase.requests, &mut phase.pool] {
+        *count = count.map(|most| factor.of_count(most));
+    }
 }
 
 fn scale_rendezvous(steps: &mut [Step], factor: Factor) {

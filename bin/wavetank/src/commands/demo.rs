@@ -93,7 +93,7 @@ fn make(options: &Options, args: &DemoArgs, talk: &mut Talk) -> Result<Made, Use
         command: "wavetank demo",
         runs_dir: Some(RunsDir::new(&args.runs_dir)),
         // The freeze is counted from the first request: a probe would start its clock too early.
-        probe: false,
+        probe: None,
         repeatable: false,
         tables: Vec::new(),
         rehearsal: None,

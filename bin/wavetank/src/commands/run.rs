@@ -65,7 +65,8 @@ fn run_url(url: &TargetUrl, args: RunArgs) -> Result<u8, UserError> {
         command: &delivery.command.clone(),
         runs_dir: delivery.runs_dir.as_ref().map(RunsDir::new),
         repeatable: true,
-        probe: options.probe != Some(false) && is_safe(&plan.scenarios[0].steps[0].request.method),
+        probe: (options.probe != Some(false) && is_safe(&plan.scenarios[0].steps[0].request.method))
+            .then(|| Arc::clone(&plan)),
         tables: Vec::new(),
         rehearsal: None,
     };

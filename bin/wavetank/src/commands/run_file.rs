@@ -3,21 +3,25 @@
 use std::sync::Arc;
 
 use wavetank_experiment::{DataContent, Experiment, Lowered, Lowering, Sources, lower, rows_table};
+use wavetank_journey::StepWork;
 use wavetank_journey::rows::Table;
-use wavetank_plan::{EngineChoice, ExitCode, Guard, RunOptions, SourcesPlan, Subject, UserError};
+use wavetank_plan::{
+    ConnectionUse, EngineChoice, ExitCode, Guard, Plan, RunOptions, Scenario, SourcesPlan, StatusSet, Step,
+    Subject, Tested, UserError,
+};
 use wavetank_report::load_doc;
 use wavetank_store::RunsDir;
 
 use super::run::{Delivery, carry_out, own_addresses, say, try_sources};
 use crate::cli::{FileArgs, OutFile, OutputFormat, RunArgs};
 use crate::experiment::{Loaded, Names, Rows};
-use crate::run::{Execution, Host, Talk, output, tls_client};
+use crate::run::{Execution, Host, Talk, is_safe, output, tls_client};
 
 /// Everything that can be found wrong is found before anything is sent.
 pub(super) fn run_file(file: &FileArgs, args: RunArgs) -> Result<u8, UserError> {
     let RunArgs { options, source_auto, format, out, runs_dir, no_archive, quiet, command, .. } = args;
-    only_known(&options)?;
-    let mut loaded = Loaded::read(file, Rows::Now)?;
+    let options = with_whole_names(options);
+    let mut loaded = Loaded::read(file, &options, Rows::Now)?;
     let Some(experiment) = loaded.experiment.take() else { return refused(&loaded, format, &out) };
     let rehearsal = rehearsal(file, &loaded.name);
     unready(&experiment, rehearsal.is_some())?;
@@ -43,6 +47,7 @@ pub(super) fn run_file(file: &FileArgs, args: RunArgs) -> Result<u8, UserError> 
     try_sources(&plan)?;
     let tls = tls_client(&plan)?;
     let tables = all_tables(&experiment, tables)?;
+    let probe = experiment.probe.unwrap_or_default().then(|| probed(&plan)).transpose()?;
     let files = output::open_all(&out)?;
     let mut talk = Talk::new(quiet);
     if !loaded.diagnostics.is_empty() {
@@ -61,29 +66,45 @@ pub(super) fn run_file(file: &FileArgs, args: RunArgs) -> Result<u8, UserError> 
         runs_dir: delivery.runs_dir.as_ref().map(RunsDir::new),
         // What comes next for a plain run is told in its options, and a file has those already.
         repeatable: false,
-        probe: false,
+        probe,
         tables,
         rehearsal,
     };
     carry_out(execution, &mut talk, delivery)
 }
 
-/// No option is silently ignored.
-fn only_known(options: &RunOptions) -> Result<(), UserError> {
-    let known = RunOptions {
-        threads: options.threads,
-        engine: options.engine,
-        sources: options.sources.clone(),
-        allow_target: options.allow_target.clone(),
-        probe: options.probe.filter(|probe| !probe),
-        ..RunOptions::default()
-    };
-    if known == *options {
-        return Ok(());
+/// Files of options begin where the command was typed, those of the experiment in its folder: two of one name must not
+/// be taken for each other.
+fn with_whole_names(mut options: RunOptions) -> RunOptions {
+    let tls = &mut options.tls;
+    for file in [&mut tls.ca, &mut tls.cert, &mut tls.key].into_iter().flatten() {
+        if let Ok(whole) = std::path::absolute(&file.name) {
+            file.name = whole.display().to_string();
+        }
     }
-    let message = "beside an experiment file stand options of the file, of the host and of the result only";
-    let hint = "--set, --target, --scale, --speed; --threads, --engine, --source; --format, --out";
-    Err(UserError::usage("conflict", message, hint))
+    options
+}
+
+/// A plan of the one request that is sent ahead: the first that is the same for everybody and changes nothing.
+fn probed(plan: &Plan) -> Result<Arc<Plan>, UserError> {
+    let fixed = |step: &&Step| {
+        is_safe(&step.request.method)
+            && StepWork::new(step, plan, false).is_ok_and(|work| work.as_fixed().is_some())
+    };
+    let step = plan.scenarios.iter().flat_map(|scenario| &scenario.steps).find(fixed).ok_or_else(|| {
+        let message =
+            "nothing can be probed: no step is a GET, HEAD or OPTIONS that is the same for everybody";
+        UserError::usage("nothing_to_probe", message, "leave --probe and probe: true out, or --no-probe")
+    })?;
+    let mut one = plan.clone();
+    one.http.timeout = step.timeout.unwrap_or(plan.http.timeout);
+    // What a step says of its own answer is its own affair.
+    let asks = step.checks.iter().any(|check| check.subject == Tested::Answer("status".to_owned()));
+    if asks {
+        one.http.expect = StatusSet::parse("100 to 599")?;
+    }
+    one.scenarios = vec![Scenario::of_steps(String::new(), ConnectionUse::User, vec![step.clone()])];
+    Ok(Arc::new(one))
 }
 
 /// Tells what keeps the file from being run, as the result was wanted.

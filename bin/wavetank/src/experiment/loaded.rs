@@ -9,7 +9,7 @@ use wavetank_experiment::{
 };
 use wavetank_journey::rows::{RowsSource, Table};
 use wavetank_plan::quantity::show_size;
-use wavetank_plan::{SecretText, UserError};
+use wavetank_plan::{PemFile, RunOptions, SecretText, UserError};
 
 use crate::cli::FileArgs;
 use crate::run::output::said;
@@ -48,14 +48,16 @@ pub(crate) struct Loaded {
     /// Where the names in the file begin.
     folder: PathBuf,
     rows: Rows,
+    /// Files that options name, read already.
+    given: Vec<PemFile>,
 }
 
 impl Loaded {
-    /// Reads the file that `args` name and the data it names. What is wrong in them is a remark.
+    /// Reads the file that `args` name, with `options` in place of its own words, and the data it names. What is wrong in them is a remark.
     ///
     /// # Errors
     /// Where the file cannot be read at all, or an option does not fit it.
-    pub(crate) fn read(args: &FileArgs, rows: Rows) -> Result<Self, UserError> {
+    pub(crate) fn read(args: &FileArgs, options: &RunOptions, rows: Rows) -> Result<Self, UserError> {
         let name = args.file.display().to_string();
         let bytes = bytes_of(&args.file, EXPERIMENT_MAX).map_err(|why| unreadable(&name, &why))?;
         let mut reading = read(&Input {
@@ -64,6 +66,7 @@ impl Loaded {
             set: &args.set,
             env: &|name| std::env::var(name).ok(),
             has_secret: &|name| args.secret(name).is_some(),
+            options,
         });
         if let Some(experiment) = &mut reading.experiment {
             rehearse(experiment, args)?;
@@ -77,6 +80,11 @@ impl Loaded {
             tables: Vec::new(),
             folder,
             rows,
+            given: [&options.tls.ca, &options.tls.cert, &options.tls.key]
+                .into_iter()
+                .flatten()
+                .cloned()
+                .collect(),
         };
         loaded.read_data();
         Ok(loaded)
@@ -107,9 +115,12 @@ impl Loaded {
         self.experiment = Some(experiment).filter(|_| !self.diagnostics.has_errors());
     }
 
-    /// The bytes of a file that the experiment names.
+    /// The bytes of a file that the experiment names, or an option in its place.
     #[cfg(target_os = "linux")]
     pub(crate) fn file(&self, name: &str) -> Result<Vec<u8>, UserError> {
+        if let Some(given) = self.given.iter().find(|given| given.name == name) {
+            return Ok(given.bytes.clone());
+        }
         bytes_of(&self.folder.join(name), FILE_MAX).map_err(|why| match why {
             Unread::Missing => {
                 let hint = "names begin at the experiment's folder";

@@ -29,8 +29,8 @@ pub(crate) struct Execution<'a> {
     pub(crate) runs_dir: Option<RunsDir>,
     /// Our side of TLS, if the plan speaks it.
     pub(crate) tls: Option<Arc<TlsClient>>,
-    /// Send the uncounted request first.
-    pub(crate) probe: bool,
+    /// The plan whose first step is sent first, uncounted.
+    pub(crate) probe: Option<Arc<Plan>>,
     /// The command can be typed again, so that advice may build on it.
     pub(crate) repeatable: bool,
     /// Rows for each source of data in the plan.
@@ -53,7 +53,7 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Talk) -> Result<Execu
     let signals = Signals::listen().map_err(|errno| host_cannot("listen for signals", errno))?;
     let clock = Clock::starting_now();
     let wall_at_zero = WallClock::unix_ns() - clock.now().0;
-    let probed = if wants_probe { probe(&plan, clock, host, tls.clone(), signals) } else { Probed::none() };
+    let probed = wants_probe.map_or_else(Probed::none, |one| probe(&one, clock, host, tls.clone(), signals));
     if let Some(cure) = &probed.cure {
         talk.say(&format!("note       {cure}"));
     }

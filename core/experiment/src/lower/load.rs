@@ -10,6 +10,7 @@ use super::phase::{Shaped, shaped};
 use super::session::SessionFacts;
 use super::shared::too_many;
 use super::{Lowering, Unfit};
+use crate::amend::default_phases;
 use crate::model::Phase;
 use crate::{Diagnostic, Experiment};
 
@@ -43,9 +44,11 @@ pub(super) fn loads(
 ) -> Result<Loads, Unfit> {
     let facts: Vec<SessionFacts> = scenarios.iter().map(|one| SessionFacts::of(one, http)).collect();
     let mut lines: Vec<Vec<PlanPhase>> = Vec::new();
-    if !experiment.phases.is_empty() {
+    let default = if experiment.has_phases() { Vec::new() } else { default_phases() };
+    let common = if default.is_empty() { &experiment.phases } else { &default };
+    if !common.is_empty() {
         let mix = common_mix(experiment).ok_or_else(|| too_many("shares of the weights"))?;
-        lines.push(line(&experiment.phases, "", &mix, input, &facts, http)?);
+        lines.push(line(common, "", &mix, input, &facts, http)?);
     }
     for (at, scenario) in (0_u16..).zip(&experiment.scenarios) {
         if !scenario.phases.is_empty() {
@@ -94,6 +97,7 @@ fn line(
     let mut line: Vec<PlanPhase> = Vec::with_capacity(phases.len());
     for (at, phase) in phases.iter().enumerate() {
         let Shaped { load, length, takes, sessions_max } = shaped(phase, input, requests_each)?;
+        let (requests_max, sessions_max) = counts(phase, sessions_max, requests_each)?;
         let from = phase.from.as_ref().map(|from| from.value).or(start).ok_or_else(|| {
             let message = "the phase before this one says nothing of its length, and this begins after it";
             Diagnostic::error(
@@ -114,18 +118,48 @@ fn line(
             warmup: phase.warmup,
             start: from,
             length,
-            requests_max: None,
+            requests_max,
             sessions_max,
             mix: mix.clone(),
             max_open: wanted(&load, phase.max_open, longest, sessions_max, length),
             max_open_by: MaxOpenBy::Plan,
-            connections: connections(&load),
-            open_before: !carried && together(&load, http),
+            connections: phase.pool.unwrap_or_else(|| connections(&load)),
+            open_before: phase.pool.is_some() || (!carried && together(&load, http)),
             load,
         });
         start = takes.map(|takes| from.after(takes));
     }
     Ok(line)
+}
+
+/// Requests and sessions at most: `-n` of the command line counts the former, and nobody stops halfway through a
+/// journey.
+fn counts(
+    phase: &Phase,
+    sessions_max: Option<u64>,
+    requests_each: Option<u64>,
+) -> Result<(Option<u64>, Option<u64>), Unfit> {
+    let unfit = |message: String, hint: String| Unfit::from(UserError::usage("conflict", message, hint));
+    match (phase.requests, requests_each) {
+        (None, _) => Ok((None, sessions_max)),
+        (Some(most), Some(1)) => Ok((Some(most), sessions_max)),
+        (Some(most), Some(each)) if most % each == 0 => Ok((None, Some(most / each))),
+        (Some(most), Some(each)) => {
+            let below = most / each * each;
+            let hint =
+                if below > 0 { format!("-n {below} or -n {}", below + each) } else { format!("-n {each}") };
+            Err(unfit(
+                format!("-n {most} is no whole number of sessions, each of which sends {each} requests"),
+                hint,
+            ))
+        }
+        (Some(most), None) => Err(unfit(
+            format!(
+                "-n {most} counts requests, and nobody knows beforehand how many a session of this file sends"
+            ),
+            "-d 10s, or phases in the file with sessions: N".to_owned(),
+        )),
+    }
 }
 
 /// The name of a phase that has none.
@@ -179,11 +213,18 @@ fn wanted(
 fn fit(lines: &mut [Vec<PlanPhase>], room: &Room<'_>, lacking: &mut Vec<UserError>) -> Held {
     let most = |line: &Vec<PlanPhase>| line.iter().map(|phase| phase.connections).max().unwrap_or(0);
     let firm: u64 = lines.iter().map(most).fold(0, u64::saturating_add);
-    let holds = lines.iter().flatten().any(|phase| matches!(phase.load, Load::Hold { .. }));
-    if let Err(error) = room.check(firm, if holds { "hold:" } else { "users:" }) {
+    let any = |is: fn(&Load) -> bool| lines.iter().flatten().any(|phase| is(&phase.load));
+    let fewer = match (any(|load| matches!(load, Load::Hold { .. })), any(|load| load.levels().is_some())) {
+        (true, _) => "hold:",
+        (false, true) => "users:",
+        (false, false) => "-c",
+    };
+    if let Err(error) = room.check(firm, fewer) {
         lacking.push(error);
     }
-    for phase in lines.iter_mut().flatten().filter(|phase| phase.load.is_open()) {
+    // A pool is as large as it was asked for, and what waits for it takes no connection.
+    let unbounded = |phase: &&mut PlanPhase| phase.load.is_open() && phase.connections == 0;
+    for phase in lines.iter_mut().flatten().filter(unbounded) {
         let (fitting, by) = room.lower(phase.max_open.saturating_add(firm));
         let fitting = fitting.saturating_sub(firm).max(1);
         if fitting < phase.max_open && by != MaxOpenBy::Plan {

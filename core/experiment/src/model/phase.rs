@@ -29,6 +29,10 @@ pub struct Phase {
     pub spike: Option<Spike>,
     /// Open requests at most.
     pub max_open: Option<u64>,
+    /// Requests offered at most: `-n` of the command line, which no file says.
+    pub requests: Option<u64>,
+    /// Connections of the pool: `-c` beside `-r` on the command line, which no file says.
+    pub pool: Option<u64>,
     /// Kept, not judged.
     pub warmup: bool,
     /// When it starts, instead of after the one before.

@@ -47,6 +47,8 @@ impl Reader<'_> {
                 .take("max_open")
                 .and_then(|node| self.count_positive(node))
                 .map(|count| count.value),
+            requests: None,
+            pool: None,
             warmup: keys.take("warmup").and_then(|node| self.bool(node)).unwrap_or_default(),
             from: keys.take("from").and_then(|node| self.duration(node)),
         };

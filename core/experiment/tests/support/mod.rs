@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use wavetank_experiment::{Input, Reading, read};
+use wavetank_plan::RunOptions;
 
 /// Reads a file with a small environment (`HOME_URL`) and one secret (`PASSWORD`).
 pub(crate) fn reading(name: &str, bytes: &[u8], set: &[(&str, &str)]) -> Reading {
@@ -15,6 +16,7 @@ pub(crate) fn reading(name: &str, bytes: &[u8], set: &[(&str, &str)]) -> Reading
         set: &set,
         env: &|name| (name == "HOME_URL").then(|| "http://127.0.0.1:8080".to_owned()),
         has_secret: &|name| name == "PASSWORD",
+        options: &RunOptions::default(),
     })
 }
 

@@ -87,13 +87,28 @@ fn given(options: &RunOptions, name: &str) -> bool {
     }
 }
 
-/// Fails on the first contradiction.
-pub(super) fn check(options: &RunOptions) -> Result<(), UserError> {
+/// Options that contradict each other whatever is loaded.
+///
+/// # Errors
+/// The first contradiction.
+pub fn contradictions(options: &RunOptions) -> Result<(), UserError> {
+    exclusive(options)?;
+    zeros(options)?;
+    amounts(options)
+}
+
+fn exclusive(options: &RunOptions) -> Result<(), UserError> {
     for Exclusive { left, right, hint } in EXCLUSIVE {
         if given(options, left) && given(options, right) {
             return Err(UserError::usage("conflict", format!("{left} and {right} exclude each other"), hint));
         }
     }
+    Ok(())
+}
+
+/// Fails on the first contradiction of a run of one URL.
+pub(super) fn check(options: &RunOptions) -> Result<(), UserError> {
+    exclusive(options)?;
     for Exclusive { left, right, hint } in NEEDS {
         if given(options, left) && !given(options, right) {
             return Err(UserError::usage("conflict", format!("{left} means nothing without {right}"), hint));

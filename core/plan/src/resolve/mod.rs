@@ -21,10 +21,10 @@ use crate::{
     sources, thresholds,
 };
 
-pub use conflicts::{EXCLUSIVE, Exclusive, NEEDS};
+pub use conflicts::{EXCLUSIVE, Exclusive, NEEDS, contradictions};
 pub use engine::{Engine, choose as choose_engine};
 pub use remarks::ports_searched;
-pub use request::USER_AGENT;
+pub use request::{USER_AGENT, check_header, user_and_password};
 pub use room::{Held, Room};
 pub use tls::tls_plan;
 
@@ -226,6 +226,15 @@ fn run_name(options: &RunOptions, url: &TargetUrl) -> Result<String, UserError> 
         let name: String = url.authority().chars().map(plain).take(NAME_MAX).collect();
         return Ok(name.trim_matches(['-', '.']).to_owned());
     };
+    check_name(name)?;
+    Ok(name.clone())
+}
+
+/// Refuses a `--name` that cannot be part of a folder's name.
+///
+/// # Errors
+/// Other letters than a folder's, or too many of them.
+pub fn check_name(name: &str) -> Result<(), UserError> {
     let letters = name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b));
     if name.is_empty() || name.len() > NAME_MAX || !letters || name.starts_with(['.', '-']) {
         return Err(UserError::usage(
@@ -234,7 +243,7 @@ fn run_name(options: &RunOptions, url: &TargetUrl) -> Result<String, UserError> 
             format!("up to {NAME_MAX} letters, digits, - _ and . in it, for example checkout-v2"),
         ));
     }
-    Ok(name.clone())
+    Ok(())
 }
 
 /// Longest name of a run: a folder's name also holds time and id.

@@ -81,7 +81,11 @@ fn check_method(method: &str) -> Result<(), UserError> {
     Ok(())
 }
 
-fn check_header(name: &str, value: &str) -> Result<(), UserError> {
+/// Refuses what cannot stand in a header of `-H`, and what is written here itself (RFC 9110 §5).
+///
+/// # Errors
+/// A name that is no token, control characters, a header that is no user's.
+pub fn check_header(name: &str, value: &str) -> Result<(), UserError> {
     let bad = |why: &str, hint: &str| {
         Err(UserError::usage("bad_header", format!("-H `{name}` {why}"), hint.to_owned()))
     };
@@ -105,19 +109,24 @@ fn check_header(name: &str, value: &str) -> Result<(), UserError> {
     }
 }
 
-/// `Basic BASE64(user:password)` (RFC 7617). The words never show in an error.
+/// `Basic BASE64(user:password)` (RFC 7617).
 fn basic_value(words: &str) -> Result<String, UserError> {
-    if !words.contains(':') {
+    user_and_password(words)?;
+    Ok(format!("Basic {}", STANDARD.encode(words)))
+}
+
+/// The two parts of `--basic`'s words, which never show in an error.
+///
+/// # Errors
+/// Words without a colon, or with control characters.
+pub fn user_and_password(words: &str) -> Result<(&str, &str), UserError> {
+    let parts = words.split_once(':').ok_or_else(|| {
         let hint = "--basic user:password, or --basic @FILE with that line in it";
-        return Err(UserError::usage(
-            "bad_basic",
-            "--basic needs a user and a password with a colon between",
-            hint,
-        ));
-    }
+        UserError::usage("bad_basic", "--basic needs a user and a password with a colon between", hint)
+    })?;
     if words.bytes().any(|byte| byte.is_ascii_control()) {
         let hint = "one line: user:password";
         return Err(UserError::usage("bad_basic", "--basic has a control character in it", hint));
     }
-    Ok(format!("Basic {}", STANDARD.encode(words)))
+    Ok(parts)
 }

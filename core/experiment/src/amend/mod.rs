@@ -1,0 +1,96 @@
+//! The command line beside a file: what its options say takes the place of the file's own words.
+//!
+//! It happens between reading and verifying, so that what an option brings in is verified like the rest. Options of
+//! the host (threads, engine, sources, guard) are no part of an experiment: whoever lowers it takes them.
+
+mod http;
+mod load;
+mod tls;
+
+pub(crate) use load::default_phases;
+use wavetank_plan::{RunOptions, UserError, resolve};
+
+use crate::model::PhaseLoad;
+use crate::{At, Experiment, Phase, Place};
+
+/// At no place in the file.
+const fn told<T>(value: T) -> At<T> {
+    At::new(value, PLACE)
+}
+
+const PLACE: Place = Place { line: 0, column: 0, start: 0, end: 0 };
+
+fn conflict(message: impl Into<String>, hint: impl Into<String>) -> UserError {
+    UserError::usage("conflict", message, hint)
+}
+
+impl Experiment {
+    /// Puts `options` in place of what the file says.
+    ///
+    /// # Errors
+    /// Options that contradict each other or the file, and those that mean nothing beside one.
+    pub(crate) fn amend(&mut self, options: &RunOptions) -> Result<(), UserError> {
+        resolve::contradictions(options)?;
+        meaningless(options)?;
+        self.amend_load(options)?;
+        self.amend_http(options)?;
+        self.amend_tls(&options.tls);
+        self.amend_rest(options)
+    }
+
+    fn amend_rest(&mut self, options: &RunOptions) -> Result<(), UserError> {
+        if let Some(name) = &options.name {
+            resolve::check_name(name)?;
+            self.name = Some(told(name.clone()));
+        }
+        for (key, value) in &options.tags {
+            self.tags.retain(|(own, _)| own != key);
+            self.tags.push((key.clone(), value.clone()));
+        }
+        if let Some(most) = options.max_open {
+            let mut any = false;
+            for phase in self.own_phases_mut().filter(|phase| is_open(phase)) {
+                phase.max_open = Some(most);
+                any = true;
+            }
+            if !any {
+                let hint = "in a closed phase every user waits for its answer: users: N bounds what is open";
+                return Err(conflict("--max-open means nothing to a file without a rate", hint));
+            }
+        }
+        self.drain = options.drain.map(told).or(self.drain.take());
+        self.seed = options.seed.or(self.seed);
+        self.open_rate = options.open_rate.or(self.open_rate);
+        self.probe = options.probe.or(self.probe);
+        for (own, given) in [(&mut self.thresholds, &options.thresholds), (&mut self.stop, &options.stop)] {
+            if !given.is_empty() {
+                *own = given.iter().cloned().map(told).collect();
+            }
+        }
+        Ok(())
+    }
+
+    fn own_phases_mut(&mut self) -> impl Iterator<Item = &mut Phase> {
+        self.phases.iter_mut().chain(self.scenarios.iter_mut().flat_map(|scenario| &mut scenario.phases))
+    }
+}
+
+fn is_open(phase: &Phase) -> bool {
+    matches!(phase.load.value, PhaseLoad::Rate { .. } | PhaseLoad::Trace(_))
+}
+
+/// What a file's steps say, and what is no load.
+fn meaningless(options: &RunOptions) -> Result<(), UserError> {
+    let steps = "method, path and body stand in the file's steps; --set changes a variable in them";
+    let given = [
+        ("-X", options.method.is_some(), steps),
+        ("--body and --body-file", options.body.is_some(), steps),
+        ("--once", options.once, "wavetank try FILE goes through it once, as one user"),
+    ];
+    match given.into_iter().find(|(_, given, _)| *given) {
+        Some((name, _, hint)) => {
+            Err(conflict(format!("{name} means nothing beside an experiment file"), hint))
+        }
+        None => Ok(()),
+    }
+}
