@@ -3,9 +3,11 @@
 mod coding;
 mod decoder;
 mod inflate;
+mod plain;
 mod sink;
 mod unbrotli;
 mod unzstd;
 
 pub use coding::Coding;
 pub use decoder::{ContentFault, Decoder};
+pub use plain::{PLAIN_BYTES_MAX, plain};

@@ -94,8 +94,7 @@ impl Journey {
     pub fn is_plain(&self) -> bool {
         let plain = |step: u16| {
             let step = &self.steps[usize::from(step)];
-            let keeps = step.keeps();
-            step.as_fixed().is_some() && !keeps.fields && !keeps.body && !keeps.cookies
+            step.as_fixed().is_some() && !step.keeps().any()
         };
         let session = self.session.is_empty() || self.session.single().is_some_and(plain);
         self.before.is_empty() && self.after.is_empty() && session

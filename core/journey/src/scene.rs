@@ -50,6 +50,11 @@ pub enum Lacking {
 }
 
 impl Scene<'_> {
+    /// Seconds since 1970.
+    pub(crate) const fn wall_s(&self) -> i64 {
+        (self.wall_ms / 1_000).cast_signed()
+    }
+
     /// Write `template` behind what is in `out`.
     pub fn render(
         &mut self,

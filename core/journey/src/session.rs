@@ -5,11 +5,12 @@ use std::sync::Arc;
 use wavetank_pace::Random;
 use wavetank_plan::{Nanos, Rendezvous};
 
-use crate::auth::Digest;
+use crate::auth::Logins;
 use crate::cookies::Jar;
 use crate::extract::json_items;
 use crate::program::{Op, Program};
 use crate::scene::Scene;
+use crate::step::Course;
 use crate::value::{Finds, Kind};
 
 /// Operations in one call at most: a journey that loops without sending or pausing gives way to others.
@@ -82,8 +83,12 @@ pub(crate) struct Held {
     pub(crate) counters: Vec<u64>,
     pub(crate) groups: Vec<Nanos>,
     pub(crate) jar: Jar,
-    /// The answer to a server that wanted to know who asks.
-    pub(crate) digest: Option<Box<Digest>>,
+    /// Answers to servers that wanted to know who asks.
+    pub(crate) logins: Logins,
+    /// Where the request under way has got to, if it is beyond its first answer.
+    pub(crate) course: Option<Box<Course>>,
+    /// Embedded resources that this session has fetched, by the hashes of their addresses, in order.
+    pub(crate) fetched: Vec<u64>,
 }
 
 /// What a session wants next.
@@ -123,6 +128,7 @@ impl Session {
         if let Some(held) = &mut self.held {
             held.counters.clear();
             held.groups.clear();
+            held.fetched.clear();
         }
     }
 
@@ -136,8 +142,14 @@ impl Session {
         self.held.as_deref()
     }
 
-    pub(crate) fn digest_mut(&mut self) -> Option<&mut Digest> {
-        self.held.as_mut()?.digest.as_deref_mut()
+    /// What it holds, if anything.
+    pub(crate) fn holds_mut(&mut self) -> Option<&mut Held> {
+        self.held.as_deref_mut()
+    }
+
+    /// Where the request under way has got to; then it is nowhere any more.
+    pub(crate) fn take_course(&mut self) -> Option<Box<Course>> {
+        self.holds_mut()?.course.take()
     }
 
     /// Variable `slot`; nothing was put in yet: `None`.

@@ -8,6 +8,7 @@ use wavetank_wire::h1::{RequestParts, render_request};
 use crate::number::push_decimal;
 use crate::scene::{Lacking, Scene};
 use crate::session::Session;
+use crate::step::target_of;
 
 /// A step's request with everything rendered that is the same for all sessions.
 #[derive(Clone, Debug)]
@@ -22,7 +23,12 @@ pub struct Shape {
     body: Template,
     /// What stands in the request line, if it is always the same.
     target: Option<String>,
+    /// The bytes are no business of ours: nothing is put in.
+    raw: bool,
 }
+
+/// Writes field lines, given path and query of their request.
+pub(crate) type MoreFields<'a> = dyn FnMut(&mut Session, &str, &mut Vec<u8>) + 'a;
 
 #[derive(Clone, Debug)]
 struct Fixed {
@@ -68,23 +74,32 @@ impl Shape {
         self.fixed.as_ref().map(|fixed| &fixed.bytes)
     }
 
-    /// Write the request into `out`; `fields` are whole field lines that go in beside its own (cookies, answers to
-    /// challenges).
-    pub fn render(
+    /// Write the request into `out`, which is empty; `more` is given path and query, and writes whole field lines that go
+    /// in beside its own (cookies, answers to challenges). Bytes that are sent as they are get none.
+    pub(crate) fn render(
         &self,
         scene: &mut Scene<'_>,
         session: &mut Session,
-        fields: &[u8],
+        more: Option<&mut MoreFields<'_>>,
         out: &mut Vec<u8>,
     ) -> Result<(), Lacking> {
+        let more = more.filter(|_| !self.raw);
         if let Some(Fixed { bytes, fields_end }) = &self.fixed {
             out.extend_from_slice(&bytes[..*fields_end]);
-            out.extend_from_slice(fields);
+            if let Some(more) = more {
+                more(session, self.target.as_deref().unwrap_or("/"), out);
+            }
             out.extend_from_slice(&bytes[*fields_end..]);
             return Ok(());
         }
         scene.render(session, &self.head, out)?;
-        out.extend_from_slice(fields);
+        if self.raw {
+            return Ok(());
+        }
+        if let Some(more) = more {
+            let target = String::from_utf8_lossy(target_of(out)).into_owned();
+            more(session, &target, out);
+        }
         let Some(body) = &self.measured else {
             out.extend_from_slice(b"\r\n");
             return scene.render(session, &self.body, out);
@@ -104,13 +119,21 @@ impl Shape {
         let head = memchr::memmem::find(bytes, b"\r\n\r\n");
         let fields_end = head.expect("a request has a head that ends") + 2;
         let fixed = Some(Fixed { bytes: bytes.into(), fields_end });
-        Self { fixed, head: Template::default(), measured: None, body: Template::default(), target: None }
+        Self {
+            fixed,
+            head: Template::default(),
+            measured: None,
+            body: Template::default(),
+            target: None,
+            raw: false,
+        }
     }
 
     /// Bytes as they are.
     fn raw(bytes: &Template) -> Self {
         let fixed = bytes.as_fixed().map(|bytes| Fixed { bytes: bytes.into(), fields_end: bytes.len() });
-        Self { fixed, head: bytes.clone(), measured: None, body: Template::default(), target: None }
+        let (head, body) = (bytes.clone(), Template::default());
+        Self { fixed, head, measured: None, body, target: None, raw: true }
     }
 
     fn with_holes(step: &Step, plan: &Plan, headers: &[(String, Template)], host: &str) -> Self {
@@ -140,15 +163,15 @@ impl Shape {
         let body = request.body.clone();
         let wanted = !body.is_empty() || matches!(request.method.as_str(), "POST" | "PUT" | "PATCH");
         if given("Content-Length").is_some() || given("Transfer-Encoding").is_some() || !wanted {
-            return Self { fixed: None, head, measured: None, body, target: None };
+            return Self { fixed: None, head, measured: None, body, target: None, raw: false };
         }
-        match body.as_fixed() {
-            Some(bytes) => {
-                push_field(&mut head, "Content-Length", &bytes.len().to_string().as_str().into());
-                Self { fixed: None, head, measured: None, body, target: None }
-            }
-            None => Self { fixed: None, head, measured: Some(body), body: Template::default(), target: None },
-        }
+        let empty = Self { fixed: None, head, measured: None, body, target: None, raw: false };
+        let Some(length) = empty.body.as_fixed().map(|bytes| bytes.len().to_string()) else {
+            return Self { measured: Some(empty.body), body: Template::default(), ..empty };
+        };
+        let mut known = empty;
+        push_field(&mut known.head, "Content-Length", &length.as_str().into());
+        known
     }
 }
 

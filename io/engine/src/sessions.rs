@@ -3,21 +3,17 @@
 //! Between those who decide when a session starts (pacer, users) and its requests (exchanges). Knows neither: it is
 //! told that a session begins and that a request of it came to its end, and says what is to be done next.
 
-use std::borrow::Cow;
+mod answers;
+
 use std::sync::Arc;
 
-use wavetank_journey::extract::{Answer, Reading};
+use wavetank_journey::extract::Reading;
 use wavetank_journey::rows::Table;
 use wavetank_journey::value::Finds;
-use wavetank_journey::{Identity, Journey, Journeys, Lacking, Look, Next, Scene, Session, Told, Unwanted};
-use wavetank_measure::ErrorClass;
+use wavetank_journey::{Identity, Journey, Journeys, Next, Scene, Session, Told};
 use wavetank_pace::{Share, Timers};
 use wavetank_plan::{Key, Nanos, OnFailure, Plan, Rendezvous};
 
-use crate::failure::Failure;
-use crate::letters::Letter;
-use crate::recorder::Recorder;
-use crate::resolved::Answered;
 use crate::slab::{Id, Slab};
 
 /// Whose session it is.
@@ -290,75 +286,6 @@ impl Sessions {
     /// When the next one has paused long enough.
     pub(crate) fn next_pause_end(&mut self) -> Option<Nanos> {
         self.pauses.next()
-    }
-
-    /// Write the request that session `id` wants at `now`.
-    pub(crate) fn write(&mut self, id: Id, now: Nanos, letter: &mut Letter) -> Result<(), Failure> {
-        let Some(live) = self.slab.get_mut(id) else { return Ok(()) };
-        let step = &self.journeys.scenarios[usize::from(live.key.scenario)].steps[usize::from(live.step)];
-        letter.keeps_body = step.keeps().body;
-        let mut scene = self.stage.scene(now);
-        let written = step.render(&mut scene, &mut live.session, &mut letter.request);
-        written.map(drop).map_err(|lacking| {
-            let scenario = &self.plan.scenarios[usize::from(live.key.scenario)];
-            let what = match lacking {
-                Lacking::Variable(slot) => {
-                    let name = scenario.variables.get(usize::from(slot)).map_or("?", String::as_str);
-                    format!("${{{name}}} was not extracted")
-                }
-                Lacking::Row(data) => {
-                    let data = self.plan.shared.data.get(usize::from(data));
-                    format!("{} has no row left", data.map_or("?", |data| data.name.as_str()))
-                }
-                Lacking::Header => "a value for a header has a line break in it".to_owned(),
-            };
-            Failure { detail: Some(Cow::Owned(what)), ..Failure::of(ErrorClass::Data) }
-        })
-    }
-
-    /// Session `id` looks at its answer: whether it is as wanted.
-    pub(crate) fn judge(
-        &mut self,
-        answered: &Answered,
-        letter: &Letter,
-        rec: &mut Recorder,
-    ) -> Result<(), Failure> {
-        let Some(id) = self.slab.at(answered.session) else { return Ok(()) };
-        let Some(live) = self.slab.get_mut(id) else { return Ok(()) };
-        let step = &self.journeys.scenarios[usize::from(live.key.scenario)].steps[usize::from(live.step)];
-        let mut scene = self.stage.scene(answered.at);
-        let answer = Answer {
-            status: answered.answer.status,
-            time: answered.response,
-            size: answered.answer.body_bytes,
-            fields: &letter.fields,
-            body: &letter.body,
-            jar: None,
-        };
-        self.counted.clear();
-        self.broken.clear();
-        let (session, counted, broken) = (&mut live.session, &mut self.counted, &mut self.broken);
-        let taken = step.take_watched(&mut scene, session, &answer, counted, &mut |look| {
-            if let Look::Check(place, Some(_)) = look {
-                broken.push(place);
-            }
-        });
-        rec.asked(Key { step: live.step, ..live.key }, &self.broken, &self.counted);
-        taken.map_err(|unwanted| {
-            let (class, detail) = match unwanted {
-                Unwanted::Status => return Failure::of(ErrorClass::Status),
-                Unwanted::Check(place, instead) => {
-                    let check = step.checks().nth(usize::from(place)).unwrap_or("?");
-                    (ErrorClass::Check, format!("{check}: found {instead}"))
-                }
-                Unwanted::Extract(place, miss) => {
-                    let plan = &self.plan.scenarios[usize::from(live.key.scenario)];
-                    let extract = &plan.steps[usize::from(live.step)].extract[usize::from(place)];
-                    (ErrorClass::Check, format!("{}: {}", extract.from, miss.words()))
-                }
-            };
-            Failure { detail: Some(Cow::Owned(detail)), ..Failure::of(class) }
-        })
     }
 
     /// A request of session `id` failed: what that means for it. `data`: it could not even be written.

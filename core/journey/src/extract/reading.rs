@@ -8,10 +8,14 @@ use serde_json::Value;
 
 use super::answer::Answer;
 use crate::page::{PAGE_BYTES_MAX, is_costly};
+use crate::step::Pages;
 use crate::xpath::Tree;
 
 /// A JSON document longer than this is not parsed into a tree.
 const JSON_BYTES_MAX: usize = 32 << 20;
+
+/// More memory than this is not kept for the next encoded body.
+const IDLE_BYTES_MAX: usize = 1 << 20;
 
 /// Why nothing was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,12 +52,28 @@ pub struct Reading {
     json: Option<Result<Value, Miss>>,
     page: Option<Result<Html, Miss>>,
     tree: Option<Result<Tree, Miss>>,
+    /// Memory for the body without its coding.
+    plain: Vec<u8>,
+    /// What the last pages embed.
+    pub(crate) pages: Pages,
 }
 
 impl Reading {
     /// Forgets the answer.
     pub fn clear(&mut self) {
-        *self = Self::default();
+        (self.json, self.page, self.tree) = (None, None, None);
+    }
+
+    /// Memory for a body without its coding, to be given back.
+    pub(crate) fn take_plain(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.plain)
+    }
+
+    /// Take it back.
+    pub(crate) fn put_plain(&mut self, mut plain: Vec<u8>) {
+        plain.clear();
+        plain.shrink_to(IDLE_BYTES_MAX);
+        self.plain = plain;
     }
 
     pub(super) fn json(&mut self, answer: &Answer<'_>) -> Result<&Value, Miss> {

@@ -65,6 +65,16 @@ impl Place {
         self.0.port_or_known_default().expect("http and https have one")
     }
 
+    /// The value of `Host`: host and port, the port only where it is not the scheme's own (RFC 9110 §7.2).
+    pub fn authority(&self) -> &str {
+        &self.0[url::Position::BeforeHost..url::Position::AfterPort]
+    }
+
+    /// Scheme, host and port, without a slash at the end.
+    pub fn origin(&self) -> &str {
+        &self.0[..url::Position::AfterPort]
+    }
+
     /// Path and query: the request target, beginning with `/`.
     pub fn target(&self) -> &str {
         &self.0[url::Position::BeforePath..]

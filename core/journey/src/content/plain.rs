@@ -1,0 +1,37 @@
+//! [`plain`]: the body of an answer as it was before it was encoded.
+
+use super::coding::Coding;
+use super::decoder::{ContentFault, Decoder};
+use crate::extract::Answer;
+use crate::stray::Stray;
+
+/// A body becomes at most so long by decoding: some kilobytes can become gigabytes.
+pub const PLAIN_BYTES_MAX: usize = 16 << 20;
+
+/// The body of `answer` without its content coding, in `buffer` unless it had none.
+///
+/// # Errors
+/// Where the coding is unknown, the body is not in it, or would be longer than [`PLAIN_BYTES_MAX`].
+pub fn plain<'a>(answer: &Answer<'a>, buffer: &'a mut Vec<u8>) -> Result<&'a [u8], Stray> {
+    let mut named = answer.headers("content-encoding");
+    let Some(coding) = named.next() else { return Ok(answer.body) };
+    if answer.body.is_empty() {
+        return Ok(answer.body);
+    }
+    let known = Coding::from_header(coding).filter(|_| named.next().is_none());
+    let unknown = || Stray::UnknownCoding(String::from_utf8_lossy(coding).into_owned());
+    match known.ok_or_else(unknown)? {
+        Coding::Identity => Ok(answer.body),
+        coding => {
+            buffer.clear();
+            decode(coding, answer.body, buffer).map_err(Stray::Content)?;
+            Ok(buffer)
+        }
+    }
+}
+
+fn decode(coding: Coding, body: &[u8], out: &mut Vec<u8>) -> Result<(), ContentFault> {
+    let mut decoder = Decoder::new(coding, PLAIN_BYTES_MAX);
+    decoder.feed(body, out)?;
+    decoder.finish(out)
+}

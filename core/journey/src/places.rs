@@ -1,0 +1,66 @@
+//! [`Places`]: which of the plan's targets an address leads to.
+
+use std::sync::Arc;
+
+use wavetank_plan::{Plan, Target};
+
+use crate::redirect::Place;
+
+/// The plan's targets as addresses. Cloned with every step.
+#[derive(Clone, Debug)]
+pub(crate) struct Places(Arc<[Home]>);
+
+/// One target.
+#[derive(Debug)]
+struct Home {
+    /// As its requests name it in `Host`.
+    named: Option<Place>,
+    /// As the plan's file names it.
+    url: Option<Place>,
+    /// Host and port of each of its addresses.
+    addresses: Vec<(String, u16)>,
+    tls: bool,
+}
+
+impl Places {
+    pub(crate) fn new(plan: &Plan) -> Self {
+        Self(plan.targets.iter().map(Home::of).collect())
+    }
+
+    /// The target that `place` belongs to: by its URL, by the name its requests bear, or by one of its addresses; one
+    /// of several such is `near` if that is among them.
+    pub(crate) fn target_of(&self, place: &Place, near: u16) -> Option<u16> {
+        let is = |target: u16| self.0.get(usize::from(target)).is_some_and(|home| home.is(place));
+        let all = 0..u16::try_from(self.0.len()).expect("the plan limits targets");
+        std::iter::once(near).chain(all).find(|&target| is(target))
+    }
+
+    /// Where a request with this `Host` and request target goes, if to `target`.
+    pub(crate) fn place(&self, target: u16, host: &[u8], path: &[u8]) -> Option<Place> {
+        let home = self.0.get(usize::from(target))?;
+        let (host, path) = (str::from_utf8(host).ok(), str::from_utf8(path).ok()?);
+        let scheme = if home.tls { "https" } else { "http" };
+        let named = host.and_then(|host| Place::parse(&format!("{scheme}://{host}/")).ok());
+        named.or_else(|| home.named.clone()).or_else(|| home.url.clone())?.join(path)
+    }
+}
+
+impl Home {
+    fn of(target: &Target) -> Self {
+        let tls = target.server_name.is_some();
+        let scheme = if tls { "https" } else { "http" };
+        let host = |ip: std::net::IpAddr| if ip.is_ipv6() { format!("[{ip}]") } else { ip.to_string() };
+        Self {
+            named: Place::parse(&format!("{scheme}://{}/", target.host)).ok(),
+            url: Place::parse(&target.url).ok(),
+            addresses: target.addresses.iter().map(|one| (host(one.ip()), one.port())).collect(),
+            tls,
+        }
+    }
+
+    fn is(&self, place: &Place) -> bool {
+        let named = || [&self.named, &self.url].into_iter().flatten().any(|one| one.same_origin(place));
+        let address = |(host, port): &(String, u16)| host == place.host() && *port == place.port();
+        place.is_tls() == self.tls && (named() || self.addresses.iter().any(address))
+    }
+}

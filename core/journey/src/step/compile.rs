@@ -1,0 +1,102 @@
+//! Making a [`StepWork`] of a step of the plan.
+
+use wavetank_plan::{AuthPlan, Plan, StatusSet, Step, UserError};
+
+use super::{Afield, Keeps, StepWork, Taken};
+use crate::asked::Asked;
+use crate::auth::Credentials;
+use crate::extract::Extractor;
+use crate::leg::is_idempotent;
+use crate::places::Places;
+use crate::shape::Shape;
+
+impl StepWork {
+    /// Compile `step` of a scenario whose users keep cookies, or not.
+    ///
+    /// # Errors
+    /// Where a path, selector or expression is none.
+    pub fn new(step: &Step, plan: &Plan, cookies: bool) -> Result<Self, UserError> {
+        let taken = |extract: &wavetank_plan::Extract| {
+            let extractor = Extractor::parse(&extract.from)?;
+            Ok::<_, UserError>(Taken { variable: extract.variable, extractor, all: extract.all })
+        };
+        let extract: Vec<_> = step.extract.iter().map(taken).collect::<Result<_, _>>()?;
+        let checks: Vec<_> = step.checks.iter().map(Asked::new).collect::<Result<_, _>>()?;
+        let counts: Vec<_> = step
+            .counts
+            .iter()
+            .map(|(count, check)| Ok::<_, UserError>((*count, Asked::new(check)?)))
+            .collect::<Result<_, _>>()?;
+        let asked = || checks.iter().chain(counts.iter().map(|(_, asked)| asked));
+        let looks = !extract.is_empty() || !checks.is_empty() || !counts.is_empty();
+        let looks_inside =
+            extract.iter().any(|taken| taken.extractor.needs_body()) || asked().any(Asked::needs_body);
+        let target = &plan.targets[step.target];
+        // A check of the status says what is wanted, and the default does not.
+        let status_checked = checks.iter().any(Asked::is_of_status);
+        let method = step.request.method.clone();
+        let credentials = Credentials::of(step, plan);
+        let afield = Afield::of(step, plan, credentials.is_some());
+        Ok(Self {
+            name: step.name.clone(),
+            target: u16::try_from(step.target).expect("the plan limits targets"),
+            timeout: step.timeout.unwrap_or(plan.http.timeout),
+            head: method == "HEAD",
+            idempotent: is_idempotent(&method),
+            host: without_port(&target.host).to_ascii_lowercase(),
+            secure: target.server_name.is_some(),
+            shape: Shape::new(step, plan),
+            expect: if status_checked {
+                StatusSet(vec![(100, 999)])
+            } else {
+                step.expect.clone().unwrap_or_else(|| plan.http.expect.clone())
+            },
+            keeps: Keeps {
+                fields: looks || afield.is_some(),
+                body: looks_inside,
+                page: afield.as_ref().is_some_and(|afield| afield.resources),
+                cookies,
+            },
+            method,
+            credentials,
+            afield,
+            extract,
+            checks,
+            counts,
+        })
+    }
+}
+
+impl Afield {
+    /// `None` where every request is one message. Bytes that are sent as they are lead nowhere.
+    fn of(step: &Step, plan: &Plan, answers_challenges: bool) -> Option<Box<Self>> {
+        let request = &step.request;
+        let is_raw = request.method.is_empty();
+        if is_raw || !(step.follow > 0 || step.resources || answers_challenges) {
+            return None;
+        }
+        let own = |wanted: &str| {
+            request.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case(wanted)).count()
+        };
+        debug_assert!(
+            !answers_challenges || matches!(step.auth, Some(AuthPlan::Digest(..))),
+            "only digests answer"
+        );
+        Some(Box::new(Self {
+            places: Places::new(plan),
+            follow: step.follow,
+            resources: step.resources,
+            expect_resource: plan.http.expect.clone(),
+            secrets: request.secret_headers.clone(),
+            own_cookies: own("cookie"),
+        }))
+    }
+}
+
+/// The host of a `Host` field; an IPv6 address in brackets.
+fn without_port(host: &str) -> &str {
+    match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => host,
+    }
+}

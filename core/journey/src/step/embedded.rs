@@ -1,0 +1,119 @@
+//! [`Pages`]: what pages embed, read once for as long as the same page comes; [`Page`]: a page that waits for that.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+use crate::redirect::Place;
+use crate::resources::Resources;
+use crate::session::{Session, Told};
+use crate::stray::Stray;
+
+use super::Afield;
+
+/// A page's embedded resources are fetched up to this number.
+pub const RESOURCES_MAX: usize = 256;
+/// All that a page embeds has so many bytes at most; where it has more, its request has failed.
+pub const RESOURCE_BYTES_MAX: u64 = 256 << 20;
+/// A session remembers so many addresses that it has fetched; those beyond are fetched again.
+const FETCHED_MAX: usize = 4_096;
+/// A load thread says of so many places that nothing is fetched there.
+const NOTED_MAX: usize = 32;
+
+/// What is known of pages, by one load thread.
+#[derive(Debug, Default)]
+pub(crate) struct Pages {
+    /// The last page, where it came from, and what it embeds: under load the next one is most often the same.
+    last: Option<(Vec<u8>, Place, Arc<Resources>)>,
+    /// What was said about places where nothing is fetched.
+    noted: BTreeSet<String>,
+}
+
+impl Pages {
+    /// What `page`, which came from `from`, embeds.
+    fn embedded_in(&mut self, page: &[u8], from: &Place) -> Arc<Resources> {
+        if let Some((known, place, found)) = &self.last
+            && (known.as_slice(), place) == (page, from)
+        {
+            return Arc::clone(found);
+        }
+        let found = Arc::new(Resources::of(page, from, RESOURCES_MAX));
+        self.last = Some((page.to_vec(), from.clone(), Arc::clone(&found)));
+        found
+    }
+
+    /// Say something once.
+    fn note(&mut self, words: impl FnOnce() -> String, subject: &str, told: &mut Vec<Told>) {
+        if self.noted.len() < NOTED_MAX && !self.noted.contains(subject) {
+            self.noted.insert(subject.to_owned());
+            told.push(Told::Log(words()));
+        }
+    }
+}
+
+/// A page that is not judged before what it embeds has come.
+#[derive(Debug)]
+pub(super) struct Page {
+    /// The request that brought it: those for what it embeds are made of it.
+    pub(super) request: Vec<u8>,
+    pub(super) place: Place,
+    pub(super) status: u16,
+    pub(super) size: u64,
+    /// Of the page, where a step looks at it.
+    pub(super) fields: Vec<u8>,
+    /// Without its coding, where a step looks inside.
+    pub(super) body: Vec<u8>,
+    /// What is still to be fetched, and the targets it lies at.
+    pub(super) left: VecDeque<(Place, u16)>,
+    /// Bytes of what was fetched.
+    pub(super) bytes: u64,
+    /// What failed first.
+    pub(super) failed: Option<Stray>,
+}
+
+/// What `session` must fetch of what `page` embeds: what it has not fetched yet, from the plan's targets.
+pub(super) fn to_fetch(
+    afield: &Afield,
+    pages: &mut Pages,
+    session: &mut Session,
+    (page, from, near): (&[u8], &Place, u16),
+    told: &mut Vec<Told>,
+) -> VecDeque<(Place, u16)> {
+    let found = pages.embedded_in(page, from);
+    if found.unread || found.left_out > 0 {
+        let words = || {
+            let what = if found.unread { "is too long or too deep to be read" } else { "embeds very much" };
+            format!("{} {what}: not all that it embeds is fetched", from.as_str())
+        };
+        pages.note(words, from.as_str(), told);
+    }
+    let mut all = VecDeque::new();
+    for place in &found.places {
+        let Some(target) = afield.places.target_of(place, near) else {
+            let words = || {
+                let host = place.authority();
+                format!(
+                    "what pages embed from {host} is not fetched: no target is there (hint: name it under targets)"
+                )
+            };
+            pages.note(words, place.authority(), told);
+            continue;
+        };
+        if is_new(&mut session.held().fetched, place) {
+            all.push_back((place.clone(), target));
+        }
+    }
+    all
+}
+
+/// Whether nothing was fetched from `place`; from now on it was.
+fn is_new(fetched: &mut Vec<u64>, place: &Place) -> bool {
+    let mut hasher = DefaultHasher::new();
+    place.as_str().hash(&mut hasher);
+    let hash = hasher.finish();
+    let Err(at) = fetched.binary_search(&hash) else { return false };
+    if fetched.len() < FETCHED_MAX {
+        fetched.insert(at, hash);
+    }
+    true
+}

@@ -1,0 +1,364 @@
+//! Requests that are more than one message, walked by hand: redirects, challenges, embedded resources, coded bodies.
+
+use std::io::Write;
+use std::net::IpAddr;
+
+use wavetank_journey::content::ContentFault::{Broken, TooLarge, Truncated};
+use wavetank_journey::extract::{Answer, Reading};
+use wavetank_journey::value::Finds;
+use wavetank_journey::{
+    Identity, Journey, LegKind, Onward, Outgoing, RESOURCES_MAX, Scene, Session, Stray, Told, Unwanted,
+};
+use wavetank_pace::Share;
+use wavetank_plan::{
+    AuthPlan, Check, ConnectionUse, Extract, HostFacts, Nanos, Op, Operand, Plan, Quantity, RequestPlan,
+    RunOptions, Scenario, SocketFacts, Step, Target, TargetUrl, Test, Tested,
+};
+
+/// A plan with the targets `http://shop.org`, `http://10.0.0.7:8080` and `https://pay.shop.org`.
+fn plan() -> Plan {
+    let host = HostFacts {
+        cpus: vec![0],
+        memory_available_bytes: 16 << 30,
+        files_max: 1 << 20,
+        sockets: SocketFacts::plain(),
+        port_range: (32_768, 60_999),
+        ports: wavetank_plan::Ports::range(32_768, 60_999),
+        addresses: vec![IpAddr::from([10, 0, 8, 1])],
+        local_networks: Vec::new(),
+        kernel: String::new(),
+        hostname: String::new(),
+        cpu_model: String::new(),
+    };
+    let url = TargetUrl::parse("http://shop.org/").expect("a good URL");
+    let options = RunOptions { requests: Some(1), ..RunOptions::default() };
+    let addresses = ["127.0.0.1:80".parse().expect("a good address")];
+    let mut plan = wavetank_plan::resolve(&options, &url, &addresses, &host).expect("a plain run").plan;
+    let more = |url: &str, host: &str, tls: bool, address: &str| Target {
+        name: host.to_owned(),
+        url: url.to_owned(),
+        host: host.to_owned(),
+        server_name: tls.then(|| host.to_owned()),
+        addresses: vec![address.parse().expect("an address")],
+    };
+    plan.targets.push(more("http://10.0.0.7:8080/", "static.org", false, "10.0.0.7:8080"));
+    plan.targets.push(more("https://pay.shop.org/", "pay.shop.org", true, "10.0.0.8:443"));
+    plan.http.cookies = true;
+    plan
+}
+
+fn step(method: &str, path: &str) -> Step {
+    let request = RequestPlan {
+        method: method.to_owned(),
+        path: path.into(),
+        headers: vec![("User-Agent".to_owned(), "w".into())],
+        ..RequestPlan::default()
+    };
+    Step::plain("s", 0, request)
+}
+
+fn get(path: &str) -> Step {
+    step("GET", path)
+}
+
+/// One user who sends one step's requests.
+struct Walker {
+    journey: Journey,
+    session: Session,
+    sent: Vec<u8>,
+    told: Vec<Told>,
+    memory: (u64, Vec<u8>, Reading, Finds),
+}
+
+/// What became of an answer: what goes out next (why, where, the bytes), or how the request ended.
+type Became = Result<(LegKind, u16, String), (u16, Result<(), Unwanted>)>;
+
+impl Walker {
+    fn new(step: Step) -> Self {
+        let scenario = Scenario {
+            variables: vec!["v".to_owned()],
+            ..Scenario::of_steps("", ConnectionUse::User, vec![step])
+        };
+        let mut plan = plan();
+        plan.scenarios = vec![scenario];
+        let journey = Journey::new(&plan.scenarios[0], &plan).expect("a good journey");
+        let mut session = Session::default();
+        session.begin(Identity::of_arrival(0, 1));
+        Self { journey, session, sent: Vec::new(), told: Vec::new(), memory: Default::default() }
+    }
+
+    fn on<R>(&mut self, work: impl FnOnce(&mut Scene<'_>, &mut Self) -> R) -> R {
+        let mut memory = std::mem::take(&mut self.memory);
+        let (seq, scratch, reading, finds) = &mut memory;
+        let mut scene = Scene {
+            seed: 7,
+            tables: &[],
+            data: &[],
+            wall_ms: 1_700_000_000_000,
+            share: Share::WHOLE,
+            seq,
+            counts: &[],
+            scratch,
+            reading,
+            finds,
+        };
+        let result = work(&mut scene, self);
+        self.memory = memory;
+        result
+    }
+
+    /// The step's request begins.
+    fn send(&mut self) -> String {
+        self.on(|scene, this| {
+            let (step, mut out) = (&this.journey.steps[0], Vec::new());
+            if !step.render(scene, &mut this.session, &mut out).expect("nothing is lacking") {
+                out.extend_from_slice(step.as_fixed().expect("fixed bytes"));
+            }
+            this.sent = out;
+        });
+        String::from_utf8(self.sent.clone()).expect("text")
+    }
+
+    fn answer(&mut self, status: u16, fields: &str, body: &[u8]) -> Became {
+        self.on(|scene, this| {
+            let answer = Answer {
+                status,
+                time: Nanos::from_millis(5),
+                size: body.len() as u64,
+                fields: fields.as_bytes(),
+                body,
+                jar: None,
+            };
+            let mut request = Vec::new();
+            let mut out = Outgoing {
+                request: &mut request,
+                counted: &mut Vec::new(),
+                told: &mut this.told,
+                watch: &mut |_| (),
+            };
+            let step = &this.journey.steps[0];
+            match step.answered(scene, &mut this.session, &this.sent, &answer, &mut out) {
+                Onward::Over { status, judged } => Err((status, judged)),
+                Onward::Leg(leg) => {
+                    this.sent.clone_from(&request);
+                    Ok((leg.kind, leg.target, String::from_utf8(request).expect("text")))
+                }
+            }
+        })
+    }
+
+    /// Where the answer leads: why, to which target, and the request line.
+    fn leads(&mut self, status: u16, fields: &str, body: &str) -> (LegKind, u16, String) {
+        let (kind, target, request) = self.answer(status, fields, body.as_bytes()).expect("a leg");
+        (kind, target, request.lines().next().expect("a request line").to_owned())
+    }
+}
+
+const DONE: Became = Err((200, Ok(())));
+
+#[test]
+fn redirects_are_followed_as_far_as_was_said() {
+    let mut walker = Walker::new(Step { follow: 2, ..get("/a") });
+    walker.send();
+    let leg = |line: &str| (LegKind::Redirect, 0, format!("GET {line} HTTP/1.1"));
+    assert_eq!(walker.leads(302, "Location: b?c#d\r\n", ""), leg("/b?c"));
+    assert_eq!(walker.leads(301, "Location: http://shop.org/e\r\n", ""), leg("/e"));
+    assert_eq!(walker.answer(307, "Location: /f\r\n", b""), Err((307, Ok(()))), "two were allowed");
+    walker.send();
+    assert_eq!(walker.leads(302, "Location: /b\r\n", ""), leg("/b"), "each request has its own");
+    assert_eq!(walker.answer(404, "", b""), Err((404, Err(Unwanted::Status))));
+    let mut home = Walker::new(get("/a"));
+    home.send();
+    assert_eq!(
+        home.answer(302, "Location: /b\r\n", b""),
+        Err((302, Ok(()))),
+        "nothing was said of following"
+    );
+}
+
+#[test]
+fn a_redirect_leads_to_targets_of_the_plan_only() {
+    let check = |location: &str, expected: Option<u16>| {
+        let mut walker = Walker::new(Step { follow: 1, ..get("/a") });
+        walker.send();
+        let became = walker.answer(302, &format!("Location: {location}\r\n"), b"");
+        let elsewhere = |stray: &Stray| matches!(stray, Stray::Elsewhere(_) | Stray::NoAddress);
+        let refused = matches!(&became, Err((302, Err(Unwanted::Stray(stray)))) if elsewhere(stray));
+        assert_eq!(refused, expected.is_none(), "{location}: {became:?}");
+        assert_eq!(became.ok().map(|leg| leg.1), expected, "{location}");
+    };
+    check("/x", Some(0));
+    check("http://SHOP.org:80/x", Some(0));
+    check("http://127.0.0.1/x", Some(0));
+    check("http://static.org/x", Some(1));
+    check("http://10.0.0.7:8080/x", Some(1));
+    check("https://pay.shop.org/x", Some(2));
+    check("https://shop.org/x", None);
+    check("http://shop.org:81/x", None);
+    check("http://example.org/", None);
+    check("http://169.254.169.254/latest", None);
+    check("ftp://shop.org/", None);
+}
+
+#[test]
+fn what_may_go_along_goes_along() {
+    let mut first = step("POST", "/login");
+    first.request.body = "user=a".into();
+    first.request.headers.extend([
+        ("Content-Type".to_owned(), "text/plain".into()),
+        ("X-Token".to_owned(), "t".into()),
+        ("Authorization".to_owned(), "Bearer b".into()),
+    ]);
+    first.request.secret_headers = vec!["x-token".to_owned(), "authorization".to_owned()];
+    let run = |status: u16, location: &str| {
+        let mut walker = Walker::new(Step { follow: 3, ..first.clone() });
+        walker.send();
+        let fields =
+            format!("Set-Cookie: id=7; Path=/\r\nSet-Cookie: s=1; Secure\r\nLocation: {location}\r\n");
+        walker.answer(status, &fields, b"").expect("a leg").2
+    };
+    let home = run(303, "/welcome");
+    assert!(home.starts_with("GET /welcome HTTP/1.1\r\nHost: shop.org\r\n"), "{home}");
+    assert!(home.contains("X-Token: t\r\nAuthorization: Bearer b\r\n"), "{home}");
+    assert!(home.contains("\r\nCookie: id=7\r\n") && home.ends_with("\r\n\r\n"), "{home}");
+    assert!(!home.contains("Content-"), "{home}");
+    let again = run(307, "/login2");
+    assert!(again.starts_with("POST /login2 HTTP/1.1\r\nHost: shop.org\r\n"), "{again}");
+    assert!(again.contains("Content-Length: 6\r\n") && again.ends_with("\r\n\r\nuser=a"), "{again}");
+    let away = run(308, "http://static.org/x");
+    assert!(away.starts_with("POST /x HTTP/1.1\r\nHost: static.org\r\n"), "{away}");
+    assert!(away.ends_with("\r\n\r\nuser=a"), "{away}");
+    for secret in ["X-Token", "Authorization", "Cookie", "shop.org"] {
+        assert!(!away.contains(secret), "{secret} went elsewhere: {away}");
+    }
+    assert!(run(302, "https://pay.shop.org/").contains("Host: pay.shop.org\r\n"));
+}
+
+#[test]
+fn a_challenge_is_answered_once_and_remembered() {
+    let auth = Some(AuthPlan::Digest("anna".into(), "x".into()));
+    let mut walker = Walker::new(Step { auth, ..get("/a?b") });
+    let challenge = "WWW-Authenticate: Digest realm=r, nonce=n1, qop=auth\r\n";
+    assert!(!walker.send().contains("Authorization"));
+    let (kind, target, request) = walker.answer(401, challenge, b"").expect("a leg");
+    assert_eq!((kind, target), (LegKind::Challenge, 0));
+    assert!(request.starts_with("GET /a?b HTTP/1.1\r\n"), "{request}");
+    assert!(request.contains("uri=\"/a?b\"") && request.contains("nc=00000001"), "{request}");
+    assert_eq!(walker.answer(200, "", b""), DONE);
+    let ahead = walker.send();
+    assert!(ahead.contains("nonce=\"n1\"") && ahead.contains("nc=00000002"), "{ahead}");
+    // A nonce that has worked may grow old, whatever the server calls that.
+    let again = walker.answer(401, &challenge.replace("n1", "n2"), b"").expect("a leg").2;
+    assert!(again.contains("nonce=\"n2\"") && again.contains("nc=00000001"), "{again}");
+    assert_eq!(again.matches("Authorization").count(), 1, "{again}");
+    assert_eq!(walker.answer(401, challenge, b""), Err((401, Err(Unwanted::Status))), "asked twice");
+    walker.send();
+    let refused = walker.answer(401, challenge, b"");
+    assert_eq!(refused, Err((401, Err(Unwanted::Status))), "a wrong password stays wrong");
+    walker.send();
+    let stale = challenge.replace("qop", "stale=true, qop");
+    assert!(walker.answer(401, &stale, b"").is_ok());
+}
+
+const PAGE: &str = "Content-Type: text/html; charset=utf-8\r\n";
+
+#[test]
+fn what_a_page_embeds_is_fetched_once_a_session() {
+    let extract = vec![Extract { variable: 0, from: "css title".to_owned(), all: false }];
+    let mut walker = Walker::new(Step { resources: true, extract, ..get("/p/") });
+    let page = "<title>t</title><img src=a.png><img src=a.png><script src=//static.org/s.js></script>\
+                <img src=http://cdn.example/x.png><link rel=stylesheet href=/c.css>";
+    let resource = |line: &str, target| (LegKind::Resource, target, format!("GET {line} HTTP/1.1"));
+    walker.send();
+    assert_eq!(walker.leads(200, PAGE, page), resource("/p/a.png", 0));
+    let sent = String::from_utf8(walker.sent.clone()).expect("text");
+    assert!(sent.contains("\r\nReferer: http://shop.org/p/\r\n"), "{sent}");
+    assert_eq!(walker.leads(200, "", ""), resource("/s.js", 1));
+    let sent = String::from_utf8(walker.sent.clone()).expect("text");
+    assert!(
+        sent.contains("Host: static.org\r\n") && sent.contains("Referer: http://shop.org/\r\n"),
+        "{sent}"
+    );
+    assert_eq!(sent.matches("Referer").count(), 1, "{sent}");
+    assert_eq!(walker.leads(200, "", ""), resource("/c.css", 0));
+    assert_eq!(walker.answer(200, "", b""), DONE);
+    assert_eq!(walker.session.variable(0).and_then(Finds::first).expect("a title").text, b"t");
+    let [Told::Log(note)] = &walker.told[..] else { panic!("{:?}", walker.told) };
+    assert!(note.contains("cdn.example") && note.contains("hint:"), "{note}");
+    walker.send();
+    assert_eq!(walker.answer(200, PAGE, page.as_bytes()), DONE, "nothing twice in a session");
+    assert_eq!(walker.told.len(), 1, "noted once");
+    walker.session.begin(Identity::of_arrival(0, 2));
+    walker.send();
+    assert_eq!(walker.leads(200, PAGE, page), resource("/p/a.png", 0), "another session");
+}
+
+#[test]
+fn a_resource_that_fails_fails_its_page() {
+    let mut walker = Walker::new(Step { resources: true, follow: 1, ..get("/") });
+    walker.send();
+    walker.leads(200, PAGE, "<img src=/a><img src=/b>");
+    let (kind, _, line) = walker.leads(302, "Location: /a2\r\n", "");
+    assert_eq!((kind, line.as_str()), (LegKind::Redirect, "GET /a2 HTTP/1.1"));
+    assert_eq!(walker.leads(404, "", "").2, "GET /b HTTP/1.1", "the others are fetched all the same");
+    let stray = Stray::Resource("http://shop.org/a2".to_owned(), 404);
+    assert!(stray.words().contains("http://shop.org/a2 was answered by 404"), "{}", stray.words());
+    assert_eq!(walker.answer(200, "", b""), Err((200, Err(Unwanted::Stray(stray)))));
+    walker.send();
+    let other = "Content-Type: text/plain\r\n";
+    assert_eq!(walker.answer(200, other, b"<img src=/c>"), DONE, "this is no page");
+    walker.send();
+    let many = (0..=RESOURCES_MAX).map(|number| format!("<img src=/{number}>")).collect::<Vec<_>>().concat();
+    walker.leads(200, PAGE, &many);
+    let fetched = 1 + std::iter::from_fn(|| walker.answer(200, "", b"").ok()).count();
+    assert_eq!(fetched, RESOURCES_MAX);
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    encoder.write_all(bytes).expect("a vector takes everything");
+    encoder.finish().expect("a vector takes everything")
+}
+
+#[test]
+fn bodies_are_looked_into_without_their_coding() {
+    let equals = Check {
+        text: "json $.a = 1".to_owned(),
+        subject: Tested::Answer("json $.a".to_owned()),
+        test: Test::Compare(Op::Equal, vec![Operand::Number(1.0, Quantity::Bare)]),
+    };
+    let mut walker = Walker::new(Step { checks: vec![equals], ..get("/") });
+    let mut check = |coding: &str, body: &[u8], expected: Result<(), Unwanted>| {
+        walker.send();
+        let became = walker.answer(200, &format!("Content-Encoding: {coding}\r\n"), body);
+        assert_eq!(became, Err((200, expected)), "{coding}");
+    };
+    let stray = |stray| Err(Unwanted::Stray(stray));
+    let body = gzip(b"{\"a\": 1}");
+    check("gzip", &body, Ok(()));
+    check("identity", b"{\"a\": 1}", Ok(()));
+    check("gzip", b"{\"a\": 1, \"and\": \"more\"}", stray(Stray::Content(Broken)));
+    check("gzip", &body[..body.len() - 9], stray(Stray::Content(Truncated)));
+    check("compress", &body, stray(Stray::UnknownCoding("compress".to_owned())));
+    check("gzip", &gzip(&vec![b' '; 100 << 20]), stray(Stray::Content(TooLarge)));
+    check("gzip", &body, Ok(()));
+    // Nobody looks inside: what it is does not matter.
+    let mut blind = Walker::new(get("/"));
+    blind.send();
+    assert_eq!(blind.answer(200, "Content-Encoding: gzip\r\n", b"no gzip"), DONE);
+}
+
+#[test]
+fn cookies_of_the_way_are_kept_and_can_be_asked_for() {
+    let equals = Check {
+        text: "cookie id = 7".to_owned(),
+        subject: Tested::Answer("cookie id".to_owned()),
+        test: Test::Compare(Op::Equal, vec![Operand::Number(7.0, Quantity::Bare)]),
+    };
+    let mut walker = Walker::new(Step { follow: 1, checks: vec![equals], ..get("/a/b") });
+    walker.send();
+    walker.leads(302, "Location: /a/c\r\nSet-Cookie: id=7\r\nSet-Cookie: x=1; Path=/other\r\n", "");
+    assert!(String::from_utf8_lossy(&walker.sent).contains("\r\nCookie: id=7\r\n"));
+    assert_eq!(walker.answer(200, "", b""), DONE, "the jar has it");
+    assert!(walker.send().contains("\r\nCookie: id=7\r\n"));
+}
