@@ -47,6 +47,29 @@ impl Tally {
         self.time = self.time - other.time;
     }
 
+    /// `n` more of the subject.
+    pub(crate) fn add_count(&mut self, n: u64, timed: bool) {
+        self.count += n;
+        self.count_without_generator += n;
+        self.timed += if timed { n } else { 0 };
+        self.timed_without_generator += if timed { n } else { 0 };
+    }
+
+    /// `n` more were offered and dropped, `by_generator` of them for its own reasons; `counts`: the subject is that.
+    pub(crate) fn add_dropped(&mut self, n: u64, by_generator: u64, counts: bool, timed: bool) {
+        self.offered += n;
+        self.resolved += n;
+        self.dropped += n;
+        self.dropped_by_generator += by_generator;
+        if counts {
+            let without = n - by_generator;
+            self.count += n;
+            self.count_without_generator += without;
+            self.timed += if timed { n } else { 0 };
+            self.timed_without_generator += if timed { without } else { 0 };
+        }
+    }
+
     fn each(&mut self, other: &Self, combine: impl Fn(u64, u64) -> u64) {
         self.offered = combine(self.offered, other.offered);
         self.resolved = combine(self.resolved, other.resolved);

@@ -1,6 +1,6 @@
 //! [`SessionSeries`]: sessions of one scenario in one phase.
 
-use crate::{DropReason, Violation};
+use crate::{Counters, DropReason, StepSeries, Violation};
 
 /// Counts of sessions. All are differences over one interval, or sums of such.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,6 +52,14 @@ pub struct SessionSeries {
 }
 
 impl SessionSeries {
+    /// Sessions that are one request each, told from those.
+    pub(crate) fn of_requests(series: &StepSeries) -> Self {
+        let Counters { offered, done, dropped_by, .. } = series.counters;
+        let (started, failed) = (offered - series.counters.dropped(), series.counters.failed());
+        let counts = SessionCounts { offered, started, done, failed, dropped_by };
+        Self { counts, ..Self::default() }
+    }
+
     /// Add another's counts. The gauge `open` is left alone: it adds up over threads, not over time.
     pub fn merge(&mut self, other: &Self) {
         self.counts.merge(&other.counts);

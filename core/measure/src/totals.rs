@@ -3,8 +3,8 @@
 use wavetank_plan::{Key, Nanos, Plan};
 
 use crate::{
-    Bytes, ConnCounts, Counters, Handshakes, Interval, Journeys, PhaseSeries, Selection, SessionSeries,
-    Spans, StepSeries, TargetSeries, ThreadHealth, View, Violation, violation,
+    AskedSeries, Bytes, ConnCounts, Counters, GroupSeries, Handshakes, Interval, Journeys, PhaseSeries,
+    Selection, SessionSeries, Spans, StepSeries, TargetSeries, ThreadHealth, View, Violation, violation,
 };
 
 /// Everything sealed so far, added up: counters and histograms per key, phase and target (warm-up among
@@ -132,6 +132,12 @@ impl Totals {
             let own_time = matches!(selection, Selection::Phase(_) | Selection::Warmup);
             view.in_window.merge(if own_time { &in_time.of_phase } else { &in_time.of_window });
         }
+        let sessions = self.journeys.sessions.iter();
+        for series in
+            sessions.filter(|series| self.selects_scenario(selection, series.phase, series.scenario))
+        {
+            view.add_sessions(series);
+        }
         self.phases
             .iter()
             .filter(|series| self.selects_phase(selection, series.phase))
@@ -141,6 +147,39 @@ impl Totals {
             view.tls.merge(&series.tls);
         }
         view
+    }
+
+    /// Sessions of some keys: `phase` and `scenario` of what comes back mean nothing. Those that are one plain request
+    /// are told from their requests.
+    pub fn sessions(&self, plan: &Plan, selection: Selection) -> SessionSeries {
+        let mut all = self.view(selection).sessions;
+        for (scenario, it) in (0_u16..).zip(&plan.scenarios) {
+            let counted = |series: &SessionSeries| series.scenario == scenario && !series.counts.is_empty();
+            if !it.is_one_request() || self.journeys.sessions.iter().any(counted) {
+                continue;
+            }
+            let own = self.steps.iter().filter(|series| series.key.scenario == scenario);
+            for series in own.filter(|series| self.selects(selection, series.key)) {
+                all.merge(&SessionSeries::of_requests(series));
+                all.open += series.open;
+            }
+        }
+        all
+    }
+
+    /// Counts of some keys' checks and of what they count, by key.
+    pub fn asked(&self, selection: Selection) -> impl Iterator<Item = &AskedSeries> {
+        self.journeys.asked.iter().filter(move |series| self.selects(selection, series.key))
+    }
+
+    /// Times of some scenarios' groups, those of one scenario and group merged over phases.
+    pub fn groups(&self, selection: Selection) -> Vec<GroupSeries> {
+        let mut merged = Journeys::default();
+        let chosen = |series: &&GroupSeries| self.selects_scenario(selection, series.phase, series.scenario);
+        for series in self.journeys.groups.iter().filter(chosen) {
+            merged.group_mut(0, series.scenario, series.group).times.merge(&series.times);
+        }
+        merged.groups
     }
 
     fn add_steps(&mut self, interval: &Interval, latest: bool) {
@@ -200,6 +239,11 @@ impl Totals {
             Selection::Scenario(scenario) => !warmup && key.scenario == scenario,
             Selection::Step(scenario, step) => !warmup && (key.scenario, key.step) == (scenario, step),
         }
+    }
+
+    fn selects_scenario(&self, selection: Selection, phase: u16, scenario: u16) -> bool {
+        let whole = !matches!(selection, Selection::Step(..));
+        whole && self.selects(selection, Key { phase, scenario, step: 0 })
     }
 
     fn selects_phase(&self, selection: Selection, phase: u16) -> bool {

@@ -2,10 +2,13 @@
 
 use wavetank_plan::{Condition, Key, Nanos, Part, Plan, RequestCount, Subject, Value};
 
+use crate::named::Named;
 use crate::outcome::{Outcome, Scope, contains_lag};
 use crate::sample::{Sample, Tally};
+use crate::skews::Skews;
 use crate::sliding::Sliding;
-use crate::{Counters, DropReason, ErrorClass, Histogram, Interval, Spans, StepSeries};
+use crate::subject_count::{drops_by_generator, generator_drops, subject_count};
+use crate::{Histogram, Interval, Spans, StepSeries};
 
 /// Everything one condition needs, gathered second by second.
 #[derive(Clone, Debug)]
@@ -14,12 +17,13 @@ pub(crate) struct Tracker {
     pub(crate) implicit: bool,
     /// Only this phase; `Some(u16::MAX)` where the plan has none of that name.
     phase: Option<u16>,
-    /// Only these (scenario, step).
-    steps: Option<Vec<(u16, u16)>>,
+    /// Only what belongs to this.
+    named: Named,
     planned: u64,
     whole: Sample,
     sliding: Option<Sliding>,
     gauge: Gauge,
+    skews: Skews,
     /// The worst window seen so far, with its begin.
     worst: Option<(Nanos, Outcome)>,
     /// Over all windows that do not hold: all would, without lag; without what the generator failed or dropped.
@@ -55,13 +59,14 @@ impl Tracker {
         let sliding = condition.window.filter(|_| gauge_of(&condition.subject).is_none()).map(Sliding::new);
         Self {
             phase: condition.phase.as_ref().map(|name| index(name).map_or(u16::MAX, |ix| ix as u16)),
-            steps: step_of(&condition.subject).map(|name| steps_named(plan, name)),
+            named: Named::of(&condition.subject, plan),
             condition: condition.clone(),
             implicit,
             planned,
             whole: Sample::default(),
             sliding,
             gauge: Gauge::default(),
+            skews: Skews::default(),
             worst: None,
             excuses: Excuses::default(),
             second: Sample::default(),
@@ -70,6 +75,10 @@ impl Tracker {
 
     /// Take in one sealed interval.
     pub(crate) fn add(&mut self, interval: &Interval, spans: &Spans) {
+        if let Named::Place(place) = self.named {
+            let judged = |phase| self.phase.map_or(!spans.is_warmup(phase), |only| only == phase);
+            return self.skews.add(&self.condition, place, interval, judged);
+        }
         let time = spans.time_in(self.phase, interval);
         if let Some(gauge) = gauge_of(&self.condition.subject) {
             if time > Nanos::ZERO {
@@ -99,6 +108,11 @@ impl Tracker {
 
     /// Whether the condition is broken at this seal: of the opposite of a stop condition, whether that fires.
     pub(crate) fn fires(&self, interval: &Interval, spans: &Spans) -> bool {
+        match self.named {
+            Named::Place(_) => return self.skews.is_broken_now(),
+            Named::Nothing(_) => return false,
+            _ => {}
+        }
         if spans.time_in(self.phase, interval) == Nanos::ZERO {
             return false;
         }
@@ -119,6 +133,14 @@ impl Tracker {
         let undecided = |why: &str| Reckoning { outcome: Outcome::undecided(why), at: None };
         if self.phase == Some(u16::MAX) {
             return undecided("no phase of that name");
+        }
+        match self.named {
+            Named::Nothing(why) => return undecided(why),
+            Named::Place(_) => {
+                let (at, outcome) = self.skews.worst(&self.condition);
+                return Reckoning { outcome, at };
+            }
+            _ => {}
         }
         if gauge_of(&self.condition.subject).is_some() {
             if self.gauge.seals == 0 {
@@ -168,9 +190,11 @@ impl Tracker {
             return;
         }
         let full = interval.has_full_thread();
+        let timed = time > Nanos::ZERO;
         for series in interval.steps.iter().filter(|series| self.wants(series.key, spans)) {
-            self.take_step(series, full, time > Nanos::ZERO, into);
+            self.take_step(series, full, timed, into);
         }
+        self.take_journeys(interval, spans, timed, into);
         if let Some(part) = part_of(&self.condition.subject) {
             self.take_times(part, interval, spans, into);
         }
@@ -192,9 +216,36 @@ impl Tracker {
             time: Nanos::ZERO,
         });
         match part_of(&self.condition.subject) {
+            // A group's time is its own.
+            Some(_) if matches!(self.named, Named::Groups(..)) => {}
             Some(Part::Response) => into.times.merge(&series.response),
             Some(Part::Service) => into.times.merge(&series.service),
             _ => {}
+        }
+    }
+
+    /// Checks, counts and groups, and sessions that never began.
+    fn take_journeys(&self, interval: &Interval, spans: &Spans, timed: bool, into: &mut Sample) {
+        let journeys = &interval.journeys;
+        let in_phase = |phase: u16| self.phase.map_or(!spans.is_warmup(phase), |only| only == phase);
+        for series in journeys.asked.iter().filter(|series| in_phase(series.key.phase)) {
+            into.tally.add_count(self.named.counted(series), timed);
+        }
+        for series in journeys.groups.iter().filter(|series| in_phase(series.phase)) {
+            if self.named.wants_group(series) {
+                into.times.merge(&series.times);
+            }
+        }
+        // Their requests are not offered, but who asks what was dropped, or how long all had to wait, means them too.
+        let of_drops = matches!(self.condition.subject, Subject::Requests(RequestCount::Dropped, _));
+        if self.named != Named::All || !of_drops && part_of(&self.condition.subject).is_none() {
+            return;
+        }
+        let full = interval.has_full_thread();
+        for series in journeys.sessions.iter().filter(|series| in_phase(series.phase)) {
+            let dropped = series.counts.dropped();
+            let by_generator = drops_by_generator(&series.counts.dropped_by, full);
+            into.tally.add_dropped(dropped, by_generator, of_drops, timed);
         }
     }
 
@@ -248,8 +299,7 @@ impl Tracker {
     }
 
     fn wants(&self, key: Key, spans: &Spans) -> bool {
-        self.phase.map_or(!spans.is_warmup(key.phase), |phase| phase == key.phase)
-            && self.steps.as_ref().is_none_or(|steps| steps.contains(&(key.scenario, key.step)))
+        self.phase.map_or(!spans.is_warmup(key.phase), |phase| phase == key.phase) && self.named.wants(key)
     }
 }
 
@@ -269,51 +319,12 @@ impl Excuses {
     }
 }
 
-/// Failed or dropped requests of a generator reason that a count contains: the count, and the count without.
-/// Requests that were lost to the generator would have been done, as far as anybody knows.
-fn subject_count(subject: &Subject, series: &StepSeries, full: bool) -> (u64, u64) {
-    let counters = &series.counters;
-    let failed_by_generator = counters.failed_by_generator();
-    let dropped_by_generator = generator_drops(counters, full);
-    let lost = failed_by_generator + dropped_by_generator;
-    match subject {
-        Subject::Requests(RequestCount::Offered, _) => (counters.offered, counters.offered),
-        Subject::Requests(RequestCount::Sent, _) => (counters.sent, counters.sent + lost),
-        Subject::Requests(RequestCount::Done, _) => (counters.done, counters.done + lost),
-        Subject::Requests(RequestCount::Failed, _) => {
-            (counters.failed(), counters.failed() - failed_by_generator)
-        }
-        // Lag is the generator's doing and nobody else's.
-        Subject::Requests(RequestCount::Late, _) => (counters.late, 0),
-        Subject::Requests(RequestCount::Dropped, _) => {
-            (counters.dropped(), counters.dropped() - dropped_by_generator)
-        }
-        Subject::Errors(name) => errors(name, counters),
-        Subject::Status(code) => (series.status.get(*code), series.status.get(*code)),
-        _ => (0, 0),
-    }
-}
-
-/// `errors(CLASS)`; for the generator's classes also what was dropped for the same reason (contract §2).
-fn errors(name: &str, counters: &Counters) -> (u64, u64) {
-    let dropped = match DropReason::from_name(name) {
-        Some(reason @ (DropReason::NoFiles | DropReason::NoSourceAddress)) => {
-            counters.dropped_by[reason as usize]
-        }
-        _ => 0,
-    };
-    let Some(class) = ErrorClass::from_name(name) else { return (dropped, 0) };
-    let count = counters.errors[class as usize] + dropped;
-    (count, if class.is_generator() { 0 } else { count })
-}
-
-/// Dropped for a generator reason: all reasons but `max_open`, and that too while a load thread was full.
-pub(crate) fn generator_drops(counters: &Counters, full: bool) -> u64 {
-    let at_max_open = counters.dropped_by[DropReason::MaxOpen as usize];
-    if full { counters.dropped() } else { counters.dropped() - at_max_open }
-}
-
-fn keep_worst(worst: &mut Option<(Nanos, Outcome)>, at: Nanos, outcome: Outcome, condition: &Condition) {
+pub(crate) fn keep_worst(
+    worst: &mut Option<(Nanos, Outcome)>,
+    at: Nanos,
+    outcome: Outcome,
+    condition: &Condition,
+) {
     if worst.as_ref().is_none_or(|(_, known)| outcome.is_worse_than(known, condition.op)) {
         *worst = Some((at, outcome));
     }
@@ -340,22 +351,4 @@ const fn part_of(subject: &Subject) -> Option<Part> {
         | Subject::Max(part, _) => Some(*part),
         _ => None,
     }
-}
-
-fn step_of(subject: &Subject) -> Option<&String> {
-    match subject {
-        Subject::Percentile(_, _, step)
-        | Subject::Mean(_, step)
-        | Subject::Min(_, step)
-        | Subject::Max(_, step)
-        | Subject::Requests(_, step) => step.as_ref(),
-        _ => None,
-    }
-}
-
-fn steps_named(plan: &Plan, name: &str) -> Vec<(u16, u16)> {
-    let steps = plan.scenarios.iter().enumerate().flat_map(|(scenario, it)| {
-        it.steps.iter().enumerate().map(move |(step, it)| (scenario as u16, step as u16, &it.name))
-    });
-    steps.filter(|(_, _, known)| *known == name).map(|(scenario, step, _)| (scenario, step)).collect()
 }

@@ -2,7 +2,7 @@
 
 use wavetank_plan::Nanos;
 
-use crate::{Counters, Histogram, PhaseSeries, StatusCounts, StepSeries, Wire};
+use crate::{Counters, Histogram, PhaseSeries, SessionSeries, StatusCounts, StepSeries, Wire};
 
 /// Which keys a [`View`] merges. All but `Warmup` and `Phase` leave warm-up out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +27,9 @@ pub struct View {
     pub counters: Counters,
     /// Offered and unresolved: at the last seal, or for ever once the run is over.
     pub open: u64,
+    /// Sessions that were counted beside their requests: those that are one plain request are not among them, see
+    /// [`Totals::sessions`](crate::Totals::sessions).
+    pub sessions: SessionSeries,
     /// Answers by status.
     pub status: StatusCounts,
     /// What went over the wire.
@@ -73,9 +76,10 @@ impl View {
     }
 
     /// Whether percentile `q` (0 to 100) of `response` or `lag` is unknown: more requests were dropped than
-    /// lie above it, and a dropped request is in no histogram.
+    /// lie above it, and a dropped request is in no histogram. A session that never began counts as one.
     pub fn is_unknown(&self, q: f64) -> bool {
-        lies_among_dropped(self.counters.dropped(), self.counters.offered, q)
+        let sessions = self.sessions.counts.dropped();
+        lies_among_dropped(self.counters.dropped() + sessions, self.counters.offered + sessions, q)
     }
 }
 
@@ -88,6 +92,11 @@ impl View {
         self.wire.merge(&series.wire);
         self.response.merge(&series.response);
         self.service.merge(&series.service);
+    }
+
+    pub(crate) fn add_sessions(&mut self, series: &SessionSeries) {
+        self.sessions.merge(series);
+        self.sessions.open += series.open;
     }
 
     pub(crate) fn add_phase(&mut self, series: &PhaseSeries) {

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use wavetank_plan::constants::VALIDITY_WINDOW;
 use wavetank_plan::{Nanos, Plan};
 
-use crate::tracker::generator_drops;
+use crate::subject_count::{drops_by_generator, generator_drops};
 use crate::{DropReason, Interval, Share, Spans, ThreadLoad, Validity, WindowShare};
 
 /// Gathers how the generator fared, second by second; [`Watch::facts`] says it.
@@ -86,6 +86,21 @@ impl Watch {
                 self.facts.generator_open_model.add(dropped + failed, counters.offered);
                 second.open_offered += counters.offered;
                 second.open_generator += dropped + failed;
+            }
+        }
+        // A session that never began is as bad as a request that was never sent.
+        let sessions = interval.journeys.sessions.iter().filter(|series| !spans.is_warmup(series.phase));
+        for series in sessions.filter(|series| series.counts.dropped() > 0) {
+            let dropped = drops_by_generator(&series.counts.dropped_by, full);
+            let of = series.counts.dropped();
+            self.facts.generator_dropped.add(dropped, of);
+            if full {
+                self.facts.max_open_while_full += series.counts.dropped_by[DropReason::MaxOpen as usize];
+            }
+            if self.open_model.get(usize::from(series.phase)).is_some_and(|&open| open) {
+                self.facts.generator_open_model.add(dropped, of);
+                second.open_offered += of;
+                second.open_generator += dropped;
             }
         }
         second

@@ -44,6 +44,11 @@ impl Scenario {
             steps,
         }
     }
+
+    /// Whether a session is one request and no other thing.
+    pub fn is_one_request(&self) -> bool {
+        matches!(self.journey[..], [Action::Request(_)]) && self.before.is_empty() && self.after.is_empty()
+    }
 }
 
 /// Who owns a connection, and how long it lives.

@@ -45,24 +45,37 @@ fn implicit(text: &str, subject: Subject, op: Op, value: Value) -> Condition {
 /// does not have, or a warm-up, which is judged by nothing.
 pub fn check_conditions(plan: &Plan) -> Result<(), UserError> {
     for condition in plan.thresholds.iter().chain(&plan.stop) {
-        check_known(condition)?;
+        check_known(plan, condition)?;
         check_step(plan, condition)?;
         check_phase(plan, condition)?;
     }
     Ok(())
 }
 
-/// What a plan of one request has none of, and hosts, which nobody observes.
-fn check_known(condition: &Condition) -> Result<(), UserError> {
+/// Checks, counts and rendezvous of the plan's steps, of which a plan of one request has none, and hosts, which nobody
+/// observes.
+fn check_known(plan: &Plan, condition: &Condition) -> Result<(), UserError> {
     let text = &condition.text;
-    let missing = |what: &str, name: &str| {
+    let steps = || plan.scenarios.iter().flat_map(|scenario| &scenario.steps);
+    let known = |what: &'static str, name: &str, names: Vec<&str>| {
+        if names.contains(&name) {
+            return Ok(());
+        }
+        if !names.is_empty() {
+            return Err(unknown(what, name, &names, condition));
+        }
         let hint = "checks, counts and rendezvous stand in the steps of an experiment file";
         Err(UserError::usage("name_unknown", format!("`{text}`: no {what} \"{name}\""), hint))
     };
     match &condition.subject {
-        Subject::Check(name) => missing("check", name),
-        Subject::Count(name) => missing("count", name),
-        Subject::Skew(name) => missing("rendezvous", name),
+        Subject::Check(name) => {
+            let checks = steps().flat_map(|step| &step.checks);
+            known("check", name, checks.map(|check| check.text.as_str()).collect())
+        }
+        Subject::Count(name) => known("count", name, plan.shared.counts.iter().map(String::as_str).collect()),
+        Subject::Skew(name) => {
+            known("rendezvous", name, plan.shared.rendezvous.iter().map(String::as_str).collect())
+        }
         Subject::Host(gauge, host) => Err(UserError::usage(
             "host_unobserved",
             format!("`{text}`: `{}` is about a host, and nobody observes {host}", gauge.name()),
@@ -74,8 +87,10 @@ fn check_known(condition: &Condition) -> Result<(), UserError> {
 
 fn check_step(plan: &Plan, condition: &Condition) -> Result<(), UserError> {
     let Some(step) = condition.subject.step() else { return Ok(()) };
-    let names: Vec<&str> =
-        plan.scenarios.iter().flat_map(|scenario| &scenario.steps).map(|step| step.name.as_str()).collect();
+    let steps = plan.scenarios.iter().flat_map(|scenario| &scenario.steps).map(|step| &step.name);
+    // A group is timed like a step.
+    let groups = plan.scenarios.iter().flat_map(|scenario| &scenario.groups);
+    let names: Vec<&str> = steps.chain(groups).map(String::as_str).collect();
     if names.contains(&step) {
         return Ok(());
     }
@@ -98,10 +113,21 @@ fn check_phase(plan: &Plan, condition: &Condition) -> Result<(), UserError> {
 }
 
 fn unknown(what: &'static str, name: &str, known: &[&str], condition: &Condition) -> UserError {
-    let hint = match did_you_mean(name, known.iter().copied()) {
-        Some(near) => format!("did you mean {near}?"),
-        None => format!("there is: {}", known.join(", ")),
+    let mut there: Vec<&str> = Vec::new();
+    for name in known {
+        if !there.contains(name) {
+            there.push(name);
+        }
+    }
+    let near = did_you_mean(name, known.iter().copied());
+    let hint = near
+        .map_or_else(|| format!("there is: {}", there.join(", ")), |near| format!("did you mean {near}?"));
+    let code = match what {
+        "step" => "step_unknown",
+        "phase" => "phase_unknown",
+        "check" => "check_unknown",
+        "count" => "count_unknown",
+        _ => "rendezvous_unknown",
     };
-    let code = if what == "step" { "step_unknown" } else { "phase_unknown" };
     UserError::usage(code, format!("`{}`: no {what} \"{name}\"", condition.text), hint)
 }

@@ -1,0 +1,151 @@
+//! [`Named`]: what a condition names in its parentheses, looked up in the plan.
+
+use wavetank_plan::{Action, Key, Part, Plan, Scenario, Subject};
+
+use crate::{AskedSeries, GroupSeries};
+
+/// What a condition is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Named {
+    /// Everything.
+    All,
+    /// These steps, each as (scenario, step).
+    Steps(Vec<(u16, u16)>),
+    /// These groups, each as (scenario, group), and the steps inside them.
+    Groups(Vec<(u16, u16)>, Vec<(u16, u16)>),
+    /// The checks of one name, each as (scenario, step, place among the step's).
+    Checks(Vec<(u16, u16, u16)>),
+    /// What is counted under this index, by these steps.
+    Count(u16, Vec<(u16, u16)>),
+    /// A rendezvous, by its index.
+    Place(u16),
+    /// The plan has no such thing, in words.
+    Nothing(&'static str),
+}
+
+impl Named {
+    /// What `subject` names in `plan`.
+    pub(crate) fn of(subject: &Subject, plan: &Plan) -> Self {
+        let index = |names: &[String], name: &String| {
+            names.iter().position(|known| known == name).map(|index| index as u16)
+        };
+        match subject {
+            Subject::Check(name) => {
+                let checks = all_steps(plan).flat_map(|(scenario, step, it)| {
+                    let named = (0_u16..).zip(&it.checks).filter(|(_, check)| check.text == *name);
+                    named.map(move |(place, _)| (scenario, step, place))
+                });
+                let checks: Vec<_> = checks.collect();
+                if checks.is_empty() { Self::Nothing("no check of that name") } else { Self::Checks(checks) }
+            }
+            Subject::Count(name) => match index(&plan.shared.counts, name) {
+                Some(count) => {
+                    let counting = all_steps(plan)
+                        .filter(|(_, _, it)| it.counts.iter().any(|(counted, _)| *counted == count));
+                    Self::Count(count, counting.map(|(scenario, step, _)| (scenario, step)).collect())
+                }
+                None => Self::Nothing("nothing is counted under that name"),
+            },
+            Subject::Skew(name) => index(&plan.shared.rendezvous, name)
+                .map_or(Self::Nothing("no rendezvous of that name"), Self::Place),
+            Subject::Host(..) => Self::Nothing("nobody observes hosts"),
+            _ => subject.step().map_or(Self::All, |name| Self::steps_or_groups(subject, plan, name)),
+        }
+    }
+
+    /// A step of that name, or else a group.
+    fn steps_or_groups(subject: &Subject, plan: &Plan, name: &str) -> Self {
+        let steps = all_steps(plan).filter(|(_, _, it)| it.name == *name);
+        let steps: Vec<_> = steps.map(|(scenario, step, _)| (scenario, step)).collect();
+        if !steps.is_empty() {
+            return Self::Steps(steps);
+        }
+        let (mut groups, mut inside) = (Vec::new(), Vec::new());
+        for (scenario, it) in (0_u16..).zip(&plan.scenarios) {
+            for (group, _) in (0_u16..).zip(&it.groups).filter(|(_, known)| *known == name) {
+                groups.push((scenario, group));
+                steps_inside(it, group, &mut |step| inside.push((scenario, step)));
+            }
+        }
+        let of_service = matches!(
+            subject,
+            Subject::Percentile(_, Part::Service, _)
+                | Subject::Mean(Part::Service, _)
+                | Subject::Min(Part::Service, _)
+                | Subject::Max(Part::Service, _)
+        );
+        match groups.is_empty() {
+            true => Self::Nothing("no step of that name"),
+            false if of_service => Self::Nothing("a group is timed as a whole: it has no service time"),
+            false => Self::Groups(groups, inside),
+        }
+    }
+
+    /// Whether requests of `key` are meant.
+    pub(crate) fn wants(&self, key: Key) -> bool {
+        let (scenario, step) = (key.scenario, key.step);
+        match self {
+            Self::All => true,
+            Self::Steps(steps) | Self::Groups(_, steps) | Self::Count(_, steps) => {
+                steps.contains(&(scenario, step))
+            }
+            Self::Checks(checks) => checks.iter().any(|&(own, its, _)| (own, its) == (scenario, step)),
+            Self::Place(_) | Self::Nothing(_) => false,
+        }
+    }
+
+    /// Whether the times of this group are meant.
+    pub(crate) fn wants_group(&self, series: &GroupSeries) -> bool {
+        matches!(self, Self::Groups(groups, _) if groups.contains(&(series.scenario, series.group)))
+    }
+
+    /// What `series` adds to a count of checks that failed, or of what is counted.
+    pub(crate) fn counted(&self, series: &AskedSeries) -> u64 {
+        let Key { scenario, step, .. } = series.key;
+        match self {
+            Self::Checks(checks) => {
+                let own = checks.iter().filter(|&&(own, its, _)| (own, its) == (scenario, step));
+                let failed =
+                    |place: u16| series.checks.get(usize::from(place)).map_or(0, |check| check.failed);
+                own.map(|&(_, _, place)| failed(place)).sum()
+            }
+            Self::Count(count, _) => series.counted(*count),
+            _ => 0,
+        }
+    }
+}
+
+fn all_steps(plan: &Plan) -> impl Iterator<Item = (u16, u16, &wavetank_plan::Step)> {
+    (0_u16..)
+        .zip(&plan.scenarios)
+        .flat_map(|(scenario, it)| (0_u16..).zip(&it.steps).map(move |(step, it)| (scenario, step, it)))
+}
+
+/// Tell `found` every step that stands inside group number `group` of `scenario`.
+fn steps_inside(scenario: &Scenario, group: u16, found: &mut impl FnMut(u16)) {
+    for actions in [&scenario.before, &scenario.journey, &scenario.after] {
+        walk(actions, group, false, found);
+    }
+}
+
+fn walk(actions: &[Action], group: u16, inside: bool, found: &mut impl FnMut(u16)) {
+    for action in actions {
+        match action {
+            Action::Request(step) if inside => found(*step),
+            Action::Group(own, steps) => walk(steps, group, inside || *own == group, found),
+            Action::Repeat(_, steps) | Action::While { steps, .. } | Action::Each { steps, .. } => {
+                walk(steps, group, inside, found);
+            }
+            Action::If { then, otherwise, .. } => {
+                walk(then, group, inside, found);
+                walk(otherwise, group, inside, found);
+            }
+            Action::Choose(ways) => {
+                for way in ways {
+                    walk(&way.steps, group, inside, found);
+                }
+            }
+            _ => {}
+        }
+    }
+}

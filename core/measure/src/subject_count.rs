@@ -1,0 +1,54 @@
+//! [`subject_count`]: what a condition counts of one key, and how much of it is the generator's doing.
+
+use wavetank_plan::{RequestCount, Subject};
+
+use crate::{Counters, DropReason, ErrorClass, StepSeries};
+
+/// Failed or dropped requests of a generator reason that a count contains: the count, and the count without.
+/// Requests that were lost to the generator would have been done, as far as anybody knows.
+pub(crate) fn subject_count(subject: &Subject, series: &StepSeries, full: bool) -> (u64, u64) {
+    let counters = &series.counters;
+    let failed_by_generator = counters.failed_by_generator();
+    let dropped_by_generator = generator_drops(counters, full);
+    let lost = failed_by_generator + dropped_by_generator;
+    match subject {
+        Subject::Requests(RequestCount::Offered, _) => (counters.offered, counters.offered),
+        Subject::Requests(RequestCount::Sent, _) => (counters.sent, counters.sent + lost),
+        Subject::Requests(RequestCount::Done, _) => (counters.done, counters.done + lost),
+        Subject::Requests(RequestCount::Failed, _) => {
+            (counters.failed(), counters.failed() - failed_by_generator)
+        }
+        // Lag is the generator's doing and nobody else's.
+        Subject::Requests(RequestCount::Late, _) => (counters.late, 0),
+        Subject::Requests(RequestCount::Dropped, _) => {
+            (counters.dropped(), counters.dropped() - dropped_by_generator)
+        }
+        Subject::Errors(name) => errors(name, counters),
+        Subject::Status(code) => (series.status.get(*code), series.status.get(*code)),
+        _ => (0, 0),
+    }
+}
+
+/// `errors(CLASS)`; for the generator's classes also what was dropped for the same reason (contract §2).
+fn errors(name: &str, counters: &Counters) -> (u64, u64) {
+    let dropped = match DropReason::from_name(name) {
+        Some(reason @ (DropReason::NoFiles | DropReason::NoSourceAddress)) => {
+            counters.dropped_by[reason as usize]
+        }
+        _ => 0,
+    };
+    let Some(class) = ErrorClass::from_name(name) else { return (dropped, 0) };
+    let count = counters.errors[class as usize] + dropped;
+    (count, if class.is_generator() { 0 } else { count })
+}
+
+/// Dropped for a generator reason: all reasons but `max_open`, and that too while a load thread was full.
+pub(crate) fn generator_drops(counters: &Counters, full: bool) -> u64 {
+    drops_by_generator(&counters.dropped_by, full)
+}
+
+/// The same of drops by reason.
+pub(crate) fn drops_by_generator(dropped_by: &[u64; DropReason::ALL.len()], full: bool) -> u64 {
+    let dropped: u64 = dropped_by.iter().sum();
+    if full { dropped } else { dropped - dropped_by[DropReason::MaxOpen as usize] }
+}

@@ -1,0 +1,260 @@
+//! What sessions bring beside requests: who they were, checks, counts, groups, meetings, and conditions on them.
+
+mod common;
+
+use common::{Second, condition, phase, plan};
+use wavetank_measure::{
+    AskedSeries, CheckCount, DropReason, Interval, Ledger, Meeting, Selection, SessionCounts, ThresholdResult,
+};
+use wavetank_plan::{
+    Action, Check, ConnectionUse, Key, Nanos, Op, Operand, Plan, Quantity, Rendezvous, RequestPlan, Scenario,
+    Step, Test, Tested,
+};
+
+const MS: f64 = 1e6;
+const HOME: Key = Key { phase: 0, scenario: 0, step: 0 };
+const CART: Key = Key { phase: 0, scenario: 1, step: 0 };
+const BUY: Key = Key { phase: 0, scenario: 1, step: 1 };
+
+/// Browsers who only get `home`; buyers who do `cart` and `buy` in the group `checkout`, after they met at `doors`. Two
+/// phases of five seconds, `calm` and `rush`. `cart` and `buy` are checked to be `fresh`, `buy` counts what is `sold`.
+fn shop() -> Plan {
+    let check = |text: &str| Check {
+        text: text.to_owned(),
+        subject: Tested::Answer("status".to_owned()),
+        test: Test::Compare(Op::Equal, vec![Operand::Number(200.0, Quantity::Bare)]),
+    };
+    let step = |name: &str| Step::plain(name, 0, RequestPlan::default());
+    let cart = Step { checks: vec![check("fresh")], ..step("cart") };
+    let checks = vec![check("status = 200"), check("fresh")];
+    let buy = Step { checks, counts: vec![(1, check("status = 200"))], ..step("buy") };
+    let doors = Rendezvous { place: 1, wait: Nanos::from_secs(9), of: Some(4) };
+    let checkout = Action::Group(1, vec![Action::Request(0), Action::Repeat(2, vec![Action::Request(1)])]);
+    let buyer = Scenario {
+        groups: vec!["other".to_owned(), "checkout".to_owned()],
+        journey: vec![Action::Rendezvous(doors), checkout],
+        ..Scenario::of_steps("buyer", ConnectionUse::User, vec![cart, buy])
+    };
+    let browser = Scenario::of_steps("browser", ConnectionUse::Shared, vec![step("home")]);
+    let mut plan = plan(10);
+    plan.phases = vec![phase("calm", 0, 5), phase("rush", 5, 5)];
+    plan.scenarios = vec![browser, buyer];
+    plan.shared.counts = vec!["seen".to_owned(), "sold".to_owned()];
+    plan.shared.rendezvous = vec!["gate".to_owned(), "doors".to_owned()];
+    plan
+}
+
+/// `n` requests of `key` done after `ms`.
+fn done(interval: &mut Interval, key: Key, n: u64, ms: u64) {
+    let step = interval.step_mut(key);
+    step.counters.offered += n;
+    step.counters.sent += n;
+    step.counters.done += n;
+    step.wire.sent += n;
+    step.response.record_n(ms * 1_000_000, n);
+    step.service.record_n(ms * 1_000_000, n);
+}
+
+fn asked(interval: &mut Interval, key: Key, checks: &[(u64, u64)], sold: u64) {
+    let series: &mut AskedSeries = interval.journeys.asked_mut(key);
+    series.checks = checks.iter().map(|&(held, failed)| CheckCount { held, failed }).collect();
+    series.add(1, sold);
+}
+
+/// Ten seconds, `calm` and `rush`: each 100 homes of 10 ms, 40 carts of 20 ms and 80 buys of 30 ms; one cart in 40 and
+/// four buys in 80 are stale, and 50 are sold, but in `rush` 8 are stale and 20 sold. Checkouts take 100 ms, in `rush` 200 ms.
+fn ten_seconds() -> impl Iterator<Item = Second> {
+    (0..10).map(|at| {
+        let phase = u16::from(at >= 5);
+        let (stale, sold) = if phase == 0 { (4, 50) } else { (8, 20) };
+        Second::at(at).with(|interval| {
+            let of = |key: Key| Key { phase, ..key };
+            done(interval, of(HOME), 100, 10);
+            done(interval, of(CART), 40, 20);
+            done(interval, of(BUY), 80, 30);
+            asked(interval, of(CART), &[(39, 1)], 0);
+            asked(interval, of(BUY), &[(80, 0), (80 - stale, stale)], sold);
+            let ms = if phase == 0 { 100 } else { 200 };
+            interval.journeys.group_mut(phase, 1, 1).times.record_n(ms * 1_000_000, 40);
+            let sessions = interval.journeys.sessions_mut(phase, 1);
+            sessions.counts =
+                SessionCounts { offered: 40, started: 40, done: 39, failed: 1, ..SessionCounts::default() };
+        })
+    })
+}
+
+fn book(plan: &Plan, seconds: impl IntoIterator<Item = Second>) -> Ledger {
+    let mut book = Ledger::new(plan);
+    for second in seconds {
+        assert_eq!(book.add(&second.seal()), Ok(()));
+    }
+    book
+}
+
+fn judged(text: &str, seconds: impl IntoIterator<Item = Second>) -> ThresholdResult {
+    let mut plan = shop();
+    plan.thresholds = vec![condition(text)];
+    book(&plan, seconds).results().remove(0)
+}
+
+/// What `text` comes to, with the value that is found; `why` is there where nothing is decided.
+fn check(text: &str, seconds: impl IntoIterator<Item = Second>, ok: Option<bool>, value: Option<f64>) {
+    let result = judged(text, seconds);
+    assert_eq!(result.ok, ok, "{result:?}");
+    match (result.value, value) {
+        (Some(found), Some(expected)) => {
+            assert!((found - expected).abs() <= 0.008 * expected.abs() + 1e-9, "{result:?}");
+        }
+        (found, expected) => assert_eq!(found, expected, "{result:?}"),
+    }
+    assert_eq!(result.why.is_some(), ok.is_none(), "{result:?}");
+}
+
+#[test]
+fn checks_and_counts() {
+    // Of one name in two steps, by whichever place: 10 carts and 5 × 4 + 5 × 8 buys.
+    check("check(fresh) = 70", ten_seconds(), Some(true), Some(70.0));
+    check("check(fresh) < 1%", ten_seconds(), Some(false), Some(70.0 / 1_200.0));
+    check("check(fresh) = 25 in calm", ten_seconds(), Some(true), Some(25.0));
+    check("check(fresh) < 6% in calm", ten_seconds(), Some(true), Some(25.0 / 600.0));
+    check("check(fresh) <= 18 for 2s", ten_seconds(), Some(true), Some(18.0));
+    check("check(fresh) < 7% for 2s", ten_seconds(), Some(false), Some(9.0 / 120.0));
+    check("check(status = 200) = 0", ten_seconds(), Some(true), Some(0.0));
+    check("check(nobody) = 0", ten_seconds(), None, None);
+    check("count(sold) = 350", ten_seconds(), Some(true), Some(350.0));
+    check("count(sold) <= 300", ten_seconds(), Some(false), Some(350.0));
+    check("count(sold) = 100 in rush", ten_seconds(), Some(true), Some(100.0));
+    // Of the requests of the steps that count it.
+    check("count(sold) >= 40%", ten_seconds(), Some(true), Some(350.0 / 800.0));
+    check("count(seen) = 0", ten_seconds(), Some(true), Some(0.0));
+    check("count(nothing) = 0", ten_seconds(), None, None);
+    check("cpu(lb1) < 96%", ten_seconds(), None, None);
+}
+
+#[test]
+fn steps_and_groups() {
+    check("p50(home) < 15ms", ten_seconds(), Some(true), Some(10.0 * MS));
+    check("p99(buy.service) < 15ms", ten_seconds(), Some(false), Some(30.0 * MS));
+    check("max(checkout) < 150ms", ten_seconds(), Some(false), Some(200.0 * MS));
+    check("p95(checkout) <= 101ms in calm", ten_seconds(), Some(true), Some(100.0 * MS));
+    check("mean(checkout) < 140ms for 4s", ten_seconds(), Some(false), Some(200.0 * MS));
+    check("p95(checkout.service) < 1s", ten_seconds(), None, None);
+    check("p95(other) < 1s", ten_seconds(), None, None);
+    // Requests inside the group, loops among them.
+    check("done(checkout) = 1200", ten_seconds(), Some(true), Some(1_200.0));
+    check("done_rate(buy) >= 80/s in rush", ten_seconds(), Some(true), Some(80.0));
+    check("offered(nobody) = 0", ten_seconds(), None, None);
+}
+
+#[test]
+fn requests_dropped_inside_a_group_make_its_percentiles_unknown() {
+    let dropping = ten_seconds().map(|second| {
+        second.with(|interval| {
+            let step = interval.step_mut(BUY);
+            step.counters.offered += 20;
+            step.counters.dropped_by[DropReason::Behind as usize] += 20;
+        })
+    });
+    let result = judged("p95(checkout) < 1s", dropping);
+    assert_eq!((result.ok, result.value), (Some(false), None), "{result:?}");
+}
+
+/// The seconds 3 and 4, in which `sent` of those who met left the doors, so many ms after the third second began.
+fn met(number: u64, sent: &[u64]) -> Vec<Second> {
+    let mut told = vec![
+        Meeting { place: 1, number, of: 4, present: 4, ..Meeting::default() },
+        Meeting { place: 1, number, of: 4, ..Meeting::default() },
+    ];
+    for &ms in sent {
+        told[usize::from(ms >= 1_000)].sent_at(Nanos::from_millis(3_000 + ms as i64));
+    }
+    let second = |(at, meeting): (i64, Meeting)| Second::at(at).with(|it| it.journeys.meet(&meeting));
+    (3..).zip(told).map(second).collect()
+}
+
+#[test]
+fn skew_of_those_who_met() {
+    check("skew(doors) < 200ms", met(0, &[10, 90, 20]), Some(true), Some(80.0 * MS));
+    check("skew(doors) < 200ms", met(0, &[900, 1_150, 1_000]), Some(false), Some(250.0 * MS));
+    check("skew(doors) < 200ms in calm", met(0, &[10, 20]), Some(true), Some(10.0 * MS));
+    check("skew(doors) < 200ms in rush", met(0, &[10, 20]), None, None);
+    check("skew(gate) < 200ms", met(0, &[10, 20]), None, None);
+    check("skew(doors) < 200ms", met(0, &[]), None, None);
+    check("skew(nowhere) < 200ms", met(0, &[10]), None, None);
+    // The worst of all meetings, however many are told of.
+    let many = (0..1_500).flat_map(|number| met(number, if number == 3 { &[0, 700] } else { &[0, 100] }));
+    check("skew(doors) < 200ms", many, Some(false), Some(700.0 * MS));
+    let more = met(0, &[10, 20]).into_iter().map(|second| second.with(|it| it.journeys.meetings_untold = 1));
+    check("skew(doors) < 200ms", more, None, Some(10.0 * MS));
+}
+
+#[test]
+fn stops() {
+    let stopping = |text: &str, seconds: Vec<Second>| {
+        let mut plan = shop();
+        plan.stop = vec![condition(text)];
+        let book = book(&plan, seconds);
+        book.stop_fired().map(|(_, at)| at.0 / 1_000_000_000)
+    };
+    assert_eq!(stopping("check(fresh) > 30", ten_seconds().collect()), Some(6));
+    assert_eq!(stopping("check(fresh) > 8 for 1s in rush", ten_seconds().collect()), Some(6));
+    assert_eq!(stopping("count(sold) >= 250", ten_seconds().collect()), Some(5));
+    assert_eq!(stopping("max(checkout) > 150ms", ten_seconds().collect()), Some(6));
+    assert_eq!(stopping("skew(doors) > 200ms", met(0, &[900, 1_150])), Some(5));
+    assert_eq!(stopping("skew(doors) > 300ms", met(0, &[900, 1_150])), None);
+    assert_eq!(stopping("cpu(lb1) > 1%", ten_seconds().collect()), None);
+}
+
+#[test]
+fn sessions_add_up_and_one_request_is_one_session() {
+    let plan = shop();
+    let book = book(&plan, ten_seconds());
+    let sessions = |selection| {
+        let all = book.totals().sessions(&plan, selection);
+        [all.counts.offered, all.counts.started, all.counts.done, all.counts.failed, all.open]
+    };
+    assert_eq!(sessions(Selection::Scenario(0)), [1_000, 1_000, 1_000, 0, 0], "told from requests");
+    assert_eq!(sessions(Selection::Scenario(1)), [400, 400, 390, 10, 0]);
+    assert_eq!(sessions(Selection::Phase(1)), [700, 700, 695, 5, 0]);
+    assert_eq!(sessions(Selection::Judged), [1_400, 1_400, 1_390, 10, 0]);
+}
+
+#[test]
+fn sessions_that_do_not_add_up_are_a_violation() {
+    let broken = |change: fn(&mut SessionCounts)| {
+        let second = Second::at(0).with(|interval| {
+            let sessions = interval.journeys.sessions_mut(0, 1);
+            (sessions.counts.offered, sessions.counts.started, sessions.open) = (5, 5, 5);
+            change(&mut sessions.counts);
+        });
+        Ledger::new(&shop()).add(&second.seal()).map_err(|violation| violation.to_string())
+    };
+    assert_eq!(broken(|_| ()), Ok(()));
+    let text = broken(|counts| counts.done = 1).expect_err("six of five");
+    assert!(text.starts_with("sessions: offered = done + failed"), "{text}");
+    let text = broken(|counts| counts.started = 4).expect_err("one was lost");
+    assert!(text.starts_with("sessions: offered = started"), "{text}");
+}
+
+#[test]
+fn sessions_that_never_began_are_dropped_load() {
+    let dropping = |reason: DropReason| {
+        let one = move |second: Second| {
+            second.with(|interval| {
+                let counts = &mut interval.journeys.sessions_mut(0, 1).counts;
+                counts.offered += 55;
+                counts.dropped_by[reason as usize] += 55;
+            })
+        };
+        ten_seconds().map(one)
+    };
+    check("dropped = 550", dropping(DropReason::MaxOpen), Some(true), Some(550.0));
+    check("dropped < 15%", dropping(DropReason::MaxOpen), Some(false), Some(0.2));
+    check("failed = 0", dropping(DropReason::MaxOpen), Some(true), Some(0.0));
+    let p99 = judged("p99 < 1s", dropping(DropReason::NoFiles));
+    assert_eq!((p99.ok, p99.holds_without_generator), (Some(false), Some(true)), "{p99:?}");
+    let validity = book(&shop(), dropping(DropReason::NoFiles)).validity();
+    assert_eq!((validity.generator_open_model.count, validity.generator_open_model.of), (550, 2_750));
+    let validity = book(&shop(), dropping(DropReason::MaxOpen)).validity();
+    assert_eq!(validity.generator_open_model.count, 0, "a limit of the plan's own is nobody's doing");
+}
