@@ -253,6 +253,11 @@ impl Session {
         Next::GiveWay
     }
 
+    /// Whether it stands at the end of `program`.
+    pub fn is_at_end(&self, program: &Program) -> bool {
+        matches!(program.ops.get(self.at as usize), Some(Op::Done))
+    }
+
     /// One more time, or out of the loop.
     fn again(&mut self, wanted: bool, exit: u32) {
         let counters = &mut self.held().counters;

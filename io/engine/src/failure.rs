@@ -1,5 +1,7 @@
 //! [`Failure`]: why a request was not answered, as the connection saw it.
 
+mod of_sessions;
+
 use std::borrow::Cow;
 
 use wavetank_driver::{Driver, Ended, Errno};
@@ -45,6 +47,17 @@ impl Failure {
     /// A failure of `class`, with what exactly was wrong.
     pub(crate) const fn detailed(class: ErrorClass, detail: &'static str) -> Self {
         Self { class, errno: None, detail: Some(Cow::Borrowed(detail)), peer_closed: false, retry: false }
+    }
+}
+
+impl Failure {
+    /// In words: what the kernel said, or what exactly was wrong, or the class.
+    pub(crate) fn words(&self) -> String {
+        match (self.errno, &self.detail) {
+            (Some(errno), _) => errno.to_string(),
+            (None, Some(detail)) => detail.clone().into_owned(),
+            (None, None) => self.class.name().replace('_', " "),
+        }
     }
 }
 

@@ -4,7 +4,11 @@
 //! goes on next) → [`exchange`] (one request under way) → [`connections`] (seats, pool, protocol) → the
 //! driver. What happened comes back up as plain values. [`worker`] turns the loop; [`threads`] is what
 //! the outside sees. Nothing here decides what a result means.
+//!
+//! Beside the load, [`alone`] walks one user through a journey and waits for every answer: what a run does before and
+//! after, the probe, `wavetank try`.
 
+mod alone;
 mod budget;
 mod collector;
 mod connections;
@@ -33,9 +37,13 @@ mod threads;
 mod users;
 mod worker;
 
+pub use alone::{
+    Alone, AloneLimits, Early, Handshake, Happened, Opened, SentRequest, StepFailure, Trouble, Walked,
+    WholeAnswer, Why,
+};
 pub use collector::{Collector, Merged};
 pub use means::Means;
 pub use messages::{Change, Command, Message, Sample, SealedInterval};
-pub use probe::{Probe, ProbeAnswer, ProbeFailure, ProbeTls};
+pub use probe::{Probe, ProbeAnswer, ProbeFailure};
 pub use sources::SourcePorts;
 pub use threads::{LoadThreads, run_here};

@@ -23,7 +23,23 @@ pub struct Means {
     pub journeys: Journeys,
 }
 
+/// How connections leave this host.
+#[derive(Clone)]
+pub(crate) struct Way {
+    /// Ports to bind, with source addresses in the plan.
+    pub(crate) ports: SourcePorts,
+    /// What of the kernel may be used.
+    pub(crate) features: Features,
+    /// Our side of TLS, of a plan that speaks it.
+    pub(crate) tls: Option<Arc<TlsClient>>,
+}
+
 impl Means {
+    /// How connections leave this host.
+    pub(crate) fn way(&self) -> Way {
+        Way { ports: self.ports.clone(), features: self.features, tls: self.tls.clone() }
+    }
+
     /// Everything a kernel may have, no TLS, no port of our own choice, no data: for tests and benches.
     ///
     /// # Errors

@@ -170,7 +170,7 @@ pub fn run_here<D: Driver>(
 }
 
 /// Milliseconds since 1970 at the clock's zero.
-fn wall_zero_ms(clock: Clock) -> u64 {
+pub(crate) fn wall_zero_ms(clock: Clock) -> u64 {
     let zero = WallClock::unix_ns().saturating_sub(clock.now().0);
     (zero / 1_000_000).max(0).unsigned_abs()
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use wavetank_diagnose::hint_for;
 use wavetank_driver::{Alpn, Clock, Signals, TlsClient, WallClock};
-use wavetank_engine::{Probe, ProbeAnswer, ProbeFailure, ProbeTls};
+use wavetank_engine::{Handshake, Probe, ProbeAnswer, ProbeFailure};
 use wavetank_plan::redact::is_secret_header;
 use wavetank_plan::{ExitCode, Nanos, Plan, UserError};
 
@@ -102,7 +102,7 @@ fn told(plan: &Plan, answer: &ProbeAnswer) -> String {
 }
 
 /// What was agreed on, and whom the target showed itself to be.
-fn add_tls(text: &mut String, plan: &Plan, answer: &ProbeAnswer, tls: &ProbeTls) {
+fn add_tls(text: &mut String, plan: &Plan, answer: &ProbeAnswer, tls: &Handshake) {
     let agreed = &tls.agreed;
     let mut parts = vec![agreed.version, agreed.cipher];
     parts.extend(agreed.group);

@@ -1,11 +1,7 @@
 //! What sessions write, and what they find in answers.
 
-use std::borrow::Cow;
-
-use wavetank_journey::content::ContentFault;
+use wavetank_journey::Look;
 use wavetank_journey::extract::Answer;
-use wavetank_journey::{Lacking, Look, Stray, Unwanted};
-use wavetank_measure::ErrorClass;
 use wavetank_plan::{Key, Nanos};
 
 use super::Sessions;
@@ -24,19 +20,7 @@ impl Sessions {
         let mut scene = self.stage.scene(now);
         let written = step.render(&mut scene, &mut live.session, &mut letter.request);
         written.map(drop).map_err(|lacking| {
-            let scenario = &self.plan.scenarios[usize::from(live.key.scenario)];
-            let what = match lacking {
-                Lacking::Variable(slot) => {
-                    let name = scenario.variables.get(usize::from(slot)).map_or("?", String::as_str);
-                    format!("${{{name}}} was not extracted")
-                }
-                Lacking::Row(data) => {
-                    let data = self.plan.shared.data.get(usize::from(data));
-                    format!("{} has no row left", data.map_or("?", |data| data.name.as_str()))
-                }
-                Lacking::Header => "a value for a header has a line break in it".to_owned(),
-            };
-            Failure { detail: Some(Cow::Owned(what)), ..Failure::of(ErrorClass::Data) }
+            Failure::of_lacking(lacking, &self.plan, &self.plan.scenarios[usize::from(live.key.scenario)])
         })
     }
 
@@ -69,33 +53,8 @@ impl Sessions {
         });
         rec.asked(Key { step: live.step, ..live.key }, &self.broken, &self.counted);
         taken.map_err(|unwanted| {
-            let (class, detail) = match unwanted {
-                Unwanted::Status => return Failure::of(ErrorClass::Status),
-                Unwanted::Check(place, instead) => {
-                    let check = step.checks().nth(usize::from(place)).unwrap_or("?");
-                    (ErrorClass::Check, format!("{check}: found {instead}"))
-                }
-                Unwanted::Extract(place, miss) => {
-                    let plan = &self.plan.scenarios[usize::from(live.key.scenario)];
-                    let extract = &plan.steps[usize::from(live.step)].extract[usize::from(place)];
-                    (ErrorClass::Check, format!("{}: {}", extract.from, miss.words()))
-                }
-                Unwanted::Stray(stray) => (of_stray(&stray), stray.words()),
-            };
-            Failure { detail: Some(Cow::Owned(detail)), ..Failure::of(class) }
+            let scenario = &self.plan.scenarios[usize::from(live.key.scenario)];
+            Failure::of_unwanted(unwanted, step, &scenario.steps[usize::from(live.step)])
         })
-    }
-}
-
-/// What a request failed of that did not reach its answer.
-const fn of_stray(stray: &Stray) -> ErrorClass {
-    match stray {
-        Stray::Elsewhere(_) => ErrorClass::Other,
-        Stray::NoAddress | Stray::Content(ContentFault::Broken | ContentFault::Truncated) => {
-            ErrorClass::Protocol
-        }
-        Stray::UnknownCoding(_) => ErrorClass::Check,
-        Stray::Content(ContentFault::TooLarge) | Stray::ResourcesTooLarge(_) => ErrorClass::BodyLimit,
-        Stray::Resource(..) => ErrorClass::Status,
     }
 }

@@ -1,40 +1,20 @@
 //! Running a plan on load threads, from its first connection to its last interval.
 
-use std::net::SocketAddr;
+mod plain;
+
 use std::sync::Arc;
 use std::time::Duration;
 
-use wavetank_driver::{Clock, Feature, Features};
+use wavetank_driver::Clock;
 use wavetank_engine::{Collector, Command, LoadThreads, Means, Message};
 use wavetank_measure::Interval;
 use wavetank_pace::Share;
-use wavetank_plan::{
-    EngineChoice, HostFacts, Nanos, Plan, Ports, RunOptions, SocketFacts, TargetUrl, resolve,
-};
+use wavetank_plan::{Nanos, Plan};
+
+pub(crate) use plain::{engines, plain_plan};
 
 /// An instant so far ahead is chosen where all threads are to meet.
 const AHEAD: Nanos = Nanos::from_millis(20);
-
-/// What a run of one URL would be, on two threads.
-pub(crate) fn plain_plan(address: SocketAddr) -> Plan {
-    let host = HostFacts {
-        cpus: vec![0, 1],
-        memory_available_bytes: 1 << 40,
-        files_max: 10_000,
-        port_range: (32_768, 60_999),
-        ports: Ports::range(32_768, 60_999),
-        addresses: vec![address.ip()],
-        local_networks: Vec::new(),
-        kernel: String::new(),
-        hostname: String::new(),
-        sockets: SocketFacts::plain(),
-        cpu_model: String::new(),
-    };
-    let url = TargetUrl::parse(&format!("http://{address}/")).expect("a URL");
-    let mut plan = resolve(&RunOptions::default(), &url, &[address], &host).expect("a plan").plan;
-    (plan.engine, plan.threads, plan.drain) = (EngineChoice::Epoll, 2, Nanos::from_secs(5));
-    plan
-}
 
 /// Every interval of a run, and the end of the last phase's last request.
 pub(crate) fn run(plan: Plan) -> Vec<Interval> {
@@ -72,10 +52,4 @@ pub(crate) fn run(plan: Plan) -> Vec<Interval> {
     }
     threads.join();
     intervals
-}
-
-/// The drivers this host allows.
-pub(crate) fn engines() -> Vec<EngineChoice> {
-    let uring = Features::probe(Features::all()).missing(Feature::Uring).is_none();
-    [EngineChoice::Epoll].into_iter().chain(uring.then_some(EngineChoice::Uring)).collect()
 }

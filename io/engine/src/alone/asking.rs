@@ -1,0 +1,275 @@
+//! One request of a lone user, from its writing to what its session makes of the answer.
+
+use std::sync::Arc;
+
+use wavetank_driver::Driver;
+use wavetank_journey::extract::Answer;
+use wavetank_journey::{Look, StepWork, Unwanted};
+use wavetank_measure::ErrorClass;
+use wavetank_plan::{ConnectionUse, Nanos};
+use wavetank_wire::h1::{ResponseHead, ResponseSink};
+
+use super::happened::{Early, Happened, SentRequest, Trouble, WholeAnswer, Why};
+use super::line::{Broken, Heard, Line};
+use super::walk::Walk;
+use crate::failure::{self, Failure};
+
+/// Bytes of a body that are kept where the step looks inside, and where it does not: then only for showing them.
+const BODY_KEPT_BYTES: usize = 64 << 20;
+const BODY_SHOWN_BYTES: usize = 1 << 20;
+
+/// One message on its way.
+struct Message {
+    why: Why,
+    target: u16,
+    bytes: Arc<[u8]>,
+    /// The answer has no body.
+    head: bool,
+    idempotent: bool,
+}
+
+impl<D: Driver> Walk<'_, '_, D> {
+    /// The request of `step`, with all it leads to. What it ends, if anything.
+    pub(super) fn request(&mut self, number: u16) -> Option<Early> {
+        let step = &self.way.journey.steps[usize::from(number)];
+        (self.watch)(Happened::Step(number));
+        let begun = self.now();
+        let result = match self.written(step, begun) {
+            Ok(bytes) => self.asked(number, step, bytes, begun),
+            Err(trouble) => Err(trouble),
+        };
+        self.skip_told_variables();
+        match result {
+            Ok(()) => {
+                self.walked.done += 1;
+                (self.watch)(Happened::Over(None));
+                None
+            }
+            Err(Wrong { trouble, by_check }) => {
+                (self.watch)(Happened::Over(Some(&trouble)));
+                let unwritten = trouble.class == ErrorClass::Data;
+                self.failed(&step.name, trouble, by_check);
+                self.on_failure(number, unwritten)
+            }
+        }
+    }
+
+    /// The bytes that `step` sends first.
+    fn written(&mut self, step: &StepWork, now: Nanos) -> Result<Arc<[u8]>, Wrong> {
+        let plan = self.plan();
+        let mut out = Vec::new();
+        let mut scene = self.memory.scene(plan, &self.way, now);
+        match step.render(&mut scene, &mut self.session, &mut out) {
+            Ok(true) => Ok(out.into()),
+            Ok(false) => Ok(Arc::clone(step.as_fixed().expect("what is not written is fixed"))),
+            Err(lacking) => Err(Trouble::from(Failure::of_lacking(lacking, plan, self.way.scenario)).into()),
+        }
+    }
+
+    /// Send `bytes` and whatever they lead to, and look at the last answer.
+    fn asked(&mut self, number: u16, step: &StepWork, bytes: Arc<[u8]>, begun: Nanos) -> Result<(), Wrong> {
+        let deadline = begun.after(step.timeout);
+        let message = Message {
+            why: Why::Step,
+            target: step.target,
+            bytes,
+            head: step.head,
+            idempotent: step.idempotent,
+        };
+        let room = if step.keeps().body { BODY_KEPT_BYTES } else { BODY_SHOWN_BYTES };
+        let (heard, kept) = self.exchange(&message, (begun, deadline), room)?;
+        if step.keeps().body && heard.answer.body_bytes > kept.body.len() as u64 {
+            let detail = format!("longer than the {BODY_KEPT_BYTES} bytes that are kept to look inside");
+            return Err(Trouble { class: ErrorClass::BodyLimit, detail }.into());
+        }
+        self.judged(number, step, (&heard, &kept), begun)
+    }
+
+    /// What the session makes of its answer.
+    fn judged(
+        &mut self,
+        number: u16,
+        step: &StepWork,
+        (heard, kept): (&Heard, &Keep),
+        begun: Nanos,
+    ) -> Result<(), Wrong> {
+        let (plan, scenario) = (self.plan(), self.way.scenario);
+        let own = &scenario.steps[usize::from(number)];
+        let answer = Answer {
+            status: heard.answer.status,
+            time: heard.complete - begun,
+            size: heard.answer.body_bytes,
+            fields: kept.fields(),
+            body: &kept.body,
+            jar: None,
+        };
+        let mut counted = Vec::new();
+        let (watch, walked) = (&mut *self.watch, &mut self.walked);
+        let mut tell = |look: Look<'_>| match look {
+            Look::Cookie(header, fate) => watch(Happened::Cookie(header, fate)),
+            Look::Extract(place, found) => {
+                let extract = &own.extract[usize::from(place)];
+                let name = scenario.variables.get(usize::from(extract.variable));
+                watch(Happened::Extracted(name.map_or("?", String::as_str), &extract.from, found));
+            }
+            Look::Check(place, instead) => {
+                let check = &own.checks[usize::from(place)].text;
+                Self::checked(walked, &own.name, check, instead);
+                watch(Happened::Checked(check, instead));
+            }
+            Look::Count(count, holds) => {
+                let name = plan.shared.counts.get(usize::from(count));
+                watch(Happened::Counted(name.map_or("?", String::as_str), holds));
+            }
+        };
+        let mut scene = self.memory.scene(plan, &self.way, heard.complete);
+        let taken = step.take_watched(&mut scene, &mut self.session, &answer, &mut counted, &mut tell);
+        for count in counted.into_iter().map(usize::from) {
+            if self.walked.counts.len() <= count {
+                self.walked.counts.resize(count + 1, 0);
+            }
+            self.walked.counts[count] += 1;
+        }
+        taken.map_err(|unwanted| {
+            let by_check = matches!(unwanted, Unwanted::Check(..));
+            let mut trouble = Trouble::from(Failure::of_unwanted(unwanted, step, own));
+            if trouble.class == ErrorClass::Status {
+                trouble.detail = format!("status {}", answer.status);
+            }
+            Wrong { trouble, by_check }
+        })
+    }
+
+    /// Send one message and hear its answer; once more on a new connection where the contract (§1) allows for it.
+    fn exchange(
+        &mut self,
+        message: &Message,
+        (begun, deadline): (Nanos, Nanos),
+        room: usize,
+    ) -> Result<(Heard, Keep), Trouble> {
+        let open_until = begun.after(self.plan().http.connect_timeout).min(deadline);
+        let mut why = message.why;
+        loop {
+            let mut line = self.line(message.target, open_until).map_err(|broken| self.unanswered(broken))?;
+            let mut keep = Keep { head: Vec::new(), fields_at: 0, body: Vec::new(), room };
+            let (address, reused) = (line.opened.address, line.served > 0);
+            let sent = self.now();
+            let heard = self.way.caller.ask(&mut line, (&message.bytes, message.head), deadline, &mut keep);
+            let left = heard.as_ref().map_or_else(|broken| broken.sent, |_| true);
+            if left {
+                self.walked.sent += 1;
+                let (target, bytes) = (message.target, &*message.bytes);
+                (self.watch)(Happened::Sent(&SentRequest { why, target, address, bytes, sent, reused }));
+            }
+            match heard {
+                Ok(heard) => {
+                    self.told(&heard, &keep);
+                    if heard.surplus {
+                        line.close(self.plan().http.close);
+                        return Err(self.unanswered(Broken::of(failure::SURPLUS, Some(address))));
+                    }
+                    self.put_back(message.target, line, &heard);
+                    return Ok((heard, keep));
+                }
+                Err(broken) => {
+                    line.close(self.plan().http.close);
+                    let again = broken.failure.peer_closed && broken.untouched && reused;
+                    if !(again && message.idempotent && why != Why::Retry) {
+                        return Err(self.unanswered(broken));
+                    }
+                    why = Why::Retry;
+                }
+            }
+        }
+    }
+
+    fn told(&mut self, heard: &Heard, keep: &Keep) {
+        (self.watch)(Happened::Answered(&WholeAnswer {
+            status: heard.answer.status,
+            head: &keep.head,
+            body: &keep.body,
+            body_bytes: heard.answer.body_bytes,
+            sent: heard.sent,
+            first_byte: heard.first_byte,
+            complete: heard.complete,
+        }));
+    }
+
+    fn unanswered(&mut self, broken: Broken) -> Trouble {
+        let (address, seen) = (broken.address, broken.seen);
+        let trouble = broken.failure.into();
+        (self.watch)(Happened::Unanswered { trouble: &trouble, address, seen: &seen });
+        trouble
+    }
+
+    /// An open connection to `target`: the one that was used last if it still stands, else a new one.
+    fn line(&mut self, target: u16, until: Nanos) -> Result<Line<D>, Broken> {
+        if let Some(mut line) = self.lines.remove(&target) {
+            if !line.has_ended() {
+                return Ok(line);
+            }
+            line.close(self.plan().http.close);
+        }
+        let line = self.way.caller.open(target, until)?;
+        (self.watch)(Happened::Opened(&line.opened));
+        Ok(line)
+    }
+
+    /// Keep a connection for the next request, where it may carry one.
+    fn put_back(&mut self, target: u16, line: Line<D>, heard: &Heard) {
+        let http = &self.plan().http;
+        let worn = http.requests_per_connection.is_some_and(|most| line.served >= most);
+        let single = self.way.scenario.connection == ConnectionUse::Request;
+        if !heard.answer.keep_alive || !http.keepalive || worn || single {
+            line.close(http.close);
+        } else {
+            self.lines.insert(target, line);
+        }
+    }
+}
+
+impl From<Failure> for Trouble {
+    fn from(failure: Failure) -> Self {
+        Self { class: failure.class, detail: failure.words() }
+    }
+}
+
+/// Why a request has failed.
+struct Wrong {
+    trouble: Trouble,
+    by_check: bool,
+}
+
+impl From<Trouble> for Wrong {
+    fn from(trouble: Trouble) -> Self {
+        Self { trouble, by_check: false }
+    }
+}
+
+/// Keeps an answer.
+struct Keep {
+    /// The whole head as it came.
+    head: Vec<u8>,
+    fields_at: usize,
+    body: Vec<u8>,
+    /// Bytes of the body at most.
+    room: usize,
+}
+
+impl Keep {
+    fn fields(&self) -> &[u8] {
+        &self.head[self.fields_at..]
+    }
+}
+
+impl ResponseSink for Keep {
+    fn head(&mut self, head: &ResponseHead<'_>) {
+        self.head = head.raw.to_vec();
+        self.fields_at = head.raw.len() - head.fields().len();
+    }
+
+    fn body(&mut self, bytes: &[u8]) {
+        let room = self.room - self.body.len();
+        self.body.extend_from_slice(&bytes[..bytes.len().min(room)]);
+    }
+}

@@ -1,0 +1,325 @@
+//! [`Line`]: one connection of one user who waits for every answer before he goes on.
+//!
+//! The one way in which requests leave beside the load: the probe's and a lone user's. Each line has a driver of its
+//! own, so that nothing of another is ever waited for.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use wavetank_driver::{Clock, ConnId, Dial, DialTls, Driver, Ended, Errno, Event, Secured, Setup, Tls};
+use wavetank_measure::ErrorClass;
+use wavetank_pace::Share;
+use wavetank_plan::{Close, Nanos, Plan};
+use wavetank_wire::h1::{Answer, Eof, Fault, Limits, ResponseReader, ResponseSink};
+
+use crate::failure::{self, Failure};
+use crate::means::Way;
+use crate::sources::{Route, Sources};
+
+/// Tuples that are tried, where the plan has its own: somebody else may have taken a few, but not all.
+const TUPLES_TRIED_MAX: u32 = 16;
+/// How long at most nobody asks whether all was cancelled.
+const LOOK_AROUND: Nanos = Nanos::from_millis(50);
+/// Most of an answer's beginning that is kept for showing what was wrong with it.
+const SEEN_BYTES_MAX: usize = 4_096;
+/// First bytes of a record of TLS that holds an alert (RFC 8446 §5.1).
+const ALERT: u8 = 21;
+const TLS_MAJOR: u8 = 3;
+
+/// Opens lines.
+pub(crate) struct Caller<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) clock: Clock,
+    way: Way,
+    sources: Sources,
+    names: Vec<Option<u16>>,
+    /// Asked often, and whenever a signal interrupts a wait.
+    cancelled: &'a dyn Fn() -> bool,
+}
+
+/// A connection as it was opened.
+#[derive(Clone, Debug)]
+pub struct Opened {
+    /// The peer.
+    pub address: SocketAddr,
+    /// When connecting began.
+    pub begun: Nanos,
+    /// When the connection was there.
+    pub connected: Nanos,
+    /// What the TLS handshake came to, where there was one.
+    pub tls: Option<Handshake>,
+}
+
+/// A TLS handshake.
+#[derive(Clone, Debug)]
+pub struct Handshake {
+    /// When it was complete.
+    pub secured: Nanos,
+    /// What was agreed on.
+    pub agreed: Secured,
+    /// The target's certificate chain as DER, its own first.
+    pub certificates: Vec<Vec<u8>>,
+}
+
+/// Why there was no answer.
+#[derive(Clone, Debug)]
+pub(crate) struct Broken {
+    pub(crate) failure: Failure,
+    pub(crate) address: Option<SocketAddr>,
+    /// Whether the request was handed to the kernel.
+    pub(crate) sent: bool,
+    /// Whether no byte of an answer had come.
+    pub(crate) untouched: bool,
+    /// The beginning of what came, up to some KiB.
+    pub(crate) seen: Vec<u8>,
+}
+
+/// An answer's instants.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Heard {
+    pub(crate) answer: Answer,
+    pub(crate) sent: Nanos,
+    pub(crate) first_byte: Nanos,
+    pub(crate) complete: Nanos,
+    /// Bytes came behind the answer that nobody asked for.
+    pub(crate) surplus: bool,
+}
+
+/// See the module's description.
+pub(crate) struct Line<D> {
+    driver: Tls<D>,
+    conn: ConnId,
+    clock: Clock,
+    pub(crate) opened: Opened,
+    /// Answers so far.
+    pub(crate) served: u64,
+}
+
+impl<'a> Caller<'a> {
+    pub(crate) fn new(plan: &'a Plan, clock: Clock, way: Way, cancelled: &'a dyn Fn() -> bool) -> Self {
+        let sources = Sources::new(plan, &way.ports, Share::WHOLE, 0);
+        Self { plan, clock, way, sources, names: plan.name_of_target(), cancelled }
+    }
+
+    pub(crate) fn is_cancelled(&self) -> bool {
+        (self.cancelled)()
+    }
+
+    /// Connect to `target`, by another tuple if the one turns out to be somebody else's. `until` bounds it all.
+    pub(crate) fn open<D: Driver>(&mut self, target: u16, until: Nanos) -> Result<Line<D>, Broken> {
+        let begun = self.clock.now();
+        let setup = Setup { features: self.way.features, sockets: 1, ..Setup::small(self.clock) };
+        let driver = D::new(&setup).map_err(|errno| Broken::of(failure::of_connect(errno), None))?;
+        let mut driver = Tls::wrap(driver, self.way.tls.clone(), None);
+        let tls = self.names[usize::from(target)].map(|name| DialTls { name, session: 0 });
+        let (mut refused, mut address) = (Errno(libc::EADDRNOTAVAIL), None);
+        for _ in 0..TUPLES_TRIED_MAX {
+            let Some(Route { to, from, tuple }) = self.sources.next(target, begun) else { break };
+            address = Some(to);
+            let no = |failure| Broken::of(failure, address);
+            let dialed = driver.connect(&Dial { from, tls, ..Dial::plain(to) });
+            let connected = match dialed {
+                Ok(conn) => self.connected(&mut driver, conn, until).map_err(no)?,
+                Err(errno) => Err(errno),
+            };
+            match connected {
+                Ok(conn) => {
+                    let opened = Opened { address: to, begun, connected: self.clock.now(), tls: None };
+                    let mut line = Line { driver, conn, clock: self.clock, opened, served: 0 };
+                    if tls.is_some() {
+                        line.opened.tls = Some(self.secure(&mut line, until).map_err(no)?);
+                    }
+                    return Ok(line);
+                }
+                Err(errno) => refused = errno,
+            }
+            if !tuple.is_owned() || !matches!(refused.0, libc::EADDRNOTAVAIL | libc::EADDRINUSE) {
+                break;
+            }
+        }
+        let failure = match refused {
+            // It was accepted and reset before we looked.
+            Errno(libc::ECONNRESET) if tls.is_some() => {
+                failure::of_handshake(Ended::Broken(refused), &driver)
+            }
+            _ => failure::of_connect(refused),
+        };
+        Err(Broken::of(failure, address))
+    }
+
+    /// Send `request` on `line` and wait for the whole answer, until `deadline`.
+    pub(crate) fn ask<D: Driver>(
+        &self,
+        line: &mut Line<D>,
+        (request, head): (&Arc<[u8]>, bool),
+        deadline: Nanos,
+        sink: &mut impl ResponseSink,
+    ) -> Result<Heard, Broken> {
+        let limits =
+            Limits { body_bytes_max: self.plan.http.body_max.unwrap_or(u64::MAX), ..Limits::default() };
+        let mut reader = ResponseReader::new(limits);
+        reader.expect(head);
+        let sent = self.clock.now();
+        let mut hearing = Hearing { seen: Vec::new(), first_byte: None, sent: false };
+        // Where it fails, an answer may have come before; if not, the end is told.
+        hearing.sent = line.driver.send_shared(line.conn, request).is_ok();
+        let heard = self.hear(line, &mut reader, deadline, (&mut hearing, sink));
+        match heard {
+            Ok((answer, surplus)) => {
+                line.served += 1;
+                let complete = self.clock.now();
+                Ok(Heard {
+                    answer,
+                    sent,
+                    first_byte: hearing.first_byte.unwrap_or(complete),
+                    complete,
+                    surplus,
+                })
+            }
+            Err(failure) => Err(Broken {
+                failure,
+                address: Some(line.opened.address),
+                sent: hearing.sent,
+                untouched: hearing.first_byte.is_none(),
+                seen: hearing.seen,
+            }),
+        }
+    }
+
+    /// Wait until `until`, unless cancelled before.
+    pub(crate) fn pause<D: Driver>(&self, until: Nanos) -> Result<(), Errno> {
+        let mut driver =
+            D::new(&Setup { features: self.way.features, sockets: 1, ..Setup::small(self.clock) })?;
+        while self.clock.now() < until && !self.is_cancelled() {
+            driver.wait(until.min(self.clock.now().after(LOOK_AROUND)))?;
+        }
+        Ok(())
+    }
+
+    fn event<D: Driver>(&self, driver: &mut D, until: Nanos, late: &Failure) -> Result<Event, Failure> {
+        loop {
+            if let Some(event) = driver.next() {
+                return Ok(event);
+            }
+            if self.is_cancelled() {
+                return Err(Failure::detailed(ErrorClass::Other, "interrupted"));
+            }
+            if self.clock.now() >= until {
+                return Err(late.clone());
+            }
+            // A signal that comes between the question and the sleep interrupts nothing.
+            let look_again = self.clock.now().after(LOOK_AROUND);
+            driver.wait(until.min(look_again)).map_err(failure::of_connect)?;
+        }
+    }
+
+    /// Wait for `conn`, or for what the kernel has against it.
+    fn connected<D: Driver>(
+        &self,
+        driver: &mut D,
+        conn: ConnId,
+        until: Nanos,
+    ) -> Result<Result<ConnId, Errno>, Failure> {
+        loop {
+            match self.event(driver, until, &Failure::of(ErrorClass::ConnectTimeout))? {
+                Event::Connected(id) if id == conn => return Ok(Ok(conn)),
+                Event::ConnectFailed(id, errno) if id == conn => return Ok(Err(errno)),
+                _ => {}
+            }
+        }
+    }
+
+    fn secure<D: Driver>(&self, line: &mut Line<D>, until: Nanos) -> Result<Handshake, Failure> {
+        let (driver, conn) = (&mut line.driver, line.conn);
+        loop {
+            match self.event(driver, until, &failure::HANDSHAKE_TIMEOUT)? {
+                Event::Secured(id) if id == conn => {
+                    let secured = self.clock.now();
+                    let agreed =
+                        driver.secured(conn).expect("a connection that was secured agreed on something");
+                    return Ok(Handshake { secured, agreed, certificates: driver.peer_certificates(conn) });
+                }
+                Event::Ended(id, how) if id == conn => return Err(failure::of_handshake(how, driver)),
+                _ => {}
+            }
+        }
+    }
+
+    /// The answer, and whether more came behind it.
+    fn hear<D: Driver>(
+        &self,
+        line: &mut Line<D>,
+        reader: &mut ResponseReader,
+        deadline: Nanos,
+        (hearing, sink): (&mut Hearing, &mut impl ResponseSink),
+    ) -> Result<(Answer, bool), Failure> {
+        let (driver, conn) = (&mut line.driver, line.conn);
+        loop {
+            match self.event(driver, deadline, &Failure::of(ErrorClass::RequestTimeout))? {
+                Event::Received(id, len) if id == conn => {
+                    hearing.first_byte.get_or_insert_with(|| self.clock.now());
+                    let room = SEEN_BYTES_MAX.saturating_sub(hearing.seen.len()).min(len);
+                    hearing.seen.extend_from_slice(&driver.received(len)[..room]);
+                    let progress = reader.read(driver.received(len), sink);
+                    let progress = progress.map_err(|fault| hearing.of_fault(fault))?;
+                    if let Some(answer) = progress.answer {
+                        return Ok((answer, progress.consumed < len));
+                    }
+                }
+                Event::Ended(id, how) if id == conn => {
+                    return match (how, reader.eof(), hearing.first_byte) {
+                        (Ended::Eof, Eof::Complete(answer), Some(_)) => Ok((answer, false)),
+                        _ => Err(failure::of_end(how, driver)),
+                    };
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+impl<D: Driver> Line<D> {
+    /// Whether the peer has ended it, or said something unasked, since the last answer.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        // A wait that fails tells nothing; the next one tells why.
+        let _ = self.driver.wait(self.clock.now());
+        while let Some(event) = self.driver.next() {
+            if matches!(event, Event::Ended(id, _) | Event::Received(id, _) if id == self.conn) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Close it.
+    pub(crate) fn close(mut self, how: Close) {
+        self.driver.close(self.conn, how);
+    }
+}
+
+impl Broken {
+    pub(crate) fn of(failure: Failure, address: Option<SocketAddr>) -> Self {
+        Self { failure, address, sent: false, untouched: true, seen: Vec::new() }
+    }
+}
+
+/// What has been heard so far.
+struct Hearing {
+    /// The beginning of what came.
+    seen: Vec<u8>,
+    first_byte: Option<Nanos>,
+    sent: bool,
+}
+
+impl Hearing {
+    /// What a fault of the answer means. An alert in TLS (RFC 8446 §6) is the answer of a port that speaks TLS
+    /// to one who does not.
+    fn of_fault(&self, fault: Fault) -> Failure {
+        match self.seen[..] {
+            [ALERT, TLS_MAJOR, ..] => {
+                Failure::detailed(ErrorClass::Protocol, "the answer is an alert in TLS, and no HTTP")
+            }
+            _ => failure::of_fault(fault),
+        }
+    }
+}
