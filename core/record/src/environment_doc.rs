@@ -18,6 +18,9 @@ pub struct EnvironmentDoc {
     pub started_at: String,
     /// The load in words.
     pub load: LoadDoc,
+    /// What this run rehearses and how, in words; absent where the load is the one that was planned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rehearsal: Option<String>,
     /// The uncounted first request and its answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probe: Option<Probe>,

@@ -230,6 +230,7 @@ fn the_small_documents_are_as_described() {
         command: "wavetank run localhost:8080".to_owned(),
         started_at: "2026-11-21T19:00:00Z".to_owned(),
         load: record().load,
+        rehearsal: Some("a rehearsal of shop.yaml with --scale 1/10".to_owned()),
         probe: Some(probe()),
         engine: "epoll".to_owned(),
         engine_why: Some("io_uring_setup EPERM: sysctl kernel.io_uring_disabled=0".to_owned()),

@@ -26,6 +26,18 @@ pub(super) fn command_text(argv: &[OsString]) -> String {
     words.join(" ")
 }
 
+/// The `command` without the values of `--set NAME=VALUE` for the `names` that a file wants shown as `***`.
+pub(crate) fn without_values(command: &str, set: &[(String, String)], names: &[String]) -> String {
+    let hidden = set.iter().filter(|(name, _)| names.contains(name));
+    hidden.fold(command.to_owned(), |text, (name, value)| {
+        let shown = format!("{name}={REDACTED}");
+        [format!("{name}={value}"), format!("--set={name}={value}")].iter().fold(text, |text, word| {
+            let joined = if word.starts_with("--") { format!("--set={shown}") } else { shown.clone() };
+            text.replace(&quoted(word), &quoted(&joined))
+        })
+    })
+}
+
 /// Splits `--basic=x` and `-Hx` into flag, what stands between, and value.
 fn split(word: &str) -> (&str, Option<(&str, &str)>) {
     if let Some((flag, value)) = word.split_once('=')

@@ -34,6 +34,7 @@ pub(crate) use args::{
     Command, DemoArgs, FileArgs, FileFormat, Goal, OutFile, OutputFormat, ReportArgs, RunArgs, RunRef,
     ServeArgs,
 };
+pub(crate) use command_text::without_values;
 pub(crate) use exit::CliExit;
 pub(crate) use install::{completions, man_pages};
 use words::{CommandWords, Words};

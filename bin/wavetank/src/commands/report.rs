@@ -52,6 +52,7 @@ fn unfinished(opened: &OpenedRun) -> Result<RunRecord, UserError> {
         circumstances: &Circumstances {
             lost,
             cpus: environment.host.cpus.len() as u32,
+            rehearsal: environment.rehearsal.is_some(),
             ..Circumstances::default()
         },
         cpu_s: (0.0, 0.0),

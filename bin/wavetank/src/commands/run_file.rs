@@ -13,7 +13,7 @@ use wavetank_report::load_doc;
 use wavetank_store::RunsDir;
 
 use super::run::{Delivery, carry_out, own_addresses, say, try_sources};
-use crate::cli::{FileArgs, OutFile, OutputFormat, RunArgs};
+use crate::cli::{FileArgs, OutFile, OutputFormat, RunArgs, without_values};
 use crate::experiment::{Loaded, Names, Rows};
 use crate::run::{Execution, Host, Talk, is_safe, output, tls_client};
 
@@ -23,6 +23,7 @@ pub(super) fn run_file(file: &FileArgs, args: RunArgs) -> Result<u8, UserError> 
     let options = with_whole_names(options);
     let mut loaded = Loaded::read(file, &options, Rows::Now)?;
     let Some(experiment) = loaded.experiment.take() else { return refused(&loaded, format, &out) };
+    let command = without_values(&command, &file.set, &experiment.redact);
     let rehearsal = rehearsal(file, &loaded.name);
     unready(&experiment, rehearsal.is_some())?;
     let host = Host::look()?;

@@ -66,6 +66,7 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Talk) -> Result<Execu
         command: command.to_owned(),
         started_at: started.rfc3339(),
         load,
+        rehearsal,
         probe: probed.doc,
         engine: engine_name(plan.engine).to_owned(),
         engine_why: engine_why.map(|Missing { cause, cure }| format!("{cause}: {cure}")),
@@ -91,15 +92,8 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Talk) -> Result<Execu
     if let Some(zero) = conducted.started {
         environment.started_at = Wall((wall_at_zero + zero.0).unsigned_abs()).rfc3339();
     }
-    let around = Around {
-        plan: &plan,
-        hash,
-        environment: &environment,
-        host: &host.facts,
-        before,
-        repeatable,
-        rehearsal,
-    };
+    let around =
+        Around { plan: &plan, hash, environment: &environment, host: &host.facts, before, repeatable };
     Ok(conclude(conducted, &around, (probed.setup, probed.cure), talk))
 }
 
@@ -116,7 +110,6 @@ struct Around<'a> {
     host: &'a HostFacts,
     before: Before,
     repeatable: bool,
-    rehearsal: Option<String>,
 }
 
 fn conclude(
@@ -140,7 +133,7 @@ fn conclude(
         lost,
         accounting,
         tls_fault,
-        rehearsal: around.rehearsal.is_some(),
+        rehearsal: around.environment.rehearsal.is_some(),
         ..Circumstances::default()
     };
     let mut record = judge(Told {
@@ -160,9 +153,6 @@ fn conclude(
         events: &events,
     });
     record.notes.extend(cure);
-    if let Some(rehearsal) = &around.rehearsal {
-        record.notes.insert(0, rehearsal.clone());
-    }
     if !around.repeatable {
         record.next.clear();
     }

@@ -25,7 +25,7 @@ pub(crate) struct Told<'a> {
 pub(crate) fn judge(told: Told<'_>) -> RunRecord {
     let Told { plan, ledger, ending, circumstances, .. } = told;
     let diagnosis = diagnose(plan, &ledger, ending, circumstances);
-    compose(&Composition {
+    let mut record = compose(&Composition {
         plan,
         plan_hash: told.plan_hash,
         environment: told.environment,
@@ -37,5 +37,8 @@ pub(crate) fn judge(told: Told<'_>) -> RunRecord {
         connection_memory: told.connection_memory,
         setup: told.setup,
         events: told.events,
-    })
+    });
+    // Ahead of all else: its numbers must never be taken for those of the real run.
+    record.notes.splice(0..0, told.environment.rehearsal.clone());
+    record
 }

@@ -79,7 +79,11 @@ pub(super) fn json(names: &Names<'_>, value: &Value, out: &mut plan::Template) -
 fn json_template(names: &Names<'_>, template: &Template, out: &mut plan::Template) -> Result<(), Unfit> {
     match template.whole() {
         Some(Part::Variable(name)) if names.slot(name).is_none() => {
-            json(names, names.var(name, template.place)?, out)
+            let own = names.var(name, template.place)?;
+            let Some(value) = names.redacted(name) else { return json(names, own, out) };
+            let escape = if matches!(own, Value::Number(_)) { Escape::Plain } else { Escape::JsonValue };
+            out.pieces.push(Piece::Hole(Hole { value, escape }));
+            Ok(())
         }
         Some(part) => {
             let value = names.expr(part, template.place)?;

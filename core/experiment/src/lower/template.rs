@@ -1,7 +1,7 @@
 //! Templates: names to numbers, variables of the file filled in, fixed text escaped for where it stands.
 
 use wavetank_journey::body::{form_text, json_text};
-use wavetank_plan::{self as plan, Escape, Expr, Hole, Piece, UserError};
+use wavetank_plan::{self as plan, Escape, Expr, Hole, Piece, SecretText, UserError};
 
 use super::scenario::Names;
 use super::shared::index;
@@ -27,10 +27,10 @@ impl Names<'_> {
         for part in &template.parts {
             match part {
                 Part::Text(text) => push_text(text.as_bytes(), escape, out),
-                Part::Variable(name) if self.slot(name).is_none() => {
-                    let value = self.var(name, template.place)?;
-                    self.append_value(value, escape, out)?;
-                }
+                Part::Variable(name) if self.slot(name).is_none() => match self.redacted(name) {
+                    Some(value) => out.pieces.push(Piece::Hole(Hole { value, escape })),
+                    None => self.append_value(self.var(name, template.place)?, escape, out)?,
+                },
                 part => {
                     out.pieces.push(Piece::Hole(Hole { value: self.expr(part, template.place)?, escape }));
                 }
@@ -65,6 +65,20 @@ impl Names<'_> {
         Ok(())
     }
 
+    /// The value of a variable of the file that `redact:` names: sent like any other, and written nowhere.
+    pub(super) fn redacted(&self, name: &str) -> Option<Expr> {
+        let experiment = self.shared.experiment;
+        if self.slot(name).is_some() || !experiment.redact.iter().any(|own| own == name) {
+            return None;
+        }
+        let value = match self.shared.var(name)? {
+            Value::Text(template) => template.as_fixed()?.to_owned(),
+            Value::Number(digits) => digits.clone(),
+            _ => return None,
+        };
+        Some(Expr::Secret { name: name.to_owned(), value: SecretText::new(value) })
+    }
+
     /// The value of a variable of the file, which no session sets.
     pub(super) fn var(&self, name: &str, place: Place) -> Result<&Value, Unfit> {
         self.shared.var(name).ok_or_else(|| {
@@ -89,6 +103,9 @@ impl Names<'_> {
             Part::Variable(name) => {
                 if let Some(slot) = self.slot(name) {
                     return Ok(Expr::Variable(slot));
+                }
+                if let Some(secret) = self.redacted(name) {
+                    return Ok(secret);
                 }
                 let mut text = plan::Template::default();
                 self.append_value(self.var(name, place)?, Escape::Plain, &mut text)?;
