@@ -150,14 +150,6 @@ fn unready(experiment: &Experiment, rehearsal: bool) -> Result<(), UserError> {
         let hint = "leave it out; --scale or --speed rehearse without it";
         return refused("host_unobserved", message, hint);
     }
-    if !experiment.before.is_empty() || !experiment.after.is_empty() {
-        let message = "before and after of the whole run are read, and a run cannot do them in this version";
-        return refused(
-            "value_later",
-            message.to_owned(),
-            "those inside a scenario, once per user, can be done",
-        );
-    }
     Ok(())
 }
 

@@ -13,7 +13,7 @@ use wavetank_plan::{HostFacts, Missing, Plan, UserError};
 use wavetank_record::{EnvironmentDoc, HostDoc, LoadDoc, PlanDoc, RunRecord, Setup, Wall, engine_name};
 use wavetank_store::{ArchiveWriter, RunMeta, RunsDir, new_id};
 
-use super::{Conducted, Conductor, Host, Probed, Talk, Told, judge, probe};
+use super::{Bounds, Carrying, Conducted, Host, Probed, Talk, Told, carry, judge, probe};
 
 /// What to execute, and around what.
 pub(crate) struct Execution<'a> {
@@ -74,11 +74,12 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Talk) -> Result<Execu
     };
     let hash = PlanDoc::hash(&yaml);
     let archive = archive(runs_dir.as_ref(), &plan.name, &yaml, &environment, started, talk);
-    let conducted = if signals.received() > 0 {
-        Conducted::nothing(&plan, Ending::Signal, archive)
+    let nothing = |ending, archive| (Conducted::nothing(&plan, ending, archive), Bounds::default());
+    let (conducted, bounds) = if signals.received() > 0 {
+        nothing(Ending::Signal, archive)
     } else if let Some(failure) = probed.failure {
         let ending = Ending::ProbeFailed { class: failure.class, message: failure.detail };
-        Conducted::nothing(&plan, ending, archive)
+        nothing(ending, archive)
     } else {
         let means = Means {
             cpus: host.facts.cpus.clone(),
@@ -87,13 +88,20 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Talk) -> Result<Execu
             tls,
             journeys: Journeys::new(&plan, tables)?,
         };
-        Conductor::new(Arc::clone(&plan), &hash, clock, means, signals, archive, talk).run()?
+        carry(&Carrying { plan: &plan, hash: &hash, clock, signals }, means, archive, talk)?
     };
     if let Some(zero) = conducted.started {
         environment.started_at = Wall((wall_at_zero + zero.0).unsigned_abs()).rfc3339();
     }
-    let around =
-        Around { plan: &plan, hash, environment: &environment, host: &host.facts, before, repeatable };
+    let around = Around {
+        plan: &plan,
+        hash,
+        environment: &environment,
+        host: &host.facts,
+        before,
+        repeatable,
+        bounds,
+    };
     Ok(conclude(conducted, &around, (probed.setup, probed.cure), talk))
 }
 
@@ -110,6 +118,7 @@ struct Around<'a> {
     host: &'a HostFacts,
     before: Before,
     repeatable: bool,
+    bounds: Bounds,
 }
 
 fn conclude(
@@ -134,8 +143,13 @@ fn conclude(
         accounting,
         tls_fault,
         rehearsal: around.environment.rehearsal.is_some(),
+        before: around.bounds.before.clone(),
+        after: around.bounds.after.clone(),
         ..Circumstances::default()
     };
+    let own = around.bounds.setup();
+    let setup =
+        Setup { sent: setup.sent + own.sent, done: setup.done + own.done, failed: setup.failed + own.failed };
     let mut record = judge(Told {
         plan: around.plan,
         plan_hash: &around.hash,

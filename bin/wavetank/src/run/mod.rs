@@ -3,6 +3,8 @@
 #[cfg(target_os = "linux")]
 mod agent_host;
 #[cfg(target_os = "linux")]
+mod bounds;
+#[cfg(target_os = "linux")]
 mod certificate;
 #[cfg(target_os = "linux")]
 mod conduct;
@@ -26,6 +28,7 @@ mod talk;
 mod tls;
 
 #[cfg(target_os = "linux")]
+pub(crate) use bounds::{Bounds, Carrying, carry};
 #[cfg(target_os = "linux")]
 pub(crate) use certificate::certificate_lines;
 #[cfg(target_os = "linux")]

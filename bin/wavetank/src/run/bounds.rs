@@ -1,0 +1,133 @@
+//! [`Bounds`]: what a run does once before and once after its load, around the load itself.
+
+use std::sync::Arc;
+
+use wavetank_diagnose::{Around, AroundCheck, AroundFault, Ending};
+use wavetank_driver::{Clock, Signals};
+use wavetank_engine::{Alone, Early, Happened, Means, Walked};
+use wavetank_measure::{Selection, Totals};
+use wavetank_plan::{Plan, UserError};
+use wavetank_record::Setup;
+use wavetank_store::ArchiveWriter;
+
+use super::{Conducted, Conductor, Talk};
+
+/// What came of the run's `before` and `after`.
+#[derive(Default)]
+pub(crate) struct Bounds {
+    pub(crate) before: Around,
+    pub(crate) after: Around,
+}
+
+/// What a load is carried out with.
+pub(crate) struct Carrying<'a> {
+    pub(crate) plan: &'a Arc<Plan>,
+    pub(crate) hash: &'a str,
+    pub(crate) clock: Clock,
+    pub(crate) signals: Signals,
+}
+
+impl Bounds {
+    /// All requests of both.
+    pub(crate) fn setup(&self) -> Setup {
+        let Self { before, after } = self;
+        Setup {
+            sent: before.sent + after.sent,
+            done: before.done + after.done,
+            failed: before.failed + after.failed,
+        }
+    }
+}
+
+/// The load, with what comes before and after it. Fails only where this host cannot.
+pub(crate) fn carry(
+    way: &Carrying<'_>,
+    mut means: Means,
+    archive: Option<ArchiveWriter>,
+    talk: &mut Talk,
+) -> Result<(Conducted, Bounds), UserError> {
+    let Carrying { plan, hash, clock, signals } = *way;
+    let mut bounds = Bounds::default();
+    if plan.around.before.is_none() && plan.around.after.is_none() {
+        let conductor = Conductor::new(Arc::clone(plan), hash, clock, means, signals, archive, talk);
+        return Ok((conductor.run()?, bounds));
+    }
+    let cancelled = || signals.received() > 0;
+    let mut alone = Alone::new(plan, &means, clock, &cancelled)?;
+    let before = alone.before(&mut |happened| logged(talk, happened));
+    bounds.before = told(&before);
+    let ending = match before.early {
+        Some(Early::Cancelled) => Some(Ending::Signal),
+        Some(Early::Run) if before.failure.is_none() => {
+            let what = "ended the run before its load".to_owned();
+            bounds.before.faults.push(AroundFault { step: "end: run".to_owned(), what });
+            Some(Ending::BeforeFailed)
+        }
+        _ => before.failure.is_some().then_some(Ending::BeforeFailed),
+    };
+    if let Some(ending) = ending {
+        return Ok((Conducted::nothing(plan, ending, archive), bounds));
+    }
+    said(talk, "before", &bounds.before);
+    means.journeys.give(&before.variables);
+    let mut conducted = Conductor::new(Arc::clone(plan), hash, clock, means, signals, archive, talk).run()?;
+    // Who interrupts a run wants it to end; and without a load there is nothing to look back at.
+    let loaded = conducted.started.is_some() && !matches!(conducted.ending, Ending::Signal);
+    if loaded && plan.around.after.is_some() {
+        let counts = counted(plan, conducted.ledger.totals(), &before.counts);
+        let after = alone.after(&before.variables, &counts, &mut |happened| logged(talk, happened));
+        bounds.after = told(&after);
+        said(talk, "after", &bounds.after);
+        if after.early == Some(Early::Cancelled) {
+            conducted.ending = Ending::Signal;
+        }
+    }
+    Ok((conducted, bounds))
+}
+
+/// What every `count` of the whole run has counted, warm-up and the run's `before` among it: so does a target.
+fn counted(plan: &Plan, totals: &Totals, before: &[u64]) -> Vec<u64> {
+    let mut all = vec![0; plan.shared.counts.len()];
+    for (sum, count) in all.iter_mut().zip(before) {
+        *sum += count;
+    }
+    for series in totals.asked(Selection::Judged).chain(totals.asked(Selection::Warmup)) {
+        for (name, count) in &series.counts {
+            all[usize::from(*name)] += count;
+        }
+    }
+    all
+}
+
+fn told(walked: &Walked) -> Around {
+    let checks = walked.checks.iter().map(|check| AroundCheck {
+        step: check.step.clone(),
+        check: check.check.clone(),
+        held: check.instead.is_none(),
+        found: check.instead.clone().unwrap_or_default(),
+    });
+    let faults = walked
+        .faults
+        .iter()
+        .map(|fault| AroundFault { step: fault.step.clone(), what: fault.trouble.detail.clone() });
+    Around {
+        sent: walked.sent,
+        done: walked.done,
+        failed: walked.failed,
+        checks: checks.collect(),
+        faults: faults.collect(),
+    }
+}
+
+fn logged(talk: &mut Talk, happened: Happened<'_>) {
+    if let Happened::Logged(line) = happened {
+        talk.say(&format!("log        {line}"));
+    }
+}
+
+/// One line for each of the two.
+fn said(talk: &mut Talk, which: &str, around: &Around) {
+    if around.sent > 0 {
+        talk.say(&format!("{which:<10} {} done, {} failed", around.done, around.failed));
+    }
+}
