@@ -97,6 +97,11 @@ fn ending(case: &Case<'_>, decisive: &mut Vec<Finding>) -> Vec<Cause> {
                 .into_iter()
                 .collect()
         }
+        Ending::StepFailed { step, scenario } => {
+            let of = if scenario.is_empty() { String::new() } else { format!(" of {scenario}") };
+            let headline = format!("{step}{of} failed, and its `on_failure` ends the run");
+            vec![Cause { blame: Blame::Unknown, ..cause(Status::Fail, "on_failure", &headline) }]
+        }
         Ending::NeverBegan { waited } => {
             let headline = format!("no load was sent: its connections were not opened within {waited}");
             decisive.push(never_began(case, &headline));

@@ -21,6 +21,13 @@ pub enum Ending {
         /// The seal at which it was seen.
         at: Nanos,
     },
+    /// A request failed in a step whose `on_failure` ends the run.
+    StepFailed {
+        /// The step's name.
+        step: String,
+        /// Its scenario's; empty where there is but one, without a name.
+        scenario: String,
+    },
     /// Nothing done in the first seconds, and everything failed alike.
     Hopeless {
         /// How everything failed.

@@ -215,7 +215,7 @@ impl Scene<'_> {
         let (table, choice) = (&self.tables[usize::from(data)], self.data[usize::from(data)].row);
         let index = match choice {
             RowChoice::PerUser => session.identity.user,
-            RowChoice::Unique => session.identity.started,
+            RowChoice::Unique => session.row(data),
             RowChoice::InOrder | RowChoice::Random => session.identity.order,
         };
         let row = row(choice, table.rows(), self.seed, u32::from(data), index)?;

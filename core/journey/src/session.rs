@@ -49,6 +49,18 @@ impl Identity {
         Self { domain, index, user, session: iteration, order, started: order }
     }
 
+    /// The same, which is number `all` of everything that arrives in the run. What is drawn for it stays.
+    #[must_use]
+    pub const fn numbered(self, all: u64) -> Self {
+        Self { user: all, session: all, order: all, started: all, ..self }
+    }
+
+    /// The same, with so many sessions before all of its kind: their rows are theirs.
+    #[must_use]
+    pub const fn ordered_after(self, before: u64) -> Self {
+        Self { order: self.order.wrapping_add(before), ..self }
+    }
+
     /// Word `number` of its random words.
     pub fn word(&self, seed: u64, number: u32) -> u64 {
         Random::word(seed, self.domain, self.index, u64::from(number))
@@ -66,6 +78,8 @@ pub struct Session {
     draws: u32,
     /// A request failed, or the session was ended for one.
     pub failed: bool,
+    /// `end` was met: what would follow does not.
+    ended: bool,
     /// Of the last answer.
     pub(crate) status: u16,
     /// Of the last answer.
@@ -82,6 +96,8 @@ pub(crate) struct Held {
     pub(crate) variables: Vec<Finds>,
     pub(crate) counters: Vec<u64>,
     pub(crate) groups: Vec<Nanos>,
+    /// By data, of those that go by who starts first.
+    pub(crate) rows: Vec<u64>,
     pub(crate) jar: Jar,
     /// Answers to servers that wanted to know who asks.
     pub(crate) logins: Logins,
@@ -122,14 +138,40 @@ impl Session {
     /// At the beginning of a journey. What the user holds (variables, cookies) stays.
     pub fn begin(&mut self, identity: Identity) {
         self.identity = identity;
-        self.at = 0;
         self.draws = 0;
         self.failed = false;
+        self.turn_to_next();
+    }
+
+    /// At the beginning of another list of what the same session does: what was drawn is not drawn again.
+    pub fn turn_to_next(&mut self) {
+        self.at = 0;
+        self.ended = false;
         if let Some(held) = &mut self.held {
             held.counters.clear();
             held.groups.clear();
             held.fetched.clear();
         }
+    }
+
+    /// Whether it was ended before the end of its list.
+    pub const fn was_ended(&self) -> bool {
+        self.ended
+    }
+
+    /// Its row of data number `data`, which is one that goes by who starts first.
+    pub fn set_row(&mut self, data: u16, row: u64) {
+        let rows = &mut self.held().rows;
+        if rows.len() <= usize::from(data) {
+            rows.resize(usize::from(data) + 1, u64::MAX);
+        }
+        rows[usize::from(data)] = row;
+    }
+
+    /// The row that was [set](Self::set_row), or else the place of its start.
+    pub(crate) fn row(&self, data: u16) -> u64 {
+        let own = self.holds().and_then(|held| held.rows.get(usize::from(data)));
+        own.copied().unwrap_or(self.identity.started)
     }
 
     /// What it holds, made if there is nothing yet.
@@ -212,8 +254,10 @@ impl Session {
                     }
                 }
                 Op::Rendezvous(place) => return Next::Wait(*place),
-                Op::EndSession => return Next::End { run: false },
-                Op::EndRun => return Next::End { run: true },
+                Op::EndSession | Op::EndRun => {
+                    self.ended = true;
+                    return Next::End { run: matches!(op, Op::EndRun) };
+                }
                 Op::Done => {
                     self.at -= 1;
                     return Next::End { run: false };

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use wavetank_measure::{ErrorClass, Interval};
 use wavetank_plan::{Key, Nanos};
 
-use crate::messages::{Sample, SealedInterval};
+use crate::messages::{LogLine, Sample, SealedInterval};
 
 /// Merges what load threads seal, off the load threads. An interval of the host is complete when every
 /// thread that still runs has sealed it; they come out in order of time.
@@ -64,6 +64,8 @@ pub struct Merged {
     pub interval: Interval,
     /// First failures of their class, per thread.
     pub samples: Vec<Sample>,
+    /// What journeys logged, and how many lines beyond that.
+    pub logs: (Vec<LogLine>, u64),
     /// What does not add up, if anything.
     pub accounting: Vec<String>,
     /// Who has sealed it.
@@ -90,6 +92,8 @@ impl Collector {
         let first = merged.threads.is_empty();
         merged.threads.extend(sealed.interval.threads.iter().map(|health| health.thread));
         merged.samples.extend(sealed.samples);
+        merged.logs.0.extend(sealed.logs);
+        merged.logs.1 += sealed.logs_untold;
         merged.accounting.extend(sealed.accounting);
         if first {
             merged.interval = sealed.interval;
@@ -147,7 +151,7 @@ mod tests {
             threads: vec![ThreadHealth { thread, ..ThreadHealth::default() }],
             ..Interval::default()
         };
-        SealedInterval { interval, samples: Vec::new(), accounting: None }
+        SealedInterval { interval, samples: Vec::new(), logs: Vec::new(), logs_untold: 0, accounting: None }
     }
 
     #[test]

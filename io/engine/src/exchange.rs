@@ -66,6 +66,8 @@ pub(crate) struct Exchanges<D> {
     samples: Samples,
     /// Users who pause, and until when.
     paused: VecDeque<(Nanos, Owner)>,
+    /// When the last session's request that came to its end was sent.
+    sent_last: Option<Nanos>,
     /// When the last request was resolved.
     pub(crate) resolved_last: Nanos,
 }
@@ -79,6 +81,7 @@ impl<D: Driver> Exchanges<D> {
             max_open,
             samples: Samples::default(),
             paused: VecDeque::new(),
+            sent_last: None,
             resolved_last: Nanos::ZERO,
         }
     }
@@ -88,31 +91,24 @@ impl<D: Driver> Exchanges<D> {
         rec.offered(offered.key);
         let room = self.max_open[usize::from(offered.key.phase)].take();
         if !room {
-            self.drop_for_want_of_room(offered.key, rec);
+            rec.dropped(offered.key, self.no_room(offered.key.phase));
         }
         room
     }
 
-    /// The plan wants a session, whose first request this is. Whether there is room for it; if not, that request is
-    /// offered and dropped.
-    pub(crate) fn has_room(&mut self, offered: Offered, rec: &mut Recorder) -> bool {
-        let room = self.max_open[usize::from(offered.key.phase)].take();
-        if !room {
-            rec.offered(offered.key);
-            self.drop_for_want_of_room(offered.key, rec);
-        }
-        room
+    /// The plan wants a session of `phase`: whether there is room for it, or why not.
+    pub(crate) fn has_room(&mut self, phase: u16) -> Result<(), DropReason> {
+        if self.max_open[usize::from(phase)].take() { Ok(()) } else { Err(self.no_room(phase)) }
     }
 
     #[cold]
-    fn drop_for_want_of_room(&self, key: Key, rec: &mut Recorder) {
-        let reason = match self.plan.phases[usize::from(key.phase)].max_open_by {
+    fn no_room(&self, phase: u16) -> DropReason {
+        match self.plan.phases[usize::from(phase)].max_open_by {
             MaxOpenBy::Plan => DropReason::MaxOpen,
             MaxOpenBy::Files => DropReason::NoFiles,
             MaxOpenBy::Memory => DropReason::NoMemory,
             MaxOpenBy::Sources => DropReason::NoSourceAddress,
-        };
-        rec.dropped(key, reason);
+        }
     }
 
     /// Take an offered request up at `now`. Resolved at once if it is too late to begin.
@@ -257,7 +253,8 @@ impl<D: Driver> Exchanges<D> {
             self.connections.submit(flight, seat, key.phase, at, rec);
             return None;
         }
-        let Exchange { offered, begun, .. } = self.slab.remove(exchange)?;
+        let Exchange { offered, begun, sent, .. } = self.slab.remove(exchange)?;
+        self.sent_last = sent;
         self.connections.letters.clear(exchange);
         let lag = begun.since(offered.intended);
         let waited = at.since(offered.intended);
@@ -272,6 +269,7 @@ impl<D: Driver> Exchanges<D> {
             return self.broken(exchange, &Failure::of(ErrorClass::NoSourceAddress), at, rec);
         }
         let Exchange { offered, .. } = self.slab.remove(exchange)?;
+        self.sent_last = None;
         self.connections.letters.clear(exchange);
         rec.dropped(offered.key, DropReason::NoSourceAddress);
         let resolved = self.resolve(offered, at, false);
@@ -280,6 +278,11 @@ impl<D: Driver> Exchanges<D> {
             return None;
         }
         Some(resolved)
+    }
+
+    /// When the request that came to its end last was sent; it is a session's.
+    pub(crate) const fn take_sent(&mut self) -> Option<Nanos> {
+        self.sent_last.take()
     }
 
     /// When a user has paused long enough.

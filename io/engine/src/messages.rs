@@ -38,6 +38,8 @@ pub enum Message {
     Ready(u16, u64),
     /// What happened in one interval on one thread.
     Sealed(Box<SealedInterval>),
+    /// A journey wants the run to end: each thread says so once.
+    EndRun(EndOfRun),
     /// Thread number; no arrivals or iterations will follow, nothing is under way. With it the instant
     /// the last request was resolved.
     Drained(u16, Nanos),
@@ -54,8 +56,32 @@ pub struct SealedInterval {
     pub interval: Interval,
     /// First failures of their class on this thread.
     pub samples: Vec<Sample>,
+    /// What journeys logged.
+    pub logs: Vec<LogLine>,
+    /// Lines that they logged beyond these.
+    pub logs_untold: u64,
     /// What the counters hold as open differs from what is under way: a defect, never ignored.
     pub accounting: Option<String>,
+}
+
+/// Where a journey ended the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EndOfRun {
+    /// Index into [`Plan::scenarios`](wavetank_plan::Plan::scenarios).
+    pub scenario: u16,
+    /// The step whose request failed where that is to end the run; `None`: the run came to its `end`.
+    pub failed: Option<u16>,
+}
+
+/// A line that a journey logged: without secrets, control characters and what is too long.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogLine {
+    /// Its session's phase and scenario.
+    pub key: Key,
+    /// When.
+    pub at: Nanos,
+    /// The line.
+    pub text: String,
 }
 
 /// One failed request, as an example of its class.

@@ -4,17 +4,23 @@
 //! told that a session begins and that a request of it came to its end, and says what is to be done next.
 
 mod answers;
+mod meeting;
+mod numbering;
+mod parting;
+mod stage;
+mod unique_rows;
 
 use std::sync::Arc;
 
-use wavetank_journey::extract::Reading;
-use wavetank_journey::rows::Table;
-use wavetank_journey::value::Finds;
-use wavetank_journey::{Identity, Journey, Journeys, Next, Scene, Session, Told};
+use wavetank_journey::{Identity, Journeys, Next, Session, Told};
 use wavetank_pace::{Share, Timers};
 use wavetank_plan::{Key, Nanos, OnFailure, Plan, Rendezvous};
 
 use crate::slab::{Id, Slab};
+pub(crate) use meeting::Met;
+use numbering::Numbering;
+use stage::Stage;
+pub(crate) use unique_rows::UniqueRows;
 
 /// Whose session it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +52,11 @@ pub(crate) struct Ended {
     pub(crate) key: Key,
     /// It did nothing that takes time.
     pub(crate) idle: bool,
+    /// Whether one of its requests failed, or it was ended for one; `None`: it was no session, but what its user does
+    /// at last.
+    pub(crate) failed: Option<bool>,
+    /// It wants the whole run to end.
+    pub(crate) run: bool,
 }
 
 /// Which part of its journey a session is in.
@@ -55,6 +66,8 @@ enum Part {
     Before,
     /// The session itself.
     Session,
+    /// What a user does at last.
+    After,
 }
 
 /// A session under way.
@@ -67,6 +80,9 @@ struct Live {
     step: u16,
     /// It has done nothing that takes time.
     idle: bool,
+    /// When it began.
+    began: Nanos,
+    meets: Met,
 }
 
 /// The sessions of one load thread.
@@ -83,10 +99,17 @@ pub(crate) struct Sessions {
     /// Who pauses, and until when.
     pauses: Timers<Id>,
     stage: Stage,
-    /// What a session says on its way; nobody keeps it yet.
+    rows: UniqueRows,
+    /// What a session said on its way, until somebody takes it.
     said: Vec<Told>,
+    speaker: Key,
+    /// Arrivals of the open model's phases before each phase, and users of the tracks before each track: what numbers
+    /// them through.
+    numbering: Numbering,
     counted: Vec<u16>,
     broken: Vec<u16>,
+    /// Of those under way, what users do at last.
+    farewells: usize,
 }
 
 /// A user who goes on journeys.
@@ -102,62 +125,41 @@ struct Traveller {
 struct Kept {
     session: Session,
     iterations: u64,
-}
-
-/// What a [`Scene`] is made of.
-struct Stage {
-    plan: Arc<Plan>,
-    tables: Arc<[Table]>,
-    share: Share,
-    /// Wall-clock milliseconds at the thread clock's zero.
-    wall_zero_ms: u64,
-    seq: u64,
-    scratch: Vec<u8>,
-    reading: Reading,
-    finds: Finds,
-}
-
-impl Stage {
-    fn scene(&mut self, now: Nanos) -> Scene<'_> {
-        Scene {
-            seed: self.plan.seed,
-            tables: &self.tables,
-            data: &self.plan.shared.data,
-            wall_ms: self.wall_zero_ms.saturating_add_signed(now.0 / 1_000_000),
-            share: self.share,
-            seq: &mut self.seq,
-            counts: &[],
-            scratch: &mut self.scratch,
-            reading: &mut self.reading,
-            finds: &mut self.finds,
-        }
-    }
+    /// What his last session was counted under, and when it began.
+    key: Key,
+    began: Nanos,
+    /// What he does first is done.
+    settled: bool,
 }
 
 impl Sessions {
     /// None yet, of `plan`.
-    pub(crate) fn new(plan: Arc<Plan>, journeys: Journeys, share: Share, wall_zero_ms: u64) -> Self {
+    pub(crate) fn new(
+        plan: Arc<Plan>,
+        journeys: Journeys,
+        share: Share,
+        rows: UniqueRows,
+        wall_zero_ms: u64,
+    ) -> Self {
+        let scenarios = journeys.scenarios.iter().zip(&plan.scenarios);
+        let plain: Vec<bool> =
+            scenarios.map(|(journey, plan)| journey.is_plain() && is_alone(plan)).collect();
         Self {
-            any: !journeys.scenarios.iter().all(Journey::is_plain),
-            plain: journeys.scenarios.iter().map(Journey::is_plain).collect(),
-            stage: Stage {
-                plan: Arc::clone(&plan),
-                tables: Arc::clone(&journeys.tables),
-                share,
-                wall_zero_ms,
-                seq: 0,
-                scratch: Vec::new(),
-                reading: Reading::default(),
-                finds: Finds::default(),
-            },
+            any: plain.contains(&false),
+            plain,
+            stage: Stage::new(&plan, &journeys, share, wall_zero_ms),
+            rows,
+            numbering: Numbering::new(&plan),
             plan,
             journeys,
             slab: Slab::new(),
             users: Vec::new(),
             pauses: Timers::new(),
             said: Vec::new(),
+            speaker: Key::default(),
             counted: Vec::new(),
             broken: Vec::new(),
+            farewells: 0,
         }
     }
 
@@ -178,30 +180,39 @@ impl Sessions {
         self.any
     }
 
-    /// How many are under way.
+    /// How many are under way, what users do at last among them.
     pub(crate) fn len(&self) -> usize {
         self.slab.len()
     }
 
-    /// A session of number `number` of its phase arrives.
-    pub(crate) fn arrive(&mut self, key: Key, number: u64) -> Id {
-        let mut session = Session::default();
-        session.begin(Identity::of_arrival(key.phase, number));
-        self.begin(session, key, Whose::Arrival, true)
+    /// How many are under way that are counted as sessions.
+    pub(crate) fn open(&self) -> u64 {
+        (self.slab.len() - self.farewells) as u64
     }
 
-    /// User `user` of the thread, number `number` of all `users` of his kind, begins his next session.
-    pub(crate) fn start(&mut self, key: Key, user: u32, number: u64, users: u64) -> Id {
+    /// A session of number `number` of its phase arrives at `now`.
+    pub(crate) fn arrive(&mut self, key: Key, number: u64, now: Nanos) -> Id {
+        let mut session = Session::default();
+        let all = self.numbering.arrival(key.phase, number);
+        session.begin(Identity::of_arrival(key.phase, number).numbered(all));
+        self.begin(session, key, Whose::Arrival, (true, true), now)
+    }
+
+    /// User `user` of the thread, number `number` of all of a track, begins his next session at `now`.
+    pub(crate) fn start(&mut self, key: Key, user: u32, of: (u16, u64), now: Nanos) -> Id {
         let place = user as usize;
         if self.users.len() <= place {
             self.users.resize_with(place + 1, Traveller::default);
         }
         let kept = self.users[place].kept.take();
+        let settled = kept.as_ref().is_some_and(|kept| kept.settled);
         let first = kept.is_none();
         let (mut session, iteration) =
             kept.map_or_else(|| (Session::default(), 0), |kept| (kept.session, kept.iterations));
-        session.begin(Identity::of_user(key.scenario, number, iteration, users));
-        let id = self.begin(session, key, Whose::User(user), first);
+        let (number, users) = self.numbering.user(of.0, of.1);
+        let identity = Identity::of_user(key.scenario, number, iteration, users);
+        session.begin(identity.ordered_after(self.numbering.arrivals()));
+        let id = self.begin(session, key, Whose::User(user), (first, !settled), now);
         self.users[place].live = Some(id);
         id
     }
@@ -211,13 +222,23 @@ impl Sessions {
         self.users.get(user as usize)?.live
     }
 
-    fn begin(&mut self, mut session: Session, key: Key, whose: Whose, first: bool) -> Id {
+    /// `first`: nothing went before it; `settles`: what its user does first is still to be done.
+    fn begin(
+        &mut self,
+        mut session: Session,
+        key: Key,
+        whose: Whose,
+        (first, settles): (bool, bool),
+        began: Nanos,
+    ) -> Id {
         let journey = &self.journeys.scenarios[usize::from(key.scenario)];
         if first {
             journey.admit(&mut session);
         }
-        let part = if first && !journey.before.is_empty() { Part::Before } else { Part::Session };
-        self.slab.insert(Live { session, key, whose, part, step: 0, idle: true })
+        self.rows.give(key.scenario, first, &mut session);
+        let part = if settles && !journey.before.is_empty() { Part::Before } else { Part::Session };
+        let meets = Met::Alone;
+        self.slab.insert(Live { session, key, whose, part, step: 0, idle: true, began, meets })
     }
 
     /// What session `id` wants at `now`. `None`: there is no such session any more.
@@ -228,11 +249,12 @@ impl Sessions {
             let program = match live.part {
                 Part::Before => &journey.before,
                 Part::Session => &journey.session,
+                Part::After => &journey.after,
             };
             let mut scene = self.stage.scene(now);
             let next = live.session.advance(program, &mut scene, now, &mut self.said);
             live.idle &= matches!(next, Next::End { .. });
-            self.said.clear();
+            self.speaker = live.key;
             match next {
                 Next::Request(step) => {
                     live.step = step;
@@ -247,35 +269,27 @@ impl Sessions {
                     return Some(Wants::Nothing);
                 }
                 Next::Wait(place) => return Some(Wants::Others(place)),
-                Next::End { run: false } if live.part == Part::Before => {
-                    live.part = Part::Session;
-                    let identity = live.session.identity;
-                    live.session.begin(identity);
-                }
-                // A session that asks for the end of the run ends itself: no command runs such a plan yet.
-                Next::End { .. } => return self.end(id).map(Wants::End),
+                Next::End { run: true } => return self.end(id, true).map(Wants::End),
+                Next::End { run: false } => match live.part {
+                    Part::Before if !live.session.was_ended() => live.part = Part::Session,
+                    Part::Session if live.whose == Whose::Arrival => live.part = Part::After,
+                    Part::Before | Part::Session | Part::After => return self.end(id, false).map(Wants::End),
+                },
             }
+            // One part of it is done, and the next one begins.
+            live.session.turn_to_next();
         }
     }
 
-    /// Session `id` is over.
-    fn end(&mut self, id: Id) -> Option<Ended> {
-        let Live { session, key, whose, idle, .. } = self.slab.remove(id)?;
-        if let Whose::User(user) = whose {
-            let iterations = session.identity.session + 1;
-            let kept = Some(Box::new(Kept { session, iterations }));
-            self.users[user as usize] = Traveller { live: None, kept };
-        }
-        Some(Ended { whose, key, idle })
+    /// What the session that advanced last has said on its way.
+    #[inline]
+    pub(crate) const fn said(&mut self) -> &mut Vec<Told> {
+        &mut self.said
     }
 
-    /// User `user` leaves and keeps nothing; a session in which he only waits is cut.
-    pub(crate) fn leave(&mut self, user: u32) {
-        if let Some(traveller) = self.users.get_mut(user as usize)
-            && let Some(live) = std::mem::take(traveller).live
-        {
-            self.slab.remove(live);
-        }
+    /// What that session is counted under.
+    pub(crate) const fn speaker(&self) -> Key {
+        self.speaker
     }
 
     /// Who has paused long enough at `now`, and since when he is ready.
@@ -300,11 +314,6 @@ impl Sessions {
         }
     }
 
-    /// Session `id` ends before its time.
-    pub(crate) fn cut_short(&mut self, id: Id) -> Option<Ended> {
-        self.end(id)
-    }
-
     /// Whose session it is, if a virtual user's.
     pub(crate) fn user(&self, id: Id) -> Option<u32> {
         match self.slab.get(id)?.whose {
@@ -312,4 +321,12 @@ impl Sessions {
             Whose::Arrival => None,
         }
     }
+}
+
+/// Whether sessions of a scenario stand alone: neither does one wait for the one before it, nor does the end of the run
+/// hang on it.
+fn is_alone(scenario: &wavetank_plan::Scenario) -> bool {
+    let ends_run = |on_failure: OnFailure| on_failure == OnFailure::EndRun;
+    let steps = scenario.steps.iter().any(|step| step.on_failure.is_some_and(ends_run));
+    scenario.pace.is_none() && !ends_run(scenario.on_failure) && !steps
 }

@@ -16,11 +16,13 @@ use wavetank_plan::{EngineChoice, Nanos, Plan};
 use crate::budget::Budget;
 use crate::connections::Connections;
 use crate::exchange::Exchanges;
+use crate::gathering::Gathering;
 use crate::means::Means;
+use crate::meeting_places::MeetingPlaces;
 use crate::messages::{Command, Message};
 use crate::opening::Opening;
 use crate::requests::Requests;
-use crate::sessions::Sessions;
+use crate::sessions::{Sessions, UniqueRows};
 use crate::sources::{SourcePorts, Sources};
 use crate::users::Users;
 use crate::worker::{Parts, Worker};
@@ -57,6 +59,8 @@ impl LoadThreads {
         let prepared = clock.now();
         let requests = Arc::new(Requests::render(&means.journeys));
         let wall_zero_ms = wall_zero_ms(clock);
+        let places = Arc::new(MeetingPlaces::new(plan, share, count));
+        let rows = UniqueRows::new(plan, share);
         let mut limits = Limits::split(plan, share, count);
         // Whole from the first thread on: where a later one fails, dropping it ends those before.
         let mut this = Self { threads: Vec::with_capacity(plan.threads as usize), messages };
@@ -69,6 +73,8 @@ impl LoadThreads {
                 requests: Arc::clone(&requests),
                 journeys: means.journeys.clone(),
                 wall_zero_ms,
+                places: Arc::clone(&places),
+                rows: rows.clone(),
                 thread: number,
                 share: share.split(count, u64::from(thread)),
                 // With fewer threads than CPUs the kernel places them better than we could.
@@ -155,6 +161,8 @@ pub fn run_here<D: Driver>(
         requests: Arc::new(Requests::render(&means.journeys)),
         journeys: means.journeys,
         wall_zero_ms: wall_zero_ms(clock),
+        places: Arc::new(MeetingPlaces::new(plan, Share::WHOLE, 1)),
+        rows: UniqueRows::new(plan, Share::WHOLE),
         thread: 0,
         share: Share::WHOLE,
         cpu: None,
@@ -235,6 +243,10 @@ struct Seed {
     /// The thread's own: some of what is compiled keeps memory of its own.
     journeys: Journeys,
     wall_zero_ms: u64,
+    /// Where users of all threads wait for each other.
+    places: Arc<MeetingPlaces>,
+    /// What all threads give out together.
+    rows: UniqueRows,
     thread: u16,
     share: Share,
     cpu: Option<u32>,
@@ -313,6 +325,8 @@ impl Seed {
             requests,
             journeys,
             wall_zero_ms,
+            places,
+            rows,
             thread,
             share,
             ports,
@@ -323,7 +337,7 @@ impl Seed {
             messages,
             ..
         } = self;
-        let sessions = Sessions::new(Arc::clone(&plan), journeys, share, wall_zero_ms);
+        let sessions = Sessions::new(Arc::clone(&plan), journeys, share, rows, wall_zero_ms);
         let users = Users::new(&plan, share, limits.sessions);
         let connections = Connections::new(
             driver,
@@ -345,6 +359,7 @@ impl Seed {
             share,
             users,
             sessions,
+            gathering: Gathering::new(places),
             commands,
             messages,
         })

@@ -34,8 +34,6 @@ struct Track {
     wanted: u64,
     /// Whether they hold connections.
     hold: bool,
-    /// How many there are at most, in the whole run.
-    most: u64,
     stays: Vec<Stay>,
     /// Which users of the run they are.
     share: Share,
@@ -87,7 +85,6 @@ impl Users {
                 per_seat,
                 wanted: 0,
                 hold: track.hold,
-                most: track.most,
                 stays: track.phases.iter().map(stay).collect(),
                 share: by_seat(share, per_seat),
                 scenario: ScenarioChoice::of_users(&track.mix, plan.seed, number),
@@ -161,10 +158,18 @@ impl Users {
         self.tracks.iter().position(under_way).and_then(|track| u16::try_from(track).ok())
     }
 
-    /// Which user of the run `user` is, and of how many.
-    pub(crate) fn number(&self, user: u32) -> (u64, u64) {
-        let track = &self.tracks[self.track_of(user)];
-        (track.share.nth(u64::from(user - track.first)), track.most)
+    /// Which track's user `user` is, and which one of all of it.
+    pub(crate) fn number(&self, user: u32) -> (u16, u64) {
+        let at = self.track_of(user);
+        let track = &self.tracks[at];
+        (at as u16, track.share.nth(u64::from(user - track.first)))
+    }
+
+    /// The phase of a track under way at `at`; before the first that one, after the last that one.
+    pub(crate) fn phase_at(&self, track: u16, at: Nanos) -> u16 {
+        let stays = &self.tracks[usize::from(track)].stays;
+        let begun = stays.partition_point(|stay| stay.start <= at);
+        stays[begun.saturating_sub(1)].phase
     }
 
     /// How many are present.

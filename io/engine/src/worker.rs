@@ -1,19 +1,23 @@
 //! [`Worker`]: one load thread. Each turn: what is due, what is ready, then sleep.
 
+mod between;
 mod coming;
 mod holding;
 mod journeys;
+mod meeting;
 mod sealing;
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError};
 
 use wavetank_driver::{Clock, Driver, Errno, Event};
-use wavetank_pace::Share;
+use wavetank_pace::{Share, Timers};
 use wavetank_plan::constants::WORK_PER_TURN_MAX;
 use wavetank_plan::{Nanos, Plan};
 
 use crate::exchange::Exchanges;
+use crate::gathering::Gathering;
+use crate::logs::Logs;
 use crate::messages::{Change, Command, Message};
 use crate::offered::{Offered, Owner};
 use crate::opening::Opening;
@@ -41,6 +45,7 @@ pub(crate) struct Parts<D> {
     pub(crate) share: Share,
     pub(crate) users: Users,
     pub(crate) sessions: Sessions,
+    pub(crate) gathering: Gathering,
     pub(crate) commands: Receiver<Command>,
     pub(crate) messages: SyncSender<Message>,
 }
@@ -65,6 +70,12 @@ pub(crate) struct Worker<D> {
     sessions: Sessions,
     pacer: Pacer,
     holding: Holding,
+    gathering: Gathering,
+    /// Users between two sessions, and until when.
+    parked: Timers<u32>,
+    logs: Logs,
+    /// A journey of this thread wants the run to end.
+    end_is_wanted: bool,
     opening: Opening,
     rec: Recorder,
     sleeper: Sleeper,
@@ -85,14 +96,18 @@ pub(crate) struct Worker<D> {
 impl<D: Driver> Worker<D> {
     /// Prepare: connections that are to be open before the load are opened from now on.
     pub(crate) fn new(parts: Parts<D>) -> Self {
-        let Parts { exchanges, clock, prepared, plan, thread, share, users, sessions, commands, messages } =
-            parts;
+        let Parts { exchanges, clock, prepared, plan, thread, share, users, sessions, gathering, .. } = parts;
+        let (commands, messages) = (parts.commands, parts.messages);
         Self {
             opening: Opening::new(&plan, share, prepared),
             rec: Recorder::new(&plan, thread, prepared),
             seal_at: Nanos::MAX,
             pacer: Pacer::idle(),
             holding: Holding::new(),
+            gathering,
+            parked: Timers::new(),
+            logs: Logs::new(&plan),
+            end_is_wanted: false,
             stage: Stage::Opening,
             users,
             sessions,
@@ -192,7 +207,7 @@ impl<D: Driver> Worker<D> {
             self.offer(due);
         }
         if self.sessions.is_any() {
-            worked |= self.end_pauses(now);
+            worked |= self.go_on_after_pauses(now);
         }
         for _ in 0..WORK_PER_TURN_MAX {
             let Some(offered) = self.pacer.ready.pop_front() else { break };
@@ -247,13 +262,11 @@ impl<D: Driver> Worker<D> {
                     self.pacer.ready.push_back(offered);
                 }
             }
-            Due::Arrival(offered, number) => {
-                if self.exchanges.has_room(offered, &mut self.rec) {
-                    let session = self.sessions.arrive(offered.key, number);
-                    self.go_on(session, offered.intended);
-                }
+            Due::Arrival(offered, number) => self.session_arrives(offered, number),
+            Due::Join { track, at } => {
+                self.start_users(track, at);
+                self.others_wanted(track, at);
             }
-            Due::Join { track, at } => self.start_users(track, at),
             Due::Wanted { track, at, users } => self.want_users(track, at, users),
             Due::Over { track } => {
                 let holders = self.users.end_track(track);
@@ -352,21 +365,6 @@ impl<D: Driver> Worker<D> {
                 }
                 Err(TryRecvError::Empty) => return,
             }
-        }
-    }
-
-    /// Tell once that nothing follows and nothing is under way.
-    fn check_drained(&mut self, now: Nanos) {
-        let under_way = self.exchanges.len() + self.sessions.len() + self.pacer.ready.len();
-        if self.stage != Stage::Running || under_way > 0 {
-            return;
-        }
-        let more = self.pacer.next_arrival().is_some() || self.users.count() > 0;
-        let over = !more && self.pacer.is_over(now, |phase| self.users.used_up(phase));
-        if over || (!more && self.pacer.is_ended(now)) {
-            self.stage = Stage::Drained;
-            let last = self.pacer.on_run_clock(self.exchanges.resolved_last);
-            self.outbox.send(Message::Drained(self.thread, last));
         }
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use wavetank_driver::{Clock, Errno, StartFault};
-use wavetank_engine::{Change, Collector, Command, LoadThreads, Means, Merged, Message};
+use wavetank_engine::{Change, Collector, Command, EndOfRun, LoadThreads, Means, Merged, Message};
 use wavetank_fleet::{Agent, AgentAction};
 use wavetank_link::AgentLink;
 use wavetank_pace::Share;
@@ -27,6 +27,8 @@ pub(crate) enum Happening {
     Opened(Option<ConnectionMemory>),
     /// Nothing is under way any more; the last request was resolved at that instant of the run's clock.
     Drained(Nanos),
+    /// A journey wants the run to end.
+    EndRun(EndOfRun),
     /// The drain's bound was reached with requests under way.
     DrainOver,
     /// A thread's driver or process failed, as the words say.
@@ -162,6 +164,7 @@ impl AgentHost {
                     self.finish();
                 }
             }
+            Message::EndRun(wish) => self.happenings.push(Happening::EndRun(wish)),
             Message::Finished(thread) => load.collector.thread_ended(thread),
             Message::Failed(thread, why) => {
                 load.collector.thread_lost(thread);

@@ -3,6 +3,8 @@
 //! It hears what the agent seals, hands it on (ledger, archive, terminal) and decides when the run must
 //! end before its time. It never touches the load: the agent is told only to drain or to stop.
 
+mod journeys;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,6 +24,7 @@ use wavetank_store::{ArchiveWriter, StoreProblem};
 use super::agent_host::{AgentHost, Happening};
 use super::sample::sample_line;
 use super::talk::Talk;
+use journeys::Logged;
 
 /// How long the loop waits for a message before it looks at signals and deadlines.
 const LOOK_AROUND: Duration = Duration::from_millis(20);
@@ -87,6 +90,7 @@ struct Book<'a> {
     archive: Option<ArchiveWriter>,
     talk: &'a mut Talk,
     sampled: Vec<ErrorClass>,
+    logged: Logged,
     lost: Vec<String>,
     accounting: Vec<String>,
     tls_fault: Option<String>,
@@ -130,6 +134,7 @@ impl<'a> Conductor<'a> {
                 archive,
                 talk,
                 sampled: Vec::new(),
+                logged: Logged::default(),
                 lost: Vec::new(),
                 accounting: Vec::new(),
                 tls_fault: None,
@@ -154,6 +159,7 @@ impl<'a> Conductor<'a> {
             }
             self.look_around();
         };
+        self.end_log();
         self.book.talk.settle();
         self.settle(&outcome)?;
         let Book { ledger, ending, events, archive, lost, accounting, tls_fault, memory, .. } = self.book;
@@ -262,6 +268,7 @@ impl<'a> Conductor<'a> {
             Happening::DrainOver => {
                 self.event("drain_over", "the drain's bound was reached; what is unanswered stays open");
             }
+            Happening::EndRun(wish) => self.end_wanted(wish),
             Happening::ThreadFailed(thread, why) => {
                 let text = format!("load thread {thread} failed: {why}");
                 self.book.lost.push(text.clone());
@@ -271,7 +278,8 @@ impl<'a> Conductor<'a> {
     }
 
     fn interval(&mut self, merged: Merged) {
-        let Merged { interval, samples, accounting, .. } = merged;
+        let Merged { interval, samples, logs, accounting, .. } = merged;
+        self.log(logs.0, logs.1);
         let now = self.clock.now();
         for text in accounting {
             debug_assert!(false, "{text}");

@@ -7,6 +7,7 @@ mod check;
 mod data;
 mod template;
 mod think;
+mod walk;
 
 pub use action::{Action, AuthPlan, Choice, Extract, OnFailure, Rendezvous};
 pub use check::{Check, Operand, Quantity, Test, Tested};

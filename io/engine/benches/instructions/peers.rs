@@ -88,7 +88,7 @@ impl Peers {
                     self.take(&sealed);
                     continue;
                 }
-                Message::Finished(_) => continue,
+                Message::Finished(_) | Message::EndRun(_) => continue,
                 Message::Failed(_, words) => panic!("{words}"),
             };
             let control = self.control.as_ref().expect("it has sent a message");

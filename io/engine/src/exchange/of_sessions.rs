@@ -75,6 +75,7 @@ impl<D: Driver> Exchanges<D> {
         self.connections.letters.clear(exchange);
         let ended = self.slab.remove(exchange)?;
         let (offered, times) = (ended.offered, ended.times(first_byte, at));
+        self.sent_last = ended.sent;
         let done = judged.is_ok();
         match judged {
             Ok(()) => rec.done(offered.key, times, answer.status),

@@ -71,7 +71,6 @@ fn is_asked(step: &Step) -> bool {
 
 impl Recorder {
     /// A session of `scenario` is wanted in `phase`, the one in which it is to begin: it begins now, or it is dropped.
-    #[expect(dead_code, reason = "whoever tells of it takes this line away")]
     pub(crate) fn session_offered(&mut self, phase: u16, scenario: u16) {
         let (series, open) = self.sessions(phase, scenario);
         series.counts.offered += 1;
@@ -79,13 +78,11 @@ impl Recorder {
     }
 
     /// It began. To be told right behind [`session_offered`](Self::session_offered), before the next seal.
-    #[expect(dead_code, reason = "whoever tells of it takes this line away")]
     pub(crate) fn session_started(&mut self, phase: u16, scenario: u16) {
         self.sessions(phase, scenario).0.counts.started += 1;
     }
 
     /// It never begins, and its requests are not offered.
-    #[expect(dead_code, reason = "whoever tells of it takes this line away")]
     pub(crate) fn session_dropped(&mut self, phase: u16, scenario: u16, reason: DropReason) {
         let (series, open) = self.sessions(phase, scenario);
         series.counts.dropped_by[reason as usize] += 1;
@@ -94,7 +91,6 @@ impl Recorder {
 
     /// It came to its end; `failed` if one of its requests failed, or it was ended for one. One that is cut when the
     /// run ends is not told and stays open.
-    #[expect(dead_code, reason = "whoever tells of it takes this line away")]
     pub(crate) fn session_ended(&mut self, phase: u16, scenario: u16, failed: bool) {
         let (series, open) = self.sessions(phase, scenario);
         series.counts.done += u64::from(!failed);
@@ -103,7 +99,6 @@ impl Recorder {
     }
 
     /// Sessions that began and have not ended, by the counters' account.
-    #[expect(dead_code, reason = "whoever tells of it takes this line away")]
     pub(crate) fn open_sessions(&self) -> u64 {
         self.journeys.open.iter().sum()
     }
@@ -122,7 +117,6 @@ impl Recorder {
     }
 
     /// A session of (phase, scenario) came to the end of its group number `group`, `ns` after its beginning.
-    #[expect(dead_code, reason = "whoever tells of it takes this line away")]
     pub(crate) fn group(&mut self, phase: u16, scenario: u16, group: u16, ns: u64) {
         let Places { groups, group_base, .. } = &self.journeys;
         let at = usize::from(phase) * groups + group_base[usize::from(scenario)] + usize::from(group);
@@ -132,13 +126,11 @@ impl Recorder {
     /// Users of this thread leave a rendezvous: `meeting` says which one (phase, place, number), how many of *all* were
     /// waited for (`of`), how many of *this thread* leave (`present`), and whether the wait was over. Its `sent` is 0.
     /// With several threads each tells of its own users under the same number.
-    #[expect(dead_code, reason = "whoever tells of it takes this line away")]
     pub(crate) fn met(&mut self, meeting: &Meeting) {
         self.now.journeys.meet(meeting);
     }
 
     /// One of those who left in meeting `number` at `place` sent its next request at `at`, on the thread's clock.
-    #[expect(dead_code, reason = "whoever tells of it takes this line away")]
     pub(crate) fn met_sent(&mut self, phase: u16, place: u16, number: u64, at: Nanos) {
         let mut meeting = Meeting { phase, place, number, ..Meeting::default() };
         meeting.sent_at(at);

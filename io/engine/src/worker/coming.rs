@@ -30,10 +30,12 @@ impl<D: Driver> Worker<D> {
 
     /// Those who have joined begin: with a session, or with the connection that they are to hold.
     fn come(&mut self, track: u16, joined: impl IntoIterator<Item = u32>, at: Nanos) {
-        if self.users.is_hold(track) {
-            self.hold_for(joined);
-        } else {
-            for user in joined {
+        let hold = self.users.is_hold(track);
+        for user in joined {
+            self.count_in(user, at);
+            if hold {
+                self.hold_for([user]);
+            } else if self.sessions.of_user(user).is_none() {
                 self.iterate(user, at);
             }
         }
@@ -46,22 +48,20 @@ impl<D: Driver> Worker<D> {
         if self.pacer.is_ended(at) {
             self.users.leave(user);
             self.rec.set_users(self.users.count());
+            self.count_out(user, at);
             return None;
         }
         let key = match self.users.next(user, self.pacer.on_run_clock(at)) {
             Next::Session(key) => key,
             next => {
                 self.rec.set_users(self.users.count());
-                if next == Next::Leave || (next == Next::Over && self.pacer.goes_on_after(at)) {
-                    self.release(user, at);
-                }
+                let release = next == Next::Leave || (next == Next::Over && self.pacer.goes_on_after(at));
+                self.part_from(user, at, release);
                 return None;
             }
         };
         if !self.sessions.is_plain(key.scenario) {
-            let (number, users) = self.users.number(user);
-            let session = self.sessions.start(key, user, number, users);
-            self.go_on(session, at);
+            self.start_session(key, user, at);
             return None;
         }
         let offered = Offered { key, intended: at, owner: Owner::User(user) };

@@ -94,7 +94,10 @@ impl<D: Driver> Worker<D> {
         }
         self.users.leave(user);
         self.rec.set_users(self.users.count());
-        self.release(user, now);
+        if self.sessions.is_any() {
+            self.cut_pause(user, now);
+        }
+        self.part_from(user, now, true);
     }
 
     /// A user has left before the load is over: nobody needs his connection any more.
@@ -133,7 +136,7 @@ impl<D: Driver> Worker<D> {
                 self.dismiss([user]);
             } else if !self.is_in_session(user) && !self.is_silent(user) {
                 // Ready as soon as there is what he sends on.
-                self.iterate(user, at);
+                self.next_session(user, at);
             }
         }
     }

@@ -1,30 +1,50 @@
 //! Sessions that stand somewhere in a journey: what they do next.
 
 use wavetank_driver::Driver;
+use wavetank_journey::Told as Said;
 use wavetank_plan::constants::WORK_PER_TURN_MAX;
 use wavetank_plan::{Nanos, OnFailure};
 
 use super::Worker;
+use crate::messages::EndOfRun;
 use crate::offered::{Offered, Owner};
 use crate::resolved::{Answered, Resolved, Told};
 use crate::sessions::{Ended, Wants, Whose};
 use crate::slab::Id;
 
+/// A user whose session could do nothing at all begins his next one after this time.
+const PAUSE: Nanos = Nanos::from_millis(10);
+
 impl<D: Driver> Worker<D> {
     /// Session `id` is ready at `at`: its next request is offered, or it waits, or it ends.
     pub(super) fn go_on(&mut self, id: Id, at: Nanos) {
-        while let Some(wants) = self.sessions.advance(id, at) {
+        if let Some(wants) = self.sessions.advance(id, at) {
+            if !self.sessions.said().is_empty() {
+                self.listen(at);
+            }
             match wants {
                 Wants::Request(key) => {
                     let offered = Offered { key, intended: at, owner: Owner::Session(id.place() as u32) };
                     self.rec.offered(key);
                     self.pacer.ready.push_back(offered);
-                    return;
                 }
-                Wants::Nothing => return,
-                // Nobody is waited for yet: no command runs a plan in which users meet.
-                Wants::Others(_) => {}
-                Wants::End(ended) => return self.session_ended(ended, at),
+                Wants::Nothing => {}
+                Wants::Others(there) => self.wait_for_others(id, there, at),
+                Wants::End(ended) => self.session_ended(ended, at),
+            }
+        }
+    }
+
+    /// A session has said something on its way.
+    #[cold]
+    fn listen(&mut self, at: Nanos) {
+        let key = self.sessions.speaker();
+        for said in self.sessions.said().drain(..) {
+            match said {
+                Said::Group(group, from, until) => {
+                    self.rec.group(key.phase, key.scenario, group, until.since(from));
+                }
+                Said::Log(text) => self.logs.add(key, at, &text),
             }
         }
     }
@@ -40,16 +60,35 @@ impl<D: Driver> Worker<D> {
         }
     }
 
-    /// `arrival`, or the next end of a pause if that is earlier.
+    /// `arrival`, or the next instant at which somebody has paused long enough if that is earlier.
     #[cold]
     pub(super) fn earlier_pause_end(&mut self, arrival: Option<Nanos>) -> Option<Nanos> {
-        [arrival, self.sessions.next_pause_end()].into_iter().flatten().min()
+        let parked = if self.parked.is_empty() { None } else { self.parked.next() };
+        let ends = [arrival, self.sessions.next_pause_end(), parked, self.gathering.next_end()];
+        ends.into_iter().flatten().min()
     }
 
-    /// Sessions that have paused long enough go on. Whether there were any.
-    pub(super) fn end_pauses(&mut self, now: Nanos) -> bool {
+    /// A session arrives: it begins, or there is no room for it.
+    #[cold]
+    pub(super) fn session_arrives(&mut self, offered: Offered, number: u64) {
+        let Offered { key, intended, .. } = offered;
+        self.rec.session_offered(key.phase, key.scenario);
+        match self.exchanges.has_room(key.phase) {
+            Ok(()) => {
+                self.rec.session_started(key.phase, key.scenario);
+                let session = self.sessions.arrive(key, number, intended);
+                self.go_on(session, intended);
+            }
+            Err(reason) => self.rec.session_dropped(key.phase, key.scenario, reason),
+        }
+    }
+
+    /// Whoever has paused, kept to a pace or waited for others long enough goes on. Whether there were any.
+    pub(super) fn go_on_after_pauses(&mut self, now: Nanos) -> bool {
+        let met = self.gathering.any() && self.end_meetings(now);
+        let parked = !self.parked.is_empty() && self.end_parking(now);
         for number in 0..WORK_PER_TURN_MAX {
-            let Some((at, id)) = self.sessions.take_ready(now) else { return number > 0 };
+            let Some((at, id)) = self.sessions.take_ready(now) else { return met || parked || number > 0 };
             self.go_on(id, at);
         }
         true
@@ -78,15 +117,13 @@ impl<D: Driver> Worker<D> {
     /// A request of session `id` came to its end. After one that was done it goes on at once, like a user.
     pub(super) fn resolved_of_session(&mut self, place: u32, resolved: Resolved) {
         let Some(id) = self.sessions.at(place) else { return };
+        if self.gathering.any() {
+            self.tell_of_meeting(id);
+        }
         if !resolved.done {
-            match self.sessions.failed(id, resolved.unwritten) {
-                OnFailure::Continue => {}
-                OnFailure::EndSession | OnFailure::EndRun => {
-                    if let Some(ended) = self.sessions.cut_short(id) {
-                        self.session_ended(ended, resolved.at);
-                    }
-                    return;
-                }
+            let on_failure = self.sessions.failed(id, resolved.unwritten);
+            if on_failure != OnFailure::Continue {
+                return self.break_off(id, on_failure == OnFailure::EndRun, resolved);
             }
         }
         let alone = self.pacer.ready.is_empty();
@@ -101,16 +138,39 @@ impl<D: Driver> Worker<D> {
         }
     }
 
+    /// Session `id` ends for its last request, and the run with it, if so.
+    #[cold]
+    fn break_off(&mut self, id: Id, run: bool, resolved: Resolved) {
+        if run && let Some(failed) = self.sessions.last_request(id) {
+            self.end_run(EndOfRun { scenario: failed.scenario, failed: Some(failed.step) });
+        }
+        match self.sessions.break_off(id) {
+            // One that could send nothing is no reason to come again at once.
+            Some(ended) => {
+                self.session_ended(Ended { idle: ended.idle || resolved.unwritten, ..ended }, resolved.at);
+            }
+            None => self.go_on(id, resolved.at),
+        }
+    }
+
     fn session_ended(&mut self, ended: Ended, at: Nanos) {
+        if ended.run {
+            self.end_run(EndOfRun { scenario: ended.key.scenario, failed: None });
+        }
+        if let Some(failed) = ended.failed {
+            self.rec.session_ended(ended.key.phase, ended.key.scenario, failed);
+        }
         match ended.whose {
             Whose::Arrival => self.exchanges.give_back(ended.key.phase),
+            // He has gone, unless he was wanted again meanwhile.
+            Whose::User(user) if ended.failed.is_none() && !self.users.is_present(user) => {
+                self.release(user, at);
+            }
             // One that did nothing could go on doing nothing for ever, without anybody else having a turn.
-            Whose::User(user) if ended.idle => self.exchanges.pause(Owner::User(user), at),
+            Whose::User(user) if ended.idle => self.park(user, at.after(PAUSE)),
             // As soon as there is what he sends on, the connection says so.
             Whose::User(user) if self.users.any_holds() && self.must_wait(user) => {}
-            Whose::User(user) => {
-                self.iterate(user, at);
-            }
+            Whose::User(user) => self.next_session(user, at),
         }
     }
 }

@@ -3,7 +3,7 @@
 use wavetank_driver::Driver;
 use wavetank_plan::Nanos;
 
-use super::Worker;
+use super::{Stage, Worker};
 use crate::messages::{Message, SealedInterval};
 
 impl<D: Driver> Worker<D> {
@@ -27,6 +27,10 @@ impl<D: Driver> Worker<D> {
         let open = self.rec.open_requests();
         let accounting =
             (under_way != open).then(|| format!("{under_way} requests under way, counted as open: {open}"));
+        let (walking, told) = (self.sessions.open(), self.rec.open_sessions());
+        let accounting = accounting.or_else(|| {
+            (walking != told).then(|| format!("{walking} sessions under way, counted as open: {told}"))
+        });
         let accounting = match self.outbox.take_lost() {
             0 => accounting,
             lost => Some(format!("{lost} intervals were lost because nobody took them")),
@@ -46,6 +50,25 @@ impl<D: Driver> Worker<D> {
         for sample in &mut samples {
             sample.at = self.pacer.on_run_clock(sample.at);
         }
-        Message::Sealed(Box::new(SealedInterval { interval, samples, accounting }))
+        let (mut logs, logs_untold) = self.logs.take();
+        for line in &mut logs {
+            line.at = self.pacer.on_run_clock(line.at);
+        }
+        Message::Sealed(Box::new(SealedInterval { interval, samples, logs, logs_untold, accounting }))
+    }
+
+    /// Tell once that nothing follows and nothing is under way.
+    pub(super) fn check_drained(&mut self, now: Nanos) {
+        let under_way = self.exchanges.len() + self.sessions.len() + self.pacer.ready.len();
+        if self.stage != Stage::Running || under_way > 0 {
+            return;
+        }
+        let more = self.pacer.next_arrival().is_some() || self.users.count() > 0;
+        let over = !more && self.pacer.is_over(now, |phase| self.users.used_up(phase));
+        if over || (!more && self.pacer.is_ended(now)) {
+            self.stage = Stage::Drained;
+            let last = self.pacer.on_run_clock(self.exchanges.resolved_last);
+            self.outbox.send(Message::Drained(self.thread, last));
+        }
     }
 }

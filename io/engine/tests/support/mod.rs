@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use wavetank_driver::Clock;
 use wavetank_engine::{Collector, Command, LoadThreads, Means, Message};
+use wavetank_journey::rows::Table;
 use wavetank_measure::Interval;
 use wavetank_pace::Share;
 use wavetank_plan::{Nanos, Plan};
@@ -16,16 +17,22 @@ pub(crate) use plain::{engines, plain_plan};
 /// An instant so far ahead is chosen where all threads are to meet.
 const AHEAD: Nanos = Nanos::from_millis(20);
 
-/// Every interval of a run, and the end of the last phase's last request.
+/// Every interval of a run.
 pub(crate) fn run(plan: Plan) -> Vec<Interval> {
+    run_with(plan, Vec::new(), None).0
+}
+
+/// The same with rows, cut at an instant if that is said, and what was logged.
+pub(crate) fn run_with(plan: Plan, tables: Vec<Table>, cut: Option<Nanos>) -> (Vec<Interval>, Vec<String>) {
     let plan = Arc::new(plan);
     let clock = Clock::starting_now();
-    let means = Means::plain(&plan).expect("a plan that can be compiled");
+    let mut means = Means::plain(&plan).expect("a plan that can be compiled");
+    means.journeys.tables = tables.into();
     let threads = LoadThreads::prepare(&plan, Share::WHOLE, clock, &means);
     let threads = threads.expect("two threads");
     let mut collector = Collector::new(threads.len() as u16);
     let (mut ready, mut drained, mut zero) = (0, 0, Nanos::ZERO);
-    let mut intervals = Vec::new();
+    let (mut intervals, mut logged) = (Vec::new(), Vec::new());
     while !collector.is_over() {
         match threads.message(Duration::from_secs(20)).expect("nothing came from the threads for 20 s") {
             Message::Ready(..) => {
@@ -33,6 +40,9 @@ pub(crate) fn run(plan: Plan) -> Vec<Interval> {
                 if ready == threads.len() {
                     zero = clock.now().after(AHEAD);
                     threads.tell(Command::Start(zero));
+                    if let Some(at) = cut {
+                        threads.tell(Command::Finish(at));
+                    }
                 }
             }
             Message::Sealed(sealed) => {
@@ -41,15 +51,19 @@ pub(crate) fn run(plan: Plan) -> Vec<Interval> {
             }
             Message::Drained(..) => {
                 drained += 1;
-                if drained == threads.len() {
+                if drained == threads.len() && cut.is_none() {
                     threads.tell(Command::Finish(clock.now().after(AHEAD) - zero));
                 }
             }
+            Message::EndRun(_) => threads.tell(Command::Drain(clock.now().after(AHEAD) - zero)),
             Message::Finished(thread) => collector.thread_ended(thread),
             Message::Failed(thread, why) => panic!("thread {thread}: {why}"),
         }
-        intervals.extend(std::iter::from_fn(|| collector.poll()).map(|merged| merged.interval));
+        while let Some(merged) = collector.poll() {
+            intervals.push(merged.interval);
+            logged.extend(merged.logs.0.into_iter().map(|line| line.text));
+        }
     }
     threads.join();
-    intervals
+    (intervals, logged)
 }

@@ -1,0 +1,60 @@
+//! [`Numbering`]: sessions and users are numbered through over the whole run.
+
+use wavetank_plan::{Arrivals, Load, Nanos, Phase, Plan};
+
+/// What tells sessions of one phase, and users of one track, from those of the others. The same on every thread.
+pub(super) struct Numbering {
+    /// By phase: arrivals before its own, and at the end all.
+    arrivals: Vec<u64>,
+    /// By track: users before its own, and at the end all.
+    users: Vec<u64>,
+}
+
+impl Numbering {
+    pub(super) fn new(plan: &Plan) -> Self {
+        let sums = |numbers: Vec<u64>| {
+            let mut sum = 0_u64;
+            let before = numbers.into_iter().map(|number| {
+                let before = sum;
+                sum = sum.saturating_add(number);
+                before
+            });
+            let mut all: Vec<u64> = before.collect();
+            all.push(sum);
+            all
+        };
+        Self {
+            arrivals: sums(plan.phases.iter().map(arrivals_at_most).collect()),
+            users: sums(plan.tracks().iter().map(|track| track.most).collect()),
+        }
+    }
+
+    /// The number of arrival `number` of a phase among all.
+    pub(super) fn arrival(&self, phase: u16, number: u64) -> u64 {
+        self.arrivals[usize::from(phase)].saturating_add(number)
+    }
+
+    /// How many arrive at most.
+    pub(super) fn arrivals(&self) -> u64 {
+        self.arrivals.last().copied().unwrap_or(0)
+    }
+
+    /// The number of user `number` of a track among all, and how many those are.
+    pub(super) fn user(&self, track: u16, number: u64) -> (u64, u64) {
+        let all = self.users.last().copied().unwrap_or(0);
+        (self.users[usize::from(track)].saturating_add(number), all)
+    }
+}
+
+/// Of Poisson arrivals more than the mean may come, though never by so much.
+fn arrivals_at_most(phase: &Phase) -> u64 {
+    let Load::Open { arrivals, .. } = &phase.load else {
+        return phase.end().and_then(|end| phase.sessions_between(phase.start, end)).unwrap_or(0);
+    };
+    let by_time = phase.end().and_then(|end| phase.sessions_between(Nanos(phase.start.0), end));
+    let by_time = by_time.map(|mean| match arrivals {
+        Arrivals::Even => mean,
+        Arrivals::Poisson => mean + 10 * mean.isqrt() + 10,
+    });
+    by_time.unwrap_or(u64::MAX >> 8).min(phase.arrivals_max().unwrap_or(u64::MAX))
+}

@@ -1,0 +1,92 @@
+//! Between two sessions of a user, and after his last one.
+
+use wavetank_driver::Driver;
+use wavetank_plan::constants::WORK_PER_TURN_MAX;
+use wavetank_plan::{Key, Nanos};
+
+use super::Worker;
+use crate::messages::{EndOfRun, Message};
+
+impl<D: Driver> Worker<D> {
+    /// `user` begins a session at `at`.
+    pub(super) fn start_session(&mut self, key: Key, user: u32, at: Nanos) {
+        let of = self.users.number(user);
+        let session = self.sessions.start(key, user, of, at);
+        self.rec.session_offered(key.phase, key.scenario);
+        self.rec.session_started(key.phase, key.scenario);
+        self.go_on(session, at);
+    }
+
+    /// `user` is ready for his next session at `at`; where sessions keep a pace, it may have to wait.
+    pub(super) fn next_session(&mut self, user: u32, at: Nanos) {
+        let earliest = self.sessions.earliest(user, self.users.scenario_of(user));
+        match earliest.filter(|&earliest| earliest > at) {
+            None => drop(self.iterate(user, at)),
+            Some(earliest) if self.users.phase_of(user, self.pacer.on_run_clock(earliest)).is_some() => {
+                self.park(user, earliest);
+            }
+            // Nothing is planned any more by then, so there is nothing to wait for.
+            Some(_) => {
+                self.users.leave(user);
+                self.rec.set_users(self.users.count());
+                self.part_from(user, at, self.pacer.goes_on_after(at));
+            }
+        }
+    }
+
+    /// `user` does nothing until `until`.
+    pub(super) fn park(&mut self, user: u32, until: Nanos) {
+        self.parked.insert(until, user);
+    }
+
+    /// Users who have waited long enough begin; all of them, when the load is over before its time. Whether there were
+    /// any.
+    pub(super) fn end_parking(&mut self, now: Nanos) -> bool {
+        let ended = self.pacer.is_ended(now);
+        for number in 0..WORK_PER_TURN_MAX {
+            let until = if ended { FAR } else { now };
+            let Some((at, user)) = self.parked.pop(until) else { return number > 0 };
+            // He may have gone and come again meanwhile, and be at it.
+            let waits = self.users.any_holds() && self.must_wait(user);
+            if self.users.is_present(user) && self.sessions.of_user(user).is_none() && !waits {
+                self.next_session(user, if ended { now } else { at });
+            }
+        }
+        true
+    }
+
+    /// `user` has left: nobody waits for him, and he does what he does at last. `release`: his connection is let go then.
+    pub(super) fn part_from(&mut self, user: u32, at: Nanos, release: bool) {
+        self.count_out(user, at);
+        if self.sessions.is_any()
+            && !self.pacer.is_ended(at)
+            && let Some(last) = self.sessions.say_goodbye(user, at)
+        {
+            return self.go_on(last, at);
+        }
+        if release {
+            self.release(user, at);
+        }
+    }
+
+    /// `user` has left in the middle of a session in which he only waits: it ends there.
+    pub(super) fn cut_pause(&mut self, user: u32, now: Nanos) {
+        if let Some((key, failed, waiting)) = self.sessions.cut_waiting(user) {
+            self.rec.session_ended(key.phase, key.scenario, failed);
+            if let Some(waiting) = waiting {
+                self.gathering.places.depart(waiting, now);
+            }
+        }
+    }
+
+    /// Somebody wants the run to end: the first on this thread to want it is heard.
+    #[cold]
+    pub(super) fn end_run(&mut self, wish: EndOfRun) {
+        if !std::mem::replace(&mut self.end_is_wanted, true) {
+            self.outbox.send(Message::EndRun(wish));
+        }
+    }
+}
+
+/// Later than anything.
+const FAR: Nanos = Nanos(i64::MAX / 2);

@@ -1,0 +1,129 @@
+//! Users who wait for each other.
+
+use wavetank_measure::Meeting;
+use wavetank_plan::{Action, EngineChoice, Levels, Load, Nanos, OnFailure, Plan, Rendezvous};
+
+use super::support::{engines, run};
+use super::{Seen, get, journeys, ms, ok, plan, scenario, server, sessions, users};
+
+/// `/in`, wait for others, `/out`.
+fn through_doors(of: Option<u64>, wait: Nanos) -> wavetank_plan::Scenario {
+    let doors = Rendezvous { place: 0, wait, of };
+    let journey = vec![Action::Request(0), Action::Rendezvous(doors), Action::Request(1)];
+    scenario(vec![get("/in", &[]), get("/out", &[])], journey)
+}
+
+fn with_doors(mut plan: Plan) -> Plan {
+    plan.shared.rendezvous = vec!["doors".to_owned()];
+    plan
+}
+
+/// From the last `/in` to the first `/out`, and between the first and the last `/out`.
+fn gaps(seen: &Seen) -> (Nanos, Nanos) {
+    let seen = seen.lock().expect("nobody panics with it");
+    let of = |prefix: &str| {
+        let all = seen.iter().filter(|(_, path)| path.starts_with(prefix)).map(|&(at, _)| at);
+        let all: Vec<_> = all.collect();
+        (all[0], all[all.len() - 1])
+    };
+    let ((_, last_in), (first_out, last_out)) = (of("/in"), of("/out"));
+    assert!(last_in <= first_out, "nobody goes before the last has come");
+    (first_out - last_in, last_out - first_out)
+}
+
+/// Twenty who come within 400 ms go together.
+fn check_together(threads: u32, engine: EngineChoice) {
+    let (address, seen) = server(ok);
+    let load = Load::Closed { users: Levels::ramp(0, 20, ms(400)).expect("a ramp"), sessions_each: Some(1) };
+    // Long over when the last ones go.
+    let doors = through_doors(None, Nanos::from_secs(20));
+    let plan = Plan { engine, ..plan(address, doors, vec![load, Load::Pause], threads) };
+    let intervals = run(with_doors(plan));
+    let (_, spread) = gaps(&seen);
+    assert!(spread < ms(300), "{threads} threads: {spread:?}");
+    let journeys = journeys(&intervals);
+    let [meeting] = journeys.meetings.as_slice() else { panic!("{:?}", journeys.meetings) };
+    let Meeting { of, present, by_wait, sent, .. } = *meeting;
+    assert_eq!((of, present, by_wait, sent), (20, 20, false, 20), "{threads} threads");
+    let skew = meeting.skew().expect("all were sent");
+    assert!(skew < ms(300) && meeting.first_sent > ms(350), "{threads} threads: {meeting:?}");
+    let counts = sessions(&intervals);
+    assert_eq!((counts.offered, counts.started, counts.done), (20, 20, 20));
+}
+
+#[test]
+fn everybody_of_the_phase_goes_at_once_on_any_number_of_threads() {
+    for engine in engines() {
+        for threads in [1, 2, 7] {
+            check_together(threads, engine);
+        }
+    }
+}
+
+#[test]
+fn when_the_wait_is_over_those_present_go() {
+    let (address, _) = server(ok);
+    let load =
+        Load::Closed { users: Levels::ramp(0, 20, ms(1_000)).expect("a ramp"), sessions_each: Some(1) };
+    let plan = plan(address, through_doors(None, ms(420)), vec![load], 2);
+    let intervals = run(with_doors(plan));
+    let met = journeys(&intervals).meetings;
+    let by_wait: Vec<bool> = met.iter().map(|meeting| meeting.by_wait).collect();
+    assert!(met.len() >= 2 && by_wait[0], "{met:?}");
+    assert!((6..=11).contains(&met[0].present) && met[0].of == 20, "{met:?}");
+    assert_eq!(met.iter().map(|meeting| meeting.present).sum::<u64>(), 20, "{met:?}");
+}
+
+#[test]
+fn nobody_waits_for_those_who_failed_before() {
+    let (address, seen) = server(|path| if path.ends_with("-3") { 500 } else { 200 });
+    let mut doors = through_doors(None, Nanos::from_secs(20));
+    doors.steps.push(get("/login", &[wavetank_plan::Expr::User]));
+    doors.before = vec![Action::Request(2)];
+    doors.on_failure = OnFailure::EndSession;
+    let plan = plan(address, doors, vec![users(10, 300, Some(1)), Load::Pause], 2);
+    let intervals = run(with_doors(plan));
+    assert_eq!(super::paths(&seen, "/out").len(), 9);
+    let counts = sessions(&intervals);
+    assert_eq!((counts.done, counts.failed), (9, 1));
+    let met = journeys(&intervals).meetings;
+    assert_eq!((met.len(), met[0].present, met[0].of, met[0].by_wait), (1, 9, 9, false), "{met:?}");
+}
+
+#[test]
+fn they_meet_again_in_every_round() {
+    let (address, seen) = server(ok);
+    let plan = plan(address, through_doors(None, Nanos::from_secs(20)), vec![users(6, 2_000, Some(5))], 2);
+    let intervals = run(with_doors(plan));
+    assert_eq!(super::paths(&seen, "/out").len(), 30);
+    let met = journeys(&intervals).meetings;
+    assert_eq!(met.len(), 5, "{met:?}");
+    assert!(met.iter().all(|met| met.present == 6 && !met.by_wait && met.sent == 6), "{met:?}");
+}
+
+#[test]
+fn a_number_of_them_goes_when_it_is_full() {
+    let (address, _) = server(ok);
+    let plan = plan(address, through_doors(Some(4), Nanos::from_secs(20)), vec![users(12, 500, Some(1))], 2);
+    let met = journeys(&run(with_doors(plan))).meetings;
+    assert_eq!(met.iter().map(|met| (met.present, met.of)).collect::<Vec<_>>(), [(4, 4); 3], "{met:?}");
+}
+
+#[test]
+fn who_is_wanted_no_more_goes_away_alone() {
+    let (address, seen) = server(ok);
+    // All but two leave while they wait for eleven, of whom there are ten.
+    let loads = vec![users(10, 300, None), users(2, 300, None)];
+    let mut plan = plan(address, through_doors(Some(11), Nanos::from_secs(20)), loads, 2);
+    plan.drain = ms(300);
+    let intervals = run_to_the_drain(plan);
+    assert_eq!((super::paths(&seen, "/in").len(), super::paths(&seen, "/out").len()), (10, 0));
+    let last = intervals.last().expect("an interval");
+    let open: u64 = last.journeys.sessions.iter().map(|series| series.open).sum();
+    assert_eq!((last.users, open), (2, 2), "two are cut while they wait");
+}
+
+/// As the one who runs it does: the drain is cut when it is over.
+fn run_to_the_drain(plan: Plan) -> Vec<wavetank_measure::Interval> {
+    super::support::run_with(with_doors(plan), Vec::new(), Some(ms(1_000))).0
+}

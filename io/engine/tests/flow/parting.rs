@@ -1,0 +1,171 @@
+//! What users do first and last, how far apart their sessions begin, and who ends what.
+
+use wavetank_plan::{
+    Action, Arrivals, Curve, Escape, Expr, Hole, Levels, Load, Nanos, OnFailure, Piece, Rate, Scenario,
+    SecretText, Template, Think,
+};
+
+use super::support::{run, run_with};
+use super::{Seen, get, journeys, ms, ok, paths, plan, scenario, server, sessions, users};
+
+/// `/first` once, `/work` in each session, `/last` once, each with its user and session.
+fn working() -> Scenario {
+    let who = [Expr::User, Expr::Session];
+    let steps = vec![get("/first", &who), get("/work", &who), get("/last", &who)];
+    let mut working = scenario(steps, vec![Action::Request(1)]);
+    (working.before, working.after) = (vec![Action::Request(0)], vec![Action::Request(2)]);
+    working
+}
+
+/// How often a user's paths came.
+fn of_user(seen: &Seen, prefix: &str, user: u64) -> usize {
+    paths(seen, &format!("{prefix}-{user}-")).len()
+}
+
+#[test]
+fn first_and_last_come_once_for_each_user() {
+    let (address, seen) = server(ok);
+    let intervals = run(plan(address, working(), vec![users(5, 300, Some(3))], 2));
+    for user in 0..5 {
+        let times = ["/first", "/work", "/last"].map(|prefix| of_user(&seen, prefix, user));
+        assert_eq!(times, [1, 3, 1], "user {user}");
+    }
+    let last = paths(&seen, "/");
+    assert!(last[0].starts_with("/first") && last[last.len() - 1].starts_with("/last"), "{last:?}");
+    assert_eq!(
+        (sessions(&intervals).done, sessions(&intervals).offered),
+        (15, 15),
+        "what comes last is none"
+    );
+}
+
+#[test]
+fn whoever_is_wanted_no_more_says_goodbye() {
+    let (address, seen) = server(ok);
+    let mut working = working();
+    // They think when their number falls, and when the phase is over.
+    working.journey.push(Action::Think(Think::Fixed(ms(250))));
+    let loads = vec![users(8, 200, None), users(3, 200, None)];
+    let intervals = run(plan(address, working, loads, 2));
+    for user in 0..8 {
+        assert_eq!((of_user(&seen, "/first", user), of_user(&seen, "/last", user)), (1, 1), "user {user}");
+    }
+    let counts = sessions(&intervals);
+    assert!(counts.offered >= 8 && counts.done == counts.offered, "{counts:?}");
+    // Their connections went with them, before the end of the run.
+    let early: u64 = intervals.iter().filter(|one| one.end() <= ms(400)).map(|one| one.conns.closed).sum();
+    assert!(early >= 5, "{early} connections were closed when five left");
+}
+
+#[test]
+fn an_arrival_is_a_user_of_its_own() {
+    let (address, seen) = server(|path| if path.starts_with("/first-7-") { 500 } else { 200 });
+    let mut working = working();
+    working.connection = wavetank_plan::ConnectionUse::Shared;
+    working.on_failure = OnFailure::EndSession;
+    let rate = || Curve::constant(Rate::per_second(100), Some(ms(200)));
+    let load = || Load::Open { rate: rate(), arrivals: Arrivals::Even, requests_each: None };
+    let intervals = run(plan(address, working, vec![load(), load()], 2));
+    // Numbered through both phases; one came no further than what it does first.
+    for session in 0..40 {
+        let times = ["/first", "/work", "/last"].map(|prefix| of_user(&seen, prefix, session));
+        assert_eq!(times, if session == 7 { [1, 0, 0] } else { [1, 1, 1] }, "session {session}");
+    }
+    let counts = sessions(&intervals);
+    assert_eq!((counts.offered, counts.done, counts.failed), (40, 39, 1));
+}
+
+#[test]
+fn a_user_whose_first_steps_failed_tries_them_again() {
+    let (address, seen) = server(|path| if path.starts_with("/first-1-") { 500 } else { 200 });
+    let mut working = working();
+    working.on_failure = OnFailure::EndSession;
+    let counts = sessions(&run(plan(address, working, vec![users(2, 200, Some(3))], 1)));
+    assert_eq!((counts.done, counts.failed), (3, 3));
+    assert_eq!((of_user(&seen, "/first", 1), of_user(&seen, "/first", 0)), (3, 1));
+    assert_eq!((of_user(&seen, "/work", 1), of_user(&seen, "/last", 1)), (0, 0));
+}
+
+#[test]
+fn a_failure_that_may_be_fails_the_session_and_no_more() {
+    let (address, seen) = server(|path| if path.starts_with("/first") { 500 } else { 200 });
+    let counts = sessions(&run(plan(address, working(), vec![users(2, 200, Some(2))], 1)));
+    assert_eq!((counts.failed, counts.done, paths(&seen, "/work").len()), (2, 2, 4));
+}
+
+#[test]
+fn sessions_keep_their_pace() {
+    let (address, seen) = server(ok);
+    let mut pacing = scenario(vec![get("/work", &[Expr::User, Expr::Session])], vec![Action::Request(0)]);
+    pacing.pace = Some(ms(100));
+    let intervals = run(plan(address, pacing, vec![users(3, 550, None)], 2));
+    assert_eq!(sessions(&intervals).done, 18, "at 0, 100, … 500 ms");
+    let all = seen.lock().expect("nobody panics with it");
+    for user in 0..3 {
+        let mine = |path: &str| path.starts_with(&format!("/work-{user}-"));
+        let at: Vec<_> = all.iter().filter(|(_, path)| mine(path)).map(|&(at, _)| at).collect();
+        let whole = at[at.len() - 1] - at[0];
+        assert!(whole >= ms(450), "user {user}: {whole:?}");
+    }
+    // Who has nothing to wait for any more is not waited for.
+    let end = intervals.last().expect("an interval").end();
+    assert!(end < Nanos::from_secs(2), "it ended at {end}");
+}
+
+/// What a journey that wants the run to end sends before that.
+fn check_end(mut ending: Scenario) {
+    let (address, seen) = server(|path| if path == "/bad" { 500 } else { 200 });
+    ending.journey.extend([Action::Think(Think::Fixed(ms(20)))]);
+    let intervals = run(plan(address, ending, vec![users(2, 20_000, None)], 2));
+    let end = intervals.last().expect("an interval").end();
+    assert!(end < Nanos::from_secs(10), "it ended before its time, at {end}");
+    assert_eq!(paths(&seen, "/after").len(), 0);
+    assert_eq!(intervals.last().expect("an interval").users, 0);
+    journeys(&intervals);
+}
+
+#[test]
+fn a_journey_ends_the_run() {
+    let steps = || vec![get("/work", &[]), get("/bad", &[]), get("/after", &[])];
+    check_end(scenario(steps(), vec![Action::Request(0), Action::EndRun, Action::Request(2)]));
+    let mut failing = scenario(steps(), vec![Action::Request(0), Action::Request(1), Action::Request(2)]);
+    failing.steps[1].on_failure = Some(OnFailure::EndRun);
+    check_end(failing);
+    // Even one that is nothing but that request.
+    let mut plain = scenario(vec![get("/bad", &[])], vec![Action::Request(0)]);
+    plain.on_failure = OnFailure::EndRun;
+    check_end(plain);
+}
+
+#[test]
+fn what_cannot_be_sent_is_not_tried_without_end() {
+    let (address, seen) = server(ok);
+    let lacking = scenario(vec![get("/work", &[Expr::Variable(0)])], vec![Action::Request(0)]);
+    let counts = sessions(&run(plan(address, lacking, vec![users(2, 300, None)], 1)));
+    assert!((2..=70).contains(&counts.failed) && counts.done == 0, "{counts:?}");
+    assert_eq!(paths(&seen, "/").len(), 0);
+}
+
+#[test]
+fn groups_are_timed_and_lines_are_logged_without_secrets() {
+    let (address, _) = server(ok);
+    let secret = Expr::Secret { name: "WORD".to_owned(), value: SecretText::new("tops3cret") };
+    let mut line = Template::from("user ");
+    for value in [Expr::User, Expr::Variable(0), secret.clone()] {
+        line.push_fixed(b" ");
+        line.pieces.push(Piece::Hole(Hole { value, escape: Escape::Plain }));
+    }
+    let set = Template { pieces: vec![Piece::Hole(Hole { value: secret, escape: Escape::Plain })] };
+    let group = vec![Action::Request(0), Action::Think(Think::Fixed(ms(50)))];
+    let journey = vec![Action::Set(0, set), Action::Group(0, group), Action::Log(line)];
+    let mut grouped = scenario(vec![get("/work", &[])], journey);
+    (grouped.groups, grouped.variables) = (vec!["basket".to_owned()], vec!["word".to_owned()]);
+    let load = Load::Closed { users: Levels::constant(3, Some(ms(300))), sessions_each: Some(1) };
+    let (intervals, mut logged) = run_with(plan(address, grouped, vec![load], 2), Vec::new(), None);
+    logged.sort();
+    assert_eq!(logged, ["user  0 *** ***", "user  1 *** ***", "user  2 *** ***"]);
+    let journeys = journeys(&intervals);
+    let [group] = journeys.groups.as_slice() else { panic!("{:?}", journeys.groups) };
+    assert_eq!((group.times.count(), group.name()), (3, (0, 0, 0)));
+    assert!(group.times.min() >= 50_000_000, "{:?}", group.times.min());
+}
