@@ -11,6 +11,7 @@ mod event_line;
 mod handshakes_line;
 mod histogram_code;
 mod interval_line;
+mod journey_parts;
 mod journeys_line;
 mod judgement;
 mod number;
@@ -27,12 +28,15 @@ pub use environment_doc::{EnvironmentDoc, HostDoc};
 pub use error_doc::{ERROR_SCHEMA, ErrorDoc};
 pub use event_line::{EventLine, PHASE_ENDED};
 pub use interval_line::IntervalLine;
+pub use journey_parts::{
+    AroundCheckDoc, AroundDoc, AroundFaultDoc, CheckDoc, GroupDoc, MeetingDoc, RendezvousDoc, Sessions,
+};
 pub use judgement::{Blame, Finding, Status, Threshold, VerdictDoc};
 pub use number::Number;
 pub use plan_doc::{PlanDoc, engine_name};
 pub use run_parts::{
-    Bytes, ConnectionMemory, Connections, Generator, LoadDoc, PhaseDoc, Probe, RateDoc, Requests, Sessions,
-    Setup, StepDoc, TlsDoc, Warmup, Wire,
+    Bytes, ConnectionMemory, Connections, Generator, LoadDoc, PhaseDoc, Probe, RateDoc, Requests, Setup,
+    StepDoc, TlsDoc, Warmup, Wire,
 };
 pub use run_record::{RUN_SCHEMA, RunRecord};
 pub use sample_line::SampleLine;

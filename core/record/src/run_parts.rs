@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Number, Times};
+use crate::{Number, Sessions, Times};
 
 /// Requests of one scope: offered = done + failed + dropped + open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,14 +45,6 @@ pub struct Wire {
     pub redirected: u64,
     /// Embedded resources.
     pub resources: u64,
-}
-
-/// Sessions, with the same conservation as requests; `{}` where a session is nothing but its request.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sessions {
-    /// The counts by name: offered, started, done, failed, dropped, open.
-    #[serde(flatten)]
-    pub counts: BTreeMap<String, u64>,
 }
 
 /// Connections: offered = opened + failed + opening; opened = closed + lost + open.
@@ -184,6 +176,15 @@ pub struct StepDoc {
     /// Addition: name of the scenario a step belongs to.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub scenario: String,
+    /// Addition: its failed requests by class; only classes that occurred.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub errors: BTreeMap<String, u64>,
+    /// Addition: its answers by status; only those that occurred.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub status: BTreeMap<u16, u64>,
+    /// Addition: sessions, of a scenario.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sessions: Option<Sessions>,
 }
 
 /// One judged phase.
@@ -205,6 +206,12 @@ pub struct PhaseDoc {
     pub lag_us: Times,
     /// Its wait for a connection.
     pub wait_us: Times,
+    /// Addition: its failed requests by class; only classes that occurred.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub errors: BTreeMap<String, u64>,
+    /// Addition: sessions that began in it.
+    #[serde(default)]
+    pub sessions: Sessions,
 }
 
 /// The load in words and numbers.

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Bytes, Connections, EventLine, Finding, Generator, LoadDoc, Number, PhaseDoc, Probe, RateDoc, Requests,
-    Sessions, Setup, StepDoc, Threshold, Times, TlsDoc, VerdictDoc, Warmup, Wire,
+    AroundDoc, Bytes, CheckDoc, Connections, EventLine, Finding, Generator, GroupDoc, LoadDoc, Number,
+    PhaseDoc, Probe, RateDoc, RendezvousDoc, Requests, SampleLine, Sessions, Setup, StepDoc, Threshold,
+    Times, TlsDoc, VerdictDoc, Warmup, Wire,
 };
 
 /// Version of the format; fields are only ever added to it.
@@ -18,6 +19,9 @@ pub const RUN_SCHEMA: &str = "wavetank.run/1";
 pub struct RunRecord {
     /// Always [`RUN_SCHEMA`].
     pub schema: String,
+    /// Addition: what this run rehearses, and how it differs from that; absent where it is the real one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rehearsal: Option<String>,
     /// Name of the run.
     pub name: String,
     /// Its id, unique in a runs directory.
@@ -48,7 +52,7 @@ pub struct RunRecord {
     pub status: BTreeMap<u16, u64>,
     /// What really went out.
     pub wire: Wire,
-    /// Sessions; absent fields where the run has none.
+    /// Sessions of the judged phases.
     pub sessions: Sessions,
     /// Connections.
     pub connections: Connections,
@@ -76,8 +80,8 @@ pub struct RunRecord {
     pub generator: Generator,
     /// Conditions and their results.
     pub thresholds: Vec<Threshold>,
-    /// Named checks on answers.
-    pub checks: Vec<serde_json::Value>,
+    /// Checks on answers, by step.
+    pub checks: Vec<CheckDoc>,
     /// Each phase by itself, warm-up excluded.
     pub phases: Vec<PhaseDoc>,
     /// Each scenario by itself, summed over judged phases.
@@ -113,6 +117,24 @@ pub struct RunRecord {
     /// Addition: what TLS handshakes agreed on; absent where none was begun.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tls: Option<TlsDoc>,
+    /// Addition: what steps counted, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub counts: BTreeMap<String, u64>,
+    /// Addition: steps timed as one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<GroupDoc>,
+    /// Addition: where users waited for each other.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rendezvous: Vec<RendezvousDoc>,
+    /// Addition: what came of the run's `before`; absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<AroundDoc>,
+    /// Addition: the same of its `after`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<AroundDoc>,
+    /// Addition: examples: the first failure of each class, and the slowest answers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub samples: Vec<SampleLine>,
 }
 
 impl RunRecord {

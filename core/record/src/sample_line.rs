@@ -16,6 +16,9 @@ pub struct SampleLine {
     pub phase: String,
     /// Name of the step.
     pub step: String,
+    /// Name of the scenario; absent for the unnamed one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub scenario: String,
     /// Intended instant on the run's clock, nanoseconds.
     pub intended_ns: i64,
     /// begun − intended.

@@ -3,17 +3,18 @@
 
 use std::collections::BTreeMap;
 
-use wavetank_diagnose::Diagnosis;
+use wavetank_diagnose::{Around, Diagnosis};
 use wavetank_measure::{
     Agreed, Counters, DropReason, ErrorClass, Histogram, Selection, ThresholdResult, Totals, View,
 };
-use wavetank_plan::{Plan, Value};
+use wavetank_plan::{Plan, Scenario, Value};
 use wavetank_record::{
     Blame, Bytes, ConnectionMemory, Connections, EnvironmentDoc, EventLine, Finding, Generator, Number,
-    PhaseDoc, RUN_SCHEMA, RateDoc, Requests, RunRecord, Sessions, Setup, Spread, Status, StepDoc, Threshold,
-    Times, TlsDoc, VerdictDoc, Warmup, Wire,
+    PhaseDoc, RUN_SCHEMA, RateDoc, Requests, RunRecord, SampleLine, Setup, Spread, Status, StepDoc,
+    Threshold, Times, TlsDoc, VerdictDoc, Warmup, Wire,
 };
 
+use crate::journeys;
 use crate::next::next_steps;
 
 /// Everything a record is made of.
@@ -37,8 +38,14 @@ pub struct Composition<'a> {
     pub peak_rss_bytes: u64,
     /// What connections take, if that was measured.
     pub connection_memory: Option<ConnectionMemory>,
-    /// Requests outside every counter.
+    /// Requests of the probe.
     pub setup: Setup,
+    /// What came of the run's `before`.
+    pub before: &'a Around,
+    /// What came of its `after`.
+    pub after: &'a Around,
+    /// Examples: failed requests and slow ones.
+    pub samples: &'a [SampleLine],
     /// What happened when.
     pub events: &'a [EventLine],
 }
@@ -66,7 +73,16 @@ pub fn compose(parts: &Composition<'_>) -> RunRecord {
         scenarios: scenarios(plan, totals),
         steps: steps(plan, totals),
         warmup: warmup(plan, totals),
-        setup: parts.setup,
+        setup: journeys::setup(parts.setup, parts.before, parts.after),
+        before: journeys::around_doc(parts.before),
+        after: journeys::around_doc(parts.after),
+        sessions: journeys::sessions(plan, totals, Selection::Judged),
+        checks: journeys::checks(plan, totals),
+        counts: journeys::counts(plan, totals),
+        groups: journeys::groups(plan, totals),
+        rendezvous: journeys::rendezvous(plan, totals),
+        samples: parts.samples.to_vec(),
+        rehearsal: environment.rehearsal.clone(),
         events: parts.events.to_vec(),
         findings: diagnosis.findings.iter().map(finding).collect(),
         notes: diagnosis.notes.clone(),
@@ -83,19 +99,13 @@ pub fn compose(parts: &Composition<'_>) -> RunRecord {
 
 /// The part of a record that one view fills.
 fn measured(view: &View) -> RunRecord {
-    let counters = &view.counters;
-    let named = |names: &[&str], counts: &[u64]| -> BTreeMap<String, u64> {
-        let occurred = names.iter().zip(counts).filter(|&(_, &n)| n > 0);
-        occurred.map(|(name, &n)| ((*name).to_owned(), n)).collect()
-    };
     RunRecord {
         requests: requests(view),
-        dropped_by: named(&DropReason::ALL.map(DropReason::name), &counters.dropped_by),
+        dropped_by: occurred(&DropReason::ALL.map(DropReason::name), &view.counters.dropped_by),
         rate: rate(view),
-        errors: named(&ErrorClass::ALL.map(ErrorClass::name), &counters.errors),
+        errors: errors(view),
         status: view.status.0.iter().copied().collect(),
         wire: wire(view),
-        sessions: Sessions::default(),
         response_us: response(view),
         service_us: times(&view.service, 0, None),
         lag_us: times(&view.lag, 0, Some(view)),
@@ -107,6 +117,16 @@ fn measured(view: &View) -> RunRecord {
         failed_us: times(&view.failed, 0, None),
         ..RunRecord::default()
     }
+}
+
+/// The counts that are not zero, by name.
+fn occurred(names: &[&str], counts: &[u64]) -> BTreeMap<String, u64> {
+    let occurred = names.iter().zip(counts).filter(|&(_, &n)| n > 0);
+    occurred.map(|(name, &n)| ((*name).to_owned(), n)).collect()
+}
+
+fn errors(view: &View) -> BTreeMap<String, u64> {
+    occurred(&ErrorClass::ALL.map(ErrorClass::name), &view.counters.errors)
 }
 
 fn requests(view: &View) -> Requests {
@@ -130,7 +150,7 @@ fn response(view: &View) -> Times {
 
 /// The percentile block of `histogram`; `dropped` is the view whose drops make its percentiles unknown,
 /// for times that begin at the intended instant.
-fn times(histogram: &Histogram, censored: u64, dropped: Option<&View>) -> Times {
+pub(crate) fn times(histogram: &Histogram, censored: u64, dropped: Option<&View>) -> Times {
     if histogram.is_empty() {
         return Times::default();
     }
@@ -172,16 +192,20 @@ fn phases(plan: &Plan, totals: &Totals) -> Vec<PhaseDoc> {
                 response_us: response(&view),
                 lag_us: times(&view.lag, 0, Some(&view)),
                 wait_us: times(&view.wait, 0, None),
+                errors: errors(&view),
+                sessions: journeys::sessions(plan, totals, Selection::Phase(index as u16)),
             }
         })
         .collect()
 }
 
 fn scenarios(plan: &Plan, totals: &Totals) -> Vec<StepDoc> {
-    let scenarios = plan.scenarios.iter().enumerate();
-    scenarios
-        .map(|(index, scenario)| scope(&scenario.name, &totals.view(Selection::Scenario(index as u16))))
-        .collect()
+    let doc = |(index, scenario): (u16, &Scenario)| {
+        let selection = Selection::Scenario(index);
+        let sessions = Some(journeys::sessions(plan, totals, selection));
+        StepDoc { sessions, ..scope(&scenario.name, &totals.view(selection)) }
+    };
+    (0_u16..).zip(&plan.scenarios).map(doc).collect()
 }
 
 fn steps(plan: &Plan, totals: &Totals) -> Vec<StepDoc> {
@@ -201,7 +225,9 @@ fn scope(name: &str, view: &View) -> StepDoc {
         requests: requests(view),
         response_us: response(view),
         service_us: times(&view.service, 0, None),
-        scenario: String::new(),
+        errors: errors(view),
+        status: view.status.0.iter().copied().collect(),
+        ..StepDoc::default()
     }
 }
 

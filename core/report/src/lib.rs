@@ -5,6 +5,8 @@
 //! was diagnosed.
 
 mod compose;
+mod examples;
+mod journeys;
 mod json;
 mod junit;
 mod load_text;
@@ -16,6 +18,7 @@ mod times_table;
 mod units;
 
 pub use compose::{Composition, compose};
+pub use examples::Examples;
 pub use json::{error_json, json};
 pub use junit::{error_junit, junit};
 pub use load_text::load_doc;

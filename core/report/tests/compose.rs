@@ -1,6 +1,6 @@
 //! Composing a record: every measured number finds its place, and nothing is decided.
 
-use wavetank_diagnose::{Blame, Diagnosis, Finding, Status, Verdict};
+use wavetank_diagnose::{Around, Blame, Diagnosis, Finding, Status, Verdict};
 use wavetank_measure::{
     Agreed, ConnCounts, Counters, DropReason, ErrorClass, Interval, PhaseSeries, StatusCounts, StepSeries,
     TargetSeries, ThreadHealth, ThresholdResult, Totals, Wire,
@@ -183,6 +183,9 @@ fn composed_with(load: &Load, diagnosis: &Diagnosis) -> RunRecord {
         peak_rss_bytes: 9_000_000,
         connection_memory: None,
         setup: Setup { sent: 1, done: 1, failed: 0 },
+        before: &Around::default(),
+        after: &Around::default(),
+        samples: &[],
         events: &events,
     })
 }

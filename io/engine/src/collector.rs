@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use wavetank_measure::{ErrorClass, Interval};
 use wavetank_plan::{Key, Nanos};
 
-use crate::messages::{LogLine, Sample, SealedInterval};
+use crate::messages::{LogLine, Sample, SealedInterval, Slow};
 
 /// Merges what load threads seal, off the load threads. An interval of the host is complete when every
 /// thread that still runs has sealed it; they come out in order of time.
@@ -62,10 +62,12 @@ impl Held {
 pub struct Merged {
     /// The counts of all threads.
     pub interval: Interval,
-    /// First failures of their class, per thread.
+    /// First failures of their class and step, per thread.
     pub samples: Vec<Sample>,
     /// What journeys logged, and how many lines beyond that.
     pub logs: (Vec<LogLine>, u64),
+    /// Answers that have become some of the slowest of their step, per thread.
+    pub slow: Vec<Slow>,
     /// What does not add up, if anything.
     pub accounting: Vec<String>,
     /// Who has sealed it.
@@ -94,6 +96,7 @@ impl Collector {
         merged.samples.extend(sealed.samples);
         merged.logs.0.extend(sealed.logs);
         merged.logs.1 += sealed.logs_untold;
+        merged.slow.extend(sealed.slow);
         merged.accounting.extend(sealed.accounting);
         if first {
             merged.interval = sealed.interval;
@@ -151,7 +154,8 @@ mod tests {
             threads: vec![ThreadHealth { thread, ..ThreadHealth::default() }],
             ..Interval::default()
         };
-        SealedInterval { interval, samples: Vec::new(), logs: Vec::new(), logs_untold: 0, accounting: None }
+        let (samples, slow, logs) = (Vec::new(), Vec::new(), Vec::new());
+        SealedInterval { interval, samples, logs, logs_untold: 0, slow, accounting: None }
     }
 
     #[test]

@@ -18,9 +18,9 @@ use crate::budget::Budget;
 use crate::connections::{Connections, Outcome};
 use crate::failure::Failure;
 use crate::flights::Flight;
-use crate::messages::Sample;
+use crate::messages::{Sample, Times};
 use crate::offered::{Offered, Owner};
-use crate::recorder::{Recorder, Times};
+use crate::recorder::Recorder;
 use crate::resolved::Resolved;
 use crate::samples::Samples;
 use crate::slab::{Id, Slab};
@@ -40,6 +40,7 @@ impl Exchange {
     fn times(&self, first_byte: Nanos, at: Nanos) -> Times {
         let sent = self.sent.unwrap_or(self.begun);
         Times {
+            intended: self.offered.intended,
             response: at.since(self.offered.intended),
             service: at.since(sent),
             lag: self.begun.since(self.offered.intended),

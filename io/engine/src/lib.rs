@@ -46,7 +46,7 @@ pub use alone::{
 };
 pub use collector::{Collector, Merged};
 pub use means::Means;
-pub use messages::{Change, Command, EndOfRun, LogLine, Message, Sample, SealedInterval};
+pub use messages::{Change, Command, EndOfRun, LogLine, Message, Sample, SealedInterval, Slow, Times};
 pub use probe::{Probe, ProbeAnswer, ProbeFailure};
 pub use sources::SourcePorts;
 pub use threads::{LoadThreads, run_here};

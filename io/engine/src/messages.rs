@@ -54,12 +54,14 @@ pub enum Message {
 pub struct SealedInterval {
     /// The counts.
     pub interval: Interval,
-    /// First failures of their class on this thread.
+    /// First failures of their class and step on this thread.
     pub samples: Vec<Sample>,
     /// What journeys logged.
     pub logs: Vec<LogLine>,
     /// Lines that they logged beyond these.
     pub logs_untold: u64,
+    /// Answers that have become some of the slowest of their step on this thread.
+    pub slow: Vec<Slow>,
     /// What the counters hold as open differs from what is under way: a defect, never ignored.
     pub accounting: Option<String>,
 }
@@ -82,6 +84,34 @@ pub struct LogLine {
     pub at: Nanos,
     /// The line.
     pub text: String,
+}
+
+/// The times of a done request: its intended instant, the others in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+pub struct Times {
+    /// When the plan wanted it.
+    pub intended: Nanos,
+    /// complete − intended.
+    pub response: u64,
+    /// complete − sent.
+    pub service: u64,
+    /// begun − intended.
+    pub lag: u64,
+    /// first byte − sent.
+    pub ttfb: u64,
+    /// complete − first byte.
+    pub transfer: u64,
+}
+
+/// One answered request, as an example of the slowest.
+#[derive(Clone, Copy, Debug)]
+pub struct Slow {
+    /// What it was counted under.
+    pub key: Key,
+    /// How long everything took.
+    pub times: Times,
+    /// The answer's status.
+    pub status: u16,
 }
 
 /// One failed request, as an example of its class.

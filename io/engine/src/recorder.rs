@@ -1,12 +1,15 @@
 //! [`Recorder`]: fills the interval of one load thread and seals it.
 
 mod journeys;
+mod slowest;
 
 use wavetank_driver::{Alpn, Secured, thread_cpu_ns};
 use wavetank_measure::{
     Agreed, DropReason, ErrorClass, Interval, PhaseSeries, StepSeries, TargetSeries, ThreadHealth,
 };
 use wavetank_plan::{Key, Nanos, Plan};
+
+use crate::messages::{Slow, Times};
 
 /// What happened on this thread since the last seal. Only the load thread touches it.
 pub(crate) struct Recorder {
@@ -28,6 +31,7 @@ pub(crate) struct Recorder {
     users: u64,
     /// What sessions have and requests have not.
     journeys: journeys::Places,
+    slowest: slowest::Slowest,
     empty: Interval,
     /// What the last handshake agreed on: most often the next one agrees on the same.
     agreed: Option<(Secured, Agreed)>,
@@ -58,6 +62,7 @@ impl Recorder {
             connected_peak: 0,
             users: 0,
             journeys: journeys::Places::new(plan),
+            slowest: slowest::Slowest::new(plan, steps),
             empty,
             agreed: None,
         }
@@ -148,6 +153,15 @@ impl Recorder {
         phase.transfer.record(times.transfer);
         self.late(key, times.lag);
         self.resolved(key);
+        let place = self.index(key);
+        if self.slowest.wants(place, times.response) {
+            self.slowest.keep(place, key, times, status);
+        }
+    }
+
+    /// The slowest answers of each step that have become so since the last call.
+    pub(crate) fn take_slowest(&mut self) -> Vec<Slow> {
+        self.slowest.take()
     }
 
     /// An answer of unexpected status came, or none: `waited` ns after the intended instant.
@@ -329,16 +343,6 @@ fn agreed(secured: &Secured) -> Agreed {
         alpn: alpn.unwrap_or_default().to_owned(),
         resumed: secured.resumed,
     }
-}
-
-/// The times of a done request, in nanoseconds.
-#[derive(Clone, Copy)]
-pub(crate) struct Times {
-    pub(crate) response: u64,
-    pub(crate) service: u64,
-    pub(crate) lag: u64,
-    pub(crate) ttfb: u64,
-    pub(crate) transfer: u64,
 }
 
 /// An interval with a place for every key of the plan; histograms take memory on first use only.

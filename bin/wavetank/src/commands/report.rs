@@ -2,7 +2,8 @@
 
 use wavetank_diagnose::{Circumstances, Ending};
 use wavetank_plan::{ExitCode, UserError};
-use wavetank_record::{PlanDoc, RunRecord, Setup};
+use wavetank_record::{PlanDoc, RunRecord, SampleLine, Setup};
+use wavetank_report::Examples;
 use wavetank_store::{OpenedRun, RunsDir};
 
 use crate::cli::{ReportArgs, RunRef};
@@ -60,7 +61,17 @@ fn unfinished(opened: &OpenedRun) -> Result<RunRecord, UserError> {
         connection_memory: None,
         setup: setup(environment.probe.is_some()),
         events: &opened.events,
+        samples: &examples(&opened.samples),
     }))
+}
+
+/// The requests worth a look: of those written as they came, the ones that still are.
+fn examples(lines: &[SampleLine]) -> Vec<SampleLine> {
+    let mut examples = Examples::default();
+    for line in lines {
+        examples.add(line);
+    }
+    examples.lines()
 }
 
 /// What the probe had counted, if there was one: a run goes on only after it was answered.

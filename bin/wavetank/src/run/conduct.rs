@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use wavetank_diagnose::Ending;
 use wavetank_driver::{Clock, Signals};
-use wavetank_engine::{LoadThreads, Means, Merged, Sample};
+use wavetank_engine::{LoadThreads, Means, Merged};
 use wavetank_fleet::{
     AgentEnd, AgentId, Controller, ControllerAction, EndCause, Notice, Outcome, Reason, RunSetup,
 };
@@ -18,11 +18,11 @@ use wavetank_link::{ControllerLink, in_process};
 use wavetank_measure::{ErrorClass, Ledger};
 use wavetank_plan::constants::SIGNAL_DRAIN_MAX;
 use wavetank_plan::{Nanos, Phase, Plan, UserError};
-use wavetank_record::{ConnectionMemory, EventLine, PHASE_ENDED};
+use wavetank_record::{ConnectionMemory, EventLine, PHASE_ENDED, SampleLine};
 use wavetank_store::{ArchiveWriter, StoreProblem};
 
 use super::agent_host::{AgentHost, Happening};
-use super::sample::sample_line;
+use super::sample::SampleBook;
 use super::talk::Talk;
 use journeys::Logged;
 
@@ -40,6 +40,8 @@ pub(crate) struct Conducted {
     pub(crate) ledger: Ledger,
     pub(crate) ending: Ending,
     pub(crate) events: Vec<EventLine>,
+    /// Examples of requests.
+    pub(crate) samples: Vec<SampleLine>,
     pub(crate) archive: Option<ArchiveWriter>,
     /// Zero of the run's clock on the process's; `None`: the load was never begun.
     pub(crate) started: Option<Nanos>,
@@ -55,10 +57,10 @@ pub(crate) struct Conducted {
 impl Conducted {
     /// No load was sent.
     pub(crate) fn nothing(plan: &Plan, ending: Ending, archive: Option<ArchiveWriter>) -> Self {
-        let (events, lost, accounting) = (Vec::new(), Vec::new(), Vec::new());
+        let (events, samples, lost, accounting) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let ledger = Ledger::new(plan);
         let (started, tls_fault, memory) = (None, None, None);
-        Self { ledger, ending, events, archive, started, lost, accounting, tls_fault, memory }
+        Self { ledger, ending, events, samples, archive, started, lost, accounting, tls_fault, memory }
     }
 }
 
@@ -89,8 +91,8 @@ struct Book<'a> {
     events: Vec<EventLine>,
     archive: Option<ArchiveWriter>,
     talk: &'a mut Talk,
-    sampled: Vec<ErrorClass>,
     logged: Logged,
+    samples: SampleBook,
     lost: Vec<String>,
     accounting: Vec<String>,
     tls_fault: Option<String>,
@@ -133,8 +135,8 @@ impl<'a> Conductor<'a> {
                 events: Vec::new(),
                 archive,
                 talk,
-                sampled: Vec::new(),
                 logged: Logged::default(),
+                samples: SampleBook::default(),
                 lost: Vec::new(),
                 accounting: Vec::new(),
                 tls_fault: None,
@@ -162,11 +164,13 @@ impl<'a> Conductor<'a> {
         self.end_log();
         self.book.talk.settle();
         self.settle(&outcome)?;
-        let Book { ledger, ending, events, archive, lost, accounting, tls_fault, memory, .. } = self.book;
+        let Book { ledger, ending, events, samples, archive, lost, accounting, tls_fault, memory, .. } =
+            self.book;
         Ok(Conducted {
             ledger,
             ending,
             events,
+            samples: samples.lines(),
             archive,
             started: outcome.started_at,
             lost,
@@ -278,7 +282,7 @@ impl<'a> Conductor<'a> {
     }
 
     fn interval(&mut self, merged: Merged) {
-        let Merged { interval, samples, logs, accounting, .. } = merged;
+        let Merged { interval, samples, slow, logs, accounting, .. } = merged;
         self.log(logs.0, logs.1);
         let now = self.clock.now();
         for text in accounting {
@@ -292,8 +296,13 @@ impl<'a> Conductor<'a> {
         }
         let problem = self.book.archive.as_mut().and_then(|archive| archive.interval(now, &interval));
         self.book.store_problem(problem, now);
-        for sample in samples {
-            self.book.sample(&self.plan, &sample, now);
+        let told = samples.iter().find(|sample| sample.class == ErrorClass::Tls);
+        if let Some(told) = told.filter(|_| self.book.tls_fault.is_none()) {
+            self.book.tls_fault.clone_from(&told.detail);
+        }
+        for line in self.book.samples.add(&self.plan, &samples, &slow) {
+            let problem = self.book.archive.as_mut().and_then(|archive| archive.sample(&line));
+            self.book.store_problem(problem, now);
         }
         if self.ending_early {
             return;
@@ -382,19 +391,5 @@ impl Book<'_> {
             self.talk.warn(&format!("{problem}; the load goes on\nhint: {}", problem.hint()));
             self.events.push(problem.event(now));
         }
-    }
-
-    /// Keep the first failure of each class of all threads.
-    fn sample(&mut self, plan: &Plan, sample: &Sample, now: Nanos) {
-        if self.sampled.contains(&sample.class) {
-            return;
-        }
-        self.sampled.push(sample.class);
-        if sample.class == ErrorClass::Tls {
-            self.tls_fault.clone_from(&sample.detail);
-        }
-        let line = sample_line(plan, sample);
-        let problem = self.archive.as_mut().and_then(|archive| archive.sample(&line));
-        self.store_problem(problem, now);
     }
 }

@@ -127,8 +127,9 @@ fn conclude(
     (setup, cure): (Setup, Option<String>),
     talk: &mut Talk,
 ) -> Executed {
-    let Conducted { mut ledger, ending, events, archive, lost, accounting, tls_fault, memory, .. } =
-        conducted;
+    let Conducted {
+        mut ledger, ending, events, samples, archive, lost, accounting, tls_fault, memory, ..
+    } = conducted;
     // Noted in the ledger; the verdict speaks of it.
     let _ = ledger.close();
     let usage = process_usage();
@@ -165,6 +166,7 @@ fn conclude(
         connection_memory: memory,
         setup,
         events: &events,
+        samples: &samples,
     });
     record.notes.extend(cure);
     if !around.repeatable {

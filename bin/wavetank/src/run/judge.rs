@@ -3,7 +3,7 @@
 use wavetank_diagnose::{Circumstances, Ending, diagnose};
 use wavetank_measure::Ledger;
 use wavetank_plan::Plan;
-use wavetank_record::{ConnectionMemory, EnvironmentDoc, EventLine, RunRecord, Setup};
+use wavetank_record::{ConnectionMemory, EnvironmentDoc, EventLine, RunRecord, SampleLine, Setup};
 use wavetank_report::{Composition, compose};
 
 /// All there is to tell about a run, live or read back from its archive.
@@ -17,8 +17,10 @@ pub(crate) struct Told<'a> {
     pub(crate) cpu_s: (f64, f64),
     pub(crate) peak_rss_bytes: u64,
     pub(crate) connection_memory: Option<ConnectionMemory>,
+    /// Requests of the probe; those around the load are in the circumstances.
     pub(crate) setup: Setup,
     pub(crate) events: &'a [EventLine],
+    pub(crate) samples: &'a [SampleLine],
 }
 
 /// Conclude.
@@ -36,7 +38,10 @@ pub(crate) fn judge(told: Told<'_>) -> RunRecord {
         peak_rss_bytes: told.peak_rss_bytes,
         connection_memory: told.connection_memory,
         setup: told.setup,
+        before: &circumstances.before,
+        after: &circumstances.after,
         events: told.events,
+        samples: told.samples,
     });
     // Ahead of all else: its numbers must never be taken for those of the real run.
     record.notes.splice(0..0, told.environment.rehearsal.clone());

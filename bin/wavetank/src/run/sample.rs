@@ -1,22 +1,71 @@
-//! [`sample_line`]: a failed request as it is kept in the archive.
+//! [`SampleBook`]: requests that are kept as examples, as they come.
 
-use wavetank_engine::Sample;
-use wavetank_plan::{Nanos, Plan};
+use wavetank_engine::{Sample, Slow};
+use wavetank_plan::{Key, Nanos, Plan};
 use wavetank_record::{Number, SampleLine};
+use wavetank_report::Examples;
 
-/// The line of `sample`, a request of `plan`.
-pub(crate) fn sample_line(plan: &Plan, sample: &Sample) -> SampleLine {
-    let scenario = &plan.scenarios[usize::from(sample.key.scenario)];
+/// Lines written while the load goes on at most: a target that gets ever slower has a new slowest answer each second.
+const LINES_MAX: u32 = 10_000;
+
+/// See the module's description.
+#[derive(Default)]
+pub(crate) struct SampleBook {
+    examples: Examples,
+    written: u32,
+}
+
+impl SampleBook {
+    /// Those of one interval. What comes back is to be written to the archive.
+    pub(crate) fn add(&mut self, plan: &Plan, samples: &[Sample], slow: &[Slow]) -> Vec<SampleLine> {
+        let failed = samples.iter().map(|sample| failed_line(plan, sample));
+        let mut lines: Vec<_> = failed.chain(slow.iter().map(|slow| slow_line(plan, slow))).collect();
+        lines.retain(|line| self.examples.add(line));
+        lines.truncate((LINES_MAX - self.written) as usize);
+        self.written += lines.len() as u32;
+        lines
+    }
+
+    /// All that are worth a look.
+    pub(crate) fn lines(&self) -> Vec<SampleLine> {
+        self.examples.lines()
+    }
+}
+
+fn failed_line(plan: &Plan, sample: &Sample) -> SampleLine {
     let waited = Nanos(i64::try_from(sample.waited_ns).unwrap_or(i64::MAX));
     SampleLine {
         kind: "failed".to_owned(),
         class: sample.class.name().to_owned(),
-        phase: plan.phases[usize::from(sample.key.phase)].name.clone(),
-        step: scenario.steps[usize::from(sample.key.step)].name.clone(),
         intended_ns: (sample.at - waited).0,
         total_us: Number::micros(sample.waited_ns),
         status: sample.status,
         detail: sample.detail.clone().unwrap_or_default(),
+        ..line(plan, sample.key)
+    }
+}
+
+fn slow_line(plan: &Plan, slow: &Slow) -> SampleLine {
+    let times = slow.times;
+    SampleLine {
+        kind: "slow".to_owned(),
+        intended_ns: times.intended.0,
+        lag_us: Number::micros(times.lag),
+        wait_us: Some(Number::micros(times.response.saturating_sub(times.lag + times.service))),
+        ttfb_us: Some(Number::micros(times.ttfb)),
+        total_us: Number::micros(times.response),
+        status: Some(slow.status),
+        ..line(plan, slow.key)
+    }
+}
+
+/// What every line tells: of which phase, scenario and step.
+fn line(plan: &Plan, key: Key) -> SampleLine {
+    let scenario = &plan.scenarios[usize::from(key.scenario)];
+    SampleLine {
+        phase: plan.phases[usize::from(key.phase)].name.clone(),
+        scenario: scenario.name.clone(),
+        step: scenario.steps[usize::from(key.step)].name.clone(),
         ..SampleLine::default()
     }
 }

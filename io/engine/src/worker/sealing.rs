@@ -54,7 +54,11 @@ impl<D: Driver> Worker<D> {
         for line in &mut logs {
             line.at = self.pacer.on_run_clock(line.at);
         }
-        Message::Sealed(Box::new(SealedInterval { interval, samples, logs, logs_untold, accounting }))
+        let mut slow = self.rec.take_slowest();
+        for slow in &mut slow {
+            slow.times.intended = self.pacer.on_run_clock(slow.times.intended);
+        }
+        Message::Sealed(Box::new(SealedInterval { interval, samples, logs, logs_untold, slow, accounting }))
     }
 
     /// Tell once that nothing follows and nothing is under way.

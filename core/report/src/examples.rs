@@ -1,0 +1,103 @@
+//! [`Examples`]: the requests that are worth a look.
+
+use wavetank_record::SampleLine;
+
+/// Failed requests kept: the first of each step and class.
+const FAILED_MAX: usize = 100;
+/// Slow answers kept of each step.
+const SLOW_MAX: usize = 10;
+
+/// The first failures and the slowest answers of each step, of all load threads, gathered line by line: live, and
+/// from the archive's lines again.
+#[derive(Clone, Debug, Default)]
+pub struct Examples {
+    failed: Vec<SampleLine>,
+    slow: Vec<SampleLine>,
+}
+
+impl Examples {
+    /// Take `line` in, unless there are better ones. Whether it was taken.
+    pub fn add(&mut self, line: &SampleLine) -> bool {
+        let step = |of: &SampleLine| (of.scenario.clone(), of.step.clone());
+        if line.kind != "slow" {
+            let known = self.failed.iter().any(|own| own.class == line.class && step(own) == step(line));
+            let taken = !known && self.failed.len() < FAILED_MAX;
+            if taken {
+                self.failed.push(line.clone());
+            }
+            return taken;
+        }
+        let same = self.slow.iter().enumerate().filter(|(_, own)| step(own) == step(line));
+        let same: Vec<_> = same.map(|(at, own)| (at, own.total_us.0)).collect();
+        let quickest = same.iter().min_by(|a, b| a.1.total_cmp(&b.1)).filter(|_| same.len() >= SLOW_MAX);
+        match quickest {
+            Some(&(_, us)) if us >= line.total_us.0 => return false,
+            Some(&(at, _)) => self.slow[at] = line.clone(),
+            None => self.slow.push(line.clone()),
+        }
+        true
+    }
+
+    /// All of them: failures as they came, then by scenario and step the slowest first.
+    pub fn lines(&self) -> Vec<SampleLine> {
+        let mut slow = self.slow.clone();
+        slow.sort_by(|a, b| {
+            let step = (&a.scenario, &a.step).cmp(&(&b.scenario, &b.step));
+            step.then(b.total_us.0.total_cmp(&a.total_us.0)).then(a.intended_ns.cmp(&b.intended_ns))
+        });
+        self.failed.iter().cloned().chain(slow).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use wavetank_record::Number;
+
+    use super::*;
+
+    fn slow(step: &str, ms: u64) -> SampleLine {
+        let total_us = Number(ms as f64 * 1e3);
+        SampleLine { kind: "slow".to_owned(), step: step.to_owned(), total_us, ..SampleLine::default() }
+    }
+
+    fn failed(step: &str, class: &str, ms: u64) -> SampleLine {
+        SampleLine { kind: "failed".to_owned(), class: class.to_owned(), ..slow(step, ms) }
+    }
+
+    #[track_caller]
+    fn check(lines: &[SampleLine], expected: &[(&str, &str, u64)]) {
+        let mut examples = Examples::default();
+        for line in lines {
+            examples.add(line);
+        }
+        let kept = examples.lines();
+        let kept: Vec<_> = kept
+            .iter()
+            .map(|line| (line.class.as_str(), line.step.as_str(), (line.total_us.0 / 1e3) as u64))
+            .collect();
+        assert_eq!(kept, expected);
+        // What was kept is kept again: an archive read back tells the same.
+        let mut again = Examples::default();
+        assert!(examples.lines().iter().all(|line| again.add(line)));
+        assert_eq!(again.lines(), examples.lines());
+    }
+
+    #[test]
+    fn first_failures_and_slowest_answers_of_each_step() {
+        check(&[], &[]);
+        check(
+            &[failed("a", "reset", 1), slow("b", 2), failed("a", "reset", 9), failed("b", "reset", 3)],
+            &[("reset", "a", 1), ("reset", "b", 3), ("", "b", 2)],
+        );
+        let many: Vec<_> = (1..=30).map(|ms| slow("a", ms)).chain([slow("b", 1)]).collect();
+        let slowest: Vec<_> = (21..=30).rev().map(|ms| ("", "a", ms)).chain([("", "b", 1)]).collect();
+        check(&many, &slowest);
+    }
+
+    #[test]
+    fn failures_are_limited() {
+        let mut examples = Examples::default();
+        let taken = (0..200).filter(|n| examples.add(&failed(&format!("step {n}"), "reset", 1))).count();
+        assert_eq!((taken, examples.lines().len()), (FAILED_MAX, FAILED_MAX));
+    }
+}

@@ -1,0 +1,126 @@
+//! What sessions bring to a record beside their requests.
+
+#[path = "../../measure/tests/common/mod.rs"]
+mod common;
+#[path = "../../measure/tests/common/shop.rs"]
+mod shop;
+
+use shop::{met, shop, ten_seconds};
+use wavetank_diagnose::{Around, AroundCheck, AroundFault, Circumstances, Ending, diagnose};
+use wavetank_measure::Ledger;
+use wavetank_plan::Phase;
+use wavetank_record::{CheckDoc, EnvironmentDoc, RunRecord, SampleLine, Sessions, Setup};
+use wavetank_report::{Composition, compose};
+
+fn composed(warmup: bool) -> RunRecord {
+    let mut plan = shop();
+    if warmup {
+        plan.phases[0] = Phase { warmup, ..plan.phases[0].clone() };
+    }
+    let mut book = Ledger::new(&plan);
+    let seconds = ten_seconds().chain(met(0, &[10, 90])).chain(met(1, &[]));
+    for second in seconds {
+        let _ = book.add(&second.seal());
+    }
+    let check = AroundCheck {
+        step: "GET /sale".to_owned(),
+        check: "sum".to_owned(),
+        found: "1003".to_owned(),
+        ..AroundCheck::default()
+    };
+    let fault = AroundFault { step: "GET /sale".to_owned(), what: "status 500".to_owned() };
+    let after = Around { sent: 3, done: 1, failed: 2, checks: vec![check], faults: vec![fault] };
+    let circumstances = Circumstances {
+        before: Around { sent: 2, done: 2, ..Around::default() },
+        after,
+        ..Circumstances::default()
+    };
+    let diagnosis = diagnose(&plan, &book, &Ending::Finished, &circumstances);
+    let rehearsal = Some("a rehearsal of shop.yaml with --scale 1/10".to_owned());
+    let environment = EnvironmentDoc { rehearsal, ..EnvironmentDoc::default() };
+    compose(&Composition {
+        plan: &plan,
+        plan_hash: "ab12",
+        environment: &environment,
+        totals: book.totals(),
+        thresholds: &book.results(),
+        diagnosis: &diagnosis,
+        cpu_s: (0.0, 0.0),
+        peak_rss_bytes: 0,
+        connection_memory: None,
+        setup: Setup { sent: 1, done: 1, failed: 0 },
+        before: &circumstances.before,
+        after: &circumstances.after,
+        samples: &[SampleLine { kind: "slow".to_owned(), ..SampleLine::default() }],
+        events: &[],
+    })
+}
+
+const fn all_done(n: u64, failed: u64) -> Sessions {
+    Sessions { offered: n, started: n, done: n - failed, failed, dropped: 0, open: 0 }
+}
+
+#[test]
+fn sessions_by_scope() {
+    let record = composed(false);
+    assert_eq!(record.sessions, all_done(1_400, 10));
+    assert_eq!(record.phases[1].sessions, all_done(700, 5));
+    assert_eq!(record.scenarios[0].sessions, Some(all_done(1_000, 0)), "one request each");
+    assert_eq!(record.scenarios[1].sessions, Some(all_done(400, 10)));
+    assert_eq!(composed(true).sessions, all_done(700, 5), "the warm-up is apart");
+}
+
+#[test]
+fn checks_counts_and_groups() {
+    let record = composed(false);
+    let check = |name: &str, step: &str, held, failed| CheckDoc {
+        name: name.to_owned(),
+        step: step.to_owned(),
+        scenario: "buyer".to_owned(),
+        held,
+        failed,
+    };
+    let expected = [
+        check("fresh", "cart", 390, 10),
+        check("status = 200", "buy", 800, 0),
+        check("fresh", "buy", 740, 60),
+    ];
+    assert_eq!(record.checks, expected);
+    assert_eq!(record.counts, [("seen".to_owned(), 0), ("sold".to_owned(), 350)].into());
+    assert_eq!(composed(true).counts["sold"], 100);
+    let groups: Vec<_> = record
+        .groups
+        .iter()
+        .map(|group| (group.name.as_str(), group.scenario.as_str(), group.time_us.count))
+        .collect();
+    assert_eq!(groups, [("checkout", "buyer", 400)]);
+}
+
+#[test]
+fn meetings_by_place() {
+    let record = composed(false);
+    let [gate, doors] = &record.rendezvous[..] else { panic!("two places: {:?}", record.rendezvous) };
+    assert_eq!((gate.name.as_str(), gate.met, gate.skew_us, gate.meetings.len()), ("gate", 0, None, 0));
+    assert_eq!((doors.met, doors.present, doors.by_wait), (2, 8, 0));
+    assert_eq!(doors.skew_us.map(|us| us.0), Some(80_000.0));
+    let [first, second] = &doors.meetings[..] else { panic!("two meetings: {doors:?}") };
+    assert_eq!((first.phase.as_str(), first.of, first.present, first.sent), ("calm", 4, 4, 2));
+    assert_eq!((first.at_s.map(|s| s.0), second.at_s, second.skew_us), (Some(3.01), None, None));
+    assert_eq!(composed(true).rendezvous[1].met, 0);
+}
+
+#[test]
+fn what_was_done_around_the_load() {
+    let record = composed(false);
+    assert_eq!(
+        (record.setup.sent, record.setup.done, record.setup.failed),
+        (6, 4, 2),
+        "the probe among them"
+    );
+    let after = record.after.expect("there was one");
+    assert_eq!((after.checks[0].ok, after.checks[0].found.as_str()), (false, "1003"));
+    assert_eq!(after.faults[0].what, "status 500");
+    assert_eq!(record.before.map(|before| before.checks.len()), Some(0));
+    assert_eq!((record.samples.len(), record.rehearsal.is_some()), (1, true));
+    assert_eq!(record.verdict.reasons, ["after"]);
+}
