@@ -129,15 +129,16 @@ fn after(facts: &Facts<'_>, decisive: &mut Vec<Finding>) -> Option<Cause> {
 
 /// A finding for each of the first steps of `before` or `after` that broke; the others are in the record.
 fn around(code: &'static str, blame: Blame, broken: &[String]) -> Vec<Finding> {
-    let finding = |message: &String| Finding {
+    let hint = "`wavetank try FILE` shows every request, answer and check of it";
+    let finding = |(number, message): (usize, &String)| Finding {
         code,
         blame,
         decisive: true,
         message: message.clone(),
         evidence: String::new(),
-        hint: "`wavetank try FILE` shows every request, answer and check of it".to_owned(),
+        hint: if number == 0 { hint.to_owned() } else { String::new() },
     };
-    broken.iter().take(AROUND_TOLD_MAX).map(finding).collect()
+    broken.iter().take(AROUND_TOLD_MAX).enumerate().map(finding).collect()
 }
 
 /// Every opening ends with its timeout and was given that long, so it was this host that did not come to it.

@@ -1,11 +1,14 @@
-//! `JUnit` XML for continuous integration: one case for each threshold, and one for the run itself.
+//! `JUnit` XML for continuous integration: one case for each threshold, check and step around the load, and one for the
+//! run itself.
 
 use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use wavetank_plan::UserError;
+use wavetank_plan::quantity::show_count;
 use wavetank_record::{RunRecord, Status, Threshold};
 
+use crate::journeys_text::{NamedCheck, by_name, example};
 use crate::units;
 
 /// The run as a `JUnit` report. A broken threshold is a failure, an undecided one skipped. The case `run` is an
@@ -18,7 +21,11 @@ pub fn junit(record: &RunRecord) -> String {
     suite.add_property(("version", record.version.as_str()));
     suite.add_property(("verdict", record.verdict.status.name()));
     suite.add_property(("blame", record.verdict.blame.name()));
-    suite.add_test_case(case("run", run_status(record)));
+    let mut run = case("run", run_status(record));
+    if !record.samples.is_empty() {
+        run.set_system_out(examples(record));
+    }
+    suite.add_test_case(run);
     for threshold in &record.thresholds {
         let name = if threshold.implicit {
             format!("{} (implicit)", threshold.expr)
@@ -26,6 +33,18 @@ pub fn junit(record: &RunRecord) -> String {
             threshold.expr.clone()
         };
         suite.add_test_case(case(&name, threshold_status(threshold)));
+    }
+    for check in by_name(record) {
+        let answers = check.held + check.failed;
+        let said = format!("{} of {} answers failed it", show_count(check.failed), show_count(answers));
+        let mut case = case(&format!("check {}", check.name), check_status(record, &check, &said));
+        if check.failed > 0 {
+            case.set_system_out(said);
+        }
+        suite.add_test_case(case);
+    }
+    for around in around_cases(record) {
+        suite.add_test_case(around);
     }
     in_report(suite)
 }
@@ -55,14 +74,68 @@ fn run_status(record: &RunRecord) -> TestCaseStatus {
     let kind = match record.verdict.status {
         Status::Pass => return TestCaseStatus::success(),
         Status::Invalid | Status::Incomplete => NonSuccessKind::Error,
-        Status::Fail if record.thresholds.iter().any(|threshold| threshold.ok == Some(false)) => {
-            return TestCaseStatus::success();
-        }
+        Status::Fail if told_elsewhere(record) => return TestCaseStatus::success(),
         Status::Fail => NonSuccessKind::Failure,
     };
     let mut status = TestCaseStatus::non_success(kind);
     status.set_type(record.verdict.status.name()).set_message(units::headline(record));
     status
+}
+
+/// Whether another case says why the run failed.
+fn told_elsewhere(record: &RunRecord) -> bool {
+    let broken = record.thresholds.iter().any(|threshold| threshold.ok == Some(false));
+    let after = record
+        .after
+        .as_ref()
+        .is_some_and(|after| !after.faults.is_empty() || after.checks.iter().any(|check| !check.ok));
+    broken || after
+}
+
+/// A check fails requests, and thresholds say how many may fail: where the run passed, so did its checks.
+fn check_status(record: &RunRecord, check: &NamedCheck, said: &str) -> TestCaseStatus {
+    if check.held + check.failed == 0 {
+        let mut status = TestCaseStatus::skipped();
+        status.set_message("no answer came that it could be asked of");
+        return status;
+    }
+    if check.failed == 0 || record.verdict.status == Status::Pass {
+        return TestCaseStatus::success();
+    }
+    let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+    status.set_type("check").set_message(said);
+    status
+}
+
+/// One case for each check of `before` and `after`, and one for each step that broke otherwise.
+fn around_cases(record: &RunRecord) -> Vec<TestCase> {
+    let mut cases = Vec::new();
+    for (when, around) in [("before", &record.before), ("after", &record.after)] {
+        let Some(around) = around else { continue };
+        for fault in &around.faults {
+            let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+            status.set_type(when).set_message(fault.what.as_str());
+            cases.push(case(&format!("{when} {}", fault.step), status));
+        }
+        for check in &around.checks {
+            let mut status = TestCaseStatus::success();
+            if !check.ok {
+                status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+                status.set_type(when).set_message(format!("found {}", check.found));
+            }
+            cases.push(case(&format!("{when} {}: {}", check.step, check.name), status));
+        }
+    }
+    cases
+}
+
+/// The requests worth a look, a line each: failures, and the slowest of each step.
+fn examples(record: &RunRecord) -> String {
+    let lines = record.samples.iter().map(|sample| {
+        let parts = example(sample).into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
+        format!("{}: {}\n", sample.kind, parts.join(" · "))
+    });
+    lines.collect()
 }
 
 fn threshold_status(threshold: &Threshold) -> TestCaseStatus {

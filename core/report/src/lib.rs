@@ -7,12 +7,14 @@
 mod compose;
 mod examples;
 mod journeys;
+mod journeys_text;
 mod json;
 mod junit;
 mod load_text;
 mod next;
 mod page;
 mod progress;
+mod scopes_table;
 mod text;
 mod times_table;
 mod units;

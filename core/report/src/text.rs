@@ -7,15 +7,21 @@
 use std::collections::BTreeMap;
 
 use wavetank_plan::quantity::{show_count, show_rate, show_share, show_size};
-use wavetank_record::{Probe, Requests, RunRecord, Status, StepDoc, Threshold, Times, TlsDoc};
+use wavetank_record::{Probe, Requests, RunRecord, Status, Threshold, Times, TlsDoc};
 
+use crate::journeys_text as journeys;
 use crate::page::Page;
+use crate::scopes_table::add_scopes;
 use crate::times_table::add_times;
 use crate::units::{self, part};
 
 /// The run as text of at most 100 columns, ending in a newline.
 pub fn text(record: &RunRecord) -> String {
     let mut page = Page::default();
+    // Ahead of all else: its numbers must never be taken for those of the real run.
+    if let Some(rehearsal) = &record.rehearsal {
+        page.sentence("rehearsal", rehearsal);
+    }
     let judged = is_judged(record);
     if judged {
         add_verdict(&mut page, record);
@@ -28,13 +34,18 @@ pub fn text(record: &RunRecord) -> String {
         page.sentence("load", &format!("{}{defaults}", record.load.text));
     }
     page.parts("measured", &measured(record));
+    journeys::add_sessions(&mut page, record);
     add_times(&mut page, record);
     add_scopes(&mut page, record);
     if judged {
         add_thresholds(&mut page, &record.thresholds);
     }
+    journeys::add_checks(&mut page, record);
+    journeys::add_counts(&mut page, record);
+    journeys::add_around(&mut page, record);
     add_counts(&mut page, record);
     add_findings(&mut page, record);
+    journeys::add_examples(&mut page, record);
     if record.requests.offered > 0 && (judged || record.requests.late > 0) {
         page.parts("generator", &generator(record));
     }
@@ -44,7 +55,8 @@ pub fn text(record: &RunRecord) -> String {
         let said = format!("{each} a connection: wavetank grew by {grown} while it opened {count}");
         page.sentence("memory", &said);
     }
-    record.notes.iter().for_each(|note| page.sentence("note", note));
+    let told = record.rehearsal.as_ref();
+    record.notes.iter().filter(|note| told != Some(note)).for_each(|note| page.sentence("note", note));
     record.next.iter().for_each(|next| page.sentence("next", next));
     page.into_text()
 }
@@ -113,40 +125,6 @@ fn measured(record: &RunRecord) -> Vec<String> {
 fn percentiles(times: &Times, shown: &[(&str, &str)]) -> Vec<String> {
     let Some(spread) = &times.spread else { return Vec::new() };
     shown.iter().map(|(field, name)| format!("{name} {}", units::percentile(spread, field))).collect()
-}
-
-/// Phases, scenarios and steps, each only where there is more than one.
-fn add_scopes(page: &mut Page, record: &RunRecord) {
-    if record.phases.len() > 1 {
-        for phase in &record.phases {
-            let rate = Some(format!("done {}", show_rate(phase.rate.done_per_s.0)));
-            add_scope(page, "phase", &phase.name, rate, phase.requests, &phase.response_us);
-        }
-    }
-    for (label, scopes) in [("scenario", &record.scenarios), ("step", &record.steps)] {
-        if scopes.len() > 1 {
-            for StepDoc { name, requests, response_us, .. } in scopes {
-                add_scope(page, label, name, None, *requests, response_us);
-            }
-        }
-    }
-}
-
-fn add_scope(
-    page: &mut Page,
-    label: &str,
-    name: &str,
-    rate: Option<String>,
-    requests: Requests,
-    times: &Times,
-) {
-    let mut parts =
-        vec![name.to_owned(), rate.unwrap_or_else(|| format!("done {}", show_count(requests.done)))];
-    parts.extend(percentiles(times, &[("p50", "p50"), ("p99", "p99")]));
-    if requests.failed > 0 {
-        parts.push(format!("failed {}", part(requests.failed, requests.offered)));
-    }
-    page.parts(label, &parts);
 }
 
 /// The user's conditions, and of the implicit ones those that did not hold.

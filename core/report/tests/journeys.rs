@@ -4,13 +4,16 @@
 mod common;
 #[path = "../../measure/tests/common/shop.rs"]
 mod shop;
+mod support;
 
 use shop::{met, shop, ten_seconds};
 use wavetank_diagnose::{Around, AroundCheck, AroundFault, Circumstances, Ending, diagnose};
 use wavetank_measure::Ledger;
 use wavetank_plan::Phase;
-use wavetank_record::{CheckDoc, EnvironmentDoc, RunRecord, SampleLine, Sessions, Setup};
-use wavetank_report::{Composition, compose};
+use wavetank_record::{
+    CheckDoc, EnvironmentDoc, Number, RunRecord, SampleLine, Sessions, Setup, Status, VerdictDoc,
+};
+use wavetank_report::{Composition, compose, junit, text};
 
 fn composed(warmup: bool) -> RunRecord {
     let mut plan = shop();
@@ -123,4 +126,58 @@ fn what_was_done_around_the_load() {
     assert_eq!(record.before.map(|before| before.checks.len()), Some(0));
     assert_eq!((record.samples.len(), record.rehearsal.is_some()), (1, true));
     assert_eq!(record.verdict.reasons, ["after"]);
+}
+
+/// A run with everything in it that failed, as a person and as a machine read it.
+fn told() -> RunRecord {
+    let mut record = composed(false);
+    let slow = |step: &str, ms: f64| SampleLine {
+        kind: "slow".to_owned(),
+        step: step.to_owned(),
+        scenario: "buyer".to_owned(),
+        intended_ns: 3_200_000_000,
+        lag_us: Number(2.5),
+        wait_us: Some(Number(900.0)),
+        ttfb_us: Some(Number(ms * 900.0)),
+        total_us: Number(ms * 1e3),
+        status: Some(200),
+        ..SampleLine::default()
+    };
+    let stale = SampleLine {
+        kind: "failed".to_owned(),
+        class: "check".to_owned(),
+        detail: "fresh: found no-cache".to_owned(),
+        ..slow("buy", 31.0)
+    };
+    record.samples = vec![stale, slow("cart", 20.1), slow("buy", 812.0)];
+    record.sessions = Sessions { open: 3, ..record.sessions };
+    let name = "POST /a/very/long/path/that/nobody/can/read/at/a/glance?and=more";
+    name.clone_into(&mut record.steps[1].name);
+    record.steps[1].requests.failed = 3;
+    record
+}
+
+#[test]
+fn a_journey_is_told_in_a_hundred_columns() {
+    let printed = text(&told());
+    support::golden("journey.txt", &printed);
+    assert!(printed.lines().all(|line| line.chars().count() <= 100 && line == line.trim_end()), "{printed}");
+    let stored = RunRecord::from_json(&told().to_json()).expect("it was written by us");
+    assert_eq!((text(&stored), stored), (printed, told()));
+}
+
+#[test]
+fn a_case_for_each_check_and_each_step_around_the_load() {
+    let xml = junit(&told());
+    support::golden("journey.xml", &xml);
+    let count =
+        |xml: &str| ["<testcase ", "<failure", "<error", "<skipped"].map(|tag| xml.matches(tag).count());
+    // The run, two implicit thresholds, two names of checks, and after: a step and a check.
+    assert_eq!(count(&xml), [7, 3, 0, 0], "{xml}");
+    let passed = VerdictDoc { status: Status::Pass, ..VerdictDoc::default() };
+    let passed = RunRecord { verdict: passed, after: None, ..told() };
+    assert_eq!(count(&junit(&passed)), [5, 0, 0, 0], "a run that passed has no red case");
+    let mut unasked = told();
+    unasked.checks[1].held = 0;
+    assert_eq!(count(&junit(&unasked)), [7, 3, 0, 1]);
 }

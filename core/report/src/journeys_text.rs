@@ -1,0 +1,172 @@
+//! What sessions bring, as text: sessions, checks, counts, rendezvous, what was done around the load, and examples.
+
+use wavetank_plan::quantity::show_count;
+use wavetank_record::{AroundDoc, MeetingDoc, Number, RendezvousDoc, RunRecord, SampleLine, Status};
+
+use crate::page::Page;
+use crate::units::{self, part};
+
+/// Columns of the word beside a check.
+const WORD_COLUMNS: usize = 9;
+/// Checks that all answers passed and that are told by name; the others are counted.
+const HELD_MAX: usize = 10;
+/// Examples told of each kind; the record has more.
+const EXAMPLES_MAX: usize = 3;
+
+/// Sessions, where they are not simply the requests.
+pub(crate) fn add_sessions(page: &mut Page, record: &RunRecord) {
+    let (sessions, requests) = (record.sessions, record.requests);
+    let alike =
+        (sessions.offered, sessions.done, sessions.open) == (requests.offered, requests.done, requests.open);
+    if sessions.offered == 0 || alike {
+        return;
+    }
+    let of = |name: &str, n: u64| {
+        if n > 0 { format!("{name} {}", part(n, sessions.offered)) } else { String::new() }
+    };
+    let parts = [
+        format!("{} done of {}", show_count(sessions.done), show_count(sessions.offered)),
+        of("failed", sessions.failed),
+        of("dropped", sessions.dropped),
+        of("not ended", sessions.open),
+    ];
+    page.parts("sessions", &parts);
+}
+
+/// One check by its name, over all steps that have it.
+pub(crate) struct NamedCheck {
+    pub(crate) name: String,
+    pub(crate) steps: Vec<String>,
+    pub(crate) held: u64,
+    pub(crate) failed: u64,
+}
+
+/// The record's checks by name, in the order in which the names first stand there.
+pub(crate) fn by_name(record: &RunRecord) -> Vec<NamedCheck> {
+    let mut named: Vec<NamedCheck> = Vec::new();
+    for check in &record.checks {
+        let at = named.iter().position(|known| known.name == check.name).unwrap_or_else(|| {
+            named.push(NamedCheck { name: check.name.clone(), steps: Vec::new(), held: 0, failed: 0 });
+            named.len() - 1
+        });
+        let known = &mut named[at];
+        known.held += check.held;
+        known.failed += check.failed;
+        if !known.steps.contains(&check.step) {
+            known.steps.push(check.step.clone());
+        }
+    }
+    named
+}
+
+/// Checks: those that failed, those that were never asked, and some that held.
+pub(crate) fn add_checks(page: &mut Page, record: &RunRecord) {
+    let named = by_name(record);
+    let rank = |check: &NamedCheck| match (check.failed, check.held) {
+        (1.., _) => 0,
+        (0, 0) => 1,
+        (0, _) => 2,
+    };
+    let mut ordered: Vec<_> = named.iter().collect();
+    ordered.sort_by_key(|check| rank(check));
+    let held = ordered.iter().filter(|check| rank(check) == 2).count();
+    let shown = ordered.len() - held.saturating_sub(HELD_MAX);
+    for (number, check) in ordered[..shown].iter().enumerate() {
+        let answers = check.held + check.failed;
+        let (word, said) = match rank(check) {
+            0 => ("failed", format!("{} of {} answers", part(check.failed, answers), show_count(answers))),
+            1 => ("unasked", "no answer came".to_owned()),
+            _ => ("held", format!("{} answers", show_count(answers))),
+        };
+        let step = check.steps.first().map_or("", String::as_str);
+        let step =
+            if check.steps.len() > 1 { format!("{} steps", check.steps.len()) } else { step.to_owned() };
+        let sentence = format!("{}: {said} · {step}", check.name);
+        page.entry(if number == 0 { "checks" } else { "" }, word, WORD_COLUMNS, &sentence);
+    }
+    if shown < ordered.len() {
+        page.entry("", "held", WORD_COLUMNS, &format!("and {} more", ordered.len() - shown));
+    }
+}
+
+/// What steps counted, and who met where.
+pub(crate) fn add_counts(page: &mut Page, record: &RunRecord) {
+    let counts = record.counts.iter().map(|(name, &n)| format!("{name} {}", show_count(n)));
+    page.parts("counts", &counts.collect::<Vec<_>>());
+    for (number, place) in record.rendezvous.iter().enumerate() {
+        page.parts(if number == 0 { "rendezvous" } else { "" }, &rendezvous(place));
+    }
+}
+
+fn rendezvous(place: &RendezvousDoc) -> Vec<String> {
+    let skew = |us: Option<Number>| us.map(units::time);
+    match &place.meetings[..] {
+        [] => vec![place.name.clone(), "nobody met there".to_owned()],
+        [MeetingDoc { of, present, by_wait, skew_us, .. }] if place.met == 1 => {
+            let met = format!("{} of {} met", show_count(*present), show_count(*of));
+            let wait = if *by_wait { "the wait was over" } else { "" };
+            let skew = skew(*skew_us).map_or("nobody went on".to_owned(), |skew| format!("skew {skew}"));
+            vec![place.name.clone(), met, wait.to_owned(), skew]
+        }
+        _ => {
+            let waits = if place.by_wait > 0 {
+                format!("the wait was over {} times", show_count(place.by_wait))
+            } else {
+                String::new()
+            };
+            let met = format!("met {} times", show_count(place.met));
+            let present = format!("{} users in all", show_count(place.present));
+            let skew = skew(place.skew_us).map(|skew| format!("skew at most {skew}"));
+            vec![place.name.clone(), met, present, waits, skew.unwrap_or_default()]
+        }
+    }
+}
+
+/// What was done before and after the load, where there was anything to ask.
+pub(crate) fn add_around(page: &mut Page, record: &RunRecord) {
+    for (label, around) in [("before", &record.before), ("after", &record.after)] {
+        let Some(AroundDoc { checks, faults }) = around else { continue };
+        let faults = faults.iter().map(|fault| ("broken", format!("{}: {}", fault.step, fault.what)));
+        let checks = checks.iter().map(|check| {
+            let said = format!("{}: {}", check.step, check.name);
+            if check.ok { ("held", said) } else { ("broken", format!("{said}: found {}", check.found)) }
+        });
+        // What went well before the load is nobody's question after it.
+        let told = faults.chain(checks).filter(|(word, _)| label == "after" || *word == "broken");
+        for (number, (word, said)) in told.enumerate() {
+            page.entry(if number == 0 { label } else { "" }, word, WORD_COLUMNS, &said);
+        }
+    }
+}
+
+/// A few requests worth a look: failures, and the slowest of all where more than one kind was sent.
+pub(crate) fn add_examples(page: &mut Page, record: &RunRecord) {
+    let journeys = record.steps.len() > 1;
+    if !journeys && record.verdict.status == Status::Pass {
+        return;
+    }
+    let failed = record.samples.iter().filter(|sample| sample.kind != "slow");
+    let mut slow: Vec<_> = record.samples.iter().filter(|sample| sample.kind == "slow" && journeys).collect();
+    slow.sort_by(|a, b| b.total_us.0.total_cmp(&a.total_us.0));
+    for (label, samples) in [("failed", failed.collect::<Vec<_>>()), ("slowest", slow)] {
+        for (number, sample) in samples.into_iter().take(EXAMPLES_MAX).enumerate() {
+            page.parts(if number == 0 { label } else { "" }, &example(sample));
+        }
+    }
+}
+
+/// One example: what, when, how long, and why.
+pub(crate) fn example(sample: &SampleLine) -> Vec<String> {
+    let at = Number(sample.intended_ns as f64 / 1e9);
+    let mut parts =
+        vec![sample.step.clone(), format!("at {}", units::seconds(at)), units::time(sample.total_us)];
+    parts.extend(sample.status.map(|status| format!("status {status}")));
+    if sample.kind == "slow" {
+        parts.push(format!("lag {}", units::time(sample.lag_us)));
+        parts.extend(sample.wait_us.map(|us| format!("wait {}", units::time(us))));
+        parts.extend(sample.ttfb_us.map(|us| format!("first byte {}", units::time(us))));
+    } else {
+        parts.extend([sample.class.clone(), sample.detail.clone()]);
+    }
+    parts
+}
