@@ -11,9 +11,13 @@ pub(crate) static SCENARIO: Section = Section {
     keys: &[
         key("weight", Kind::Count, "Its part of the top-level phases, relative to the other scenarios."),
         key("phases", Kind::List(&Kind::Is(Room::Phase)), "Phases of its own."),
-        key("before", Kind::Steps, "Once per user, ahead of its first session."),
+        key("before", Kind::Steps, "Once per user, ahead of its first session; again if it came to no end."),
         key("steps", Kind::Steps, "The journey; users repeat it. None: the connection is held in silence."),
-        key("after", Kind::Steps, "Once per user, at its end."),
+        key(
+            "after",
+            Kind::Steps,
+            "Once per user, when it leaves or has had its sessions; not if the run is cut.",
+        ),
         key(
             "connection",
             Kind::Word(&["user", "session", "request", "shared"]),
@@ -21,7 +25,11 @@ pub(crate) static SCENARIO: Section = Section {
              pool of the run).",
         ),
         key("think", Kind::Think, "Waited between two steps."),
-        key("pace", Kind::Duration, "From the start of one session of a user to the start of its next."),
+        key(
+            "pace",
+            Kind::Duration,
+            "From the start of one session of a user to the start of its next, at least.",
+        ),
         key("target", Kind::Name, "The target of its steps, a name under targets."),
         key(
             "on_failure",

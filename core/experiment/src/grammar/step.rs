@@ -187,7 +187,12 @@ pub(crate) static FORMS: &[Form] = &[
         verbs: &[key("rendezvous", Kind::Name, "Its name: skew(NAME).")],
         keys: &[
             key("wait", Kind::Duration, "From the first to arrive; then those present go. Default 60s."),
-            key("of", Kind::Count, "How many are waited for; default: everybody of the phase."),
+            key(
+                "of",
+                Kind::Count,
+                "How many are waited for; default: everybody of the phase but those who have left. Needed where \
+                 sessions arrive.",
+            ),
         ],
     },
 ];

@@ -5,6 +5,7 @@ mod blocks;
 mod data;
 mod limits;
 mod load;
+mod meeting;
 mod names;
 mod paths;
 mod scenarios;
@@ -26,6 +27,7 @@ pub(crate) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
     blocks::verify(experiment, out);
     scenarios::verify(experiment, out);
     load::verify(experiment, out);
+    meeting::verify(experiment, out);
     names::verify(experiment, out);
     variables::verify(experiment, out);
     sense::verify(experiment, out);
