@@ -69,6 +69,8 @@ pub(crate) struct Exchanges<D> {
     paused: VecDeque<(Nanos, Owner)>,
     /// When the last session's request that came to its end was sent.
     sent_last: Option<Nanos>,
+    /// It was dropped for want of a source address.
+    starved: bool,
     /// When the last request was resolved.
     pub(crate) resolved_last: Nanos,
 }
@@ -83,6 +85,7 @@ impl<D: Driver> Exchanges<D> {
             samples: Samples::default(),
             paused: VecDeque::new(),
             sent_last: None,
+            starved: false,
             resolved_last: Nanos::ZERO,
         }
     }
@@ -274,16 +277,29 @@ impl<D: Driver> Exchanges<D> {
         self.connections.letters.clear(exchange);
         rec.dropped(offered.key, DropReason::NoSourceAddress);
         let resolved = self.resolve(offered, at, false);
-        if !matches!(offered.owner, Owner::Arrival) {
-            self.pause(offered.owner, at);
-            return None;
+        match offered.owner {
+            Owner::Arrival => Some(resolved),
+            // One whose user leaves meanwhile is no more: it sees to its pause itself.
+            Owner::Session(_) => {
+                self.starved = true;
+                Some(resolved)
+            }
+            Owner::User(_) => {
+                self.paused.push_back((at.after(PAUSE), offered.owner));
+                None
+            }
         }
-        Some(resolved)
     }
 
     /// When the request that came to its end last was sent; it is a session's.
     pub(crate) const fn take_sent(&mut self) -> Option<Nanos> {
         self.sent_last.take()
+    }
+
+    /// How long the session whose request came to its end last must pause: it was dropped for want of a source
+    /// address.
+    pub(crate) fn take_pause(&mut self) -> Option<Nanos> {
+        std::mem::take(&mut self.starved).then_some(PAUSE)
     }
 
     /// When a user has paused long enough.
@@ -295,11 +311,6 @@ impl<D: Driver> Exchanges<D> {
     pub(crate) fn take_paused(&mut self, now: Nanos) -> Option<Resolved> {
         let (_, owner) = self.paused.pop_front_if(|&mut (until, _)| until <= now)?;
         Some(Resolved { owner, at: now, done: false, unwritten: false })
-    }
-
-    /// `owner` is ready again a while after `at`.
-    pub(crate) fn pause(&mut self, owner: Owner, at: Nanos) {
-        self.paused.push_back((at.after(PAUSE), owner));
     }
 
     #[inline]
@@ -327,8 +338,14 @@ impl<D: Driver> Exchanges<D> {
         self.slab.len()
     }
 
-    /// The end of the run at `at`: what is unanswered stays open, with the time it waited.
-    pub(crate) fn cut(&mut self, at: Nanos, rec: &mut Recorder) {
+    /// The end of the run at `at`: what is unanswered stays open, with the time it waited. `sent_by` hears of sessions'
+    /// requests that were sent, and when.
+    pub(crate) fn cut(
+        &mut self,
+        at: Nanos,
+        rec: &mut Recorder,
+        mut sent_by: impl FnMut(&mut Recorder, u32, Nanos),
+    ) {
         self.connections.let_all_leave();
         while let Some(outcome) = self.connections.outcomes.pop_front() {
             if let Outcome::Sent(exchange, at) = outcome {
@@ -336,6 +353,9 @@ impl<D: Driver> Exchanges<D> {
             }
         }
         for exchange in self.slab.drain() {
+            if let (Owner::Session(session), Some(sent)) = (exchange.offered.owner, exchange.sent) {
+                sent_by(rec, session, sent);
+            }
             rec.cut(exchange.offered.key, at.since(exchange.offered.intended));
         }
         self.connections.tear_down(rec);

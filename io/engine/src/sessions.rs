@@ -297,6 +297,11 @@ impl Sessions {
         self.pauses.pop(now)
     }
 
+    /// Session `id` pauses until then.
+    pub(crate) fn pause(&mut self, id: Id, until: Nanos) {
+        self.pauses.insert(until, id);
+    }
+
     /// When the next one has paused long enough.
     pub(crate) fn next_pause_end(&mut self) -> Option<Nanos> {
         self.pauses.next()
@@ -329,4 +334,17 @@ fn is_alone(scenario: &wavetank_plan::Scenario) -> bool {
     let ends_run = |on_failure: OnFailure| on_failure == OnFailure::EndRun;
     let steps = scenario.steps.iter().any(|step| step.on_failure.is_some_and(ends_run));
     scenario.pace.is_none() && !ends_run(scenario.on_failure) && !steps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_user_who_thinks_stays_small() {
+        // A million of them think at a time: with their timer's 40 bytes and their memory of who they are, and without
+        // variables.
+        let size = size_of::<Option<Live>>() + size_of::<Kept>() + size_of::<Traveller>();
+        assert!(size <= 400, "{size} bytes");
+    }
 }

@@ -379,7 +379,12 @@ impl<D: Driver> Worker<D> {
         for offered in self.pacer.ready.drain(..) {
             self.rec.cut(offered.key, now.since(offered.intended));
         }
-        self.exchanges.cut(now, &mut self.rec);
+        let sessions = &mut self.sessions;
+        self.exchanges.cut(now, &mut self.rec, |rec, place, sent| {
+            if let Some((phase, place, number)) = sessions.at(place).and_then(|id| sessions.take_left(id)) {
+                rec.met_sent(phase, place, number, sent);
+            }
+        });
         let sealed = self.sealed(now, None);
         self.outbox.close([sealed, Message::Finished(self.thread)]);
     }

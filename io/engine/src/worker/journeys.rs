@@ -126,6 +126,9 @@ impl<D: Driver> Worker<D> {
                 return self.break_off(id, on_failure == OnFailure::EndRun, resolved);
             }
         }
+        if let Some(pause) = self.exchanges.take_pause() {
+            return self.sessions.pause(id, resolved.at.after(pause));
+        }
         let alone = self.pacer.ready.is_empty();
         self.go_on(id, resolved.at);
         if resolved.done
