@@ -3,6 +3,8 @@
 //! Each reads bytes as they could come from a server or a data file, and panics if what is said about them contradicts
 //! itself.
 
+mod course;
+
 use wavetank_plan::Nanos;
 
 use crate::auth::{Challenge, Digest};
@@ -13,6 +15,7 @@ use crate::redirect::Place;
 use crate::resources::Resources;
 use crate::rows::{RowsFormat, RowsSource};
 use crate::value::Finds;
+pub use course::course;
 
 /// Ways of looking into an answer; the first byte chooses one.
 const FROMS: [&str; 16] = [

@@ -246,6 +246,7 @@ impl StepWork {
         let page = (!left.is_empty()).then(|| Page {
             request: came.sent.to_vec(),
             place: course.place.clone(),
+            target: course.target,
             status: answer.status,
             size: answer.size,
             fields: answer.fields.to_vec(),
@@ -269,7 +270,7 @@ impl StepWork {
         let page = course.page.as_mut()?;
         let (to, target) = page.left.pop_front()?;
         // Each is asked for by what stood in the page, wherever the one before it led.
-        course.place = page.place.clone();
+        (course.place, course.target) = (page.place.clone(), page.target);
         (course.hops, course.challenged) = (0, false);
         let same_origin = to.same_origin(&page.place);
         let request = std::mem::take(&mut page.request);

@@ -57,6 +57,8 @@ pub(super) struct Page {
     /// The request that brought it: those for what it embeds are made of it.
     pub(super) request: Vec<u8>,
     pub(super) place: Place,
+    /// Index into the plan's targets.
+    pub(super) target: u16,
     pub(super) status: u16,
     pub(super) size: u64,
     /// Of the page, where a step looks at it.

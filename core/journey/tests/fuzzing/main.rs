@@ -52,6 +52,16 @@ const SAMPLES: &[(Target, &[&[u8]])] = &[
         fuzzing::page,
         &[b"<base href=/x/><img src=a><link rel=icon href=b><script src='//c/d'></script><img srcset='e 2x'><iframe src=f>"],
     ),
+    (
+        fuzzing::course,
+        &[
+            b"\x02Location: //b.org:81/q\r\n\r\n\xff\x04Location: /r\r\nSet-Cookie: a=b\r\n\r\n\xff\x00A: b\r\n\r\nx",
+            b"\x06WWW-Authenticate: Digest realm=a, nonce=b, qop=auth, stale=true\r\n\r\n\xff\x00\xff\x05Location: http://b.org:81/\r\n",
+            b"\x00Content-Type: text/html\r\n\r\n<img src=a><img src=//b.org:81/c><img src=http://c.org/>\xff\x00\xff\x02Location: /e\r\n\xff\x00",
+            b"\x00Content-Type: text/html\r\n\r\n<img src=a><img src=//b.org:81/c>\xff\x02Location: //b.org:81/d\r\n\xff\x00\xff\x00",
+            b"\x03Location: http://127.0.0.1:81/\r\nSet-Cookie: c=d; domain=b.org; path=/\r\n\xff\x01Location: http://a.org/\r\n",
+        ],
+    ),
 ];
 
 #[test]

@@ -1,0 +1,136 @@
+//! A server that answers a request by anything at all: where it can lead a load.
+
+use std::net::IpAddr;
+
+use memchr::memmem;
+use wavetank_pace::Share;
+use wavetank_plan::{
+    AuthPlan, HostFacts, Nanos, Plan, Ports, RequestPlan, RunOptions, SocketFacts, Step, Target, TargetUrl,
+    resolve,
+};
+
+use crate::extract::{Answer, Reading};
+use crate::{Identity, Onward, Outgoing, Scene, Session, StepWork};
+
+/// What must not go to another target.
+const SECRET: &str = "planted";
+
+const STATUSES: [u16; 8] = [200, 301, 302, 303, 307, 308, 401, 404];
+
+/// Answers one after the other, a byte 0xff between them: the first byte chooses a status, then field lines, an empty
+/// line, the body. Whatever goes out is one whole request for a target of the plan, and secrets stay at home.
+pub fn course(data: &[u8]) {
+    let plan = plan();
+    let step = StepWork::new(&plan.scenarios[0].steps[0], &plan, true).expect("asks for nothing");
+    let (mut seq, mut scratch, mut reading) = (0, Vec::new(), Reading::default());
+    let mut scene = Scene {
+        seed: 1,
+        tables: &[],
+        data: &[],
+        wall_ms: 1_700_000_000_000,
+        share: Share::WHOLE,
+        seq: &mut seq,
+        counts: &[],
+        scratch: &mut scratch,
+        reading: &mut reading,
+        finds: &mut crate::value::Finds::default(),
+    };
+    let mut session = Session::default();
+    session.begin(Identity::of_arrival(0, 1));
+    let (mut sent, mut redirects) = (written(&step, &mut scene, &mut session), 0);
+    for one in data.split(|byte| *byte == 0xff) {
+        let Some((&choice, rest)) = one.split_first() else { continue };
+        let fields_end = memmem::find(rest, b"\r\n\r\n").map_or(rest.len(), |end| end + 2);
+        let (fields, body) = rest.split_at(fields_end);
+        let status = STATUSES[usize::from(choice) % STATUSES.len()];
+        let body = body.strip_prefix(b"\r\n").unwrap_or(body);
+        let answer = Answer { status, time: Nanos(1), size: body.len() as u64, fields, body, jar: None };
+        let mut request = Vec::new();
+        let mut out = Outgoing {
+            request: &mut request,
+            counted: &mut Vec::new(),
+            told: &mut Vec::new(),
+            watch: &mut |_| (),
+        };
+        sent = match step.answered(&mut scene, &mut session, &sent, &answer, &mut out) {
+            Onward::Over { .. } => {
+                redirects = 0;
+                written(&step, &mut scene, &mut session)
+            }
+            Onward::Leg(leg) => {
+                check(&request, leg.target);
+                redirects = if leg.kind == crate::LegKind::Redirect { redirects + 1 } else { redirects };
+                assert!(leg.kind != crate::LegKind::Redirect || request != sent || redirects < 9, "for ever");
+                request
+            }
+        };
+    }
+}
+
+/// Whether a request is one, and holds nothing that is not for `target`.
+fn check(request: &[u8], target: u16) {
+    assert!(target < 2, "the plan has no such target");
+    let head = memmem::find(request, b"\r\n\r\n").expect("a head that ends");
+    let text = String::from_utf8_lossy(&request[..head]).into_owned();
+    let mut lines = text.split("\r\n");
+    let words: Vec<_> = lines.next().unwrap_or_default().split(' ').collect();
+    assert!(words.len() == 3 && words[1].starts_with('/') && words[2] == "HTTP/1.1", "{text}");
+    let mut hosts = 0;
+    for line in lines {
+        assert!(!line.contains(['\r', '\n']) && line.contains(": "), "{text}");
+        hosts += usize::from(line.starts_with("Host: "));
+    }
+    assert_eq!(hosts, 1, "{text}");
+    let leaves_home = target != 0;
+    assert!(!(leaves_home && (text.contains(SECRET) || text.contains("Authorization"))), "{text}");
+}
+
+fn written(step: &StepWork, scene: &mut Scene<'_>, session: &mut Session) -> Vec<u8> {
+    let mut out = Vec::new();
+    if step.render(scene, session, &mut out).expect("nothing is lacking") {
+        return out;
+    }
+    step.as_fixed().expect("what is not written is fixed").to_vec()
+}
+
+/// One step that goes wherever it is led, and two targets.
+fn plan() -> Plan {
+    let host = HostFacts {
+        cpus: vec![0],
+        memory_available_bytes: 1 << 40,
+        files_max: 1 << 20,
+        sockets: SocketFacts::plain(),
+        port_range: (32_768, 60_999),
+        ports: Ports::range(32_768, 60_999),
+        addresses: vec![IpAddr::from([127, 0, 0, 1])],
+        local_networks: Vec::new(),
+        kernel: String::new(),
+        hostname: String::new(),
+        cpu_model: String::new(),
+    };
+    let address = |port: u16| std::net::SocketAddr::from(([127, 0, 0, 1], port));
+    let url = TargetUrl::parse("http://a.org/").expect("a URL");
+    let resolved = resolve(&RunOptions::default(), &url, &[address(80)], &host);
+    let mut plan = resolved.expect("a plain run").plan;
+    let other = Target {
+        url: "http://b.org:81/".to_owned(),
+        host: "b.org:81".to_owned(),
+        addresses: vec![address(81)],
+        ..plan.targets[0].clone()
+    };
+    plan.targets.push(other);
+    let request = RequestPlan {
+        method: "POST".to_owned(),
+        path: "/x/y?z".into(),
+        headers: vec![("X-Own".to_owned(), SECRET.into())],
+        body: "body".into(),
+        secret_headers: vec!["x-own".to_owned()],
+    };
+    plan.scenarios[0].steps = vec![Step {
+        follow: 20,
+        resources: true,
+        auth: Some(AuthPlan::Digest("u".into(), "p".into())),
+        ..Step::plain("s", 0, request)
+    }];
+    plan
+}
