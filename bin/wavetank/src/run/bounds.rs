@@ -7,7 +7,6 @@ use wavetank_driver::{Clock, Signals};
 use wavetank_engine::{Alone, Early, Happened, Means, Walked};
 use wavetank_measure::{Selection, Totals};
 use wavetank_plan::{Plan, UserError};
-use wavetank_record::Setup;
 use wavetank_store::ArchiveWriter;
 
 use super::{Conducted, Conductor, Talk};
@@ -25,18 +24,6 @@ pub(crate) struct Carrying<'a> {
     pub(crate) hash: &'a str,
     pub(crate) clock: Clock,
     pub(crate) signals: Signals,
-}
-
-impl Bounds {
-    /// All requests of both.
-    pub(crate) fn setup(&self) -> Setup {
-        let Self { before, after } = self;
-        Setup {
-            sent: before.sent + after.sent,
-            done: before.done + after.done,
-            failed: before.failed + after.failed,
-        }
-    }
 }
 
 /// The load, with what comes before and after it. Fails only where this host cannot.

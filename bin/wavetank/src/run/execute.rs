@@ -148,9 +148,6 @@ fn conclude(
         after: around.bounds.after.clone(),
         ..Circumstances::default()
     };
-    let own = around.bounds.setup();
-    let setup =
-        Setup { sent: setup.sent + own.sent, done: setup.done + own.done, failed: setup.failed + own.failed };
     let mut record = judge(Told {
         plan: around.plan,
         plan_hash: &around.hash,
