@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use wavetank_driver::Driver;
 use wavetank_journey::extract::Answer;
-use wavetank_journey::{Look, StepWork, Unwanted};
+use wavetank_journey::{Leg, LegKind, Look, Onward, Outgoing, StepWork, Unwanted};
 use wavetank_measure::ErrorClass;
-use wavetank_plan::{ConnectionUse, Nanos};
+use wavetank_plan::{ConnectionUse, Nanos, Step};
 use wavetank_wire::h1::{ResponseHead, ResponseSink};
 
 use super::happened::{Early, Happened, SentRequest, Trouble, WholeAnswer, Why};
@@ -66,33 +66,44 @@ impl<D: Driver> Walk<'_, '_, D> {
         }
     }
 
-    /// Send `bytes` and whatever they lead to, and look at the last answer.
+    /// Send `bytes` and whatever they lead to, until the last answer was looked at.
     fn asked(&mut self, number: u16, step: &StepWork, bytes: Arc<[u8]>, begun: Nanos) -> Result<(), Wrong> {
-        let deadline = begun.after(step.timeout);
-        let message = Message {
-            why: Why::Step,
-            target: step.target,
-            bytes,
-            head: step.head,
-            idempotent: step.idempotent,
-        };
-        let room = if step.keeps().body { BODY_KEPT_BYTES } else { BODY_SHOWN_BYTES };
-        let (heard, kept) = self.exchange(&message, (begun, deadline), room)?;
-        if step.keeps().body && heard.answer.body_bytes > kept.body.len() as u64 {
-            let detail = format!("longer than the {BODY_KEPT_BYTES} bytes that are kept to look inside");
-            return Err(Trouble { class: ErrorClass::BodyLimit, detail }.into());
+        let instants = (begun, begun.after(step.timeout));
+        let (why, target) = (Why::Step, step.target);
+        let mut message = Message { why, target, bytes, head: step.head, idempotent: step.idempotent };
+        let mut keeps = step.keeps();
+        loop {
+            let inside = keeps.body || keeps.page;
+            let room = if inside { BODY_KEPT_BYTES } else { BODY_SHOWN_BYTES };
+            let (heard, kept) = self.exchange(&message, instants, room)?;
+            if inside && heard.answer.body_bytes > kept.body.len() as u64 {
+                let detail = format!("longer than the {BODY_KEPT_BYTES} bytes that are kept to look inside");
+                return Err(Trouble { class: ErrorClass::BodyLimit, detail }.into());
+            }
+            let mut next = Vec::new();
+            match self.answered(number, step, &message.bytes, (&heard, &kept), (begun, &mut next)) {
+                Onward::Leg(leg) => {
+                    let Leg { kind, target, head, idempotent, .. } = leg;
+                    message = Message { why: kind.into(), target, bytes: next.into(), head, idempotent };
+                    keeps = leg.keeps;
+                }
+                Onward::Over { status, judged } => {
+                    let own = &self.way.scenario.steps[usize::from(number)];
+                    return judged.map_err(|unwanted| Wrong::of(unwanted, step, own, status));
+                }
+            }
         }
-        self.judged(number, step, (&heard, &kept), begun)
     }
 
-    /// What the session makes of its answer.
-    fn judged(
+    /// What the session makes of an answer to `sent`; what follows is written into `next`.
+    fn answered(
         &mut self,
         number: u16,
         step: &StepWork,
+        sent: &[u8],
         (heard, kept): (&Heard, &Keep),
-        begun: Nanos,
-    ) -> Result<(), Wrong> {
+        (begun, next): (Nanos, &mut Vec<u8>),
+    ) -> Onward {
         let (plan, scenario) = (self.plan(), self.way.scenario);
         let own = &scenario.steps[usize::from(number)];
         let answer = Answer {
@@ -103,7 +114,7 @@ impl<D: Driver> Walk<'_, '_, D> {
             body: &kept.body,
             jar: None,
         };
-        let mut counted = Vec::new();
+        let (mut counted, mut told) = (Vec::new(), Vec::new());
         let (watch, walked) = (&mut *self.watch, &mut self.walked);
         let mut tell = |look: Look<'_>| match look {
             Look::Cookie(header, fate) => watch(Happened::Cookie(header, fate)),
@@ -122,22 +133,17 @@ impl<D: Driver> Walk<'_, '_, D> {
                 watch(Happened::Counted(name.map_or("?", String::as_str), holds));
             }
         };
+        let mut out = Outgoing { request: next, counted: &mut counted, told: &mut told, watch: &mut tell };
         let mut scene = self.memory.scene(plan, &self.way, heard.complete);
-        let taken = step.take_watched(&mut scene, &mut self.session, &answer, &mut counted, &mut tell);
+        let onward = step.answered(&mut scene, &mut self.session, sent, &answer, &mut out);
         for count in counted.into_iter().map(usize::from) {
             if self.walked.counts.len() <= count {
                 self.walked.counts.resize(count + 1, 0);
             }
             self.walked.counts[count] += 1;
         }
-        taken.map_err(|unwanted| {
-            let by_check = matches!(unwanted, Unwanted::Check(..));
-            let mut trouble = Trouble::from(Failure::of_unwanted(unwanted, step, own));
-            if trouble.class == ErrorClass::Status {
-                trouble.detail = format!("status {}", answer.status);
-            }
-            Wrong { trouble, by_check }
-        })
+        self.tell(told);
+        onward
     }
 
     /// Send one message and hear its answer; once more on a new connection where the contract (§1) allows for it.
@@ -238,6 +244,28 @@ impl From<Failure> for Trouble {
 struct Wrong {
     trouble: Trouble,
     by_check: bool,
+}
+
+impl Wrong {
+    /// The last answer, which has this status, is not what was wanted.
+    fn of(unwanted: Unwanted, step: &StepWork, own: &Step, status: u16) -> Self {
+        let by_check = matches!(unwanted, Unwanted::Check(..));
+        let mut trouble = Trouble::from(Failure::of_unwanted(unwanted, step, own));
+        if trouble.class == ErrorClass::Status && trouble.detail == "status" {
+            trouble.detail = format!("status {status}");
+        }
+        Self { trouble, by_check }
+    }
+}
+
+impl From<LegKind> for Why {
+    fn from(kind: LegKind) -> Self {
+        match kind {
+            LegKind::Challenge => Self::Challenge,
+            LegKind::Redirect => Self::Redirect,
+            LegKind::Resource => Self::Resource,
+        }
+    }
 }
 
 impl From<Trouble> for Wrong {

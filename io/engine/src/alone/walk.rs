@@ -183,6 +183,13 @@ impl<'w, 'a, D: Driver> Walk<'w, 'a, D> {
         let mut told = Vec::new();
         let mut scene = self.memory.scene(plan, &self.way, now);
         let next = self.session.advance_by(1, program, &mut scene, now, &mut told);
+        self.tell(told);
+        self.tell_variables();
+        next
+    }
+
+    /// Tell what the session said.
+    pub(super) fn tell(&mut self, told: Vec<Told>) {
         for one in told {
             match one {
                 Told::Log(text) => (self.watch)(Happened::Logged(&text)),
@@ -192,8 +199,6 @@ impl<'w, 'a, D: Driver> Walk<'w, 'a, D> {
                 }
             }
         }
-        self.tell_variables();
-        next
     }
 
     /// Tell variables that are not what they were.
