@@ -10,6 +10,8 @@ mod cli;
 mod commands;
 mod experiment;
 mod run;
+#[cfg(target_os = "linux")]
+mod tried;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -35,10 +37,12 @@ fn main() -> ExitCode {
         Command::Run(args) => (args.format, args.out.clone()),
         Command::Report(args) => (args.format, args.out.clone()),
         Command::Check(args) if args.format == FileFormat::Json => (OutputFormat::Json, Vec::new()),
+        Command::Try(args) if args.file.format == FileFormat::Json => (OutputFormat::Json, Vec::new()),
         Command::Serve(_)
         | Command::Demo(_)
         | Command::New(_)
         | Command::Check(_)
+        | Command::Try(_)
         | Command::Schema
         | Command::Completions(_)
         | Command::Man(_) => (OutputFormat::Text, Vec::new()),
@@ -50,6 +54,7 @@ fn main() -> ExitCode {
         Command::Demo(args) => commands::demo(&args),
         Command::New(file) => commands::new(&file),
         Command::Check(args) => commands::check(&args),
+        Command::Try(args) => commands::try_file(*args),
         Command::Schema => commands::schema(),
         Command::Completions(shell) => commands::completions(shell),
         Command::Man(dir) => commands::man(&dir),

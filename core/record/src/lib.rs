@@ -21,6 +21,7 @@ mod run_record;
 mod sample_line;
 mod series_line;
 mod times;
+mod try_doc;
 mod wall;
 
 pub use decode_error::DecodeError;
@@ -41,4 +42,5 @@ pub use run_parts::{
 pub use run_record::{RUN_SCHEMA, RunRecord};
 pub use sample_line::SampleLine;
 pub use times::{Spread, Times};
+pub use try_doc::{TRY_SCHEMA, TryBody, TryDoc, TryEvent, TryMessage, TryWalk};
 pub use wall::Wall;

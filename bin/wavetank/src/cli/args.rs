@@ -22,6 +22,8 @@ pub(crate) enum Command {
     New(PathBuf),
     /// `wavetank check FILE`.
     Check(FileArgs),
+    /// `wavetank try FILE`.
+    Try(Box<TryArgs>),
     /// `wavetank schema`.
     Schema,
     /// `wavetank completions SHELL`.
@@ -147,6 +149,23 @@ pub(crate) struct FileArgs {
     pub(crate) secrets: Vec<(String, SecretText)>,
     /// Shape of the answer on stdout.
     pub(crate) format: FileFormat,
+}
+
+/// `wavetank try`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct TryArgs {
+    /// The file, as it is to be read.
+    pub(crate) file: FileArgs,
+    /// What stands in place of the file's own words.
+    pub(crate) options: RunOptions,
+    /// Names of the scenarios wanted; empty: all.
+    pub(crate) scenarios: Vec<String>,
+    /// Pauses are waited for.
+    pub(crate) think: bool,
+    /// Requests of one scenario at most.
+    pub(crate) requests: u64,
+    /// The command as typed, secrets replaced by `***`.
+    pub(crate) command: String,
 }
 
 /// Shape of what is told about a file.

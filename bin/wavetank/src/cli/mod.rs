@@ -20,6 +20,7 @@ mod shorthand;
 #[cfg(test)]
 mod tests;
 mod tls_words;
+mod try_words;
 mod usage;
 mod words;
 
@@ -32,7 +33,7 @@ use wavetank_plan::UserError;
 pub(crate) use args::ServeTls;
 pub(crate) use args::{
     Command, DemoArgs, FileArgs, FileFormat, Goal, OutFile, OutputFormat, ReportArgs, RunArgs, RunRef,
-    ServeArgs,
+    ServeArgs, TryArgs,
 };
 pub(crate) use command_text::without_values;
 pub(crate) use exit::CliExit;
@@ -59,6 +60,7 @@ fn command(words: CommandWords, command_text: String) -> Result<Command, UserErr
         CommandWords::Demo(words) => Command::Demo(convert::demo(words)),
         CommandWords::New(words) => Command::New(words.file),
         CommandWords::Check(words) => Command::Check(file_words::file(*words)?),
+        CommandWords::Try(words) => Command::Try(Box::new(try_words::try_file(*words, command_text)?)),
         CommandWords::Schema => Command::Schema,
         CommandWords::Completions(words) => Command::Completions(convert::shell(&words.shell)?),
         CommandWords::Man(words) => Command::Man(words.dir),

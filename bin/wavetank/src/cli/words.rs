@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand};
 use super::file_words::{FileWords, NewWords};
 use super::run_words::RunWords;
 use super::serve_tls_words::ServeTlsWords;
+use super::try_words::TryWords;
 
 /// Commands by what one does with them; kept by hand because clap cannot group them. A test compares it
 /// with the commands there are.
@@ -19,6 +20,7 @@ Load
 Write
   new     A commented experiment file to begin with
   check   What is wrong with an experiment file, if anything
+  try     One user, once: every request, answer, extraction and check shown
   schema  The files' JSON Schema, for editors, on stdout
 Look
   report  Show a finished run again
@@ -54,6 +56,8 @@ pub(super) enum CommandWords {
     New(NewWords),
     /// What is wrong with an experiment file, if anything.
     Check(Box<FileWords>),
+    /// One user, once: every request, answer, extraction and check shown.
+    Try(Box<TryWords>),
     /// The files' JSON Schema, for editors, on stdout.
     Schema,
     /// A target to practise on.

@@ -3,7 +3,7 @@
 
 use wavetank_plan::UserError;
 
-use crate::cli::{DemoArgs, RunArgs, ServeArgs};
+use crate::cli::{DemoArgs, RunArgs, ServeArgs, TryArgs};
 
 /// `wavetank run`, where it cannot.
 #[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its words"))]
@@ -21,6 +21,12 @@ pub(crate) fn serve(_: &ServeArgs) -> Result<u8, UserError> {
 #[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its words"))]
 pub(crate) fn demo(_: &DemoArgs) -> Result<u8, UserError> {
     Err(linux_only("demo"))
+}
+
+/// `wavetank try`, where it cannot.
+#[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its words"))]
+pub(crate) fn try_file(_: TryArgs) -> Result<u8, UserError> {
+    Err(linux_only("try"))
 }
 
 fn linux_only(command: &str) -> UserError {
@@ -42,7 +48,7 @@ mod tests {
 
     #[test]
     fn says_in_one_line_what_to_do_instead() {
-        for command in ["run", "serve", "demo"] {
+        for command in ["run", "serve", "demo", "try"] {
             let error = linux_only(command);
             assert_eq!((error.code, error.exit), ("linux_only", ExitCode::Refused));
             assert!(error.message.contains(&format!("wavetank {command}")), "{}", error.message);

@@ -18,13 +18,15 @@ mod run_file;
 mod schema;
 #[cfg(target_os = "linux")]
 mod serve;
+#[cfg(target_os = "linux")]
+mod try_file;
 
 pub(crate) use check::check;
 pub(crate) use completions::completions;
 #[cfg(target_os = "linux")]
 pub(crate) use demo::demo;
 #[cfg(not(target_os = "linux"))]
-pub(crate) use elsewhere::{demo, run, serve};
+pub(crate) use elsewhere::{demo, run, serve, try_file};
 pub(crate) use man::man;
 pub(crate) use new::new;
 pub(crate) use report::report;
@@ -33,3 +35,5 @@ pub(crate) use run::run;
 pub(crate) use schema::schema;
 #[cfg(target_os = "linux")]
 pub(crate) use serve::serve;
+#[cfg(target_os = "linux")]
+pub(crate) use try_file::try_file;

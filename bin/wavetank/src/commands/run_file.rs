@@ -76,7 +76,7 @@ pub(super) fn run_file(file: &FileArgs, args: RunArgs) -> Result<u8, UserError> 
 
 /// Files of options begin where the command was typed, those of the experiment in its folder: two of one name must not
 /// be taken for each other.
-fn with_whole_names(mut options: RunOptions) -> RunOptions {
+pub(super) fn with_whole_names(mut options: RunOptions) -> RunOptions {
     let tls = &mut options.tls;
     for file in [&mut tls.ca, &mut tls.cert, &mut tls.key].into_iter().flatten() {
         if let Ok(whole) = std::path::absolute(&file.name) {
@@ -154,7 +154,7 @@ fn unready(experiment: &Experiment, rehearsal: bool) -> Result<(), UserError> {
 }
 
 /// The option's, or the file's.
-fn sources(
+pub(super) fn sources(
     experiment: &Experiment,
     options: &RunOptions,
     auto: bool,
@@ -178,7 +178,10 @@ fn sources(
 }
 
 /// One table for each source of data, those that are written out among them.
-fn all_tables(experiment: &Experiment, tables: Vec<Option<Table>>) -> Result<Vec<Table>, UserError> {
+pub(super) fn all_tables(
+    experiment: &Experiment,
+    tables: Vec<Option<Table>>,
+) -> Result<Vec<Table>, UserError> {
     let one = |(source, table): (&wavetank_experiment::DataSource, Option<Table>)| {
         let table = match (&source.content, table) {
             (_, Some(table)) => Some(table),

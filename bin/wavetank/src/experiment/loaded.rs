@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use wavetank_experiment::{
-    DataContent, DataFile, Diagnostic, Diagnostics, Experiment, Input, RowFacts, read, verify_data,
+    DataContent, DataFile, Diagnostic, Diagnostics, Experiment, Input, RowFacts, Severity, read, verify_data,
 };
 use wavetank_journey::rows::{RowsSource, Table};
 use wavetank_plan::quantity::show_size;
@@ -31,6 +31,9 @@ pub(crate) enum Rows {
     /// The run begins now: an error.
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "runs are Linux's"))]
     Now,
+    /// One user is tried: as many rows as the load needs are no matter.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "runs are Linux's"))]
+    One,
 }
 
 /// See the module's description.
@@ -110,7 +113,11 @@ impl Loaded {
             })
         };
         for remark in verify_data(&experiment, &facts).sorted() {
-            self.diagnostics.push(remark.clone());
+            let mut remark = remark.clone();
+            if self.rows == Rows::One && remark.code == "rows_too_few" {
+                remark.severity = Severity::Warning;
+            }
+            self.diagnostics.push(remark);
         }
         self.experiment = Some(experiment).filter(|_| !self.diagnostics.has_errors());
     }
@@ -141,7 +148,7 @@ impl Loaded {
                         let message = format!("{name} is not there: the file is read, what it needs is not");
                         Diagnostic::warning("data_missing", place, message, hint)
                     }
-                    Rows::Now => {
+                    Rows::Now | Rows::One => {
                         let message = format!("{name} is not there, and sessions take their values from it");
                         Diagnostic::error("data_missing", place, message, hint)
                     }

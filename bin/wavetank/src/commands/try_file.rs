@@ -1,0 +1,265 @@
+//! `wavetank try FILE`: one user, once, and everything he meets.
+
+use std::cell::RefCell;
+use std::io::Write as _;
+
+use wavetank_driver::{Clock, Signals};
+use wavetank_engine::{Alone, AloneLimits, Early, Happened, Means, Walked};
+use wavetank_experiment::{Experiment, Lowered, Lowering, Value, lower};
+use wavetank_journey::Journeys;
+use wavetank_plan::{EngineChoice, ExitCode, Guard, Plan, Scenario, SecretText, UserError, did_you_mean};
+use wavetank_record::{TRY_SCHEMA, TryDoc, TryEvent, TryWalk};
+
+use super::run::try_sources;
+use super::run_file::{all_tables, sources, with_whole_names};
+use crate::cli::{FileFormat, TryArgs};
+use crate::experiment::{Loaded, Names, Rows};
+use crate::run::{Host, host_cannot, output, tls_client};
+use crate::tried::{Secrets, Story, event_text, walk_title};
+
+/// Everything that can be found wrong is found before anything is sent. Exit 0 if all was as wanted, else 1.
+pub(crate) fn try_file(args: TryArgs) -> Result<u8, UserError> {
+    let options = with_whole_names(args.options);
+    let mut loaded = Loaded::read(&args.file, &options, Rows::One)?;
+    let Some(experiment) = loaded.experiment.take() else { return loaded.tell_errors(args.file.format) };
+    let host = Host::look()?;
+    let names = Names::new(&experiment);
+    let tables = std::mem::take(&mut loaded.tables);
+    let given: RefCell<Vec<SecretText>> = RefCell::default();
+    let lowering = Lowering {
+        host: &host.facts,
+        tables: &tables,
+        addresses: &|url| names.addresses(url),
+        file: &|name| loaded.file(name),
+        secret: &|name| {
+            let secret = args.file.secret(name);
+            given.borrow_mut().extend(secret.clone());
+            secret
+        },
+        sources: sources(&experiment, &options, false, &names)?,
+        threads: Some(1),
+        engine: options.engine.unwrap_or(EngineChoice::Auto),
+    };
+    // What this host lacks for the load is no matter to one user.
+    let Lowered { plan, .. } = lower(&experiment, &lowering).map_err(|unfit| unfit.told(&loaded.name))?;
+    let wanted = wanted(&plan, &args.scenarios)?;
+    names.admit(&Guard::new(options.allow_target), &plan, &args.command)?;
+    try_sources(&plan)?;
+    let tls = tls_client(&plan)?;
+    let means = Means {
+        cpus: Vec::new(),
+        ports: host.source_ports(),
+        features: host.found.features,
+        tls,
+        journeys: Journeys::new(&plan, all_tables(&experiment, tables)?)?,
+    };
+    let signals = Signals::listen().map_err(|errno| host_cannot("listen for signals", errno))?;
+    let cancelled = || signals.received() > 0;
+    let alone = Alone::new(&plan, &means, Clock::starting_now(), &cancelled)?;
+    if !loaded.diagnostics.is_empty() && args.file.format == FileFormat::Text {
+        // Where stderr is gone, what is shown on stdout is what counts.
+        let _ = std::io::stderr().write_all(loaded.rendered().as_bytes());
+    }
+    let mut attempt = Attempt {
+        plan: &plan,
+        alone: alone.within(AloneLimits { sleeps: args.think, requests_max: args.requests }),
+        secrets: secrets(&experiment, &given.into_inner()),
+        shown: Shown { format: args.file.format, walks: Vec::new(), unprinted: None },
+        counts: vec![0; plan.shared.counts.len()],
+        ended: None,
+    };
+    attempt.all(&wanted);
+    attempt.conclude(cancelled())
+}
+
+/// The scenarios that are to be walked, by their places in the plan.
+fn wanted(plan: &Plan, names: &[String]) -> Result<Vec<u16>, UserError> {
+    let all: Vec<&str> = plan.scenarios.iter().map(|scenario| scenario.name.as_str()).collect();
+    let place = |name: &str| all.iter().position(|own| *own == name && !own.is_empty());
+    let of = |name: &String| {
+        let place = place(name).and_then(|place| u16::try_from(place).ok());
+        place.ok_or_else(|| {
+            let message = format!("the file has no scenario `{name}`");
+            let hint = match (did_you_mean(name, all.iter().copied()), all.as_slice()) {
+                (Some(near), _) => format!("--scenario {near}?"),
+                (None, [""]) => "its one scenario has no name: leave --scenario out".to_owned(),
+                (None, all) => format!("it has {}", all.join(", ")),
+            };
+            UserError::usage("scenario_unknown", message, hint)
+        })
+    };
+    if names.is_empty() {
+        return Ok((0_u16..).zip(&all).map(|(place, _)| place).collect());
+    }
+    names.iter().map(of).collect()
+}
+
+/// What must not be shown: every secret that a template holds, and what the file wants hidden.
+fn secrets(experiment: &Experiment, given: &[SecretText]) -> Secrets {
+    let mut secrets = Secrets::of_names(&experiment.redact);
+    for secret in given {
+        secrets.learn(secret.reveal());
+    }
+    for var in experiment.vars.iter().filter(|var| secrets.is_name(&var.name)).collect::<Vec<_>>() {
+        match &var.value {
+            Value::Text(text) => text.as_fixed().iter().for_each(|text| secrets.learn(text)),
+            Value::Number(digits) => secrets.learn(digits),
+            _ => {}
+        }
+    }
+    secrets
+}
+
+/// One user's way through everything that is wanted.
+struct Attempt<'a> {
+    plan: &'a Plan,
+    alone: Alone<'a>,
+    secrets: Secrets,
+    shown: Shown,
+    /// By their places in the plan.
+    counts: Vec<u64>,
+    /// What ended it all.
+    ended: Option<Early>,
+}
+
+/// What is shown, at once or in the end.
+struct Shown {
+    format: FileFormat,
+    walks: Vec<TryWalk>,
+    /// Stdout took it no more.
+    unprinted: Option<UserError>,
+}
+
+impl Attempt<'_> {
+    fn all(&mut self, wanted: &[u16]) {
+        let plan = self.plan;
+        let mut given = Vec::new();
+        if let Some(scenario) = &plan.around.before {
+            let walked = self.walk(("before", scenario), |alone, watch| alone.before(watch));
+            // A run would send no load.
+            if walked.failed > 0 || walked.early.is_some_and(|early| early != Early::Session) {
+                self.ended = Some(walked.early.unwrap_or(Early::Failure));
+                return;
+            }
+            given = walked.variables;
+        }
+        for &place in wanted {
+            let scenario = &plan.scenarios[usize::from(place)];
+            let walked =
+                self.walk(("scenario", scenario), |alone, watch| alone.scenario(place, &given, watch));
+            if matches!(walked.early, Some(Early::Run | Early::Cancelled)) {
+                self.ended = walked.early;
+                break;
+            }
+        }
+        if let Some(scenario) = &plan.around.after
+            && self.ended != Some(Early::Cancelled)
+        {
+            let counts = self.counts.clone();
+            self.walk(("after", scenario), |alone, watch| alone.after(&given, &counts, watch));
+        }
+    }
+
+    fn walk(
+        &mut self,
+        (part, scenario): (&str, &Scenario),
+        go: impl FnOnce(&mut Alone<'_>, &mut dyn FnMut(Happened<'_>)) -> Walked,
+    ) -> Walked {
+        let shown = &mut self.shown;
+        shown.begin(part, &scenario.name);
+        let mut tell = |event: TryEvent| shown.event(event);
+        let mut story = Story::new(scenario, &mut self.secrets, &mut tell);
+        let walked = go(&mut self.alone, &mut |happened| story.take(happened));
+        self.shown.end(&walked);
+        for (sum, count) in self.counts.iter_mut().zip(&walked.counts) {
+            *sum += count;
+        }
+        walked
+    }
+
+    fn conclude(self, cancelled: bool) -> Result<u8, UserError> {
+        let Shown { format, walks, unprinted } = self.shown;
+        let failed = walks.iter().any(|walk| walk.failed > 0);
+        let exit = match (cancelled, failed) {
+            (true, _) => ExitCode::Signal,
+            (false, true) => ExitCode::Fail,
+            (false, false) => ExitCode::Pass,
+        };
+        let notes = self.ended.map(|early| match early {
+            Early::Cancelled => "interrupted: the rest is not tried",
+            Early::Run => "the run would end here: the other scenarios are not tried",
+            Early::Failure | Early::Session => {
+                "before failed: a run would send no load, and the rest is not tried"
+            }
+        });
+        let notes: Vec<String> = notes.into_iter().map(str::to_owned).collect();
+        match format {
+            FileFormat::Text => output::print(&summary(&walks, &notes, exit))?,
+            FileFormat::Json => {
+                let doc = TryDoc {
+                    schema: TRY_SCHEMA.to_owned(),
+                    name: self.plan.name.clone(),
+                    version: env!("CARGO_PKG_VERSION").to_owned(),
+                    ok: exit == ExitCode::Pass,
+                    exit: exit as u8,
+                    walks,
+                    notes,
+                };
+                output::print(&(doc.to_json() + "\n"))?;
+            }
+        }
+        unprinted.map_or(Ok(exit as u8), Err)
+    }
+}
+
+impl Shown {
+    fn begin(&mut self, part: &str, name: &str) {
+        let name = if part == "scenario" { name } else { "" };
+        self.walks.push(TryWalk { part: part.to_owned(), name: name.to_owned(), ..TryWalk::default() });
+        let above = if self.walks.len() > 1 { "\n" } else { "" };
+        self.print(&format!("{above}== {}\n", walk_title(part, name)));
+    }
+
+    fn event(&mut self, event: TryEvent) {
+        match self.format {
+            FileFormat::Text => self.print(&event_text(&event)),
+            FileFormat::Json => {
+                if let Some(walk) = self.walks.last_mut() {
+                    walk.events.push(event);
+                }
+            }
+        }
+    }
+
+    fn end(&mut self, walked: &Walked) {
+        if let Some(walk) = self.walks.last_mut() {
+            (walk.sent, walk.done, walk.failed) = (walked.sent, walked.done, walked.failed);
+        }
+    }
+
+    fn print(&mut self, text: &str) {
+        if self.format == FileFormat::Text
+            && self.unprinted.is_none()
+            && let Err(error) = output::print(text)
+        {
+            self.unprinted = Some(error);
+        }
+    }
+}
+
+/// The last lines.
+fn summary(walks: &[TryWalk], notes: &[String], exit: ExitCode) -> String {
+    let sum = |of: fn(&TryWalk) -> u64| walks.iter().map(of).sum::<u64>();
+    let word = match exit {
+        ExitCode::Pass => "as wanted",
+        ExitCode::Signal => "interrupted",
+        _ => "FAILED",
+    };
+    let (sent, done, failed) = (sum(|walk| walk.sent), sum(|walk| walk.done), sum(|walk| walk.failed));
+    let mut text =
+        format!("\nresult     {word} · requests sent {sent} · steps done {done}, failed {failed}\n");
+    for note in notes {
+        text.extend(["note       ", note, "\n"]);
+    }
+    text
+}

@@ -1,0 +1,303 @@
+//! `wavetank try`: one user, once, against targets that count what came, and everything told.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use serde_json::Value;
+use wavetank_testkit::{
+    Accept, Act, Nginx, Outcome, Place, Program, Script, Serve, Signal, Target, answer, answer_with,
+};
+
+/// `printf '{"sku": 17}' | gzip -n`
+const SKU_GZIP: [u8; 31] = [
+    31, 139, 8, 0, 0, 0, 0, 0, 0, 3, 171, 86, 42, 206, 46, 85, 178, 82, 48, 52, 175, 5, 0, 241, 130, 14, 157,
+    11, 0, 0, 0,
+];
+
+fn wavetank() -> Program {
+    Program::new(env!("CARGO_BIN_EXE_wavetank"))
+}
+
+/// `try` of a file with this text and these words besides.
+fn tried(text: &str, words: &[&str]) -> Outcome {
+    let place = Place::new();
+    let file = place.write("x.yaml", text);
+    wavetank().args(["try", &file]).args(words).in_folder(place.path()).run()
+}
+
+/// A file for one unnamed scenario.
+fn file(target: &str, steps: &str) -> String {
+    format!("wavetank: 1\nname: x\ntarget: {target}\nsteps:\n{steps}phases:\n  - {{users: 1, for: 10s}}\n")
+}
+
+#[track_caller]
+fn mentions(told: &Outcome, words: &[&str]) {
+    for word in words {
+        assert!(told.stdout.contains(word), "`{word}` is not told: {told}");
+    }
+}
+
+/// A sale: `/admin/sale` opens it, `/api/login` wants a password and moves on, `/api/order` sells.
+fn sale() -> Target {
+    let sold = Arc::new(AtomicU64::new(0));
+    Target::start(Script::new(move |seen| {
+        let body = String::from_utf8_lossy(&seen.body).into_owned();
+        vec![Act::Send(match (seen.method.as_str(), seen.path.as_str()) {
+            ("POST", "/api/login") if body == "user=ann&password=pw+1" => {
+                answer_with(200, &[("Set-Cookie", "session=s3ssion; Path=/")], b"in\n")
+            }
+            ("POST", "/api/order") if seen.field("cookie") == Some("session=s3ssion") => {
+                sold.fetch_add(1, Ordering::Relaxed);
+                answer(200, b"{}")
+            }
+            ("GET", "/api/seckill") => {
+                let count = sold.load(Ordering::Relaxed);
+                let body = format!("{{\"event1\": {{\"sku\": 17}}, \"sold\": {count}}}");
+                answer_with(200, &[("Cache-Control", "no-store")], body.as_bytes())
+            }
+            ("POST", "/admin/sale") => answer(200, b"ok\n"),
+            _ => answer(403, b"no\n"),
+        })]
+    }))
+}
+
+#[test]
+fn the_flash_sale_is_tried_from_end_to_end() {
+    let target = sale();
+    let place = Place::new();
+    let example = format!("{}/../../examples/flash-sale.yaml", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(example).expect("the example is there");
+    let file = place.write("sale.yaml", text.replace("{timeout: 5s}", "{timeout: 5s, cookies: true}"));
+    place.write("accounts.csv", "user,password\nann,pw 1\nbob,pw 2\n");
+    let words = ["try", &file, "--target", &target.url("")];
+    let told = wavetank().args(words).run();
+    told.expect_exit(0);
+    mentions(
+        &told,
+        &[
+            "== before, once in a run",
+            "> POST /admin/sale HTTP/1.1",
+            "> {\"stock\":1000,\"opens_in\":\"60s\"}",
+            "== scenario browser",
+            "== scenario buyer",
+            "> user=ann&password=pw+1",
+            "< Set-Cookie: session=***; Path=/",
+            "cookie     session kept",
+            "extract    sku = \"17\"   (json $.event1.sku)",
+            "check      holds   header cache-control contains no-store",
+            "rendezvous doors: nobody to wait for",
+            "> Cookie: ***",
+            "> {\"sku\":17,\"user\":\"ann\"}",
+            "count      sold + 1",
+            "== after, once in a run",
+            "check      holds   json $.sold = ${count.sold}",
+            "result     as wanted · requests sent 6 · steps done 6, failed 0",
+        ],
+    );
+    assert!(!told.stdout.contains("s3ssion"), "{told}");
+    assert_eq!(target.truth().requests, 6, "{told}");
+    // The second time around one has been sold already: the file's own check of that breaks.
+    let told = wavetank().args(words).args(["--scenario", "buyer", "--format", "json"]).run();
+    told.expect_exit(1);
+    let json = told.json();
+    assert_eq!(
+        (&json["schema"], &json["ok"], &json["exit"]),
+        (&"wavetank.try/1".into(), &false.into(), &1.into())
+    );
+    let parts: Vec<_> = json["walks"].as_array().expect("walks").iter().map(|walk| &walk["part"]).collect();
+    assert_eq!(parts, ["before", "scenario", "after"]);
+    let broken: Vec<&Value> = json["walks"][2]["events"]
+        .as_array()
+        .expect("events")
+        .iter()
+        .filter(|event| event["held"] == false)
+        .collect();
+    assert_eq!(broken.len(), 1, "{told}");
+    assert_eq!(
+        (&broken[0]["check"], &broken[0]["found"]),
+        (&"json $.sold = ${count.sold}".into(), &"2".into())
+    );
+}
+
+#[test]
+fn redirects_are_followed_and_codings_taken_off() {
+    let target = Target::start(Script::new(|seen| {
+        vec![Act::Send(match seen.path.as_str() {
+            "/old" => answer_with(302, &[("Location", "/new?a=1")], b""),
+            "/new?a=1" => answer_with(200, &[("Content-Encoding", "gzip")], &SKU_GZIP),
+            "/away" => answer_with(302, &[("Location", "http://127.0.0.2:9/x")], b""),
+            "/picture" => {
+                answer_with(200, &[("Content-Type", "image/png")], &[137, b'P', b'N', b'G', 0, 255])
+            }
+            _ => answer(404, b"no\n"),
+        })]
+    }));
+    let steps = "  - get: /old\n    follow: 3\n    extract: {sku: json $.sku}\n  - get: /picture\n";
+    let told = tried(&file(&target.url(""), steps), &[]);
+    told.expect_exit(0);
+    mentions(
+        &told,
+        &[
+            "< HTTP/1.1 302 Scripted",
+            "then       a redirect is followed",
+            "> GET /new?a=1 HTTP/1.1",
+            "< {\"sku\": 17}",
+            "< (decoded from 31 B, gzip)",
+            "sku = \"17\"",
+            "< (body of 6 B, no text)",
+            "requests sent 3 · steps done 2, failed 0",
+        ],
+    );
+    assert_eq!(target.truth().requests, 3);
+    let told = tried(&file(&target.url(""), "  - get: /away\n    follow: 3\n"), &[]);
+    told.expect_exit(1);
+    mentions(&told, &["http://127.0.0.2:9/x leads to none of the plan's targets"]);
+    assert_eq!(target.truth().requests, 4, "nobody is led elsewhere");
+}
+
+#[test]
+fn what_goes_wrong_is_told_as_what_it_is() {
+    let check = |script: Script, steps: &str, requests: u64, words: &[&str]| {
+        let target = Target::start(script);
+        let told = tried(&file(&target.url(""), steps), &["--timeout", "400ms"]);
+        told.expect_exit(1);
+        mentions(&told, words);
+        mentions(&told, &["FAILED", "hint:", "result     FAILED"]);
+        assert_eq!(target.truth().requests, requests, "{told}");
+    };
+    let get = "  - get: /\n";
+    let hello = || Script::constant(Duration::ZERO);
+    check(hello().accepting(Accept::Refuse), get, 0, &["no answer  Connection refused", "connect_refused"]);
+    check(Script::statuses(&[500]), get, 1, &["< HTTP/1.1 500 Scripted", "status: status 500"]);
+    let extract = "  - get: /\n    extract: {sku: json $.sku}\n  - get: /${sku}\n";
+    check(hello(), extract, 1, &["sku = the body is not JSON", "data: ${sku} was not extracted"]);
+    check(Script::silence(), get, 1, &["request_timeout"]);
+    check(Script::raw(b"220 mail\r\n", true), get, 1, &["protocol", "< 220 mail"]);
+    check(
+        hello(),
+        "  - get: /\n    check: [body contains bye]\n",
+        1,
+        &["BROKEN  body contains bye: found hello"],
+    );
+}
+
+#[test]
+fn what_cannot_be_tried_is_said_before_anything_is_sent() {
+    let target = Target::start(Script::constant(Duration::ZERO));
+    let text = file(&target.url(""), "  - get: /\n");
+    let check = |text: &str, words: &[&str], exit: i32, mention: &str| {
+        let told = tried(text, words);
+        told.expect_exit(exit);
+        assert!(told.stderr.contains(mention) && told.stderr.contains("hint: "), "{mention}: {told}");
+        let told = tried(text, &[words, &["--format", "json"]].concat());
+        told.expect_exit(exit);
+        let json = told.json();
+        assert_eq!((&json["schema"], &json["exit"]), (&"wavetank.error/1".into(), &exit.into()), "{told}");
+    };
+    check(&text, &["--scenario", "buyer"], 2, "no scenario `buyer`");
+    check(&text, &["--requests", "0"], 2, "zero");
+    check(&text, &["--set", "nobody=1"], 2, "nobody");
+    check(&text.replace("get: /", "gte: /"), &[], 2, "gte");
+    let data =
+        text.replace("steps:", "data: {rows: {file: rows.csv}}\nsteps:").replace("/\n", "/${rows.a}\n");
+    check(&data, &[], 2, "rows.csv is not there");
+    check(&text, &["--target", "http://192.0.2.1"], 5, "--allow-target 192.0.2.1");
+    let second = text.replace("  - get: /\n", "  - get: /\n  - get: http://192.0.2.1/\n");
+    check(&second, &[], 5, "192.0.2.1");
+    assert_eq!(target.truth().connections, 0);
+}
+
+#[test]
+fn certificates_are_looked_at() {
+    let serve = Serve::start(&wavetank(), &["--tls"]);
+    let text = file(&format!("https://{}", serve.address()), "  - get: /\n");
+    let told = tried(&text, &[]);
+    told.expect_exit(1);
+    mentions(&told, &["FAILED     tls: ", "hint:"]);
+    let told = tried(&text, &["--insecure"]);
+    told.expect_exit(0);
+    mentions(&told, &["tls        TLS", "< HTTP/1.1 200 OK"]);
+    drop(serve);
+    let plain = Serve::start(&wavetank(), &[]);
+    let told = tried(&file(&format!("https://{}", plain.address()), "  - get: /\n"), &[]);
+    told.expect_exit(1);
+    mentions(&told, &["does not speak TLS"]);
+}
+
+#[test]
+fn secrets_are_shown_nowhere() {
+    let target = Target::start(Script::new(|seen| {
+        let path = seen.path.clone();
+        vec![Act::Send(answer(200, format!("{{\"token\": \"t0ken+x\", \"path\": \"{path}\"}}").as_bytes()))]
+    }));
+    let steps = "  - post: /a?key=${secret:KEY}\n    auth: \"basic me:${secret:KEY}\"\n    \
+                 headers: {X-Own: \"${pin}\"}\n    json: {key: \"${secret:KEY}\", pin: \"${pin}\"}\n    \
+                 extract: {token: json $.token}\n  - get: /b/${token}\n";
+    let text = file(&target.url(""), steps)
+        .replace("name: x", "name: x\nvars: {pin: 47114711}\nredact: [pin, token]");
+    let place = Place::new();
+    let key = format!("KEY=@{}", place.write("key", "k3y /\"é"));
+    for words in [&["--secret", key.as_str()][..], &["--secret", &key, "--format", "json"]] {
+        let told = tried(&text, words);
+        told.expect_exit(0);
+        for secret in ["k3y", "t0ken", "47114711", "bWU6azN5"] {
+            assert!(!told.stdout.contains(secret) && !told.stderr.contains(secret), "{secret}: {told}");
+        }
+        mentions(&told, &["***"]);
+    }
+    let truth = target.truth();
+    assert_eq!(truth.requests, 4);
+    assert_eq!(truth.of_path("/b/t0ken+x") + truth.of_path("/b/t0ken%2Bx"), 2, "{:?}", truth.by_path);
+}
+
+#[test]
+fn a_journey_of_millions_is_cut_and_pauses_are_left_out() {
+    let target = Target::start(Script::constant(Duration::ZERO));
+    let example = format!("{}/../../examples/tsung-static.yaml", env!("CARGO_MANIFEST_DIR"));
+    let told = wavetank().args(["try", &example, "--target", &target.url(""), "--requests", "3"]).run();
+    told.expect_exit(0);
+    mentions(&told, &["enough     3 requests", "requests sent 3"]);
+    assert_eq!(target.truth().requests, 3);
+    let long = file(&target.url(""), "  - get: /\n  - think: 1h\n  - get: /\n");
+    mentions(tried(&long, &[]).expect_exit(0), &["think      60 m", "left out; --think waits"]);
+    let short = long.replace("1h", "300ms");
+    let told = tried(&short, &["--think"]);
+    mentions(told.expect_exit(0), &["think      300 ms\n"]);
+    assert!(told.took >= Duration::from_millis(300), "{told}");
+}
+
+#[test]
+fn a_signal_ends_it() {
+    let target = Target::start(Script::silence());
+    let place = Place::new();
+    let file = place.write("x.yaml", file(&target.url(""), "  - get: /\n  - get: /\n"));
+    let running = wavetank().args(["try", &file]).start();
+    target.wait_for("the first request", Duration::from_secs(20), |truth| truth.requests > 0);
+    running.signal(Signal::INT);
+    let told = running.wait(Duration::from_secs(20));
+    told.expect_exit(130);
+    mentions(&told, &["interrupted"]);
+    assert_eq!(target.truth().requests, 1);
+}
+
+#[test]
+fn nginx_is_walked_through() {
+    let place = Place::new();
+    place.write(
+        "page.html",
+        "<p>a page of <b>some</b> words, long enough to be worth its gzip</p>\n".repeat(40),
+    );
+    let server = "listen LISTEN; root .; gzip on; gzip_min_length 100; gzip_types text/html;\n\
+                  location /old { return 302 /page.html; }";
+    let Some(nginx) = Nginx::start("nginx_is_walked_through", place, "$request $status", server) else {
+        return;
+    };
+    let steps = "  - get: /old\n    follow: 1\n    headers: {Accept-Encoding: gzip}\n    \
+                 extract: {word: css b}\n    check: [status = 200]\n  - get: /missing\n    check: [status = 404]\n";
+    let told = tried(&file(&format!("http://{}", nginx.address()), steps), &[]);
+    told.expect_exit(0);
+    mentions(&told, &["word = \"some\"", ", gzip)", "holds   status = 404"]);
+    let seen = ["GET /old HTTP/1.1 302", "GET /page.html HTTP/1.1 200", "GET /missing HTTP/1.1 404"];
+    assert_eq!(nginx.log(3), seen);
+}
