@@ -36,7 +36,7 @@ fn words() {
         ("report", "no_run", Usage, "no run", "latest"),
         ("rnu localhost", "command_unknown", Usage, "`rnu`", "wavetank run?"),
         ("servee", "command_unknown", Usage, "`servee`", "wavetank serve?"),
-        ("xyzzy", "command_unknown", Usage, "`xyzzy`", "run, new, check, schema, serve, report, demo"),
+        ("xyzzy", "command_unknown", Usage, "`xyzzy`", "run, new, check, try, schema, serve, report, demo"),
         ("localhost -Z", "option_unknown", Usage, "`-Z`", "--help"),
         ("localhost --treshold x", "option_unknown", Usage, "`--treshold`", "--threshold?"),
         ("localhost --conections 5", "option_unknown", Usage, "`--conections`", "--connections?"),
