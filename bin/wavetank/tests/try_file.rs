@@ -301,3 +301,70 @@ fn nginx_is_walked_through() {
     let seen = ["GET /old HTTP/1.1 302", "GET /page.html HTTP/1.1 200", "GET /missing HTTP/1.1 404"];
     assert_eq!(nginx.log(3), seen);
 }
+
+#[test]
+fn challenges_are_answered_and_what_pages_embed_is_fetched() {
+    let target = Target::start(Script::new(|seen| {
+        let known =
+            seen.field("authorization").is_some_and(|value| value.starts_with("Digest username=\"ann\""));
+        vec![Act::Send(match seen.path.as_str() {
+            "/in" if known => answer(200, b"in\n"),
+            "/in" => answer_with(
+                401,
+                &[("WWW-Authenticate", "Digest realm=\"r\", qop=\"auth\", nonce=\"n1\", algorithm=SHA-256")],
+                b"who?\n",
+            ),
+            "/page" => answer_with(
+                200,
+                &[("Content-Type", "text/html")],
+                b"<img src=/a.png><script src=b.js></script>",
+            ),
+            "/a.png" | "/b.js" => answer(200, b"x"),
+            _ => answer(404, b"no\n"),
+        })]
+    }));
+    let steps = "  - get: /in\n    auth: digest ann:pw7\n  - get: /page\n    resources: true\n";
+    let told = tried(&file(&target.url(""), steps), &[]);
+    told.expect_exit(0);
+    mentions(
+        &told,
+        &[
+            "< HTTP/1.1 401 Scripted",
+            "then       the server wants to know who asks: once more",
+            "> Authorization: ***",
+            "then       the page embeds this",
+            "> GET /a.png HTTP/1.1",
+            "> GET /b.js HTTP/1.1",
+            "requests sent 5 · steps done 2, failed 0",
+        ],
+    );
+    assert_eq!(target.truth().requests, 5);
+    let missing = "  - get: /in\n    auth: digest bob:pw7\n    check: [status = 200]\n";
+    let told = tried(&file(&target.url(""), missing), &[]);
+    told.expect_exit(1);
+    mentions(&told, &["BROKEN  status = 200: found 401"]);
+    assert_eq!(target.truth().requests, 7, "asked twice, and not for ever");
+}
+
+#[test]
+fn a_failure_ends_what_the_file_says() {
+    let target = Target::start(Script::new(|seen| {
+        vec![Act::Send(answer(if seen.path == "/broken" { 500 } else { 200 }, b"x"))]
+    }));
+    let text = |ends: &str| {
+        format!(
+            "wavetank: 1\ntarget: {}\nscenarios:\n  a:\n    weight: 1\n    on_failure: {ends}\n    steps: [{{get: \
+             /broken}}, {{get: /a}}]\n    after: [{{get: /last}}]\n  b:\n    weight: 1\n    steps: [{{get: /b}}]\n\
+             phases: [{{users: 1, for: 10s}}]\nafter: [{{get: /end}}]\n",
+            target.url("")
+        )
+    };
+    let check = |ends: &str, line: &str, mention: &str| {
+        let told = tried(&text(ends), &[]);
+        told.expect_exit(1);
+        mentions(&told, &[line, mention]);
+    };
+    check("continue", "requests sent 5 · steps done 4, failed 1", "GET /b");
+    check("end_session", "requests sent 4 · steps done 3, failed 1", "ends       a failure ends it");
+    check("end_run", "requests sent 2 · steps done 1, failed 1", "the other scenarios are not tried");
+}
