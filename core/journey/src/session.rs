@@ -297,6 +297,20 @@ impl Session {
         Next::GiveWay
     }
 
+    /// The condition that it asks next, if it stands before an `if` or at the head of a `while`: its words, and where
+    /// it goes on if it does not hold, for [`stands_at`](Self::stands_at).
+    pub fn asks<'p>(&self, program: &'p Program) -> Option<(&'p str, u32)> {
+        match program.ops.get(self.at as usize)? {
+            Op::Unless { check, exit } | Op::While { check, exit } => Some((check.text(), *exit)),
+            _ => None,
+        }
+    }
+
+    /// Whether it stands at that place of its program.
+    pub const fn stands_at(&self, place: u32) -> bool {
+        self.at == place
+    }
+
     /// Whether it stands at the end of `program`.
     pub fn is_at_end(&self, program: &Program) -> bool {
         matches!(program.ops.get(self.at as usize), Some(Op::Done))

@@ -160,6 +160,13 @@ pub enum TryEvent {
         /// How many.
         count: usize,
     },
+    /// An `if` or a `while` asked.
+    If {
+        /// Its words.
+        condition: String,
+        /// Whether what stands in it is done now.
+        held: bool,
+    },
     /// A pause.
     Think {
         /// How long.
@@ -189,11 +196,13 @@ pub enum TryEvent {
         /// `session` or `run` by their verbs, `failure`, or `signal`.
         why: String,
     },
-    /// So much was done that no more is.
+    /// So many requests were made that no more are.
     Enough {
-        /// How much.
+        /// How many.
         count: u64,
     },
+    /// The journey goes round and round without a request, and is left.
+    Endless,
 }
 
 /// A request or an answer as it was on the wire.
@@ -238,7 +247,7 @@ impl TryEvent {
                 found.iter_mut().for_each(change);
             }
             Self::Failed { detail, .. } => change(detail),
-            Self::Log { text } | Self::Step { name: text } => change(text),
+            Self::Log { text } | Self::Step { name: text } | Self::If { condition: text, .. } => change(text),
             Self::Connected { .. }
             | Self::Count { .. }
             | Self::Done
@@ -246,6 +255,7 @@ impl TryEvent {
             | Self::Rendezvous { .. }
             | Self::Group { .. }
             | Self::Ends { .. }
+            | Self::Endless
             | Self::Enough { .. } => {}
         }
     }

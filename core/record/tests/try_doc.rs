@@ -54,7 +54,9 @@ fn events() -> Vec<TryEvent> {
         TryEvent::Group { name: word("two"), time_us: Number(323.0) },
         TryEvent::Log { text: secret() },
         TryEvent::Ends { why: word("session") },
+        TryEvent::If { condition: secret(), held: true },
         TryEvent::Enough { count: 100 },
+        TryEvent::Endless,
     ]
 }
 

@@ -83,6 +83,8 @@ fn word(happened: Happened<'_>) -> String {
         Happened::Grouped(name, _) => format!("group {name}"),
         Happened::Logged(text) => format!("log {text}"),
         Happened::EndsEarly(early) => format!("ends {early:?}"),
+        Happened::Asked(condition, held) => format!("{condition}? {held}"),
+        Happened::Endless => "endless".to_owned(),
         Happened::Enough(count) => format!("enough {count}"),
     }
 }
@@ -122,8 +124,22 @@ fn everything_on_the_way_is_told() {
         login.counts = vec![(0, of("status", Op::Equal, 200.0))];
         let mut journey = scenario(vec![login, get_with(0)]);
         journey.groups = vec!["in".to_owned()];
+        let asks = |text: &str| Check {
+            text: format!("other = {text}"),
+            subject: Tested::Value(Template {
+                pieces: vec![Piece::Hole(Hole { value: Expr::Variable(1), escape: Escape::Plain })],
+            }),
+            test: Test::Compare(Op::Equal, vec![Operand::Text(text.into())]),
+        };
+        let unless = |text: &str| Action::If {
+            check: Box::new(asks(text)),
+            then: vec![Action::Log("in it".into())],
+            otherwise: Vec::new(),
+        };
         journey.journey = vec![
             Action::Set(1, "x".into()),
+            unless("y"),
+            unless("x"),
             Action::Group(0, vec![Action::Request(0)]),
             Action::Think(Think::Fixed(Nanos::from_secs(2_000))),
             Action::Rendezvous(Rendezvous { place: 0, wait: Nanos::from_secs(3600), of: None }),
@@ -138,6 +154,9 @@ fn everything_on_the_way_is_told() {
         let (walked, told) = walked(&plan, quick());
         let expected = [
             "other = x",
+            "other = y? false",
+            "other = x? true",
+            "log in it",
             "step 0",
             "opened",
             "> GET /login HTTP/1.1",

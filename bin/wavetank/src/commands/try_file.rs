@@ -192,7 +192,10 @@ impl Attempt<'_> {
                 "before failed: a run would send no load, and the rest is not tried"
             }
         });
-        let notes: Vec<String> = notes.into_iter().map(str::to_owned).collect();
+        let mut notes: Vec<String> = notes.into_iter().map(str::to_owned).collect();
+        if walks.iter().all(|walk| walk.sent + walk.failed == 0) && exit == ExitCode::Pass {
+            notes.push("there was nothing to send: no step is a request that was reached".to_owned());
+        }
         match format {
             FileFormat::Text => output::print(&summary(&walks, &notes, exit))?,
             FileFormat::Json => {

@@ -120,6 +120,8 @@ impl<'a> Story<'a> {
                 }
                 .to_owned(),
             },
+            Happened::Asked(condition, held) => TryEvent::If { condition: condition.to_owned(), held },
+            Happened::Endless => TryEvent::Endless,
             Happened::Enough(count) => TryEvent::Enough { count },
         }
     }

@@ -82,6 +82,10 @@ fn between_steps(event: &TryEvent) -> String {
         TryEvent::Rendezvous { name } => format!("rendezvous {name}: nobody to wait for"),
         TryEvent::Group { name, time_us } => format!("group      {name} took {}", time(*time_us)),
         TryEvent::Log { text } => format!("log        {}", harmless(text)),
+        TryEvent::If { condition, held } => {
+            format!("if         {}: {}", harmless(condition), if *held { "yes" } else { "no" })
+        }
+        TryEvent::Endless => "endless    round and round without a request: the rest is left out".to_owned(),
         TryEvent::Enough { count } => {
             let count = show_count(*count);
             format!("enough     {count} requests: the rest is left out (--requests N for more)")

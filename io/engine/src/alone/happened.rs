@@ -42,6 +42,8 @@ pub enum Happened<'a> {
     Over(Option<&'a Trouble>),
     /// A variable was set by the journey itself.
     Set(&'a str, &'a Finds),
+    /// An `if` or a `while` asked: its words, and whether what stands in it is done now.
+    Asked(&'a str, bool),
     /// A pause, and whether it was really waited for.
     Paused(Nanos, bool),
     /// A place where users wait for each other: its name. Alone nobody waits.
@@ -52,8 +54,10 @@ pub enum Happened<'a> {
     Logged(&'a str),
     /// The session ends before its end: by `end: session`, `end: run` or a failure.
     EndsEarly(Early),
-    /// So many requests or steps were done that no more are.
+    /// So many requests were made that no more are.
     Enough(u64),
+    /// The journey goes round and round without a request, and is left.
+    Endless,
 }
 
 /// A request as it left.

@@ -176,10 +176,11 @@ impl<'a> Caller<'a> {
                     surplus,
                 })
             }
+            // A driver that sends later may find that nothing of it left after all.
             Err(failure) => Err(Broken {
                 failure,
                 address: Some(line.opened.address),
-                sent: hearing.sent,
+                sent: hearing.sent && line.driver.take_unsent().is_none(),
                 untouched: hearing.first_byte.is_none(),
                 seen: hearing.seen,
             }),

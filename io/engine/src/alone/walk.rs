@@ -160,7 +160,7 @@ impl<'w, 'a, D: Driver> Walk<'w, 'a, D> {
                 }
                 Next::GiveWay if ops < OPS_MAX => ops += 1,
                 Next::GiveWay => {
-                    (self.watch)(Happened::Enough(OPS_MAX));
+                    (self.watch)(Happened::Endless);
                     return None;
                 }
                 Next::End { run: true } => return Some(self.ends(Early::Run)),
@@ -181,8 +181,12 @@ impl<'w, 'a, D: Driver> Walk<'w, 'a, D> {
     fn step(&mut self, program: &Program) -> Next {
         let (now, plan) = (self.now(), self.plan());
         let mut told = Vec::new();
+        let asks = self.session.asks(program);
         let mut scene = self.memory.scene(plan, &self.way, now);
         let next = self.session.advance_by(1, program, &mut scene, now, &mut told);
+        if let Some((condition, otherwise)) = asks {
+            (self.watch)(Happened::Asked(condition, !self.session.stands_at(otherwise)));
+        }
         self.tell(told);
         self.tell_variables();
         next
