@@ -347,6 +347,35 @@ fn challenges_are_answered_and_what_pages_embed_is_fetched() {
 }
 
 #[test]
+fn connections_are_kept_as_the_file_says() {
+    let (one, two) =
+        (Target::start(Script::constant(Duration::ZERO)), Target::start(Script::constant(Duration::ZERO)));
+    let steps = "[{get: /1, to: one}, {get: /2, to: two}, {get: /3, to: one}, {get: /4, to: two}]";
+    let check = |connection: &str, each: u64| {
+        let before = [one.truth(), two.truth()];
+        let told = tried(
+            &format!(
+                "wavetank: 1\ntargets: {{one: {}, two: {}}}\nscenarios:\n  a: {{weight: 1, connection: {connection}, steps: \
+                 {steps}}}\nphases: [{{users: 1, for: 10s}}]\n",
+                one.url(""),
+                two.url("")
+            ),
+            &[],
+        );
+        told.expect_exit(0);
+        for (target, before) in [&one, &two].into_iter().zip(before) {
+            let after = target.truth();
+            let came = (after.requests - before.requests, after.connections - before.connections);
+            assert_eq!(came, (2, each), "{connection}: {told}");
+        }
+    };
+    check("user", 1);
+    check("session", 1);
+    check("request", 2);
+    check("shared", 1);
+}
+
+#[test]
 fn a_failure_ends_what_the_file_says() {
     let target = Target::start(Script::new(|seen| {
         vec![Act::Send(answer(if seen.path == "/broken" { 500 } else { 200 }, b"x"))]

@@ -102,7 +102,7 @@ fn between_steps(event: &TryEvent) -> String {
         // All others are a step's.
         _ => return String::new(),
     };
-    format!("\n{line}\n")
+    format!("{line}\n")
 }
 
 fn row(name: &str, text: &str) -> String {
