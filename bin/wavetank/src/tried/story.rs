@@ -69,18 +69,7 @@ impl<'a> Story<'a> {
                 address: address.map(|address| address.to_string()),
                 seen: (!seen.is_empty()).then(|| seen.escape_ascii().to_string()),
             },
-            Happened::Cookie(header, fate) => {
-                let name = header.split(|&byte| matches!(byte, b'=' | b';')).next().unwrap_or_default();
-                let fate = match fate {
-                    CookieFate::Kept => "kept",
-                    CookieFate::Removed => "removed",
-                    CookieFate::Ignored(why) => why,
-                };
-                TryEvent::Cookie {
-                    name: String::from_utf8_lossy(name).trim().to_owned(),
-                    fate: fate.to_owned(),
-                }
-            }
+            Happened::Cookie(header, fate) => cookie(header, fate),
             Happened::Extracted(variable, from, found) => {
                 let (values, count) = found.map_or_else(|_| (Vec::new(), 0), |it| self.values(variable, it));
                 TryEvent::Extract {
@@ -111,15 +100,7 @@ impl<'a> Story<'a> {
             Happened::Met(name) => TryEvent::Rendezvous { name: name.to_owned() },
             Happened::Grouped(name, took) => TryEvent::Group { name: name.to_owned(), time_us: micros(took) },
             Happened::Logged(text) => TryEvent::Log { text: text.to_owned() },
-            Happened::EndsEarly(early) => TryEvent::Ends {
-                why: match early {
-                    Early::Session => "session",
-                    Early::Run => "run",
-                    Early::Failure => "failure",
-                    Early::Cancelled => "signal",
-                }
-                .to_owned(),
-            },
+            Happened::EndsEarly(early) => ends(early),
             Happened::Asked(condition, held) => TryEvent::If { condition: condition.to_owned(), held },
             Happened::Endless => TryEvent::Endless,
             Happened::Enough(count) => TryEvent::Enough { count },
@@ -166,6 +147,26 @@ impl<'a> Story<'a> {
         });
         (shown.collect(), finds.len())
     }
+}
+
+fn ends(early: Early) -> TryEvent {
+    let why = match early {
+        Early::Session => "session",
+        Early::Run => "run",
+        Early::Failure => "failure",
+        Early::Cancelled => "signal",
+    };
+    TryEvent::Ends { why: why.to_owned() }
+}
+
+fn cookie(header: &[u8], fate: CookieFate) -> TryEvent {
+    let name = header.split(|&byte| matches!(byte, b'=' | b';')).next().unwrap_or_default();
+    let fate = match fate {
+        CookieFate::Kept => "kept",
+        CookieFate::Removed => "removed",
+        CookieFate::Ignored(why) => why,
+    };
+    TryEvent::Cookie { name: String::from_utf8_lossy(name).trim().to_owned(), fate: fate.to_owned() }
 }
 
 /// What to do about it, by somebody who has everything before him.
