@@ -1,5 +1,6 @@
 //! How sessions flow on real load threads: who waits for whom, what comes first and last, and who gets which row.
 
+mod chaos;
 mod meeting;
 mod parting;
 mod rows;

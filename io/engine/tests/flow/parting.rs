@@ -5,7 +5,7 @@ use wavetank_plan::{
     SecretText, Template, Think,
 };
 
-use super::support::{run, run_with};
+use super::support::{run, run_early};
 use super::{Seen, get, journeys, ms, ok, paths, plan, scenario, server, sessions, users};
 
 /// `/first` once, `/work` in each session, `/last` once, each with its user and session.
@@ -161,7 +161,7 @@ fn groups_are_timed_and_lines_are_logged_without_secrets() {
     let mut grouped = scenario(vec![get("/work", &[])], journey);
     (grouped.groups, grouped.variables) = (vec!["basket".to_owned()], vec!["word".to_owned()]);
     let load = Load::Closed { users: Levels::constant(3, Some(ms(300))), sessions_each: Some(1) };
-    let (intervals, mut logged) = run_with(plan(address, grouped, vec![load], 2), Vec::new(), None);
+    let (intervals, mut logged) = run_early(plan(address, grouped, vec![load], 2), Vec::new(), None);
     logged.sort();
     assert_eq!(logged, ["user  0 *** ***", "user  1 *** ***", "user  2 *** ***"]);
     let journeys = journeys(&intervals);

@@ -8,7 +8,7 @@ use wavetank_plan::{
     Action, Arrivals, ConnectionUse, Curve, DataPlan, Expr, Load, Plan, Rate, RowChoice, Scenario,
 };
 
-use super::support::run_with;
+use super::support::run_early;
 use super::{get, ms, ok, paths, plan, scenario, server, sessions, users};
 
 /// Rows of one column: their own numbers.
@@ -52,7 +52,7 @@ fn used(loads: Vec<Load>, row: RowChoice, rows: u32, threads: u32) -> (Vec<u32>,
         taking.connection = ConnectionUse::Shared;
     }
     let plan = with_rows(plan(address, taking, loads, threads), row, u64::from(rows));
-    let (intervals, _) = run_with(plan, vec![table(rows)], None);
+    let (intervals, _) = run_early(plan, vec![table(rows)], None);
     let row = |path: String| path.rsplit('-').next().expect("a row").parse().expect("a number");
     let mut all: Vec<u32> = paths(&seen, "/work").into_iter().map(row).collect();
     all.sort_unstable();

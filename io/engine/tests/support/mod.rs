@@ -19,11 +19,24 @@ const AHEAD: Nanos = Nanos::from_millis(20);
 
 /// Every interval of a run.
 pub(crate) fn run(plan: Plan) -> Vec<Interval> {
-    run_with(plan, Vec::new(), None).0
+    run_early(plan, Vec::new(), None).0
 }
 
-/// The same with rows, cut at an instant if that is said, and what was logged.
-pub(crate) fn run_with(plan: Plan, tables: Vec<Table>, cut: Option<Nanos>) -> (Vec<Interval>, Vec<String>) {
+/// How a run ends before its time, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Early {
+    /// No new sessions.
+    Drain(Nanos),
+    /// What is under way is cut.
+    Cut(Nanos),
+}
+
+/// The same with rows, and what was logged; ended early if that is said.
+pub(crate) fn run_early(
+    plan: Plan,
+    tables: Vec<Table>,
+    early: Option<Early>,
+) -> (Vec<Interval>, Vec<String>) {
     let plan = Arc::new(plan);
     let clock = Clock::starting_now();
     let mut means = Means::plain(&plan).expect("a plan that can be compiled");
@@ -40,8 +53,10 @@ pub(crate) fn run_with(plan: Plan, tables: Vec<Table>, cut: Option<Nanos>) -> (V
                 if ready == threads.len() {
                     zero = clock.now().after(AHEAD);
                     threads.tell(Command::Start(zero));
-                    if let Some(at) = cut {
-                        threads.tell(Command::Finish(at));
+                    match early {
+                        Some(Early::Drain(at)) => threads.tell(Command::Drain(at)),
+                        Some(Early::Cut(at)) => threads.tell(Command::Finish(at)),
+                        None => {}
                     }
                 }
             }
@@ -51,7 +66,7 @@ pub(crate) fn run_with(plan: Plan, tables: Vec<Table>, cut: Option<Nanos>) -> (V
             }
             Message::Drained(..) => {
                 drained += 1;
-                if drained == threads.len() && cut.is_none() {
+                if drained == threads.len() && !matches!(early, Some(Early::Cut(_))) {
                     threads.tell(Command::Finish(clock.now().after(AHEAD) - zero));
                 }
             }

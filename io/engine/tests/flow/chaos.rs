@@ -1,0 +1,140 @@
+//! Loads and journeys at random: nobody is left behind, nothing is counted twice, and everything comes to its end.
+
+use wavetank_pace::Random;
+use wavetank_plan::{
+    Action, Arrivals, Check, Choice, ConnectionUse, Curve, Expr, Levels, Load, OnFailure, Op, Operand, Plan,
+    Quantity, Rate, Rendezvous, Scenario, Template, Test, Tested, Think,
+};
+
+use super::support::{Early, engines, run_early};
+use super::{get, journeys, ms, plan, scenario, server, sessions};
+
+/// One time in `n`.
+fn one_in(random: &mut Random, n: u64) -> bool {
+    random.below(n) == 0
+}
+
+/// A few actions, `depth` of them inside each other at most.
+fn actions(random: &mut Random, depth: u64) -> Vec<Action> {
+    (0..1 + random.below(3)).map(|_| action(random, depth)).collect()
+}
+
+fn action(random: &mut Random, depth: u64) -> Action {
+    if depth > 0 && one_in(random, 3) {
+        let steps = actions(random, depth - 1);
+        return match random.below(4) {
+            0 => Action::Repeat(1 + random.below(3), steps),
+            1 => Action::Group(0, steps),
+            2 => Action::If { check: Box::new(last_was_bad()), then: steps, otherwise: Vec::new() },
+            _ => Action::Choose(vec![
+                Choice { weight: 2, steps },
+                Choice { weight: 1, steps: vec![Action::EndSession] },
+            ]),
+        };
+    }
+    match random.below(12) {
+        0..6 => Action::Request(random.below(4) as u16),
+        6..9 => Action::Think(Think::Even { from: ms(0), to: ms(30) }),
+        9 => {
+            let of = one_in(random, 2).then(|| 1 + random.below(4));
+            Action::Rendezvous(Rendezvous { place: random.below(2) as u16, wait: ms(40), of })
+        }
+        10 => Action::Set(0, Template::from("x")),
+        _ => Action::Log(Template::from("here")),
+    }
+}
+
+fn last_was_bad() -> Check {
+    let five_hundred = Operand::Number(500.0, Quantity::Bare);
+    Check {
+        text: "status = 500".to_owned(),
+        subject: Tested::Answer("status".to_owned()),
+        test: Test::Compare(Op::Equal, vec![five_hundred]),
+    }
+}
+
+fn random_scenario(random: &mut Random, shared: bool) -> Scenario {
+    // The last one lacks its variable until it was set.
+    let steps =
+        vec![get("/a", &[]), get("/b", &[Expr::User]), get("/bad", &[]), get("/c", &[Expr::Variable(0)])];
+    let mut made = scenario(steps, actions(random, 2));
+    if one_in(random, 2) {
+        made.before = actions(random, 1);
+    }
+    if one_in(random, 2) {
+        made.after = actions(random, 1);
+    }
+    made.pace = one_in(random, 3).then(|| ms(20 + random.below(50) as i64));
+    made.on_failure = if one_in(random, 2) { OnFailure::EndSession } else { OnFailure::Continue };
+    made.connection = if shared { ConnectionUse::Shared } else { ConnectionUse::User };
+    (made.groups, made.variables) = (vec!["group".to_owned()], vec!["v".to_owned()]);
+    made
+}
+
+fn random_load(random: &mut Random, open: bool) -> Load {
+    let length = ms(100 + random.below(200) as i64);
+    let [from, to] = [0, 1].map(|_| random.below(20));
+    if open {
+        let rate = Curve::constant(Rate::per_second(20 + random.below(200)), Some(length));
+        let arrivals = if one_in(random, 2) { Arrivals::Even } else { Arrivals::Poisson };
+        return Load::Open { rate, arrivals, requests_each: None };
+    }
+    let levels = Levels::ramp(from, to + 1, length).expect("a ramp");
+    match random.below(5) {
+        0 => Load::Pause,
+        1 | 2 => Load::Hold { connections: levels },
+        _ => {
+            let sessions_each = one_in(random, 3).then(|| 1 + random.below(3));
+            Load::Closed { users: levels, sessions_each }
+        }
+    }
+}
+
+fn random_plan(random: &mut Random, address: std::net::SocketAddr) -> Plan {
+    let open = one_in(random, 3);
+    let made = random_scenario(random, open);
+    let loads = (0..1 + random.below(4)).map(|_| random_load(random, open)).collect();
+    let mut plan = plan(address, made, loads, 1 + random.below(3) as u32);
+    plan.shared.rendezvous = vec!["doors".to_owned(), "gates".to_owned()];
+    let known = engines();
+    plan.engine = known[random.below(known.len() as u64) as usize];
+    plan
+}
+
+/// The run comes to its end by itself, or soon after it was told to, and everybody is gone then.
+fn check(seed: u64) {
+    let mut random = Random::keyed(seed, 0xf10, 0);
+    let (address, seen) = server(|path| if path.starts_with("/bad") { 500 } else { 200 });
+    let plan = random_plan(&mut random, address);
+    let early = one_in(&mut random, 3).then(|| Early::Drain(ms(random.below(300) as i64)));
+    let shown = format!("seed {seed}: {:?} {:?} {early:?}", plan.scenarios[0], plan.phases);
+    let caught = std::panic::catch_unwind(|| {
+        let (intervals, _) = run_early(plan, Vec::new(), early);
+        let counts = sessions(&intervals);
+        assert_eq!(counts.offered, counts.done + counts.failed + counts.dropped(), "{counts:?}");
+        let steps = || intervals.iter().flat_map(|interval| &interval.steps);
+        let offered: u64 = steps().map(|series| series.counters.offered).sum();
+        let sent: u64 = steps().map(|series| series.wire.sent).sum();
+        let ended: u64 = steps()
+            .map(|series| series.counters.done + series.counters.failed() + series.counters.dropped())
+            .sum();
+        assert_eq!(offered, ended, "every request came to its end");
+        assert_eq!(
+            sent,
+            seen.lock().expect("nobody panics with it").len() as u64,
+            "what came is what was sent"
+        );
+        assert_eq!(intervals.last().expect("an interval").users, 0, "everybody is gone");
+        for meeting in journeys(&intervals).meetings {
+            assert!(meeting.sent <= meeting.present, "{meeting:?}");
+        }
+    });
+    assert!(caught.is_ok(), "{shown}");
+}
+
+#[test]
+fn whatever_they_do_everybody_comes_to_an_end() {
+    for seed in 0..12 {
+        check(seed);
+    }
+}
