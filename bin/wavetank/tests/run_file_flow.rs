@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use wavetank_testkit::{Outcome, Script, Target, Trial};
+use wavetank_testkit::{Outcome, Script, Serve, Target, Trial};
 
 fn trial() -> Trial {
     Trial::new(env!("CARGO_BIN_EXE_wavetank"))
@@ -113,4 +113,25 @@ fn a_rendezvous_of_arrivals_needs_a_number() {
     let outcome = run(&trial, &target, &some, "");
     outcome.expect_exit(0);
     assert_eq!(target.truth().requests, 10);
+}
+
+#[test]
+fn ten_thousand_open_connections_go_together() {
+    let trial = trial();
+    let serve = Serve::start(&trial.program(), &["--connections", "10500"]);
+    let text = "wavetank: 1\ntarget: TARGET\nsteps:\n  - {get: /, name: in}\n  - {rendezvous: doors, wait: 50s}\n\
+                \x20 - {get: /, name: out}\nphases:\n  - {users: 0 to 10k, at: 4k/s, sessions: 1 each}\n";
+    let file = trial.place().write("x.yaml", text.replace("TARGET", serve.url("").trim_end_matches('/')));
+    let outcome = trial.load(&file, ["--threads", "1"]).run();
+    outcome.expect_exit(0);
+    let result = outcome.json();
+    let [meeting] = result["rendezvous"][0]["meetings"].as_array().expect("meetings").as_slice() else {
+        panic!("they met once: {outcome}");
+    };
+    assert_eq!((&meeting["of"], &meeting["present"]), (&10_000.into(), &10_000.into()), "{outcome}");
+    // An unoptimised program on a busy machine; those whom it did not get round to within a second are dropped.
+    let sent = meeting["sent"].as_u64().expect("a count");
+    let skew = meeting["skew_us"].as_f64().expect("microseconds");
+    assert!(sent > 5_000 && skew < 1_500_000.0, "{sent} sent within {skew} µs: {outcome}");
+    println!("{sent} of 10,000 connections, from the first to the last request sent: {skew} µs");
 }

@@ -1,12 +1,13 @@
 //! Loads and journeys at random: nobody is left behind, nothing is counted twice, and everything comes to its end.
 
+use wavetank_engine::Command;
 use wavetank_pace::Random;
 use wavetank_plan::{
     Action, Arrivals, Check, Choice, ConnectionUse, Curve, Expr, Levels, Load, OnFailure, Op, Operand, Plan,
     Quantity, Rate, Rendezvous, Scenario, Template, Test, Tested, Think,
 };
 
-use super::support::{Early, engines, run_early};
+use super::support::{engines, run_early};
 use super::{get, journeys, ms, plan, scenario, server, sessions};
 
 /// One time in `n`.
@@ -16,7 +17,7 @@ fn one_in(random: &mut Random, n: u64) -> bool {
 
 /// A few actions, `depth` of them inside each other at most.
 fn actions(random: &mut Random, depth: u64) -> Vec<Action> {
-    (0..1 + random.below(3)).map(|_| action(random, depth)).collect()
+    (0..=random.below(3)).map(|_| action(random, depth)).collect()
 }
 
 fn action(random: &mut Random, depth: u64) -> Action {
@@ -93,7 +94,7 @@ fn random_load(random: &mut Random, open: bool) -> Load {
 fn random_plan(random: &mut Random, address: std::net::SocketAddr) -> Plan {
     let open = one_in(random, 3);
     let made = random_scenario(random, open);
-    let loads = (0..1 + random.below(4)).map(|_| random_load(random, open)).collect();
+    let loads = (0..=random.below(4)).map(|_| random_load(random, open)).collect();
     let mut plan = plan(address, made, loads, 1 + random.below(3) as u32);
     plan.shared.rendezvous = vec!["doors".to_owned(), "gates".to_owned()];
     let known = engines();
@@ -106,7 +107,7 @@ fn check(seed: u64) {
     let mut random = Random::keyed(seed, 0xf10, 0);
     let (address, seen) = server(|path| if path.starts_with("/bad") { 500 } else { 200 });
     let plan = random_plan(&mut random, address);
-    let early = one_in(&mut random, 3).then(|| Early::Drain(ms(random.below(300) as i64)));
+    let early = one_in(&mut random, 3).then(|| Command::Drain(ms(random.below(300) as i64)));
     let shown = format!("seed {seed}: {:?} {:?} {early:?}", plan.scenarios[0], plan.phases);
     let caught = std::panic::catch_unwind(|| {
         let (intervals, _) = run_early(plan, Vec::new(), early);

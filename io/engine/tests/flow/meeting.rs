@@ -1,5 +1,6 @@
 //! Users who wait for each other.
 
+use wavetank_engine::Command;
 use wavetank_measure::Meeting;
 use wavetank_plan::{Action, EngineChoice, Levels, Load, Nanos, OnFailure, Plan, Rendezvous};
 
@@ -125,5 +126,5 @@ fn who_is_wanted_no_more_goes_away_alone() {
 
 /// As the one who runs it does: the drain is cut when it is over.
 fn run_to_the_drain(plan: Plan) -> Vec<wavetank_measure::Interval> {
-    super::support::run_early(with_doors(plan), Vec::new(), Some(super::support::Early::Cut(ms(1_000)))).0
+    super::support::run_early(with_doors(plan), Vec::new(), Some(Command::Finish(ms(1_000)))).0
 }

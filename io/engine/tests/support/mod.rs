@@ -22,20 +22,11 @@ pub(crate) fn run(plan: Plan) -> Vec<Interval> {
     run_early(plan, Vec::new(), None).0
 }
 
-/// How a run ends before its time, and when.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Early {
-    /// No new sessions.
-    Drain(Nanos),
-    /// What is under way is cut.
-    Cut(Nanos),
-}
-
-/// The same with rows, and what was logged; ended early if that is said.
+/// The same with rows, and what was logged; given that command as it starts, if any.
 pub(crate) fn run_early(
     plan: Plan,
     tables: Vec<Table>,
-    early: Option<Early>,
+    early: Option<Command>,
 ) -> (Vec<Interval>, Vec<String>) {
     let plan = Arc::new(plan);
     let clock = Clock::starting_now();
@@ -53,10 +44,8 @@ pub(crate) fn run_early(
                 if ready == threads.len() {
                     zero = clock.now().after(AHEAD);
                     threads.tell(Command::Start(zero));
-                    match early {
-                        Some(Early::Drain(at)) => threads.tell(Command::Drain(at)),
-                        Some(Early::Cut(at)) => threads.tell(Command::Finish(at)),
-                        None => {}
+                    if let Some(command) = early {
+                        threads.tell(command);
                     }
                 }
             }
@@ -66,7 +55,7 @@ pub(crate) fn run_early(
             }
             Message::Drained(..) => {
                 drained += 1;
-                if drained == threads.len() && !matches!(early, Some(Early::Cut(_))) {
+                if drained == threads.len() && !matches!(early, Some(Command::Finish(_))) {
                     threads.tell(Command::Finish(clock.now().after(AHEAD) - zero));
                 }
             }
