@@ -69,9 +69,12 @@ fn read_text(input: &Input<'_>, text: &str, out: &mut Diagnostics) -> Option<Exp
     }
     // What is wrong between the parts can be told only of parts that read well.
     let mut experiment = experiment.filter(|_| !out.has_errors())?;
-    if let Err(UserError { code, message, hint, .. }) = experiment.amend(input.options) {
-        out.push(Diagnostic::placeless(code, message, hint));
-        return None;
+    match experiment.amend(input.options) {
+        Ok(notes) => notes.into_iter().for_each(|note| out.push(note)),
+        Err(UserError { code, message, hint, .. }) => {
+            out.push(Diagnostic::placeless(code, message, hint));
+            return None;
+        }
     }
     verify(&experiment, out);
     Some(experiment)

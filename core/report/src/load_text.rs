@@ -16,12 +16,19 @@ pub fn load_doc(plan: &Plan, defaults: bool) -> LoadDoc {
         Some(Load::Hold { .. }) => "hold",
         Some(Load::Pause) | None => "",
     };
-    let mut texts: Vec<_> = judged.iter().map(|phase| phase_text(plan, phase)).collect();
+    // Of several phases each is told by its name; those of one plain run have none worth telling.
+    let named = |phase: &&Phase| match judged.len() {
+        1 => phase_text(plan, phase),
+        _ => format!("{}: {}", phase.name, phase_text(plan, phase)),
+    };
+    let several = judged.len() > 1;
+    let mut texts: Vec<_> = judged.iter().map(named).collect();
     let warmup = plan.phases.iter().filter(|phase| phase.warmup).filter_map(|phase| phase.length);
+    let joint = if several { "; " } else { ", " };
     texts.extend(
         warmup.map(|length| format!("after {} of warm-up", units::seconds(Number(length.as_secs_f64())))),
     );
-    LoadDoc { model: model.to_owned(), text: texts.join(", "), defaults }
+    LoadDoc { model: model.to_owned(), text: texts.join(joint), defaults }
 }
 
 fn phase_text(plan: &Plan, phase: &Phase) -> String {

@@ -292,6 +292,16 @@ fn the_load_is_told_in_words() {
     }
 }
 
+#[test]
+fn several_phases_are_told_by_their_names() {
+    let mut plan = plan(&closed());
+    let last = plan.phases.last().expect("the measured phase").clone();
+    plan.phases.push(wavetank_plan::Phase { name: "again".to_owned(), ..last });
+    let text = load_doc(&plan, false).text;
+    let expected = "main: 50 connections, 4 s, closed loop; again: 50 connections, 4 s, closed loop; after 2 s of warm-up";
+    assert_eq!(text, expected);
+}
+
 /// A run that passed is told what to try; one that failed has its findings.
 #[test]
 fn advice_follows_a_pass_only() {

@@ -54,7 +54,7 @@ pub(super) fn run_file(file: &FileArgs, args: RunArgs) -> Result<u8, UserError> 
     if !loaded.diagnostics.is_empty() {
         talk.say(loaded.rendered().trim_end());
     }
-    let load = load_doc(&plan, false);
+    let load = load_doc(&plan, !experiment.has_phases());
     say(&mut talk, &load.text, (&plan, engine_why.as_ref()), &remarks);
     let delivery = Delivery { format, files, runs_dir: (!no_archive).then_some(runs_dir), command };
     let execution = Execution {

@@ -41,8 +41,8 @@ impl Experiment {
         Ok(())
     }
 
-    /// Whether anything says how much load there is.
-    pub(crate) fn has_phases(&self) -> bool {
+    /// Whether anything says how much load there is; without that a plan has the default load of a plain run.
+    pub fn has_phases(&self) -> bool {
         !self.phases.is_empty() || self.scenarios.iter().any(|scenario| !scenario.phases.is_empty())
     }
 }

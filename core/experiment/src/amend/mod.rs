@@ -11,7 +11,7 @@ pub(crate) use load::default_phases;
 use wavetank_plan::{RunOptions, UserError, resolve};
 
 use crate::model::PhaseLoad;
-use crate::{At, Experiment, Phase, Place};
+use crate::{At, Diagnostic, Experiment, Phase, Place};
 
 /// At no place in the file.
 const fn told<T>(value: T) -> At<T> {
@@ -25,11 +25,11 @@ fn conflict(message: impl Into<String>, hint: impl Into<String>) -> UserError {
 }
 
 impl Experiment {
-    /// Puts `options` in place of what the file says.
+    /// Puts `options` in place of what the file says. What is not judged any more is told.
     ///
     /// # Errors
     /// Options that contradict each other or the file, and those that mean nothing beside one.
-    pub(crate) fn amend(&mut self, options: &RunOptions) -> Result<(), UserError> {
+    pub(crate) fn amend(&mut self, options: &RunOptions) -> Result<Vec<Diagnostic>, UserError> {
         resolve::contradictions(options)?;
         meaningless(options)?;
         self.amend_load(options)?;
@@ -38,7 +38,7 @@ impl Experiment {
         self.amend_rest(options)
     }
 
-    fn amend_rest(&mut self, options: &RunOptions) -> Result<(), UserError> {
+    fn amend_rest(&mut self, options: &RunOptions) -> Result<Vec<Diagnostic>, UserError> {
         if let Some(name) = &options.name {
             resolve::check_name(name)?;
             self.name = Some(told(name.clone()));
@@ -62,12 +62,21 @@ impl Experiment {
         self.seed = options.seed.or(self.seed);
         self.open_rate = options.open_rate.or(self.open_rate);
         self.probe = options.probe.or(self.probe);
-        for (own, given) in [(&mut self.thresholds, &options.thresholds), (&mut self.stop, &options.stop)] {
-            if !given.is_empty() {
-                *own = given.iter().cloned().map(told).collect();
+        let lists = [
+            ("--threshold", &mut self.thresholds, &options.thresholds),
+            ("--stop", &mut self.stop, &options.stop),
+        ];
+        let mut notes = Vec::new();
+        for (option, own, given) in lists.into_iter().filter(|(.., given)| !given.is_empty()) {
+            if let Some(first) = own.first() {
+                let message =
+                    format!("{option} takes the place of all {} of the file's own, from here on", own.len());
+                let hint = format!("{option} once for each that is to hold");
+                notes.push(Diagnostic::note("conditions_replaced", first.place, message, hint));
             }
+            *own = given.iter().cloned().map(told).collect();
         }
-        Ok(())
+        Ok(notes)
     }
 
     fn own_phases_mut(&mut self) -> impl Iterator<Item = &mut Phase> {

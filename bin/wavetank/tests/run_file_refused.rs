@@ -1,0 +1,99 @@
+//! What a file may ask for and this host or its owner must not give: exit 5, and nothing is sent. And what TLS a file
+//! can be told to speak from the command line.
+
+use std::time::Duration;
+
+use wavetank_testkit::{Program, Script, Serve, Target, Trial, skip};
+
+fn trial() -> Trial {
+    Trial::new(env!("CARGO_BIN_EXE_wavetank"))
+}
+
+/// Exit 5 with `code`, in words and as JSON; no archive. `prefix` is what the program is called by.
+#[track_caller]
+fn refused(text: &str, words: &[&str], prefix: &[&str], code: &str, mention: &str) {
+    let trial = trial();
+    let file = trial.place().write("x.yaml", text);
+    let program = || {
+        let program = trial.program().environment("WAVETANK_MASK", "uring,unshare,own_process");
+        let program = program.args(["run", &file]).args(words);
+        if prefix.is_empty() { program } else { program.under(prefix) }
+    };
+    let told = program().run();
+    told.expect_exit(5);
+    let lines = |start: &str| told.stderr.lines().filter(|line| line.starts_with(start)).count();
+    assert_eq!((lines("error: "), lines("hint: ")), (1, 1), "{told}");
+    assert!(told.stderr.contains(mention), "{mention}: {told}");
+    let json = program().args(["--format", "json"]);
+    let json = json.run();
+    json.expect_exit(5);
+    assert_eq!(json.json()["code"], code, "{json}");
+    assert!(trial.place().runs("runs").is_empty(), "no archive of what was never run");
+}
+
+#[test]
+fn a_public_target_is_refused_wherever_it_stands() {
+    let target = Target::start(Script::constant(Duration::ZERO));
+    let file = |rest: &str| format!("wavetank: 1\n{rest}\nphases: [{{users: 1, for: 1s}}]\n");
+    let here = target.url("/");
+    for (rest, words) in [
+        ("target: http://192.0.2.1/\nsteps: [{get: /}]".to_owned(), &[][..]),
+        (format!("target: {here}\nsteps: [{{get: \"http://192.0.2.1/x\"}}]"), &[]),
+        (
+            format!(
+                "targets: {{a: {here}, b: \"http://192.0.2.1/\"}}\nsteps: [{{get: /, to: a}}, {{get: /, to: b}}]"
+            ),
+            &[],
+        ),
+        (format!("target: {here}\nsteps: [{{get: /}}]"), &["--target", "http://192.0.2.1/"]),
+        (format!("target: {here}\nbefore: [{{get: \"http://192.0.2.1/x\"}}]\nsteps: [{{get: /}}]"), &[]),
+    ] {
+        refused(&file(&rest), words, &[], "target_not_allowed", "--allow-target 192.0.2.1");
+    }
+    assert_eq!(target.truth().connections, 0, "nothing is sent");
+}
+
+#[test]
+fn what_this_host_has_not_got_is_said_before_anything_is_sent() {
+    let target = Target::start(Script::constant(Duration::ZERO));
+    let file = |phase: &str| {
+        let here = target.url("/");
+        format!("wavetank: 1\ntarget: {here}\nsteps: [{{get: /}}]\nphases: [{phase}]\n")
+    };
+    refused(&file("{hold: 0 to 900M, at: 100M/s}"), &[], &[], "no_files", "900 M");
+    refused(&file("{users: 1, for: 1s}"), &["--source", "192.0.2.7"], &[], "no_source_address", "192.0.2.7");
+    if Program::foreign("prlimit").is_none() {
+        return skip(
+            "what_this_host_has_not_got_is_said_before_anything_is_sent",
+            "`prlimit` is not installed",
+        );
+    }
+    let few = ["prlimit", "--nofile=128:128"];
+    refused(&file("{users: 4000, for: 1s}"), &[], &few, "no_files", "128");
+    assert_eq!(target.truth().connections, 0, "nothing is sent");
+}
+
+#[test]
+fn the_certificates_to_trust_may_come_from_the_command_line() {
+    let trial = trial();
+    let ca = trial.place().file("given-ca.pem");
+    let serve = Serve::start(&trial.program(), &["--tls", "--tls-cert-out", &ca]);
+    let url = format!("https://{}", serve.address());
+    let text = format!(
+        "wavetank: 1\ntarget: {url}\nsteps: [{{get: /}}]\nphases: [{{users: 1, for: 20s, sessions: 5}}]\n"
+    );
+    let file = trial.place().write("x.yaml", &text);
+    // A name from the current folder, which is not the file's.
+    std::fs::create_dir(trial.place().file("below")).expect("a folder can be made");
+    let below = trial.place().write("below/y.yaml", &text);
+    for (file, words) in [(&file, ["--cacert", &ca]), (&below, ["--cacert", "given-ca.pem"])] {
+        let outcome = trial.load(file, words).run();
+        outcome.expect_exit(0);
+        let result = outcome.result();
+        assert_eq!(result.count("requests.done"), 5, "{result}");
+    }
+    let distrusted = trial.load(&file, [""; 0]).run();
+    assert_ne!(distrusted.exit, Some(0), "nobody vouches for it: {distrusted}");
+    let taken = trial.load(&file, ["--insecure"]).run();
+    taken.expect_exit(0);
+}
