@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
-use wavetank_testkit::{Act, Outcome, Script, Target, Trial, answer};
+use wavetank_testkit::{Act, Outcome, RunResult, Script, Signal, Target, Trial, answer};
 
 fn trial() -> Trial {
     Trial::new(env!("CARGO_BIN_EXE_wavetank"))
@@ -78,5 +79,38 @@ fn an_after_that_fails_is_a_failed_run() {
         assert_eq!(result.text("verdict.status"), "fail", "{result}");
         assert_eq!((result.count("setup.done"), result.count("setup.failed")), (1, 1), "{result}");
         assert_eq!(result.count("requests.done"), 10, "{result}");
+    }
+}
+
+/// Interrupts a run while `path` is waited for, and gives what it tells.
+#[track_caller]
+fn interrupted(path: &'static str, before: &str, after: &str) -> RunResult {
+    let target = Target::start(Script::new(move |seen| {
+        // What is waited for never comes.
+        if seen.path == path { Vec::new() } else { vec![Act::Send(answer(200, b"{\"sale\": 17}"))] }
+    }));
+    let trial = trial();
+    let text = format!(
+        "wavetank: 1\ntarget: {}\nbefore: {before}\nsteps: [{{get: \"/buy/${{sale}}\"}}]\n\
+         phases: [{{users: 2, for: 20s, sessions: 10}}]\nafter: {after}\n",
+        target.url("").trim_end_matches('/')
+    );
+    let running = trial.load(&trial.place().write("x.yaml", text), [""; 0]).start();
+    let waits = |truth: &wavetank_testkit::Truth| truth.by_path.contains_key(path);
+    target.wait_for("the request", Duration::from_secs(20), waits);
+    running.signal(Signal::INT);
+    let outcome = running.wait(Duration::from_secs(15));
+    trial.check(&outcome, &target, 130)
+}
+
+#[test]
+fn a_signal_ends_what_is_done_around_the_load_too() {
+    let before = interrupted("/open", OPEN, "[{get: /sold}]");
+    assert_eq!(before.count("requests.offered"), 0, "no load after that: {before}");
+    let after = interrupted("/sold", OPEN, "[{get: /sold}]");
+    assert_eq!(after.count("requests.done"), 10, "the load was over by then: {after}");
+    for result in [before, after] {
+        assert_eq!(result.status(), "incomplete", "{result}");
+        assert!(result.at("verdict.reasons").to_string().contains("signal"), "{result}");
     }
 }
