@@ -63,6 +63,12 @@ pub(super) struct TryWords {
 
 /// Reads every word; `command` is what was typed, without secrets.
 pub(super) fn try_file(words: TryWords, command: String) -> Result<TryArgs, UserError> {
+    if words.file.to_string_lossy().contains("://") && !words.file.exists() {
+        let message = format!("`{}` is a URL, and try is given an experiment file", words.file.display());
+        let hint =
+            "wavetank run URL --once shows one request and its answer; wavetank new FILE writes a file";
+        return Err(UserError::usage("no_file", message, hint));
+    }
     let format = at(
         "--format",
         one_of(&words.format, &[("text", FileFormat::Text), ("json", FileFormat::Json)], &[]),

@@ -159,3 +159,53 @@ fn harmless(text: &str) -> String {
     }
     text.chars().map(|c| if odd(c) { c.escape_default().to_string() } else { c.to_string() }).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_a_terminal_obeys_is_shown() {
+        let odd = || "a\u{1b}[2Jb\r\u{9b}".to_owned();
+        let message = || TryMessage {
+            line: odd(),
+            headers: vec![odd()],
+            body: Some(TryBody {
+                bytes: 9,
+                coding: Some(odd()),
+                text: Some(format!("{}\n\tx", odd())),
+                cut: true,
+            }),
+        };
+        let word = |word: &str| word.to_owned();
+        let (address, why) = (word("127.0.0.1:80"), word("redirect"));
+        let (ttfb_us, service_us) = (Number(1.0), Number(2.0));
+        for event in [
+            TryEvent::Request { why, address, reused: true, message: message() },
+            TryEvent::Answer { status: 200, ttfb_us, service_us, message: message() },
+            TryEvent::NoAnswer { class: word("tls"), detail: odd(), address: None, seen: None },
+            TryEvent::Cookie { name: odd(), fate: word("kept") },
+            TryEvent::Set { variable: word("v"), values: vec![odd()], count: 3 },
+            TryEvent::Check { check: word("status = 200"), held: false, found: Some(odd()) },
+            TryEvent::Failed { class: word("check"), detail: odd(), hint: word("look") },
+            TryEvent::If { condition: odd(), held: true },
+            TryEvent::Log { text: odd() },
+        ] {
+            let text = event_text(&event);
+            assert!(text.contains('b') && text.ends_with('\n'), "{text:?}");
+            assert!(!text.contains(|c: char| c.is_control() && !matches!(c, '\n' | '\t')), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn lists_are_told_by_their_first_values() {
+        let check = |values: &[&str], count: usize, expected: &str| {
+            let values: Vec<String> = values.iter().map(|value| (*value).to_owned()).collect();
+            assert_eq!(values_text(&values, count), expected);
+        };
+        check(&[], 0, "nothing");
+        check(&["a"], 1, "\"a\"");
+        check(&["a", "b"], 2, "2 values: \"a\", \"b\"");
+        check(&["a", "b"], 30, "30 values: \"a\", \"b\", …");
+    }
+}

@@ -68,14 +68,14 @@ impl<D: Driver> Walk<'_, '_, D> {
 
     /// Send `bytes` and whatever they lead to, until the last answer was looked at.
     fn asked(&mut self, number: u16, step: &StepWork, bytes: Arc<[u8]>, begun: Nanos) -> Result<(), Wrong> {
-        let instants = (begun, begun.after(step.timeout));
+        let deadline = begun.after(step.timeout);
         let (why, target) = (Why::Step, step.target);
         let mut message = Message { why, target, bytes, head: step.head, idempotent: step.idempotent };
         let mut keeps = step.keeps();
         loop {
             let inside = keeps.body || keeps.page;
             let room = if inside { BODY_KEPT_BYTES } else { BODY_SHOWN_BYTES };
-            let (heard, kept) = self.exchange(&message, instants, room)?;
+            let (heard, kept) = self.exchange(&message, deadline, room)?;
             if inside && heard.answer.body_bytes > kept.body.len() as u64 {
                 let detail = format!("longer than the {BODY_KEPT_BYTES} bytes that are kept to look inside");
                 return Err(Trouble { class: ErrorClass::BodyLimit, detail }.into());
@@ -150,12 +150,13 @@ impl<D: Driver> Walk<'_, '_, D> {
     fn exchange(
         &mut self,
         message: &Message,
-        (begun, deadline): (Nanos, Nanos),
+        deadline: Nanos,
         room: usize,
     ) -> Result<(Heard, Keep), Trouble> {
-        let open_until = begun.after(self.plan().http.connect_timeout).min(deadline);
         let mut why = message.why;
         loop {
+            // A later hop has as long to connect as the first, where the request's own time allows.
+            let open_until = self.now().after(self.plan().http.connect_timeout).min(deadline);
             let mut line = self.line(message.target, open_until).map_err(|broken| self.unanswered(broken))?;
             let mut keep = Keep { head: Vec::new(), fields_at: 0, body: Vec::new(), room };
             let (address, reused) = (line.opened.address, line.served > 0);

@@ -37,6 +37,7 @@ fn words() {
         ("rnu localhost", "command_unknown", Usage, "`rnu`", "wavetank run?"),
         ("servee", "command_unknown", Usage, "`servee`", "wavetank serve?"),
         ("xyzzy", "command_unknown", Usage, "`xyzzy`", "run, new, check, try, schema, serve, report, demo"),
+        ("try http://localhost/", "no_file", Usage, "is a URL", "run URL --once"),
         ("localhost -Z", "option_unknown", Usage, "`-Z`", "--help"),
         ("localhost --treshold x", "option_unknown", Usage, "`--treshold`", "--threshold?"),
         ("localhost --conections 5", "option_unknown", Usage, "`--conections`", "--connections?"),
