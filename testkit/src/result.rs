@@ -108,7 +108,31 @@ impl RunResult {
         self.response_complete();
         self.connections_conserved();
         self.parts_sum_up();
+        self.sessions_conserved();
         self
+    }
+
+    /// Sessions add up, and so do the scopes that a run is told by.
+    #[track_caller]
+    fn sessions_conserved(&self) {
+        let session = |name: &str| self.count(&format!("sessions.{name}"));
+        let ended = session("done") + session("failed") + session("dropped") + session("open");
+        assert_eq!(session("offered"), ended, "sessions: offered = done + failed + dropped + open: {self}");
+        let began = session("started") + session("dropped");
+        assert_eq!(session("offered"), began, "sessions: offered = started + dropped: {self}");
+        let sum = |scope: &str, what: &str| -> u64 {
+            let parts = self.at(scope).as_array().map_or(&[][..], Vec::as_slice);
+            parts.iter().filter_map(|part| part.pointer(what)?.as_u64()).sum()
+        };
+        for name in ["offered", "sent", "done", "failed", "dropped", "open"] {
+            let (whole, pointer) = (self.count(&format!("requests.{name}")), format!("/requests/{name}"));
+            for scope in ["phases", "scenarios", "steps"] {
+                assert_eq!(sum(scope, &pointer), whole, "{name} of all {scope} is that of the run: {self}");
+            }
+        }
+        for scope in ["phases", "scenarios"] {
+            assert_eq!(sum(scope, "/sessions/done"), session("done"), "sessions of all {scope}: {self}");
+        }
     }
 
     /// Where every request was done, response = lag + wait + service exactly, hence so are their sums.

@@ -1,6 +1,6 @@
 //! [`Named`]: what a condition names in its parentheses, looked up in the plan.
 
-use wavetank_plan::{Action, Key, Part, Plan, Scenario, Subject};
+use wavetank_plan::{Key, Part, Plan, Subject};
 
 use crate::{AskedSeries, GroupSeries};
 
@@ -64,7 +64,7 @@ impl Named {
         for (scenario, it) in (0_u16..).zip(&plan.scenarios) {
             for (group, _) in (0_u16..).zip(&it.groups).filter(|(_, known)| *known == name) {
                 groups.push((scenario, group));
-                steps_inside(it, group, &mut |step| inside.push((scenario, step)));
+                inside.extend(it.steps_of_group(group).into_iter().map(|step| (scenario, step)));
             }
         }
         let of_service = matches!(
@@ -119,33 +119,4 @@ fn all_steps(plan: &Plan) -> impl Iterator<Item = (u16, u16, &wavetank_plan::Ste
     (0_u16..)
         .zip(&plan.scenarios)
         .flat_map(|(scenario, it)| (0_u16..).zip(&it.steps).map(move |(step, it)| (scenario, step, it)))
-}
-
-/// Tell `found` every step that stands inside group number `group` of `scenario`.
-fn steps_inside(scenario: &Scenario, group: u16, found: &mut impl FnMut(u16)) {
-    for actions in [&scenario.before, &scenario.journey, &scenario.after] {
-        walk(actions, group, false, found);
-    }
-}
-
-fn walk(actions: &[Action], group: u16, inside: bool, found: &mut impl FnMut(u16)) {
-    for action in actions {
-        match action {
-            Action::Request(step) if inside => found(*step),
-            Action::Group(own, steps) => walk(steps, group, inside || *own == group, found),
-            Action::Repeat(_, steps) | Action::While { steps, .. } | Action::Each { steps, .. } => {
-                walk(steps, group, inside, found);
-            }
-            Action::If { then, otherwise, .. } => {
-                walk(then, group, inside, found);
-                walk(otherwise, group, inside, found);
-            }
-            Action::Choose(ways) => {
-                for way in ways {
-                    walk(&way.steps, group, inside, found);
-                }
-            }
-            _ => {}
-        }
-    }
 }

@@ -49,6 +49,37 @@ impl Scenario {
     pub fn is_one_request(&self) -> bool {
         matches!(self.journey[..], [Action::Request(_)]) && self.before.is_empty() && self.after.is_empty()
     }
+
+    /// The steps that stand inside group number `group`, in order, each once for every time it stands there.
+    pub fn steps_of_group(&self, group: u16) -> Vec<u16> {
+        let mut found = Vec::new();
+        for actions in [&self.before, &self.journey, &self.after] {
+            collect(actions, group, false, &mut found);
+        }
+        found
+    }
+}
+
+fn collect(actions: &[Action], group: u16, inside: bool, found: &mut Vec<u16>) {
+    for action in actions {
+        match action {
+            Action::Request(step) if inside => found.push(*step),
+            Action::Group(own, steps) => collect(steps, group, inside || *own == group, found),
+            Action::Repeat(_, steps) | Action::While { steps, .. } | Action::Each { steps, .. } => {
+                collect(steps, group, inside, found);
+            }
+            Action::If { then, otherwise, .. } => {
+                collect(then, group, inside, found);
+                collect(otherwise, group, inside, found);
+            }
+            Action::Choose(ways) => {
+                for way in ways {
+                    collect(&way.steps, group, inside, found);
+                }
+            }
+            _ => {}
+        }
+    }
 }
 
 /// Who owns a connection, and how long it lives.

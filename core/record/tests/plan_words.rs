@@ -5,8 +5,8 @@ mod support;
 use support::plan;
 use wavetank_plan::{
     Action, AuthPlan, Check, Choice, DataPlan, Escape, EventPlan, Expr, Extract, Hole, Nanos, OnFailure, Op,
-    Operand, Piece, Plan, Quantity, Rendezvous, RowChoice, SecretText, StatusSet, Template, Test, Tested,
-    Think,
+    Operand, Piece, Plan, Quantity, Rendezvous, RowChoice, Scenario, SecretText, StatusSet, Template, Test,
+    Tested, Think,
 };
 use wavetank_record::PlanDoc;
 
@@ -54,7 +54,7 @@ fn journey() -> Plan {
     step.expect = Some(StatusSet(vec![(200, 200)]));
     step.timeout = Some(Nanos::from_secs(2));
     step.extract = vec![Extract { variable: 1, from: "json $.sku[*]".to_owned(), all: true }];
-    step.checks = vec![status(200.0)];
+    step.checks = vec![status(200.0), Check { text: "fine".to_owned(), ..status(200.0) }];
     step.counts = vec![(0, status(409.0))];
     let doors = Rendezvous { place: 0, wait: Nanos::from_secs(90), of: None };
     scenario.journey = vec![
@@ -117,5 +117,12 @@ fn what_reports_need_comes_back() {
     assert_eq!(scenario.on_failure, before.on_failure);
     assert_eq!(scenario.steps[0].expect, before.steps[0].expect);
     assert_eq!(scenario.steps[0].timeout, before.steps[0].timeout);
-    assert_eq!(scenario.journey, []);
+    // What was asked has its name, and a group its steps; what was done stays words.
+    let called = |scenario: &Scenario| -> Vec<String> {
+        scenario.steps[0].checks.iter().map(|check| check.text.clone()).collect()
+    };
+    assert_eq!(called(scenario), called(before));
+    assert_eq!(scenario.steps[0].counts[0].0, 0);
+    assert_eq!(scenario.journey, [Action::Group(0, vec![Action::Request(0)])]);
+    assert_eq!((scenario.steps_of_group(0), scenario.is_one_request()), (vec![0], false));
 }

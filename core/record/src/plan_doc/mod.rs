@@ -201,15 +201,22 @@ impl PlanDoc {
                 .collect()
         };
         let targets: Vec<_> = self.targets.iter().map(TargetYaml::read).collect::<Result<_, _>>()?;
-        let scenarios: Vec<_> =
-            self.scenarios.iter().map(|scenario| scenario.read(&targets)).collect::<Result<_, _>>()?;
+        let shared = self.shared.read()?;
+        let scenarios: Vec<_> = self
+            .scenarios
+            .iter()
+            .map(|scenario| scenario.read(&targets, &shared.counts))
+            .collect::<Result<_, _>>()?;
         let phases: Vec<_> = self.phases.iter().map(PhaseYaml::read).collect::<Result<_, _>>()?;
         let known = |part: &(u16, u64)| usize::from(part.0) < scenarios.len();
         if !phases.iter().flat_map(|phase| phase.mix.parts()).all(known) {
             return Err(DecodeError::new("a phase runs a scenario that is not there"));
         }
         let around = |scenario: &Option<ScenarioYaml>| {
-            scenario.as_ref().map(|scenario| scenario.read(&targets).map(Box::new)).transpose()
+            scenario
+                .as_ref()
+                .map(|scenario| scenario.read(&targets, &shared.counts).map(Box::new))
+                .transpose()
         };
         let around = AroundPlan { before: around(&self.before)?, after: around(&self.after)? };
         Ok(Plan {
@@ -223,7 +230,7 @@ impl PlanDoc {
                 order: one_of(&self.source_order, &SOURCE_ORDERS)?,
             },
             scenarios,
-            shared: self.shared.read()?,
+            shared,
             around,
             phases,
             threads: self.threads,

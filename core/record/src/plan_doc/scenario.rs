@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 use wavetank_plan::redact::{REDACTED, is_secret_header};
 use wavetank_plan::{
-    Action, ConnectionUse, OnFailure, RequestPlan, Scenario, SharedPlan, Step, Target, Template,
+    Action, Check, ConnectionUse, OnFailure, RequestPlan, Scenario, SharedPlan, Step, Target, Template, Test,
+    Tested,
 };
 
 use super::exact::{exact_duration, read_duration};
@@ -31,6 +32,9 @@ pub(super) struct ScenarioYaml {
     on_failure: Option<String>,
     #[serde(default, skip_serializing_if = "is_default")]
     groups: Vec<String>,
+    /// For each group the steps inside it, by their index: what a condition on a group is judged by.
+    #[serde(default, skip_serializing_if = "is_default")]
+    group_steps: Vec<Vec<u16>>,
     #[serde(default, skip_serializing_if = "is_default")]
     variables: Vec<String>,
     #[serde(default, skip_serializing_if = "is_default")]
@@ -68,6 +72,9 @@ struct StepYaml {
     extract: Vec<String>,
     #[serde(default, skip_serializing_if = "is_default")]
     check: Vec<String>,
+    /// What the checks are called in reports; absent where all are called by their words.
+    #[serde(default, skip_serializing_if = "is_default")]
+    check_names: Vec<String>,
     #[serde(default, skip_serializing_if = "is_default")]
     count: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -95,6 +102,7 @@ impl ScenarioYaml {
             on_failure: (*on_failure != OnFailure::Continue)
                 .then(|| name_of(*on_failure, &ON_FAILURES).to_owned()),
             groups: groups.clone(),
+            group_steps: (0_u16..).zip(groups).map(|(group, _)| scenario.steps_of_group(group)).collect(),
             variables: variables.clone(),
             before: words.actions(before),
             journey: (!in_order.eq(journey.iter().cloned())).then(|| words.actions(journey)),
@@ -104,8 +112,8 @@ impl ScenarioYaml {
     }
 
     /// Of journeys and templates only what reports need: what is done stays text.
-    pub(super) fn read(&self, targets: &[Target]) -> Result<Scenario, DecodeError> {
-        let steps = self.steps.iter().map(|step| step.read(targets)).collect::<Result<_, _>>()?;
+    pub(super) fn read(&self, targets: &[Target], counts: &[String]) -> Result<Scenario, DecodeError> {
+        let steps = self.steps.iter().map(|step| step.read(targets, counts)).collect::<Result<_, _>>()?;
         let mut scenario =
             Scenario::of_steps(self.name.clone(), one_of(&self.connection, &CONNECTION_USES)?, steps);
         scenario.groups.clone_from(&self.groups);
@@ -113,7 +121,11 @@ impl ScenarioYaml {
         scenario.pace = self.pace.as_deref().map(read_duration).transpose()?;
         scenario.on_failure = read_on_failure(self.on_failure.as_deref())?.unwrap_or_default();
         if self.journey.is_some() {
-            scenario.journey.clear();
+            // Nothing but which steps a group is made of.
+            let group = |(group, steps): (u16, &Vec<u16>)| {
+                Action::Group(group, steps.iter().copied().map(Action::Request).collect())
+            };
+            scenario.journey = (0_u16..).zip(&self.group_steps).map(group).collect();
         }
         Ok(scenario)
     }
@@ -146,6 +158,8 @@ impl StepYaml {
             let value = if secret { REDACTED.to_owned() } else { words.template(value) };
             format!("{name}: {value}")
         };
+        let check: Vec<_> = checks.iter().map(|check| words.check(check)).collect();
+        let called = checks.iter().zip(&check).any(|(one, words)| one.text != *words);
         Self {
             name: name.clone(),
             to: targets.get(*target).map_or_else(String::new, |target| target.name.clone()),
@@ -159,13 +173,18 @@ impl StepYaml {
             follow: *follow,
             resources: *resources,
             extract: extract.iter().map(|extract| words.extract(extract)).collect(),
-            check: checks.iter().map(|check| words.check(check)).collect(),
+            check_names: if called {
+                checks.iter().map(|one| one.text.clone()).collect()
+            } else {
+                Vec::new()
+            },
+            check,
             count: counts.iter().map(|count| words.count(count)).collect(),
             on_failure: on_failure.map(|what| name_of(what, &ON_FAILURES).to_owned()),
         }
     }
 
-    fn read(&self, targets: &[Target]) -> Result<Step, DecodeError> {
+    fn read(&self, targets: &[Target], counts: &[String]) -> Result<Step, DecodeError> {
         let target = targets.iter().position(|target| target.name == self.to);
         let target = target.ok_or_else(|| DecodeError::new(format!("no target is called `{}`", self.to)))?;
         let headers: Vec<_> = self
@@ -182,7 +201,10 @@ impl StepYaml {
             headers: headers.into_iter().map(|(name, value)| (name, value.into())).collect(),
             body: self.body.as_ref().and_then(|body| body.text.as_deref()).unwrap_or_default().into(),
         };
+        let called = if self.check_names.is_empty() { &self.check } else { &self.check_names };
         Ok(Step {
+            checks: called.iter().map(|name| by_name(name)).collect(),
+            counts: self.count.iter().filter_map(|line| read_count(line, counts)).collect(),
             timeout: self.timeout.as_deref().map(read_duration).transpose()?,
             expect: self.expect.as_deref().map(read_statuses).transpose()?,
             follow: self.follow,
@@ -191,6 +213,19 @@ impl StepYaml {
             ..Step::plain(self.name.clone(), target, request)
         })
     }
+}
+
+/// A check by what reports call it: nothing is asked of an answer any more.
+fn by_name(name: &str) -> Check {
+    let subject = Tested::Value(Template::default());
+    Check { text: name.to_owned(), subject, test: Test::Contains(Vec::new()) }
+}
+
+/// `sold: status = 200`: under which of the names it is counted.
+fn read_count(line: &str, counts: &[String]) -> Option<(u16, Check)> {
+    let named = |name: &String| line.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with(": "));
+    let count = counts.iter().position(named)?;
+    Some((u16::try_from(count).ok()?, by_name(line)))
 }
 
 impl BodyYaml {

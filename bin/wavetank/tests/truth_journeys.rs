@@ -1,0 +1,198 @@
+//! Truth suite: what is counted and judged of journeys is what the target did, in the record, in `JUnit`, and read back
+//! from the archive.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde_json::Value;
+use wavetank_testkit::{Act, RunResult, Script, Target, Trial, answer, steady};
+
+fn trial() -> Trial {
+    Trial::new(env!("CARGO_BIN_EXE_wavetank"))
+}
+
+/// Every fifth cart is stale; the first 60 orders are sold, later ones are refused with 409.
+fn shop() -> Target {
+    let (carts, orders) = (AtomicU64::new(0), AtomicU64::new(0));
+    Target::start(Script::new(move |seen| {
+        let sent = match seen.path.as_str() {
+            "/cart" if carts.fetch_add(1, Ordering::Relaxed) % 5 == 4 => answer(200, b"stale"),
+            "/cart" => answer(200, b"fresh"),
+            "/buy" if orders.fetch_add(1, Ordering::Relaxed) < 60 => answer(200, b"yours"),
+            "/buy" => answer(409, b"gone"),
+            _ => answer(200, b"home"),
+        };
+        vec![Act::Send(sent)]
+    }))
+}
+
+/// 50 browsers of one request; 100 buyers, who all meet between cart and order.
+const SHOP: &str = "\
+wavetank: 1
+name: shop
+target: TARGET
+scenarios:
+  browser: {weight: 1, steps: [{get: /home, name: home}]}
+  buyer:
+    phases:
+      - {name: gather, users: 0 to 100, at: 400/s, sessions: 1 each}
+      - {name: rush, pause: 1s}
+    steps:
+      - group: checkout
+        steps:
+          - get: /cart
+            name: cart
+            check: [status = 200, {new: body contains fresh}]
+          - rendezvous: doors
+            wait: 5s
+          - get: /buy
+            name: buy
+            check: [status = 200 or 409]
+            count: {sold: status = 200, refused: status = 409}
+phases:
+  - {name: crowd, rate: 50/s, for: 1s}
+thresholds:
+THRESHOLDS
+";
+
+/// Runs the shop with these thresholds; the counts are held against the target's.
+fn run(trial: &Trial, thresholds: &[&str], exit: i32) -> RunResult {
+    let last = Cell::new(None);
+    steady(|| {
+        let target = shop();
+        let lines: Vec<_> = thresholds.iter().map(|text| format!("  - {text}")).collect();
+        let text = SHOP.replace("TARGET", target.url("").trim_end_matches('/'));
+        let file = trial.place().write("shop.yaml", text.replace("THRESHOLDS", &lines.join("\n")));
+        let junit = trial.place().file("shop.xml");
+        let outcome = trial.load(&file, ["--out", &junit]).run();
+        last.set(Some(trial.try_check(&outcome, &target, exit)?));
+        Ok(())
+    });
+    last.take().expect("a steady run has a result")
+}
+
+/// The element of a list whose `field` is `name`.
+#[track_caller]
+fn named<'v>(result: &'v RunResult, list: &str, field: &str, name: &str) -> &'v Value {
+    let all = result.at(list).as_array().unwrap_or_else(|| panic!("no list {list}: {result}"));
+    all.iter().find(|one| one[field] == name).unwrap_or_else(|| panic!("no {name} in {list}: {result}"))
+}
+
+const HELD: [&str; 9] = [
+    "check(new) = 20",
+    "check(new) <= 20% in gather",
+    "check(status = 200 or 409) = 0",
+    "count(sold) = 60",
+    "count(refused) < 41",
+    "skew(doors) < 500ms",
+    "max(checkout) < 6s",
+    "done(buy) = 100",
+    "failed < 10%",
+];
+
+#[test]
+fn what_is_counted_is_what_the_target_did() {
+    let trial = trial();
+    let result = run(&trial, &HELD, 0);
+    let count = |value: &Value| value.as_u64().unwrap_or_else(|| panic!("{value} is no count: {result}"));
+    assert_eq!(result.count("requests.offered"), 250, "{result}");
+    let sessions = ["offered", "started", "done", "failed", "dropped", "open"];
+    let sessions = sessions.map(|name| result.count(&format!("sessions.{name}")));
+    assert_eq!(sessions, [150, 150, 130, 20, 0, 0], "20 carts were stale: {result}");
+    let browser = &named(&result, "scenarios", "name", "browser")["sessions"];
+    assert_eq!((count(&browser["offered"]), count(&browser["done"])), (50, 50), "{result}");
+    assert_eq!(count(&named(&result, "phases", "name", "gather")["sessions"]["failed"]), 20, "{result}");
+    let check = named(&result, "checks", "name", "new");
+    assert_eq!((count(&check["held"]), count(&check["failed"])), (80, 20), "{result}");
+    assert_eq!(count(&named(&result, "checks", "name", "status = 200 or 409")["held"]), 100, "{result}");
+    assert_eq!((result.count("counts.sold"), result.count("counts.refused")), (60, 40), "{result}");
+    let buy = named(&result, "steps", "name", "buy");
+    assert_eq!((count(&buy["status"]["200"]), count(&buy["status"]["409"])), (60, 40), "{result}");
+    assert_eq!(count(&named(&result, "steps", "name", "cart")["errors"]["check"]), 20, "{result}");
+    let checkout = named(&result, "groups", "name", "checkout");
+    assert_eq!(count(&checkout["time_us"]["count"]), 100, "{result}");
+    let doors = named(&result, "rendezvous", "name", "doors");
+    assert_eq!((count(&doors["met"]), count(&doors["by_wait"]), count(&doors["present"])), (1, 0, 100));
+    let meeting = &doors["meetings"][0];
+    assert_eq!((count(&meeting["of"]), count(&meeting["sent"])), (100, 100), "{result}");
+    assert_eq!(doors["skew_us"], meeting["skew_us"], "{result}");
+    let judged = result.at("thresholds").as_array().expect("a list");
+    assert!(judged.iter().all(|one| one["ok"] == true), "{result}");
+}
+
+#[test]
+fn what_broke_is_told_everywhere() {
+    let trial = trial();
+    let broken = ["check(new) = 0", "count(sold) >= 61", "skew(doors) < 1us", "failed < 10%"];
+    let result = run(&trial, &broken, 1);
+    let reasons: Vec<_> = result.at("verdict.reasons").as_array().expect("a list").iter().collect();
+    assert_eq!(reasons, broken[..3].iter().collect::<Vec<_>>(), "{result}");
+    let xml = std::fs::read_to_string(trial.place().file("shop.xml")).expect("it was asked for");
+    let cases = ["<testcase ", "<failure"].map(|tag| xml.matches(tag).count());
+    // The run, four thresholds, `done > 0`, three checks; three thresholds broke, and a check failed.
+    assert_eq!(cases, [9, 4], "{xml}");
+    assert!(
+        xml.contains("<testcase name=\"check new\"") && xml.contains("20 of 100 answers failed it"),
+        "{xml}"
+    );
+    assert!(xml.contains("failed: cart · at"), "an example: {xml}");
+    let text = trial.program().args(["report", "latest", "--format", "text"]).run();
+    let text = &text.expect_exit(0).stdout;
+    for said in
+        ["failed    new: 20 (20 %) of 100 answers · cart", "refused 40 · sold 60", "doors · 100 of 100 met"]
+    {
+        assert!(text.contains(said), "`{said}` is not said: {text}");
+    }
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    // Examples: a failure of the step and class, and the ten slowest answers of each step at most, slowest first.
+    let samples = result.at("samples").as_array().expect("a list");
+    let failed: Vec<_> = samples.iter().filter(|sample| sample["kind"] == "failed").collect();
+    assert_eq!((failed.len(), &failed[0]["step"], &failed[0]["class"]), (1, &"cart".into(), &"check".into()));
+    for step in ["home", "cart", "buy"] {
+        let slow = samples.iter().filter(|sample| sample["kind"] == "slow" && sample["step"] == step);
+        let us: Vec<_> = slow.filter_map(|sample| sample["total_us"].as_f64()).collect();
+        assert!(us.len() == 10 && us.is_sorted_by(|a, b| a >= b), "{step}: {us:?}");
+        let max = named(&result, "steps", "name", step)["response_us"]["max"].as_f64();
+        let sent = samples.iter().filter(|sample| sample["step"] == step).count();
+        assert!(step == "cart" || (sent, Some(us[0])) == (10, max), "{step}: {us:?}, {max:?}");
+    }
+}
+
+#[test]
+fn an_archive_alone_tells_the_same() {
+    let trial = trial();
+    let result = run(&trial, &HELD, 0);
+    let folder = trial.place().runs("runs").pop().expect("an archive is kept");
+    // As after a kill: all that was sealed is there, and nothing says that it is over.
+    std::fs::remove_file(folder.join("run.json")).expect("it is there");
+    let report = trial.program().args(["report", "latest", "--format", "json"]).run();
+    let read = report.expect_exit(0).result();
+    assert_eq!(read.status(), "incomplete", "{read}");
+    for part in ["sessions", "checks", "counts", "groups", "rendezvous", "steps", "scenarios", "samples"] {
+        assert_eq!(read.at(part), result.at(part), "{part}");
+    }
+    let judged = |of: &RunResult| -> Vec<Value> {
+        let all = of.at("thresholds").as_array().expect("a list");
+        all.iter().map(|one| one["ok"].clone()).collect()
+    };
+    assert_eq!(judged(&read), judged(&result));
+}
+
+/// A stop condition on a check ends the run before its time, and that is why it failed.
+#[test]
+fn a_check_can_stop_the_run() {
+    let (trial, target) = (trial(), shop());
+    let text = format!(
+        "wavetank: 1\nname: stops\ntarget: {}\nsteps: [{{get: /cart, check: [{{new: body contains fresh}}]}}]\n\
+         phases: [{{rate: 50/s, for: 20s}}]\nthresholds: [failed < 50%]\nstop: [check(new) >= 10]\n",
+        target.url("").trim_end_matches('/')
+    );
+    let file = trial.place().write("x.yaml", text);
+    let result = trial.check(&trial.load(&file, [""; 0]).run(), &target, 1);
+    assert_eq!(
+        result.at("verdict.reasons").as_array().map(|reasons| reasons[0].clone()),
+        Some("check(new) >= 10".into())
+    );
+    let failed = result.count("requests.failed");
+    assert!((10..60).contains(&failed), "it stopped when ten had failed: {result}");
+}
