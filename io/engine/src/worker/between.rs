@@ -20,7 +20,9 @@ impl<D: Driver> Worker<D> {
     /// `user` is ready for his next session at `at`; where sessions keep a pace, it may have to wait.
     pub(super) fn next_session(&mut self, user: u32, at: Nanos) {
         let earliest = self.sessions.earliest(user, self.users.scenario_of(user));
-        match earliest.filter(|&earliest| earliest > at) {
+        // Once the load is over nobody waits for a session that does not come.
+        let earliest = earliest.filter(|&earliest| earliest > at && !self.pacer.is_ended(at));
+        match earliest {
             None => drop(self.iterate(user, at)),
             Some(earliest) if self.users.phase_of(user, self.pacer.on_run_clock(earliest)).is_some() => {
                 self.park(user, earliest);

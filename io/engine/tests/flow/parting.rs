@@ -1,5 +1,6 @@
 //! What users do first and last, how far apart their sessions begin, and who ends what.
 
+use wavetank_engine::Command;
 use wavetank_plan::{
     Action, Arrivals, Curve, Escape, Expr, Hole, Levels, Load, Nanos, OnFailure, Piece, Rate, Scenario,
     SecretText, Template, Think,
@@ -110,6 +111,18 @@ fn sessions_keep_their_pace() {
     // Who has nothing to wait for any more is not waited for.
     let end = intervals.last().expect("an interval").end();
     assert!(end < Nanos::from_secs(2), "it ended at {end}");
+}
+
+#[test]
+fn a_pace_does_not_hold_up_the_end() {
+    let (address, seen) = server(ok);
+    let mut pacing = scenario(vec![get("/work", &[])], vec![Action::Request(0)]);
+    pacing.pace = Some(Nanos::from_secs(60));
+    let plan = plan(address, pacing, vec![users(5, 120_000, None)], 2);
+    let (intervals, _) = run_early(plan, Vec::new(), Some(Command::Drain(ms(300))));
+    assert_eq!((sessions(&intervals).done, paths(&seen, "/work").len()), (5, 5));
+    let end = intervals.last().expect("an interval").end();
+    assert!(end < Nanos::from_secs(10), "it ended at {end}");
 }
 
 /// What a journey that wants the run to end sends before that.
