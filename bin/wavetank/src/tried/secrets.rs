@@ -16,7 +16,8 @@ pub(crate) struct Secrets {
 impl Secrets {
     /// Values under these names are secrets.
     pub(crate) fn of_names(names: &[String]) -> Self {
-        Self { words: Vec::new(), names: names.iter().map(|name| name.to_ascii_lowercase()).collect() }
+        let names = names.iter().map(|name| name.trim().to_ascii_lowercase());
+        Self { words: Vec::new(), names: names.filter(|name| !name.is_empty()).collect() }
     }
 
     /// From now on `value` is one, in every way in which a request writes it.
@@ -47,6 +48,9 @@ impl Secrets {
                 *text = text.replace(word.as_str(), REDACTED);
             }
         }
+        for name in &self.names {
+            hide_under(name, text);
+        }
     }
 
     /// A header's line as it may be shown; `of_step` are names in lower case that the step hides. Of a cookie that is
@@ -65,6 +69,61 @@ impl Secrets {
         }
         line.to_owned()
     }
+}
+
+/// Take out of `text` what stands under `name` in a form (`name=…`) and in JSON (`"name": …`).
+fn hide_under(name: &str, text: &mut String) {
+    let lower = text.to_ascii_lowercase();
+    let (mut shown, mut from) = (String::new(), 0);
+    for (at, _) in lower.match_indices(name) {
+        let (before, behind) = (lower[..at].chars().next_back(), at + name.len());
+        if at < from {
+            continue;
+        }
+        let value = match lower[behind..].strip_prefix('=') {
+            Some(_) if before.is_none_or(|c| matches!(c, '&' | '?' | ';' | ' ' | '\n')) => {
+                let end = |c: char| matches!(c, '&' | ';') || c.is_whitespace();
+                span(&lower, behind + 1, end)
+            }
+            None if before == Some('"') => in_json(&lower, behind),
+            _ => None,
+        };
+        if let Some((start, end)) = value {
+            shown.push_str(&text[from..start]);
+            shown.push_str(REDACTED);
+            from = end;
+        }
+    }
+    if from > 0 {
+        shown.push_str(&text[from..]);
+        *text = shown;
+    }
+}
+
+/// From where a value stands behind a JSON key, whose closing quote is at `at`, to its end: quotes stay. Lists and maps
+/// are left to the names in them.
+fn in_json(text: &str, at: usize) -> Option<(usize, usize)> {
+    let rest = text[at..].strip_prefix('"')?.trim_start().strip_prefix(':')?.trim_start();
+    let start = text.len() - rest.len();
+    match rest.chars().next()? {
+        '[' | '{' => None,
+        '"' => {
+            let mut escaped = false;
+            let end = rest[1..].find(|c| {
+                let quote = c == '"' && !escaped;
+                escaped = c == '\\' && !escaped;
+                quote
+            });
+            Some((start + 1, end.map_or(text.len(), |end| start + 1 + end)))
+        }
+        _ => span(text, start, |c| matches!(c, ',' | '}' | ']') || c.is_whitespace()),
+    }
+}
+
+/// From `start` to where `end` says, unless that is nothing.
+fn span(text: &str, start: usize, end: impl Fn(char) -> bool) -> Option<(usize, usize)> {
+    let length = text[start..].find(end).unwrap_or(text.len() - start);
+    (length > 0).then_some((start, start + length))
 }
 
 #[cfg(test)]
@@ -88,6 +147,25 @@ mod tests {
             secrets.hide(&mut hidden);
             assert_eq!(hidden, expected, "{text}");
         }
+    }
+
+    #[test]
+    fn what_stands_under_a_name_is_hidden() {
+        let secrets = Secrets::of_names(&["Password".to_owned()]);
+        let check = |text: &str, expected: &str| {
+            let mut hidden = text.to_owned();
+            secrets.hide(&mut hidden);
+            assert_eq!(hidden, expected, "{text}");
+        };
+        check("user=a&password=b+c&x=y", "user=a&password=***&x=y");
+        check("GET /?password=b HTTP/1.1", "GET /?password=*** HTTP/1.1");
+        check("{\"password\" : \"a\\\"b\", \"c\": 1}", "{\"password\" : \"***\", \"c\": 1}");
+        check("{\"PASSWORD\":17}", "{\"PASSWORD\":***}");
+        check("{\"password\": [{\"password\": \"x\"}]}", "{\"password\": [{\"password\": \"***\"}]}");
+        check("{\"password\": \"cut", "{\"password\": \"***");
+        check("password=", "password=");
+        check("the password is secret, nopassword=x", "the password is secret, nopassword=x");
+        check("\u{1e9e}password=\u{1e9e}&password=\u{1e9e}", "\u{1e9e}password=\u{1e9e}&password=***");
     }
 
     #[test]
