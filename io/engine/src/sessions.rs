@@ -121,7 +121,7 @@ struct Traveller {
     kept: Option<Box<Kept>>,
 }
 
-/// A user between two sessions.
+/// A user between two sessions; in the midst of one its session is elsewhere.
 struct Kept {
     session: Session,
     iterations: u64,
@@ -204,11 +204,13 @@ impl Sessions {
         if self.users.len() <= place {
             self.users.resize_with(place + 1, Traveller::default);
         }
-        let kept = self.users[place].kept.take();
-        let settled = kept.as_ref().is_some_and(|kept| kept.settled);
+        // Its place stays his while the session is under way, so that sessions ask for no memory.
+        let kept = self.users[place].kept.as_mut();
         let first = kept.is_none();
-        let (mut session, iteration) =
-            kept.map_or_else(|| (Session::default(), 0), |kept| (kept.session, kept.iterations));
+        let (mut session, iteration, settled) = kept.map_or_else(
+            || (Session::default(), 0, false),
+            |kept| (std::mem::take(&mut kept.session), kept.iterations, kept.settled),
+        );
         let (number, users) = self.numbering.user(of.0, of.1);
         let identity = Identity::of_user(key.scenario, number, iteration, users);
         session.begin(identity.ordered_after(self.numbering.arrivals()));

@@ -13,12 +13,15 @@ impl Sessions {
         let farewell = part == Part::After && whose != Whose::Arrival;
         let failed = (!farewell).then_some(session.failed);
         if let Whose::User(user) = whose {
-            let iterations = session.identity.session + 1;
-            // What he was to do first and did not come to the end of he does again.
-            let settled = part != Part::Before;
-            let kept = (!farewell).then(|| Box::new(Kept { session, iterations, key, began, settled }));
-            self.users[user as usize] = Traveller { live: None, kept };
-            self.farewells -= usize::from(farewell);
+            if farewell {
+                self.users[user as usize] = Traveller::default();
+                self.farewells -= 1;
+            } else {
+                let iterations = session.identity.session + 1;
+                // What he was to do first and did not come to the end of he does again.
+                let settled = part != Part::Before;
+                self.users[user as usize].keep(Kept { session, iterations, key, began, settled });
+            }
         }
         Some(Ended { whose, key, idle, failed, run })
     }
@@ -46,8 +49,7 @@ impl Sessions {
         let Live { session, key, part, began, meets, .. } = self.slab.remove(id)?;
         let (iterations, failed) = (session.identity.session + 1, session.failed);
         let settled = part == Part::Session;
-        let kept = Some(Box::new(Kept { session, iterations, key, began, settled }));
-        self.users[user as usize] = Traveller { live: None, kept };
+        self.users[user as usize].keep(Kept { session, iterations, key, began, settled });
         let waiting = match meets {
             Met::Waits(waiting) => Some(waiting),
             Met::Alone | Met::Left { .. } => None,
@@ -89,5 +91,16 @@ impl Sessions {
         let pace = self.plan.scenarios[usize::from(scenario)].pace?;
         let kept = self.users.get(user as usize)?.kept.as_ref()?;
         Some(kept.began.after(pace))
+    }
+}
+
+impl Traveller {
+    /// His session is over.
+    fn keep(&mut self, kept: Kept) {
+        self.live = None;
+        match &mut self.kept {
+            Some(place) => **place = kept,
+            None => self.kept = Some(Box::new(kept)),
+        }
     }
 }
