@@ -196,3 +196,48 @@ fn a_check_can_stop_the_run() {
     let failed = result.count("requests.failed");
     assert!((10..60).contains(&failed), "it stopped when ten had failed: {result}");
 }
+
+/// Every field of the result is one that the page about it names.
+#[test]
+fn the_record_is_as_its_page_says() {
+    let result = run(&trial(), &HELD, 0);
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/formats/run.md");
+    let page = std::fs::read_to_string(page).expect("the page is there");
+    let words: Vec<_> = page.split(|letter: char| !letter.is_alphanumeric() && letter != '_').collect();
+    let fields = result.value().as_object().expect("an object").keys();
+    let new = ["sessions", "checks", "groups", "rendezvous"].map(|list| match result.at(list) {
+        Value::Array(all) => all[0].as_object(),
+        one => one.as_object(),
+    });
+    for field in fields.chain(new.into_iter().flatten().flat_map(|one| one.keys())) {
+        // `response_us … failed_us` stand for the times between them.
+        let times = field.ends_with("_us") && words.contains(&field.trim_end_matches("_us"));
+        assert!(words.contains(&field.as_str()) || times, "`{field}` is not on the page");
+    }
+}
+
+/// What a target sends back of a secret is in no example.
+#[test]
+fn a_secret_that_comes_back_is_told_nowhere() {
+    let trial = trial();
+    let target = Target::start(Script::new(|_| vec![Act::Send(answer(200, b"you said PLANTED-SECRET-17"))]));
+    let text = format!(
+        "wavetank: 1\nname: echo\ntarget: {}\n\
+         steps: [{{post: /login, form: {{pass: \"${{secret:PASS}}\"}}, check: [body contains welcome]}}]\n\
+         phases: [{{users: 1, for: 5s, sessions: 3}}]\nafter: [{{get: /, check: [body = bye]}}]\n",
+        target.url("").trim_end_matches('/')
+    );
+    let file = trial.place().write("echo.yaml", text);
+    let load = trial.load(&file, [""; 0]).environment("WAVETANK_SECRET_PASS", "PLANTED-SECRET-17");
+    let outcome = load.run();
+    let result = trial.check(&outcome, &target, 1);
+    let told = |pointer: &str| result.value().pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+    let expected = ["body contains welcome: found you said ***", "you said ***"];
+    assert_eq!([told("/samples/0/detail"), told("/after/checks/0/found")], expected, "{result}");
+    assert!(!format!("{outcome}").contains("PLANTED-SECRET"), "{outcome}");
+    for file in trial.place().all_files() {
+        let bytes = std::fs::read(&file).expect("a file of the test's own");
+        let text = String::from_utf8_lossy(&bytes);
+        assert!(!text.contains("PLANTED-SECRET"), "{}: {text}", file.display());
+    }
+}

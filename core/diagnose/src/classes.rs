@@ -115,7 +115,7 @@ const fn hint(class: ErrorClass) -> &'static str {
         }
         ErrorClass::Protocol => "is it HTTP on that port? `--once` shows one answer as it is",
         ErrorClass::Status => "if these answers are right: --expect-status; `--once` shows one",
-        ErrorClass::Check => "`--once` shows one answer as it is",
+        ErrorClass::Check => "`wavetank try FILE` shows an answer, and what each check found in it",
         ErrorClass::BodyLimit => "ask for less, or allow more",
         ErrorClass::Data => "check the variables and data of the experiment",
         ErrorClass::Other => "samples.jsonl in the archive has the first failures",

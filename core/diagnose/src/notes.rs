@@ -12,6 +12,9 @@ pub(crate) const STEAL_MAX: f64 = 0.05;
 /// Less is not worth a line.
 const STEAL_MIN: f64 = 0.01;
 
+/// Times that not all met of which each is told.
+const APART_TOLD_MAX: usize = 3;
+
 /// A turn from this many nanoseconds on is told, if it could have made the longest times.
 const STOOD_STILL_MIN: u64 = 10_000_000;
 
@@ -27,6 +30,7 @@ pub(crate) fn notes(case: &Case<'_>, doubts: &[Finding], unchanged: bool) -> Vec
     notes.extend(unanswered(case));
     notes.extend(lowered(case));
     notes.extend(at_max_open(case));
+    notes.extend(apart(case));
     if case.facts.circumstances.rehearsal {
         let undecided = case.facts.results.iter().filter(|result| result.ok.is_none());
         notes.extend(undecided.map(|result| format!("rehearsal: {}", in_doubt(result))));
@@ -113,6 +117,30 @@ fn at_max_open(case: &Case<'_>) -> Option<String> {
             words::count(limits.min().unwrap_or_default())
         )
     })
+}
+
+/// Users who were waited for at a rendezvous and did not come in time: those present went without them.
+fn apart(case: &Case<'_>) -> Vec<String> {
+    let spans = case.facts.totals.spans();
+    let meetings = case.facts.totals.journeys.meetings.iter();
+    let apart: Vec<_> = meetings.filter(|it| it.by_wait && !spans.is_warmup(it.phase)).collect();
+    let mut notes: Vec<_> = apart
+        .iter()
+        .take(APART_TOLD_MAX)
+        .map(|meeting| {
+            let name = case.facts.plan.shared.rendezvous.get(usize::from(meeting.place));
+            format!(
+                "at {} the wait was over with {} of {} there: they went on without the others",
+                name.map_or("a rendezvous", String::as_str),
+                words::count(meeting.present),
+                words::count(meeting.of)
+            )
+        })
+        .collect();
+    if apart.len() > APART_TOLD_MAX {
+        notes.push(format!("and so {} more times", words::count((apart.len() - APART_TOLD_MAX) as u64)));
+    }
+    notes
 }
 
 fn lowered(case: &Case<'_>) -> Option<String> {

@@ -327,6 +327,8 @@ impl Recorder {
         self.connected_peak = self.connected;
         sealed.users = self.users;
         self.journeys.seal(&mut sealed.journeys);
+        // An experiment has many keys, and few of them in one second.
+        sealed.steps.retain(|series| *series != StepSeries { key: series.key, ..StepSeries::default() });
         sealed.threads.push(self.health);
         self.health = ThreadHealth { thread: self.thread, ..ThreadHealth::default() };
         sealed

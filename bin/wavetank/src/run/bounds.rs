@@ -9,6 +9,7 @@ use wavetank_measure::{Selection, Totals};
 use wavetank_plan::{Plan, UserError};
 use wavetank_store::ArchiveWriter;
 
+use super::redaction::Redaction;
 use super::{Conducted, Conductor, Talk};
 
 /// What came of the run's `before` and `after`.
@@ -42,7 +43,7 @@ pub(crate) fn carry(
     let cancelled = || signals.received() > 0;
     let mut alone = Alone::new(plan, &means, clock, &cancelled)?;
     let before = alone.before(&mut |happened| logged(talk, happened));
-    bounds.before = told(&before);
+    bounds.before = told(plan, &before);
     let ending = match before.early {
         Some(Early::Cancelled) => Some(Ending::Signal),
         Some(Early::Run) if before.failure.is_none() => {
@@ -63,7 +64,7 @@ pub(crate) fn carry(
     if loaded && plan.around.after.is_some() {
         let counts = counted(plan, conducted.ledger.totals(), &before.counts);
         let after = alone.after(&before.variables, &counts, &mut |happened| logged(talk, happened));
-        bounds.after = told(&after);
+        bounds.after = told(plan, &after);
         said(talk, "after", &bounds.after);
         if after.early == Some(Early::Cancelled) {
             conducted.ending = Ending::Signal;
@@ -86,17 +87,18 @@ fn counted(plan: &Plan, totals: &Totals, before: &[u64]) -> Vec<u64> {
     all
 }
 
-fn told(walked: &Walked) -> Around {
+fn told(plan: &Plan, walked: &Walked) -> Around {
+    let redaction = Redaction::new(plan);
     let checks = walked.checks.iter().map(|check| AroundCheck {
         step: check.step.clone(),
         check: check.check.clone(),
         held: check.instead.is_none(),
-        found: check.instead.clone().unwrap_or_default(),
+        found: check.instead.as_deref().map(|found| redaction.of(found)).unwrap_or_default(),
     });
     let faults = walked
         .faults
         .iter()
-        .map(|fault| AroundFault { step: fault.step.clone(), what: fault.trouble.detail.clone() });
+        .map(|fault| AroundFault { step: fault.step.clone(), what: redaction.of(&fault.trouble.detail) });
     Around {
         sent: walked.sent,
         done: walked.done,

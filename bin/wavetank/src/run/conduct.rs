@@ -136,7 +136,7 @@ impl<'a> Conductor<'a> {
                 archive,
                 talk,
                 logged: Logged::default(),
-                samples: SampleBook::default(),
+                samples: SampleBook::new(&plan),
                 lost: Vec::new(),
                 accounting: Vec::new(),
                 tls_fault: None,

@@ -21,6 +21,8 @@ pub(crate) mod output;
 #[cfg(target_os = "linux")]
 mod probing;
 #[cfg(target_os = "linux")]
+mod redaction;
+#[cfg(target_os = "linux")]
 mod sample;
 #[cfg(target_os = "linux")]
 mod talk;

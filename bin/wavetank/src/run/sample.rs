@@ -5,20 +5,27 @@ use wavetank_plan::{Key, Nanos, Plan};
 use wavetank_record::{Number, SampleLine};
 use wavetank_report::Examples;
 
+use super::redaction::Redaction;
+
 /// Lines written while the load goes on at most: a target that gets ever slower has a new slowest answer each second.
 const LINES_MAX: u32 = 10_000;
 
 /// See the module's description.
-#[derive(Default)]
 pub(crate) struct SampleBook {
+    redaction: Redaction,
     examples: Examples,
     written: u32,
 }
 
 impl SampleBook {
+    /// Empty, of a run of `plan`.
+    pub(crate) fn new(plan: &Plan) -> Self {
+        Self { redaction: Redaction::new(plan), examples: Examples::default(), written: 0 }
+    }
+
     /// Those of one interval. What comes back is to be written to the archive.
     pub(crate) fn add(&mut self, plan: &Plan, samples: &[Sample], slow: &[Slow]) -> Vec<SampleLine> {
-        let failed = samples.iter().map(|sample| failed_line(plan, sample));
+        let failed = samples.iter().map(|sample| failed_line(plan, sample, &self.redaction));
         let mut lines: Vec<_> = failed.chain(slow.iter().map(|slow| slow_line(plan, slow))).collect();
         lines.retain(|line| self.examples.add(line));
         lines.truncate((LINES_MAX - self.written) as usize);
@@ -32,7 +39,7 @@ impl SampleBook {
     }
 }
 
-fn failed_line(plan: &Plan, sample: &Sample) -> SampleLine {
+fn failed_line(plan: &Plan, sample: &Sample, redaction: &Redaction) -> SampleLine {
     let waited = Nanos(i64::try_from(sample.waited_ns).unwrap_or(i64::MAX));
     SampleLine {
         kind: "failed".to_owned(),
@@ -40,7 +47,7 @@ fn failed_line(plan: &Plan, sample: &Sample) -> SampleLine {
         intended_ns: (sample.at - waited).0,
         total_us: Number::micros(sample.waited_ns),
         status: sample.status,
-        detail: sample.detail.clone().unwrap_or_default(),
+        detail: sample.detail.as_deref().map(|detail| redaction.of(detail)).unwrap_or_default(),
         ..line(plan, sample.key)
     }
 }

@@ -3,7 +3,7 @@
 use crate::case::{Run, alike, run};
 use crate::common::{KEY, Second};
 use wavetank_diagnose::{Around, AroundCheck, AroundFault, Ending};
-use wavetank_measure::{Agreed, DropReason, ErrorClass};
+use wavetank_measure::{Agreed, DropReason, ErrorClass, Meeting};
 use wavetank_plan::Nanos;
 
 fn check(run: &Run, said: &str) {
@@ -330,4 +330,30 @@ fn what_was_done_around_the_load() {
     check(&stopped, "fail target 1: done_rate > 50/s for 2s; after");
     let lost = after(around(None, false)).around(|around| around.lost.push("interval 7".to_owned()));
     check(&lost, "incomplete none 4: lost; after");
+}
+
+#[test]
+fn who_did_not_come_to_a_rendezvous_in_time_is_noted() {
+    let met = |times: u64| {
+        let mut run = run([(
+            3,
+            Second::at(3).done(100, 5).with(|interval| {
+                for number in 0..times {
+                    let meeting =
+                        Meeting { number, of: 10, present: 8, by_wait: number != 1, ..Meeting::default() };
+                    interval.journeys.meet(&meeting);
+                }
+            }),
+        )]);
+        run.plan.shared.rendezvous = vec!["doors".to_owned()];
+        let notes = run.diagnosis().notes;
+        notes
+            .into_iter()
+            .filter(|note| note.contains("the wait") || note.contains("more times"))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(met(0), [""; 0]);
+    let note = "at doors the wait was over with 8 of 10 there: they went on without the others";
+    assert_eq!(met(2), [note]);
+    assert_eq!(met(7), [note, note, note, "and so 3 more times"]);
 }

@@ -39,11 +39,14 @@ impl Places {
         Self { scenarios, asked, group_base, groups, open }
     }
 
-    /// The gauges of a sealed interval.
+    /// The gauges of a sealed interval; what did not happen in it is left out.
     pub(super) fn seal(&self, journeys: &mut Journeys) {
         for (series, open) in journeys.sessions.iter_mut().zip(&self.open) {
             series.open = *open;
         }
+        journeys.sessions.retain(|series| series.open > 0 || !series.counts.is_empty());
+        journeys.asked.retain(|series| !series.is_empty());
+        journeys.groups.retain(|series| !series.times.is_empty());
     }
 }
 
