@@ -12,6 +12,7 @@ pub mod constants;
 mod error;
 mod event_plan;
 mod file_budget;
+pub mod forecast;
 pub mod guard;
 mod host;
 pub mod journey;

@@ -8,6 +8,7 @@ mod decode_error;
 mod environment_doc;
 mod error_doc;
 mod event_line;
+mod forecast_doc;
 mod handshakes_line;
 mod histogram_code;
 mod interval_line;
@@ -28,13 +29,17 @@ pub use decode_error::DecodeError;
 pub use environment_doc::{EnvironmentDoc, HostDoc};
 pub use error_doc::{ERROR_SCHEMA, ErrorDoc};
 pub use event_line::{EventLine, PHASE_ENDED};
+pub use forecast_doc::{
+    AmountDoc, CapDoc, FORECAST_SCHEMA, ForecastDoc, LackDoc, NeedDoc, OutlookDoc, PhaseForecastDoc,
+    ScenarioForecastDoc, SettingDoc, SpanDoc, StepForecastDoc, TimelineDoc,
+};
 pub use interval_line::IntervalLine;
 pub use journey_parts::{
     AroundCheckDoc, AroundDoc, AroundFaultDoc, CheckDoc, GroupDoc, MeetingDoc, RendezvousDoc, Sessions,
 };
 pub use judgement::{Blame, Finding, Status, Threshold, VerdictDoc};
 pub use number::Number;
-pub use plan_doc::{PlanDoc, engine_name};
+pub use plan_doc::{PlanDoc, all_constants, engine_name};
 pub use run_parts::{
     Bytes, ConnectionMemory, Connections, Generator, LoadDoc, PhaseDoc, Probe, RateDoc, Requests, Setup,
     StepDoc, TlsDoc, Warmup, Wire,

@@ -6,6 +6,7 @@
 
 mod compose;
 mod examples;
+mod forecast;
 mod journeys;
 mod journeys_text;
 mod json;
@@ -21,6 +22,7 @@ mod units;
 
 pub use compose::{Composition, compose};
 pub use examples::Examples;
+pub use forecast::{Planned, forecast_doc, forecast_text};
 pub use json::{error_json, json};
 pub use junit::{error_junit, junit};
 pub use load_text::load_doc;

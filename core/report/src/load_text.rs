@@ -60,6 +60,27 @@ fn phase_text(plan: &Plan, phase: &Phase) -> String {
     parts.join(", ")
 }
 
+/// What one phase asks for, without its length: `8/s at random (poisson)`, `0 to 1.00 M connections held`.
+pub(crate) fn load_of_phase(phase: &Phase) -> String {
+    match &phase.load {
+        Load::Open { rate, arrivals, requests_each } => {
+            let requests = requests_each.filter(|each| *each > 1);
+            let of = requests.map(|each| format!(", each of {each} requests")).unwrap_or_default();
+            format!("{} {}{of}", rate_text(rate), spacing(*arrivals))
+        }
+        Load::Trace { times } => format!("{} sessions at given times", show_count(times.len() as u64)),
+        Load::Closed { users, sessions_each } => {
+            let each = sessions_each.map(|each| match each {
+                1 => ", 1 session each".to_owned(),
+                each => format!(", {each} sessions each"),
+            });
+            format!("{} users{}", levels_text(users), each.unwrap_or_default())
+        }
+        Load::Hold { connections } => format!("{} connections held", levels_text(connections)),
+        Load::Pause => "pause: nobody new".to_owned(),
+    }
+}
+
 /// `5 k/s`, or for a rate that moves its ends and its highest: `0/s to 5 k/s`, `100/s to 100/s, at most 5 k/s`.
 fn rate_text(rate: &Curve) -> String {
     let per_second = |count: u64| count as f64 / rate.per().as_secs_f64();

@@ -6,12 +6,23 @@ pub(crate) const COLUMNS_MAX: usize = 100;
 const LABEL_COLUMNS: usize = 11;
 
 /// Text under construction: each line has a label on the left, as in `measured   12.4 k requests/s`.
-#[derive(Default)]
 pub(crate) struct Page {
     text: String,
+    columns: usize,
+}
+
+impl Default for Page {
+    fn default() -> Self {
+        Self::of(COLUMNS_MAX)
+    }
 }
 
 impl Page {
+    /// Lines of at most `columns` columns, which leave room for the label.
+    pub(crate) fn of(columns: usize) -> Self {
+        Self { text: String::new(), columns: columns.max(2 * LABEL_COLUMNS) }
+    }
+
     /// Everything so far.
     pub(crate) fn into_text(self) -> String {
         self.text
@@ -30,11 +41,11 @@ impl Page {
         let mut lines: Vec<String> = Vec::new();
         for part in parts.iter().filter(|part| !part.is_empty()) {
             match lines.last_mut() {
-                Some(line) if width(line) + 3 + width(part) <= COLUMNS_MAX - LABEL_COLUMNS => {
+                Some(line) if width(line) + 3 + width(part) <= self.columns - LABEL_COLUMNS => {
                     line.push_str(" · ");
                     line.push_str(part);
                 }
-                _ => lines.extend(wrapped(part, COLUMNS_MAX - LABEL_COLUMNS)),
+                _ => lines.extend(wrapped(part, self.columns - LABEL_COLUMNS)),
             }
         }
         self.labelled(label, &lines);
@@ -55,7 +66,7 @@ impl Page {
 
     /// `label`, `word` in a column of its own, and a sentence wrapped beside it.
     pub(crate) fn entry(&mut self, label: &str, word: &str, columns: usize, sentence: &str) {
-        let lines = wrapped(sentence, COLUMNS_MAX - LABEL_COLUMNS - columns - 1);
+        let lines = wrapped(sentence, self.columns - LABEL_COLUMNS - columns - 1);
         for (number, line) in lines.iter().enumerate() {
             let (label, word) = if number == 0 { (label, word) } else { ("", "") };
             self.labelled(label, &[format!("{} {line}", pad(word, columns))]);
@@ -66,8 +77,8 @@ impl Page {
     /// below if none does.
     pub(crate) fn head(&mut self, word: &str, sentence: &str, rights: &[String]) {
         let indent = width(word) + 2;
-        let mut lines = wrapped(sentence, COLUMNS_MAX - indent);
-        let gap = |right: &String| COLUMNS_MAX.saturating_sub(indent + width(&lines[0]) + width(right));
+        let mut lines = wrapped(sentence, self.columns.saturating_sub(indent).max(LABEL_COLUMNS));
+        let gap = |right: &String| self.columns.saturating_sub(indent + width(&lines[0]) + width(right));
         let fitting = rights.iter().find(|right| lines.len() == 1 && gap(right) >= 2);
         match (fitting, rights.first()) {
             (Some(right), _) => lines[0] = format!("{}{}{right}", lines[0], " ".repeat(gap(right))),

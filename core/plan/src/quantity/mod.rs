@@ -11,6 +11,7 @@ mod rate;
 mod share;
 mod show;
 mod size;
+mod whole;
 
 pub use count::{parse_count, parse_count_positive};
 pub use duration::{parse_duration, parse_duration_positive};
@@ -19,3 +20,4 @@ pub use rate::{parse_rate, parse_rate_positive};
 pub use share::parse_share;
 pub use show::{show_count, show_rate, show_share, show_size};
 pub use size::parse_size;
+pub use whole::{show_clock, show_short, show_whole};

@@ -1,6 +1,7 @@
 //! Things about a plan that are allowed but look unintended.
 
-use crate::quantity::{parse_duration, show_count};
+use crate::forecast::named_delay;
+use crate::quantity::show_count;
 use crate::{Condition, HostFacts, Load, Nanos, Op, Plan, RequestCount, Subject};
 
 /// Adds one line for each thing that looks unintended.
@@ -118,13 +119,4 @@ fn slower_than_timeout(plan: &Plan) -> Option<String> {
             step.request.path.shown()
         ))
     })
-}
-
-/// `/delay/100s` and `/sleep100`, as the built-in target understands them.
-fn named_delay(path: &str) -> Option<Nanos> {
-    let path = path.split('?').next()?;
-    if let Some(delay) = path.strip_prefix("/delay/") {
-        return parse_duration(delay).ok();
-    }
-    path.strip_prefix("/sleep")?.parse().ok().filter(|seconds| *seconds < 1_000_000).map(Nanos::from_secs)
 }

@@ -1,4 +1,4 @@
-//! The constants of the contract as they are printed into `plan.yaml`.
+//! The constants of the contract as they are printed into `plan.yaml` and by `wavetank plan`.
 
 use std::collections::BTreeMap;
 
@@ -37,4 +37,33 @@ pub(crate) fn printed() -> BTreeMap<String, String> {
     let shares = shares.map(|(name, share)| (name, format!("{} %", (share * 1e5).round() / 1e3)));
     let counts = counts.map(|(name, count)| (name, count.to_string()));
     times.into_iter().chain(shares).chain(counts).map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// Name and value of every constant of the contract, those included that are only defaults of something in the plan.
+pub fn all_constants() -> BTreeMap<String, String> {
+    let defaults = [
+        ("connect_timeout", exact_duration(c::CONNECT_TIMEOUT)),
+        ("connections", c::CONNECTIONS.to_string()),
+        ("drain_min", exact_duration(c::DRAIN_MIN)),
+        ("duration", exact_duration(c::DURATION)),
+        ("late_tolerance", exact_duration(c::LATE_TOLERANCE)),
+        ("max_open", c::MAX_OPEN.to_string()),
+        ("open_rate", format!("{}/s", c::OPEN_RATE_PER_S)),
+        ("timeout", exact_duration(c::TIMEOUT)),
+    ];
+    let defaults = defaults.into_iter().map(|(name, value)| (name.to_owned(), value));
+    printed().into_iter().chain(defaults).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::all_constants;
+
+    /// A constant that nobody prints decides unseen.
+    #[test]
+    fn no_constant_is_left_out() {
+        let source = include_str!("../../../plan/src/constants.rs");
+        let declared = source.lines().filter(|line| line.starts_with("pub const ")).count();
+        assert_eq!(all_constants().len(), declared, "{:?}", all_constants().keys());
+    }
 }

@@ -24,6 +24,7 @@ use wavetank_plan::{
 };
 
 use crate::DecodeError;
+pub use constants::all_constants;
 use exact::{exact_duration, exact_rate, read_duration, read_rate};
 use phase::PhaseYaml;
 use scenario::ScenarioYaml;

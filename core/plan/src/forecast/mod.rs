@@ -1,0 +1,80 @@
+//! What a plan comes to, told before anything is sent: the arithmetic behind `wavetank plan`.
+//!
+//! Pure functions of the [`Plan`]. What the plan fixes is exact; what chance draws has a mean and bounds; what answers
+//! decide has bounds or none, and says so. Nothing here guesses how fast a target is.
+
+mod amount;
+mod named_delay;
+mod opening;
+mod passage;
+mod phase;
+mod rises;
+mod session;
+mod timeline;
+mod walk;
+
+pub use amount::Amount;
+pub use named_delay::named_delay;
+pub use opening::Opening;
+pub use passage::Passage;
+pub use phase::{CapReached, PhaseForecast};
+pub use session::SessionForecast;
+pub use timeline::{POINTS_MAX, Timeline, TimelinePoint};
+
+use crate::{Nanos, Phase, Plan};
+
+/// Items of a list that an answer gives, at most.
+const LIST_MAX: f64 = 10_000.0;
+
+/// What a plan comes to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Forecast {
+    /// What a session of each scenario does, by index.
+    pub scenarios: Vec<SessionForecast>,
+    /// What each phase sends, by index.
+    pub phases: Vec<PhaseForecast>,
+    /// Sessions of the phases that are judged.
+    pub sessions: Amount,
+    /// Requests of the phases that are judged.
+    pub requests: Amount,
+    /// When the last phase ends; `None` where that depends on answers.
+    pub load_end: Option<Nanos>,
+    /// When everything is over at the latest: `load_end` and the drain.
+    pub end: Option<Nanos>,
+    /// The load over time, as long as that is known.
+    pub timeline: Timeline,
+}
+
+impl Forecast {
+    /// Of a plan whose every number is fixed.
+    pub fn of(plan: &Plan) -> Self {
+        let scenarios: Vec<SessionForecast> =
+            plan.scenarios.iter().map(|scenario| SessionForecast::of(scenario, plan)).collect();
+        let phases: Vec<PhaseForecast> =
+            plan.phases.iter().map(|phase| PhaseForecast::of(phase, plan, &scenarios)).collect();
+        let judged = || plan.phases.iter().zip(&phases).filter(|(phase, _)| !phase.warmup);
+        let sum = |of: fn(&PhaseForecast) -> Amount| {
+            judged().fold(Amount::ZERO, |sum, (_, phase)| sum.plus(of(phase)))
+        };
+        let (sessions, requests) = (sum(|phase| phase.sessions), sum(|phase| phase.requests));
+        let load_end =
+            phases.iter().map(|phase| phase.ends).reduce(|one, other| Some(one?.max(other?))).flatten();
+        // Where one phase's end is open, the chart goes as far as the others are known.
+        let known = phases.iter().filter_map(|phase| phase.ends).max().unwrap_or(Nanos::ZERO);
+        let timeline = Timeline::of(plan, &scenarios, known);
+        Self {
+            end: load_end.map(|end| end.after(plan.drain)),
+            scenarios,
+            phases,
+            sessions,
+            requests,
+            load_end,
+            timeline,
+        }
+    }
+
+    /// The phases that are judged, with what they come to.
+    pub fn judged<'a>(&'a self, plan: &'a Plan) -> impl Iterator<Item = (&'a Phase, &'a PhaseForecast)> {
+        plan.phases.iter().zip(&self.phases).filter(|(phase, _)| !phase.warmup)
+    }
+}

@@ -1,0 +1,115 @@
+//! [`SessionForecast`]: what one user's session sends and how long it takes, as far as the plan says.
+
+use super::passage::pause;
+use super::walk::Walk;
+use super::{Amount, LIST_MAX, Passage};
+use crate::{Action, ConnectionUse, Nanos, Plan, Scenario};
+
+/// What a scenario's users do, in numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SessionForecast {
+    /// What a user does first, once.
+    pub before: Passage,
+    /// What each session does.
+    pub session: Passage,
+    /// What a user does at last, once.
+    pub after: Passage,
+    /// Requests of each step in one session, by index.
+    pub steps: Vec<Amount>,
+    /// Requests of each step in a user's `before` and `after`, by index.
+    pub steps_around: Vec<Amount>,
+    /// Passages of each group, by index, in one session.
+    pub groups: Vec<Amount>,
+    /// From the start of a user's session to that of the next at least.
+    pub pace: Option<Nanos>,
+    /// Requests of a session do not wait for anything but their answers.
+    pub breathless: bool,
+    /// A session may end the run.
+    pub ends_run: bool,
+    /// Targets that a session speaks to, each over a connection of its own.
+    pub targets: usize,
+    /// Who owns connections.
+    pub connection: ConnectionUse,
+    /// The longest that a user with one session may take, timeouts and all.
+    pub longest: Nanos,
+}
+
+impl SessionForecast {
+    pub(super) fn of(scenario: &Scenario, plan: &Plan) -> Self {
+        let (steps, groups) = (scenario.steps.len(), scenario.groups.len());
+        let mut walk = Walk {
+            scenario,
+            plan,
+            steps: vec![Amount::ZERO; steps],
+            groups: vec![Amount::ZERO; groups],
+            ends_run: false,
+        };
+        let once = Amount::exact(1.0);
+        let session = walk.list(&scenario.journey, once).0;
+        let fresh = (vec![Amount::ZERO; steps], vec![Amount::ZERO; groups]);
+        let (of_session, of_groups) =
+            (std::mem::replace(&mut walk.steps, fresh.0), std::mem::replace(&mut walk.groups, fresh.1));
+        let before = walk.list(&scenario.before, once).0;
+        let after = walk.list(&scenario.after, once).0;
+        let mut targets: Vec<usize> = scenario.steps.iter().map(|step| step.target).collect();
+        targets.sort_unstable();
+        targets.dedup();
+        let lists = [&scenario.before, &scenario.journey, &scenario.after];
+        let breathless = session.think_ns.most.is_some_and(|most| most <= 0.0) && scenario.pace.is_none();
+        Self {
+            before,
+            session,
+            after,
+            steps: of_session,
+            steps_around: walk.steps,
+            groups: of_groups,
+            pace: scenario.pace,
+            breathless,
+            ends_run: walk.ends_run,
+            targets: targets.len().max(1),
+            connection: scenario.connection,
+            longest: lists.iter().fold(Nanos::ZERO, |sum, list| sum.after(longest(list, scenario, plan))),
+        }
+    }
+
+    /// A user with one session, first and last steps included: what arrives in the open model.
+    pub fn whole(&self) -> Passage {
+        self.before.plus(self.session).plus(self.after)
+    }
+
+    /// From the start of one session to that of the next, if answers took no time beyond what paths name.
+    pub fn turn_ns(&self) -> Amount {
+        let floor = self.session.floor_ns();
+        let pace = self.pace.map_or(0.0, |pace| pace.0 as f64);
+        Amount {
+            least: floor.least.max(pace),
+            mean: floor.mean.map(|mean| mean.max(pace)),
+            most: floor.most.map(|most| most.max(pace)),
+        }
+    }
+}
+
+/// The longest that these may take: every request its whole timeout, every pause its longest.
+fn longest(actions: &[Action], scenario: &Scenario, plan: &Plan) -> Nanos {
+    let times = |count: f64, length: Nanos| Nanos((length.0 as f64 * count).min(i64::MAX as f64) as i64);
+    let own = |action: &Action| match action {
+        Action::Request(step) => {
+            scenario.steps.get(usize::from(*step)).and_then(|step| step.timeout).unwrap_or(plan.http.timeout)
+        }
+        Action::Think(think) => Nanos(pause(*think).most.unwrap_or(0.0) as i64),
+        Action::Group(_, steps) => longest(steps, scenario, plan),
+        Action::Repeat(count, steps) | Action::While { at_most: count, steps, .. } => {
+            times(*count as f64, longest(steps, scenario, plan))
+        }
+        Action::Each { steps, .. } => times(LIST_MAX, longest(steps, scenario, plan)),
+        Action::If { then, otherwise, .. } => {
+            longest(then, scenario, plan).max(longest(otherwise, scenario, plan))
+        }
+        Action::Choose(ways) => {
+            ways.iter().map(|way| longest(&way.steps, scenario, plan)).max().unwrap_or(Nanos::ZERO)
+        }
+        Action::Rendezvous(place) => place.wait,
+        Action::Set(..) | Action::Log(_) | Action::EndSession | Action::EndRun => Nanos::ZERO,
+    };
+    actions.iter().fold(Nanos::ZERO, |sum, action| sum.after(own(action)))
+}

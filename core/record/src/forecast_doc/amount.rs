@@ -1,0 +1,32 @@
+//! [`AmountDoc`]: a number of which only bounds may be known.
+
+use serde::{Deserialize, Serialize};
+use wavetank_plan::forecast::Amount;
+
+/// A whole number told beforehand: at least, on average, at most. Known ones have the same in all three.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AmountDoc {
+    /// At least.
+    pub least: u64,
+    /// On average; `null` where answers decide.
+    pub expected: Option<u64>,
+    /// At most; `null` where nothing bounds it.
+    pub most: Option<u64>,
+}
+
+impl From<Amount> for AmountDoc {
+    fn from(amount: Amount) -> Self {
+        Self {
+            least: amount.least.floor() as u64,
+            expected: amount.mean.map(|mean| mean.round() as u64),
+            most: amount.most.map(|most| most.ceil() as u64),
+        }
+    }
+}
+
+impl AmountDoc {
+    /// Whether it is known.
+    pub fn is_exact(&self) -> bool {
+        self.most == Some(self.least)
+    }
+}

@@ -1,0 +1,126 @@
+//! [`ForecastDoc`]: the `wavetank.plan/1` object, what `wavetank plan --format json` prints.
+
+mod amount;
+mod need;
+mod phase;
+mod timeline;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+pub use amount::AmountDoc;
+pub use need::{LackDoc, NeedDoc};
+pub use phase::{CapDoc, PhaseForecastDoc, ScenarioForecastDoc, StepForecastDoc};
+pub use timeline::TimelineDoc;
+
+use crate::{DecodeError, Number};
+
+/// Version of the format; fields are only ever added to it.
+pub const FORECAST_SCHEMA: &str = "wavetank.plan/1";
+
+/// What a plan comes to, told before anything is sent (contract §5 and §6). The text of `wavetank plan` is a function of
+/// it alone.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ForecastDoc {
+    /// Always [`FORECAST_SCHEMA`].
+    pub schema: String,
+    /// Name of the run.
+    pub name: String,
+    /// The file as named.
+    pub file: String,
+    /// Version of wavetank.
+    pub version: String,
+    /// Seed of every random choice.
+    pub seed: u64,
+    /// Where requests go: URLs, without secrets.
+    pub targets: Vec<String>,
+    /// The answer in sentences.
+    pub summary: Vec<String>,
+    /// When it begins and ends, in seconds on the run's clock.
+    pub span: SpanDoc,
+    /// Sessions of the judged phases.
+    pub sessions: AmountDoc,
+    /// Requests of the judged phases.
+    pub requests: AmountDoc,
+    /// What a session of each scenario does.
+    pub scenarios: Vec<ScenarioForecastDoc>,
+    /// What each phase sends.
+    pub phases: Vec<PhaseForecastDoc>,
+    /// The load over time.
+    pub timeline: TimelineDoc,
+    /// What it takes of this host, and what there is.
+    pub needs: Vec<NeedDoc>,
+    /// What this host lacks: with one of them `run` refuses the plan.
+    pub lacking: Vec<LackDoc>,
+    /// Thresholds and stop conditions, and what already speaks against them.
+    pub conditions: Vec<OutlookDoc>,
+    /// What is in force.
+    pub settings: Vec<SettingDoc>,
+    /// Every constant of the contract.
+    pub constants: BTreeMap<String, String>,
+    /// Worth knowing.
+    pub notes: Vec<String>,
+}
+
+/// When a plan begins and ends, in seconds on the run's clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SpanDoc {
+    /// Begin of the first phase; negative with a warm-up.
+    pub from_s: Number,
+    /// End of the last phase; `null` where answers decide.
+    pub load_end_s: Option<Number>,
+    /// Everything is over at the latest; `null` where answers decide.
+    pub end_s: Option<Number>,
+    /// Hard bound on everything after the last phase.
+    pub drain_s: Number,
+}
+
+/// A condition, and what is known of it beforehand.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutlookDoc {
+    /// The condition.
+    pub expr: String,
+    /// `threshold` or `stop`.
+    pub kind: String,
+    /// `open`: nothing speaks against it; `unreachable`: it will break (or, of `stop`, never fire); `undecided`;
+    /// `doubtful`: it may stay undecided.
+    pub outlook: String,
+    /// Why; empty with `open`.
+    pub why: String,
+    /// What to do about it; may be empty.
+    pub hint: String,
+}
+
+/// A setting with its value, and whether somebody chose it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SettingDoc {
+    /// Its name, as in the file.
+    pub name: String,
+    /// Its value, with unit.
+    pub value: String,
+    /// Written in the file or on the command line; else it is the default.
+    pub given: bool,
+    /// How the default comes about; may be empty.
+    pub why: String,
+}
+
+impl ForecastDoc {
+    /// The object as one line of JSON.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("plain data with string keys always encodes")
+    }
+
+    /// Read the object. Unknown fields are skipped: the format only grows.
+    ///
+    /// # Errors
+    /// When the text is no JSON object of this schema.
+    pub fn from_json(text: &str) -> Result<Self, DecodeError> {
+        let doc: Self = serde_json::from_str(text).map_err(|error| DecodeError::json(&error))?;
+        if doc.schema == FORECAST_SCHEMA {
+            Ok(doc)
+        } else {
+            Err(DecodeError::schema(&doc.schema, FORECAST_SCHEMA))
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! [`PhaseForecastDoc`] and [`ScenarioForecastDoc`]: what phases and sessions come to.
+
+use serde::{Deserialize, Serialize};
+
+use super::AmountDoc;
+use crate::Number;
+
+/// What one phase sends.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PhaseForecastDoc {
+    /// Its name.
+    pub name: String,
+    /// Kept apart, judged by nothing.
+    pub warmup: bool,
+    /// `rate`, `users`, `hold`, `trace` or `pause`.
+    pub kind: String,
+    /// The load in words.
+    pub load: String,
+    /// When it begins, on the run's clock.
+    pub start_s: Number,
+    /// When nobody comes any more; `null` where answers decide.
+    pub end_s: Option<Number>,
+    /// Sessions that start.
+    pub sessions: AmountDoc,
+    /// `even` and such are known exactly, `poisson` is drawn; empty where there are no arrivals.
+    pub arrivals: String,
+    /// The limit on their number.
+    pub cap: Option<CapDoc>,
+    /// Requests.
+    pub requests: AmountDoc,
+    /// Requests a second at most; `null` where only answers bound them.
+    pub requests_per_s_max: Option<Number>,
+    /// Sessions a second at the highest; `null` where users pace themselves.
+    pub sessions_per_s_max: Option<Number>,
+    /// Users or held connections at the highest; 0 in the open model.
+    pub level_max: u64,
+    /// Users or held connections that start.
+    pub starts: u64,
+    /// Connections opened.
+    pub connections: AmountDoc,
+    /// Connections opened a second at the highest; `null` where that is not known beforehand.
+    pub connections_per_s_max: Option<Number>,
+    /// Connections opened ahead of the phase.
+    pub opened_ahead: u64,
+    /// How long that takes.
+    pub opened_ahead_s: Number,
+    /// Requests offered and unresolved at most.
+    pub max_open: u64,
+    /// What fixed that, in words.
+    pub max_open_why: String,
+    /// Scenario and weight.
+    pub mix: Vec<(String, u64)>,
+}
+
+/// A limit on the number of sessions.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CapDoc {
+    /// The limit.
+    pub sessions: u64,
+    /// `no`, `perhaps` or `yes`.
+    pub reached: String,
+}
+
+/// What a session of one scenario does.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ScenarioForecastDoc {
+    /// Its name; empty for the only one.
+    pub name: String,
+    /// Sessions of the judged phases.
+    pub sessions: AmountDoc,
+    /// Requests of one session.
+    pub requests_each: AmountDoc,
+    /// Requests that each user sends once, before and after its sessions.
+    pub requests_around: AmountDoc,
+    /// Pauses of one session, in microseconds.
+    pub think_us: AmountDoc,
+    /// From the start of a session to that of the user's next at least, in microseconds.
+    pub pace_us: Option<Number>,
+    /// Who owns connections: `user`, `session`, `request` or `shared`.
+    pub connection: String,
+    /// Each step.
+    pub steps: Vec<StepForecastDoc>,
+}
+
+/// What one step sends.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StepForecastDoc {
+    /// Its name.
+    pub name: String,
+    /// Requests of the judged phases.
+    pub requests: AmountDoc,
+}

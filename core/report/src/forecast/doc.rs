@@ -1,0 +1,164 @@
+//! [`forecast_doc`]: the `wavetank.plan/1` object of a plan.
+
+use std::collections::BTreeSet;
+
+use wavetank_plan::forecast::{CapReached, Forecast};
+use wavetank_plan::{Arrivals, ConnectionUse, Load, Phase, Plan, UserError};
+use wavetank_record::{
+    CapDoc, FORECAST_SCHEMA, ForecastDoc, LackDoc, Number, PhaseForecastDoc, ScenarioForecastDoc, SpanDoc,
+    StepForecastDoc, TimelineDoc, all_constants,
+};
+
+use super::sentences;
+use crate::load_text::load_of_phase;
+
+/// A plan, and what is known about how it came about.
+#[derive(Clone, Copy, Debug)]
+pub struct Planned<'a> {
+    /// The plan.
+    pub plan: &'a Plan,
+    /// The file as named.
+    pub file: &'a str,
+    /// Version of wavetank.
+    pub version: &'a str,
+    /// Settings that somebody chose, by their names in the file.
+    pub given: &'a BTreeSet<&'static str>,
+    /// What this host lacks.
+    pub lacking: &'a [UserError],
+    /// Worth knowing beside what the plan itself says.
+    pub notes: &'a [String],
+}
+
+/// Everything that can be told of a plan before anything is sent.
+pub fn forecast_doc(planned: &Planned<'_>) -> ForecastDoc {
+    let plan = planned.plan;
+    let forecast = Forecast::of(plan);
+    let mut doc = ForecastDoc {
+        schema: FORECAST_SCHEMA.to_owned(),
+        name: plan.name.clone(),
+        file: planned.file.to_owned(),
+        version: planned.version.to_owned(),
+        seed: plan.seed,
+        targets: plan.targets.iter().map(|target| target.url.clone()).collect(),
+        span: SpanDoc {
+            from_s: Number(forecast.timeline.from.as_secs_f64()),
+            load_end_s: forecast.load_end.map(|end| Number(end.as_secs_f64())),
+            end_s: forecast.end.map(|end| Number(end.as_secs_f64())),
+            drain_s: Number(plan.drain.as_secs_f64()),
+        },
+        sessions: forecast.sessions.into(),
+        requests: forecast.requests.into(),
+        scenarios: scenarios(plan, &forecast),
+        phases: phases(plan, &forecast),
+        timeline: TimelineDoc::from(&forecast.timeline),
+        lacking: planned.lacking.iter().map(LackDoc::from).collect(),
+        constants: all_constants(),
+        notes: planned.notes.to_vec(),
+        ..ForecastDoc::default()
+    };
+    doc.summary = sentences::summary(&doc, &forecast, plan);
+    doc
+}
+
+fn phases(plan: &Plan, forecast: &Forecast) -> Vec<PhaseForecastDoc> {
+    let number = |value: f64| Number((value * 1e3).round() / 1e3);
+    let one = |(phase, own): (&Phase, &wavetank_plan::forecast::PhaseForecast)| PhaseForecastDoc {
+        name: phase.name.clone(),
+        warmup: phase.warmup,
+        kind: kind(&phase.load).to_owned(),
+        load: load_of_phase(phase),
+        start_s: Number(phase.start.as_secs_f64()),
+        end_s: own.ends.map(|end| Number(end.as_secs_f64())),
+        sessions: own.sessions.into(),
+        arrivals: match &phase.load {
+            Load::Open { arrivals: Arrivals::Even, .. } => "even",
+            Load::Open { arrivals: Arrivals::Poisson, .. } => "poisson",
+            Load::Trace { .. } => "trace",
+            _ => "",
+        }
+        .to_owned(),
+        cap: own.cap.map(|(sessions, reached)| CapDoc {
+            sessions,
+            reached: match reached {
+                CapReached::No => "no",
+                CapReached::Perhaps => "perhaps",
+                CapReached::Yes => "yes",
+            }
+            .to_owned(),
+        }),
+        requests: own.requests.into(),
+        requests_per_s_max: own.requests_per_s_max.map(number),
+        sessions_per_s_max: own.sessions_per_s_max.map(number),
+        level_max: own.level_max,
+        starts: own.starts,
+        connections: own.opening.total.into(),
+        connections_per_s_max: own.opening.per_s_max.map(number),
+        opened_ahead: own.opening.ahead.map_or(0, |ahead| ahead.0),
+        opened_ahead_s: own.opening.ahead.map_or(Number(0.0), |ahead| Number(ahead.1.as_secs_f64())),
+        max_open: phase.max_open,
+        max_open_why: String::new(),
+        mix: phase.mix.parts().iter().map(|&(at, weight)| (name_of(plan, at), weight)).collect(),
+    };
+    plan.phases.iter().zip(&forecast.phases).map(one).collect()
+}
+
+fn name_of(plan: &Plan, scenario: u16) -> String {
+    plan.scenarios.get(usize::from(scenario)).map_or_else(String::new, |one| one.name.clone())
+}
+
+const fn kind(load: &Load) -> &'static str {
+    match load {
+        Load::Open { .. } => "rate",
+        Load::Trace { .. } => "trace",
+        Load::Closed { .. } => "users",
+        Load::Hold { .. } => "hold",
+        Load::Pause => "pause",
+    }
+}
+
+fn scenarios(plan: &Plan, forecast: &Forecast) -> Vec<ScenarioForecastDoc> {
+    use wavetank_plan::forecast::Amount;
+    let one = |(at, (scenario, own)): (
+        u16,
+        (&wavetank_plan::Scenario, &wavetank_plan::forecast::SessionForecast),
+    )| {
+        let judged = || forecast.judged(plan).filter(move |(phase, _)| phase.mix.contains(at));
+        let sessions = judged().fold(Amount::ZERO, |sum, (_, phase)| {
+            phase.shares.iter().filter(|share| share.0 == at).fold(sum, |sum, share| sum.plus(share.1))
+        });
+        let users = judged().fold(Amount::ZERO, |sum, (phase, own)| {
+            let starts = if phase.load.levels().is_some() {
+                Amount::exact(own.starts as f64)
+            } else {
+                own.shares.iter().find(|share| share.0 == at).map_or(Amount::ZERO, |share| share.1)
+            };
+            sum.plus(starts)
+        });
+        let micros = |ns: Amount| Amount {
+            least: ns.least / 1e3,
+            mean: ns.mean.map(|mean| mean / 1e3),
+            most: ns.most.map(|most| most / 1e3),
+        };
+        let steps = scenario.steps.iter().enumerate().map(|(at, step)| StepForecastDoc {
+            name: step.name.clone(),
+            requests: sessions.times(own.steps[at]).plus(users.times(own.steps_around[at])).into(),
+        });
+        ScenarioForecastDoc {
+            name: scenario.name.clone(),
+            sessions: sessions.into(),
+            requests_each: own.session.requests.into(),
+            requests_around: own.before.requests.plus(own.after.requests).into(),
+            think_us: micros(own.session.think_ns).into(),
+            pace_us: scenario.pace.map(|pace| Number(pace.as_micros_f64())),
+            connection: match scenario.connection {
+                ConnectionUse::User => "user",
+                ConnectionUse::Session => "session",
+                ConnectionUse::Request => "request",
+                ConnectionUse::Shared => "shared",
+            }
+            .to_owned(),
+            steps: steps.collect(),
+        }
+    };
+    (0_u16..).zip(plan.scenarios.iter().zip(&forecast.scenarios)).map(one).collect()
+}

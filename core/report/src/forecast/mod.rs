@@ -1,0 +1,13 @@
+//! `wavetank plan`: what a plan comes to, as an object and as text.
+//!
+//! [`forecast_doc`] puts together what the plan's arithmetic found; [`forecast_text`] is a function of the object alone.
+
+mod chart;
+mod doc;
+mod ruler;
+mod sentences;
+mod text;
+mod words;
+
+pub use doc::{Planned, forecast_doc};
+pub use text::forecast_text;

@@ -1,0 +1,167 @@
+//! The answer of `wavetank plan` in sentences.
+
+use wavetank_plan::forecast::{Forecast, SessionForecast};
+use wavetank_plan::quantity::{show_rate, show_short};
+use wavetank_plan::{Load, Plan};
+use wavetank_record::{AmountDoc, ForecastDoc, PhaseForecastDoc};
+
+use super::words::{amount, clock, count, counted, list};
+
+/// A session of so many requests without a pause is a closed loop in disguise.
+const LOOP_REQUESTS: f64 = 100.0;
+/// More phases are not listed in a sum.
+const SUMMANDS_MAX: usize = 8;
+
+/// All of them.
+pub(super) fn summary(doc: &ForecastDoc, forecast: &Forecast, plan: &Plan) -> Vec<String> {
+    let mut all = Vec::new();
+    all.extend(arrivals(doc));
+    all.extend(levels(doc, "users", "users"));
+    all.extend(levels(doc, "hold", "held connections"));
+    let scenarios = (0_u16..).zip(plan.scenarios.iter().zip(&forecast.scenarios));
+    for (at, (scenario, own)) in scenarios {
+        let which = if plan.scenarios.len() == 1 { String::new() } else { format!(" of {}", scenario.name) };
+        all.extend(session(&which, at, own, plan, forecast));
+    }
+    all.push(end(doc, forecast, plan));
+    all
+}
+
+fn judged<'d>(doc: &'d ForecastDoc, kinds: &'static [&'static str]) -> Vec<&'d PhaseForecastDoc> {
+    let of_kind = |phase: &&PhaseForecastDoc| !phase.warmup && kinds.contains(&phase.kind.as_str());
+    doc.phases.iter().filter(of_kind).collect()
+}
+
+/// `15,000 sessions expected (4,800 + 4,800 + 5,400; Poisson): the caps 15k, 15k, 20k are not reached.`
+fn arrivals(doc: &ForecastDoc) -> Option<String> {
+    let open = judged(doc, &["rate", "trace"]);
+    if open.is_empty() {
+        return None;
+    }
+    let total =
+        open.iter().fold(AmountDoc { least: 0, expected: Some(0), most: Some(0) }, |sum, phase| AmountDoc {
+            least: sum.least + phase.sessions.least,
+            expected: sum.expected.zip(phase.sessions.expected).map(|(one, other)| one + other),
+            most: sum.most.zip(phase.sessions.most).map(|(one, other)| one + other),
+        });
+    let poisson = open.iter().any(|phase| phase.arrivals == "poisson" && !phase.sessions.is_exact());
+    let single = total.is_exact() && total.least == 1;
+    let noun = if single { "session" } else { "sessions" };
+    let head = match total.expected {
+        Some(expected) if poisson => format!("{} {noun} expected", count(expected)),
+        _ => format!("{} {noun}", amount(&total)),
+    };
+    let summands: Vec<String> =
+        open.iter().map(|phase| count(phase.sessions.expected.unwrap_or(0))).collect();
+    let sum = (2..=SUMMANDS_MAX).contains(&summands.len()).then(|| summands.join(" + "));
+    let aside: Vec<String> = sum.into_iter().chain(poisson.then(|| "Poisson".to_owned())).collect();
+    let aside = if aside.is_empty() { String::new() } else { format!(" ({})", aside.join("; ")) };
+    let caps = caps(&open);
+    Some(format!("{head}{aside}{}", if caps.is_empty() { ".".to_owned() } else { format!(": {caps}.") }))
+}
+
+/// What limits on numbers of sessions do.
+fn caps(phases: &[&PhaseForecastDoc]) -> String {
+    let reached = |word: &str| -> Vec<String> {
+        let own = phases.iter().filter_map(|phase| phase.cap.as_ref()).filter(|cap| cap.reached == word);
+        own.map(|cap| show_short(cap.sessions)).collect()
+    };
+    let said =
+        [("no", "not reached"), ("perhaps", "perhaps reached"), ("yes", "reached")].map(|(word, said)| {
+            let caps = reached(word);
+            match caps.len() {
+                0 => String::new(),
+                1 => format!("the cap {} is {said}", caps[0]),
+                _ => format!("the caps {} are {said}", caps.join(", ")),
+            }
+        });
+    said.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ")
+}
+
+/// `Up to 1,000 users, as fast as answers come.`
+fn levels(doc: &ForecastDoc, kind: &'static str, noun: &str) -> Option<String> {
+    let phases: Vec<&PhaseForecastDoc> =
+        doc.phases.iter().filter(|phase| !phase.warmup && phase.kind == kind).collect();
+    if phases.is_empty() {
+        return None;
+    }
+    let series = if kind == "users" { &doc.timeline.users } else { &doc.timeline.held };
+    let seen = series.iter().copied().max().unwrap_or(0);
+    let most = phases.iter().map(|phase| phase.level_max).fold(seen, u64::max);
+    let rate = phases
+        .iter()
+        .map(|phase| phase.requests_per_s_max.map(|rate| rate.0))
+        .reduce(|one, other| Some(one?.max(other?)));
+    let pace = match rate.flatten() {
+        Some(rate) if rate > 0.0 => {
+            format!(
+                ": at most {} requests each second, if answers took no time",
+                show_rate(rate).trim_end_matches("/s")
+            )
+        }
+        Some(_) => ", in silence".to_owned(),
+        None => ", as fast as answers come: how many requests that is, only a run can tell".to_owned(),
+    };
+    Some(format!("Up to {} {noun}{pace}.", count(most)))
+}
+
+/// What one session is, where that is not one request.
+fn session(which: &str, at: u16, own: &SessionForecast, plan: &Plan, forecast: &Forecast) -> Option<String> {
+    let requests = AmountDoc::from(own.whole().requests);
+    let open = || {
+        forecast
+            .judged(plan)
+            .filter(|(phase, _)| phase.mix.contains(at) && phase.load.is_open())
+            .collect::<Vec<_>>()
+    };
+    if own.breathless && own.session.requests.least >= LOOP_REQUESTS && !open().is_empty() {
+        let users: u64 = open()
+            .iter()
+            .flat_map(|(_, phase)| phase.shares.iter().filter(|share| share.0 == at))
+            .map(|share| share.1.mean.unwrap_or(share.1.least).round() as u64)
+            .sum();
+        let each = show_short(own.session.requests.least as u64);
+        return Some(format!(
+            "A session{which} is {each} requests without think time: this is a closed loop of up to {} users.",
+            count(users)
+        ));
+    }
+    if requests.is_exact() && requests.least <= 1 {
+        return None;
+    }
+    let sends = counted(&requests, "request", "requests");
+    let rates: Vec<f64> = open()
+        .iter()
+        .filter(|(phase, _)| matches!(phase.load, Load::Open { .. }))
+        .filter_map(|(_, phase)| phase.sessions_per_s_max)
+        .collect();
+    let peak = rates.iter().copied().fold(0.0, f64::max);
+    let each = own.whole().requests.likely_or_most();
+    let rate = match each {
+        Some(each) if peak > 0.0 && plan.scenarios.len() == 1 => {
+            format!(": {} requests/s", show_rate(peak * each).trim_end_matches("/s"))
+        }
+        _ => String::new(),
+    };
+    Some(format!("A session{which} sends {sends}{rate}."))
+}
+
+/// `Ends at 50m00s, sessions cut.`
+fn end(doc: &ForecastDoc, forecast: &Forecast, plan: &Plan) -> String {
+    let Some(end) = doc.span.load_end_s else {
+        let open = plan.phases.iter().zip(&forecast.phases).filter(|(_, own)| own.ends.is_none());
+        let names: Vec<String> = open.map(|(phase, _)| phase.name.clone()).collect();
+        return format!("When it ends depends on the answers: {} ends with its last session.", list(&names));
+    };
+    let drain = doc.span.drain_s;
+    if drain.0 <= 0.0 {
+        return format!("Ends at {}, sessions cut.", clock(end));
+    }
+    let latest = doc.span.end_s.unwrap_or(end);
+    format!(
+        "The load ends at {}; sessions under way may finish until {} (drain {}), then they are cut.",
+        clock(end),
+        clock(latest),
+        clock(drain)
+    )
+}

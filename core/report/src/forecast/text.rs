@@ -1,0 +1,125 @@
+//! [`forecast_text`]: what `wavetank plan` prints for people.
+
+use wavetank_plan::quantity::{show_count, show_rate};
+use wavetank_record::{ForecastDoc, Number, PhaseForecastDoc, TimelineDoc};
+
+use super::chart::{LABEL, chart, under};
+use super::ruler::ruler;
+use super::words::{amount, clock, count, counted};
+use crate::page::Page;
+
+/// Fewer columns than these make no chart.
+const COLUMNS_MIN: usize = 40;
+/// Phases that are told one by one.
+const PHASES_SHOWN: usize = 40;
+
+/// The forecast as text of at most `columns` columns (40 at the least), ending in a newline.
+pub fn forecast_text(doc: &ForecastDoc, columns: usize) -> String {
+    let columns = columns.max(COLUMNS_MIN);
+    let mut page = Page::of(columns);
+    page.head(&doc.name, &doc.targets.join(", "), &[]);
+    page.line("");
+    page.sentence("plan", &doc.summary.join(" "));
+    charts(&mut page, doc, columns);
+    page.line("");
+    for phase in doc.phases.iter().take(PHASES_SHOWN) {
+        page.parts(&phase.name, &phase_parts(phase));
+    }
+    if let Some(more) = doc.phases.len().checked_sub(PHASES_SHOWN + 1) {
+        page.sentence("", &format!("and {} more phases: --format json has them all", more + 1));
+    }
+    page.line("");
+    for lack in &doc.lacking {
+        page.sentence("lacking", &lack.message);
+        page.sentence("", &format!("hint: {}", lack.hint));
+    }
+    doc.notes.iter().for_each(|note| page.sentence("note", note));
+    let constants: Vec<String> =
+        doc.constants.iter().map(|(name, value)| format!("{name} {value}")).collect();
+    page.parts("constants", &constants);
+    page.into_text()
+}
+
+fn charts(page: &mut Page, doc: &ForecastDoc, columns: usize) {
+    let TimelineDoc { sessions_per_s, users, held, from_s, every_s, .. } = &doc.timeline;
+    let level = |counts: &[u64]| counts.iter().map(|count| *count as f64).collect::<Vec<_>>();
+    let whole = |value: f64| show_count(value.round() as u64);
+    let rates: Vec<f64> = sessions_per_s.iter().map(|rate| rate.0).collect();
+    let (users, held) = (level(users), level(held));
+    let mut points = 0;
+    let mut show = |title: &str, values: &[f64], shown: &dyn Fn(f64) -> String| {
+        if values.is_empty() {
+            return;
+        }
+        points = values.len();
+        page.line("");
+        for line in chart(title, values, columns, shown) {
+            page.line(&line);
+        }
+    };
+    show("sessions that arrive", &rates, &show_rate);
+    show("users", &users, &whole);
+    show("connections held", &held, &whole);
+    if points > 0 {
+        let last =
+            doc.phases.iter().filter_map(|phase| phase.end_s).map(|end| end.0).fold(from_s.0, f64::max);
+        let until = Number(last.min(from_s.0 + every_s.0 * points as f64));
+        for line in ruler(&doc.phases, *from_s, until, columns - LABEL - 2) {
+            page.line(&under("", &line, columns));
+        }
+    }
+}
+
+/// `0s to 10m00s`, load, sessions, requests, connections.
+fn phase_parts(phase: &PhaseForecastDoc) -> Vec<String> {
+    let end = phase.end_s.map_or_else(|| "its last session".to_owned(), clock);
+    let mut parts = vec![format!("{} to {end}", clock(phase.start_s)), phase.load.clone()];
+    if phase.warmup {
+        parts.push("warm-up, judged by nothing".to_owned());
+    }
+    if phase.kind == "pause" {
+        return parts;
+    }
+    parts.push(counted(&phase.sessions, "session", "sessions"));
+    parts.extend(phase.cap.as_ref().filter(|cap| cap.reached != "no").map(|cap| {
+        let perhaps = if cap.reached == "perhaps" { "perhaps " } else { "" };
+        format!("{perhaps}ended by {} sessions", count(cap.sessions))
+    }));
+    if phase.requests != phase.sessions {
+        parts.push(counted(&phase.requests, "request", "requests"));
+    }
+    parts.push(match (phase.requests_per_s_max, phase.sessions_per_s_max) {
+        (Some(rate), Some(_)) => format!("up to {} requests/s", bare_rate(rate.0)),
+        (Some(rate), None) if rate.0 > 0.0 => {
+            format!("at most {} requests/s if answers took no time", bare_rate(rate.0))
+        }
+        (Some(_), None) => "no requests".to_owned(),
+        (None, _) => "as many requests/s as answers allow".to_owned(),
+    });
+    parts.extend(connections(phase));
+    parts
+}
+
+fn connections(phase: &PhaseForecastDoc) -> Vec<String> {
+    let mut parts = Vec::new();
+    if phase.opened_ahead > 0 {
+        parts.push(format!(
+            "{} connections are opened in the {} before it",
+            count(phase.opened_ahead),
+            clock(phase.opened_ahead_s)
+        ));
+    } else if let Some(rate) = phase.connections_per_s_max.filter(|rate| rate.0 > 0.0) {
+        parts.push(format!("up to {} new connections/s", bare_rate(rate.0)));
+    }
+    if phase.connections.most != Some(0)
+        && !(phase.connections.is_exact() && phase.connections.least == phase.opened_ahead)
+    {
+        parts.push(format!("{} connections opened", amount(&phase.connections)));
+    }
+    parts
+}
+
+fn bare_rate(per_second: f64) -> String {
+    let text = show_rate(per_second);
+    text.strip_suffix("/s").map_or(text.clone(), str::to_owned)
+}

@@ -1,0 +1,45 @@
+//! Amounts and lists in words.
+
+use wavetank_plan::Nanos;
+use wavetank_plan::quantity::{show_clock, show_count, show_whole};
+use wavetank_record::{AmountDoc, Number};
+
+/// Below this every digit is shown.
+const WHOLE_MAX: u64 = 10_000_000;
+
+/// `4,800`; from ten million on three digits: `48.0 G`.
+pub(super) fn count(count: u64) -> String {
+    if count < WHOLE_MAX { show_whole(count) } else { show_count(count) }
+}
+
+/// `1,000`, `about 4,800`, `1 to 5`, `at least 50`.
+pub(super) fn amount(amount: &AmountDoc) -> String {
+    match (amount.expected, amount.most) {
+        _ if amount.is_exact() => count(amount.least),
+        (Some(expected), _) => format!("about {}", count(expected)),
+        (None, Some(most)) if amount.least == 0 => format!("at most {}", count(most)),
+        (None, Some(most)) => format!("{} to {}", count(amount.least), count(most)),
+        (None, None) if amount.least == 0 => "any number of".to_owned(),
+        (None, None) => format!("at least {}", count(amount.least)),
+    }
+}
+
+/// `1 session`, `5 sessions`; `many` names more than one.
+pub(super) fn counted(doc: &AmountDoc, one: &str, many: &str) -> String {
+    let single = doc.is_exact() && doc.least == 1;
+    format!("{} {}", amount(doc), if single { one } else { many })
+}
+
+/// Seconds on the run's clock.
+pub(super) fn clock(seconds: Number) -> String {
+    show_clock(Nanos((seconds.0 * 1e9).round() as i64))
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub(super) fn list(words: &[String]) -> String {
+    match words {
+        [] => String::new(),
+        [one] => one.clone(),
+        [most @ .., last] => format!("{} and {last}", most.join(", ")),
+    }
+}
