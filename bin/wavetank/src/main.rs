@@ -36,12 +36,15 @@ fn main() -> ExitCode {
     let (format, out) = match &command {
         Command::Run(args) => (args.format, args.out.clone()),
         Command::Report(args) => (args.format, args.out.clone()),
-        Command::Check(args) if args.format == FileFormat::Json => (OutputFormat::Json, Vec::new()),
+        Command::Check(args) | Command::Plan(args) if args.format == FileFormat::Json => {
+            (OutputFormat::Json, Vec::new())
+        }
         Command::Try(args) if args.file.format == FileFormat::Json => (OutputFormat::Json, Vec::new()),
         Command::Serve(_)
         | Command::Demo(_)
         | Command::New(_)
         | Command::Check(_)
+        | Command::Plan(_)
         | Command::Try(_)
         | Command::Schema
         | Command::Completions(_)
@@ -54,6 +57,7 @@ fn main() -> ExitCode {
         Command::Demo(args) => commands::demo(&args),
         Command::New(file) => commands::new(&file),
         Command::Check(args) => commands::check(&args),
+        Command::Plan(args) => commands::plan(&args),
         Command::Try(args) => commands::try_file(*args),
         Command::Schema => commands::schema(),
         Command::Completions(shell) => commands::completions(shell),

@@ -61,6 +61,36 @@ fn every_example_passes() {
 }
 
 #[test]
+fn every_example_is_planned() {
+    for name in EXAMPLES {
+        let file = example(name);
+        let told = wavetank(&["plan", &file]);
+        told.expect_exit(0);
+        assert!(told.stdout.starts_with(name) && told.stdout.contains("constants "), "{told}");
+        assert!(told.stdout.lines().all(|line| line.chars().count() <= 100), "{told}");
+        let small = wavetank(&["plan", &file, "--format", "json", "--scale", "1/1000", "--speed", "20x"]);
+        small.expect_exit(0);
+        let json = small.json();
+        assert_eq!(
+            (json["schema"].as_str(), json["name"].as_str()),
+            (Some("wavetank.plan/1"), Some(name)),
+            "{small}"
+        );
+    }
+    let told = wavetank(&["plan", &example("tsung-static")]);
+    let words: Vec<&str> = told.stdout.split_whitespace().collect();
+    let words = words.join(" ");
+    for promised in [
+        "15,000 sessions expected (4,800 + 4,800 + 5,400; Poisson): the caps 15k, 15k, 20k are not reached.",
+        "A session is 10M requests without think time: this is a closed loop of up to 15,000 users.",
+        "Ends at 50m00s, sessions cut.",
+    ] {
+        assert!(words.contains(promised), "{promised}: {told}");
+    }
+    wavetank(&["plan", "/no/such.yaml"]).expect_exit(2);
+}
+
+#[test]
 fn a_new_file_is_one_that_passes_and_is_never_written_over() {
     let place = Place::new();
     let file = place.file("first.yaml");

@@ -7,6 +7,7 @@
 mod amend;
 mod diagnostic;
 mod foreign;
+mod given;
 mod grammar;
 mod input;
 mod lower;

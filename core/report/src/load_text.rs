@@ -1,10 +1,11 @@
 //! The load in words: `50 connections, 10 s, closed loop`.
 
-use wavetank_plan::quantity::{show_count, show_rate};
+use wavetank_plan::quantity::{show_count, show_rate, show_short};
 use wavetank_plan::shape::Stretch;
 use wavetank_plan::{Arrivals, Curve, Levels, Load, Phase, Plan};
 use wavetank_record::{LoadDoc, Number};
 
+use crate::forecast::short_rate;
 use crate::units;
 
 /// What `plan` asks for, in words and as a model; `defaults` if the user left it all to wavetank.
@@ -66,7 +67,7 @@ pub(crate) fn load_of_phase(phase: &Phase) -> String {
         Load::Open { rate, arrivals, requests_each } => {
             let requests = requests_each.filter(|each| *each > 1);
             let of = requests.map(|each| format!(", each of {each} requests")).unwrap_or_default();
-            format!("{} {}{of}", rate_text(rate), spacing(*arrivals))
+            format!("{} {}{of}", rate_in(rate, &short_rate), spacing(*arrivals))
         }
         Load::Trace { times } => format!("{} sessions at given times", show_count(times.len() as u64)),
         Load::Closed { users, sessions_each } => {
@@ -74,17 +75,21 @@ pub(crate) fn load_of_phase(phase: &Phase) -> String {
                 1 => ", 1 session each".to_owned(),
                 each => format!(", {each} sessions each"),
             });
-            format!("{} users{}", levels_text(users), each.unwrap_or_default())
+            format!("{} users{}", levels_in(users, &show_short), each.unwrap_or_default())
         }
-        Load::Hold { connections } => format!("{} connections held", levels_text(connections)),
+        Load::Hold { connections } => format!("{} connections held", levels_in(connections, &show_short)),
         Load::Pause => "pause: nobody new".to_owned(),
     }
 }
 
 /// `5 k/s`, or for a rate that moves its ends and its highest: `0/s to 5 k/s`, `100/s to 100/s, at most 5 k/s`.
 fn rate_text(rate: &Curve) -> String {
+    rate_in(rate, &show_rate)
+}
+
+fn rate_in(rate: &Curve, show: &dyn Fn(f64) -> String) -> String {
     let per_second = |count: u64| count as f64 / rate.per().as_secs_f64();
-    let show = |count: u64| show_rate(per_second(count));
+    let show = |count: u64| show(per_second(count));
     if let Some(constant) = rate.as_constant() {
         return show(constant.count);
     }
@@ -92,7 +97,11 @@ fn rate_text(rate: &Curve) -> String {
 }
 
 fn levels_text(levels: &Levels) -> String {
-    levels.as_constant().map_or_else(|| moving(levels.pieces(), levels.max(), show_count), show_count)
+    levels_in(levels, &show_count)
+}
+
+fn levels_in(levels: &Levels, show: &dyn Fn(u64) -> String) -> String {
+    levels.as_constant().map_or_else(|| moving(levels.pieces(), levels.max(), show), show)
 }
 
 fn moving(pieces: &[Stretch], max: u64, show: impl Fn(u64) -> String) -> String {

@@ -38,17 +38,17 @@ impl Page {
     /// `label` and `parts` joined by ` · `, broken between parts, or inside a part that is too long, at white
     /// space. No line if there is nothing to say.
     pub(crate) fn parts(&mut self, label: &str, parts: &[String]) {
-        let mut lines: Vec<String> = Vec::new();
-        for part in parts.iter().filter(|part| !part.is_empty()) {
-            match lines.last_mut() {
-                Some(line) if width(line) + 3 + width(part) <= self.columns - LABEL_COLUMNS => {
-                    line.push_str(" · ");
-                    line.push_str(part);
-                }
-                _ => lines.extend(wrapped(part, self.columns - LABEL_COLUMNS)),
-            }
+        self.labelled(label, &joined(parts, self.columns - LABEL_COLUMNS));
+    }
+
+    /// `label`, `word` in a column of its own, and `parts` beside it.
+    pub(crate) fn beside(&mut self, label: &str, word: &str, columns: usize, parts: &[String]) {
+        let room = self.columns.saturating_sub(LABEL_COLUMNS + columns + 2).max(LABEL_COLUMNS);
+        let word: String = word.chars().take(columns).collect();
+        for (number, line) in joined(parts, room).iter().enumerate() {
+            let (label, word) = if number == 0 { (label, word.as_str()) } else { ("", "") };
+            self.labelled(label, &[format!("{}  {line}", pad(word, columns))]);
         }
-        self.labelled(label, &lines);
     }
 
     /// `label` and one sentence, wrapped.
@@ -89,6 +89,21 @@ impl Page {
             self.line(&format!("{}  {line}", pad(if number == 0 { word } else { "" }, indent - 2)));
         }
     }
+}
+
+/// `parts` joined by ` · ` in lines of at most `columns`.
+fn joined(parts: &[String], columns: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for part in parts.iter().filter(|part| !part.is_empty()) {
+        match lines.last_mut() {
+            Some(line) if width(line) + 3 + width(part) <= columns => {
+                line.push_str(" · ");
+                line.push_str(part);
+            }
+            _ => lines.extend(wrapped(part, columns)),
+        }
+    }
+    lines
 }
 
 /// Columns of `text`; all our own words are one column a character.

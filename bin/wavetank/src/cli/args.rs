@@ -22,6 +22,8 @@ pub(crate) enum Command {
     New(PathBuf),
     /// `wavetank check FILE`.
     Check(FileArgs),
+    /// `wavetank plan FILE`.
+    Plan(FileArgs),
     /// `wavetank try FILE`.
     Try(Box<TryArgs>),
     /// `wavetank schema`.

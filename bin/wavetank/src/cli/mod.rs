@@ -60,6 +60,7 @@ fn command(words: CommandWords, command_text: String) -> Result<Command, UserErr
         CommandWords::Demo(words) => Command::Demo(convert::demo(words)),
         CommandWords::New(words) => Command::New(words.file),
         CommandWords::Check(words) => Command::Check(file_words::file(*words)?),
+        CommandWords::Plan(words) => Command::Plan(file_words::file(*words)?),
         CommandWords::Try(words) => Command::Try(Box::new(try_words::try_file(*words, command_text)?)),
         CommandWords::Schema => Command::Schema,
         CommandWords::Completions(words) => Command::Completions(convert::shell(&words.shell)?),

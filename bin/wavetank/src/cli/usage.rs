@@ -134,7 +134,7 @@ fn words_of(command: &str) -> String {
         "completions" => "one shell: wavetank completions bash".to_owned(),
         "man" => "one folder: wavetank man ~/.local/share/man/man1".to_owned(),
         "report" => "one run: wavetank report latest".to_owned(),
-        "new" | "check" | "try" => format!("one file: wavetank {command} first.yaml"),
+        "new" | "check" | "plan" | "try" => format!("one file: wavetank {command} first.yaml"),
         "serve" | "demo" | "schema" => format!("options only: wavetank {command} --help shows them"),
         _ => "one URL or file; an option's value stands after its option, in quotes if it has spaces"
             .to_owned(),

@@ -20,6 +20,7 @@ Load
 Write
   new     A commented experiment file to begin with
   check   What is wrong with an experiment file, if anything
+  plan    What an experiment file comes to: its load over time, what it takes of this host
   try     One user, once: every request, answer, extraction and check shown
   schema  The files' JSON Schema, for editors, on stdout
 Look
@@ -56,6 +57,8 @@ pub(super) enum CommandWords {
     New(NewWords),
     /// What is wrong with an experiment file, if anything.
     Check(Box<FileWords>),
+    /// What an experiment file comes to: its load over time, and what it takes of this host.
+    Plan(Box<FileWords>),
     /// One user, once: every request, answer, extraction and check shown.
     Try(Box<TryWords>),
     /// The files' JSON Schema, for editors, on stdout.

@@ -3,12 +3,18 @@
 
 use wavetank_plan::UserError;
 
-use crate::cli::{DemoArgs, RunArgs, ServeArgs, TryArgs};
+use crate::cli::{DemoArgs, FileArgs, RunArgs, ServeArgs, TryArgs};
 
 /// `wavetank run`, where it cannot.
 #[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its words"))]
 pub(crate) fn run(_: RunArgs) -> Result<u8, UserError> {
     Err(linux_only("run"))
+}
+
+/// `wavetank plan`, where it cannot: what a host has for a plan is asked of Linux.
+#[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its words"))]
+pub(crate) fn plan(_: &FileArgs) -> Result<u8, UserError> {
+    Err(linux_only("plan"))
 }
 
 /// `wavetank serve`, where it cannot.
@@ -48,7 +54,7 @@ mod tests {
 
     #[test]
     fn says_in_one_line_what_to_do_instead() {
-        for command in ["run", "serve", "demo", "try"] {
+        for command in ["run", "plan", "serve", "demo", "try"] {
             let error = linux_only(command);
             assert_eq!((error.code, error.exit), ("linux_only", ExitCode::Refused));
             assert!(error.message.contains(&format!("wavetank {command}")), "{}", error.message);

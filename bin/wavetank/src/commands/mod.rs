@@ -10,6 +10,8 @@ mod man;
 mod new;
 #[cfg(target_os = "linux")]
 mod once;
+#[cfg(target_os = "linux")]
+mod plan;
 mod report;
 #[cfg(target_os = "linux")]
 mod run;
@@ -26,9 +28,11 @@ pub(crate) use completions::completions;
 #[cfg(target_os = "linux")]
 pub(crate) use demo::demo;
 #[cfg(not(target_os = "linux"))]
-pub(crate) use elsewhere::{demo, run, serve, try_file};
+pub(crate) use elsewhere::{demo, plan, run, serve, try_file};
 pub(crate) use man::man;
 pub(crate) use new::new;
+#[cfg(target_os = "linux")]
+pub(crate) use plan::plan;
 pub(crate) use report::report;
 #[cfg(target_os = "linux")]
 pub(crate) use run::run;

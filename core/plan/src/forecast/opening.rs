@@ -16,7 +16,7 @@ pub struct Opening {
 
 impl Opening {
     pub(super) fn of(
-        phase: &Phase,
+        (phase, carried): (&Phase, u64),
         plan: &Plan,
         scenarios: &[SessionForecast],
         shares: &[(u16, Amount)],
@@ -54,7 +54,7 @@ impl Opening {
                 let kept = shares.iter().all(|(at, _)| {
                     scenarios.get(usize::from(*at)).is_some_and(|one| one.connection == ConnectionUse::User)
                 });
-                kept.then(|| steepest(levels))
+                kept.then(|| steepest(levels, carried))
             }),
         };
         let rate = plan.open_rate.as_per_second().max(f64::MIN_POSITIVE);
@@ -103,12 +103,12 @@ fn per_session(scenario: &SessionForecast, plan: &Plan, open: bool) -> Amount {
     }
 }
 
-/// How many start a second where most do.
-fn steepest(levels: &crate::Levels) -> f64 {
+/// How many start a second where most do; `carried` are there already.
+fn steepest(levels: &crate::Levels, carried: u64) -> f64 {
     let climb = |piece: &crate::shape::Stretch| {
         piece.end.saturating_sub(piece.begin) as f64 / piece.length.as_secs_f64().max(1e-9)
     };
     let jumps = levels.pieces().windows(2).map(|pair| pair[1].begin.saturating_sub(pair[0].end) as f64);
-    let first = levels.pieces().first().map_or(0.0, |piece| piece.begin as f64);
+    let first = levels.pieces().first().map_or(0.0, |piece| piece.begin.saturating_sub(carried) as f64);
     levels.pieces().iter().map(climb).chain(jumps).fold(first, f64::max)
 }

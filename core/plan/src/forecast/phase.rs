@@ -68,13 +68,21 @@ impl PhaseForecast {
             Load::Closed { .. } | Load::Hold { .. } => None,
         };
         let each = mix.mean(|scenario| scenario.whole().requests);
+        let loops = phase
+            .mix
+            .parts()
+            .iter()
+            .any(|&(at, _)| scenarios.get(usize::from(at)).is_some_and(SessionForecast::is_loop));
+        // Nobody waits for such sessions to be over.
+        let requests = if loops { Amount::between(sessions.least, requests.most) } else { requests };
         let requests_per_s_max = match sessions_per_s_max {
+            Some(_) if loops => None,
             Some(rate) => each.likely_or_most().map(|each| rate * each),
             None => mix.turns_per_user_s().and_then(|turns| {
                 Some(level_max as f64 * turns * mix.mean(|one| one.session.requests).likely_or_most()?)
             }),
         };
-        let opening = Opening::of(phase, plan, scenarios, &shares, starts, requests);
+        let opening = Opening::of((phase, carried(phase, plan)), plan, scenarios, &shares, starts, requests);
         Self {
             sessions,
             shares,

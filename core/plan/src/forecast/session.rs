@@ -5,6 +5,9 @@ use super::walk::Walk;
 use super::{Amount, LIST_MAX, Passage};
 use crate::{Action, ConnectionUse, Nanos, Plan, Scenario};
 
+/// A session of so many requests without a pause is a closed loop in disguise.
+const LOOP_REQUESTS: f64 = 100.0;
+
 /// What a scenario's users do, in numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SessionForecast {
@@ -70,6 +73,12 @@ impl SessionForecast {
             connection: scenario.connection,
             longest: lists.iter().fold(Nanos::ZERO, |sum, list| sum.after(longest(list, scenario, plan))),
         }
+    }
+
+    /// Whether its sessions go on for very long and wait for nothing but answers: how many requests come of them is
+    /// the target's doing, whatever starts the sessions.
+    pub fn is_loop(&self) -> bool {
+        self.breathless && self.session.requests.least >= LOOP_REQUESTS
     }
 
     /// A user with one session, first and last steps included: what arrives in the open model.

@@ -11,3 +11,4 @@ mod words;
 
 pub use doc::{Planned, forecast_doc};
 pub use text::forecast_text;
+pub(crate) use words::rate as short_rate;

@@ -33,6 +33,14 @@ const STEPS_S: [f64; 20] = [
 /// Columns that a mark of time wants.
 const MARK: usize = 11;
 
+/// A line of phases.
+struct Lane<'d> {
+    mix: &'d [(String, u64)],
+    /// When the last one of it ends.
+    until: f64,
+    letters: Vec<char>,
+}
+
 /// Lines for `columns` columns that stand for the time between the two instants.
 pub(super) fn ruler(phases: &[PhaseForecastDoc], from: Number, until: Number, columns: usize) -> Vec<String> {
     let length = until.0 - from.0;
@@ -40,27 +48,30 @@ pub(super) fn ruler(phases: &[PhaseForecastDoc], from: Number, until: Number, co
         return Vec::new();
     }
     let column = |at: f64| (((at - from.0) / length * columns as f64).round().max(0.0) as usize).min(columns);
-    let mut lanes: Vec<Vec<char>> = Vec::new();
+    // Phases of one line of the file follow each other in one lane.
+    let mut lanes: Vec<Lane<'_>> = Vec::new();
     let mut left_out = 0;
     for phase in phases {
         let (start, end) = (column(phase.start_s.0), column(phase.end_s.map_or(until.0, |end| end.0)));
-        let start = start.min(columns - 1);
-        let span = end.saturating_sub(start).max(1);
-        let free = lanes.iter().position(|lane| lane.len() <= start);
+        let free = lanes.iter().position(|lane| lane.mix == phase.mix && lane.until <= phase.start_s.0);
         if free.is_none() && lanes.len() == LANES_MAX {
             left_out += 1;
             continue;
         }
         let at = free.unwrap_or(lanes.len());
         if at == lanes.len() {
-            lanes.push(Vec::new());
+            lanes.push(Lane { mix: &phase.mix, until: 0.0, letters: Vec::new() });
         }
-        let lane = &mut lanes[at];
-        lane.resize(start, ' ');
-        lane.extend(mark(&phase.name, span));
+        let Lane { until: taken, letters, .. } = &mut lanes[at];
+        *taken = phase.end_s.map_or(until.0, |end| end.0);
+        // What is too short to be seen has a column where there is one left.
+        let start = start.min(columns - 1).max(letters.len());
+        let span = end.saturating_sub(start).max(1);
+        letters.resize(start, ' ');
+        letters.extend(mark(&phase.name, span));
     }
     let mut lines = vec![times(from.0, length, columns)];
-    lines.extend(lanes.into_iter().map(|lane| lane.into_iter().collect::<String>()));
+    lines.extend(lanes.into_iter().map(|lane| lane.letters.into_iter().collect::<String>()));
     if left_out > 0 {
         lines.push(format!("and {left_out} more phases"));
     }
@@ -138,7 +149,7 @@ mod tests {
         check(
             &[phase("a long name", 0.0, 1.0), phase("b", 1.0, 100.0)],
             20,
-            &["0s          1m00s", "├├b───────────────┤"],
+            &["0s          1m00s", "├├b────────────────┤"],
         );
     }
 }

@@ -1,14 +1,12 @@
 //! The answer of `wavetank plan` in sentences.
 
+use wavetank_plan::Plan;
 use wavetank_plan::forecast::{Forecast, SessionForecast};
-use wavetank_plan::quantity::{show_rate, show_short};
-use wavetank_plan::{Load, Plan};
+use wavetank_plan::quantity::show_short;
 use wavetank_record::{AmountDoc, ForecastDoc, PhaseForecastDoc};
 
-use super::words::{amount, clock, count, counted, list};
+use super::words::{amount, bare_rate, clock, count, counted, list};
 
-/// A session of so many requests without a pause is a closed loop in disguise.
-const LOOP_REQUESTS: f64 = 100.0;
 /// More phases are not listed in a sum.
 const SUMMANDS_MAX: usize = 8;
 
@@ -92,15 +90,17 @@ fn levels(doc: &ForecastDoc, kind: &'static str, noun: &str) -> Option<String> {
         .iter()
         .map(|phase| phase.requests_per_s_max.map(|rate| rate.0))
         .reduce(|one, other| Some(one?.max(other?)));
-    let pace = match rate.flatten() {
-        Some(rate) if rate > 0.0 => {
-            format!(
-                ": at most {} requests each second, if answers took no time",
-                show_rate(rate).trim_end_matches("/s")
-            )
+    let sum =
+        phases.iter().try_fold(0, |sum, phase| phase.requests.is_exact().then(|| sum + phase.requests.least));
+    let pace = match (rate.flatten(), sum) {
+        (_, Some(0)) => ", in silence".to_owned(),
+        (_, Some(sum)) => format!(": {} requests in all", count(sum)),
+        (Some(rate), None) => {
+            format!(": at most {} requests each second, if answers took no time", bare_rate(rate))
         }
-        Some(_) => ", in silence".to_owned(),
-        None => ", as fast as answers come: how many requests that is, only a run can tell".to_owned(),
+        (None, None) => {
+            ", as fast as answers come: how many requests that is, only a run can tell".to_owned()
+        }
     };
     Some(format!("Up to {} {noun}{pace}.", count(most)))
 }
@@ -114,7 +114,7 @@ fn session(which: &str, at: u16, own: &SessionForecast, plan: &Plan, forecast: &
             .filter(|(phase, _)| phase.mix.contains(at) && phase.load.is_open())
             .collect::<Vec<_>>()
     };
-    if own.breathless && own.session.requests.least >= LOOP_REQUESTS && !open().is_empty() {
+    if own.is_loop() && !open().is_empty() {
         let users: u64 = open()
             .iter()
             .flat_map(|(_, phase)| phase.shares.iter().filter(|share| share.0 == at))
@@ -130,17 +130,14 @@ fn session(which: &str, at: u16, own: &SessionForecast, plan: &Plan, forecast: &
         return None;
     }
     let sends = counted(&requests, "request", "requests");
-    let rates: Vec<f64> = open()
-        .iter()
-        .filter(|(phase, _)| matches!(phase.load, Load::Open { .. }))
-        .filter_map(|(_, phase)| phase.sessions_per_s_max)
-        .collect();
-    let peak = rates.iter().copied().fold(0.0, f64::max);
-    let each = own.whole().requests.likely_or_most();
-    let rate = match each {
-        Some(each) if peak > 0.0 && plan.scenarios.len() == 1 => {
-            format!(": {} requests/s", show_rate(peak * each).trim_end_matches("/s"))
-        }
+    let share = |phase: &wavetank_plan::Phase| {
+        let own = phase.mix.parts().iter().find(|part| part.0 == at).map_or(0, |part| part.1);
+        own as f64 / phase.mix.total() as f64
+    };
+    let rates = open().into_iter().filter_map(|(phase, own)| Some(own.sessions_per_s_max? * share(phase)));
+    let peak = rates.fold(0.0, f64::max);
+    let rate = match own.whole().requests.likely_or_most() {
+        Some(each) if peak > 0.0 => format!(": {} requests/s", bare_rate(peak * each)),
         _ => String::new(),
     };
     Some(format!("A session{which} sends {sends}{rate}."))

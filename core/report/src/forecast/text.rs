@@ -1,17 +1,20 @@
 //! [`forecast_text`]: what `wavetank plan` prints for people.
 
-use wavetank_plan::quantity::{show_count, show_rate};
+use wavetank_plan::quantity::show_short;
 use wavetank_record::{ForecastDoc, Number, PhaseForecastDoc, TimelineDoc};
 
 use super::chart::{LABEL, chart, under};
 use super::ruler::ruler;
-use super::words::{amount, clock, count, counted};
-use crate::page::Page;
+use super::words::{amount, bare_rate, clock, count, counted, rate};
+use crate::page::{Page, width};
 
 /// Fewer columns than these make no chart.
 const COLUMNS_MIN: usize = 40;
 /// Phases that are told one by one.
 const PHASES_SHOWN: usize = 40;
+
+/// Columns that the name of a phase takes.
+const NAME_MAX: usize = 20;
 
 /// The forecast as text of at most `columns` columns (40 at the least), ending in a newline.
 pub fn forecast_text(doc: &ForecastDoc, columns: usize) -> String {
@@ -22,8 +25,10 @@ pub fn forecast_text(doc: &ForecastDoc, columns: usize) -> String {
     page.sentence("plan", &doc.summary.join(" "));
     charts(&mut page, doc, columns);
     page.line("");
-    for phase in doc.phases.iter().take(PHASES_SHOWN) {
-        page.parts(&phase.name, &phase_parts(phase));
+    let names = doc.phases.iter().take(PHASES_SHOWN).map(|phase| width(&phase.name)).max().unwrap_or(0);
+    for (at, phase) in doc.phases.iter().take(PHASES_SHOWN).enumerate() {
+        let label = if at == 0 { "phases" } else { "" };
+        page.beside(label, &phase.name, names.min(NAME_MAX), &phase_parts(phase));
     }
     if let Some(more) = doc.phases.len().checked_sub(PHASES_SHOWN + 1) {
         page.sentence("", &format!("and {} more phases: --format json has them all", more + 1));
@@ -43,7 +48,7 @@ pub fn forecast_text(doc: &ForecastDoc, columns: usize) -> String {
 fn charts(page: &mut Page, doc: &ForecastDoc, columns: usize) {
     let TimelineDoc { sessions_per_s, users, held, from_s, every_s, .. } = &doc.timeline;
     let level = |counts: &[u64]| counts.iter().map(|count| *count as f64).collect::<Vec<_>>();
-    let whole = |value: f64| show_count(value.round() as u64);
+    let whole = |value: f64| show_short(value.round() as u64);
     let rates: Vec<f64> = sessions_per_s.iter().map(|rate| rate.0).collect();
     let (users, held) = (level(users), level(held));
     let mut points = 0;
@@ -57,7 +62,7 @@ fn charts(page: &mut Page, doc: &ForecastDoc, columns: usize) {
             page.line(&line);
         }
     };
-    show("sessions that arrive", &rates, &show_rate);
+    show("sessions that arrive", &rates, &rate);
     show("users", &users, &whole);
     show("connections held", &held, &whole);
     if points > 0 {
@@ -117,9 +122,4 @@ fn connections(phase: &PhaseForecastDoc) -> Vec<String> {
         parts.push(format!("{} connections opened", amount(&phase.connections)));
     }
     parts
-}
-
-fn bare_rate(per_second: f64) -> String {
-    let text = show_rate(per_second);
-    text.strip_suffix("/s").map_or(text.clone(), str::to_owned)
 }

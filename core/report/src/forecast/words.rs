@@ -1,7 +1,7 @@
 //! Amounts and lists in words.
 
 use wavetank_plan::Nanos;
-use wavetank_plan::quantity::{show_clock, show_count, show_whole};
+use wavetank_plan::quantity::{show_clock, show_count, show_rate, show_short, show_whole};
 use wavetank_record::{AmountDoc, Number};
 
 /// Below this every digit is shown.
@@ -10,6 +10,22 @@ const WHOLE_MAX: u64 = 10_000_000;
 /// `4,800`; from ten million on three digits: `48.0 G`.
 pub(super) fn count(count: u64) -> String {
     if count < WHOLE_MAX { show_whole(count) } else { show_count(count) }
+}
+
+/// A rate as a file would write it where that is exact: `10k/s`; else three digits.
+pub(crate) fn rate(per_second: f64) -> String {
+    let whole = per_second.round();
+    let exact = (per_second - whole).abs() < 1e-9 && (1.0..1e15).contains(&whole);
+    if exact && (whole < 1_000.0 || (whole as u64).is_multiple_of(10)) {
+        return format!("{}/s", show_short(whole as u64));
+    }
+    show_rate(per_second)
+}
+
+/// The same without its `/s`.
+pub(super) fn bare_rate(per_second: f64) -> String {
+    let text = rate(per_second);
+    text.strip_suffix("/s").map_or(text.clone(), str::to_owned)
 }
 
 /// `1,000`, `about 4,800`, `1 to 5`, `at least 50`.

@@ -1,0 +1,116 @@
+//! `wavetank plan FILE`.
+
+use std::cell::RefCell;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use wavetank_experiment::{Experiment, Lowered, Lowering, Sources, lower};
+use wavetank_plan::{EngineChoice, ExitCode, IpFamily, SourcesPlan, TargetUrl, UserError};
+use wavetank_report::{Planned, forecast_doc, forecast_text};
+
+use super::run::own_addresses;
+use crate::cli::{FileArgs, FileFormat};
+use crate::experiment::{Loaded, Rows};
+use crate::run::{Host, output};
+
+/// Stand for a host whose name nobody looks up (RFC 5737 and RFC 3849). Nothing is ever sent there.
+const PLACEHOLDERS: (Ipv4Addr, Ipv6Addr) =
+    (Ipv4Addr::new(192, 0, 2, 1), Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1));
+/// Columns where nobody says how wide the terminal is.
+const COLUMNS: usize = 100;
+/// Wider lines are not read more easily.
+const COLUMNS_MAX: usize = 160;
+
+/// Tell what the file comes to: its load over time, what it takes of this host, what already speaks against its
+/// thresholds. Exit 0, also where this host lacks something for it (`lacking`), or 2 if the file cannot be run. Nothing
+/// is sent, no name is looked up.
+pub(crate) fn plan(args: &FileArgs) -> Result<u8, UserError> {
+    let mut loaded = Loaded::read(args, Rows::Later)?;
+    let Some(experiment) = loaded.experiment.take() else { return loaded.tell_errors(args.format) };
+    let host = Host::look()?;
+    let unnamed = RefCell::new(Vec::new());
+    let addresses = |url: &TargetUrl| addresses(&experiment, url, &mut unnamed.borrow_mut());
+    let mut notes = Vec::new();
+    let lowering = Lowering {
+        host: &host.facts,
+        tables: &loaded.tables,
+        addresses: &|url| Ok(addresses(url)),
+        file: &|name| loaded.file(name),
+        secret: &|name| args.secret(name),
+        sources: sources(&experiment, &addresses, &mut notes),
+        threads: None,
+        engine: EngineChoice::Auto,
+    };
+    let Lowered { plan, lacking, remarks, .. } =
+        lower(&experiment, &lowering).map_err(|unfit| unfit.told(&loaded.name))?;
+    notes.extend(
+        unnamed
+            .take()
+            .into_iter()
+            .map(|name: String| format!("{name} is not looked up: planned as one address of another host")),
+    );
+    notes.extend(remarks);
+    let given = experiment.given();
+    let doc = forecast_doc(&Planned {
+        plan: &plan,
+        file: &loaded.name,
+        version: env!("CARGO_PKG_VERSION"),
+        given: &given,
+        lacking: &lacking,
+        notes: &notes,
+    });
+    if args.format == FileFormat::Json {
+        output::print(&(doc.to_json() + "\n"))?;
+        return Ok(ExitCode::Pass as u8);
+    }
+    // Where stderr is gone, the answer on stdout is what counts.
+    let _ = std::io::Write::write_all(&mut std::io::stderr(), loaded.rendered().as_bytes());
+    output::print(&forecast_text(&doc, columns()))?;
+    Ok(ExitCode::Pass as u8)
+}
+
+/// What a URL's own words say of where it goes; a name stands for one address of another host, and is noted.
+fn addresses(experiment: &Experiment, url: &TargetUrl, unnamed: &mut Vec<String>) -> Vec<SocketAddr> {
+    let (host, port) = experiment.connect_point(url);
+    let literal = host.trim_start_matches('[').trim_end_matches(']');
+    if let Ok(address) = literal.parse::<IpAddr>() {
+        return vec![SocketAddr::new(address, port)];
+    }
+    let v6 = experiment.http.ip == Some(IpFamily::V6);
+    if literal.eq_ignore_ascii_case("localhost") {
+        let own: IpAddr = if v6 { Ipv6Addr::LOCALHOST.into() } else { Ipv4Addr::LOCALHOST.into() };
+        return vec![SocketAddr::new(own, port)];
+    }
+    if !unnamed.contains(&host) {
+        unnamed.push(host);
+    }
+    let other: IpAddr = if v6 { PLACEHOLDERS.1.into() } else { PLACEHOLDERS.0.into() };
+    vec![SocketAddr::new(other, port)]
+}
+
+/// The file's source addresses. What `auto` stands for depends on the way to the target, which this host may not have
+/// now: then it is planned without.
+fn sources(
+    experiment: &Experiment,
+    addresses: &dyn Fn(&TargetUrl) -> Vec<SocketAddr>,
+    notes: &mut Vec<String>,
+) -> SourcesPlan {
+    match experiment.sources.as_ref().map(|sources| &sources.value) {
+        None => SourcesPlan::default(),
+        Some(Sources::These(these)) => these.clone(),
+        Some(Sources::Auto) => {
+            let urls = experiment.targets.iter().flat_map(|target| &target.urls);
+            let all: Vec<SocketAddr> = urls.flat_map(|one| addresses(&one.url.value)).collect();
+            own_addresses(&all, "the target").unwrap_or_else(|error| {
+                notes.push(format!("{}: planned with one source address", error.message));
+                SourcesPlan::default()
+            })
+        }
+    }
+}
+
+/// Columns of the terminal, or what the environment says of them where the text goes elsewhere.
+fn columns() -> usize {
+    let terminal = rustix::termios::tcgetwinsize(std::io::stdout()).ok().map(|size| usize::from(size.ws_col));
+    let told = || std::env::var("COLUMNS").ok()?.parse::<usize>().ok();
+    terminal.filter(|columns| *columns > 0).or_else(told).unwrap_or(COLUMNS).min(COLUMNS_MAX)
+}
