@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use wavetank_experiment::{Experiment, Lowered, Lowering, Sources, lower};
-use wavetank_plan::{EngineChoice, ExitCode, IpFamily, SourcesPlan, TargetUrl, UserError};
+use wavetank_plan::{EngineChoice, ExitCode, IpFamily, RunOptions, SourcesPlan, TargetUrl, UserError};
 use wavetank_report::{Planned, forecast_doc, forecast_text};
 
 use super::run::own_addresses;
@@ -24,7 +24,7 @@ const COLUMNS_MAX: usize = 160;
 /// thresholds. Exit 0, also where this host lacks something for it (`lacking`), or 2 if the file cannot be run. Nothing
 /// is sent, no name is looked up.
 pub(crate) fn plan(args: &FileArgs) -> Result<u8, UserError> {
-    let mut loaded = Loaded::read(args, Rows::Later)?;
+    let mut loaded = Loaded::read(args, &RunOptions::default(), Rows::Later)?;
     let Some(experiment) = loaded.experiment.take() else { return loaded.tell_errors(args.format) };
     let host = Host::look()?;
     let unnamed = RefCell::new(Vec::new());
