@@ -55,6 +55,7 @@ pub(crate) fn plan(args: &FileArgs) -> Result<u8, UserError> {
         file: &loaded.name,
         version: env!("CARGO_PKG_VERSION"),
         given: &given,
+        host: &host.facts,
         lacking: &lacking,
         notes: &notes,
     });

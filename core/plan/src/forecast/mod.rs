@@ -5,7 +5,10 @@
 
 mod amount;
 mod named_delay;
+mod need;
+mod notes;
 mod opening;
+mod outlook;
 mod passage;
 mod phase;
 mod rises;
@@ -15,7 +18,10 @@ mod walk;
 
 pub use amount::Amount;
 pub use named_delay::named_delay;
+pub use need::{Need, needs};
+pub use notes::notes;
 pub use opening::Opening;
+pub use outlook::Outlook;
 pub use passage::Passage;
 pub use phase::{CapReached, PhaseForecast};
 pub use session::SessionForecast;

@@ -81,7 +81,7 @@ pub struct SpanDoc {
 pub struct OutlookDoc {
     /// The condition.
     pub expr: String,
-    /// `threshold` or `stop`.
+    /// `threshold`, `stop`, or `implicit`: a threshold that nobody wrote.
     pub kind: String,
     /// `open`: nothing speaks against it; `unreachable`: it will break (or, of `stop`, never fire); `undecided`;
     /// `doubtful`: it may stay undecided.

@@ -6,7 +6,7 @@ use wavetank_plan::UserError;
 /// One thing that a plan takes of its host.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NeedDoc {
-    /// `connections`, `source_ports`, `files`, `memory` or `threads`.
+    /// `connections`, `source_ports`, `memory` or `threads`.
     pub what: String,
     /// So much is needed at the highest.
     pub needed: u64,

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use wavetank_plan::forecast::{CapReached, Forecast};
-use wavetank_plan::{Arrivals, ConnectionUse, Load, Phase, Plan, UserError};
+use wavetank_plan::forecast::{CapReached, Forecast, Need, needs, notes};
+use wavetank_plan::{Arrivals, ConnectionUse, HostFacts, Load, Phase, Plan, UserError};
 use wavetank_record::{
-    CapDoc, FORECAST_SCHEMA, ForecastDoc, LackDoc, Number, PhaseForecastDoc, ScenarioForecastDoc, SpanDoc,
-    StepForecastDoc, TimelineDoc, all_constants,
+    CapDoc, FORECAST_SCHEMA, ForecastDoc, LackDoc, NeedDoc, Number, PhaseForecastDoc, ScenarioForecastDoc,
+    SpanDoc, StepForecastDoc, TimelineDoc, all_constants,
 };
 
-use super::sentences;
+use super::{conditions, sentences, settings};
 use crate::load_text::load_of_phase;
 
 /// A plan, and what is known about how it came about.
@@ -23,6 +23,8 @@ pub struct Planned<'a> {
     pub version: &'a str,
     /// Settings that somebody chose, by their names in the file.
     pub given: &'a BTreeSet<&'static str>,
+    /// The host it was made on.
+    pub host: &'a HostFacts,
     /// What this host lacks.
     pub lacking: &'a [UserError],
     /// Worth knowing beside what the plan itself says.
@@ -51,9 +53,15 @@ pub fn forecast_doc(planned: &Planned<'_>) -> ForecastDoc {
         scenarios: scenarios(plan, &forecast),
         phases: phases(plan, &forecast),
         timeline: TimelineDoc::from(&forecast.timeline),
+        needs: needs(plan, planned.host).unwrap_or_default().into_iter().map(need).collect(),
         lacking: planned.lacking.iter().map(LackDoc::from).collect(),
         constants: all_constants(),
-        notes: planned.notes.to_vec(),
+        conditions: conditions::conditions(plan, &forecast),
+        settings: settings::settings(plan, planned.given),
+        notes: notes(plan, &forecast, planned.host)
+            .into_iter()
+            .chain(planned.notes.iter().cloned())
+            .collect(),
         ..ForecastDoc::default()
     };
     doc.summary = sentences::summary(&doc, &forecast, plan);
@@ -96,10 +104,20 @@ fn phases(plan: &Plan, forecast: &Forecast) -> Vec<PhaseForecastDoc> {
         opened_ahead: own.opening.ahead.map_or(0, |ahead| ahead.0),
         opened_ahead_s: own.opening.ahead.map_or(Number(0.0), |ahead| Number(ahead.1.as_secs_f64())),
         max_open: phase.max_open,
-        max_open_why: String::new(),
+        max_open_why: settings::max_open_why(phase, forecast),
         mix: phase.mix.parts().iter().map(|&(at, weight)| (name_of(plan, at), weight)).collect(),
     };
     plan.phases.iter().zip(&forecast.phases).map(one).collect()
+}
+
+fn need(need: Need) -> NeedDoc {
+    NeedDoc {
+        what: need.what.to_owned(),
+        needed: need.needed,
+        available: need.available,
+        unit: if need.bytes { "bytes" } else { "count" }.to_owned(),
+        why: need.why,
+    }
 }
 
 fn name_of(plan: &Plan, scenario: u16) -> String {

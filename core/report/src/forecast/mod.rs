@@ -3,9 +3,11 @@
 //! [`forecast_doc`] puts together what the plan's arithmetic found; [`forecast_text`] is a function of the object alone.
 
 mod chart;
+mod conditions;
 mod doc;
 mod ruler;
 mod sentences;
+mod settings;
 mod text;
 mod words;
 

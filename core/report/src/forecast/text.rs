@@ -1,6 +1,6 @@
 //! [`forecast_text`]: what `wavetank plan` prints for people.
 
-use wavetank_plan::quantity::show_short;
+use wavetank_plan::quantity::{show_short, show_size};
 use wavetank_record::{ForecastDoc, Number, PhaseForecastDoc, TimelineDoc};
 
 use super::chart::{LABEL, chart, under};
@@ -34,11 +34,16 @@ pub fn forecast_text(doc: &ForecastDoc, columns: usize) -> String {
         page.sentence("", &format!("and {} more phases: --format json has them all", more + 1));
     }
     page.line("");
-    for lack in &doc.lacking {
-        page.sentence("lacking", &lack.message);
-        page.sentence("", &format!("hint: {}", lack.hint));
-    }
+    needs(&mut page, doc);
+    conditions(&mut page, doc);
     doc.notes.iter().for_each(|note| page.sentence("note", note));
+    page.line("");
+    let said = |given: bool| -> Vec<String> {
+        let own = doc.settings.iter().filter(|setting| setting.given == given);
+        own.map(|setting| format!("{} {}", setting.name, setting.value)).collect()
+    };
+    page.parts("given", &said(true));
+    page.parts("defaults", &said(false));
     let constants: Vec<String> =
         doc.constants.iter().map(|(name, value)| format!("{name} {value}")).collect();
     page.parts("constants", &constants);
@@ -75,6 +80,44 @@ fn charts(page: &mut Page, doc: &ForecastDoc, columns: usize) {
     }
 }
 
+/// What it takes, what there is, and what is lacking.
+fn needs(page: &mut Page, doc: &ForecastDoc) {
+    let columns = doc.needs.iter().map(|need| width(&need.what)).max().unwrap_or(0);
+    for (at, need) in doc.needs.iter().enumerate() {
+        let shown = |value: u64| if need.unit == "bytes" { show_size(value) } else { count(value) };
+        let available = need.available.map_or_else(|| "any number".to_owned(), shown);
+        let short = need.available.is_some_and(|available| available < need.needed);
+        let lacks = if short && need.what != "threads" { "TOO FEW: " } else { "" };
+        let parts =
+            [format!("{lacks}up to {}, this host has {available}", shown(need.needed)), need.why.clone()];
+        page.beside(if at == 0 { "needs" } else { "" }, &need.what.replace('_', " "), columns, &parts);
+    }
+    for lack in &doc.lacking {
+        page.sentence("lacking", &lack.message);
+        page.sentence("", &format!("hint: {}", lack.hint));
+    }
+}
+
+/// What speaks against conditions; those that nothing speaks against in one line.
+fn conditions(page: &mut Page, doc: &ForecastDoc) {
+    for condition in &doc.conditions {
+        let word = match condition.outlook.as_str() {
+            "unreachable" => "cannot be reached",
+            "undecided" => "will stay undecided",
+            "doubtful" => "may stay undecided",
+            _ => continue,
+        };
+        page.sentence(&condition.kind, &format!("`{}` {word}: {}", condition.expr, condition.why));
+        if !condition.hint.is_empty() {
+            page.sentence("", &format!("hint: {}", condition.hint));
+        }
+    }
+    for kind in ["threshold", "stop", "implicit"] {
+        let open = doc.conditions.iter().filter(|one| one.kind == kind && one.outlook == "open");
+        page.parts(kind, &open.map(|one| one.expr.clone()).collect::<Vec<_>>());
+    }
+}
+
 /// `0s to 10m00s`, load, sessions, requests, connections.
 fn phase_parts(phase: &PhaseForecastDoc) -> Vec<String> {
     let end = phase.end_s.map_or_else(|| "its last session".to_owned(), clock);
@@ -90,7 +133,7 @@ fn phase_parts(phase: &PhaseForecastDoc) -> Vec<String> {
         let perhaps = if cap.reached == "perhaps" { "perhaps " } else { "" };
         format!("{perhaps}ended by {} sessions", count(cap.sessions))
     }));
-    if phase.requests != phase.sessions {
+    if phase.requests != phase.sessions && (phase.requests_per_s_max.is_some() || phase.requests.is_exact()) {
         parts.push(counted(&phase.requests, "request", "requests"));
     }
     parts.push(match (phase.requests_per_s_max, phase.sessions_per_s_max) {
@@ -102,6 +145,9 @@ fn phase_parts(phase: &PhaseForecastDoc) -> Vec<String> {
         (None, _) => "as many requests/s as answers allow".to_owned(),
     });
     parts.extend(connections(phase));
+    if phase.sessions_per_s_max.is_some() {
+        parts.push(format!("max_open {} ({})", count(phase.max_open), phase.max_open_why));
+    }
     parts
 }
 

@@ -1,0 +1,87 @@
+//! What a plan's reader should know, beside its numbers.
+
+use super::{Forecast, named_delay, outlook};
+use crate::quantity::{show_clock, show_whole};
+use crate::resolve::ports_searched;
+use crate::{HostFacts, MaxOpenBy, Plan};
+
+/// One line each.
+pub fn notes(plan: &Plan, forecast: &Forecast, host: &HostFacts) -> Vec<String> {
+    let mut notes = Vec::new();
+    notes.extend(outlook::sessions_for_requests(plan, forecast));
+    slower_than_timeout(plan, &mut notes);
+    lowered(plan, &mut notes);
+    for (phase, told) in plan.phases.iter().zip(&forecast.phases) {
+        if let Some((count, takes)) = told.opening.ahead.filter(|(count, _)| *count > 0) {
+            notes.push(format!(
+                "{}: {} connections are opened in the {} before {} (open_rate)",
+                phase.name,
+                show_whole(count),
+                show_clock(takes),
+                if phase.start == crate::Nanos::ZERO { "t0".to_owned() } else { show_clock(phase.start) }
+            ));
+        }
+    }
+    let around = [(&plan.around.before, "before"), (&plan.around.after, "after")];
+    for (scenario, what) in around {
+        if let Some(scenario) = scenario {
+            let requests = match scenario.steps.len() {
+                1 => "1 request".to_owned(),
+                many => format!("{} requests", show_whole(many as u64)),
+            };
+            notes.push(format!("{what} the load: {requests}, once, counted apart (setup)"));
+        }
+    }
+    if !plan.events.is_empty() {
+        notes.push("events need a lab or a fleet: run refuses them on one host".to_owned());
+    }
+    if forecast.scenarios.iter().any(|scenario| scenario.ends_run) {
+        notes.push("a session may end the run (end: run) before its time".to_owned());
+    }
+    notes.extend(ports_searched(plan, host));
+    notes
+}
+
+/// Phases whose open requests this host lowers; alike ones in one line.
+fn lowered(plan: &Plan, notes: &mut Vec<String>) {
+    let mut told: Vec<(MaxOpenBy, u64, Vec<&str>)> = Vec::new();
+    for phase in plan.phases.iter().filter(|phase| phase.max_open_by != MaxOpenBy::Plan) {
+        match told.iter_mut().find(|(by, most, _)| (*by, *most) == (phase.max_open_by, phase.max_open)) {
+            Some((_, _, names)) => names.push(&phase.name),
+            None => told.push((phase.max_open_by, phase.max_open, vec![&phase.name])),
+        }
+    }
+    for (by, most, names) in told {
+        let what = match by {
+            MaxOpenBy::Files => "files",
+            MaxOpenBy::Memory => "memory",
+            MaxOpenBy::Plan | MaxOpenBy::Sources => "source ports",
+        };
+        let requests = if most == 1 {
+            "1 open request".to_owned()
+        } else {
+            format!("{} open requests", show_whole(most))
+        };
+        notes.push(format!(
+            "{}: this host has {what} for {requests} only; what comes above that is dropped",
+            names.join(", ")
+        ));
+    }
+}
+
+/// Paths that name their own delay, longer than the request's timeout.
+fn slower_than_timeout(plan: &Plan, notes: &mut Vec<String>) {
+    for scenario in &plan.scenarios {
+        for step in &scenario.steps {
+            let timeout = step.timeout.unwrap_or(plan.http.timeout);
+            let path = step.request.path.shown();
+            let Some(delay) = named_delay(&path).filter(|delay| *delay >= timeout) else { continue };
+            let key = if step.timeout.is_some() { "its timeout" } else { "http.timeout" };
+            notes.push(format!(
+                "{path} answers after {} and the timeout is {}: every request will fail; raise {key}",
+                show_clock(delay),
+                show_clock(timeout)
+            ));
+        }
+    }
+}
