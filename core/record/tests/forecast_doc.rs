@@ -66,7 +66,11 @@ fn doc() -> ForecastDoc {
             think_us: known(2_000_000),
             pace_us: Some(Number(500.5)),
             connection: "user".to_owned(),
-            steps: vec![StepForecastDoc { name: "buy".to_owned(), requests: known(12) }],
+            steps: vec![StepForecastDoc {
+                name: "buy".to_owned(),
+                requests: known(12),
+                request_bytes: Some(93),
+            }],
         }],
         phases: vec![phase()],
         timeline: TimelineDoc {

@@ -1,6 +1,8 @@
 //! What the tests of this crate share.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
+pub(crate) mod plans;
+
 use std::path::{Path, PathBuf};
 
 use wavetank_experiment::{Input, Reading, read};

@@ -89,4 +89,6 @@ pub struct StepForecastDoc {
     pub name: String,
     /// Requests of the judged phases.
     pub requests: AmountDoc,
+    /// Bytes of one request as it is sent; `null` where they differ from one to the next.
+    pub request_bytes: Option<u64>,
 }

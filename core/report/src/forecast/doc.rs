@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use wavetank_plan::forecast::{CapReached, Forecast, Need, needs, notes};
+use wavetank_plan::forecast::{Amount, CapReached, Forecast, Need, needs, notes};
 use wavetank_plan::{Arrivals, ConnectionUse, HostFacts, Load, Phase, Plan, UserError};
 use wavetank_record::{
     CapDoc, FORECAST_SCHEMA, ForecastDoc, LackDoc, NeedDoc, Number, PhaseForecastDoc, ScenarioForecastDoc,
@@ -25,6 +25,8 @@ pub struct Planned<'a> {
     pub given: &'a BTreeSet<&'static str>,
     /// The host it was made on.
     pub host: &'a HostFacts,
+    /// Bytes of each scenario's requests, by step; `None` where they differ from one to the next.
+    pub request_bytes: &'a [Vec<Option<u64>>],
     /// What this host lacks.
     pub lacking: &'a [UserError],
     /// Worth knowing beside what the plan itself says.
@@ -50,7 +52,7 @@ pub fn forecast_doc(planned: &Planned<'_>) -> ForecastDoc {
         },
         sessions: forecast.sessions.into(),
         requests: forecast.requests.into(),
-        scenarios: scenarios(plan, &forecast),
+        scenarios: scenarios(planned, &forecast),
         phases: phases(plan, &forecast),
         timeline: TimelineDoc::from(&forecast.timeline),
         needs: needs(plan, planned.host).unwrap_or_default().into_iter().map(need).collect(),
@@ -134,8 +136,9 @@ const fn kind(load: &Load) -> &'static str {
     }
 }
 
-fn scenarios(plan: &Plan, forecast: &Forecast) -> Vec<ScenarioForecastDoc> {
-    use wavetank_plan::forecast::Amount;
+fn scenarios(planned: &Planned<'_>, forecast: &Forecast) -> Vec<ScenarioForecastDoc> {
+    let plan = planned.plan;
+    let bytes = |scenario: u16, step: usize| *planned.request_bytes.get(usize::from(scenario))?.get(step)?;
     let one = |(at, (scenario, own)): (
         u16,
         (&wavetank_plan::Scenario, &wavetank_plan::forecast::SessionForecast),
@@ -157,9 +160,10 @@ fn scenarios(plan: &Plan, forecast: &Forecast) -> Vec<ScenarioForecastDoc> {
             mean: ns.mean.map(|mean| mean / 1e3),
             most: ns.most.map(|most| most / 1e3),
         };
-        let steps = scenario.steps.iter().enumerate().map(|(at, step)| StepForecastDoc {
+        let steps = scenario.steps.iter().enumerate().map(|(index, step)| StepForecastDoc {
             name: step.name.clone(),
-            requests: sessions.times(own.steps[at]).plus(users.times(own.steps_around[at])).into(),
+            requests: sessions.times(own.steps[index]).plus(users.times(own.steps_around[index])).into(),
+            request_bytes: bytes(at, index),
         });
         ScenarioForecastDoc {
             name: scenario.name.clone(),

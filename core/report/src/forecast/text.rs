@@ -1,11 +1,11 @@
 //! [`forecast_text`]: what `wavetank plan` prints for people.
 
 use wavetank_plan::quantity::{show_short, show_size};
-use wavetank_record::{ForecastDoc, Number, PhaseForecastDoc, TimelineDoc};
+use wavetank_record::{ForecastDoc, Number, OutlookDoc, PhaseForecastDoc, TimelineDoc};
 
 use super::chart::{LABEL, chart, under};
 use super::ruler::ruler;
-use super::words::{amount, bare_rate, clock, count, counted, rate};
+use super::words::{amount, bare_rate, clock, count, counted, list, rate};
 use crate::page::{Page, width};
 
 /// Fewer columns than these make no chart.
@@ -13,6 +13,10 @@ const COLUMNS_MIN: usize = 40;
 /// Phases that are told one by one.
 const PHASES_SHOWN: usize = 40;
 
+/// Steps that are told one by one.
+const STEPS_SHOWN: usize = 20;
+/// Columns that the name of a step takes.
+const STEP_NAME_MAX: usize = 32;
 /// Columns that the name of a phase takes.
 const NAME_MAX: usize = 20;
 
@@ -33,6 +37,7 @@ pub fn forecast_text(doc: &ForecastDoc, columns: usize) -> String {
     if let Some(more) = doc.phases.len().checked_sub(PHASES_SHOWN + 1) {
         page.sentence("", &format!("and {} more phases: --format json has them all", more + 1));
     }
+    steps(&mut page, doc);
     page.line("");
     needs(&mut page, doc);
     conditions(&mut page, doc);
@@ -80,6 +85,40 @@ fn charts(page: &mut Page, doc: &ForecastDoc, columns: usize) {
     }
 }
 
+/// What each step sends, where there is more than one to tell apart.
+fn steps(page: &mut Page, doc: &ForecastDoc) {
+    let all: Vec<_> =
+        doc.scenarios.iter().flat_map(|one| one.steps.iter().map(move |step| (one, step))).collect();
+    if all.is_empty() {
+        return;
+    }
+    page.line("");
+    let name = |scenario: &str, step: &str| {
+        if scenario.is_empty() { step.to_owned() } else { format!("{scenario} {step}") }
+    };
+    let names: Vec<String> =
+        all.iter().take(STEPS_SHOWN).map(|(one, step)| name(&one.name, &step.name)).collect();
+    let columns = names.iter().map(|name| width(name)).max().unwrap_or(0).min(STEP_NAME_MAX);
+    for (at, ((one, step), name)) in all.iter().zip(&names).enumerate() {
+        let requests = counted(&step.requests, "request", "requests");
+        let bytes = match step.request_bytes {
+            Some(bytes) => format!("{} each", show_size(bytes)),
+            None => "sizes differ".to_owned(),
+        };
+        let connection = match one.connection.as_str() {
+            "user" => "over the user's connection",
+            "session" => "over the session's connection",
+            "request" => "each over a connection of its own",
+            _ => "over shared connections",
+        };
+        let label = if at == 0 { "steps" } else { "" };
+        page.beside(label, name, columns, &[requests, bytes, connection.to_owned()]);
+    }
+    if let Some(more) = all.len().checked_sub(STEPS_SHOWN + 1) {
+        page.sentence("", &format!("and {} more steps: --format json has them all", more + 1));
+    }
+}
+
 /// What it takes, what there is, and what is lacking.
 fn needs(page: &mut Page, doc: &ForecastDoc) {
     let columns = doc.needs.iter().map(|need| width(&need.what)).max().unwrap_or(0);
@@ -87,7 +126,14 @@ fn needs(page: &mut Page, doc: &ForecastDoc) {
         let shown = |value: u64| if need.unit == "bytes" { show_size(value) } else { count(value) };
         let available = need.available.map_or_else(|| "any number".to_owned(), shown);
         let short = need.available.is_some_and(|available| available < need.needed);
-        let lacks = if short && need.what != "threads" { "TOO FEW: " } else { "" };
+        // What sessions may need at the highest is no lack: above it arrivals are dropped.
+        let lacks = match need.what.as_str() {
+            _ if !short => "",
+            "threads" => "",
+            "memory" if !doc.lacking.is_empty() => "TOO LITTLE: ",
+            _ if !doc.lacking.is_empty() => "TOO FEW: ",
+            _ => "PERHAPS TOO FEW: ",
+        };
         let parts =
             [format!("{lacks}up to {}, this host has {available}", shown(need.needed)), need.why.clone()];
         page.beside(if at == 0 { "needs" } else { "" }, &need.what.replace('_', " "), columns, &parts);
@@ -100,14 +146,23 @@ fn needs(page: &mut Page, doc: &ForecastDoc) {
 
 /// What speaks against conditions; those that nothing speaks against in one line.
 fn conditions(page: &mut Page, doc: &ForecastDoc) {
-    for condition in &doc.conditions {
+    let mut told: Vec<&OutlookDoc> = Vec::new();
+    for condition in doc.conditions.iter().filter(|one| one.outlook != "open") {
+        let alike = |other: &OutlookDoc| {
+            (&other.kind, &other.outlook, &other.why) == (&condition.kind, &condition.outlook, &condition.why)
+        };
+        if told.iter().any(|other| alike(other)) {
+            continue;
+        }
+        told.push(condition);
         let word = match condition.outlook.as_str() {
             "unreachable" => "cannot be reached",
             "undecided" => "will stay undecided",
-            "doubtful" => "may stay undecided",
-            _ => continue,
+            _ => "may stay undecided",
         };
-        page.sentence(&condition.kind, &format!("`{}` {word}: {}", condition.expr, condition.why));
+        let all: Vec<String> =
+            doc.conditions.iter().filter(|one| alike(one)).map(|one| format!("`{}`", one.expr)).collect();
+        page.sentence(&condition.kind, &format!("{} {word}: {}", list(&all), condition.why));
         if !condition.hint.is_empty() {
             page.sentence("", &format!("hint: {}", condition.hint));
         }

@@ -29,13 +29,18 @@ pub(super) fn unreachable(condition: &Condition, plan: &Plan, forecast: &Forecas
             Value::Count(wanted),
         ) => {
             let most = requests(condition, step.as_deref(), plan, forecast).most?;
-            (most < wanted).then(|| {
+            falls_short(condition, most, wanted).then(|| {
                 let why = format!("the plan sends at most {} requests", show_count(most as u64));
                 Outlook::Unreachable(why, "a longer phase, or a higher rate".to_owned())
             })
         }
         _ => None,
     }
+}
+
+/// Whether `most` is too little for a condition that wants much.
+fn falls_short(condition: &Condition, most: f64, wanted: f64) -> bool {
+    if condition.op == Op::Greater { most <= wanted } else { most < wanted }
 }
 
 /// Instants at which a gauge is read: a second after another, none before the first is over.
@@ -74,7 +79,7 @@ fn level(
         levels.fold(0, u64::saturating_add)
     };
     let (at, least) = lowest(span, most)?;
-    if least as f64 >= wanted {
+    if !falls_short(condition, least as f64, wanted) {
         return None;
     }
     let second = show_at(at, span);
@@ -113,7 +118,7 @@ fn in_flight(condition: &Condition, wanted: f64, plan: &Plan, forecast: &Forecas
         })
     };
     let (at, least) = lowest(span, most)?;
-    if least as f64 >= wanted {
+    if !falls_short(condition, least as f64, wanted) {
         return None;
     }
     let own = |phase: &&Phase| condition.phase.as_ref().is_none_or(|name| *name == phase.name);
@@ -127,7 +132,7 @@ fn in_flight(condition: &Condition, wanted: f64, plan: &Plan, forecast: &Forecas
     let rate = rate.max().as_per_second();
     let steady = rate * stay.length.as_secs_f64();
     let kind = if stay.named { "answers" } else { "at most until the timeout" };
-    if steady.min(phase.max_open as f64) >= wanted {
+    if !falls_short(condition, steady.min(phase.max_open as f64), wanted) {
         let why = format!(
             "{} there are {}: {} × {} {kind} takes its time to fill",
             show_at(at, span),
@@ -139,7 +144,7 @@ fn in_flight(condition: &Condition, wanted: f64, plan: &Plan, forecast: &Forecas
             format!("a phase of {} before it, and the condition `in` the one behind", length(stay.length));
         return Some(Outlook::Unreachable(why, hint));
     }
-    if steady >= wanted {
+    if !falls_short(condition, steady, wanted) {
         let (by, hint) = match phase.max_open_by {
             MaxOpenBy::Plan => ("", "max_open: more of them"),
             MaxOpenBy::Files => {
@@ -157,7 +162,7 @@ fn in_flight(condition: &Condition, wanted: f64, plan: &Plan, forecast: &Forecas
         ));
     }
     let why = format!("{} × {} {kind} = {}", show_rate(rate), length(stay.length), show_count(steady as u64));
-    let factor = (wanted / steady.max(1.0)).ceil();
+    let factor = (wanted / steady.max(1.0)).ceil().max(2.0);
     let hint =
         format!("rates are for the whole run: {factor} × {} = {}", show_rate(rate), show_rate(rate * factor));
     Some(Outlook::Unreachable(why, hint))
@@ -209,7 +214,7 @@ fn rate(
     let phases = || forecast.judged(plan).filter(|(phase, _)| own(&phase.name));
     let closed = phases().any(|(phase, _)| phase.load.levels().is_some());
     let rate = most / seconds;
-    if rate >= wanted {
+    if !falls_short(condition, rate, wanted) {
         return None;
     }
     let bound = if closed { "even if answers took no time, " } else { "" };

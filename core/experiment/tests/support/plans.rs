@@ -1,0 +1,46 @@
+//! Plans of files, on a host that can do everything.
+
+use std::net::SocketAddr;
+
+use wavetank_experiment::{Lowering, lower};
+use wavetank_plan::{EngineChoice, HostFacts, Plan, Ports, SocketFacts, SourcesPlan, TargetUrl, UserError};
+
+use super::reading;
+
+/// A host that can do everything.
+pub(crate) fn host() -> HostFacts {
+    HostFacts {
+        cpus: vec![0, 1],
+        memory_available_bytes: 4 << 40,
+        files_max: 1 << 20,
+        sockets: SocketFacts { uring: Ok(()), ..SocketFacts::plain() },
+        port_range: (1_024, 65_535),
+        ports: Ports::range(1_024, 65_535),
+        addresses: Vec::new(),
+        local_networks: Vec::new(),
+        kernel: "6.18.0".to_owned(),
+        hostname: "large".to_owned(),
+        cpu_model: "test".to_owned(),
+    }
+}
+
+/// The plan of a file whose hosts are addresses, without the files it names.
+pub(crate) fn plan_of(name: &str, text: &str) -> Plan {
+    let read = reading(name, text.as_bytes(), &[]);
+    let experiment = read.experiment.unwrap_or_else(|| panic!("{name}: {:?}", read.diagnostics.sorted()));
+    let addresses = |url: &TargetUrl| -> Result<Vec<SocketAddr>, UserError> {
+        Ok(vec![url.address().expect("an address")])
+    };
+    let tables: Vec<_> = experiment.data.iter().map(|_| None).collect();
+    let lowering = Lowering {
+        host: &host(),
+        tables: &tables,
+        addresses: &addresses,
+        file: &|name| Err(UserError::usage("bad_file", name.to_owned(), "no files here")),
+        secret: &|_| None,
+        sources: SourcesPlan::default(),
+        threads: None,
+        engine: EngineChoice::Auto,
+    };
+    lower(&experiment, &lowering).unwrap_or_else(|unfit| panic!("{name}: {}", unfit.told(name))).plan
+}
