@@ -44,7 +44,8 @@ impl Page {
     /// `label`, `word` in a column of its own, and `parts` beside it.
     pub(crate) fn beside(&mut self, label: &str, word: &str, columns: usize, parts: &[String]) {
         let room = self.columns.saturating_sub(LABEL_COLUMNS + columns + 2).max(LABEL_COLUMNS);
-        let word: String = word.chars().take(columns).collect();
+        let cut = || word.chars().take(columns.saturating_sub(1)).chain(['…']).collect::<String>();
+        let word = if width(word) > columns { cut() } else { word.to_owned() };
         for (number, line) in joined(parts, room).iter().enumerate() {
             let (label, word) = if number == 0 { (label, word.as_str()) } else { ("", "") };
             self.labelled(label, &[format!("{}  {line}", pad(word, columns))]);

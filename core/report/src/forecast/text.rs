@@ -16,9 +16,9 @@ const PHASES_SHOWN: usize = 40;
 /// Steps that are told one by one.
 const STEPS_SHOWN: usize = 20;
 /// Columns that the name of a step takes.
-const STEP_NAME_MAX: usize = 32;
+const STEP_NAME_MAX: usize = 30;
 /// Columns that the name of a phase takes.
-const NAME_MAX: usize = 20;
+const NAME_MAX: usize = 24;
 
 /// The forecast as text of at most `columns` columns (40 at the least), ending in a newline.
 pub fn forecast_text(doc: &ForecastDoc, columns: usize) -> String {
