@@ -178,6 +178,9 @@ pub trait Driver: Sized {
         0
     }
 
+    /// Whoever has this number of [`DialTls::session`] next is somebody else: nothing is kept for him.
+    fn forget(&mut self, _session: u32) {}
+
     /// Let leave at once what was handed over for the next wait. Should that fail, the next wait tells.
     fn send_now(&mut self) {}
 

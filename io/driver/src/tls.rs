@@ -202,6 +202,12 @@ impl<D: Driver> Driver for Tls<D> {
         self.inner.take_longest_send()
     }
 
+    fn forget(&mut self, session: u32) {
+        if let Some(client) = &self.client {
+            client.forget(session);
+        }
+    }
+
     fn send_now(&mut self) {
         self.inner.send_now();
     }

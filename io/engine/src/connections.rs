@@ -4,8 +4,10 @@
 //! [`Outcome`]s. A connection lost under a request is re-opened only when a next request wants it.
 
 mod dialing;
+mod guests;
 mod held;
 mod leaving;
+mod sharing;
 mod timeouts;
 
 use std::collections::VecDeque;
@@ -14,18 +16,20 @@ use std::sync::Arc;
 use wavetank_driver::{Clock, ConnId, Driver, Ended, Errno, Event};
 use wavetank_measure::ErrorClass;
 use wavetank_pace::Timers;
-use wavetank_plan::{Nanos, Plan};
+use wavetank_plan::{ConnectionUse, Nanos, Plan};
 use wavetank_wire::h1::{Answer, Eof, LastAnswer, ResponseReader};
 
 use crate::failure::{self, Failure};
 use crate::flights::Flight;
 use crate::letters::Letters;
+use crate::passing::Seats;
 use crate::pool::Pool;
 use crate::recorder::Recorder;
 use crate::requests::Requests;
-use crate::seat::{Seat, State};
+use crate::seat::{Past, Seat, State};
 use crate::slab::Id;
 use crate::sources::{Sources, Tuple};
+use crate::vacant::Vacant;
 pub(crate) use held::Held;
 use leaving::Leaving;
 use timeouts::Timer;
@@ -62,9 +66,17 @@ pub(crate) struct Connections<D> {
     pub(crate) seats: Vec<Seat>,
     /// Driver slot → seat.
     seat_of_slot: Vec<u32>,
-    /// Those seats that are shared, the last ones; any other belongs to its users.
+    /// Those seats that belong to no user for ever.
+    vacant: Vacant,
+    /// Connections that all share.
     pool: Option<Pool>,
+    /// By scenario: a connection serves one request.
+    single: Vec<bool>,
+    /// By scenario: who arrives has a connection of its own.
+    own: Vec<bool>,
     pipeline: usize,
+    /// Requests that a connection serves, unless its scenario says otherwise.
+    lasts: u64,
     opening: usize,
     /// Connections for this phase are still to be opened for those who wait.
     opening_more: Option<u16>,
@@ -84,11 +96,13 @@ impl<D: Driver> Connections<D> {
         plan: Arc<Plan>,
         requests: Arc<Requests>,
         sources: Sources,
-        seats: usize,
-        pool: usize,
+        seats: Seats,
     ) -> Self {
         // One of each for every seat, and no growing by doubling; room that is not used costs only addresses.
-        let room = seats.min(ROOM_MAX);
+        let room = (seats.all() as usize).min(ROOM_MAX);
+        let uses = |wanted: &dyn Fn(ConnectionUse) -> bool| {
+            plan.scenarios.iter().map(|scenario| wanted(scenario.connection)).collect()
+        };
         Self {
             driver,
             clock,
@@ -100,11 +114,16 @@ impl<D: Driver> Connections<D> {
             timers: Timers::with_capacity(room),
             seats: Vec::with_capacity(room),
             seat_of_slot: Vec::with_capacity(room),
-            pool: (pool > 0).then(|| {
-                let seat = |seat: usize| u32::try_from(seat).expect("fewer seats than 2^32");
-                Pool::new(seat(seats - pool), seat(seats))
-            }),
+            vacant: Vacant::from(seats.own),
+            pool: (seats.pool > 0).then(|| Pool::new(seats.pool, plan.targets.len())),
+            single: uses(&|connection| connection == ConnectionUse::Request),
+            own: uses(&|connection| connection != ConnectionUse::Shared),
             pipeline: plan.http.pipeline as usize,
+            lasts: if plan.http.keepalive {
+                plan.http.requests_per_connection.unwrap_or(u64::MAX)
+            } else {
+                1
+            },
             opening: 0,
             opening_more: None,
             sent_until: Nanos(i64::MIN),
@@ -126,30 +145,16 @@ impl<D: Driver> Connections<D> {
     ) {
         let Some(seat) = seat else { return self.submit_shared(flight, phase, at, rec) };
         self.furnish(seat);
-        let worn_after = self.plan.http.requests_per_connection;
         let entry = &mut self.seats[seat as usize];
-        if entry.has_room(self.pipeline, worn_after) {
+        if entry.has_room(self.pipeline) {
             return self.dispatch(seat, flight, at, rec);
         }
         entry.flights.wait(flight);
         if entry.state == State::Closed {
-            let target = self.requests.get(flight.scenario, flight.step).target;
-            self.open(seat, target, phase, rec);
+            self.open(seat, flight.target, phase, rec);
         } else {
             self.arm(seat);
         }
-    }
-
-    fn submit_shared(&mut self, flight: Flight, phase: u16, at: Nanos, rec: &mut Recorder) {
-        let Some(pool) = &mut self.pool else { return };
-        if let Some(seat) = pool.take_idle(&mut self.seats) {
-            return self.dispatch(seat, flight, at, rec);
-        }
-        pool.wait(flight);
-        if !std::mem::replace(&mut pool.armed, true) {
-            self.timers.insert(flight.deadline, Timer::Waiting);
-        }
-        self.open_for_waiting(phase, rec);
     }
 
     /// `at`, or the end of the last send if that is later: one reading of the clock serves until the next
@@ -250,11 +255,10 @@ impl<D: Driver> Connections<D> {
     /// A seat's connection can carry requests.
     fn opened(&mut self, seat: u32, at: Nanos, rec: &mut Recorder) {
         let entry = &mut self.seats[seat as usize];
-        rec.opened(entry.replaces_lost);
-        entry.replaces_lost = false;
+        rec.opened(std::mem::replace(&mut entry.past, Past::Nothing) == Past::Lost);
         entry.reader = ResponseReader::default();
         entry.state = State::Open;
-        self.opening -= 1;
+        self.no_longer_opening(seat);
         if self.greet(seat, at, rec) {
             self.free(seat, at, rec);
         }
@@ -295,11 +299,9 @@ impl<D: Driver> Connections<D> {
                 return self.end(seat, failure::SURPLUS, true, at, rec);
             }
             entry.flights.pop_sent();
-            entry.served += 1;
+            let lasts = entry.serve();
             self.outcomes.push_back(Outcome::Answered(flight.exchange, answer, entry.first_byte, at));
-            let http = &self.plan.http;
-            let worn = http.requests_per_connection.is_some_and(|max| entry.served >= max);
-            if !answer.keep_alive || !http.keepalive || worn {
+            if !answer.keep_alive || !lasts {
                 return self.end(seat, failure::AFTER_CLOSE, false, at, rec);
             }
             if let Some(next) = entry.flights.first_sent() {
@@ -313,24 +315,14 @@ impl<D: Driver> Connections<D> {
     fn free(&mut self, seat: u32, at: Nanos, rec: &mut Recorder) {
         loop {
             let entry = &mut self.seats[seat as usize];
-            if !entry.has_room(self.pipeline, self.plan.http.requests_per_connection) {
+            if !entry.has_room(self.pipeline) {
                 return;
             }
-            let mut pool = self.pool.as_mut().filter(|pool| pool.has(seat));
-            let next = match &mut pool {
-                Some(pool) => pool.take_waiting(),
-                None => entry.flights.take_waiting(),
-            };
-            if let Some(flight) = next {
-                self.dispatch(seat, flight, at, rec);
-                continue;
+            if entry.is_pooled() {
+                return self.free_shared(seat, at, rec);
             }
-            if let Some(pool) = pool
-                && entry.flights.sent() == 0
-            {
-                pool.put_idle(seat, entry);
-            }
-            return;
+            let Some(flight) = entry.flights.take_waiting() else { return };
+            self.dispatch(seat, flight, at, rec);
         }
     }
 
@@ -345,7 +337,7 @@ impl<D: Driver> Connections<D> {
             && let Eof::Complete(answer) = entry.reader.eof()
         {
             entry.flights.pop_sent();
-            entry.served += 1;
+            entry.serve();
             let first_byte = entry.first_byte;
             self.outcomes.push_back(Outcome::Answered(flight.exchange, answer, first_byte, at));
             return self.end(seat, failure::AFTER_CLOSE, false, at, rec);
@@ -371,11 +363,11 @@ impl<D: Driver> Connections<D> {
             self.sources.release(std::mem::replace(&mut entry.tuple, Tuple::KERNELS), at);
         }
         entry.state = State::Closed;
-        entry.replaces_lost = lost;
+        let served = entry.past == Past::Served;
+        entry.past = if lost { Past::Lost } else { Past::Nothing };
         rec.ended(lost);
         // An answer begun can't be asked for again; one that never began may, if the connection had worked.
         let mut untouched = !entry.reader.began();
-        let served = entry.served > 0;
         let mut failure = failure;
         while let Some(flight) = entry.flights.pop_cut() {
             let idempotent = self.requests.get(flight.scenario, flight.step).idempotent;
@@ -387,10 +379,9 @@ impl<D: Driver> Connections<D> {
         }
         let phase = entry.phase;
         if let Some(flight) = entry.flights.first_waiting() {
-            let target = self.requests.get(flight.scenario, flight.step).target;
-            self.open(seat, target, phase, rec);
-        } else if let Some(pool) = self.pool_of(seat) {
-            pool.put_closed(seat);
+            self.open(seat, flight.target, phase, rec);
+        } else if entry.is_pooled() {
+            self.leave_pool(seat);
             self.open_for_waiting(phase, rec);
         } else {
             self.miss(seat, at);

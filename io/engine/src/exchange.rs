@@ -33,6 +33,8 @@ struct Exchange {
     sent: Option<Nanos>,
     /// The seat of its user; [`ANY_SEAT`]: whichever is free.
     seat: u32,
+    /// Where it goes.
+    target: u16,
 }
 
 impl Exchange {
@@ -124,14 +126,15 @@ impl<D: Driver> Exchanges<D> {
         now: Nanos,
         rec: &mut Recorder,
     ) -> Option<Resolved> {
-        let exchange = match self.take_up(offered, seat, now, rec) {
+        let target = self.connections.requests.get(offered.key.scenario, offered.key.step).target;
+        let exchange = match self.take_up(offered, seat, target, now, rec) {
             Ok(exchange) => exchange,
             Err(resolved) => {
                 self.give_back(offered.key.phase);
                 return Some(resolved);
             }
         };
-        self.submit(exchange, offered.key, seat, now, rec);
+        self.submit(exchange, offered.key, (seat, target), now, rec);
         None
     }
 
@@ -142,6 +145,7 @@ impl<D: Driver> Exchanges<D> {
         &mut self,
         offered: Offered,
         seat: Option<u32>,
+        target: u16,
         now: Nanos,
         rec: &mut Recorder,
     ) -> Result<Id, Resolved> {
@@ -153,13 +157,20 @@ impl<D: Driver> Exchanges<D> {
         }
         rec.begun(key, lag);
         let seat = seat.unwrap_or(ANY_SEAT);
-        Ok(self.slab.insert(Exchange { offered, begun: now, sent: None, seat }))
+        Ok(self.slab.insert(Exchange { offered, begun: now, sent: None, seat, target }))
     }
 
     #[expect(clippy::inline_always, reason = "two callers; a call costs more than its work")]
     #[inline(always)]
-    fn submit(&mut self, exchange: Id, key: Key, seat: Option<u32>, now: Nanos, rec: &mut Recorder) {
-        let flight = self.flight(exchange, key, now, false);
+    fn submit(
+        &mut self,
+        exchange: Id,
+        key: Key,
+        (seat, target): (Option<u32>, u16),
+        now: Nanos,
+        rec: &mut Recorder,
+    ) {
+        let flight = self.flight(exchange, key, target, now, false);
         self.connections.submit(flight, seat, key.phase, now, rec);
     }
 
@@ -177,9 +188,9 @@ impl<D: Driver> Exchanges<D> {
         Ok(ready)
     }
 
-    fn flight(&self, exchange: Id, key: Key, begun: Nanos, again: bool) -> Flight {
-        let deadline = begun.after(self.plan.http.timeout);
-        Flight { exchange, deadline, scenario: key.scenario, step: key.step, again }
+    fn flight(&self, exchange: Id, key: Key, target: u16, begun: Nanos, again: bool) -> Flight {
+        let deadline = begun.after(self.connections.requests.get(key.scenario, key.step).timeout);
+        Flight { exchange, deadline, scenario: key.scenario, step: key.step, again, target }
     }
 
     /// The next request that came to its end, having taken in what the connections tell. For runs in which no session
@@ -251,9 +262,9 @@ impl<D: Driver> Exchanges<D> {
     fn broken(&mut self, exchange: Id, failure: &Failure, at: Nanos, rec: &mut Recorder) -> Option<Resolved> {
         if failure.retry {
             let entry = self.slab.get_mut(exchange)?;
-            let (key, begun) = (entry.offered.key, entry.begun);
+            let (key, begun, target) = (entry.offered.key, entry.begun, entry.target);
             let seat = (entry.seat != ANY_SEAT).then_some(entry.seat);
-            let flight = self.flight(exchange, key, begun, true);
+            let flight = self.flight(exchange, key, target, begun, true);
             self.connections.submit(flight, seat, key.phase, at, rec);
             return None;
         }
@@ -278,7 +289,7 @@ impl<D: Driver> Exchanges<D> {
         rec.dropped(offered.key, DropReason::NoSourceAddress);
         let resolved = self.resolve(offered, at, false);
         match offered.owner {
-            Owner::Arrival => Some(resolved),
+            Owner::Arrival | Owner::Guest(_) => Some(resolved),
             // One whose user leaves meanwhile is no more: it sees to its pause itself.
             Owner::Session(_) => {
                 self.starved = true;

@@ -19,6 +19,8 @@ pub(crate) struct Flight {
     pub(crate) step: u16,
     /// It was on a connection that was lost, and is older than all that wait.
     pub(crate) again: bool,
+    /// Where it goes: index into the plan's targets.
+    pub(crate) target: u16,
 }
 
 /// See the module's description. Nearly every connection has one at most: that one lies here, and a million idle
@@ -115,11 +117,10 @@ impl Flights {
         }
     }
 
-    /// When the first of them times out. Few are under way at once, and one that is tried again is older than
-    /// those before it; those that wait are in order.
+    /// When the first of them times out. They are few, and need not be in the order of that.
     pub(crate) fn deadline(&self) -> Option<Nanos> {
         let first = self.first?.deadline;
-        let more = self.more.iter().flat_map(|more| more.iter().take(self.sent()));
+        let more = self.more.iter().flat_map(|more| more.iter());
         Some(more.map(|flight| flight.deadline).fold(first, Nanos::min))
     }
 
@@ -159,7 +160,8 @@ mod tests {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let again = state >> 40 & 1 == 1;
             let deadline = Nanos((state >> 45 & 0xff).cast_signed());
-            let flight = Flight { exchange: slab.insert(()), deadline, scenario: 0, step: round, again };
+            let flight =
+                Flight { exchange: slab.insert(()), deadline, scenario: 0, step: round, again, target: 0 };
             match state >> 60 {
                 0..=3 => {
                     flights.push_sent(flight);
@@ -175,7 +177,7 @@ mod tests {
             assert_eq!((flights.sent(), flights.len()), (sent.len(), sent.len() + waiting.len()));
             assert_eq!(flights.first_sent(), sent.front().copied());
             assert_eq!(flights.first_waiting(), waiting.front().copied());
-            let earliest = sent.iter().chain(waiting.front()).map(|flight| flight.deadline).min();
+            let earliest = sent.iter().chain(&waiting).map(|flight| flight.deadline).min();
             assert_eq!(flights.deadline(), earliest, "seed {seed}, round {round}");
         }
     }
@@ -190,6 +192,7 @@ mod tests {
                 scenario: 0,
                 step,
                 again: false,
+                target: 0,
             })
             .inspect(|&flight| flights.push_sent(flight))
             .collect();

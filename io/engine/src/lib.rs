@@ -25,6 +25,7 @@ mod offered;
 mod opening;
 mod outbox;
 mod pacer;
+mod passing;
 mod pool;
 mod probe;
 mod recorder;
@@ -38,6 +39,7 @@ mod sleeper;
 mod sources;
 mod threads;
 mod users;
+mod vacant;
 mod worker;
 
 pub use alone::{

@@ -7,6 +7,8 @@ use wavetank_plan::{Key, Nanos};
 pub(crate) enum Owner {
     /// An arrival of the open model: nobody waits for the end of it.
     Arrival,
+    /// One that has the connection on this seat for its own.
+    Guest(u32),
     /// A virtual user of the closed model, who has a seat of its own.
     User(u32),
     /// A session that stands somewhere in its journey, by its place: it stays while its request is under way.

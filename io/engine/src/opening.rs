@@ -26,7 +26,8 @@ struct Batch {
     from: Nanos,
     /// Until the run's clock is known.
     waits: bool,
-    first_seat: u32,
+    /// `None`: shared ones, on whichever seats.
+    first_seat: Option<u32>,
     seats: u64,
     next: u64,
 }
@@ -40,8 +41,7 @@ impl Opening {
         let mut from = now;
         for (index, phase) in ahead(plan) {
             let track = plan.tracks().iter().position(|track| track.phases.contains(&index));
-            // Behind those of all users there are those of the pool.
-            let first_seat = first_seats[track.unwrap_or(first_seats.len() - 1)];
+            let first_seat = track.map(|track| first_seats[track]);
             if taken.contains(&first_seat) {
                 continue;
             }
@@ -53,7 +53,10 @@ impl Opening {
                 from: if waits { phase.start - takes } else { from },
                 waits,
                 first_seat,
-                seats: share.count_below(phase.connections),
+                // Users have one seat each ahead of the load, however many they come to need.
+                seats: share.count_below(phase.connections).min(
+                    track.map_or(u64::MAX, |track| u64::from(first_seats[track + 1] - first_seats[track])),
+                ),
                 next: 0,
             });
             from = from.after(if waits { Nanos::ZERO } else { takes });
@@ -87,13 +90,14 @@ impl Opening {
         Some(batch.from.after(due(self.share.nth(batch.next), self.rate)))
     }
 
-    /// The seat to open at `now`, and for which phase.
-    pub(crate) fn pop(&mut self, now: Nanos) -> Option<(u32, u16)> {
+    /// The seat to open at `now`, `None` if it is to be a shared one, and for which phase.
+    pub(crate) fn pop(&mut self, now: Nanos) -> Option<(Option<u32>, u16)> {
         if self.next().is_none_or(|at| at > now) {
             return None;
         }
         let batch = self.batches.front_mut()?;
-        let seat = batch.first_seat + u32::try_from(batch.next).ok()?;
+        let number = u32::try_from(batch.next).ok()?;
+        let seat = batch.first_seat.map(|first| first + number);
         batch.next += 1;
         let phase = batch.phase;
         if batch.next >= batch.seats {

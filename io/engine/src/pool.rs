@@ -1,129 +1,272 @@
 //! [`Pool`]: connections that any session of a load thread may use, and who waits for one.
+//!
+//! All targets together have so many connections at most. Which seats they are is not decided here: a seat comes from
+//! [`Vacant`](crate::vacant::Vacant) when a connection is opened and goes back when it has ended.
 
 use std::collections::VecDeque;
 
 use wavetank_plan::Nanos;
 
 use crate::flights::Flight;
-use crate::seat::{Seat, State};
+use crate::seat::{NOT_IDLE, Seat};
 
-/// Shared seats by number, and the requests waiting for one of them.
+/// Where requests wait that time out after different times, their queue is looked through at most this often.
+const LOOK_THROUGH: Nanos = Nanos::from_millis(10);
+
+/// Shared connections by target, and the requests waiting for one of them.
 pub(crate) struct Pool {
-    /// With an open connection and nothing to do, most recently used last. A seat may have lost its
-    /// connection while it stood here; that is found out when it is taken.
+    /// So many more connections may be opened.
+    room: u32,
+    shelves: Vec<Shelf>,
+    /// Somebody waits for a target, and every connection goes to others.
+    starved: bool,
+}
+
+/// What there is for one target.
+struct Shelf {
+    /// Seats with an open connection and nothing to do, most recently used last.
     idle: Vec<u32>,
-    /// Without a connection any more.
-    closed: Vec<u32>,
-    /// From this one on no seat has been used yet.
-    fresh: u32,
-    /// The first of its seats, and the first after them.
-    first: u32,
-    end: u32,
-    /// In order of their deadlines, which are all equally far from their begin.
+    /// In the order of their coming.
     waiting: VecDeque<Flight>,
-    /// A timer is set for the first of them.
-    pub(crate) armed: bool,
+    /// Not all of them time out in the order of their coming.
+    mixed: bool,
+    /// Connections being opened.
+    opening: u32,
+    /// When the timer of those that wait goes off; [`Nanos::MAX`]: none is set.
+    armed: Nanos,
 }
 
 impl Pool {
-    /// Seats from `first` to before `end`, all closed; the lowest is opened first.
-    pub(crate) fn new(first: u32, end: u32) -> Self {
-        let (idle, closed, waiting) = (Vec::new(), Vec::new(), VecDeque::new());
-        Self { idle, closed, fresh: first, first, end, waiting, armed: false }
+    /// At most `most` connections to `targets` targets.
+    pub(crate) fn new(most: u32, targets: usize) -> Self {
+        let shelf = || Shelf {
+            idle: Vec::new(),
+            waiting: VecDeque::new(),
+            mixed: false,
+            opening: 0,
+            armed: Nanos::MAX,
+        };
+        Self { room: most, shelves: std::iter::repeat_with(shelf).take(targets).collect(), starved: false }
     }
 
-    /// Whether the seat is one of its: the last ones of all.
     #[inline]
-    pub(crate) const fn has(&self, seat: u32) -> bool {
-        seat >= self.first
+    fn shelf(&mut self, target: u16) -> &mut Shelf {
+        &mut self.shelves[usize::from(target)]
     }
 
-    /// A seat that can send at once.
-    pub(crate) fn take_idle(&mut self, seats: &mut [Seat]) -> Option<u32> {
-        while let Some(seat) = self.idle.pop() {
-            let entry = &mut seats[seat as usize];
-            entry.stacked = false;
-            if entry.state == State::Open && entry.flights.sent() == 0 {
-                return Some(seat);
-            }
-        }
-        None
+    /// A seat that can send to `target` at once.
+    #[inline]
+    pub(crate) fn take_idle(&mut self, target: u16, seats: &mut [Seat]) -> Option<u32> {
+        let seat = self.shelf(target).idle.pop()?;
+        seats[seat as usize].idle_at = NOT_IDLE;
+        Some(seat)
     }
 
     /// An open seat has nothing to do.
+    #[inline]
     pub(crate) fn put_idle(&mut self, seat: u32, entry: &mut Seat) {
-        if !entry.stacked {
-            entry.stacked = true;
-            self.idle.push(seat);
+        if entry.idle_at == NOT_IDLE {
+            let idle = &mut self.shelf(entry.target).idle;
+            entry.idle_at = u32::try_from(idle.len()).expect("fewer seats than 2^32");
+            idle.push(seat);
         }
     }
 
-    /// A seat to open: one that was used before, or the next fresh one.
-    pub(crate) fn take_closed(&mut self) -> Option<u32> {
-        self.closed.pop().or_else(|| {
-            let fresh = (self.fresh < self.end).then_some(self.fresh);
-            self.fresh += u32::from(fresh.is_some());
-            fresh
-        })
-    }
-
-    /// This seat is to be opened, ahead of need.
-    pub(crate) fn take_this_closed(&mut self, seat: u32) {
-        while self.fresh <= seat {
-            self.closed.push(self.fresh);
-            self.fresh += 1;
+    /// A seat's connection has ended: it is idle no longer.
+    pub(crate) fn take_off(&mut self, seat: u32, seats: &mut [Seat]) {
+        let entry = &mut seats[seat as usize];
+        if !entry.is_idle() {
+            return;
         }
-        if let Some(place) = self.closed.iter().rposition(|&closed| closed == seat) {
-            self.closed.swap_remove(place);
+        let (place, target) = (std::mem::replace(&mut entry.idle_at, NOT_IDLE), entry.target);
+        let idle = &mut self.shelf(target).idle;
+        idle.swap_remove(place as usize);
+        if let Some(&moved) = idle.get(place as usize) {
+            seats[moved as usize].idle_at = place;
         }
     }
 
-    /// A seat has no connection any more.
-    pub(crate) fn put_closed(&mut self, seat: u32) {
-        self.closed.push(seat);
+    /// An idle seat of any target but this, one that has long been idle.
+    pub(crate) fn idle_elsewhere(&self, target: u16) -> Option<u32> {
+        let others = self.shelves.iter().enumerate().filter(|(other, _)| *other != usize::from(target));
+        others.max_by_key(|(_, shelf)| shelf.idle.len()).and_then(|(_, shelf)| shelf.idle.first().copied())
     }
 
-    /// A request waits for any seat; one that is tried again, ahead of all others.
-    pub(crate) fn wait(&mut self, flight: Flight) {
+    /// Whether one more connection may be opened; then it is counted.
+    pub(crate) fn take_room(&mut self) -> bool {
+        let any = self.room > 0;
+        self.room -= u32::from(any);
+        any
+    }
+
+    /// A connection is gone.
+    pub(crate) fn give_room(&mut self) {
+        self.room += 1;
+    }
+
+    /// A connection to `target` is being opened.
+    pub(crate) fn opening(&mut self, target: u16) {
+        self.shelf(target).opening += 1;
+    }
+
+    /// It is open, or could not be opened.
+    pub(crate) fn no_longer_opening(&mut self, target: u16) {
+        self.shelf(target).opening -= 1;
+    }
+
+    /// A target for which more requests wait than connections are coming: the one whose first has waited longest.
+    pub(crate) fn wanted(&self) -> Option<u16> {
+        let wanted =
+            (0_u16..).zip(&self.shelves).filter(|(_, shelf)| (shelf.opening as usize) < shelf.waiting.len());
+        wanted
+            .min_by_key(|(_, shelf)| shelf.waiting.front().map(|flight| flight.deadline))
+            .map(|(target, _)| target)
+    }
+
+    /// Whether somebody waits for a target while every connection goes to others.
+    #[inline]
+    pub(crate) const fn is_starved(&self) -> bool {
+        self.starved
+    }
+
+    /// See [`is_starved`](Self::is_starved). Where there is but one target, a connection that gets free serves it anyway.
+    pub(crate) fn set_starved(&mut self, starved: bool) {
+        self.starved = starved && self.shelves.len() > 1;
+    }
+
+    /// The target whose first request has waited longer than that of `target`, if every connection goes to others.
+    pub(crate) fn more_urgent(&self, target: u16) -> Option<u16> {
+        let mine =
+            self.shelves[usize::from(target)].waiting.front().map_or(Nanos::MAX, |flight| flight.deadline);
+        let wanted = self.wanted().filter(|&wanted| wanted != target)?;
+        let first = self.shelves[usize::from(wanted)].waiting.front()?;
+        (first.deadline < mine).then_some(wanted)
+    }
+
+    /// A request waits for any seat; one that is tried again, ahead of all others. Its deadline, where a timer is to be
+    /// set for it.
+    pub(crate) fn wait(&mut self, flight: Flight) -> Option<Nanos> {
+        let shelf = self.shelf(flight.target);
         if flight.again {
-            self.waiting.push_front(flight);
+            shelf.mixed |= shelf.waiting.front().is_some_and(|first| first.deadline < flight.deadline);
+            shelf.waiting.push_front(flight);
         } else {
-            self.waiting.push_back(flight);
+            shelf.mixed |= shelf.waiting.back().is_some_and(|last| flight.deadline < last.deadline);
+            shelf.waiting.push_back(flight);
         }
+        if shelf.armed <= flight.deadline {
+            return None;
+        }
+        shelf.armed = flight.deadline;
+        Some(flight.deadline)
     }
 
-    /// The request that has waited longest.
-    pub(crate) fn take_waiting(&mut self) -> Option<Flight> {
-        self.waiting.pop_front()
+    /// The request that has waited longest for `target`.
+    #[inline]
+    pub(crate) fn take_waiting(&mut self, target: u16) -> Option<Flight> {
+        self.shelf(target).waiting.pop_front()
     }
 
-    /// The request that has waited longest, if its time is up at `now`.
-    pub(crate) fn take_expired(&mut self, now: Nanos) -> Option<Flight> {
-        self.waiting.pop_front_if(|flight| flight.deadline <= now)
+    /// The timer of those who wait for `target`, set for `fired`, has gone off at `now`: whose time is up goes to `up`.
+    /// When the next one is to go off, if any, and whether a connection is being opened.
+    pub(crate) fn expire(
+        &mut self,
+        target: u16,
+        fired: Nanos,
+        now: Nanos,
+        mut up: impl FnMut(Flight, bool),
+    ) -> Option<Nanos> {
+        let shelf = self.shelf(target);
+        if shelf.armed != fired {
+            // An earlier one was set since, and looks after all.
+            return None;
+        }
+        let opening = shelf.opening > 0;
+        let next = if shelf.mixed {
+            shelf.waiting.retain(|flight| {
+                let expired = flight.deadline <= now;
+                if expired {
+                    up(*flight, opening);
+                }
+                !expired
+            });
+            let next = shelf.waiting.iter().map(|flight| flight.deadline).min();
+            shelf.mixed = !shelf.waiting.is_empty();
+            next.map(|next| next.max(now.after(LOOK_THROUGH)))
+        } else {
+            while let Some(flight) = shelf.waiting.pop_front_if(|flight| flight.deadline <= now) {
+                up(flight, opening);
+            }
+            shelf.waiting.front().map(|flight| flight.deadline)
+        };
+        shelf.armed = next.unwrap_or(Nanos::MAX);
+        next
     }
 
-    /// The first to be served next.
-    pub(crate) fn first_waiting(&self) -> Option<&Flight> {
-        self.waiting.front()
-    }
-
-    /// How many wait.
-    pub(crate) fn waiting(&self) -> usize {
-        self.waiting.len()
+    /// How many wait for `target`.
+    pub(crate) fn waiting(&self, target: u16) -> usize {
+        self.shelves[usize::from(target)].waiting.len()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::slab::Slab;
+
+    fn flight(slab: &mut Slab<()>, target: u16, deadline: i64) -> Flight {
+        let exchange = slab.insert(());
+        Flight { exchange, deadline: Nanos(deadline), scenario: 0, step: 0, again: false, target }
+    }
 
     #[test]
-    fn used_seats_come_before_fresh_ones_and_each_is_handed_out_once() {
-        let mut pool = Pool::new(0, 5);
-        assert_eq!((pool.take_closed(), pool.take_closed()), (Some(0), Some(1)));
-        pool.put_closed(0);
-        assert_eq!((pool.take_closed(), pool.take_closed()), (Some(0), Some(2)));
-        pool.take_this_closed(4);
-        assert_eq!((pool.take_closed(), pool.take_closed()), (Some(3), None));
+    fn who_closes_while_idle_is_taken_from_the_middle() {
+        let (mut pool, mut seats) = (Pool::new(4, 2), Vec::new());
+        for seat in 0..4 {
+            let mut entry = Seat::new();
+            (entry.target, entry.idle_at) = (u16::from(seat == 3), NOT_IDLE);
+            pool.put_idle(seat, &mut entry);
+            pool.put_idle(seat, &mut entry);
+            seats.push(entry);
+        }
+        pool.take_off(0, &mut seats);
+        pool.take_off(0, &mut seats);
+        let mut taken: Vec<_> = std::iter::from_fn(|| pool.take_idle(0, &mut seats)).collect();
+        taken.sort_unstable();
+        assert_eq!(taken, [1, 2]);
+        assert_eq!((pool.idle_elsewhere(0), pool.idle_elsewhere(1)), (Some(3), None));
+    }
+
+    #[test]
+    fn who_has_less_time_is_told_in_his_own_time() {
+        let (mut pool, mut slab) = (Pool::new(1, 1), Slab::new());
+        let waits = [50, 20, 30].map(|deadline| flight(&mut slab, 0, deadline * 1_000_000));
+        let timers = waits.map(|flight| pool.wait(flight).map(|at| at.0 / 1_000_000));
+        assert_eq!(timers, [Some(50), Some(20), None]);
+        let mut told = Vec::new();
+        let mut expire = |pool: &mut Pool, fired: i64| {
+            let (fired, mut up) = (Nanos::from_millis(fired), Vec::new());
+            let next = pool.expire(0, fired, fired, |flight, _| up.push(flight.deadline.0 / 1_000_000));
+            told.push((up, next.map(|next| next.0 / 1_000_000)));
+        };
+        for fired in [20, 30, 50] {
+            expire(&mut pool, fired);
+        }
+        assert_eq!(told, [(vec![20], Some(30)), (vec![30], Some(50)), (vec![50], None)]);
+        assert_eq!(pool.waiting(0), 0);
+    }
+
+    #[test]
+    fn the_target_that_waited_longest_is_served_next() {
+        let (mut pool, mut slab) = (Pool::new(1, 2), Slab::new());
+        assert!(pool.take_room() && !pool.take_room());
+        for (target, deadline) in [(0, 20), (1, 10)] {
+            let flight = flight(&mut slab, target, deadline);
+            pool.wait(flight);
+        }
+        pool.set_starved(true);
+        assert_eq!((pool.wanted(), pool.more_urgent(0), pool.more_urgent(1)), (Some(1), Some(1), None));
+        pool.opening(1);
+        assert_eq!((pool.wanted(), pool.is_starved()), (Some(0), true));
     }
 }

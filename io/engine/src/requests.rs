@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use wavetank_journey::{Journeys, Keeps, StepWork};
+use wavetank_plan::Nanos;
 
 /// One step's request as it goes over the wire.
 pub(crate) struct Rendered {
@@ -14,6 +15,8 @@ pub(crate) struct Rendered {
     pub(crate) idempotent: bool,
     /// Index into the plan's targets.
     pub(crate) target: u16,
+    /// From *begun* to *complete*.
+    pub(crate) timeout: Nanos,
     /// What of the answer must be kept.
     pub(crate) keeps: Keeps,
 }
@@ -43,6 +46,7 @@ impl Rendered {
             head: step.head,
             idempotent: step.idempotent,
             target: step.target,
+            timeout: step.timeout,
             keeps: step.keeps(),
         }
     }

@@ -29,7 +29,25 @@ pub(crate) enum Wish {
     Hold,
     /// It is being opened, and nobody wants it any more.
     Leave,
+    /// The same, and the seat is given back as soon as there is no connection in it.
+    Vacate,
 }
+
+/// What happened here last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Past {
+    /// Nothing of meaning.
+    Nothing,
+    /// A connection was lost: the next one is a re-opening.
+    Lost,
+    /// The present connection served a request.
+    Served,
+}
+
+/// In [`Seat::idle_at`]: none of the pool's seats.
+pub(crate) const NOT_POOLED: u32 = u32::MAX;
+/// In [`Seat::idle_at`]: one of the pool's, and not on its stack.
+pub(crate) const NOT_IDLE: u32 = u32::MAX - 1;
 
 /// See the module's description.
 pub(crate) struct Seat {
@@ -49,14 +67,13 @@ pub(crate) struct Seat {
     pub(crate) began: Nanos,
     /// When the first byte of the answer under way came; before there is any, when it was connected.
     pub(crate) first_byte: Nanos,
-    /// Answers so far on the present connection.
-    pub(crate) served: u64,
-    /// The last connection here was lost, so that the next one is a re-opening.
-    pub(crate) replaces_lost: bool,
+    /// Requests that the present connection may still serve; [`u64::MAX`]: any number.
+    pub(crate) left: u64,
+    pub(crate) past: Past,
     /// When the earliest timer set for this seat goes off; [`Nanos::MAX`] if there is none.
     pub(crate) armed: Nanos,
-    /// Stands on the pool's idle stack.
-    pub(crate) stacked: bool,
+    /// Its place on the pool's stack of idle seats; [`NOT_IDLE`], [`NOT_POOLED`].
+    pub(crate) idle_at: u32,
     pub(crate) wish: Wish,
 }
 
@@ -73,22 +90,41 @@ impl Seat {
             reader: ResponseReader::default(),
             began: Nanos::ZERO,
             first_byte: Nanos::ZERO,
-            served: 0,
-            replaces_lost: false,
+            left: u64::MAX,
+            past: Past::Nothing,
             armed: Nanos::MAX,
-            stacked: false,
+            idle_at: NOT_POOLED,
             wish: Wish::None,
         }
     }
 
-    /// Whether another request may be sent now: at most `pipeline` are under way, and at most `worn_after`
-    /// in a connection's life. None once the kernel took one no more.
+    /// Whether another request may be sent now: at most `pipeline` are under way, and not more than the connection may
+    /// still serve. None once the kernel took one no more.
     #[inline]
-    pub(crate) fn has_room(&self, pipeline: usize, worn_after: Option<u64>) -> bool {
+    pub(crate) fn has_room(&self, pipeline: usize) -> bool {
         self.state == State::Open
             && self.flights.sent() < pipeline
             && !self.flights.is_refused()
-            && worn_after.is_none_or(|max| self.served + (self.flights.sent() as u64) < max)
+            && (self.flights.sent() as u64) < self.left
+    }
+
+    /// Whether it is one of the pool's.
+    #[inline]
+    pub(crate) const fn is_pooled(&self) -> bool {
+        self.idle_at != NOT_POOLED
+    }
+
+    /// Whether it stands on the pool's stack.
+    pub(crate) const fn is_idle(&self) -> bool {
+        self.idle_at < NOT_IDLE
+    }
+
+    /// One more request was answered on the present connection. Whether it may serve another one.
+    #[inline]
+    pub(crate) fn serve(&mut self) -> bool {
+        self.past = Past::Served;
+        self.left -= 1;
+        self.left > 0
     }
 
     /// When something about this seat times out next.

@@ -16,6 +16,7 @@ use wavetank_journey::{Identity, Journeys, Next, Session, Told};
 use wavetank_pace::{Share, Timers};
 use wavetank_plan::{Key, Nanos, OnFailure, Plan, Rendezvous};
 
+use crate::passing::sends_on_its_seat;
 use crate::slab::{Id, Slab};
 pub(crate) use meeting::Met;
 use numbering::Numbering;
@@ -57,6 +58,8 @@ pub(crate) struct Ended {
     pub(crate) failed: Option<bool>,
     /// It wants the whole run to end.
     pub(crate) run: bool,
+    /// Where it stood.
+    pub(crate) place: u32,
 }
 
 /// Which part of its journey a session is in.
@@ -83,6 +86,8 @@ struct Live {
     /// When it began.
     began: Nanos,
     meets: Met,
+    /// A request of it is under way.
+    asks: bool,
 }
 
 /// The sessions of one load thread.
@@ -91,6 +96,8 @@ pub(crate) struct Sessions {
     journeys: Journeys,
     /// For each scenario, whether nobody need remember where its sessions stand.
     plain: Vec<bool>,
+    /// The same for sessions of users, whose connections may be a matter of the session, too.
+    plain_of_users: Vec<bool>,
     /// Not for all of them.
     any: bool,
     slab: Slab<Live>,
@@ -144,9 +151,12 @@ impl Sessions {
         let scenarios = journeys.scenarios.iter().zip(&plan.scenarios);
         let plain: Vec<bool> =
             scenarios.map(|(journey, plan)| journey.is_plain() && is_alone(plan)).collect();
+        let of_user = |(scenario, plain): (u16, &bool)| *plain && sends_on_its_seat(&plan, scenario);
+        let plain_of_users: Vec<bool> = (0_u16..).zip(&plain).map(of_user).collect();
         Self {
-            any: plain.contains(&false),
+            any: plain.contains(&false) || plain_of_users.contains(&false),
             plain,
+            plain_of_users,
             stage: Stage::new(&plan, &journeys, share, wall_zero_ms),
             rows,
             numbering: Numbering::new(&plan),
@@ -167,6 +177,12 @@ impl Sessions {
     #[inline]
     pub(crate) fn is_plain(&self, scenario: u16) -> bool {
         !self.any || self.plain[usize::from(scenario)]
+    }
+
+    /// The same for a session of a user.
+    #[inline]
+    pub(crate) fn is_plain_of_user(&self, scenario: u16) -> bool {
+        !self.any || self.plain_of_users[usize::from(scenario)]
     }
 
     /// The session at a place of [`Owner::Session`](crate::offered::Owner::Session).
@@ -224,6 +240,11 @@ impl Sessions {
         self.users.get(user as usize)?.live
     }
 
+    /// Whether a request of session `id` is under way.
+    pub(crate) fn is_asking(&self, id: Id) -> bool {
+        self.slab.get(id).is_some_and(|live| live.asks)
+    }
+
     /// `first`: nothing went before it; `settles`: what its user does first is still to be done.
     fn begin(
         &mut self,
@@ -240,7 +261,7 @@ impl Sessions {
         self.rows.give(key.scenario, first, &mut session);
         let part = if settles && !journey.before.is_empty() { Part::Before } else { Part::Session };
         let meets = Met::Alone;
-        self.slab.insert(Live { session, key, whose, part, step: 0, idle: true, began, meets })
+        self.slab.insert(Live { session, key, whose, part, step: 0, idle: true, asks: false, began, meets })
     }
 
     /// What session `id` wants at `now`. `None`: there is no such session any more.
@@ -256,6 +277,7 @@ impl Sessions {
             let mut scene = self.stage.scene(now);
             let next = live.session.advance(program, &mut scene, now, &mut self.said);
             live.idle &= matches!(next, Next::End { .. });
+            live.asks = matches!(next, Next::Request(_));
             self.speaker = live.key;
             match next {
                 Next::Request(step) => {

@@ -21,6 +21,7 @@ use crate::means::Means;
 use crate::meeting_places::MeetingPlaces;
 use crate::messages::{Command, Message};
 use crate::opening::Opening;
+use crate::passing::{Passing, Seats};
 use crate::requests::Requests;
 use crate::sessions::{Sessions, UniqueRows};
 use crate::sources::{SourcePorts, Sources};
@@ -271,7 +272,7 @@ impl Seed {
 
     /// On a driver of this kind: under TLS only where it is spoken, so that nobody else pays for it.
     fn grow<D: Driver>(mut self, start: Start<(), Errno>) {
-        let setup = Setup { clock: self.clock, features: self.features, sockets: self.seats() };
+        let setup = Setup { clock: self.clock, features: self.features, sockets: self.seats().all() };
         // Some drivers belong to the thread that made them.
         let driver = D::new(&setup);
         match self.tls.take() {
@@ -305,21 +306,16 @@ impl Seed {
         }
     }
 
-    /// Connections of this thread at most.
-    fn seats(&self) -> u32 {
+    /// Connections of this thread, as many as can be expected.
+    fn seats(&self) -> Seats {
         let own = Users::first_seats(&self.plan, self.share).pop().unwrap_or(0);
-        own.saturating_add(self.pool_seats())
-    }
-
-    /// Those of them that sessions of the open model share.
-    fn pool_seats(&self) -> u32 {
-        let open = self.plan.phases.iter().filter(|phase| phase.load.is_open());
-        let most = open.map(|phase| phase.connections).max().unwrap_or(0);
-        u32::try_from(self.share.count_below(most)).unwrap_or(u32::MAX)
+        let mine = |count: u64| u32::try_from(self.share.count_below(count)).unwrap_or(u32::MAX);
+        let all = Passing::of(&self.plan);
+        Seats { own, pool: mine(all.shared), guests: mine(all.own) }
     }
 
     fn worker<D: Driver>(self, driver: D) -> Worker<D> {
-        let (seats, pool) = (self.seats(), self.pool_seats());
+        let seats = self.seats();
         let Self {
             plan,
             requests,
@@ -346,8 +342,7 @@ impl Seed {
             requests,
             // Threads start at different addresses of a target with several.
             Sources::new(&plan, &ports, share, usize::from(thread)),
-            seats as usize,
-            pool as usize,
+            seats,
         );
         let exchanges = Exchanges::new(connections, Arc::clone(&plan), limits.max_open);
         Worker::new(Parts {

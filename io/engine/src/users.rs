@@ -1,7 +1,7 @@
 //! [`Users`]: virtual users, each sending after its last answer, and those who hold a connection.
 
 use wavetank_pace::{ScenarioChoice, Share};
-use wavetank_plan::{Key, Load, Nanos, Plan};
+use wavetank_plan::{ConnectionUse, Key, Load, Nanos, Plan};
 
 use crate::budget::Budget;
 
@@ -30,6 +30,8 @@ struct Track {
     first_seat: u32,
     /// Users on one connection.
     per_seat: u32,
+    /// They have no seats: all of them share connections.
+    shared: bool,
     /// From this ordinal on they leave after the request under way.
     wanted: u64,
     /// Whether they hold connections.
@@ -68,8 +70,8 @@ impl Users {
         let first_seats = Self::first_seats(plan, share);
         for (number, track) in (0_u16..).zip(plan.tracks()) {
             let per_seat = per_seat(plan, &track);
-            let [first_seat, next_seat] = [0, 1].map(|more| first_seats[usize::from(number) + more]);
-            let end = users + (next_seat - first_seat) * per_seat;
+            let first_seat = first_seats[usize::from(number)];
+            let end = users.saturating_add(places(plan, &track, share).saturating_mul(per_seat));
             let stay = |&phase: &u16| {
                 let known = &plan.phases[usize::from(phase)];
                 let sessions_each = match known.load {
@@ -83,6 +85,7 @@ impl Users {
                 end,
                 first_seat,
                 per_seat,
+                shared: is_shared(plan, &track),
                 wanted: 0,
                 hold: track.hold,
                 stays: track.phases.iter().map(stay).collect(),
@@ -107,9 +110,9 @@ impl Users {
     pub(crate) fn first_seats(plan: &Plan, share: Share) -> Vec<u32> {
         let mut all = vec![0_u32];
         for track in plan.tracks() {
-            let seats = share.count_below(track.most.div_ceil(u64::from(per_seat(plan, &track))));
+            let seats = if is_shared(plan, &track) { 0 } else { places(plan, &track, share) };
             let last = all[all.len() - 1];
-            all.push(last.saturating_add(u32::try_from(seats).unwrap_or(u32::MAX)));
+            all.push(last.saturating_add(seats));
         }
         all
     }
@@ -177,7 +180,7 @@ impl Users {
         self.count
     }
 
-    /// The seat of a user.
+    /// The seat of a user who has one.
     #[inline]
     pub(crate) fn seat(&self, user: u32) -> u32 {
         let track = &self.tracks[self.track_of(user)];
@@ -274,9 +277,18 @@ impl Users {
         Some(track.first + (seat - track.first_seat))
     }
 
+    /// The first of those whose seat this is.
+    pub(crate) fn on_seat(&self, seat: u32) -> Option<u32> {
+        let track = self.tracks.iter().find(|track| !track.shared && track.seats().contains(&seat))?;
+        Some(track.first + (seat - track.first_seat) * track.per_seat)
+    }
+
     /// The seat of a user who has left, if nobody else is on it.
     pub(crate) fn empty_seat(&self, user: u32) -> Option<u32> {
         let track = &self.tracks[self.track_of(user)];
+        if track.shared {
+            return None;
+        }
         let on_seat = (user - track.first) / track.per_seat * track.per_seat + track.first;
         let mut on_it = on_seat..on_seat + track.per_seat;
         (!on_it.any(|user| self.is_present(user))).then(|| self.seat(user))
@@ -330,7 +342,19 @@ impl Track {
 
 /// Users of a track on one connection.
 fn per_seat(plan: &Plan, track: &wavetank_plan::Track) -> u32 {
-    if track.hold { 1 } else { plan.http.pipeline }
+    if track.hold || is_shared(plan, track) { 1 } else { plan.http.pipeline }
+}
+
+/// Whether nobody on a track has a connection of his own.
+fn is_shared(plan: &Plan, track: &wavetank_plan::Track) -> bool {
+    let shares = |scenario: u16| plan.scenarios[usize::from(scenario)].connection == ConnectionUse::Shared;
+    !track.hold && track.mix.parts().iter().all(|&(scenario, _)| shares(scenario))
+}
+
+/// How many times `per_seat` users of a track there are in `share`.
+fn places(plan: &Plan, track: &wavetank_plan::Track, share: Share) -> u32 {
+    let places = share.count_below(track.most.div_ceil(u64::from(per_seat(plan, track))));
+    u32::try_from(places).unwrap_or(u32::MAX)
 }
 
 /// The users on the seats that `share` owns.

@@ -6,6 +6,7 @@ mod holding;
 mod journeys;
 mod meeting;
 mod sealing;
+mod seating;
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError};
@@ -29,6 +30,7 @@ use crate::sessions::Sessions;
 use crate::sleeper::Sleeper;
 use crate::users::Users;
 use holding::Holding;
+use seating::Seating;
 
 /// Events that may be stamped with one reading of the clock where they all were there when the wait ended:
 /// what is sent in answer to them is stamped so, too (see ARCHITECTURE.md, Time).
@@ -76,6 +78,7 @@ pub(crate) struct Worker<D> {
     logs: Logs,
     /// A journey of this thread wants the run to end.
     end_is_wanted: bool,
+    seating: Seating,
     opening: Opening,
     rec: Recorder,
     sleeper: Sleeper,
@@ -108,6 +111,7 @@ impl<D: Driver> Worker<D> {
             parked: Timers::new(),
             logs: Logs::new(&plan),
             end_is_wanted: false,
+            seating: Seating::default(),
             stage: Stage::Opening,
             users,
             sessions,
@@ -235,7 +239,7 @@ impl<D: Driver> Worker<D> {
             return false;
         }
         if let Some((seat, phase)) = self.opening.pop(now) {
-            self.exchanges.connections.open_ahead(seat, phase, &mut self.rec);
+            self.open_this_ahead(seat, phase);
             return true;
         }
         let opened = self.opening.next().is_none() && !self.exchanges.connections.is_opening();
@@ -279,7 +283,10 @@ impl<D: Driver> Worker<D> {
     fn begin(&mut self, offered: Offered, now: Nanos) {
         let seat = match offered.owner {
             Owner::User(user) => Some(self.users.seat(user)),
-            Owner::Arrival => None,
+            Owner::Arrival if self.exchanges.connections.is_own(offered.key.scenario) => {
+                return self.begin_of_guest(offered, now);
+            }
+            Owner::Arrival | Owner::Guest(_) => None,
             Owner::Session(session) => return self.begin_of_session(session, offered, now),
         };
         if let Some(resolved) = self.exchanges.begin(offered, seat, now, &mut self.rec) {
@@ -294,6 +301,7 @@ impl<D: Driver> Worker<D> {
         let user = match resolved.owner {
             Owner::User(user) => user,
             Owner::Session(session) => return self.resolved_of_session(session, resolved),
+            Owner::Guest(seat) => return self.see_off(seat, resolved.at),
             Owner::Arrival => return,
         };
         if self.users.any_holds() && self.must_wait(user) {

@@ -3,7 +3,7 @@
 use wavetank_plan::constants::MAX_OPEN;
 use wavetank_plan::resolve::{Held, Room};
 use wavetank_plan::{
-    FileTables, HttpPlan, Load, MaxOpenBy, Mix, Nanos, Phase as PlanPhase, Scenario, UserError,
+    ConnectionUse, FileTables, HttpPlan, Load, MaxOpenBy, Mix, Nanos, Phase as PlanPhase, Scenario, UserError,
 };
 
 use super::phase::{Shaped, shaped};
@@ -62,7 +62,7 @@ pub(super) fn loads(
     let zero = lines.iter().flatten().filter(|phase| !phase.warmup).map(|phase| phase.start).min();
     let zero = zero.unwrap_or(Nanos::ZERO);
     let mut lacking = Vec::new();
-    let held = fit(&mut lines, room, &mut lacking);
+    let held = fit(&mut lines, &facts, room, &mut lacking);
     let mut phases: Vec<PlanPhase> = lines.into_iter().flatten().collect();
     for phase in &mut phases {
         phase.start = phase.start - zero;
@@ -123,8 +123,11 @@ fn line(
             mix: mix.clone(),
             max_open: wanted(&load, phase.max_open, longest, sessions_max, length),
             max_open_by: MaxOpenBy::Plan,
-            connections: phase.pool.unwrap_or_else(|| connections(&load)),
-            open_before: phase.pool.is_some() || (!carried && together(&load, http)),
+            connections: phase
+                .pool
+                .unwrap_or_else(|| connections(&load, of_mix().map(|facts| facts.targets).max())),
+            open_before: phase.pool.is_some()
+                || (!carried && together(&load, http) && of_mix().all(|facts| is_kept(facts.connection))),
             load,
         });
         start = takes.map(|takes| from.after(takes));
@@ -178,9 +181,21 @@ fn together(load: &Load, http: &HttpPlan) -> bool {
     http.keepalive && users.as_constant().is_some()
 }
 
+/// Whether somebody keeps a connection from one request to the next.
+const fn is_kept(connection: ConnectionUse) -> bool {
+    matches!(connection, ConnectionUse::User | ConnectionUse::Session)
+}
+
 /// Connections of users and holds; those of sessions are as many as may be open.
-fn connections(load: &Load) -> u64 {
-    load.levels().map_or(0, wavetank_plan::Levels::max)
+fn connections(load: &Load, targets: Option<u64>) -> u64 {
+    load.levels().map_or(0, |levels| levels.max().saturating_mul(targets.unwrap_or(1)))
+}
+
+/// Whether those of a phase have no connections of their own, but share as many as there is room for.
+fn is_pooled(phase: &PlanPhase, facts: &[SessionFacts]) -> bool {
+    let shared = |&(part, _): &(u16, u64)| facts[usize::from(part)].connection == ConnectionUse::Shared;
+    let holds = matches!(phase.load, Load::Hold { .. });
+    phase.load.levels().is_some() && !holds && phase.mix.parts().iter().all(shared)
 }
 
 /// Requests open at once at most: a session has one at a time, and lasts so long at most.
@@ -193,7 +208,7 @@ fn wanted(
 ) -> u64 {
     let ns = u128::from(longest.0.unsigned_abs());
     let (rate, total) = match load {
-        Load::Closed { .. } | Load::Hold { .. } => return connections(load).max(1),
+        Load::Closed { .. } | Load::Hold { .. } => return connections(load, None).max(1),
         Load::Pause => return 1,
         Load::Open { rate, .. } => {
             let most = rate.max();
@@ -210,9 +225,18 @@ fn wanted(
 }
 
 /// Gives sessions the connections that users and holds leave them, and asks whether those can be had.
-fn fit(lines: &mut [Vec<PlanPhase>], room: &Room<'_>, lacking: &mut Vec<UserError>) -> Held {
-    let most = |line: &Vec<PlanPhase>| line.iter().map(|phase| phase.connections).max().unwrap_or(0);
-    let firm: u64 = lines.iter().map(most).fold(0, u64::saturating_add);
+fn fit(
+    lines: &mut [Vec<PlanPhase>],
+    facts: &[SessionFacts],
+    room: &Room<'_>,
+    lacking: &mut Vec<UserError>,
+) -> Held {
+    let firm_in = |phase: &PlanPhase| if is_pooled(phase, facts) { 0 } else { phase.connections };
+    let sum = |lines: &[Vec<PlanPhase>], of: &dyn Fn(&PlanPhase) -> u64| {
+        let most = |line: &Vec<PlanPhase>| line.iter().map(of).max().unwrap_or(0);
+        lines.iter().map(most).fold(0, u64::saturating_add)
+    };
+    let firm = sum(lines, &firm_in);
     let any = |is: fn(&Load) -> bool| lines.iter().flatten().any(|phase| is(&phase.load));
     let fewer = match (any(|load| matches!(load, Load::Hold { .. })), any(|load| load.levels().is_some())) {
         (true, _) => "hold:",
@@ -222,15 +246,35 @@ fn fit(lines: &mut [Vec<PlanPhase>], room: &Room<'_>, lacking: &mut Vec<UserErro
     if let Err(error) = room.check(firm, fewer) {
         lacking.push(error);
     }
-    // A pool is as large as it was asked for, and what waits for it takes no connection.
-    let unbounded = |phase: &&mut PlanPhase| phase.load.is_open() && phase.connections == 0;
-    for phase in lines.iter_mut().flatten().filter(unbounded) {
-        let (fitting, by) = room.lower(phase.max_open.saturating_add(firm));
-        let fitting = fitting.saturating_sub(firm).max(1);
+    let left = |wanted: u64| {
+        let (fitting, by) = room.lower(wanted.saturating_add(firm));
+        (fitting.saturating_sub(firm).max(1), by)
+    };
+    for phase in lines.iter_mut().flatten() {
+        if is_pooled(phase, facts) {
+            // Who finds none free waits for one.
+            phase.connections = left(phase.connections).0;
+        }
+        // A pool is as large as it was asked for, and what waits for it takes no connection.
+        if !phase.load.is_open() || phase.connections > 0 {
+            continue;
+        }
+        let each = connections_each(phase, facts);
+        let (fitting, by) = left(phase.max_open.saturating_mul(each));
+        let fitting = (fitting / each).max(1);
         if fitting < phase.max_open && by != MaxOpenBy::Plan {
             (phase.max_open, phase.max_open_by) = (fitting, by);
         }
-        phase.connections = fitting.min(phase.max_open);
+        phase.connections = fitting.min(phase.max_open).saturating_mul(each);
     }
-    room.held(lines.iter().map(most).fold(0, u64::saturating_add))
+    room.held(sum(lines, &|phase| phase.connections))
+}
+
+/// Connections that a session has to itself at most; of those that share, one.
+fn connections_each(phase: &PlanPhase, facts: &[SessionFacts]) -> u64 {
+    let own = |&(part, _): &(u16, u64)| match facts[usize::from(part)] {
+        SessionFacts { connection: ConnectionUse::Shared, .. } => 1,
+        SessionFacts { targets, .. } => targets,
+    };
+    phase.mix.parts().iter().map(own).max().unwrap_or(1)
 }

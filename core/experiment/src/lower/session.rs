@@ -1,6 +1,6 @@
 //! [`SessionFacts`]: what is known of a scenario's session before it is run.
 
-use wavetank_plan::{Action, HttpPlan, Nanos, Scenario, Think};
+use wavetank_plan::{Action, ConnectionUse, HttpPlan, Nanos, Scenario, Think};
 
 /// Longest exponential pause, in means (cut there when drawn).
 const EXPONENTIAL_MAX: i64 = 20;
@@ -16,6 +16,10 @@ pub(super) struct SessionFacts {
     pub(super) requests: Option<u64>,
     /// It lasts this long at most.
     pub(super) longest: Nanos,
+    /// Whose connections it uses.
+    pub(super) connection: ConnectionUse,
+    /// Targets that it goes to, one at least: a connection of its own leads to one.
+    pub(super) targets: u64,
 }
 
 impl SessionFacts {
@@ -24,7 +28,10 @@ impl SessionFacts {
         let mut requests = lists.iter().map(|list| requests(list));
         let requests = requests.try_fold(0_u64, |sum, own| sum.checked_add(own?));
         let longest = lists.iter().fold(Nanos::ZERO, |sum, list| sum.after(longest(list, scenario, http)));
-        Self { requests, longest }
+        let mut targets: Vec<usize> = scenario.steps.iter().map(|step| step.target).collect();
+        targets.sort_unstable();
+        targets.dedup();
+        Self { requests, longest, connection: scenario.connection, targets: targets.len().max(1) as u64 }
     }
 }
 

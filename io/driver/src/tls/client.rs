@@ -120,6 +120,11 @@ impl ClientSide {
         UnbufferedClientConnection::new(Arc::clone(&self.config), name)
     }
 
+    /// What was kept for the user of that number is not for the next one.
+    pub(super) fn forget(&self, session: u32) {
+        self.sessions.forget(session, self.shared.names.len());
+    }
+
     /// What follows is about this connection.
     #[inline]
     pub(super) fn turn_to(&self, dial: DialTls) {

@@ -49,6 +49,17 @@ impl Sessions {
         self.current.store(u64::from(dial.name) << 32 | u64::from(session), Ordering::Relaxed);
     }
 
+    /// Keep nothing of this user with any of so many servers.
+    pub(super) fn forget(&self, session: u32, names: usize) {
+        if self.resume != TlsResume::User {
+            return;
+        }
+        let mut caches = self.caches();
+        for name in 0..names as u64 {
+            caches.remove(&(name << 32 | u64::from(session)));
+        }
+    }
+
     fn caches(&self) -> MutexGuard<'_, HashMap<u64, Cache>> {
         self.caches.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -2,7 +2,6 @@
 
 use wavetank_driver::{Dial, DialTls, Driver, Ended, Errno};
 use wavetank_measure::ErrorClass;
-use wavetank_plan::constants::WORK_PER_TURN_MAX;
 use wavetank_plan::{Close, Nanos};
 
 use super::{Connections, Outcome};
@@ -16,21 +15,6 @@ use crate::sources::{Route, Tuple};
 const TUPLES_TRIED_MAX: u8 = 16;
 
 impl<D: Driver> Connections<D> {
-    /// Open shared connections until as many are coming as requests wait; at most a turn's work of it, the
-    /// rest in the next turn.
-    pub(super) fn open_for_waiting(&mut self, phase: u16, rec: &mut Recorder) {
-        self.opening_more = None;
-        for _ in 0..WORK_PER_TURN_MAX {
-            let Some(pool) = &mut self.pool else { return };
-            let Some(flight) = pool.first_waiting().filter(|_| self.opening < pool.waiting()) else { return };
-            let target = self.requests.get(flight.scenario, flight.step).target;
-            let Some(seat) = pool.take_closed() else { return };
-            self.furnish(seat);
-            self.open(seat, target, phase, rec);
-        }
-        self.opening_more = Some(phase);
-    }
-
     /// Have a place for `seat`. A plan allows for more connections than most loads come to need.
     #[inline]
     pub(super) fn furnish(&mut self, seat: u32) {
@@ -51,6 +35,17 @@ impl<D: Driver> Connections<D> {
         self.opening > 0
     }
 
+    /// A seat's connection is open, or could not be opened.
+    pub(super) fn no_longer_opening(&mut self, seat: u32) {
+        self.opening -= 1;
+        let entry = &self.seats[seat as usize];
+        if entry.is_pooled()
+            && let Some(pool) = &mut self.pool
+        {
+            pool.no_longer_opening(entry.target);
+        }
+    }
+
     /// Whether connections wait to be opened that did not fit into the last turn.
     pub(crate) const fn is_opening_more(&self) -> bool {
         self.opening_more.is_some()
@@ -66,26 +61,33 @@ impl<D: Driver> Connections<D> {
     }
 
     /// Open this seat's connection ahead of the phase that will need it.
-    pub(crate) fn open_ahead(&mut self, seat: u32, phase: u16, rec: &mut Recorder) {
+    pub(crate) fn open_ahead(&mut self, seat: u32, target: u16, phase: u16, rec: &mut Recorder) {
         self.furnish(seat);
         if self.seats[seat as usize].state == State::Closed {
-            if let Some(pool) = self.pool_of(seat) {
-                pool.take_this_closed(seat);
-            }
-            self.open(seat, 0, phase, rec);
+            self.open(seat, target, phase, rec);
         }
     }
 
     /// Open this seat's connection, unless no source address is left.
     pub(super) fn open(&mut self, seat: u32, target: u16, phase: u16, rec: &mut Recorder) {
         let began = self.clock.now();
-        let Some(route) = self.sources.next(target, began) else { return self.without_source(seat, began) };
+        let Some(route) = self.sources.next(target, began) else {
+            return self.without_source(seat, target, began);
+        };
         rec.opening();
         self.opening += 1;
         let entry = &mut self.seats[seat as usize];
-        (entry.target, entry.phase, entry.served, entry.refused) = (target, phase, 0, 0);
+        (entry.target, entry.phase, entry.refused) = (target, phase, 0);
         entry.state = State::Connecting;
         entry.began = began;
+        let single =
+            entry.flights.first_waiting().is_some_and(|flight| self.single[usize::from(flight.scenario)]);
+        entry.left = if single { 1 } else { self.lasts };
+        if entry.is_pooled()
+            && let Some(pool) = &mut self.pool
+        {
+            pool.opening(target);
+        }
         // Not `open_for_waiting` if it fails: its loop goes on by itself, and others have nothing else waiting.
         if let Err(failure) = self.dial(seat, route) {
             self.open_failed(seat, &failure, began, rec);
@@ -96,10 +98,8 @@ impl<D: Driver> Connections<D> {
     fn dial(&mut self, seat: u32, mut route: Route) -> Result<(), Failure> {
         let name = self.names[usize::from(self.seats[seat as usize].target)];
         let tls = name.map(|name| DialTls { name, session: seat });
-        let http = &self.plan.http;
-        let single = !http.keepalive || http.requests_per_connection == Some(1);
         // One opened ahead of the load has nobody waiting for it, and the target shall know of it at once.
-        let speaks_at_once = single && self.is_awaited(seat);
+        let speaks_at_once = self.seats[seat as usize].left == 1 && self.is_awaited(seat);
         loop {
             let dial = Dial { to: route.to, from: route.from, speaks_at_once, tls };
             match self.driver.connect(&dial) {
@@ -123,9 +123,10 @@ impl<D: Driver> Connections<D> {
 
     /// Whether a request will go out on this seat's connection as soon as it is open.
     fn is_awaited(&self, seat: u32) -> bool {
+        let entry = &self.seats[seat as usize];
         match &self.pool {
-            Some(pool) if pool.has(seat) => pool.waiting() > 0,
-            _ => self.seats[seat as usize].flights.first_waiting().is_some(),
+            Some(pool) if entry.is_pooled() => pool.waiting(entry.target) > 0,
+            _ => entry.flights.first_waiting().is_some(),
         }
     }
 
@@ -175,10 +176,10 @@ impl<D: Driver> Connections<D> {
     }
 
     /// Every tuple is in use or rests, as is known before a try: those who wait for this seat are dropped.
-    fn without_source(&mut self, seat: u32, at: Nanos) {
-        if let Some(pool) = self.pool_of(seat) {
-            pool.put_closed(seat);
-            if let Some(flight) = pool.take_waiting() {
+    fn without_source(&mut self, seat: u32, target: u16, at: Nanos) {
+        if self.seats[seat as usize].is_pooled() {
+            self.leave_pool(seat);
+            if let Some(flight) = self.pool.as_mut().and_then(|pool| pool.take_waiting(target)) {
                 self.outcomes.push_back(Outcome::Dropped(flight.exchange, at));
             }
         }
@@ -221,13 +222,14 @@ impl<D: Driver> Connections<D> {
 
     pub(super) fn open_failed(&mut self, seat: u32, failure: &Failure, at: Nanos, rec: &mut Recorder) {
         rec.open_failed();
-        self.opening -= 1;
+        self.no_longer_opening(seat);
         let entry = &mut self.seats[seat as usize];
         entry.state = State::Closed;
         entry.link = None;
-        if let Some(pool) = self.pool_of(seat) {
-            pool.put_closed(seat);
-            if let Some(flight) = pool.take_waiting() {
+        let target = entry.target;
+        if entry.is_pooled() {
+            self.leave_pool(seat);
+            if let Some(flight) = self.pool.as_mut().and_then(|pool| pool.take_waiting(target)) {
                 self.outcomes.push_back(Outcome::Broken(flight.exchange, Box::new(failure.clone()), at));
             }
         }

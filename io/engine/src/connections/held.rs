@@ -4,9 +4,8 @@ use wavetank_driver::Driver;
 use wavetank_plan::{Close, Nanos};
 
 use super::{Connections, Tuple};
-use crate::pool::Pool;
 use crate::recorder::Recorder;
-use crate::seat::{State, Wish};
+use crate::seat::{Past, State, Wish};
 
 /// What became of a seat's held connection.
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +34,7 @@ impl<D: Driver> Connections<D> {
     /// be no request under way on it.
     pub(crate) fn let_go(&mut self, seat: u32, how: Close, at: Nanos, rec: &mut Recorder) {
         let Some(entry) = self.seats.get_mut(seat as usize) else { return };
-        (entry.wish, entry.replaces_lost) = (Wish::None, false);
+        (entry.wish, entry.past) = (Wish::None, Past::Nothing);
         match entry.state {
             State::Closed => {}
             State::Connecting | State::Securing => entry.wish = Wish::Leave,
@@ -54,11 +53,14 @@ impl<D: Driver> Connections<D> {
     #[inline]
     pub(super) fn greet(&mut self, seat: u32, at: Nanos, rec: &mut Recorder) -> bool {
         let entry = &mut self.seats[seat as usize];
-        if entry.wish == Wish::Leave {
-            entry.wish = Wish::None;
+        if matches!(entry.wish, Wish::Leave | Wish::Vacate) {
+            let vacate = std::mem::replace(&mut entry.wish, Wish::None) == Wish::Vacate;
             if entry.flights.first_waiting().is_none() {
                 let how = self.plan.http.close;
                 self.let_go(seat, how, at, rec);
+                if vacate {
+                    self.give_back(seat);
+                }
                 return false;
             }
         }
@@ -76,6 +78,10 @@ impl<D: Driver> Connections<D> {
             Wish::None => {}
             Wish::Hold => self.tell_held(seat, at, false),
             Wish::Leave => entry.wish = Wish::None,
+            Wish::Vacate => {
+                entry.wish = Wish::None;
+                self.give_back(seat);
+            }
         }
     }
 
@@ -98,11 +104,6 @@ impl<D: Driver> Connections<D> {
     /// When this seat's connection was last begun to be opened.
     pub(crate) fn began(&self, seat: u32) -> Nanos {
         self.seats.get(seat as usize).map_or(Nanos(i64::MIN), |entry| entry.began)
-    }
-
-    /// The pool, if the seat is one of its.
-    pub(super) fn pool_of(&mut self, seat: u32) -> Option<&mut Pool> {
-        self.pool.as_mut().filter(|pool| pool.has(seat))
     }
 
     /// The end of the run: close everything, by RST.

@@ -18,8 +18,8 @@ use crate::seat::State;
 pub(super) enum Timer {
     /// Something about this seat.
     Seat(u32),
-    /// The oldest request waiting for any connection.
-    Waiting,
+    /// The requests waiting for any connection to this target.
+    Waiting(u16),
 }
 
 impl<D: Driver> Connections<D> {
@@ -37,7 +37,7 @@ impl<D: Driver> Connections<D> {
             any = true;
             match timer {
                 Timer::Seat(seat) => self.expire_seat(seat, at, now, rec),
-                Timer::Waiting => self.expire_waiting(now),
+                Timer::Waiting(target) => self.expire_waiting(target, at, now),
             }
         }
         any
@@ -59,16 +59,14 @@ impl<D: Driver> Connections<D> {
         self.arm(seat);
     }
 
-    fn expire_waiting(&mut self, now: Nanos) {
-        let class = if self.opening == 0 { ErrorClass::RequestTimeout } else { ErrorClass::ConnectTimeout };
-        let Some(pool) = &mut self.pool else { return };
-        while let Some(flight) = pool.take_expired(now) {
-            self.outcomes.push_back(Outcome::Broken(flight.exchange, Box::new(Failure::of(class)), now));
-        }
-        let next = pool.first_waiting().map(|flight| flight.deadline);
-        pool.armed = next.is_some();
-        if let Some(deadline) = next {
-            self.timers.insert(deadline, Timer::Waiting);
+    fn expire_waiting(&mut self, target: u16, fired: Nanos, now: Nanos) {
+        let (Some(pool), outcomes) = (&mut self.pool, &mut self.outcomes) else { return };
+        let next = pool.expire(target, fired, now, |flight, opening| {
+            let class = if opening { ErrorClass::ConnectTimeout } else { ErrorClass::RequestTimeout };
+            outcomes.push_back(Outcome::Broken(flight.exchange, Box::new(Failure::of(class)), now));
+        });
+        if let Some(next) = next {
+            self.timers.insert(next, Timer::Waiting(target));
         }
     }
 

@@ -20,12 +20,12 @@ impl<D: Driver> Exchanges<D> {
     pub(crate) fn begin_written(
         &mut self,
         offered: Offered,
-        seat: Option<u32>,
+        (seat, target): (Option<u32>, u16),
         now: Nanos,
         rec: &mut Recorder,
         write: impl FnOnce(&mut Letter) -> Result<(), Failure>,
     ) -> Option<Resolved> {
-        let exchange = match self.take_up(offered, seat, now, rec) {
+        let exchange = match self.take_up(offered, seat, target, now, rec) {
             Ok(exchange) => exchange,
             Err(resolved) => return Some(resolved),
         };
@@ -33,7 +33,7 @@ impl<D: Driver> Exchanges<D> {
             let resolved = self.broken(exchange, &failure, now, rec)?;
             return Some(Resolved { unwritten: true, ..resolved });
         }
-        self.submit(exchange, offered.key, seat, now, rec);
+        self.submit(exchange, offered.key, (seat, target), now, rec);
         None
     }
 

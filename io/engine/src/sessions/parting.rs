@@ -23,7 +23,7 @@ impl Sessions {
                 self.users[user as usize].keep(Kept { session, iterations, key, began, settled });
             }
         }
-        Some(Ended { whose, key, idle, failed, run })
+        Some(Ended { whose, key, idle, failed, run, place: id.place() as u32 })
     }
 
     /// Session `id` is ended before its time. `None`: what its user does at last remains to be done.
@@ -68,7 +68,8 @@ impl Sessions {
         let mut session = traveller.kept.take()?.session;
         session.turn_to_next();
         let (whose, meets) = (Whose::User(user), Met::Alone);
-        let live = Live { session, key, whose, part: Part::After, step: 0, idle: true, began: now, meets };
+        let (step, idle, asks, began) = (0, true, false, now);
+        let live = Live { session, key, whose, part: Part::After, step, idle, asks, began, meets };
         let id = self.slab.insert(live);
         self.users[user as usize].live = Some(id);
         self.farewells += 1;

@@ -60,7 +60,7 @@ impl<D: Driver> Worker<D> {
                 return None;
             }
         };
-        if !self.sessions.is_plain(key.scenario) {
+        if !self.sessions.is_plain_of_user(key.scenario) {
             self.start_session(key, user, at);
             return None;
         }

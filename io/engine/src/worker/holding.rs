@@ -104,6 +104,7 @@ impl<D: Driver> Worker<D> {
     #[cold]
     pub(super) fn release(&mut self, user: u32, now: Nanos) {
         self.sessions.leave(user);
+        self.leave_further_seats(user, now);
         if let Some(seat) = self.users.empty_seat(user) {
             let how = if self.users.holds(user) { Close::Rst } else { self.plan.http.close };
             self.exchanges.connections.let_go(seat, how, now, &mut self.rec);
@@ -116,9 +117,7 @@ impl<D: Driver> Worker<D> {
         }
         let at = self.pacer.on_run_clock(now);
         let Some(phase) = self.users.phase_of(user, at) else { return };
-        let scenario = usize::from(self.users.scenario_of(user));
-        let target = self.plan.scenarios[scenario].steps.first().map_or(0, |step| step.target);
-        let target = u16::try_from(target).expect("the plan limits targets");
+        let target = self.home(self.users.scenario_of(user));
         self.exchanges.connections.hold(self.users.seat(user), target, phase, &mut self.rec);
     }
 
@@ -155,9 +154,10 @@ impl<D: Driver> Worker<D> {
 
     /// Whether a user's request is under way.
     fn is_in_request(&self, user: u32) -> bool {
-        let session = self.sessions.of_user(user).map(|id| Owner::Session(id.place() as u32));
-        let owner = session.unwrap_or(Owner::User(user));
-        let his = |offered: &crate::offered::Offered| offered.owner == owner;
+        if let Some(id) = self.sessions.of_user(user) {
+            return self.sessions.is_asking(id);
+        }
+        let his = |offered: &crate::offered::Offered| offered.owner == Owner::User(user);
         self.exchanges.connections.is_busy(self.users.seat(user)) || self.pacer.ready.iter().any(his)
     }
 

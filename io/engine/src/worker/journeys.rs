@@ -97,10 +97,10 @@ impl<D: Driver> Worker<D> {
     /// Take up a session's request.
     pub(super) fn begin_of_session(&mut self, place: u32, offered: Offered, now: Nanos) {
         let Some(id) = self.sessions.at(place) else { return };
-        let seat = self.sessions.user(id).map(|user| self.users.seat(user));
+        let via = self.seat_for(id, offered.key);
         let sessions = &mut self.sessions;
         let write = |letter: &mut crate::letters::Letter| sessions.write(id, now, letter);
-        if let Some(resolved) = self.exchanges.begin_written(offered, seat, now, &mut self.rec, write) {
+        if let Some(resolved) = self.exchanges.begin_written(offered, via, now, &mut self.rec, write) {
             self.resolved_of_session(place, resolved);
         }
     }
@@ -163,6 +163,7 @@ impl<D: Driver> Worker<D> {
         if let Some(failed) = ended.failed {
             self.rec.session_ended(ended.key.phase, ended.key.scenario, failed);
         }
+        self.leave_seats(&ended, at);
         match ended.whose {
             Whose::Arrival => self.exchanges.give_back(ended.key.phase),
             // He has gone, unless he was wanted again meanwhile.

@@ -1,0 +1,43 @@
+//! Seats of those who come and go: sessions that arrive, and users who turn to a further target.
+
+use wavetank_driver::Driver;
+use wavetank_plan::{Close, Nanos};
+
+use super::Connections;
+use crate::recorder::Recorder;
+use crate::seat::{Past, State, Wish};
+
+impl<D: Driver> Connections<D> {
+    /// Whether a session of `scenario` that arrives has a connection of its own.
+    #[inline]
+    pub(crate) fn is_own(&self, scenario: u16) -> bool {
+        self.own[usize::from(scenario)]
+    }
+
+    /// A seat for somebody who has come.
+    pub(crate) fn welcome(&mut self) -> u32 {
+        let seat = self.vacant.take();
+        self.furnish(seat);
+        seat
+    }
+
+    /// He has gone: his connection is closed, and the seat is for the next one as soon as there is none in it. No
+    /// request of his is under way there.
+    pub(crate) fn see_off(&mut self, seat: u32, how: Close, at: Nanos, rec: &mut Recorder) {
+        debug_assert!(!self.is_busy(seat), "the owner of seat {seat} has a request under way");
+        self.let_go(seat, how, at, rec);
+        let entry = &mut self.seats[seat as usize];
+        match entry.state {
+            State::Closed => self.give_back(seat),
+            State::Connecting | State::Securing | State::Open => entry.wish = Wish::Vacate,
+        }
+    }
+
+    /// Nobody has this seat, and there is no connection in it.
+    pub(super) fn give_back(&mut self, seat: u32) {
+        // Whoever comes next is somebody else, and resumes nobody's TLS.
+        self.driver.forget(seat);
+        self.seats[seat as usize].past = Past::Nothing;
+        self.vacant.put(seat);
+    }
+}
