@@ -236,6 +236,85 @@ fn what_a_plan_cannot_carry_is_refused() {
     check("phases:\n  - {users: 1, sessions: 5}\n  - {users: 2, for: 1s}\n", "length_missing");
 }
 
+/// Targets of a plan in one line each: name, Host, addresses, and whom it stands for.
+#[track_caller]
+fn check_targets(targets: &str, expected: &[&str]) {
+    let text = format!(
+        "wavetank: 1\ntargets: {targets}\nsteps: [{{get: /, to: a}}]\nphases: [{{users: 1, for: 1s}}]\n"
+    );
+    let plan =
+        lowered("small.yaml", &text, &host(), None).unwrap_or_else(|unfit| panic!("{text}: {unfit:?}")).plan;
+    let shown: Vec<String> = plan
+        .targets
+        .iter()
+        .map(|target| {
+            let addresses: Vec<String> = target.addresses.iter().map(ToString::to_string).collect();
+            let pick = target.pick.as_ref().map(|pick| format!(" {:?} {:?}", pick.order, pick.of.parts()));
+            format!("{}: {} {}{}", target.name, target.host, addresses.join(" "), pick.unwrap_or_default())
+        })
+        .collect();
+    assert_eq!(shown, expected);
+    assert_eq!(plan.scenarios[0].steps[0].target, 0, "{targets}");
+}
+
+#[test]
+fn several_urls_of_one_target() {
+    check_targets(
+        "{a: [\"http://127.0.0.1:1\", \"http://127.0.0.2:1\"]}",
+        &[
+            "a: 127.0.0.1:1 127.0.0.1:1 InTurn [(1, 1), (2, 1)]",
+            "a 127.0.0.1:1: 127.0.0.1:1 127.0.0.1:1",
+            "a 127.0.0.2:1: 127.0.0.2:1 127.0.0.2:1",
+        ],
+    );
+    check_targets(
+        "{a: {urls: [{url: \"http://127.0.0.1\", weight: 3}, {url: \"http://127.0.0.2\", weight: 1}]}, b: \"http://127.0.0.3\"}",
+        &[
+            "a: 127.0.0.1 127.0.0.1:80 Random [(1, 3), (2, 1)]",
+            "a 127.0.0.1:80: 127.0.0.1 127.0.0.1:80",
+            "a 127.0.0.2:80: 127.0.0.2 127.0.0.2:80",
+            "b: 127.0.0.3 127.0.0.3:80",
+        ],
+    );
+    // Requests that are alike need no choice: every connection takes the next address.
+    check_targets(
+        "{a: [\"http://127.0.0.1:1\", \"http://127.0.0.2:1\"]}\nhttp: {headers: {host: x}}",
+        &["a: x 127.0.0.1:1 127.0.0.2:1"],
+    );
+}
+
+#[test]
+fn each_target_may_have_a_tls_of_its_own() {
+    let text = "wavetank: 1\nhttp: {tls: {sni: common.example}}\ntargets:\n  a: https://127.0.0.1:1\n  \
+                b: {urls: [\"https://127.0.0.1:2\"], tls: {verify: false}}\n  \
+                c: {urls: [\"https://127.0.0.1:3\"], tls: {sni: own.example}}\n\
+                steps: [{get: /, to: a}, {get: /, to: b}, {get: /, to: c}]\nphases: [{users: 1, for: 1s}]\n";
+    let plan = lowered("small.yaml", text, &host(), None).expect("a plan").plan;
+    assert_eq!(plan.server_names(), ["common.example", "127.0.0.1", "own.example"]);
+    let verify: Vec<bool> = plan.server_tls().iter().map(|tls| tls.verify).collect();
+    assert_eq!(verify, [true, false, true]);
+}
+
+#[test]
+fn who_needs_no_connection_of_his_own_has_none() {
+    let scenario = |connection: &str, phase: &str| {
+        let text = format!(
+            "wavetank: 1\ntarget: http://127.0.0.1:8080\nscenarios: {{s: {{connection: {connection}, \
+             steps: [{{get: /}}, {{think: 1s}}], phases: [{phase}]}}}}\n"
+        );
+        let small = HostFacts { memory_available_bytes: 1 << 30, ..host() };
+        lowered("small.yaml", &text, &small, None).expect("a plan")
+    };
+    let shared = scenario("shared", "{users: 1M, for: 1s}");
+    assert!(shared.lacking.is_empty(), "{:?}", shared.lacking);
+    let phase = &shared.plan.phases[0];
+    assert!(phase.connections > 1_000 && phase.connections < 100_000 && !phase.open_before, "{phase:?}");
+    let own = scenario("user", "{users: 1M, for: 1s}");
+    assert_eq!(own.lacking.iter().map(|one| one.code).collect::<Vec<_>>(), ["no_source_address"]);
+    assert!(own.plan.phases[0].open_before);
+    assert!(!scenario("request", "{users: 10, for: 1s}").plan.phases[0].open_before);
+}
+
 #[test]
 fn this_host_lowers_what_it_must_and_says_so() {
     let small = HostFacts { memory_available_bytes: 1 << 20, ..host() };

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use wavetank_plan::{Plan, Scenario, UserError};
 
+use crate::choice::Choice;
 use crate::program::Program;
 use crate::rows::Table;
-use crate::session::Session;
+use crate::session::{Identity, Session};
 use crate::step::StepWork;
 use crate::value::Finds;
 
@@ -19,8 +20,10 @@ pub struct Journey {
     pub session: Program,
     /// What a user does at last.
     pub after: Program,
-    /// The scenario's steps.
+    /// The scenario's steps; one that goes to one of several targets, for the first of them.
     pub steps: Vec<StepWork>,
+    /// By step, those for each of several targets; empty where every step goes to one.
+    choices: Arc<[Option<Choice>]>,
     /// Names of its variables, by slot.
     variables: Arc<[String]>,
     given: Given,
@@ -42,7 +45,10 @@ impl Journey {
     /// Where a path, selector or expression in it is none.
     pub fn new(scenario: &Scenario, plan: &Plan) -> Result<Self, UserError> {
         let cookies = plan.http.cookies;
+        let choice = |step| Choice::new(step, plan, cookies, scenario.connection);
+        let choices: Vec<_> = scenario.steps.iter().map(choice).collect::<Result<_, _>>()?;
         Ok(Self {
+            choices: if choices.iter().any(Option::is_some) { choices.into() } else { Arc::default() },
             before: Program::new(&scenario.before)?,
             session: Program::new(&scenario.journey)?,
             after: Program::new(&scenario.after)?,
@@ -83,6 +89,25 @@ impl Journey {
         }
     }
 
+    /// Step `number` as it is for a session.
+    #[inline]
+    pub fn step(&self, number: u16, who: &Identity, seed: u64) -> &StepWork {
+        match self.choices.get(usize::from(number)) {
+            Some(Some(choice)) => choice.of(who, seed),
+            _ => &self.steps[usize::from(number)],
+        }
+    }
+
+    /// Whether that is the same for all sessions.
+    pub fn is_alike(&self, number: u16) -> bool {
+        !matches!(self.choices.get(usize::from(number)), Some(Some(_)))
+    }
+
+    /// Where a session's first request goes, as far as the order of the file tells.
+    pub fn home(&self, who: &Identity, seed: u64) -> u16 {
+        if self.steps.is_empty() { 0 } else { self.step(0, who, seed).target }
+    }
+
     /// Whether anything on the way puts something into variable `slot`.
     fn sets(&self, slot: u16) -> bool {
         [&self.before, &self.session, &self.after].into_iter().any(|program| program.sets(slot))
@@ -93,8 +118,9 @@ impl Journey {
     /// nothing at all: then nobody need remember where a session stands.
     pub fn is_plain(&self) -> bool {
         let plain = |step: u16| {
+            let alike = self.is_alike(step);
             let step = &self.steps[usize::from(step)];
-            step.as_fixed().is_some() && !step.keeps().any()
+            alike && step.as_fixed().is_some() && !step.keeps().any()
         };
         let session = self.session.is_empty() || self.session.single().is_some_and(plain);
         self.before.is_empty() && self.after.is_empty() && session

@@ -13,6 +13,7 @@
 mod asked;
 pub mod auth;
 pub mod body;
+mod choice;
 pub mod content;
 pub mod cookies;
 pub mod extract;

@@ -39,6 +39,8 @@ fn plan() -> Plan {
         url: url.to_owned(),
         host: host.to_owned(),
         server_name: tls.then(|| host.to_owned()),
+        tls: None,
+        pick: None,
         addresses: vec![address.parse().expect("an address")],
     };
     plan.targets.push(more("http://10.0.0.7:8080/", "static.org", false, "10.0.0.7:8080"));

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
-use crate::{AroundPlan, Condition, EventPlan, Nanos, Phase, Rate, Scenario, SharedPlan, TlsPlan};
+use crate::{
+    AroundPlan, Condition, EventPlan, Nanos, Phase, Rate, Scenario, SharedPlan, TargetPick, TlsPlan,
+};
 
 /// The experiment resolved. Numbers are totals of the whole run, never per thread or host.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,6 +72,12 @@ impl Plan {
         self.targets.iter().map(&mut name).collect()
     }
 
+    /// How TLS is spoken with each of [`server_names`](Self::server_names).
+    pub fn server_tls(&self) -> Vec<&TlsPlan> {
+        let secure = self.targets.iter().filter(|target| target.server_name.is_some());
+        secure.filter_map(|target| target.tls.as_deref().or(self.tls.as_ref())).collect()
+    }
+
     /// When the last phase ends by time; `None` if only a number of requests ends it.
     pub fn load_end(&self) -> Option<Nanos> {
         self.phases.iter().map(Phase::end).reduce(|last, end| Some(last?.max(end?))).flatten()
@@ -89,6 +97,11 @@ pub struct Target {
     pub server_name: Option<String>,
     /// Resolved addresses, used in turn; never empty.
     pub addresses: Vec<SocketAddr>,
+    /// How TLS is spoken here, if not as with all others ([`Plan::tls`]).
+    pub tls: Option<Box<TlsPlan>>,
+    /// Steps that name this target go to one of several, of which it is the first; the others are known by their
+    /// number alone.
+    pub pick: Option<TargetPick>,
 }
 
 /// How HTTP is spoken, by all steps.

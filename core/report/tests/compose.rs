@@ -37,6 +37,8 @@ fn plan(load: &Load) -> Plan {
             url: "http://localhost:8080/".to_owned(),
             host: "localhost:8080".to_owned(),
             server_name: None,
+            tls: None,
+            pick: None,
             addresses: vec!["127.0.0.1:8080".parse().expect("a good address")],
         }],
         http: HttpPlan {

@@ -4,6 +4,7 @@
 //! told that a session begins and that a request of it came to its end, and says what is to be done next.
 
 mod answers;
+mod going;
 mod meeting;
 mod numbering;
 mod parting;

@@ -3,13 +3,14 @@
 mod support;
 
 use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use support::{engines, plain_plan, run};
 use wavetank_measure::{ConnCounts, Interval};
 use wavetank_plan::{
-    Action, Arrivals, ConnectionUse, Curve, EngineChoice, Levels, Load, Mix, Nanos, OnFailure, Plan, Rate,
-    RequestPlan, Scenario, Step, Think,
+    Action, Arrivals, ConnectionUse, Curve, EngineChoice, Escape, Expr, Hole, Levels, Load, Mix, Nanos,
+    OnFailure, PickOrder, Piece, Plan, Rate, RequestPlan, Scenario, Step, TargetPick, Think,
 };
 use wavetank_testkit::{Accept, Act, Script, Target};
 
@@ -174,6 +175,58 @@ fn a_pool_too_small_for_all_targets_goes_from_one_to_the_other() {
         let truths: Vec<_> = all.iter().map(Target::truth).collect();
         assert!(truths.iter().all(|truth| truth.requests == 60), "{truths:?}");
     });
+}
+
+/// Which session went where, by the Host that its requests named: (target, session), sorted.
+fn gone(order: PickOrder, threads: u32, connection: ConnectionUse) -> Vec<(String, String)> {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let target = |name: &'static str| {
+        let all = Arc::clone(&seen);
+        Target::start(Script::new(move |seen| {
+            assert_eq!(seen.field("host"), Some(name), "the Host is that of the target");
+            all.lock().expect("nobody panics with it").push((name.to_owned(), seen.path.clone()));
+            vec![Act::Send(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".to_vec())]
+        }))
+    };
+    let all = ["one", "two", "three"].map(target);
+    let addresses = all.each_ref().map(Target::address);
+    let mut scenario = scenario(connection, 1, 2);
+    for step in &mut scenario.steps {
+        step.request.path.pieces.push(Piece::Hole(Hole { value: Expr::Session, escape: Escape::Plain }));
+    }
+    let mut plan = plan(&addresses, scenario, arrivals(300, 200), EngineChoice::Epoll);
+    for (target, name) in plan.targets.iter_mut().zip(["one", "two", "three"]) {
+        name.clone_into(&mut target.host);
+    }
+    let named = plan.targets[0].clone();
+    let of = Mix::new(vec![(1, 1), (2, 1), (3, 2)]).expect("a mix");
+    plan.targets.insert(0, wavetank_plan::Target { pick: Some(TargetPick { order, of }), ..named });
+    plan.threads = threads;
+    let intervals = run(plan);
+    assert_eq!(done(&intervals), 120);
+    drop(all);
+    let mut seen = seen.lock().expect("nobody panics with it").clone();
+    seen.sort_unstable();
+    seen
+}
+
+#[test]
+fn which_target_a_session_goes_to_is_no_matter_of_threads() {
+    for order in [PickOrder::InTurn, PickOrder::Random] {
+        let one = gone(order, 1, ConnectionUse::User);
+        let of = |name: &str| one.iter().filter(|(target, _)| target == name).count();
+        if order == PickOrder::InTurn {
+            assert_eq!((of("one"), of("two"), of("three")), (40, 40, 40));
+        } else {
+            // 60 sessions with weights 1, 1, 2.
+            assert!(of("one") > 0 && of("two") > 0 && of("three") > 30, "{one:?}");
+        }
+        for pair in one.chunks(2) {
+            assert_eq!(pair[0], pair[1], "both requests of a session go to one target");
+        }
+        assert_eq!(gone(order, 2, ConnectionUse::Shared), one);
+        assert_eq!(gone(order, 7, ConnectionUse::Request), one);
+    }
 }
 
 #[test]

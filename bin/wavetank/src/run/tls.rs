@@ -9,7 +9,7 @@ use wavetank_plan::{Plan, UserError};
 /// spoken to in the clear. Fails on what no handshake could be made with.
 pub(crate) fn tls_client(plan: &Plan) -> Result<Option<Arc<TlsClient>>, UserError> {
     let Some(tls) = &plan.tls else { return Ok(None) };
-    let client = TlsClient::new(tls, &plan.server_names())
+    let client = TlsClient::each(tls, &plan.server_names(), &plan.server_tls())
         .map_err(|problem| UserError::usage("bad_tls", problem.what, problem.hint))?;
     Ok(Some(Arc::new(client)))
 }

@@ -3,7 +3,7 @@
 use wavetank_plan::constants::{CONNECT_TIMEOUT, TIMEOUT};
 use wavetank_plan::{Close, HttpPlan, HttpVersion, PemFile, StatusSet, TlsOptions, TlsPlan, resolve};
 
-use super::target::Targets;
+use super::target::{Known, Targets};
 use super::{Lowering, Unfit};
 use crate::model::{Dns, PhaseLoad, TlsChoice};
 use crate::{At, Diagnostic, Experiment};
@@ -48,32 +48,32 @@ pub(super) fn refused(experiment: &Experiment) -> Result<(), Unfit> {
     }
 }
 
-/// One way of TLS for all targets that want it.
+/// How TLS is spoken: with most targets, and with each that the file says something of alone.
+pub(super) type TlsPlans = (Option<TlsPlan>, Vec<Option<Box<TlsPlan>>>);
+
+/// See [`TlsPlans`].
 pub(super) fn tls(
     experiment: &Experiment,
     input: &Lowering<'_>,
     targets: &Targets<'_>,
-) -> Result<Option<TlsPlan>, Unfit> {
-    let secure: Vec<_> = targets.all().iter().filter(|known| known.url.tls).collect();
-    let common = experiment.http.tls.as_ref();
-    let Some(first) = secure.first() else {
-        // Says what has no meaning without TLS.
-        let asked = common.or_else(|| targets.all().iter().find_map(|known| known.tls));
-        return match (asked, targets.all().first()) {
-            (Some(choice), Some(known)) => Ok(resolve::tls_plan(&options(choice, input)?, &known.url)?),
-            _ => Ok(None),
-        };
+) -> Result<TlsPlans, Unfit> {
+    let plan = |choice: Option<&TlsChoice>, known: &Known<'_>| {
+        let options = choice.map(|choice| options(choice, input)).transpose()?.unwrap_or_default();
+        Ok::<_, Unfit>(resolve::tls_plan(&options, &known.url)?)
     };
-    let choice = first.tls.or(common);
-    let without_name =
-        |choice: Option<&TlsChoice>| choice.map(|choice| TlsChoice { sni: None, ..choice.clone() });
-    if secure.iter().any(|known| without_name(known.tls.or(common)) != without_name(choice)) {
-        let message =
-            "targets with a tls: of their own each are read, and a load cannot do it in this version";
-        return Err(Diagnostic::placeless("value_later", message, "one http: {tls: {…}} for all").into());
-    }
-    let options = choice.map(|choice| options(choice, input)).transpose()?.unwrap_or_default();
-    Ok(resolve::tls_plan(&options, &first.url)?)
+    let common = experiment.http.tls.as_ref();
+    let secure = targets.all().iter().find(|known| known.url.tls);
+    let of_all = match (secure, targets.all().first()) {
+        (Some(known), _) => plan(common, known)?,
+        // Says what has no meaning without TLS.
+        (None, Some(known)) if common.is_some() => plan(common, known)?,
+        _ => None,
+    };
+    let own = |known: &Known<'_>| {
+        Ok(known.tls.map(|own| plan(Some(own), known)).transpose()?.flatten().map(Box::new))
+    };
+    let own = targets.all().iter().map(own).collect::<Result<_, Unfit>>()?;
+    Ok((of_all, own))
 }
 
 /// As the options of the command line, with the files read.

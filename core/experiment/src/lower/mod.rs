@@ -118,7 +118,7 @@ pub fn lower(experiment: &Experiment, input: &Lowering<'_>) -> Result<Lowered, U
     let shared = Shared::new(experiment, input);
     let mut targets = Targets::new(experiment, input)?;
     let Scenarios { load: mut scenarios, before, after } = Scenarios::new(&shared, &mut targets)?;
-    let tls = http::tls(experiment, input, &targets)?;
+    let (tls, own_tls) = http::tls(experiment, input, &targets)?;
     let http = http::http(experiment);
     http::refused(experiment)?;
     let engine = resolve::choose_engine(input.engine, &input.host.sockets)?;
@@ -138,7 +138,7 @@ pub fn lower(experiment: &Experiment, input: &Lowering<'_>) -> Result<Lowered, U
     let mut plan = Plan {
         name: name(experiment),
         seed: experiment.seed.unwrap_or(SEED),
-        targets: targets.into_plan(),
+        targets: targets.into_plan(own_tls),
         drain: experiment
             .drain
             .as_ref()

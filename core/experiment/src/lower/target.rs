@@ -2,8 +2,9 @@
 
 use std::net::SocketAddr;
 
-use wavetank_plan::{RunOptions, TargetUrl, resolve};
+use wavetank_plan::{Mix, PickOrder, RunOptions, TargetPick, TargetUrl, TlsPlan, resolve};
 
+use super::shared::too_many;
 use super::{Lowering, Unfit};
 use crate::model::{Pick, Target, TlsChoice};
 use crate::{At, Diagnostic, Experiment, Place};
@@ -15,7 +16,11 @@ pub(super) struct Targets<'e> {
     all: Vec<Known<'e>>,
 }
 
+/// Most URLs of one target whose requests differ: each step is made ready for each of them.
+const CHOICE_MAX: usize = 256;
+
 /// One target of the plan.
+#[derive(Clone)]
 pub(super) struct Known<'e> {
     name: Option<&'e str>,
     /// Its first URL.
@@ -23,47 +28,88 @@ pub(super) struct Known<'e> {
     /// How TLS is spoken with it, where the file says something of it alone.
     pub(super) tls: Option<&'e TlsChoice>,
     addresses: Vec<SocketAddr>,
+    /// It stands for several, which follow it.
+    pick: Option<TargetPick>,
+    /// It is one of them.
+    member: bool,
 }
 
 impl<'e> Targets<'e> {
     pub(super) fn new(experiment: &'e Experiment, input: &'e Lowering<'e>) -> Result<Self, Unfit> {
         let mut this = Self { experiment, input, all: Vec::new() };
         for target in &experiment.targets {
-            let known = this.known(target)?;
-            this.all.push(known);
+            this.add(target)?;
         }
         Ok(this)
     }
 
-    fn known(&self, target: &'e Target) -> Result<Known<'e>, Unfit> {
+    /// One target of the plan for each of these URLs, and before them one that stands for all; a single one where their
+    /// requests are alike: then every connection takes the next of its addresses.
+    fn add(&mut self, target: &'e Target) -> Result<(), Unfit> {
         let first = &target.urls[0].url;
         let later = |place: Place, message: &str, hint: &str| {
             Err(Unfit::from(Diagnostic::error("value_later", place, message, hint)))
         };
-        if let Some(Pick::Random | Pick::Weight | Pick::Dns) = target.pick {
-            let hint = "pick: in_turn, or one name that resolves to all of them";
-            return later(first.place, "a target's URLs are taken in turn in this version", hint);
+        if target.pick == Some(Pick::Dns) {
+            let hint =
+                "one name that resolves to all of them: every connection takes the next; or pick: in_turn";
+            return later(first.place, "names are looked up once, before the load", hint);
         }
         if let Some(path) = target.urls.iter().find(|one| one.url.value.path.contains('?')) {
             return later(path.url.place, "a target's URL has a query", "query: in the steps");
         }
+        if let Some(other) = target.urls.iter().find(|one| one.url.value.path != first.value.path) {
+            let hint = "two targets with names, and to: NAME in the steps";
+            return later(other.url.place, "URLs of one target differ in their paths", hint);
+        }
         let own_host =
             self.experiment.http.headers.iter().any(|header| header.name.value.eq_ignore_ascii_case("host"));
-        let mut addresses = Vec::new();
-        for one in &target.urls {
-            let url = &one.url.value;
-            if (url.tls, &url.path) != (first.value.tls, &first.value.path) {
-                let hint = "two targets with names, and to: NAME in the steps";
-                return later(one.url.place, "URLs of one target differ in scheme or path", hint);
-            }
-            if url.host_header() != first.value.host_header() && !own_host {
-                let hint = "http: {headers: {host: NAME}} gives all the same; or targets with names";
-                return later(one.url.place, "URLs of one target with a Host header each", hint);
-            }
-            addresses.extend(self.addresses_of(&one.url)?);
-        }
+        let is_alike = |url: &TargetUrl| {
+            url.tls == first.value.tls && (own_host || url.host_header() == first.value.host_header())
+        };
+        let in_turn = matches!(target.pick, None | Some(Pick::InTurn));
+        let addresses =
+            target.urls.iter().map(|one| self.addresses_of(&one.url)).collect::<Result<Vec<_>, _>>()?;
         let name = target.name.as_ref().map(|name| name.value.as_str());
-        Ok(Known { name, url: first.value.clone(), tls: target.tls.as_ref(), addresses })
+        let known = Known {
+            name,
+            url: first.value.clone(),
+            tls: target.tls.as_ref(),
+            addresses: addresses.concat(),
+            pick: None,
+            member: false,
+        };
+        if target.urls.len() == 1 || (in_turn && target.urls.iter().all(|one| is_alike(&one.url.value))) {
+            self.all.push(known);
+            return Ok(());
+        }
+        if target.urls.len() > CHOICE_MAX {
+            let message = format!(
+                "{} URLs with a Host each; a target has at most {CHOICE_MAX} such",
+                target.urls.len()
+            );
+            let hint = "http: {headers: {host: NAME}} gives all the same; or several targets with names";
+            return Err(Diagnostic::error("too_many", first.place, message, hint).into());
+        }
+        let index = |at: usize| u16::try_from(self.all.len() + 1 + at).map_err(|_| too_many("targets"));
+        let weights = target.urls.iter().map(|one| one.weight.unwrap_or(1)).enumerate();
+        let of = weights.map(|(at, weight)| Ok((index(at)?, weight))).collect::<Result<Vec<_>, Unfit>>()?;
+        let order = if in_turn { PickOrder::InTurn } else { PickOrder::Random };
+        let of = Mix::new(of).ok_or_else(|| too_many("shares of the weights"))?;
+        let members = target.urls.iter().zip(addresses).map(|(one, addresses)| Known {
+            url: one.url.value.clone(),
+            addresses,
+            member: true,
+            ..known.clone()
+        });
+        let members: Vec<_> = members.collect();
+        self.all.push(Known {
+            pick: Some(TargetPick { order, of }),
+            addresses: members[0].addresses.clone(),
+            ..known
+        });
+        self.all.extend(members);
+        Ok(())
     }
 
     /// What family and sources leave of a name's addresses.
@@ -80,7 +126,9 @@ impl<'e> Targets<'e> {
     /// The target of that name; without one the only target.
     pub(super) fn named(&self, name: Option<&At<String>>, place: Place) -> Result<usize, Unfit> {
         let found = match name {
-            Some(name) => self.all.iter().position(|known| known.name == Some(name.value.as_str())),
+            Some(name) => {
+                self.all.iter().position(|known| !known.member && known.name == Some(name.value.as_str()))
+            }
             None => (!self.all.is_empty()).then_some(0),
         };
         found.ok_or_else(|| {
@@ -92,13 +140,14 @@ impl<'e> Targets<'e> {
     /// The target that a step's own URL names.
     pub(super) fn of_url(&mut self, url: TargetUrl, place: Place) -> Result<usize, Unfit> {
         let same = |known: &Known<'_>| {
-            (&known.url.host, known.url.port, known.url.tls) == (&url.host, url.port, url.tls)
+            known.pick.is_none()
+                && (&known.url.host, known.url.port, known.url.tls) == (&url.host, url.port, url.tls)
         };
         if let Some(at) = self.all.iter().position(same) {
             return Ok(at);
         }
         let addresses = self.addresses_of(&At::new(url.clone(), place))?;
-        self.all.push(Known { name: None, url, tls: None, addresses });
+        self.all.push(Known { name: None, url, tls: None, addresses, pick: None, member: false });
         Ok(self.all.len() - 1)
     }
 
@@ -119,20 +168,28 @@ impl<'e> Targets<'e> {
         all
     }
 
-    pub(super) fn into_plan(self) -> Vec<wavetank_plan::Target> {
+    /// `tls`: how it is spoken with each that has a way of its own.
+    pub(super) fn into_plan(self, tls: Vec<Option<Box<TlsPlan>>>) -> Vec<wavetank_plan::Target> {
         let http = &self.experiment.http;
         let host = http.headers.iter().find(|header| header.name.value.eq_ignore_ascii_case("host"));
         let host = host.and_then(|header| header.value.as_fixed());
-        let target = |known: Known<'_>| {
+        let target = |(known, tls): (Known<'_>, _)| {
             let sni = known.tls.or(http.tls.as_ref()).and_then(|tls| tls.sni.clone());
             wavetank_plan::Target {
-                name: known.name.map_or_else(|| known.url.authority(), str::to_owned),
+                name: match known.name {
+                    Some(name) if known.member => format!("{name} {}", known.url.authority()),
+                    Some(name) => name.to_owned(),
+                    None if known.pick.is_some() => "target".to_owned(),
+                    None => known.url.authority(),
+                },
                 url: known.url.url(),
                 host: host.map_or_else(|| known.url.host_header(), str::to_owned),
                 server_name: known.url.tls.then(|| sni.unwrap_or_else(|| known.url.host.clone())),
                 addresses: known.addresses,
+                tls,
+                pick: known.pick,
             }
         };
-        self.all.into_iter().map(target).collect()
+        self.all.into_iter().zip(tls).map(target).collect()
     }
 }

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::{PhaseLoad, Scenario};
+use crate::model::{Connection, PhaseLoad, Scenario};
 use crate::{Diagnostic, Diagnostics, Experiment, Phase};
 
 pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
     shares(experiment, out);
     something_to_do(experiment, out);
     weights(experiment, out);
+    connections(experiment, out);
     for (at, scenario) in experiment.scenarios.iter().enumerate() {
         phase_names(&scenario.phases, out);
         let twice =
@@ -94,6 +95,33 @@ fn something_to_do(experiment: &Experiment, out: &mut Diagnostics) {
             out.push(Diagnostic::placeless("steps_missing", message, "steps: [{get: /}]"));
         }
         None => {}
+    }
+}
+
+/// What is held is not closed, and what serves one request or session has no line of them.
+fn connections(experiment: &Experiment, out: &mut Diagnostics) {
+    let pipelined = experiment.http.pipeline.is_some_and(|depth| depth > 1);
+    for scenario in &experiment.scenarios {
+        let word = match scenario.connection {
+            None | Some(Connection::User) => continue,
+            Some(Connection::Session) => "session",
+            Some(Connection::Request) => "request",
+            Some(Connection::Shared) => "shared",
+        };
+        let name = scenario.shown_name();
+        let phases = if scenario.phases.is_empty() { &experiment.phases } else { &scenario.phases };
+        if phases.iter().any(|phase| matches!(phase.load.value, PhaseLoad::Hold(_))) {
+            let message =
+                format!("{name} holds connections, each its user's own, and says connection: {word}");
+            let hint = "users: N instead of hold: N, or leave connection: out";
+            out.push(Diagnostic::error("option_conflict", scenario.place, message, hint));
+        }
+        if pipelined && scenario.connection != Some(Connection::Shared) {
+            let message =
+                format!("{name} says connection: {word}, and users in a pipeline share connections");
+            let hint = "leave http.pipeline out, or connection: user";
+            out.push(Diagnostic::error("option_conflict", scenario.place, message, hint));
+        }
     }
 }
 

@@ -22,6 +22,8 @@ pub(crate) fn plan(seconds: i64) -> Plan {
             url: "http://10.0.0.5/".to_owned(),
             host: "10.0.0.5".to_owned(),
             server_name: None,
+            tls: None,
+            pick: None,
             addresses: vec!["10.0.0.5:80".parse().expect("an address")],
         }],
         http: HttpPlan {

@@ -79,6 +79,8 @@ pub fn resolve(
             url: url.url(),
             host: host_header(options, url),
             server_name: tls::server_name(options, url),
+            tls: None,
+            pick: None,
             addresses,
         }],
         drain: options.drain.unwrap_or(DRAIN_MIN.max(http.timeout)),

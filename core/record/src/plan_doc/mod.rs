@@ -7,6 +7,7 @@
 mod constants;
 mod exact;
 mod phase;
+mod pick;
 mod scenario;
 mod shape;
 mod shared;
@@ -27,6 +28,7 @@ use crate::DecodeError;
 pub use constants::all_constants;
 use exact::{exact_duration, exact_rate, read_duration, read_rate};
 use phase::PhaseYaml;
+use pick::PickYaml;
 use scenario::ScenarioYaml;
 use shared::{EventYaml, SharedYaml};
 use status_ranges::{read_statuses, statuses};
@@ -82,6 +84,10 @@ struct TargetYaml {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     server_name: Option<String>,
     addresses: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tls: Option<TlsYaml>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pick: Option<PickYaml>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -251,13 +257,15 @@ impl PlanDoc {
 
 impl TargetYaml {
     fn new(target: &Target) -> Self {
-        let Target { name, url, host, server_name, addresses } = target;
+        let Target { name, url, host, server_name, addresses, tls, pick } = target;
         Self {
             name: name.clone(),
             url: without_userinfo(url),
             host: host.clone(),
             server_name: server_name.clone(),
             addresses: addresses.iter().map(ToString::to_string).collect(),
+            tls: tls.as_deref().map(TlsYaml::new),
+            pick: pick.as_ref().map(PickYaml::new),
         }
     }
 
@@ -271,6 +279,8 @@ impl TargetYaml {
             host: self.host.clone(),
             server_name: self.server_name.clone(),
             addresses: addresses.collect::<Result<_, _>>()?,
+            tls: self.tls.as_ref().map(|tls| tls.read().map(Box::new)).transpose()?,
+            pick: self.pick.as_ref().map(PickYaml::read).transpose()?,
         })
     }
 }

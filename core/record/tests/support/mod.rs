@@ -226,6 +226,8 @@ pub(crate) fn plan() -> Plan {
             url: "https://user:PLANTED-SECRET@localhost:8080/cart?a=b&c=%20".to_owned(),
             host: "localhost:8080".to_owned(),
             server_name: Some("localhost".to_owned()),
+            tls: None,
+            pick: None,
             addresses: vec![
                 "127.0.0.1:8080".parse().expect("a good address"),
                 "[::1]:8080".parse().expect("a good address"),

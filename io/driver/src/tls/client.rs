@@ -20,11 +20,19 @@ use crate::driver::DialTls;
 /// Our side of TLS with the targets of a run: made once, shared by all threads.
 #[derive(Debug)]
 pub struct TlsClient {
+    /// Never empty.
+    ways: Vec<Way>,
+    /// Each with the way of speaking to it.
+    names: Vec<(ServerName<'static>, usize)>,
+}
+
+/// One way of speaking TLS.
+#[derive(Debug)]
+struct Way {
     config: ClientConfig,
     /// `None`: any certificate will do.
     judge: Option<Arc<WebPkiServerVerifier>>,
     resume: TlsResume,
-    names: Vec<ServerName<'static>>,
 }
 
 impl TlsClient {
@@ -36,6 +44,43 @@ impl TlsClient {
     /// build of this program. Fails on unknown groups and ciphers, on PEM that cannot be read, on a key that
     /// does not belong to its certificate, and on names that no certificate can be for.
     pub fn new(plan: &TlsPlan, names: &[String]) -> Result<Self, TlsProblem> {
+        let plans: Vec<&TlsPlan> = names.iter().map(|_| plan).collect();
+        Self::each(plan, names, &plans)
+    }
+
+    /// The same with a plan for each of `names`; `common` is what most of them have.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn each(common: &TlsPlan, names: &[String], plans: &[&TlsPlan]) -> Result<Self, TlsProblem> {
+        let mut known = vec![common];
+        let mut ways = vec![Way::new(common)?];
+        let mut all = Vec::with_capacity(names.len());
+        for (name, plan) in names.iter().zip(plans) {
+            let way = known.iter().position(|known| known == plan);
+            let way = way.map_or_else(
+                || {
+                    known.push(plan);
+                    ways.push(Way::new(plan)?);
+                    Ok::<_, TlsProblem>(ways.len() - 1)
+                },
+                Ok,
+            )?;
+            all.push((server_name(name)?, way));
+        }
+        Ok(Self { ways, names: all })
+    }
+
+    /// With a configuration as it is, and nobody to talk to.
+    #[cfg(test)]
+    pub(super) fn of(config: ClientConfig) -> Self {
+        let ways = vec![Way { config, judge: None, resume: TlsResume::Never }];
+        Self { ways, names: Vec::new() }
+    }
+}
+
+impl Way {
+    fn new(plan: &TlsPlan) -> Result<Self, TlsProblem> {
         let Choices { provider, versions } = Choices::new(plan.versions, &plan.groups, &plan.ciphers)?;
         let judge = if plan.verify {
             let roots = verify::roots(plan.ca_pem.as_deref())?;
@@ -58,14 +103,7 @@ impl TlsClient {
         };
         config.alpn_protocols = plan.alpn.iter().map(|name| name.as_bytes().to_vec()).collect();
         config.resumption = Resumption::disabled();
-        let names = names.iter().map(|name| server_name(name));
-        Ok(Self { config, judge, resume: plan.resume, names: names.collect::<Result<_, _>>()? })
-    }
-
-    /// With a configuration as it is, and nobody to talk to.
-    #[cfg(test)]
-    pub(super) fn of(config: ClientConfig) -> Self {
-        Self { config, judge: None, resume: TlsResume::Never, names: Vec::new() }
+        Ok(Self { config, judge, resume: plan.resume })
     }
 }
 
@@ -89,23 +127,27 @@ fn server_name(name: &str) -> Result<ServerName<'static>, TlsProblem> {
 /// One thread's share of a [`TlsClient`].
 pub(super) struct ClientSide {
     shared: Arc<TlsClient>,
-    config: Arc<ClientConfig>,
-    sessions: Arc<Sessions>,
+    /// By way.
+    own: Vec<(Arc<ClientConfig>, Arc<Sessions>)>,
 }
 
 impl ClientSide {
     /// To be made on the thread that uses it, before anybody waits for it.
     pub(super) fn new(shared: Arc<TlsClient>) -> Self {
-        seed(shared.config.crypto_provider());
-        let sessions = Arc::new(Sessions::new(shared.resume));
-        let mut config = shared.config.clone();
-        if shared.resume != TlsResume::Never {
-            config.resumption = Resumption::store(Arc::clone(&sessions) as _);
-        }
-        if let Some(judge) = &shared.judge {
-            config.dangerous().set_certificate_verifier(Arc::new(Remembering::new(Arc::clone(judge))));
-        }
-        Self { config: Arc::new(config), shared, sessions }
+        let own = shared.ways.iter().map(|way| {
+            seed(way.config.crypto_provider());
+            let sessions = Arc::new(Sessions::new(way.resume));
+            let mut config = way.config.clone();
+            if way.resume != TlsResume::Never {
+                config.resumption = Resumption::store(Arc::clone(&sessions) as _);
+            }
+            if let Some(judge) = &way.judge {
+                let judge = Arc::new(Remembering::new(Arc::clone(judge)));
+                config.dangerous().set_certificate_verifier(judge);
+            }
+            (Arc::new(config), sessions)
+        });
+        Self { own: own.collect(), shared }
     }
 
     /// Whether there is a server of this number.
@@ -115,20 +157,25 @@ impl ClientSide {
 
     /// The beginning of a handshake.
     pub(super) fn begin(&self, dial: DialTls) -> Result<UnbufferedClientConnection, Error> {
-        self.sessions.turn_to(dial);
-        let name = self.shared.names[usize::from(dial.name)].clone();
-        UnbufferedClientConnection::new(Arc::clone(&self.config), name)
+        let (name, way) = &self.shared.names[usize::from(dial.name)];
+        let (config, sessions) = &self.own[*way];
+        sessions.turn_to(dial);
+        UnbufferedClientConnection::new(Arc::clone(config), name.clone())
     }
 
     /// What was kept for the user of that number is not for the next one.
     pub(super) fn forget(&self, session: u32) {
-        self.sessions.forget(session, self.shared.names.len());
+        for (_, sessions) in &self.own {
+            sessions.forget(session, self.shared.names.len());
+        }
     }
 
     /// What follows is about this connection.
     #[inline]
     pub(super) fn turn_to(&self, dial: DialTls) {
-        self.sessions.turn_to(dial);
+        if let Some((_, way)) = self.shared.names.get(usize::from(dial.name)) {
+            self.own[*way].1.turn_to(dial);
+        }
     }
 }
 
@@ -154,7 +201,7 @@ mod tests {
         };
         let client =
             TlsClient::new(&plan, &["a.example".to_owned(), "b.example.".to_owned()]).expect("good names");
-        let names: Vec<_> = client.names.iter().map(|name| name.to_str().into_owned()).collect();
+        let names: Vec<_> = client.names.iter().map(|(name, _)| name.to_str().into_owned()).collect();
         assert_eq!(names, ["a.example", "b.example"]);
     }
 }

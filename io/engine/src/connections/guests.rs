@@ -33,6 +33,16 @@ impl<D: Driver> Connections<D> {
         }
     }
 
+    /// Whoever has this seat wants to go to `target` from now on: a connection that leads elsewhere is closed.
+    #[inline]
+    pub(crate) fn turn_to(&mut self, seat: u32, target: u16, rec: &mut Recorder) {
+        let Some(entry) = self.seats.get(seat as usize) else { return };
+        if entry.target != target && entry.state == State::Open && !self.is_busy(seat) {
+            let at = self.clock.now();
+            self.let_go(seat, self.plan.http.close, at, rec);
+        }
+    }
+
     /// Nobody has this seat, and there is no connection in it.
     pub(super) fn give_back(&mut self, seat: u32) {
         // Whoever comes next is somebody else, and resumes nobody's TLS.

@@ -15,10 +15,18 @@ impl Sessions {
     /// Write the request that session `id` wants at `now`.
     pub(crate) fn write(&mut self, id: Id, now: Nanos, letter: &mut Letter) -> Result<(), Failure> {
         let Some(live) = self.slab.get_mut(id) else { return Ok(()) };
-        let step = &self.journeys.scenarios[usize::from(live.key.scenario)].steps[usize::from(live.step)];
+        let journey = &self.journeys.scenarios[usize::from(live.key.scenario)];
+        let step = journey.step(live.step, &live.session.identity, self.plan.seed);
         letter.keeps_body = step.keeps().body;
         let mut scene = self.stage.scene(now);
         let written = step.render(&mut scene, &mut live.session, &mut letter.request);
+        if written == Ok(false)
+            && !journey.is_alike(live.step)
+            && let Some(fixed) = step.as_fixed()
+        {
+            // What connections know as the step's fixed bytes are those for the first of its targets.
+            letter.request.extend_from_slice(fixed);
+        }
         written.map(drop).map_err(|lacking| {
             Failure::of_lacking(lacking, &self.plan, &self.plan.scenarios[usize::from(live.key.scenario)])
         })
@@ -33,7 +41,8 @@ impl Sessions {
     ) -> Result<(), Failure> {
         let Some(id) = self.slab.at(answered.session) else { return Ok(()) };
         let Some(live) = self.slab.get_mut(id) else { return Ok(()) };
-        let step = &self.journeys.scenarios[usize::from(live.key.scenario)].steps[usize::from(live.step)];
+        let journey = &self.journeys.scenarios[usize::from(live.key.scenario)];
+        let step = journey.step(live.step, &live.session.identity, self.plan.seed);
         let mut scene = self.stage.scene(answered.at);
         let answer = Answer {
             status: answered.answer.status,

@@ -117,7 +117,7 @@ impl<D: Driver> Worker<D> {
         }
         let at = self.pacer.on_run_clock(now);
         let Some(phase) = self.users.phase_of(user, at) else { return };
-        let target = self.home(self.users.scenario_of(user));
+        let target = self.home_of_user(user);
         self.exchanges.connections.hold(self.users.seat(user), target, phase, &mut self.rec);
     }
 

@@ -87,11 +87,11 @@ impl<D: Driver> Worker<D> {
 
     /// A connection ahead of its phase: on this seat of a user, or a shared one.
     pub(super) fn open_this_ahead(&mut self, seat: Option<u32>, phase: u16) {
-        let scenario = match seat.and_then(|seat| self.users.on_seat(seat)) {
-            Some(user) => self.users.scenario_of(user),
-            None => self.plan.phases[usize::from(phase)].mix.at(0),
+        let user = seat.and_then(|seat| self.users.on_seat(seat));
+        let target = match user {
+            Some(user) => self.home_of_user(user),
+            None => self.sessions.first_home(self.plan.phases[usize::from(phase)].mix.at(0)),
         };
-        let target = self.home(scenario);
         let connections = &mut self.exchanges.connections;
         match seat {
             Some(seat) => connections.open_ahead(seat, target, phase, &mut self.rec),
@@ -99,15 +99,14 @@ impl<D: Driver> Worker<D> {
         }
     }
 
-    /// Where a scenario's first request goes, and with it the seat that its users have from the beginning.
-    pub(super) fn home(&self, scenario: u16) -> u16 {
-        let target = self.plan.scenarios[usize::from(scenario)].steps.first().map_or(0, |step| step.target);
-        u16::try_from(target).expect("the plan limits targets")
+    /// Where the first request of `user` goes, and with it the seat that he has from the beginning.
+    pub(super) fn home_of_user(&self, user: u32) -> u16 {
+        self.sessions.home_of_user(self.users.scenario_of(user), self.users.number(user))
     }
 
     /// The seat on which session `id` sends the request of this key, `None`: any that is shared; and where that goes.
     pub(super) fn seat_for(&mut self, id: Id, key: Key) -> (Option<u32>, u16) {
-        let target = self.exchanges.connections.requests.get(key.scenario, key.step).target;
+        let target = self.sessions.target(id, key.step);
         (self.seat_to(id, key.scenario, target), target)
     }
 
@@ -117,7 +116,11 @@ impl<D: Driver> Worker<D> {
             return None;
         }
         let (list, place) = match self.sessions.user(id) {
-            Some(user) if target == self.home(scenario) => return Some(self.users.seat(user)),
+            Some(user) if target == self.sessions.home(id) => {
+                let seat = self.users.seat(user);
+                self.exchanges.connections.turn_to(seat, target, &mut self.rec);
+                return Some(seat);
+            }
             Some(user) => (&mut self.seating.users, user as usize),
             None => (&mut self.seating.arrivals, id.place()),
         };
