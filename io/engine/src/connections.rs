@@ -17,7 +17,7 @@ use wavetank_driver::{Clock, ConnId, Driver, Ended, Errno, Event};
 use wavetank_measure::ErrorClass;
 use wavetank_pace::Timers;
 use wavetank_plan::{ConnectionUse, Nanos, Plan};
-use wavetank_wire::h1::{Answer, Eof, LastAnswer, ResponseReader};
+use wavetank_wire::h1::{Answer, Eof, LastAnswer, Limits, ResponseReader};
 
 use crate::failure::{self, Failure};
 use crate::flights::Flight;
@@ -61,6 +61,8 @@ pub(crate) struct Connections<D> {
     /// Each target's number among those in TLS.
     names: Vec<Option<u16>>,
     last_answer: LastAnswer,
+    /// Of what a target may send.
+    limits: Limits,
     timers: Timers<Timer>,
     /// Those that were ever used.
     pub(crate) seats: Vec<Seat>,
@@ -110,6 +112,7 @@ impl<D: Driver> Connections<D> {
             letters: Letters::default(),
             names: plan.name_of_target(),
             last_answer: LastAnswer::new(),
+            limits: Limits { body_bytes_max: plan.http.body_max.unwrap_or(u64::MAX), ..Limits::default() },
             sources,
             timers: Timers::with_capacity(room),
             seats: Vec::with_capacity(room),
@@ -167,16 +170,18 @@ impl<D: Driver> Connections<D> {
     /// Hand a request to the kernel on an open connection.
     #[inline]
     fn dispatch(&mut self, seat: u32, flight: Flight, at: Nanos, rec: &mut Recorder) {
-        let request = self.requests.get(flight.scenario, flight.step);
         let entry = &mut self.seats[seat as usize];
         let link = entry.link.expect("an open seat has a link");
         if entry.flights.sent() == 0 {
-            entry.reader.expect(request.head);
+            entry.reader.expect(flight.manner.is_head());
         }
         entry.flights.push_sent(flight);
         let at = self.fresh(at);
         let result = match self.letters.request(flight.exchange) {
-            None => self.driver.send_shared(link, &request.bytes),
+            None => {
+                let request = self.requests.get(flight.scenario, flight.step);
+                self.driver.send_shared(link, &request.bytes)
+            }
             Some(bytes) => self.driver.send(link, bytes),
         };
         // Where sends leave later, the driver times the calls that carry them.
@@ -256,7 +261,7 @@ impl<D: Driver> Connections<D> {
     fn opened(&mut self, seat: u32, at: Nanos, rec: &mut Recorder) {
         let entry = &mut self.seats[seat as usize];
         rec.opened(std::mem::replace(&mut entry.past, Past::Nothing) == Past::Lost);
-        entry.reader = ResponseReader::default();
+        entry.reader = ResponseReader::new(self.limits);
         entry.state = State::Open;
         self.no_longer_opening(seat);
         if self.greet(seat, at, rec) {
@@ -286,8 +291,7 @@ impl<D: Driver> Connections<D> {
             let read = if self.letters.is_empty() {
                 reader.read_alike(input, last)
             } else {
-                let keeps = self.requests.get(flight.scenario, flight.step).keeps;
-                self.letters.read(flight.exchange, keeps, reader, input, last)
+                self.letters.read(flight.exchange, flight.manner, reader, input, last)
             };
             let progress = match read {
                 Ok(progress) => progress,
@@ -305,7 +309,7 @@ impl<D: Driver> Connections<D> {
                 return self.end(seat, failure::AFTER_CLOSE, false, at, rec);
             }
             if let Some(next) = entry.flights.first_sent() {
-                entry.reader.expect(self.requests.get(next.scenario, next.step).head);
+                entry.reader.expect(next.manner.is_head());
             }
         }
         self.free(seat, at, rec);
@@ -370,8 +374,7 @@ impl<D: Driver> Connections<D> {
         let mut untouched = !entry.reader.began();
         let mut failure = failure;
         while let Some(flight) = entry.flights.pop_cut() {
-            let idempotent = self.requests.get(flight.scenario, flight.step).idempotent;
-            let retry = failure.peer_closed && untouched && served && idempotent;
+            let retry = failure.peer_closed && untouched && served && flight.manner.is_idempotent();
             let broken = Box::new(Failure { retry, ..failure.clone() });
             self.outcomes.push_back(Outcome::Broken(flight.exchange, broken, at));
             untouched = true;

@@ -3,12 +3,14 @@
 //! Counts and times every request; outlives connections when a request is tried again. Knows no pacing:
 //! it is told *when* and tells back when a request is resolved.
 
+mod more;
 mod of_sessions;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use wavetank_driver::{Driver, Errno};
+use wavetank_journey::LegKind;
 use wavetank_measure::{DropReason, ErrorClass};
 use wavetank_plan::constants::BEHIND_MAX;
 use wavetank_plan::{Key, MaxOpenBy, Nanos, Plan};
@@ -18,6 +20,7 @@ use crate::budget::Budget;
 use crate::connections::{Connections, Outcome};
 use crate::failure::Failure;
 use crate::flights::Flight;
+use crate::manner::Manner;
 use crate::messages::{Sample, Times};
 use crate::offered::{Offered, Owner};
 use crate::recorder::Recorder;
@@ -33,8 +36,22 @@ struct Exchange {
     sent: Option<Nanos>,
     /// The seat of its user; [`ANY_SEAT`]: whichever is free.
     seat: u32,
-    /// Where it goes.
+    /// Where it goes now.
     target: u16,
+    /// What is to be known of what is sent for it now.
+    manner: Manner,
+    stage: Stage,
+}
+
+/// What is sent for a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// The request itself.
+    First,
+    /// Something more, which has not left yet.
+    More(LegKind),
+    /// It has left.
+    MoreSent,
 }
 
 impl Exchange {
@@ -50,6 +67,16 @@ impl Exchange {
             transfer: at.since(first_byte),
         }
     }
+}
+
+/// How a request goes out first.
+#[derive(Clone, Copy)]
+struct Way {
+    /// `None`: on any that is shared.
+    seat: Option<u32>,
+    target: u16,
+    manner: Manner,
+    timeout: Nanos,
 }
 
 /// No seat in particular.
@@ -126,15 +153,16 @@ impl<D: Driver> Exchanges<D> {
         now: Nanos,
         rec: &mut Recorder,
     ) -> Option<Resolved> {
-        let target = self.connections.requests.get(offered.key.scenario, offered.key.step).target;
-        let exchange = match self.take_up(offered, seat, target, now, rec) {
+        let step = self.connections.requests.get(offered.key.scenario, offered.key.step);
+        let way = Way { seat, target: step.target, manner: step.manner, timeout: step.timeout };
+        let exchange = match self.take_up(offered, way, now, rec) {
             Ok(exchange) => exchange,
             Err(resolved) => {
                 self.give_back(offered.key.phase);
                 return Some(resolved);
             }
         };
-        self.submit(exchange, offered.key, (seat, target), now, rec);
+        self.submit(exchange, offered.key, way, now, rec);
         None
     }
 
@@ -144,8 +172,7 @@ impl<D: Driver> Exchanges<D> {
     fn take_up(
         &mut self,
         offered: Offered,
-        seat: Option<u32>,
-        target: u16,
+        Way { seat, target, manner, .. }: Way,
         now: Nanos,
         rec: &mut Recorder,
     ) -> Result<Id, Resolved> {
@@ -157,20 +184,16 @@ impl<D: Driver> Exchanges<D> {
         }
         rec.begun(key, lag);
         let seat = seat.unwrap_or(ANY_SEAT);
-        Ok(self.slab.insert(Exchange { offered, begun: now, sent: None, seat, target }))
+        let stage = Stage::First;
+        Ok(self.slab.insert(Exchange { offered, begun: now, sent: None, seat, target, manner, stage }))
     }
 
     #[expect(clippy::inline_always, reason = "two callers; a call costs more than its work")]
     #[inline(always)]
-    fn submit(
-        &mut self,
-        exchange: Id,
-        key: Key,
-        (seat, target): (Option<u32>, u16),
-        now: Nanos,
-        rec: &mut Recorder,
-    ) {
-        let flight = self.flight(exchange, key, target, now, false);
+    fn submit(&mut self, exchange: Id, key: Key, way: Way, now: Nanos, rec: &mut Recorder) {
+        let Way { seat, target, manner, timeout } = way;
+        let (scenario, step, again, deadline) = (key.scenario, key.step, false, now.after(timeout));
+        let flight = Flight { exchange, deadline, scenario, step, again, target, manner };
         self.connections.submit(flight, seat, key.phase, now, rec);
     }
 
@@ -186,11 +209,6 @@ impl<D: Driver> Exchanges<D> {
             self.connections.leaving = left;
         }
         Ok(ready)
-    }
-
-    fn flight(&self, exchange: Id, key: Key, target: u16, begun: Nanos, again: bool) -> Flight {
-        let deadline = begun.after(self.connections.requests.get(key.scenario, key.step).timeout);
-        Flight { exchange, deadline, scenario: key.scenario, step: key.step, again, target }
     }
 
     /// The next request that came to its end, having taken in what the connections tell. For runs in which no session
@@ -232,7 +250,7 @@ impl<D: Driver> Exchanges<D> {
             entry.sent = Some(at);
             rec.sent(entry.offered.key, at.since(entry.begun));
         } else {
-            rec.retried(entry.offered.key);
+            self.sent_more(exchange, rec);
         }
     }
 
@@ -261,20 +279,20 @@ impl<D: Driver> Exchanges<D> {
 
     fn broken(&mut self, exchange: Id, failure: &Failure, at: Nanos, rec: &mut Recorder) -> Option<Resolved> {
         if failure.retry {
-            let entry = self.slab.get_mut(exchange)?;
-            let (key, begun, target) = (entry.offered.key, entry.begun, entry.target);
-            let seat = (entry.seat != ANY_SEAT).then_some(entry.seat);
-            let flight = self.flight(exchange, key, target, begun, true);
-            self.connections.submit(flight, seat, key.phase, at, rec);
+            self.send_again(exchange, true, at, rec);
             return None;
         }
-        let Exchange { offered, begun, sent, .. } = self.slab.remove(exchange)?;
+        let Exchange { offered, begun, sent, stage, .. } = self.slab.remove(exchange)?;
         self.sent_last = sent;
-        self.connections.letters.clear(exchange);
         let lag = begun.since(offered.intended);
         let waited = at.since(offered.intended);
         rec.failed(offered.key, failure.class, lag, waited, None);
-        self.samples.add(Sample::new(offered.key, failure.class, at, waited).with_failure(failure));
+        let mut sample = Sample::new(offered.key, failure.class, at, waited).with_failure(failure);
+        if stage != Stage::First {
+            sample = sample.with_what(self.connections.letters.request(exchange));
+        }
+        self.connections.letters.clear(exchange);
+        self.samples.add(sample);
         Some(self.resolve(offered, at, false))
     }
 

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use wavetank_plan::Nanos;
 
+use crate::manner::Manner;
 use crate::slab::Id;
 
 /// A request on its way through a connection.
@@ -21,6 +22,8 @@ pub(crate) struct Flight {
     pub(crate) again: bool,
     /// Where it goes: index into the plan's targets.
     pub(crate) target: u16,
+    /// What is to be known of it and its answer.
+    pub(crate) manner: Manner,
 }
 
 /// See the module's description. Nearly every connection has one at most: that one lies here, and a million idle
@@ -160,8 +163,15 @@ mod tests {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let again = state >> 40 & 1 == 1;
             let deadline = Nanos((state >> 45 & 0xff).cast_signed());
-            let flight =
-                Flight { exchange: slab.insert(()), deadline, scenario: 0, step: round, again, target: 0 };
+            let flight = Flight {
+                exchange: slab.insert(()),
+                deadline,
+                scenario: 0,
+                step: round,
+                again,
+                target: 0,
+                manner: Manner::default(),
+            };
             match state >> 60 {
                 0..=3 => {
                     flights.push_sent(flight);
@@ -192,6 +202,7 @@ mod tests {
                 scenario: 0,
                 step,
                 again: false,
+                manner: Manner::default(),
                 target: 0,
             })
             .inspect(|&flight| flights.push_sent(flight))

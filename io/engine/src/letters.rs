@@ -2,18 +2,26 @@
 //!
 //! A run of one URL has none. The memory of an exchange's place is used again by the next one there.
 
-use wavetank_journey::Keeps;
+use wavetank_journey::names_page;
+use wavetank_plan::Nanos;
 use wavetank_wire::h1::{Fault, LastAnswer, Progress, ResponseHead, ResponseReader, ResponseSink};
 
+use crate::manner::Manner;
 use crate::slab::Id;
 
 /// More than this an unused place does not keep.
 const IDLE_BYTES_MAX: usize = 64 << 10;
+/// A body that is looked into has so many bytes at most, whatever `body_max` allows.
+const BODY_BYTES_MAX: usize = 16 << 20;
+/// All bodies that are kept at a time on one load thread.
+const BODIES_BYTES_MAX: usize = 1 << 30;
 
 /// The letters of all exchanges under way.
 #[derive(Default)]
 pub(crate) struct Letters {
     places: Vec<Letter>,
+    /// Bytes of all bodies.
+    bodies: usize,
 }
 
 /// What one exchange sends, and what is kept of its answer.
@@ -25,8 +33,16 @@ pub(crate) struct Letter {
     pub(crate) fields: Vec<u8>,
     /// The answer's body as it came.
     pub(crate) body: Vec<u8>,
-    /// Whether the body is to be kept.
-    pub(crate) keeps_body: bool,
+    /// The body was too long to be kept.
+    pub(crate) overflowed: bool,
+    /// When the first byte of the page came that waits for what it embeds.
+    pub(crate) page_began: Option<Nanos>,
+    /// Whether the body of the answer under way is kept.
+    keeps_body: bool,
+    /// How much of it may be.
+    room: usize,
+    /// Of what was sent.
+    manner: Manner,
 }
 
 impl Letters {
@@ -57,29 +73,48 @@ impl Letters {
     pub(crate) fn read(
         &mut self,
         exchange: Id,
-        keeps: Keeps,
+        manner: Manner,
         reader: &mut ResponseReader,
         input: &[u8],
         last: &mut LastAnswer,
     ) -> Result<Progress, Fault> {
-        if keeps.fields || keeps.body {
-            reader.read(input, self.of(exchange))
-        } else if keeps.cookies {
-            reader.read_cookies(input, last, self.of(exchange))
+        if manner.keeps_answer() {
+            let elsewhere = self.bodies - self.of(exchange).body.len();
+            let letter = self.of(exchange);
+            letter.manner = manner;
+            letter.room = BODY_BYTES_MAX.min(BODIES_BYTES_MAX.saturating_sub(elsewhere));
+            let read = reader.read(input, letter);
+            self.bodies = elsewhere + letter.body.len();
+            read
+        } else if manner.keeps_cookies() {
+            let letter = self.of(exchange);
+            letter.manner = manner;
+            reader.read_cookies(input, last, letter)
         } else {
             reader.read_alike(input, last)
+        }
+    }
+
+    /// Something more goes out for `exchange`: nothing is kept of its last answer.
+    pub(crate) fn turn_over(&mut self, exchange: Id) {
+        if let Some(letter) = self.places.get_mut(exchange.place()) {
+            self.bodies -= letter.body.len();
+            letter.fields.clear();
+            letter.body.clear();
         }
     }
 
     /// `exchange` is over.
     pub(crate) fn clear(&mut self, exchange: Id) {
         if let Some(letter) = self.places.get_mut(exchange.place()) {
+            self.bodies -= letter.body.len();
             for bytes in [&mut letter.request, &mut letter.fields, &mut letter.body] {
                 bytes.clear();
                 if bytes.capacity() > IDLE_BYTES_MAX {
                     bytes.shrink_to(IDLE_BYTES_MAX);
                 }
             }
+            (letter.overflowed, letter.page_began) = (false, None);
         }
     }
 }
@@ -88,12 +123,20 @@ impl ResponseSink for Letter {
     fn head(&mut self, head: &ResponseHead<'_>) {
         self.fields.clear();
         self.body.clear();
+        self.overflowed = false;
         self.fields.extend_from_slice(head.fields());
+        let is_page = || head.header("content-type").is_some_and(names_page);
+        self.keeps_body = self.manner.keeps_body() || (self.manner.keeps_page() && is_page());
     }
 
     fn body(&mut self, bytes: &[u8]) {
-        if self.keeps_body {
-            self.body.extend_from_slice(bytes);
+        if self.keeps_body && !self.overflowed {
+            if self.body.len() + bytes.len() > self.room {
+                self.overflowed = true;
+                self.body = Vec::new();
+            } else {
+                self.body.extend_from_slice(bytes);
+            }
         }
     }
 }

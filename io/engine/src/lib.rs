@@ -18,6 +18,7 @@ mod flights;
 mod gathering;
 mod letters;
 mod logs;
+mod manner;
 mod means;
 mod meeting_places;
 mod messages;

@@ -6,6 +6,9 @@ use wavetank_plan::{Key, Nanos, Rate};
 
 use crate::failure::Failure;
 
+/// Bytes of a request line that are told with a failure.
+const TOLD_BYTES_MAX: usize = 200;
+
 /// To a load thread.
 #[derive(Clone, Copy, Debug)]
 pub enum Command {
@@ -148,5 +151,16 @@ impl Sample {
             .map(|errno| errno.to_string())
             .or_else(|| failure.detail.as_deref().map(str::to_owned));
         Self { detail, errno: failure.errno, ..self }
+    }
+
+    /// It failed in something more that was sent for it: the first line of that says what it was.
+    pub(crate) fn with_what(self, request: Option<&[u8]>) -> Self {
+        let line = request.unwrap_or_default().split(|byte| *byte == b'\r').next().unwrap_or_default();
+        let words: Vec<&[u8]> = line.split(|byte| *byte == b' ').take(2).collect();
+        let what = String::from_utf8_lossy(&words.join(&b' ')).into_owned();
+        let what = &what[..what.floor_char_boundary(TOLD_BYTES_MAX)];
+        let detail =
+            self.detail.as_deref().map_or_else(|| what.to_owned(), |detail| format!("{what}: {detail}"));
+        Self { detail: Some(detail), ..self }
     }
 }

@@ -212,11 +212,13 @@ impl Pool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::manner::Manner;
     use crate::slab::Slab;
 
     fn flight(slab: &mut Slab<()>, target: u16, deadline: i64) -> Flight {
         let exchange = slab.insert(());
-        Flight { exchange, deadline: Nanos(deadline), scenario: 0, step: 0, again: false, target }
+        let (deadline, manner) = (Nanos(deadline), Manner::default());
+        Flight { exchange, deadline, scenario: 0, step: 0, again: false, target, manner }
     }
 
     #[test]

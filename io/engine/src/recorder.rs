@@ -124,7 +124,6 @@ impl Recorder {
     }
 
     /// A request went out once more because a redirect was followed.
-    #[expect(dead_code, reason = "whoever tells of it takes this line away")]
     pub(crate) fn redirected(&mut self, key: Key) {
         let wire = &mut self.step(key).wire;
         wire.sent += 1;
@@ -132,7 +131,6 @@ impl Recorder {
     }
 
     /// Something that the answer embeds was asked for.
-    #[expect(dead_code, reason = "whoever tells of it takes this line away")]
     pub(crate) fn resource(&mut self, key: Key) {
         let wire = &mut self.step(key).wire;
         wire.sent += 1;

@@ -2,23 +2,21 @@
 
 use std::sync::Arc;
 
-use wavetank_journey::{Journeys, Keeps, StepWork};
+use wavetank_journey::{Journeys, StepWork};
 use wavetank_plan::Nanos;
+
+use crate::manner::Manner;
 
 /// One step's request as it goes over the wire.
 pub(crate) struct Rendered {
     /// What is sent, unless a session has something of its own to say.
     pub(crate) bytes: Arc<[u8]>,
-    /// The answer has no body.
-    pub(crate) head: bool,
-    /// May be sent again on another connection (RFC 9110 §9.2.2).
-    pub(crate) idempotent: bool,
+    /// What is to be known of it and its answer.
+    pub(crate) manner: Manner,
     /// Index into the plan's targets.
     pub(crate) target: u16,
     /// From *begun* to *complete*.
     pub(crate) timeout: Nanos,
-    /// What of the answer must be kept.
-    pub(crate) keeps: Keeps,
 }
 
 /// All steps' requests, by scenario and step.
@@ -43,11 +41,9 @@ impl Rendered {
     fn of(step: &StepWork) -> Self {
         Self {
             bytes: step.as_fixed().cloned().unwrap_or_default(),
-            head: step.head,
-            idempotent: step.idempotent,
+            manner: Manner::of_step(step),
             target: step.target,
             timeout: step.timeout,
-            keeps: step.keeps(),
         }
     }
 }

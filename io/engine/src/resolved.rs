@@ -1,6 +1,6 @@
 //! [`Resolved`]: what came of a request.
 
-use wavetank_plan::Nanos;
+use wavetank_plan::{Key, Nanos};
 use wavetank_wire::h1::Answer;
 
 use crate::offered::Owner;
@@ -31,6 +31,8 @@ pub(crate) enum Told {
 pub(crate) struct Answered {
     pub(crate) exchange: Id,
     pub(crate) session: u32,
+    /// What its request is counted under.
+    pub(crate) key: Key,
     pub(crate) answer: Answer,
     /// Since it was intended.
     pub(crate) response: Nanos,

@@ -24,6 +24,8 @@ use numbering::Numbering;
 use stage::Stage;
 pub(crate) use unique_rows::UniqueRows;
 
+pub(crate) use answers::Verdict;
+
 /// Whose session it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Whose {
@@ -115,6 +117,8 @@ pub(crate) struct Sessions {
     /// them through.
     numbering: Numbering,
     counted: Vec<u16>,
+    /// Memory for what goes out next.
+    next: Vec<u8>,
     broken: Vec<u16>,
     /// Of those under way, what users do at last.
     farewells: usize,
@@ -169,6 +173,7 @@ impl Sessions {
             said: Vec::new(),
             speaker: Key::default(),
             counted: Vec::new(),
+            next: Vec::new(),
             broken: Vec::new(),
             farewells: 0,
         }

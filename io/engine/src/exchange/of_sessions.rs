@@ -4,7 +4,7 @@ use wavetank_driver::Driver;
 use wavetank_plan::Nanos;
 use wavetank_wire::h1::Answer;
 
-use super::Exchanges;
+use super::{Exchanges, Way};
 use crate::connections::Outcome;
 use crate::failure::Failure;
 use crate::letters::Letter;
@@ -25,7 +25,9 @@ impl<D: Driver> Exchanges<D> {
         rec: &mut Recorder,
         write: impl FnOnce(&mut Letter) -> Result<(), Failure>,
     ) -> Option<Resolved> {
-        let exchange = match self.take_up(offered, seat, target, now, rec) {
+        let step = self.connections.requests.get(offered.key.scenario, offered.key.step);
+        let way = Way { seat, target, manner: step.manner, timeout: step.timeout };
+        let exchange = match self.take_up(offered, way, now, rec) {
             Ok(exchange) => exchange,
             Err(resolved) => return Some(resolved),
         };
@@ -33,7 +35,7 @@ impl<D: Driver> Exchanges<D> {
             let resolved = self.broken(exchange, &failure, now, rec)?;
             return Some(Resolved { unwritten: true, ..resolved });
         }
-        self.submit(exchange, offered.key, (seat, target), now, rec);
+        self.submit(exchange, offered.key, way, now, rec);
         None
     }
 
@@ -59,28 +61,30 @@ impl<D: Driver> Exchanges<D> {
     /// The answer, if its request is a session's.
     #[inline]
     fn of_session(&mut self, exchange: Id, answer: Answer, first_byte: Nanos, at: Nanos) -> Option<Answered> {
-        let Offered { intended, owner, .. } = self.slab.get_mut(exchange)?.offered;
+        let Offered { key, intended, owner } = self.slab.get_mut(exchange)?.offered;
         let Owner::Session(session) = owner else { return None };
-        Some(Answered { exchange, session, answer, response: at - intended, first_byte, at })
+        Some(Answered { exchange, session, key, answer, response: at - intended, first_byte, at })
     }
 
-    /// A session has looked at its answer and says whether it is as wanted.
+    /// A session has looked at the last answer to its request, and says what the request came to: the status, and whether
+    /// that is as wanted.
     pub(crate) fn conclude(
         &mut self,
         answered: &Answered,
-        judged: Result<(), Failure>,
+        (status, judged): (u16, Result<(), Failure>),
         rec: &mut Recorder,
     ) -> Option<Resolved> {
-        let Answered { exchange, answer, first_byte, at, .. } = *answered;
+        let Answered { exchange, first_byte, at, .. } = *answered;
+        let first_byte = self.connections.letters.of(exchange).page_began.unwrap_or(first_byte);
         self.connections.letters.clear(exchange);
         let ended = self.slab.remove(exchange)?;
         let (offered, times) = (ended.offered, ended.times(first_byte, at));
         self.sent_last = ended.sent;
         let done = judged.is_ok();
         match judged {
-            Ok(()) => rec.done(offered.key, times, answer.status),
+            Ok(()) => rec.done(offered.key, times, status),
             Err(failure) => {
-                let status = Some(answer.status);
+                let status = Some(status);
                 rec.failed(offered.key, failure.class, times.lag, times.response, status);
                 let sample = Sample::new(offered.key, failure.class, at, times.response);
                 self.samples.add(sample.with_failure(&failure).with_status(status));

@@ -1,7 +1,8 @@
 //! What sessions write, and what they find in answers.
 
-use wavetank_journey::Look;
 use wavetank_journey::extract::Answer;
+use wavetank_journey::{Leg, Look, Onward, Outgoing};
+use wavetank_measure::ErrorClass;
 use wavetank_plan::{Key, Nanos};
 
 use super::Sessions;
@@ -17,7 +18,6 @@ impl Sessions {
         let Some(live) = self.slab.get_mut(id) else { return Ok(()) };
         let journey = &self.journeys.scenarios[usize::from(live.key.scenario)];
         let step = journey.step(live.step, &live.session.identity, self.plan.seed);
-        letter.keeps_body = step.keeps().body;
         let mut scene = self.stage.scene(now);
         let written = step.render(&mut scene, &mut live.session, &mut letter.request);
         if written == Ok(false)
@@ -32,20 +32,22 @@ impl Sessions {
         })
     }
 
-    /// Session `id` looks at its answer: whether it is as wanted.
-    pub(crate) fn judge(
-        &mut self,
-        answered: &Answered,
-        letter: &Letter,
-        rec: &mut Recorder,
-    ) -> Result<(), Failure> {
-        let Some(id) = self.slab.at(answered.session) else { return Ok(()) };
-        let Some(live) = self.slab.get_mut(id) else { return Ok(()) };
+    /// A session looks at an answer: something more goes out for the same request, which is in `letter` then, or that is
+    /// over.
+    pub(crate) fn look(&mut self, answered: &Answered, letter: &mut Letter, rec: &mut Recorder) -> Verdict {
+        let status = answered.answer.status;
+        let over = |judged| Verdict::Over(status, judged);
+        let Some(id) = self.slab.at(answered.session) else { return over(Ok(())) };
+        let Some(live) = self.slab.get_mut(id) else { return over(Ok(())) };
+        if letter.overflowed {
+            return over(Err(TOO_LONG_TO_LOOK));
+        }
         let journey = &self.journeys.scenarios[usize::from(live.key.scenario)];
         let step = journey.step(live.step, &live.session.identity, self.plan.seed);
-        let mut scene = self.stage.scene(answered.at);
+        let fixed = step.as_fixed().map_or(&b""[..], |bytes| bytes);
+        let sent = if letter.request.is_empty() { fixed } else { &letter.request };
         let answer = Answer {
-            status: answered.answer.status,
+            status,
             time: answered.response,
             size: answered.answer.body_bytes,
             fields: &letter.fields,
@@ -54,16 +56,41 @@ impl Sessions {
         };
         self.counted.clear();
         self.broken.clear();
-        let (session, counted, broken) = (&mut live.session, &mut self.counted, &mut self.broken);
-        let taken = step.take_watched(&mut scene, session, &answer, counted, &mut |look| {
-            if let Look::Check(place, Some(_)) = look {
-                broken.push(place);
+        self.next.clear();
+        let broken = &mut self.broken;
+        let mut out = Outgoing {
+            request: &mut self.next,
+            counted: &mut self.counted,
+            told: &mut self.said,
+            watch: &mut |look| {
+                if let Look::Check(place, Some(_)) = look {
+                    broken.push(place);
+                }
+            },
+        };
+        let mut scene = self.stage.scene(answered.at);
+        let (status, judged) = match step.answered(&mut scene, &mut live.session, sent, &answer, &mut out) {
+            Onward::Over { status, judged } => (status, judged),
+            Onward::Leg(leg) => {
+                std::mem::swap(&mut letter.request, &mut self.next);
+                return Verdict::Leg(leg);
             }
-        });
-        rec.asked(Key { step: live.step, ..live.key }, &self.broken, &self.counted);
-        taken.map_err(|unwanted| {
-            let scenario = &self.plan.scenarios[usize::from(live.key.scenario)];
-            Failure::of_unwanted(unwanted, step, &scenario.steps[usize::from(live.step)])
-        })
+        };
+        let key = Key { step: live.step, ..live.key };
+        rec.asked(key, &self.broken, &self.counted);
+        let planned = &self.plan.scenarios[usize::from(key.scenario)].steps[usize::from(key.step)];
+        Verdict::Over(status, judged.map_err(|unwanted| Failure::of_unwanted(unwanted, step, planned)))
     }
 }
+
+/// What a session makes of an answer.
+pub(crate) enum Verdict {
+    /// Something more goes out for the same request.
+    Leg(Leg),
+    /// The request is over, with this status, and that is as wanted or not.
+    Over(u16, Result<(), Failure>),
+}
+
+/// A body that a step looks into and that is longer than what is kept of one.
+const TOO_LONG_TO_LOOK: Failure =
+    Failure::detailed(ErrorClass::BodyLimit, "the body is longer than what can be looked into");

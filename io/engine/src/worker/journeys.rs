@@ -1,7 +1,7 @@
 //! Sessions that stand somewhere in a journey: what they do next.
 
 use wavetank_driver::Driver;
-use wavetank_journey::Told as Said;
+use wavetank_journey::{Leg, Told as Said};
 use wavetank_plan::constants::WORK_PER_TURN_MAX;
 use wavetank_plan::{Nanos, OnFailure};
 
@@ -9,7 +9,7 @@ use super::Worker;
 use crate::messages::EndOfRun;
 use crate::offered::{Offered, Owner};
 use crate::resolved::{Answered, Resolved, Told};
-use crate::sessions::{Ended, Wants, Whose};
+use crate::sessions::{Ended, Verdict, Wants, Whose};
 use crate::slab::Id;
 
 /// A user whose session could do nothing at all begins his next one after this time.
@@ -108,10 +108,20 @@ impl<D: Driver> Worker<D> {
     /// An answer came to a session's request: it looks at it, and goes on.
     pub(super) fn answered(&mut self, answered: &Answered) {
         let letter = self.exchanges.connections.letters.of(answered.exchange);
-        let judged = self.sessions.judge(answered, letter, &mut self.rec);
-        if let Some(resolved) = self.exchanges.conclude(answered, judged, &mut self.rec) {
+        let came_to = match self.sessions.look(answered, letter, &mut self.rec) {
+            Verdict::Leg(leg) => return self.lead_on(answered, &leg),
+            Verdict::Over(status, judged) => (status, judged),
+        };
+        if let Some(resolved) = self.exchanges.conclude(answered, came_to, &mut self.rec) {
             self.resolved_of_session(answered.session, resolved);
         }
+    }
+
+    /// Something more goes out for a session's request.
+    fn lead_on(&mut self, answered: &Answered, leg: &Leg) {
+        let Some(id) = self.sessions.at(answered.session) else { return };
+        let seat = self.seat_to(id, answered.key.scenario, leg.target);
+        self.exchanges.lead_on(answered, leg, seat, &mut self.rec);
     }
 
     /// A request of session `id` came to its end. After one that was done it goes on at once, like a user.
