@@ -11,8 +11,9 @@ use crate::session::Session;
 /// With whose name and password a step answers a challenge.
 #[derive(Clone, Debug)]
 pub(crate) struct Credentials {
-    /// The same for all steps of a plan that say the same to the same target.
-    key: usize,
+    /// The same for all steps of a plan that say the same to the same target: the first of those who say it, and the
+    /// target.
+    key: (usize, usize),
     user: Template,
     password: Template,
     /// It is another one in each session.
@@ -25,12 +26,13 @@ impl Credentials {
         let Some(AuthPlan::Digest(user, password)) = &step.auth else { return None };
         let around = [&plan.around.before, &plan.around.after].into_iter().flatten().map(AsRef::as_ref);
         let mut all = plan.scenarios.iter().chain(around).flat_map(|scenario| &scenario.steps);
-        let key = all.position(|other| (&other.auth, other.target) == (&step.auth, step.target));
+        let first = all.position(|other| other.auth == step.auth);
         let varies = |template: &Template| {
             template.holes().any(|hole| !matches!(hole.value, Expr::Secret { .. } | Expr::Text(_)))
         };
         let varies = varies(user) || varies(password);
-        Some(Self { key: key.unwrap_or(usize::MAX), user: user.clone(), password: password.clone(), varies })
+        let key = (first.unwrap_or(usize::MAX), step.target);
+        Some(Self { key, user: user.clone(), password: password.clone(), varies })
     }
 }
 
@@ -40,7 +42,7 @@ pub(crate) struct Logins(Vec<Login>);
 
 #[derive(Debug)]
 struct Login {
-    key: usize,
+    key: (usize, usize),
     /// The number of the session it was made in.
     session: u64,
     /// A request was let through with it.

@@ -1,0 +1,124 @@
+//! Requests of several messages, run from files: redirects, challenges, embedded resources, content codings.
+
+use std::cell::Cell;
+
+use wavetank_testkit::{
+    Act, Nginx, Place, RunResult, Script, Seen, Target, Trial, answer, answer_with, steady,
+};
+
+/// Runs the file with this text, TARGET in it being the target's URL; `wire.sent` is what the target counts.
+fn run(target: &Target, text: &str, exit: i32) -> RunResult {
+    let last = Cell::new(None);
+    steady(|| {
+        target.reset();
+        let trial = Trial::new(env!("CARGO_BIN_EXE_wavetank"));
+        let text = text.replace("TARGET", target.url("").trim_end_matches('/'));
+        let file = trial.place().write("x.yaml", text);
+        let outcome = trial.load(&file, std::iter::empty::<&str>()).run();
+        last.set(Some(trial.try_check(&outcome, target, exit)?));
+        Ok(())
+    });
+    last.take().expect("a steady run has a result")
+}
+
+/// Answers by what `answer` makes of the request.
+fn target(answer: impl Fn(&Seen) -> Vec<u8> + Send + Sync + 'static) -> Target {
+    Target::start(Script::new(move |seen| vec![Act::Send(answer(seen))]))
+}
+
+fn field<'a>(seen: &'a Seen, name: &str) -> &'a str {
+    let found = seen.fields.iter().find(|(field, _)| field.eq_ignore_ascii_case(name));
+    found.map_or("", |(_, value)| value)
+}
+
+#[test]
+fn a_login_is_redirected_and_its_cookie_kept() {
+    let target = target(|seen| match seen.path.as_str() {
+        "/login" => {
+            assert_eq!((seen.method.as_str(), seen.body.as_slice()), ("POST", &b"user=a"[..]));
+            answer_with(303, &[("Location", "/home"), ("Set-Cookie", "id=7; Path=/; HttpOnly")], b"")
+        }
+        _ if field(seen, "cookie") != "id=7" => answer(403, b""),
+        _ => answer(200, b"{\"left\": 3}"),
+    });
+    let result = run(
+        &target,
+        "wavetank: 1\ntarget: TARGET\nsteps:\n  - post: /login\n    form: {user: a}\n    follow: 3\n    \
+         check: [cookie id = 7]\n  - get: /stock\n    check: [json $.left >= 3]\n\
+         phases: [{users: 5, sessions: 20 each, for: 5s}]\nthresholds: [failed = 0]\n",
+        0,
+    );
+    assert_eq!((result.count("requests.done"), result.count("wire.redirected")), (200, 100), "{result}");
+    assert_eq!(result.count("wire.sent"), 300, "{result}");
+}
+
+#[test]
+fn a_redirect_to_where_nobody_named_is_told_with_its_cure() {
+    let target = target(|_| answer_with(302, &[("Location", "http://127.0.0.1:9/x")], b""));
+    let text = "wavetank: 1\ntarget: TARGET\nhttp: {follow: 2}\nsteps: [{get: /}]\n\
+                phases: [{users: 1, sessions: 3 each, for: 5s}]\n";
+    let trial = Trial::new(env!("CARGO_BIN_EXE_wavetank"));
+    let file = trial.place().write("x.yaml", text.replace("TARGET", target.url("").trim_end_matches('/')));
+    let outcome = trial.load(&file, std::iter::empty::<&str>()).run();
+    outcome.expect_exit(1);
+    assert_eq!(target.settled().requests, 3, "{outcome}");
+    let run = trial.place().runs("runs").pop().expect("a run");
+    let samples = std::fs::read_to_string(run.join("samples.jsonl")).expect("samples");
+    assert!(samples.contains("http://127.0.0.1:9/x") && samples.contains("name it under targets"), "{samples}");
+}
+
+#[test]
+fn digests_and_resources_count_on_the_wire() {
+    let target = target(|seen| {
+        if !field(seen, "authorization").starts_with("Digest username=\"anna\"") {
+            let asks = "Digest realm=\"r\", nonce=\"n\", qop=\"auth\"";
+            return answer_with(401, &[("WWW-Authenticate", asks)], b"");
+        }
+        match seen.path.as_str() {
+            "/" => answer_with(200, &[("Content-Type", "text/html")], b"<img src=a.png><link rel=icon href=/i>"),
+            _ => answer(200, b"x"),
+        }
+    });
+    let result = run(
+        &target,
+        "wavetank: 1\ntarget: TARGET\nhttp: {auth: digest anna:x}\nsteps: [{get: /, resources: true}]\n\
+         phases: [{users: 4, sessions: 10 each, for: 5s}]\nthresholds: [failed = 0]\n",
+        0,
+    );
+    let counts = ["requests.done", "wire.retried", "wire.resources", "wire.sent"];
+    assert_eq!(counts.map(|name| result.count(name)), [40, 4, 80, 124], "{result}");
+}
+
+#[test]
+fn nginx_redirects_compresses_and_asks_who() {
+    let place = Place::new();
+    place.write("users", "anna:{PLAIN}secret\n");
+    place.write("shop.json", format!("{{\"shop\": \"open\", \"pad\": \"{}\"}}", "x".repeat(4_000)));
+    let root = place.path().display();
+    let server = format!(
+        "listen LISTEN; root {root}; gzip on; gzip_types application/json; gzip_min_length 100;\n\
+         types {{ application/json json; }}\n\
+         location = /old {{ return 301 /shop.json; }}\n\
+         location = /shop.json {{ auth_basic shop; auth_basic_user_file users; }}"
+    );
+    let log = "$request $status $sent_http_content_encoding";
+    let Some(nginx) = Nginx::start("nginx_redirects_compresses_and_asks_who", place, log, &server) else {
+        return;
+    };
+    let trial = Trial::new(env!("CARGO_BIN_EXE_wavetank"));
+    let text = format!(
+        "wavetank: 1\ntarget: http://{}\nhttp: {{follow: 1, auth: basic anna:secret, headers: {{accept-encoding: gzip}}}}\n\
+         steps: [{{get: /old, check: [json $.shop = open, header content-encoding = gzip]}}]\n\
+         phases: [{{users: 4, sessions: 10 each, for: 5s}}]\nthresholds: [failed = 0]\n",
+        nginx.address()
+    );
+    let file = trial.place().write("x.yaml", text);
+    let outcome = trial.load(&file, std::iter::empty::<&str>()).run();
+    outcome.expect_exit(0);
+    let result = outcome.result();
+    let counts = ["requests.done", "wire.redirected", "wire.sent"];
+    assert_eq!(counts.map(|name| result.count(name)), [40, 40, 80], "{result}");
+    let lines = nginx.log(80);
+    assert_eq!(lines.iter().filter(|line| line.ends_with("200 gzip")).count(), 40, "{lines:?}");
+    assert_eq!(lines.iter().filter(|line| line.contains(" 301 ")).count(), 40, "{lines:?}");
+}
