@@ -64,7 +64,10 @@ fn a_redirect_to_where_nobody_named_is_told_with_its_cure() {
     assert_eq!(target.settled().requests, 3, "{outcome}");
     let run = trial.place().runs("runs").pop().expect("a run");
     let samples = std::fs::read_to_string(run.join("samples.jsonl")).expect("samples");
-    assert!(samples.contains("http://127.0.0.1:9/x") && samples.contains("name it under targets"), "{samples}");
+    assert!(
+        samples.contains("http://127.0.0.1:9/x") && samples.contains("name it under targets"),
+        "{samples}"
+    );
 }
 
 #[test]
@@ -75,7 +78,9 @@ fn digests_and_resources_count_on_the_wire() {
             return answer_with(401, &[("WWW-Authenticate", asks)], b"");
         }
         match seen.path.as_str() {
-            "/" => answer_with(200, &[("Content-Type", "text/html")], b"<img src=a.png><link rel=icon href=/i>"),
+            "/" => {
+                answer_with(200, &[("Content-Type", "text/html")], b"<img src=a.png><link rel=icon href=/i>")
+            }
             _ => answer(200, b"x"),
         }
     });

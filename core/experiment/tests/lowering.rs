@@ -103,6 +103,19 @@ fn every_example_has_a_plan() {
 }
 
 #[test]
+fn users_keep_cookies_where_they_can_bring_them_back() {
+    let check = |lines: &str, expected| assert_eq!(plan(lines).plan.http.cookies, expected, "{lines}");
+    let phases = "phases: [{users: 1, for: 1s}]\n";
+    let one = format!("steps: [{{get: /}}]\n{phases}");
+    check(&one, false);
+    check(&format!("{one}http: {{cookies: true}}\n"), true);
+    let two = format!("steps: [{{get: /}}, {{get: /}}]\n{phases}");
+    check(&two, true);
+    check(&format!("{two}http: {{cookies: false}}\n"), false);
+    check(&format!("steps: [{{repeat: 2, steps: [{{get: /}}]}}]\n{phases}"), true);
+}
+
+#[test]
 fn the_million_opens_keeps_and_closes() {
     let text = example_text("lb-million.yaml");
     let Lowered { plan, lacking, .. } = lowered("lb-million.yaml", &text, &host(), None).expect("a plan");

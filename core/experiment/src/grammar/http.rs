@@ -14,8 +14,12 @@ pub(crate) static HTTP: Section = Section {
         key("keepalive", Kind::Bool, "Connections serve more than one request; default true."),
         key("headers", Kind::Map(&Kind::Template), "Sent with every request."),
         key("auth", Kind::Auth, "basic USER:PASSWORD, digest USER:PASSWORD, bearer TOKEN."),
-        key("cookies", Kind::Bool, "Each user keeps the cookies it is given (RFC 6265); default true."),
-        key("follow", Kind::Count, "Redirects followed; default 0."),
+        key(
+            "cookies",
+            Kind::Bool,
+            "Each user keeps the cookies it is given (RFC 6265); default true, false where all send one request over and over.",
+        ),
+        key("follow", Kind::Count, "Redirects followed, to targets of the plan; default 0."),
         key("expect", Kind::Statuses, "Statuses that make an answer done; default 200 to 399."),
         key("proxy", Kind::Url, "A forward proxy; https goes through it by CONNECT."),
         key(
@@ -41,7 +45,7 @@ pub(crate) static HTTP: Section = Section {
             Kind::OneOrList(&Kind::Text),
             "HOST:PORT:OTHER:PORT, go elsewhere than the URL says.",
         ),
-        key("body_max", Kind::Size, "Longer answers fail as body_limit."),
+        key("body_max", Kind::Size, "Longer answers fail as body_limit, and their connection is closed."),
         key("tls", Kind::Is(Room::Tls), "How TLS is spoken."),
     ],
 };

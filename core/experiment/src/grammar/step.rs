@@ -21,8 +21,12 @@ const REQUEST_KEYS: &[Key] = &[
     key("file", Kind::File, "The body, from a file."),
     key("auth", Kind::Auth, "basic USER:PASSWORD, digest USER:PASSWORD, bearer TOKEN, none."),
     key("timeout", Kind::Duration, "Instead of http.timeout."),
-    key("follow", Kind::Count, "Redirects followed."),
-    key("resources", Kind::Bool, "Fetch what an HTML page embeds, in the same time."),
+    key("follow", Kind::Count, "Redirects followed, to targets of the plan; one elsewhere fails."),
+    key(
+        "resources",
+        Kind::Bool,
+        "Fetch what an HTML page embeds, in the same time: from the plan's targets, one after another, once a session.",
+    ),
     key(
         "extract",
         Kind::Map(&Kind::From),

@@ -1,15 +1,17 @@
 //! How HTTP and TLS are spoken.
 
 use wavetank_plan::constants::{CONNECT_TIMEOUT, TIMEOUT};
-use wavetank_plan::{Close, HttpPlan, HttpVersion, PemFile, StatusSet, TlsOptions, TlsPlan, resolve};
+use wavetank_plan::{
+    Action, Close, HttpPlan, HttpVersion, PemFile, Scenario, StatusSet, TlsOptions, TlsPlan, resolve,
+};
 
 use super::target::{Known, Targets};
 use super::{Lowering, Unfit};
 use crate::model::{Dns, PhaseLoad, TlsChoice};
 use crate::{At, Diagnostic, Experiment};
 
-/// Defaults are those of a plain run.
-pub(super) fn http(experiment: &Experiment) -> HttpPlan {
+/// Defaults are those of a plain run, but that users keep cookies where they can bring them back.
+pub(super) fn http(experiment: &Experiment, scenarios: &[Scenario]) -> HttpPlan {
     let http = &experiment.http;
     let timeout = http.timeout.as_ref().map_or(TIMEOUT, |timeout| timeout.value);
     let connect = http.connect_timeout.as_ref().map_or(CONNECT_TIMEOUT.min(timeout), |timeout| timeout.value);
@@ -26,9 +28,16 @@ pub(super) fn http(experiment: &Experiment) -> HttpPlan {
         close: http.close.unwrap_or(if held { Close::Rst } else { Close::Fin }),
         pipeline: http.pipeline.unwrap_or(1),
         expect: http.expect.clone().unwrap_or_else(StatusSet::default_expected),
-        cookies: http.cookies.unwrap_or(false),
+        cookies: http.cookies.unwrap_or_else(|| !scenarios.iter().all(is_one_request)),
         body_max: http.body_max,
     }
+}
+
+/// Whether a user sends one request over and over, and nothing else: a load that remembers nothing of its users.
+fn is_one_request(scenario: &Scenario) -> bool {
+    scenario.before.is_empty()
+        && scenario.after.is_empty()
+        && matches!(scenario.journey.as_slice(), [] | [Action::Request(_)])
 }
 
 /// What the file may say and a plan of this version cannot carry.

@@ -119,7 +119,7 @@ pub fn lower(experiment: &Experiment, input: &Lowering<'_>) -> Result<Lowered, U
     let mut targets = Targets::new(experiment, input)?;
     let Scenarios { load: mut scenarios, before, after } = Scenarios::new(&shared, &mut targets)?;
     let (tls, own_tls) = http::tls(experiment, input, &targets)?;
-    let http = http::http(experiment);
+    let http = http::http(experiment, &scenarios);
     http::refused(experiment)?;
     let engine = resolve::choose_engine(input.engine, &input.host.sockets)?;
     let addresses = targets.addresses();
