@@ -48,6 +48,12 @@ fn what_before_finds_the_load_uses_and_after_checks_it() {
     let result = trial.check(&run(&target, &trial, OPEN, after), &target, 0);
     assert_eq!(result.count("requests.done"), 10, "{result}");
     assert_eq!((result.count("setup.sent"), result.count("setup.done")), (2, 2), "{result}");
+    // The archive alone knows them, too: without run.json the run was killed.
+    let folder = trial.place().runs("runs").pop().expect("an archive is kept");
+    std::fs::remove_file(folder.join("run.json")).expect("it is there");
+    let read = trial.program().args(["report", "latest", "--format", "json"]).run();
+    let read = read.expect_exit(0).result();
+    assert_eq!((read.at("setup"), read.at("events")), (result.at("setup"), result.at("events")), "{read}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ mod shop;
 
 use common::{Second, condition};
 use shop::{BUY, met, shop, ten_seconds};
-use wavetank_measure::{DropReason, Ledger, Selection, SessionCounts, ThresholdResult};
+use wavetank_measure::{DropReason, ErrorClass, Ledger, Selection, SessionCounts, ThresholdResult};
 use wavetank_plan::Plan;
 
 const MS: f64 = 1e6;
@@ -72,6 +72,53 @@ fn steps_and_groups() {
     check("done(checkout) = 1200", ten_seconds(), Some(true), Some(1_200.0));
     check("done_rate(buy) >= 80/s in rush", ten_seconds(), Some(true), Some(80.0));
     check("offered(nobody) = 0", ten_seconds(), None, None);
+}
+
+#[test]
+fn parts_and_requests_by_phase_step_and_window() {
+    let parts = || {
+        ten_seconds().map(|second| {
+            second.with(|interval| {
+                for phase in [0, 1] {
+                    let ms = 1 + u64::from(phase);
+                    let series = interval.phase_mut(phase);
+                    for times in [&mut series.wait, &mut series.ttfb, &mut series.transfer] {
+                        times.record_n(ms * 1_000_000, 100);
+                    }
+                    interval.target_mut(phase, 0).tls.record_n(ms * 1_000_000, 100);
+                }
+            })
+        })
+    };
+    for part in ["wait", "ttfb", "transfer", "tls"] {
+        check(&format!("max({part}) < 1500us in calm"), parts(), Some(true), Some(MS));
+        check(&format!("p99({part}) < 1500us in rush"), parts(), Some(false), Some(2.0 * MS));
+        check(&format!("mean({part}) < 1500us for 2s"), parts(), Some(false), Some(1.5 * MS));
+    }
+    check("sent_rate(home) >= 100/s in rush", ten_seconds(), Some(true), Some(100.0));
+    check("offered_rate(cart) > 40/s for 3s", ten_seconds(), Some(false), Some(40.0));
+    check("late(buy) < 1%", ten_seconds(), Some(true), Some(0.0));
+    check("dropped(buy) = 0 for 2s", ten_seconds(), Some(true), Some(0.0));
+    check("done(cart) > 99% in calm", ten_seconds(), Some(true), Some(1.0));
+    let failing = || {
+        ten_seconds().map(|second| {
+            second.with(|interval| {
+                let at = u16::from(interval.from.0 >= 5_000_000_000);
+                let step = interval.step_mut(wavetank_plan::Key { phase: at, ..BUY });
+                step.counters.offered += 20;
+                step.counters.errors[ErrorClass::Status as usize] += 20 * u64::from(at);
+                step.counters.done += 20 * u64::from(1 - at);
+                step.counters.sent += 20;
+                step.wire.sent += 20;
+            })
+        })
+    };
+    check("failed(buy) = 0 in calm", failing(), Some(true), Some(0.0));
+    check("failed(buy) < 5% in rush", failing(), Some(false), Some(0.2));
+    check("failed(buy) < 15% for 4s", failing(), Some(false), Some(0.2));
+    check("failed(checkout) < 20%", failing(), Some(true), Some(100.0 / 1_400.0));
+    check("failed(home) = 0", failing(), Some(true), Some(0.0));
+    check("errors(status) = 100 in rush", failing(), Some(true), Some(100.0));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::DecodeError;
+use crate::{DecodeError, Setup};
 
 /// Something that happened once: a phase began, a signal came, the disk was full.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,7 +17,13 @@ pub struct EventLine {
     /// no time ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<u16>,
+    /// Requests outside every counter that it tells of: those of the run's `before` or `after`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub setup: Option<Setup>,
 }
+
+/// The kinds of event that tell how many requests the run's `before` and `after` sent.
+pub const AROUND_DONE: [&str; 2] = ["before_done", "after_done"];
 
 /// The kind of event that tells when a phase's arrivals ended.
 pub const PHASE_ENDED: &str = "phase_ended";

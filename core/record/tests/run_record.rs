@@ -102,6 +102,7 @@ fn record() -> RunRecord {
             kind: "phase_started".to_owned(),
             text: "warmup".to_owned(),
             phase: Some(0),
+            ..EventLine::default()
         }],
         findings: vec![Finding {
             code: "slow".to_owned(),
@@ -248,6 +249,7 @@ fn the_small_documents_are_as_described() {
         kind: PHASE_ENDED.to_owned(),
         text: "main".to_owned(),
         phase: Some(1),
+        ..EventLine::default()
     };
     golden("event.jsonl", &(event.encode() + "\n"));
     assert_eq!(EventLine::decode(event.encode().as_bytes()), Ok(event));

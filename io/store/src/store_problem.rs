@@ -36,7 +36,12 @@ impl StoreProblem {
 
     /// As an event of the run at `now`.
     pub fn event(&self, now: Nanos) -> EventLine {
-        EventLine { at_ns: now.0, kind: "archive_failed".to_owned(), text: self.to_string(), phase: None }
+        EventLine {
+            at_ns: now.0,
+            kind: "archive_failed".to_owned(),
+            text: self.to_string(),
+            ..EventLine::default()
+        }
     }
 
     /// As a usage error, for places where nothing runs yet.

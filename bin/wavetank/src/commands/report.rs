@@ -2,7 +2,7 @@
 
 use wavetank_diagnose::{Circumstances, Ending};
 use wavetank_plan::{ExitCode, UserError};
-use wavetank_record::{PlanDoc, RunRecord, SampleLine, Setup};
+use wavetank_record::{EventLine, PlanDoc, RunRecord, SampleLine, Setup};
 use wavetank_report::Examples;
 use wavetank_store::{OpenedRun, RunsDir};
 
@@ -59,7 +59,7 @@ fn unfinished(opened: &OpenedRun) -> Result<RunRecord, UserError> {
         cpu_s: (0.0, 0.0),
         peak_rss_bytes: 0,
         connection_memory: None,
-        setup: setup(environment.probe.is_some()),
+        setup: setup(environment.probe.is_some(), &opened.events),
         events: &opened.events,
         samples: &examples(&opened.samples),
     }))
@@ -74,8 +74,15 @@ fn examples(lines: &[SampleLine]) -> Vec<SampleLine> {
     examples.lines()
 }
 
-/// What the probe had counted, if there was one: a run goes on only after it was answered.
-fn setup(probed: bool) -> Setup {
+/// What the probe had counted, if there was one: a run goes on only after it was answered. And what was done around the
+/// load, as its events tell.
+fn setup(probed: bool, events: &[EventLine]) -> Setup {
     let one = u64::from(probed);
-    Setup { sent: one, done: one, failed: 0 }
+    let mut all = Setup { sent: one, done: one, failed: 0 };
+    for own in events.iter().filter_map(|event| event.setup) {
+        all.sent += own.sent;
+        all.done += own.done;
+        all.failed += own.failed;
+    }
+    all
 }

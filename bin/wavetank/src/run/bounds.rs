@@ -6,7 +6,8 @@ use wavetank_diagnose::{Around, AroundCheck, AroundFault, Ending};
 use wavetank_driver::{Clock, Signals};
 use wavetank_engine::{Alone, Early, Happened, Means, Walked};
 use wavetank_measure::{Selection, Totals};
-use wavetank_plan::{Plan, UserError};
+use wavetank_plan::{Nanos, Plan, UserError};
+use wavetank_record::{AROUND_DONE, EventLine, Setup};
 use wavetank_store::ArchiveWriter;
 
 use super::redaction::Redaction;
@@ -57,8 +58,12 @@ pub(crate) fn carry(
         return Ok((Conducted::nothing(plan, ending, archive), bounds));
     }
     said(talk, "before", &bounds.before);
+    let done = plan.around.before.as_ref().map(|_| done(AROUND_DONE[0], plan, &bounds.before));
+    let mut archive = archive;
+    store(&mut archive, done.as_ref(), talk);
     means.journeys.give(&before.variables);
     let mut conducted = Conductor::new(Arc::clone(plan), hash, clock, means, signals, archive, talk).run()?;
+    conducted.events.splice(0..0, done);
     // Who interrupts a run wants it to end; and without a load there is nothing to look back at.
     let loaded = conducted.started.is_some() && !matches!(conducted.ending, Ending::Signal);
     if loaded && plan.around.after.is_some() {
@@ -66,11 +71,35 @@ pub(crate) fn carry(
         let after = alone.after(&before.variables, &counts, &mut |happened| logged(talk, happened));
         bounds.after = told(plan, &after);
         said(talk, "after", &bounds.after);
+        let done = self::done(AROUND_DONE[1], plan, &bounds.after);
+        store(&mut conducted.archive, Some(&done), talk);
+        conducted.events.push(done);
         if after.early == Some(Early::Cancelled) {
             conducted.ending = Ending::Signal;
         }
     }
     Ok((conducted, bounds))
+}
+
+/// What an archive must know of them to count alike when it is read back. They are on no clock of the run's: `before` was
+/// over when the load began, `after` began when it was.
+fn done(kind: &str, plan: &Plan, around: &Around) -> EventLine {
+    let begins = plan.phases.iter().map(|phase| phase.start).min().unwrap_or(Nanos::ZERO);
+    let at = if kind == AROUND_DONE[0] { begins } else { plan.load_end().unwrap_or(begins) };
+    let &Around { sent, done, failed, .. } = around;
+    EventLine {
+        at_ns: at.0,
+        kind: kind.to_owned(),
+        text: format!("{done} done, {failed} failed"),
+        phase: None,
+        setup: Some(Setup { sent, done, failed }),
+    }
+}
+
+fn store(archive: &mut Option<ArchiveWriter>, event: Option<&EventLine>, talk: &mut Talk) {
+    if let Some(problem) = archive.as_mut().zip(event).and_then(|(archive, event)| archive.event(event)) {
+        talk.warn(&format!("{problem}; the run goes on\nhint: {}", problem.hint()));
+    }
 }
 
 /// What every `count` of the whole run has counted, warm-up and the run's `before` among it: so does a target.

@@ -362,13 +362,15 @@ impl<'a> Conductor<'a> {
     fn phase_ended(&mut self, phase: u16, at: Nanos) {
         let text = format!("phase {} ended", self.plan.phases[usize::from(phase)].name);
         self.book.ledger.phase_ended(phase, at);
-        let event = EventLine { at_ns: at.0, kind: PHASE_ENDED.to_owned(), text, phase: Some(phase) };
+        let event =
+            EventLine { at_ns: at.0, kind: PHASE_ENDED.to_owned(), text, phase: Some(phase), setup: None };
         self.book.event(event, at);
     }
 
     fn event(&mut self, kind: &str, text: impl Into<String>) {
         let now = self.clock.now();
-        let event = EventLine { at_ns: now.0, kind: kind.to_owned(), text: text.into(), phase: None };
+        let event =
+            EventLine { at_ns: now.0, kind: kind.to_owned(), text: text.into(), phase: None, setup: None };
         self.book.event(event, now);
     }
 }

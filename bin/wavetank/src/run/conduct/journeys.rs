@@ -58,7 +58,8 @@ impl Conductor<'_> {
                     self.book.talk.say("log        (what follows stands in the archive's events)");
                 }
             }
-            let event = EventLine { at_ns: at.0, kind: "log".to_owned(), text, phase: Some(key.phase) };
+            let event =
+                EventLine { at_ns: at.0, kind: "log".to_owned(), text, phase: Some(key.phase), setup: None };
             self.book.event(event, now);
         }
     }
