@@ -104,6 +104,7 @@ impl Row<'_> {
             number: format!("{}, new connection per request, {name}", self.arguments.engine.name()),
             names: self.contestants.iter().map(|contestant| contestant.name()).collect(),
             goal,
+            unit: "request",
         };
         let mut lingering = vec![Lingering::default(); self.contestants.len()];
         contest.run(session, |session, place| {

@@ -13,6 +13,8 @@ pub(super) struct Contest<'a> {
     pub(super) names: Vec<&'a str>,
     /// What must hold of the median.
     pub(super) goal: Goal,
+    /// What is done: `request`, `session`.
+    pub(super) unit: &'static str,
 }
 
 /// One contestant's turn.
@@ -103,7 +105,7 @@ impl Contest<'_> {
         let over = |cost: fn(&Turn) -> Option<f64>| {
             median(valid.iter().filter_map(|turns| self.ratio(turns, cost)).collect())
         };
-        let number = format!("{}, {}", self.goal.what(), self.number);
+        let number = format!("{}, {}", self.goal.what(self.unit), self.number);
         let Some(ratio) = over(|turn| Some(turn.micros())) else {
             let why = rounds.iter().flat_map(|turns| voids(turns, &self.names)).next().unwrap_or_default();
             session.broken(number, self.goal.to_string(), format!("every round is void: {why}"));
@@ -136,7 +138,7 @@ mod tests {
     }
 
     fn contest(goal: Goal) -> Contest<'static> {
-        Contest { number: "of a test".to_owned(), names: vec!["ours", "one", "two"], goal }
+        Contest { number: "of a test".to_owned(), names: vec!["ours", "one", "two"], goal, unit: "request" }
     }
 
     #[test]

@@ -118,6 +118,20 @@ fn refusal(exit: Option<i32>, stdout: &str) -> Option<String> {
     refused.then(|| error["message"].as_str().unwrap_or("refused without a word").to_owned())
 }
 
+/// Writes an experiment file, and how it is run on one thread.
+pub(super) fn file_words(session: &Session, engine: Engine, name: &str, text: &str) -> Result<Vec<String>> {
+    let file = session.folder.path().join(format!("{name}.yaml"));
+    std::fs::write(&file, format!("wavetank: 1\n{text}")).with_context(|| format!("{name}.yaml"))?;
+    let line = format!(
+        "{} run {} --threads 1 --engine {} --format json --quiet --runs-dir {}",
+        session.wavetank.display(),
+        file.display(),
+        engine.name(),
+        session.folder.path().join("runs").display()
+    );
+    Ok(line.split(' ').map(str::to_owned).collect())
+}
+
 fn wavetank(session: &Session, work: &Work) -> Vec<String> {
     let mut words = vec![session.wavetank.display().to_string(), "run".to_owned(), work.url.clone()];
     push(&mut words, &format!("-c {} {}", work.connections, amount(work.amount)));

@@ -31,11 +31,11 @@ impl Goal {
         }
     }
 
-    /// What the ratio is called.
-    pub(super) fn what(self) -> &'static str {
+    /// What the ratio is called, of work that is counted in `unit`s.
+    pub(super) fn what(self, unit: &str) -> String {
         match self {
-            Self::Cost(_) => "CPU per request",
-            Self::Work(_) | Self::None => "requests per CPU second",
+            Self::Cost(_) => format!("CPU per {unit}"),
+            Self::Work(_) | Self::None => format!("{unit}s per CPU second"),
         }
     }
 }

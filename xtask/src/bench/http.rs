@@ -90,7 +90,12 @@ fn row(session: &mut Session, arguments: &HttpArguments, target: &Target, connec
     let ours = if arguments.same { "wrk" } else { engine.name() };
     let plural = if connections == 1 { "" } else { "s" };
     let number = format!("{ours}, {connections} connection{plural}, against {}", target.name);
-    let contest = Contest { number: number.clone(), names: contestants.map(Contestant::name).to_vec(), goal };
+    let contest = Contest {
+        number: number.clone(),
+        names: contestants.map(Contestant::name).to_vec(),
+        goal,
+        unit: "request",
+    };
     let rounds = contest
         .run(session, |session, place| keep_alive_turn(session, contestants[place], &work, &target.server))?;
     if connections == 64 && !arguments.same {

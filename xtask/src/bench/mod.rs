@@ -17,12 +17,16 @@ mod contestant;
 mod counts;
 mod cpus;
 mod engine;
+mod file;
 mod fill;
 mod flat;
 mod goal;
 mod http;
+mod journey;
 mod lateness;
+mod locust;
 mod machine;
+mod meet;
 mod memory;
 mod meter;
 mod namespace;
@@ -30,12 +34,15 @@ mod nginx;
 mod pace;
 pub(crate) mod probe;
 mod process;
+mod ramp;
 mod serve;
 mod server;
 mod session;
 mod stamps;
 mod tls;
 mod tls_target;
+mod tsung;
+mod users;
 
 use engine::Engine;
 use session::Session;
@@ -67,6 +74,16 @@ enum Bench {
     Memory(memory::MemoryArguments),
     /// Send lag of an open load beside a bare sleep-and-spin loop's lateness.
     Pace(pace::PaceArguments),
+    /// CPU per request of an experiment file beside that of a run of one URL.
+    File(file::FileArguments),
+    /// Sessions of a journey per CPU second beside Tsung and Locust.
+    Journey(journey::JourneyArguments),
+    /// User memory per thinking user.
+    Users(users::UsersArguments),
+    /// What is sent in each second of a ramp beside the plan.
+    Ramp(ramp::RampArguments),
+    /// How far apart the first and the last of a rendezvous are sent.
+    Meet(meet::MeetArguments),
 }
 
 /// How much.
@@ -113,6 +130,11 @@ pub(crate) fn run(root: &Path, arguments: &BenchArguments) -> Result<()> {
         Bench::Flat(arguments) => session.bench("flat", |session| flat::run(session, arguments)),
         Bench::Memory(arguments) => session.bench("memory", |session| memory::run(session, arguments)),
         Bench::Pace(arguments) => session.bench("pace", |session| pace::run(session, arguments)),
+        Bench::File(arguments) => session.bench("file", |session| file::run(session, arguments)),
+        Bench::Journey(arguments) => journey(&mut session, arguments),
+        Bench::Users(arguments) => session.bench("users", |session| users::run(session, arguments)),
+        Bench::Ramp(arguments) => session.bench("ramp", |session| ramp::run(session, arguments)),
+        Bench::Meet(arguments) => session.bench("meet", |session| meet::run(session, arguments)),
     }
     if matches!(arguments.bench, Bench::All) {
         summary(&session);
@@ -148,6 +170,17 @@ fn all(session: &mut Session) {
     for tls in [false, true] {
         session.bench("memory", |session| memory::run(session, &memory::MemoryArguments::of(engine, tls)));
     }
+    session.bench("file", |session| file::run(session, &file::FileArguments::of(engine)));
+    journey(session, &journey::JourneyArguments::of(engine));
+    session.bench("users", |session| users::run(session, &users::UsersArguments::of(engine)));
+    session.bench("ramp", |session| ramp::run(session, &ramp::RampArguments::of(engine)));
+    session.bench("meet", |session| meet::run(session, &meet::MeetArguments::of(engine)));
+}
+
+/// Locust comes over the network, which a bench is cut off from.
+fn journey(session: &mut Session, arguments: &journey::JourneyArguments) {
+    let locust = locust::program(session);
+    session.bench("journey", |session| journey::run(session, arguments, locust.as_deref()));
 }
 
 /// Every number once more, and what was left out.

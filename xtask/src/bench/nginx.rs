@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use super::contestant::{CIPHER, GROUP};
+use super::journey::WANTED;
 use super::tls_target::TlsTarget;
 
 /// What `wavetank serve` answers on `/`, so that both targets send bodies of one size.
@@ -44,7 +45,10 @@ pub(super) fn resumed_log(folder: &Path) -> PathBuf {
 }
 
 fn locations() -> String {
-    format!("    location / {{ return 200 \"{BODY}\"; }}\n    location = /count {{ stub_status; }}\n")
+    format!(
+        "    location / {{ return 200 \"{BODY}\"; }}\n    location = /count {{ stub_status; }}\n    location /shop/ {{ \
+         add_header Set-Cookie \"sid=$request_id; Path=/\"; return 200 \"Wavetank OK, {WANTED}\\n\"; }}\n"
+    )
 }
 
 fn tls_server(folder: &Path, tls: &TlsTarget) -> String {

@@ -46,6 +46,7 @@ pub(super) fn run(session: &mut Session, arguments: &ServeArguments) -> Result<(
         names: vec!["serve", "nginx"],
         // Only io_uring is asked for; on epoll the number is told.
         goal: if arguments.engine == Engine::Uring { Goal::Work(1.5) } else { Goal::None },
+        unit: "request",
     };
     contest.run(session, |session, place| turn(session, &servers[place], &works[place]))?;
     Ok(())

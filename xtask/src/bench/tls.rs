@@ -143,6 +143,7 @@ impl Row {
                 (TlsServer::Nginx, true) => Goal::Work(1.3),
                 (TlsServer::Nginx, false) => Goal::Work(1.2),
             },
+            unit: "request",
         };
         let mut resumed = vec![(0, 0); self.contestants.len()];
         contest.run(session, |session, place| {

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use super::Ci;
 
 /// A program that tests or benches call, and Debian's packages that bring it.
-const NEEDED: [(&str, &str); 14] = [
+const NEEDED: [(&str, &str); 15] = [
     ("ab", "apache2-utils"), // a foreign client, and a peer of the benches
     // The C inside some crates, for the other architecture.
     ("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu libc6-dev-arm64-cross"),
@@ -22,6 +22,7 @@ const NEEDED: [(&str, &str); 14] = [
     ("qemu-aarch64", "qemu-user"), // runs the other architecture's binary
     ("strace", "strace"),          // counting system calls on the load path
     ("tcpdump", "tcpdump"),        // nothing is sent before a refusal
+    ("tsung", "tsung"),            // a peer of the benches
     ("valgrind", "valgrind"),      // counts instructions of the load path
     ("wrk", "wrk"),                // the peer of the benches
 ];

@@ -1,0 +1,140 @@
+//! `bench journey`: what a session of five requests with cookies and one check costs beside Tsung and Locust.
+//!
+//! Tsung's users are sessions that arrive, each with connections of its own, so ours have connections of their session's
+//! there; Locust's users keep theirs, and so do ours beside it. Both peers have to start a virtual machine or an
+//! interpreter first: what a run of next to nothing costs is taken off theirs, and not off ours.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use clap::Args;
+
+use super::contest::{Contest, Turn};
+use super::contestant::{file_words, shown};
+use super::goal::Goal;
+use super::meter::{Job, Used};
+use super::server::Server;
+use super::{Engine, Session, claims, locust, tsung};
+
+/// Requests of a session.
+pub(super) const STEPS: u64 = 5;
+/// What the first answer of a session must hold.
+pub(super) const WANTED: &str = "page of the shop";
+/// Virtual users at a time, where a generator has any.
+const USERS: usize = 50;
+/// Sessions that arrive in a second at Tsung's: somewhat less than it does on one CPU. Beyond that it may never end.
+const ARRIVALS: u64 = 1_500;
+
+/// `cargo xtask bench journey`.
+#[derive(Args)]
+pub(super) struct JourneyArguments {
+    /// Our driver.
+    #[arg(long, default_value = "uring")]
+    engine: Engine,
+}
+
+impl JourneyArguments {
+    /// As it stands among the numbers.
+    pub(super) fn of(engine: Engine) -> Self {
+        Self { engine }
+    }
+}
+
+/// Reads a claim from what a generator printed or wrote.
+type Reader = Box<dyn Fn(&Used) -> Result<claims::Claim>>;
+
+/// A generator's way to do the journey.
+pub(super) struct Party {
+    pub(super) name: &'static str,
+    pub(super) words: Vec<String>,
+    /// Exit codes that are no error beside 0.
+    pub(super) fine: &'static [i32],
+    /// What it claims to have done: requests answered and sent, read from what it printed or wrote.
+    pub(super) claim: Reader,
+    /// What it uses before it does anything, µs and cycles.
+    pub(super) start: (f64, f64),
+}
+
+/// Beside each peer that can be had.
+pub(super) fn run(session: &mut Session, arguments: &JourneyArguments, locust: Option<&Path>) -> Result<()> {
+    if !session.has("nginx", "journey") || !arguments.engine.usable(session, "journey")? {
+        return Ok(());
+    }
+    let server = Server::nginx(session)?;
+    println!("\ntarget     one-worker nginx: {}", server.command);
+    if session.has("tsung", "journey beside Tsung") {
+        let ours = ours(session, arguments.engine, &server, "session")?;
+        let (most, seconds) = (ARRIVALS * u64::from(session.size.seconds()), session.size.seconds());
+        let idle = tsung::party(session, &server, 1, ARRIVALS)?;
+        let peer = tsung::party(session, &server, most, ARRIVALS)?;
+        beside(session, &server, [ours, peer], &idle, (Goal::Work(5.0), seconds * 4))?;
+    }
+    if let Some(program) = locust {
+        let ours = ours(session, arguments.engine, &server, "user")?;
+        let seconds = session.size.seconds() + 2;
+        let idle = locust::party(session, program, &server, (1, 1))?;
+        let peer = locust::party(session, program, &server, (USERS, seconds))?;
+        beside(session, &server, [ours, peer], &idle, (Goal::Work(20.0), seconds))?;
+    }
+    Ok(())
+}
+
+/// All rounds of us and one peer.
+fn beside(
+    session: &mut Session,
+    server: &Server,
+    [ours, mut peer]: [Party; 2],
+    idle: &Party,
+    (goal, seconds): (Goal, u32),
+) -> Result<()> {
+    let used = Job { words: &idle.words, fine: idle.fine, seconds, cycles_of: &[] }.run(session)?;
+    peer.start = (used.cpu_us, used.cycles.unwrap_or(0.0));
+    for party in [&ours, &peer] {
+        println!("{:<10} {}", party.name, shown(&party.words));
+    }
+    println!("taken off  {:.0} ms, what {} uses for next to nothing", used.cpu_us / 1e3, peer.name);
+    let names = vec![ours.name, peer.name];
+    let number = format!("five requests, cookies, one check, beside {}", peer.name);
+    let contest = Contest { number, names, goal, unit: "session" };
+    let parties = [ours, peer];
+    contest.run(session, |session, place| turn(session, &parties[place], server, seconds)).map(drop)
+}
+
+/// One turn, its claim held against nginx's count.
+pub(super) fn turn(session: &Session, party: &Party, server: &Server, seconds: u32) -> Result<Turn> {
+    let before = server.count()?;
+    let used = Job { words: &party.words, fine: party.fine, seconds, cycles_of: &[] }.run(session)?;
+    let claim = (party.claim)(&used).with_context(|| format!("`{}`", shown(&party.words)))?;
+    let seen = server.count_since(before)?;
+    Ok(Turn {
+        done: claim.done / STEPS,
+        cpu_us: used.cpu_us - party.start.0,
+        cycles: used.cycles.map(|cycles| cycles - party.start.1),
+        peak_rss_bytes: used.peak_rss_bytes,
+        void: claim.doubt(seen, USERS),
+    })
+}
+
+/// Our file for the journey, and how it is run.
+fn ours(session: &Session, engine: Engine, server: &Server, connection: &str) -> Result<Party> {
+    let check = format!("        check: [body contains \"{WANTED}\"]\n");
+    let steps = (1..=STEPS).map(|step| {
+        let check = if step == 1 { check.as_str() } else { "" };
+        format!("      - get: /shop/{step}\n{check}")
+    });
+    let steps: String = steps.collect();
+    let text = format!(
+        "name: journey\ntarget: {}\nhttp: {{cookies: true}}\nscenarios:\n  shopper:\n    weight: 1\n    \
+         connection: {connection}\n    steps:\n{steps}phases:\n  - {{users: {USERS}, for: {}s}}\n",
+        server.url(),
+        session.size.seconds()
+    );
+    let words = file_words(session, engine, &format!("journey-{connection}"), &text)?;
+    Ok(Party {
+        name: "wavetank",
+        words,
+        fine: &[1, 3, 4],
+        claim: Box::new(|used| claims::wavetank(&used.stdout)),
+        start: (0.0, 0.0),
+    })
+}

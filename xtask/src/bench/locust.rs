@@ -1,0 +1,124 @@
+//! The journey in Locust's words: users of its quicker client in one process.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+use super::Session;
+use super::claims::Claim;
+use super::journey::{Party, STEPS, WANTED};
+use super::server::Server;
+use crate::ci;
+
+/// The version that numbers are held against.
+const VERSION: &str = "2.47.0";
+
+/// The program: one that is installed, else one in an environment of its own beside the build, made at the first call
+/// with the Python that is here. Nothing where that cannot be: then it is noted.
+pub(super) fn program(session: &mut Session) -> Option<PathBuf> {
+    if let Some(program) = ci::find_program("locust") {
+        return Some(program);
+    }
+    let place = session.wavetank.parent()?.with_file_name("peers").join("locust");
+    let program = place.join("bin").join("locust");
+    if !program.is_file() {
+        println!("installing Locust {VERSION} beside the build");
+        if let Err(error) = install(&place) {
+            session.skip(format!("bench journey beside Locust: {error:#}"));
+            return None;
+        }
+    }
+    Some(program)
+}
+
+fn install(place: &Path) -> Result<()> {
+    let python = ci::find_program("python3").context("python3 is not installed")?;
+    let run = |command: &mut Command| {
+        let output = command.output().context("python3")?;
+        if !output.status.success() {
+            let said = String::from_utf8_lossy(&output.stderr);
+            bail!("{}", said.lines().last().unwrap_or("pip failed"));
+        }
+        Ok(())
+    };
+    run(Command::new(python).args(["-m", "venv"]).arg(place))?;
+    run(Command::new(place.join("bin").join("pip")).args([
+        "install",
+        "--quiet",
+        &format!("locust=={VERSION}"),
+    ]))
+}
+
+/// `users` users for `seconds`, against `server`. One user of next to nothing is what starting costs.
+pub(super) fn party(
+    session: &Session,
+    program: &Path,
+    server: &Server,
+    (users, seconds): (usize, u32),
+) -> Result<Party> {
+    let file = session.folder.path().join(if users == 1 { "idle.py" } else { "locustfile.py" });
+    std::fs::write(&file, if users == 1 { idle() } else { journey() }).context("locustfile.py")?;
+    let url = server.url();
+    let line = format!(
+        "{} --headless -u {users} -r {users} -t {seconds}s --host {} -f {} --only-summary --json --loglevel ERROR",
+        program.display(),
+        url.trim_end_matches('/'),
+        file.display()
+    );
+    Ok(Party {
+        name: "locust",
+        words: line.split(' ').map(str::to_owned).collect(),
+        fine: &[],
+        claim: Box::new(|used| claim(&used.stdout)),
+        start: (0.0, 0.0),
+    })
+}
+
+fn journey() -> String {
+    format!(
+        "from locust import FastHttpUser, task\n\n\nclass Shopper(FastHttpUser):\n    @task\n    def journey(self):\n        \
+         with self.client.get(\"/shop/1\", catch_response=True) as answer:\n            \
+         if \"{WANTED}\" not in answer.text:\n                answer.failure(\"another page\")\n        \
+         for number in range(2, {}):\n            self.client.get(f\"/shop/{{number}}\")\n",
+        STEPS + 1
+    )
+}
+
+/// A user that waits.
+fn idle() -> String {
+    "from locust import FastHttpUser, constant, task\n\n\nclass Idle(FastHttpUser):\n    wait_time = constant(60)\n\n    \
+     @task\n    def nothing(self):\n        pass\n"
+        .to_owned()
+}
+
+/// A list of what was asked for, with `num_requests` and `num_failures` of each. Requests under way at the end are told
+/// by nobody.
+fn claim(stdout: &str) -> Result<Claim> {
+    let from = stdout.find("[\n").context("locust printed no JSON")?;
+    let mut values = serde_json::Deserializer::from_str(&stdout[from..]).into_iter::<Value>();
+    let list = values.next().context("locust printed no JSON")?.context("locust's JSON")?;
+    let sum = |name: &str| {
+        let entries = list.as_array().into_iter().flatten();
+        entries.filter_map(|entry| entry[name].as_u64()).sum::<u64>()
+    };
+    let (done, failed) = (sum("num_requests"), sum("num_failures"));
+    if failed > 0 {
+        bail!("locust had {failed} failures");
+    }
+    Ok(Claim { done, sent: done, exact: false })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_are_added_up() {
+        let text = "\n[\n{\"num_requests\": 7, \"num_failures\": 0}, {\"num_requests\": 5, \"num_failures\": 0}]\nType\n";
+        assert_eq!(claim(text).ok(), Some(Claim { done: 12, sent: 12, exact: false }));
+        assert!(claim("[\n{\"num_requests\": 7, \"num_failures\": 1}]").is_err());
+        assert!(claim("nothing").is_err());
+    }
+}
