@@ -61,11 +61,17 @@ pub(crate) fn headline(record: &RunRecord) -> String {
     if !verdict.reasons.is_empty() {
         return verdict.reasons.join(", ");
     }
-    let held = record.thresholds.iter().filter(|threshold| !threshold.implicit).count();
-    match (verdict.status, held) {
+    let asked = record.thresholds.iter().filter(|threshold| !threshold.implicit);
+    let (all, held) =
+        asked.fold((0, 0), |(all, held), one| (all + 1, held + u32::from(one.ok == Some(true))));
+    match (verdict.status, all) {
         (Status::Pass, 0) => String::new(),
+        // In a rehearsal, where what stays undecided is a note.
+        (Status::Pass, all) if held < all => {
+            format!("{held} of {all} thresholds held, the others are undecided")
+        }
         (Status::Pass, 1) => "the threshold held".to_owned(),
-        (Status::Pass, held) => format!("all {held} thresholds held"),
+        (Status::Pass, all) => format!("all {all} thresholds held"),
         (status, _) => format!("{} for a reason that was not recorded", status.name()),
     }
 }

@@ -11,7 +11,7 @@ use wavetank_diagnose::{Around, AroundCheck, AroundFault, Circumstances, Ending,
 use wavetank_measure::Ledger;
 use wavetank_plan::Phase;
 use wavetank_record::{
-    CheckDoc, EnvironmentDoc, Number, RunRecord, SampleLine, Sessions, Setup, Status, VerdictDoc,
+    CheckDoc, EnvironmentDoc, Number, RunRecord, SampleLine, Sessions, Setup, Status, Threshold, VerdictDoc,
 };
 use wavetank_report::{Composition, compose, junit, text};
 
@@ -180,4 +180,18 @@ fn a_case_for_each_check_and_each_step_around_the_load() {
     let mut unasked = told();
     unasked.checks[1].held = 0;
     assert_eq!(count(&junit(&unasked)), [7, 3, 0, 1]);
+}
+
+#[test]
+fn a_rehearsal_that_passed_says_what_stays_undecided() {
+    let asked = |ok: Option<bool>| Threshold { expr: "p99 < 1s".to_owned(), ok, ..Threshold::default() };
+    let passed = VerdictDoc { status: Status::Pass, ..VerdictDoc::default() };
+    let first = |thresholds: &[Option<bool>]| {
+        let thresholds = thresholds.iter().map(|&ok| asked(ok)).collect();
+        let record = RunRecord { verdict: passed.clone(), thresholds, ..told() };
+        text(&record).lines().nth(1).unwrap_or_default().split("  ").nth(1).unwrap_or_default().to_owned()
+    };
+    assert_eq!(first(&[Some(true), Some(true)]), "all 2 thresholds held");
+    assert_eq!(first(&[Some(true), None]), "1 of 2 thresholds held, the others are undecided");
+    assert_eq!(first(&[Some(true)]), "the threshold held");
 }
