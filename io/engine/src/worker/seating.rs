@@ -76,11 +76,12 @@ impl<D: Driver> Worker<D> {
         let seat = self.exchanges.connections.welcome();
         let offered = Offered { owner: Owner::Guest(seat), ..offered };
         if let Some(resolved) = self.exchanges.begin(offered, Some(seat), now, &mut self.rec) {
-            self.resolved(resolved);
+            self.see_off(seat, resolved.at);
         }
     }
 
     /// Whoever had this seat has gone.
+    #[cold]
     pub(super) fn see_off(&mut self, seat: u32, at: Nanos) {
         self.exchanges.connections.see_off(seat, self.plan.http.close, at, &mut self.rec);
     }
