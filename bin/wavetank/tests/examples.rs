@@ -1,0 +1,207 @@
+//! The examples that ship: each passes `check` and `plan`, and the words that its own first line says rehearse it.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use wavetank_testkit::{
+    Client, OffTime, Outcome, RunResult, Script, Serve, Target, Trial, expect_time, steady,
+};
+
+/// Where the examples' rehearsals go by their own words.
+const THEIR_TARGET: &str = "http://127.0.0.1:8080";
+
+fn trial() -> Trial {
+    Trial::new(env!("CARGO_BIN_EXE_wavetank"))
+}
+
+fn folder() -> String {
+    format!("{}/../../examples", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Names of all files in `examples/`.
+fn examples() -> Vec<String> {
+    let entries = std::fs::read_dir(folder()).expect("the examples are in the repository");
+    let names = entries.map(|entry| entry.expect("it can be read").file_name().into_string());
+    let mut names: Vec<_> = names.map(|name| name.expect("plain names")).collect();
+    names.sort();
+    assert!(names.len() >= 7, "{names:?}");
+    names
+}
+
+/// What the first line of an example says to rehearse it, from the word behind `wavetank` on: files where they are,
+/// and another target in place of its own.
+fn rehearsal(name: &str, target: &str) -> Vec<String> {
+    let text = std::fs::read_to_string(format!("{}/{name}", folder())).expect("an example is text");
+    let first = text.lines().next().unwrap_or_default();
+    let words = first.strip_prefix("# rehearse: wavetank ");
+    let words =
+        words.unwrap_or_else(|| panic!("{name} does not begin by saying how to rehearse it: {first}"));
+    let at = |word: &str| match word.strip_prefix("examples/") {
+        Some(file) => format!("{}/{file}", folder()),
+        None => word.replace(THEIR_TARGET, target),
+    };
+    words.split_whitespace().map(at).collect()
+}
+
+/// What the server has counted.
+fn truth(serve: &Serve) -> Value {
+    let told = Client::connect(serve.address()).get("/truth");
+    serde_json::from_slice(&told.body).expect("/truth is JSON")
+}
+
+/// Runs an example by its own words against this target.
+fn rehearse(trial: &Trial, name: &str, target: &str) -> Outcome {
+    let words = rehearsal(name, target);
+    assert_eq!(words[0], "run", "{name}");
+    trial.program().args(words).args(["--format", "json"]).run()
+}
+
+/// Runs an example by its own words against `serve --any`, and holds its counts against the server's.
+#[track_caller]
+fn rehearsed(name: &str, verify: impl Fn(&RunResult, &Value) -> Result<(), OffTime>) {
+    let serve = Serve::start(&trial().program(), &["--any"]);
+    // The connection by which it was found to accept comes to its end before anything is counted.
+    let over = |truth: &Value| truth["accepted"] == 1 && truth["open"] == 0;
+    assert!((0..10_000).any(|_| over(&truth(&serve)["connections"])), "the first connection is never over");
+    steady(|| {
+        let trial = trial();
+        let reset = "POST /truth/reset HTTP/1.1\r\nHost: test\r\nContent-Length: 0\r\n\r\n";
+        assert_eq!(Client::connect(serve.address()).send(reset).receive().status, 204);
+        let outcome = rehearse(&trial, name, &format!("http://{}", serve.address()));
+        assert!(outcome.took < Duration::from_secs(40), "well under a minute: {outcome}");
+        let result = outcome.result();
+        let doubted = outcome.exit == Some(3) && result.text("verdict.blame") == "generator";
+        expect_time(!doubted, || format!("the run calls itself invalid\n{outcome}"))?;
+        outcome.expect_exit(0);
+        result.conserved();
+        let truth = truth(&serve);
+        let sent = result.sent_in_all();
+        // What is cut before its answer may not have been read by the server.
+        let read = sent - result.count("requests.open")..=sent;
+        let seen = truth["requests"].as_u64().expect("a count");
+        assert!(read.contains(&seen), "{seen} of {sent} requests arrived: {result}");
+        assert_eq!(truth["bad_requests"], 0, "{result}");
+        let accepted = truth["connections"]["accepted"].as_u64();
+        assert_eq!(accepted, Some(result.count("connections.opened")), "{result}");
+        let notes = result.at("notes").to_string();
+        assert!(notes.contains("rehearsal"), "it is told from the real load: {result}");
+        verify(&result, &truth)
+    });
+}
+
+/// What became of a threshold: its value and whether it holds.
+#[track_caller]
+fn threshold(result: &RunResult, expr: &str) -> (f64, Option<bool>) {
+    let all = result.at("thresholds").as_array().expect("a list");
+    let one = all.iter().find(|one| one["expr"] == expr);
+    let one = one.unwrap_or_else(|| panic!("no threshold {expr}: {result}"));
+    (one["value"].as_f64().unwrap_or(f64::NAN), one["ok"].as_bool())
+}
+
+#[test]
+fn every_example_passes_check_and_plan() {
+    let trial = trial();
+    for name in examples() {
+        let file = format!("{}/{name}", folder());
+        trial.program().args(["check", &file]).run().expect_exit(0);
+        for words in [&[][..], &["--scale", "1/10000", "--speed", "20x"]] {
+            let planned = trial.program().args(["plan", &file]).args(words).run();
+            planned.expect_exit(0);
+            let json = trial.program().args(["plan", &file, "--format", "json"]).args(words).run();
+            json.expect_exit(0);
+            assert_eq!(json.json()["name"], name.trim_end_matches(".yaml"), "{json}");
+        }
+        // The words it begins with are words the program knows.
+        let mut words = rehearsal(&name, THEIR_TARGET);
+        words[0] = if words[0] == "run" { "check".to_owned() } else { words[0].clone() };
+        trial.program().args(words).run().expect_exit(0);
+    }
+    assert!(trial.place().runs("runs").is_empty(), "neither keeps an archive");
+}
+
+#[test]
+fn a_million_connections_are_rehearsed_with_a_hundred() {
+    rehearsed("lb-million.yaml", |result, truth| {
+        assert_eq!(result.count("connections.opened"), 100, "{result}");
+        assert_eq!(threshold(result, "held >= 100 in keep"), (100.0, Some(true)), "{result}");
+        assert_eq!(threshold(result, "lost = 0"), (0.0, Some(true)), "{result}");
+        assert_eq!(threshold(result, "established(lb1) >= 200 in keep").1, None, "nobody observes: {result}");
+        assert_eq!(truth["paths"]["/ping"].as_u64(), Some(result.count("requests.done")), "{result}");
+        Ok(())
+    });
+}
+
+#[test]
+fn seven_million_sockets_are_rehearsed_with_some_hundred() {
+    rehearsed("haproxy-7m.yaml", |result, truth| {
+        assert_eq!(result.count("connections.opened"), 348, "{result}");
+        assert_eq!(threshold(result, "held >= 348 in keep"), (348.0, Some(true)), "{result}");
+        assert_eq!(threshold(result, "swap(lb1) = 0").1, None, "nobody observes: {result}");
+        assert_eq!(truth["paths"]["/api"].as_u64(), Some(result.count("requests.done")), "{result}");
+        Ok(())
+    });
+}
+
+#[test]
+fn a_million_requests_a_second_are_rehearsed_with_a_thousand() {
+    rehearsed("nginx-million.yaml", |result, truth| {
+        let (rate, held) = threshold(result, "done_rate > 1000/s");
+        assert_eq!(held, Some(true), "{result}");
+        let counted = result.count("requests.done") as f64 / result.number("duration_s");
+        assert!((rate - counted).abs() <= counted * 0.02, "{rate} and {counted}: {result}");
+        assert_eq!(truth["connections"]["accepted"], 10, "{result}");
+        Ok(())
+    });
+}
+
+#[test]
+fn sessions_without_an_end_are_cut_where_the_file_says() {
+    rehearsed("tsung-static.yaml", |result, _| {
+        let sessions = |name: &str| result.count(&format!("sessions.{name}"));
+        assert!(sessions("started") > 0 && sessions("open") == sessions("started"), "{result}");
+        // 8/s for 0.6 s twice and 3/s for 1.8 s: 15 are expected, and one seed gives one number of them.
+        assert!((5..=30).contains(&sessions("started")), "{result}");
+        expect_time(result.number("duration_s") < 5.0, || format!("drain: 0s cuts at once: {result}"))
+    });
+}
+
+#[test]
+fn every_shape_is_rehearsed() {
+    rehearsed("shapes.yaml", |result, truth| {
+        let scenario = |name: &str| {
+            let all = result.at("scenarios").as_array().expect("a list");
+            let one = all.iter().find(|one| one["name"] == name);
+            one.unwrap_or_else(|| panic!("no scenario {name}: {result}"))
+        };
+        for (name, sessions, requests) in [("httperf_wsess", 5, 25), ("httperf_conns", 5, 5)] {
+            let (one, counts) = (scenario(name), [sessions, requests]);
+            let found =
+                ["/sessions/done", "/requests/done"].map(|at| one.pointer(at).and_then(Value::as_u64));
+            assert_eq!(found, counts.map(Some), "{name}: {result}");
+        }
+        for name in ["stepping", "locust"] {
+            assert!(scenario(name)["requests"]["done"].as_u64() > Some(0), "{name}: {result}");
+        }
+        assert_eq!(truth["paths"]["/"].as_u64(), Some(result.count("requests.done")), "{result}");
+        Ok(())
+    });
+}
+
+/// The thresholds of the same rehearsals break where the target does not do what they ask for.
+#[test]
+fn a_rehearsal_can_fail() {
+    let broken = |name: &str, script: Script, expr: &str| {
+        let target = Target::start(script);
+        let trial = trial();
+        let outcome = rehearse(&trial, name, target.url("").trim_end_matches('/'));
+        outcome.expect_exit(1);
+        let result = outcome.result();
+        result.conserved();
+        assert_eq!(threshold(&result, expr).1, Some(false), "{result}");
+        let reasons = result.at("verdict.reasons").to_string();
+        assert!(reasons.contains(expr), "{result}");
+    };
+    // Ten users whose requests take 50 ms: 200 a second.
+    broken("nginx-million.yaml", Script::constant(Duration::from_millis(50)), "done_rate > 1000/s");
+    broken("lb-million.yaml", Script::close_idle(Duration::from_millis(400)), "lost = 0");
+}
