@@ -54,7 +54,7 @@ fn last_was_bad() -> Check {
     }
 }
 
-fn random_scenario(random: &mut Random, shared: bool) -> Scenario {
+fn random_scenario(random: &mut Random) -> Scenario {
     // The last one lacks its variable until it was set.
     let steps =
         vec![get("/a", &[]), get("/b", &[Expr::User]), get("/bad", &[]), get("/c", &[Expr::Variable(0)])];
@@ -67,12 +67,13 @@ fn random_scenario(random: &mut Random, shared: bool) -> Scenario {
     }
     made.pace = one_in(random, 3).then(|| ms(20 + random.below(50) as i64));
     made.on_failure = if one_in(random, 2) { OnFailure::EndSession } else { OnFailure::Continue };
-    made.connection = if shared { ConnectionUse::Shared } else { ConnectionUse::User };
+    let kinds = [ConnectionUse::User, ConnectionUse::Session, ConnectionUse::Request, ConnectionUse::Shared];
+    made.connection = kinds[random.below(4) as usize];
     (made.groups, made.variables) = (vec!["group".to_owned()], vec!["v".to_owned()]);
     made
 }
 
-fn random_load(random: &mut Random, open: bool) -> Load {
+fn random_load(random: &mut Random, open: bool, holds: bool) -> Load {
     let length = ms(100 + random.below(200) as i64);
     let [from, to] = [0, 1].map(|_| random.below(20));
     if open {
@@ -83,7 +84,7 @@ fn random_load(random: &mut Random, open: bool) -> Load {
     let levels = Levels::ramp(from, to + 1, length).expect("a ramp");
     match random.below(5) {
         0 => Load::Pause,
-        1 | 2 => Load::Hold { connections: levels },
+        1 | 2 if holds => Load::Hold { connections: levels },
         _ => {
             let sessions_each = one_in(random, 3).then(|| 1 + random.below(3));
             Load::Closed { users: levels, sessions_each }
@@ -93,8 +94,10 @@ fn random_load(random: &mut Random, open: bool) -> Load {
 
 fn random_plan(random: &mut Random, address: std::net::SocketAddr) -> Plan {
     let open = one_in(random, 3);
-    let made = random_scenario(random, open);
-    let loads = (0..=random.below(4)).map(|_| random_load(random, open)).collect();
+    let made = random_scenario(random);
+    // What is held is a user's own.
+    let holds = made.connection == ConnectionUse::User;
+    let loads = (0..=random.below(4)).map(|_| random_load(random, open, holds)).collect();
     let mut plan = plan(address, made, loads, 1 + random.below(3) as u32);
     plan.shared.rendezvous = vec!["doors".to_owned(), "gates".to_owned()];
     let known = engines();
