@@ -14,6 +14,9 @@
 //! than it was given. How the bytes were cut into reads never changes what is said about them.
 
 pub mod h1;
+mod proxy_header;
+
+pub use proxy_header::{PROXY_HEADER_BYTES_MAX, proxy_header_v1, proxy_header_v2};
 
 #[doc(hidden)]
 pub mod fuzzing;
