@@ -36,6 +36,8 @@ pub struct Dial {
     /// We send as soon as it is connected: the handshake's last acknowledgement may go with that instead of ahead
     /// of it, which spares both ends a packet.
     pub speaks_at_once: bool,
+    /// [`Driver::ends`] will be asked for, once, as soon as it is connected.
+    pub asks_ends: bool,
     /// Whose TLS this is; drivers without TLS take no notice.
     pub tls: Option<DialTls>,
 }
@@ -43,7 +45,7 @@ pub struct Dial {
 impl Dial {
     /// To `to`, from wherever the kernel likes, in the clear.
     pub const fn plain(to: SocketAddr) -> Self {
-        Self { to, from: None, speaks_at_once: false, tls: None }
+        Self { to, from: None, speaks_at_once: false, asks_ends: false, tls: None }
     }
 }
 
@@ -54,6 +56,15 @@ pub struct DialTls {
     pub name: u16,
     /// Whose session cache resumes it: a user's number, or one number for all.
     pub session: u32,
+}
+
+/// The two ends of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ends {
+    /// Ours.
+    pub own: SocketAddr,
+    /// The peer's.
+    pub peer: SocketAddr,
 }
 
 /// One connection of one driver. Slots are used again; the generation tells old from new.
@@ -132,6 +143,23 @@ pub trait Driver: Sized {
     /// returned at once. An own address that is taken is told either way as `EADDRINUSE` or
     /// `EADDRNOTAVAIL`.
     fn connect(&mut self, dial: &Dial) -> Result<ConnId, Errno>;
+
+    /// Begin TLS on a connection that was dialed without, is [`Event::Connected`], and has told all that came before
+    /// it: [`Event::Secured`] follows, then plaintext. What was sent so far went in the clear, ahead of the handshake.
+    ///
+    /// # Errors
+    /// `EPROTONOSUPPORT` where there is no TLS for that.
+    fn secure(&mut self, _conn: ConnId, _tls: DialTls) -> Result<(), Errno> {
+        Err(Errno(libc::EPROTONOSUPPORT))
+    }
+
+    /// The ends of a connection whose dial [asked for them](Dial::asks_ends) and that is [`Event::Connected`].
+    ///
+    /// # Errors
+    /// What the kernel says: `ENOTCONN` where the peer is gone already, `EMFILE` where asking needs a file.
+    fn ends(&mut self, _conn: ConnId) -> Result<Ends, Errno> {
+        Err(Errno(libc::EOPNOTSUPP))
+    }
 
     /// Listen on `at`, sharing the port with other threads of this process. Returns the bound address too.
     fn listen(&mut self, at: SocketAddr) -> Result<(ListenerId, SocketAddr), Errno>;

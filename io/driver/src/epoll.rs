@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use wavetank_plan::{Close, Nanos};
 
-use crate::driver::{ConnId, Dial, Driver, Ended, Event, ListenerId, Sent, Setup};
+use crate::driver::{ConnId, Dial, Driver, Ended, Ends, Event, ListenerId, Sent, Setup};
 use crate::sockets::{Socket, Sockets, Told};
 use crate::token::{Operation, Token};
 use crate::unsent::SEND_BYTES_MAX;
@@ -122,6 +122,10 @@ impl Driver for Epoll {
         }
         self.keep(conn, Arc::clone(bytes), taken);
         Ok(Sent::Pending)
+    }
+
+    fn ends(&mut self, conn: ConnId) -> Result<Ends, Errno> {
+        socket::ends(&self.sockets.get(conn).ok_or(Errno(libc::ENOTCONN))?.fd)
     }
 
     fn bytes_sent(&self) -> u64 {

@@ -25,7 +25,7 @@ mod waker;
 mod workers;
 
 pub use clock::{Clock, WallClock, thread_cpu_ns};
-pub use driver::{ConnId, Dial, DialTls, Driver, Ended, Event, ListenerId, Sent, Setup};
+pub use driver::{ConnId, Dial, DialTls, Driver, Ended, Ends, Event, ListenerId, Sent, Setup};
 pub use epoll::Epoll;
 pub use errno::Errno;
 pub use features::{Feature, Features};

@@ -10,6 +10,7 @@ use rustix::net::{RecvFlags, SendFlags};
 use wavetank_plan::Close;
 
 use crate::Errno;
+use crate::driver::Ends;
 
 /// Connections waiting to be accepted, per listener; the kernel caps it at net.core.somaxconn.
 const BACKLOG: i32 = 65_535;
@@ -174,14 +175,24 @@ pub(crate) fn pending_error(socket: &OwnedFd) -> Result<(), Errno> {
     if value == 0 { Ok(()) } else { Err(Errno(value)) }
 }
 
+/// Both ends of a connection.
+pub(crate) fn ends(socket: &OwnedFd) -> Result<Ends, Errno> {
+    Ok(Ends { own: local_address(socket)?, peer: address_by(socket, libc::getpeername)? })
+}
+
 fn local_address(socket: &OwnedFd) -> Result<SocketAddr, Errno> {
+    address_by(socket, libc::getsockname)
+}
+
+/// A system call that writes an address of a socket.
+type AddressCall = unsafe extern "C" fn(i32, *mut libc::sockaddr, *mut libc::socklen_t) -> i32;
+
+fn address_by(socket: &OwnedFd, call: AddressCall) -> Result<SocketAddr, Errno> {
     // SAFETY: all-zero is a valid sockaddr_storage.
     let mut storage: libc::sockaddr_storage = unsafe { std::mem::zeroed() };
     let mut length = size_of::<libc::sockaddr_storage>() as libc::socklen_t;
-    // SAFETY: `storage` is writable for `length` bytes.
-    Errno::check(unsafe {
-        libc::getsockname(socket.as_raw_fd(), (&raw mut storage).cast(), &raw mut length)
-    })?;
+    // SAFETY: `storage` is writable for `length` bytes, and only the two calls above are handed in.
+    Errno::check(unsafe { call(socket.as_raw_fd(), (&raw mut storage).cast(), &raw mut length) })?;
     if i32::from(storage.ss_family) == libc::AF_INET {
         // SAFETY: the kernel said this is a sockaddr_in, which is smaller than the storage.
         let v4: libc::sockaddr_in = unsafe { std::ptr::read((&raw const storage).cast()) };

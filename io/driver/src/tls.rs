@@ -40,7 +40,7 @@ pub use problem::TlsProblem;
 pub use secured::{Alpn, Secured};
 pub use server::TlsServer;
 
-use crate::driver::{ConnId, Dial, Driver, Event, ListenerId, Sent, Setup};
+use crate::driver::{ConnId, Dial, DialTls, Driver, Ends, Event, ListenerId, Sent, Setup};
 use crate::{Clock, Errno, Waker};
 use client::ClientSide;
 use handshakes::Handshakes;
@@ -131,6 +131,20 @@ impl<D: Driver> Driver for Tls<D> {
         let conn = self.inner.connect(dial)?;
         self.streams.insert(Stream::new(conn, Some(tls), None));
         Ok(conn)
+    }
+
+    fn secure(&mut self, conn: ConnId, tls: DialTls) -> Result<(), Errno> {
+        if !self.client.as_ref().is_some_and(|client| client.knows(tls)) {
+            return Err(Errno(libc::EPROTONOSUPPORT));
+        }
+        let mut stream = Stream::new(conn, Some(tls), None);
+        self.handshakes.push(&mut stream);
+        self.streams.insert(stream);
+        Ok(())
+    }
+
+    fn ends(&mut self, conn: ConnId) -> Result<Ends, Errno> {
+        self.inner.ends(conn)
     }
 
     fn listen(&mut self, at: SocketAddr) -> Result<(ListenerId, SocketAddr), Errno> {

@@ -43,11 +43,13 @@ pub(crate) enum Operation {
     Flushed = 15,
     /// The time waited for has come, where the wait itself cannot end to the microsecond.
     Timer = 16,
+    /// A socket gets a name among the process's files.
+    Install = 17,
 }
 
 impl Operation {
     /// All, by their numbers less one.
-    const ALL: [Self; 16] = [
+    const ALL: [Self; 17] = [
         Self::Connection,
         Self::Listener,
         Self::Wake,
@@ -64,6 +66,7 @@ impl Operation {
         Self::Aside,
         Self::Flushed,
         Self::Timer,
+        Self::Install,
     ];
 }
 

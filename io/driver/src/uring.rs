@@ -10,6 +10,7 @@ mod addresses;
 mod buffers;
 mod closing;
 mod connecting;
+mod ends;
 mod entries;
 mod outgoing;
 mod probe;
@@ -20,14 +21,14 @@ mod telling;
 mod waiting;
 mod witness;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
 use wavetank_plan::{Close, Nanos, RINGS_PER_THREAD_MAX, SOCKETS_PER_RING_MAX};
 
-use crate::driver::{ConnId, Dial, Driver, Event, ListenerId, Sent, Setup};
+use crate::driver::{ConnId, Dial, Driver, Ends, Event, ListenerId, Sent, Setup};
 use crate::unsent::Unsent;
 use crate::{Clock, Errno, Feature, Waker};
 
@@ -93,6 +94,9 @@ pub struct Uring {
     eventfd: Option<OwnedFd>,
     /// Sockets can be bound and given options in their slots.
     bind_op: bool,
+    /// By slot, sockets that were made outside and are still among the process's files, with their generation: they
+    /// will be asked for their ends.
+    outside: BTreeMap<u32, (u16, OwnedFd)>,
     /// Operations were cancelled whose ends let sockets close.
     ends_awaited: bool,
     bytes_sent: u64,
@@ -161,6 +165,7 @@ impl Driver for Uring {
             waker_watched: false,
             eventfd: None,
             bind_op: false,
+            outside: BTreeMap::new(),
             ends_awaited: false,
             bytes_sent: 0,
             worked_until: Nanos::ZERO,
@@ -189,6 +194,10 @@ impl Driver for Uring {
     #[inline]
     fn send_shared(&mut self, conn: ConnId, bytes: &Arc<[u8]>) -> Result<Sent, Errno> {
         self.hand_over(conn, bytes, |outgoing| outgoing.share(conn, bytes), || Arc::clone(bytes))
+    }
+
+    fn ends(&mut self, conn: ConnId) -> Result<Ends, Errno> {
+        self.ask_ends(conn)
     }
 
     fn bytes_sent(&self) -> u64 {

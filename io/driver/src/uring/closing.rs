@@ -126,6 +126,7 @@ impl Uring {
     /// Close `conn` now.
     pub(super) fn end(&mut self, conn: ConnId, how: Close) {
         let connecting = self.slots.phase(conn) == Phase::Connecting;
+        drop(self.take_outside(conn));
         let (ring, slot) = self.slots.place(conn.slot);
         let aside = Token::new(Operation::Aside, conn);
         for operation in CANCELLED {

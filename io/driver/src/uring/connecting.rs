@@ -25,7 +25,7 @@ impl Uring {
         let (_, slot) = self.slots.place(conn.slot);
         if self.bind_op {
             self.make_here(conn, dial);
-        } else if let Err(errno) = self.make_outside(ring, slot, dial) {
+        } else if let Err(errno) = self.make_outside(ring, conn, dial) {
             self.slots.close(conn);
             return Err(errno);
         }
@@ -62,7 +62,7 @@ impl Uring {
     }
 
     /// Make the socket among the process's files, for a moment, where it can be bound.
-    fn make_outside(&mut self, ring: usize, slot: u32, dial: &Dial) -> Result<(), Errno> {
+    fn make_outside(&mut self, ring: usize, conn: ConnId, dial: &Dial) -> Result<(), Errno> {
         let socket = socket::tcp(dial.to)?;
         if let Some(from) = dial.from {
             socket::bind_source(&socket, from)?;
@@ -76,7 +76,12 @@ impl Uring {
             // The slot's last socket is still to be taken out of it.
             self.submit()?;
         }
-        self.rings[ring].install(slot, socket.as_fd())
+        let (_, slot) = self.slots.place(conn.slot);
+        self.rings[ring].install(slot, socket.as_fd())?;
+        if dial.asks_ends {
+            self.outside.insert(conn.slot, (conn.generation, socket));
+        }
+        Ok(())
     }
 
     /// A free slot of `ring`, with nothing kept for it.

@@ -108,6 +108,11 @@ pub(super) fn disconnect(socket: types::Fixed) -> squeue::Entry {
     opcode::Connect::new(socket, &raw const NOBODY, length).build()
 }
 
+/// Give the socket a name among the process's files (6.8); it is closed like any other.
+pub(super) fn install(socket: types::Fixed) -> squeue::Entry {
+    opcode::FixedFdInstall::new(socket, 0).build()
+}
+
 pub(super) fn bind(socket: types::Fixed, at: &Address) -> squeue::Entry {
     opcode::Bind::new(socket, at.as_ptr(), at.length()).build()
 }

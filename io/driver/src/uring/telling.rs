@@ -3,6 +3,7 @@
 use io_uring::cqueue;
 
 use super::Uring;
+use super::ends::owned;
 use super::ring::{Completion, buffer};
 use super::slots::{Came, Phase, Reading};
 use crate::Errno;
@@ -95,6 +96,11 @@ impl Uring {
                 self.waker.acknowledge().then_some(Event::Woken)
             }
             Operation::Listener => Some(Event::AcceptFailed(ListenerId(conn.slot), Errno(-result))),
+            // Nobody waits for it any more.
+            Operation::Install => {
+                drop(owned(result));
+                None
+            }
             Operation::Aside
             | Operation::Writable
             | Operation::Connection

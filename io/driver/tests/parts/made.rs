@@ -4,7 +4,9 @@ use std::marker::PhantomData;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use wavetank_driver::{Clock, ConnId, Dial, Driver, Errno, Event, Feature, ListenerId, Sent, Setup, Waker};
+use wavetank_driver::{
+    Clock, ConnId, Dial, Driver, Ends, Errno, Event, Feature, ListenerId, Sent, Setup, Waker,
+};
 use wavetank_plan::{Close, Nanos};
 
 /// How a driver is made.
@@ -51,6 +53,10 @@ impl<M: Make> Driver for Made<M> {
 
     fn send_shared(&mut self, conn: ConnId, bytes: &Arc<[u8]>) -> Result<Sent, Errno> {
         self.0.send_shared(conn, bytes)
+    }
+
+    fn ends(&mut self, conn: ConnId) -> Result<Ends, Errno> {
+        self.0.ends(conn)
     }
 
     fn bytes_sent(&self) -> u64 {
