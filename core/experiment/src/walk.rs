@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::model::{
-    Auth, Body, Check, EachList, Expected, Experiment, Operand, PartContent, Request, RequestHead, Step,
-    Template, Tested, Value, Verb,
+    Auth, Body, Check, EachList, Expected, Experiment, Operand, PartContent, Proxy, Request, RequestHead,
+    Step, Template, Tested, Value, Verb,
 };
 
 impl Experiment {
@@ -115,6 +115,13 @@ impl Auth {
             Self::Basic(user, password) | Self::Digest(user, password) => vec![user, password],
             Self::Bearer(token) => vec![token],
         }
+    }
+}
+
+impl Proxy {
+    /// Its templates.
+    pub(crate) fn templates(&self) -> Vec<&Template> {
+        self.user.iter().flat_map(|(user, password)| [user, password]).collect()
     }
 }
 

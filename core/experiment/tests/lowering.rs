@@ -8,8 +8,8 @@ use support::{example_names, example_text, reading};
 use wavetank_experiment::{Factor, Lowered, Lowering, Unfit, lower, rows_table};
 use wavetank_journey::Journeys;
 use wavetank_plan::{
-    EngineChoice, Escape, Expr, HostFacts, Load, Nanos, Piece, Ports, SecretText, SocketFacts, SourcesPlan,
-    TargetUrl, Template, UserError,
+    EngineChoice, Escape, Expr, HostFacts, Load, Nanos, Piece, Ports, ProxyProtocol, ProxyUrl, SecretText,
+    SocketFacts, SourcesPlan, TargetUrl, Template, UserError,
 };
 
 /// A host that can do everything.
@@ -243,7 +243,6 @@ fn what_a_plan_cannot_carry_is_refused() {
         let unfit = lowered("small.yaml", &text, &host(), None).map(drop).expect_err(lines);
         assert_eq!(unfit.told("small.yaml").code, code, "{lines}");
     };
-    check("http: {proxy_protocol: v1}\nphases: [{users: 1, for: 1s}]\n", "value_later");
     check("http: {dns: each_session}\nphases: [{users: 1, for: 1s}]\n", "value_later");
     check("phases: [{trace: other.csv}]\n", "bad_file");
     check("phases:\n  - {users: 1, sessions: 5}\n  - {users: 2, for: 1s}\n", "length_missing");
@@ -358,4 +357,35 @@ fn what_the_run_sets_first_is_not_set_again() {
     assert_eq!(sets(plan.around.before.as_ref().expect("a before")), ["token"]);
     assert_eq!(sets(&plan.scenarios[0]), ["mine"]);
     assert!(plan.scenarios[0].variables.iter().any(|name| name == "token"));
+}
+
+#[test]
+fn proxies_are_looked_up_and_known_to() {
+    let made = plan(
+        "http: {proxy: 'http://us%40er:${secret:PASSWORD}@127.0.0.2:3128', proxy_protocol: v2}\nsteps: [{get: /}]\n\
+         phases: [{users: 1, for: 1s}]\n",
+    );
+    let proxy = made.plan.http.proxy.as_ref().expect("a proxy");
+    assert_eq!((proxy.url.as_str(), proxy.addresses.len()), ("http://127.0.0.2:3128", 1));
+    let expected = ProxyUrl::parse("http://us%40er:planted@127.0.0.2:3128").expect("a URL");
+    assert_eq!(proxy.authorization, expected.authorization().expect("a user"));
+    assert_eq!(made.plan.http.proxy_protocol, Some(ProxyProtocol::V2));
+    assert_eq!(made.plan.way_to(&made.plan.targets[0]), proxy.addresses, "connections go there");
+    assert!(made.plan.targets[0].addresses[0].ip().to_string() == "127.0.0.1", "the guard sees the target");
+    assert!(!format!("{:?}", made.plan).contains("planted"));
+    let check = |lines: &str, code: &str| {
+        let text = format!("wavetank: 1\n{lines}steps: [{{get: /}}]\nphases: [{{users: 1, for: 1s}}]\n");
+        let unfit = lowered("small.yaml", &text, &host(), None).map(drop).expect_err(lines);
+        assert_eq!(unfit.told("small.yaml").code, code, "{lines}");
+    };
+    let target = "target: http://127.0.0.1:8080\n";
+    check(
+        &format!("{target}http: {{proxy: 'http://127.0.0.2:1', connect_to: ['127.0.0.3:1']}}\n"),
+        "option_conflict",
+    );
+    check(&format!("{target}http: {{proxy: 'http://nobody.example:1'}}\n"), "unknown_host");
+    check(
+        "target: [http://127.0.0.1:8080, http://127.0.0.2:8080]\nhttp: {proxy: 'http://127.0.0.2:1', headers: {host: a}}\n",
+        "value_later",
+    );
 }

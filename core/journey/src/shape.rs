@@ -57,9 +57,17 @@ impl Shape {
             // Written when the server has told what it wants to be answered.
             Some(AuthPlan::Digest(..)) | None => {}
         }
-        let host = &plan.targets[step.target].host;
-        let shape = fixed_request(step, plan, &headers, host)
-            .map_or_else(|| Self::with_holes(step, plan, &headers, host), |bytes| Self::of_fixed(&bytes));
+        let target = &plan.targets[step.target];
+        let origin = plan.origin_at_proxy(target);
+        if origin.is_some()
+            && let Some(authorization) =
+                plan.http.proxy.as_ref().and_then(|proxy| proxy.authorization.as_ref())
+        {
+            headers.push(("Proxy-Authorization".to_owned(), authorization.reveal().into()));
+        }
+        let (line, host) = (Line { origin: origin.as_deref().unwrap_or_default(), plan }, &target.host);
+        let shape = fixed_request(step, line, &headers, host)
+            .map_or_else(|| Self::with_holes(step, line, &headers, host), |bytes| Self::of_fixed(&bytes));
         let target = request.path.as_fixed().map(|path| String::from_utf8_lossy(path).into_owned());
         Self { target, ..shape }
     }
@@ -136,7 +144,12 @@ impl Shape {
         Self { fixed, head, measured: None, body, target: None, raw: true }
     }
 
-    fn with_holes(step: &Step, plan: &Plan, headers: &[(String, Template)], host: &str) -> Self {
+    fn with_holes(
+        step: &Step,
+        Line { origin, plan }: Line<'_>,
+        headers: &[(String, Template)],
+        host: &str,
+    ) -> Self {
         let request = &step.request;
         let given = |wanted: &str| {
             headers.iter().find(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| value)
@@ -145,6 +158,7 @@ impl Shape {
         let mut head = Template::default();
         head.push_fixed(request.method.as_bytes());
         head.push_fixed(b" ");
+        head.push_fixed(origin.as_bytes());
         append(&mut head, &request.path);
         head.push_fixed(if http_10 { b" HTTP/1.0\r\n" } else { b" HTTP/1.1\r\n" });
         push_field(&mut head, "Host", given("Host").unwrap_or(&host.into()));
@@ -175,8 +189,21 @@ impl Shape {
     }
 }
 
+/// What a request line is written by.
+#[derive(Clone, Copy)]
+struct Line<'a> {
+    /// What stands before the path: nothing, or to a proxy scheme and host (RFC 9112 §3.2.2).
+    origin: &'a str,
+    plan: &'a Plan,
+}
+
 /// The whole request, if there is nothing to fill in.
-fn fixed_request(step: &Step, plan: &Plan, headers: &[(String, Template)], host: &str) -> Option<Vec<u8>> {
+fn fixed_request(
+    step: &Step,
+    Line { origin, plan }: Line<'_>,
+    headers: &[(String, Template)],
+    host: &str,
+) -> Option<Vec<u8>> {
     let text =
         |template: &Template| template.as_fixed().map(|text| String::from_utf8_lossy(text).into_owned());
     let headers: Vec<_> = headers
@@ -186,7 +213,7 @@ fn fixed_request(step: &Step, plan: &Plan, headers: &[(String, Template)], host:
     let headers: Vec<_> = headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     Some(render_request(&RequestParts {
         method: &step.request.method,
-        target: &text(&step.request.path)?,
+        target: &format!("{origin}{}", text(&step.request.path)?),
         http_10: plan.http.version == HttpVersion::Http10,
         host,
         keep_alive: plan.http.keepalive,

@@ -61,6 +61,8 @@ fn plan() -> Plan {
         expect: StatusSet(vec![(200, 399)]),
         cookies: true,
         body_max: None,
+        proxy: None,
+        proxy_protocol: None,
     };
     plan
 }

@@ -26,6 +26,7 @@ mod pem_files;
 mod phase;
 mod plan;
 mod ports;
+mod proxy;
 pub mod quantity;
 mod rate;
 pub mod redact;
@@ -71,6 +72,7 @@ pub use plan::{
     StatusSet, Target,
 };
 pub use ports::Ports;
+pub use proxy::{ProxyChoice, ProxyPlan, ProxyProtocol, ProxyUrl};
 pub use rate::Rate;
 pub use resolve::{Resolved, resolve};
 pub use scenario::{AroundPlan, ConnectionUse, RequestPlan, Scenario, SharedPlan, Step};

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::{
-    AllowTarget, Arrivals, Close, Condition, ConnectTo, EngineChoice, HttpVersion, Nanos, Rate, SourcesPlan,
-    StatusSet, TlsOptions,
+    AllowTarget, Arrivals, Close, Condition, ConnectTo, EngineChoice, HttpVersion, Nanos, ProxyChoice,
+    ProxyProtocol, Rate, SourcesPlan, StatusSet, TlsOptions,
 };
 
 /// What a person asked of `run URL`. Every quantity is a total of the whole run.
@@ -65,6 +65,10 @@ pub struct RunOptions {
     pub sources: SourcesPlan,
     /// `--connect-to`: go elsewhere than the URL's host and port say.
     pub connect_to: Vec<ConnectTo>,
+    /// `--proxy`: what all connections go through.
+    pub proxy: Option<ProxyChoice>,
+    /// `--proxy-protocol`: the header that each connection begins with.
+    pub proxy_protocol: Option<ProxyProtocol>,
     /// `--dns`.
     pub dns: Option<DnsUse>,
     /// `--ip`: only addresses of this family.

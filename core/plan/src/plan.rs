@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
 use crate::{
-    AroundPlan, Condition, EventPlan, Nanos, Phase, Rate, Scenario, SharedPlan, TargetPick, TlsPlan,
+    AroundPlan, Condition, EventPlan, Nanos, Phase, ProxyPlan, ProxyProtocol, Rate, Scenario, SharedPlan,
+    TargetPick, TargetUrl, TlsPlan,
 };
 
 /// The experiment resolved. Numbers are totals of the whole run, never per thread or host.
@@ -78,6 +79,27 @@ impl Plan {
         secure.filter_map(|target| target.tls.as_deref().or(self.tls.as_ref())).collect()
     }
 
+    /// The addresses that connections for `target` go to: the proxy's, or its own.
+    pub fn way_to<'a>(&'a self, target: &'a Target) -> &'a [SocketAddr] {
+        self.http.proxy.as_ref().map_or(&target.addresses, |proxy| &proxy.addresses)
+    }
+
+    /// What stands before the path in the request lines of `target`, e.g. `http://10.0.0.5:8080`: to a proxy, which is
+    /// not asked for a tunnel (RFC 9112 §3.2.2). `None`: the path alone.
+    pub fn origin_at_proxy(&self, target: &Target) -> Option<String> {
+        self.http.proxy.as_ref().filter(|_| target.server_name.is_none())?;
+        let scheme_end = target.url.find("://").map_or(0, |at| at + 3);
+        let path = target.url[scheme_end..].find(['/', '?', '#']);
+        Some(target.url[..path.map_or(target.url.len(), |at| scheme_end + at)].to_owned())
+    }
+
+    /// Host and port that a proxy is asked to open a tunnel to for `target`, e.g. `shop.example:443`; `None`: no tunnel
+    /// is needed.
+    pub fn tunnel_to(&self, target: &Target) -> Option<String> {
+        self.http.proxy.as_ref().filter(|_| target.server_name.is_some())?;
+        TargetUrl::parse(&target.url).ok().map(|url| url.authority())
+    }
+
     /// When the last phase ends by time; `None` if only a number of requests ends it.
     pub fn load_end(&self) -> Option<Nanos> {
         self.phases.iter().map(Phase::end).reduce(|last, end| Some(last?.max(end?))).flatten()
@@ -127,6 +149,10 @@ pub struct HttpPlan {
     pub cookies: bool,
     /// Bytes of an answer's body at most; a longer one fails its request. `None`: any.
     pub body_max: Option<u64>,
+    /// What all connections go through.
+    pub proxy: Option<ProxyPlan>,
+    /// The header that each connection begins with.
+    pub proxy_protocol: Option<ProxyProtocol>,
 }
 
 /// Version of HTTP/1.

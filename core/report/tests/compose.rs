@@ -52,6 +52,8 @@ fn plan(load: &Load) -> Plan {
             expect: StatusSet(vec![(200, 399)]),
             cookies: false,
             body_max: None,
+            proxy: None,
+            proxy_protocol: None,
         },
         tls: None,
         sources: wavetank_plan::SourcesPlan::default(),

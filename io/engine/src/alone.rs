@@ -17,6 +17,7 @@
 mod asking;
 mod happened;
 mod line;
+mod prefacing;
 mod walk;
 
 use std::sync::Arc;

@@ -7,6 +7,7 @@ mod dialing;
 mod guests;
 mod held;
 mod leaving;
+mod prefacing;
 mod sharing;
 mod timeouts;
 
@@ -24,6 +25,7 @@ use crate::flights::Flight;
 use crate::letters::Letters;
 use crate::passing::Seats;
 use crate::pool::Pool;
+use crate::preface::Preface;
 use crate::recorder::Recorder;
 use crate::requests::Requests;
 use crate::seat::{Past, Seat, State};
@@ -60,6 +62,7 @@ pub(crate) struct Connections<D> {
     sources: Sources,
     /// Each target's number among those in TLS.
     names: Vec<Option<u16>>,
+    preface: Preface,
     last_answer: LastAnswer,
     /// Of what a target may send.
     limits: Limits,
@@ -111,6 +114,7 @@ impl<D: Driver> Connections<D> {
             requests,
             letters: Letters::default(),
             names: plan.name_of_target(),
+            preface: Preface::new(&plan),
             last_answer: LastAnswer::new(),
             limits: Limits { body_bytes_max: plan.http.body_max.unwrap_or(u64::MAX), ..Limits::default() },
             sources,
@@ -230,33 +234,6 @@ impl<D: Driver> Connections<D> {
         self.seat_of_slot[link.slot as usize]
     }
 
-    fn connected(&mut self, link: ConnId, at: Nanos, rec: &mut Recorder) {
-        let seat = self.seat_of(link);
-        let entry = &mut self.seats[seat as usize];
-        if entry.state != State::Connecting {
-            return;
-        }
-        rec.connected(entry.phase, entry.target, at.since(entry.began));
-        if self.names[usize::from(entry.target)].is_some() {
-            entry.state = State::Securing;
-            entry.first_byte = at;
-        } else {
-            self.opened(seat, at, rec);
-        }
-    }
-
-    fn secured(&mut self, link: ConnId, at: Nanos, rec: &mut Recorder) {
-        let seat = self.seat_of(link);
-        let entry = &self.seats[seat as usize];
-        if entry.state != State::Securing {
-            return;
-        }
-        let connected = entry.first_byte;
-        let secured = self.driver.secured(link);
-        rec.secured(entry.phase, entry.target, at.since(connected), secured.as_ref());
-        self.opened(seat, at, rec);
-    }
-
     /// A seat's connection can carry requests.
     fn opened(&mut self, seat: u32, at: Nanos, rec: &mut Recorder) {
         let entry = &mut self.seats[seat as usize];
@@ -280,6 +257,9 @@ impl<D: Driver> Connections<D> {
                 if entry.flights.is_refused() {
                     // The peer's last words, e.g. that it waited for too long. Its end follows.
                     return;
+                }
+                if entry.state == State::Tunnelling {
+                    return self.tunnel_answered(link, len, at, rec);
                 }
                 // Nobody asked for these bytes: the framing is lost.
                 return self.end(seat, Failure::of(ErrorClass::Protocol), true, at, rec);
@@ -335,6 +315,9 @@ impl<D: Driver> Connections<D> {
         let entry = &mut self.seats[seat as usize];
         if entry.state == State::Securing {
             return self.handshake_ended(seat, how, at, rec);
+        }
+        if entry.state == State::Tunnelling {
+            return self.tunnelling_ended(seat, how, at, rec);
         }
         if how == Ended::Eof
             && let Some(flight) = entry.flights.first_sent()

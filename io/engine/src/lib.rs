@@ -28,6 +28,7 @@ mod outbox;
 mod pacer;
 mod passing;
 mod pool;
+mod preface;
 mod probe;
 mod recorder;
 mod requests;

@@ -32,6 +32,8 @@ pub struct ProbeAnswer {
     pub begun: Nanos,
     /// When the connection was there.
     pub connected: Nanos,
+    /// When the proxy had opened a tunnel, where it was asked for one.
+    pub tunnelled: Option<Nanos>,
     /// What the TLS handshake came to, where there was one.
     pub tls: Option<Handshake>,
     /// When the request was handed to the kernel.
@@ -123,6 +125,7 @@ impl<'a> Probe<'a> {
             address: opened.address,
             begun: opened.begun,
             connected: opened.connected,
+            tunnelled: opened.tunnelled,
             tls: opened.tls,
             sent: heard.sent,
             first_byte: heard.first_byte,
@@ -140,7 +143,7 @@ impl<'a> Probe<'a> {
 
     fn failed(&self, broken: Broken, target: u16, begun: Nanos) -> ProbeFailure {
         ProbeFailure {
-            address: broken.address.unwrap_or(self.plan.targets[usize::from(target)].addresses[0]),
+            address: broken.address.unwrap_or(self.plan.way_to(&self.plan.targets[usize::from(target)])[0]),
             class: broken.failure.class,
             errno: broken.failure.errno,
             detail: broken.failure.words(),

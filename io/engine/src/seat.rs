@@ -14,6 +14,8 @@ pub(crate) enum State {
     Closed,
     /// It is being opened.
     Connecting,
+    /// It is connected to a proxy, which opens a tunnel.
+    Tunnelling,
     /// It is connected, and TLS is being agreed on.
     Securing,
     /// It is open.
@@ -130,7 +132,9 @@ impl Seat {
     /// When something about this seat times out next.
     pub(crate) fn deadline(&self, connect_timeout: Nanos) -> Option<Nanos> {
         let connect = match self.state {
-            State::Connecting | State::Securing => Some(self.began.after(connect_timeout)),
+            State::Connecting | State::Tunnelling | State::Securing => {
+                Some(self.began.after(connect_timeout))
+            }
             State::Closed | State::Open => None,
         };
         [connect, self.flights.deadline()].into_iter().flatten().min()

@@ -107,8 +107,11 @@ impl Sources {
             });
             u16::try_from(index).expect("the plan limits targets")
         };
-        let targets =
-            plan.targets.iter().map(|target| target.addresses.iter().map(|&to| way(to)).collect()).collect();
+        let targets = plan
+            .targets
+            .iter()
+            .map(|target| plan.way_to(target).iter().map(|&to| way(to)).collect())
+            .collect();
         Self { v4: family(true), v6: family(false), targets, ways, turn }
     }
 

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 
+use wavetank_plan::ProxyUrl;
 use wavetank_plan::redact::{REDACTED, redact_header_line};
 
 /// Words of `argv` that a shell would read back alike, secrets as `***`; the program is named `wavetank`
@@ -57,8 +58,21 @@ fn secret(flag: &str) -> Option<fn(&str) -> String> {
         "--basic" => {
             Some(|value| if value.starts_with('@') { value.to_owned() } else { REDACTED.to_owned() })
         }
+        "--proxy" => Some(redact_proxy),
         "-H" | "--header" => Some(redact_header_line),
         _ => None,
+    }
+}
+
+/// A URL without its user and password.
+fn redact_proxy(value: &str) -> String {
+    let (user, plain) = ProxyUrl::split_user(value);
+    match (value.starts_with('@'), user) {
+        (false, Some(_)) => {
+            let (scheme, rest) = plain.split_once("://").unwrap_or(("http", &plain));
+            format!("{scheme}://{REDACTED}@{rest}")
+        }
+        _ => value.to_owned(),
     }
 }
 

@@ -7,8 +7,8 @@ use wavetank_plan::quantity::{
     parse_count_positive, parse_duration, parse_duration_positive, parse_rate_positive,
 };
 use wavetank_plan::{
-    AllowTarget, Arrivals, Close, Condition, ConnectTo, DnsUse, HttpVersion, IpFamily, RunOptions,
-    SecretText, SourcesPlan, StatusSet, UserError, parse_sources,
+    AllowTarget, Arrivals, Close, Condition, ConnectTo, DnsUse, HttpVersion, IpFamily, ProxyChoice,
+    ProxyProtocol, ProxyUrl, RunOptions, SecretText, SourcesPlan, StatusSet, UserError, parse_sources,
 };
 
 use super::args::RunArgs;
@@ -173,6 +173,12 @@ fn connection(words: &ConnectionWords, options: &mut RunOptions) -> Result<(), U
     }
     options.connect_to =
         opt("--connect-to", words.connect_to.as_ref(), ConnectTo::parse)?.into_iter().collect();
+    options.proxy = words.proxy.as_deref().map(proxy).transpose()?;
+    let versions = [("v1", ProxyProtocol::V1), ("v2", ProxyProtocol::V2)];
+    options.proxy_protocol = opt("--proxy-protocol", words.proxy_protocol.as_ref(), |text| {
+        let text = if ["1", "2"].contains(&text) { format!("v{text}") } else { text.to_owned() };
+        one_of(&text, &versions, &[])
+    })?;
     options.dns =
         opt("--dns", words.dns.as_ref(), |text| one_of(text, &[("once", DnsUse::Once)], &["each_session"]))?;
     let families = [("4", IpFamily::V4), ("6", IpFamily::V6)];
@@ -183,6 +189,16 @@ fn connection(words: &ConnectionWords, options: &mut RunOptions) -> Result<(), U
         .map(|word| at("--allow-target", AllowTarget::parse(word)))
         .collect::<Result<_, _>>()?;
     Ok(())
+}
+
+/// The URL, or the file that holds it.
+fn proxy(word: &str) -> Result<ProxyChoice, UserError> {
+    let text = match word.strip_prefix('@') {
+        Some(path) => Files::default().text("--proxy", path)?.trim().to_owned(),
+        None => word.to_owned(),
+    };
+    let url = at("--proxy", ProxyUrl::parse(&text))?;
+    Ok(ProxyChoice { url, addresses: Vec::new() })
 }
 
 /// `--source auto`, alone.

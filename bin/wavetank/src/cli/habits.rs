@@ -36,7 +36,17 @@ const HABITS: &[(&[&str], &str)] = &[
     ),
     (&["-o", "--output", "-e", "-g", "-w"], "--out FILE.json, --out FILE.txt or --format json"),
     (&["-i", "-I", "--head"], "-X HEAD"),
-    (&["-x", "--proxy"], "proxies come with a later version"),
+    (&["-x", "--http-proxy", "--https-proxy"], "--proxy http://HOST:PORT (curl's -x, ab's -X, hey's -x)"),
+    (
+        &["--proxy-user", "--proxy-auth"],
+        "--proxy http://USER:PASSWORD@HOST:PORT, or --proxy @FILE with that in it",
+    ),
+    (
+        &["--socks4", "--socks5", "--socks5-hostname", "--preproxy", "--proxytunnel"],
+        "--proxy http://HOST:PORT: HTTP proxies alone, with a tunnel where the URL is https",
+    ),
+    (&["--noproxy"], "without --proxy no proxy is used, whatever the environment says"),
+    (&["--haproxy-protocol", "--send-proxy"], "--proxy-protocol v1 or --proxy-protocol v2"),
     (
         &["-U", "-B", "--u_latency", "--batch_latency"],
         "both are always recorded: response from the intended instant, service from the send",

@@ -143,6 +143,13 @@ pub(super) struct ConnectionWords {
     /// Connect there instead; Host header and name in TLS stay: HOST:PORT, or FROM:PORT:HOST:PORT
     #[arg(long, value_name = "HOST:PORT")]
     pub(super) connect_to: Option<String>,
+    /// A forward proxy that all connections go through, by CONNECT to https; or @FILE with its URL; user and password are
+    /// never written to any archive
+    #[arg(long, value_name = "[http://USER:PASSWORD@]HOST:PORT|@FILE")]
+    pub(super) proxy: Option<String>,
+    /// Begin each connection with the PROXY protocol's header, as balancers do
+    #[arg(long, value_name = "v1|v2")]
+    pub(super) proxy_protocol: Option<String>,
     /// When names are resolved; all addresses are used in turn [default: once, before the load]
     #[arg(long, value_name = "once")]
     pub(super) dns: Option<String>,

@@ -50,6 +50,10 @@ fn told(plan: &Plan, answer: &ProbeAnswer) -> String {
     let mut text = String::new();
     let request = &plan.scenarios[0].steps[0].request;
     let _ = writeln!(text, "connect    {} in {}", answer.address, answer.connected - answer.begun);
+    if let Some(tunnelled) = answer.tunnelled {
+        let to = plan.tunnel_to(&plan.targets[0]).unwrap_or_default();
+        let _ = writeln!(text, "tunnel     to {to} in {}", tunnelled - answer.connected);
+    }
     if let Some(tls) = &answer.tls {
         add_tls(&mut text, plan, answer, tls);
     }
@@ -71,8 +75,9 @@ fn told(plan: &Plan, answer: &ProbeAnswer) -> String {
     let since = |instant: Nanos| instant - answer.begun;
     let _ = writeln!(
         text,
-        "instants   begun 0 · connected {}{} · sent {} · first byte {} · complete {}",
+        "instants   begun 0 · connected {}{}{} · sent {} · first byte {} · complete {}",
         since(answer.connected),
+        answer.tunnelled.map(|at| format!(" · tunnelled {}", since(at))).unwrap_or_default(),
         answer.tls.as_ref().map(|tls| format!(" · secured {}", since(tls.secured))).unwrap_or_default(),
         since(answer.sent),
         since(answer.first_byte),
@@ -107,7 +112,12 @@ fn add_tls(text: &mut String, plan: &Plan, answer: &ProbeAnswer, tls: &Handshake
     let mut parts = vec![agreed.version, agreed.cipher];
     parts.extend(agreed.group);
     parts.extend(agreed.alpn.as_ref().map(Alpn::as_str));
-    let _ = writeln!(text, "tls        {} in {}", parts.join(" · "), tls.secured - answer.connected);
+    let _ = writeln!(
+        text,
+        "tls        {} in {}",
+        parts.join(" · "),
+        tls.secured - answer.tunnelled.unwrap_or(answer.connected)
+    );
     let own = tls.certificates.first().map_or(&[][..], Vec::as_slice);
     for line in certificate_lines(own, WallClock::unix_ns()) {
         let _ = writeln!(text, "{line}");

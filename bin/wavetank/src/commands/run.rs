@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use wavetank_driver::bind_probe;
-use wavetank_plan::resolve::usable_addresses;
+use wavetank_plan::resolve::way_addresses;
 use wavetank_plan::{ExitCode, Missing, Plan, SourceOrder, SourcesPlan, TargetUrl, UserError, resolve};
 use wavetank_report::load_doc;
 use wavetank_store::RunsDir;
@@ -37,11 +37,15 @@ fn run_url(url: &TargetUrl, args: RunArgs) -> Result<u8, UserError> {
     let host = Host::look()?;
     let (name, port) = options.connect_point(url)?;
     let addresses = lookup((&name, port))?;
+    if let Some(proxy) = &mut options.proxy {
+        proxy.addresses = lookup((&proxy.url.at.host, proxy.url.at.port))?;
+    }
     if source_auto {
-        options.sources = own_addresses(&usable_addresses(&options, url, &addresses)?, &url.host)?;
+        let first = options.proxy.as_ref().map_or(&url.host, |proxy| &proxy.url.at.host).clone();
+        options.sources = own_addresses(&way_addresses(&options, url, &addresses)?, &first)?;
     }
     let resolved = resolve(&options, url, &addresses, &host.facts)?;
-    admit(&resolved.guard, &options, url, &resolved.plan.targets[0].addresses, &command)?;
+    admit(&resolved, &options, url, &command)?;
     try_sources(&resolved.plan)?;
     let tls = tls_client(&resolved.plan)?;
     let files = output::open_all(&out)?;

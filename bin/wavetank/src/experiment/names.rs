@@ -37,9 +37,14 @@ impl<'e> Names<'e> {
         Ok(found)
     }
 
-    /// What family leaves of the addresses of all targets that the file names.
+    /// What family leaves of the addresses that are connected to: the proxy's, or those of all targets that the file
+    /// names.
     pub(crate) fn of_targets(&self) -> Result<Vec<SocketAddr>, UserError> {
         let options = wavetank_plan::RunOptions { ip: self.experiment.http.ip, ..Default::default() };
+        if let Some(proxy) = &self.experiment.http.proxy {
+            let at = &proxy.url.value.at;
+            return resolve::usable_addresses(&options, at, &self.addresses(at)?);
+        }
         let urls = self.experiment.targets.iter().flat_map(|target| &target.urls);
         let mut all = Vec::new();
         for url in urls.map(|one| &one.url.value) {
@@ -51,7 +56,9 @@ impl<'e> Names<'e> {
     /// Every address of `plan` passes the guard, or nothing is sent. `command` is what was typed, for the hint.
     pub(crate) fn admit(&self, guard: &Guard, plan: &Plan, command: &str) -> Result<(), UserError> {
         let known = self.known.borrow();
-        plan.targets.iter().flat_map(|target| &target.addresses).try_for_each(|&address| {
+        let of_proxy = plan.http.proxy.iter().flat_map(|proxy| &proxy.addresses);
+        let all = plan.targets.iter().flat_map(|target| &target.addresses).chain(of_proxy);
+        all.copied().try_for_each(|address| {
             let named = known.iter().filter(|(_, found)| found.contains(&address));
             let told: Vec<_> = named.map(|((host, _), _)| guard.check(host, address, command)).collect();
             // What nobody looked up is its own name.

@@ -221,5 +221,5 @@ fn same_host(plan: &Plan, host: &HostFacts) -> bool {
         let ip = address.ip().to_canonical();
         ip.is_loopback() || host.addresses.contains(&ip)
     };
-    plan.targets.iter().flat_map(|target| &target.addresses).any(local)
+    plan.targets.iter().flat_map(|target| plan.way_to(target)).any(local)
 }

@@ -2,7 +2,7 @@
 
 use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs};
 
-use wavetank_plan::{Guard, RunOptions, TargetUrl, UserError};
+use wavetank_plan::{Resolved, RunOptions, TargetUrl, UserError};
 
 /// Addresses of the point to connect to, in the resolver's order, each once. This is the one name query
 /// of a run for that name; it happens before the first packet to the target.
@@ -35,12 +35,17 @@ pub(crate) fn lookup((host, port): (&str, u16)) -> Result<Vec<SocketAddr>, UserE
 
 /// Every address passes the guard, or nothing is sent. `command` is what was typed, for the hint.
 pub(crate) fn admit(
-    guard: &Guard,
+    Resolved { plan, guard, .. }: &Resolved,
     options: &RunOptions,
     url: &TargetUrl,
-    addresses: &[SocketAddr],
     command: &str,
 ) -> Result<(), UserError> {
+    let check = |host: &str, addresses: &[SocketAddr]| {
+        addresses.iter().try_for_each(|&address| guard.check(host, address, command))
+    };
+    if let Some((proxy, plan)) = options.proxy.as_ref().zip(plan.http.proxy.as_ref()) {
+        check(&proxy.url.at.host, &plan.addresses)?;
+    }
     let (host, _) = options.connect_point(url)?;
-    addresses.iter().try_for_each(|&address| guard.check(&host, address, command))
+    check(&host, &plan.targets[0].addresses)
 }

@@ -120,6 +120,8 @@ fn of_status(status: u16, expect: &StatusSet, location: Option<&str>) -> Option<
         401 => {
             "the target wants to know who asks: --basic USER:PASSWORD, or -H 'Authorization: …'".to_owned()
         }
+        407 => "the proxy wants to know who asks: --proxy http://USER:PASSWORD@HOST:PORT, or @FILE with that"
+            .to_owned(),
         403 => format!("the target forbids it; if that is what you test: --expect-status {status}"),
         404 => format!("there is no such path; if that is what you test: --expect-status {status}"),
         405 => "the target does not take this method here: -X METHOD".to_owned(),

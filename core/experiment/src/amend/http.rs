@@ -4,7 +4,7 @@ use wavetank_plan::{DnsUse, HttpVersion, RunOptions, UserError, resolve};
 
 use super::{PLACE, conflict, told};
 use crate::Experiment;
-use crate::model::{Auth, Dns, Header, Http, Template};
+use crate::model::{Auth, Dns, Header, Http, Proxy, Template};
 
 impl Experiment {
     /// Puts the options that are keys of `http:` into it.
@@ -19,6 +19,16 @@ impl Experiment {
         http.ip = options.ip.or(http.ip);
         if !options.connect_to.is_empty() {
             http.connect_to.clone_from(&options.connect_to);
+        }
+        if let Some(proxy) = &options.proxy {
+            http.proxy = Some(Proxy { url: told(proxy.url.clone()), user: None });
+        }
+        http.proxy_protocol = options.proxy_protocol.or(http.proxy_protocol);
+        let given = options.proxy.is_some() || !options.connect_to.is_empty();
+        if given && http.proxy.is_some() && !http.connect_to.is_empty() {
+            let hint =
+                "the proxy alone connects to the target: leave one of the two out, here or in the file";
+            return Err(conflict("a proxy and connect_to exclude each other", hint));
         }
         if http.version == Some(HttpVersion::Http10) && http.pipeline.is_some_and(|depth| depth > 1) {
             let hint = "pipelining is HTTP/1.1 (RFC 9112 §9.3.2)";

@@ -21,11 +21,15 @@ pub(crate) static HTTP: Section = Section {
         ),
         key("follow", Kind::Count, "Redirects followed, to targets of the plan; default 0."),
         key("expect", Kind::Statuses, "Statuses that make an answer done; default 200 to 399."),
-        key("proxy", Kind::Url, "A forward proxy; https goes through it by CONNECT."),
+        key(
+            "proxy",
+            Kind::Url,
+            "A forward proxy, http://[USER:${secret:PASSWORD}@]HOST:PORT; https goes through it by CONNECT.",
+        ),
         key(
             "proxy_protocol",
             Kind::Word(&["v1", "v2"]),
-            "Send the PROXY protocol's header, as a balancer does.",
+            "Begin each connection with the PROXY protocol's header, as a balancer does.",
         ),
         key(
             "close",

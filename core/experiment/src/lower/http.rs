@@ -30,6 +30,9 @@ pub(super) fn http(experiment: &Experiment, scenarios: &[Scenario]) -> HttpPlan 
         expect: http.expect.clone().unwrap_or_else(StatusSet::default_expected),
         cookies: http.cookies.unwrap_or_else(|| !scenarios.iter().all(is_one_request)),
         body_max: http.body_max,
+        // Looked up with the targets.
+        proxy: None,
+        proxy_protocol: http.proxy_protocol,
     }
 }
 
@@ -42,19 +45,11 @@ fn is_one_request(scenario: &Scenario) -> bool {
 
 /// What the file may say and a plan of this version cannot carry.
 pub(super) fn refused(experiment: &Experiment) -> Result<(), Unfit> {
-    let http = &experiment.http;
-    let later = [
-        (http.proxy.is_some(), "http.proxy", "leave it out; the target itself can be a proxy's address"),
-        (http.proxy_protocol.is_some(), "http.proxy_protocol", "leave it out"),
-        (matches!(http.dns, Some(Dns::EachSession | Dns::Every(_))), "http.dns", "dns: once, the default"),
-    ];
-    match later.into_iter().find(|(given, ..)| *given) {
-        Some((_, what, hint)) => {
-            let message = format!("{what} is read, and a load cannot do it in this version");
-            Err(Diagnostic::placeless("value_later", message, hint).into())
-        }
-        None => Ok(()),
+    if matches!(experiment.http.dns, Some(Dns::EachSession | Dns::Every(_))) {
+        let message = "http.dns is read, and a load cannot do it in this version";
+        return Err(Diagnostic::placeless("value_later", message, "dns: once, the default").into());
     }
+    Ok(())
 }
 
 /// How TLS is spoken: with most targets, and with each that the file says something of alone.

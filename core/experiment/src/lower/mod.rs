@@ -11,6 +11,7 @@ mod data;
 mod http;
 mod load;
 mod phase;
+mod proxy;
 mod request;
 mod scenario;
 mod session;
@@ -23,7 +24,7 @@ use std::net::SocketAddr;
 
 use wavetank_journey::rows::Table;
 use wavetank_plan::{
-    AroundPlan, EngineChoice, EventPlan, HostFacts, Missing, Nanos, Plan, SecretText, SharedPlan,
+    AroundPlan, EngineChoice, EventPlan, HostFacts, HttpPlan, Missing, Nanos, Plan, SecretText, SharedPlan,
     SourcesPlan, TargetUrl, UserError, resolve,
 };
 
@@ -119,10 +120,10 @@ pub fn lower(experiment: &Experiment, input: &Lowering<'_>) -> Result<Lowered, U
     let mut targets = Targets::new(experiment, input)?;
     let Scenarios { load: mut scenarios, before, after } = Scenarios::new(&shared, &mut targets)?;
     let (tls, own_tls) = http::tls(experiment, input, &targets)?;
-    let http = http::http(experiment, &scenarios);
+    let http = HttpPlan { proxy: proxy::proxy(&shared, &targets)?, ..http::http(experiment, &scenarios) };
     http::refused(experiment)?;
     let engine = resolve::choose_engine(input.engine, &input.host.sockets)?;
-    let addresses = targets.addresses();
+    let addresses = http.proxy.as_ref().map_or_else(|| targets.addresses(), |proxy| proxy.addresses.clone());
     let room = resolve::Room::new(
         input.host,
         &input.sources.ranges,

@@ -1,6 +1,6 @@
 //! [`Shared`]: names that mean the same in all scenarios.
 
-use wavetank_plan::UserError;
+use wavetank_plan::{SecretText, UserError};
 
 use super::{Lowering, Unfit};
 use crate::Experiment;
@@ -36,6 +36,14 @@ impl<'e> Shared<'e> {
     /// The value of a variable of the file.
     pub(super) fn var(&self, name: &str) -> Option<&'e Value> {
         self.experiment.vars.iter().rev().find(|var| var.name == name).map(|var| &var.value)
+    }
+
+    /// What `${secret:NAME}` stands for.
+    pub(super) fn secret(&self, name: &str) -> Result<SecretText, UserError> {
+        (self.input.secret)(name).ok_or_else(|| {
+            let hint = format!("--secret {name}=@FILE, or the environment's WAVETANK_SECRET_{name}");
+            UserError::usage("secret_unknown", format!("there is no secret {name}"), hint)
+        })
     }
 
     /// Numbers of a column's data and of the column.

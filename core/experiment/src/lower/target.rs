@@ -112,9 +112,18 @@ impl<'e> Targets<'e> {
         Ok(())
     }
 
-    /// What family and sources leave of a name's addresses.
+    /// What family and sources leave of a name's addresses. Behind a proxy nothing of ours binds or connects to them, but
+    /// they pass the guard.
     fn addresses_of(&self, url: &At<TargetUrl>) -> Result<Vec<SocketAddr>, Unfit> {
         let found = (self.input.addresses)(&url.value)?;
+        if let Some(proxy) = &self.experiment.http.proxy {
+            if self.experiment.connect_point(&url.value) != (url.value.host.clone(), url.value.port) {
+                let message = "connect_to says where we connect to, and the proxy alone connects";
+                let hint = "leave one of the two out";
+                return Err(Diagnostic::error("option_conflict", proxy.url.place, message, hint).into());
+            }
+            return Ok(found);
+        }
         let options = RunOptions {
             ip: self.experiment.http.ip,
             sources: self.input.sources.clone(),
@@ -158,6 +167,12 @@ impl<'e> Targets<'e> {
 
     pub(super) fn all(&self) -> &[Known<'e>] {
         &self.all
+    }
+
+    /// Where the first target with more than one URL stands, if there is one.
+    pub(super) fn of_several_urls(&self) -> Option<Place> {
+        let several = self.experiment.targets.iter().find(|target| target.urls.len() > 1);
+        several.map(|target| target.urls[1].url.place)
     }
 
     /// All addresses, each once.

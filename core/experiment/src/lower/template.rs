@@ -1,7 +1,7 @@
 //! Templates: names to numbers, variables of the file filled in, fixed text escaped for where it stands.
 
 use wavetank_journey::body::{form_text, json_text};
-use wavetank_plan::{self as plan, Escape, Expr, Hole, Piece, SecretText, UserError};
+use wavetank_plan::{self as plan, Escape, Expr, Hole, Piece, SecretText};
 
 use super::scenario::Names;
 use super::shared::index;
@@ -121,13 +121,7 @@ impl Names<'_> {
             }
             Part::User => Expr::User,
             Part::Session => Expr::Session,
-            Part::Secret(name) => {
-                let value = (self.shared.input.secret)(name).ok_or_else(|| {
-                    let hint = format!("--secret {name}=@FILE, or the environment's WAVETANK_SECRET_{name}");
-                    UserError::usage("secret_unknown", format!("there is no secret {name}"), hint)
-                })?;
-                Expr::Secret { name: name.clone(), value }
-            }
+            Part::Secret(name) => Expr::Secret { name: name.clone(), value: self.shared.secret(name)? },
             Part::Call(function) => self.call(function)?,
         })
     }

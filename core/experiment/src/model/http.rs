@@ -1,7 +1,8 @@
 //! [`Http`]: how HTTP is spoken.
 
 use wavetank_plan::{
-    Close, ConnectTo, HttpVersion, IpFamily, Nanos, StatusSet, TargetUrl, TlsResume, TlsVersions,
+    Close, ConnectTo, HttpVersion, IpFamily, Nanos, ProxyProtocol, ProxyUrl, StatusSet, TlsResume,
+    TlsVersions,
 };
 
 use super::Template;
@@ -29,7 +30,7 @@ pub struct Http {
     /// Statuses that make an answer *done*.
     pub expect: Option<StatusSet>,
     /// A forward proxy.
-    pub proxy: Option<At<TargetUrl>>,
+    pub proxy: Option<Proxy>,
     /// The PROXY protocol's header is sent.
     pub proxy_protocol: Option<ProxyProtocol>,
     /// How connections are closed.
@@ -72,13 +73,13 @@ pub enum Auth {
     Bearer(Template),
 }
 
-/// Version of the PROXY protocol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ProxyProtocol {
-    /// Text.
-    V1,
-    /// Binary.
-    V2,
+/// `proxy:`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proxy {
+    /// Where it is; with a user and password where the environment brought the whole URL.
+    pub url: At<ProxyUrl>,
+    /// User and password that are written in the file, percent signs as they are.
+    pub user: Option<(Template, Template)>,
 }
 
 /// When names are resolved.

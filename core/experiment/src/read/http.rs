@@ -1,11 +1,13 @@
 //! `http`, `tls`, headers, auth.
 
-use wavetank_plan::{Close, ConnectTo, HttpVersion, IpFamily, StatusSet, TlsResume, TlsVersions};
+use wavetank_plan::{
+    Close, ConnectTo, HttpVersion, IpFamily, ProxyProtocol, StatusSet, TlsResume, TlsVersions,
+};
 
 use super::Reader;
 use super::keys::Keys;
 use crate::grammar::{HTTP, TLS};
-use crate::model::{Auth, Dns, Header, Http, Part, ProxyProtocol, Template, TlsChoice};
+use crate::model::{Auth, Dns, Header, Http, Part, Template, TlsChoice};
 use crate::{At, Node, Place};
 
 impl Reader<'_> {
@@ -28,7 +30,7 @@ impl Reader<'_> {
                 .take("expect")
                 .and_then(|node| self.quantity(node, "statuses", StatusSet::parse))
                 .map(|set| set.value),
-            proxy: keys.take("proxy").and_then(|node| self.url(node)),
+            proxy: keys.take("proxy").and_then(|node| self.proxy(node)),
             proxy_protocol: keys.take("proxy_protocol").and_then(|node| {
                 self.one_of(node, "PROXY protocol", &[("v1", ProxyProtocol::V1), ("v2", ProxyProtocol::V2)])
             }),
@@ -218,7 +220,7 @@ impl Reader<'_> {
 }
 
 /// Splits at the first colon outside `${…}`, which has colons of its own.
-fn user_and_password(text: &str) -> Option<(&str, &str)> {
+pub(super) fn user_and_password(text: &str) -> Option<(&str, &str)> {
     let mut braces = 0_usize;
     for (at, letter) in text.char_indices() {
         match letter {

@@ -11,6 +11,7 @@ mod http;
 mod keys;
 mod phase;
 mod phase_rules;
+mod proxy;
 mod quantity;
 mod quotes;
 mod request;

@@ -28,7 +28,8 @@ pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
     let everywhere = Names { experiment, variables, all: &all, at: Where::Scenario };
     let http = &experiment.http;
     let of_auth = http.auth.iter().flat_map(crate::model::Auth::templates);
-    for template in http.headers.iter().map(|header| &header.value).chain(of_auth) {
+    let of_proxy = http.proxy.iter().flat_map(crate::model::Proxy::templates);
+    for template in http.headers.iter().map(|header| &header.value).chain(of_auth).chain(of_proxy) {
         everywhere.check(template, out);
     }
     let mut of_vars = Vec::new();

@@ -23,7 +23,7 @@ const fn pair(left: &'static str, right: &'static str, hint: &'static str) -> Ex
 const ONCE: &str = "--once sends one request and no load; leave one of the two out";
 
 /// Every pair of `run`'s options that excludes each other, and options that need another (`without`).
-pub const EXCLUSIVE: [Exclusive; 23] = [
+pub const EXCLUSIVE: [Exclusive; 24] = [
     pair("--once", "-c", ONCE),
     pair("--once", "-r", ONCE),
     pair("--once", "-d", ONCE),
@@ -46,6 +46,7 @@ pub const EXCLUSIVE: [Exclusive; 23] = [
     pair("--no-keepalive", "--pipeline", "pipelining needs connections that are kept"),
     pair("--http 1.0", "--pipeline", "pipelining is HTTP/1.1 (RFC 9112 §9.3.2): --http 1.1"),
     pair("-r", "--pipeline", "-r opens as many connections as it needs; pipelining goes with -c alone"),
+    pair("--proxy", "--connect-to", "the proxy alone connects to the target: leave one of the two out"),
     pair("--basic", "-H Authorization", "both write the same header; keep one"),
 ];
 
@@ -79,6 +80,8 @@ fn given(options: &RunOptions, name: &str) -> bool {
         "--once" => options.once,
         "--no-keepalive" => options.no_keepalive,
         "--http 1.0" => options.http == Some(HttpVersion::Http10),
+        "--proxy" => options.proxy.is_some(),
+        "--connect-to" => !options.connect_to.is_empty(),
         "--basic" => options.basic.is_some(),
         "-H Authorization" => {
             options.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"))
@@ -117,6 +120,13 @@ pub(super) fn check(options: &RunOptions) -> Result<(), UserError> {
     if options.rate.is_some() && options.open_rate.is_some() && options.connections.is_none() {
         let hint = "-c opens a pool ahead of the load; without it connections open when an arrival needs one";
         return Err(UserError::usage("conflict", "--open-rate means nothing with -r and without -c", hint));
+    }
+    if options.proxy.as_ref().is_some_and(|proxy| proxy.url.credentials.is_some())
+        && options.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("proxy-authorization"))
+    {
+        let hint = "keep one: a user and password in the URL of --proxy, or the header";
+        let message = "--proxy with a user and -H Proxy-Authorization write the same header";
+        return Err(UserError::usage("conflict", message, hint));
     }
     zeros(options)?;
     amounts(options)

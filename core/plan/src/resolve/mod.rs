@@ -58,13 +58,13 @@ pub fn resolve(
     host: &HostFacts,
 ) -> Result<Resolved, UserError> {
     conflicts::check(options)?;
-    let addresses = usable_addresses(options, url, addresses)?;
+    let way = way_addresses(options, url, addresses)?;
     sources::check_local(&options.sources.ranges, host)?;
     let request = request::request_plan(options, url)?;
-    let http = http_plan(options);
+    let http = http_plan(options, &way)?;
     let tls = tls::tls_plan(&options.tls, url)?;
     let engine = engine::choose(options.engine.unwrap_or(EngineChoice::Auto), &host.sockets)?;
-    let load = load::load_plan(options, http.timeout, tls.is_some(), host, &addresses, engine.choice)?;
+    let load = load::load_plan(options, http.timeout, tls.is_some(), host, &way, engine.choice)?;
     let mut notes: Vec<_> = load.remark.iter().cloned().collect();
     request::remarks(options, &request, &mut notes);
     if let Some(tls) = &tls {
@@ -81,7 +81,8 @@ pub fn resolve(
             server_name: tls::server_name(options, url),
             tls: None,
             pick: None,
-            addresses,
+            // What a proxy is to connect to passes the guard, too.
+            addresses: if http.proxy.is_some() { addresses.to_vec() } else { way },
         }],
         drain: options.drain.unwrap_or(DRAIN_MIN.max(http.timeout)),
         http,
@@ -109,6 +110,9 @@ pub fn resolve(
         events: Vec::new(),
         tags: options.tags.clone(),
     };
+    if let Some(proxy) = &plan.http.proxy {
+        notes.push(format!("all connections go through {}: its time is in all that is measured", proxy.url));
+    }
     thresholds::check_conditions(&plan)?;
     remarks::of_plan(&plan, host, &mut notes);
     Ok(Resolved {
@@ -135,6 +139,21 @@ impl RunOptions {
             }),
             _ => Err(UserError::usage("conflict", "--connect-to is given twice for one URL", "give one")),
         }
+    }
+}
+
+/// The addresses that connections go to: the proxy's, or what family and sources leave of the target's.
+///
+/// # Errors
+/// As [`usable_addresses`].
+pub fn way_addresses(
+    options: &RunOptions,
+    url: &TargetUrl,
+    addresses: &[SocketAddr],
+) -> Result<Vec<SocketAddr>, UserError> {
+    match &options.proxy {
+        None => usable_addresses(options, url, addresses),
+        Some(proxy) => usable_addresses(options, &proxy.url.at, &proxy.addresses),
     }
 }
 
@@ -199,9 +218,9 @@ fn one_of_localhost(
     Ok(())
 }
 
-fn http_plan(options: &RunOptions) -> HttpPlan {
+fn http_plan(options: &RunOptions, way: &[SocketAddr]) -> Result<HttpPlan, UserError> {
     let timeout = options.timeout.unwrap_or(TIMEOUT);
-    HttpPlan {
+    Ok(HttpPlan {
         version: options.http.unwrap_or(HttpVersion::Http11),
         timeout,
         connect_timeout: options.connect_timeout.unwrap_or(CONNECT_TIMEOUT.min(timeout)),
@@ -212,7 +231,9 @@ fn http_plan(options: &RunOptions) -> HttpPlan {
         expect: options.expect_status.clone().unwrap_or_else(StatusSet::default_expected),
         cookies: false,
         body_max: None,
-    }
+        proxy: options.proxy.as_ref().map(|proxy| proxy.url.plan(way.to_vec())).transpose()?,
+        proxy_protocol: options.proxy_protocol,
+    })
 }
 
 /// A `Host` header of the user's replaces the URL's.

@@ -69,7 +69,7 @@ fn check_method(method: &str) -> Result<(), UserError> {
         return Err(UserError::usage("bad_method", format!("-X `{method}` is no method"), hint));
     }
     if method == "CONNECT" {
-        let hint = "a later version speaks through proxies; GET, POST, PUT, DELETE, … work";
+        let hint = "--proxy URL opens tunnels by itself, for https targets; GET, POST, PUT, DELETE, … work";
         return Err(UserError::usage("bad_method", "-X `CONNECT` opens a tunnel and is no request", hint));
     }
     let upper = method.to_ascii_uppercase();

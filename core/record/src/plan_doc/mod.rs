@@ -8,6 +8,7 @@ mod constants;
 mod exact;
 mod phase;
 mod pick;
+mod proxy;
 mod scenario;
 mod shape;
 mod shared;
@@ -16,6 +17,7 @@ mod tls;
 mod words;
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -29,6 +31,7 @@ pub use constants::all_constants;
 use exact::{exact_duration, exact_rate, read_duration, read_rate};
 use phase::PhaseYaml;
 use pick::PickYaml;
+use proxy::{PROXY_PROTOCOLS, ProxyYaml};
 use scenario::ScenarioYaml;
 use shared::{EventYaml, SharedYaml};
 use status_ranges::{read_statuses, statuses};
@@ -104,6 +107,10 @@ struct HttpYaml {
     cookies: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     body_max_bytes: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    proxy: Option<ProxyYaml>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    proxy_protocol: Option<String>,
 }
 
 impl PlanDoc {
@@ -270,15 +277,12 @@ impl TargetYaml {
     }
 
     fn read(&self) -> Result<Target, DecodeError> {
-        let addresses = self.addresses.iter().map(|text| {
-            text.parse().map_err(|_| DecodeError::new(format!("`{text}` is not an address with a port")))
-        });
         Ok(Target {
             name: self.name.clone(),
             url: self.url.clone(),
             host: self.host.clone(),
             server_name: self.server_name.clone(),
-            addresses: addresses.collect::<Result<_, _>>()?,
+            addresses: read_addresses(&self.addresses)?,
             tls: self.tls.as_ref().map(|tls| tls.read().map(Box::new)).transpose()?,
             pick: self.pick.as_ref().map(PickYaml::read).transpose()?,
         })
@@ -298,6 +302,8 @@ impl HttpYaml {
             expect,
             cookies,
             body_max,
+            proxy,
+            proxy_protocol,
         } = http;
         Self {
             version: name_of(*version, &VERSIONS).to_owned(),
@@ -310,6 +316,8 @@ impl HttpYaml {
             expect: statuses(expect),
             cookies: *cookies,
             body_max_bytes: *body_max,
+            proxy: proxy.as_ref().map(ProxyYaml::new),
+            proxy_protocol: proxy_protocol.map(|version| name_of(version, &PROXY_PROTOCOLS).to_owned()),
         }
     }
 
@@ -325,6 +333,12 @@ impl HttpYaml {
             expect: read_statuses(&self.expect)?,
             cookies: self.cookies,
             body_max: self.body_max_bytes,
+            proxy: self.proxy.as_ref().map(ProxyYaml::read).transpose()?,
+            proxy_protocol: self
+                .proxy_protocol
+                .as_deref()
+                .map(|name| one_of(name, &PROXY_PROTOCOLS))
+                .transpose()?,
         })
     }
 }
@@ -366,6 +380,13 @@ fn name_of<T: Copy + PartialEq>(value: T, table: &[(&'static str, T)]) -> &'stat
 fn one_of<T: Copy>(name: &str, table: &[(&str, T)]) -> Result<T, DecodeError> {
     let found = table.iter().find(|&&(known, _)| known == name);
     found.map(|&(_, value)| value).ok_or_else(|| DecodeError::new(format!("`{name}` is not known here")))
+}
+
+fn read_addresses(texts: &[String]) -> Result<Vec<SocketAddr>, DecodeError> {
+    let read = |text: &String| {
+        text.parse().map_err(|_| DecodeError::new(format!("`{text}` is not an address with a port")))
+    };
+    texts.iter().map(read).collect()
 }
 
 fn read_source(text: &str) -> Result<SourceRange, DecodeError> {

@@ -244,6 +244,8 @@ pub(crate) fn plan() -> Plan {
             expect: StatusSet(vec![(200, 399), (404, 404)]),
             cookies: true,
             body_max: Some(1 << 20),
+            proxy: None,
+            proxy_protocol: None,
         },
         tls: Some(tls()),
         sources: SourcesPlan {

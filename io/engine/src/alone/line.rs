@@ -14,6 +14,7 @@ use wavetank_wire::h1::{Answer, Eof, Fault, Limits, ResponseReader, ResponseSink
 
 use crate::failure::{self, Failure};
 use crate::means::Way;
+use crate::preface::Preface;
 use crate::sources::{Route, Sources};
 
 /// Tuples that are tried, where the plan has its own: somebody else may have taken a few, but not all.
@@ -33,6 +34,7 @@ pub(crate) struct Caller<'a> {
     way: Way,
     sources: Sources,
     names: Vec<Option<u16>>,
+    pub(super) preface: Preface,
     /// Asked often, and whenever a signal interrupts a wait.
     cancelled: &'a dyn Fn() -> bool,
 }
@@ -46,6 +48,8 @@ pub struct Opened {
     pub begun: Nanos,
     /// When the connection was there.
     pub connected: Nanos,
+    /// When the proxy had opened a tunnel, where it was asked for one.
+    pub tunnelled: Option<Nanos>,
     /// What the TLS handshake came to, where there was one.
     pub tls: Option<Handshake>,
 }
@@ -87,8 +91,8 @@ pub(crate) struct Heard {
 
 /// See the module's description.
 pub(crate) struct Line<D> {
-    driver: Tls<D>,
-    conn: ConnId,
+    pub(super) driver: Tls<D>,
+    pub(super) conn: ConnId,
     clock: Clock,
     pub(crate) opened: Opened,
     /// Answers so far.
@@ -98,7 +102,8 @@ pub(crate) struct Line<D> {
 impl<'a> Caller<'a> {
     pub(crate) fn new(plan: &'a Plan, clock: Clock, way: Way, cancelled: &'a dyn Fn() -> bool) -> Self {
         let sources = Sources::new(plan, &way.ports, Share::WHOLE, 0);
-        Self { plan, clock, way, sources, names: plan.name_of_target(), cancelled }
+        let (names, preface) = (plan.name_of_target(), Preface::new(plan));
+        Self { plan, clock, way, sources, names, preface, cancelled }
     }
 
     pub(crate) fn is_cancelled(&self) -> bool {
@@ -112,20 +117,29 @@ impl<'a> Caller<'a> {
         let driver = D::new(&setup).map_err(|errno| Broken::of(failure::of_connect(errno), None))?;
         let mut driver = Tls::wrap(driver, self.way.tls.clone(), None);
         let tls = self.names[usize::from(target)].map(|name| DialTls { name, session: 0 });
+        let prefaced = self.preface.is_any();
         let (mut refused, mut address) = (Errno(libc::EADDRNOTAVAIL), None);
         for _ in 0..TUPLES_TRIED_MAX {
             let Some(Route { to, from, tuple }) = self.sources.next(target, begun) else { break };
             address = Some(to);
             let no = |failure| Broken::of(failure, address);
-            let dialed = driver.connect(&Dial { from, tls, ..Dial::plain(to) });
+            // Behind a preface TLS begins later.
+            let (at_once, asks_ends) = (tls.filter(|_| !prefaced), self.preface.asks_ends());
+            let dialed = driver.connect(&Dial { from, tls: at_once, asks_ends, ..Dial::plain(to) });
             let connected = match dialed {
                 Ok(conn) => self.connected(&mut driver, conn, until).map_err(no)?,
                 Err(errno) => Err(errno),
             };
             match connected {
                 Ok(conn) => {
-                    let opened = Opened { address: to, begun, connected: self.clock.now(), tls: None };
+                    let connected = self.clock.now();
+                    let opened = Opened { address: to, begun, connected, tunnelled: None, tls: None };
                     let mut line = Line { driver, conn, clock: self.clock, opened, served: 0 };
+                    if prefaced {
+                        let mut hearing = Hearing::default();
+                        let said = self.say_preface(&mut line, (target, tls), until, &mut hearing);
+                        said.map_err(|failure| Broken { seen: hearing.seen, ..no(failure) })?;
+                    }
                     if tls.is_some() {
                         line.opened.tls = Some(self.secure(&mut line, until).map_err(no)?);
                     }
@@ -139,7 +153,7 @@ impl<'a> Caller<'a> {
         }
         let failure = match refused {
             // It was accepted and reset before we looked.
-            Errno(libc::ECONNRESET) if tls.is_some() => {
+            Errno(libc::ECONNRESET) if tls.is_some() && !prefaced => {
                 failure::of_handshake(Ended::Broken(refused), &driver)
             }
             _ => failure::of_connect(refused),
@@ -160,9 +174,9 @@ impl<'a> Caller<'a> {
         let mut reader = ResponseReader::new(limits);
         reader.expect(head);
         let sent = self.clock.now();
-        let mut hearing = Hearing { seen: Vec::new(), first_byte: None, sent: false };
         // Where it fails, an answer may have come before; if not, the end is told.
-        hearing.sent = line.driver.send_shared(line.conn, request).is_ok();
+        let handed = line.driver.send_shared(line.conn, request).is_ok();
+        let mut hearing = Hearing { sent: handed, ..Hearing::default() };
         let heard = self.hear(line, &mut reader, deadline, (&mut hearing, sink));
         match heard {
             Ok((answer, surplus)) => {
@@ -197,7 +211,12 @@ impl<'a> Caller<'a> {
         Ok(())
     }
 
-    fn event<D: Driver>(&self, driver: &mut D, until: Nanos, late: &Failure) -> Result<Event, Failure> {
+    pub(super) fn event<D: Driver>(
+        &self,
+        driver: &mut D,
+        until: Nanos,
+        late: &Failure,
+    ) -> Result<Event, Failure> {
         loop {
             if let Some(event) = driver.next() {
                 return Ok(event);
@@ -259,8 +278,7 @@ impl<'a> Caller<'a> {
             match self.event(driver, deadline, &Failure::of(ErrorClass::RequestTimeout))? {
                 Event::Received(id, len) if id == conn => {
                     hearing.first_byte.get_or_insert_with(|| self.clock.now());
-                    let room = SEEN_BYTES_MAX.saturating_sub(hearing.seen.len()).min(len);
-                    hearing.seen.extend_from_slice(&driver.received(len)[..room]);
+                    hearing.see(driver.received(len));
                     let progress = reader.read(driver.received(len), sink);
                     let progress = progress.map_err(|fault| hearing.of_fault(fault))?;
                     if let Some(answer) = progress.answer {
@@ -305,7 +323,8 @@ impl Broken {
 }
 
 /// What has been heard so far.
-struct Hearing {
+#[derive(Default)]
+pub(super) struct Hearing {
     /// The beginning of what came.
     seen: Vec<u8>,
     first_byte: Option<Nanos>,
@@ -313,6 +332,12 @@ struct Hearing {
 }
 
 impl Hearing {
+    /// Keep the beginning of what comes.
+    pub(super) fn see(&mut self, bytes: &[u8]) {
+        let room = SEEN_BYTES_MAX.saturating_sub(self.seen.len()).min(bytes.len());
+        self.seen.extend_from_slice(&bytes[..room]);
+    }
+
     /// What a fault of the answer means. An alert in TLS (RFC 8446 §6) is the answer of a port that speaks TLS
     /// to one who does not.
     fn of_fault(&self, fault: Fault) -> Failure {

@@ -7,6 +7,7 @@ use wavetank_plan::{Close, Nanos};
 use super::{Connections, Outcome};
 use crate::failure::{self, Failure};
 use crate::opening::HANDSHAKES_MAX;
+use crate::preface::TUNNEL_TIMEOUT;
 use crate::recorder::Recorder;
 use crate::seat::{Seat, State};
 use crate::sources::{Route, Tuple};
@@ -97,11 +98,14 @@ impl<D: Driver> Connections<D> {
     /// Connect, by another tuple if this one turns out to be taken: it all is one opening.
     fn dial(&mut self, seat: u32, mut route: Route) -> Result<(), Failure> {
         let name = self.names[usize::from(self.seats[seat as usize].target)];
-        let tls = name.map(|name| DialTls { name, session: seat });
+        // Behind a preface TLS begins later.
+        let prefaced = self.preface.is_any();
+        let tls = name.filter(|_| !prefaced).map(|name| DialTls { name, session: seat });
         // One opened ahead of the load has nobody waiting for it, and the target shall know of it at once.
-        let speaks_at_once = self.seats[seat as usize].left == 1 && self.is_awaited(seat);
+        let speaks_at_once = prefaced || self.seats[seat as usize].left == 1 && self.is_awaited(seat);
+        let asks_ends = self.preface.asks_ends();
         loop {
-            let dial = Dial { to: route.to, from: route.from, speaks_at_once, tls };
+            let dial = Dial { to: route.to, from: route.from, speaks_at_once, asks_ends, tls };
             match self.driver.connect(&dial) {
                 Ok(link) => {
                     let entry = &mut self.seats[seat as usize];
@@ -167,7 +171,9 @@ impl<D: Driver> Connections<D> {
     fn in_handshake(&self, seat: u32, failure: Failure, rec: &mut Recorder) -> Failure {
         let Seat { phase, target, .. } = self.seats[seat as usize];
         match (failure.class, failure.errno) {
-            (ErrorClass::Reset, Some(errno)) if self.names[usize::from(target)].is_some() => {
+            (ErrorClass::Reset, Some(errno))
+                if self.names[usize::from(target)].is_some() && !self.preface.is_any() =>
+            {
                 rec.handshake_failed(phase, target);
                 failure::of_handshake(Ended::Broken(errno), &self.driver)
             }
@@ -195,6 +201,7 @@ impl<D: Driver> Connections<D> {
     pub(super) fn opening_timed_out(&mut self, seat: u32, at: Nanos, rec: &mut Recorder) {
         let failure = match self.seats[seat as usize].state {
             State::Securing => failure::HANDSHAKE_TIMEOUT,
+            State::Tunnelling => TUNNEL_TIMEOUT,
             _ => Failure::of(ErrorClass::ConnectTimeout),
         };
         self.give_up_opening(seat, &failure, Close::Rst, at, rec);
@@ -206,7 +213,14 @@ impl<D: Driver> Connections<D> {
         self.give_up_opening(seat, &failure, self.plan.http.close, at, rec);
     }
 
-    fn give_up_opening(&mut self, seat: u32, failure: &Failure, how: Close, at: Nanos, rec: &mut Recorder) {
+    pub(super) fn give_up_opening(
+        &mut self,
+        seat: u32,
+        failure: &Failure,
+        how: Close,
+        at: Nanos,
+        rec: &mut Recorder,
+    ) {
         let entry = &mut self.seats[seat as usize];
         let phase = entry.phase;
         if entry.state == State::Securing {

@@ -26,7 +26,7 @@ impl<D: Driver> Connections<D> {
         match entry.state {
             State::Closed => self.open(seat, target, phase, rec),
             State::Open => self.tell_held(seat, self.clock.now(), true),
-            State::Connecting | State::Securing => {}
+            State::Connecting | State::Tunnelling | State::Securing => {}
         }
     }
 
@@ -37,7 +37,7 @@ impl<D: Driver> Connections<D> {
         (entry.wish, entry.past) = (Wish::None, Past::Nothing);
         match entry.state {
             State::Closed => {}
-            State::Connecting | State::Securing => entry.wish = Wish::Leave,
+            State::Connecting | State::Tunnelling | State::Securing => entry.wish = Wish::Leave,
             State::Open => {
                 if let Some(link) = entry.link.take() {
                     self.driver.close(link, how);
@@ -114,7 +114,7 @@ impl<D: Driver> Connections<D> {
             match entry.state {
                 State::Open => rec.ended(false),
                 // It stays what it was: being opened.
-                State::Connecting | State::Securing | State::Closed => {}
+                State::Connecting | State::Tunnelling | State::Securing | State::Closed => {}
             }
             entry.state = State::Closed;
         }

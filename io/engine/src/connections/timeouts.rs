@@ -51,7 +51,9 @@ impl<D: Driver> Connections<D> {
         }
         if entry.deadline(connect_timeout).is_some_and(|deadline| deadline <= now) {
             match entry.state {
-                State::Connecting | State::Securing => self.opening_timed_out(seat, now, rec),
+                State::Connecting | State::Tunnelling | State::Securing => {
+                    self.opening_timed_out(seat, now, rec);
+                }
                 State::Open => self.end(seat, Failure::of(ErrorClass::RequestTimeout), true, now, rec),
                 State::Closed => {}
             }

@@ -58,6 +58,8 @@ pub(crate) fn plan() -> Plan {
             expect: StatusSet(vec![(200, 399)]),
             cookies: false,
             body_max: None,
+            proxy: None,
+            proxy_protocol: None,
         },
         tls: None,
         sources: wavetank_plan::SourcesPlan::default(),

@@ -89,6 +89,34 @@ fn urls() {
 }
 
 #[test]
+fn proxies() {
+    check(&[
+        ("localhost --proxy socks5://localhost", "value_later", Usage, "SOCKS", "http://HOST:PORT"),
+        ("localhost --proxy https://localhost", "value_later", Usage, "TLS", "http://HOST:PORT"),
+        ("localhost --proxy http://localhost:1/x", "bad_proxy", Usage, "has a path", "http://localhost:1"),
+        ("localhost --proxy u@localhost:1", "bad_proxy", Usage, "no user and password", "USER:PASSWORD@"),
+        ("localhost --proxy @nowhere", "bad_file", Usage, "--proxy", ""),
+        ("localhost --proxy-protocol v3", "value_unknown", Usage, "`v3`", "v2"),
+        (
+            "localhost --proxy u:p@localhost:1 -H 'Proxy-Authorization: x'",
+            "conflict",
+            Usage,
+            "Proxy-Authorization",
+            "keep one",
+        ),
+        ("localhost -x localhost:1", "option_unknown", Usage, "`-x`", "--proxy"),
+        (
+            "localhost --haproxy-protocol",
+            "option_unknown",
+            Usage,
+            "`--haproxy-protocol`",
+            "--proxy-protocol v1",
+        ),
+        ("localhost --proxy-user a:b", "option_unknown", Usage, "`--proxy-user`", "USER:PASSWORD@"),
+    ]);
+}
+
+#[test]
 fn quantities() {
     check(&[
         ("localhost -d 30", "unit_missing", Usage, "-d `30`", "30s? (wrk and ab mean seconds)"),
@@ -273,6 +301,8 @@ fn sample(option: &str) -> &'static str {
         "--once" => "--once",
         "--no-keepalive" => "--no-keepalive",
         "--http 1.0" => "--http 1.0",
+        "--proxy" => "--proxy localhost:3128",
+        "--connect-to" => "--connect-to localhost:81",
         "--basic" => "--basic me:secret",
         "-H Authorization" => "-H 'Authorization: Bearer x'",
         other => panic!("{other} has no sample"),

@@ -1,0 +1,107 @@
+//! Proxies that say no, or nothing, or nonsense; and the guard before them.
+
+use wavetank_testkit::{Act, Outcome, RunResult, Script, Target, Trial, answer};
+
+use super::foreign::trial;
+
+/// A run over https through `proxy` that cannot work.
+fn load(trial: &Trial, proxy: &Target, engine: &str) -> Option<(Outcome, RunResult)> {
+    let words = ["-c", "2", "-n", "6", "--no-probe", "--connect-timeout", "400ms", "--engine", engine];
+    let program = trial.load("https://127.0.0.1:9/", words).args(["--proxy", &proxy.address().to_string()]);
+    let outcome = program.run();
+    if outcome.exit == Some(5) {
+        wavetank_testkit::skip("proxy_faults", &format!("{engine} cannot be had here"));
+        return None;
+    }
+    let result = outcome.expect_exit(1).result();
+    result.conserved();
+    Some((outcome, result))
+}
+
+/// What comes of a proxy that behaves like `script`: all requests fail as `class`, told in `detail`.
+fn check(script: &Script, class: &str, detail: &str) {
+    for engine in ["epoll", "uring"] {
+        let (trial, proxy) = (trial(), Target::start(script.clone()));
+        let Some((_, result)) = load(&trial, &proxy, engine) else { continue };
+        assert_eq!(result.count(&format!("errors.{class}")), 6, "{engine}: {result}");
+        assert_eq!(result.count("connections.failed"), result.count("connections.offered"), "{result}");
+        assert_eq!(result.at("tls_us.count").as_u64().unwrap_or(0), 0, "{result}");
+        let runs = trial.place().runs("runs");
+        let samples = std::fs::read_to_string(runs[0].join("samples.jsonl")).expect("failures have samples");
+        assert!(samples.contains(detail), "{engine}: {samples}");
+        let once =
+            trial.program().args(["run", "https://127.0.0.1:9/", "--once", "--connect-timeout", "400ms"]);
+        let once = once.args(["--engine", engine, "--proxy", &proxy.address().to_string()]).run();
+        once.expect_exit(1);
+        assert!(once.stderr.contains(detail), "{once}");
+        let truth = proxy.truth();
+        assert!(truth.by_path.keys().all(|path| path == "127.0.0.1:9"), "{:?}", truth.by_path);
+        assert!(truth.by_method.keys().all(|method| method == "CONNECT"), "{:?}", truth.by_method);
+    }
+}
+
+#[test]
+fn a_refused_tunnel_is_told_in_the_proxys_words() {
+    let detail = "the proxy answered CONNECT with 407 Proxy Authentication Required";
+    check(&Script::new(|_| vec![Act::Send(answer(407, b"who?"))]), "connect_refused", detail);
+    let detail = "the proxy answered CONNECT with 502 Bad Gateway";
+    check(&Script::new(|_| vec![Act::Send(answer(502, b"no"))]), "connect_refused", detail);
+}
+
+#[test]
+fn a_proxy_that_hangs_runs_into_the_connect_timeout() {
+    let detail = "connected to the proxy, but it did not answer CONNECT in time";
+    check(&Script::silence(), "connect_timeout", detail);
+}
+
+#[test]
+fn a_proxy_that_closes_is_told() {
+    let detail = "the proxy closed the connection instead of answering CONNECT";
+    check(&Script::new(|_| vec![Act::Close]), "closed_early", detail);
+    let cut = b"HTTP/1.1 200 Connec".to_vec();
+    check(&Script::new(move |_| vec![Act::Send(cut.clone()), Act::Close]), "closed_early", detail);
+}
+
+#[test]
+fn a_proxy_that_resets_is_told() {
+    check(&Script::reset(), "reset", "the connection broke before the proxy answered CONNECT");
+}
+
+#[test]
+fn nonsense_is_no_answer_to_connect() {
+    check(&Script::raw(b"SSH-2.0-OpenSSH_9.2\r\n", false), "protocol", "the proxy's answer to CONNECT: ");
+    let surplus = b"HTTP/1.1 200 OK\r\n\r\nand more";
+    check(&Script::raw(surplus, false), "protocol", "the proxy sent bytes behind its answer to CONNECT");
+}
+
+/// A tunnel to somebody who speaks no TLS is no tunnel's fault.
+#[test]
+fn what_follows_a_tunnel_is_the_targets_doing() {
+    let opened = b"HTTP/1.1 200 OK\r\n\r\n".to_vec();
+    let close = move |seen: &wavetank_testkit::Seen| {
+        assert_eq!(seen.on_connection, 1, "there is one request, CONNECT");
+        vec![Act::Send(opened.clone()), Act::Wait(std::time::Duration::from_millis(20)), Act::Close]
+    };
+    for engine in ["epoll", "uring"] {
+        let (trial, proxy) = (trial(), Target::start(Script::new(close.clone())));
+        let Some((_, result)) = load(&trial, &proxy, engine) else { continue };
+        assert_eq!(result.count("errors.tls"), 6, "{engine}: {result}");
+    }
+}
+
+#[test]
+fn the_guard_looks_at_proxy_and_target() {
+    let check = |url: &str, proxy: &str, refused: &str| {
+        let trial = trial();
+        let outcome = trial.load(url, ["-n", "1", "--proxy", proxy]).run();
+        let error = outcome.expect_exit(5).json();
+        assert_eq!(error["code"], "target_not_allowed", "{outcome}");
+        assert!(error["message"].as_str().is_some_and(|text| text.contains(refused)), "{outcome}");
+        assert!(error["hint"].as_str().is_some_and(|text| text.contains(refused)), "{outcome}");
+        assert!(!outcome.stdout.contains("hunter2"), "{outcome}");
+    };
+    check("http://127.0.0.1:9/", "http://u:hunter2@192.0.2.1:3128", "192.0.2.1");
+    check("https://192.0.2.7/", "127.0.0.1:9", "192.0.2.7");
+    check("http://192.0.2.7/", "127.0.0.1:9", "192.0.2.7");
+    check("http://127.0.0.1:9/", "169.254.169.254:80", "169.254.169.254");
+}

@@ -1,0 +1,65 @@
+//! The forward proxy of a file.
+
+use std::net::SocketAddr;
+
+use wavetank_plan::{ProxyPlan, ProxyUrl, RunOptions, SecretText, resolve};
+
+use super::Unfit;
+use super::shared::Shared;
+use super::target::Targets;
+use crate::Diagnostic;
+use crate::model::{Part, Proxy, Template, Value};
+
+/// Variables that name each other go no deeper than this.
+const DEPTH_MAX: u32 = 32;
+
+/// The proxy, its name looked up as a target's.
+pub(super) fn proxy(shared: &Shared<'_>, targets: &Targets<'_>) -> Result<Option<ProxyPlan>, Unfit> {
+    let (experiment, input) = (shared.experiment, shared.input);
+    let Some(Proxy { url, user }) = &experiment.http.proxy else { return Ok(None) };
+    if let Some(place) = targets.of_several_urls() {
+        let message = "a target of several URLs, and a proxy that chooses where it connects to";
+        let hint = "two targets with names, and to: NAME in the steps";
+        return Err(Diagnostic::error("value_later", place, message, hint).into());
+    }
+    let credentials = match user {
+        None => url.value.credentials.clone(),
+        Some((user, password)) => {
+            let words = format!("{}:{}", words(shared, user, 0)?, words(shared, password, 0)?);
+            Some(SecretText::new(words))
+        }
+    };
+    let found = (input.addresses)(&url.value.at)?;
+    let options =
+        RunOptions { ip: experiment.http.ip, sources: input.sources.clone(), ..RunOptions::default() };
+    let addresses: Vec<SocketAddr> = resolve::usable_addresses(&options, &url.value.at, &found)?;
+    let known = ProxyUrl { at: url.value.at.clone(), credentials };
+    known.plan(addresses).map(Some).map_err(|error| Diagnostic::of(error, url.place).into())
+}
+
+/// A text that is fixed before the run, as it is meant.
+fn words(shared: &Shared<'_>, template: &Template, depth: u32) -> Result<String, Unfit> {
+    let not_fixed = || {
+        let hint = "proxy: http://USER:${secret:PASSWORD}@HOST:PORT";
+        let message = "who one is to a proxy is fixed before the run";
+        Unfit::from(Diagnostic::error("template_not_fixed", template.place, message, hint))
+    };
+    let mut text = String::new();
+    for part in &template.parts {
+        match part {
+            Part::Text(written) => {
+                text.push_str(&ProxyUrl::decode_user(written).ok_or_else(not_fixed)?);
+            }
+            Part::Secret(name) => text.push_str(shared.secret(name)?.reveal()),
+            Part::Variable(name) => match shared.var(name) {
+                Some(Value::Text(inner)) if depth < DEPTH_MAX => {
+                    text.push_str(&words(shared, inner, depth + 1)?);
+                }
+                Some(Value::Number(digits)) => text.push_str(digits),
+                _ => return Err(not_fixed()),
+            },
+            _ => return Err(not_fixed()),
+        }
+    }
+    Ok(text)
+}

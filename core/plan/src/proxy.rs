@@ -1,0 +1,207 @@
+//! [`ProxyPlan`]: the forward proxy of a run. [`ProxyUrl`]: how people name one. [`ProxyProtocol`]: the header that
+//! balancers send.
+
+use std::net::SocketAddr;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use crate::{SecretText, TargetUrl, UserError};
+
+/// A forward proxy that all connections go through: requests of http targets name their whole URL to it, and to those
+/// of https it opens tunnels (CONNECT, RFC 9110 §9.3.6).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProxyPlan {
+    /// Its URL, without secrets.
+    pub url: String,
+    /// Resolved addresses, used in turn; never empty.
+    pub addresses: Vec<SocketAddr>,
+    /// Value of Proxy-Authorization, e.g. `Basic dTpw`.
+    pub authorization: Option<SecretText>,
+}
+
+/// Version of the PROXY protocol's header that each connection begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProxyProtocol {
+    /// A line of text.
+    V1,
+    /// Binary.
+    V2,
+}
+
+/// A forward proxy as it was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProxyUrl {
+    /// Host and port; path `/`, no TLS.
+    pub at: TargetUrl,
+    /// User and password, joined by a colon, as they are meant: percent signs are decoded.
+    pub credentials: Option<SecretText>,
+}
+
+/// A forward proxy and what its name resolved to, for resolving a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProxyChoice {
+    /// As it was asked for.
+    pub url: ProxyUrl,
+    /// Port included, in the resolver's order; filled in by whoever looks names up.
+    pub addresses: Vec<SocketAddr>,
+}
+
+impl ProxyUrl {
+    /// Reads `http://[USER:PASSWORD@]HOST:PORT`; the scheme may be left out. Errors never hold the user part.
+    pub fn parse(text: &str) -> Result<Self, UserError> {
+        let (user, plain) = split_user(text);
+        let credentials =
+            user.map(|user| decoded(user).map(SecretText::new).ok_or_else(bad_user)).transpose()?;
+        let this = Self { at: host_and_port(&plain)?, credentials };
+        this.authorization()?;
+        Ok(this)
+    }
+
+    /// Reads the URL without the user part, which was taken off by [`split_user`](Self::split_user).
+    pub fn of_parts(plain: &str, credentials: Option<SecretText>) -> Result<Self, UserError> {
+        let this = Self { at: host_and_port(plain)?, credentials };
+        this.authorization()?;
+        Ok(this)
+    }
+
+    /// The user part of a URL, still encoded, and the URL without it.
+    pub fn split_user(text: &str) -> (Option<&str>, String) {
+        split_user(text)
+    }
+
+    /// What percent signs in a user part stand for; `None` if that is no text.
+    pub fn decode_user(text: &str) -> Option<String> {
+        decoded(text)
+    }
+
+    /// Value of Proxy-Authorization (RFC 7617).
+    ///
+    /// # Errors
+    /// Where the user part has no colon, or control characters.
+    pub fn authorization(&self) -> Result<Option<SecretText>, UserError> {
+        let Some(words) = &self.credentials else { return Ok(None) };
+        let words = words.reveal();
+        if !words.contains(':') || words.chars().any(char::is_control) {
+            return Err(bad_user());
+        }
+        Ok(Some(SecretText::new(format!("Basic {}", STANDARD.encode(words)))))
+    }
+
+    /// The plan's part of it, with the addresses that are to be used.
+    ///
+    /// # Errors
+    /// As [`authorization`](Self::authorization).
+    pub fn plan(&self, addresses: Vec<SocketAddr>) -> Result<ProxyPlan, UserError> {
+        let url = self.at.url().trim_end_matches('/').to_owned();
+        Ok(ProxyPlan { url, addresses, authorization: self.authorization()? })
+    }
+}
+
+fn bad_user() -> UserError {
+    UserError::usage(
+        "bad_proxy",
+        "before the @ of the proxy's URL stands no user and password with a colon between",
+        "http://USER:PASSWORD@HOST:PORT, a colon or @ in one of the words as %3A or %40",
+    )
+}
+
+fn split_user(text: &str) -> (Option<&str>, String) {
+    let start = text.find("://").map_or(0, |at| at + 3);
+    let end = text[start..].find(['/', '?', '#', '\\']).map_or(text.len(), |at| start + at);
+    match text[start..end].rfind('@') {
+        Some(at) => {
+            let (user, rest) = (&text[start..start + at], &text[start + at + 1..]);
+            (Some(user), format!("{}{rest}", &text[..start]))
+        }
+        None => (None, text.to_owned()),
+    }
+}
+
+fn host_and_port(plain: &str) -> Result<TargetUrl, UserError> {
+    let later = |message: String, hint: &str| Err(UserError::usage("value_later", message, hint));
+    if let Some((scheme, rest)) = plain.split_once("://") {
+        let scheme = scheme.to_ascii_lowercase();
+        let hint = "an HTTP proxy: http://HOST:PORT; it carries https targets, too";
+        if scheme.starts_with("socks") {
+            return later(format!("`{scheme}://{rest}`: no SOCKS is spoken to proxies"), hint);
+        }
+        if scheme == "https" {
+            return later(format!("`{scheme}://{rest}`: no TLS is spoken to a proxy itself"), hint);
+        }
+    }
+    let at = TargetUrl::parse(plain)?;
+    if at.path != "/" {
+        return Err(UserError::usage(
+            "bad_proxy",
+            format!("`{plain}` has a path, and a proxy is a host and a port"),
+            format!("http://{}", at.authority()),
+        ));
+    }
+    Ok(at)
+}
+
+/// Percent signs taken for what they stand for (RFC 3986 §2.1); `None`: that is no text.
+fn decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&byte, tail)) = rest.split_first() {
+        let digits = tail.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
+        let hex = digits.filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
+        if let Some(digits) = hex.filter(|_| byte == b'%') {
+            bytes.push(u8::from_str_radix(digits, 16).ok()?);
+            rest = &tail[2..];
+        } else {
+            bytes.push(byte);
+            rest = tail;
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn proxies_are_read_as_people_write_them() {
+        let check = |text: &str, url: &str, authorization: Option<&str>| {
+            let read = ProxyUrl::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+            let plan = read.plan(Vec::new()).expect("was looked at");
+            assert_eq!(plan.url, url, "{text}");
+            let value = plan.authorization.as_ref().map(SecretText::reveal);
+            assert_eq!(value, authorization, "{text}");
+        };
+        check("http://127.0.0.1:3128", "http://127.0.0.1:3128", None);
+        check("proxy.example:3128/", "http://proxy.example:3128", None);
+        check("http://proxy.example", "http://proxy.example", None);
+        check("http://[::1]:8888", "http://[::1]:8888", None);
+        check("http://u:p@127.0.0.1:3128", "http://127.0.0.1:3128", Some("Basic dTpw"));
+        // RFC 7617's own example.
+        let aladdin = "http://Aladdin:open%20sesame@[::1]:8888";
+        check(aladdin, "http://[::1]:8888", Some("Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="));
+        check("u:p%40@h:1", "http://h:1", Some("Basic dTpwQA=="));
+        check("http://u:p@q@h:1", "http://h:1", Some("Basic dTpwQHE="));
+        check("u:100%@h:1", "http://h:1", Some("Basic dToxMDAl"));
+    }
+
+    #[test]
+    fn what_is_none_is_refused_without_its_password() {
+        let check = |text: &str, code: &str| {
+            let error = ProxyUrl::parse(text).expect_err(text);
+            assert_eq!(error.code, code, "{text}: {error}");
+            assert!(!error.to_string().contains("hunter2"), "{text}: {error}");
+        };
+        check("socks5://u:hunter2@h:1080", "value_later");
+        check("https://u:hunter2@h:3128", "value_later");
+        check("ftp://u:hunter2@h:3128", "bad_scheme");
+        check("http://u:hunter2@h:0", "bad_url");
+        check("http://u:hunter2@h:99999", "bad_url");
+        check("http://u:hunter2@/", "bad_url");
+        check("http://u:hunter2@h:1/path", "bad_proxy");
+        check("http://hunter2@h:1", "bad_proxy");
+        check("http://u:hunter2%0A@h:1", "bad_proxy");
+        check("http://u:hunter2%FF@h:1", "bad_proxy");
+        check("", "no_url");
+    }
+}

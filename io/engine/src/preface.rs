@@ -1,0 +1,205 @@
+//! [`Preface`]: what is said on a new connection ahead of TLS and requests: the PROXY protocol's header, and to a forward
+//! proxy CONNECT.
+
+use std::borrow::Cow;
+
+use wavetank_driver::{Ends, Errno};
+use wavetank_measure::ErrorClass;
+use wavetank_plan::resolve::USER_AGENT;
+use wavetank_plan::{Plan, ProxyProtocol};
+use wavetank_wire::h1::{ResponseReader, reason_phrase};
+use wavetank_wire::{PROXY_HEADER_BYTES_MAX, proxy_header_v1, proxy_header_v2};
+
+use crate::failure::{self, Failure};
+
+/// Connected to the proxy, and then no answer to CONNECT in time.
+pub(crate) const TUNNEL_TIMEOUT: Failure = Failure::detailed(
+    ErrorClass::ConnectTimeout,
+    "connected to the proxy, but it did not answer CONNECT in time",
+);
+
+/// Behind the proxy's answer came something that nobody could have said yet.
+const TUNNEL_SURPLUS: Failure =
+    Failure::detailed(ErrorClass::Protocol, "the proxy sent bytes behind its answer to CONNECT");
+
+/// See the module's description.
+pub(crate) struct Preface {
+    header: Option<ProxyProtocol>,
+    /// By target, what asks the proxy for a tunnel to it; empty where it is asked for none.
+    connects: Vec<Vec<u8>>,
+    any: bool,
+}
+
+impl Preface {
+    /// What connections of `plan` begin with.
+    pub(crate) fn new(plan: &Plan) -> Self {
+        let connects: Vec<_> = plan.targets.iter().map(|target| connect(plan, target)).collect();
+        let header = plan.http.proxy_protocol;
+        Self { any: header.is_some() || connects.iter().any(|connect| !connect.is_empty()), header, connects }
+    }
+
+    /// Whether any connection begins with something.
+    #[inline]
+    pub(crate) const fn is_any(&self) -> bool {
+        self.any
+    }
+
+    /// Whether a driver must know the ends of connections.
+    pub(crate) const fn asks_ends(&self) -> bool {
+        self.header.is_some()
+    }
+
+    /// Whether a tunnel to `target` must be opened.
+    pub(crate) fn asks_tunnel(&self, target: u16) -> bool {
+        !self.connects[usize::from(target)].is_empty()
+    }
+
+    /// The bytes of a connection for `target` whose ends are found out by `ends`.
+    ///
+    /// # Errors
+    /// Where the ends cannot be told.
+    pub(crate) fn bytes(
+        &self,
+        target: u16,
+        ends: impl FnOnce() -> Result<Ends, Errno>,
+    ) -> Result<Vec<u8>, Failure> {
+        let connect = &self.connects[usize::from(target)];
+        let mut bytes = Vec::with_capacity(PROXY_HEADER_BYTES_MAX + connect.len());
+        if let Some(version) = self.header {
+            let Ends { own, peer } = ends().map_err(of_ends)?;
+            match version {
+                ProxyProtocol::V1 => proxy_header_v1(&mut bytes, own, peer),
+                ProxyProtocol::V2 => proxy_header_v2(&mut bytes, own, peer),
+            }
+        }
+        bytes.extend_from_slice(connect);
+        Ok(bytes)
+    }
+}
+
+/// The request for a tunnel (RFC 9110 §9.3.6).
+fn connect(plan: &Plan, target: &wavetank_plan::Target) -> Vec<u8> {
+    let Some(to) = plan.tunnel_to(target) else { return Vec::new() };
+    let mut request = format!("CONNECT {to} HTTP/1.1\r\nHost: {to}\r\nUser-Agent: {USER_AGENT}\r\n");
+    if let Some(authorization) = plan.http.proxy.as_ref().and_then(|proxy| proxy.authorization.as_ref()) {
+        request.push_str("Proxy-Authorization: ");
+        request.push_str(authorization.reveal());
+        request.push_str("\r\n");
+    }
+    request.push_str("\r\n");
+    request.into_bytes()
+}
+
+/// The peer may be gone before it can be asked who it is.
+fn of_ends(errno: Errno) -> Failure {
+    match errno.0 {
+        libc::ENOTCONN | libc::EINVAL => Failure::of(ErrorClass::Reset),
+        _ => failure::of_connect(errno),
+    }
+}
+
+/// A reader of the answer to CONNECT.
+pub(crate) fn tunnel_reader() -> ResponseReader {
+    let mut reader = ResponseReader::default();
+    // An answer that opens the tunnel has no body, whatever its fields say, and of any other none is wanted.
+    reader.expect(true);
+    reader
+}
+
+/// Take in `bytes` of the answer to CONNECT. Whether the tunnel is open; if not, more must come.
+///
+/// # Errors
+/// Where it never will be.
+pub(crate) fn read_tunnel(reader: &mut ResponseReader, bytes: &[u8]) -> Result<bool, Failure> {
+    let progress = reader.read(bytes, &mut ()).map_err(|fault| {
+        let Failure { class, detail, .. } = failure::of_fault(fault);
+        let detail = detail.map(|detail| Cow::Owned(format!("the proxy's answer to CONNECT: {detail}")));
+        Failure { detail, ..Failure::of(class) }
+    })?;
+    let Some(answer) = progress.answer else { return Ok(false) };
+    if !(200..300).contains(&answer.status) {
+        let phrase = reason_phrase(answer.status);
+        let space = if phrase.is_empty() { "" } else { " " };
+        let detail = format!("the proxy answered CONNECT with {}{space}{phrase}", answer.status);
+        return Err(Failure { detail: Some(Cow::Owned(detail)), ..Failure::of(ErrorClass::ConnectRefused) });
+    }
+    if progress.consumed < bytes.len() { Err(TUNNEL_SURPLUS) } else { Ok(true) }
+}
+
+/// The connection to the proxy ended, as `failure` says, before it had answered CONNECT.
+pub(crate) fn tunnel_ended(failure: &Failure) -> Failure {
+    let detail = match failure.errno {
+        Some(errno) => Cow::Owned(format!("the connection broke before the proxy answered CONNECT: {errno}")),
+        None => Cow::Borrowed("the proxy closed the connection instead of answering CONNECT"),
+    };
+    Failure { detail: Some(detail), ..Failure::of(failure.class) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How the answer `text` is taken in, whole and byte by byte.
+    fn check(text: &str, expected: Result<bool, (ErrorClass, &str)>) {
+        let told = |read: Result<bool, Failure>| {
+            read.map_err(|failure| (failure.class, failure.detail.unwrap_or_default().into_owned()))
+        };
+        let expected = expected.map_err(|(class, detail)| (class, detail.to_owned()));
+        assert_eq!(told(read_tunnel(&mut tunnel_reader(), text.as_bytes())), expected, "{text}");
+        let mut reader = tunnel_reader();
+        let mut last = Ok(false);
+        for (at, byte) in text.bytes().enumerate() {
+            last = told(read_tunnel(&mut reader, &[byte]));
+            if last != Ok(false) {
+                // What follows is a read of its own, and nobody's before TLS is begun.
+                let whole = at + 1 == text.len();
+                let surplus = expected.as_ref().is_err_and(|(_, detail)| detail.contains("behind"));
+                assert!(whole || last.is_err() || surplus, "{text}");
+                if surplus {
+                    return;
+                }
+                break;
+            }
+        }
+        assert_eq!(last, expected, "{text}, byte by byte");
+    }
+
+    #[test]
+    fn answers_to_connect() {
+        check("HTTP/1.1 200 Connection established\r\n\r\n", Ok(true));
+        check("HTTP/1.0 200 OK\r\nProxy-agent: x\r\n\r\n", Ok(true));
+        check("HTTP/1.1 204 No\r\n\r\n", Ok(true));
+        check("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\n", Ok(true));
+        // RFC 9110 §9.3.6: such a field must be ignored.
+        check("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", Ok(true));
+        check("HTTP/1.1 200 OK\r\n", Ok(false));
+        let refused = |detail| Err((ErrorClass::ConnectRefused, detail));
+        check(
+            "HTTP/1.1 407 No\r\nProxy-Authenticate: Basic realm=\"x\"\r\nContent-Length: 2\r\n\r\n",
+            refused("the proxy answered CONNECT with 407 Proxy Authentication Required"),
+        );
+        check("HTTP/1.1 502 No\r\n\r\n", refused("the proxy answered CONNECT with 502 Bad Gateway"));
+        check("HTTP/1.1 302 No\r\n\r\n", refused("the proxy answered CONNECT with 302 Found"));
+        check("HTTP/1.1 599 No\r\n\r\n", refused("the proxy answered CONNECT with 599"));
+        let surplus = "the proxy sent bytes behind its answer to CONNECT";
+        check("HTTP/1.1 200 OK\r\n\r\nx", Err((ErrorClass::Protocol, surplus)));
+        let mut reader = tunnel_reader();
+        let garbage = read_tunnel(&mut reader, b"SSH-2.0-OpenSSH_9.2\r\n").expect_err("is no HTTP");
+        assert_eq!(garbage.class, ErrorClass::Protocol);
+        assert!(garbage.detail.expect("is told").starts_with("the proxy's answer to CONNECT: "));
+    }
+
+    #[test]
+    fn an_endless_head_is_bounded() {
+        let mut reader = tunnel_reader();
+        let mut read = read_tunnel(&mut reader, b"HTTP/1.1 200 OK\r\n");
+        let line = b"X-Filler: 0123456789012345678901234567890123456789\r\n";
+        let mut bytes = 0;
+        while read.as_ref().is_ok_and(|open| !open) {
+            bytes += line.len();
+            assert!(bytes < 1 << 20, "a head of {bytes} bytes is still read");
+            read = read_tunnel(&mut reader, line);
+        }
+        assert_eq!(read.expect_err("is too long").class, ErrorClass::Protocol);
+    }
+}
