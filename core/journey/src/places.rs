@@ -2,13 +2,17 @@
 
 use std::sync::Arc;
 
-use wavetank_plan::{Plan, Target};
+use wavetank_plan::{Plan, SecretText, Target};
 
 use crate::redirect::Place;
 
 /// The plan's targets as addresses. Cloned with every step.
 #[derive(Clone, Debug)]
-pub(crate) struct Places(Arc<[Home]>);
+pub(crate) struct Places {
+    homes: Arc<[Home]>,
+    /// Who we are to the proxy, where that must be told.
+    authorization: Option<SecretText>,
+}
 
 /// One target.
 #[derive(Debug)]
@@ -20,24 +24,49 @@ struct Home {
     /// Host and port of each of its addresses.
     addresses: Vec<(String, u16)>,
     tls: bool,
+    /// A proxy reads its requests.
+    by_proxy: bool,
 }
 
 impl Places {
     pub(crate) fn new(plan: &Plan) -> Self {
-        Self(plan.targets.iter().map(Home::of).collect())
+        Self {
+            homes: plan.targets.iter().map(|target| Home::of(target, plan)).collect(),
+            authorization: plan.http.proxy.as_ref().and_then(|proxy| proxy.authorization.clone()),
+        }
+    }
+
+    /// What stands in the request line for `place`, which belongs to `target`.
+    pub(crate) fn line(&self, target: u16, place: &Place) -> String {
+        let by_proxy = self.homes.get(usize::from(target)).is_some_and(|home| home.by_proxy);
+        let origin = if by_proxy { place.origin() } else { "" };
+        format!("{origin}{}", place.target())
+    }
+
+    /// Whether who we are is told to a proxy: then a request made of another one tells it anew, or not any more.
+    pub(crate) const fn authorizes(&self) -> bool {
+        self.authorization.is_some()
+    }
+
+    /// Write the field that says who we are, if a proxy reads the requests of `target` and wants to know.
+    pub(crate) fn authorize(&self, target: u16, out: &mut Vec<u8>) {
+        let by_proxy = self.homes.get(usize::from(target)).is_some_and(|home| home.by_proxy);
+        if let Some(authorization) = self.authorization.as_ref().filter(|_| by_proxy) {
+            out.extend_from_slice(format!("Proxy-Authorization: {}\r\n", authorization.reveal()).as_bytes());
+        }
     }
 
     /// The target that `place` belongs to: by its URL, by the name its requests bear, or by one of its addresses; one
     /// of several such is `near` if that is among them.
     pub(crate) fn target_of(&self, place: &Place, near: u16) -> Option<u16> {
-        let is = |target: u16| self.0.get(usize::from(target)).is_some_and(|home| home.is(place));
-        let all = 0..u16::try_from(self.0.len()).expect("the plan limits targets");
+        let is = |target: u16| self.homes.get(usize::from(target)).is_some_and(|home| home.is(place));
+        let all = 0..u16::try_from(self.homes.len()).expect("the plan limits targets");
         std::iter::once(near).chain(all).find(|&target| is(target))
     }
 
     /// Where a request with this `Host` and request target goes, if to `target`.
     pub(crate) fn place(&self, target: u16, host: &[u8], path: &[u8]) -> Option<Place> {
-        let home = self.0.get(usize::from(target))?;
+        let home = self.homes.get(usize::from(target))?;
         let (host, path) = (str::from_utf8(host).ok(), str::from_utf8(path).ok()?);
         let scheme = if home.tls { "https" } else { "http" };
         let named = host.and_then(|host| Place::parse(&format!("{scheme}://{host}/")).ok());
@@ -46,7 +75,7 @@ impl Places {
 }
 
 impl Home {
-    fn of(target: &Target) -> Self {
+    fn of(target: &Target, plan: &Plan) -> Self {
         let tls = target.server_name.is_some();
         let scheme = if tls { "https" } else { "http" };
         let host = |ip: std::net::IpAddr| if ip.is_ipv6() { format!("[{ip}]") } else { ip.to_string() };
@@ -55,6 +84,7 @@ impl Home {
             url: Place::parse(&target.url).ok(),
             addresses: target.addresses.iter().map(|one| (host(one.ip()), one.port())).collect(),
             tls,
+            by_proxy: plan.origin_at_proxy(target).is_some(),
         }
     }
 

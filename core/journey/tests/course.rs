@@ -11,8 +11,8 @@ use wavetank_journey::{
 };
 use wavetank_pace::Share;
 use wavetank_plan::{
-    AuthPlan, Check, ConnectionUse, Extract, HostFacts, Nanos, Op, Operand, Plan, Quantity, RequestPlan,
-    RunOptions, Scenario, SocketFacts, Step, Target, TargetUrl, Test, Tested,
+    AuthPlan, Check, ConnectionUse, Extract, HostFacts, Nanos, Op, Operand, Plan, ProxyUrl, Quantity,
+    RequestPlan, RunOptions, Scenario, SocketFacts, Step, Target, TargetUrl, Test, Tested,
 };
 
 /// A plan with the targets `http://shop.org`, `http://10.0.0.7:8080` and `https://pay.shop.org`.
@@ -77,11 +77,14 @@ type Became = Result<(LegKind, u16, String), (u16, Result<(), Unwanted>)>;
 
 impl Walker {
     fn new(step: Step) -> Self {
+        Self::on_plan(step, plan())
+    }
+
+    fn on_plan(step: Step, mut plan: Plan) -> Self {
         let scenario = Scenario {
             variables: vec!["v".to_owned()],
             ..Scenario::of_steps("", ConnectionUse::User, vec![step])
         };
-        let mut plan = plan();
         plan.scenarios = vec![scenario];
         let journey = Journey::new(&plan.scenarios[0], &plan).expect("a good journey");
         let mut session = Session::default();
@@ -234,6 +237,28 @@ fn what_may_go_along_goes_along() {
         assert!(!away.contains(secret), "{secret} went elsewhere: {away}");
     }
     assert!(run(302, "https://pay.shop.org/").contains("Host: pay.shop.org\r\n"));
+}
+
+#[test]
+fn a_proxy_reads_whole_urls_and_who_we_are_and_a_tunnel_neither() {
+    let mut plan = plan();
+    let proxy = ProxyUrl::parse("http://u:p@10.0.0.9:3128").expect("a URL");
+    plan.http.proxy = Some(proxy.plan(vec!["10.0.0.9:3128".parse().expect("an address")]).expect("a proxy"));
+    let mut walker = Walker::on_plan(Step { follow: 9, ..get("/a?b=c") }, plan);
+    let head = |line: &str, host: &str, more: &str| format!("{line} HTTP/1.1\r\nHost: {host}\r\n{more}\r\n");
+    let known = "Proxy-Authorization: Basic dTpw\r\n";
+    let sent = walker.send();
+    assert_eq!(sent, head("GET http://shop.org/a?b=c", "shop.org", &format!("User-Agent: w\r\n{known}")));
+    let mut leads = |fields: &str, leads_to: u16, line: &str, host: &str, more: &str| {
+        let (_, target, _) = walker.leads(302, fields, "");
+        let sent = String::from_utf8_lossy(&walker.sent).into_owned();
+        assert_eq!((target, sent), (leads_to, head(line, host, &format!("User-Agent: w\r\n{more}"))));
+    };
+    // Cookies go by the path alone.
+    let set = "Location: /b/c\r\nSet-Cookie: k=v; Path=/b\r\n";
+    leads(set, 0, "GET http://shop.org/b/c", "shop.org", &format!("Cookie: k=v\r\n{known}"));
+    leads("Location: https://pay.shop.org/d\r\n", 2, "GET /d", "pay.shop.org", "");
+    leads("Location: http://10.0.0.7:8080/e\r\n", 1, "GET http://10.0.0.7:8080/e", "10.0.0.7:8080", known);
 }
 
 #[test]

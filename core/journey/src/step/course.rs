@@ -4,7 +4,7 @@
 //! Knows no connections: it is given the bytes that were sent and the answer, and says what is to be sent next.
 
 use super::embedded::{Page, RESOURCE_BYTES_MAX, to_fetch};
-use super::rewrite::{Rewrite, host_of, method_of, target_of};
+use super::rewrite::{Rewrite, host_of, line_target_of, method_of, target_of};
 use super::{Afield, Keeps, Look, StepWork, Unwanted};
 use crate::content::plain;
 use crate::extract::Answer;
@@ -152,12 +152,13 @@ impl StepWork {
         out: &mut Outgoing<'_>,
     ) -> Leg {
         let (method, target) = (method_of(came.sent), target_of(came.sent));
+        let line = line_target_of(came.sent);
         let mut fields = Vec::new();
         let words = (method, str::from_utf8(target).unwrap_or("/"));
         self.push_fields(session, scene.wall_s(), &course.place.site(), words, true, &mut fields);
         let rewrite = Rewrite {
             method,
-            target,
+            target: line,
             host: None,
             hop: None,
             secrets: &afield.secrets,
@@ -207,17 +208,20 @@ impl StepWork {
         {
             fields.extend_from_slice(format!("Referer: {referrer}\r\n").as_bytes());
         }
-        let drops: Vec<_> =
-            [(self.credentials.is_some(), "authorization"), (course.page.is_some(), "referer")]
-                .into_iter()
-                .filter_map(|(anew, name)| anew.then_some(name))
-                .collect();
+        afield.places.authorize(target, &mut fields);
+        let anew = [
+            (self.credentials.is_some(), "authorization"),
+            (course.page.is_some(), "referer"),
+            (afield.places.authorizes(), "proxy-authorization"),
+        ];
+        let drops: Vec<_> = anew.into_iter().filter_map(|(anew, name)| anew.then_some(name)).collect();
+        let line = afield.places.line(target, place);
         // The same server under another of its names may know what it knew before.
         let host = (!hop.same_origin).then(|| place.authority().to_owned());
         let hop = Hop { same_origin: hop.same_origin || target == course.target, ..hop };
         let rewrite = Rewrite {
             method,
-            target: hop.to.target().as_bytes(),
+            target: line.as_bytes(),
             host,
             hop: Some(&hop),
             secrets: &afield.secrets,

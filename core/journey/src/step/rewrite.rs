@@ -11,7 +11,7 @@ use crate::redirect::{Hop, may_carry};
 #[derive(Debug)]
 pub(super) struct Rewrite<'a> {
     pub(super) method: &'a str,
-    /// Path and query as they go into the request line.
+    /// Path and query as they go into the request line, behind scheme and host where a proxy reads it.
     pub(super) target: &'a [u8],
     /// Another value of `Host`.
     pub(super) host: Option<String>,
@@ -72,8 +72,15 @@ impl Rewrite<'_> {
     }
 }
 
-/// Path and query in the request line of a whole request.
+/// Path and query in the request line of a whole request; to a proxy, scheme and host stand before them.
 pub(crate) fn target_of(sent: &[u8]) -> &[u8] {
+    let target = line_target_of(sent);
+    let Some(rest) = target.strip_prefix(b"http://") else { return target };
+    rest.iter().position(|byte| *byte == b'/').map_or(b"/", |at| &rest[at..])
+}
+
+/// What stands in the request line of a whole request.
+pub(super) fn line_target_of(sent: &[u8]) -> &[u8] {
     let line = sent.split(|byte| *byte == b'\r').next().unwrap_or_default();
     line.split(|byte| *byte == b' ').nth(1).unwrap_or_default()
 }
@@ -165,6 +172,10 @@ mod tests {
 
     #[test]
     fn a_request_is_taken_apart() {
+        let to_a_proxy = b"GET http://a.org:81/a?b HTTP/1.1\r\nHost: a.org:81\r\n\r\n";
+        assert_eq!(target_of(to_a_proxy), b"/a?b");
+        assert_eq!(target_of(b"GET http://a.org HTTP/1.1\r\n\r\n"), b"/");
+        assert_eq!(line_target_of(to_a_proxy), b"http://a.org:81/a?b");
         assert_eq!((target_of(SENT), method_of(SENT), host_of(SENT)), (&b"/a?b"[..], "POST", &b"a.org"[..]));
         for odd in [&b""[..], b"GET", b"GET /", b"\r\n\r\n"] {
             let mut out = Vec::new();
