@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::io::Write;
 use std::net::{Ipv6Addr, SocketAddr, TcpListener};
 
-use wavetank_driver::{Dial, Driver, Ended};
+use wavetank_driver::{Dial, Driver, Ended, Errno};
 use wavetank_plan::Close;
 
 use super::bench::{Bench, Heard, any_port, dial, read};
@@ -92,6 +92,35 @@ pub(crate) fn binds_the_source<D: Driver>() {
         Err(errno) => errno,
     };
     assert_eq!(errno.symbol(), Some("EADDRNOTAVAIL"));
+}
+
+pub(crate) fn tells_both_ends<D: Driver>() {
+    let mut bench = Bench::<D>::new();
+    let listener = TcpListener::bind(any_port()).expect("a free port");
+    let to = listener.local_addr().expect("it is bound");
+    let dial = Dial { asks_ends: true, ..Dial::plain(to) };
+    // Several at once, and more bytes under way than belong to one answer.
+    let conns: Vec<_> = (0..8).map(|_| bench.driver.connect(&dial).expect("loopback connects")).collect();
+    bench.out();
+    let mut accepted: Vec<_> =
+        conns.iter().map(|_| listener.accept().expect("the driver connects")).collect();
+    let mut seen: HashSet<SocketAddr> = accepted.iter().map(|(_, from)| *from).collect();
+    for _ in &conns {
+        let Heard::Connected(conn) = bench.hear() else { panic!("it connects") };
+        let ends = bench.driver.ends(conn).expect("it is connected");
+        assert_eq!(ends.peer, to);
+        assert!(seen.remove(&ends.own), "{ends:?} is no end that the peer has, or of another connection");
+        bench.driver.send(conn, b"hello").expect("it is connected");
+    }
+    bench.out();
+    for (peer, from) in &mut accepted {
+        assert_eq!(read(peer, 5), b"hello", "{from}");
+    }
+    // Closed before it is connected, or before it was asked: nothing is left of it, and nothing is told.
+    let early = bench.driver.connect(&dial).expect("loopback connects");
+    bench.driver.close(early, Close::Rst);
+    assert_eq!(bench.driver.ends(early), Err(Errno(rustix::io::Errno::NOTCONN.raw_os_error())));
+    bench.hear_nothing();
 }
 
 pub(crate) fn takes_a_tuple_again_and_speaks_at_once<D: Driver>() {

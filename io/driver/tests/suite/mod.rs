@@ -12,7 +12,7 @@ pub(crate) mod waiting;
 macro_rules! driver_suite {
     ($driver:ty) => {
         $crate::driver_suite! { @each $driver,
-            connecting: [echoes, echoes_over_ipv6, refuses, binds_the_source, hears_a_listener_that_speaks_first,
+            connecting: [echoes, echoes_over_ipv6, refuses, binds_the_source, hears_a_listener_that_speaks_first, tells_both_ends,
                 takes_a_tuple_again_and_speaks_at_once, accepts_a_crowd, shares_a_port],
             sending: [keeps_what_the_kernel_does_not_take, keeps_the_order_while_pending, sends_before_connected,
                 refuses_a_dead_id, tells_what_was_not_sent, fills_up_with_small_sends, closes_behind_small_sends],

@@ -1,5 +1,6 @@
 //! Peers on blocking sockets, by the library's buffered interface, which the filter does not use.
 
+use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, LazyLock};
 
@@ -7,10 +8,10 @@ use rustls::crypto::aws_lc_rs::sign::any_supported_type;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject};
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use rustls::{ClientConnection, RootCertStore, ServerConnection, StreamOwned};
-use wavetank_driver::{ConnId, Driver, TlsServer, TlsServerOptions};
+use wavetank_driver::{ConnId, Dial, DialTls, Driver, TlsServer, TlsServerOptions};
 
 use crate::peer::{TlsBench, bench, client, dial_tls, flush, server, trusting};
-use crate::suite::bench::{Heard, any_port, patient};
+use crate::suite::bench::{Heard, any_port, patient, read};
 
 pub(crate) type ServerPeer = StreamOwned<ServerConnection, TcpStream>;
 pub(crate) type ClientPeer = StreamOwned<ClientConnection, TcpStream>;
@@ -48,6 +49,46 @@ pub(crate) fn connect<D: Driver>(bench: &mut TlsBench<D>) -> (ConnId, ServerPeer
     assert_eq!(bench.hear(), Heard::Secured(conn));
     flush(bench);
     (conn, shaking.join().expect("a handshake"))
+}
+
+/// As a tunnel is opened: words in the clear go both ways, and TLS begins behind them.
+pub(crate) fn begins_behind_words_in_the_clear<D: Driver>() {
+    let mut bench = bench::<D>(Some(client(&trusting())), None);
+    let listener = TcpListener::bind(any_port()).expect("a free port");
+    let to = listener.local_addr().expect("it is bound");
+    let conn = bench.driver.connect(&Dial::plain(to)).expect("loopback connects");
+    let serving = std::thread::spawn(move || {
+        let (stream, _) = listener.accept().expect("the driver connects");
+        let mut stream = patient(stream);
+        assert_eq!(read(&mut stream, 6), b"CALL a");
+        stream.write_all(b"fine").expect("the driver reads");
+        let tls = ServerConnection::new(Arc::clone(&SERVER)).expect("a server");
+        let mut stream = StreamOwned::new(tls, stream);
+        let mut asked = [0; 4];
+        stream.read_exact(&mut asked).expect("the driver sends");
+        stream.write_all(&asked).expect("the driver reads");
+        stream
+    });
+    assert_eq!(bench.hear(), Heard::Connected(conn));
+    bench.driver.send(conn, b"CALL a").expect("it is connected");
+    assert_eq!(bench.receive(conn, 4), b"fine");
+    assert_eq!(bench.driver.secured(conn), None);
+    let nobody = DialTls { name: 7, session: 0 };
+    assert!(bench.driver.secure(conn, nobody).is_err(), "a name nobody gave");
+    bench.driver.secure(conn, DialTls { name: 0, session: 0 }).expect("it is connected");
+    // Kept until the handshake is done.
+    bench.driver.send(conn, b"echo").expect("it is connected");
+    assert_eq!(bench.hear(), Heard::Secured(conn));
+    assert!(bench.driver.secured(conn).is_some());
+    loop {
+        match bench.hear() {
+            Heard::Flushed(flushed) => assert_eq!(flushed, conn),
+            Heard::Received(from, bytes) => break assert_eq!((from, bytes), (conn, b"echo".to_vec())),
+            other => panic!("heard {other:?}"),
+        }
+    }
+    assert_eq!(bench.driver.bytes_sent(), 10, "plaintext of both kinds");
+    drop(serving.join().expect("the peer is content"));
 }
 
 /// A connection accepted by a driver from a blocking client, both done with the handshake.

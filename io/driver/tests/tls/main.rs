@@ -16,6 +16,7 @@ mod wire;
 macro_rules! tls_suite {
     ($driver:ty) => {
         tls_suite! { @each $driver,
+            blocking: [begins_behind_words_in_the_clear],
             crossed: [echoes, the_protocol_agreed_on_is_told, sessions_are_resumed_by_whom_they_belong_to,
                 what_is_sent_early_follows_the_handshake, certificates_are_judged],
             transfers: [much_in_both_directions, the_order_is_kept_while_pending, a_flood_lets_others_through,
