@@ -71,6 +71,7 @@ pub(crate) const fn blame(class: ErrorClass, same_host: bool) -> Blame {
 /// What to do about a failure of `class` that was told in the words of `detail`, if it was.
 pub fn hint_for(class: ErrorClass, detail: Option<&str>) -> &'static str {
     match (class, detail) {
+        (_, Some(detail)) if detail.contains("CONNECT") => proxy_hint(class, detail),
         (ErrorClass::Tls, Some(AFTER_HANDSHAKE)) => {
             "the target's own log, or a balancer's: something broke TLS within an answer"
         }
@@ -82,6 +83,21 @@ pub fn hint_for(class: ErrorClass, detail: Option<&str>) -> &'static str {
             "this port speaks TLS: https:// instead of http://"
         }
         _ => hint(class),
+    }
+}
+
+/// What to do about a tunnel that a proxy did not open, told in the words of `detail`.
+fn proxy_hint(class: ErrorClass, detail: &str) -> &'static str {
+    match class {
+        _ if detail.contains("407") => {
+            "the proxy wants to know who asks: --proxy http://USER:PASSWORD@HOST:PORT, or @FILE with that"
+        }
+        ErrorClass::ConnectRefused => "the proxy's own log says why: may it connect to that host and port?",
+        ErrorClass::ConnectTimeout => {
+            "is it an HTTP proxy? If it is, the target behind it may be slow: --connect-timeout covers both"
+        }
+        ErrorClass::Protocol => "is it an HTTP proxy on that port? `--once` shows its answer as it is",
+        _ => "the proxy's own log: does it open tunnels (CONNECT), and to that port?",
     }
 }
 

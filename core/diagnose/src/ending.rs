@@ -62,8 +62,9 @@ pub struct Circumstances {
     pub lost: Vec<String>,
     /// Violations of conservation that single threads or agents found in themselves, in words; they void the run.
     pub accounting: Vec<String>,
-    /// In what words the first failure of TLS was told.
-    pub tls_fault: Option<String>,
+    /// In what words the first failure of a class was told, where its cure depends on them: of TLS, and of tunnels
+    /// through a proxy. A few at most.
+    pub faults: Vec<(ErrorClass, String)>,
     /// A knee was sought: a full generator voids it.
     pub knee_sought: bool,
     /// `--scale` or `--speed`: a rehearsal, in which an undecided threshold is only noted.

@@ -58,7 +58,8 @@ impl<'a> Facts<'a> {
 
 impl<'a> Case<'a> {
     pub(crate) fn new(facts: &'a Facts<'a>) -> Self {
-        let mut addresses = facts.plan.targets.iter().flat_map(|target| &target.addresses).peekable();
+        let plan = facts.plan;
+        let mut addresses = plan.targets.iter().flat_map(|target| plan.way_to(target)).peekable();
         let loopback = addresses.peek().is_some() && addresses.all(|address| address.ip().is_loopback());
         let judged = facts.totals.view(Selection::Judged);
         Self { facts, judged, same_host: loopback || facts.circumstances.same_host }
@@ -74,8 +75,8 @@ impl<'a> Case<'a> {
 
     /// The words in which the first failure of `class` was told, where its cure depends on them.
     pub(crate) fn fault(&self, class: ErrorClass) -> Option<&str> {
-        let tls = (class == ErrorClass::Tls).then_some(self.facts.circumstances.tls_fault.as_deref());
-        tls.flatten()
+        let mut faults = self.facts.circumstances.faults.iter();
+        faults.find(|(told, _)| *told == class).map(|(_, words)| words.as_str())
     }
 
     /// The classes that occurred, the most frequent first.

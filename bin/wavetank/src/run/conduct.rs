@@ -22,7 +22,7 @@ use wavetank_record::{ConnectionMemory, EventLine, PHASE_ENDED, SampleLine};
 use wavetank_store::{ArchiveWriter, StoreProblem};
 
 use super::agent_host::{AgentHost, Happening};
-use super::sample::SampleBook;
+use super::sample::{SampleBook, note_fault};
 use super::talk::Talk;
 use journeys::Logged;
 
@@ -50,7 +50,7 @@ pub(crate) struct Conducted {
     /// What load threads found not to add up, in words.
     pub(crate) accounting: Vec<String>,
     /// In what words the first failure of TLS was told.
-    pub(crate) tls_fault: Option<String>,
+    pub(crate) faults: Vec<(ErrorClass, String)>,
     pub(crate) memory: Option<ConnectionMemory>,
 }
 
@@ -59,8 +59,8 @@ impl Conducted {
     pub(crate) fn nothing(plan: &Plan, ending: Ending, archive: Option<ArchiveWriter>) -> Self {
         let (events, samples, lost, accounting) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let ledger = Ledger::new(plan);
-        let (started, tls_fault, memory) = (None, None, None);
-        Self { ledger, ending, events, samples, archive, started, lost, accounting, tls_fault, memory }
+        let (started, faults, memory) = (None, Vec::new(), None);
+        Self { ledger, ending, events, samples, archive, started, lost, accounting, faults, memory }
     }
 }
 
@@ -95,7 +95,7 @@ struct Book<'a> {
     samples: SampleBook,
     lost: Vec<String>,
     accounting: Vec<String>,
-    tls_fault: Option<String>,
+    faults: Vec<(ErrorClass, String)>,
     memory: Option<ConnectionMemory>,
 }
 
@@ -139,7 +139,7 @@ impl<'a> Conductor<'a> {
                 samples: SampleBook::new(&plan),
                 lost: Vec::new(),
                 accounting: Vec::new(),
-                tls_fault: None,
+                faults: Vec::new(),
                 memory: None,
             },
             outcome: None,
@@ -164,7 +164,7 @@ impl<'a> Conductor<'a> {
         self.end_log();
         self.book.talk.settle();
         self.settle(&outcome)?;
-        let Book { ledger, ending, events, samples, archive, lost, accounting, tls_fault, memory, .. } =
+        let Book { ledger, ending, events, samples, archive, lost, accounting, faults, memory, .. } =
             self.book;
         Ok(Conducted {
             ledger,
@@ -175,7 +175,7 @@ impl<'a> Conductor<'a> {
             started: outcome.started_at,
             lost,
             accounting,
-            tls_fault,
+            faults,
             memory,
         })
     }
@@ -296,9 +296,8 @@ impl<'a> Conductor<'a> {
         }
         let problem = self.book.archive.as_mut().and_then(|archive| archive.interval(now, &interval));
         self.book.store_problem(problem, now);
-        let told = samples.iter().find(|sample| sample.class == ErrorClass::Tls);
-        if let Some(told) = told.filter(|_| self.book.tls_fault.is_none()) {
-            self.book.tls_fault.clone_from(&told.detail);
+        for sample in &samples {
+            note_fault(&mut self.book.faults, sample);
         }
         for line in self.book.samples.add(&self.plan, &samples, &slow) {
             let problem = self.book.archive.as_mut().and_then(|archive| archive.sample(&line));

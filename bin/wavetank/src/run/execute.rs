@@ -127,9 +127,8 @@ fn conclude(
     (setup, cure): (Setup, Option<String>),
     talk: &mut Talk,
 ) -> Executed {
-    let Conducted {
-        mut ledger, ending, events, samples, archive, lost, accounting, tls_fault, memory, ..
-    } = conducted;
+    let Conducted { mut ledger, ending, events, samples, archive, lost, accounting, faults, memory, .. } =
+        conducted;
     // Noted in the ledger; the verdict speaks of it.
     let _ = ledger.close();
     let usage = process_usage();
@@ -142,7 +141,7 @@ fn conclude(
         steal,
         lost,
         accounting,
-        tls_fault,
+        faults,
         rehearsal: around.environment.rehearsal.is_some(),
         before: around.bounds.before.clone(),
         after: around.bounds.after.clone(),

@@ -1,6 +1,7 @@
 //! [`SampleBook`]: requests that are kept as examples, as they come.
 
 use wavetank_engine::{Sample, Slow};
+use wavetank_measure::ErrorClass;
 use wavetank_plan::{Key, Nanos, Plan};
 use wavetank_record::{Number, SampleLine};
 use wavetank_report::Examples;
@@ -36,6 +37,15 @@ impl SampleBook {
     /// All that are worth a look.
     pub(crate) fn lines(&self) -> Vec<SampleLine> {
         self.examples.lines()
+    }
+}
+
+/// Keep in what words `sample` was told, if it is the first of its class and the cure depends on them.
+pub(super) fn note_fault(faults: &mut Vec<(ErrorClass, String)>, sample: &Sample) {
+    let Some(detail) = &sample.detail else { return };
+    let telling = sample.class == ErrorClass::Tls || detail.contains("CONNECT");
+    if telling && faults.iter().all(|(class, _)| *class != sample.class) {
+        faults.push((sample.class, detail.clone()));
     }
 }
 

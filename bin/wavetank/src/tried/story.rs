@@ -185,6 +185,8 @@ fn hint(trouble: &Trouble) -> &'static str {
 
 fn connected(opened: &Opened) -> TryEvent {
     let tls = opened.tls.as_ref();
+    // A tunnel belongs to connecting.
+    let ready = opened.tunnelled.unwrap_or(opened.connected);
     let agreed = |handshake: &Handshake| {
         let agreed = &handshake.agreed;
         let mut parts = vec![agreed.version, agreed.cipher];
@@ -194,8 +196,8 @@ fn connected(opened: &Opened) -> TryEvent {
     };
     TryEvent::Connected {
         address: opened.address.to_string(),
-        connect_us: micros(opened.connected - opened.begun),
-        tls_us: tls.map(|handshake| micros(handshake.secured - opened.connected)),
+        connect_us: micros(ready - opened.begun),
+        tls_us: tls.map(|handshake| micros(handshake.secured - ready)),
         tls: tls.map(agreed),
     }
 }

@@ -19,7 +19,7 @@ fn load(trial: &Trial, proxy: &Target, engine: &str) -> Option<(Outcome, RunResu
 }
 
 /// What comes of a proxy that behaves like `script`: all requests fail as `class`, told in `detail`.
-fn check(script: &Script, class: &str, detail: &str) {
+fn check(script: &Script, class: &str, detail: &str, hint: &str) {
     for engine in ["epoll", "uring"] {
         let (trial, proxy) = (trial(), Target::start(script.clone()));
         let Some((_, result)) = load(&trial, &proxy, engine) else { continue };
@@ -29,11 +29,17 @@ fn check(script: &Script, class: &str, detail: &str) {
         let runs = trial.place().runs("runs");
         let samples = std::fs::read_to_string(runs[0].join("samples.jsonl")).expect("failures have samples");
         assert!(samples.contains(detail), "{engine}: {samples}");
+        let finding = &result.at("findings")[0];
+        assert!(
+            finding["evidence"].as_str().is_some_and(|told| told.contains(detail)),
+            "{engine}: {finding}"
+        );
+        assert!(finding["hint"].as_str().is_some_and(|told| told.contains(hint)), "{engine}: {finding}");
         let once =
             trial.program().args(["run", "https://127.0.0.1:9/", "--once", "--connect-timeout", "400ms"]);
         let once = once.args(["--engine", engine, "--proxy", &proxy.address().to_string()]).run();
         once.expect_exit(1);
-        assert!(once.stderr.contains(detail), "{once}");
+        assert!(once.stderr.contains(detail) && once.stderr.contains(hint), "{once}");
         let truth = proxy.truth();
         assert!(truth.by_path.keys().all(|path| path == "127.0.0.1:9"), "{:?}", truth.by_path);
         assert!(truth.by_method.keys().all(|method| method == "CONNECT"), "{:?}", truth.by_method);
@@ -43,35 +49,55 @@ fn check(script: &Script, class: &str, detail: &str) {
 #[test]
 fn a_refused_tunnel_is_told_in_the_proxys_words() {
     let detail = "the proxy answered CONNECT with 407 Proxy Authentication Required";
-    check(&Script::new(|_| vec![Act::Send(answer(407, b"who?"))]), "connect_refused", detail);
+    check(
+        &Script::new(|_| vec![Act::Send(answer(407, b"who?"))]),
+        "connect_refused",
+        detail,
+        "USER:PASSWORD",
+    );
     let detail = "the proxy answered CONNECT with 502 Bad Gateway";
-    check(&Script::new(|_| vec![Act::Send(answer(502, b"no"))]), "connect_refused", detail);
+    check(
+        &Script::new(|_| vec![Act::Send(answer(502, b"no"))]),
+        "connect_refused",
+        detail,
+        "own log says why",
+    );
 }
 
 #[test]
 fn a_proxy_that_hangs_runs_into_the_connect_timeout() {
     let detail = "connected to the proxy, but it did not answer CONNECT in time";
-    check(&Script::silence(), "connect_timeout", detail);
+    check(&Script::silence(), "connect_timeout", detail, "HTTP proxy");
 }
 
 #[test]
 fn a_proxy_that_closes_is_told() {
     let detail = "the proxy closed the connection instead of answering CONNECT";
-    check(&Script::new(|_| vec![Act::Close]), "closed_early", detail);
+    check(&Script::new(|_| vec![Act::Close]), "closed_early", detail, "own log");
     let cut = b"HTTP/1.1 200 Connec".to_vec();
-    check(&Script::new(move |_| vec![Act::Send(cut.clone()), Act::Close]), "closed_early", detail);
+    check(&Script::new(move |_| vec![Act::Send(cut.clone()), Act::Close]), "closed_early", detail, "own log");
 }
 
 #[test]
 fn a_proxy_that_resets_is_told() {
-    check(&Script::reset(), "reset", "the connection broke before the proxy answered CONNECT");
+    check(&Script::reset(), "reset", "the connection broke before the proxy answered CONNECT", "own log");
 }
 
 #[test]
 fn nonsense_is_no_answer_to_connect() {
-    check(&Script::raw(b"SSH-2.0-OpenSSH_9.2\r\n", false), "protocol", "the proxy's answer to CONNECT: ");
+    check(
+        &Script::raw(b"SSH-2.0-OpenSSH_9.2\r\n", false),
+        "protocol",
+        "the proxy's answer to CONNECT: ",
+        "HTTP proxy",
+    );
     let surplus = b"HTTP/1.1 200 OK\r\n\r\nand more";
-    check(&Script::raw(surplus, false), "protocol", "the proxy sent bytes behind its answer to CONNECT");
+    check(
+        &Script::raw(surplus, false),
+        "protocol",
+        "the proxy sent bytes behind its answer to CONNECT",
+        "HTTP proxy",
+    );
 }
 
 /// A tunnel to somebody who speaks no TLS is no tunnel's fault.
