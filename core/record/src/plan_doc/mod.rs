@@ -13,11 +13,11 @@ mod scenario;
 mod shape;
 mod shared;
 mod status_ranges;
+mod target;
 mod tls;
 mod words;
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -30,11 +30,11 @@ use crate::DecodeError;
 pub use constants::all_constants;
 use exact::{exact_duration, exact_rate, read_duration, read_rate};
 use phase::PhaseYaml;
-use pick::PickYaml;
 use proxy::{PROXY_PROTOCOLS, ProxyYaml};
 use scenario::ScenarioYaml;
 use shared::{EventYaml, SharedYaml};
 use status_ranges::{read_statuses, statuses};
+use target::TargetYaml;
 use tls::TlsYaml;
 
 /// Version of the document.
@@ -77,20 +77,6 @@ pub struct PlanDoc {
     events: Vec<EventYaml>,
     tags: BTreeMap<String, String>,
     constants: BTreeMap<String, String>,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct TargetYaml {
-    name: String,
-    url: String,
-    host: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    server_name: Option<String>,
-    addresses: Vec<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    tls: Option<TlsYaml>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pick: Option<PickYaml>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -262,33 +248,6 @@ impl PlanDoc {
     }
 }
 
-impl TargetYaml {
-    fn new(target: &Target) -> Self {
-        let Target { name, url, host, server_name, addresses, tls, pick } = target;
-        Self {
-            name: name.clone(),
-            url: without_userinfo(url),
-            host: host.clone(),
-            server_name: server_name.clone(),
-            addresses: addresses.iter().map(ToString::to_string).collect(),
-            tls: tls.as_deref().map(TlsYaml::new),
-            pick: pick.as_ref().map(PickYaml::new),
-        }
-    }
-
-    fn read(&self) -> Result<Target, DecodeError> {
-        Ok(Target {
-            name: self.name.clone(),
-            url: self.url.clone(),
-            host: self.host.clone(),
-            server_name: self.server_name.clone(),
-            addresses: read_addresses(&self.addresses)?,
-            tls: self.tls.as_ref().map(|tls| tls.read().map(Box::new)).transpose()?,
-            pick: self.pick.as_ref().map(PickYaml::read).transpose()?,
-        })
-    }
-}
-
 impl HttpYaml {
     fn new(http: &HttpPlan) -> Self {
         let HttpPlan {
@@ -382,28 +341,11 @@ fn one_of<T: Copy>(name: &str, table: &[(&str, T)]) -> Result<T, DecodeError> {
     found.map(|&(_, value)| value).ok_or_else(|| DecodeError::new(format!("`{name}` is not known here")))
 }
 
-fn read_addresses(texts: &[String]) -> Result<Vec<SocketAddr>, DecodeError> {
-    let read = |text: &String| {
-        text.parse().map_err(|_| DecodeError::new(format!("`{text}` is not an address with a port")))
-    };
-    texts.iter().map(read).collect()
-}
-
 fn read_source(text: &str) -> Result<SourceRange, DecodeError> {
     let bounds = text.split_once(" to ").and_then(|(first, last)| first.parse().ok().zip(last.parse().ok()));
     let (first, last) =
         bounds.ok_or_else(|| DecodeError::new(format!("`{text}` is not a range of addresses")))?;
     Ok(SourceRange { first, last })
-}
-
-/// `http://user:password@host/` without the two words; the plan should not have them, this makes sure.
-fn without_userinfo(url: &str) -> String {
-    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
-    let authority = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    match rest[..authority].rfind('@') {
-        Some(at) => format!("{scheme}://{}", &rest[at + 1..]),
-        None => url.to_owned(),
-    }
 }
 
 fn sha256_hex(bytes: &[u8]) -> String {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use wavetank_plan::redact::REDACTED;
 use wavetank_plan::{ProxyPlan, ProxyProtocol, SecretText};
 
-use super::{read_addresses, without_userinfo};
+use super::target::{read_addresses, without_userinfo};
 use crate::DecodeError;
 
 pub(super) const PROXY_PROTOCOLS: [(&str, ProxyProtocol); 2] =

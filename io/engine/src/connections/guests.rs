@@ -29,7 +29,9 @@ impl<D: Driver> Connections<D> {
         let entry = &mut self.seats[seat as usize];
         match entry.state {
             State::Closed => self.give_back(seat),
-            State::Connecting | State::Securing | State::Open => entry.wish = Wish::Vacate,
+            State::Connecting | State::Tunnelling | State::Securing | State::Open => {
+                entry.wish = Wish::Vacate;
+            }
         }
     }
 
