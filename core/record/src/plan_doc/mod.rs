@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use wavetank_plan::{
     AroundPlan, Close, Condition, EngineChoice, FileTables, HttpPlan, HttpVersion, Plan, Scenario,
-    SourceOrder, SourceRange, SourcesPlan, Target,
+    SourceOrder, SourceRange, SourcesPlan,
 };
 
 use crate::DecodeError;
