@@ -83,6 +83,30 @@ fn every_example_comes_to_what_it_says() {
     assert_eq!(shapes.phases[3].opening.per_s_max, Some(20_000.0));
 }
 
+/// Who is carried over into a phase with `sessions: N each` goes round so often there too, as the run counts it.
+#[test]
+fn users_of_the_phase_before_are_among_each() {
+    let users = "steps: [{get: /}, {think: 1s}]\nphases:\n  - {users: 0 to 10, for: 1s}\n";
+    let (_, told) = small(&format!("{users}  - {{users: 10, for: 1m, sessions: 5 each}}\n"));
+    let sessions = told.phases[1].sessions;
+    assert_eq!((sessions.least, sessions.most), (0.0, Some(50.0)), "{told:?}");
+    let (_, told) = small(&format!("{users}  - {{users: 15, for: 1m, sessions: 5 each}}\n"));
+    assert_eq!(told.phases[1].sessions.most, Some(75.0), "{told:?}");
+    let (_, told) = small("steps: [{get: /}]\nphases: [{users: 10, for: 1m, sessions: 1 each}]\n");
+    assert!(told.phases[0].sessions.is_exact() && told.sessions.mean == Some(10.0), "{told:?}");
+}
+
+#[test]
+fn a_phase_that_sessions_end_reaches_their_number() {
+    for (length, reached) in
+        [("", CapReached::Yes), (", for: 5s", CapReached::Yes), (", for: 4s", CapReached::No)]
+    {
+        let lines = format!("steps: [{{get: /}}]\nphases: [{{rate: 10/s, sessions: 50{length}}}]\n");
+        let (_, told) = small(&lines);
+        assert_eq!(told.phases[0].cap, Some((50, reached)), "{lines}");
+    }
+}
+
 #[test]
 fn chance_and_answers_have_bounds() {
     let (_, told) = small(

@@ -83,6 +83,11 @@ impl<'e> Names<'e> {
         }
         let Some(phase) = &condition.value.phase else { return };
         match self.phases.iter().find(|(known, _)| known == phase) {
+            None if self.phases.is_empty() => {
+                let message = format!("no phase {phase:?}: no phase of the file has a name");
+                let hint = format!("- {{name: {phase}, …}} in phases");
+                out.push(Diagnostic::error("phase_unknown", place, message, hint));
+            }
             None => {
                 let judged = self.phases.iter().filter(|(_, warmup)| !warmup).map(|(name, _)| *name);
                 out.push(unknown("phase_unknown", "phase", phase, place, judged));

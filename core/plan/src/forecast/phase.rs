@@ -48,9 +48,10 @@ pub enum CapReached {
 impl PhaseForecast {
     pub(super) fn of(phase: &Phase, plan: &Plan, scenarios: &[SessionForecast]) -> Self {
         let mix = Mixed { phase, scenarios };
-        let rises = phase.load.levels().map(|levels| Rises::of(levels, carried(phase, plan)));
+        let carried = carried(phase, plan);
+        let rises = phase.load.levels().map(|levels| Rises::of(levels, carried));
         let (sessions, cap) = match rises {
-            Some(rises) => mix.sessions_of_users(rises),
+            Some(rises) => mix.sessions_of_users(rises, carried),
             None => sessions_that_arrive(phase),
         };
         let total = phase.mix.total() as f64;
@@ -82,7 +83,7 @@ impl PhaseForecast {
                 Some(level_max as f64 * turns * mix.mean(|one| one.session.requests).likely_or_most()?)
             }),
         };
-        let opening = Opening::of((phase, carried(phase, plan)), plan, scenarios, &shares, starts, requests);
+        let opening = Opening::of((phase, carried), plan, scenarios, &shares, starts, requests);
         Self {
             sessions,
             shares,
@@ -129,7 +130,8 @@ impl Mixed<'_> {
         (ns > 0.0).then(|| 1e9 / ns)
     }
 
-    fn sessions_of_users(&self, rises: Rises) -> (Amount, Option<(u64, CapReached)>) {
+    /// Sessions of the users that start and of the `carried` ones from the phase before, who may go round as often again.
+    fn sessions_of_users(&self, rises: Rises, carried: u64) -> (Amount, Option<(u64, CapReached)>) {
         let silent = self.mean(|one| one.session.requests).most.is_some_and(|most| most <= 0.0)
             && matches!(self.phase.load, Load::Hold { .. });
         if silent {
@@ -141,8 +143,9 @@ impl Mixed<'_> {
             self.phase.length.and_then(|_| Some(rises.seconds * self.turns_per_user_s()? + most_at_once));
         let mut sessions = Amount::between(starts, by_time.map(|most| most.max(starts)));
         if let Load::Closed { sessions_each: Some(each), .. } = self.phase.load {
-            let all = starts * each as f64;
-            sessions = if each == 1 || self.phase.length.is_none() {
+            let all = (starts + carried as f64) * each as f64;
+            // Whoever comes begins once; who is there already may still be busy when this phase ends.
+            sessions = if (each == 1 && carried == 0) || self.phase.length.is_none() {
                 Amount::exact(all)
             } else {
                 sessions.capped(all)
@@ -194,11 +197,8 @@ fn sessions_that_arrive(phase: &Phase) -> (Amount, Option<(u64, CapReached)>) {
     let reached = match all {
         None => CapReached::Yes,
         Some(all) if !poisson => {
-            if all > limit {
-                CapReached::Yes
-            } else {
-                CapReached::No
-            }
+            // A phase that only a number of sessions ends is as long as they take: both are the same.
+            if all >= limit { CapReached::Yes } else { CapReached::No }
         }
         Some(all) if all - DEVIATIONS * all.sqrt() > limit => CapReached::Yes,
         Some(all) if all + DEVIATIONS * all.sqrt() <= limit => CapReached::No,
