@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use wavetank_experiment::{Lowering, lower};
+use wavetank_experiment::{Experiment, Factor, Lowering, lower};
 use wavetank_plan::{EngineChoice, HostFacts, Plan, Ports, SocketFacts, SourcesPlan, TargetUrl, UserError};
 
 use super::reading;
@@ -24,10 +24,21 @@ pub(crate) fn host() -> HostFacts {
     }
 }
 
-/// The plan of a file whose hosts are addresses, without the files it names.
+/// A factor of `--scale` or `--speed`.
+pub(crate) fn factor(text: &str) -> Factor {
+    Factor::parse("--scale", text).expect("a factor")
+}
+
+/// The plan of a file whose hosts are addresses; of the files it may name there are two traces.
 pub(crate) fn plan_of(name: &str, text: &str) -> Plan {
+    plan_of_changed(name, text, |_| ())
+}
+
+/// The same, rehearsed.
+pub(crate) fn plan_of_changed(name: &str, text: &str, change: impl FnOnce(&mut Experiment)) -> Plan {
     let read = reading(name, text.as_bytes(), &[]);
-    let experiment = read.experiment.unwrap_or_else(|| panic!("{name}: {:?}", read.diagnostics.sorted()));
+    let mut experiment = read.experiment.unwrap_or_else(|| panic!("{name}: {:?}", read.diagnostics.sorted()));
+    change(&mut experiment);
     let addresses = |url: &TargetUrl| -> Result<Vec<SocketAddr>, UserError> {
         Ok(vec![url.address().expect("an address")])
     };
@@ -36,7 +47,11 @@ pub(crate) fn plan_of(name: &str, text: &str) -> Plan {
         host: &host(),
         tables: &tables,
         addresses: &addresses,
-        file: &|name| Err(UserError::usage("bad_file", name.to_owned(), "no files here")),
+        file: &|name| match name {
+            "times.csv" => Ok(b"2s\n2250ms\n2500ms\n2750ms\n".to_vec()),
+            "rates.csv" => Ok(b"time,rate\n1s,20/s\n3s,5/s\n".to_vec()),
+            other => Err(UserError::usage("bad_file", other.to_owned(), "no such file here")),
+        },
         secret: &|_| None,
         sources: SourcesPlan::default(),
         threads: None,
