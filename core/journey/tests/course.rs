@@ -12,24 +12,12 @@ use wavetank_journey::{
 use wavetank_pace::Share;
 use wavetank_plan::{
     AuthPlan, Check, ConnectionUse, Extract, HostFacts, Nanos, Op, Operand, Plan, ProxyUrl, Quantity,
-    RequestPlan, RunOptions, Scenario, SocketFacts, Step, Target, TargetUrl, Test, Tested,
+    RequestPlan, RunOptions, Scenario, Step, Target, TargetUrl, Test, Tested,
 };
 
 /// A plan with the targets `http://shop.org`, `http://10.0.0.7:8080` and `https://pay.shop.org`.
 fn plan() -> Plan {
-    let host = HostFacts {
-        cpus: vec![0],
-        memory_available_bytes: 16 << 30,
-        files_max: 1 << 20,
-        sockets: SocketFacts::plain(),
-        port_range: (32_768, 60_999),
-        ports: wavetank_plan::Ports::range(32_768, 60_999),
-        addresses: vec![IpAddr::from([10, 0, 8, 1])],
-        local_networks: Vec::new(),
-        kernel: String::new(),
-        hostname: String::new(),
-        cpu_model: String::new(),
-    };
+    let host = HostFacts { addresses: vec![IpAddr::from([10, 0, 8, 1])], ..HostFacts::plain(1) };
     let url = TargetUrl::parse("http://shop.org/").expect("a good URL");
     let options = RunOptions { requests: Some(1), ..RunOptions::default() };
     let addresses = ["127.0.0.1:80".parse().expect("a good address")];

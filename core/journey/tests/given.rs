@@ -6,23 +6,11 @@ use wavetank_journey::{Identity, Journey, Lacking, Look, Next, Scene, Session};
 use wavetank_pace::Share;
 use wavetank_plan::{
     Action, Check, ConnectionUse, Escape, Expr, Extract, Hole, HostFacts, Nanos, Op, Operand, Piece, Plan,
-    Ports, Quantity, RequestPlan, RunOptions, Scenario, SocketFacts, Step, TargetUrl, Template, Test, Tested,
+    Quantity, RequestPlan, RunOptions, Scenario, Step, TargetUrl, Template, Test, Tested,
 };
 
 fn plan() -> Plan {
-    let host = HostFacts {
-        cpus: vec![0],
-        memory_available_bytes: 16 << 30,
-        files_max: 1 << 20,
-        sockets: SocketFacts::plain(),
-        port_range: (32_768, 60_999),
-        ports: Ports::range(32_768, 60_999),
-        addresses: Vec::new(),
-        local_networks: Vec::new(),
-        kernel: String::new(),
-        hostname: String::new(),
-        cpu_model: String::new(),
-    };
+    let host = HostFacts::plain(1);
     let url = TargetUrl::parse("http://localhost:8080/").expect("a good URL");
     let options = RunOptions { requests: Some(1), ..RunOptions::default() };
     let addresses = ["127.0.0.1:8080".parse().expect("a good address")];

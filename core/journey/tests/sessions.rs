@@ -1,15 +1,13 @@
 //! Journeys walked by hand: what a session wants next, and what it holds.
 
-use std::net::IpAddr;
-
 use wavetank_journey::extract::{Answer, Reading};
 use wavetank_journey::value::Finds;
 use wavetank_journey::{Identity, Journey, Lacking, Next, Scene, Session, Told, Unwanted};
 use wavetank_pace::Share;
 use wavetank_plan::{
     Action, Check, Choice, Close, ConnectionUse, Escape, Expr, Extract, Hole, HostFacts, HttpPlan,
-    HttpVersion, Nanos, Op, Operand, Piece, Plan, Quantity, RequestPlan, RunOptions, Scenario, SocketFacts,
-    StatusSet, Step, TargetUrl, Template, Test, Tested, Think,
+    HttpVersion, Nanos, Op, Operand, Piece, Plan, Quantity, RequestPlan, RunOptions, Scenario, StatusSet,
+    Step, TargetUrl, Template, Test, Tested, Think,
 };
 
 const SEED: u64 = 7;
@@ -28,27 +26,11 @@ fn scenario(journey: Vec<Action>) -> Scenario {
     scenario
 }
 
-fn host() -> HostFacts {
-    HostFacts {
-        cpus: (0..8).collect(),
-        memory_available_bytes: 16 << 30,
-        files_max: 1 << 20,
-        sockets: SocketFacts::plain(),
-        port_range: (32_768, 60_999),
-        ports: wavetank_plan::Ports::range(32_768, 60_999),
-        addresses: (1..15).map(|last| IpAddr::from([10, 0, 8, last])).collect(),
-        local_networks: vec![(IpAddr::from([127, 0, 0, 0]), 8)],
-        kernel: "6.18.44".to_owned(),
-        hostname: "load01".to_owned(),
-        cpu_model: "test".to_owned(),
-    }
-}
-
 fn plan() -> Plan {
     let url = TargetUrl::parse("http://localhost:8080/").expect("a good URL");
     let options = RunOptions { requests: Some(1), ..RunOptions::default() };
     let addresses = ["127.0.0.1:8080".parse().expect("a good address")];
-    let host = host();
+    let host = HostFacts::plain(8);
     let mut plan = wavetank_plan::resolve(&options, &url, &addresses, &host).expect("a plain run").plan;
     plan.http = HttpPlan {
         version: HttpVersion::Http11,

@@ -33,6 +33,25 @@ pub struct HostFacts {
 }
 
 impl HostFacts {
+    /// A host of so many CPUs with memory and files for everything, Linux's own range of ports, and nothing else that
+    /// plans depend on: what they are made for where the host is no matter, as in tests.
+    pub fn plain(cpus: u32) -> Self {
+        let port_range = (32_768, 60_999);
+        Self {
+            cpus: (0..cpus).collect(),
+            memory_available_bytes: 1 << 40,
+            files_max: 1 << 20,
+            sockets: SocketFacts::plain(),
+            port_range,
+            ports: Ports::range(port_range.0, port_range.1),
+            addresses: Vec::new(),
+            local_networks: Vec::new(),
+            kernel: String::new(),
+            hostname: String::new(),
+            cpu_model: String::new(),
+        }
+    }
+
     /// Ports of the tuples that a load with source addresses owns: all but some that are left to the kernel's own
     /// choice ([`Ports::for_tuples`]). The plan counts these, and the engine binds these.
     pub fn tuple_ports(&self) -> Ports {

@@ -16,17 +16,11 @@ const OWN: u64 = TABLE - 32;
 fn host(uring: bool, own_files: FileTables) -> HostFacts {
     let uring = if uring { Ok(()) } else { Err(Missing::new("io_uring_setup EPERM", "sysctl x=0")) };
     HostFacts {
-        cpus: vec![0, 1],
         memory_available_bytes: 1 << 45,
         files_max: TABLE,
         sockets: SocketFacts { uring, own_files, ..SocketFacts::plain() },
-        port_range: (32_768, 60_999),
-        ports: wavetank_plan::Ports::range(32_768, 60_999),
-        addresses: Vec::new(),
         local_networks: vec![(IpAddr::from([127, 0, 0, 0]), 8)],
-        kernel: String::new(),
-        hostname: String::new(),
-        cpu_model: String::new(),
+        ..HostFacts::plain(2)
     }
 }
 

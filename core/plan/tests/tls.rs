@@ -4,8 +4,8 @@ use std::net::{IpAddr, SocketAddr};
 
 use wavetank_plan::pem::{self, PemFault};
 use wavetank_plan::{
-    HostFacts, PemFile, Plan, Resolved, RunOptions, SocketFacts, SourcesPlan, TargetUrl, TlsOptions,
-    TlsResume, TlsVersions, UserError, resolve,
+    HostFacts, PemFile, Plan, Resolved, RunOptions, SourcesPlan, TargetUrl, TlsOptions, TlsResume,
+    TlsVersions, UserError, resolve,
 };
 
 /// Sections whose content nobody looks at here: only the frame of a PEM is this crate's.
@@ -26,17 +26,10 @@ fn words(words: &[&str]) -> Vec<String> {
 
 fn on(url: &str, options: &RunOptions) -> Result<Resolved, UserError> {
     let host = HostFacts {
-        cpus: vec![0, 1],
         memory_available_bytes: 16 << 30,
-        files_max: 1 << 20,
-        sockets: SocketFacts::plain(),
-        port_range: (32_768, 60_999),
-        ports: wavetank_plan::Ports::range(32_768, 60_999),
         addresses: vec![IpAddr::from([127, 0, 0, 1])],
         local_networks: vec![(IpAddr::from([127, 0, 0, 0]), 8)],
-        kernel: String::new(),
-        hostname: String::new(),
-        cpu_model: String::new(),
+        ..HostFacts::plain(2)
     };
     let url = TargetUrl::parse(url)?;
     resolve(options, &url, &[SocketAddr::from(([127, 0, 0, 1], url.port))], &host)

@@ -14,9 +14,7 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 use wavetank_driver::{Clock, Feature, Features};
 use wavetank_engine::{LoadThreads, Means, Message};
 use wavetank_pace::Share;
-use wavetank_plan::{
-    EngineChoice, HostFacts, Nanos, Plan, Ports, Rate, RunOptions, SocketFacts, TargetUrl, resolve,
-};
+use wavetank_plan::{EngineChoice, HostFacts, Nanos, Plan, Rate, RunOptions, TargetUrl, resolve};
 
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
@@ -35,19 +33,7 @@ fn plan(connections: u64, address: SocketAddr) -> Plan {
         open_rate: Some(Rate::per_second(10_000)),
         ..RunOptions::default()
     };
-    let host = HostFacts {
-        cpus: vec![0],
-        memory_available_bytes: 1 << 40,
-        files_max: 1 << 20,
-        port_range: (32_768, 60_999),
-        ports: Ports::range(32_768, 60_999),
-        addresses: vec![address.ip()],
-        local_networks: Vec::new(),
-        kernel: String::new(),
-        hostname: String::new(),
-        sockets: SocketFacts::plain(),
-        cpu_model: String::new(),
-    };
+    let host = HostFacts { addresses: vec![address.ip()], ..HostFacts::plain(1) };
     let url = TargetUrl::parse(&format!("http://{address}/")).expect("a URL");
     resolve(&options, &url, &[address], &host).expect("a plan").plan
 }

@@ -7,7 +7,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use wavetank_driver::{Clock, StartFault};
 use wavetank_engine::{LoadThreads, Means};
 use wavetank_pace::Share;
-use wavetank_plan::{HostFacts, Nanos, Plan, Ports, Rate, RunOptions, SocketFacts, TargetUrl, resolve};
+use wavetank_plan::{HostFacts, Nanos, Plan, Rate, RunOptions, TargetUrl, resolve};
 
 /// Connections that take an hour to open: whoever prepares stays busy with it.
 fn slow_plan(scheme: &str, address: SocketAddr) -> Plan {
@@ -17,19 +17,7 @@ fn slow_plan(scheme: &str, address: SocketAddr) -> Plan {
         open_rate: Some(Rate { count: 1, per: Nanos::from_secs(60) }),
         ..RunOptions::default()
     };
-    let host = HostFacts {
-        cpus: vec![0, 1],
-        memory_available_bytes: 1 << 30,
-        files_max: 10_000,
-        sockets: SocketFacts::plain(),
-        port_range: (32_768, 60_999),
-        ports: Ports::range(32_768, 60_999),
-        addresses: vec![address.ip()],
-        local_networks: Vec::new(),
-        kernel: String::new(),
-        hostname: String::new(),
-        cpu_model: String::new(),
-    };
+    let host = HostFacts { addresses: vec![address.ip()], ..HostFacts::plain(2) };
     let url = TargetUrl::parse(&format!("{scheme}://{address}/")).expect("a URL");
     resolve(&options, &url, &[address], &host).expect("a plan").plan
 }

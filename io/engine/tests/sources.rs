@@ -9,9 +9,7 @@ use wavetank_driver::Clock;
 use wavetank_engine::{Command, LoadThreads, Means, Message, SourcePorts};
 use wavetank_measure::{ConnCounts, Interval};
 use wavetank_pace::Share;
-use wavetank_plan::{
-    HostFacts, Nanos, Ports, RunOptions, SocketFacts, SourcesPlan, TargetUrl, parse_sources, resolve,
-};
+use wavetank_plan::{HostFacts, Nanos, Ports, RunOptions, SourcesPlan, TargetUrl, parse_sources, resolve};
 
 /// A socket that has a port and listens nowhere, so that nobody can know of it beforehand.
 fn hold() -> (std::os::fd::OwnedFd, u16) {
@@ -32,17 +30,10 @@ fn check(ports: &[u16]) -> (ConnCounts, Option<u16>) {
         ports.windows(2).filter(|two| two[1] - two[0] > 1).map(|two| (two[0] + 1, two[1] - 1)).collect();
     let ports = Ports::range(low, high).without(&between);
     let host = HostFacts {
-        cpus: vec![0],
-        memory_available_bytes: 1 << 30,
-        files_max: 10_000,
-        sockets: SocketFacts::plain(),
         port_range: (low, high),
         ports: ports.clone(),
         addresses: vec![address.ip()],
-        local_networks: Vec::new(),
-        kernel: String::new(),
-        hostname: String::new(),
-        cpu_model: String::new(),
+        ..HostFacts::plain(1)
     };
     let ranges = parse_sources("127.0.0.1").expect("an address");
     let options = RunOptions {

@@ -5,8 +5,7 @@ use std::net::IpAddr;
 use memchr::memmem;
 use wavetank_pace::Share;
 use wavetank_plan::{
-    AuthPlan, HostFacts, Nanos, Plan, Ports, RequestPlan, RunOptions, SocketFacts, Step, Target, TargetUrl,
-    resolve,
+    AuthPlan, HostFacts, Nanos, Plan, RequestPlan, RunOptions, Step, Target, TargetUrl, resolve,
 };
 
 use crate::extract::{Answer, Reading};
@@ -95,19 +94,7 @@ fn written(step: &StepWork, scene: &mut Scene<'_>, session: &mut Session) -> Vec
 
 /// One step that goes wherever it is led, and two targets.
 fn plan() -> Plan {
-    let host = HostFacts {
-        cpus: vec![0],
-        memory_available_bytes: 1 << 40,
-        files_max: 1 << 20,
-        sockets: SocketFacts::plain(),
-        port_range: (32_768, 60_999),
-        ports: Ports::range(32_768, 60_999),
-        addresses: vec![IpAddr::from([127, 0, 0, 1])],
-        local_networks: Vec::new(),
-        kernel: String::new(),
-        hostname: String::new(),
-        cpu_model: String::new(),
-    };
+    let host = HostFacts { addresses: vec![IpAddr::from([127, 0, 0, 1])], ..HostFacts::plain(1) };
     let address = |port: u16| std::net::SocketAddr::from(([127, 0, 0, 1], port));
     let url = TargetUrl::parse("http://a.org/").expect("a URL");
     let resolved = resolve(&RunOptions::default(), &url, &[address(80)], &host);

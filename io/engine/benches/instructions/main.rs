@@ -14,7 +14,7 @@ use lockstep::Lockstep;
 use peers::Peers;
 use wavetank_driver::{Clock, Driver, Epoll, Feature, Features, Setup, Uring};
 use wavetank_engine::run_here;
-use wavetank_plan::{Close, HostFacts, Plan, Ports, RunOptions, SocketFacts, TargetUrl, resolve};
+use wavetank_plan::{Close, HostFacts, Plan, RunOptions, TargetUrl, resolve};
 
 mod lockstep;
 mod peers;
@@ -80,17 +80,10 @@ fn counted<D: Driver>(driver: D, plan: &Arc<Plan>, clock: Clock, mut peers: Peer
 fn plan(options: &RunOptions, peers: &Peers) -> Plan {
     let address = peers.address();
     let host = HostFacts {
-        cpus: vec![0],
         memory_available_bytes: 1 << 30,
         files_max: 10_000,
-        sockets: SocketFacts::plain(),
-        port_range: (32_768, 60_999),
-        ports: Ports::range(32_768, 60_999),
         addresses: vec![address.ip()],
-        local_networks: Vec::new(),
-        kernel: String::new(),
-        hostname: String::new(),
-        cpu_model: String::new(),
+        ..HostFacts::plain(1)
     };
     let url = TargetUrl::parse(&format!("http://{address}/")).expect("a URL");
     resolve(options, &url, &[address], &host).expect("a plan").plan

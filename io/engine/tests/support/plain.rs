@@ -3,25 +3,11 @@
 use std::net::SocketAddr;
 
 use wavetank_driver::{Feature, Features};
-use wavetank_plan::{
-    EngineChoice, HostFacts, Nanos, Plan, Ports, RunOptions, SocketFacts, TargetUrl, resolve,
-};
+use wavetank_plan::{EngineChoice, HostFacts, Nanos, Plan, RunOptions, TargetUrl, resolve};
 
 /// What a run of one URL would be, on two threads.
 pub(crate) fn plain_plan(address: SocketAddr) -> Plan {
-    let host = HostFacts {
-        cpus: vec![0, 1],
-        memory_available_bytes: 1 << 40,
-        files_max: 10_000,
-        port_range: (32_768, 60_999),
-        ports: Ports::range(32_768, 60_999),
-        addresses: vec![address.ip()],
-        local_networks: Vec::new(),
-        kernel: String::new(),
-        hostname: String::new(),
-        sockets: SocketFacts::plain(),
-        cpu_model: String::new(),
-    };
+    let host = HostFacts { addresses: vec![address.ip()], ..HostFacts::plain(2) };
     let url = TargetUrl::parse(&format!("http://{address}/")).expect("a URL");
     let mut plan = resolve(&RunOptions::default(), &url, &[address], &host).expect("a plan").plan;
     (plan.engine, plan.threads, plan.drain) = (EngineChoice::Epoll, 2, Nanos::from_secs(5));
