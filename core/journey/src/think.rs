@@ -5,15 +5,6 @@
 
 use wavetank_plan::{Nanos, Think, UserError};
 
-/// No draw is longer, whatever the distribution says.
-const THINK_MAX: Nanos = Nanos::from_secs(24 * 3600);
-/// An exponential draw is at most this many means: beyond lie two draws in a thousand million.
-const EXPONENTIAL_MEANS_MAX: f64 = 20.0;
-/// Normal and lognormal draws stay within this many deviations: beyond lie six draws in ten million.
-const DEVIATIONS_MAX: f64 = 5.0;
-/// 95 % of a standard normal variable lie below.
-const Z_95: f64 = 1.644_853_626_951_472_2;
-
 /// Refuses what has no meaning: a range backwards, a 95th percentile below the median, more than a day.
 pub fn check(think: Think) -> Result<Think, UserError> {
     let bad = |message: &str, hint: &str| Err(UserError::usage("think", message, hint));
@@ -32,23 +23,10 @@ pub fn check(think: Think) -> Result<Think, UserError> {
         }
         Think::Lognormal { median, p95 } => [median, p95],
     };
-    if lengths.iter().any(|&length| length < Nanos::ZERO || length > THINK_MAX) {
+    if lengths.iter().any(|&length| length < Nanos::ZERO || length > Think::LENGTH_MAX) {
         return bad("a think time is longer than a day", "for a silence use a phase with `pause`");
     }
     Ok(think)
-}
-
-/// The mean, for plans: exact but for what the cuts take away.
-pub fn mean(think: Think) -> Nanos {
-    match think {
-        Think::Fixed(length) => length,
-        Think::Even { from, to } => Nanos(from.0.midpoint(to.0)),
-        Think::Exponential { mean } | Think::Normal { mean, .. } => mean,
-        Think::Lognormal { median, p95 } => {
-            let sigma = sigma(median, p95);
-            clamped(median.0 as f64 * libm::exp(sigma * sigma / 2.0))
-        }
-    }
 }
 
 /// The length that `word`, 64 random bits, stands for.
@@ -61,7 +39,7 @@ pub fn draw(think: Think, word: u64) -> Nanos {
             Nanos(from.0 + part as i64)
         }
         Think::Exponential { mean } => {
-            clamped(mean.0 as f64 * (-libm::log(unit(word))).min(EXPONENTIAL_MEANS_MAX))
+            clamped(mean.0 as f64 * (-libm::log(unit(word))).min(Think::EXPONENTIAL_MEANS_MAX))
         }
         Think::Normal { mean, deviation } => clamped(mean.0 as f64 + deviation.0 as f64 * standard(word)),
         Think::Lognormal { median, p95 } => {
@@ -71,12 +49,12 @@ pub fn draw(think: Think, word: u64) -> Nanos {
 }
 
 fn sigma(median: Nanos, p95: Nanos) -> f64 {
-    libm::log(p95.0.max(1) as f64 / median.0.max(1) as f64).max(0.0) / Z_95
+    libm::log(p95.0.max(1) as f64 / median.0.max(1) as f64).max(0.0) / Think::P95_DEVIATIONS
 }
 
 /// A float to nanoseconds, within what a think time may be.
 fn clamped(nanos: f64) -> Nanos {
-    Nanos(nanos.clamp(0.0, THINK_MAX.0 as f64) as i64)
+    Nanos(nanos.clamp(0.0, Think::LENGTH_MAX.0 as f64) as i64)
 }
 
 /// In (0, 1), both ends left out, on a grid of 2^-53.
@@ -85,7 +63,7 @@ fn unit(word: u64) -> f64 {
 }
 
 fn standard(word: u64) -> f64 {
-    inverse_normal(unit(word)).clamp(-DEVIATIONS_MAX, DEVIATIONS_MAX)
+    inverse_normal(unit(word)).clamp(-Think::DEVIATIONS_MAX, Think::DEVIATIONS_MAX)
 }
 
 /// The inverse of the standard normal distribution function, good to nine digits: P. Acklam's rational
@@ -160,11 +138,11 @@ mod tests {
         let draws = grid(think);
         let found = draws.iter().sum::<f64>() / draws.len() as f64;
         assert!((found - mean).abs() < 0.003 * mean, "{think:?}: mean {found}, not {mean}");
-        assert!(
-            (super::mean(think).as_secs_f64() - mean).abs() < 0.001 * mean,
-            "{think:?}: {:?}",
-            super::mean(think)
-        );
+        assert!((think.mean().as_secs_f64() - mean).abs() < 0.001 * mean, "{think:?}: {:?}", think.mean());
+        // What a plan reckons with is what is drawn, but for the last bit of a logarithm.
+        let (shortest, longest) = (think.shortest().as_secs_f64(), think.longest().as_secs_f64());
+        let within = draws[0] >= shortest - 1e-6 && draws[draws.len() - 1] <= longest + 1e-6;
+        assert!(within, "{think:?}: not between {shortest} and {longest}");
         for &(share, expected) in quantiles {
             let found = draws[((draws.len() - 1) as f64 * share) as usize];
             assert!(
@@ -196,7 +174,7 @@ mod tests {
             assert!((1_000_000_000..=3_000_000_000).contains(&draw(Think::Even { from: S(1), to: S(3) })));
             assert!((0..=40_000_000_000).contains(&draw(Think::Exponential { mean: S(2) })));
             assert!((0..=7_000_000_000).contains(&draw(Think::Normal { mean: S(2), deviation: S(1) })));
-            assert!(draw(Think::Lognormal { median: S(3600), p95: S(80_000) }) <= THINK_MAX.0);
+            assert!(draw(Think::Lognormal { median: S(3600), p95: S(80_000) }) <= Think::LENGTH_MAX.0);
         }
         assert_eq!(draw(Think::Even { from: S(1), to: S(3) }, u64::MAX), S(3));
         assert_eq!(draw(Think::Even { from: S(1), to: S(3) }, 0), S(1));

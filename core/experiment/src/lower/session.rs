@@ -1,13 +1,6 @@
 //! [`SessionFacts`]: what is known of a scenario's session before it is run.
 
-use wavetank_plan::{Action, ConnectionUse, HttpPlan, Nanos, Scenario, Think};
-
-/// Longest exponential pause, in means (cut there when drawn).
-const EXPONENTIAL_MAX: i64 = 20;
-/// Where normal pauses are cut, in deviations.
-const DEVIATIONS_MAX: f64 = 5.0;
-/// Deviations between the median and the 95th percentile.
-const P95_DEVIATIONS: f64 = 1.645;
+use wavetank_plan::{Action, ConnectionUse, HttpPlan, Nanos, Scenario};
 
 /// See the module's description.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +20,7 @@ impl SessionFacts {
         let lists = [&scenario.before, &scenario.journey, &scenario.after];
         let mut requests = lists.iter().map(|list| requests(list));
         let requests = requests.try_fold(0_u64, |sum, own| sum.checked_add(own?));
-        let longest = lists.iter().fold(Nanos::ZERO, |sum, list| sum.after(longest(list, scenario, http)));
+        let longest = scenario.longest(http.timeout);
         let mut targets: Vec<usize> = scenario.steps.iter().map(|step| step.target).collect();
         targets.sort_unstable();
         targets.dedup();
@@ -58,44 +51,4 @@ fn requests(actions: &[Action]) -> Option<u64> {
         };
         sum.checked_add(own)
     })
-}
-
-fn longest(actions: &[Action], scenario: &Scenario, http: &HttpPlan) -> Nanos {
-    let times =
-        |count: u64, length: Nanos| Nanos(length.0.saturating_mul(i64::try_from(count).unwrap_or(i64::MAX)));
-    actions.iter().fold(Nanos::ZERO, |sum, action| {
-        sum.after(match action {
-            Action::Request(step) => scenario.steps[usize::from(*step)].timeout.unwrap_or(http.timeout),
-            Action::Think(think) => longest_pause(*think),
-            Action::Group(_, steps) => longest(steps, scenario, http),
-            Action::Repeat(count, steps) | Action::While { at_most: count, steps, .. } => {
-                times(*count, longest(steps, scenario, http))
-            }
-            // Lists of answers have at most so many items.
-            Action::Each { steps, .. } => times(10_000, longest(steps, scenario, http)),
-            Action::If { then, otherwise, .. } => {
-                longest(then, scenario, http).max(longest(otherwise, scenario, http))
-            }
-            Action::Choose(ways) => {
-                ways.iter().map(|way| longest(&way.steps, scenario, http)).max().unwrap_or(Nanos::ZERO)
-            }
-            Action::Rendezvous(place) => place.wait,
-            Action::Set(..) | Action::Log(_) | Action::EndSession | Action::EndRun => Nanos::ZERO,
-        })
-    })
-}
-
-fn longest_pause(think: Think) -> Nanos {
-    match think {
-        Think::Fixed(length) => length,
-        Think::Even { to, .. } => to,
-        Think::Exponential { mean } => Nanos(mean.0.saturating_mul(EXPONENTIAL_MAX)),
-        Think::Normal { mean, deviation } => {
-            Nanos((mean.0 as f64 + deviation.0 as f64 * DEVIATIONS_MAX) as i64)
-        }
-        Think::Lognormal { median, p95 } => {
-            let deviation = (p95.0 as f64 / (median.0 as f64).max(1.0)).ln() / P95_DEVIATIONS;
-            Nanos((median.0 as f64 * (deviation * DEVIATIONS_MAX).exp()) as i64)
-        }
-    }
 }

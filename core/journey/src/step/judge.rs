@@ -10,8 +10,6 @@ use crate::session::Session;
 /// Who is told everything that is found.
 pub(super) type Watch<'a> = dyn FnMut(Look<'_>) + 'a;
 
-/// Matches that an extraction of all takes at most.
-const LIST_MAX: usize = 10_000;
 /// Bytes of what stood in the place of what was wanted, told with a failure.
 const TOLD_BYTES_MAX: usize = 100;
 
@@ -121,7 +119,7 @@ impl StepWork {
         for (place, taken) in (0_u16..).zip(&self.extract) {
             let mut value = std::mem::take(session.variable_mut(taken.variable));
             value.clear();
-            let most = if taken.all { LIST_MAX } else { 1 };
+            let most = if taken.all { wavetank_plan::Extract::ITEMS_MAX } else { 1 };
             let found = taken.extractor.find(answer, most, scene.reading, &mut value);
             watch(Look::Extract(place, found.map(|_| &value)));
             *session.variable_mut(taken.variable) = value;

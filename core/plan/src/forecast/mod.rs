@@ -29,9 +29,6 @@ pub use timeline::{POINTS_MAX, Timeline, TimelinePoint};
 
 use crate::{Nanos, Phase, Plan};
 
-/// Items of a list that an answer gives, at most.
-const LIST_MAX: f64 = 10_000.0;
-
 /// What a plan comes to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Forecast {

@@ -1,14 +1,7 @@
 //! [`Passage`]: what a list of actions sends, and the time it takes if answers took none.
 
 use super::Amount;
-use crate::Think;
-
-/// Deviations between the median and the 95th percentile of a normal draw.
-const P95_DEVIATIONS: f64 = 1.645;
-/// Where exponential pauses are cut, in means.
-const EXPONENTIAL_MAX: f64 = 20.0;
-/// Where the other pauses are cut, in deviations.
-const DEVIATIONS_MAX: f64 = 5.0;
+use crate::{Nanos, Think};
 
 /// One of a user's three lists: what it sends, and the time it takes if answers took none.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -60,26 +53,6 @@ impl Passage {
 
 /// A pause in nanoseconds.
 pub(super) fn pause(think: Think) -> Amount {
-    let amount = |least: f64, mean: f64, most: f64| Amount { least, mean: Some(mean), most: Some(most) };
-    match think {
-        Think::Fixed(length) => Amount::exact(length.0 as f64),
-        Think::Even { from, to } => {
-            let (from, to) = (from.0 as f64, to.0 as f64);
-            amount(from, f64::midpoint(from, to), to)
-        }
-        Think::Exponential { mean } => {
-            let mean = mean.0 as f64;
-            amount(0.0, mean, mean * EXPONENTIAL_MAX)
-        }
-        Think::Normal { mean, deviation } => {
-            let (mean, reach) = (mean.0 as f64, deviation.0 as f64 * DEVIATIONS_MAX);
-            amount((mean - reach).max(0.0), mean, mean + reach)
-        }
-        Think::Lognormal { median, p95 } => {
-            let median = median.0 as f64;
-            let deviation = (p95.0 as f64 / median.max(1.0)).ln() / P95_DEVIATIONS;
-            let at = |deviations: f64| median * (deviation * deviations).exp();
-            amount(at(-DEVIATIONS_MAX), median * (deviation * deviation / 2.0).exp(), at(DEVIATIONS_MAX))
-        }
-    }
+    let ns = |length: Nanos| length.0 as f64;
+    Amount { least: ns(think.shortest()), mean: Some(ns(think.mean())), most: Some(ns(think.longest())) }
 }

@@ -1,9 +1,8 @@
 //! [`SessionForecast`]: what one user's session sends and how long it takes, as far as the plan says.
 
-use super::passage::pause;
 use super::walk::Walk;
-use super::{Amount, LIST_MAX, Passage};
-use crate::{Action, ConnectionUse, Nanos, Plan, Scenario};
+use super::{Amount, Passage};
+use crate::{ConnectionUse, Nanos, Plan, Scenario};
 
 /// A session of so many requests without a pause is a closed loop in disguise.
 const LOOP_REQUESTS: f64 = 100.0;
@@ -57,7 +56,6 @@ impl SessionForecast {
         let mut targets: Vec<usize> = scenario.steps.iter().map(|step| step.target).collect();
         targets.sort_unstable();
         targets.dedup();
-        let lists = [&scenario.before, &scenario.journey, &scenario.after];
         let breathless = session.think_ns.most.is_some_and(|most| most <= 0.0) && scenario.pace.is_none();
         Self {
             before,
@@ -71,7 +69,7 @@ impl SessionForecast {
             ends_run: walk.ends_run,
             targets: targets.len().max(1),
             connection: scenario.connection,
-            longest: lists.iter().fold(Nanos::ZERO, |sum, list| sum.after(longest(list, scenario, plan))),
+            longest: scenario.longest(plan.http.timeout),
         }
     }
 
@@ -96,29 +94,4 @@ impl SessionForecast {
             most: floor.most.map(|most| most.max(pace)),
         }
     }
-}
-
-/// The longest that these may take: every request its whole timeout, every pause its longest.
-fn longest(actions: &[Action], scenario: &Scenario, plan: &Plan) -> Nanos {
-    let times = |count: f64, length: Nanos| Nanos((length.0 as f64 * count).min(i64::MAX as f64) as i64);
-    let own = |action: &Action| match action {
-        Action::Request(step) => {
-            scenario.steps.get(usize::from(*step)).and_then(|step| step.timeout).unwrap_or(plan.http.timeout)
-        }
-        Action::Think(think) => Nanos(pause(*think).most.unwrap_or(0.0) as i64),
-        Action::Group(_, steps) => longest(steps, scenario, plan),
-        Action::Repeat(count, steps) | Action::While { at_most: count, steps, .. } => {
-            times(*count as f64, longest(steps, scenario, plan))
-        }
-        Action::Each { steps, .. } => times(LIST_MAX, longest(steps, scenario, plan)),
-        Action::If { then, otherwise, .. } => {
-            longest(then, scenario, plan).max(longest(otherwise, scenario, plan))
-        }
-        Action::Choose(ways) => {
-            ways.iter().map(|way| longest(&way.steps, scenario, plan)).max().unwrap_or(Nanos::ZERO)
-        }
-        Action::Rendezvous(place) => place.wait,
-        Action::Set(..) | Action::Log(_) | Action::EndSession | Action::EndRun => Nanos::ZERO,
-    };
-    actions.iter().fold(Nanos::ZERO, |sum, action| sum.after(own(action)))
 }

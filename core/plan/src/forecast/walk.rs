@@ -1,8 +1,8 @@
 //! [`Walk`]: through a scenario's actions, counting what is sent and what time it takes.
 
 use super::passage::pause;
-use super::{Amount, LIST_MAX, Passage, named_delay};
-use crate::{Action, Choice, Plan, Scenario};
+use super::{Amount, Passage, named_delay};
+use crate::{Action, Choice, Extract, Plan, Scenario};
 
 /// Whether what follows is still done.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,7 +56,7 @@ impl Walk<'_> {
             }
             Action::Repeat(times, steps) => self.repeat(*times, steps, factor),
             Action::While { at_most, steps, .. } => self.perhaps(*at_most as f64, steps, factor),
-            Action::Each { steps, .. } => self.perhaps(LIST_MAX, steps, factor),
+            Action::Each { steps, .. } => self.perhaps(Extract::ITEMS_MAX as f64, steps, factor),
             Action::If { then, otherwise, .. } => {
                 let (one, other) = (self.list(then, factor.maybe()), self.list(otherwise, factor.maybe()));
                 let flow = if one.1 == other.1 { one.1 } else { Flow::May };

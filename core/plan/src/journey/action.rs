@@ -98,6 +98,11 @@ pub struct Extract {
     pub all: bool,
 }
 
+impl Extract {
+    /// Matches that are taken at most where all are.
+    pub const ITEMS_MAX: usize = 10_000;
+}
+
 /// Who a request says it is from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AuthPlan {

@@ -5,6 +5,7 @@
 mod action;
 mod check;
 mod data;
+mod longest;
 mod template;
 mod think;
 mod walk;
