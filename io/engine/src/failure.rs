@@ -34,6 +34,10 @@ pub(crate) const AFTER_CLOSE: Failure =
 /// A request ahead on the same connection failed, and took the connection with it.
 pub(crate) const BEHIND_A_FAILURE: Failure = Failure::of(ErrorClass::ClosedEarly);
 
+/// A body that a step looks into and that is longer than what is kept of one.
+pub(crate) const TOO_LONG_TO_LOOK: Failure =
+    Failure::detailed(ErrorClass::BodyLimit, "the body is longer than what can be looked into");
+
 /// Connected, and then no end of the TLS handshake in time.
 pub(crate) const HANDSHAKE_TIMEOUT: Failure =
     Failure::detailed(ErrorClass::ConnectTimeout, "connected, but the TLS handshake did not end in time");

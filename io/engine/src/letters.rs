@@ -12,7 +12,7 @@ use crate::slab::Id;
 /// More than this an unused place does not keep.
 const IDLE_BYTES_MAX: usize = 64 << 10;
 /// A body that is looked into has so many bytes at most, whatever `body_max` allows.
-const BODY_BYTES_MAX: usize = 16 << 20;
+pub(crate) const BODY_BYTES_MAX: usize = 16 << 20;
 /// All bodies that are kept at a time on one load thread.
 const BODIES_BYTES_MAX: usize = 1 << 30;
 

@@ -16,13 +16,15 @@ use wavetank_plan::{
 };
 use wavetank_testkit::{Accept, Act, Script, Target, answer, answer_with};
 
-/// Answers by path: `/login` sets a cookie and tells a token, `/status/N` and `/body` as they say.
+/// Answers by path: `/login` sets a cookie and tells a token, `/sold` a number; `/broken` fails, and `/long` is longer
+/// than what can be looked into.
 fn shop() -> Script {
     Script::new(|seen| {
         vec![Act::Send(match seen.path.as_str() {
             "/login" => answer_with(200, &[("Set-Cookie", "id=7; Path=/")], b"{\"token\": \"t 1\"}"),
             "/sold" => answer(200, b"{\"sold\": 3}"),
             "/broken" => answer(500, b"oh\n"),
+            "/long" => answer(200, &vec![b'x'; 17 << 20]),
             _ => answer(200, b"hello\n"),
         })]
     })
@@ -111,6 +113,27 @@ fn of(subject: &str, op: Op, number: f64) -> Check {
         text: format!("{subject} {} {number}", op.sign()),
         subject: Tested::Answer(subject.to_owned()),
         test: Test::Compare(op, vec![Operand::Number(number, Quantity::Bare)]),
+    }
+}
+
+/// What the load threads cannot look into he cannot, either; where nobody looks inside, it is as long as it is.
+#[test]
+fn what_is_too_long_to_look_into_is_so_for_him_too() {
+    for engine in engines() {
+        let target = Target::start(shop());
+        let mut looked = get("/long");
+        looked.checks = vec![Check {
+            text: "body contains x".to_owned(),
+            subject: Tested::Answer("body".to_owned()),
+            test: Test::Contains(vec!["x".into()]),
+        }];
+        let mut page = get("/long");
+        page.resources = true;
+        let (walked, told) =
+            walked(&plan(&target, scenario(vec![looked, page, get("/long")]), engine), quick());
+        assert_eq!(counts(&walked), (3, 2, 1), "{told:?}");
+        let class = walked.failure.map(|failure| failure.trouble.class);
+        assert_eq!(class, Some(ErrorClass::BodyLimit), "{told:?}");
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use wavetank_driver::Driver;
 use wavetank_journey::extract::Answer;
-use wavetank_journey::{Leg, LegKind, Look, Onward, Outgoing, StepWork, Unwanted};
+use wavetank_journey::{Keeps, Leg, LegKind, Look, Onward, Outgoing, StepWork, Unwanted, names_page};
 use wavetank_measure::ErrorClass;
 use wavetank_plan::{ConnectionUse, Nanos, Step};
 use wavetank_wire::h1::{ResponseHead, ResponseSink};
@@ -13,9 +13,9 @@ use super::happened::{Early, Happened, SentRequest, Trouble, WholeAnswer, Why};
 use super::line::{Broken, Heard, Line};
 use super::walk::Walk;
 use crate::failure::{self, Failure};
+use crate::letters::BODY_BYTES_MAX;
 
-/// Bytes of a body that are kept where the step looks inside, and where it does not: then only for showing them.
-const BODY_KEPT_BYTES: usize = 64 << 20;
+/// Bytes of a body that are kept where the step does not look inside: for showing them.
 const BODY_SHOWN_BYTES: usize = 1 << 20;
 
 /// One message on its way.
@@ -73,12 +73,9 @@ impl<D: Driver> Walk<'_, '_, D> {
         let mut message = Message { why, target, bytes, head: step.head, idempotent: step.idempotent };
         let mut keeps = step.keeps();
         loop {
-            let inside = keeps.body || keeps.page;
-            let room = if inside { BODY_KEPT_BYTES } else { BODY_SHOWN_BYTES };
-            let (heard, kept) = self.exchange(&message, deadline, room)?;
-            if inside && heard.answer.body_bytes > kept.body.len() as u64 {
-                let detail = format!("longer than the {BODY_KEPT_BYTES} bytes that are kept to look inside");
-                return Err(Trouble { class: ErrorClass::BodyLimit, detail }.into());
+            let (heard, kept) = self.exchange(&message, deadline, keeps)?;
+            if kept.inside && heard.answer.body_bytes > kept.body.len() as u64 {
+                return Err(Trouble::from(failure::TOO_LONG_TO_LOOK).into());
             }
             let mut next = Vec::new();
             match self.answered(number, step, &message.bytes, (&heard, &kept), (begun, &mut next)) {
@@ -151,14 +148,14 @@ impl<D: Driver> Walk<'_, '_, D> {
         &mut self,
         message: &Message,
         deadline: Nanos,
-        room: usize,
+        keeps: Keeps,
     ) -> Result<(Heard, Keep), Trouble> {
         let mut why = message.why;
         loop {
             // A later hop has as long to connect as the first, where the request's own time allows.
             let open_until = self.now().after(self.plan().http.connect_timeout).min(deadline);
             let mut line = self.line(message.target, open_until).map_err(|broken| self.unanswered(broken))?;
-            let mut keep = Keep { head: Vec::new(), fields_at: 0, body: Vec::new(), room };
+            let mut keep = Keep::new(keeps);
             let (address, reused) = (line.opened.address, line.served > 0);
             let sent = self.now();
             let heard = self.way.caller.ask(&mut line, (&message.bytes, message.head), deadline, &mut keep);
@@ -281,11 +278,16 @@ struct Keep {
     head: Vec<u8>,
     fields_at: usize,
     body: Vec<u8>,
-    /// Bytes of the body at most.
-    room: usize,
+    keeps: Keeps,
+    /// Whether the step looks into the body, as on the load threads.
+    inside: bool,
 }
 
 impl Keep {
+    const fn new(keeps: Keeps) -> Self {
+        Self { head: Vec::new(), fields_at: 0, body: Vec::new(), keeps, inside: false }
+    }
+
     fn fields(&self) -> &[u8] {
         &self.head[self.fields_at..]
     }
@@ -295,10 +297,13 @@ impl ResponseSink for Keep {
     fn head(&mut self, head: &ResponseHead<'_>) {
         self.head = head.raw.to_vec();
         self.fields_at = head.raw.len() - head.fields().len();
+        let is_page = || head.header("content-type").is_some_and(names_page);
+        self.inside = self.keeps.body || (self.keeps.page && is_page());
     }
 
     fn body(&mut self, bytes: &[u8]) {
-        let room = self.room - self.body.len();
+        let most = if self.inside { BODY_BYTES_MAX } else { BODY_SHOWN_BYTES };
+        let room = most.saturating_sub(self.body.len());
         self.body.extend_from_slice(&bytes[..bytes.len().min(room)]);
     }
 }

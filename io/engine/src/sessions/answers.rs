@@ -2,11 +2,10 @@
 
 use wavetank_journey::extract::Answer;
 use wavetank_journey::{Leg, Look, Onward, Outgoing};
-use wavetank_measure::ErrorClass;
 use wavetank_plan::{Key, Nanos};
 
 use super::Sessions;
-use crate::failure::Failure;
+use crate::failure::{self, Failure};
 use crate::letters::Letter;
 use crate::recorder::Recorder;
 use crate::resolved::Answered;
@@ -40,7 +39,7 @@ impl Sessions {
         let Some(id) = self.slab.at(answered.session) else { return over(Ok(())) };
         let Some(live) = self.slab.get_mut(id) else { return over(Ok(())) };
         if letter.overflowed {
-            return over(Err(TOO_LONG_TO_LOOK));
+            return over(Err(failure::TOO_LONG_TO_LOOK));
         }
         let journey = &self.journeys.scenarios[usize::from(live.key.scenario)];
         let step = journey.step(live.step, &live.session.identity, self.plan.seed);
@@ -90,7 +89,3 @@ pub(crate) enum Verdict {
     /// The request is over, with this status, and that is as wanted or not.
     Over(u16, Result<(), Failure>),
 }
-
-/// A body that a step looks into and that is longer than what is kept of one.
-const TOO_LONG_TO_LOOK: Failure =
-    Failure::detailed(ErrorClass::BodyLimit, "the body is longer than what can be looked into");
