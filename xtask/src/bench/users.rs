@@ -16,7 +16,7 @@ const LOOK_MILLIS: i64 = 50;
 /// Longest a run may take: looks.
 const LOOKS_MAX: usize = 1_000;
 /// Seconds in which all users come.
-const RAMP_SECONDS: usize = 5;
+const RAMP_SECONDS: usize = 20;
 
 /// `cargo xtask bench users`.
 #[derive(Args)]
