@@ -57,6 +57,9 @@ const OPTIONS: &[(&[&str], Does)] = &[
     (&["--engine", "epoll"], Plan("engine: epoll")),
     (&["--source", "127.0.0.9"], Plan("127.0.0.9")),
     (&["--connect-to", "no-such-target.invalid:80"], Refused("no-such-target.invalid")),
+    (&["--proxy", "http://no-such-target.invalid:81"], Refused("no-such-target.invalid")),
+    // What came behind it would be no request to this target: against HAProxy and nginx in `truth_proxy`.
+    (&["--proxy-protocol", "v1"], Elsewhere),
     (&["--dns", "once"], Plan("name: x")),
     (&["--ip", "6"], Refused("IPv6")),
     (&["--allow-target", "10.0.0.0/8"], Elsewhere),
