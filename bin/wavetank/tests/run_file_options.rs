@@ -42,6 +42,7 @@ const OPTIONS: &[(&[&str], Does)] = &[
     (&["--scale", "2x"], Plan("rate: 200/s")),
     (&["--speed", "2x"], Plan("for: 50ms")),
     (&["--secret", "KEY=words"], Refused("--secret NAME=@FILE")),
+    (&["--secret", "KEY=@/dev/null"], Refused("the file asks for no secret")),
     (&["--method", "POST"], Refused("steps")),
     (&["--header", "x-own: here"], Plan("\"x-own: here\"")),
     (&["--body", "text"], Refused("steps")),

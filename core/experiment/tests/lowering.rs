@@ -81,6 +81,7 @@ fn shown(template: &Template) -> String {
             (Expr::Variable(slot), Escape::JsonValue) => format!("<value {slot}>"),
             (Expr::Variable(slot), Escape::JsonText) => format!("<text {slot}>"),
             (Expr::Variable(slot), Escape::Form) => format!("<form {slot}>"),
+            (Expr::Variable(slot), Escape::Address) => format!("<address {slot}>"),
             (Expr::Variable(slot), Escape::Path) => format!("<path {slot}>"),
             (other, escape) => format!("<{other:?} {escape:?}>"),
         },
@@ -186,10 +187,11 @@ fn bodies_and_paths_are_written_for_where_they_stand() {
     let made = plan(
         "vars: {stock: 1k, who: \"a \\\"b\\\"\"}\nsteps:\n  - get: /\n    extract: {id: json $.id}\n  - post: \"/x/${id}?q=${id}\"\n    \
          query: {a b: \"${id}\"}\n    json: {n: \"${stock}\", v: \"${id}\", t: \"no ${id}\", w: \"${who}!\"}\n  - post: /f\n    form: {a: \"${id}\", \
-         b: \"x&y\"}\n  - put: /b\n    file: body.bin\nphases: [{users: 1, for: 1s}]\n",
+         b: \"x&y\"}\n  - put: /b\n    file: body.bin\n  - get: \"${id}\"\nphases: [{users: 1, for: 1s}]\n",
     );
     let steps = &made.plan.scenarios[0].steps;
     assert_eq!(shown(&steps[1].request.path), "/x/<path 0>?q=<form 0>&a+b=<form 0>");
+    assert_eq!(shown(&steps[4].request.path), "<address 0>", "a link that was extracted");
     assert_eq!(
         shown(&steps[1].request.body),
         "{\"n\":1000,\"v\":<value 0>,\"t\":\"no <text 0>\",\"w\":\"a \\\"b\\\"!\"}"

@@ -6,5 +6,5 @@
 mod escape;
 mod multipart;
 
-pub use escape::{form_text, header_text, json_text, path_text, query_text};
+pub use escape::{address_text, form_text, header_text, json_text, path_text, query_text};
 pub use multipart::Multipart;

@@ -5,7 +5,7 @@ use wavetank_plan::{DataPlan, Escape, Expr, Nanos, Piece, RowChoice, Template, T
 
 use crate::asked::Asked;
 use crate::auth::{base64_text, hmac_sha256_hex, uuid_v4};
-use crate::body::{form_text, json_text, path_text};
+use crate::body::{address_text, form_text, json_text, path_text};
 use crate::extract::{Answer, Reading};
 use crate::number::push_decimal;
 use crate::rows::{Table, row};
@@ -47,6 +47,8 @@ pub enum Lacking {
     Row(u16),
     /// A value with a line break in it, for a header.
     Header,
+    /// A value that is no path, for the whole of a request's.
+    Address,
 }
 
 impl Scene<'_> {
@@ -231,6 +233,8 @@ fn escaped(escape: Escape, kind: Kind, text: &[u8], out: &mut Vec<u8>) -> Result
         Escape::JsonValue => json_value(kind, text, out),
         Escape::Form => form_text(out, text),
         Escape::Path => path_text(out, text),
+        Escape::Address if !text.starts_with(b"/") => return Err(Lacking::Address),
+        Escape::Address => address_text(out, text),
         Escape::Header => {
             if text.iter().any(|&byte| byte < b' ' && byte != b'\t' || byte == 0x7f) {
                 return Err(Lacking::Header);

@@ -259,6 +259,20 @@ fn what_is_lacking_is_not_sent() {
 }
 
 #[test]
+fn a_whole_address_keeps_its_delimiters_and_must_be_a_path() {
+    let render = |text: &str| {
+        let mut whole = scenario(vec![A]);
+        whole.steps[0].request.path = hole(Expr::Text(text.to_owned()), Escape::Address);
+        Walker::new(&whole).render(0)
+    };
+    let sent = render("/page/2?sort=a&b c#top").expect("it is a path");
+    assert!(sent.starts_with("GET /page/2?sort=a&b%20c HTTP/1.1\r\n"), "{sent}");
+    for text in ["", "page", "http://a.org/"] {
+        assert_eq!(render(text), Err(Lacking::Address), "{text}");
+    }
+}
+
+#[test]
 fn cookies_go_back_to_who_set_them() {
     let mut walker = Walker::new(&scenario(vec![A, B]));
     assert!(!walker.render(1).unwrap().contains("Cookie"));

@@ -1,5 +1,7 @@
 //! [`Loaded`]: an experiment file with the files it names.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -9,7 +11,7 @@ use wavetank_experiment::{
 };
 use wavetank_journey::rows::{RowsSource, Table};
 use wavetank_plan::quantity::show_size;
-use wavetank_plan::{PemFile, RunOptions, SecretText, UserError};
+use wavetank_plan::{PemFile, RunOptions, SecretText, UserError, did_you_mean};
 
 use crate::cli::FileArgs;
 use crate::run::output::said;
@@ -63,14 +65,21 @@ impl Loaded {
     pub(crate) fn read(args: &FileArgs, options: &RunOptions, rows: Rows) -> Result<Self, UserError> {
         let name = args.file.display().to_string();
         let bytes = bytes_of(&args.file, EXPERIMENT_MAX).map_err(|why| unreadable(&name, &why))?;
+        let asked = RefCell::new(BTreeSet::new());
         let mut reading = read(&Input {
             name: &name,
             bytes: &bytes,
             set: &args.set,
             env: &|name| std::env::var(name).ok(),
-            has_secret: &|name| args.secret(name).is_some(),
+            has_secret: &|name| {
+                asked.borrow_mut().insert(name.to_owned());
+                args.secret(name).is_some()
+            },
             options,
         });
+        if let Some((unused, _)) = args.secrets.iter().find(|(name, _)| !asked.borrow().contains(name)) {
+            reading.diagnostics.push(secret_unused(unused, &asked.borrow()));
+        }
         if let Some(experiment) = &mut reading.experiment {
             rehearse(experiment, args)?;
         }
@@ -198,6 +207,18 @@ impl FileArgs {
         let given = self.secrets.iter().rev().find(|(own, _)| own == name).map(|(_, secret)| secret.clone());
         given.or_else(|| std::env::var(format!("{SECRET_PREFIX}{name}")).ok().map(SecretText::new))
     }
+}
+
+/// Nothing in the file asks for the secret `name`; `asked` are those it does ask for.
+fn secret_unused(name: &str, asked: &BTreeSet<String>) -> Diagnostic {
+    let message = format!("--secret {name}: the file has no ${{secret:{name}}}");
+    let known: Vec<&str> = asked.iter().map(String::as_str).collect();
+    let hint = match did_you_mean(name, known.iter().copied()) {
+        Some(near) => format!("did you mean {near}?"),
+        None if known.is_empty() => "leave it out: the file asks for no secret".to_owned(),
+        None => format!("it asks for: {}", known.join(", ")),
+    };
+    Diagnostic::placeless("secret_unused", message, hint)
 }
 
 /// Why there are no bytes.

@@ -119,6 +119,10 @@ fn path(
         targets.of_url(known, url.place)?
     } else {
         let target = target_of(names, targets, request, url.place)?;
+        // Nothing stands ahead of the value: it is a whole address, such as a link that was extracted.
+        if let Some(Piece::Hole(whole)) = written.pieces.first_mut() {
+            whole.escape = Escape::Address;
+        }
         out.push_fixed(targets.base_path(target).as_bytes());
         target
     };

@@ -157,7 +157,7 @@ fn joined(mut template: plan::Template) -> Expr {
 pub(super) fn push_text(text: &[u8], escape: Escape, out: &mut plan::Template) {
     let mut escaped = Vec::new();
     match escape {
-        Escape::Plain | Escape::Path | Escape::Header => return out.push_fixed(text),
+        Escape::Plain | Escape::Path | Escape::Address | Escape::Header => return out.push_fixed(text),
         Escape::JsonText | Escape::JsonValue => json_text(&mut escaped, text),
         Escape::Form => form_text(&mut escaped, text),
     }

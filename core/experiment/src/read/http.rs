@@ -25,7 +25,7 @@ impl Reader<'_> {
             headers: keys.take("headers").map(|node| self.headers(node)).unwrap_or_default(),
             auth: keys.take("auth").and_then(|node| self.auth(node)),
             cookies: keys.take("cookies").and_then(|node| self.bool(node)),
-            follow: keys.take("follow").and_then(|node| self.small(node)),
+            follow: keys.take("follow").and_then(|node| self.redirects(node)),
             expect: keys
                 .take("expect")
                 .and_then(|node| self.quantity(node, "statuses", StatusSet::parse))

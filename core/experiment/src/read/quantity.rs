@@ -45,7 +45,7 @@ impl Reader<'_> {
         self.quantity(node, "a count", parse_count_positive)
     }
 
-    /// A small count, such as redirects.
+    /// A small count, such as requests in a pipeline.
     pub(crate) fn small(&mut self, node: &Node) -> Option<u32> {
         let count = self.count(node)?;
         let Ok(small) = u32::try_from(count.value) else {
@@ -53,6 +53,16 @@ impl Reader<'_> {
             return self.fail("overflow", count.place, message, "for example 5");
         };
         Some(small)
+    }
+
+    /// How many redirects are followed: the plan keeps them in a byte.
+    pub(crate) fn redirects(&mut self, node: &Node) -> Option<u32> {
+        let count = self.count(node)?;
+        let Ok(few) = u8::try_from(count.value) else {
+            let message = format!("{} redirects are more than anybody follows", count.value);
+            return self.fail("overflow", count.place, message, "for example 5; 255 at most");
+        };
+        Some(few.into())
     }
 
     pub(crate) fn rate(&mut self, node: &Node) -> Option<At<Rate>> {

@@ -28,7 +28,7 @@ impl Reader<'_> {
         let headers = keys.take("headers").map(|node| self.headers(node)).unwrap_or_default();
         let body = self.body(keys, &method);
         let auth = keys.take("auth").and_then(|node| self.auth(node));
-        let follow = keys.take("follow").and_then(|node| self.small(node));
+        let follow = keys.take("follow").and_then(|node| self.redirects(node));
         let resources = keys.take("resources").and_then(|node| self.bool(node)).unwrap_or_default();
         let request = self.common(head, keys);
         Some(Request { query, headers, body, auth, follow, resources, ..request? })
@@ -36,8 +36,13 @@ impl Reader<'_> {
 
     /// A step with `raw` as its verb.
     pub(super) fn raw(&mut self, verb: &Entry, keys: &mut Keys<'_>) -> Option<Request> {
-        let head = self.template(&verb.value, "what is sent").map(RequestHead::Raw);
-        self.common(head, keys)
+        let place = verb.value.place;
+        let mut written = self.template(&verb.value, "what is sent");
+        if written.as_ref().is_some_and(|text| text.parts.is_empty()) {
+            let hint = "raw: \"GET / HTTP/1.1\\r\\n…\"";
+            written = self.fail("raw_empty", place, "nothing would be sent", hint);
+        }
+        self.common(written.map(RequestHead::Raw), keys)
     }
 
     /// What all requests have.
@@ -95,6 +100,15 @@ impl Reader<'_> {
                 _ => format!("/{text}? or http://HOST/…"),
             };
             return self.fail("bad_path", place, format!("`{text}` is neither a path nor a URL"), hint);
+        }
+        if url.parts.iter().any(|part| matches!(part, Part::Text(text) if text.contains('#'))) {
+            let message = format!("`{}` has a fragment, which is never sent", url.shown());
+            return self.fail(
+                "bad_path",
+                place,
+                message,
+                "without # and what follows it; %23 is the sign itself",
+            );
         }
         let broken = |part: &Part| matches!(part, Part::Text(text) if text.contains(|c: char| c.is_whitespace() || c.is_control()));
         if url.parts.iter().any(broken) {

@@ -29,6 +29,13 @@ pub fn path_text(out: &mut Vec<u8>, text: &[u8]) {
     percent(out, text, stays, false);
 }
 
+/// The path and query of an address that somebody else has written, such as a link in a page: its delimiters and what
+/// is escaped in it already stay, a fragment is left out, and only what a request line cannot carry is escaped.
+pub fn address_text(out: &mut Vec<u8>, text: &[u8]) {
+    let sent = text.split(|&byte| byte == b'#').next().unwrap_or_default();
+    percent(out, sent, |byte| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'<' | b'>'), false);
+}
+
 /// The inside of a JSON string, without its quotes (RFC 8259 §7). Bytes that are no UTF-8 become U+FFFD.
 pub fn json_text(out: &mut Vec<u8>, text: &[u8]) {
     for chunk in text.utf8_chunks() {
@@ -108,6 +115,9 @@ mod tests {
             &[(b"", ""), (b"a b&c=d", "a+b%26c%3Dd"), (b"*-._~", "*-._%7E"), (b"\xff\n", "%FF%0A")],
         );
         check(query_text, &[(b"a b+c", "a%20b%2Bc"), (b"-._~", "-._~"), ("ä/?".as_bytes(), "%C3%A4%2F%3F")]);
+        let link: &[u8] = b"/a/b%20c?d=e&f=[1]";
+        check(address_text, &[(link, "/a/b%20c?d=e&f=[1]"), (b"/a b#c", "/a%20b")]);
+        check(address_text, &[(b"/\r\nX: 1\"", "/%0D%0AX:%201%22")]);
         check(path_text, &[(b"a b/c", "a%20b%2Fc"), (b"x:y@z;v=1,2", "x:y@z;v=1,2"), (b"?#%", "%3F%23%25")]);
     }
 

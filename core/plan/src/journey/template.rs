@@ -98,6 +98,9 @@ pub enum Escape {
     Form,
     /// In a path: percent-encoded where RFC 3986 §3.3 wants it.
     Path,
+    /// The path and query of an address as a whole, which somebody else has written: the request ends unless it begins
+    /// with `/`, and only what no request line can carry is percent-encoded.
+    Address,
     /// In a header's value: control characters end the request instead of splitting it.
     Header,
 }

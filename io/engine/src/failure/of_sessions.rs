@@ -22,6 +22,7 @@ impl Failure {
                 format!("{} has no row left", data.map_or("?", |data| data.name.as_str()))
             }
             Lacking::Header => "a value for a header has a line break in it".to_owned(),
+            Lacking::Address => "the value for a whole path does not begin with /".to_owned(),
         };
         Self { detail: Some(Cow::Owned(what)), ..Self::of(ErrorClass::Data) }
     }
