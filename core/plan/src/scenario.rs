@@ -62,23 +62,13 @@ impl Scenario {
 
 fn collect(actions: &[Action], group: u16, inside: bool, found: &mut Vec<u16>) {
     for action in actions {
-        match action {
-            Action::Request(step) if inside => found.push(*step),
-            Action::Group(own, steps) => collect(steps, group, inside || *own == group, found),
-            Action::Repeat(_, steps) | Action::While { steps, .. } | Action::Each { steps, .. } => {
-                collect(steps, group, inside, found);
-            }
-            Action::If { then, otherwise, .. } => {
-                collect(then, group, inside, found);
-                collect(otherwise, group, inside, found);
-            }
-            Action::Choose(ways) => {
-                for way in ways {
-                    collect(&way.steps, group, inside, found);
-                }
-            }
-            _ => {}
+        if let Action::Request(step) = action
+            && inside
+        {
+            found.push(*step);
         }
+        let inside = inside || matches!(action, Action::Group(own, _) if *own == group);
+        action.inside().for_each(|steps| collect(steps, group, inside, found));
     }
 }
 

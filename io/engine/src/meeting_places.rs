@@ -366,21 +366,9 @@ fn crowd(plan: &Plan, number: u16, track: &Track, share: Share, comes: impl Fn(u
 
 /// Whether everybody is waited for at `place` anywhere in `actions`.
 fn waits_for_all(actions: &[Action], place: u16) -> bool {
-    let within = |steps: &Vec<Action>| waits_for_all(steps, place);
     actions.iter().any(|action| match action {
         Action::Rendezvous(here) => here.place == place && here.of.is_none(),
-        Action::Group(_, steps)
-        | Action::Repeat(_, steps)
-        | Action::While { steps, .. }
-        | Action::Each { steps, .. } => within(steps),
-        Action::If { then, otherwise, .. } => within(then) || within(otherwise),
-        Action::Choose(ways) => ways.iter().any(|way| within(&way.steps)),
-        Action::Request(_)
-        | Action::Think(_)
-        | Action::Set(..)
-        | Action::Log(_)
-        | Action::EndSession
-        | Action::EndRun => false,
+        other => other.inside().any(|steps| waits_for_all(steps, place)),
     })
 }
 

@@ -98,6 +98,28 @@ pub struct Extract {
     pub all: bool,
 }
 
+impl Action {
+    /// The lists of actions that stand in this one, in order.
+    pub fn inside(&self) -> impl Iterator<Item = &[Self]> {
+        let (lists, ways): ([&[Self]; 2], &[Choice]) = match self {
+            Self::Group(_, steps)
+            | Self::Repeat(_, steps)
+            | Self::While { steps, .. }
+            | Self::Each { steps, .. } => ([steps, &[]], &[]),
+            Self::If { then, otherwise, .. } => ([then, otherwise], &[]),
+            Self::Choose(ways) => ([&[], &[]], ways),
+            Self::Request(_)
+            | Self::Think(_)
+            | Self::Set(..)
+            | Self::Log(_)
+            | Self::Rendezvous(_)
+            | Self::EndSession
+            | Self::EndRun => ([&[], &[]], &[]),
+        };
+        lists.into_iter().chain(ways.iter().map(|way| way.steps.as_slice()))
+    }
+}
+
 impl Extract {
     /// Matches that are taken at most where all are.
     pub const ITEMS_MAX: usize = 10_000;

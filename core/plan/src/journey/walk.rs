@@ -13,21 +13,17 @@ impl Scenario {
                     self.steps.get(usize::from(*step)).into_iter().for_each(|step| of_step(step, visit));
                 }
                 Action::Set(_, text) | Action::Log(text) => of_template(text, visit),
-                Action::Group(_, steps) | Action::Repeat(_, steps) | Action::Each { steps, .. } => {
-                    self.each_expr(steps, visit);
-                }
-                Action::While { check, steps, .. } => {
-                    of_check(check, visit);
-                    self.each_expr(steps, visit);
-                }
-                Action::If { check, then, otherwise } => {
-                    of_check(check, visit);
-                    self.each_expr(then, visit);
-                    self.each_expr(otherwise, visit);
-                }
-                Action::Choose(ways) => ways.iter().for_each(|way| self.each_expr(&way.steps, visit)),
-                Action::Think(_) | Action::EndSession | Action::EndRun | Action::Rendezvous(_) => {}
+                Action::While { check, .. } | Action::If { check, .. } => of_check(check, visit),
+                Action::Group(..)
+                | Action::Repeat(..)
+                | Action::Each { .. }
+                | Action::Choose(_)
+                | Action::Think(_)
+                | Action::EndSession
+                | Action::EndRun
+                | Action::Rendezvous(_) => {}
             }
+            action.inside().for_each(|steps| self.each_expr(steps, visit));
         }
     }
 }
