@@ -8,8 +8,8 @@ use support::{example_names, example_text, reading};
 use wavetank_experiment::{Factor, Lowered, Lowering, Unfit, lower, rows_table};
 use wavetank_journey::Journeys;
 use wavetank_plan::{
-    EngineChoice, Escape, Expr, HostFacts, Load, Nanos, Piece, Ports, ProxyProtocol, ProxyUrl, SecretText,
-    SocketFacts, SourcesPlan, TargetUrl, Template, UserError,
+    Action, EngineChoice, Escape, Expr, HostFacts, Load, Nanos, Piece, Ports, ProxyProtocol, ProxyUrl,
+    SecretText, SocketFacts, SourcesPlan, TargetUrl, Template, UserError,
 };
 
 /// A host that can do everything.
@@ -214,6 +214,12 @@ fn secrets_are_named_and_never_shown() {
     );
     assert_eq!(made.plan.scenarios[0].steps[0].request.secret_headers, ["x-key"]);
     assert!(!format!("{:?}", made.plan).contains("planted"));
+    let made = plan(
+        "redact: [pin]\nsteps: [{set: {pin: planted}}, {log: \"${pin}!\"}]\nphases: [{hold: 1, for: 1s}]\n",
+    );
+    assert_eq!(made.plan.secrets(), ["planted"]);
+    let last = made.plan.scenarios[0].journey.last();
+    assert!(matches!(last, Some(Action::Log(line)) if shown(line) == "***!"), "{last:?}");
 }
 
 #[test]

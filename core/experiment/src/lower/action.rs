@@ -110,11 +110,14 @@ impl<'e, 't> Walk<'e, 't> {
             }
             Verb::Set(values) => {
                 for (name, value) in values {
-                    all.push(Action::Set(self.slot(&name.value)?, set_value(&self.names, value)?));
+                    all.push(Action::Set(
+                        self.slot(&name.value)?,
+                        set_value(&self.names, &name.value, value)?,
+                    ));
                 }
                 return Ok(());
             }
-            Verb::Log(line) => Action::Log(self.names.template(line, Escape::Plain)?),
+            Verb::Log(line) => Action::Log(self.names.template(&self.names.told(line), Escape::Plain)?),
             Verb::End(EndOf::Session) => Action::EndSession,
             Verb::End(EndOf::Run) => Action::EndRun,
             Verb::Rendezvous { name, wait, of } => Action::Rendezvous(Rendezvous {
@@ -137,17 +140,17 @@ impl<'e, 't> Walk<'e, 't> {
         pause: Option<plan::Think>,
         all: &mut Vec<Action>,
     ) -> Result<(), Unfit> {
-        let name = self.slot(name)?;
+        let slot = self.slot(name)?;
         match list {
             EachList::Items(items) => {
                 for item in items {
-                    all.push(Action::Set(name, set_value(&self.names, item)?));
+                    all.push(Action::Set(slot, set_value(&self.names, name, item)?));
                     all.extend(self.list(steps, pause)?);
                 }
             }
             EachList::Variable(list) => {
                 let list = self.list_slot(list)?;
-                all.push(Action::Each { list, name, steps: self.list(steps, pause)? });
+                all.push(Action::Each { list, name: slot, steps: self.list(steps, pause)? });
             }
         }
         Ok(())

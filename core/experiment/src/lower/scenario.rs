@@ -1,6 +1,6 @@
 //! Scenarios of the plan, and the names that mean something in one of them.
 
-use wavetank_plan::{self as plan, Action, ConnectionUse, Escape};
+use wavetank_plan::{self as plan, Action, ConnectionUse, Escape, Hole, Piece};
 
 use super::Unfit;
 use super::action::Walk;
@@ -90,7 +90,7 @@ fn one<'e>(
     for (slot, variable) in (0_u16..).zip(&names.variables) {
         // What the file gives a value is that until a session sets it, or the run's `before` has.
         if let Some(value) = names.shared.var(variable).filter(|_| !given.contains(variable)) {
-            first.push(Action::Set(slot, set_value(&names, value)?));
+            first.push(Action::Set(slot, set_value(&names, variable, value)?));
         }
     }
     let think = scenario.and_then(|scenario| scenario.think).map(think);
@@ -120,9 +120,14 @@ fn one<'e>(
     })
 }
 
-/// A value for a variable: a single hole keeps its type, everything else is text.
-pub(super) fn set_value(names: &Names<'_>, value: &Value) -> Result<plan::Template, Unfit> {
+/// A value for the variable `name`: a single hole keeps its type, everything else is text. One that `redact:` names is a
+/// secret of the plan.
+pub(super) fn set_value(names: &Names<'_>, name: &str, value: &Value) -> Result<plan::Template, Unfit> {
     let mut out = plan::Template::default();
+    if let Some(value) = names.redacted_as(name, value) {
+        out.pieces.push(Piece::Hole(Hole { value, escape: Escape::Plain }));
+        return Ok(out);
+    }
     names.append_value(value, Escape::Plain, &mut out)?;
     Ok(out)
 }

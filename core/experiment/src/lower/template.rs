@@ -1,6 +1,7 @@
 //! Templates: names to numbers, variables of the file filled in, fixed text escaped for where it stands.
 
 use wavetank_journey::body::{form_text, json_text};
+use wavetank_plan::redact::REDACTED;
 use wavetank_plan::{self as plan, Escape, Expr, Hole, Piece, SecretText};
 
 use super::scenario::Names;
@@ -67,16 +68,36 @@ impl Names<'_> {
 
     /// The value of a variable of the file that `redact:` names: sent like any other, and written nowhere.
     pub(super) fn redacted(&self, name: &str) -> Option<Expr> {
-        let experiment = self.shared.experiment;
-        if self.slot(name).is_some() || !experiment.redact.iter().any(|own| own == name) {
+        if self.slot(name).is_some() {
             return None;
         }
-        let value = match self.shared.var(name)? {
+        self.redacted_as(name, self.shared.var(name)?)
+    }
+
+    /// `value` under a `name` that `redact:` has, where it is the same for everybody.
+    pub(super) fn redacted_as(&self, name: &str, value: &Value) -> Option<Expr> {
+        if !self.is_redacted(name) {
+            return None;
+        }
+        let value = match value {
             Value::Text(template) => template.as_fixed()?.to_owned(),
             Value::Number(digits) => digits.clone(),
             _ => return None,
         };
         Some(Expr::Secret { name: name.to_owned(), value: SecretText::new(value) })
+    }
+
+    fn is_redacted(&self, name: &str) -> bool {
+        self.shared.experiment.redact.iter().any(|own| own == name)
+    }
+
+    /// A line that is written down: `***` where a session's own value of a redacted variable would stand.
+    pub(super) fn told(&self, line: &Template) -> Template {
+        let part = |part: &Part| match part {
+            Part::Variable(name) if self.is_redacted(name) => Part::Text(REDACTED.to_owned()),
+            part => part.clone(),
+        };
+        Template { parts: line.parts.iter().map(part).collect(), place: line.place }
     }
 
     /// The value of a variable of the file, which no session sets.
