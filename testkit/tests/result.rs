@@ -7,11 +7,30 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use wavetank_testkit::{RunResult, Truth, expect_time, steady};
 
-/// A run that obeys the contract: 100 offered, 90 done, 6 failed, 3 dropped, 1 open.
-fn right() -> Value {
+/// A run of one phase, scenario and step, with these requests, each a session of its own.
+fn of_requests(requests: &Value) -> Value {
+    let count = |name: &str| requests[name].as_u64().expect("a count");
+    let sessions = json!({
+        "offered": count("offered"), "started": count("offered") - count("dropped"), "done": count("done"),
+        "failed": count("failed"), "dropped": count("dropped"), "open": count("open"),
+    });
+    let scope = json!([{"name": "main", "requests": requests, "sessions": sessions}]);
     json!({
         "schema": "wavetank.run/1",
-        "requests": {"offered": 100, "sent": 96, "done": 90, "failed": 6, "late": 0, "dropped": 3, "open": 1},
+        "requests": requests,
+        "sessions": sessions,
+        "phases": scope,
+        "scenarios": scope,
+        "steps": scope,
+    })
+}
+
+/// A run that obeys the contract: 100 offered, 90 done, 6 failed, 3 dropped, 1 open.
+fn right() -> Value {
+    let requests =
+        json!({"offered": 100, "sent": 96, "done": 90, "failed": 6, "late": 0, "dropped": 3, "open": 1});
+    let mut run = of_requests(&requests);
+    let rest = json!({
         "dropped_by": {"max_open": 3},
         "errors": {"reset": 4, "request_timeout": 2},
         "wire": {"sent": 98, "retried": 2, "redirected": 0, "resources": 0},
@@ -19,7 +38,10 @@ fn right() -> Value {
         "setup": {"sent": 1, "done": 1, "failed": 0},
         "connections": {"offered": 12, "opening": 1, "opened": 10, "failed": 1, "closed": 6, "lost": 3, "open": 1},
         "response_us": {"count": 93, "censored": 3, "p50": 50_000.0},
-    })
+    });
+    let (whole, rest) = (run.as_object_mut().expect("an object"), rest.as_object().expect("an object"));
+    whole.extend(rest.clone());
+    run
 }
 
 /// Whether `check` passes for `right` with `value` put at `path`.
@@ -55,8 +77,27 @@ fn conservation_is_checked_on_every_counter() {
         ("connections.opened", 11),
         ("connections.lost", 4),
         ("connections.opening", 0),
+        ("sessions.offered", 101),
+        ("sessions.started", 96),
+        ("sessions.done", 91),
     ] {
         assert!(!passes(path, value, check), "{path} = {value} must be caught");
+    }
+}
+
+#[test]
+fn every_scope_adds_up_to_the_run() {
+    for scope in ["phases", "scenarios", "steps"] {
+        for (part, what) in [("requests", "offered"), ("requests", "sent"), ("sessions", "done")] {
+            if (scope, part) == ("steps", "sessions") {
+                continue;
+            }
+            let mut run = right();
+            run[scope][0][part][what] = 7.into();
+            let run = RunResult::new(run);
+            let passed = catch_unwind(AssertUnwindSafe(|| drop(run.conserved().clone()))).is_ok();
+            assert!(!passed, "{scope}: {part}.{what} must be caught");
+        }
     }
 }
 
@@ -64,8 +105,12 @@ fn conservation_is_checked_on_every_counter() {
 fn the_parts_of_the_response_sum_up() {
     let sums_up = |lag_us: f64| {
         let mut run = right();
-        run["requests"] =
+        let requests =
             json!({"offered": 90, "sent": 90, "done": 90, "failed": 0, "late": 0, "dropped": 0, "open": 0});
+        let told = of_requests(&requests);
+        for name in ["requests", "sessions", "phases", "scenarios", "steps"] {
+            run[name] = told[name].clone();
+        }
         (run["errors"], run["dropped_by"]) = (json!({}), json!({}));
         run["wire"] = json!({"sent": 90, "retried": 0, "redirected": 0, "resources": 0});
         for (series, mean) in
