@@ -136,6 +136,13 @@ impl Scene<'_> {
         if escape == Escape::Plain {
             return self.raw(session, expr, out).map(drop);
         }
+        if escape == Escape::JsonValue
+            && let Expr::Variable(slot) = expr
+            && let Some(list) = session.variable(*slot).filter(|value| value.is_list())
+        {
+            json_list(list, out);
+            return Ok(());
+        }
         let mut text = std::mem::take(self.scratch);
         text.clear();
         let kind = self.raw(session, expr, &mut text);
@@ -243,6 +250,17 @@ fn escaped(escape: Escape, kind: Kind, text: &[u8], out: &mut Vec<u8>) -> Result
         }
     }
     Ok(())
+}
+
+fn json_list(list: &Finds, out: &mut Vec<u8>) {
+    out.push(b'[');
+    for (place, value) in list.iter().enumerate() {
+        if place > 0 {
+            out.push(b',');
+        }
+        json_value(value.kind, value.text, out);
+    }
+    out.push(b']');
 }
 
 fn json_value(kind: Kind, text: &[u8], out: &mut Vec<u8>) {

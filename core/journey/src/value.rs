@@ -39,6 +39,8 @@ impl Found<'_> {
 pub struct Finds {
     bytes: Vec<u8>,
     ends: Vec<(Kind, u32)>,
+    /// All that was there was asked for: even a single one is a list.
+    list: bool,
 }
 
 impl Finds {
@@ -49,6 +51,17 @@ impl Finds {
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();
+        self.list = false;
+    }
+
+    /// From now on, until it is cleared, it is a list, however many it holds.
+    pub fn become_list(&mut self) {
+        self.list = true;
+    }
+
+    /// Whether it is a list rather than one value.
+    pub const fn is_list(&self) -> bool {
+        self.list
     }
 
     /// How many there are.

@@ -248,6 +248,20 @@ fn what_was_extracted_goes_out_as_what_it_was() {
 }
 
 #[test]
+fn a_list_goes_out_as_an_array() {
+    let mut shop = scenario(vec![A, B]);
+    let from = "json $[*]".to_owned();
+    shop.steps[0].extract = vec![Extract { variable: 0, from, all: true }];
+    shop.steps[1].request.body = hole(Expr::Variable(0), Escape::JsonValue);
+    for found in ["[1,\"x\",true]", "[7]"] {
+        let mut walker = Walker::new(&shop);
+        assert_eq!(walker.answer(0, 200, "", found), Ok(()));
+        let request = walker.render(1).unwrap();
+        assert!(request.ends_with(&format!("\r\n\r\n{found}")), "{request}");
+    }
+}
+
+#[test]
 fn what_is_lacking_is_not_sent() {
     let mut lacking = scenario(vec![A]);
     lacking.steps[0].request.path = hole(Expr::Variable(0), Escape::Path);

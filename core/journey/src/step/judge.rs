@@ -119,6 +119,9 @@ impl StepWork {
         for (place, taken) in (0_u16..).zip(&self.extract) {
             let mut value = std::mem::take(session.variable_mut(taken.variable));
             value.clear();
+            if taken.all {
+                value.become_list();
+            }
             let most = if taken.all { wavetank_plan::Extract::ITEMS_MAX } else { 1 };
             let found = taken.extractor.find(answer, most, scene.reading, &mut value);
             watch(Look::Extract(place, found.map(|_| &value)));
