@@ -32,18 +32,29 @@ impl Histogram {
     /// Record `n` equal values in nanoseconds.
     #[inline]
     pub fn record_n(&mut self, ns: u64, n: u64) {
-        if self.counts.is_empty() {
-            self.allocate();
-        }
         if n == 0 {
             return;
         }
-        self.counts[Self::index(ns)] += n;
-        self.clipped += if ns > Self::HIGHEST { n } else { 0 };
+        // One look tells both: there is memory, and the value has a bucket of its own.
+        let bucket = if ns > Self::HIGHEST { None } else { self.counts.get_mut(Self::index(ns)) };
+        match bucket {
+            Some(bucket) => *bucket += n,
+            None => self.record_first_or_clipped(ns, n),
+        }
         self.count += n;
         self.sum += u128::from(ns) * u128::from(n);
         self.min = self.min.min(ns);
         self.max = self.max.max(ns);
+    }
+
+    /// What is rare of [`record_n`](Self::record_n): there is no memory yet, or the value has no bucket of its own.
+    #[cold]
+    fn record_first_or_clipped(&mut self, ns: u64, n: u64) {
+        if self.counts.is_empty() {
+            self.allocate();
+        }
+        self.counts[Self::index(ns)] += n;
+        self.clipped += if ns > Self::HIGHEST { n } else { 0 };
     }
 
     /// Add another's values. Exact, and the same in any order.

@@ -89,9 +89,9 @@ impl Recorder {
     /// The plan wanted a request.
     #[inline]
     pub(crate) fn offered(&mut self, key: Key) {
-        self.step(key).counters.offered += 1;
-        let index = self.index(key);
-        self.open[index] += 1;
+        let place = self.index(key);
+        self.now.steps[place].counters.offered += 1;
+        self.open[place] += 1;
     }
 
     /// An offered request will never be sent.
@@ -141,17 +141,18 @@ impl Recorder {
     #[expect(clippy::inline_always, reason = "one caller for each driver; a call costs more than its work")]
     #[inline(always)]
     pub(crate) fn done(&mut self, key: Key, times: Times, status: u16) {
-        let step = self.step(key);
+        // Found once: this is done for every request.
+        let place = self.index(key);
+        let step = &mut self.now.steps[place];
         step.counters.done += 1;
+        step.counters.late += u64::from(times.lag > self.late_tolerance);
         step.response.record(times.response);
         step.service.record(times.service);
         step.status.add(status, 1);
         let phase = self.phase(key.phase);
         phase.ttfb.record(times.ttfb);
         phase.transfer.record(times.transfer);
-        self.late(key, times.lag);
-        self.resolved(key);
-        let place = self.index(key);
+        self.open[place] -= 1;
         if self.slowest.wants(place, times.response) {
             self.slowest.keep(place, key, times, status);
         }
