@@ -145,7 +145,8 @@ impl<D: Driver> Exchanges<D> {
     }
 
     /// Take an offered request up at `now`. Resolved at once if it is too late to begin.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "one caller that is not cold; a call costs more than its work")]
+    #[inline(always)]
     pub(crate) fn begin(
         &mut self,
         offered: Offered,

@@ -296,8 +296,9 @@ impl<D: Driver> Worker<D> {
 
     /// A user whose request ended goes on; if it was done, at once, else in the next turn, so that a
     /// target that refuses everything cannot hold the loop.
-    #[inline]
-    fn resolved(&mut self, resolved: Resolved) {
+    #[expect(clippy::inline_always, reason = "one caller that is not cold; a call costs more than its work")]
+    #[inline(always)]
+    fn take_in(&mut self, resolved: Resolved) {
         let user = match resolved.owner {
             Owner::User(user) => user,
             Owner::Session(session) => return self.resolved_of_session(session, resolved),
@@ -325,7 +326,7 @@ impl<D: Driver> Worker<D> {
             self.settle_sessions();
         } else {
             while let Some(resolved) = self.exchanges.poll(&mut self.rec) {
-                self.resolved(resolved);
+                self.take_in(resolved);
             }
         }
         if !self.exchanges.connections.held.is_empty() {

@@ -5,6 +5,7 @@ use wavetank_plan::Nanos;
 
 use super::Worker;
 use crate::offered::{Offered, Owner};
+use crate::resolved::Resolved;
 use crate::users::Next;
 
 impl<D: Driver> Worker<D> {
@@ -40,6 +41,13 @@ impl<D: Driver> Worker<D> {
             }
         }
         self.rec.set_users(self.users.count());
+    }
+
+    /// What came of a request, told by any but the connections of a run without sessions: see
+    /// [`take_in`](Self::take_in), which has its place there.
+    #[cold]
+    pub(super) fn resolved(&mut self, resolved: Resolved) {
+        self.take_in(resolved);
     }
 
     /// `user` is ready for its next iteration at `at`: it is offered, or the user leaves.
