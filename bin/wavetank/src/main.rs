@@ -36,7 +36,7 @@ fn main() -> ExitCode {
     let (format, out) = match &command {
         Command::Run(args) => (args.format, args.out.clone()),
         Command::Report(args) => (args.format, args.out.clone()),
-        Command::Check(args) | Command::Plan(args) if args.format == FileFormat::Json => {
+        Command::Check(args) | Command::Plan(args) if args.file.format == FileFormat::Json => {
             (OutputFormat::Json, Vec::new())
         }
         Command::Try(args) if args.file.format == FileFormat::Json => (OutputFormat::Json, Vec::new()),
@@ -56,8 +56,8 @@ fn main() -> ExitCode {
         Command::Report(args) => commands::report(&args),
         Command::Demo(args) => commands::demo(&args),
         Command::New(file) => commands::new(&file),
-        Command::Check(args) => commands::check(&args),
-        Command::Plan(args) => commands::plan(&args),
+        Command::Check(args) => commands::check(*args),
+        Command::Plan(args) => commands::plan(*args),
         Command::Try(args) => commands::try_file(*args),
         Command::Schema => commands::schema(),
         Command::Completions(shell) => commands::completions(shell),

@@ -190,3 +190,44 @@ fn secrets_come_from_files_or_the_environment() {
     told.expect_exit(0);
     assert!(!told.stdout.contains("planted") && !told.stderr.contains("planted"), "{told}");
 }
+
+/// `plan` shows what `run` would do with the same words, and refuses what it would refuse; so does `check`.
+#[test]
+fn options_beside_the_file_are_those_of_run() {
+    let place = Place::new();
+    let bare = place.write("bare.yaml", "wavetank: 1\ntarget: http://127.0.0.1:1/\nsteps: [{get: /}]\n");
+    let words = ["plan", &bare, "--format", "json", "-c", "7", "-d", "3s", "--timeout", "7s", "--seed", "9"];
+    let told = wavetank(&[&words[..], &["--engine", "epoll", "--threads", "1", "--name", "own"]].concat());
+    told.expect_exit(0);
+    let json = told.json();
+    let phase = &json["phases"][0];
+    assert_eq!((phase["level_max"].as_u64(), phase["end_s"].as_f64()), (Some(7), Some(3.0)), "{told}");
+    assert_eq!((json["seed"].as_u64(), json["name"].as_str()), (Some(9), Some("own")), "{told}");
+    assert!(json["settings"].to_string().contains("7s"), "{told}");
+
+    let shaped = example("shapes");
+    for command in ["check", "plan"] {
+        let refused = wavetank(&[command, &shaped, "-c", "5"]);
+        refused.expect_exit(2);
+        assert!(refused.stderr.contains("--scale"), "{refused}");
+        let wrong = wavetank(&[command, &shaped, "--threshold", "p99(by) < 1s"]);
+        wrong.expect_exit(2);
+        assert!(wrong.stderr.contains("no step"), "{wrong}");
+        wavetank(&[command, &shaped, "--timeout", "soon"]).expect_exit(2);
+    }
+
+    let many = place.write(
+        "many.yaml",
+        "wavetank: 1\ntarget: http://127.0.0.1:1/\nsteps: [{get: /}]\nphases: [{hold: 0 to 90k, at: 10k/s}]\n",
+    );
+    let told = wavetank(&["plan", &many, "--format", "json"]);
+    told.expect_exit(0);
+    let lacking = told.json()["lacking"].to_string();
+    assert!(!lacking.contains("--source"), "a file has a key for that: {told}");
+    if lacking.contains("no_source_address") {
+        assert!(lacking.contains("sources: auto"), "{told}");
+    }
+    let found = wavetank(&["plan", &many, "--format", "json", "--source", "127.0.0.1-20"]);
+    found.expect_exit(0);
+    assert!(!found.json()["lacking"].to_string().contains("no_source_address"), "{found}");
+}

@@ -21,9 +21,9 @@ pub(crate) enum Command {
     /// `wavetank new FILE`: the file.
     New(PathBuf),
     /// `wavetank check FILE`.
-    Check(FileArgs),
+    Check(Box<ReadArgs>),
     /// `wavetank plan FILE`.
-    Plan(FileArgs),
+    Plan(Box<ReadArgs>),
     /// `wavetank try FILE`.
     Try(Box<TryArgs>),
     /// `wavetank schema`.
@@ -151,6 +151,18 @@ pub(crate) struct FileArgs {
     pub(crate) secrets: Vec<(String, SecretText)>,
     /// Shape of the answer on stdout.
     pub(crate) format: FileFormat,
+}
+
+/// `wavetank check`, `wavetank plan`: what `run` would be given.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ReadArgs {
+    /// The file, as it is to be read.
+    pub(crate) file: FileArgs,
+    /// What stands in place of the file's own words.
+    pub(crate) options: RunOptions,
+    /// `--source auto`: all addresses of the interface towards the target.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "plans are Linux's"))]
+    pub(crate) source_auto: bool,
 }
 
 /// `wavetank try`.

@@ -15,7 +15,9 @@ use super::args::RunArgs;
 use super::convert::{at, engine, format, one_of, opt, out_files, small_count};
 use super::files::Files;
 use super::goal::goal;
-use super::run_words::{ConnectionWords, JudgeWords, LoadWords, RequestWords, ResultWords, RunWords};
+use super::run_words::{
+    ConnectionWords, JudgeWords, LoadWords, OptionWords, RequestWords, ResultWords, RunWords,
+};
 use super::tls_words::tls;
 
 /// Where archives go unless told otherwise.
@@ -23,17 +25,9 @@ const RUNS_DIR: &str = "runs";
 
 /// Reads every word; `command` is the redacted command line.
 pub(super) fn run(words: RunWords, command: String) -> Result<RunArgs, UserError> {
-    let goal = goal(&words.goal, words.variation, words.load.probe)?;
-    let mut options = RunOptions::default();
-    load(&words.load, &mut options)?;
-    request(words.request, &mut options)?;
-    connection(&words.connection, &mut options)?;
-    options.tls = tls(&words.tls)?;
-    judge(&words.judge, &mut options)?;
-    let source_auto = is_auto(&words.connection.source);
+    let goal = goal(&words.goal, words.variation, words.options.load.probe)?;
+    let (options, source_auto) = options(words.options)?;
     let result = words.result;
-    options.name.clone_from(&result.name);
-    options.tags = tags(&result.tag)?;
     result_conflicts(&result, options.once)?;
     Ok(RunArgs {
         goal,
@@ -46,6 +40,19 @@ pub(super) fn run(words: RunWords, command: String) -> Result<RunArgs, UserError
         quiet: result.quiet,
         command,
     })
+}
+
+/// What and how much, and whether `--source auto` was given.
+pub(super) fn options(words: OptionWords) -> Result<(RunOptions, bool), UserError> {
+    let mut options = RunOptions::default();
+    load(&words.load, &mut options)?;
+    request(words.request, &mut options)?;
+    connection(&words.connection, &mut options)?;
+    options.tls = tls(&words.tls)?;
+    judge(&words.judge, &mut options)?;
+    options.name = words.naming.name;
+    options.tags = tags(&words.naming.tag)?;
+    Ok((options, is_auto(&words.connection.source)))
 }
 
 fn load(words: &LoadWords, options: &mut RunOptions) -> Result<(), UserError> {

@@ -6,9 +6,11 @@ use clap::Args;
 use wavetank_experiment::Factor;
 use wavetank_plan::{SecretText, UserError};
 
-use super::args::{FileArgs, FileFormat};
+use super::args::{FileArgs, FileFormat, ReadArgs};
 use super::convert::{at, one_of};
+use super::convert_run::options;
 use super::files::Files;
+use super::run_words::OptionWords;
 
 /// `wavetank check`, `wavetank plan`.
 #[derive(Args, Debug)]
@@ -18,6 +20,8 @@ pub(super) struct FileWords {
     pub(super) file: PathBuf,
     #[command(flatten)]
     pub(super) variation: VariationWords,
+    #[command(flatten)]
+    pub(super) options: OptionWords,
     /// Shape of the answer
     #[arg(long, value_name = "text|json", default_value = "text")]
     pub(super) format: String,
@@ -69,12 +73,13 @@ pub(super) struct NewWords {
 }
 
 /// Reads every word.
-pub(super) fn file(words: FileWords) -> Result<FileArgs, UserError> {
+pub(super) fn file(words: FileWords) -> Result<ReadArgs, UserError> {
     let format = at(
         "--format",
         one_of(&words.format, &[("text", FileFormat::Text), ("json", FileFormat::Json)], &[]),
     )?;
-    Ok(FileArgs { format, ..varied(words.file, words.variation)? })
+    let (options, source_auto) = options(words.options)?;
+    Ok(ReadArgs { file: FileArgs { format, ..varied(words.file, words.variation)? }, options, source_auto })
 }
 
 /// The file as it is to be read, told of as text.

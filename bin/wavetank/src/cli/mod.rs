@@ -32,8 +32,8 @@ use wavetank_plan::UserError;
 #[cfg(target_os = "linux")]
 pub(crate) use args::ServeTls;
 pub(crate) use args::{
-    Command, DemoArgs, FileArgs, FileFormat, Goal, OutFile, OutputFormat, ReportArgs, RunArgs, RunRef,
-    ServeArgs, TryArgs,
+    Command, DemoArgs, FileArgs, FileFormat, Goal, OutFile, OutputFormat, ReadArgs, ReportArgs, RunArgs,
+    RunRef, ServeArgs, TryArgs,
 };
 pub(crate) use command_text::without_values;
 pub(crate) use exit::CliExit;
@@ -59,8 +59,8 @@ fn command(words: CommandWords, command_text: String) -> Result<Command, UserErr
         CommandWords::Report(words) => Command::Report(convert::report(words)?),
         CommandWords::Demo(words) => Command::Demo(convert::demo(words)),
         CommandWords::New(words) => Command::New(words.file),
-        CommandWords::Check(words) => Command::Check(file_words::file(*words)?),
-        CommandWords::Plan(words) => Command::Plan(file_words::file(*words)?),
+        CommandWords::Check(words) => Command::Check(Box::new(file_words::file(*words)?)),
+        CommandWords::Plan(words) => Command::Plan(Box::new(file_words::file(*words)?)),
         CommandWords::Try(words) => Command::Try(Box::new(try_words::try_file(*words, command_text)?)),
         CommandWords::Schema => Command::Schema,
         CommandWords::Completions(words) => Command::Completions(convert::shell(&words.shell)?),

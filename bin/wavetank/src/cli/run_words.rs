@@ -21,9 +21,18 @@ pub(super) struct RunWords {
     #[arg(value_name = "URL|FILE")]
     pub(super) goal: OsString,
     #[command(flatten)]
-    pub(super) load: LoadWords,
-    #[command(flatten)]
     pub(super) variation: VariationWords,
+    #[command(flatten)]
+    pub(super) options: OptionWords,
+    #[command(flatten)]
+    pub(super) result: ResultWords,
+}
+
+/// What and how much: everything that takes the place of a file's own words, so that `check` and `plan` read the same.
+#[derive(Args, Debug)]
+pub(super) struct OptionWords {
+    #[command(flatten)]
+    pub(super) load: LoadWords,
     #[command(flatten)]
     pub(super) request: RequestWords,
     #[command(flatten)]
@@ -33,7 +42,19 @@ pub(super) struct RunWords {
     #[command(flatten)]
     pub(super) judge: JudgeWords,
     #[command(flatten)]
-    pub(super) result: ResultWords,
+    pub(super) naming: NamingWords,
+}
+
+/// What a run is called.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Name")]
+pub(super) struct NamingWords {
+    /// Name of the run, part of its archive's name [default: host and port]
+    #[arg(long, value_name = "WORD")]
+    pub(super) name: Option<String>,
+    /// A label kept with the run (repeatable)
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(super) tag: Vec<String>,
 }
 
 /// How much, for how long.
@@ -177,12 +198,6 @@ pub(super) struct JudgeWords {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Result")]
 pub(super) struct ResultWords {
-    /// Name of the run, part of its archive's name [default: host and port]
-    #[arg(long, value_name = "WORD")]
-    pub(super) name: Option<String>,
-    /// A label kept with the run (repeatable)
-    #[arg(long, value_name = "KEY=VALUE")]
-    pub(super) tag: Vec<String>,
     /// Shape of the result on stdout [default: text]
     #[arg(long, value_name = "text|json|junit")]
     pub(super) format: Option<String>,

@@ -6,16 +6,17 @@ use std::io::Write as _;
 use serde_json::json;
 use wavetank_experiment::Experiment;
 use wavetank_plan::quantity::show_count;
-use wavetank_plan::{ExitCode, RunOptions, UserError};
+use wavetank_plan::{ExitCode, UserError};
 
-use crate::cli::{FileArgs, FileFormat};
-use crate::experiment::{Loaded, Rows, remarks_json};
+use crate::cli::{FileFormat, ReadArgs};
+use crate::experiment::{Loaded, Rows, remarks_json, with_whole_names};
 use crate::run::output;
 
 /// Read the file and what it names, and tell everything that is wrong with it: remarks on stderr, what the file is on
 /// stdout. Exit 0, or 2 if it cannot be run. Nothing is sent, no name is looked up.
-pub(crate) fn check(args: &FileArgs) -> Result<u8, UserError> {
-    let loaded = Loaded::read(args, &RunOptions::default(), Rows::Later)?;
+pub(crate) fn check(args: ReadArgs) -> Result<u8, UserError> {
+    let ReadArgs { file: args, options, .. } = args;
+    let loaded = Loaded::read(&args, &with_whole_names(options), Rows::Later)?;
     let Some(experiment) = &loaded.experiment else { return loaded.tell_errors(args.format) };
     match args.format {
         FileFormat::Text => {

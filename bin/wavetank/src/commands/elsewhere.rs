@@ -3,7 +3,7 @@
 
 use wavetank_plan::UserError;
 
-use crate::cli::{DemoArgs, FileArgs, RunArgs, ServeArgs, TryArgs};
+use crate::cli::{DemoArgs, ReadArgs, RunArgs, ServeArgs, TryArgs};
 
 /// `wavetank run`, where it cannot.
 #[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its words"))]
@@ -13,7 +13,7 @@ pub(crate) fn run(_: RunArgs) -> Result<u8, UserError> {
 
 /// `wavetank plan`, where it cannot: what a host has for a plan is asked of Linux.
 #[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its words"))]
-pub(crate) fn plan(_: &FileArgs) -> Result<u8, UserError> {
+pub(crate) fn plan(_: ReadArgs) -> Result<u8, UserError> {
     Err(linux_only("plan"))
 }
 

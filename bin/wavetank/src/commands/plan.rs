@@ -11,8 +11,8 @@ use wavetank_plan::{
 use wavetank_report::{Planned, forecast_doc, forecast_text};
 
 use super::run::own_addresses;
-use crate::cli::{FileArgs, FileFormat};
-use crate::experiment::{Loaded, Rows};
+use crate::cli::{FileFormat, ReadArgs};
+use crate::experiment::{Loaded, Rows, with_whole_names};
 use crate::run::{Host, output};
 
 /// Stand for a host whose name nobody looks up (RFC 5737 and RFC 3849). Nothing is ever sent there.
@@ -26,8 +26,10 @@ const COLUMNS_MAX: usize = 160;
 /// Tell what the file comes to: its load over time, what it takes of this host, what already speaks against its
 /// thresholds. Exit 0, also where this host lacks something for it (`lacking`), or 2 if the file cannot be run. Nothing
 /// is sent, no name is looked up.
-pub(crate) fn plan(args: &FileArgs) -> Result<u8, UserError> {
-    let mut loaded = Loaded::read(args, &RunOptions::default(), Rows::Later)?;
+pub(crate) fn plan(args: ReadArgs) -> Result<u8, UserError> {
+    let ReadArgs { file: args, options, source_auto } = args;
+    let options = with_whole_names(options);
+    let mut loaded = Loaded::read(&args, &options, Rows::Later)?;
     let Some(experiment) = loaded.experiment.take() else { return loaded.tell_errors(args.format) };
     let host = Host::look()?;
     let unnamed = RefCell::new(Vec::new());
@@ -39,9 +41,9 @@ pub(crate) fn plan(args: &FileArgs) -> Result<u8, UserError> {
         addresses: &|url| Ok(addresses(url)),
         file: &|name| loaded.file(name),
         secret: &|name| args.secret(name),
-        sources: sources(&experiment, &addresses, &mut notes),
-        threads: None,
-        engine: EngineChoice::Auto,
+        sources: sources(&experiment, (&options, source_auto), &addresses, &mut notes),
+        threads: options.threads,
+        engine: options.engine.unwrap_or(EngineChoice::Auto),
     };
     let Lowered { plan, lacking, remarks, .. } =
         lower(&experiment, &lowering).map_err(|unfit| unfit.told(&loaded.name))?;
@@ -101,14 +103,22 @@ fn addresses(experiment: &Experiment, url: &TargetUrl, unnamed: &mut Vec<String>
     vec![SocketAddr::new(other, port)]
 }
 
-/// The file's source addresses. What `auto` stands for depends on the way to the target, which this host may not have
+/// The source addresses of the file, or of the options in its place. What `auto` stands for depends on the way to the target, which this host may not have
 /// now: then it is planned without.
 fn sources(
     experiment: &Experiment,
+    (options, auto): (&RunOptions, bool),
     addresses: &dyn Fn(&TargetUrl) -> Vec<SocketAddr>,
     notes: &mut Vec<String>,
 ) -> SourcesPlan {
-    match experiment.sources.as_ref().map(|sources| &sources.value) {
+    let of_file = experiment.sources.as_ref().map(|sources| &sources.value);
+    let of_options = Sources::These(options.sources.clone());
+    let wanted = match (auto, options.sources.is_empty()) {
+        (true, _) => Some(&Sources::Auto),
+        (false, false) => Some(&of_options),
+        (false, true) => of_file,
+    };
+    match wanted {
         None => SourcesPlan::default(),
         Some(Sources::These(these)) => these.clone(),
         Some(Sources::Auto) => {

@@ -14,7 +14,7 @@ use wavetank_store::RunsDir;
 
 use super::run::{Delivery, carry_out, own_addresses, say, try_sources};
 use crate::cli::{FileArgs, OutFile, OutputFormat, RunArgs, without_values};
-use crate::experiment::{Loaded, Names, Rows};
+use crate::experiment::{Loaded, Names, Rows, with_whole_names};
 use crate::run::{Execution, Host, Talk, is_safe, output, tls_client};
 
 /// Everything that can be found wrong is found before anything is sent.
@@ -72,18 +72,6 @@ pub(super) fn run_file(file: &FileArgs, args: RunArgs) -> Result<u8, UserError> 
         rehearsal,
     };
     carry_out(execution, &mut talk, delivery)
-}
-
-/// Files of options begin where the command was typed, those of the experiment in its folder: two of one name must not
-/// be taken for each other.
-pub(super) fn with_whole_names(mut options: RunOptions) -> RunOptions {
-    let tls = &mut options.tls;
-    for file in [&mut tls.ca, &mut tls.cert, &mut tls.key].into_iter().flatten() {
-        if let Ok(whole) = std::path::absolute(&file.name) {
-            file.name = whole.display().to_string();
-        }
-    }
-    options
 }
 
 /// A plan of the one request that is sent ahead: the first that is the same for everybody and changes nothing.

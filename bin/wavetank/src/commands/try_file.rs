@@ -11,9 +11,9 @@ use wavetank_plan::{EngineChoice, ExitCode, Guard, Plan, Scenario, SecretText, U
 use wavetank_record::{TRY_SCHEMA, TryDoc, TryEvent, TryWalk};
 
 use super::run::try_sources;
-use super::run_file::{all_tables, sources, with_whole_names};
+use super::run_file::{all_tables, sources};
 use crate::cli::{FileFormat, TryArgs};
-use crate::experiment::{Loaded, Names, Rows};
+use crate::experiment::{Loaded, Names, Rows, with_whole_names};
 use crate::run::{Host, host_cannot, output, tls_client};
 use crate::tried::{Secrets, Story, event_text, walk_title};
 

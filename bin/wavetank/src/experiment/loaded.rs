@@ -189,6 +189,18 @@ impl Loaded {
     }
 }
 
+/// Files of options begin where the command was typed, those of the experiment in its folder: two of one name must not
+/// be taken for each other.
+pub(crate) fn with_whole_names(mut options: RunOptions) -> RunOptions {
+    let tls = &mut options.tls;
+    for file in [&mut tls.ca, &mut tls.cert, &mut tls.key].into_iter().flatten() {
+        if let Ok(whole) = std::path::absolute(&file.name) {
+            file.name = whole.display().to_string();
+        }
+    }
+    options
+}
+
 /// `--target`, `--scale`, `--speed`.
 fn rehearse(experiment: &mut Experiment, args: &FileArgs) -> Result<(), UserError> {
     args.target.iter().try_for_each(|target| experiment.retarget(target))?;

@@ -5,7 +5,7 @@ mod loaded;
 mod names;
 mod told;
 
-pub(crate) use loaded::{Loaded, Rows};
+pub(crate) use loaded::{Loaded, Rows, with_whole_names};
 #[cfg(target_os = "linux")]
 pub(crate) use names::Names;
 pub(crate) use told::remarks_json;

@@ -19,6 +19,7 @@ mod shared;
 mod target;
 mod template;
 mod trace;
+mod wording;
 
 use std::net::SocketAddr;
 
@@ -116,6 +117,13 @@ impl Unfit {
 /// # Errors
 /// What cannot be carried by a plan, files and names that are not there.
 pub fn lower(experiment: &Experiment, input: &Lowering<'_>) -> Result<Lowered, Unfit> {
+    lowered(experiment, input).map_err(|unfit| match unfit {
+        Unfit::Outside(error) => Unfit::Outside(wording::in_keys(error)),
+        Unfit::File(diagnostic) => Unfit::File(diagnostic),
+    })
+}
+
+fn lowered(experiment: &Experiment, input: &Lowering<'_>) -> Result<Lowered, Unfit> {
     let shared = Shared::new(experiment, input);
     let mut targets = Targets::new(experiment, input)?;
     let Scenarios { load: mut scenarios, before, after } = Scenarios::new(&shared, &mut targets)?;
@@ -178,6 +186,7 @@ pub fn lower(experiment: &Experiment, input: &Lowering<'_>) -> Result<Lowered, U
         tags: experiment.tags.iter().cloned().collect(),
     };
     plan.events.sort_by_key(|event| event.when);
+    let lacking = lacking.into_iter().map(wording::in_keys).collect();
     Ok(Lowered { plan, lacking, remarks, engine_why: engine.why })
 }
 
