@@ -10,6 +10,7 @@ pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
     something_to_do(experiment, out);
     weights(experiment, out);
     connections(experiment, out);
+    paces(experiment, out);
     for (at, scenario) in experiment.scenarios.iter().enumerate() {
         phase_names(&scenario.phases, out);
         let twice =
@@ -120,6 +121,22 @@ fn connections(experiment: &Experiment, out: &mut Diagnostics) {
             let message =
                 format!("{name} says connection: {word}, and users in a pipeline share connections");
             let hint = "leave http.pipeline out, or connection: user";
+            out.push(Diagnostic::error("option_conflict", scenario.place, message, hint));
+        }
+    }
+}
+
+/// Who arrives has one session, and a pace lies between two of one user.
+fn paces(experiment: &Experiment, out: &mut Diagnostics) {
+    for scenario in experiment.scenarios.iter().filter(|scenario| scenario.pace.is_some()) {
+        let phases = if scenario.phases.is_empty() { &experiment.phases } else { &scenario.phases };
+        let repeats = |phase: &Phase| matches!(phase.load.value, PhaseLoad::Users(_) | PhaseLoad::Hold(_));
+        if !phases.is_empty() && !phases.iter().any(repeats) {
+            let message = format!(
+                "{} has a pace, and no phase in which a user has more than one session",
+                scenario.shown_name()
+            );
+            let hint = "users: N in a phase, or leave pace: out: a rate says how often sessions come";
             out.push(Diagnostic::error("option_conflict", scenario.place, message, hint));
         }
     }
