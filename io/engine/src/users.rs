@@ -255,6 +255,11 @@ impl Users {
         holding.into_iter().flat_map(|track| self.end_track(track)).collect()
     }
 
+    /// Nobody is wanted any more. Those who are there.
+    pub(crate) fn end_all(&mut self) -> Vec<u32> {
+        (0..self.tracks.len() as u16).flat_map(|track| self.end_track(track)).collect()
+    }
+
     /// Whether those of a track hold connections.
     pub(crate) fn is_hold(&self, track: u16) -> bool {
         self.tracks[usize::from(track)].hold

@@ -71,14 +71,14 @@ impl<D: Driver> Worker<D> {
         }
     }
 
-    /// `user` has left in the middle of a session in which he only waits: it ends there.
-    pub(super) fn cut_pause(&mut self, user: u32, now: Nanos) {
-        if let Some((key, failed, waiting)) = self.sessions.cut_waiting(user) {
-            self.rec.session_ended(key.phase, key.scenario, failed);
-            if let Some(waiting) = waiting {
-                self.gathering.places.depart(waiting, now);
-            }
+    /// `user` has left in the middle of a session in which he only waits: it ends there. Whether there was one.
+    pub(super) fn cut_pause(&mut self, user: u32, now: Nanos) -> bool {
+        let Some((key, failed, waiting)) = self.sessions.cut_waiting(user) else { return false };
+        self.rec.session_ended(key.phase, key.scenario, failed);
+        if let Some(waiting) = waiting {
+            self.gathering.places.depart(waiting, now);
         }
+        true
     }
 
     /// Somebody wants the run to end: the first on this thread to want it is heard.

@@ -58,12 +58,21 @@ impl<D: Driver> Worker<D> {
         self.holding.leaving.extend(users);
     }
 
+    /// The load has ended before its time: nobody is wanted any more who holds a connection, or who could think or wait
+    /// for others for longer than anybody wants to wait for the end.
+    pub(super) fn dismiss_everybody(&mut self) {
+        if std::mem::replace(&mut self.holding.ended, true) {
+            return;
+        }
+        let all = if self.sessions.is_any() { self.users.end_all() } else { self.users.end_holding() };
+        self.dismiss(all);
+    }
+
     /// A turn's work for those who hold connections and those who are too many. Whether there was any.
     #[cold]
     pub(super) fn see_to_held(&mut self, now: Nanos) -> bool {
-        if self.pacer.is_ended(now) && !std::mem::replace(&mut self.holding.ended, true) {
-            let holders = self.users.end_holding();
-            self.dismiss(holders);
+        if self.pacer.is_ended(now) {
+            self.dismiss_everybody();
         }
         let mut worked = false;
         for _ in 0..WORK_PER_TURN_MAX {

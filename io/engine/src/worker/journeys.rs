@@ -23,6 +23,9 @@ impl<D: Driver> Worker<D> {
                 self.listen(at);
             }
             match wants {
+                Wants::Request(_) | Wants::Nothing | Wants::Others(_) if self.pacer.is_ended(at) => {
+                    self.stop_here(id, at);
+                }
                 Wants::Request(key) => {
                     let offered = Offered { key, intended: at, owner: Owner::Session(id.place() as u32) };
                     self.rec.offered(key);
@@ -83,8 +86,25 @@ impl<D: Driver> Worker<D> {
         }
     }
 
-    /// Whoever has paused, kept to a pace or waited for others long enough goes on. Whether there were any.
+    /// The load was ended before its time, and session `id` would go on: its user leaves instead. One that arrived on its
+    /// own is cut where it stands, and stays open (contract §6).
+    #[cold]
+    fn stop_here(&mut self, id: Id, at: Nanos) {
+        if let Some((_, Whose::User(user))) = self.sessions.whose(id)
+            && self.cut_pause(user, at)
+        {
+            self.users.leave(user);
+            self.rec.set_users(self.users.count());
+            self.part_from(user, at, true);
+        }
+    }
+
+    /// Whoever has paused, kept to a pace or waited for others long enough goes on; nobody waits for the end of a load
+    /// that was ended before its time. Whether there were any.
     pub(super) fn go_on_after_pauses(&mut self, now: Nanos) -> bool {
+        if self.pacer.is_ended(now) {
+            self.dismiss_everybody();
+        }
         let met = self.gathering.any() && self.end_meetings(now);
         let parked = !self.parked.is_empty() && self.end_parking(now);
         for number in 0..WORK_PER_TURN_MAX {

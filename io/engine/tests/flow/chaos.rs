@@ -1,6 +1,7 @@
 //! Loads and journeys at random: nobody is left behind, nothing is counted twice, and everything comes to its end.
 
 use wavetank_engine::Command;
+use wavetank_measure::SessionCounts;
 use wavetank_pace::Random;
 use wavetank_plan::{
     Action, Arrivals, Check, Choice, ConnectionUse, Curve, Expr, Levels, Load, OnFailure, Op, Operand, Plan,
@@ -8,7 +9,7 @@ use wavetank_plan::{
 };
 
 use super::support::{engines, run_early};
-use super::{get, journeys, ms, plan, scenario, server, sessions};
+use super::{get, left_open, merged, ms, plan, scenario, server};
 
 /// One time in `n`.
 fn one_in(random: &mut Random, n: u64) -> bool {
@@ -112,10 +113,16 @@ fn check(seed: u64) {
     let plan = random_plan(&mut random, address);
     let early = one_in(&mut random, 3).then(|| Command::Drain(ms(random.below(300) as i64)));
     let shown = format!("seed {seed}: {:?} {:?} {early:?}", plan.scenarios[0], plan.phases);
+    let stopped = early.is_some();
+    let arrives = plan.phases.iter().any(|phase| matches!(phase.load, Load::Open { .. }));
     let caught = std::panic::catch_unwind(|| {
         let (intervals, _) = run_early(plan, Vec::new(), early);
-        let counts = sessions(&intervals);
-        assert_eq!(counts.offered, counts.done + counts.failed + counts.dropped(), "{counts:?}");
+        let mut counts = SessionCounts::default();
+        merged(&intervals).sessions.iter().for_each(|series| counts.merge(&series.counts));
+        // A stop cuts whoever arrived and thinks or waits; users leave.
+        let open = left_open(&intervals);
+        assert!(open == 0 || (arrives && stopped), "{open} are left");
+        assert_eq!(counts.offered, counts.done + counts.failed + counts.dropped() + open, "{counts:?}");
         let steps = || intervals.iter().flat_map(|interval| &interval.steps);
         let offered: u64 = steps().map(|series| series.counters.offered).sum();
         let sent: u64 = steps().map(|series| series.wire.sent).sum();
@@ -129,7 +136,7 @@ fn check(seed: u64) {
             "what came is what was sent"
         );
         assert_eq!(intervals.last().expect("an interval").users, 0, "everybody is gone");
-        for meeting in journeys(&intervals).meetings {
+        for meeting in merged(&intervals).meetings {
             assert!(meeting.sent <= meeting.present, "{meeting:?}");
         }
     });

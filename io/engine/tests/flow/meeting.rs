@@ -124,6 +124,40 @@ fn who_is_wanted_no_more_goes_away_alone() {
     assert_eq!((last.users, open), (2, 2), "two are cut while they wait");
 }
 
+/// A load of those who get stuck on their way is stopped: users leave, those who arrived are left open.
+fn check_stop(mut journey: Vec<Action>, load: Load, left_open: bool, engine: EngineChoice) {
+    let (address, seen) = server(ok);
+    journey.push(Action::Request(1));
+    let steps = vec![get("/in", &[]), get("/out", &[])];
+    let mut plan = with_doors(plan(address, scenario(steps, journey), vec![load], 2));
+    plan.engine = engine;
+    let (intervals, _) = super::support::run_early(plan, Vec::new(), Some(Command::Drain(ms(300))));
+    let last = intervals.last().expect("an interval");
+    assert!(last.end() < Nanos::from_secs(8), "it ended at {}", last.end());
+    let open: u64 = last.journeys.sessions.iter().map(|series| series.open).sum();
+    assert_eq!((last.users, open > 0), (0, left_open), "users and sessions at the end");
+    assert_eq!(super::paths(&seen, "/out").len(), 0, "nobody goes on");
+    assert!(!super::paths(&seen, "/in").is_empty());
+}
+
+#[test]
+fn nobody_who_thinks_or_waits_for_others_holds_up_a_stop() {
+    let long = Nanos::from_secs(60);
+    let doors = Action::Rendezvous(Rendezvous { place: 0, wait: long, of: Some(99) });
+    let think = Action::Think(wavetank_plan::Think::Fixed(long));
+    for engine in engines() {
+        for waiting in [&doors, &think] {
+            let journey = || vec![Action::Request(0), waiting.clone()];
+            check_stop(journey(), users(6, 120_000, None), false, engine);
+            let held = Load::Hold { connections: Levels::constant(6, Some(ms(120_000))) };
+            check_stop(journey(), held, false, engine);
+            let rate = wavetank_plan::Curve::constant(wavetank_plan::Rate::per_second(20), Some(ms(120_000)));
+            let arrivals = Load::Open { rate, arrivals: wavetank_plan::Arrivals::Even, requests_each: None };
+            check_stop(journey(), arrivals, true, engine);
+        }
+    }
+}
+
 /// As the one who runs it does: the drain is cut when it is over.
 fn run_to_the_drain(plan: Plan) -> Vec<wavetank_measure::Interval> {
     super::support::run_early(with_doors(plan), Vec::new(), Some(Command::Finish(ms(1_000)))).0
