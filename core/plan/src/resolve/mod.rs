@@ -110,9 +110,6 @@ pub fn resolve(
         events: Vec::new(),
         tags: options.tags.clone(),
     };
-    if let Some(proxy) = &plan.http.proxy {
-        notes.push(format!("all connections go through {}: its time is in all that is measured", proxy.url));
-    }
     thresholds::check_conditions(&plan)?;
     remarks::of_plan(&plan, host, &mut notes);
     Ok(Resolved {

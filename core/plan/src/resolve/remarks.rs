@@ -6,6 +6,7 @@ use crate::{Condition, HostFacts, Load, Nanos, Op, Plan, RequestCount, Subject};
 
 /// Adds one line for each thing that looks unintended.
 pub(super) fn of_plan(plan: &Plan, host: &HostFacts, remarks: &mut Vec<String>) {
+    remarks.extend(through_proxy(plan));
     for condition in &plan.thresholds {
         remarks.extend(upside_down(condition));
         remarks.extend(too_few_samples(plan, condition));
@@ -14,6 +15,12 @@ pub(super) fn of_plan(plan: &Plan, host: &HostFacts, remarks: &mut Vec<String>) 
     remarks.extend(plan.stop.iter().filter_map(|condition| window_too_long(plan, condition)));
     remarks.extend(slower_than_timeout(plan));
     remarks.extend(ports_searched(plan, host));
+}
+
+/// What a proxy takes is in every number, and nothing in the numbers shows it.
+fn through_proxy(plan: &Plan) -> Option<String> {
+    let proxy = plan.http.proxy.as_ref()?;
+    Some(format!("all connections go through {}: its time is in all that is measured", proxy.url))
 }
 
 /// Above this share of one source's ports (hundredths) the kernel searches long for a free one: 0.5 ms a connection
