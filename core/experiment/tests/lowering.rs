@@ -251,7 +251,6 @@ fn what_a_plan_cannot_carry_is_refused() {
         let unfit = lowered("small.yaml", &text, &host(), None).map(drop).expect_err(lines);
         assert_eq!(unfit.told("small.yaml").code, code, "{lines}");
     };
-    check("http: {dns: each_session}\nphases: [{users: 1, for: 1s}]\n", "value_later");
     check("phases: [{trace: other.csv}]\n", "bad_file");
     check("phases:\n  - {users: 1, sessions: 5}\n  - {users: 2, for: 1s}\n", "length_missing");
 }

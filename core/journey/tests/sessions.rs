@@ -45,6 +45,7 @@ fn plan() -> Plan {
         body_max: None,
         proxy: None,
         proxy_protocol: None,
+        dns: None,
     };
     plan
 }

@@ -30,6 +30,7 @@ mod proxy;
 pub mod quantity;
 mod rate;
 pub mod redact;
+mod renewal;
 pub mod resolve;
 mod scenario;
 pub mod shape;
@@ -74,6 +75,7 @@ pub use plan::{
 pub use ports::Ports;
 pub use proxy::{ProxyChoice, ProxyPlan, ProxyProtocol, ProxyUrl};
 pub use rate::Rate;
+pub use renewal::{NamedWay, Renewal};
 pub use resolve::{Resolved, resolve};
 pub use scenario::{AroundPlan, ConnectionUse, RequestPlan, Scenario, SharedPlan, Step};
 pub use shape::{Curve, Levels};

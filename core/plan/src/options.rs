@@ -120,6 +120,10 @@ impl fmt::Debug for SecretText {
 pub enum DnsUse {
     /// Once, before the load; all addresses are used in turn.
     Once,
+    /// As new as can be without anybody waiting: once a second.
+    EachSession,
+    /// So long after the last answer.
+    Every(Nanos),
 }
 
 /// Version of the Internet Protocol.

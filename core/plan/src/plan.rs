@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
 use crate::{
-    AroundPlan, Condition, EventPlan, Nanos, Phase, ProxyPlan, ProxyProtocol, Rate, Scenario, SharedPlan,
-    TargetPick, TargetUrl, TlsPlan,
+    AroundPlan, Condition, EventPlan, Nanos, Phase, ProxyPlan, ProxyProtocol, Rate, Renewal, Scenario,
+    SharedPlan, TargetPick, TargetUrl, TlsPlan,
 };
 
 /// The experiment resolved. Numbers are totals of the whole run, never per thread or host.
@@ -153,6 +153,8 @@ pub struct HttpPlan {
     pub proxy: Option<ProxyPlan>,
     /// The header that each connection begins with.
     pub proxy_protocol: Option<ProxyProtocol>,
+    /// How names are looked up again; `None`: they are not.
+    pub dns: Option<Renewal>,
 }
 
 /// Version of HTTP/1.

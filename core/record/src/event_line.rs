@@ -28,6 +28,13 @@ pub const AROUND_DONE: [&str; 2] = ["before_done", "after_done"];
 /// The kind of event that tells when a phase's arrivals ended.
 pub const PHASE_ENDED: &str = "phase_ended";
 
+/// The kind of event that tells that connections go to other addresses of a name from then on.
+pub const NAMES_MOVED: &str = "names_moved";
+/// The kind of event that tells that a name was looked up again in vain.
+pub const NAMES_FAILED: &str = "names_failed";
+/// The kind of event that tells of addresses of a name that are not used.
+pub const NAMES_REFUSED: &str = "names_refused";
+
 impl EventLine {
     /// The line without its newline.
     pub fn encode(&self) -> String {

@@ -28,7 +28,7 @@ mod wall;
 pub use decode_error::DecodeError;
 pub use environment_doc::{EnvironmentDoc, HostDoc};
 pub use error_doc::{ERROR_SCHEMA, ErrorDoc};
-pub use event_line::{AROUND_DONE, EventLine, PHASE_ENDED};
+pub use event_line::{AROUND_DONE, EventLine, NAMES_FAILED, NAMES_MOVED, NAMES_REFUSED, PHASE_ENDED};
 pub use forecast_doc::{
     AmountDoc, CapDoc, FORECAST_SCHEMA, ForecastDoc, LackDoc, NeedDoc, OutlookDoc, PhaseForecastDoc,
     ScenarioForecastDoc, SettingDoc, SpanDoc, StepForecastDoc, TimelineDoc,

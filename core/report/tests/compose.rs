@@ -54,6 +54,7 @@ fn plan(load: &Load) -> Plan {
             body_max: None,
             proxy: None,
             proxy_protocol: None,
+            dns: None,
         },
         tls: None,
         sources: wavetank_plan::SourcesPlan::default(),

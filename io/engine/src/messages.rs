@@ -1,5 +1,8 @@
 //! What load threads and the one who runs them say to each other.
 
+use std::net::SocketAddr;
+use std::sync::Arc;
+
 use wavetank_driver::Errno;
 use wavetank_measure::{ErrorClass, Interval};
 use wavetank_plan::{Key, Nanos, Rate};
@@ -10,7 +13,7 @@ use crate::failure::Failure;
 const TOLD_BYTES_MAX: usize = 200;
 
 /// To a load thread.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum Command {
     /// The run's clock begins: its zero on the clock the thread was given.
     Start(Nanos),
@@ -22,6 +25,9 @@ pub enum Command {
     /// At that instant of the run's clock: cut what is under way, close everything, seal and end. One
     /// instant for all threads, a little ahead, so that their last intervals are the same.
     Finish(Nanos),
+    /// Connections opened from now on go to these addresses, in turn: for each target of the plan its own, none where
+    /// they stay what they were. What is open stays.
+    Lead(Arc<[Vec<SocketAddr>]>),
 }
 
 /// A new load for the phase that runs at the instant of the change.

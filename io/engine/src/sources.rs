@@ -98,21 +98,36 @@ impl Sources {
     /// begins with.
     pub(crate) fn new(plan: &Plan, ports: &SourcePorts, share: Share, turn: usize) -> Self {
         let family = |v4| Tuples::new(&plan.sources, v4, &ports.ports, ports.start, share);
-        let mut ways: Vec<Way> = Vec::new();
-        let mut way = |to: SocketAddr| {
-            let known = ways.iter().position(|way| way.to == to);
-            let index = known.unwrap_or_else(|| {
-                ways.push(Way { to, used: 0, resting: VecDeque::new(), refused: VecDeque::new() });
-                ways.len() - 1
-            });
-            u16::try_from(index).expect("the plan limits targets")
+        let targets = vec![Vec::new(); plan.targets.len()];
+        let mut this = Self { v4: family(true), v6: family(false), targets, ways: Vec::new(), turn };
+        for (at, target) in plan.targets.iter().enumerate() {
+            this.targets[at] = this.places(plan.way_to(target));
+        }
+        this
+    }
+
+    /// From now on the ways of each target lead to these addresses; where there are none they stay. What is in use or
+    /// rests towards addresses that are left is kept, for they may come back.
+    pub(crate) fn lead(&mut self, to: &[Vec<SocketAddr>]) {
+        for (at, addresses) in to.iter().enumerate().take(self.targets.len()) {
+            let places = self.places(addresses);
+            if !places.is_empty() {
+                self.targets[at] = places;
+            }
+        }
+    }
+
+    /// Places in the table of ways; what does not fit into it is left out.
+    fn places(&mut self, addresses: &[SocketAddr]) -> Vec<u16> {
+        let mut place = |to: SocketAddr| {
+            let known = self.ways.iter().position(|way| way.to == to);
+            let index = u16::try_from(known.unwrap_or(self.ways.len())).ok()?;
+            if known.is_none() {
+                self.ways.push(Way { to, used: 0, resting: VecDeque::new(), refused: VecDeque::new() });
+            }
+            Some(index)
         };
-        let targets = plan
-            .targets
-            .iter()
-            .map(|target| plan.way_to(target).iter().map(|&to| way(to)).collect())
-            .collect();
-        Self { v4: family(true), v6: family(false), targets, ways, turn }
+        addresses.iter().filter_map(|&to| place(to)).collect()
     }
 
     /// The way of the next connection to `target`; `None`: every tuple is in use or rests.

@@ -112,10 +112,11 @@ impl LoadThreads {
     }
 
     /// Tell every thread.
+    #[expect(clippy::needless_pass_by_value, reason = "commands are made where they are told")]
     pub fn tell(&self, command: Command) {
         for thread in &self.threads {
             // A full inbox means a thread that does not turn any more; it is found out by its silence.
-            let _ = thread.commands.try_send(command);
+            let _ = thread.commands.try_send(command.clone());
             thread.waker.wake();
         }
     }

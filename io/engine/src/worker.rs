@@ -367,11 +367,9 @@ impl<D: Driver> Worker<D> {
                     self.users_from = Some((self.pacer.on_thread_clock(at), users));
                 }
                 Ok(Command::Drain(at)) => self.pacer.end_at(self.pacer.on_thread_clock(at)),
+                Ok(Command::Lead(ways)) => self.exchanges.connections.lead(&ways),
                 Ok(Command::Finish(at)) => self.finish_at = Some(self.pacer.on_thread_clock(at)),
-                Err(TryRecvError::Disconnected) => {
-                    self.finish_at = Some(self.clock.now());
-                    return;
-                }
+                Err(TryRecvError::Disconnected) => return self.finish_at = Some(self.clock.now()),
                 Err(TryRecvError::Empty) => return,
             }
         }

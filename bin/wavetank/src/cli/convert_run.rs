@@ -186,8 +186,7 @@ fn connection(words: &ConnectionWords, options: &mut RunOptions) -> Result<(), U
         let text = if ["1", "2"].contains(&text) { format!("v{text}") } else { text.to_owned() };
         one_of(&text, &versions, &[])
     })?;
-    options.dns =
-        opt("--dns", words.dns.as_ref(), |text| one_of(text, &[("once", DnsUse::Once)], &["each_session"]))?;
+    options.dns = opt("--dns", words.dns.as_ref(), DnsUse::parse)?;
     let families = [("4", IpFamily::V4), ("6", IpFamily::V6)];
     options.ip = opt("--ip", words.ip.as_ref(), |text| one_of(text, &families, &[]))?;
     options.allow_target = words

@@ -171,8 +171,9 @@ pub(super) struct ConnectionWords {
     /// Begin each connection with the PROXY protocol's header, as balancers do
     #[arg(long, value_name = "v1|v2")]
     pub(super) proxy_protocol: Option<String>,
-    /// When names are resolved; all addresses are used in turn [default: once, before the load]
-    #[arg(long, value_name = "once")]
+    /// When names are resolved; connections take all addresses in turn; `each_session`: once a second
+    /// [default: once, before the load]
+    #[arg(long, value_name = "once|each_session|DURATION")]
     pub(super) dns: Option<String>,
     /// Only addresses of this version [default: all]
     #[arg(long, value_name = "4|6")]

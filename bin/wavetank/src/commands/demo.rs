@@ -96,6 +96,7 @@ fn make(options: &Options, args: &DemoArgs, talk: &mut Talk) -> Result<Made, Use
         probe: None,
         repeatable: false,
         tables: Vec::new(),
+        guard: resolved.guard,
         rehearsal: None,
     };
     let Executed { record, archive } = execute(execution, talk)?;

@@ -72,6 +72,7 @@ fn run_url(url: &TargetUrl, args: RunArgs) -> Result<u8, UserError> {
         probe: (options.probe != Some(false) && is_safe(&plan.scenarios[0].steps[0].request.method))
             .then(|| Arc::clone(&plan)),
         tables: Vec::new(),
+        guard: resolved.guard,
         rehearsal: None,
     };
     carry_out(execution, &mut talk, delivery)

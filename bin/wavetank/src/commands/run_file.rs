@@ -41,7 +41,8 @@ pub(super) fn run_file(file: &FileArgs, args: RunArgs) -> Result<u8, UserError> 
     };
     let Lowered { plan, lacking, remarks, engine_why } =
         lower(&experiment, &lowering).map_err(|unfit| unfit.told(&loaded.name))?;
-    names.admit(&Guard::new(options.allow_target), &plan, &command)?;
+    let guard = Guard::new(options.allow_target);
+    names.admit(&guard, &plan, &command)?;
     if let Some(first) = lacking.into_iter().next() {
         return Err(first);
     }
@@ -69,6 +70,7 @@ pub(super) fn run_file(file: &FileArgs, args: RunArgs) -> Result<u8, UserError> 
         repeatable: false,
         probe,
         tables,
+        guard,
         rehearsal,
     };
     carry_out(execution, &mut talk, delivery)

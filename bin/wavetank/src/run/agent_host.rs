@@ -15,6 +15,7 @@ use wavetank_plan::{EngineChoice, Nanos, Plan};
 use wavetank_record::ConnectionMemory;
 
 use super::memory::Growth;
+use super::renewing::{NameNews, Renewing};
 
 /// How far ahead an instant is chosen that all load threads are to meet.
 const TOLD_AHEAD: Nanos = Nanos::from_millis(5);
@@ -27,6 +28,8 @@ pub(crate) enum Happening {
     Opened(Option<ConnectionMemory>),
     /// Nothing is under way any more; the last request was resolved at that instant of the run's clock.
     Drained(Nanos),
+    /// What became of names that are looked up again.
+    Names(Vec<NameNews>),
     /// A journey wants the run to end.
     EndRun(EndOfRun),
     /// The drain's bound was reached with requests under way.
@@ -47,6 +50,8 @@ pub(crate) struct AgentHost {
     /// Number of the next interval.
     seq: u64,
     happenings: Vec<Happening>,
+    /// Names that are looked up again, if any are.
+    renewing: Option<Renewing>,
 }
 
 /// The load threads and what is known of them.
@@ -66,7 +71,29 @@ struct Load {
 
 impl AgentHost {
     pub(crate) fn new(link: AgentLink, plan: Arc<Plan>, clock: Clock, means: Means) -> Self {
-        Self { agent: Agent::new(), link, plan, clock, means, load: None, seq: 0, happenings: Vec::new() }
+        let (agent, happenings) = (Agent::new(), Vec::new());
+        Self { agent, link, plan, clock, means, load: None, seq: 0, happenings, renewing: None }
+    }
+
+    /// Names are looked up again from now on.
+    pub(crate) fn renew(&mut self, renewing: Option<Renewing>) {
+        self.renewing = renewing;
+    }
+
+    /// What is to be told of them at the end; no more answers are awaited.
+    pub(crate) fn names_at_end(&mut self) -> Vec<NameNews> {
+        self.renewing.take().map(Renewing::end).unwrap_or_default()
+    }
+
+    /// New addresses go to the load threads, what is new of names to who runs the agent.
+    fn hear_of_names(&mut self) {
+        let Some((ways, news)) = self.renewing.as_mut().and_then(Renewing::poll) else { return };
+        if let Some(ways) = ways {
+            self.tell(Command::Lead(ways));
+        }
+        if !news.is_empty() {
+            self.happenings.push(Happening::Names(news));
+        }
     }
 
     /// Hear the controller and the load threads, waiting at most `wait` for the latter; then act.
@@ -83,6 +110,7 @@ impl AgentHost {
         {
             self.hear(message);
         }
+        self.hear_of_names();
         self.look_around();
         self.act();
         std::mem::take(&mut self.happenings)

@@ -6,11 +6,12 @@ use wavetank_diagnose::{Around, AroundCheck, AroundFault, Ending};
 use wavetank_driver::{Clock, Signals};
 use wavetank_engine::{Alone, Early, Happened, Means, Walked};
 use wavetank_measure::{Selection, Totals};
-use wavetank_plan::{Nanos, Plan, UserError};
+use wavetank_plan::{Guard, Nanos, Plan, UserError};
 use wavetank_record::{AROUND_DONE, EventLine, Setup};
 use wavetank_store::ArchiveWriter;
 
 use super::redaction::Redaction;
+use super::renewing::Renewing;
 use super::{Conducted, Conductor, Talk};
 
 /// What came of the run's `before` and `after`.
@@ -26,6 +27,10 @@ pub(crate) struct Carrying<'a> {
     pub(crate) hash: &'a str,
     pub(crate) clock: Clock,
     pub(crate) signals: Signals,
+    /// Decides over addresses that names come to have while the load runs.
+    pub(crate) guard: &'a Guard,
+    /// The command as typed, for hints.
+    pub(crate) command: &'a str,
 }
 
 /// The load, with what comes before and after it. Fails only where this host cannot.
@@ -35,11 +40,12 @@ pub(crate) fn carry(
     archive: Option<ArchiveWriter>,
     talk: &mut Talk,
 ) -> Result<(Conducted, Bounds), UserError> {
-    let Carrying { plan, hash, clock, signals } = *way;
+    let Carrying { plan, hash, clock, signals, guard, command } = *way;
+    let names = || Renewing::start(plan, guard, command);
     let mut bounds = Bounds::default();
     if plan.around.before.is_none() && plan.around.after.is_none() {
         let conductor = Conductor::new(Arc::clone(plan), hash, clock, means, signals, archive, talk);
-        return Ok((conductor.run()?, bounds));
+        return Ok((conductor.renewing(names()).run()?, bounds));
     }
     let cancelled = || signals.received() > 0;
     let mut alone = Alone::new(plan, &means, clock, &cancelled)?;
@@ -62,7 +68,8 @@ pub(crate) fn carry(
     let mut archive = archive;
     store(&mut archive, done.as_ref(), talk);
     means.journeys.give(&before.variables);
-    let mut conducted = Conductor::new(Arc::clone(plan), hash, clock, means, signals, archive, talk).run()?;
+    let conductor = Conductor::new(Arc::clone(plan), hash, clock, means, signals, archive, talk);
+    let mut conducted = conductor.renewing(names()).run()?;
     conducted.events.splice(0..0, done);
     // Who interrupts a run wants it to end; and without a load there is nothing to look back at.
     let loaded = conducted.started.is_some() && !matches!(conducted.ending, Ending::Signal);

@@ -3,7 +3,9 @@
 //! It hears what the agent seals, hands it on (ledger, archive, terminal) and decides when the run must
 //! end before its time. It never touches the load: the agent is told only to drain or to stop.
 
+mod book;
 mod journeys;
+mod names;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,12 +21,15 @@ use wavetank_measure::{ErrorClass, Ledger};
 use wavetank_plan::constants::SIGNAL_DRAIN_MAX;
 use wavetank_plan::{Nanos, Phase, Plan, UserError};
 use wavetank_record::{ConnectionMemory, EventLine, PHASE_ENDED, SampleLine};
-use wavetank_store::{ArchiveWriter, StoreProblem};
+use wavetank_store::ArchiveWriter;
 
 use super::agent_host::{AgentHost, Happening};
+use super::renewing::Renewing;
 use super::sample::{SampleBook, note_fault};
 use super::talk::Talk;
+use book::Book;
 use journeys::Logged;
+use names::Moves;
 
 /// How long the loop waits for a message before it looks at signals and deadlines.
 const LOOK_AROUND: Duration = Duration::from_millis(20);
@@ -84,21 +89,6 @@ pub(crate) struct Conductor<'a> {
     zero: Nanos,
 }
 
-/// Everything written down during the run.
-struct Book<'a> {
-    ledger: Ledger,
-    ending: Ending,
-    events: Vec<EventLine>,
-    archive: Option<ArchiveWriter>,
-    talk: &'a mut Talk,
-    logged: Logged,
-    samples: SampleBook,
-    lost: Vec<String>,
-    accounting: Vec<String>,
-    faults: Vec<(ErrorClass, String)>,
-    memory: Option<ConnectionMemory>,
-}
-
 impl<'a> Conductor<'a> {
     /// A run of `plan` on this host. `clock` is the process's.
     pub(crate) fn new(
@@ -136,6 +126,7 @@ impl<'a> Conductor<'a> {
                 archive,
                 talk,
                 logged: Logged::default(),
+                moves: Moves::default(),
                 samples: SampleBook::new(&plan),
                 lost: Vec::new(),
                 accounting: Vec::new(),
@@ -147,6 +138,12 @@ impl<'a> Conductor<'a> {
             plan,
             clock,
         }
+    }
+
+    /// The same, with names that are looked up again.
+    pub(crate) fn renewing(mut self, renewing: Option<Renewing>) -> Self {
+        self.agent.renew(renewing);
+        self
     }
 
     /// Until the run is over. Fails only if it could not begin: nothing was sent then.
@@ -162,6 +159,7 @@ impl<'a> Conductor<'a> {
             self.look_around();
         };
         self.end_log();
+        self.end_names();
         self.book.talk.settle();
         self.settle(&outcome)?;
         let Book { ledger, ending, events, samples, archive, lost, accounting, faults, memory, .. } =
@@ -272,6 +270,7 @@ impl<'a> Conductor<'a> {
             Happening::DrainOver => {
                 self.event("drain_over", "the drain's bound was reached; what is unanswered stays open");
             }
+            Happening::Names(news) => self.names(news),
             Happening::EndRun(wish) => self.end_wanted(wish),
             Happening::ThreadFailed(thread, why) => {
                 let text = format!("load thread {thread} failed: {why}");
@@ -377,20 +376,4 @@ impl<'a> Conductor<'a> {
 /// How long getting ready may take.
 fn prepare_max(plan: &Plan) -> Nanos {
     LoadThreads::opening_time_max(plan).after(PREPARE_SLACK)
-}
-
-impl Book<'_> {
-    fn event(&mut self, event: EventLine, now: Nanos) {
-        let problem = self.archive.as_mut().and_then(|archive| archive.event(&event));
-        self.events.push(event);
-        self.store_problem(problem, now);
-    }
-
-    /// The disk refused: tell once, go on.
-    fn store_problem(&mut self, problem: Option<StoreProblem>, now: Nanos) {
-        if let Some(problem) = problem {
-            self.talk.warn(&format!("{problem}; the load goes on\nhint: {}", problem.hint()));
-            self.events.push(problem.event(now));
-        }
-    }
 }

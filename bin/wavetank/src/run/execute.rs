@@ -9,7 +9,7 @@ use wavetank_engine::Means;
 use wavetank_journey::Journeys;
 use wavetank_journey::rows::Table;
 use wavetank_observe::{CpuTimes, ProcessUsage, process_usage};
-use wavetank_plan::{HostFacts, Missing, Plan, UserError};
+use wavetank_plan::{Guard, HostFacts, Missing, Plan, UserError};
 use wavetank_record::{EnvironmentDoc, HostDoc, LoadDoc, PlanDoc, RunRecord, Setup, Wall, engine_name};
 use wavetank_store::{ArchiveWriter, RunMeta, RunsDir, new_id};
 
@@ -35,6 +35,8 @@ pub(crate) struct Execution<'a> {
     pub(crate) repeatable: bool,
     /// Rows for each source of data in the plan.
     pub(crate) tables: Vec<Table>,
+    /// Decides over every address of the run.
+    pub(crate) guard: Guard,
     /// What this is a rehearsal of, if it is not the load that was planned.
     pub(crate) rehearsal: Option<String>,
 }
@@ -49,7 +51,7 @@ pub(crate) struct Executed {
 /// Run the plan. Fails only before anything was sent, where this host cannot.
 pub(crate) fn execute(execution: Execution<'_>, talk: &mut Talk) -> Result<Executed, UserError> {
     let Execution { plan, load, host, engine_why, command, runs_dir, tls, .. } = execution;
-    let Execution { probe: wants_probe, repeatable, tables, rehearsal, .. } = execution;
+    let Execution { probe: wants_probe, repeatable, tables, rehearsal, guard, .. } = execution;
     let signals = Signals::listen().map_err(|errno| host_cannot("listen for signals", errno))?;
     let clock = Clock::starting_now();
     let wall_at_zero = WallClock::unix_ns() - clock.now().0;
@@ -88,7 +90,8 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Talk) -> Result<Execu
             tls,
             journeys: Journeys::new(&plan, tables)?,
         };
-        carry(&Carrying { plan: &plan, hash: &hash, clock, signals }, means, archive, talk)?
+        let way = Carrying { plan: &plan, hash: &hash, clock, signals, guard: &guard, command };
+        carry(&way, means, archive, talk)?
     };
     if let Some(zero) = conducted.started {
         environment.started_at = Wall((wall_at_zero + zero.0).unsigned_abs()).rfc3339();

@@ -2,8 +2,10 @@
 
 use wavetank_diagnose::{Circumstances, Ending, diagnose};
 use wavetank_measure::Ledger;
-use wavetank_plan::Plan;
-use wavetank_record::{ConnectionMemory, EnvironmentDoc, EventLine, RunRecord, SampleLine, Setup};
+use wavetank_plan::{Nanos, Plan};
+use wavetank_record::{
+    ConnectionMemory, EnvironmentDoc, EventLine, NAMES_FAILED, NAMES_MOVED, RunRecord, SampleLine, Setup,
+};
 use wavetank_report::{Composition, compose};
 
 /// All there is to tell about a run, live or read back from its archive.
@@ -45,5 +47,21 @@ pub(crate) fn judge(told: Told<'_>) -> RunRecord {
     });
     // Ahead of all else: its numbers must never be taken for those of the real run.
     record.notes.splice(0..0, told.environment.rehearsal.clone());
+    record.notes.extend(moves(told.events));
     record
 }
+
+/// The first changes of addresses: what the numbers are of is another machine from then on.
+fn moves(events: &[EventLine]) -> Vec<String> {
+    let all = || events.iter().filter(|event| event.kind == NAMES_MOVED || event.kind == NAMES_FAILED);
+    let told = |event: &EventLine| format!("{} (at {})", event.text, Nanos(event.at_ns));
+    let mut notes: Vec<String> = all().take(MOVES_TOLD).map(told).collect();
+    let more = all().count() - notes.len();
+    if more > 0 {
+        notes.push(format!("{more} more changes of addresses stand in the archive's events.jsonl"));
+    }
+    notes
+}
+
+/// Changes of addresses told with the result.
+const MOVES_TOLD: usize = 10;

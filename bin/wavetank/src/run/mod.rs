@@ -23,6 +23,8 @@ mod probing;
 #[cfg(target_os = "linux")]
 mod redaction;
 #[cfg(target_os = "linux")]
+mod renewing;
+#[cfg(target_os = "linux")]
 mod sample;
 #[cfg(target_os = "linux")]
 mod talk;

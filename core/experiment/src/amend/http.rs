@@ -1,10 +1,10 @@
 //! `--timeout`, `--http`, `-H` and their like: the keys of `http:`.
 
-use wavetank_plan::{DnsUse, HttpVersion, RunOptions, UserError, resolve};
+use wavetank_plan::{HttpVersion, RunOptions, UserError, resolve};
 
 use super::{PLACE, conflict, told};
 use crate::Experiment;
-use crate::model::{Auth, Dns, Header, Http, Proxy, Template};
+use crate::model::{Auth, Header, Http, Proxy, Template};
 
 impl Experiment {
     /// Puts the options that are keys of `http:` into it.
@@ -15,7 +15,7 @@ impl Experiment {
         http.version = options.http.or(http.version);
         http.close = options.close.or(http.close);
         http.expect = options.expect_status.clone().or(http.expect.take());
-        http.dns = options.dns.map(|DnsUse::Once| Dns::Once).or(http.dns);
+        http.dns = options.dns.or(http.dns);
         http.ip = options.ip.or(http.ip);
         if !options.connect_to.is_empty() {
             http.connect_to.clone_from(&options.connect_to);

@@ -41,7 +41,7 @@ pub(crate) static HTTP: Section = Section {
         key(
             "dns",
             Kind::Either(&[Kind::Word(&["once", "each_session"]), Kind::Duration]),
-            "When names are resolved: once (default), each_session, or again after a time.",
+            "When names are resolved: once (default), each_session, or again after a time: see Names.",
         ),
         key("ip", Kind::Word(&["4", "6"]), "Only addresses of this family."),
         key(
@@ -83,7 +83,7 @@ pub(crate) static TARGET: Section = Section {
         key(
             "pick",
             Kind::Word(&["in_turn", "random", "weight", "dns"]),
-            "Which URL a connection takes; default in_turn, weight if there are weights. dns: a new look-up.",
+            "Which URL a connection takes; default in_turn, weight if there are weights. dns: in turn, and of a name's addresses the first alone.",
         ),
         key("tls", Kind::Is(Room::Tls), "How TLS is spoken with it."),
     ],

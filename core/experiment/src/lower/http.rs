@@ -7,7 +7,7 @@ use wavetank_plan::{
 
 use super::target::{Known, Targets};
 use super::{Lowering, Unfit};
-use crate::model::{Dns, PhaseLoad, TlsChoice};
+use crate::model::{PhaseLoad, TlsChoice};
 use crate::{At, Diagnostic, Experiment};
 
 /// Defaults are those of a plain run, but that users keep cookies where they can bring them back.
@@ -32,6 +32,7 @@ pub(super) fn http(experiment: &Experiment, scenarios: &[Scenario]) -> HttpPlan 
         body_max: http.body_max,
         // Looked up with the targets.
         proxy: None,
+        dns: None,
         proxy_protocol: http.proxy_protocol,
     }
 }
@@ -41,15 +42,6 @@ fn is_one_request(scenario: &Scenario) -> bool {
     scenario.before.is_empty()
         && scenario.after.is_empty()
         && matches!(scenario.journey.as_slice(), [] | [Action::Request(_)])
-}
-
-/// What the file may say and a plan of this version cannot carry.
-pub(super) fn refused(experiment: &Experiment) -> Result<(), Unfit> {
-    if matches!(experiment.http.dns, Some(Dns::EachSession | Dns::Every(_))) {
-        let message = "http.dns is read, and a load cannot do it in this version";
-        return Err(Diagnostic::placeless("value_later", message, "dns: once, the default").into());
-    }
-    Ok(())
 }
 
 /// How TLS is spoken: with most targets, and with each that the file says something of alone.

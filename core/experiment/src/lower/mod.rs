@@ -128,8 +128,11 @@ fn lowered(experiment: &Experiment, input: &Lowering<'_>) -> Result<Lowered, Unf
     let mut targets = Targets::new(experiment, input)?;
     let Scenarios { load: mut scenarios, before, after } = Scenarios::new(&shared, &mut targets)?;
     let (tls, own_tls) = http::tls(experiment, input, &targets)?;
-    let http = HttpPlan { proxy: proxy::proxy(&shared, &targets)?, ..http::http(experiment, &scenarios) };
-    http::refused(experiment)?;
+    let http = HttpPlan {
+        proxy: proxy::proxy(&shared, &targets)?,
+        dns: targets.renewal(),
+        ..http::http(experiment, &scenarios)
+    };
     let engine = resolve::choose_engine(input.engine, &input.host.sockets)?;
     let addresses = http.proxy.as_ref().map_or_else(|| targets.addresses(), |proxy| proxy.addresses.clone());
     let room = resolve::Room::new(
@@ -142,6 +145,7 @@ fn lowered(experiment: &Experiment, input: &Lowering<'_>) -> Result<Lowered, Unf
     )?;
     let Loads { phases, threads, files, lacking, remarks } =
         load::loads(experiment, input, &mut scenarios, &http, &room)?;
+    let remarks = resolve::no_names(experiment.http.dns, &http).into_iter().chain(remarks).collect();
     let begin = phases.iter().find(|phase| !phase.warmup).map_or(Nanos::ZERO, |_| load::shift(experiment));
     let longest = load::longest_timeout(&scenarios, &http);
     let mut plan = Plan {

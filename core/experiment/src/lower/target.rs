@@ -2,11 +2,11 @@
 
 use std::net::SocketAddr;
 
-use wavetank_plan::{Mix, PickOrder, RunOptions, TargetPick, TargetUrl, TlsPlan, resolve};
+use wavetank_plan::{Mix, NamedWay, PickOrder, Renewal, RunOptions, TargetPick, TargetUrl, TlsPlan, resolve};
 
 use super::shared::too_many;
 use super::{Lowering, Unfit};
-use crate::model::{Pick, Target, TlsChoice};
+use crate::model::{Pick, Target, TargetAddress, TlsChoice};
 use crate::{At, Diagnostic, Experiment, Place};
 
 /// See the module's description.
@@ -28,6 +28,8 @@ pub(super) struct Known<'e> {
     /// How TLS is spoken with it, where the file says something of it alone.
     pub(super) tls: Option<&'e TlsChoice>,
     addresses: Vec<SocketAddr>,
+    /// What they came from.
+    way: NamedWay,
     /// It stands for several, which follow it.
     pick: Option<TargetPick>,
     /// It is one of them.
@@ -50,11 +52,6 @@ impl<'e> Targets<'e> {
         let later = |place: Place, message: &str, hint: &str| {
             Err(Unfit::from(Diagnostic::error("value_later", place, message, hint)))
         };
-        if target.pick == Some(Pick::Dns) {
-            let hint =
-                "one name that resolves to all of them: every connection takes the next; or pick: in_turn";
-            return later(first.place, "names are looked up once, before the load", hint);
-        }
         if let Some(path) = target.urls.iter().find(|one| one.url.value.path.contains('?')) {
             return later(path.url.place, "a target's URL has a query", "query: in the steps");
         }
@@ -67,15 +64,22 @@ impl<'e> Targets<'e> {
         let is_alike = |url: &TargetUrl| {
             url.tls == first.value.tls && (own_host || url.host_header() == first.value.host_header())
         };
-        let in_turn = matches!(target.pick, None | Some(Pick::InTurn));
-        let addresses =
-            target.urls.iter().map(|one| self.addresses_of(&one.url)).collect::<Result<Vec<_>, _>>()?;
+        let first_only = target.pick == Some(Pick::Dns);
+        let in_turn = matches!(target.pick, None | Some(Pick::InTurn | Pick::Dns));
+        let found = |one: &TargetAddress| {
+            let mut found = self.addresses_of(&one.url)?;
+            found.truncate(if first_only { 1 } else { usize::MAX });
+            Ok::<_, Unfit>(found)
+        };
+        let addresses = target.urls.iter().map(found).collect::<Result<Vec<_>, _>>()?;
+        let point = |one: &TargetAddress| self.experiment.connect_point(&one.url.value);
         let name = target.name.as_ref().map(|name| name.value.as_str());
         let known = Known {
             name,
             url: first.value.clone(),
             tls: target.tls.as_ref(),
             addresses: addresses.concat(),
+            way: NamedWay { names: target.urls.iter().map(point).collect(), first_only },
             pick: None,
             member: false,
         };
@@ -99,6 +103,7 @@ impl<'e> Targets<'e> {
         let members = target.urls.iter().zip(addresses).map(|(one, addresses)| Known {
             url: one.url.value.clone(),
             addresses,
+            way: NamedWay { names: vec![point(one)], first_only },
             member: true,
             ..known.clone()
         });
@@ -106,6 +111,7 @@ impl<'e> Targets<'e> {
         self.all.push(Known {
             pick: Some(TargetPick { order, of }),
             addresses: members[0].addresses.clone(),
+            way: members[0].way.clone(),
             ..known
         });
         self.all.extend(members);
@@ -156,7 +162,8 @@ impl<'e> Targets<'e> {
             return Ok(at);
         }
         let addresses = self.addresses_of(&At::new(url.clone(), place))?;
-        self.all.push(Known { name: None, url, tls: None, addresses, pick: None, member: false });
+        let way = NamedWay::all_of(self.experiment.connect_point(&url));
+        self.all.push(Known { name: None, url, tls: None, addresses, way, pick: None, member: false });
         Ok(self.all.len() - 1)
     }
 
@@ -173,6 +180,17 @@ impl<'e> Targets<'e> {
     pub(super) fn of_several_urls(&self) -> Option<Place> {
         let several = self.experiment.targets.iter().find(|target| target.urls.len() > 1);
         several.map(|target| target.urls[1].url.place)
+    }
+
+    /// How their names are looked up again. Where a proxy connects to them, its own name is.
+    pub(super) fn renewal(&self) -> Option<Renewal> {
+        let http = &self.experiment.http;
+        let proxy = http.proxy.as_ref().map(|proxy| &proxy.url.value.at);
+        let way = |known: &Known<'_>| {
+            let at_proxy = proxy.map(|at| NamedWay::all_of(self.experiment.connect_point(at)));
+            at_proxy.unwrap_or_else(|| known.way.clone())
+        };
+        Renewal::new(http.dns, http.ip, self.all.iter().map(way).collect())
     }
 
     /// All addresses, each once.

@@ -1,7 +1,7 @@
 //! [`Http`]: how HTTP is spoken.
 
 use wavetank_plan::{
-    Close, ConnectTo, HttpVersion, IpFamily, Nanos, ProxyProtocol, ProxyUrl, StatusSet, TlsResume,
+    Close, ConnectTo, DnsUse, HttpVersion, IpFamily, Nanos, ProxyProtocol, ProxyUrl, StatusSet, TlsResume,
     TlsVersions,
 };
 
@@ -40,7 +40,7 @@ pub struct Http {
     /// Answers after which a connection is closed.
     pub requests_per_connection: Option<u64>,
     /// When names are resolved.
-    pub dns: Option<Dns>,
+    pub dns: Option<DnsUse>,
     /// Only addresses of this family.
     pub ip: Option<IpFamily>,
     /// Go elsewhere than the URL says.
@@ -80,17 +80,6 @@ pub struct Proxy {
     pub url: At<ProxyUrl>,
     /// User and password that are written in the file, percent signs as they are.
     pub user: Option<(Template, Template)>,
-}
-
-/// When names are resolved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dns {
-    /// Before the load.
-    Once,
-    /// With each session.
-    EachSession,
-    /// Again after this time.
-    Every(Nanos),
 }
 
 /// `tls:`; files are named, not read.

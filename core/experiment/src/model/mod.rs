@@ -17,7 +17,7 @@ mod value;
 pub use check::{Check, CheckOp, Expected, From, Operand, Tested};
 pub use data::{DataContent, DataFile, DataSource, RowUse};
 pub use experiment::{Block, Event, Experiment, Sources, Variable};
-pub use http::{Auth, Dns, Header, Http, Proxy, TlsChoice};
+pub use http::{Auth, Header, Http, Proxy, TlsChoice};
 pub use phase::{Phase, PhaseLoad, Sessions, Span, Spike, StairHeight, Stairs};
 pub use request::{Body, Extraction, NamedCheck, PartContent, Request, RequestHead};
 pub use scenario::{Connection, OnFailure, Scenario};

@@ -1,13 +1,13 @@
 //! `http`, `tls`, headers, auth.
 
 use wavetank_plan::{
-    Close, ConnectTo, HttpVersion, IpFamily, ProxyProtocol, StatusSet, TlsResume, TlsVersions,
+    Close, ConnectTo, DnsUse, HttpVersion, IpFamily, ProxyProtocol, StatusSet, TlsResume, TlsVersions,
 };
 
 use super::Reader;
 use super::keys::Keys;
 use crate::grammar::{HTTP, TLS};
-use crate::model::{Auth, Dns, Header, Http, Part, Template, TlsChoice};
+use crate::model::{Auth, Header, Http, Part, Template, TlsChoice};
 use crate::{At, Node, Place};
 
 impl Reader<'_> {
@@ -84,13 +84,13 @@ impl Reader<'_> {
         })
     }
 
-    fn dns(&mut self, node: &Node) -> Option<Dns> {
+    fn dns(&mut self, node: &Node) -> Option<DnsUse> {
         let word = self.text(node, "when names are resolved")?;
         match word.value.as_str() {
-            "once" => Some(Dns::Once),
-            "each_session" => Some(Dns::EachSession),
+            "once" => Some(DnsUse::Once),
+            "each_session" => Some(DnsUse::EachSession),
             text if text.starts_with(|c: char| c.is_ascii_digit()) => {
-                self.duration_positive(node).map(|every| Dns::Every(every.value))
+                self.quantity(node, "a duration", DnsUse::parse).map(|every| every.value)
             }
             other => {
                 let message = format!("`{other}` says nothing of names");

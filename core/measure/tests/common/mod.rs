@@ -39,6 +39,7 @@ pub(crate) fn plan(seconds: i64) -> Plan {
             body_max: None,
             proxy: None,
             proxy_protocol: None,
+            dns: None,
         },
         tls: None,
         sources: wavetank_plan::SourcesPlan::default(),

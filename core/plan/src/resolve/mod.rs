@@ -17,13 +17,13 @@ use std::net::SocketAddr;
 use crate::constants::{CONNECT_TIMEOUT, DRAIN_MIN, LATE_TOLERANCE, OPEN_RATE_PER_S, TIMEOUT};
 use crate::{
     AroundPlan, Close, ConnectionUse, EngineChoice, Guard, HostFacts, HttpPlan, HttpVersion, IpFamily, Load,
-    Missing, Plan, Rate, RunOptions, Scenario, SharedPlan, StatusSet, Step, Target, TargetUrl, UserError,
-    sources, thresholds,
+    Missing, NamedWay, Plan, Rate, Renewal, RunOptions, Scenario, SharedPlan, StatusSet, Step, Target,
+    TargetUrl, UserError, sources, thresholds,
 };
 
 pub use conflicts::{EXCLUSIVE, Exclusive, NEEDS, contradictions};
 pub use engine::{Engine, choose as choose_engine};
-pub use remarks::ports_searched;
+pub use remarks::{no_names, ports_searched};
 pub use request::{USER_AGENT, check_header, user_and_password};
 pub use room::{Held, Room};
 pub use tls::tls_plan;
@@ -61,12 +61,13 @@ pub fn resolve(
     let way = way_addresses(options, url, addresses)?;
     sources::check_local(&options.sources.ranges, host)?;
     let request = request::request_plan(options, url)?;
-    let http = http_plan(options, &way)?;
+    let http = http_plan(options, url, &way)?;
     let tls = tls::tls_plan(&options.tls, url)?;
     let engine = engine::choose(options.engine.unwrap_or(EngineChoice::Auto), &host.sockets)?;
     let load = load::load_plan(options, http.timeout, tls.is_some(), host, &way, engine.choice)?;
     let mut notes: Vec<_> = load.remark.iter().cloned().collect();
     request::remarks(options, &request, &mut notes);
+    notes.extend(remarks::no_names(options.dns, &http));
     if let Some(tls) = &tls {
         tls::remarks(tls, options.once, &mut notes);
     }
@@ -215,7 +216,11 @@ fn one_of_localhost(
     Ok(())
 }
 
-fn http_plan(options: &RunOptions, way: &[SocketAddr]) -> Result<HttpPlan, UserError> {
+fn http_plan(options: &RunOptions, url: &TargetUrl, way: &[SocketAddr]) -> Result<HttpPlan, UserError> {
+    let name = match &options.proxy {
+        Some(proxy) => (proxy.url.at.host.clone(), proxy.url.at.port),
+        None => options.connect_point(url)?,
+    };
     let timeout = options.timeout.unwrap_or(TIMEOUT);
     Ok(HttpPlan {
         version: options.http.unwrap_or(HttpVersion::Http11),
@@ -230,6 +235,7 @@ fn http_plan(options: &RunOptions, way: &[SocketAddr]) -> Result<HttpPlan, UserE
         body_max: None,
         proxy: options.proxy.as_ref().map(|proxy| proxy.url.plan(way.to_vec())).transpose()?,
         proxy_protocol: options.proxy_protocol,
+        dns: Renewal::new(options.dns, options.ip, vec![NamedWay::all_of(name)]),
     })
 }
 

@@ -2,7 +2,7 @@
 
 use crate::forecast::named_delay;
 use crate::quantity::show_count;
-use crate::{Condition, HostFacts, Load, Nanos, Op, Plan, RequestCount, Subject};
+use crate::{Condition, DnsUse, HostFacts, HttpPlan, Load, Nanos, Op, Plan, RequestCount, Subject};
 
 /// Adds one line for each thing that looks unintended.
 pub(super) fn of_plan(plan: &Plan, host: &HostFacts, remarks: &mut Vec<String>) {
@@ -15,6 +15,12 @@ pub(super) fn of_plan(plan: &Plan, host: &HostFacts, remarks: &mut Vec<String>) 
     remarks.extend(plan.stop.iter().filter_map(|condition| window_too_long(plan, condition)));
     remarks.extend(slower_than_timeout(plan));
     remarks.extend(ports_searched(plan, host));
+}
+
+/// Looking names up again was asked for where every target is an address.
+pub fn no_names(asked: Option<DnsUse>, http: &HttpPlan) -> Option<String> {
+    let asked = asked.filter(|asked| *asked != DnsUse::Once && http.dns.is_none());
+    asked.map(|_| "no name is looked up again: what is connected to is given as an address".to_owned())
 }
 
 /// What a proxy takes is in every number, and nothing in the numbers shows it.

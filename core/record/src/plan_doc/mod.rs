@@ -5,6 +5,7 @@
 //! reports a run, it cannot be sent again.
 
 mod constants;
+mod dns;
 mod exact;
 mod phase;
 mod pick;
@@ -28,6 +29,7 @@ use wavetank_plan::{
 
 use crate::DecodeError;
 pub use constants::all_constants;
+use dns::DnsYaml;
 use exact::{exact_duration, exact_rate, read_duration, read_rate};
 use phase::PhaseYaml;
 use proxy::{PROXY_PROTOCOLS, ProxyYaml};
@@ -97,6 +99,8 @@ struct HttpYaml {
     proxy: Option<ProxyYaml>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     proxy_protocol: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    dns: Option<DnsYaml>,
 }
 
 impl PlanDoc {
@@ -263,6 +267,7 @@ impl HttpYaml {
             body_max,
             proxy,
             proxy_protocol,
+            dns,
         } = http;
         Self {
             version: name_of(*version, &VERSIONS).to_owned(),
@@ -277,6 +282,7 @@ impl HttpYaml {
             body_max_bytes: *body_max,
             proxy: proxy.as_ref().map(ProxyYaml::new),
             proxy_protocol: proxy_protocol.map(|version| name_of(version, &PROXY_PROTOCOLS).to_owned()),
+            dns: dns.as_ref().map(DnsYaml::new),
         }
     }
 
@@ -298,6 +304,7 @@ impl HttpYaml {
                 .as_deref()
                 .map(|name| one_of(name, &PROXY_PROTOCOLS))
                 .transpose()?,
+            dns: self.dns.as_ref().map(DnsYaml::read).transpose()?,
         })
     }
 }

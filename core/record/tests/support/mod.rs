@@ -10,10 +10,10 @@ use wavetank_measure::{
     StatusCounts, StepSeries, TargetSeries, ThreadHealth, Wire,
 };
 use wavetank_plan::{
-    AroundPlan, Arrivals, Close, Condition, ConnectionUse, Curve, EngineChoice, FileTables, HttpPlan,
-    HttpVersion, Key, Levels, Load, MaxOpenBy, Mix, Nanos, Phase, Plan, Rate, RequestPlan, Scenario,
-    SharedPlan, SourceOrder, SourceRange, SourcesPlan, StatusSet, Step, Target, TlsIdentity, TlsPlan,
-    TlsResume, TlsVersions,
+    AroundPlan, Arrivals, Close, Condition, ConnectionUse, Curve, DnsUse, EngineChoice, FileTables, HttpPlan,
+    HttpVersion, IpFamily, Key, Levels, Load, MaxOpenBy, Mix, NamedWay, Nanos, Phase, Plan, Rate, Renewal,
+    RequestPlan, Scenario, SharedPlan, SourceOrder, SourceRange, SourcesPlan, StatusSet, Step, Target,
+    TlsIdentity, TlsPlan, TlsResume, TlsVersions,
 };
 
 /// Compares `actual` with the golden file `name`; `WAVETANK_GOLDEN=update` writes it instead.
@@ -246,6 +246,11 @@ pub(crate) fn plan() -> Plan {
             body_max: Some(1 << 20),
             proxy: None,
             proxy_protocol: None,
+            dns: Some(Renewal {
+                when: DnsUse::Every(Nanos::from_secs(30)),
+                ip: Some(IpFamily::V4),
+                ways: vec![NamedWay { names: vec![("localhost".to_owned(), 8080)], first_only: true }],
+            }),
         },
         tls: Some(tls()),
         sources: SourcesPlan {

@@ -1,5 +1,7 @@
 //! Opening connections, and what happens when that fails.
 
+use std::net::SocketAddr;
+
 use wavetank_driver::{Dial, DialTls, Driver, Ended, Errno};
 use wavetank_measure::ErrorClass;
 use wavetank_plan::{Close, Nanos};
@@ -29,6 +31,11 @@ impl<D: Driver> Connections<D> {
     /// would run into the connect timeout as if the target had kept them waiting.
     pub(crate) fn may_open_ahead(&self) -> bool {
         self.opening < HANDSHAKES_MAX || self.names.iter().all(Option::is_none)
+    }
+
+    /// New connections go to these addresses.
+    pub(crate) fn lead(&mut self, ways: &[Vec<SocketAddr>]) {
+        self.sources.lead(ways);
     }
 
     /// Whether connections are being opened.

@@ -28,6 +28,8 @@ pub(crate) fn run_early(
     tables: Vec<Table>,
     early: Option<Command>,
 ) -> (Vec<Interval>, Vec<String>) {
+    let finishes = matches!(early, Some(Command::Finish(_)));
+    let mut early = early;
     let plan = Arc::new(plan);
     let clock = Clock::starting_now();
     let mut means = Means::plain(&plan).expect("a plan that can be compiled");
@@ -44,7 +46,7 @@ pub(crate) fn run_early(
                 if ready == threads.len() {
                     zero = clock.now().after(AHEAD);
                     threads.tell(Command::Start(zero));
-                    if let Some(command) = early {
+                    if let Some(command) = early.take() {
                         threads.tell(command);
                     }
                 }
@@ -55,7 +57,7 @@ pub(crate) fn run_early(
             }
             Message::Drained(..) => {
                 drained += 1;
-                if drained == threads.len() && !matches!(early, Some(Command::Finish(_))) {
+                if drained == threads.len() && !finishes {
                     threads.tell(Command::Finish(clock.now().after(AHEAD) - zero));
                 }
             }

@@ -60,6 +60,7 @@ pub(crate) fn plan() -> Plan {
             body_max: None,
             proxy: None,
             proxy_protocol: None,
+            dns: None,
         },
         tls: None,
         sources: wavetank_plan::SourcesPlan::default(),

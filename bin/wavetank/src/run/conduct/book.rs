@@ -1,0 +1,44 @@
+//! [`Book`]: what is written down of a run while it goes on.
+
+use wavetank_diagnose::Ending;
+use wavetank_measure::{ErrorClass, Ledger};
+use wavetank_plan::Nanos;
+use wavetank_record::{ConnectionMemory, EventLine};
+use wavetank_store::{ArchiveWriter, StoreProblem};
+
+use super::journeys::Logged;
+use super::names::Moves;
+use crate::run::sample::SampleBook;
+use crate::run::talk::Talk;
+
+/// Everything written down during the run.
+pub(super) struct Book<'a> {
+    pub(super) ledger: Ledger,
+    pub(super) ending: Ending,
+    pub(super) events: Vec<EventLine>,
+    pub(super) archive: Option<ArchiveWriter>,
+    pub(super) talk: &'a mut Talk,
+    pub(super) logged: Logged,
+    pub(super) moves: Moves,
+    pub(super) samples: SampleBook,
+    pub(super) lost: Vec<String>,
+    pub(super) accounting: Vec<String>,
+    pub(super) faults: Vec<(ErrorClass, String)>,
+    pub(super) memory: Option<ConnectionMemory>,
+}
+
+impl Book<'_> {
+    pub(super) fn event(&mut self, event: EventLine, now: Nanos) {
+        let problem = self.archive.as_mut().and_then(|archive| archive.event(&event));
+        self.events.push(event);
+        self.store_problem(problem, now);
+    }
+
+    /// The disk refused: tell once, go on.
+    pub(super) fn store_problem(&mut self, problem: Option<StoreProblem>, now: Nanos) {
+        if let Some(problem) = problem {
+            self.talk.warn(&format!("{problem}; the load goes on\nhint: {}", problem.hint()));
+            self.events.push(problem.event(now));
+        }
+    }
+}

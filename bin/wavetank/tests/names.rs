@@ -1,0 +1,106 @@
+//! `dns: DURATION` and `dns: each_session`: a name that moves while the load runs, in a file of hosts of the test's own.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use wavetank_testkit::netns::NetNs;
+use wavetank_testkit::{Outcome, Script, Target, Trial, Truth, free_port};
+
+/// A run of `web.test` at 50 requests a second on a connection each; once its first server was asked, the name is `next`.
+/// What came of it, and what the servers at 127.0.0.2 and 127.0.0.3 saw.
+fn moving(test: &str, words: &str, next: &str) -> Option<(Outcome, [Truth; 2])> {
+    if !NetNs::available(test) {
+        return None;
+    }
+    let trial = Trial::new(env!("CARGO_BIN_EXE_wavetank"));
+    let port = free_port();
+    let servers = [2, 3].map(|last| {
+        let at = SocketAddr::from((Ipv4Addr::new(127, 0, 0, last), port));
+        Target::start_at(at, Script::constant(Duration::from_millis(1)))
+    });
+    let hosts = trial.place().write("hosts", "127.0.0.2 web.test\n");
+    let file = format!(
+        "wavetank: 1\ntarget: http://web.test:{port}\nhttp: {{dns: 1s}}\nprobe: false\nscenarios:\n  s:\n    \
+         connection: request\n    steps: [{{get: /}}]\n    phases: [{{rate: 50/s, for: 5s}}]\n"
+    );
+    trial.place().write("x.yaml", file);
+    let words = words.replace("PORT", &port.to_string());
+    let script = format!("mount --bind {hosts} /etc/hosts; exec \"$0\" run {words} --format json");
+    let running = NetNs::mounts(&trial.program().words()[0], &script).in_folder(trial.place().path()).start();
+    servers[0].wait_for("the first server is asked", Duration::from_secs(30), |truth| truth.requests > 0);
+    // In place: what is mounted is this very file.
+    std::fs::write(&hosts, next).expect("the test's own file");
+    let outcome = running.wait(Duration::from_mins(1));
+    Some((outcome, servers.map(|server| server.settled())))
+}
+
+/// The name moves to the second server, and with it every connection from some instant on.
+#[track_caller]
+fn check_moves(test: &str, words: &str) {
+    let Some((outcome, [first, second])) = moving(test, words, "127.0.0.3 web.test\n") else { return };
+    let json = outcome.json();
+    assert_eq!(json["requests"]["failed"], 0, "{outcome}");
+    assert!(
+        first.requests > 0 && second.requests > 0,
+        "{} and {}: {outcome}",
+        first.requests,
+        second.requests
+    );
+    assert_eq!(json["wire"]["sent"], first.requests + second.requests, "{outcome}");
+    let moves: Vec<_> = json["events"].as_array().expect("events").iter().collect();
+    let moves: Vec<_> = moves.iter().filter(|event| event["kind"] == "names_moved").collect();
+    assert_eq!(moves.len(), 1, "{outcome}");
+    let text = moves[0]["text"].as_str().expect("a text");
+    assert!(text.contains("moved from 127.0.0.2:") && text.contains(" to 127.0.0.3:"), "{text}");
+    assert!(json["notes"].to_string().contains("moved from 127.0.0.2:"), "{outcome}");
+}
+
+#[test]
+fn connections_follow_a_name_that_moves() {
+    check_moves("connections_follow_a_name_that_moves", "x.yaml");
+}
+
+#[test]
+fn so_they_do_without_a_file() {
+    let words = "http://web.test:PORT/ --dns each_session --no-probe -r 50/s -d 5s --no-keepalive";
+    check_moves("so_they_do_without_a_file", words);
+}
+
+#[test]
+fn looked_up_once_a_name_stays() {
+    let words = "http://web.test:PORT/ --dns once --no-probe -r 50/s -d 2s --no-keepalive";
+    let outcome = moving("looked_up_once_a_name_stays", words, "127.0.0.3 web.test\n");
+    let Some((outcome, [first, second])) = outcome else { return };
+    assert_eq!((first.requests, second.requests), (100, 0), "{outcome}");
+}
+
+/// The name comes to be something that is no use: the load goes on to where it was, and that is told.
+#[track_caller]
+fn check_stays(test: &str, next: &str, kind: &str, told: &str) {
+    let Some((outcome, [first, second])) = moving(test, "x.yaml", next) else { return };
+    let json = outcome.json();
+    assert_eq!((first.requests, second.requests), (250, 0), "{outcome}");
+    let events = json["events"].as_array().expect("events");
+    let texts: Vec<_> =
+        events.iter().filter(|one| one["kind"] == kind).map(|one| one["text"].to_string()).collect();
+    assert!(texts.concat().contains(told), "{told}: {outcome}");
+    assert!(outcome.stderr.contains("warning: "), "{outcome}");
+}
+
+#[test]
+fn where_nobody_may_go_nobody_goes() {
+    let test = "where_nobody_may_go_nobody_goes";
+    check_stays(test, "192.0.2.1 web.test\n", "names_refused", "not used: web.test (192.0.2.1)");
+}
+
+#[test]
+fn a_name_that_is_gone_stays_where_it_was() {
+    // In a network with a resolver the name is unknown there, too (RFC 6761, 6.2).
+    let test = "a_name_that_is_gone_stays_where_it_was";
+    check_stays(
+        test,
+        "127.0.0.1 localhost\n",
+        "names_failed",
+        "connections go on to where `web.test` was before",
+    );
+}
