@@ -29,7 +29,7 @@ pub(crate) fn factor(text: &str) -> Factor {
     Factor::parse("--scale", text).expect("a factor")
 }
 
-/// The plan of a file whose hosts are addresses; of the files it may name there are two traces.
+/// The plan of a file whose hosts are addresses, or `web.test`, which has two; of the files it may name there are two traces.
 pub(crate) fn plan_of(name: &str, text: &str) -> Plan {
     plan_of_changed(name, text, |_| ())
 }
@@ -40,7 +40,12 @@ pub(crate) fn plan_of_changed(name: &str, text: &str, change: impl FnOnce(&mut E
     let mut experiment = read.experiment.unwrap_or_else(|| panic!("{name}: {:?}", read.diagnostics.sorted()));
     change(&mut experiment);
     let addresses = |url: &TargetUrl| -> Result<Vec<SocketAddr>, UserError> {
-        Ok(vec![url.address().expect("an address")])
+        let named = |last| SocketAddr::from(([127, 0, 0, last], url.port));
+        Ok(if url.host == "web.test" {
+            vec![named(2), named(3)]
+        } else {
+            vec![url.address().expect("an address")]
+        })
     };
     let tables: Vec<_> = experiment.data.iter().map(|_| None).collect();
     let lowering = Lowering {
