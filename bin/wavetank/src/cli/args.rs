@@ -161,7 +161,6 @@ pub(crate) struct ReadArgs {
     /// What stands in place of the file's own words.
     pub(crate) options: RunOptions,
     /// `--source auto`: all addresses of the interface towards the target.
-    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "plans are Linux's"))]
     pub(crate) source_auto: bool,
 }
 

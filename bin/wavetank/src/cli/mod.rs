@@ -29,12 +29,13 @@ use std::ffi::OsString;
 use clap::{CommandFactory, Parser};
 use wavetank_plan::UserError;
 
-#[cfg(target_os = "linux")]
-pub(crate) use args::ServeTls;
 pub(crate) use args::{
-    Command, DemoArgs, FileArgs, FileFormat, Goal, OutFile, OutputFormat, ReadArgs, ReportArgs, RunArgs,
-    RunRef, ServeArgs, TryArgs,
+    Command, DemoArgs, FileArgs, FileFormat, OutFile, OutputFormat, ReadArgs, ReportArgs, RunArgs, RunRef,
+    ServeArgs, TryArgs,
 };
+#[cfg(target_os = "linux")]
+pub(crate) use args::{Goal, ServeTls};
+#[cfg(target_os = "linux")]
 pub(crate) use command_text::without_values;
 pub(crate) use exit::CliExit;
 pub(crate) use install::{completions, man_pages};

@@ -10,8 +10,10 @@ use wavetank_experiment::{
     DataContent, DataFile, Diagnostic, Diagnostics, Experiment, Input, RowFacts, Severity, read, verify_data,
 };
 use wavetank_journey::rows::{RowsSource, Table};
+#[cfg(target_os = "linux")]
+use wavetank_plan::PemFile;
 use wavetank_plan::quantity::show_size;
-use wavetank_plan::{PemFile, RunOptions, SecretText, UserError, did_you_mean};
+use wavetank_plan::{RunOptions, SecretText, UserError, did_you_mean};
 
 use crate::cli::FileArgs;
 use crate::run::output::said;
@@ -21,6 +23,7 @@ const EXPERIMENT_MAX: u64 = 64 << 20;
 /// Rows are held in memory, with their text in one piece of 4 GiB at most.
 const DATA_MAX: u64 = 4 << 30;
 /// A body or a certificate: every load thread keeps what it sends in memory.
+#[cfg(target_os = "linux")]
 const FILE_MAX: u64 = 256 << 20;
 /// Where a secret stands if no option names a file.
 const SECRET_PREFIX: &str = "WAVETANK_SECRET_";
@@ -34,7 +37,6 @@ pub(crate) enum Rows {
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "runs are Linux's"))]
     Now,
     /// One user is tried: as many rows as the load needs are no matter.
-    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "runs are Linux's"))]
     One,
 }
 
@@ -54,6 +56,7 @@ pub(crate) struct Loaded {
     folder: PathBuf,
     rows: Rows,
     /// Files that options name, read already.
+    #[cfg(target_os = "linux")]
     given: Vec<PemFile>,
 }
 
@@ -92,6 +95,7 @@ impl Loaded {
             tables: Vec::new(),
             folder,
             rows,
+            #[cfg(target_os = "linux")]
             given: [&options.tls.ca, &options.tls.cert, &options.tls.key]
                 .into_iter()
                 .flatten()
