@@ -139,5 +139,5 @@ impl Span {
 
 /// Whether a phase holds one and the same number of connections, more than none.
 fn holds(phase: &Phase) -> bool {
-    matches!(&phase.load, Load::Hold { connections } if connections.as_constant().is_some_and(|count| count > 0))
+    matches!(&phase.load, Load::Hold { connections, .. } if connections.as_constant().is_some_and(|count| count > 0))
 }

@@ -126,7 +126,10 @@ fn gauges_are_those_of_the_latest_seal_and_peaks_the_highest() {
     assert_eq!((totals.conns.open, totals.conns.peak, totals.held_min), (0, 60, Some(48)));
     // Where connections are held, those that are still being opened or already let go hold nothing.
     let mut holding = plan(1);
-    let hold = |name: &str, at, connections| Phase { load: Load::Hold { connections }, ..phase(name, at, 1) };
+    let hold = |name: &str, at, connections| Phase {
+        load: Load::Hold { connections, sessions_each: None },
+        ..phase(name, at, 1)
+    };
     let ramp = |begin, end| Levels::ramp(begin, end, Nanos::SECOND).expect("a ramp");
     holding.phases = vec![
         hold("open", 0, ramp(0, 50)),

@@ -34,6 +34,8 @@ pub enum Load {
     Hold {
         /// Connections wanted.
         connections: Levels,
+        /// Each one's user leaves for good after so many sessions in this phase, and his connection is closed.
+        sessions_each: Option<u64>,
     },
     /// Nobody new; sessions that run go on.
     Pause,
@@ -44,7 +46,15 @@ impl Load {
     pub const fn levels(&self) -> Option<&Levels> {
         match self {
             Self::Closed { users, .. } => Some(users),
-            Self::Hold { connections } => Some(connections),
+            Self::Hold { connections, .. } => Some(connections),
+            Self::Open { .. } | Self::Trace { .. } | Self::Pause => None,
+        }
+    }
+
+    /// Sessions that each user has in this phase at most.
+    pub const fn sessions_each(&self) -> Option<u64> {
+        match self {
+            Self::Closed { sessions_each, .. } | Self::Hold { sessions_each, .. } => *sessions_each,
             Self::Open { .. } | Self::Trace { .. } | Self::Pause => None,
         }
     }

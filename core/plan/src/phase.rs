@@ -46,8 +46,7 @@ impl Phase {
 
     /// Whether a number of requests or sessions may end it.
     pub fn is_counted(&self) -> bool {
-        let each = matches!(self.load, Load::Closed { sessions_each: Some(_), .. });
-        self.requests_max.is_some() || self.sessions_max.is_some() || each
+        self.requests_max.is_some() || self.sessions_max.is_some() || self.load.sessions_each().is_some()
     }
 
     /// The most sessions of the open model that may start: by both counts, where a session is one request.

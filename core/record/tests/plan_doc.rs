@@ -46,7 +46,7 @@ fn shapes_come_back() {
     let per_s = Rate::per_second;
     let open = |rate: Curve| Load::Open { rate, arrivals: Arrivals::Even, requests_each: Some(5) };
     let closed = |users: Levels| Load::Closed { users, sessions_each: Some(3) };
-    let hold = |connections: Levels| Load::Hold { connections };
+    let hold = |connections: Levels| Load::Hold { connections, sessions_each: None };
     let wave = Curve::wave(per_s(0), per_s(5), Nanos::from_secs(7), length).expect("a wave");
     let ramp = Levels::ramp(0, 1_000_000, length).expect("a ramp");
     let spiked = Curve::constant(per_s(5), Some(length)).with_spikes(
@@ -61,7 +61,7 @@ fn shapes_come_back() {
         closed(Levels::constant(7, Some(length))),
         closed(Levels::stairs(0, 300, 50, Nanos::from_secs(10), Nanos::from_secs(2)).expect("stairs")),
         hold(Levels::constant(0, Some(length))),
-        hold(ramp),
+        Load::Hold { connections: ramp, sessions_each: Some(2) },
         Load::Trace { times: [0, 5, 5, 1_000].map(Nanos).into() },
         Load::Pause,
     ];

@@ -41,7 +41,7 @@ fn phase_text(plan: &Plan, phase: &Phase) -> String {
             vec![connections(pool)]
         }
         Load::Closed { users, .. } => vec![format!("{} users", levels_text(users))],
-        Load::Hold { connections } => vec![format!("{} connections held", levels_text(connections))],
+        Load::Hold { connections, .. } => vec![format!("{} connections held", levels_text(connections))],
         Load::Pause => vec!["pause".to_owned()],
     };
     if plan.http.pipeline > 1 && phase.load != Load::Pause {
@@ -71,14 +71,21 @@ pub(crate) fn load_of_phase(phase: &Phase) -> String {
         }
         Load::Trace { times } => format!("{} sessions at given times", show_count(times.len() as u64)),
         Load::Closed { users, sessions_each } => {
-            let each = sessions_each.map(|each| match each {
-                1 => ", 1 session each".to_owned(),
-                each => format!(", {each} sessions each"),
-            });
-            format!("{} users{}", levels_in(users, &show_short), each.unwrap_or_default())
+            format!("{} users{}", levels_in(users, &show_short), each_text(*sessions_each))
         }
-        Load::Hold { connections } => format!("{} connections held", levels_in(connections, &show_short)),
+        Load::Hold { connections, sessions_each } => {
+            let each = each_text(*sessions_each);
+            format!("{} connections held{each}", levels_in(connections, &show_short))
+        }
         Load::Pause => "pause: nobody new".to_owned(),
+    }
+}
+
+fn each_text(sessions_each: Option<u64>) -> String {
+    match sessions_each {
+        None => String::new(),
+        Some(1) => ", 1 session each".to_owned(),
+        Some(each) => format!(", {each} sessions each"),
     }
 }
 

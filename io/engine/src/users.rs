@@ -1,7 +1,7 @@
 //! [`Users`]: virtual users, each sending after its last answer, and those who hold a connection.
 
 use wavetank_pace::{ScenarioChoice, Share};
-use wavetank_plan::{ConnectionUse, Key, Load, Nanos, Plan};
+use wavetank_plan::{ConnectionUse, Key, Nanos, Plan};
 
 use crate::budget::Budget;
 
@@ -74,10 +74,7 @@ impl Users {
             let end = users.saturating_add(places(plan, &track, share).saturating_mul(per_seat));
             let stay = |&phase: &u16| {
                 let known = &plan.phases[usize::from(phase)];
-                let sessions_each = match known.load {
-                    Load::Closed { sessions_each, .. } => sessions_each,
-                    _ => None,
-                };
+                let sessions_each = known.load.sessions_each();
                 Stay { phase, start: known.start, end: known.end().unwrap_or(Nanos::MAX), sessions_each }
             };
             tracks.push(Track {

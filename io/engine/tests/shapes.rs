@@ -54,7 +54,7 @@ fn users(users: Levels) -> Load {
 }
 
 fn hold(connections: Levels) -> Load {
-    Load::Hold { connections }
+    Load::Hold { connections, sessions_each: None }
 }
 
 fn ramp(begin: u64, end: u64, millis: i64) -> Levels {
@@ -219,6 +219,30 @@ fn counted_sessions_end_a_phase() {
     let twice = run(plan(target.address(), vec![(each.clone(), Some(ms(300))), (each, Some(ms(300)))]));
     assert_eq!(offered(&twice, None, None), (24, 24));
     assert_eq!(twice.iter().map(|interval| interval.users).max(), Some(0), "they are gone at each seal");
+}
+
+#[test]
+fn held_connections_may_have_so_many_sessions_each() {
+    engines().into_iter().for_each(check_each);
+}
+
+fn check_each(engine: EngineChoice) {
+    let target = Target::start(quick());
+    let each = |length: Option<Nanos>| {
+        let connections = Levels::constant(6, length);
+        (Load::Hold { connections, sessions_each: Some(4) }, length)
+    };
+    let intervals = run(Plan { engine, ..plan(target.address(), vec![each(None)]) });
+    let counted = conns(&intervals);
+    assert_eq!(offered(&intervals, None, None), (24, 24), "{engine:?}");
+    assert_eq!((counted.opened, counted.closed, counted.lost, counted.reopened), (6, 6, 0, 0), "{engine:?}");
+    assert_eq!((target.truth().connections, target.truth().requests), (6, 24));
+    // Whoever has had his sessions closes his connection long before the phase is over, and nobody opens it again.
+    let long = run(Plan { engine, ..plan(target.address(), vec![each(Some(ms(1_500)))]) });
+    assert_eq!(sealed_at(&long, ms(1_000)).conns.open, 0, "{engine:?}");
+    let counted = conns(&long);
+    assert_eq!((counted.opened, counted.closed, counted.lost, counted.reopened), (6, 6, 0, 0), "{engine:?}");
+    assert_eq!(offered(&long, None, None), (24, 24), "{engine:?}");
 }
 
 #[test]

@@ -45,15 +45,9 @@ pub(super) fn shaped(
             let (users, length) = levels(phase, *span)?;
             (Load::Closed { users, sessions_each: each }, length)
         }
-        PhaseLoad::Hold(_) if each.is_some() => {
-            let message = "held connections repeat their journey until the phase ends, in this version";
-            return Err(
-                Diagnostic::error("value_later", place, message, "sessions: N caps all together").into()
-            );
-        }
         PhaseLoad::Hold(span) => {
             let (connections, length) = levels(phase, *span)?;
-            (Load::Hold { connections }, length)
+            (Load::Hold { connections, sessions_each: each }, length)
         }
         PhaseLoad::Trace(file) => trace::load(phase, file, input)?,
         PhaseLoad::Pause(length) => (Load::Pause, Some(*length)),

@@ -11,6 +11,7 @@ pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
     weights(experiment, out);
     connections(experiment, out);
     paces(experiment, out);
+    silent_sessions(experiment, out);
     for (at, scenario) in experiment.scenarios.iter().enumerate() {
         phase_names(&scenario.phases, out);
         let twice =
@@ -139,6 +140,19 @@ fn paces(experiment: &Experiment, out: &mut Diagnostics) {
             let hint = "users: N in a phase, or leave pace: out: a rate says how often sessions come";
             out.push(Diagnostic::error("option_conflict", scenario.place, message, hint));
         }
+    }
+}
+
+/// Who is silent has no sessions that could be counted.
+fn silent_sessions(experiment: &Experiment, out: &mut Diagnostics) {
+    let silent = |phase: &&Phase| matches!(phase.load.value, PhaseLoad::Hold(_)) && phase.sessions.is_some();
+    let own = experiment.scenarios.iter().filter(|scenario| scenario.steps.is_empty());
+    let own = own.flat_map(|scenario| &scenario.phases);
+    let all_silent = experiment.scenarios.iter().all(|scenario| scenario.steps.is_empty());
+    let top = experiment.phases.iter().filter(|_| all_silent);
+    for phase in own.chain(top).filter(silent) {
+        let message = "connections without steps are silent and have no sessions";
+        out.push(Diagnostic::error("option_conflict", phase.place, message, "for: 10m, or steps"));
     }
 }
 

@@ -142,7 +142,7 @@ impl Mixed<'_> {
         let by_time =
             self.phase.length.and_then(|_| Some(rises.seconds * self.turns_per_user_s()? + most_at_once));
         let mut sessions = Amount::between(starts, by_time.map(|most| most.max(starts)));
-        if let Load::Closed { sessions_each: Some(each), .. } = self.phase.load {
+        if let Some(each) = self.phase.load.sessions_each() {
             let all = (starts + carried as f64) * each as f64;
             // Whoever comes begins once; who is there already may still be busy when this phase ends.
             sessions = if (each == 1 && carried == 0) || self.phase.length.is_none() {

@@ -154,8 +154,9 @@ impl LoadYaml {
                 let (sessions_each, user_levels) = (*sessions_each, moving(users));
                 Self { users: flat(users), user_levels, sessions_each, ..empty }
             }
-            Load::Hold { connections } => {
-                Self { hold: flat(connections), hold_levels: moving(connections), ..empty }
+            Load::Hold { connections, sessions_each } => {
+                let (sessions_each, hold_levels) = (*sessions_each, moving(connections));
+                Self { hold: flat(connections), hold_levels, sessions_each, ..empty }
             }
             Load::Pause => Self { pause: Some(true), ..empty },
         }
@@ -194,10 +195,10 @@ impl LoadYaml {
             let (arrivals, requests_each) = (one_of(arrivals, &ARRIVALS)?, self.requests_each);
             return Ok(Some(Load::Open { rate, arrivals, requests_each }));
         }
-        if let Some(connections) = levels(self.hold, &self.hold_levels)? {
-            return Ok(Some(Load::Hold { connections }));
-        }
         let sessions_each = self.sessions_each;
+        if let Some(connections) = levels(self.hold, &self.hold_levels)? {
+            return Ok(Some(Load::Hold { connections, sessions_each }));
+        }
         Ok(levels(self.users, &self.user_levels)?.map(|users| Load::Closed { users, sessions_each }))
     }
 }

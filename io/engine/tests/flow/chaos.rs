@@ -85,7 +85,7 @@ fn random_load(random: &mut Random, open: bool, holds: bool) -> Load {
     let levels = Levels::ramp(from, to + 1, length).expect("a ramp");
     match random.below(5) {
         0 => Load::Pause,
-        1 | 2 if holds => Load::Hold { connections: levels },
+        1 | 2 if holds => Load::Hold { connections: levels, sessions_each: None },
         _ => {
             let sessions_each = one_in(random, 3).then(|| 1 + random.below(3));
             Load::Closed { users: levels, sessions_each }

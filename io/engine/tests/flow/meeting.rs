@@ -149,7 +149,8 @@ fn nobody_who_thinks_or_waits_for_others_holds_up_a_stop() {
         for waiting in [&doors, &think] {
             let journey = || vec![Action::Request(0), waiting.clone()];
             check_stop(journey(), users(6, 120_000, None), false, engine);
-            let held = Load::Hold { connections: Levels::constant(6, Some(ms(120_000))) };
+            let held =
+                Load::Hold { connections: Levels::constant(6, Some(ms(120_000))), sessions_each: None };
             check_stop(journey(), held, false, engine);
             let rate = wavetank_plan::Curve::constant(wavetank_plan::Rate::per_second(20), Some(ms(120_000)));
             let arrivals = Load::Open { rate, arrivals: wavetank_plan::Arrivals::Even, requests_each: None };
