@@ -1,70 +1,19 @@
 //! Requests that are more than one message, on real load threads: what the wire counts is what the targets saw.
 
+mod answering;
 mod support;
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::SocketAddr;
 use std::sync::mpsc::sync_channel;
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use answering::{Seen, server};
 use support::{engines, plain_plan, run};
 use wavetank_measure::{Counters, ErrorClass, Interval, Wire};
 use wavetank_plan::{
     AuthPlan, Check, ConnectionUse, EngineChoice, Extract, Levels, Load, Mix, Nanos, Op, Operand, Plan,
     Quantity, RequestPlan, Scenario, Step, Target, Test, Tested,
 };
-
-/// The requests that came, in order of their arrival.
-type Seen = Arc<Mutex<Vec<String>>>;
-
-/// What is answered to a request; without any bytes the connection is closed.
-type Answers = dyn Fn(&str) -> Vec<u8> + Send + Sync;
-
-/// Answers every request, until the process ends.
-fn server(answer: impl Fn(&str) -> Vec<u8> + Send + Sync + 'static) -> (SocketAddr, Seen) {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let address = listener.local_addr().expect("an address");
-    let (seen, answer): (Seen, Arc<Answers>) = (Seen::default(), Arc::new(answer));
-    let all = Arc::clone(&seen);
-    std::thread::spawn(move || {
-        for stream in listener.incoming() {
-            let (stream, seen, answer) =
-                (stream.expect("a connection"), Arc::clone(&all), Arc::clone(&answer));
-            std::thread::spawn(move || serve(stream, &seen, &*answer));
-        }
-    });
-    (address, seen)
-}
-
-fn serve(stream: TcpStream, seen: &Seen, answer: &Answers) {
-    let mut writer = stream.try_clone().expect("a second handle");
-    let mut reader = BufReader::new(stream);
-    loop {
-        let (mut request, mut length) = (String::new(), 0);
-        loop {
-            let before = request.len();
-            if reader.read_line(&mut request).unwrap_or(0) == 0 {
-                return;
-            }
-            let line = &request[before..];
-            if let Some(value) = line.strip_prefix("Content-Length: ") {
-                length = value.trim().parse().expect("a length");
-            }
-            if line == "\r\n" {
-                break;
-            }
-        }
-        let mut body = vec![0; length];
-        reader.read_exact(&mut body).expect("the body");
-        request.push_str(std::str::from_utf8(&body).expect("text"));
-        let answer = answer(&request);
-        seen.lock().expect("nobody panics with it").push(request);
-        if answer.is_empty() || writer.write_all(&answer).is_err() {
-            return;
-        }
-    }
-}
 
 fn answer(status: &str, fields: &str, body: &[u8]) -> Vec<u8> {
     let head = format!("HTTP/1.1 {status}\r\n{fields}Content-Length: {}\r\n\r\n", body.len());

@@ -1,11 +1,11 @@
 //! Journeys on real load threads, against a server that answers what a test says.
 
+mod answering;
 mod support;
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::{Arc, Mutex};
+use std::net::SocketAddr;
 
+use answering::server;
 use support::{engines, plain_plan, run};
 use wavetank_measure::{ErrorClass, Interval};
 use wavetank_plan::{
@@ -14,55 +14,8 @@ use wavetank_plan::{
     Test, Tested, Think,
 };
 
-/// The requests that came, each with its body, in order of their arrival.
-type Seen = Arc<Mutex<Vec<String>>>;
-
-/// Answers every request by `answer`, which is given the request, until the process ends.
-fn server(answer: fn(&str) -> String) -> (SocketAddr, Seen) {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let address = listener.local_addr().expect("an address");
-    let seen = Seen::default();
-    let all = Arc::clone(&seen);
-    std::thread::spawn(move || {
-        for stream in listener.incoming() {
-            let (stream, seen) = (stream.expect("a connection"), Arc::clone(&all));
-            std::thread::spawn(move || serve(stream, &seen, answer));
-        }
-    });
-    (address, seen)
-}
-
-fn serve(stream: TcpStream, seen: &Seen, answer: fn(&str) -> String) {
-    let mut writer = stream.try_clone().expect("a second handle");
-    let mut reader = BufReader::new(stream);
-    loop {
-        let (mut request, mut length) = (String::new(), 0);
-        loop {
-            let before = request.len();
-            if reader.read_line(&mut request).unwrap_or(0) == 0 {
-                return;
-            }
-            let line = &request[before..];
-            if let Some(value) = line.strip_prefix("Content-Length: ") {
-                length = value.trim().parse().expect("a length");
-            }
-            if line == "\r\n" {
-                break;
-            }
-        }
-        let mut body = vec![0; length];
-        reader.read_exact(&mut body).expect("the body");
-        request.push_str(std::str::from_utf8(&body).expect("text"));
-        let answer = answer(&request);
-        seen.lock().expect("nobody panics with it").push(request);
-        if writer.write_all(answer.as_bytes()).is_err() {
-            return;
-        }
-    }
-}
-
-fn ok(fields: &str, body: &str) -> String {
-    format!("HTTP/1.1 200 OK\r\n{fields}Content-Length: {}\r\n\r\n{body}", body.len())
+fn ok(fields: &str, body: &str) -> Vec<u8> {
+    format!("HTTP/1.1 200 OK\r\n{fields}Content-Length: {}\r\n\r\n{body}", body.len()).into_bytes()
 }
 
 fn request(method: &str, path: Template, body: Template) -> RequestPlan {
