@@ -25,7 +25,7 @@ impl Clock {
     }
 
     /// `at` on the kernel's monotonic clock, in nanoseconds.
-    pub(crate) const fn monotonic(self, at: Nanos) -> i64 {
+    pub const fn monotonic(self, at: Nanos) -> i64 {
         self.zero.saturating_add(at.0)
     }
 
@@ -44,7 +44,8 @@ fn monotonic() -> i64 {
     now.tv_sec * 1_000_000_000 + now.tv_nsec
 }
 
-/// Wall time, read once per run: everything else is an offset from it.
+/// Wall time, read once per run: everything else is an offset from it. The built-in server reads it to say when it
+/// looked at its counts, too.
 #[derive(Clone, Copy, Debug)]
 pub struct WallClock;
 

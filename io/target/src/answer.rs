@@ -21,10 +21,20 @@ pub(crate) enum Answer {
     Continue,
     /// The counts of all threads, taken when its turn comes.
     Truth,
+    /// How it stands with connections, when its turn comes.
+    Standing,
     /// Begin counting anew, when its turn comes.
     Reset,
     /// A document ready to be sent.
     Json(Vec<u8>),
+}
+
+impl Answer {
+    /// Whether it is of the server as a whole: it is made at the end of a turn, of all that the turn has counted.
+    #[inline]
+    pub(crate) const fn is_control(&self) -> bool {
+        matches!(self, Self::Truth | Self::Standing | Self::Reset)
+    }
 }
 
 /// A request's body on its way back.

@@ -124,7 +124,7 @@ impl Clerk<'_> {
         let at_once = connection.is_clear()
             && due.at <= self.now
             && !self.outbox.is_full()
-            && !matches!(due.answer, Answer::Truth | Answer::Reset)
+            && !due.answer.is_control()
             && self.freeze.until(self.now).is_none();
         if at_once {
             connection.body_left = self.outbox.render(&due, self.counts);
@@ -155,7 +155,8 @@ fn answer_to(asked: &mut Asked) -> Answer {
         (_, Route::Status(status)) => Answer::Status(status),
         (_, Route::Echo) => Answer::Echo(asked.echo.take().unwrap_or_default()),
         (Verb::Get, Route::Truth) => Answer::Truth,
-        (_, Route::Truth) => Answer::Allow("GET, HEAD"),
+        (Verb::Get, Route::TruthConnections) => Answer::Standing,
+        (_, Route::Truth | Route::TruthConnections) => Answer::Allow("GET, HEAD"),
         (Verb::Post, Route::TruthReset) => Answer::Reset,
         (_, Route::TruthReset) => Answer::Allow("POST"),
         (_, Route::Unknown) => Answer::Plain(404, "nothing is here\n"),

@@ -19,6 +19,7 @@
 //! | `/echo` | 200 with the body and the content type of the request; bodies of at most 1 MiB, else 413 |
 //! | `/close` | like `/`, then the connection is closed |
 //! | `/truth` | what was seen, see [`Truth`]; neither counted nor in it |
+//! | `/truth/connections` | how it stands with connections, see [`Standing`]: for those who ask each second |
 //! | `POST /truth/reset` | 204; counts begin anew, and so does the freeze |
 //! | any other | 404, or like `/` with [`ServeOptions::any`] |
 //!
@@ -53,4 +54,4 @@ mod worker;
 
 pub use serve_options::ServeOptions;
 pub use server::{Server, start};
-pub use truth::{Arrivals, ByteCounts, ConnectionCounts, Gaps, HandshakeCounts, Truth};
+pub use truth::{Arrivals, ByteCounts, ConnectionCounts, Gaps, HandshakeCounts, Standing, Truth};

@@ -104,8 +104,8 @@ impl Outbox {
             Answer::Allow(_) => (405, reason_phrase(405).as_bytes()),
             Answer::Echo(echo) => (200, &echo.body[..]),
             Answer::Json(document) => (200, &document[..]),
-            // Both are replaced by what they ask for before they are rendered.
-            Answer::Truth | Answer::Reset => (500, &b""[..]),
+            // These are replaced by what they ask for before they are rendered.
+            Answer::Truth | Answer::Standing | Answer::Reset => (500, &b""[..]),
         };
         if due.counted {
             counts.answered(status);

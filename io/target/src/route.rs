@@ -15,6 +15,7 @@ pub(crate) enum Route {
     Echo,
     Close,
     Truth,
+    TruthConnections,
     TruthReset,
     Unknown,
     /// The path is ours, but what follows cannot be understood: a line that says what is wanted.
@@ -30,6 +31,7 @@ impl Route {
             b"/echo" => return Self::Echo,
             b"/close" => return Self::Close,
             b"/truth" => return Self::Truth,
+            b"/truth/connections" => return Self::TruthConnections,
             b"/truth/reset" => return Self::TruthReset,
             _ => {}
         }
@@ -49,7 +51,7 @@ impl Route {
 
     /// Whether it asks about the server itself, and is in no count therefore.
     pub(crate) const fn is_control(self) -> bool {
-        matches!(self, Self::Truth | Self::TruthReset)
+        matches!(self, Self::Truth | Self::TruthConnections | Self::TruthReset)
     }
 
     fn bytes(size: &str) -> Self {

@@ -3,11 +3,11 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use wavetank_driver::{Clock, Crash, Errno};
+use wavetank_driver::{Clock, Crash, Errno, WallClock};
 use wavetank_plan::Nanos;
 
 use crate::freeze::Freeze;
-use crate::truth::{Counts, Seen, Truth};
+use crate::truth::{ConnectionCounts, Counts, Gauge, Standing, Truth};
 
 /// How often the counts are read again because of a reset meanwhile, before they are taken as they are.
 const READINGS_MAX: u32 = 1_000;
@@ -21,6 +21,8 @@ pub(crate) struct Shared {
     pub(crate) clock: Clock,
     pub(crate) freeze: Freeze,
     counts: Vec<Arc<Counts>>,
+    /// Connections over all threads.
+    gauge: Arc<Gauge>,
     /// Raised by each reset.
     epoch: AtomicU64,
     stop: AtomicBool,
@@ -32,10 +34,12 @@ pub(crate) struct Shared {
 
 impl Shared {
     pub(crate) fn new(threads: u32, clock: Clock, freeze: Option<(Nanos, Nanos)>) -> Self {
+        let gauge = Arc::<Gauge>::default();
         Self {
             clock,
             freeze: Freeze::new(freeze),
-            counts: (0..threads).map(|_| Arc::default()).collect(),
+            counts: (0..threads).map(|_| Arc::new(Counts::new(Arc::clone(&gauge)))).collect(),
+            gauge,
             epoch: AtomicU64::new(0),
             stop: AtomicBool::new(false),
             fault: OnceLock::new(),
@@ -56,22 +60,39 @@ impl Shared {
 
     /// What all threads have seen, those that are gone included.
     pub(crate) fn truth(&self) -> Truth {
-        let mut all: Vec<Seen> = Vec::new();
-        for _ in 0..READINGS_MAX {
+        let all = self.read(Counts::seen_in);
+        let serving = self.crashes.iter().filter(|crash| crash.get().is_none()).count();
+        Truth::of(&all, u32::try_from(serving).expect("threads are few"), &self.gauge)
+    }
+
+    /// How it stands with connections now.
+    pub(crate) fn standing(&self) -> Standing {
+        let mut all = ConnectionCounts::default();
+        for counts in self.read(Counts::connections_in) {
+            all += counts;
+        }
+        let now = self.clock.now();
+        Standing::of(&all.with_extremes(&self.gauge), self.clock.monotonic(now), WallClock::unix_ns())
+    }
+
+    /// `look` at the counts of each thread, all of the same epoch.
+    fn read<T>(&self, look: impl Fn(&Counts, u64) -> T) -> Vec<T> {
+        let mut readings = 0;
+        loop {
             let epoch = self.epoch();
-            all = self.counts.iter().map(|counts| counts.seen_in(epoch)).collect();
-            if self.epoch() == epoch {
-                break;
+            let all = self.counts.iter().map(|counts| look(counts, epoch)).collect();
+            readings += 1;
+            if self.epoch() == epoch || readings == READINGS_MAX {
+                return all;
             }
         }
-        let serving = self.crashes.iter().filter(|crash| crash.get().is_none()).count();
-        Truth::of(&all, u32::try_from(serving).expect("threads are few"))
     }
 
     /// Count anew, and arm the freeze anew.
     pub(crate) fn reset(&self) {
         // In this order: what is counted in the new epoch counts from a first request that is not older.
         self.freeze.reset();
+        self.gauge.reset();
         self.epoch.fetch_add(1, Ordering::Release);
     }
 

@@ -3,15 +3,20 @@
 mod arrival_log;
 mod counter;
 mod counts;
+mod gauge;
 mod path_counts;
+mod standing;
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::ops::AddAssign;
 
 use serde::Serialize;
 
-pub(crate) use counts::{Counts, Seen};
+pub(crate) use counts::{Counts, Gone, Seen};
+pub(crate) use gauge::Gauge;
 pub(crate) use path_counts::{PATHS_MAX, PathSlot};
+pub use standing::Standing;
 
 /// What the server has seen since its start or the last reset, requests for `/truth` excepted. In JSON it is
 /// what `/truth` answers, schema `wavetank.truth/1`; times are in seconds and microseconds as named.
@@ -52,6 +57,39 @@ pub struct ConnectionCounts {
     pub control: u64,
     /// Failed attempts to accept, e.g. for want of files. Accepting then rests for a while.
     pub accept_failed: u64,
+    /// Gone since the start or the last reset after their peer had said that it would send no more (FIN).
+    pub closed_by_peer: u64,
+    /// Gone because they broke: their peer reset them, or went away without a word.
+    pub reset: u64,
+    /// Gone because the server closed them first, or with their worker process.
+    pub closed_by_us: u64,
+    /// The most that were open at once since the start or the last reset.
+    pub peak: u64,
+    /// The fewest.
+    pub lowest: u64,
+}
+
+impl AddAssign for ConnectionCounts {
+    /// Those of another thread, but for `peak` and `lowest`: threads have theirs at different instants.
+    fn add_assign(&mut self, other: Self) {
+        let Self { accepted, open, control, accept_failed, closed_by_peer, reset, closed_by_us, .. } = other;
+        self.accepted += accepted;
+        self.open += open;
+        self.control += control;
+        self.accept_failed += accept_failed;
+        self.closed_by_peer += closed_by_peer;
+        self.reset += reset;
+        self.closed_by_us += closed_by_us;
+    }
+}
+
+impl ConnectionCounts {
+    /// With the most and the fewest that `gauge` has seen.
+    pub(crate) fn with_extremes(self, gauge: &Gauge) -> Self {
+        // Threads may have gone on between one look and the other.
+        let (peak, lowest) = (gauge.most().max(self.open), gauge.fewest().min(self.open));
+        Self { peak, lowest, ..self }
+    }
 }
 
 /// TLS handshakes, those of connections used for `/truth` excepted. All zero without TLS.
@@ -111,17 +149,14 @@ pub struct Gaps {
 }
 
 impl Truth {
-    /// What all threads' counts come to; `serving` threads are left of those.
-    pub(crate) fn of(all: &[Seen], serving: u32) -> Self {
+    /// What all threads' counts come to; `serving` threads are left of those, and `gauge` is what they share.
+    pub(crate) fn of(all: &[Seen], serving: u32, gauge: &Gauge) -> Self {
         let mut truth = Self { schema: "wavetank.truth/1", threads: serving, ..Self::default() };
         for seen in all {
             // Each is counted on some path, and nowhere else.
             truth.requests += seen.paths.iter().map(|(_, count)| count).sum::<u64>() + seen.other_paths;
             truth.bad_requests += seen.bad_requests;
-            truth.connections.accepted += seen.connections.accepted;
-            truth.connections.open += seen.connections.open;
-            truth.connections.control += seen.connections.control;
-            truth.connections.accept_failed += seen.connections.accept_failed;
+            truth.connections += seen.connections;
             truth.handshakes.full += seen.handshakes.full;
             truth.handshakes.resumed += seen.handshakes.resumed;
             truth.handshakes.failed += seen.handshakes.failed;
@@ -132,6 +167,7 @@ impl Truth {
                 *truth.statuses.entry(status).or_default() += count;
             }
         }
+        truth.connections = truth.connections.with_extremes(gauge);
         truth.paths = merge_paths(all);
         truth.arrivals = arrival_log::merge(all.iter().map(|seen| &seen.arrivals));
         truth

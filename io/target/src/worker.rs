@@ -16,7 +16,7 @@ use crate::outbox::{FILLER_BYTES, Outbox, filler};
 use crate::paths::Paths;
 use crate::serve_options::ServeOptions;
 use crate::shared::Shared;
-use crate::truth::Counts;
+use crate::truth::{Counts, Gone};
 
 /// Events handled in one turn, before those are answered who want the counts.
 const EVENTS_PER_TURN: usize = 64;
@@ -142,7 +142,7 @@ impl<D: Driver> Worker<D> {
                 {
                     counts.failed_handshakes.add(1);
                 }
-                self.close(id, counts);
+                self.close(id, Gone::Broken, counts);
             }
             Event::AcceptFailed(_, why) => counts.not_accepted(why),
             Event::Secured(id) => self.secured(id, counts),
@@ -219,7 +219,7 @@ impl<D: Driver> Worker<D> {
             }
             match connection.owed.front() {
                 Some(due) if due.at > self.now => break Done::Later(due.at),
-                Some(due) if matches!(due.answer, Answer::Truth | Answer::Reset) => {
+                Some(due) if due.answer.is_control() => {
                     self.control.push(id);
                     break Done::Waiting;
                 }
@@ -238,7 +238,8 @@ impl<D: Driver> Worker<D> {
             Done::Clear => match connection.then {
                 Then::Go if !connection.peer_done => {}
                 Then::Linger | Then::Lingering if !connection.peer_done => self.linger(id),
-                _ => self.close(id, counts),
+                Then::Go => self.close(id, Gone::Finished, counts),
+                _ => self.close(id, Gone::Closed, counts),
             },
             Done::Waiting => {}
             Done::Runnable => {
@@ -247,7 +248,7 @@ impl<D: Driver> Worker<D> {
                 }
             }
             Done::Later(at) => self.arm(id, at),
-            Done::Broken => self.close(id, counts),
+            Done::Broken => self.close(id, Gone::Broken, counts),
         }
     }
 
@@ -275,7 +276,7 @@ impl<D: Driver> Worker<D> {
             let Some(connection) = self.connections.get(id) else { continue };
             connection.timer = None;
             if connection.then == Then::Lingering {
-                self.close(id, counts);
+                self.close(id, Gone::Closed, counts);
             } else {
                 self.advance(id, counts);
             }
@@ -283,10 +284,10 @@ impl<D: Driver> Worker<D> {
         self.next_timer = self.timers.next().unwrap_or(Nanos::MAX);
     }
 
-    fn close(&mut self, id: ConnId, counts: &Counts) {
+    fn close(&mut self, id: ConnId, how: Gone, counts: &Counts) {
         let Some(connection) = self.connections.remove(id) else { return };
         if connection.kind != Kind::Control {
-            counts.closed();
+            counts.closed(how);
         }
         if let Some(timer) = connection.timer {
             self.timers.cancel(timer);
@@ -300,6 +301,7 @@ impl<D: Driver> Worker<D> {
         let Some(due) = connection.owed.front_mut() else { return };
         due.answer = match due.answer {
             Answer::Truth => Answer::Json(self.shared.truth().to_json()),
+            Answer::Standing => Answer::Json(self.shared.standing().to_json()),
             Answer::Reset => {
                 self.shared.reset();
                 counts.follow(self.shared.epoch());
@@ -348,7 +350,7 @@ fn send_body<D: Driver>(connection: &mut Connection, driver: &mut D, counts: &Co
 /// Put owed answers into the outbox: those that are due, up to one with a long body, and not too many.
 fn render_owed(connection: &mut Connection, outbox: &mut Outbox, now: Nanos, counts: &Counts) {
     while let Some(due) = connection.owed.front() {
-        let ready = due.at <= now && !matches!(due.answer, Answer::Truth | Answer::Reset);
+        let ready = due.at <= now && !due.answer.is_control();
         if !ready || connection.body_left > 0 || outbox.is_full() {
             break;
         }

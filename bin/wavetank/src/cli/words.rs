@@ -79,7 +79,8 @@ pub(super) enum CommandWords {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Paths: /  /bytes/N  /delay/DURATION  /sleepN (seconds)  /status/CODE  /echo  /close
-       /truth tells what was counted, POST /truth/reset forgets it")]
+       /truth tells what was counted, POST /truth/reset forgets it,
+       /truth/connections how it stands with connections at this instant")]
 pub(super) struct ServeWords {
     /// Where to listen, several joined by commas; a port alone means 127.0.0.1
     #[arg(long, value_name = "ADDR:PORT,…", default_value = "127.0.0.1:8080")]

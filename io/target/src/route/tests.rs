@@ -18,6 +18,7 @@ fn routes() {
     check("/echo", Route::Echo);
     check("/close", Route::Close);
     check("/truth", Route::Truth);
+    check("/truth/connections?now", Route::TruthConnections);
     check("/truth/reset", Route::TruthReset);
     for unknown in ["/index.html", "/bytes", "/echo/", "/truth/", "/sleep", "/sleepy", "/delay", "//"] {
         check(unknown, Route::Unknown);

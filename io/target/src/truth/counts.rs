@@ -1,5 +1,6 @@
 //! [`Counts`]: what one thread has seen.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU64, Ordering, fence};
 
 use wavetank_driver::Errno;
@@ -7,12 +8,24 @@ use wavetank_plan::Nanos;
 
 use super::arrival_log::{ArrivalLog, Arrived};
 use super::counter::Counter;
+use super::gauge::Gauge;
 use super::path_counts::{PathCounts, PathSlot};
 use super::{ConnectionCounts, HandshakeCounts};
 use crate::connection::Handshake;
 
 /// Answers are counted by status below this.
 const STATUSES: usize = 600;
+
+/// How a connection came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Gone {
+    /// Its peer had said that it would send no more.
+    Finished,
+    /// It broke.
+    Broken,
+    /// We closed it first.
+    Closed,
+}
 
 /// What one thread has seen, for that thread to write and for all to read at any time.
 ///
@@ -29,8 +42,12 @@ pub(crate) struct Counts {
     epoch: AtomicU64,
     /// A gauge; survives a reset. Of threads that were killed nothing is open.
     open: AtomicI64,
+    /// The same over all threads.
+    gauge: Arc<Gauge>,
     pub(crate) bad_requests: Counter,
     pub(crate) accepted: Counter,
+    /// By [`Gone`].
+    gone: [Counter; 3],
     control: Counter,
     accept_failed: Counter,
     /// Why, the last time; 0 if never. Survives a reset.
@@ -45,13 +62,16 @@ pub(crate) struct Counts {
     arrivals: ArrivalLog,
 }
 
-impl Default for Counts {
-    fn default() -> Self {
+impl Counts {
+    /// None yet; `gauge` is shared by all threads.
+    pub(crate) fn new(gauge: Arc<Gauge>) -> Self {
         Self {
             epoch: AtomicU64::new(0),
             open: AtomicI64::new(0),
+            gauge,
             bad_requests: Counter::default(),
             accepted: Counter::default(),
+            gone: Default::default(),
             control: Counter::default(),
             accept_failed: Counter::default(),
             accept_errno: AtomicI32::new(0),
@@ -65,9 +85,7 @@ impl Default for Counts {
             arrivals: ArrivalLog::default(),
         }
     }
-}
 
-impl Counts {
     /// Which reset these were cleared for.
     #[inline]
     pub(crate) fn epoch(&self) -> u64 {
@@ -97,7 +115,7 @@ impl Counts {
             &self.bytes_received,
             &self.bytes_sent,
         ];
-        numbers.into_iter().chain(&self.statuses).for_each(|counter| counter.set(0));
+        numbers.into_iter().chain(&self.gone).chain(&self.statuses).for_each(|counter| counter.set(0));
         self.paths.clear();
         self.arrivals.clear();
         self.epoch.store(epoch, Ordering::Release);
@@ -105,17 +123,22 @@ impl Counts {
 
     /// A connection is open.
     pub(crate) fn opened(&self) {
+        self.gauge.opened();
         self.open.store(self.open.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
     }
 
-    /// It is not any more, or is none that counts.
-    pub(crate) fn closed(&self) {
+    /// It is not any more.
+    pub(crate) fn closed(&self, how: Gone) {
+        self.gone[how as usize].add(1);
+        self.gauge.closed(1);
         self.open.store(self.open.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
     }
 
     /// Their thread is gone, and its connections with it.
     pub(crate) fn all_closed(&self) {
-        self.open.store(0, Ordering::Relaxed);
+        let lost = self.open.swap(0, Ordering::Relaxed);
+        self.gone[Gone::Closed as usize].add(lost.unsigned_abs());
+        self.gauge.closed(lost);
     }
 
     /// A client was not accepted.
@@ -138,7 +161,8 @@ impl Counts {
     /// The connection asked for the truth first: it is in no count but that of its kind.
     pub(crate) fn is_control(&self, handshake: Handshake) {
         self.accepted.take_one();
-        self.closed();
+        self.gauge.take_back();
+        self.open.store(self.open.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
         self.control.add(1);
         match handshake {
             Handshake::None => {}
@@ -166,9 +190,30 @@ impl Counts {
     pub(crate) fn seen_in(&self, epoch: u64) -> Seen {
         let same = self.epoch.load(Ordering::Acquire) == epoch;
         let mut seen = if same { self.read() } else { Seen::default() };
-        seen.connections.open = u64::try_from(self.open.load(Ordering::Relaxed)).unwrap_or(0);
+        seen.connections = self.connections_in(epoch);
+        seen
+    }
+
+    /// The same of connections alone, which costs a few loads.
+    pub(crate) fn connections_in(&self, epoch: u64) -> ConnectionCounts {
+        let same = self.epoch.load(Ordering::Acquire) == epoch;
+        let mut seen = if same { self.connections() } else { ConnectionCounts::default() };
+        seen.open = u64::try_from(self.open.load(Ordering::Relaxed)).unwrap_or(0);
         fence(Ordering::Acquire);
         seen
+    }
+
+    fn connections(&self) -> ConnectionCounts {
+        let [closed_by_peer, reset, closed_by_us] = self.gone.each_ref().map(Counter::get);
+        ConnectionCounts {
+            accepted: self.accepted.get(),
+            control: self.control.get(),
+            accept_failed: self.accept_failed.get(),
+            closed_by_peer,
+            reset,
+            closed_by_us,
+            ..ConnectionCounts::default()
+        }
     }
 
     fn read(&self) -> Seen {
@@ -176,12 +221,7 @@ impl Counts {
         let statuses = (0..).zip(self.statuses.iter().map(Counter::get)).filter(|(_, count)| *count > 0);
         Seen {
             bad_requests: self.bad_requests.get(),
-            connections: ConnectionCounts {
-                accepted: self.accepted.get(),
-                open: 0,
-                control: self.control.get(),
-                accept_failed: self.accept_failed.get(),
-            },
+            connections: ConnectionCounts::default(),
             handshakes: HandshakeCounts {
                 full: self.full_handshakes.get(),
                 resumed: self.resumed_handshakes.get(),

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use wavetank_driver::Errno;
 use wavetank_plan::Nanos;
 
@@ -7,11 +9,15 @@ use crate::paths::Paths;
 /// Threads' counts, each with the paths that have a counter in it.
 fn truth(all: &[&Counts]) -> Truth {
     let seen: Vec<_> = all.iter().map(|counts| counts.seen_in(counts.epoch())).collect();
-    Truth::of(&seen, u32::try_from(all.len()).expect("a few"))
+    Truth::of(&seen, u32::try_from(all.len()).expect("a few"), &Gauge::default())
+}
+
+fn none() -> Counts {
+    Counts::new(Arc::default())
 }
 
 fn connected(accepted: u64, open: u64) -> Counts {
-    let counts = Counts::default();
+    let counts = none();
     counts.accepted.add(accepted);
     (0..open).for_each(|_| counts.opened());
     counts
@@ -39,7 +45,8 @@ fn threads_add_up() {
     other.answered(404);
     let truth = truth(&[&one, &other]);
     assert_eq!((truth.requests, truth.answers, truth.threads), (12, 13, 2));
-    assert_eq!(truth.connections, ConnectionCounts { accepted: 7, open: 3, control: 0, accept_failed: 1 });
+    let accepted = ConnectionCounts { accepted: 7, open: 3, accept_failed: 1, ..ConnectionCounts::default() };
+    assert_eq!(truth.connections, ConnectionCounts { peak: 3, ..accepted });
     assert_eq!(truth.paths, BTreeMap::from([("/".to_owned(), 11), ("/x".to_owned(), 1)]));
     assert_eq!(truth.statuses, BTreeMap::from([(200, 12), (404, 1)]));
     assert_eq!(truth.bytes, ByteCounts { received: 10, sent: 7 });
@@ -47,12 +54,12 @@ fn threads_add_up() {
 
 #[test]
 fn paths_are_bounded_and_none_is_lost() {
-    let (one, mut of_one) = (Counts::default(), Paths::new(true));
+    let (one, mut of_one) = (none(), Paths::new(true));
     for at in 0..300 {
         ask(&one, &mut of_one, &format!("/{at}"), 1);
     }
     ask(&one, &mut of_one, &"/long".repeat(100), 2);
-    let (other, mut of_other) = (Counts::default(), Paths::new(true));
+    let (other, mut of_other) = (none(), Paths::new(true));
     for at in 200..400 {
         ask(&other, &mut of_other, &format!("/{at}"), 3);
     }
@@ -69,10 +76,10 @@ fn a_reset_keeps_what_is_open() {
         ask(&counts, &mut paths, &format!("/{at}"), 1);
     }
     let epoch = counts.epoch() + 1;
-    let connections = ConnectionCounts { open: 2, ..ConnectionCounts::default() };
-    let expected = Truth { connections, ..truth(&[&Counts::default()]) };
+    let connections = ConnectionCounts { open: 2, peak: 2, ..ConnectionCounts::default() };
+    let expected = Truth { connections, ..truth(&[&none()]) };
     // Before the thread has looked, and after.
-    assert_eq!(Truth::of(&[counts.seen_in(epoch)], 1), expected);
+    assert_eq!(Truth::of(&[counts.seen_in(epoch)], 1, &Gauge::default()), expected);
     counts.follow(epoch);
     assert_eq!(truth(&[&counts]), expected);
     // There is room for all paths again, and a path from before has its counter anew.
@@ -88,7 +95,8 @@ fn json_is_as_documented() {
     let json = String::from_utf8(truth(&[&counts]).to_json()).expect("JSON is UTF-8");
     let expected = concat!(
         r#"{"schema":"wavetank.truth/1","requests":1,"answers":1,"bad_requests":0,"#,
-        r#""connections":{"accepted":1,"open":1,"control":0,"accept_failed":0},"#,
+        r#""connections":{"accepted":1,"open":1,"control":0,"accept_failed":0,"closed_by_peer":0,"reset":0,"#,
+        r#""closed_by_us":0,"peak":1,"lowest":0},"#,
         r#""handshakes":{"full":0,"resumed":0,"failed":0},"bytes":{"received":0,"sent":0},"#,
         r#""paths":{"/":1},"statuses":{"200":1},"#,
         r#""arrivals":{"per_second":[1],"later":0,"span_s":0.0,"gaps_us":{"count":0,"complete":true,"min":0.0,"#,
@@ -96,4 +104,27 @@ fn json_is_as_documented() {
         "\n"
     );
     assert_eq!(json, expected);
+}
+
+#[test]
+fn a_connection_s_end_is_told_apart() {
+    let counts = connected(9, 9);
+    for (how, times) in [(Gone::Finished, 1), (Gone::Broken, 2), (Gone::Closed, 3)] {
+        (0..times).for_each(|_| counts.closed(how));
+    }
+    let seen = counts.connections_in(counts.epoch());
+    assert_eq!((seen.closed_by_peer, seen.reset, seen.closed_by_us, seen.open), (1, 2, 3, 3));
+    let standing = Standing::of(&seen, 5, 7);
+    assert_eq!((standing.closed, standing.reset, standing.open, standing.accepted), (6, 2, 3, 9));
+    let json = String::from_utf8(standing.to_json()).expect("JSON is UTF-8");
+    let expected = concat!(
+        r#"{"schema":"wavetank.truth_connections/1","open":3,"accepted":9,"closed":6,"reset":2,"peak":0,"#,
+        r#""monotonic_ns":5,"unix_ns":7}"#,
+        "\n"
+    );
+    assert_eq!(json, expected);
+    // Those of a process that is gone went with it.
+    counts.all_closed();
+    let seen = counts.connections_in(counts.epoch());
+    assert_eq!((seen.closed_by_us, seen.open), (6, 0));
 }

@@ -1,9 +1,13 @@
 //! The server's own count.
 
+use std::collections::BTreeMap;
 use std::thread;
+use std::time::Duration;
 
 use crate::client::{Client, get, serve};
 use serde_json::Value;
+use wavetank_driver::{Clock, WallClock, probe_uring};
+use wavetank_plan::{EngineChoice, Nanos};
 use wavetank_target::ServeOptions;
 
 #[test]
@@ -83,4 +87,66 @@ fn many_paths_are_counted_without_end_to_memory() {
     }
     let truth = server.truth();
     assert_eq!((truth.paths.len(), truth.paths["other"]), (257, 3_000 - 256));
+}
+
+/// What `/truth/connections` says, on a connection that asks for nothing else.
+fn standing(watcher: &mut Client) -> BTreeMap<String, Value> {
+    let answer = watcher.get("/truth/connections");
+    assert_eq!((answer.status, answer.field("content-type")), (200, Some("application/json")));
+    let told: BTreeMap<String, Value> = serde_json::from_slice(&answer.body).expect("JSON");
+    assert_eq!(told["schema"], "wavetank.truth_connections/1");
+    told
+}
+
+/// Wait until it says so of open, accepted, closed, reset and the peak.
+fn until_standing(watcher: &mut Client, wanted: [u64; 5]) {
+    let clock = Clock::starting_now();
+    loop {
+        let told = standing(watcher);
+        let now =
+            ["open", "accepted", "closed", "reset", "peak"].map(|key| told[key].as_u64().expect("a count"));
+        if now == wanted {
+            return;
+        }
+        assert!(clock.now() < Nanos::from_secs(20), "{now:?} instead of {wanted:?}");
+    }
+}
+
+/// Both drivers, where this host has them.
+fn engines() -> Vec<EngineChoice> {
+    let uring = probe_uring().is_ok().then_some(EngineChoice::Uring);
+    [EngineChoice::Epoll].into_iter().chain(uring).collect()
+}
+
+#[test]
+fn connections_are_told_for_an_instant() {
+    for engine in engines() {
+        let options = ServeOptions { threads: Some(3), engine, ..ServeOptions::default() };
+        let (server, at) = serve(options);
+        let mut clients: Vec<_> = (0..20).map(|_| Client::connect(at)).collect();
+        let mut watcher = Client::connect(at);
+        until_standing(&mut watcher, [20, 20, 0, 0, 20]);
+        // Instants of one clock that go forward, and of the other that is near ours.
+        let [first, second] = [(); 2].map(|()| standing(&mut watcher)["monotonic_ns"].as_i64().expect("ns"));
+        assert!(first < second, "{first} {second}");
+        let told = standing(&mut watcher)["unix_ns"].as_i64().expect("ns");
+        let apart_s = (WallClock::unix_ns() - told) / 1_000_000_000;
+        assert!((-60..60).contains(&apart_s), "{apart_s} s");
+        // By FIN, by reset, and by the server.
+        clients.truncate(15);
+        for client in clients.drain(10..) {
+            rustix::net::sockopt::set_socket_linger(&client.stream, Some(Duration::ZERO)).expect("a socket");
+        }
+        assert_eq!(clients[0].get("/close").status, 200);
+        until_standing(&mut watcher, [9, 20, 11, 5, 20]);
+        let connections = server.truth().connections;
+        assert_eq!((connections.closed_by_peer, connections.closed_by_us), (5, 1), "{connections:?}");
+        assert_eq!((connections.peak, connections.lowest, connections.control), (20, 0, 1));
+        // Counted anew, what is open is the most and the fewest, and who watches is in neither.
+        server.reset_truth();
+        until_standing(&mut Client::connect(at), [9, 0, 0, 0, 9]);
+        assert_eq!(server.truth().connections.lowest, 9);
+        drop(clients);
+        until_standing(&mut Client::connect(at), [0, 0, 9, 0, 9]);
+    }
 }
