@@ -23,6 +23,11 @@ const COMPLETIONS_MANY: u32 = 8_192;
 const FAILURES_MAX: u32 = 500;
 /// The pause: a millisecond.
 const PAUSE: rustix::event::Timespec = rustix::event::Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
+/// After so many calls in a row that a flag asked for and that brought nothing, it is no reason to stay awake. The
+/// kernel sets the flag behind having queued its work; where the ring's thread takes that work in between, the flag
+/// stays for nothing until there is other work for the ring: for minutes, where its connections are silent. Work that
+/// came to nothing, such as a watch that is told of what was read already, is done at twenty of a kind in a call.
+const BARREN_MAX: u8 = 100;
 /// Calls after which ending what is under way is given up.
 const QUIESCE_CALLS_MAX: u32 = 10_000;
 
@@ -37,6 +42,8 @@ pub(super) struct Ring {
     waits_until: bool,
     /// A slot of the table is emptied by an entry that is not submitted yet.
     pub(super) closes_queued: bool,
+    /// Calls in a row that its flag asked for and that brought nothing.
+    barren: u8,
     /// Nothing is submitted any more.
     given_up: bool,
 }
@@ -61,8 +68,15 @@ impl Ring {
         let facts = uring.params();
         let still = if facts.is_feature_no_iowait() { EnterFlags::NO_IOWAIT } else { EnterFlags::empty() };
         let waits_until = facts.is_feature_min_timeout();
-        let this =
-            Self { uring, buffers, wait_flags: still, waits_until, closes_queued: false, given_up: false };
+        let this = Self {
+            uring,
+            buffers,
+            wait_flags: still,
+            waits_until,
+            closes_queued: false,
+            barren: 0,
+            given_up: false,
+        };
         this.install(sockets, last)?;
         Ok(this)
     }
@@ -130,6 +144,25 @@ impl Ring {
     pub(super) fn is_flagged(&mut self) -> bool {
         let queue = self.uring.submission();
         queue.taskrun() || queue.cq_overflow()
+    }
+
+    /// Submit what is queued and do what was put off, if there is anything of either. Whether there was something to
+    /// submit.
+    #[inline]
+    pub(super) fn look_if_wanted(&mut self) -> Result<bool, Errno> {
+        let submits = self.queued() > 0;
+        let flagged = self.is_flagged();
+        if submits || flagged {
+            self.look()?;
+        }
+        self.barren = if flagged && !self.has_completions() { self.barren.saturating_add(1) } else { 0 };
+        Ok(submits)
+    }
+
+    /// Whether there are completions, or a call may well bring some.
+    #[inline]
+    pub(super) fn has_news(&mut self) -> bool {
+        self.has_completions() || (self.barren < BARREN_MAX && self.is_flagged())
     }
 
     /// Take all completions that are there.
@@ -234,6 +267,12 @@ impl Ring {
             }
         }
         let _ = self.uring.submitter().unregister_files();
+    }
+
+    /// The ring itself.
+    #[cfg(test)]
+    pub(super) fn fd(&self) -> std::os::fd::RawFd {
+        self.uring.as_raw_fd()
     }
 
     /// Let go of the ring. The kernel may fill the buffers until the last file of the table is closed.

@@ -12,6 +12,10 @@ use crate::Errno;
 use crate::driver::ConnId;
 use crate::token::{Operation, Token};
 
+/// The longest sleep while a ring is flagged that has had nothing to tell for long: should there be something after all,
+/// it is that late at most.
+const NAP_IN_DOUBT: Nanos = Nanos::from_millis(5);
+
 impl Uring {
     #[inline]
     pub(super) fn wait_for_any(&mut self, now: Nanos, until: Nanos) -> Result<bool, Errno> {
@@ -124,14 +128,9 @@ impl Uring {
     /// Of several rings none can be waited for alone: all tell one eventfd.
     fn wait_on_all(&mut self, now: Nanos, until: Nanos) -> Result<(), Errno> {
         loop {
-            let (mut flagged, mut queued) = (false, false);
+            let mut queued = false;
             for ring in &mut self.rings {
-                let submits = ring.queued() > 0;
-                queued |= submits;
-                if submits || ring.is_flagged() {
-                    flagged = true;
-                    ring.look()?;
-                }
+                queued |= ring.look_if_wanted()?;
             }
             if queued {
                 self.worked_since(now);
@@ -142,11 +141,16 @@ impl Uring {
             }
             // A ring that had more to do than one call does is flagged still, and tells no more of it:
             // before sleeping all are looked at once more.
-            if flagged || self.rings.iter_mut().any(|ring| ring.is_flagged() || ring.has_completions()) {
+            if self.rings.iter_mut().any(|ring| ring.queued() > 0 || ring.has_news()) {
                 continue;
             }
             let left = until.0.saturating_sub(self.clock.now().0);
-            if left <= 0 || !self.sleep(left) {
+            if left <= 0 {
+                return Ok(());
+            }
+            let doubted = self.rings.iter_mut().any(Ring::is_flagged);
+            let told = self.sleep(if doubted { left.min(NAP_IN_DOUBT.0) } else { left });
+            if !told && !doubted {
                 return Ok(());
             }
         }
@@ -178,3 +182,6 @@ pub(super) fn eventfd() -> Result<OwnedFd, Errno> {
     rustix::event::eventfd(0, rustix::event::EventfdFlags::NONBLOCK | rustix::event::EventfdFlags::CLOEXEC)
         .map_err(|errno| Errno(errno.raw_os_error()))
 }
+
+#[cfg(test)]
+mod tests;
