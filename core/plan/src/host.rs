@@ -1,6 +1,6 @@
 //! [`HostFacts`]: what resolving a plan must know about this host.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use crate::{Ports, SocketFacts};
 
@@ -50,6 +50,15 @@ impl HostFacts {
             hostname: String::new(),
             cpu_model: String::new(),
         }
+    }
+
+    /// Whether all of `targets` are addresses of this host, so that it holds both ends of each connection.
+    pub fn is_target(&self, targets: &[SocketAddr]) -> bool {
+        let own = |target: &SocketAddr| {
+            let ip = target.ip().to_canonical();
+            ip.is_loopback() || self.addresses.contains(&ip)
+        };
+        targets.iter().all(own)
     }
 
     /// Ports of the tuples that a load with source addresses owns: all but some that are left to the kernel's own

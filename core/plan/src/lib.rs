@@ -12,6 +12,7 @@ pub mod constants;
 mod error;
 mod event_plan;
 mod file_budget;
+mod footprint;
 pub mod forecast;
 pub mod guard;
 mod host;
@@ -55,6 +56,9 @@ pub use connect_to::ConnectTo;
 pub use error::{ExitCode, UserError};
 pub use event_plan::EventPlan;
 pub use file_budget::{FileBudget, Holding, RINGS_PER_THREAD_MAX, SOCKETS_PER_RING_MAX};
+pub use footprint::{
+    End, Footprint, PAGE_BYTES, TIME_WAIT_BYTES, USER_BYTES, available_for, plannable_bytes,
+};
 pub use guard::Guard;
 pub use host::HostFacts;
 pub use journey::{

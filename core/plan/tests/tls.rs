@@ -211,7 +211,7 @@ fn nothing_of_a_key_is_shown() {
 /// A connection in TLS takes more memory than one in the clear, so fewer fit.
 #[test]
 fn memory_is_planned_for_tls() {
-    let many = || RunOptions { connections: Some(300_000), ..RunOptions::default() };
+    let many = || RunOptions { connections: Some(900_000), ..RunOptions::default() };
     let sources = || wavetank_plan::parse_sources("127.0.0.0/8").expect("sources");
     let plain = RunOptions { sources: SourcesPlan { ranges: sources(), ..SourcesPlan::default() }, ..many() };
     assert!(on("http://localhost/", &plain).is_ok());

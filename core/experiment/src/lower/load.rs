@@ -19,7 +19,8 @@ pub(super) struct Loads {
     pub(super) phases: Vec<PlanPhase>,
     pub(super) threads: u32,
     pub(super) files: FileTables,
-    pub(super) lacking: Vec<UserError>,
+    /// What of the file asks for connections.
+    pub(super) fewer: &'static str,
     pub(super) remarks: Vec<String>,
 }
 
@@ -61,15 +62,14 @@ pub(super) fn loads(
     }
     let zero = lines.iter().flatten().filter(|phase| !phase.warmup).map(|phase| phase.start).min();
     let zero = zero.unwrap_or(Nanos::ZERO);
-    let mut lacking = Vec::new();
-    let held = fit(&mut lines, &facts, room, &mut lacking);
+    let (held, fewer) = fit(&mut lines, &facts, room);
     let mut phases: Vec<PlanPhase> = lines.into_iter().flatten().collect();
     for phase in &mut phases {
         phase.start = phase.start - zero;
     }
     phases.sort_by_key(|phase| phase.start);
     let remarks = held.remark.into_iter().collect();
-    Ok(Loads { phases, threads: held.threads, files: held.files, lacking, remarks })
+    Ok(Loads { phases, threads: held.threads, files: held.files, fewer, remarks })
 }
 
 /// Scenarios without phases of their own share the top-level ones.
@@ -224,13 +224,8 @@ fn wanted(
     own.unwrap_or_else(|| rate.min(total).min(sessions_max.unwrap_or(u64::MAX)).clamp(1, MAX_OPEN))
 }
 
-/// Gives sessions the connections that users and holds leave them, and asks whether those can be had.
-fn fit(
-    lines: &mut [Vec<PlanPhase>],
-    facts: &[SessionFacts],
-    room: &Room<'_>,
-    lacking: &mut Vec<UserError>,
-) -> Held {
+/// Gives sessions the connections that users and holds leave them; says how all are held, and what asks for them.
+fn fit(lines: &mut [Vec<PlanPhase>], facts: &[SessionFacts], room: &Room<'_>) -> (Held, &'static str) {
     let firm_in = |phase: &PlanPhase| if is_pooled(phase, facts) { 0 } else { phase.connections };
     let sum = |lines: &[Vec<PlanPhase>], of: &dyn Fn(&PlanPhase) -> u64| {
         let most = |line: &Vec<PlanPhase>| line.iter().map(of).max().unwrap_or(0);
@@ -243,11 +238,10 @@ fn fit(
         (false, true) => "users:",
         (false, false) => "-c",
     };
-    if let Err(error) = room.check(firm, fewer) {
-        lacking.push(error);
-    }
+    let users_in = |phase: &PlanPhase| if is_pooled(phase, facts) { phase.max_open } else { 0 };
+    let users = sum(lines, &users_in);
     let left = |wanted: u64| {
-        let (fitting, by) = room.lower(wanted.saturating_add(firm));
+        let (fitting, by) = room.lower(wanted.saturating_add(firm), users);
         (fitting.saturating_sub(firm).max(1), by)
     };
     for phase in lines.iter_mut().flatten() {
@@ -267,7 +261,7 @@ fn fit(
         }
         phase.connections = fitting.min(phase.max_open).saturating_mul(each);
     }
-    room.held(sum(lines, &|phase| phase.connections))
+    (room.held(sum(lines, &|phase| phase.connections)), fewer)
 }
 
 /// Connections that a session has to itself at most; of those that share, one.

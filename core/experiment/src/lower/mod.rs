@@ -26,7 +26,7 @@ use std::net::SocketAddr;
 use wavetank_journey::rows::Table;
 use wavetank_plan::{
     AroundPlan, EngineChoice, EventPlan, HostFacts, HttpPlan, Missing, Nanos, Plan, SecretText, SharedPlan,
-    SourcesPlan, TargetUrl, UserError, resolve,
+    SourcesPlan, TargetUrl, UserError, forecast, resolve,
 };
 
 pub use data::rows_table;
@@ -143,7 +143,7 @@ fn lowered(experiment: &Experiment, input: &Lowering<'_>) -> Result<Lowered, Unf
         input.threads,
         tls.is_some(),
     )?;
-    let Loads { phases, threads, files, lacking, remarks } =
+    let Loads { phases, threads, files, fewer, remarks } =
         load::loads(experiment, input, &mut scenarios, &http, &room)?;
     let remarks = resolve::no_names(experiment.http.dns, &http).into_iter().chain(remarks).collect();
     let begin = phases.iter().find(|phase| !phase.warmup).map_or(Nanos::ZERO, |_| load::shift(experiment));
@@ -190,7 +190,7 @@ fn lowered(experiment: &Experiment, input: &Lowering<'_>) -> Result<Lowered, Unf
         tags: experiment.tags.iter().cloned().collect(),
     };
     plan.events.sort_by_key(|event| event.when);
-    let lacking = lacking.into_iter().map(wording::in_keys).collect();
+    let lacking = forecast::lacking(&plan, &room, fewer).into_iter().map(wording::in_keys).collect();
     Ok(Lowered { plan, lacking, remarks, engine_why: engine.why })
 }
 

@@ -18,7 +18,7 @@ mod walk;
 
 pub use amount::Amount;
 pub use named_delay::named_delay;
-pub use need::{Need, needs};
+pub use need::{Need, lacking, needs};
 pub use notes::notes;
 pub use opening::Opening;
 pub use outlook::Outlook;

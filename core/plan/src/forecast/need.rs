@@ -2,13 +2,9 @@
 
 use std::net::SocketAddr;
 
-use crate::quantity::show_whole;
-use crate::resolve::Room;
-use crate::{FileBudget, HostFacts, Plan, UserError};
-
-/// What a virtual user takes of memory beside its connection, in bytes: its place in its journey, the clock it waits
-/// for, its cookies' and variables' anchors. What those hold comes on top.
-const BYTES_PER_USER: u64 = 512;
+use crate::quantity::{show_size, show_whole};
+use crate::resolve::{Demand, Room};
+use crate::{FileBudget, HostFacts, Nanos, Phase, Plan, UserError};
 
 /// One thing that a plan takes of its host.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,11 +32,13 @@ pub fn needs(plan: &Plan, host: &HostFacts) -> Result<Vec<Need>, UserError> {
     targets.dedup();
     let tls = plan.tls.is_some();
     let room = Room::new(host, &plan.sources.ranges, &targets, plan.engine, None, tls)?;
-    let both_ends = targets.iter().all(|target| target.ip().is_loopback());
+    let both_ends = host.is_target(&targets);
     let cpus = u32::try_from(host.cpus.len()).unwrap_or(1).max(1);
     let files = FileBudget::new(host, plan.engine, cpus, false, both_ends);
-    let (connections, users) = peaks(plan);
-    let user_bytes = users.saturating_mul(BYTES_PER_USER);
+    let Peak { demand, users } = Peak::of(plan);
+    let connections = demand.connections;
+    let each = room.footprint();
+    let memory = demand.bytes(each, users);
     let ends = if both_ends { ", both ends included" } else { "" };
     let sources = match plan.sources.ranges.len() {
         0 => "the kernel's choice of one source address".to_owned(),
@@ -63,12 +61,13 @@ pub fn needs(plan: &Plan, host: &HostFacts) -> Result<Vec<Need>, UserError> {
         },
         Need {
             what: "memory",
-            needed: connections.saturating_mul(room.bytes_per_connection()).saturating_add(user_bytes),
-            available: Some(room.by_memory().saturating_mul(room.bytes_per_connection())),
+            needed: memory,
+            available: Some(room.memory_bytes()),
             bytes: true,
             why: format!(
-                "{} bytes a connection with its request under way{ends}, {BYTES_PER_USER} a user; half of what is free is planned with",
-                room.bytes_per_connection()
+                "{} a connection{ends}, {} more with a request under way; what else runs here keeps a part of what is free",
+                show_size(each.idle()),
+                show_size(each.under_way),
             ),
         },
         Need {
@@ -81,14 +80,47 @@ pub fn needs(plan: &Plan, host: &HostFacts) -> Result<Vec<Need>, UserError> {
     ])
 }
 
-/// Most connections and most users at once. What sessions of a phase need after its end is in what they need during it.
-fn peaks(plan: &Plan) -> (u64, u64) {
-    let at = |begin: crate::Nanos| {
-        plan.phases.iter().filter(|phase| phase.holds(begin)).fold((0_u64, 0_u64), |sum, phase| {
-            let users = phase.load.levels().map_or(phase.max_open, crate::Levels::max);
-            (sum.0.saturating_add(phase.connections), sum.1.saturating_add(users))
+/// What the host that `room` is about lacks for `plan` (exit 5), all of it; `fewer` is what asks for connections, such
+/// as `hold:`.
+pub fn lacking(plan: &Plan, room: &Room<'_>, fewer: &str) -> Vec<UserError> {
+    let Peak { demand, users } = Peak::of(plan);
+    room.lacks(demand, users, fewer)
+}
+
+/// What there is at once at the highest. What sessions of a phase need after its end is in what they need during it.
+#[derive(Clone, Copy, Default)]
+struct Peak {
+    demand: Demand,
+    /// Users who have no connection to themselves.
+    users: u64,
+}
+
+impl Peak {
+    fn of(plan: &Plan) -> Self {
+        let at = |begin: Nanos| {
+            plan.phases.iter().filter(|phase| phase.holds(begin)).fold(Self::default(), |sum, phase| {
+                // Arrivals that find no connection free wait, and above a limit they are dropped: no need of a plan's.
+                let users = phase.load.levels().map_or(0, crate::Levels::max);
+                Self {
+                    demand: sum.demand.plus(demand(phase, plan)),
+                    users: sum.users.saturating_add(users.saturating_sub(phase.connections)),
+                }
+            })
+        };
+        plan.phases.iter().map(|phase| at(phase.start)).fold(Self::default(), |most, own| Self {
+            demand: most.demand.or(own.demand),
+            users: most.users.max(own.users),
         })
-    };
-    let begins = plan.phases.iter().map(|phase| at(phase.start));
-    begins.fold((0, 0), |most, own| (most.0.max(own.0), most.1.max(own.1)))
+    }
+}
+
+/// Connections of a phase, and how many of them have a request under way.
+fn demand(phase: &Phase, plan: &Plan) -> Demand {
+    if phase.load.levels().is_none() {
+        // Who arrives is there for a request's sake.
+        return Demand::busy(phase.connections);
+    }
+    let of = |&(at, _): &(u16, u64)| plan.scenarios.get(usize::from(at));
+    let shares = phase.mix.parts().iter().filter_map(of).map(|one| one.busy_share(plan.http.timeout));
+    Demand::shared(phase.connections, shares.fold(0.0, f64::max))
 }

@@ -3,6 +3,7 @@
 //! Plain values, as the plan holds and stores them. What carries them out lives in `core/journey`.
 
 mod action;
+mod busy;
 mod check;
 mod data;
 mod longest;

@@ -2,17 +2,9 @@
 
 use std::net::SocketAddr;
 
+use crate::footprint::{End, Footprint, USER_BYTES, available_for, plannable_bytes};
 use crate::quantity::{show_count, show_size};
-use crate::{FileBudget, HostFacts, MaxOpenBy, SourceRange, UserError};
-
-/// Memory of one open request with its connection: both ends' kernel structures when the target is on this
-/// host (8 to 10 kB measured), the exchange, and room for an answer in flight.
-const BYTES_PER_OPEN: u64 = 16 * 1024;
-/// What TLS adds to that: keys, the peer's certificates and the session, at both ends when the target is on this
-/// host (5 kB on our side measured, with a chain of one).
-const BYTES_PER_TLS: u64 = 16 * 1024;
-/// Part of the available memory the load may plan with; the rest is the target's, the archive's, the page cache's.
-const MEMORY_PART: u64 = 2;
+use crate::{EngineChoice, FileBudget, HostFacts, MaxOpenBy, SourceRange, UserError};
 
 /// How many connections and open requests this host can have at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,9 +13,64 @@ pub(super) struct Capacity {
     /// Without starting threads for the sake of their files.
     pub(super) by_files: u64,
     pub(super) by_sources: u64,
+    /// All of them with a request under way.
     pub(super) by_memory: u64,
-    /// Memory of one open request with its connection.
-    pub(super) bytes_per_open: u64,
+    /// Memory that may be planned with.
+    pub(super) memory_bytes: u64,
+    /// Memory of one connection, at both ends where the target is on this host.
+    pub(super) each: Footprint,
+}
+
+/// Connections that are to be open at once, and of how many of them a request is under way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Demand {
+    /// Connections.
+    pub connections: u64,
+    /// Requests under way on them.
+    pub under_way: u64,
+}
+
+impl Demand {
+    /// Every connection has a request under way.
+    pub const fn busy(connections: u64) -> Self {
+        Self { connections, under_way: connections }
+    }
+
+    /// This share of the connections has one, 0 to 1.
+    pub fn shared(connections: u64, share: f64) -> Self {
+        Self { connections, under_way: ((connections as f64 * share).ceil() as u64).min(connections) }
+    }
+
+    /// Of both at once.
+    #[must_use]
+    pub const fn plus(self, other: Self) -> Self {
+        Self {
+            connections: self.connections.saturating_add(other.connections),
+            under_way: self.under_way.saturating_add(other.under_way),
+        }
+    }
+
+    /// The more of each.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            connections: self.connections.max(other.connections),
+            under_way: self.under_way.max(other.under_way),
+        }
+    }
+
+    /// Memory that it takes, where each connection takes `each`, with so many users beside who have none.
+    pub const fn bytes(self, each: Footprint, users: u64) -> u64 {
+        let idle = self.connections.saturating_mul(each.idle());
+        let busy = self.under_way.saturating_mul(each.under_way);
+        idle.saturating_add(busy).saturating_add(users.saturating_mul(USER_BYTES))
+    }
+
+    /// Connections that `bytes` are enough for, where `needed` would be for all.
+    fn fitting(self, bytes: u64, needed: u64) -> u64 {
+        let fitting = u128::from(bytes) * u128::from(self.connections) / u128::from(needed.max(1));
+        u64::try_from(fitting).unwrap_or(u64::MAX)
+    }
 }
 
 impl Capacity {
@@ -32,15 +79,20 @@ impl Capacity {
         sources: &[SourceRange],
         targets: &[SocketAddr],
         files: FileBudget,
-        tls: bool,
+        (engine, tls): (EngineChoice, bool),
     ) -> Self {
-        let bytes_per_open = BYTES_PER_OPEN + if tls { BYTES_PER_TLS } else { 0 };
+        let client = Footprint::of(End::Client, engine, tls);
+        // What serves on this host is taken for wavetank's own server on the same engine: nobody knows others.
+        let both_ends = host.is_target(targets);
+        let each = if both_ends { client.plus(Footprint::of(End::Target, engine, tls)) } else { client };
+        let memory_bytes = plannable_bytes(host.memory_available_bytes);
         Self {
             files,
             by_files: files.easily(),
             by_sources: tuples(host, sources, targets),
-            by_memory: host.memory_available_bytes / MEMORY_PART / bytes_per_open,
-            bytes_per_open,
+            by_memory: memory_bytes / each.busy(),
+            memory_bytes,
+            each,
         }
     }
 
@@ -56,34 +108,40 @@ impl Capacity {
     }
 }
 
-/// Addresses, ports and memory for `connections` at once, or a refusal (exit 5) that says what is missing; `fewer` is the
-/// option that asks for less.
-pub(super) fn check(
-    connections: u64,
+/// Files, pairs of address and port, and memory that this host lacks (exit 5) for `demand` and so many users beside who
+/// have no connection; `fewer` is the option that asks for less.
+pub(super) fn lacks(
+    (demand, users): (Demand, u64),
     capacity: Capacity,
     host: &HostFacts,
     sources: &[SourceRange],
     targets: &[SocketAddr],
     fewer: &str,
-) -> Result<(), UserError> {
-    let count = show_count(connections);
-    if connections > capacity.files.at_most() {
-        return Err(capacity.files.refusal(connections, connections, (fewer, capacity.files.at_most())));
+) -> Vec<UserError> {
+    let mut lacks = Vec::new();
+    let connections = demand.connections;
+    let files = capacity.files.at_most();
+    if connections > files {
+        lacks.push(capacity.files.refusal(connections, connections, (fewer, files)));
     }
     if connections > capacity.by_sources {
-        return Err(no_tuples(connections, capacity.by_sources, host, sources, targets));
+        lacks.push(no_tuples(connections, capacity.by_sources, host, sources, targets));
     }
-    if connections > capacity.by_memory {
-        let needed =
-            show_size(connections.saturating_mul(capacity.bytes_per_open).saturating_mul(MEMORY_PART));
-        let have = show_size(host.memory_available_bytes);
-        return Err(UserError::refused(
+    let bytes = demand.bytes(capacity.each, users);
+    if bytes > capacity.memory_bytes {
+        let fitting = demand.fitting(capacity.memory_bytes, bytes);
+        lacks.push(UserError::refused(
             "no_memory",
-            format!("{count} connections need {needed} of free memory, and this host has {have}"),
-            format!("at most {} fit: {fewer} {}", show_count(capacity.by_memory), capacity.by_memory),
+            format!(
+                "{} connections need {} of free memory, and this host has {}",
+                show_count(connections),
+                show_size(available_for(bytes)),
+                show_size(host.memory_available_bytes)
+            ),
+            format!("at most {} fit: {fewer} {fitting}", show_count(fitting)),
         ));
     }
-    Ok(())
+    lacks
 }
 
 fn no_tuples(

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use super::capacity::Capacity;
+use super::capacity::{Capacity, Demand};
 use super::room::Room;
 use crate::constants::{CONNECTIONS, DURATION, MAX_OPEN};
 use crate::quantity::{show_count, show_rate};
@@ -44,7 +44,9 @@ pub(super) fn load_plan(
         None => closed_phase(options)?,
     };
     if options.rate.is_none() || options.connections.is_some() {
-        room.check(main.connections, "-c")?;
+        // Without a pause between them, there is always a request under way.
+        let lacks = room.lacks(Demand::busy(main.connections), 0, "-c");
+        lacks.into_iter().next().map_or(Ok(()), Err)?;
     }
     check_threads(options, capacity.files.holding(main.connections).threads, main.connections)?;
     let held = room.held(main.connections);

@@ -21,6 +21,7 @@ use crate::{
     TargetUrl, UserError, sources, thresholds,
 };
 
+pub use capacity::Demand;
 pub use conflicts::{EXCLUSIVE, Exclusive, NEEDS, contradictions};
 pub use engine::{Engine, choose as choose_engine};
 pub use remarks::{no_names, ports_searched};

@@ -2,7 +2,8 @@
 
 use std::net::SocketAddr;
 
-use super::capacity::{self, Capacity};
+use super::capacity::{self, Capacity, Demand};
+use crate::footprint::{Footprint, USER_BYTES};
 use crate::quantity::show_count;
 use crate::{EngineChoice, FileBudget, FileTables, HostFacts, MaxOpenBy, SourceRange, UserError};
 
@@ -54,15 +55,17 @@ impl<'a> Room<'a> {
                 "one a CPU is the default and most often best",
             ));
         }
-        let both_ends = targets.iter().all(|target| target.ip().is_loopback());
+        let both_ends = host.is_target(targets);
         let files = FileBudget::new(host, engine, threads_most, threads.is_some(), both_ends);
-        let capacity = Capacity::of(host, sources, targets, files, tls);
+        let capacity = Capacity::of(host, sources, targets, files, (engine, tls));
         Ok(Self { host, sources, targets, capacity, threads_most })
     }
 
-    /// `wanted` connections, or fewer if this host cannot, with what lowered it.
-    pub fn lower(&self, wanted: u64) -> (u64, MaxOpenBy) {
-        self.capacity.lower(wanted)
+    /// `wanted` connections, or fewer if this host cannot beside so many users who have none, with what lowered it.
+    pub fn lower(&self, wanted: u64, users: u64) -> (u64, MaxOpenBy) {
+        let left = self.capacity.memory_bytes.saturating_sub(users.saturating_mul(USER_BYTES));
+        let by_memory = left / self.capacity.each.busy();
+        Capacity { by_memory, ..self.capacity }.lower(wanted)
     }
 
     /// Pairs of source address and port.
@@ -70,22 +73,20 @@ impl<'a> Room<'a> {
         self.capacity.by_sources
     }
 
-    /// Connections that memory has room for.
-    pub const fn by_memory(&self) -> u64 {
-        self.capacity.by_memory
+    /// Memory that may be planned with, in bytes.
+    pub const fn memory_bytes(&self) -> u64 {
+        self.capacity.memory_bytes
     }
 
-    /// Memory that one connection with its request is planned with, in bytes.
-    pub const fn bytes_per_connection(&self) -> u64 {
-        self.capacity.bytes_per_open
+    /// What one connection takes of this host's memory, at both ends where the target is on it.
+    pub const fn footprint(&self) -> Footprint {
+        self.capacity.each
     }
 
-    /// Whether `connections` can be held at once.
-    ///
-    /// # Errors
-    /// What is missing (exit 5); `fewer` is what asks for them, such as `-c`.
-    pub fn check(&self, connections: u64, fewer: &str) -> Result<(), UserError> {
-        capacity::check(connections, self.capacity, self.host, self.sources, self.targets, fewer)
+    /// What is missing (exit 5) for `demand` and so many users beside who have no connection, all of it; `fewer` is what
+    /// asks for connections, such as `-c`.
+    pub fn lacks(&self, demand: Demand, users: u64, fewer: &str) -> Vec<UserError> {
+        capacity::lacks((demand, users), self.capacity, self.host, self.sources, self.targets, fewer)
     }
 
     /// How `connections` are held.
