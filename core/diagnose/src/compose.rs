@@ -7,7 +7,7 @@ use wavetank_plan::{ExitCode, Plan};
 use crate::facts::{Case, Facts};
 use crate::{
     Blame, Circumstances, Diagnosis, Ending, Finding, Status, Verdict, blame, classes, doubts, failures,
-    matters, notes, words,
+    held, matters, notes, words,
 };
 
 /// Losses that the headline names; the others are counted.
@@ -349,6 +349,7 @@ fn headline(case: &Case<'_>, verdict: &Verdict, causes: &[Cause]) -> String {
         (Status::Pass, _) if is_lower_bound(case) => {
             "the generator was the limit: this rate is a lower bound".to_owned()
         }
+        (Status::Pass, _) => held::headline(case).unwrap_or_default(),
         (_, Some(cause)) => cause.headline.clone(),
         (_, None) => String::new(),
     }

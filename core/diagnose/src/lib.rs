@@ -12,6 +12,7 @@ mod ending;
 mod facts;
 mod failures;
 mod finding;
+mod held;
 mod matters;
 mod notes;
 mod tls;

@@ -111,6 +111,8 @@ pub struct ConnCounts {
     pub lost: u64,
     /// Of `opened`, replacing a lost one.
     pub reopened: u64,
+    /// Of `offered`, openings of a hold phase that were begun after the late tolerance. They are made up, never dropped.
+    pub late: u64,
     /// Gauge at the seal: being opened.
     pub opening: u64,
     /// Gauge at the seal: open.
@@ -129,6 +131,7 @@ impl ConnCounts {
         self.closed += other.closed;
         self.lost += other.lost;
         self.reopened += other.reopened;
+        self.late += other.late;
     }
 }
 

@@ -3,8 +3,9 @@
 use wavetank_plan::{Key, Nanos, Plan};
 
 use crate::{
-    AskedSeries, Bytes, ConnCounts, Counters, GroupSeries, Handshakes, Interval, Journeys, PhaseSeries,
-    Selection, SessionSeries, Spans, StepSeries, TargetSeries, ThreadHealth, View, Violation, violation,
+    AskedSeries, Bytes, ConnCounts, Counters, GroupSeries, Handshakes, HeldPhase, Interval, Journeys,
+    PhaseSeries, Plateaus, Selection, SessionSeries, Spans, StepSeries, TargetSeries, ThreadHealth, View,
+    Violation, violation,
 };
 
 /// Everything sealed so far, added up: counters and histograms per key, phase and target (warm-up among
@@ -23,6 +24,8 @@ pub struct Totals {
     /// Fewest connections open at a seal while hold phases of a constant number last; without one, at a seal of the
     /// measured window. `None` before the first such.
     pub held_min: Option<u64>,
+    /// What hold phases came to.
+    pub held: Plateaus,
     /// Traffic after the warm-up.
     pub bytes: Bytes,
     /// Traffic before the end of the warm-up.
@@ -56,7 +59,8 @@ impl Totals {
     /// Nothing yet, of `plan`.
     pub fn new(plan: &Plan) -> Self {
         let planned = planned_connections(plan);
-        Self { spans: Spans::new(plan), planned, sealed: Nanos(i64::MIN), ..Self::default() }
+        let held = Plateaus::new(plan);
+        Self { spans: Spans::new(plan), planned, held, sealed: Nanos(i64::MIN), ..Self::default() }
     }
 
     /// Phase number `phase` ended at `at`, before its planned end or without one. To be told before the
@@ -90,6 +94,7 @@ impl Totals {
             self.journeys.merge_gauges(&interval.journeys);
         }
         self.add_conns(interval, latest);
+        self.held.add(interval, &self.spans);
         let bytes = if self.spans.in_warmup(interval) { &mut self.bytes_warmup } else { &mut self.bytes };
         bytes.merge(&interval.bytes);
         for theirs in &interval.threads {
@@ -105,6 +110,7 @@ impl Totals {
     pub fn check(&self) -> Result<(), Violation> {
         self.steps.iter().try_for_each(violation::of_step)?;
         self.journeys.sessions.iter().try_for_each(SessionSeries::check)?;
+        self.held.phases().iter().try_for_each(HeldPhase::check)?;
         violation::of_connections(&self.conns)
     }
 

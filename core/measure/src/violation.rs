@@ -78,6 +78,8 @@ pub(crate) fn of_connections(c: &ConnCounts) -> Result<(), Violation> {
         "opened = closed + lost + open"
     } else if c.reopened > c.opened {
         "reopened <= opened"
+    } else if c.late > c.offered {
+        "late <= offered"
     } else {
         return Ok(());
     };

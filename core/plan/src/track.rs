@@ -37,6 +37,17 @@ impl Plan {
         }
         tracks
     }
+
+    /// Whether any phase holds connections.
+    pub fn is_holding(&self) -> bool {
+        self.phases.iter().any(|phase| matches!(phase.load, Load::Hold { .. }))
+    }
+
+    /// Connections that hold phases want at `at` of the run's clock, all of them together.
+    pub fn held_at(&self, at: crate::Nanos) -> u64 {
+        let holding = self.phases.iter().filter(|phase| matches!(phase.load, Load::Hold { .. }));
+        holding.filter_map(|phase| phase.wanted_at(at)).sum()
+    }
 }
 
 impl Track {

@@ -91,6 +91,8 @@ struct RawConns {
     opening: u64,
     open: u64,
     peak: u64,
+    #[serde(skip_serializing_if = "is_none")]
+    late: u64,
 }
 
 #[derive(Default, Serialize, Deserialize)]
@@ -165,13 +167,13 @@ impl RawLine {
 
 impl RawConns {
     fn new(conns: ConnCounts) -> Self {
-        let ConnCounts { offered, opened, failed, closed, lost, reopened, opening, open, peak } = conns;
-        Self { offered, opened, failed, closed, lost, reopened, opening, open, peak }
+        let ConnCounts { offered, opened, failed, closed, lost, reopened, late, opening, open, peak } = conns;
+        Self { offered, opened, failed, closed, lost, reopened, opening, open, peak, late }
     }
 
     fn decode(self) -> ConnCounts {
-        let Self { offered, opened, failed, closed, lost, reopened, opening, open, peak } = self;
-        ConnCounts { offered, opened, failed, closed, lost, reopened, opening, open, peak }
+        let Self { offered, opened, failed, closed, lost, reopened, opening, open, peak, late } = self;
+        ConnCounts { offered, opened, failed, closed, lost, reopened, late, opening, open, peak }
     }
 }
 
@@ -214,6 +216,12 @@ impl RawThread {
     }
 }
 
+/// Whether a count is not worth writing: only holds open anything late.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it by reference")]
+const fn is_none(count: &u64) -> bool {
+    *count == 0
+}
+
 /// The largest of all numbers that are added up when intervals are merged.
 fn largest_count(interval: &Interval) -> u64 {
     let requests = interval.steps.iter().flat_map(|step| {
@@ -230,8 +238,9 @@ fn largest_count(interval: &Interval) -> u64 {
         let handshakes = target.handshakes.complete.iter().map(|&(_, n)| n).chain([target.handshakes.failed]);
         [target.connect.count(), target.tls.count()].into_iter().chain(handshakes)
     });
-    let ConnCounts { offered, opened, failed, closed, lost, reopened, opening, open, peak } = interval.conns;
-    let conns = [offered, opened, failed, closed, lost, reopened, opening, open, peak];
+    let ConnCounts { offered, opened, failed, closed, lost, reopened, late, opening, open, peak } =
+        interval.conns;
+    let conns = [offered, opened, failed, closed, lost, reopened, late, opening, open, peak];
     let threads = interval.threads.iter().flat_map(|thread| {
         [thread.turns, thread.stalled_turns, thread.starved_turns, thread.busy_ns, thread.cpu_ns]
     });

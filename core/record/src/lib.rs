@@ -10,6 +10,7 @@ mod error_doc;
 mod event_line;
 mod forecast_doc;
 mod handshakes_line;
+mod held_parts;
 mod histogram_code;
 mod interval_line;
 mod journey_parts;
@@ -33,6 +34,7 @@ pub use forecast_doc::{
     AmountDoc, CapDoc, FORECAST_SCHEMA, ForecastDoc, LackDoc, NeedDoc, OutlookDoc, PhaseForecastDoc,
     ScenarioForecastDoc, SettingDoc, SpanDoc, StepForecastDoc, TimelineDoc,
 };
+pub use held_parts::{HeldDoc, PhaseConnections};
 pub use interval_line::IntervalLine;
 pub use journey_parts::{
     AroundCheckDoc, AroundDoc, AroundFaultDoc, CheckDoc, GroupDoc, MeetingDoc, RendezvousDoc, Sessions,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Number, Sessions, Times};
+use crate::{Number, PhaseConnections, Sessions, Times};
 
 /// Requests of one scope: offered = done + failed + dropped + open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,6 +72,15 @@ pub struct Connections {
     pub peak: u64,
     /// Fewest open at a seal while a hold phase held; 0 without one.
     pub held_min: u64,
+    /// Addition: openings of hold phases that were begun later than the late tolerance; they are made up, never dropped.
+    /// Absent where there were none.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub late: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it by reference")]
+const fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Traffic of connections under load, in bytes.
@@ -212,6 +221,9 @@ pub struct PhaseDoc {
     /// Addition: sessions that began in it.
     #[serde(default)]
     pub sessions: Sessions,
+    /// Addition: connections in its time, of a phase that holds some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connections: Option<PhaseConnections>,
 }
 
 /// The load in words and numbers.

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AroundDoc, Bytes, CheckDoc, Connections, EventLine, Finding, Generator, GroupDoc, LoadDoc, Number,
-    PhaseDoc, Probe, RateDoc, RendezvousDoc, Requests, SampleLine, Sessions, Setup, StepDoc, Threshold,
-    Times, TlsDoc, VerdictDoc, Warmup, Wire,
+    AroundDoc, Bytes, CheckDoc, Connections, EventLine, Finding, Generator, GroupDoc, HeldDoc, LoadDoc,
+    Number, PhaseDoc, Probe, RateDoc, RendezvousDoc, Requests, SampleLine, Sessions, Setup, StepDoc,
+    Threshold, Times, TlsDoc, VerdictDoc, Warmup, Wire,
 };
 
 /// Version of the format; fields are only ever added to it.
@@ -132,6 +132,9 @@ pub struct RunRecord {
     /// Addition: the same of its `after`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<AroundDoc>,
+    /// Addition: phases that held one and the same number of connections, in the plan's order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub held: Vec<HeldDoc>,
     /// Addition: examples: the first failure of each class, and the slowest answers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub samples: Vec<SampleLine>,

@@ -6,9 +6,9 @@ use support::golden;
 use wavetank_plan::UserError;
 use wavetank_record::{
     AroundCheckDoc, AroundDoc, AroundFaultDoc, Blame, CheckDoc, ConnectionMemory, EnvironmentDoc, ErrorDoc,
-    EventLine, Finding, Generator, GroupDoc, HostDoc, LoadDoc, MeetingDoc, Number, PHASE_ENDED, Probe,
-    RUN_SCHEMA, RendezvousDoc, Requests, RunRecord, SampleLine, Sessions, Spread, Status, StepDoc, Threshold,
-    Times, TlsDoc, VerdictDoc, Warmup,
+    EventLine, Finding, Generator, GroupDoc, HeldDoc, HostDoc, LoadDoc, MeetingDoc, Number, PHASE_ENDED,
+    PhaseConnections, PhaseDoc, Probe, RUN_SCHEMA, RendezvousDoc, Requests, RunRecord, SampleLine, Sessions,
+    Spread, Status, StepDoc, Threshold, Times, TlsDoc, VerdictDoc, Warmup,
 };
 
 fn times() -> Times {
@@ -164,6 +164,38 @@ fn journeyed() -> RunRecord {
             faults: vec![AroundFaultDoc { step: "GET /sale".to_owned(), what: "status 500".to_owned() }],
         }),
         samples: vec![sample],
+        ..holding()
+    }
+}
+
+/// What hold phases bring.
+fn holding() -> RunRecord {
+    let connections = PhaseConnections {
+        planned: 2_000,
+        opening_before: 1,
+        open_before: 1_999,
+        offered: 5,
+        opened: 6,
+        lost: 5,
+        reopened: 5,
+        late: 1,
+        open: 2_000,
+        peak: 2_000,
+        held_min: 1_995,
+        ..PhaseConnections::default()
+    };
+    let (name, connections) = ("keep".to_owned(), Some(connections));
+    RunRecord {
+        phases: vec![PhaseDoc { name: name.clone(), connections, ..PhaseDoc::default() }],
+        held: vec![HeldDoc {
+            phase: name,
+            planned: 2_000,
+            seconds: 120,
+            lowest: 1_995,
+            lowest_at_s: Number(52.0),
+            lost: 5,
+            reopened: 5,
+        }],
         ..RunRecord::default()
     }
 }

@@ -9,13 +9,13 @@ use wavetank_measure::{
 };
 use wavetank_plan::{Plan, Scenario, Value};
 use wavetank_record::{
-    Blame, Bytes, ConnectionMemory, Connections, EnvironmentDoc, EventLine, Finding, Generator, Number,
-    PhaseDoc, RUN_SCHEMA, RateDoc, Requests, RunRecord, SampleLine, Setup, Spread, Status, StepDoc,
-    Threshold, Times, TlsDoc, VerdictDoc, Warmup, Wire,
+    Blame, Bytes, ConnectionMemory, EnvironmentDoc, EventLine, Finding, Generator, Number, PhaseDoc,
+    RUN_SCHEMA, RateDoc, Requests, RunRecord, SampleLine, Setup, Spread, Status, StepDoc, Threshold, Times,
+    TlsDoc, VerdictDoc, Warmup, Wire,
 };
 
-use crate::journeys;
 use crate::next::next_steps;
+use crate::{held, journeys};
 
 /// Everything a record is made of.
 #[derive(Clone, Copy, Debug)]
@@ -65,7 +65,8 @@ pub fn compose(parts: &Composition<'_>) -> RunRecord {
         started_at: environment.started_at.clone(),
         duration_s: Number(judged.duration.as_secs_f64()),
         verdict: verdict(diagnosis),
-        connections: connections(totals),
+        connections: held::connections(totals),
+        held: held::held(plan, totals),
         bytes: Bytes { sent: totals.bytes.sent, received: totals.bytes.received },
         generator: generator(parts),
         thresholds: parts.thresholds.iter().map(threshold).collect(),
@@ -194,6 +195,7 @@ fn phases(plan: &Plan, totals: &Totals) -> Vec<PhaseDoc> {
                 wait_us: times(&view.wait, 0, None),
                 errors: errors(&view),
                 sessions: journeys::sessions(plan, totals, Selection::Phase(index as u16)),
+                connections: held::of_phase(totals, index as u16),
             }
         })
         .collect()
@@ -237,14 +239,6 @@ fn warmup(plan: &Plan, totals: &Totals) -> Warmup {
     }
     let view = totals.view(Selection::Warmup);
     Warmup { requests: Some(requests(&view)), wire: Some(wire(&view)), response_us: Some(response(&view)) }
-}
-
-fn connections(totals: &Totals) -> Connections {
-    let wavetank_measure::ConnCounts { offered, opened, failed, closed, lost, reopened, opening, open, peak } =
-        totals.conns;
-    let planned = totals.planned;
-    let held_min = totals.held_min.unwrap_or_default();
-    Connections { planned, offered, opening, opened, failed, closed, lost, reopened, open, peak, held_min }
 }
 
 /// What was agreed on, from the counts of the run; `None` where TLS was not begun.

@@ -7,6 +7,8 @@
 mod compose;
 mod examples;
 mod forecast;
+mod held;
+mod held_text;
 mod journeys;
 mod journeys_text;
 mod json;

@@ -5,8 +5,9 @@ use wavetank_plan::Nanos;
 use wavetank_plan::quantity::{show_count, show_rate};
 
 /// `interval` in one line without a newline: how far the run is, rates, the response time of this interval,
-/// and what went wrong. Instants before 0 are the warm-up.
-pub fn progress(interval: &Interval) -> String {
+/// and what went wrong. Instants before 0 are the warm-up. `planned` are the connections that hold phases want at its
+/// seal, in a run with such phases: how many are held is told first then, and of requests only where there are any.
+pub fn progress(interval: &Interval, planned: Option<u64>) -> String {
     let (mut counters, mut response, mut open) = (Counters::default(), Histogram::default(), 0);
     for step in &interval.steps {
         counters.merge(&step.counters);
@@ -16,18 +17,27 @@ pub fn progress(interval: &Interval) -> String {
     let length = interval.len.as_secs_f64();
     let rate = |count: u64| show_rate(if length > 0.0 { count as f64 / length } else { 0.0 });
     let at = interval.from.after(interval.len);
-    let mut parts = vec![
-        if interval.from < Nanos::ZERO {
-            format!("{:>4} warm-up", whole(at))
-        } else {
-            format!("{:>4}", whole(at))
-        },
-        format!("offered {:>8}", rate(counters.offered)),
-        format!("done {:>8}", rate(counters.done)),
-    ];
-    let percentile =
-        |q| response.percentile(q).map_or_else(|| "-".to_owned(), |ns| Nanos(ns as i64).to_string());
-    parts.push(format!("p50 {:>7} p99 {:>7}", percentile(50.0), percentile(99.0)));
+    let mut parts = vec![if interval.from < Nanos::ZERO {
+        format!("{:>4} warm-up", whole(at))
+    } else {
+        format!("{:>4}", whole(at))
+    }];
+    if let Some(planned) = planned {
+        let conns = &interval.conns;
+        parts.push(format!("held {} of {}", show_count(conns.open), show_count(planned)));
+        parts.push(format!("opened {:>8}", rate(conns.opened)));
+        parts.push(format!("lost {}", show_count(conns.lost)));
+        let refused = (conns.failed > 0).then(|| format!("not opened {}", show_count(conns.failed)));
+        parts.extend(refused);
+    }
+    // Where connections are only held, seconds without a request are nothing to be told.
+    if planned.is_none() || counters.offered > 0 || !response.is_empty() || open > 0 {
+        parts.push(format!("offered {:>8}", rate(counters.offered)));
+        parts.push(format!("done {:>8}", rate(counters.done)));
+        let percentile =
+            |q| response.percentile(q).map_or_else(|| "-".to_owned(), |ns| Nanos(ns as i64).to_string());
+        parts.push(format!("p50 {:>7} p99 {:>7}", percentile(50.0), percentile(99.0)));
+    }
     let open = ("open", open);
     let troubles =
         [("failed", counters.failed()), ("late", counters.late), ("dropped", counters.dropped()), open];

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use wavetank_plan::quantity::{show_count, show_rate, show_share, show_size};
 use wavetank_record::{Probe, Requests, RunRecord, Status, Threshold, Times, TlsDoc};
 
+use crate::held_text::{add_held, is_holding};
 use crate::journeys_text as journeys;
 use crate::page::Page;
 use crate::scopes_table::add_scopes;
@@ -26,6 +27,7 @@ pub fn text(record: &RunRecord) -> String {
     if judged {
         add_verdict(&mut page, record);
     }
+    add_held(&mut page, record);
     if let Some(probe) = &record.probe {
         page.parts("probe", &probe_parts(probe));
     }
@@ -170,7 +172,10 @@ fn add_counts(page: &mut Page, record: &RunRecord) {
         [("failed", connections.failed), ("lost", connections.lost), ("reopened", connections.reopened)];
     // A pool opens what it needs, but each user of a closed loop was promised a connection.
     let missing = record.load.model == "closed" && connections.opened < connections.planned;
-    if troubles.iter().any(|(_, n)| *n > 0) || connections.opened > connections.planned || missing {
+    let noteworthy =
+        troubles.iter().any(|(_, n)| *n > 0) || connections.opened > connections.planned || missing;
+    // Those of hold phases have been told at the top.
+    if noteworthy && !is_holding(record) {
         let planned =
             if missing { format!(" of {}", show_count(connections.planned)) } else { String::new() };
         let mut parts = vec![

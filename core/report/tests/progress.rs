@@ -1,6 +1,6 @@
 //! The progress line of a second.
 
-use wavetank_measure::{Counters, ErrorClass, Interval, StepSeries};
+use wavetank_measure::{ConnCounts, Counters, ErrorClass, Interval, StepSeries};
 use wavetank_plan::{Key, Nanos};
 use wavetank_report::progress;
 
@@ -18,9 +18,14 @@ fn interval(from_s: i64, len_s: i64) -> Interval {
 }
 
 fn check(interval: &Interval, expected: &str) {
-    let line = progress(interval);
+    check_held(interval, None, expected);
+}
+
+/// In a run with hold phases, which want so many connections at the seal.
+fn check_held(interval: &Interval, planned: Option<u64>, expected: &str) {
+    let line = progress(interval, planned);
     assert_eq!(line, expected);
-    assert!(line.chars().count() <= 105 && !line.contains('\n'), "{line}");
+    assert!(line.chars().count() <= 130 && !line.contains('\n'), "{line}");
 }
 
 #[test]
@@ -39,4 +44,18 @@ fn a_second_is_one_line() {
         " 1 s  offered 10.0 k/s  done 9.98 k/s  p50 3.92 ms p99 11.0 ms  failed 7 late 3 dropped 1 open 50.0 k",
     );
     check(&Interval::default(), " 0 s  offered      0/s  done      0/s  p50       - p99       -");
+}
+
+#[test]
+fn a_run_with_holds_tells_what_is_held() {
+    let conns = ConnCounts { open: 699_000, opened: 25_000, ..ConnCounts::default() };
+    let silent = Interval { steps: Vec::new(), conns, ..interval(27, 1) };
+    check_held(&silent, Some(700_000), "28 s  held 699 k of 700 k  opened 25.0 k/s  lost 0");
+    let conns = ConnCounts { open: 1_995, opened: 3, lost: 5, failed: 2, ..ConnCounts::default() };
+    check_held(
+        &Interval { conns, ..interval(11, 1) },
+        Some(2_000),
+        "12 s  held 1,995 of 2,000  opened      3/s  lost 5  not opened 2  offered 10.0 k/s  done 9.98 k/s  p50 3.92 ms p99 11.0 ms",
+    );
+    check_held(&Interval::default(), Some(0), " 0 s  held 0 of 0  opened      0/s  lost 0");
 }

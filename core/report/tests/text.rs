@@ -220,3 +220,29 @@ fn dropped_requests_hide_the_percentiles_they_belong_to() {
         "{printed}"
     );
 }
+
+/// Whoever holds connections wants to know first how many there were in the worst second.
+#[test]
+fn held_connections_come_first() {
+    fn check(record: &RunRecord, first: &[&str]) {
+        let printed = text(record);
+        let lines: Vec<_> = printed.lines().skip_while(|line| !line.starts_with("held ")).collect();
+        assert_eq!(lines[..first.len()], *first, "{printed}");
+        assert!(!printed.contains("connects "), "{printed}");
+    }
+    let mut record = support::held();
+    check(
+        &record,
+        &[
+            "held       lowest second 999,995 of 1,000,000 planned (at 52 s)",
+            "           opened 1,000,005 · lost 5 · re-opened 5 · begun late 1,204",
+        ],
+    );
+    record.held.push(record.held[0].clone());
+    check(&record, &["held       keep: lowest second 999,995 of 1,000,000 planned (at 52 s)"]);
+    record.held.clear();
+    check(
+        &record,
+        &["held       at most 1,000,000 of 1,000,000 planned at once · no phase held a constant number"],
+    );
+}

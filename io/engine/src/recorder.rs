@@ -204,6 +204,16 @@ impl Recorder {
         self.opening += 1;
     }
 
+    /// Openings begun in the interval under way.
+    pub(crate) const fn openings(&self) -> u64 {
+        self.now.conns.offered
+    }
+
+    /// The opening just begun was planned `lag` ns ago.
+    pub(crate) fn opening_lag(&mut self, lag: u64) {
+        self.now.conns.late += u64::from(lag > self.late_tolerance);
+    }
+
     fn target_index(&self, phase: u16, target: u16) -> usize {
         usize::from(phase) * self.targets + usize::from(target)
     }

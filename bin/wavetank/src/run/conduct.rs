@@ -306,7 +306,10 @@ impl<'a> Conductor<'a> {
             return;
         }
         if interval.end() > self.begins {
-            self.book.talk.progress(&interval);
+            // At the seal itself the next phase has begun.
+            let within = interval.end() - Nanos(1);
+            let planned = self.plan.is_holding().then(|| self.plan.held_at(within));
+            self.book.talk.progress(&interval, planned);
         }
         if let Some(class) = self.book.ledger.hopeless() {
             self.event("hopeless", format!("nothing was done, every request failed: {}", class.name()));

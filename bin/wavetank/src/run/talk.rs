@@ -40,12 +40,12 @@ impl Talk {
         write(&format!("warning: {line}\n"));
     }
 
-    /// How it goes, in the interval just sealed.
-    pub(crate) fn progress(&mut self, interval: &Interval) {
+    /// How it goes, in the interval just sealed; `planned` are the connections that hold phases want, if there are any.
+    pub(crate) fn progress(&mut self, interval: &Interval, planned: Option<u64>) {
         if self.quiet {
             return;
         }
-        let line = wavetank_report::progress(interval);
+        let line = wavetank_report::progress(interval, planned);
         if self.terminal {
             // A line that wraps could not be renewed.
             let room = width().saturating_sub(1);

@@ -129,6 +129,7 @@ impl Random {
             closed: self.magnitude(40),
             lost: self.magnitude(40),
             reopened: self.magnitude(40),
+            late: self.magnitude(40),
             opening: self.magnitude(40),
             open: self.magnitude(40),
             peak: self.magnitude(40),
@@ -161,6 +162,7 @@ pub(crate) fn interval() -> Interval {
             failed: 1,
             closed: 1,
             lost: 1,
+            late: 1,
             open: 50,
             peak: 51,
             ..ConnCounts::default()

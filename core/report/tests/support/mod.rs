@@ -4,8 +4,9 @@
 use std::path::PathBuf;
 
 use wavetank_record::{
-    Blame, Bytes, Connections, Finding, Generator, LoadDoc, Number, Probe, RUN_SCHEMA, RateDoc, Requests,
-    RunRecord, Spread, Status, StepDoc, Threshold, Times, VerdictDoc, Wire,
+    Blame, Bytes, Connections, Finding, Generator, HeldDoc, LoadDoc, Number, PhaseConnections, PhaseDoc,
+    Probe, RUN_SCHEMA, RateDoc, Requests, RunRecord, Spread, Status, StepDoc, Threshold, Times, VerdictDoc,
+    Wire,
 };
 
 /// Compares `actual` with the golden file `name`; `WAVETANK_GOLDEN=update` writes it instead.
@@ -306,5 +307,43 @@ pub(crate) fn unanswered() -> RunRecord {
         connections: Connections::default(),
         probe: Some(probe),
         ..hopeless()
+    }
+}
+
+/// A million connections held, of which five were lost and opened again.
+pub(crate) fn held() -> RunRecord {
+    let connections = Connections {
+        planned: 1_000_000,
+        offered: 1_000_005,
+        opened: 1_000_005,
+        closed: 1_000_000,
+        lost: 5,
+        reopened: 5,
+        late: 1_204,
+        peak: 1_000_000,
+        held_min: 999_995,
+        ..Connections::default()
+    };
+    let phase = |name: &str| PhaseDoc {
+        name: name.to_owned(),
+        connections: Some(PhaseConnections { planned: 1_000_000, ..PhaseConnections::default() }),
+        ..PhaseDoc::default()
+    };
+    let load =
+        LoadDoc { model: "hold".to_owned(), text: "1.00 M connections held".to_owned(), ..closed().load };
+    RunRecord {
+        connections,
+        load,
+        phases: ["open", "keep", "close"].map(phase).into(),
+        held: vec![HeldDoc {
+            phase: "keep".to_owned(),
+            planned: 1_000_000,
+            seconds: 120,
+            lowest: 999_995,
+            lowest_at_s: Number(52.0),
+            lost: 5,
+            reopened: 5,
+        }],
+        ..closed()
     }
 }

@@ -35,7 +35,7 @@ impl<D: Driver> Worker<D> {
         for user in joined {
             self.count_in(user, at);
             if hold {
-                self.hold_for([user]);
+                self.hold_for(user, at);
             } else if self.sessions.of_user(user).is_none() {
                 self.iterate(user, at);
             }

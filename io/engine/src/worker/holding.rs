@@ -19,13 +19,20 @@ const REOPEN: Nanos = Nanos::SECOND;
 /// users.
 pub(crate) struct Holding {
     /// Users whose connection is to be opened, in the order in which it was planned.
-    opening: VecDeque<u32>,
+    opening: VecDeque<ToOpen>,
     /// Users who may be too many, the last to come first.
     leaving: VecDeque<u32>,
     /// Users whose connection is to be opened again.
     reopening: Timers<u32>,
     /// The load was ended before its time, and everybody has been told.
     ended: bool,
+}
+
+/// A user whose connection is to be opened.
+struct ToOpen {
+    user: u32,
+    /// When the plan wanted it; `None`: it is opened again, whenever that is possible.
+    planned: Option<Nanos>,
 }
 
 impl Holding {
@@ -48,9 +55,9 @@ impl Holding {
 }
 
 impl<D: Driver> Worker<D> {
-    /// Users come to hold a connection each.
-    pub(super) fn hold_for(&mut self, users: impl IntoIterator<Item = u32>) {
-        self.holding.opening.extend(users);
+    /// A user comes to hold a connection, which the plan wants at `planned`.
+    pub(super) fn hold_for(&mut self, user: u32, planned: Nanos) {
+        self.holding.opening.push_back(ToOpen { user, planned: Some(planned) });
     }
 
     /// Users are too many; each leaves as soon as he has no request under way.
@@ -83,15 +90,15 @@ impl<D: Driver> Worker<D> {
         for _ in 0..WORK_PER_TURN_MAX {
             let Some((_, user)) = self.holding.reopening.pop(now) else { break };
             worked = true;
-            self.holding.opening.push_back(user);
+            self.holding.opening.push_back(ToOpen { user, planned: None });
         }
         for _ in 0..WORK_PER_TURN_MAX {
             if !self.exchanges.connections.may_open_ahead() {
                 break;
             }
-            let Some(user) = self.holding.opening.pop_front() else { break };
+            let Some(next) = self.holding.opening.pop_front() else { break };
             worked = true;
-            self.open_held(user, now);
+            self.open_held(next, now);
         }
         worked
     }
@@ -120,14 +127,20 @@ impl<D: Driver> Worker<D> {
         }
     }
 
-    fn open_held(&mut self, user: u32, now: Nanos) {
+    fn open_held(&mut self, ToOpen { user, planned }: ToOpen, now: Nanos) {
         if !self.users.is_present(user) || !self.users.is_wanted(user) {
             return;
         }
         let at = self.pacer.on_run_clock(now);
         let Some(phase) = self.users.phase_of(user, at) else { return };
         let target = self.home_of_user(user);
+        let before = self.rec.openings();
         self.exchanges.connections.hold(self.users.seat(user), target, phase, &mut self.rec);
+        if let Some(planned) = planned
+            && self.rec.openings() > before
+        {
+            self.rec.opening_lag(now.since(planned));
+        }
     }
 
     /// What connections have told of those that are held.

@@ -1,0 +1,190 @@
+//! [`Plateaus`]: connections that hold phases keep, second by second and phase by phase.
+
+use wavetank_plan::{Load, Nanos, Phase, Plan};
+
+use crate::{ConnCounts, Histogram, Interval, Spans, Violation, violation};
+
+/// What hold phases came to: for each of them its connections, and for those that hold a constant number its seconds.
+/// Memory does not grow with the run: of a long plateau every second, fourth, eighth, … second is kept.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Plateaus {
+    /// Hold phases in the plan's order, warm-up left out.
+    phases: Vec<HeldPhase>,
+    /// The phases of the plan that hold connections.
+    holding: Vec<Phase>,
+    /// The gauges at the latest seal.
+    before: Gauges,
+    times: Histogram,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Gauges {
+    opening: u64,
+    open: u64,
+}
+
+/// Connections in the time of one hold phase.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct HeldPhase {
+    /// Index into the plan's phases.
+    pub phase: u16,
+    /// Wanted by this phase at most at one time.
+    pub planned: u64,
+    /// Being opened when its time began.
+    pub opening_before: u64,
+    /// Open when its time began.
+    pub open_before: u64,
+    /// What happened in its time; `opening` and `open` are those at the latest seal in it, `peak` the highest.
+    pub conns: ConnCounts,
+    /// Fewest connections open at a seal in its time; `None` before the first.
+    pub held_min: Option<u64>,
+    /// Its seconds, if it holds one and the same number, more than none.
+    pub plateau: Option<Plateau>,
+    begun: bool,
+}
+
+/// The seconds of a phase that holds one and the same number of connections.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Plateau {
+    /// How many there were.
+    pub seconds: u64,
+    /// The one with the fewest connections held; the first of several.
+    pub lowest: HeldSecond,
+    /// Those that are kept, in order: all, or every `every`th.
+    pub kept: Vec<HeldSecond>,
+    /// One of so many seconds is kept.
+    pub every: u64,
+}
+
+/// One sealed second of a plateau.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HeldSecond {
+    /// Its seal, on the run's clock.
+    pub at: Nanos,
+    /// Wanted by all hold phases.
+    pub planned: u64,
+    /// Connections open at the seal.
+    pub held: u64,
+    /// Requests offered and unresolved at the seal.
+    pub in_flight: u64,
+    /// Requests whose response time ended in it.
+    pub answered: u64,
+    /// p99 of their response time, in nanoseconds; 0 without any.
+    pub p99_ns: u64,
+}
+
+impl Plateau {
+    /// Seconds kept at most: enough to see any drift.
+    pub const KEPT_MAX: usize = 1_024;
+
+    fn add(&mut self, second: HeldSecond) {
+        if self.seconds == 0 || second.held < self.lowest.held {
+            self.lowest = second;
+        }
+        self.every = self.every.max(1);
+        if self.seconds.is_multiple_of(self.every) {
+            if self.kept.len() == Self::KEPT_MAX {
+                let mut place = 0_usize;
+                self.kept.retain(|_| {
+                    place += 1;
+                    place % 2 == 1
+                });
+                self.every *= 2;
+            }
+            if self.seconds.is_multiple_of(self.every) {
+                self.kept.push(second);
+            }
+        }
+        self.seconds += 1;
+    }
+}
+
+impl HeldPhase {
+    /// Whether it adds up: what was there and what came is what went and what is there.
+    ///
+    /// # Errors
+    /// The identity that is broken, with the counters.
+    pub fn check(&self) -> Result<(), Violation> {
+        let mut whole = self.conns;
+        // As if those that were there before had come at its begin.
+        whole.opened += self.open_before;
+        whole.offered += self.open_before + self.opening_before;
+        violation::of_connections(&whole)
+    }
+}
+
+impl Plateaus {
+    /// Of a run of `plan`.
+    pub(crate) fn new(plan: &Plan) -> Self {
+        let mut it = Self::default();
+        for (index, phase) in (0_u16..).zip(&plan.phases) {
+            let Load::Hold { connections, .. } = &phase.load else { continue };
+            it.holding.push(phase.clone());
+            if !phase.warmup {
+                let constant = connections.as_constant().is_some_and(|count| count > 0);
+                let plateau = constant.then(Plateau::default);
+                let planned = connections.max();
+                it.phases.push(HeldPhase { phase: index, planned, plateau, ..HeldPhase::default() });
+            }
+        }
+        it
+    }
+
+    /// What the hold phases came to, in the plan's order.
+    pub fn phases(&self) -> &[HeldPhase] {
+        &self.phases
+    }
+
+    /// Those that hold a constant number and had a second.
+    pub fn plateaus(&self) -> impl Iterator<Item = (&HeldPhase, &Plateau)> {
+        let plateaus = self.phases.iter().filter_map(|held| Some((held, held.plateau.as_ref()?)));
+        plateaus.filter(|(_, plateau)| plateau.seconds > 0)
+    }
+
+    /// Take in one merged interval; they come in order. `spans` are those of the totals.
+    pub(crate) fn add(&mut self, interval: &Interval, spans: &Spans) {
+        if self.holding.is_empty() {
+            return;
+        }
+        let conns = &interval.conns;
+        for index in 0..self.phases.len() {
+            let held = &self.phases[index];
+            if !spans.in_phase(held.phase, interval) {
+                continue;
+            }
+            let second = held.plateau.is_some().then(|| self.second(interval, spans));
+            let held = &mut self.phases[index];
+            if !std::mem::replace(&mut held.begun, true) {
+                (held.opening_before, held.open_before) = (self.before.opening, self.before.open);
+            }
+            held.conns.merge(conns);
+            held.conns.peak = held.conns.peak.max(conns.peak);
+            (held.conns.opening, held.conns.open) = (conns.opening, conns.open);
+            held.held_min = Some(held.held_min.map_or(conns.open, |least| least.min(conns.open)));
+            if let (Some(plateau), Some(second)) = (&mut held.plateau, second) {
+                plateau.add(second);
+            }
+        }
+        self.before = Gauges { opening: conns.opening, open: conns.open };
+    }
+
+    fn second(&mut self, interval: &Interval, spans: &Spans) -> HeldSecond {
+        self.times.clear();
+        let judged = interval.steps.iter().filter(|series| !spans.is_warmup(series.key.phase));
+        let mut in_flight = 0;
+        for series in judged {
+            self.times.merge(&series.response);
+            in_flight += series.open;
+        }
+        // At the seal itself the next phase has begun.
+        let within = interval.end() - Nanos(1);
+        HeldSecond {
+            at: interval.end(),
+            planned: self.holding.iter().filter_map(|phase| phase.wanted_at(within)).sum(),
+            held: interval.conns.open,
+            in_flight,
+            answered: self.times.count(),
+            p99_ns: self.times.percentile(99.0).unwrap_or(0),
+        }
+    }
+}
