@@ -78,7 +78,7 @@ fn the_flash_sale_is_tried_from_end_to_end() {
         &[
             "== before, once in a run",
             "> POST /admin/sale HTTP/1.1",
-            "> {\"stock\":1000,\"opens_in\":\"60s\"}",
+            "> {\"stock\":1000,\"opens_in\":\"15s\"}",
             "== scenario browser",
             "== scenario buyer",
             "> user=ann&password=pw+1",

@@ -152,7 +152,7 @@ fn own_phases_run_beside_the_mix() {
     assert_eq!(starts, [("crowd", 0), ("gather", 0), ("rush", 20)]);
     assert_eq!((plan.phases[0].mix.only(), plan.phases[1].mix.only()), (Some(0), Some(1)));
     let before = plan.around.before.expect("the sale is opened first");
-    assert_eq!(shown(&before.steps[0].request.body), "{\"stock\":1000,\"opens_in\":\"60s\"}");
+    assert_eq!(shown(&before.steps[0].request.body), "{\"stock\":1000,\"opens_in\":\"15s\"}");
     assert_eq!(plan.shared.counts, ["sold"]);
     assert_eq!(plan.shared.rendezvous, ["doors"]);
 }

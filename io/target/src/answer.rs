@@ -2,6 +2,8 @@
 
 use wavetank_plan::Nanos;
 
+use crate::shop::Page;
+
 /// What is given to a request.
 #[derive(Debug)]
 pub(crate) enum Answer {
@@ -27,6 +29,10 @@ pub(crate) enum Answer {
     Reset,
     /// A document ready to be sent.
     Json(Vec<u8>),
+    /// What the database says to the request with this ticket, when it comes back.
+    Awaited(u32),
+    /// What the shop says.
+    Page(Box<Page>),
 }
 
 impl Answer {
@@ -35,13 +41,21 @@ impl Answer {
     pub(crate) const fn is_control(&self) -> bool {
         matches!(self, Self::Truth | Self::Standing | Self::Reset)
     }
+
+    /// It is replaced by another one before it is given.
+    #[inline]
+    pub(crate) const fn is_to_come(&self) -> bool {
+        self.is_control() || matches!(self, Self::Awaited(_))
+    }
 }
 
-/// A request's body on its way back.
+/// A request's body on its way back, or to the shop.
 #[derive(Debug, Default)]
 pub(crate) struct Echo {
     /// Empty if the request named none.
     pub(crate) content_type: Vec<u8>,
+    /// For the shop; empty if the request had none.
+    pub(crate) cookie: Vec<u8>,
     pub(crate) body: Vec<u8>,
 }
 

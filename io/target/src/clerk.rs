@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use wavetank_driver::ConnId;
 use wavetank_plan::Nanos;
 use wavetank_wire::h1::{RequestEnd, RequestHead, RequestSink};
 
@@ -12,13 +13,11 @@ use crate::known::Known;
 use crate::outbox::Outbox;
 use crate::paths::Paths;
 use crate::route::Route;
+use crate::shop::Teller;
 use crate::truth::Counts;
 
-/// Most bytes that `/echo` takes.
-const ECHO_BYTES_MAX: usize = 1 << 20;
 /// Larger buffers are not kept between requests: there may be many connections.
 const ECHO_BYTES_KEPT: usize = 16 * 1024;
-const TOO_LARGE: &str = "/echo takes bodies of at most 1 MiB\n";
 const OVERFLOW: &str = "more requests at once than answers can be owed for (1000)\n";
 
 /// Everything that is needed between bytes that came and bytes to be sent, for one receive.
@@ -28,6 +27,7 @@ pub(crate) struct Clerk<'a> {
     pub(crate) counts: &'a Counts,
     pub(crate) outbox: &'a mut Outbox,
     pub(crate) freeze: &'a Freeze,
+    pub(crate) teller: &'a mut Teller,
     /// When the bytes came.
     pub(crate) now: Nanos,
 }
@@ -56,7 +56,8 @@ impl Clerk<'_> {
                     }
                     bytes = rest;
                     if connection.asked.too_large {
-                        self.refuse(connection, 413, TOO_LARGE);
+                        let (_, text) = connection.asked.route.body_max().unwrap_or_default();
+                        self.refuse(connection, 413, text);
                     } else if let Some(end) = progress.request {
                         self.complete(connection, end);
                     } else if std::mem::take(&mut connection.asked.expects_continue) {
@@ -75,7 +76,7 @@ impl Clerk<'_> {
     /// Remember a request that came whole, unless there was more to it than its head.
     #[inline]
     fn remember(&mut self, request: &[u8], target: Range<usize>, asked: &Asked, end: RequestEnd) {
-        let plain = end.body_bytes == 0 && asked.route != Route::Echo && !asked.expects_continue;
+        let plain = end.body_bytes == 0 && asked.route.body_max().is_none() && !asked.expects_continue;
         // Behind blank lines the target is elsewhere.
         if plain && !matches!(request[0], b'\r' | b'\n') {
             self.known.remember(request, target, asked.verb, end);
@@ -85,7 +86,7 @@ impl Clerk<'_> {
     /// A request is complete.
     #[inline]
     fn complete(&mut self, connection: &mut Connection, end: RequestEnd) {
-        let answer = answer_to(&mut connection.asked);
+        let (answer, at) = self.answer_to(connection.id, &mut connection.asked);
         let route = connection.asked.route;
         let keep = match (end.keep_alive && route != Route::Close, end.http_10) {
             (true, false) => Keep::Silently,
@@ -96,13 +97,7 @@ impl Clerk<'_> {
             connection.reading = Reading::Nothing;
             connection.then = Then::Close;
         }
-        let due = Due {
-            at: if let Route::Delay(delay) = route { self.now.after(delay) } else { self.now },
-            answer,
-            head_only: end.head_request,
-            keep,
-            counted: !route.is_control(),
-        };
+        let due = Due { at, answer, head_only: end.head_request, keep, counted: !route.is_control() };
         self.give(connection, due);
     }
 
@@ -124,7 +119,7 @@ impl Clerk<'_> {
         let at_once = connection.is_clear()
             && due.at <= self.now
             && !self.outbox.is_full()
-            && !due.answer.is_control()
+            && !due.answer.is_to_come()
             && self.freeze.until(self.now).is_none();
         if at_once {
             connection.body_left = self.outbox.render(&due, self.counts);
@@ -143,24 +138,31 @@ impl Clerk<'_> {
         }
         connection.owed.push_back(due);
     }
-}
 
-/// What a complete request gets.
-#[inline]
-fn answer_to(asked: &mut Asked) -> Answer {
-    match (asked.verb, asked.route) {
-        (Verb::Unknown, _) => Answer::Plain(501, "this method is unknown here\n"),
-        (_, Route::Home | Route::Delay(_) | Route::Close) => Answer::Home,
-        (_, Route::Bytes(len)) => Answer::Bytes(len),
-        (_, Route::Status(status)) => Answer::Status(status),
-        (_, Route::Echo) => Answer::Echo(asked.echo.take().unwrap_or_default()),
-        (Verb::Get, Route::Truth) => Answer::Truth,
-        (Verb::Get, Route::TruthConnections) => Answer::Standing,
-        (_, Route::Truth | Route::TruthConnections) => Answer::Allow("GET, HEAD"),
-        (Verb::Post, Route::TruthReset) => Answer::Reset,
-        (_, Route::TruthReset) => Answer::Allow("POST"),
-        (_, Route::Unknown) => Answer::Plain(404, "nothing is here\n"),
-        (_, Route::Malformed(text)) => Answer::Plain(400, text),
+    /// What a complete request gets, and not before when.
+    #[inline]
+    fn answer_to(&mut self, conn: ConnId, asked: &mut Asked) -> (Answer, Nanos) {
+        let answer = match (asked.verb, asked.route) {
+            (Verb::Unknown, _) => Answer::Plain(501, "this method is unknown here\n"),
+            (_, Route::Home | Route::Close) => Answer::Home,
+            (_, Route::Delay(delay)) => return (Answer::Home, self.now.after(delay)),
+            (_, Route::Tier(tier)) => return self.teller.answer_tier(conn, tier, self.now),
+            (verb, Route::Shop(ask)) => {
+                let sent = asked.echo.take().unwrap_or_default();
+                self.teller.answer(conn, ask, verb, &sent, self.now)
+            }
+            (_, Route::Bytes(len)) => Answer::Bytes(len),
+            (_, Route::Status(status)) => Answer::Status(status),
+            (_, Route::Echo) => Answer::Echo(asked.echo.take().unwrap_or_default()),
+            (Verb::Get, Route::Truth) => Answer::Truth,
+            (Verb::Get, Route::TruthConnections) => Answer::Standing,
+            (_, Route::Truth | Route::TruthConnections) => Answer::Allow("GET, HEAD"),
+            (Verb::Post, Route::TruthReset) => Answer::Reset,
+            (_, Route::TruthReset) => Answer::Allow("POST"),
+            (_, Route::Unknown) => Answer::Plain(404, "nothing is here\n"),
+            (_, Route::Malformed(text)) => Answer::Plain(400, text),
+        };
+        (answer, self.now)
     }
 }
 
@@ -180,17 +182,17 @@ impl RequestSink for Intake<'_, '_> {
         let target_at = head.method.len() + 1;
         self.target = target_at..target_at + head.target.len();
         self.note(head.target, verb(head.method), head.expect_continue);
-        if self.asked.route == Route::Echo {
-            self.begin_echo(head);
+        if let Some((bytes_max, _)) = self.asked.route.body_max() {
+            self.begin_echo(head, bytes_max);
         }
     }
 
     fn body(&mut self, bytes: &[u8]) {
         // Who has begun to send the body does not wait for leave to do so.
         self.asked.expects_continue = false;
-        if self.asked.route == Route::Echo {
+        if let Some((bytes_max, _)) = self.asked.route.body_max() {
             let echo = self.asked.echo.get_or_insert_default();
-            if echo.body.len() + bytes.len() > ECHO_BYTES_MAX {
+            if echo.body.len() + bytes.len() > bytes_max {
                 self.asked.too_large = true;
             } else {
                 echo.body.extend_from_slice(bytes);
@@ -224,15 +226,19 @@ impl Intake<'_, '_> {
         self.asked.expects_continue = expects_continue;
     }
 
-    fn begin_echo(&mut self, head: &RequestHead<'_>) {
-        let Echo { content_type, body } = &mut **self.asked.echo.get_or_insert_default();
+    fn begin_echo(&mut self, head: &RequestHead<'_>, bytes_max: usize) {
+        let Echo { content_type, cookie, body } = &mut **self.asked.echo.get_or_insert_default();
         body.clear();
         content_type.clear();
         content_type.extend_from_slice(head.header("content-type").unwrap_or_default());
+        cookie.clear();
+        if matches!(self.asked.route, Route::Shop(_)) {
+            cookie.extend_from_slice(head.header("cookie").unwrap_or_default());
+        }
         // Known from the head already: who waits for `100 Continue` need not send it.
         let length =
             head.header("content-length").and_then(|length| str::from_utf8(length).ok()?.parse().ok());
-        self.asked.too_large = length.is_some_and(|length: u64| length > ECHO_BYTES_MAX as u64);
+        self.asked.too_large = length.is_some_and(|length: u64| length > bytes_max as u64);
     }
 }
 

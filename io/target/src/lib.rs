@@ -6,7 +6,7 @@
 //! generator, and takes nothing but HTTP from it.
 //!
 //! # What it answers
-//! HTTP/1.0 and 1.1, kept alive, pipelined, in order. Query strings do not matter. HEAD gets the same
+//! HTTP/1.0 and 1.1, kept alive, pipelined, in order. Query strings matter to tiers only. HEAD gets the same
 //! head without the body. A body that was sent is read whole before the answer.
 //!
 //! | path | answer |
@@ -21,6 +21,8 @@
 //! | `/truth` | what was seen, see [`Truth`]; neither counted nor in it |
 //! | `/truth/connections` | how it stands with connections, see [`Standing`]: for those who ask each second |
 //! | `POST /truth/reset` | 204; counts begin anew, and so does the freeze |
+//! | `/api/seckill`, `/api/login`, `/api/order`, `/admin/sale` | a flash sale, see `docs/serve.md` |
+//! | `/tier/simple`, `/tier/query`, `/tier/transaction` | work with a stated capacity, see there |
 //! | any other | 404, or like `/` with [`ServeOptions::any`] |
 //!
 //! What cannot be read as HTTP gets 400, 413, 431, 501 or 505, and its connection is closed. Idle
@@ -49,9 +51,11 @@ mod route;
 mod serve_options;
 mod server;
 mod shared;
+mod shop;
 mod truth;
 mod worker;
 
 pub use serve_options::ServeOptions;
 pub use server::{Server, start};
+pub use shop::{Accounts, ShopOptions};
 pub use truth::{Arrivals, ByteCounts, ConnectionCounts, Gaps, HandshakeCounts, Standing, Truth};

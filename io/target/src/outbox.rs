@@ -4,9 +4,10 @@ use std::sync::LazyLock;
 
 use wavetank_driver::{Clock, WallClock};
 use wavetank_plan::Nanos;
-use wavetank_wire::h1::{ResponseParts, http_date, reason_phrase, render_response_head};
+use wavetank_wire::h1::{ResponseParts, http_date, push_decimal, reason_phrase, render_response_head};
 
 use crate::answer::{Answer, Due, Keep};
+use crate::shop::Page;
 use crate::truth::Counts;
 
 /// The body of the small fixed answer.
@@ -104,8 +105,9 @@ impl Outbox {
             Answer::Allow(_) => (405, reason_phrase(405).as_bytes()),
             Answer::Echo(echo) => (200, &echo.body[..]),
             Answer::Json(document) => (200, &document[..]),
+            Answer::Page(page) => return self.render_page(page, due, counts),
             // These are replaced by what they ask for before they are rendered.
-            Answer::Truth | Answer::Standing | Answer::Reset => (500, &b""[..]),
+            Answer::Truth | Answer::Standing | Answer::Reset | Answer::Awaited(_) => (500, &b""[..]),
         };
         if due.counted {
             counts.answered(status);
@@ -125,6 +127,37 @@ impl Outbox {
         head.render(&mut self.out, &self.date, body.len() as u64);
         if !due.head_only && !bodiless {
             self.out.extend_from_slice(body);
+        }
+        0
+    }
+
+    fn render_page(&mut self, page: &Page, due: &Due, counts: &Counts) -> u64 {
+        counts.answered(page.status);
+        let mut digits = Vec::new();
+        let content_type: &[u8] = if page.json { b"application/json" } else { TEXT };
+        let mut headers: Vec<(&str, &[u8])> =
+            vec![("Date", &self.date), ("Content-Type", content_type), ("Cache-Control", b"no-store")];
+        if let Some(cookie) = &page.cookie {
+            headers.push(("Set-Cookie", cookie.as_bytes()));
+        }
+        if let Some(seconds) = page.retry_after_s {
+            push_decimal(&mut digits, seconds);
+            headers.push(("Retry-After", &digits));
+        }
+        if page.status == 401 {
+            // RFC 9110 §15.5.2 wants one; this scheme is nobody's, so that nobody answers it by himself.
+            headers.push(("WWW-Authenticate", b"Form realm=\"shop\""));
+        }
+        let parts = ResponseParts {
+            status: page.status,
+            http_10: due.keep == Keep::Saying,
+            keep_alive: due.keep != Keep::No,
+            content_length: Some(page.body.len() as u64),
+            headers: &headers,
+        };
+        render_response_head(&mut self.out, &parts);
+        if !due.head_only {
+            self.out.extend_from_slice(&page.body);
         }
         0
     }

@@ -1,14 +1,17 @@
 //! [`Paths`]: what a path asks for and where it is counted, remembered from the request before.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use crate::route::{Route, path_of};
+use crate::route::{Route, path_of, query_of};
+use crate::shop::{Pools, TierKind};
 use crate::truth::{Counts, PathSlot};
 
 /// Most requests ask for the same as the one before them: comparing is cheaper than parsing and hashing.
 #[derive(Debug)]
 pub(crate) struct Paths {
     any: bool,
+    pools: Arc<Pools>,
     last: Option<(Vec<u8>, Route, PathSlot)>,
     /// Paths that have a counter.
     slots: HashMap<Box<[u8]>, PathSlot>,
@@ -18,8 +21,8 @@ pub(crate) struct Paths {
 
 impl Paths {
     /// `any`: unknown paths are asked for the small fixed answer.
-    pub(crate) fn new(any: bool) -> Self {
-        Self { any, last: None, slots: HashMap::new(), epoch: 0 }
+    pub(crate) fn new(any: bool, pools: Arc<Pools>) -> Self {
+        Self { any, pools, last: None, slots: HashMap::new(), epoch: 0 }
     }
 
     /// What a request's target asks for, and where it is counted; control requests nowhere.
@@ -36,7 +39,10 @@ impl Paths {
 
     fn find_anew(&mut self, target: &[u8], counts: &Counts) -> (Route, Option<PathSlot>) {
         let path = path_of(target);
-        let route = Route::of(path, self.any);
+        let route = match TierKind::of(path) {
+            Some(kind) => self.pools.route(kind, query_of(target)),
+            None => Route::of(path, self.any),
+        };
         if route.is_control() {
             return (route, None);
         }

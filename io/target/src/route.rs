@@ -2,8 +2,12 @@
 
 use wavetank_plan::{Nanos, quantity};
 
+use crate::shop::{Ask, BODY_BYTES_MAX, Tier};
+
 /// Longest delay; every connection of an impatient client is kept that long.
 const DELAY_MAX: Nanos = Nanos::from_secs(3_600);
+/// Most bytes that `/echo` takes.
+const ECHO_BYTES_MAX: usize = 1 << 20;
 
 /// What a path asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +21,10 @@ pub(crate) enum Route {
     Truth,
     TruthConnections,
     TruthReset,
+    /// The flash sale.
+    Shop(Ask),
+    /// Work with a stated capacity.
+    Tier(Tier),
     Unknown,
     /// The path is ours, but what follows cannot be understood: a line that says what is wanted.
     Malformed(&'static str),
@@ -33,6 +41,10 @@ impl Route {
             b"/truth" => return Self::Truth,
             b"/truth/connections" => return Self::TruthConnections,
             b"/truth/reset" => return Self::TruthReset,
+            b"/api/seckill" => return Self::Shop(Ask::Show),
+            b"/api/login" => return Self::Shop(Ask::Login),
+            b"/api/order" => return Self::Shop(Ask::Order),
+            b"/admin/sale" => return Self::Shop(Ask::Begin),
             _ => {}
         }
         let Ok(path) = str::from_utf8(path) else { return unknown };
@@ -52,6 +64,16 @@ impl Route {
     /// Whether it asks about the server itself, and is in no count therefore.
     pub(crate) const fn is_control(self) -> bool {
         matches!(self, Self::Truth | Self::TruthConnections | Self::TruthReset)
+    }
+
+    /// How long a body may be that is wanted; `None`: none is, and what comes is thrown away.
+    #[inline]
+    pub(crate) const fn body_max(self) -> Option<(usize, &'static str)> {
+        match self {
+            Self::Echo => Some((ECHO_BYTES_MAX, "/echo takes bodies of at most 1 MiB\n")),
+            Self::Shop(_) => Some((BODY_BYTES_MAX, "bodies of at most 4 KiB are wanted here\n")),
+            _ => None,
+        }
     }
 
     fn bytes(size: &str) -> Self {
@@ -86,6 +108,12 @@ pub(crate) fn path_of(target: &[u8]) -> &[u8] {
         Some(end) => &target[..end],
         None => target,
     }
+}
+
+/// The query of a request target; empty if it has none.
+pub(crate) fn query_of(target: &[u8]) -> &[u8] {
+    let target = target.split(|&byte| byte == b'#').next().unwrap_or_default();
+    target.iter().position(|&byte| byte == b'?').map_or(&[], |at| &target[at + 1..])
 }
 
 fn after_authority(target: &[u8]) -> &[u8] {

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use wavetank_driver::{Features, TlsServer};
 use wavetank_plan::{EngineChoice, FileTables, Nanos};
 
+use crate::shop::ShopOptions;
+
 /// What a server is made ready for if nobody says more.
 const CONNECTIONS: u64 = 10_000;
 
@@ -30,6 +32,8 @@ pub struct ServeOptions {
     pub freeze: Option<(Nanos, Nanos)>,
     /// TLS on all addresses.
     pub tls: Option<Arc<TlsServer>>,
+    /// The flash sale and the tiers.
+    pub shop: ShopOptions,
 }
 
 impl Default for ServeOptions {
@@ -45,6 +49,7 @@ impl Default for ServeOptions {
             any: false,
             freeze: None,
             tls: None,
+            shop: ShopOptions::default(),
         }
     }
 }

@@ -11,6 +11,7 @@ use wavetank_plan::{EngineChoice, Nanos, UserError};
 
 use crate::outbox::filler;
 use crate::shared::Shared;
+use crate::shop::Shop;
 use crate::worker::Worker;
 use crate::{ServeOptions, Truth};
 
@@ -24,6 +25,8 @@ pub struct Server {
     shared: Arc<Shared>,
     /// By number.
     threads: Vec<(JoinHandle<()>, Waker)>,
+    /// The threads of the shop's database.
+    keepers: Vec<JoinHandle<()>>,
 }
 
 /// Start serving. When this returns, connections are accepted at [`Server::addresses`].
@@ -47,8 +50,10 @@ fn start_on<D: Driver + 'static>(options: &ServeOptions) -> Result<Server, UserE
     // Made now: if a thread's process were killed while making it, others would wait for it for ever.
     filler();
     let clock = Clock::starting_now();
-    let shared = Arc::new(Shared::new(threads, clock, options.freeze));
-    let mut server = Server { addresses: options.listen.clone(), shared, threads: Vec::new() };
+    // Before the others: they may work in processes, which cannot start threads of ours.
+    let (shop, keepers) = Shop::open(&options.shop, threads, clock)?;
+    let shared = Arc::new(Shared::new(threads, clock, options.freeze, shop));
+    let mut server = Server { addresses: options.listen.clone(), shared, threads: Vec::new(), keepers };
     let sockets = u32::try_from(options.connections.div_ceil(u64::from(threads))).unwrap_or(u32::MAX);
     let setup = Setup { clock, features: options.features, sockets };
     for thread in 0..threads {
@@ -92,6 +97,11 @@ impl Server {
         self.shared.accept_failure()
     }
 
+    /// What the shop's database said first that was no answer, if it did.
+    pub fn database_fault(&self) -> Option<&str> {
+        self.shared.shop.fault()
+    }
+
     /// Count anew, and arm the freeze anew: what `POST /truth/reset` does.
     pub fn reset_truth(&self) {
         self.shared.reset();
@@ -116,6 +126,7 @@ impl Server {
         let Started { handle, waker, value } =
             spawn(format!("serve-{thread}"), files, life, crashed).map_err(no_thread)?;
         self.addresses = value;
+        self.shared.shop.desks().wake_by(thread, waker.clone());
         self.threads.push((handle, waker));
         Ok(())
     }
@@ -133,6 +144,9 @@ impl Server {
                 drop(handle.join());
             }
         }
+        self.shared.shop.close();
+        // Nobody's answer is lost by it: there is nobody left.
+        self.keepers.drain(..).for_each(|keeper| drop(keeper.join()));
     }
 }
 
@@ -158,14 +172,14 @@ fn serve<D: Driver>(
     match &options.tls {
         None => {
             if start.done(waker, bound) {
-                Worker::new(driver, Arc::clone(shared), options).run(&shared.counts_of(thread));
+                Worker::new(driver, Arc::clone(shared), options, thread).run(&shared.counts_of(thread));
             }
         }
         Some(tls) => {
             // Before anybody is told that we listen: it takes its time.
             let driver = Tls::wrap(driver, None, Some(Arc::clone(tls)));
             if start.done(waker, bound) {
-                Worker::new(driver, Arc::clone(shared), options).run(&shared.counts_of(thread));
+                Worker::new(driver, Arc::clone(shared), options, thread).run(&shared.counts_of(thread));
             }
         }
     }

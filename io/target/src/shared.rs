@@ -7,6 +7,7 @@ use wavetank_driver::{Clock, Crash, Errno, WallClock};
 use wavetank_plan::Nanos;
 
 use crate::freeze::Freeze;
+use crate::shop::Shop;
 use crate::truth::{ConnectionCounts, Counts, Gauge, Standing, Truth};
 
 /// How often the counts are read again because of a reset meanwhile, before they are taken as they are.
@@ -20,6 +21,7 @@ const READINGS_MAX: u32 = 1_000;
 pub(crate) struct Shared {
     pub(crate) clock: Clock,
     pub(crate) freeze: Freeze,
+    pub(crate) shop: Arc<Shop>,
     counts: Vec<Arc<Counts>>,
     /// Connections over all threads.
     gauge: Arc<Gauge>,
@@ -33,11 +35,12 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(threads: u32, clock: Clock, freeze: Option<(Nanos, Nanos)>) -> Self {
+    pub(crate) fn new(threads: u32, clock: Clock, freeze: Option<(Nanos, Nanos)>, shop: Arc<Shop>) -> Self {
         let gauge = Arc::<Gauge>::default();
         Self {
             clock,
             freeze: Freeze::new(freeze),
+            shop,
             counts: (0..threads).map(|_| Arc::new(Counts::new(Arc::clone(&gauge)))).collect(),
             gauge,
             epoch: AtomicU64::new(0),
@@ -110,6 +113,7 @@ impl Shared {
     /// it held the allocator's lock for this thread.
     pub(crate) fn crashed(&self, thread: u32, crash: Crash) {
         self.counts[thread as usize].all_closed();
+        self.shop.desks().gone(thread);
         // A thread ends once.
         let _ = self.crashes[thread as usize].set(crash);
     }

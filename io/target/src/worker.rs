@@ -1,5 +1,7 @@
 //! [`Worker`]: one thread of the server.
 
+mod deliveries;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -16,6 +18,7 @@ use crate::outbox::{FILLER_BYTES, Outbox, filler};
 use crate::paths::Paths;
 use crate::serve_options::ServeOptions;
 use crate::shared::Shared;
+use crate::shop::Teller;
 use crate::truth::{Counts, Gone};
 
 /// Events handled in one turn, before those are answered who want the counts.
@@ -45,14 +48,16 @@ pub(crate) struct Worker<D> {
     outbox: Outbox,
     paths: Paths,
     known: Known,
+    teller: Teller,
     /// Clients speak TLS.
     tls: bool,
 }
 
 impl<D: Driver> Worker<D> {
     /// A thread's worth of server on `driver`, which listens already.
-    pub(crate) fn new(driver: D, shared: Arc<Shared>, options: &ServeOptions) -> Self {
+    pub(crate) fn new(driver: D, shared: Arc<Shared>, options: &ServeOptions, thread: u32) -> Self {
         let clock = shared.clock;
+        let shop = Arc::clone(&shared.shop);
         Self {
             driver,
             shared,
@@ -64,8 +69,9 @@ impl<D: Driver> Worker<D> {
             runnable: VecDeque::new(),
             control: Vec::new(),
             outbox: Outbox::new(clock),
-            paths: Paths::new(options.any),
+            paths: Paths::new(options.any, Arc::clone(&shop.pools)),
             known: Known::default(),
+            teller: Teller::new(shop, thread),
             tls: options.tls.is_some(),
         }
     }
@@ -74,11 +80,16 @@ impl<D: Driver> Worker<D> {
     pub(crate) fn run(mut self, counts: &Counts) {
         fine_timers();
         while !self.shared.is_stopping() {
-            let until = if self.runnable.is_empty() { self.next_timer } else { Nanos(i64::MIN) };
+            let waits = self.runnable.is_empty() && self.teller.is_idle();
+            let until = if waits { self.next_timer } else { Nanos(i64::MIN) };
             if let Err(errno) = self.driver.wait(until) {
                 return self.shared.failed(errno);
             }
             self.turn(counts);
+            if !self.teller.is_idle() {
+                self.deliver(counts);
+            }
+            self.teller.end_turn();
             while let Some(id) = self.control.pop() {
                 self.answer_control(id, counts);
             }
@@ -146,8 +157,10 @@ impl<D: Driver> Worker<D> {
             }
             Event::AcceptFailed(_, why) => counts.not_accepted(why),
             Event::Secured(id) => self.secured(id, counts),
-            // A server dials nobody, and what it is woken for is seen to at the end of the turn.
-            Event::Connected(_) | Event::ConnectFailed(..) | Event::Woken => {}
+            // To stop, which is seen to at the end of the turn, or because something came back.
+            Event::Woken => self.teller.collect(),
+            // A server dials nobody.
+            Event::Connected(_) | Event::ConnectFailed(..) => {}
         }
     }
 
@@ -177,6 +190,7 @@ impl<D: Driver> Worker<D> {
                 counts,
                 outbox: &mut self.outbox,
                 freeze: &self.shared.freeze,
+                teller: &mut self.teller,
                 now: self.now,
             };
             clerk.read(connection, self.driver.received(len));
@@ -223,6 +237,7 @@ impl<D: Driver> Worker<D> {
                     self.control.push(id);
                     break Done::Waiting;
                 }
+                Some(due) if due.answer.is_to_come() => break Done::Waiting,
                 _ => {}
             }
             render_owed(connection, &mut self.outbox, self.now, counts);
@@ -350,7 +365,7 @@ fn send_body<D: Driver>(connection: &mut Connection, driver: &mut D, counts: &Co
 /// Put owed answers into the outbox: those that are due, up to one with a long body, and not too many.
 fn render_owed(connection: &mut Connection, outbox: &mut Outbox, now: Nanos, counts: &Counts) {
     while let Some(due) = connection.owed.front() {
-        let ready = due.at <= now && !due.answer.is_control();
+        let ready = due.at <= now && !due.answer.is_to_come();
         if !ready || connection.body_left > 0 || outbox.is_full() {
             break;
         }

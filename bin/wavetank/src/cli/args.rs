@@ -13,7 +13,7 @@ pub(crate) enum Command {
     /// `wavetank run URL|FILE` or `wavetank URL|FILE`.
     Run(Box<RunArgs>),
     /// `wavetank serve`.
-    Serve(ServeArgs),
+    Serve(Box<ServeArgs>),
     /// `wavetank report RUN`.
     Report(ReportArgs),
     /// `wavetank demo`.
@@ -81,6 +81,10 @@ pub(crate) struct ServeArgs {
     pub(crate) any: bool,
     /// A planted freeze.
     pub(crate) freeze: Option<Freeze>,
+    /// The file of the flash sale's database; `None`: in memory.
+    pub(crate) database: Option<PathBuf>,
+    /// The file of those who may log in.
+    pub(crate) accounts: Option<PathBuf>,
     /// TLS on all addresses.
     pub(crate) tls: Option<ServeTls>,
 }

@@ -128,6 +128,8 @@ pub(super) fn serve(words: &ServeWords) -> Result<ServeArgs, UserError> {
         connections: opt("--connections", words.connections.as_ref(), parse_count_positive)?,
         any: words.any,
         freeze,
+        database: words.database.clone(),
+        accounts: words.accounts.clone(),
         tls: serve_tls(&words.tls)?,
     })
 }

@@ -56,7 +56,7 @@ pub(crate) fn parse(argv: Vec<OsString>) -> Result<Command, CliExit> {
 fn command(words: CommandWords, command_text: String) -> Result<Command, UserError> {
     Ok(match words {
         CommandWords::Run(words) => Command::Run(Box::new(convert_run::run(*words, command_text)?)),
-        CommandWords::Serve(words) => Command::Serve(convert::serve(&words)?),
+        CommandWords::Serve(words) => Command::Serve(Box::new(convert::serve(&words)?)),
         CommandWords::Report(words) => Command::Report(convert::report(words)?),
         CommandWords::Demo(words) => Command::Demo(convert::demo(words)),
         CommandWords::New(words) => Command::New(words.file),

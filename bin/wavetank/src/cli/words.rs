@@ -80,7 +80,10 @@ pub(super) enum CommandWords {
 #[command(after_help = "\
 Paths: /  /bytes/N  /delay/DURATION  /sleepN (seconds)  /status/CODE  /echo  /close
        /truth tells what was counted, POST /truth/reset forgets it,
-       /truth/connections how it stands with connections at this instant")]
+       /truth/connections how it stands with connections at this instant
+Flash sale: /api/seckill shows it, POST /api/login (user, password), POST /api/order (sku, user),
+       POST /admin/sale begins another one (stock, opens_in); wavetank run examples/flash-sale.yaml
+Tiers: /tier/simple  /tier/query  /tier/transaction  with ?workers=N&work=DURATION&queue=N as capacity")]
 pub(super) struct ServeWords {
     /// Where to listen, several joined by commas; a port alone means 127.0.0.1
     #[arg(long, value_name = "ADDR:PORT,…", default_value = "127.0.0.1:8080")]
@@ -103,6 +106,12 @@ pub(super) struct ServeWords {
     /// When the freeze begins, after the first request
     #[arg(long, value_name = "DURATION", allow_negative_numbers = true)]
     pub(super) freeze_at: Option<String>,
+    /// Keep the flash sale and the tiers' rows in this SQLite file [default: in memory]
+    #[arg(long, value_name = "FILE")]
+    pub(super) database: Option<PathBuf>,
+    /// Who may log in: CSV with columns user and password [default: everybody, with `secret-USER`]
+    #[arg(long, value_name = "FILE")]
+    pub(super) accounts: Option<PathBuf>,
     #[command(flatten)]
     pub(super) tls: ServeTlsWords,
 }

@@ -1,6 +1,7 @@
 //! `wavetank serve`.
 
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use wavetank_plan::quantity::{show_count, show_size};
 use wavetank_plan::{
     EngineChoice, ExitCode, FileBudget, FileTables, Holding, UserError, resolve::choose_engine,
 };
-use wavetank_target::{HandshakeCounts, ServeOptions, Server, Truth};
+use wavetank_target::{Accounts, HandshakeCounts, ServeOptions, Server, ShopOptions, Truth};
 
 use crate::cli::{ServeArgs, ServeTls};
 use crate::run::{Host, Talk, engine_line, host_cannot, output};
@@ -32,6 +33,7 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<u8, UserError> {
     let holding = holding(budget, engine.choice, args.connections, threads, &host)?;
     let signals = Signals::listen().map_err(|errno| host_cannot("listen for signals", errno))?;
     let tls = args.tls.as_ref().map(|tls| tls_server(tls, &args.listen)).transpose()?.map(Arc::new);
+    let accounts = args.accounts.as_deref().map(accounts).transpose()?.unwrap_or_default();
     let defaults = ServeOptions::default();
     let server = wavetank_target::start(ServeOptions {
         listen: args.listen.clone(),
@@ -43,6 +45,7 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<u8, UserError> {
         any: args.any,
         freeze: args.freeze.map(|freeze| (freeze.at, freeze.length)),
         tls: tls.clone(),
+        shop: ShopOptions { database: args.database.clone(), accounts: Arc::new(accounts) },
     })?;
     let mut talk = Talk::new(false);
     talk.say(&engine_line(engine.choice, engine.why.as_ref()));
@@ -72,13 +75,17 @@ fn attend(
     files_max: u64,
 ) -> Option<UserError> {
     let mut crashes: Vec<String> = Vec::new();
-    let mut not_accepting = false;
+    let (mut not_accepting, mut database_told) = (false, false);
     while signals.received() == 0 {
         // Ends early when a signal comes.
         std::thread::park_timeout(LOOK_AROUND);
         if let Some(errno) = server.accept_failure().filter(|_| !not_accepting) {
             not_accepting = true;
             talk.warn(&not_accepted(errno, files_max));
+        }
+        if let Some(fault) = server.database_fault().filter(|_| !database_told) {
+            database_told = true;
+            talk.warn(&format!("the database of the flash sale: {fault}; who asked for that got a 500"));
         }
         for crash in server.crashes() {
             if !crashes.contains(&crash) {
@@ -99,6 +106,16 @@ fn attend(
         }
     }
     None
+}
+
+/// Who may log in.
+fn accounts(path: &Path) -> Result<Accounts, UserError> {
+    let name = format!("--accounts {}", path.display());
+    let csv = std::fs::read(path).map_err(|error| {
+        let message = format!("{name}: {}", output::said(&error));
+        UserError::usage("bad_file", message, "the file that experiments name under `data`")
+    })?;
+    Accounts::read(&name, &csv)
 }
 
 /// Why clients wait, and what to do before the next time.

@@ -34,7 +34,7 @@ fn ask(counts: &Counts, paths: &mut Paths, path: &str, times: u64) {
 #[test]
 fn threads_add_up() {
     let (one, other) = (connected(3, 2), connected(4, 1));
-    let (mut of_one, mut of_other) = (Paths::new(true), Paths::new(true));
+    let (mut of_one, mut of_other) = (Paths::new(true, Arc::default()), Paths::new(true, Arc::default()));
     one.bytes_received.add(10);
     other.bytes_sent.add(7);
     other.not_accepted(Errno(24));
@@ -54,12 +54,12 @@ fn threads_add_up() {
 
 #[test]
 fn paths_are_bounded_and_none_is_lost() {
-    let (one, mut of_one) = (none(), Paths::new(true));
+    let (one, mut of_one) = (none(), Paths::new(true, Arc::default()));
     for at in 0..300 {
         ask(&one, &mut of_one, &format!("/{at}"), 1);
     }
     ask(&one, &mut of_one, &"/long".repeat(100), 2);
-    let (other, mut of_other) = (none(), Paths::new(true));
+    let (other, mut of_other) = (none(), Paths::new(true, Arc::default()));
     for at in 200..400 {
         ask(&other, &mut of_other, &format!("/{at}"), 3);
     }
@@ -71,7 +71,7 @@ fn paths_are_bounded_and_none_is_lost() {
 
 #[test]
 fn a_reset_keeps_what_is_open() {
-    let (counts, mut paths) = (connected(3, 2), Paths::new(true));
+    let (counts, mut paths) = (connected(3, 2), Paths::new(true, Arc::default()));
     for at in 0..300 {
         ask(&counts, &mut paths, &format!("/{at}"), 1);
     }
@@ -90,7 +90,7 @@ fn a_reset_keeps_what_is_open() {
 
 #[test]
 fn json_is_as_documented() {
-    let (counts, mut paths) = (connected(1, 1), Paths::new(true));
+    let (counts, mut paths) = (connected(1, 1), Paths::new(true, Arc::default()));
     ask(&counts, &mut paths, "/", 1);
     let json = String::from_utf8(truth(&[&counts]).to_json()).expect("JSON is UTF-8");
     let expected = concat!(

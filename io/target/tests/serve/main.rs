@@ -4,6 +4,8 @@ mod answers;
 mod client;
 mod framing;
 mod known;
+mod shop;
 mod starting;
+mod tiers;
 mod timing;
 mod truth;

@@ -157,7 +157,17 @@ fn other_commands() {
     let serve = |listen: &[&str], threads, any, freeze| {
         let listen = listen.iter().map(|address| address.parse().unwrap()).collect();
         let engine = EngineChoice::Auto;
-        Command::Serve(ServeArgs { listen, threads, engine, connections: None, any, freeze, tls: None })
+        Command::Serve(Box::new(ServeArgs {
+            listen,
+            threads,
+            engine,
+            connections: None,
+            any,
+            freeze,
+            database: None,
+            accounts: None,
+            tls: None,
+        }))
     };
     assert_eq!(command("serve"), serve(&["127.0.0.1:8080"], None, false, None));
     assert_eq!(
@@ -174,11 +184,15 @@ fn other_commands() {
         command("serve --freeze 300ms --freeze-at 5s"),
         serve(&["127.0.0.1:8080"], None, false, Some(freeze))
     );
-    let Command::Serve(ServeArgs { tls: Some(tls), .. }) =
-        command("serve --tls --tls-versions 1.3 --tls-groups X25519 --tls-no-tickets --tls-cert-out ca.pem")
-    else {
-        panic!("TLS is asked for");
+    let served = |words| match command(words) {
+        Command::Serve(args) => *args,
+        other => panic!("{other:?}"),
     };
+    let shop = served("serve --database sale.db --accounts accounts.csv");
+    assert_eq!((shop.database, shop.accounts), (Some("sale.db".into()), Some("accounts.csv".into())));
+    let tls =
+        served("serve --tls --tls-versions 1.3 --tls-groups X25519 --tls-no-tickets --tls-cert-out ca.pem");
+    let tls = tls.tls.expect("TLS is asked for");
     assert_eq!((tls.identity, tls.cert_out), (None, Some("ca.pem".into())));
     assert_eq!((tls.options.versions, tls.options.tickets), (TlsVersions::Tls13, false));
     assert_eq!((tls.options.groups, tls.options.client_ca_pem), (vec!["X25519".to_owned()], None));

@@ -1,0 +1,178 @@
+//! [`Shop`]: the applications in the server, for tests that need a target with a limit and a truth of its own.
+//!
+//! A flash sale, whose stock is in an SQLite database with real transactions, and three tiers of work, whose capacity
+//! is stated by whoever asks. The server's threads wait for none of it: what needs the database goes to a thread of
+//! its own and is answered when it comes back. `docs/serve.md` describes what can be asked.
+
+mod accounts;
+mod board;
+mod bodies;
+mod books;
+mod capacity;
+mod database;
+mod desks;
+mod job;
+mod keepers;
+mod page;
+mod pools;
+mod seal;
+mod teller;
+mod tier;
+
+use std::fs::File;
+use std::io::Read;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+use std::thread::{Builder, JoinHandle};
+
+use rusqlite::Connection;
+use wavetank_driver::{Clock, WallClock};
+use wavetank_plan::{Nanos, UserError};
+
+pub use accounts::Accounts;
+use board::{Board, Sale};
+pub(crate) use bodies::BODY_BYTES_MAX;
+use database::Database;
+use desks::{Desks, Keeper};
+pub(crate) use page::Page;
+pub(crate) use pools::Pools;
+use seal::{KEY_BYTES, Seal};
+pub(crate) use teller::Teller;
+pub(crate) use tier::{Tier, TierKind};
+
+/// What is for sale before anybody has begun a sale.
+const FIRST_STOCK: u64 = 1_000;
+
+/// What the shop is made with.
+#[derive(Clone, Debug, Default)]
+pub struct ShopOptions {
+    /// A file for its database; `None`: in memory.
+    pub database: Option<PathBuf>,
+    /// Who may log in.
+    pub accounts: Arc<Accounts>,
+}
+
+/// What is asked of the flash sale.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ask {
+    /// How it stands.
+    Show,
+    /// A session.
+    Login,
+    /// A new sale.
+    Begin,
+    /// An article.
+    Order,
+}
+
+/// What all threads know of the shop. See the module's description.
+#[derive(Debug)]
+pub(crate) struct Shop {
+    accounts: Arc<Accounts>,
+    database: Database,
+    board: Board,
+    desks: Desks,
+    pub(crate) pools: Arc<Pools>,
+    seal: Seal,
+    key: [u8; KEY_BYTES],
+    /// Unix time at the clock's zero, in nanoseconds.
+    zero_unix_ns: i64,
+    /// What the database said first that was no answer.
+    fault: OnceLock<String>,
+}
+
+impl Shop {
+    /// For so many threads, whose instants are `clock`'s. Returns the threads of the database, too: they end when the
+    /// shop [closes](Shop::close).
+    ///
+    /// Fails (exit 5) if the database's file cannot be used, or a thread cannot be started.
+    pub(crate) fn open(
+        options: &ShopOptions,
+        threads: u32,
+        clock: Clock,
+    ) -> Result<(Arc<Self>, Vec<JoinHandle<()>>), UserError> {
+        let zero_unix_ns = WallClock::unix_ns() - clock.now().0;
+        let database = Database::claim(options.database.clone())?;
+        let first = Sale { number: 1, stock: FIRST_STOCK, sold: 0, opens_at_ms: zero_unix_ns / 1_000_000 };
+        let (mut sale, mut key, mut opened) = (first, new_key()?, None);
+        if database.is_kept() {
+            let books;
+            (books, sale, key) = database.books(first, key)?;
+            opened = Some(books);
+        }
+        let shop = Arc::new(Self {
+            accounts: Arc::clone(&options.accounts),
+            database,
+            board: Board::new(sale),
+            desks: Desks::new(threads),
+            pools: Arc::default(),
+            seal: Seal::new(&key),
+            key,
+            zero_unix_ns,
+            fault: OnceLock::new(),
+        });
+        let mut keepers = Vec::new();
+        for keeper in Keeper::ALL {
+            let (of_keeper, books) = (Arc::clone(&shop), opened.take());
+            let thread = Builder::new().name(format!("shop-{}", keeper as usize));
+            match thread.spawn(move || keepers::keep(&of_keeper, keeper, books)) {
+                Ok(handle) => {
+                    shop.desks.kept_by(keeper, handle.thread().clone());
+                    keepers.push(handle);
+                }
+                Err(error) => {
+                    shop.close();
+                    return Err(UserError::refused(
+                        "no_threads",
+                        format!("cannot start a thread: {error}"),
+                        "fewer --threads, or a higher `ulimit -u`",
+                    ));
+                }
+            }
+        }
+        Ok((shop, keepers))
+    }
+
+    /// The threads of the database are to end.
+    pub(crate) fn close(&self) {
+        self.desks.stop();
+    }
+
+    /// Where threads hand in what needs the database.
+    pub(crate) fn desks(&self) -> &Desks {
+        &self.desks
+    }
+
+    /// What the database said first that was no answer, if it did.
+    pub(crate) fn fault(&self) -> Option<&str> {
+        self.fault.get().map(String::as_str)
+    }
+
+    fn open_books(&self) -> Result<(Connection, Sale, [u8; KEY_BYTES]), UserError> {
+        self.database.books(self.board.read(), self.key)
+    }
+
+    /// The database could not do something.
+    fn failed(&self, why: String) {
+        // The first one tells.
+        drop(self.fault.set(why));
+    }
+
+    /// An instant in milliseconds of Unix time.
+    fn unix_ms(&self, at: Nanos) -> i64 {
+        (self.zero_unix_ns + at.0) / 1_000_000
+    }
+}
+
+/// From the kernel's source of randomness.
+fn new_key() -> Result<[u8; KEY_BYTES], UserError> {
+    let mut key = [0; KEY_BYTES];
+    let read = File::open("/dev/urandom").and_then(|mut source| source.read_exact(&mut key));
+    read.map(|()| key).map_err(|error| {
+        UserError::refused(
+            "no_random",
+            format!("cannot read /dev/urandom: {error}"),
+            "it is there on every Linux; a container may lack /dev",
+        )
+    })
+}

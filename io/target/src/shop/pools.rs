@@ -1,0 +1,118 @@
+//! [`Pools`]: the stated capacities that were asked for so far.
+//!
+//! A thread of the server may be killed at any instruction (see `Shared`), so a place is made by whoever claims it and
+//! nobody waits for that for long.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use super::capacity::{Capacity, Stated};
+use super::tier::{POOLS_FULL, Tier, TierKind, stated};
+use crate::route::Route;
+
+/// Most pools; who asks for more different ones is told.
+const POOLS_MAX: usize = 64;
+/// How often one looks for a pool that another thread is making, before that one is given up.
+const LOOKS_MAX: u32 = 10_000;
+
+/// Names a pool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PoolIx(u16);
+
+/// See the module's description.
+#[derive(Debug)]
+pub(crate) struct Pools {
+    places: Vec<Place>,
+}
+
+#[derive(Debug, Default)]
+struct Place {
+    claimed: AtomicBool,
+    pool: OnceLock<(TierKind, Capacity)>,
+}
+
+impl Default for Pools {
+    fn default() -> Self {
+        Self { places: std::iter::repeat_with(Place::default).take(POOLS_MAX).collect() }
+    }
+}
+
+impl Pools {
+    /// What a tier's path and query ask for.
+    pub(crate) fn route(&self, kind: TierKind, query: &[u8]) -> Route {
+        let pool = match stated(query) {
+            Ok(None) => None,
+            Ok(Some(stated)) => match self.find(kind, stated) {
+                Some(pool) => Some(pool),
+                None => return Route::Malformed(POOLS_FULL),
+            },
+            Err(wanted) => return Route::Malformed(wanted),
+        };
+        Route::Tier(Tier { kind, pool })
+    }
+
+    /// The pool of this tier with this capacity, one for all who ask for the same; `None` if there are too many.
+    fn find(&self, tier: TierKind, stated: Stated) -> Option<PoolIx> {
+        for (index, place) in (0..).zip(&self.places) {
+            if place.pool.get().is_none() && !place.claimed.swap(true, Ordering::AcqRel) {
+                // Nobody else gets here for this place.
+                drop(place.pool.set((tier, Capacity::new(stated))));
+            }
+            if place.made().is_some_and(|(kind, pool)| *kind == tier && pool.stated() == stated) {
+                return Some(PoolIx(index));
+            }
+        }
+        None
+    }
+
+    /// One that was found.
+    pub(crate) fn get(&self, pool: PoolIx) -> Option<&Capacity> {
+        self.places[usize::from(pool.0)].pool.get().map(|(_, capacity)| capacity)
+    }
+}
+
+impl Place {
+    /// The pool of a claimed place.
+    fn made(&self) -> Option<&(TierKind, Capacity)> {
+        for _ in 0..LOOKS_MAX {
+            if let Some(made) = self.pool.get() {
+                return Some(made);
+            }
+            thread::yield_now();
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use wavetank_plan::Nanos;
+
+    use super::*;
+
+    #[test]
+    fn what_is_asked_for_alike_is_one_pool() {
+        let pools = Pools::default();
+        let stated = |workers| Stated { workers, work: Nanos(1), queue: 1 };
+        let find = |tier, workers| pools.find(tier, stated(workers));
+        for workers in 1..POOLS_MAX as u64 {
+            assert_eq!(find(TierKind::Query, workers), Some(PoolIx(workers as u16 - 1)));
+        }
+        assert_eq!(find(TierKind::Query, 3), Some(PoolIx(2)));
+        assert_eq!(find(TierKind::Simple, 3), Some(PoolIx(POOLS_MAX as u16 - 1)));
+        assert_eq!(find(TierKind::Transaction, 3), None, "there are no more");
+        assert_eq!(find(TierKind::Query, 7), Some(PoolIx(6)), "those that are there stay");
+    }
+
+    #[test]
+    fn threads_that_ask_at_once_find_one() {
+        let pools = Pools::default();
+        let stated = Stated { workers: 1, work: Nanos(1), queue: 1 };
+        let found: Vec<_> = std::thread::scope(|scope| {
+            let all: Vec<_> = (0..8).map(|_| scope.spawn(|| pools.find(TierKind::Simple, stated))).collect();
+            all.into_iter().map(|one| one.join().expect("no panic")).collect()
+        });
+        assert!(found.iter().all(|one| *one == Some(PoolIx(0))), "{found:?}");
+    }
+}
