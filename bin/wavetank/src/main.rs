@@ -6,6 +6,8 @@
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+#[cfg(target_os = "linux")]
+mod calibrate;
 mod cli;
 mod commands;
 mod experiment;
@@ -40,7 +42,9 @@ fn main() -> ExitCode {
             (OutputFormat::Json, Vec::new())
         }
         Command::Try(args) if args.file.format == FileFormat::Json => (OutputFormat::Json, Vec::new()),
+        Command::Calibrate(args) if args.format == FileFormat::Json => (OutputFormat::Json, Vec::new()),
         Command::Serve(_)
+        | Command::Calibrate(_)
         | Command::Demo(_)
         | Command::New(_)
         | Command::Check(_)
@@ -59,6 +63,7 @@ fn main() -> ExitCode {
         Command::Check(args) => commands::check(*args),
         Command::Plan(args) => commands::plan(*args),
         Command::Try(args) => commands::try_file(*args),
+        Command::Calibrate(args) => commands::calibrate(*args),
         Command::Schema => commands::schema(),
         Command::Completions(shell) => commands::completions(shell),
         Command::Man(dir) => commands::man(&dir),

@@ -6,6 +6,7 @@
 //! clock or environment; it fails only on bad input, and then with a [`UserError`].
 
 mod allow_target;
+pub mod calibration;
 mod condition;
 mod connect_to;
 pub mod constants;

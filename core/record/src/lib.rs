@@ -4,6 +4,7 @@
 //! mirrors here are the only place that knows what the bytes look like. Reading never panics, whatever the
 //! bytes are.
 
+mod calibration_doc;
 mod decode_error;
 mod environment_doc;
 mod error_doc;
@@ -26,13 +27,17 @@ mod times;
 mod try_doc;
 mod wall;
 
+pub use calibration_doc::{
+    CALIBRATION_SCHEMA, CalibratedHostDoc, CalibrationDoc, CalibrationTargetDoc, CalibrationsDoc, CountedDoc,
+    FigureDoc, HeldMemoryDoc, LagDoc,
+};
 pub use decode_error::DecodeError;
 pub use environment_doc::{EnvironmentDoc, HostDoc};
 pub use error_doc::{ERROR_SCHEMA, ErrorDoc};
 pub use event_line::{AROUND_DONE, EventLine, NAMES_FAILED, NAMES_MOVED, NAMES_REFUSED, PHASE_ENDED};
 pub use forecast_doc::{
-    AmountDoc, CapDoc, FORECAST_SCHEMA, ForecastDoc, LackDoc, NeedDoc, OutlookDoc, PhaseForecastDoc,
-    ScenarioForecastDoc, SettingDoc, SpanDoc, StepForecastDoc, TimelineDoc,
+    AmountDoc, CapDoc, FORECAST_SCHEMA, ForecastDoc, LackDoc, NeedDoc, OutlookDoc, PerSecondDoc,
+    PhaseForecastDoc, ScenarioForecastDoc, SettingDoc, SpanDoc, StandingDoc, StepForecastDoc, TimelineDoc,
 };
 pub use held_parts::{HeldDoc, PhaseConnections};
 pub use interval_line::IntervalLine;

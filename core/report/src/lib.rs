@@ -4,6 +4,7 @@
 //! itself printed. Nothing here decides anything: [`compose`] only puts together what was measured and what
 //! was diagnosed.
 
+mod calibration;
 mod compose;
 mod examples;
 mod forecast;
@@ -22,6 +23,7 @@ mod text;
 mod times_table;
 mod units;
 
+pub use calibration::{Known, calibration_lines, calibration_text, standing};
 pub use compose::{Composition, compose};
 pub use examples::Examples;
 pub use forecast::{Planned, forecast_doc, forecast_text};

@@ -2,6 +2,10 @@
 
 use crate::{parse, read};
 
+/// Ticks of one CPU in a second: what the kernel tells is in units of `USER_HZ`, which is 100 on every architecture that
+/// Linux has today but Alpha.
+const TICKS_PER_SECOND: f64 = 100.0;
+
 /// Ticks of all CPUs together since boot. Read it before and after a run; the shares speak of the time between.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuTimes {
@@ -17,6 +21,12 @@ impl CpuTimes {
     /// Reads them now; nothing where `/proc/stat` cannot be read.
     pub fn read() -> Option<Self> {
         parse::cpu_times(&read::text("/proc/stat")?)
+    }
+
+    /// CPU time that was spent on anything since `before`, all CPUs together, in seconds.
+    pub fn busy_s_since(&self, before: &Self) -> f64 {
+        let busy = |times: &Self| times.total.saturating_sub(times.idle + times.steal);
+        busy(self).saturating_sub(busy(before)) as f64 / TICKS_PER_SECOND
     }
 
     /// Share of the time since `before` that was stolen, 0 to 1.
@@ -41,6 +51,7 @@ mod tests {
         let after = CpuTimes { total: 1_200, idle: 600, steal: 20 };
         assert!((after.steal_share_since(&before) - 0.05).abs() < 1e-12);
         assert!(before.steal_share_since(&before).abs() < 1e-12);
+        assert!((after.busy_s_since(&before) - 0.9).abs() < 1e-12, "90 ticks were neither idle nor stolen");
     }
 
     #[test]

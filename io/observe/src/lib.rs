@@ -4,18 +4,22 @@
 //! that a load thread does and must not be called from one: it opens files. A fact that cannot be read falls back
 //! to what a kernel does by default, because a missing `/proc` must not keep anybody from running a small load.
 
+mod cpu_core;
 mod cpu_times;
 mod file_limit;
 mod host_facts;
 mod process_usage;
 mod read;
 mod route_sources;
+mod slab;
 mod source_ports;
 
 pub mod parse;
 
+pub use cpu_core::core_of;
 pub use cpu_times::CpuTimes;
 pub use file_limit::raise_file_limit;
 pub use host_facts::host_facts;
 pub use process_usage::{ProcessUsage, process_usage, written_bytes};
 pub use route_sources::route_sources;
+pub use slab::slab_bytes;

@@ -213,6 +213,16 @@ pub fn peak_resident_bytes(text: &str) -> Option<u64> {
     status_bytes(text, "VmHWM:")
 }
 
+/// Memory of the kernel's slabs, from `/proc/meminfo` (`Slab:  1234 kB`): sockets are in there.
+pub fn slab_bytes(text: &str) -> Option<u64> {
+    status_bytes(text, "Slab:")
+}
+
+/// The lowest of some CPUs, from a list such as `0,64` or `2-3` (`thread_siblings_list` of sysfs).
+pub fn first_cpu(text: &str) -> Option<u32> {
+    text.trim().split([',', '-']).next()?.parse().ok()
+}
+
 fn status_bytes(text: &str, name: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;

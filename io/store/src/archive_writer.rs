@@ -158,7 +158,7 @@ impl ArchiveWriter {
 }
 
 /// A small file, whole and synced.
-fn write_whole(path: &Path, text: &str) -> Result<(), StoreProblem> {
+pub(crate) fn write_whole(path: &Path, text: &str) -> Result<(), StoreProblem> {
     let write = || -> io::Result<()> {
         let mut file = File::create(path)?;
         file.write_all(text.as_bytes())?;
@@ -168,6 +168,6 @@ fn write_whole(path: &Path, text: &str) -> Result<(), StoreProblem> {
 }
 
 /// Names are safe only once their folder is synced.
-fn sync_dir(path: &Path) -> Result<(), StoreProblem> {
+pub(crate) fn sync_dir(path: &Path) -> Result<(), StoreProblem> {
     File::open(path).and_then(|dir| dir.sync_all()).map_err(|error| StoreProblem::new(path, error))
 }

@@ -6,6 +6,7 @@
 //! once and stops nothing.
 
 mod archive_writer;
+mod calibration_file;
 mod cumulative;
 mod line_file;
 mod opened_run;
@@ -13,6 +14,7 @@ mod runs_dir;
 mod store_problem;
 
 pub use archive_writer::{ArchiveWriter, RunMeta};
+pub use calibration_file::CalibrationFile;
 pub use opened_run::{OpenedRun, ReadReport, Sealed, open};
 pub use runs_dir::{RunEntry, RunsDir, new_id};
 pub use store_problem::StoreProblem;

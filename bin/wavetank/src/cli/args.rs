@@ -5,7 +5,10 @@ use std::path::PathBuf;
 
 use clap_complete::Shell;
 use wavetank_experiment::Factor;
-use wavetank_plan::{EngineChoice, Nanos, RunOptions, SecretText, TargetUrl, TlsIdentity, TlsServerOptions};
+use wavetank_plan::calibration::Course;
+use wavetank_plan::{
+    AllowTarget, EngineChoice, Nanos, RunOptions, SecretText, TargetUrl, TlsIdentity, TlsServerOptions,
+};
 
 /// One command with its arguments.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,6 +29,8 @@ pub(crate) enum Command {
     Plan(Box<ReadArgs>),
     /// `wavetank try FILE`.
     Try(Box<TryArgs>),
+    /// `wavetank calibrate`.
+    Calibrate(Box<CalibrateArgs>),
     /// `wavetank schema`.
     Schema,
     /// `wavetank completions SHELL`.
@@ -183,6 +188,46 @@ pub(crate) struct TryArgs {
     pub(crate) requests: u64,
     /// The command as typed, secrets replaced by `***`.
     pub(crate) command: String,
+}
+
+/// `wavetank calibrate`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct CalibrateArgs {
+    /// What to do.
+    pub(crate) what: Calibration,
+    /// Shape of the answer on stdout.
+    pub(crate) format: FileFormat,
+    /// Where calibrations are kept, if not in the usual place.
+    pub(crate) out: Option<PathBuf>,
+}
+
+/// What `calibrate` is asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Calibration {
+    /// Measure and store.
+    Measure {
+        /// How the time is divided.
+        course: Course,
+        /// Which driver runs the sockets.
+        engine: EngineChoice,
+        /// A server elsewhere; `None`: our own.
+        target: Option<TargetUrl>,
+        /// Targets beside loopback and private addresses.
+        allow_target: Vec<AllowTarget>,
+        /// No talk on stderr beside errors.
+        quiet: bool,
+        /// The command as typed.
+        command: String,
+    },
+    /// Show what is stored.
+    Show,
+    /// Be the server of another calibration.
+    Target {
+        /// The CPUs to run on.
+        cpus: Vec<u32>,
+        /// Which driver runs the sockets.
+        engine: EngineChoice,
+    },
 }
 
 /// Shape of what is told about a file.

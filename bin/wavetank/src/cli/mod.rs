@@ -5,6 +5,7 @@
 //! process are files that options name (`files`).
 
 mod args;
+mod calibrate_words;
 mod command_text;
 mod convert;
 mod convert_run;
@@ -30,11 +31,11 @@ use clap::{CommandFactory, Parser};
 use wavetank_plan::UserError;
 
 pub(crate) use args::{
-    Command, DemoArgs, FileArgs, FileFormat, OutFile, OutputFormat, ReadArgs, ReportArgs, RunArgs, RunRef,
-    ServeArgs, TryArgs,
+    CalibrateArgs, Command, DemoArgs, FileArgs, FileFormat, OutFile, OutputFormat, ReadArgs, ReportArgs,
+    RunArgs, RunRef, ServeArgs, TryArgs,
 };
 #[cfg(target_os = "linux")]
-pub(crate) use args::{Goal, ServeTls};
+pub(crate) use args::{Calibration, Goal, ServeTls};
 #[cfg(target_os = "linux")]
 pub(crate) use command_text::without_values;
 pub(crate) use exit::CliExit;
@@ -63,6 +64,9 @@ fn command(words: CommandWords, command_text: String) -> Result<Command, UserErr
         CommandWords::Check(words) => Command::Check(Box::new(file_words::file(*words)?)),
         CommandWords::Plan(words) => Command::Plan(Box::new(file_words::file(*words)?)),
         CommandWords::Try(words) => Command::Try(Box::new(try_words::try_file(*words, command_text)?)),
+        CommandWords::Calibrate(words) => {
+            Command::Calibrate(Box::new(calibrate_words::calibrate(*words, command_text)?))
+        }
         CommandWords::Schema => Command::Schema,
         CommandWords::Completions(words) => Command::Completions(convert::shell(&words.shell)?),
         CommandWords::Man(words) => Command::Man(words.dir),

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use super::calibrate_words::CalibrateWords;
 use super::file_words::{FileWords, NewWords};
 use super::run_words::RunWords;
 use super::serve_tls_words::ServeTlsWords;
@@ -25,6 +26,8 @@ Write
   schema  The files' JSON Schema, for editors, on stdout
 Look
   report  Show a finished run again
+Hosts
+  calibrate  What this host can do as a generator: measured, kept, and used by `plan`
 Practise
   serve   A target to practise on
   demo    Two short runs against the built-in target: what a freeze does to the numbers
@@ -61,6 +64,8 @@ pub(super) enum CommandWords {
     Plan(Box<FileWords>),
     /// One user, once: every request, answer, extraction and check shown.
     Try(Box<TryWords>),
+    /// What this host can do as a generator: measured, kept, and used by `plan`.
+    Calibrate(Box<CalibrateWords>),
     /// The files' JSON Schema, for editors, on stdout.
     Schema,
     /// A target to practise on.

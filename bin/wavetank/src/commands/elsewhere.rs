@@ -3,7 +3,7 @@
 
 use wavetank_plan::UserError;
 
-use crate::cli::{DemoArgs, ReadArgs, RunArgs, ServeArgs, TryArgs};
+use crate::cli::{CalibrateArgs, DemoArgs, ReadArgs, RunArgs, ServeArgs, TryArgs};
 
 /// `wavetank run`, where it cannot.
 #[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its words"))]
@@ -27,6 +27,12 @@ pub(crate) fn serve(_: &ServeArgs) -> Result<u8, UserError> {
 #[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its words"))]
 pub(crate) fn demo(_: &DemoArgs) -> Result<u8, UserError> {
     Err(linux_only("demo"))
+}
+
+/// `wavetank calibrate`, where it cannot: a host is measured with what runs loads.
+#[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its words"))]
+pub(crate) fn calibrate(_: CalibrateArgs) -> Result<u8, UserError> {
+    Err(linux_only("calibrate"))
 }
 
 /// `wavetank try`, where it cannot.
@@ -54,7 +60,7 @@ mod tests {
 
     #[test]
     fn says_in_one_line_what_to_do_instead() {
-        for command in ["run", "plan", "serve", "demo", "try"] {
+        for command in ["run", "plan", "serve", "demo", "try", "calibrate"] {
             let error = linux_only(command);
             assert_eq!((error.code, error.exit), ("linux_only", ExitCode::Refused));
             assert!(error.message.contains(&format!("wavetank {command}")), "{}", error.message);

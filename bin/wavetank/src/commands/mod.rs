@@ -1,5 +1,7 @@
 //! What each command does, one file a command. Each returns the process's exit code.
 
+#[cfg(target_os = "linux")]
+mod calibrate;
 mod check;
 mod completions;
 #[cfg(target_os = "linux")]
@@ -23,12 +25,14 @@ mod serve;
 #[cfg(target_os = "linux")]
 mod try_file;
 
+#[cfg(target_os = "linux")]
+pub(crate) use calibrate::calibrate;
 pub(crate) use check::check;
 pub(crate) use completions::completions;
 #[cfg(target_os = "linux")]
 pub(crate) use demo::demo;
 #[cfg(not(target_os = "linux"))]
-pub(crate) use elsewhere::{demo, plan, run, serve, try_file};
+pub(crate) use elsewhere::{calibrate, demo, plan, run, serve, try_file};
 pub(crate) use man::man;
 pub(crate) use new::new;
 #[cfg(target_os = "linux")]

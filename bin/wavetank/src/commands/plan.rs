@@ -11,6 +11,7 @@ use wavetank_plan::{
 use wavetank_report::{Planned, forecast_doc, forecast_text};
 
 use super::run::own_addresses;
+use crate::calibrate::plan_standing;
 use crate::cli::{FileFormat, ReadArgs};
 use crate::experiment::{Loaded, Rows, with_whole_names};
 use crate::run::{Host, output};
@@ -55,7 +56,7 @@ pub(crate) fn plan(args: ReadArgs) -> Result<u8, UserError> {
     );
     notes.extend(remarks);
     let given = experiment.given();
-    let doc = forecast_doc(&Planned {
+    let mut doc = forecast_doc(&Planned {
         plan: &plan,
         file: &loaded.name,
         version: env!("CARGO_PKG_VERSION"),
@@ -65,6 +66,7 @@ pub(crate) fn plan(args: ReadArgs) -> Result<u8, UserError> {
         lacking: &lacking,
         notes: &notes,
     });
+    doc.calibration = Some(plan_standing(&plan, &host.facts));
     if args.format == FileFormat::Json {
         output::print(&(doc.to_json() + "\n"))?;
         return Ok(ExitCode::Pass as u8);
@@ -133,7 +135,7 @@ fn sources(
 }
 
 /// Columns of the terminal, or what the environment says of them where the text goes elsewhere.
-fn columns() -> usize {
+pub(super) fn columns() -> usize {
     let terminal = rustix::termios::tcgetwinsize(std::io::stdout()).ok().map(|size| usize::from(size.ws_col));
     let told = || std::env::var("COLUMNS").ok()?.parse::<usize>().ok();
     terminal.filter(|columns| *columns > 0).or_else(told).unwrap_or(COLUMNS).min(COLUMNS_MAX)

@@ -47,15 +47,26 @@ impl Talk {
         }
         let line = wavetank_report::progress(interval, planned);
         if self.terminal {
-            // A line that wraps could not be renewed.
-            let room = width().saturating_sub(1);
-            let line: String = line.chars().take(room).collect();
-            write(&format!("\r\x1b[K{line}"));
-            self.standing = true;
+            self.renew(&line);
         } else if interval.from + interval.len >= self.next_plain {
             self.next_plain += PLAIN_EVERY;
             write(&format!("{line}\n"));
         }
+    }
+
+    /// What is being done, in a line that is renewed; nothing where there is no terminal.
+    pub(crate) fn stage(&mut self, line: &str) {
+        if !self.quiet && self.terminal {
+            self.renew(line);
+        }
+    }
+
+    fn renew(&mut self, line: &str) {
+        // A line that wraps could not be renewed.
+        let room = width().saturating_sub(1);
+        let line: String = line.chars().take(room).collect();
+        write(&format!("\r\x1b[K{line}"));
+        self.standing = true;
     }
 
     /// Take the renewed line away.

@@ -3,6 +3,7 @@
 mod amount;
 mod need;
 mod phase;
+mod standing;
 mod timeline;
 
 use std::collections::BTreeMap;
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 pub use amount::AmountDoc;
 pub use need::{LackDoc, NeedDoc};
 pub use phase::{CapDoc, PhaseForecastDoc, ScenarioForecastDoc, StepForecastDoc};
+pub use standing::{PerSecondDoc, StandingDoc};
 pub use timeline::TimelineDoc;
 
 use crate::{DecodeError, Number};
@@ -61,6 +63,9 @@ pub struct ForecastDoc {
     pub constants: BTreeMap<String, String>,
     /// Worth knowing.
     pub notes: Vec<String>,
+    /// Addition: how it stands to what this host was calibrated at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calibration: Option<StandingDoc>,
 }
 
 /// When a plan begins and ends, in seconds on the run's clock.

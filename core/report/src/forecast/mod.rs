@@ -9,7 +9,7 @@ mod ruler;
 mod sentences;
 mod settings;
 mod text;
-mod words;
+pub(crate) mod words;
 
 pub use doc::{Planned, forecast_doc};
 pub use text::forecast_text;

@@ -6,6 +6,7 @@ use wavetank_record::{ForecastDoc, Number, OutlookDoc, PhaseForecastDoc, Timelin
 use super::chart::{LABEL, chart, under};
 use super::ruler::ruler;
 use super::words::{amount, bare_rate, clock, count, counted, list, rate};
+use crate::calibration::standing_lines;
 use crate::page::{Page, width};
 
 /// Fewer columns than these make no chart.
@@ -40,6 +41,9 @@ pub fn forecast_text(doc: &ForecastDoc, columns: usize) -> String {
     steps(&mut page, doc);
     page.line("");
     needs(&mut page, doc);
+    for (label, sentence) in doc.calibration.iter().flat_map(standing_lines) {
+        page.sentence(label, &sentence);
+    }
     conditions(&mut page, doc);
     doc.notes.iter().for_each(|note| page.sentence("note", note));
     page.line("");

@@ -1,0 +1,110 @@
+//! [`Bench`]: one measurement after the other, each a run of its own.
+
+use std::sync::Arc;
+
+use wavetank_driver::Signals;
+use wavetank_experiment::Lowered;
+use wavetank_plan::{
+    AllowTarget, EngineChoice, ExitCode, Guard, Missing, Plan, RunOptions, TargetUrl, UserError, resolve,
+};
+use wavetank_record::{LoadDoc, RunRecord};
+use wavetank_report::load_doc;
+
+use crate::run::{Execution, Host, Talk, admit, execute, lookup, tls_client};
+
+/// Connections with one user on each: what `run` takes by default, and enough for every CPU to have work.
+pub(crate) const FULL_LOAD: u64 = 50;
+
+/// Why there is no measurement.
+pub(crate) enum Broken {
+    /// Ctrl-C or SIGTERM.
+    Signal,
+    /// Something else.
+    Fault(UserError),
+}
+
+impl From<UserError> for Broken {
+    fn from(error: UserError) -> Self {
+        Self::Fault(error)
+    }
+}
+
+/// What all measurements have in common.
+pub(crate) struct Bench {
+    /// With the CPUs of the load.
+    pub(crate) host: Host,
+    pub(crate) engine: EngineChoice,
+    pub(crate) allow_target: Vec<AllowTarget>,
+    pub(crate) signals: Signals,
+    /// As typed.
+    pub(crate) command: String,
+}
+
+impl Bench {
+    /// A run of one URL with `options`, as `wavetank run URL` makes it.
+    pub(crate) fn url(&self, url: &TargetUrl, options: RunOptions) -> Result<RunRecord, Broken> {
+        let options =
+            RunOptions { engine: Some(self.engine), allow_target: self.allow_target.clone(), ..options };
+        let addresses = lookup((&url.host, url.port))?;
+        let resolved = resolve(&options, url, &addresses, &self.host.facts)?;
+        admit(&resolved, &options, url, &self.command)?;
+        let load = load_doc(&resolved.plan, false);
+        self.execute(resolved.plan, load, resolved.guard, resolved.engine_why)
+    }
+
+    /// A run of what an experiment was lowered to.
+    pub(crate) fn plan(&self, lowered: Lowered) -> Result<RunRecord, Broken> {
+        if let Some(first) = lowered.lacking.into_iter().next() {
+            return Err(first.into());
+        }
+        let load = load_doc(&lowered.plan, false);
+        self.execute(lowered.plan, load, Guard::new(Vec::new()), lowered.engine_why)
+    }
+
+    fn execute(
+        &self,
+        plan: Plan,
+        load: LoadDoc,
+        guard: Guard,
+        engine_why: Option<Missing>,
+    ) -> Result<RunRecord, Broken> {
+        if self.signals.received() > 0 {
+            return Err(Broken::Signal);
+        }
+        let plan = Arc::new(plan);
+        let execution = Execution {
+            load,
+            tls: tls_client(&plan)?,
+            plan,
+            host: &self.host,
+            engine_why,
+            command: &self.command,
+            runs_dir: None,
+            repeatable: false,
+            probe: None,
+            tables: Vec::new(),
+            guard,
+            rehearsal: None,
+        };
+        let record = execute(execution, &mut Talk::new(true))?.record;
+        if self.signals.received() > 0 || record.verdict.exit == ExitCode::Signal as u8 {
+            return Err(Broken::Signal);
+        }
+        if record.requests.done == 0 {
+            return Err(Broken::Fault(nothing_done(&record)));
+        }
+        Ok(record)
+    }
+}
+
+fn nothing_done(record: &RunRecord) -> UserError {
+    let why = record.errors.iter().max_by_key(|(_, count)| **count).map(|(class, _)| class.as_str());
+    let detail = record.samples.iter().map(|sample| sample.detail.as_str()).find(|detail| !detail.is_empty());
+    let why = detail.or(why).unwrap_or("nobody says why");
+    UserError {
+        code: "no_answer",
+        message: format!("{} answered none of {} requests: {why}", record.target, record.requests.offered),
+        hint: format!("wavetank run {} --once shows what it answers", record.target),
+        exit: ExitCode::Fail,
+    }
+}

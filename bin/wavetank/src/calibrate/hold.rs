@@ -1,0 +1,190 @@
+//! [`hold`]: what a connection takes of memory.
+//!
+//! Connections are opened to a first number, held, opened to a greater one, held again. Memory is looked at
+//! beside it, each time with the target's own count of open connections; what it grew by between the two numbers
+//! is the connections', whatever threads and rings take for themselves.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use wavetank_experiment::{Input, Lowering, lower, read};
+use wavetank_observe::{slab_bytes, written_bytes};
+use wavetank_plan::calibration::{Course, median};
+use wavetank_plan::{EngineChoice, FileBudget, FileTables, Nanos, RunOptions, SourcesPlan, UserError};
+use wavetank_record::{HeldMemoryDoc, RunRecord};
+
+use super::bench::{Bench, Broken};
+use super::own_target::OwnTarget;
+use super::tally::rounded;
+
+/// How often memory is looked at.
+const LOOK: Duration = Duration::from_millis(20);
+/// Looks that are kept.
+const LOOKS_MAX: usize = 10_000;
+/// Fewer connections would be told apart from nothing.
+const HELD_MIN: u64 = 400;
+/// Of what files allow, what is left for others: one in so many.
+const FILES_LEFT: u64 = 5;
+/// Memory that is reckoned with for a connection, both ends.
+const BYTES_EACH: u64 = 32 * 1_024;
+
+/// Memory at one moment.
+#[derive(Clone, Copy, Debug)]
+struct Look {
+    /// Connections open at the target.
+    open: u64,
+    written: u64,
+    slab: Option<u64>,
+}
+
+/// Connections of `wanted` that this host can hold at both ends, and why it is fewer, if it is.
+pub(crate) fn held_most(bench: &Bench, wanted: u64) -> (u64, Option<String>) {
+    let facts = &bench.host.facts;
+    let threads = u32::try_from(facts.cpus.len()).unwrap_or(1).max(1);
+    let budget = FileBudget::new(facts, bench.engine, threads, false, true);
+    // The target's threads have tables of their own only where threads can have them.
+    let tables = bench.engine == EngineChoice::Uring || facts.sockets.own_files == FileTables::PerThread;
+    let files =
+        if tables { budget.easily() } else { budget.easily().min(facts.files_max.saturating_sub(200)) };
+    let by_files = files - files / FILES_LEFT;
+    let by_ports = facts.ports.count() * 2 / 3;
+    let by_memory = facts.memory_available_bytes / 2 / BYTES_EACH;
+    let most = by_files.min(by_ports).min(by_memory);
+    if most >= wanted {
+        return (wanted, None);
+    }
+    let what = if most == by_files {
+        format!("files (ulimit -n is {})", facts.files_max)
+    } else if most == by_ports {
+        "ports (net.ipv4.ip_local_port_range)".to_owned()
+    } else {
+        "memory".to_owned()
+    };
+    let told = if most < HELD_MIN {
+        format!(
+            "what a connection takes of memory was not measured: this host has {what} for {most} connections only"
+        )
+    } else {
+        format!("{most} connections were held instead of {wanted}: this host has {what} for no more")
+    };
+    (most, Some(told))
+}
+
+/// Hold `most` connections to `own` and look. `None` for the memory where too few can be held to tell.
+pub(crate) fn hold(
+    bench: &Bench,
+    own: &mut OwnTarget,
+    course: &Course,
+    most: u64,
+) -> Result<Option<(RunRecord, Option<HeldMemoryDoc>)>, Broken> {
+    if most < HELD_MIN {
+        return Ok(None);
+    }
+    let first = most / 4;
+    let text = experiment(&own.url().url(), first, most, course);
+    let options = RunOptions::default();
+    let reading = read(&Input {
+        name: "calibrate.yaml",
+        bytes: text.as_bytes(),
+        set: &[],
+        env: &|_| None,
+        has_secret: &|_| false,
+        options: &options,
+    });
+    let experiment = reading.experiment.expect("our own experiment is a good one");
+    let lowering = Lowering {
+        host: &bench.host.facts,
+        tables: &[],
+        addresses: &|url| Ok(url.address().into_iter().collect()),
+        file: &|name| Err(UserError::usage("no_file", name, "")),
+        secret: &|_| None,
+        sources: SourcesPlan::default(),
+        threads: None,
+        engine: bench.engine,
+    };
+    let lowered = lower(&experiment, &lowering).map_err(|unfit| unfit.told("calibrate"))?;
+    let over = AtomicBool::new(false);
+    let (record, looks) = thread::scope(|scope| {
+        let looking = scope.spawn(|| look_around(own, &over));
+        let record = bench.plan(lowered);
+        over.store(true, Ordering::Relaxed);
+        (record, looking.join())
+    });
+    let looks = looks.unwrap_or_default();
+    Ok(Some((record?, memory(&looks, first, most))))
+}
+
+/// A heartbeat on each connection, so that each has been used as those of a real hold are.
+fn experiment(url: &str, first: u64, most: u64, course: &Course) -> String {
+    let ms = |length: Nanos| length.0 / 1_000_000;
+    let (at, hold) = (course.held_at, ms(course.hold));
+    format!(
+        "wavetank: 1\nname: calibrate-hold\ntarget: {url}\nhttp: {{close: rst}}\ndrain: 2s\nsteps:\n  - get: /\n  - \
+         think: 60s\nphases:\n  - {{name: open, hold: 0 to {first}, at: {at}/s}}\n  - {{name: few, hold: {first}, for: {hold}ms}}\n  - \
+         {{name: more, hold: {first} to {most}, at: {at}/s}}\n  - {{name: many, hold: {most}, for: {hold}ms}}\n"
+    )
+}
+
+fn look_around(own: &mut OwnTarget, over: &AtomicBool) -> Vec<Look> {
+    let mut looks = Vec::new();
+    while !over.load(Ordering::Relaxed) && looks.len() < LOOKS_MAX {
+        let Ok(counts) = own.counts() else { break };
+        looks.push(Look { open: counts.open, written: written_bytes(), slab: slab_bytes() });
+        thread::park_timeout(LOOK);
+    }
+    looks
+}
+
+/// What it grew by from `first` to `most` connections.
+fn memory(looks: &[Look], first: u64, most: u64) -> Option<HeldMemoryDoc> {
+    let at = |open: u64| -> Vec<Look> { looks.iter().filter(|look| look.open == open).copied().collect() };
+    let (few, many) = (at(first), at(most));
+    let middle = |looks: &[Look], of: &dyn Fn(&Look) -> Option<u64>| {
+        median(&looks.iter().filter_map(of).map(|bytes| bytes as f64).collect::<Vec<_>>())
+    };
+    let each = |of: &dyn Fn(&Look) -> Option<u64>| {
+        Some((middle(&many, of)? - middle(&few, of)?).max(0.0) / (most - first) as f64)
+    };
+    Some(HeldMemoryDoc {
+        from: first,
+        connections: most,
+        user_bytes: rounded(each(&|look| Some(look.written))?),
+        // Both ends are on this host.
+        kernel_bytes: each(&|look| look.slab).map(|both| rounded(both / 2.0)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(looks: &[(u64, u64, Option<u64>)], expected: Option<(f64, Option<f64>)>) {
+        let looks: Vec<Look> =
+            looks.iter().map(|&(open, written, slab)| Look { open, written, slab }).collect();
+        let found = memory(&looks, 1_000, 4_000);
+        assert_eq!(found.map(|one| (one.user_bytes.0, one.kernel_bytes.map(|bytes| bytes.0))), expected);
+    }
+
+    #[test]
+    fn what_grows_between_two_numbers_is_the_connections_own() {
+        check(&[], None);
+        check(&[(1_000, 5, Some(5)), (3_999, 9, Some(9))], None);
+        let steps = [
+            (0, 1, Some(1)),
+            (1_000, 500_000, Some(7_000_000)),
+            (2_345, 9, None),
+            (4_000, 1_400_000, Some(31_000_000)),
+        ];
+        check(&steps, Some((300.0, Some(4_000.0))));
+        check(&[(1_000, 100, None), (4_000, 100, None)], Some((0.0, None)));
+        // A look in a bad moment is no matter.
+        let noisy = [
+            (1_000, 0, Some(0)),
+            (1_000, 0, Some(0)),
+            (1_000, 9_999_999, Some(0)),
+            (4_000, 600_000, Some(0)),
+        ];
+        check(&noisy, Some((200.0, Some(0.0))));
+    }
+}

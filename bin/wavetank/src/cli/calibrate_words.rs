@@ -1,0 +1,122 @@
+//! [`CalibrateWords`]: the words of `wavetank calibrate`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use wavetank_plan::calibration::Course;
+use wavetank_plan::quantity::parse_duration_positive;
+use wavetank_plan::{AllowTarget, EngineChoice, TargetUrl, UserError};
+
+use super::args::{CalibrateArgs, Calibration, FileFormat};
+use super::convert::{at, engine, one_of, opt};
+
+/// `wavetank calibrate`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Measured on loopback against a server of our own, in a process of its own; kept for `wavetank plan` in
+$XDG_STATE_HOME/wavetank/calibration.json, else ~/.local/state. Nothing else should run meanwhile.")]
+pub(super) struct CalibrateWords {
+    /// In about 15 s: fewer and shorter rounds
+    #[arg(long)]
+    pub(super) quick: bool,
+    /// How long it may take in all [default: 60s]
+    #[arg(short, long, value_name = "DURATION", allow_negative_numbers = true)]
+    pub(super) duration: Option<String>,
+    /// Which driver runs the sockets [default: auto, the best this host allows]
+    #[arg(long, value_name = "auto|uring|epoll")]
+    pub(super) engine: Option<String>,
+    /// A server elsewhere to load instead of our own, in the clear; TLS and memory are measured here all the same
+    #[arg(long, value_name = "URL")]
+    pub(super) target: Option<String>,
+    /// A target beside loopback and private addresses that is yours to load (repeatable)
+    #[arg(long, value_name = "CIDR|NAME")]
+    pub(super) allow_target: Vec<String>,
+    /// Show what is stored, and measure nothing
+    #[arg(long)]
+    pub(super) show: bool,
+    /// Where it is stored, instead of the place where `plan` looks
+    #[arg(long, value_name = "FILE")]
+    pub(super) out: Option<PathBuf>,
+    /// Shape of the answer
+    #[arg(long, value_name = "text|json", default_value = "text")]
+    pub(super) format: String,
+    /// No talk on stderr
+    #[arg(long)]
+    pub(super) quiet: bool,
+    /// Be the server of another calibration on these CPUs, until standard input ends
+    #[arg(long, value_name = "CPU,…", hide = true)]
+    pub(super) as_target: Option<String>,
+}
+
+/// Reads every word. `command` is what was typed.
+pub(super) fn calibrate(words: CalibrateWords, command: String) -> Result<CalibrateArgs, UserError> {
+    let format = at(
+        "--format",
+        one_of(&words.format, &[("text", FileFormat::Text), ("json", FileFormat::Json)], &[]),
+    )?;
+    let asked = [
+        ("--quick", words.quick),
+        ("--duration", words.duration.is_some()),
+        ("--engine", words.engine.is_some()),
+        ("--target", words.target.is_some()),
+        ("--allow-target", !words.allow_target.is_empty()),
+        ("--quiet", words.quiet),
+    ];
+    let engine = opt("--engine", words.engine.as_ref(), engine)?.unwrap_or(EngineChoice::Auto);
+    if let Some(cpus) = &words.as_target {
+        return Ok(CalibrateArgs {
+            what: Calibration::Target { cpus: cpu_list(cpus)?, engine },
+            format,
+            out: None,
+        });
+    }
+    if words.show {
+        if let Some((option, _)) = asked.iter().find(|(_, given)| *given) {
+            let message = format!("--show measures nothing, and {option} is about measuring");
+            return Err(UserError::usage("conflict", message, "one of the two"));
+        }
+        return Ok(CalibrateArgs { what: Calibration::Show, format, out: words.out });
+    }
+    let total = opt("--duration", words.duration.as_ref(), parse_duration_positive)?;
+    if words.quick && total.is_some() {
+        let message = "--quick and --duration both say how long it takes";
+        return Err(UserError::usage("conflict", message, "one of the two; --quick is --duration 15s"));
+    }
+    let whole = if words.quick { Course::QUICK } else { Course::WHOLE };
+    let target = words.target.as_deref().map(|url| at("--target", target(url))).transpose()?;
+    let allow = |word: &String| AllowTarget::parse(word);
+    let allow_target = words.allow_target.iter().map(allow).collect::<Result<Vec<_>, _>>()?;
+    if target.is_none() && !allow_target.is_empty() {
+        let message = "--allow-target means nothing without --target";
+        return Err(UserError::usage(
+            "conflict",
+            message,
+            "our own server is on loopback, which is always allowed",
+        ));
+    }
+    let course = Course::of(total.unwrap_or(whole))?;
+    let what = Calibration::Measure { course, engine, target, allow_target, quiet: words.quiet, command };
+    Ok(CalibrateArgs { what, format, out: words.out })
+}
+
+/// In the clear only: what TLS costs is measured apart.
+fn target(url: &str) -> Result<TargetUrl, UserError> {
+    let url = TargetUrl::parse(url)?;
+    if url.tls {
+        let message = format!("`{}` is in TLS, which would hide what a plain request takes", url.url());
+        return Err(UserError::usage(
+            "target_tls",
+            message,
+            "its http:// address; TLS is measured against a server of our own",
+        ));
+    }
+    Ok(url)
+}
+
+fn cpu_list(text: &str) -> Result<Vec<u32>, UserError> {
+    let one = |word: &str| {
+        let message = format!("--as-target `{text}` is no list of CPUs");
+        word.parse().map_err(|_| UserError::usage("bad_cpus", message, "for example 2,3"))
+    };
+    text.split(',').map(one).collect()
+}

@@ -1,0 +1,298 @@
+//! `wavetank calibrate`: what this host can do as a generator.
+
+use wavetank_driver::Signals;
+use wavetank_observe::core_of;
+use wavetank_plan::calibration::{Course, Layout};
+use wavetank_plan::quantity::show_share;
+use wavetank_plan::{
+    Close, ExitCode, Nanos, Rate, RunOptions, TargetUrl, TlsOptions, TlsResume, UserError,
+    resolve::choose_engine,
+};
+use wavetank_record::{
+    CalibratedHostDoc, CalibrationDoc, CalibrationTargetDoc, CalibrationsDoc, CountedDoc, HeldMemoryDoc,
+    LagDoc, RunRecord, Wall, engine_name,
+};
+use wavetank_report::calibration_text;
+
+use super::plan::columns;
+use crate::calibrate::{
+    Bench, Broken, Disturbance, FULL_LOAD, OwnTarget, Tally, as_target, calibration_file, held_most, hold,
+    lag_doc, rounded, sent,
+};
+use crate::cli::{CalibrateArgs, Calibration, FileFormat};
+use crate::run::{Host, Talk, engine_line, host_cannot, output};
+
+/// Rounds that lie further apart are told.
+const SPREAD_TOLD: f64 = 0.15;
+/// A load thread that works less was not what set the limit.
+const FULL: f64 = 0.9;
+/// How long is waited for what is under way at the end of a measurement.
+const DRAIN: Nanos = Nanos::from_secs(2);
+/// Names of the four figures, in the order in which they are measured.
+const FIGURES: [&str; 4] = ["requests", "connections", "TLS handshakes, full", "TLS handshakes, resumed"];
+
+/// Measure and store, or show what is stored. Exit 0; 1 if the target gives no answers or counts otherwise than we
+/// do; 130 if interrupted, and then nothing is stored.
+pub(crate) fn calibrate(args: CalibrateArgs) -> Result<u8, UserError> {
+    let CalibrateArgs { what, format, out } = args;
+    let (course, engine, target, allow_target, quiet, command) = match what {
+        Calibration::Target { cpus, engine } => return as_target(&cpus, engine),
+        Calibration::Show => return show(out, format),
+        Calibration::Measure { course, engine, target, allow_target, quiet, command } => {
+            (course, engine, target, allow_target, quiet, command)
+        }
+    };
+    let file = calibration_file(out)?;
+    // Better now than in a minute.
+    file.ready()?;
+    let mut talk = Talk::new(quiet);
+    if let Err(error) = file.read() {
+        talk.warn(&format!("{}: it will be replaced", error.message));
+    }
+    let signals = Signals::listen().map_err(|errno| host_cannot("listen for signals", errno))?;
+    let host = Host::look()?;
+    let engine = choose_engine(engine, &host.facts.sockets)?;
+    talk.say(&engine_line(engine.choice, engine.why.as_ref()));
+    let layout = match &target {
+        Some(_) => Layout::elsewhere(&host.facts.cpus),
+        None => Layout::of(&host.facts.cpus, core_of),
+    };
+    let cpus = host.facts.cpus.clone();
+    let host = Host { facts: wavetank_plan::HostFacts { cpus: layout.load.clone(), ..host.facts }, ..host };
+    let bench = Bench { host, engine: engine.choice, allow_target, signals, command };
+    let mut session = Session { bench, course, layout, cpus, target, talk, counted: 0 };
+    match session.measure() {
+        Ok(doc) => deliver(doc, &file, format, &mut session.talk),
+        Err(Broken::Signal) => {
+            session.talk.settle();
+            session.talk.say("interrupted: nothing is stored");
+            Ok(ExitCode::Signal as u8)
+        }
+        Err(Broken::Fault(error)) => Err(error),
+    }
+}
+
+fn deliver(
+    doc: CalibrationDoc,
+    file: &wavetank_store::CalibrationFile,
+    format: FileFormat,
+    talk: &mut Talk,
+) -> Result<u8, UserError> {
+    talk.settle();
+    let honest = doc.counted.sent == doc.counted.target;
+    if honest {
+        file.put(doc.clone())?;
+    }
+    print(&CalibrationsDoc::new(vec![doc]), format)?;
+    if honest {
+        talk.say(&format!("stored     {}", file.path().display()));
+        return Ok(ExitCode::Pass as u8);
+    }
+    talk.warn("the target counted otherwise than we did: nothing is stored");
+    Ok(ExitCode::Fail as u8)
+}
+
+fn show(out: Option<std::path::PathBuf>, format: FileFormat) -> Result<u8, UserError> {
+    let file = calibration_file(out)?;
+    let doc = file.read()?.ok_or_else(|| {
+        let message = format!("nothing is calibrated: there is no `{}`", file.path().display());
+        UserError::usage("not_calibrated", message, "wavetank calibrate takes a minute, --quick 15 s")
+    })?;
+    print(&doc, format)?;
+    Ok(ExitCode::Pass as u8)
+}
+
+fn print(doc: &CalibrationsDoc, format: FileFormat) -> Result<(), UserError> {
+    output::print(&match format {
+        FileFormat::Text => calibration_text(doc, columns()),
+        FileFormat::Json => doc.to_json() + "\n",
+    })
+}
+
+/// One calibration under way.
+struct Session {
+    bench: Bench,
+    course: Course,
+    layout: Layout,
+    /// All CPUs of this host.
+    cpus: Vec<u32>,
+    /// A server elsewhere.
+    target: Option<TargetUrl>,
+    talk: Talk,
+    /// Requests that our own target must have seen.
+    counted: u64,
+}
+
+/// What was measured of it.
+struct Measured {
+    tallies: [Tally; 4],
+    memory: Option<HeldMemoryDoc>,
+    lag: Vec<LagDoc>,
+    notes: Vec<String>,
+}
+
+impl Session {
+    fn measure(&mut self) -> Result<CalibrationDoc, Broken> {
+        let own_cpus = if self.layout.target.is_empty() { &self.cpus } else { &self.layout.target };
+        let mut own = OwnTarget::start(own_cpus, self.bench.engine)?;
+        let begun = own.counts()?;
+        let watch = Disturbance::watch();
+        let seconds = self.course.total().as_secs_f64().round();
+        self.talk.say(&format!("calibrating for about {seconds} s; nothing else should run meanwhile"));
+        let mut tallies: [Tally; 4] = Default::default();
+        for round in 1..=self.course.rounds {
+            for (at, tally) in tallies.iter_mut().enumerate() {
+                self.talk.stage(&format!("round {round} of {}: {}", self.course.rounds, FIGURES[at]));
+                let url = if at < 2 { self.plain(&own) } else { own.tls_url() };
+                let record = self.run(&url, self.options(at))?;
+                tally.add(&record);
+            }
+        }
+        let rate = tallies[0].rate();
+        let lag = self.lags(&own, rate)?;
+        let (most, mut notes) = {
+            let (most, told) = held_most(&self.bench, self.course.held);
+            (most, told.into_iter().collect::<Vec<_>>())
+        };
+        self.talk.stage(&format!("holding {most} connections"));
+        let held = hold(&self.bench, &mut own, &self.course, most)?;
+        let memory = held.and_then(|(record, memory)| {
+            self.counted += sent(&record);
+            if memory.is_none() {
+                notes.push(
+                    "what a connection takes of memory was not measured: the connections were never all open"
+                        .to_owned(),
+                );
+            }
+            memory
+        });
+        let ended = own.counts()?;
+        let found = watch.found(ended.cpu_s - begun.cpu_s);
+        notes.extend(found.notes());
+        let measured = Measured { tallies, memory, lag, notes };
+        let mut doc = self.doc(measured);
+        doc.measured_at = Wall(watch.began).rfc3339();
+        doc.measured_at_s = watch.began / 1_000_000_000;
+        doc.took_s = rounded(found.took.as_secs_f64());
+        doc.steal = rounded(found.steal);
+        doc.others_cpus = rounded(found.others);
+        doc.counted = CountedDoc { sent: self.counted, target: ended.requests - begun.requests };
+        Ok(doc)
+    }
+
+    /// What is loaded in the clear.
+    fn plain(&self, own: &OwnTarget) -> TargetUrl {
+        self.target.clone().unwrap_or_else(|| own.url())
+    }
+
+    /// What number `at` of the figures asks for: the most that can be done.
+    fn options(&self, at: usize) -> RunOptions {
+        let resume = if at == 3 { TlsResume::User } else { TlsResume::Never };
+        RunOptions {
+            no_keepalive: at > 0,
+            tls: TlsOptions {
+                insecure: at >= 2,
+                resume: (at >= 2).then_some(resume),
+                ..TlsOptions::default()
+            },
+            ..self.common()
+        }
+    }
+
+    fn common(&self) -> RunOptions {
+        RunOptions {
+            connections: Some(FULL_LOAD),
+            duration: Some(self.course.slice),
+            warmup: Some(self.course.warmup),
+            drain: Some(DRAIN),
+            // Each closed one would leave a port in TIME-WAIT.
+            close: Some(Close::Rst),
+            name: Some("calibrate".to_owned()),
+            ..RunOptions::default()
+        }
+    }
+
+    fn lags(&mut self, own: &OwnTarget, rate: f64) -> Result<Vec<LagDoc>, Broken> {
+        let url = self.plain(own);
+        let mut all = Vec::new();
+        for percent in self.course.lag_percent {
+            let per_s = (rate * percent as f64 / 100.0).round().max(1.0);
+            let mut rounds = Vec::new();
+            for round in 1..=self.course.lag_rounds {
+                self.talk.stage(&format!("lag at {percent} %, round {round} of {}", self.course.lag_rounds));
+                let options = RunOptions { rate: Some(Rate::per_second(per_s as u64)), ..self.common() };
+                rounds.push(self.run(&url, options)?);
+            }
+            all.push(lag_doc(percent, per_s, &rounds));
+        }
+        Ok(all)
+    }
+
+    fn run(&mut self, url: &TargetUrl, options: RunOptions) -> Result<RunRecord, Broken> {
+        let record = self.bench.url(url, options)?;
+        if self.target.as_ref() != Some(url) {
+            self.counted += sent(&record);
+        }
+        Ok(record)
+    }
+
+    fn doc(&self, measured: Measured) -> CalibrationDoc {
+        let Measured { tallies, memory, lag, mut notes } = measured;
+        notes.extend(self.notes(&tallies));
+        let of_target = if self.target.is_some() { "url" } else { "own" };
+        let against = [of_target, of_target, "own", "own"];
+        let figure = |at: usize| tallies[at].figure(self.cpus.len(), against[at]);
+        let facts = &self.bench.host.facts;
+        CalibrationDoc {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            host: CalibratedHostDoc {
+                hostname: facts.hostname.clone(),
+                cpus: u32::try_from(self.cpus.len()).unwrap_or(u32::MAX),
+                cpu_model: facts.cpu_model.clone(),
+                kernel: facts.kernel.clone(),
+            },
+            engine: engine_name(self.bench.engine).to_owned(),
+            target: CalibrationTargetDoc {
+                kind: of_target.to_owned(),
+                url: self.target.as_ref().map(TargetUrl::url).unwrap_or_default(),
+                layout: self.layout.name().to_owned(),
+                load_cpus: self.layout.load.clone(),
+                target_cpus: self.layout.target.clone(),
+            },
+            users: FULL_LOAD,
+            requests: figure(0),
+            connections: figure(1),
+            handshakes_full: figure(2),
+            handshakes_resumed: figure(3),
+            memory,
+            lag,
+            notes,
+            ..CalibrationDoc::default()
+        }
+    }
+
+    /// What to know of the figures before believing them.
+    fn notes(&self, tallies: &[Tally; 4]) -> Vec<String> {
+        let mut notes = Vec::new();
+        if self.layout.name() == "shared" {
+            let cpus = self.cpus.len();
+            let word = if cpus == 1 { "CPU" } else { "CPUs" };
+            notes.push(format!("load and target shared {cpus} {word}: measured is what both do together, alone is what the load would do without it"));
+        }
+        let spread = tallies.iter().zip(FIGURES).filter(|(tally, _)| tally.spread() > SPREAD_TOLD);
+        notes.extend(spread.map(|(tally, name)| {
+            format!(
+                "{name}: the rounds lie {} apart: something disturbed them; calibrate again on a quiet host",
+                show_share(tally.spread())
+            )
+        }));
+        if self.layout.name() != "shared" && tallies[0].busiest() < FULL {
+            let busy = show_share(tallies[0].busiest());
+            notes.push(format!("requests: the target was the limit, the load threads worked {busy} of the time: alone tells what they can do"));
+        }
+        if let Some(resumed) = tallies[3].resumed().filter(|resumed| *resumed < FULL) {
+            notes.push(format!("TLS handshakes, resumed: only {} were", show_share(resumed)));
+        }
+        notes
+    }
+}

@@ -1,0 +1,77 @@
+//! [`Layout`]: which CPUs load and target get.
+
+/// From so many CPUs on, both get CPUs of their own: with fewer each would have one or none, and that is no likeness
+/// of a generator.
+const APART_MIN: usize = 4;
+
+/// The CPUs of both sides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Of the load threads.
+    pub load: Vec<u32>,
+    /// Of the target on this host; empty where it is elsewhere.
+    pub target: Vec<u32>,
+}
+
+impl Layout {
+    /// For a target elsewhere: all CPUs are the load's.
+    pub fn elsewhere(cpus: &[u32]) -> Self {
+        Self { load: cpus.to_vec(), target: Vec::new() }
+    }
+
+    /// For a target on the same host. `core_of` tells by what a CPU's core is known, e.g. its first CPU: CPUs of one core
+    /// stay together, because they share what is measured. Where there is no half for each, both get all.
+    pub fn of(cpus: &[u32], core_of: impl Fn(u32) -> u32) -> Self {
+        let mut sorted = cpus.to_vec();
+        sorted.sort_by_key(|&cpu| (core_of(cpu), cpu));
+        let cores = |part: &[u32]| part.iter().map(|&cpu| core_of(cpu)).collect::<Vec<_>>();
+        let middle = sorted.len() / 2;
+        // The first place from the middle on where a core ends.
+        let cut = (middle..sorted.len()).find(|&at| at > 0 && core_of(sorted[at]) != core_of(sorted[at - 1]));
+        match cut {
+            Some(cut) if sorted.len() >= APART_MIN => {
+                let (load, target) = sorted.split_at(cut);
+                debug_assert!(cores(load).iter().all(|core| !cores(target).contains(core)), "a core is cut");
+                Self { load: load.to_vec(), target: target.to_vec() }
+            }
+            _ => Self { load: cpus.to_vec(), target: cpus.to_vec() },
+        }
+    }
+
+    /// `elsewhere`, `apart` or `shared`.
+    pub fn name(&self) -> &'static str {
+        if self.target.is_empty() {
+            "elsewhere"
+        } else if self.target.iter().any(|cpu| self.load.contains(cpu)) {
+            "shared"
+        } else {
+            "apart"
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(cpus: &[u32], core_of: impl Fn(u32) -> u32, load: &[u32], target: &[u32], name: &str) {
+        let layout = Layout::of(cpus, core_of);
+        assert_eq!((layout.load.as_slice(), layout.target.as_slice(), layout.name()), (load, target, name));
+    }
+
+    #[test]
+    fn both_sides_get_whole_cores_where_there_are_enough() {
+        check(&[0], |cpu| cpu, &[0], &[0], "shared");
+        check(&[0, 1], |cpu| cpu, &[0, 1], &[0, 1], "shared");
+        check(&[2, 3, 7], |cpu| cpu, &[2, 3, 7], &[2, 3, 7], "shared");
+        check(&[0, 1, 2, 3], |cpu| cpu, &[0, 1], &[2, 3], "apart");
+        check(&[0, 1, 2, 3, 4], |cpu| cpu, &[0, 1], &[2, 3, 4], "apart");
+        // Two threads a core, numbered one after the other and as Linux usually does.
+        check(&[0, 1, 2, 3], |cpu| cpu / 2, &[0, 1], &[2, 3], "apart");
+        check(&[0, 1, 2, 3, 4, 5, 6, 7], |cpu| cpu % 4, &[0, 4, 1, 5], &[2, 6, 3, 7], "apart");
+        check(&[0, 1, 2, 3, 4, 5], |cpu| cpu / 2, &[0, 1, 2, 3], &[4, 5], "apart");
+        check(&[0, 1, 2, 3], |_| 0, &[0, 1, 2, 3], &[0, 1, 2, 3], "shared");
+        assert_eq!(Layout::elsewhere(&[1, 2]).name(), "elsewhere");
+    }
+}

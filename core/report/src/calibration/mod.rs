@@ -1,0 +1,8 @@
+//! What a host can do as a generator, as text, and beside a plan.
+
+mod standing;
+mod text;
+
+pub(crate) use standing::standing_lines;
+pub use standing::{Known, standing};
+pub use text::{calibration_lines, calibration_text};

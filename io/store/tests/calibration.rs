@@ -1,0 +1,86 @@
+//! The file of calibrations: put, replaced, read back, damaged.
+
+use std::fs;
+
+use wavetank_record::{CalibratedHostDoc, CalibrationDoc};
+use wavetank_store::CalibrationFile;
+
+fn calibration(host: &str, engine: &str, took: f64) -> CalibrationDoc {
+    CalibrationDoc {
+        host: CalibratedHostDoc { hostname: host.to_owned(), ..CalibratedHostDoc::default() },
+        engine: engine.to_owned(),
+        took_s: wavetank_record::Number(took),
+        ..CalibrationDoc::default()
+    }
+}
+
+#[track_caller]
+fn check(file: &CalibrationFile, expected: &[(&str, &str, f64)]) {
+    let doc = file.read().expect("readable").expect("there");
+    let told: Vec<_> = doc
+        .calibrations
+        .iter()
+        .map(|one| (one.host.hostname.as_str(), one.engine.as_str(), one.took_s.0))
+        .collect();
+    assert_eq!(told, expected);
+    let folder = file.path().parent().expect("it lies in a folder");
+    assert_eq!(fs::read_dir(folder).expect("a folder").count(), 1, "nothing else is left there");
+}
+
+#[test]
+fn one_for_each_host_and_engine() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let file = CalibrationFile::new(dir.path().join("state/wavetank/calibration.json"));
+    assert_eq!(file.read(), Ok(None), "nothing is there yet, nor its folder");
+    file.put(calibration("a", "uring", 1.0)).expect("written");
+    file.put(calibration("b", "uring", 2.0)).expect("written");
+    file.put(calibration("a", "epoll", 3.0)).expect("written");
+    check(&file, &[("a", "uring", 1.0), ("b", "uring", 2.0), ("a", "epoll", 3.0)]);
+    file.put(calibration("a", "uring", 4.0)).expect("written");
+    check(&file, &[("b", "uring", 2.0), ("a", "epoll", 3.0), ("a", "uring", 4.0)]);
+}
+
+#[test]
+fn the_oldest_go() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let file = CalibrationFile::new(dir.path().join("calibration.json"));
+    let all = (0..260).map(|host| calibration(&host.to_string(), "uring", 0.0)).collect();
+    fs::write(file.path(), wavetank_record::CalibrationsDoc::new(all).to_json()).expect("written");
+    file.put(calibration("new", "uring", 0.0)).expect("written");
+    let kept = file.read().expect("readable").expect("there").calibrations;
+    assert_eq!((kept.len(), kept[0].host.hostname.as_str()), (256, "5"));
+    assert_eq!(kept[255].host.hostname, "new");
+}
+
+#[test]
+fn a_damaged_file_is_told_and_replaced() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let file = CalibrationFile::new(dir.path().join("calibration.json"));
+    let long = vec![b' '; (4 << 20) + 1];
+    for bytes in [
+        &b""[..],
+        b"{\"schema\":",
+        b"\xff\xfe",
+        b"{\"schema\":\"wavetank.run/1\",\"calibrations\":[]}",
+        &long,
+    ] {
+        fs::write(file.path(), bytes).expect("written");
+        let error = file.read().expect_err("no calibrations");
+        assert_eq!(error.code, "calibration_damaged");
+        assert!(error.message.contains("calibration.json") && !error.message.contains('\n'), "{error}");
+    }
+    file.put(calibration("a", "uring", 1.0)).expect("replaced");
+    check(&file, &[("a", "uring", 1.0)]);
+}
+
+#[test]
+fn no_place_to_write_is_one_clear_line() {
+    let dir = tempfile::tempdir().expect("a folder");
+    fs::write(dir.path().join("file"), "").expect("written");
+    for path in ["file/calibration.json", "file/deeper/calibration.json", "."] {
+        let file = CalibrationFile::new(dir.path().join(path));
+        let error = file.put(calibration("a", "uring", 1.0)).expect_err("not a folder");
+        assert_eq!(error.code, "calibration_unwritable", "{error}");
+        assert!(error.hint.contains("--out") && !error.message.contains('\n'), "{error}");
+    }
+}
