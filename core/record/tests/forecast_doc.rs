@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use support::golden;
 use wavetank_plan::forecast::Amount;
 use wavetank_record::{
-    AmountDoc, CapDoc, FORECAST_SCHEMA, ForecastDoc, LackDoc, NeedDoc, Number, OutlookDoc, PhaseForecastDoc,
-    ScenarioForecastDoc, SettingDoc, SpanDoc, StepForecastDoc, TimelineDoc,
+    AmountDoc, CapDoc, FORECAST_SCHEMA, ForecastDoc, LackDoc, NeedDoc, Number, OutlookDoc, PerSecondDoc,
+    PhaseForecastDoc, ScenarioForecastDoc, SettingDoc, SpanDoc, StandingDoc, StepForecastDoc, TimelineDoc,
 };
 
 fn known(count: u64) -> AmountDoc {
@@ -108,6 +108,25 @@ fn doc() -> ForecastDoc {
         }],
         constants: BTreeMap::from([("timeout".to_owned(), "60s".to_owned())]),
         notes: vec!["shop.example is not looked up".to_owned()],
+        calibration: Some(standing()),
+    }
+}
+
+fn standing() -> StandingDoc {
+    let number = |value: f64| Some(Number(value));
+    StandingDoc {
+        state: "stale".to_owned(),
+        why: "it is 31 days old".to_owned(),
+        measured_at: "2026-11-21T19:00:00Z".to_owned(),
+        basis: "measured".to_owned(),
+        asked: PerSecondDoc { requests: None, connections: number(2.0), handshakes: number(0.0) },
+        able: PerSecondDoc {
+            requests: number(120_000.0),
+            connections: number(20_000.5),
+            handshakes: number(2_000.0),
+        },
+        share: number(0.001),
+        hint: "wavetank calibrate measures what this host can do, in a minute".to_owned(),
     }
 }
 

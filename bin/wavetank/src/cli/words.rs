@@ -64,8 +64,6 @@ pub(super) enum CommandWords {
     Plan(Box<FileWords>),
     /// One user, once: every request, answer, extraction and check shown.
     Try(Box<TryWords>),
-    /// What this host can do as a generator: measured, kept, and used by `plan`.
-    Calibrate(Box<CalibrateWords>),
     /// The files' JSON Schema, for editors, on stdout.
     Schema,
     /// A target to practise on.
@@ -74,6 +72,8 @@ pub(super) enum CommandWords {
     Report(ReportWords),
     /// Two short runs against the built-in target: what a freeze does to the numbers.
     Demo(DemoWords),
+    /// What this host can do as a generator: measured, kept, and used by `plan`.
+    Calibrate(Box<CalibrateWords>),
     /// Words for the shell to complete, on stdout.
     Completions(CompletionsWords),
     /// Manual pages, one for each command, into a folder.
