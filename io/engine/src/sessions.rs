@@ -26,6 +26,9 @@ pub(crate) use unique_rows::UniqueRows;
 
 pub(crate) use answers::Verdict;
 
+/// Room is made ahead for so many users at most.
+const ROOM_MAX: u64 = 1 << 20;
+
 /// Whose session it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Whose {
@@ -74,9 +77,12 @@ enum Part {
     Session,
     /// What a user does at last.
     After,
+    /// None: its user is between two of them, and this is what he keeps.
+    Between,
 }
 
-/// A session under way.
+/// A session under way, or what its user keeps until the next one: he has one of these for as long as he stays, so that
+/// sessions ask for no memory.
 struct Live {
     session: Session,
     key: Key,
@@ -91,6 +97,8 @@ struct Live {
     meets: Met,
     /// A request of it is under way.
     asks: bool,
+    /// What its user does first was done before it began.
+    settled: bool,
 }
 
 /// The sessions of one load thread.
@@ -105,7 +113,7 @@ pub(crate) struct Sessions {
     any: bool,
     slab: Slab<Live>,
     /// By user; empty where no user goes on a journey.
-    users: Vec<Traveller>,
+    users: Vec<Option<Id>>,
     /// Who pauses, and until when.
     pauses: Timers<Id>,
     stage: Stage,
@@ -122,26 +130,8 @@ pub(crate) struct Sessions {
     broken: Vec<u16>,
     /// Of those under way, what users do at last.
     farewells: usize,
-}
-
-/// A user who goes on journeys.
-#[derive(Default)]
-struct Traveller {
-    /// His session under way.
-    live: Option<Id>,
-    /// What he keeps from one session to the next.
-    kept: Option<Box<Kept>>,
-}
-
-/// A user between two sessions; in the midst of one its session is elsewhere.
-struct Kept {
-    session: Session,
-    iterations: u64,
-    /// What his last session was counted under, and when it began.
-    key: Key,
-    began: Nanos,
-    /// What he does first is done.
-    settled: bool,
+    /// Users between two sessions.
+    resting: usize,
 }
 
 impl Sessions {
@@ -158,6 +148,14 @@ impl Sessions {
             scenarios.map(|(journey, plan)| journey.is_plain() && is_alone(plan)).collect();
         let of_user = |(scenario, plain): (u16, &bool)| *plain && sends_on_its_seat(&plan, scenario);
         let plain_of_users: Vec<bool> = (0_u16..).zip(&plain).map(of_user).collect();
+        let on_journeys = |track: &wavetank_plan::Track| {
+            track.mix.parts().iter().any(|&(scenario, _)| !plain_of_users[usize::from(scenario)])
+        };
+        let tracks = plan.tracks().into_iter().filter(on_journeys);
+        let travellers =
+            tracks.map(|track| share.count_below(track.most)).sum::<u64>().min(ROOM_MAX) as usize;
+        let mut slab = Slab::new();
+        slab.reserve(travellers);
         Self {
             any: plain.contains(&false) || plain_of_users.contains(&false),
             plain,
@@ -167,8 +165,8 @@ impl Sessions {
             numbering: Numbering::new(&plan),
             plan,
             journeys,
-            slab: Slab::new(),
-            users: Vec::new(),
+            slab,
+            users: Vec::with_capacity(travellers),
             pauses: Timers::new(),
             said: Vec::new(),
             speaker: Key::default(),
@@ -176,6 +174,7 @@ impl Sessions {
             next: Vec::new(),
             broken: Vec::new(),
             farewells: 0,
+            resting: 0,
         }
     }
 
@@ -193,7 +192,7 @@ impl Sessions {
 
     /// The session at a place of [`Owner::Session`](crate::offered::Owner::Session).
     pub(crate) fn at(&self, place: u32) -> Option<Id> {
-        self.slab.at(place)
+        self.slab.at(place).filter(|&id| self.live(id).is_some())
     }
 
     /// Whether there may be sessions that are more than one request.
@@ -204,12 +203,12 @@ impl Sessions {
 
     /// How many are under way, what users do at last among them.
     pub(crate) fn len(&self) -> usize {
-        self.slab.len()
+        self.slab.len() - self.resting
     }
 
     /// How many are under way that are counted as sessions.
     pub(crate) fn open(&self) -> u64 {
-        (self.slab.len() - self.farewells) as u64
+        (self.len() - self.farewells) as u64
     }
 
     /// A session of number `number` of its phase arrives at `now`.
@@ -217,33 +216,41 @@ impl Sessions {
         let mut session = Session::default();
         let all = self.numbering.arrival(key.phase, number);
         session.begin(Identity::of_arrival(key.phase, number).numbered(all));
-        self.begin(session, key, Whose::Arrival, (true, true), now)
+        let part = begin(&self.journeys, &self.rows, key, &mut session, (true, false));
+        self.slab.insert(Live::new(session, key, Whose::Arrival, part, now))
     }
 
     /// User `user` of the thread, number `number` of all of a track, begins his next session at `now`.
     pub(crate) fn start(&mut self, key: Key, user: u32, of: (u16, u64), now: Nanos) -> Id {
         let place = user as usize;
         if self.users.len() <= place {
-            self.users.resize_with(place + 1, Traveller::default);
+            self.users.resize(place + 1, None);
         }
-        // Its place stays his while the session is under way, so that sessions ask for no memory.
-        let kept = self.users[place].kept.as_mut();
-        let first = kept.is_none();
-        let (mut session, iteration, settled) = kept.map_or_else(
-            || (Session::default(), 0, false),
-            |kept| (std::mem::take(&mut kept.session), kept.iterations, kept.settled),
-        );
         let (number, users) = self.numbering.user(of.0, of.1);
-        let identity = Identity::of_user(key.scenario, number, iteration, users);
-        session.begin(identity.ordered_after(self.numbering.arrivals()));
-        let id = self.begin(session, key, Whose::User(user), (first, !settled), now);
-        self.users[place].live = Some(id);
+        let before = self.numbering.arrivals();
+        let identity = |pass| Identity::of_user(key.scenario, number, pass, users).ordered_after(before);
+        if let Some(id) = self.users[place]
+            && let Some(live) = self.slab.get_mut(id)
+        {
+            let session = &mut live.session;
+            session.begin(identity(session.identity.session + 1));
+            live.part = begin(&self.journeys, &self.rows, key, session, (false, live.settled));
+            (live.key, live.began, live.idle, live.step) = (key, now, true, 0);
+            self.resting -= 1;
+            return id;
+        }
+        let mut session = Session::default();
+        session.begin(identity(0));
+        let part = begin(&self.journeys, &self.rows, key, &mut session, (true, false));
+        let id = self.slab.insert(Live::new(session, key, Whose::User(user), part, now));
+        self.users[place] = Some(id);
         id
     }
 
     /// The session of `user` that is under way.
     pub(crate) fn of_user(&self, user: u32) -> Option<Id> {
-        self.users.get(user as usize)?.live
+        let id = (*self.users.get(user as usize)?)?;
+        self.live(id).map(|_| id)
     }
 
     /// Whether a request of session `id` is under way.
@@ -251,23 +258,9 @@ impl Sessions {
         self.slab.get(id).is_some_and(|live| live.asks)
     }
 
-    /// `first`: nothing went before it; `settles`: what its user does first is still to be done.
-    fn begin(
-        &mut self,
-        mut session: Session,
-        key: Key,
-        whose: Whose,
-        (first, settles): (bool, bool),
-        began: Nanos,
-    ) -> Id {
-        let journey = &self.journeys.scenarios[usize::from(key.scenario)];
-        if first {
-            journey.admit(&mut session);
-        }
-        self.rows.give(key.scenario, first, &mut session);
-        let part = if settles && !journey.before.is_empty() { Part::Before } else { Part::Session };
-        let meets = Met::Alone;
-        self.slab.insert(Live { session, key, whose, part, step: 0, idle: true, asks: false, began, meets })
+    /// Session `id`, if it is under way.
+    fn live(&self, id: Id) -> Option<&Live> {
+        self.slab.get(id).filter(|live| live.part != Part::Between)
     }
 
     /// What session `id` wants at `now`. `None`: there is no such session any more.
@@ -278,7 +271,7 @@ impl Sessions {
             let program = match live.part {
                 Part::Before => &journey.before,
                 Part::Session => &journey.session,
-                Part::After => &journey.after,
+                Part::After | Part::Between => &journey.after,
             };
             let mut scene = self.stage.scene(now);
             let next = live.session.advance(program, &mut scene, now, &mut self.said);
@@ -303,7 +296,9 @@ impl Sessions {
                 Next::End { run: false } => match live.part {
                     Part::Before if !live.session.was_ended() => live.part = Part::Session,
                     Part::Session if live.whose == Whose::Arrival => live.part = Part::After,
-                    Part::Before | Part::Session | Part::After => return self.end(id, false).map(Wants::End),
+                    Part::Before | Part::Session | Part::After | Part::Between => {
+                        return self.end(id, false).map(Wants::End);
+                    }
                 },
             }
             // One part of it is done, and the next one begins.
@@ -358,6 +353,32 @@ impl Sessions {
     }
 }
 
+impl Live {
+    /// One that begins at `began`.
+    fn new(session: Session, key: Key, whose: Whose, part: Part, began: Nanos) -> Self {
+        let meets = Met::Alone;
+        let (step, idle, asks, settled) = (0, true, false, false);
+        Self { session, key, whose, part, step, idle, asks, began, meets, settled }
+    }
+}
+
+/// A session is about to begin, its user's `first` perhaps, who may have done what he does first: with which part of its
+/// journey.
+fn begin(
+    journeys: &Journeys,
+    rows: &UniqueRows,
+    key: Key,
+    session: &mut Session,
+    (first, settled): (bool, bool),
+) -> Part {
+    let journey = &journeys.scenarios[usize::from(key.scenario)];
+    if first {
+        journey.admit(session);
+    }
+    rows.give(key.scenario, first, session);
+    if settled || journey.before.is_empty() { Part::Session } else { Part::Before }
+}
+
 /// Whether sessions of a scenario stand alone: neither does one wait for the one before it, nor does the end of the run
 /// hang on it.
 fn is_alone(scenario: &wavetank_plan::Scenario) -> bool {
@@ -372,9 +393,8 @@ mod tests {
 
     #[test]
     fn a_user_who_thinks_stays_small() {
-        // A million of them think at a time: with their timer's 40 bytes and their memory of who they are, and without
-        // variables.
-        let size = size_of::<Option<Live>>() + size_of::<Kept>() + size_of::<Traveller>();
-        assert!(size <= 400, "{size} bytes");
+        // A million of them think at a time: with their timer's 32 bytes, and without variables.
+        let size = size_of::<Option<Live>>() + size_of::<Option<Id>>();
+        assert!(size <= 160, "{size} bytes");
     }
 }

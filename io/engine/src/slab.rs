@@ -1,10 +1,13 @@
 //! [`Slab`]: things in an array, named by index and generation.
 
+use std::num::NonZeroU32;
+
 /// Names one thing in a [`Slab`]. Stale after the thing was taken out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Id {
     index: u32,
-    generation: u32,
+    /// Never zero, so that the name of something that need not be there is no larger.
+    generation: NonZeroU32,
 }
 
 impl Id {
@@ -17,7 +20,7 @@ impl Id {
 
 /// An array whose slots are used again; a stale [`Id`] finds nothing.
 pub(crate) struct Slab<T> {
-    slots: Vec<(u32, Option<T>)>,
+    slots: Vec<(NonZeroU32, Option<T>)>,
     free: Vec<u32>,
 }
 
@@ -34,8 +37,21 @@ impl<T> Slab<T> {
             return Id { index, generation: slot.0 };
         }
         let index = u32::try_from(self.slots.len()).expect("max_open is far below 2^32");
-        self.slots.push((0, Some(value)));
-        Id { index, generation: 0 }
+        self.slots.push((NonZeroU32::MIN, Some(value)));
+        Id { index, generation: NonZeroU32::MIN }
+    }
+
+    /// Room for so many things, so that the array does not grow by doubling; what is not used costs only addresses.
+    pub(crate) fn reserve(&mut self, things: usize) {
+        self.slots.reserve_exact(things.saturating_sub(self.slots.len()));
+    }
+
+    /// Give a thing another name: whoever knows the old one finds nothing.
+    pub(crate) fn rename(&mut self, id: Id) -> Option<Id> {
+        self.get(id)?;
+        let slot = &mut self.slots[id.index as usize];
+        slot.0 = following(slot.0);
+        Some(Id { index: id.index, generation: slot.0 })
     }
 
     #[inline]
@@ -58,7 +74,7 @@ impl<T> Slab<T> {
     pub(crate) fn remove(&mut self, id: Id) -> Option<T> {
         match self.slots.get_mut(id.index as usize) {
             Some((generation, value)) if *generation == id.generation && value.is_some() => {
-                *generation = generation.wrapping_add(1);
+                *generation = following(*generation);
                 self.free.push(id.index);
                 value.take()
             }
@@ -85,9 +101,26 @@ impl<T> Slab<T> {
     }
 }
 
+/// The generation after another.
+#[inline]
+fn following(generation: NonZeroU32) -> NonZeroU32 {
+    generation.checked_add(1).unwrap_or(NonZeroU32::MIN)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_thing_that_is_renamed_is_known_by_its_new_name_alone() {
+        let mut slab = Slab::new();
+        let old = slab.insert('a');
+        let new = slab.rename(old).expect("it is there");
+        assert_eq!((slab.get(old), slab.get(new), slab.at(0)), (None, Some(&'a'), Some(new)));
+        assert_eq!((slab.rename(old), slab.remove(old), slab.len()), (None, None, 1));
+        assert_eq!((slab.remove(new), slab.len()), (Some('a'), 0));
+        assert_eq!(size_of::<Option<Id>>(), 8);
+    }
 
     #[test]
     fn a_stale_id_finds_nothing() {

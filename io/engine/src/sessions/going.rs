@@ -2,7 +2,7 @@
 
 use wavetank_journey::Identity;
 
-use super::{Live, Sessions};
+use super::Sessions;
 use crate::slab::Id;
 
 impl Sessions {
@@ -32,9 +32,5 @@ impl Sessions {
     /// The same for the first session of all.
     pub(crate) fn first_home(&self, scenario: u16) -> u16 {
         self.journeys.scenarios[usize::from(scenario)].home(&Identity::default(), self.plan.seed)
-    }
-
-    fn live(&self, id: Id) -> Option<&Live> {
-        self.slab.get(id)
     }
 }

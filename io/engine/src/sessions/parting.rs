@@ -2,28 +2,37 @@
 
 use wavetank_plan::{Key, Nanos};
 
-use super::{Ended, Kept, Live, Met, Part, Sessions, Traveller, Whose};
+use super::{Ended, Live, Met, Part, Sessions, Whose};
 use crate::meeting_places::Waiting;
 use crate::slab::Id;
 
 impl Sessions {
     /// Session `id` is over.
     pub(super) fn end(&mut self, id: Id, run: bool) -> Option<Ended> {
-        let Live { session, key, whose, part, idle, began, .. } = self.slab.remove(id)?;
+        let &Live { ref session, key, whose, part, idle, .. } = self.live(id)?;
         let farewell = part == Part::After && whose != Whose::Arrival;
         let failed = (!farewell).then_some(session.failed);
-        if let Whose::User(user) = whose {
-            if farewell {
-                self.users[user as usize] = Traveller::default();
+        match whose {
+            Whose::Arrival => drop(self.slab.remove(id)),
+            Whose::User(user) if farewell => {
+                self.slab.remove(id);
+                self.users[user as usize] = None;
                 self.farewells -= 1;
-            } else {
-                let iterations = session.identity.session + 1;
-                // What he was to do first and did not come to the end of he does again.
-                let settled = part != Part::Before;
-                self.users[user as usize].keep(Kept { session, iterations, key, began, settled });
             }
+            Whose::User(user) => self.rest(id, user),
         }
         Some(Ended { whose, key, idle, failed, run, place: id.place() as u32 })
+    }
+
+    /// Session `id` of `user` is no more; what he keeps for the next one stays, under a name that nobody knows.
+    fn rest(&mut self, id: Id, user: u32) {
+        let Some(id) = self.slab.rename(id) else { return };
+        let Some(live) = self.slab.get_mut(id) else { return };
+        // What he was to do first and did not come to the end of he does again.
+        live.settled = live.part != Part::Before;
+        (live.part, live.asks, live.meets) = (Part::Between, false, Met::Alone);
+        self.users[user as usize] = Some(id);
+        self.resting += 1;
     }
 
     /// Session `id` is ended before its time. `None`: what its user does at last remains to be done.
@@ -42,14 +51,13 @@ impl Sessions {
     /// it failed, and where it waited for others.
     pub(crate) fn cut_waiting(&mut self, user: u32) -> Option<(Key, bool, Option<Waiting>)> {
         let id = self.of_user(user)?;
-        if self.slab.get(id)?.part == Part::After {
+        let &Live { ref session, key, part, meets, .. } = self.live(id)?;
+        if part == Part::After {
             // He is gone already, and came back only to be sent away.
             return None;
         }
-        let Live { session, key, part, began, meets, .. } = self.slab.remove(id)?;
-        let (iterations, failed) = (session.identity.session + 1, session.failed);
-        let settled = part == Part::Session;
-        self.users[user as usize].keep(Kept { session, iterations, key, began, settled });
+        let failed = session.failed;
+        self.rest(id, user);
         let waiting = match meets {
             Met::Waits(waiting) => Some(waiting),
             Met::Alone | Met::Left { .. } => None,
@@ -60,29 +68,24 @@ impl Sessions {
     /// User `user` is about to leave: what he does at last begins, if there is anything and he has done what he does
     /// first.
     pub(crate) fn say_goodbye(&mut self, user: u32, now: Nanos) -> Option<Id> {
-        let traveller = self.users.get_mut(user as usize)?;
-        let key = traveller.kept.as_ref().filter(|kept| kept.settled)?.key;
-        if self.journeys.scenarios[usize::from(key.scenario)].after.is_empty() {
+        let id = (*self.users.get(user as usize)?)?;
+        let live = self.slab.get_mut(id).filter(|live| live.part == Part::Between && live.settled)?;
+        if self.journeys.scenarios[usize::from(live.key.scenario)].after.is_empty() {
             return None;
         }
-        let mut session = traveller.kept.take()?.session;
-        session.turn_to_next();
-        let (whose, meets) = (Whose::User(user), Met::Alone);
-        let (step, idle, asks, began) = (0, true, false, now);
-        let live = Live { session, key, whose, part: Part::After, step, idle, asks, began, meets };
-        let id = self.slab.insert(live);
-        self.users[user as usize].live = Some(id);
+        live.session.turn_to_next();
+        (live.part, live.step, live.idle, live.began) = (Part::After, 0, true, now);
+        self.resting -= 1;
         self.farewells += 1;
         Some(id)
     }
 
     /// User `user` has gone: nothing of him is kept.
     pub(crate) fn leave(&mut self, user: u32) {
-        if let Some(traveller) = self.users.get_mut(user as usize)
-            && let Some(live) = std::mem::take(traveller).live
-        {
-            debug_assert!(false, "user {user} is gone in the middle of a session");
-            self.slab.remove(live);
+        let kept = self.users.get_mut(user as usize).and_then(Option::take);
+        if let Some(live) = kept.and_then(|id| self.slab.remove(id)) {
+            debug_assert!(live.part == Part::Between, "user {user} is gone in the middle of a session");
+            self.resting -= usize::from(live.part == Part::Between);
         }
     }
 
@@ -90,18 +93,7 @@ impl Sessions {
     #[inline]
     pub(crate) fn earliest(&self, user: u32, scenario: u16) -> Option<Nanos> {
         let pace = self.plan.scenarios[usize::from(scenario)].pace?;
-        let kept = self.users.get(user as usize)?.kept.as_ref()?;
-        Some(kept.began.after(pace))
-    }
-}
-
-impl Traveller {
-    /// His session is over.
-    fn keep(&mut self, kept: Kept) {
-        self.live = None;
-        match &mut self.kept {
-            Some(place) => **place = kept,
-            None => self.kept = Some(Box::new(kept)),
-        }
+        let last = self.slab.get((*self.users.get(user as usize)?)?)?;
+        Some(last.began.after(pace))
     }
 }
