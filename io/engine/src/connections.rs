@@ -31,6 +31,7 @@ use crate::requests::Requests;
 use crate::seat::{Past, Seat, State};
 use crate::slab::Id;
 use crate::sources::{Sources, Tuple};
+use crate::talk::Talks;
 use crate::vacant::Vacant;
 pub(crate) use held::Held;
 use leaving::Leaving;
@@ -64,8 +65,7 @@ pub(crate) struct Connections<D> {
     names: Vec<Option<u16>>,
     preface: Preface,
     last_answer: LastAnswer,
-    /// Of what a target may send.
-    limits: Limits,
+    talks: Talks,
     timers: Timers<Timer>,
     /// Those that were ever used.
     pub(crate) seats: Vec<Seat>,
@@ -105,6 +105,7 @@ impl<D: Driver> Connections<D> {
     ) -> Self {
         // One of each for every seat, and no growing by doubling; room that is not used costs only addresses.
         let room = (seats.all() as usize).min(ROOM_MAX);
+        let timed = room.saturating_sub(seats.held as usize);
         let uses = |wanted: &dyn Fn(ConnectionUse) -> bool| {
             plan.scenarios.iter().map(|scenario| wanted(scenario.connection)).collect()
         };
@@ -116,9 +117,12 @@ impl<D: Driver> Connections<D> {
             names: plan.name_of_target(),
             preface: Preface::new(&plan),
             last_answer: LastAnswer::new(),
-            limits: Limits { body_bytes_max: plan.http.body_max.unwrap_or(u64::MAX), ..Limits::default() },
+            talks: Talks::new(Limits {
+                body_bytes_max: plan.http.body_max.unwrap_or(u64::MAX),
+                ..Limits::default()
+            }),
             sources,
-            timers: Timers::with_capacity(room),
+            timers: Timers::with_capacity(timed),
             seats: Vec::with_capacity(room),
             seat_of_slot: Vec::with_capacity(room),
             vacant: Vacant::from(seats.own),
@@ -156,8 +160,9 @@ impl<D: Driver> Connections<D> {
         if entry.has_room(self.pipeline) {
             return self.dispatch(seat, flight, at, rec);
         }
-        entry.flights.wait(flight);
-        if entry.state == State::Closed {
+        let state = entry.state;
+        self.talk(seat).flights.wait(flight);
+        if state == State::Closed {
             self.open(seat, flight.target, phase, rec);
         } else {
             self.arm(seat);
@@ -176,10 +181,11 @@ impl<D: Driver> Connections<D> {
     fn dispatch(&mut self, seat: u32, flight: Flight, at: Nanos, rec: &mut Recorder) {
         let entry = &mut self.seats[seat as usize];
         let link = entry.link.expect("an open seat has a link");
-        if entry.flights.sent() == 0 {
-            entry.reader.expect(flight.manner.is_head());
+        let talk = entry.talk.get_or_insert_with(|| self.talks.take());
+        if talk.flights.sent() == 0 {
+            talk.reader.expect(flight.manner.is_head());
         }
-        entry.flights.push_sent(flight);
+        talk.flights.push_sent(flight);
         let at = self.fresh(at);
         let result = match self.letters.request(flight.exchange) {
             None => {
@@ -196,7 +202,7 @@ impl<D: Driver> Connections<D> {
         match result {
             Ok(_) => self.handed_over(link, flight.exchange, at),
             // Behind answers that came before the driver tells the end, and that decides on this one.
-            Err(_) => self.seats[seat as usize].flights.refuse(),
+            Err(_) => self.talk(seat).flights.refuse(),
         }
         self.arm_for(seat, flight.deadline);
     }
@@ -238,8 +244,10 @@ impl<D: Driver> Connections<D> {
     fn opened(&mut self, seat: u32, at: Nanos, rec: &mut Recorder) {
         let entry = &mut self.seats[seat as usize];
         rec.opened(std::mem::replace(&mut entry.past, Past::Nothing) == Past::Lost);
-        entry.reader = ResponseReader::new(self.limits);
         entry.state = State::Open;
+        if let Some(talk) = &mut entry.talk {
+            talk.reader = ResponseReader::new(self.talks.limits());
+        }
         self.no_longer_opening(seat);
         if self.greet(seat, at, rec) {
             self.free(seat, at, rec);
@@ -253,8 +261,9 @@ impl<D: Driver> Connections<D> {
         let entry = &mut self.seats[seat as usize];
         let mut input = self.driver.received(len);
         while !input.is_empty() {
-            let Some(flight) = entry.flights.first_sent() else {
-                if entry.flights.is_refused() {
+            let talk = entry.talk.get_or_insert_with(|| self.talks.take());
+            let Some(flight) = talk.flights.first_sent() else {
+                if talk.flights.is_refused() {
                     // The peer's last words, e.g. that it waited for too long. Its end follows.
                     return;
                 }
@@ -264,10 +273,10 @@ impl<D: Driver> Connections<D> {
                 // Nobody asked for these bytes: the framing is lost.
                 return self.end(seat, Failure::of(ErrorClass::Protocol), true, at, rec);
             };
-            if !entry.reader.began() {
-                entry.first_byte = at;
+            if !talk.reader.began() {
+                talk.first_byte = at;
             }
-            let (reader, last) = (&mut entry.reader, &mut self.last_answer);
+            let (reader, last) = (&mut talk.reader, &mut self.last_answer);
             let read = if self.letters.is_empty() {
                 reader.read_alike(input, last)
             } else {
@@ -279,17 +288,18 @@ impl<D: Driver> Connections<D> {
             };
             let Some(answer) = progress.answer else { return };
             input = &input[progress.consumed..];
-            if !input.is_empty() && entry.flights.sent() == 1 {
+            if !input.is_empty() && talk.flights.sent() == 1 {
                 return self.end(seat, failure::SURPLUS, true, at, rec);
             }
-            entry.flights.pop_sent();
+            talk.flights.pop_sent();
+            let answered = Outcome::Answered(flight.exchange, answer, talk.first_byte, at);
+            if let Some(next) = talk.flights.first_sent().filter(|_| answer.keep_alive) {
+                talk.reader.expect(next.manner.is_head());
+            }
             let lasts = entry.serve();
-            self.outcomes.push_back(Outcome::Answered(flight.exchange, answer, entry.first_byte, at));
+            self.outcomes.push_back(answered);
             if !answer.keep_alive || !lasts {
                 return self.end(seat, failure::AFTER_CLOSE, false, at, rec);
-            }
-            if let Some(next) = entry.flights.first_sent() {
-                entry.reader.expect(next.manner.is_head());
             }
         }
         self.free(seat, at, rec);
@@ -305,7 +315,12 @@ impl<D: Driver> Connections<D> {
             if entry.is_pooled() {
                 return self.free_shared(seat, at, rec);
             }
-            let Some(flight) = entry.flights.take_waiting() else { return };
+            let Some(flight) = entry.take_waiting() else {
+                if entry.is_held_idle() {
+                    self.rest(seat);
+                }
+                return;
+            };
             self.dispatch(seat, flight, at, rec);
         }
     }
@@ -320,12 +335,13 @@ impl<D: Driver> Connections<D> {
             return self.tunnelling_ended(seat, how, at, rec);
         }
         if how == Ended::Eof
-            && let Some(flight) = entry.flights.first_sent()
-            && let Eof::Complete(answer) = entry.reader.eof()
+            && let Some(talk) = &mut entry.talk
+            && let Some(flight) = talk.flights.first_sent()
+            && let Eof::Complete(answer) = talk.reader.eof()
         {
-            entry.flights.pop_sent();
+            talk.flights.pop_sent();
+            let first_byte = talk.first_byte;
             entry.serve();
-            let first_byte = entry.first_byte;
             self.outcomes.push_back(Outcome::Answered(flight.exchange, answer, first_byte, at));
             return self.end(seat, failure::AFTER_CLOSE, false, at, rec);
         }
@@ -339,7 +355,7 @@ impl<D: Driver> Connections<D> {
         let close = self.plan.http.close;
         let entry = &mut self.seats[seat as usize];
         if D::SENDS_LATER
-            && entry.flights.sent() > 0
+            && entry.sent() > 0
             && let Some(link) = entry.link
         {
             self.let_leave(link);
@@ -354,9 +370,9 @@ impl<D: Driver> Connections<D> {
         entry.past = if lost { Past::Lost } else { Past::Nothing };
         rec.ended(lost);
         // An answer begun can't be asked for again; one that never began may, if the connection had worked.
-        let mut untouched = !entry.reader.began();
+        let mut untouched = entry.talk.as_ref().is_none_or(|talk| !talk.reader.began());
         let mut failure = failure;
-        while let Some(flight) = entry.flights.pop_cut() {
+        while let Some(flight) = entry.talk.as_mut().and_then(|talk| talk.flights.pop_cut()) {
             let retry = failure.peer_closed && untouched && served && flight.manner.is_idempotent();
             let broken = Box::new(Failure { retry, ..failure.clone() });
             self.outcomes.push_back(Outcome::Broken(flight.exchange, broken, at));
@@ -364,7 +380,7 @@ impl<D: Driver> Connections<D> {
             failure = if failure.peer_closed { failure } else { failure::BEHIND_A_FAILURE };
         }
         let phase = entry.phase;
-        if let Some(flight) = entry.flights.first_waiting() {
+        if let Some(flight) = entry.first_waiting() {
             self.open(seat, flight.target, phase, rec);
         } else if entry.is_pooled() {
             self.leave_pool(seat);

@@ -127,6 +127,12 @@ impl Flights {
         Some(more.map(|flight| flight.deadline).fold(first, Nanos::min))
     }
 
+    /// Whether there are none at all.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.first.is_none() && self.sent == 0
+    }
+
     fn len(&self) -> usize {
         usize::from(self.first.is_some()) + self.more.as_ref().map_or(0, |more| more.len())
     }

@@ -39,6 +39,7 @@ mod sessions;
 mod slab;
 mod sleeper;
 mod sources;
+mod talk;
 mod threads;
 mod users;
 mod vacant;

@@ -40,6 +40,8 @@ impl Passing {
 pub(crate) struct Seats {
     /// Users have so many of their own, for as long as they stay: the first seats of all.
     pub(crate) own: u32,
+    /// Of those, so many are held, and idle for most of the time.
+    pub(crate) held: u32,
     /// So many are shared at most.
     pub(crate) pool: u32,
     /// So many belong to sessions that arrive, or lead users to further targets: a guess, not a limit.

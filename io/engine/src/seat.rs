@@ -2,10 +2,10 @@
 
 use wavetank_driver::ConnId;
 use wavetank_plan::Nanos;
-use wavetank_wire::h1::ResponseReader;
 
-use crate::flights::Flights;
+use crate::flights::Flight;
 use crate::sources::Tuple;
+use crate::talk::Talk;
 
 /// What a seat's connection is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,22 +58,15 @@ pub(crate) struct Seat {
     pub(crate) target: u16,
     /// Address and port of our own that the connection has, if we chose them.
     pub(crate) tuple: Tuple,
-    /// Tuples the kernel refused in the present opening.
-    pub(crate) refused: u8,
     /// The phase that wanted the connection.
     pub(crate) phase: u16,
-    /// Sent and unanswered, and waiting for this seat's connection.
-    pub(crate) flights: Flights,
-    pub(crate) reader: ResponseReader,
+    /// What goes on here; a connection that is held and idle is without it.
+    pub(crate) talk: Option<Box<Talk>>,
     /// When its opening began.
     pub(crate) began: Nanos,
-    /// When the first byte of the answer under way came; before there is any, when it was connected.
-    pub(crate) first_byte: Nanos,
     /// Requests that the present connection may still serve; [`u64::MAX`]: any number.
     pub(crate) left: u64,
     pub(crate) past: Past,
-    /// When the earliest timer set for this seat goes off; [`Nanos::MAX`] if there is none.
-    pub(crate) armed: Nanos,
     /// Its place on the pool's stack of idle seats; [`NOT_IDLE`], [`NOT_POOLED`].
     pub(crate) idle_at: u32,
     pub(crate) wish: Wish,
@@ -86,15 +79,11 @@ impl Seat {
             link: None,
             target: 0,
             tuple: Tuple::KERNELS,
-            refused: 0,
             phase: 0,
-            flights: Flights::default(),
-            reader: ResponseReader::default(),
+            talk: None,
             began: Nanos::ZERO,
-            first_byte: Nanos::ZERO,
             left: u64::MAX,
             past: Past::Nothing,
-            armed: Nanos::MAX,
             idle_at: NOT_POOLED,
             wish: Wish::None,
         }
@@ -105,9 +94,32 @@ impl Seat {
     #[inline]
     pub(crate) fn has_room(&self, pipeline: usize) -> bool {
         self.state == State::Open
-            && self.flights.sent() < pipeline
-            && !self.flights.is_refused()
-            && (self.flights.sent() as u64) < self.left
+            && self.talk.as_ref().is_none_or(|talk| {
+                let sent = talk.flights.sent();
+                sent < pipeline && !talk.flights.is_refused() && (sent as u64) < self.left
+            })
+    }
+
+    /// How many requests are under way.
+    pub(crate) fn sent(&self) -> usize {
+        self.talk.as_ref().map_or(0, |talk| talk.flights.sent())
+    }
+
+    /// The first request that waits for this seat's connection.
+    pub(crate) fn first_waiting(&self) -> Option<Flight> {
+        self.talk.as_ref()?.flights.first_waiting()
+    }
+
+    /// It waits no longer.
+    #[inline]
+    pub(crate) fn take_waiting(&mut self) -> Option<Flight> {
+        self.talk.as_mut()?.flights.take_waiting()
+    }
+
+    /// Whether a connection that is held has nothing to do.
+    #[inline]
+    pub(crate) fn is_held_idle(&self) -> bool {
+        self.wish == Wish::Hold && self.talk.as_ref().is_some_and(|talk| talk.flights.is_empty())
     }
 
     /// Whether it is one of the pool's.
@@ -137,7 +149,8 @@ impl Seat {
             }
             State::Closed | State::Open => None,
         };
-        [connect, self.flights.deadline()].into_iter().flatten().min()
+        let request = self.talk.as_ref().and_then(|talk| talk.flights.deadline());
+        [connect, request].into_iter().flatten().min()
     }
 }
 
@@ -147,7 +160,8 @@ mod tests {
 
     #[test]
     fn a_seat_stays_small() {
-        // There are a million of them; what grows here must be wanted (see tests/memory.rs for the whole).
-        assert!(size_of::<Seat>() <= 176, "{} bytes", size_of::<Seat>());
+        // There are a million of them; what grows here must be wanted (see tests/memory.rs and tests/holding.rs).
+        assert!(size_of::<Seat>() <= 64, "{} bytes", size_of::<Seat>());
+        assert!(size_of::<Talk>() <= 152, "{} bytes", size_of::<Talk>());
     }
 }

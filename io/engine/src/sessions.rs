@@ -167,7 +167,7 @@ impl Sessions {
             journeys,
             slab,
             users: Vec::with_capacity(travellers),
-            pauses: Timers::new(),
+            pauses: Timers::with_capacity(travellers),
             said: Vec::new(),
             speaker: Key::default(),
             counted: Vec::new(),
@@ -358,7 +358,7 @@ impl Live {
     fn new(session: Session, key: Key, whose: Whose, part: Part, began: Nanos) -> Self {
         let meets = Met::Alone;
         let (step, idle, asks, settled) = (0, true, false, false);
-        Self { session, key, whose, part, step, idle, asks, began, meets, settled }
+        Self { session, key, whose, part, step, idle, began, meets, asks, settled }
     }
 }
 

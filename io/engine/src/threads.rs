@@ -309,10 +309,14 @@ impl Seed {
 
     /// Connections of this thread, as many as can be expected.
     fn seats(&self) -> Seats {
-        let own = Users::first_seats(&self.plan, self.share).pop().unwrap_or(0);
+        let first_seats = Users::first_seats(&self.plan, self.share);
+        let own = first_seats.last().copied().unwrap_or(0);
+        let tracks = self.plan.tracks();
+        let held = tracks.iter().zip(first_seats.windows(2)).filter(|(track, _)| track.hold);
+        let held = held.map(|(_, seats)| seats[1] - seats[0]).sum();
         let mine = |count: u64| u32::try_from(self.share.count_below(count)).unwrap_or(u32::MAX);
         let all = Passing::of(&self.plan);
-        Seats { own, pool: mine(all.shared), guests: mine(all.own) }
+        Seats { own, held, pool: mine(all.shared), guests: mine(all.own) }
     }
 
     fn worker<D: Driver>(self, driver: D) -> Worker<D> {

@@ -13,6 +13,7 @@ use crate::preface::TUNNEL_TIMEOUT;
 use crate::recorder::Recorder;
 use crate::seat::{Seat, State};
 use crate::sources::{Route, Tuple};
+use crate::talk::Talk;
 
 /// One opening tries at most so many tuples: somebody else may have taken a few, but not all.
 const TUPLES_TRIED_MAX: u8 = 16;
@@ -24,6 +25,13 @@ impl<D: Driver> Connections<D> {
         if self.seats.len() <= seat as usize {
             self.seats.resize_with(seat as usize + 1, Seat::new);
         }
+    }
+
+    /// What goes on on `seat`; begun if nothing did.
+    #[inline]
+    pub(super) fn talk(&mut self, seat: u32) -> &mut Talk {
+        let Self { seats, talks, .. } = self;
+        seats[seat as usize].talk.get_or_insert_with(|| talks.take())
     }
 
     /// Whether one more connection may be opened ahead of the load now. A connect costs us next to nothing; a
@@ -85,17 +93,17 @@ impl<D: Driver> Connections<D> {
         rec.opening();
         self.opening += 1;
         let entry = &mut self.seats[seat as usize];
-        (entry.target, entry.phase, entry.refused) = (target, phase, 0);
+        (entry.target, entry.phase) = (target, phase);
         entry.state = State::Connecting;
         entry.began = began;
-        let single =
-            entry.flights.first_waiting().is_some_and(|flight| self.single[usize::from(flight.scenario)]);
+        let single = entry.first_waiting().is_some_and(|flight| self.single[usize::from(flight.scenario)]);
         entry.left = if single { 1 } else { self.lasts };
         if entry.is_pooled()
             && let Some(pool) = &mut self.pool
         {
             pool.opening(target);
         }
+        self.talk(seat).refused = 0;
         // Not `open_for_waiting` if it fails: its loop goes on by itself, and others have nothing else waiting.
         if let Err(failure) = self.dial(seat, route) {
             self.open_failed(seat, &failure, began, rec);
@@ -137,7 +145,7 @@ impl<D: Driver> Connections<D> {
         let entry = &self.seats[seat as usize];
         match &self.pool {
             Some(pool) if entry.is_pooled() => pool.waiting(entry.target) > 0,
-            _ => entry.flights.first_waiting().is_some(),
+            _ => entry.first_waiting().is_some(),
         }
     }
 
@@ -149,12 +157,12 @@ impl<D: Driver> Connections<D> {
             return None;
         }
         self.sources.refuse(tuple, now);
-        let entry = &mut self.seats[seat as usize];
-        entry.refused += 1;
-        if entry.refused >= TUPLES_TRIED_MAX {
+        let talk = self.talk(seat);
+        talk.refused += 1;
+        if talk.refused >= TUPLES_TRIED_MAX {
             return None;
         }
-        self.sources.next(entry.target, now)
+        self.sources.next(self.seats[seat as usize].target, now)
     }
 
     /// The driver could not connect.
@@ -196,7 +204,7 @@ impl<D: Driver> Connections<D> {
                 self.outcomes.push_back(Outcome::Dropped(flight.exchange, at));
             }
         }
-        while let Some(flight) = self.seats[seat as usize].flights.take_waiting() {
+        while let Some(flight) = self.seats[seat as usize].take_waiting() {
             self.outcomes.push_back(Outcome::Dropped(flight.exchange, at));
         }
         // He comes again as if he had been refused.
@@ -254,7 +262,7 @@ impl<D: Driver> Connections<D> {
                 self.outcomes.push_back(Outcome::Broken(flight.exchange, Box::new(failure.clone()), at));
             }
         }
-        while let Some(flight) = self.seats[seat as usize].flights.take_waiting() {
+        while let Some(flight) = self.seats[seat as usize].take_waiting() {
             self.outcomes.push_back(Outcome::Broken(flight.exchange, Box::new(failure.clone()), at));
         }
         self.miss(seat, at);

@@ -55,7 +55,7 @@ impl<D: Driver> Connections<D> {
         let entry = &mut self.seats[seat as usize];
         if matches!(entry.wish, Wish::Leave | Wish::Vacate) {
             let vacate = std::mem::replace(&mut entry.wish, Wish::None) == Wish::Vacate;
-            if entry.flights.first_waiting().is_none() {
+            if entry.first_waiting().is_none() {
                 let how = self.plan.http.close;
                 self.let_go(seat, how, at, rec);
                 if vacate {
@@ -76,7 +76,12 @@ impl<D: Driver> Connections<D> {
         let entry = &mut self.seats[seat as usize];
         match entry.wish {
             Wish::None => {}
-            Wish::Hold => self.tell_held(seat, at, false),
+            Wish::Hold => {
+                if entry.is_held_idle() {
+                    self.rest(seat);
+                }
+                self.tell_held(seat, at, false);
+            }
             Wish::Leave => entry.wish = Wish::None,
             Wish::Vacate => {
                 entry.wish = Wish::None;
@@ -96,9 +101,7 @@ impl<D: Driver> Connections<D> {
 
     /// Whether requests are under way on this seat, or wait for its connection.
     pub(crate) fn is_busy(&self, seat: u32) -> bool {
-        self.seats
-            .get(seat as usize)
-            .is_some_and(|entry| entry.flights.sent() > 0 || entry.flights.first_waiting().is_some())
+        self.seats.get(seat as usize).is_some_and(|entry| entry.sent() > 0 || entry.first_waiting().is_some())
     }
 
     /// When this seat's connection was last begun to be opened.

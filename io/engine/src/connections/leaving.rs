@@ -40,7 +40,7 @@ impl<D: Driver> Connections<D> {
             self.leaving.remove(last);
             let seat = self.seat_of(link) as usize;
             if self.seats[seat].link == Some(link) {
-                self.seats[seat].flights.refuse();
+                self.talk(seat as u32).flights.refuse();
             }
         }
     }

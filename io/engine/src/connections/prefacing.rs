@@ -23,7 +23,7 @@ impl<D: Driver> Connections<D> {
         rec.connected(entry.phase, entry.target, at.since(entry.began));
         if self.names[usize::from(entry.target)].is_some() {
             entry.state = State::Securing;
-            entry.first_byte = at;
+            self.talk(seat).first_byte = at;
         } else {
             self.opened(seat, at, rec);
         }
@@ -36,7 +36,7 @@ impl<D: Driver> Connections<D> {
         if entry.state != State::Securing {
             return;
         }
-        let connected = entry.first_byte;
+        let connected = entry.talk.as_ref().map_or(at, |talk| talk.first_byte);
         let secured = self.driver.secured(link);
         rec.secured(entry.phase, entry.target, at.since(connected), secured.as_ref());
         self.opened(seat, at, rec);
@@ -55,9 +55,8 @@ impl<D: Driver> Connections<D> {
             let _ = self.driver.send(link, &bytes);
         }
         if self.preface.asks_tunnel(target) {
-            let entry = &mut self.seats[seat as usize];
-            entry.state = State::Tunnelling;
-            entry.reader = tunnel_reader();
+            self.seats[seat as usize].state = State::Tunnelling;
+            self.talk(seat).reader = tunnel_reader();
             return;
         }
         self.prefaced(seat, link, at, rec);
@@ -69,7 +68,7 @@ impl<D: Driver> Connections<D> {
         rec.connected(entry.phase, entry.target, at.since(entry.began));
         let Some(name) = self.names[usize::from(entry.target)] else { return self.opened(seat, at, rec) };
         entry.state = State::Securing;
-        entry.first_byte = at;
+        self.talk(seat).first_byte = at;
         if let Err(errno) = self.driver.secure(link, DialTls { name, session: seat }) {
             let failure = failure::of_connect(errno);
             self.give_up_opening(seat, &failure, self.plan.http.close, at, rec);
@@ -80,8 +79,8 @@ impl<D: Driver> Connections<D> {
     #[cold]
     pub(super) fn tunnel_answered(&mut self, link: ConnId, len: usize, at: Nanos, rec: &mut Recorder) {
         let seat = self.seat_of(link);
-        let reader = &mut self.seats[seat as usize].reader;
-        match read_tunnel(reader, self.driver.received(len)) {
+        let Some(talk) = &mut self.seats[seat as usize].talk else { return };
+        match read_tunnel(&mut talk.reader, self.driver.received(len)) {
             Ok(true) => self.prefaced(seat, link, at, rec),
             Ok(false) => {}
             Err(failure) => self.give_up_opening(seat, &failure, self.plan.http.close, at, rec),

@@ -32,7 +32,7 @@ impl<D: Driver> Connections<D> {
             }
             let Some(pool) = &mut self.pool else { return };
             let (target, phase) = (entry.target, entry.phase);
-            let unused = entry.flights.sent() == 0;
+            let unused = entry.sent() == 0;
             if unused && pool.is_starved() && pool.more_urgent(target).is_some() {
                 // Others have waited longer, for a target that no connection goes to.
                 pool.put_idle(seat, entry);

@@ -46,8 +46,10 @@ impl<D: Driver> Connections<D> {
     fn expire_seat(&mut self, seat: u32, fired: Nanos, now: Nanos, rec: &mut Recorder) {
         let connect_timeout = self.plan.http.connect_timeout;
         let entry = &mut self.seats[seat as usize];
-        if entry.armed == fired {
-            entry.armed = Nanos::MAX;
+        if let Some(talk) = &mut entry.talk
+            && talk.armed == fired
+        {
+            (talk.armed, talk.timer) = (Nanos::MAX, None);
         }
         if entry.deadline(connect_timeout).is_some_and(|deadline| deadline <= now) {
             match entry.state {
@@ -83,10 +85,21 @@ impl<D: Driver> Connections<D> {
     /// See that a timer goes off no later than `deadline`.
     #[inline]
     pub(super) fn arm_for(&mut self, seat: u32, deadline: Nanos) {
-        let entry = &mut self.seats[seat as usize];
-        if entry.armed > deadline {
-            entry.armed = deadline;
-            self.timers.insert(deadline, Timer::Seat(seat));
+        let Some(talk) = &mut self.seats[seat as usize].talk else { return };
+        if talk.armed > deadline {
+            talk.armed = deadline;
+            talk.timer = Some(self.timers.insert(deadline, Timer::Seat(seat)));
         }
+    }
+
+    /// A held connection has nothing to do: what it had for that, its timer too, is for the next one.
+    #[cold]
+    pub(super) fn rest(&mut self, seat: u32) {
+        let Some(mut talk) = self.seats[seat as usize].talk.take() else { return };
+        if let Some(timer) = talk.timer.take() {
+            self.timers.cancel(timer);
+        }
+        talk.armed = Nanos::MAX;
+        self.talks.put(talk);
     }
 }

@@ -1,0 +1,109 @@
+//! A server that holds thousands of connections: it answers every request, and ends connections when it is told to.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+
+use wavetank_driver::{Clock, Driver, Epoll, Errno, Event, Setup, Start, Waker, spawn};
+use wavetank_plan::{Close, FileTables, Nanos};
+
+/// What every request is answered.
+const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+
+/// See the module's description. Each of its threads has files of its own. Dropping it ends them.
+pub(crate) struct Crowd {
+    pub(crate) address: SocketAddr,
+    threads: Vec<(SyncSender<Ending>, Waker)>,
+    counts: Arc<Counts>,
+}
+
+/// So many connections, those that came first, are ended this way.
+type Ending = (usize, Close);
+
+#[derive(Default)]
+struct Counts {
+    accepted: AtomicU64,
+    /// By their peers.
+    ended: AtomicU64,
+}
+
+impl Crowd {
+    /// A server of so many threads, each of them with room for `sockets` connections made beforehand.
+    pub(crate) fn start(threads: usize, sockets: u32) -> Self {
+        let mut address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let counts = Arc::<Counts>::default();
+        let mut all = Vec::new();
+        for _ in 0..threads {
+            let (tell, hears) = sync_channel(16);
+            let (at, counts) = (address, Arc::clone(&counts));
+            let life = move |start| live(start, at, sockets, &hears, &counts);
+            let files = if threads > 1 { FileTables::PerThread } else { FileTables::Shared };
+            let started = spawn("crowd".to_owned(), files, life, |_| {});
+            let started = started.unwrap_or_else(|fault| panic!("a thread with files of its own: {fault:?}"));
+            address = started.value;
+            all.push((tell, started.waker));
+        }
+        Self { address, threads: all, counts }
+    }
+
+    /// End the first `count` connections of its first thread.
+    pub(crate) fn end(&self, count: usize, how: Close) {
+        self.threads[0].0.send((count, how)).expect("the thread lives");
+        self.threads[0].1.wake();
+    }
+
+    /// Connections that came, and those of them that their peers have ended.
+    pub(crate) fn counts(&self) -> (u64, u64) {
+        let [accepted, ended] =
+            [&self.counts.accepted, &self.counts.ended].map(|count| count.load(Ordering::Relaxed));
+        (accepted, ended)
+    }
+}
+
+impl Drop for Crowd {
+    fn drop(&mut self) {
+        for (tell, waker) in self.threads.drain(..) {
+            drop(tell);
+            waker.wake();
+        }
+    }
+}
+
+fn live(
+    start: Start<SocketAddr, Errno>,
+    at: SocketAddr,
+    sockets: u32,
+    hears: &Receiver<Ending>,
+    counts: &Counts,
+) {
+    let clock = Clock::starting_now();
+    let mut driver = Epoll::new(&Setup { sockets, ..Setup::small(clock) }).expect("a driver");
+    let (_, bound) = driver.listen(at).expect("a port");
+    let mut open = Vec::with_capacity(sockets as usize);
+    if !start.done(driver.waker().expect("a waker"), bound) {
+        return;
+    }
+    loop {
+        driver.wait(clock.now().after(Nanos::SECOND)).expect("waiting works");
+        while let Some(event) = driver.next() {
+            match event {
+                Event::Accepted(_, conn) => {
+                    open.push(conn);
+                    counts.accepted.fetch_add(1, Ordering::Relaxed);
+                }
+                Event::Received(conn, _) => drop(driver.send(conn, ANSWER)),
+                Event::Ended(conn, _) => {
+                    driver.close(conn, Close::Fin);
+                    counts.ended.fetch_add(1, Ordering::Relaxed);
+                }
+                Event::Woken => match hears.try_recv() {
+                    Ok((count, how)) => open.drain(..count).for_each(|conn| driver.close(conn, how)),
+                    Err(TryRecvError::Disconnected) => return,
+                    Err(TryRecvError::Empty) => {}
+                },
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+}
