@@ -2,7 +2,10 @@
 
 use wavetank_plan::{Nanos, Plan};
 
-use crate::{ErrorClass, Hopeless, Interval, Judge, ThresholdResult, Totals, Validity, Violation, Watch};
+use crate::{
+    ErrorClass, Hopeless, HostSample, Interval, Judge, Observed, TargetSample, ThresholdResult, Totals,
+    Validity, Violation, Watch,
+};
 
 /// One book for a run: every merged interval is entered once, in order, and everything that can be said of the
 /// run follows from it. A live run and an archive read back keep the same book.
@@ -13,6 +16,7 @@ pub struct Ledger {
     watch: Watch,
     hopeless: Hopeless,
     violations: Vec<Violation>,
+    observed: Observed,
 }
 
 impl Ledger {
@@ -27,6 +31,7 @@ impl Ledger {
             watch: Watch::new(plan),
             hopeless: Hopeless::new(plan),
             violations: Vec::new(),
+            observed: Observed::default(),
         }
     }
 
@@ -34,6 +39,21 @@ impl Ledger {
     /// intervals that follow that instant are added.
     pub fn phase_ended(&mut self, phase: u16, at: Nanos) {
         self.totals.phase_ended(phase, at);
+    }
+
+    /// Enter how this host stood at one instant; samples come in order.
+    pub fn observe_host(&mut self, sample: &HostSample) {
+        self.observed.add_host(sample);
+    }
+
+    /// Enter how it stood with the target's connections by its own count; samples come in order.
+    pub fn observe_target(&mut self, sample: TargetSample) {
+        self.observed.add_target(sample);
+    }
+
+    /// What was seen beside the load.
+    pub const fn observed(&self) -> &Observed {
+        &self.observed
     }
 
     /// Enter an interval in which all threads (and agents) are merged, and check conservation at its seal.

@@ -2,7 +2,7 @@
 
 use wavetank_plan::{Load, Nanos, Phase, Plan};
 
-use crate::{ConnCounts, Histogram, Interval, Spans, Violation, violation};
+use crate::{ConnCounts, Histogram, Interval, Spans, Thinned, Violation, violation};
 
 /// What hold phases came to: for each of them its connections, and for those that hold a constant number its seconds.
 /// Memory does not grow with the run: of a long plateau every second, fourth, eighth, … second is kept.
@@ -50,10 +50,8 @@ pub struct Plateau {
     pub seconds: u64,
     /// The one with the fewest connections held; the first of several.
     pub lowest: HeldSecond,
-    /// Those that are kept, in order: all, or every `every`th.
-    pub kept: Vec<HeldSecond>,
-    /// One of so many seconds is kept.
-    pub every: u64,
+    /// Those that are kept, in order.
+    pub kept: Thinned<HeldSecond>,
 }
 
 /// One sealed second of a plateau.
@@ -74,27 +72,11 @@ pub struct HeldSecond {
 }
 
 impl Plateau {
-    /// Seconds kept at most: enough to see any drift.
-    pub const KEPT_MAX: usize = 1_024;
-
     fn add(&mut self, second: HeldSecond) {
         if self.seconds == 0 || second.held < self.lowest.held {
             self.lowest = second;
         }
-        self.every = self.every.max(1);
-        if self.seconds.is_multiple_of(self.every) {
-            if self.kept.len() == Self::KEPT_MAX {
-                let mut place = 0_usize;
-                self.kept.retain(|_| {
-                    place += 1;
-                    place % 2 == 1
-                });
-                self.every *= 2;
-            }
-            if self.seconds.is_multiple_of(self.every) {
-                self.kept.push(second);
-            }
-        }
+        self.kept.push(second);
         self.seconds += 1;
     }
 }

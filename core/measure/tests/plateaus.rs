@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Second, phase, plan};
-use wavetank_measure::{HeldPhase, Plateau, Totals};
+use wavetank_measure::{HeldPhase, HeldSecond, Plateau, Thinned, Totals};
 use wavetank_plan::{Levels, Load, Nanos, Phase, Plan, Rate};
 
 fn hold(name: &str, start: i64, connections: Levels) -> Phase {
@@ -75,11 +75,11 @@ fn the_lowest_second_is_the_first_of_the_fewest() {
     let totals = troubled();
     let all: Vec<(&HeldPhase, &Plateau)> = totals.held.plateaus().collect();
     let [(held, plateau)] = all[..] else { panic!("one plateau: {all:?}") };
-    assert_eq!((held.phase, plateau.seconds, plateau.kept.len()), (1, 4, 4));
+    assert_eq!((held.phase, plateau.seconds, plateau.kept.kept().len()), (1, 4, 4));
     let lowest = plateau.lowest;
     assert_eq!((lowest.at, lowest.held, lowest.planned), (Nanos::from_secs(4), 195, 200));
     // The last second of a plateau is judged by the plateau, not by the fall that begins at its seal.
-    assert!(plateau.kept.iter().all(|second| second.planned == 200), "{plateau:?}");
+    assert!(plateau.kept.kept().iter().all(|second| second.planned == 200), "{plateau:?}");
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn seconds_tell_of_requests_too() {
     let busy = second(2, [0, 0, 0, 0, 200]).phase(1).done(99, 2).answered(0, 1).done(1, 9).open(7);
     let totals = totals(&holding(200, 4), [second(0, [200, 0, 0, 0, 200]), busy]);
     let (_, plateau) = totals.held.plateaus().next().expect("a plateau");
-    let second = plateau.kept[0];
+    let second = plateau.kept.kept()[0];
     assert_eq!((second.in_flight, second.answered), (7, 100));
     assert!((2_000_000..2_100_000).contains(&second.p99_ns), "{second:?}");
 }
@@ -107,9 +107,10 @@ fn a_long_plateau_keeps_some_of_its_seconds() {
     let quiet = (0..seconds).map(|at| second(2 + at, [0, 0, 0, 0, 200]));
     let totals = totals(&holding(200, seconds), [second(0, [200, 0, 0, 0, 200])].into_iter().chain(quiet));
     let (_, plateau) = totals.held.plateaus().next().expect("a plateau");
-    assert_eq!((plateau.seconds, plateau.every), (3_000, 4));
-    assert!(plateau.kept.len() <= Plateau::KEPT_MAX && plateau.kept.len() >= 700, "{}", plateau.kept.len());
-    let apart = plateau.kept.windows(2).all(|two| two[1].at - two[0].at == Nanos::from_secs(4));
+    assert_eq!((plateau.seconds, plateau.kept.every()), (3_000, 4));
+    let kept = plateau.kept.kept();
+    assert!(kept.len() <= Thinned::<HeldSecond>::KEPT_MAX && kept.len() >= 700, "{}", kept.len());
+    let apart = kept.windows(2).all(|two| two[1].at - two[0].at == Nanos::from_secs(4));
     assert!(apart, "one of every four, to the last");
 }
 

@@ -28,6 +28,9 @@ pub const AROUND_DONE: [&str; 2] = ["before_done", "after_done"];
 /// The kind of event that tells when a phase's arrivals ended.
 pub const PHASE_ENDED: &str = "phase_ended";
 
+/// The kind of event that tells that the target was asked for its own count of connections and does not tell one.
+pub const TARGET_TELLS_NOTHING: &str = "target_tells_nothing";
+
 /// The kind of event that tells that connections go to other addresses of a name from then on.
 pub const NAMES_MOVED: &str = "names_moved";
 /// The kind of event that tells that a name was looked up again in vain.

@@ -13,6 +13,7 @@ mod forecast_doc;
 mod handshakes_line;
 mod held_parts;
 mod histogram_code;
+mod host_line;
 mod interval_line;
 mod journey_parts;
 mod journeys_line;
@@ -34,12 +35,15 @@ pub use calibration_doc::{
 pub use decode_error::DecodeError;
 pub use environment_doc::{EnvironmentDoc, HostDoc};
 pub use error_doc::{ERROR_SCHEMA, ErrorDoc};
-pub use event_line::{AROUND_DONE, EventLine, NAMES_FAILED, NAMES_MOVED, NAMES_REFUSED, PHASE_ENDED};
+pub use event_line::{
+    AROUND_DONE, EventLine, NAMES_FAILED, NAMES_MOVED, NAMES_REFUSED, PHASE_ENDED, TARGET_TELLS_NOTHING,
+};
 pub use forecast_doc::{
     AmountDoc, CapDoc, FORECAST_SCHEMA, ForecastDoc, LackDoc, NeedDoc, OutlookDoc, PerSecondDoc,
     PhaseForecastDoc, ScenarioForecastDoc, SettingDoc, SpanDoc, StandingDoc, StepForecastDoc, TimelineDoc,
 };
-pub use held_parts::{HeldDoc, PhaseConnections};
+pub use held_parts::{HeldDoc, KernelCount, PhaseConnections, TargetDoc};
+pub use host_line::{HostLine, TargetCount, TargetLine};
 pub use interval_line::IntervalLine;
 pub use journey_parts::{
     AroundCheckDoc, AroundDoc, AroundFaultDoc, CheckDoc, GroupDoc, MeetingDoc, RendezvousDoc, Sessions,

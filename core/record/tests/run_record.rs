@@ -6,9 +6,9 @@ use support::golden;
 use wavetank_plan::UserError;
 use wavetank_record::{
     AroundCheckDoc, AroundDoc, AroundFaultDoc, Blame, CheckDoc, ConnectionMemory, EnvironmentDoc, ErrorDoc,
-    EventLine, Finding, Generator, GroupDoc, HeldDoc, HostDoc, LoadDoc, MeetingDoc, Number, PHASE_ENDED,
-    PhaseConnections, PhaseDoc, Probe, RUN_SCHEMA, RendezvousDoc, Requests, RunRecord, SampleLine, Sessions,
-    Spread, Status, StepDoc, Threshold, Times, TlsDoc, VerdictDoc, Warmup,
+    EventLine, Finding, Generator, GroupDoc, HeldDoc, HostDoc, KernelCount, LoadDoc, MeetingDoc, Number,
+    PHASE_ENDED, PhaseConnections, PhaseDoc, Probe, RUN_SCHEMA, RendezvousDoc, Requests, RunRecord,
+    SampleLine, Sessions, Spread, Status, StepDoc, TargetDoc, Threshold, Times, TlsDoc, VerdictDoc, Warmup,
 };
 
 fn times() -> Times {
@@ -195,6 +195,22 @@ fn holding() -> RunRecord {
             lowest_at_s: Number(52.0),
             lost: 5,
             reopened: 5,
+            kernel: Some(KernelCount {
+                after_ms: Number(0.107),
+                tcp_inuse: 4_004,
+                tcp_inuse_before: 2,
+                tcp_asking: 2,
+                tcp_alloc: 4_010,
+                ..KernelCount::default()
+            }),
+            target: Some(TargetDoc {
+                after_ms: Number(-0.5),
+                open: 1_995,
+                accepted: 2_000,
+                closed: 5,
+                reset: 5,
+                ..TargetDoc::default()
+            }),
         }],
         ..RunRecord::default()
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use wavetank_diagnose::{Around, Diagnosis};
 use wavetank_measure::{
-    Agreed, Counters, DropReason, ErrorClass, Histogram, Selection, ThresholdResult, Totals, View,
+    Agreed, Counters, DropReason, ErrorClass, Histogram, Observed, Selection, ThresholdResult, Totals, View,
 };
 use wavetank_plan::{Plan, Scenario, Value};
 use wavetank_record::{
@@ -28,6 +28,8 @@ pub struct Composition<'a> {
     pub environment: &'a EnvironmentDoc,
     /// What was measured.
     pub totals: &'a Totals,
+    /// What was seen beside the load.
+    pub observed: &'a Observed,
     /// How the conditions came out.
     pub thresholds: &'a [ThresholdResult],
     /// What it means.
@@ -66,7 +68,7 @@ pub fn compose(parts: &Composition<'_>) -> RunRecord {
         duration_s: Number(judged.duration.as_secs_f64()),
         verdict: verdict(diagnosis),
         connections: held::connections(totals),
-        held: held::held(plan, totals),
+        held: held::held(plan, totals, parts.observed),
         bytes: Bytes { sent: totals.bytes.sent, received: totals.bytes.received },
         generator: generator(parts),
         thresholds: parts.thresholds.iter().map(threshold).collect(),

@@ -1,8 +1,8 @@
 //! What the record tells of connections that were held.
 
-use wavetank_measure::{ConnCounts, HeldPhase, Totals};
-use wavetank_plan::Plan;
-use wavetank_record::{Connections, HeldDoc, Number, PhaseConnections};
+use wavetank_measure::{ConnCounts, HeldPhase, Observed, Plateau, Totals};
+use wavetank_plan::{Nanos, Plan};
+use wavetank_record::{Connections, HeldDoc, KernelCount, Number, PhaseConnections, TargetDoc};
 
 /// Connections of the whole run.
 pub(crate) fn connections(totals: &Totals) -> Connections {
@@ -49,9 +49,9 @@ pub(crate) fn of_phase(totals: &Totals, phase: u16) -> Option<PhaseConnections> 
     })
 }
 
-/// The phases that held a constant number.
-pub(crate) fn held(plan: &Plan, totals: &Totals) -> Vec<HeldDoc> {
-    let doc = |(held, plateau): (&HeldPhase, &wavetank_measure::Plateau)| HeldDoc {
+/// The phases that held a constant number, with what was seen beside them in the second with the fewest.
+pub(crate) fn held(plan: &Plan, totals: &Totals, observed: &Observed) -> Vec<HeldDoc> {
+    let doc = |(held, plateau): (&HeldPhase, &Plateau)| HeldDoc {
         phase: plan.phases[usize::from(held.phase)].name.clone(),
         planned: plateau.lowest.planned,
         seconds: plateau.seconds,
@@ -59,6 +59,45 @@ pub(crate) fn held(plan: &Plan, totals: &Totals) -> Vec<HeldDoc> {
         lowest_at_s: Number(plateau.lowest.at.as_secs_f64()),
         lost: held.conns.lost,
         reopened: held.conns.reopened,
+        kernel: kernel(observed, plateau.lowest.at),
+        target: target(observed, plateau.lowest.at),
     };
     totals.held.plateaus().map(doc).collect()
+}
+
+fn kernel(observed: &Observed, at: Nanos) -> Option<KernelCount> {
+    let (sample, before) = (observed.host_at(at)?, observed.host_before()?);
+    Some(KernelCount {
+        after_ms: millis(sample.at, at),
+        tcp_inuse: sample.tcp_inuse,
+        tcp_inuse_before: before.tcp_inuse,
+        // Only a target on this host is asked, and it has the other end.
+        tcp_asking: if observed.target_before().is_some() { 2 } else { 0 },
+        tcp_alloc: sample.tcp_alloc,
+        tcp_tw: sample.tcp_tw,
+        tcp_orphan: sample.tcp_orphan,
+        tcp_mem_pages: sample.tcp_mem_pages,
+        slab_bytes: sample.slab_bytes,
+        slab_bytes_before: before.slab_bytes,
+        rss_bytes: sample.rss_bytes,
+        rss_bytes_before: before.rss_bytes,
+    })
+}
+
+fn target(observed: &Observed, at: Nanos) -> Option<TargetDoc> {
+    let (sample, before) = (observed.target_at(at)?, observed.target_before()?);
+    Some(TargetDoc {
+        after_ms: millis(sample.at, at),
+        error_ms: millis(sample.error, Nanos::ZERO),
+        open: sample.open,
+        open_before: before.open,
+        accepted: sample.accepted.saturating_sub(before.accepted),
+        closed: sample.closed.saturating_sub(before.closed),
+        reset: sample.reset.saturating_sub(before.reset),
+    })
+}
+
+/// Milliseconds from `from` to `at`, whole microseconds of them.
+fn millis(at: Nanos, from: Nanos) -> Number {
+    Number((at.0.saturating_sub(from.0) / 1_000) as f64 / 1e3)
 }

@@ -1,9 +1,9 @@
 //! Connections that were held, in lines of text.
 
-use wavetank_record::{HeldDoc, RunRecord};
+use wavetank_record::{HeldDoc, KernelCount, Number, RunRecord, TargetDoc};
 
 use crate::page::Page;
-use crate::units::{exact, seconds};
+use crate::units::{exact, seconds, time};
 
 /// Plateaus that have a line of their own.
 const PLATEAUS_TOLD: usize = 4;
@@ -51,10 +51,62 @@ pub(crate) fn add_held(page: &mut Page, record: &RunRecord) {
 
 fn plateau_parts(held: &HeldDoc, named: bool) -> Vec<String> {
     let phase = if named { format!("{}: ", held.phase) } else { String::new() };
-    vec![format!(
-        "{phase}lowest second {} of {} planned (at {})",
-        exact(held.lowest),
-        exact(held.planned),
+    let (lowest, planned) = (exact(held.lowest), exact(held.planned));
+    let mut parts = vec![format!(
+        "{phase}lowest second {lowest} of {planned} planned (at {})",
         seconds(held.lowest_at_s)
-    )]
+    )];
+    parts.extend(held.target.map(target_part));
+    parts.extend(held.kernel.map(kernel_part));
+    parts.extend(held.kernel.map(queues_part));
+    parts
+}
+
+/// `target counted 1,000,000 (12 ms after)`.
+fn target_part(target: TargetDoc) -> String {
+    let own = target.open.saturating_sub(target.open_before);
+    let others = match target.open_before {
+        0 => String::new(),
+        n => format!(" and {} that it had before", exact(n)),
+    };
+    let off =
+        if target.error_ms.0 > 0.0 { format!(" ± {}", millis(target.error_ms)) } else { String::new() };
+    format!("target counted {}{others} ({}{off})", exact(own), distance(target.after_ms))
+}
+
+/// `kernel 2,000,006 TCP sockets in use, 2,000,000 more than before (1 ms after)`.
+fn kernel_part(kernel: KernelCount) -> String {
+    let more = kernel.tcp_inuse.saturating_sub(kernel.tcp_inuse_before);
+    let asking = match kernel.tcp_asking {
+        0 => String::new(),
+        n => format!(", {n} of them to ask the target"),
+    };
+    format!(
+        "kernel {} TCP sockets in use, {} more than before{asking} ({})",
+        exact(kernel.tcp_inuse),
+        exact(more),
+        distance(kernel.after_ms)
+    )
+}
+
+/// What lies in the kernel beside sockets in use; what is none is not told.
+fn queues_part(kernel: KernelCount) -> String {
+    let told = [
+        ("allocated on the host", kernel.tcp_alloc),
+        ("TIME_WAIT", kernel.tcp_tw),
+        ("orphaned", kernel.tcp_orphan),
+        ("pages queued", kernel.tcp_mem_pages),
+    ];
+    let told = told.iter().filter(|(_, n)| *n > 0).map(|(name, n)| format!("{name} {}", exact(*n)));
+    told.collect::<Vec<_>>().join(", ")
+}
+
+/// How far an instant is from the second's end: `1.2 ms after`, `3 ms before`.
+fn distance(after_ms: Number) -> String {
+    let word = if after_ms.0 < 0.0 { "before" } else { "after" };
+    format!("{} {word}", millis(Number(after_ms.0.abs())))
+}
+
+fn millis(ms: Number) -> String {
+    time(Number(ms.0 * 1e3))
 }

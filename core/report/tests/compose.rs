@@ -2,8 +2,8 @@
 
 use wavetank_diagnose::{Around, Blame, Diagnosis, Finding, Status, Verdict};
 use wavetank_measure::{
-    Agreed, ConnCounts, Counters, DropReason, ErrorClass, Interval, PhaseSeries, StatusCounts, StepSeries,
-    TargetSeries, ThreadHealth, ThresholdResult, Totals, Wire,
+    Agreed, ConnCounts, Counters, DropReason, ErrorClass, Interval, Observed, PhaseSeries, StatusCounts,
+    StepSeries, TargetSeries, ThreadHealth, ThresholdResult, Totals, Wire,
 };
 use wavetank_plan::{
     AroundPlan, Arrivals, Close, Condition, ConnectionUse, Curve, EngineChoice, ExitCode, FileTables,
@@ -182,6 +182,7 @@ fn composed_with(load: &Load, diagnosis: &Diagnosis) -> RunRecord {
         plan_hash: "ab12",
         environment: &environment,
         totals: &totals,
+        observed: &Observed::default(),
         thresholds: &thresholds,
         diagnosis,
         cpu_s: (1.5, 0.25),

@@ -1,25 +1,33 @@
-//! Facts about this host and this process, read from the kernel.
+//! Facts about this host and this process, read from the kernel; while a load runs, samples of them each second, and the
+//! target's own count beside them.
 //!
 //! Parsers take text and can be tested anywhere; the readers around them are thin. This crate measures nothing
 //! that a load thread does and must not be called from one: it opens files. A fact that cannot be read falls back
 //! to what a kernel does by default, because a missing `/proc` must not keep anybody from running a small load.
 
+mod beside;
 mod cpu_core;
 mod cpu_times;
 mod file_limit;
 mod host_facts;
+mod host_sample;
 mod process_usage;
 mod read;
 mod route_sources;
 mod slab;
 mod source_ports;
+mod target_count;
 
 pub mod parse;
+pub mod sockstat;
 
+pub use beside::{Beside, Seen};
 pub use cpu_core::core_of;
 pub use cpu_times::CpuTimes;
 pub use file_limit::raise_file_limit;
 pub use host_facts::host_facts;
+pub use host_sample::host_sample;
 pub use process_usage::{ProcessUsage, process_usage, written_bytes};
 pub use route_sources::route_sources;
 pub use slab::slab_bytes;
+pub use target_count::{Asking, TargetAsker};

@@ -74,6 +74,26 @@ pub fn memory_available_bytes(text: &str) -> Option<u64> {
     number(value.trim().trim_end_matches("kB")).map(|kib| kib * 1024)
 }
 
+/// The value of a line such as `Slab:  1234 kB` of `/proc/meminfo`, in bytes; `name` with its colon.
+pub fn memory_bytes(text: &str, name: &str) -> Option<u64> {
+    status_bytes(text, name)
+}
+
+/// Of each CPU in `/proc/stat` (`proc_stat(5)`), ticks since boot: those with work, and all. Guest time is part of user
+/// time and not added again; what the hypervisor took is no work.
+pub fn cores(text: &str) -> Vec<(u64, u64)> {
+    let core = |line: &str| {
+        let (name, fields) = line.strip_prefix("cpu")?.split_once(' ')?;
+        name.parse::<u32>().ok()?;
+        let ticks: Vec<u64> =
+            fields.split_whitespace().map_while(|field| field.parse().ok()).take(8).collect();
+        let [user, nice, system, idle, iowait, irq, softirq, steal] = *ticks.as_slice() else { return None };
+        let busy = user + nice + system + irq + softirq;
+        Some((busy, busy + idle + iowait + steal))
+    };
+    text.lines().filter_map(core).collect()
+}
+
 /// A limit or usage of a memory cgroup in bytes; nothing for `max`.
 pub fn cgroup_bytes(text: &str) -> Option<u64> {
     number(text)

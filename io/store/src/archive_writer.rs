@@ -4,9 +4,11 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use wavetank_measure::Interval;
+use wavetank_measure::{HostSample, Interval, TargetSample};
 use wavetank_plan::{Nanos, constants};
-use wavetank_record::{EnvironmentDoc, EventLine, IntervalLine, RunRecord, SampleLine, Wall};
+use wavetank_record::{
+    EnvironmentDoc, EventLine, HostLine, IntervalLine, RunRecord, SampleLine, TargetLine, Wall,
+};
 
 use crate::cumulative::Cumulative;
 use crate::line_file::LineFile;
@@ -43,6 +45,10 @@ pub struct ArchiveWriter {
     intervals: LineFile,
     events: LineFile,
     samples: LineFile,
+    /// How this host stood; made with its first line, in a folder of its own.
+    host: LineFile,
+    /// The target's own count.
+    truth: LineFile,
     /// When everything was last made sure of.
     synced: Option<Nanos>,
     /// Sum of all intervals, for checkpoints.
@@ -77,6 +83,8 @@ impl ArchiveWriter {
             intervals: LineFile::new(&intervals.join(format!("{}.jsonl", sanitized(&meta.agent)))),
             events: LineFile::new(&dir.join("events.jsonl")),
             samples: LineFile::new(&dir.join("samples.jsonl")),
+            host: LineFile::new(&dir.join("hosts").join(format!("{}.jsonl", sanitized(&meta.agent)))),
+            truth: LineFile::new(&dir.join("truth.jsonl")),
             synced: None,
             cumulative: Cumulative::default(),
             checkpointed: None,
@@ -122,6 +130,22 @@ impl ArchiveWriter {
         self.tell_once(outcome)
     }
 
+    /// Add a sample of the host that the run's clock is of.
+    pub fn host(&mut self, sample: &HostSample) -> Option<StoreProblem> {
+        let line = HostLine { sample: sample.clone(), ..HostLine::default() };
+        let folder = self.dir.join("hosts");
+        let made = if self.host.is_begun() { Ok(()) } else { fs::create_dir_all(&folder) };
+        let outcome = made.map_err(|error| StoreProblem::new(&folder, error));
+        let outcome = outcome.and_then(|()| self.host.append(line.encode()));
+        self.tell_once(outcome)
+    }
+
+    /// Add the target's own count.
+    pub fn truth(&mut self, sample: TargetSample) -> Option<StoreProblem> {
+        let outcome = self.truth.append(TargetLine(sample).encode());
+        self.tell_once(outcome)
+    }
+
     /// Write `run.json`, which makes the run a finished one, and hand back the archive's folder. It appears
     /// whole or not at all, and even where an earlier file could not be made safe.
     ///
@@ -148,6 +172,8 @@ impl ArchiveWriter {
     fn sync(&mut self) -> Result<(), StoreProblem> {
         self.intervals.sync()?;
         self.events.sync()?;
+        self.host.sync()?;
+        self.truth.sync()?;
         self.samples.sync()
     }
 

@@ -23,6 +23,11 @@ impl LineFile {
         Self { path: path.to_owned(), file: None, good_bytes: 0, torn: false }
     }
 
+    /// Whether it has a line already.
+    pub(crate) const fn is_begun(&self) -> bool {
+        self.file.is_some()
+    }
+
     /// Add `line`, which has no newline of its own.
     pub(crate) fn append(&mut self, mut line: String) -> Result<(), StoreProblem> {
         line.push('\n');

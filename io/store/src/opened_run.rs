@@ -6,7 +6,10 @@ use std::path::{Path, PathBuf};
 
 use wavetank_measure::Ledger;
 use wavetank_plan::{Nanos, Plan, UserError};
-use wavetank_record::{EnvironmentDoc, EventLine, IntervalLine, PHASE_ENDED, PlanDoc, RunRecord, SampleLine};
+use wavetank_record::{
+    EnvironmentDoc, EventLine, HostLine, IntervalLine, PHASE_ENDED, PlanDoc, RunRecord, SampleLine,
+    TargetLine,
+};
 
 use crate::store_problem::plain;
 
@@ -153,7 +156,28 @@ impl OpenedRun {
             };
             let _ = ledger.add(&line.interval);
         })?;
+        // What was seen beside the load knows no checkpoints: it is entered into whichever book was kept last.
+        self.read_hosts(|line| ledger.observe_host(&line.sample))?;
+        for_each_line(&self.dir.join("truth.jsonl"), |line| {
+            if let Ok(TargetLine(sample)) = TargetLine::decode(line) {
+                ledger.observe_target(sample);
+            }
+        })?;
         Ok((ledger, report))
+    }
+
+    /// Hand every sample of the host that the run's clock is of to `visit`, in order; damaged lines are left out.
+    ///
+    /// # Errors
+    /// A usage error if the file cannot be read at all.
+    pub fn read_hosts(&self, mut visit: impl FnMut(HostLine)) -> Result<(), UserError> {
+        let path = self.dir.join("hosts").join("local.jsonl");
+        for_each_line(&path, |line| {
+            if let Ok(line) = HostLine::decode(line) {
+                visit(line);
+            }
+        })?;
+        Ok(())
     }
 
     fn empty_ledger(&self, plan: &Plan) -> Ledger {

@@ -3,6 +3,7 @@
 //! It hears what the agent seals, hands it on (ledger, archive, terminal) and decides when the run must
 //! end before its time. It never touches the load: the agent is told only to drain or to stop.
 
+mod beside;
 mod book;
 mod journeys;
 mod names;
@@ -18,9 +19,10 @@ use wavetank_fleet::{
 };
 use wavetank_link::{ControllerLink, in_process};
 use wavetank_measure::{ErrorClass, Ledger};
+use wavetank_observe::Beside;
 use wavetank_plan::constants::SIGNAL_DRAIN_MAX;
 use wavetank_plan::{Nanos, Phase, Plan, UserError};
-use wavetank_record::{ConnectionMemory, EventLine, PHASE_ENDED, SampleLine};
+use wavetank_record::{ConnectionMemory, EventLine, PHASE_ENDED, SampleLine, Setup};
 use wavetank_store::ArchiveWriter;
 
 use super::agent_host::{AgentHost, Happening};
@@ -57,6 +59,8 @@ pub(crate) struct Conducted {
     /// In what words the first failure of TLS was told.
     pub(crate) faults: Vec<(ErrorClass, String)>,
     pub(crate) memory: Option<ConnectionMemory>,
+    /// Requests outside every counter: what a target was asked that does not tell its count.
+    pub(crate) setup: Setup,
 }
 
 impl Conducted {
@@ -64,8 +68,8 @@ impl Conducted {
     pub(crate) fn nothing(plan: &Plan, ending: Ending, archive: Option<ArchiveWriter>) -> Self {
         let (events, samples, lost, accounting) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let ledger = Ledger::new(plan);
-        let (started, faults, memory) = (None, Vec::new(), None);
-        Self { ledger, ending, events, samples, archive, started, lost, accounting, faults, memory }
+        let (started, faults, memory, setup) = (None, Vec::new(), None, Setup::default());
+        Self { ledger, ending, events, samples, archive, started, lost, accounting, faults, memory, setup }
     }
 }
 
@@ -87,6 +91,8 @@ pub(crate) struct Conductor<'a> {
     outcome: Option<Outcome>,
     /// The zero of the run's clock on the process's.
     zero: Nanos,
+    /// Looks at this host and at the target's count once the load is agreed on.
+    beside: Option<Beside>,
 }
 
 impl<'a> Conductor<'a> {
@@ -132,9 +138,11 @@ impl<'a> Conductor<'a> {
                 accounting: Vec::new(),
                 faults: Vec::new(),
                 memory: None,
+                setup: Setup::default(),
             },
             outcome: None,
             zero: Nanos::ZERO,
+            beside: None,
             plan,
             clock,
         }
@@ -156,14 +164,17 @@ impl<'a> Conductor<'a> {
             for happening in self.agent.turn(LOOK_AROUND) {
                 self.note(happening);
             }
+            self.see();
             self.look_around();
         };
+        self.end_seeing();
         self.end_log();
         self.end_names();
         self.book.talk.settle();
         self.settle(&outcome)?;
         let Book { ledger, ending, events, samples, archive, lost, accounting, faults, memory, .. } =
             self.book;
+        let setup = self.book.setup;
         Ok(Conducted {
             ledger,
             ending,
@@ -175,6 +186,7 @@ impl<'a> Conductor<'a> {
             accounting,
             faults,
             memory,
+            setup,
         })
     }
 
@@ -244,6 +256,7 @@ impl<'a> Conductor<'a> {
             Notice::Committed(zero) => {
                 self.zero = zero;
                 self.clock = self.clock.with_zero_at(zero);
+                self.beside = super::beside::start(&self.plan, self.clock);
             }
             Notice::Sealed { .. } => {}
             Notice::Lost(AgentId(agent)) => self.event("agent_lost", format!("agent {agent} is silent")),

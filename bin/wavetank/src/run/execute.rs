@@ -132,6 +132,12 @@ fn conclude(
 ) -> Executed {
     let Conducted { mut ledger, ending, events, samples, archive, lost, accounting, faults, memory, .. } =
         conducted;
+    let asked = conducted.setup;
+    let setup = Setup {
+        sent: setup.sent + asked.sent,
+        done: setup.done + asked.done,
+        failed: setup.failed + asked.failed,
+    };
     // Noted in the ledger; the verdict speaks of it.
     let _ = ledger.close();
     let usage = process_usage();

@@ -34,6 +34,7 @@ pub(crate) fn judge(told: Told<'_>) -> RunRecord {
         plan_hash: told.plan_hash,
         environment: told.environment,
         totals: ledger.totals(),
+        observed: ledger.observed(),
         thresholds: &ledger.results(),
         diagnosis: &diagnosis,
         cpu_s: told.cpu_s,

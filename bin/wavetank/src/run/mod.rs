@@ -3,6 +3,8 @@
 #[cfg(target_os = "linux")]
 mod agent_host;
 #[cfg(target_os = "linux")]
+mod beside;
+#[cfg(target_os = "linux")]
 mod bounds;
 #[cfg(target_os = "linux")]
 mod certificate;

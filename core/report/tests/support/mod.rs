@@ -4,9 +4,9 @@
 use std::path::PathBuf;
 
 use wavetank_record::{
-    Blame, Bytes, Connections, Finding, Generator, HeldDoc, LoadDoc, Number, PhaseConnections, PhaseDoc,
-    Probe, RUN_SCHEMA, RateDoc, Requests, RunRecord, Spread, Status, StepDoc, Threshold, Times, VerdictDoc,
-    Wire,
+    Blame, Bytes, Connections, Finding, Generator, HeldDoc, KernelCount, LoadDoc, Number, PhaseConnections,
+    PhaseDoc, Probe, RUN_SCHEMA, RateDoc, Requests, RunRecord, Spread, Status, StepDoc, TargetDoc, Threshold,
+    Times, VerdictDoc, Wire,
 };
 
 /// Compares `actual` with the golden file `name`; `WAVETANK_GOLDEN=update` writes it instead.
@@ -343,6 +343,21 @@ pub(crate) fn held() -> RunRecord {
             lowest_at_s: Number(52.0),
             lost: 5,
             reopened: 5,
+            kernel: Some(KernelCount {
+                after_ms: Number(0.107),
+                tcp_inuse: 1_999_996,
+                tcp_inuse_before: 4,
+                tcp_asking: 2,
+                tcp_alloc: 2_000_010,
+                tcp_tw: 12,
+                ..KernelCount::default()
+            }),
+            target: Some(TargetDoc {
+                after_ms: Number(12.0),
+                open: 999_998,
+                open_before: 3,
+                ..TargetDoc::default()
+            }),
         }],
         ..closed()
     }

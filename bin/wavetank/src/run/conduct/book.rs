@@ -3,7 +3,7 @@
 use wavetank_diagnose::Ending;
 use wavetank_measure::{ErrorClass, Ledger};
 use wavetank_plan::Nanos;
-use wavetank_record::{ConnectionMemory, EventLine};
+use wavetank_record::{ConnectionMemory, EventLine, Setup};
 use wavetank_store::{ArchiveWriter, StoreProblem};
 
 use super::journeys::Logged;
@@ -25,6 +25,8 @@ pub(super) struct Book<'a> {
     pub(super) accounting: Vec<String>,
     pub(super) faults: Vec<(ErrorClass, String)>,
     pub(super) memory: Option<ConnectionMemory>,
+    /// Requests outside every counter that the load's time saw.
+    pub(super) setup: Setup,
 }
 
 impl Book<'_> {

@@ -1,0 +1,59 @@
+//! What was seen beside the load goes into the book: into the ledger, and into the archive at once, so that a run that is
+//! killed has its samples.
+
+use wavetank_observe::{Beside, Seen};
+use wavetank_record::{EventLine, Setup, TARGET_TELLS_NOTHING};
+
+use super::Conductor;
+
+impl Conductor<'_> {
+    /// What was seen since the last time.
+    pub(super) fn see(&mut self) {
+        let seen: Vec<_> = self.beside.as_ref().map(|beside| beside.poll().collect()).unwrap_or_default();
+        self.take_seen(seen);
+    }
+
+    /// The load is over: look no more.
+    pub(super) fn end_seeing(&mut self) {
+        let seen = self.beside.take().map(Beside::end).unwrap_or_default();
+        self.take_seen(seen);
+    }
+
+    fn take_seen(&mut self, seen: Vec<Seen>) {
+        let now = self.clock.now();
+        for one in seen {
+            let problem = match one {
+                Seen::Host(sample) => {
+                    self.book.ledger.observe_host(&sample);
+                    self.book.archive.as_mut().and_then(|archive| archive.host(&sample))
+                }
+                Seen::Target(sample) => {
+                    self.book.ledger.observe_target(sample);
+                    self.book.archive.as_mut().and_then(|archive| archive.truth(sample))
+                }
+                Seen::NoCount { sent, answered } => {
+                    self.no_count(sent, answered);
+                    None
+                }
+            };
+            self.book.store_problem(problem, now);
+        }
+    }
+
+    /// The target does not tell its own count. It was sent one request at most, which it may have counted.
+    fn no_count(&mut self, sent: bool, answered: bool) {
+        let (sent, done) = (u64::from(sent), u64::from(answered));
+        let setup = Setup { sent, done, failed: sent - done };
+        self.book.setup = setup;
+        let now = self.clock.now();
+        let text = "the target does not tell how many connections it has: only a `wavetank serve` does";
+        let event = EventLine {
+            at_ns: now.0,
+            kind: TARGET_TELLS_NOTHING.to_owned(),
+            text: text.to_owned(),
+            phase: None,
+            setup: Some(setup),
+        };
+        self.book.event(event, now);
+    }
+}

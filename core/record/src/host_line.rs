@@ -1,0 +1,228 @@
+//! [`HostLine`] and [`TargetLine`]: one line of `hosts/<host>.jsonl` and of `truth.jsonl`.
+
+use serde::{Deserialize, Serialize};
+use wavetank_measure::{HostSample, TargetSample};
+use wavetank_plan::Nanos;
+
+use crate::DecodeError;
+
+/// Version of both lines.
+const LINE_VERSION: u32 = 1;
+/// Schema of what a `wavetank serve` answers who asks for its connections.
+const TARGET_SCHEMA: &str = "wavetank.truth_connections/1";
+
+/// How a host stood at one instant.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HostLine {
+    /// The sample.
+    pub sample: HostSample,
+    /// How far its clock is ahead of the run's, nanoseconds; instants are put right already.
+    pub offset_ns: i64,
+    /// How far that may be off, nanoseconds; 0 on the host that the run's clock is of.
+    pub error_ns: u64,
+}
+
+/// How it stood with a target's connections, by its own count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TargetLine(pub TargetSample);
+
+/// What the target answers: its own count of connections at an instant of two clocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TargetCount {
+    /// Open connections, those of who asks excepted.
+    pub open: u64,
+    /// Accepted since its counts began.
+    pub accepted: u64,
+    /// Ended since then.
+    pub closed: u64,
+    /// Of them, those that broke.
+    pub reset: u64,
+    /// Most open at once since then.
+    pub peak: u64,
+    /// The instant on the kernel's monotonic clock of its host, nanoseconds.
+    pub monotonic_ns: i64,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
+struct RawHost {
+    v: u32,
+    at_ns: i64,
+    offset_ns: i64,
+    error_ns: u64,
+    tcp: RawTcp,
+    memory: RawMemory,
+    process: RawProcess,
+    cores: Vec<(u64, u64)>,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
+struct RawTcp {
+    inuse: u64,
+    inuse6: u64,
+    orphan: u64,
+    tw: u64,
+    alloc: u64,
+    mem_pages: u64,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
+#[expect(clippy::struct_field_names, reason = "the fields are named as in the format, with their unit")]
+struct RawMemory {
+    free_bytes: u64,
+    available_bytes: u64,
+    slab_bytes: u64,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
+struct RawProcess {
+    rss_bytes: u64,
+    cpu_user_ns: u64,
+    cpu_system_ns: u64,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
+struct RawTarget {
+    v: u32,
+    asked_ns: i64,
+    at_ns: i64,
+    error_ns: i64,
+    open: u64,
+    accepted: u64,
+    closed: u64,
+    reset: u64,
+    peak: u64,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct RawCount {
+    schema: String,
+    open: u64,
+    accepted: u64,
+    closed: u64,
+    reset: u64,
+    peak: u64,
+    monotonic_ns: i64,
+}
+
+impl HostLine {
+    /// The line without its newline.
+    pub fn encode(&self) -> String {
+        // Taken apart by name, so that a new field cannot be forgotten here.
+        let HostSample {
+            at,
+            tcp_inuse,
+            tcp6_inuse,
+            tcp_orphan,
+            tcp_tw,
+            tcp_alloc,
+            tcp_mem_pages,
+            mem_free_bytes,
+            mem_available_bytes,
+            slab_bytes,
+            rss_bytes,
+            cpu_user_ns,
+            cpu_system_ns,
+            ref cores,
+        } = self.sample;
+        let raw = RawHost {
+            v: LINE_VERSION,
+            at_ns: at.0,
+            offset_ns: self.offset_ns,
+            error_ns: self.error_ns,
+            tcp: RawTcp {
+                inuse: tcp_inuse,
+                inuse6: tcp6_inuse,
+                orphan: tcp_orphan,
+                tw: tcp_tw,
+                alloc: tcp_alloc,
+                mem_pages: tcp_mem_pages,
+            },
+            memory: RawMemory {
+                free_bytes: mem_free_bytes,
+                available_bytes: mem_available_bytes,
+                slab_bytes,
+            },
+            process: RawProcess { rss_bytes, cpu_user_ns, cpu_system_ns },
+            cores: cores.clone(),
+        };
+        serde_json::to_string(&raw).expect("plain data with string keys always encodes")
+    }
+
+    /// Read one line, without its newline.
+    ///
+    /// # Errors
+    /// When the bytes are no such line of a version known here.
+    pub fn decode(line: &[u8]) -> Result<Self, DecodeError> {
+        let raw: RawHost = serde_json::from_slice(line).map_err(|error| DecodeError::json(&error))?;
+        check(raw.v)?;
+        let RawHost { at_ns, offset_ns, error_ns, tcp, memory, process, cores, .. } = raw;
+        let sample = HostSample {
+            at: Nanos(at_ns),
+            tcp_inuse: tcp.inuse,
+            tcp6_inuse: tcp.inuse6,
+            tcp_orphan: tcp.orphan,
+            tcp_tw: tcp.tw,
+            tcp_alloc: tcp.alloc,
+            tcp_mem_pages: tcp.mem_pages,
+            mem_free_bytes: memory.free_bytes,
+            mem_available_bytes: memory.available_bytes,
+            slab_bytes: memory.slab_bytes,
+            rss_bytes: process.rss_bytes,
+            cpu_user_ns: process.cpu_user_ns,
+            cpu_system_ns: process.cpu_system_ns,
+            cores,
+        };
+        Ok(Self { sample, offset_ns, error_ns })
+    }
+}
+
+impl TargetLine {
+    /// The line without its newline.
+    pub fn encode(&self) -> String {
+        let TargetSample { asked, at, error, open, accepted, closed, reset, peak } = self.0;
+        let (asked_ns, at_ns, error_ns) = (asked.0, at.0, error.0);
+        let raw =
+            RawTarget { v: LINE_VERSION, asked_ns, at_ns, error_ns, open, accepted, closed, reset, peak };
+        serde_json::to_string(&raw).expect("numbers always encode")
+    }
+
+    /// Read one line, without its newline.
+    ///
+    /// # Errors
+    /// When the bytes are no such line of a version known here.
+    pub fn decode(line: &[u8]) -> Result<Self, DecodeError> {
+        let raw: RawTarget = serde_json::from_slice(line).map_err(|error| DecodeError::json(&error))?;
+        check(raw.v)?;
+        let RawTarget { asked_ns, at_ns, error_ns, open, accepted, closed, reset, peak, .. } = raw;
+        let (asked, at, error) = (Nanos(asked_ns), Nanos(at_ns), Nanos(error_ns));
+        Ok(Self(TargetSample { asked, at, error, open, accepted, closed, reset, peak }))
+    }
+}
+
+impl TargetCount {
+    /// Read the body of an answer to `GET /truth/connections`.
+    ///
+    /// # Errors
+    /// When it is no JSON object of that schema: whoever answered is no `wavetank serve`.
+    pub fn decode(body: &[u8]) -> Result<Self, DecodeError> {
+        let raw: RawCount = serde_json::from_slice(body).map_err(|error| DecodeError::json(&error))?;
+        if raw.schema != TARGET_SCHEMA {
+            return Err(DecodeError::schema(&raw.schema, TARGET_SCHEMA));
+        }
+        let RawCount { open, accepted, closed, reset, peak, monotonic_ns, .. } = raw;
+        Ok(Self { open, accepted, closed, reset, peak, monotonic_ns })
+    }
+}
+
+fn check(version: u32) -> Result<(), DecodeError> {
+    if version == LINE_VERSION {
+        return Ok(());
+    }
+    Err(DecodeError::new(format!("version {version} is not {LINE_VERSION}")))
+}

@@ -1,0 +1,119 @@
+//! [`Beside`]: what is seen once a second while a load runs, in threads beside those of the load.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use wavetank_measure::{HostSample, TargetSample};
+use wavetank_plan::Nanos;
+
+use crate::{Asking, TargetAsker, host_sample};
+
+/// Samples that wait for their reader at most, about half a minute of both kinds. What does not fit is left out: a
+/// second without a sample shows as such.
+const WAITING_MAX: usize = 64;
+
+/// Something that was seen.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Seen {
+    /// This host.
+    Host(Box<HostSample>),
+    /// The target's own count.
+    Target(TargetSample),
+    /// The target does not tell its count, and is not asked again; whether it answered the one request that was sent.
+    NoCount {
+        /// A request was sent.
+        sent: bool,
+        /// It was answered with something else.
+        answered: bool,
+    },
+}
+
+/// Threads that look at the end of each second of the run's clock, when load threads seal their intervals. One looks at
+/// this host, and another one asks the target, so that a target that is slow to answer keeps the first one waiting for
+/// nothing.
+#[derive(Debug)]
+pub struct Beside {
+    seen: Receiver<Seen>,
+    over: Arc<AtomicBool>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Beside {
+    /// Begin to look, at once and then each second. `now` reads the run's clock; `asker` asks the target, if anybody is
+    /// to be asked. Where no thread can be had nothing is seen, and the load goes on.
+    pub fn start(now: impl Fn() -> Nanos + Clone + Send + 'static, asker: Option<TargetAsker>) -> Self {
+        let (tell, seen) = sync_channel(WAITING_MAX);
+        let over = Arc::new(AtomicBool::new(false));
+        let mut threads = Vec::new();
+        // Ahead of everything else: what was there before includes neither the load nor the connection of who asks.
+        drop(tell.try_send(Seen::Host(Box::new(host_sample(&now)))));
+        let look = {
+            let (now, mut first) = (now.clone(), true);
+            move |tell: &SyncSender<Seen>| {
+                if !std::mem::take(&mut first) {
+                    drop(tell.try_send(Seen::Host(Box::new(host_sample(&now)))));
+                }
+                true
+            }
+        };
+        threads.extend(each_second("host", now.clone(), &over, tell.clone(), look));
+        if let Some(mut asker) = asker {
+            let clock = now.clone();
+            let ask = move |tell: &SyncSender<Seen>| match asker.ask(&clock) {
+                Asking::Told(sample) => {
+                    drop(tell.try_send(Seen::Target(sample)));
+                    true
+                }
+                Asking::Silent => true,
+                Asking::Foreign { sent, answered } => {
+                    drop(tell.try_send(Seen::NoCount { sent, answered }));
+                    false
+                }
+            };
+            threads.extend(each_second("truth", now, &over, tell, ask));
+        }
+        Self { seen, over, threads }
+    }
+
+    /// What was seen since the last call.
+    pub fn poll(&self) -> impl Iterator<Item = Seen> {
+        self.seen.try_iter()
+    }
+
+    /// Look no more; what was seen since the last call.
+    pub fn end(self) -> Vec<Seen> {
+        self.over.store(true, Ordering::Release);
+        for thread in self.threads {
+            thread.thread().unpark();
+            // It has told all it knew, or broke and told nothing: the load has nothing to do with that.
+            drop(thread.join());
+        }
+        self.seen.try_iter().collect()
+    }
+}
+
+/// A thread that does `look` now and at each whole second, until that says no or all is over.
+fn each_second(
+    name: &str,
+    now: impl Fn() -> Nanos + Send + 'static,
+    over: &Arc<AtomicBool>,
+    tell: SyncSender<Seen>,
+    mut look: impl FnMut(&SyncSender<Seen>) -> bool + Send + 'static,
+) -> Option<JoinHandle<()>> {
+    let over = Arc::clone(over);
+    let run = move || {
+        while look(&tell) && !over.load(Ordering::Acquire) {
+            let due = Nanos((now().0.div_euclid(Nanos::SECOND.0) + 1) * Nanos::SECOND.0);
+            while let left @ 1.. = due.since(now()) {
+                if over.load(Ordering::Acquire) {
+                    return;
+                }
+                thread::park_timeout(Duration::from_nanos(left));
+            }
+        }
+    };
+    thread::Builder::new().name(name.to_owned()).spawn(run).ok()
+}

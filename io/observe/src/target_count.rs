@@ -1,0 +1,136 @@
+//! [`TargetAsker`]: asks a `wavetank serve` how many connections it has, by its own count.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use wavetank_measure::TargetSample;
+use wavetank_plan::Nanos;
+use wavetank_record::TargetCount;
+use wavetank_wire::h1::{Limits, ResponseReader, ResponseSink};
+
+/// An answer that takes longer is none: it would be asked for the next second already.
+const PATIENCE: Duration = Duration::from_millis(900);
+/// Bytes of an answer's body that are looked at.
+const BODY_MAX: usize = 4_096;
+/// Bytes of one whole answer at most: whoever sends more is no `wavetank serve`.
+const ANSWER_MAX: usize = 64 * 1_024;
+
+/// What came of asking.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asking {
+    /// The target's count.
+    Told(TargetSample),
+    /// No answer this time, of a target that had answered before.
+    Silent,
+    /// The target does not tell: it is not to be asked again.
+    Foreign {
+        /// A request was sent.
+        sent: bool,
+        /// It was answered with something else.
+        answered: bool,
+    },
+}
+
+/// Asks on one connection of its own, which no count of the run knows of: it is outside of the engine.
+#[derive(Debug)]
+pub struct TargetAsker {
+    address: SocketAddr,
+    /// The request, whole.
+    request: Vec<u8>,
+    /// The run's zero on the kernel's monotonic clock, which is also the target's if it is on this host.
+    zero_monotonic_ns: i64,
+    stream: Option<TcpStream>,
+    /// It has told its count before.
+    known: bool,
+}
+
+impl TargetAsker {
+    /// Of the target at `address`, which is called `host` in the request's `Host`.
+    pub fn new(address: SocketAddr, host: &str, zero_monotonic_ns: i64) -> Self {
+        let agent = concat!("wavetank/", env!("CARGO_PKG_VERSION"));
+        let request =
+            format!("GET /truth/connections HTTP/1.1\r\nHost: {host}\r\nUser-Agent: {agent}\r\n\r\n");
+        Self { address, request: request.into_bytes(), zero_monotonic_ns, stream: None, known: false }
+    }
+
+    /// Ask once; takes at most about two seconds, and most often far less than a millisecond.
+    pub fn ask(&mut self, now: impl Fn() -> Nanos) -> Asking {
+        let kept = self.stream.take();
+        let reused = kept.is_some();
+        let Some(mut stream) = kept.or_else(|| self.connect()) else {
+            return self.unanswered(false, false);
+        };
+        let asked = now();
+        if stream.write_all(&self.request).is_err() {
+            return self.unanswered(!reused, false);
+        }
+        let answer = read_answer(&mut stream);
+        let answered = now();
+        let Some((status, body)) = answer else { return self.unanswered(true, false) };
+        let Some(count) = TargetCount::decode(&body).ok().filter(|_| status == 200) else {
+            return self.unanswered(true, true);
+        };
+        self.known = true;
+        self.stream = Some(stream);
+        Asking::Told(sample(&count, asked, answered, self.zero_monotonic_ns))
+    }
+
+    fn connect(&self) -> Option<TcpStream> {
+        let stream = TcpStream::connect_timeout(&self.address, PATIENCE).ok()?;
+        stream.set_read_timeout(Some(PATIENCE)).ok()?;
+        stream.set_write_timeout(Some(PATIENCE)).ok()?;
+        stream.set_nodelay(true).ok()?;
+        Some(stream)
+    }
+
+    /// One that has told its count before is asked again: it may only be busy.
+    const fn unanswered(&self, sent: bool, answered: bool) -> Asking {
+        if self.known { Asking::Silent } else { Asking::Foreign { sent, answered } }
+    }
+}
+
+/// The count at its instant on the run's clock. An instant that does not lie between question and answer is of another
+/// clock, and all that is known is that it was in between.
+fn sample(count: &TargetCount, asked: Nanos, answered: Nanos, zero_monotonic_ns: i64) -> TargetSample {
+    let TargetCount { open, accepted, closed, reset, peak, monotonic_ns } = *count;
+    let told = Nanos(monotonic_ns.saturating_sub(zero_monotonic_ns));
+    let (at, error) = if asked <= told && told <= answered {
+        (told, Nanos::ZERO)
+    } else {
+        let half = Nanos((answered - asked).0 / 2);
+        (asked.after(half), half)
+    };
+    TargetSample { asked, at, error, open, accepted, closed, reset, peak }
+}
+
+/// Status and body of the next answer; `None` if none comes that can be read and leaves the connection open.
+fn read_answer(stream: &mut TcpStream) -> Option<(u16, Vec<u8>)> {
+    let mut reader = ResponseReader::new(Limits::default());
+    reader.expect(false);
+    let mut body = Body(Vec::new());
+    let (mut chunk, mut total) = ([0; 4_096], 0);
+    while total < ANSWER_MAX {
+        let read = match stream.read(&mut chunk) {
+            Ok(0) => return None,
+            Ok(read) => read,
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(_) => return None,
+        };
+        total += read;
+        if let Some(answer) = reader.read(&chunk[..read], &mut body).ok()?.answer {
+            return answer.keep_alive.then_some((answer.status, body.0));
+        }
+    }
+    None
+}
+
+/// The beginning of a body.
+struct Body(Vec<u8>);
+
+impl ResponseSink for Body {
+    fn body(&mut self, bytes: &[u8]) {
+        let room = BODY_MAX.saturating_sub(self.0.len());
+        self.0.extend_from_slice(&bytes[..bytes.len().min(room)]);
+    }
+}

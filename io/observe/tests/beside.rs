@@ -1,0 +1,124 @@
+//! Samples beside a load: what the kernel's texts say, and who is asked for a count of connections.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::thread;
+
+use wavetank_observe::sockstat::{Sockstat, sockstat};
+use wavetank_observe::{Asking, TargetAsker, host_sample, parse};
+use wavetank_plan::Nanos;
+
+#[test]
+fn sockets_are_read_by_name() {
+    let text = "sockets: used 26\nTCP: inuse 6 orphan 1 tw 35578 alloc 8 mem 134\nUDP: inuse 3 mem 2\n";
+    let expected = Sockstat { inuse: 6, inuse6: 4, orphan: 1, tw: 35_578, alloc: 8, mem_pages: 134 };
+    assert_eq!(sockstat(text, "TCP6: inuse 4\nUDP6: inuse 9\n"), expected);
+    let reordered = "TCP: new 7 mem 134 alloc 8 tw 35578 orphan 1 inuse 6\n";
+    assert_eq!(sockstat(reordered, "TCP6: inuse 4\n"), expected);
+    assert_eq!(sockstat("", ""), Sockstat::default());
+    assert_eq!(sockstat("TCP: inuse\n", "TCP6:").inuse, 0);
+}
+
+#[test]
+fn cores_are_told_apart() {
+    let text = "cpu  30 0 6 100 4 0 2 8 0 0\ncpu0 10 1 2 50 3 0 1 4 9 0\ncpu1 20 0 4 50 1 0 1 4 0 0\nintr 5 1\ncpufreq 1 2\n";
+    assert_eq!(parse::cores(text), [(14, 71), (25, 80)]);
+    assert!(parse::cores("cpu0 1 2 3\n").is_empty());
+    assert_eq!(parse::memory_bytes("MemFree: 12 kB\nSlab:    7 kB\n", "Slab:"), Some(7 * 1_024));
+}
+
+#[test]
+fn this_host_can_be_sampled() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let sample = host_sample(|| Nanos(7));
+    assert_eq!(sample.at, Nanos(7));
+    assert!(sample.tcp_inuse >= 1 && sample.tcp_alloc >= 1, "{listener:?} is one: {sample:?}");
+    assert!(sample.rss_bytes > 100_000 && sample.slab_bytes > 0 && !sample.cores.is_empty(), "{sample:?}");
+}
+
+/// A server that gives each of `answers` once, one request each, and how often it was connected to.
+fn server(answers: Vec<String>) -> (SocketAddr, thread::JoinHandle<usize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let address = listener.local_addr().expect("it has an address");
+    let serve = move || {
+        let (mut answers, mut connections) = (answers.into_iter().peekable(), 0);
+        while answers.peek().is_some() {
+            let (mut stream, _) = listener.accept().expect("somebody comes");
+            connections += 1;
+            let mut request = [0; 4_096];
+            while answers.peek().is_some() && stream.read(&mut request).is_ok_and(|read| read > 0) {
+                let Some(answer) = answers.next() else { break };
+                drop(stream.write_all(answer.as_bytes()));
+                if answer.is_empty() {
+                    break;
+                }
+            }
+        }
+        connections
+    };
+    (address, thread::spawn(serve))
+}
+
+fn answer(status: u16, body: &str) -> String {
+    format!("HTTP/1.1 {status} X\r\nContent-Length: {}\r\n\r\n{body}", body.len())
+}
+
+fn count(open: u64, monotonic_ns: i64) -> String {
+    let schema = "wavetank.truth_connections/1";
+    answer(200, &format!(r#"{{"schema":"{schema}","open":{open},"monotonic_ns":{monotonic_ns}}}"#))
+}
+
+/// Asks as often as there are answers; the clock goes on by 100 with each look at it.
+fn check(answers: Vec<String>, expected: &[Asking], connections: usize) {
+    let (address, served) = server(answers);
+    let mut asker = TargetAsker::new(address, "test", 1_000);
+    let clock = Arc::new(AtomicI64::new(0));
+    let now = || Nanos(clock.fetch_add(100, Ordering::Relaxed));
+    let told: Vec<_> = expected.iter().map(|_| asker.ask(now)).collect();
+    assert_eq!(told.len(), expected.len());
+    for (told, expected) in told.iter().zip(expected) {
+        match (told, expected) {
+            (Asking::Told(told), Asking::Told(expected)) => {
+                assert_eq!((told.open, told.at, told.error), (expected.open, expected.at, expected.error));
+            }
+            _ => assert_eq!(told, expected),
+        }
+    }
+    drop(asker);
+    assert_eq!(served.join().expect("the server ends"), connections);
+}
+
+fn told(open: u64, at: i64, error: i64) -> Asking {
+    let (at, error) = (Nanos(at), Nanos(error));
+    Asking::Told(wavetank_measure::TargetSample { open, at, error, ..Default::default() })
+}
+
+#[test]
+fn a_target_that_tells_is_asked_on_one_connection() {
+    // Asked at 0 and answered at 100, then 200 and 300: the run's zero is 1,000 of the kernel's clock.
+    check(vec![count(5, 1_040), count(6, 1_250)], &[told(5, 40, 0), told(6, 250, 0)], 1);
+}
+
+#[test]
+fn an_instant_of_another_clock_is_only_known_to_lie_between() {
+    check(vec![count(5, 77)], &[told(5, 50, 50)], 1);
+}
+
+#[test]
+fn a_foreign_server_is_asked_once() {
+    let foreign = Asking::Foreign { sent: true, answered: true };
+    check(vec![answer(404, "no")], &[foreign], 1);
+    check(vec![answer(200, "Wavetank OK\n")], &[foreign], 1);
+    check(vec![String::new()], &[Asking::Foreign { sent: true, answered: false }], 1);
+    let nobody = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
+    let mut asker = TargetAsker::new(nobody.expect("a port is free"), "test", 0);
+    assert_eq!(asker.ask(|| Nanos::ZERO), Asking::Foreign { sent: false, answered: false });
+}
+
+#[test]
+fn a_target_that_was_busy_once_is_asked_again() {
+    let answers = vec![count(5, 1_040), String::new(), count(7, 1_540)];
+    check(answers, &[told(5, 40, 0), Asking::Silent, told(7, 350, 50)], 2);
+}
