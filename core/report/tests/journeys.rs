@@ -8,7 +8,7 @@ mod support;
 
 use shop::{met, shop, ten_seconds};
 use wavetank_diagnose::{Around, AroundCheck, AroundFault, Circumstances, Ending, diagnose};
-use wavetank_measure::Ledger;
+use wavetank_measure::{Ledger, Observed};
 use wavetank_plan::Phase;
 use wavetank_record::{
     CheckDoc, EnvironmentDoc, Number, RunRecord, SampleLine, Sessions, Setup, Status, Threshold, VerdictDoc,
@@ -46,6 +46,7 @@ fn composed(warmup: bool) -> RunRecord {
         plan_hash: "ab12",
         environment: &environment,
         totals: book.totals(),
+        observed: &Observed::default(),
         thresholds: &book.results(),
         diagnosis: &diagnosis,
         cpu_s: (0.0, 0.0),

@@ -235,6 +235,9 @@ fn held_connections_come_first() {
         &record,
         &[
             "held       lowest second 999,995 of 1,000,000 planned (at 52 s)",
+            "           target counted 999,995 and 3 that it had before (12.0 ms after)",
+            "           kernel 1,999,996 TCP sockets in use, 1,999,992 more than before, 2 of them to ask the",
+            "           target (107 µs after) · allocated on the host 2,000,010, TIME_WAIT 12",
             "           opened 1,000,005 · lost 5 · re-opened 5 · begun late 1,204",
         ],
     );

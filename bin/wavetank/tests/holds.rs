@@ -1,0 +1,135 @@
+//! Held connections end to end: what the run, the kernel and the target say of the same second.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use wavetank_testkit::netns::NetNs;
+use wavetank_testkit::{Act, Script, Seen, Serve, Target, Trial, answer};
+
+fn trial() -> Trial {
+    Trial::new(env!("CARGO_BIN_EXE_wavetank"))
+}
+
+/// Opens `count` in a second, keeps them for `keep` seconds, closes them in a second; each asks once in `think`.
+fn hold(url: &str, count: u64, keep: u64, think: &str) -> String {
+    format!(
+        "wavetank: 1\nname: holds\ntarget: {url}\nsources: [127.1.0.0/24]\nsteps: [{{get: /}}, {{think: {think}}}]\n\
+         phases:\n  - {{name: open, hold: 0 to {count}, at: {count}/s}}\n  - {{name: keep, hold: {count}, for: {keep}s}}\n  \
+         - {{name: close, hold: {count} to 0, at: {count}/s}}\n"
+    )
+}
+
+/// Lines of an archive's file as JSON.
+fn lines(trial: &Trial, file: &str) -> Vec<serde_json::Value> {
+    let path = trial.place().runs("runs")[0].join(file);
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+/// The seconds of the plateau `[from, until]`, in which the number of connections stands.
+fn in_plateau(line: &serde_json::Value, from: i64, until: i64) -> bool {
+    // A sample within a tenth of a second before the seal or after it is of that second.
+    let at = line["at_ns"].as_i64().expect("an instant");
+    (from * 1_000_000_000 + 100_000_000..until * 1_000_000_000 - 100_000_000).contains(&at)
+}
+
+#[test]
+fn run_and_target_agree_on_every_second() {
+    let trial = trial();
+    let serve = Serve::start(&trial.program(), &["--connections", "3000"]);
+    let file = trial.place().write("hold.yaml", hold(&serve.url(""), 2_000, 4, "1s"));
+    let outcome =
+        trial.load::<&str>(&file, ["--threshold", "held >= 2k in keep", "--threshold", "lost = 0"]).run();
+    let result = outcome.expect_exit(0).json();
+    let held = &result["held"][0];
+    assert_eq!(
+        (&held["planned"], &held["lowest"], &held["seconds"], &held["lost"]),
+        (&2_000.into(), &2_000.into(), &4.into(), &0.into()),
+        "{outcome}"
+    );
+    assert_eq!(
+        (&held["target"]["open"], &held["target"]["accepted"]),
+        (&2_000.into(), &2_000.into()),
+        "{held}"
+    );
+    let connections = &result["connections"];
+    assert_eq!((&connections["opened"], &connections["closed"]), (&2_000.into(), &2_000.into()), "{outcome}");
+    // The plateau lasts from 1 s to 5 s.
+    let told: Vec<_> =
+        lines(&trial, "truth.jsonl").into_iter().filter(|line| in_plateau(line, 1, 5)).collect();
+    assert!(told.len() >= 2, "{told:?}");
+    assert!(told.iter().all(|line| line["open"] == 2_000 && line["error_ns"] == 0), "{told:?}");
+    // Who asks is in no count of the run's or the target's.
+    assert_eq!(result["setup"]["sent"], 0, "{outcome}");
+    let text = trial.program().args(["report", "latest", "--format", "text"]).run();
+    let first = "PASS  2,000 connections held for 4 s, 0 lost";
+    assert!(text.stdout.starts_with(first) && text.stdout.contains("target counted 2,000 ("), "{text}");
+}
+
+/// The kernel's count is of the whole network namespace, so this run has one of its own.
+#[test]
+fn the_kernel_counts_both_ends() {
+    let test = "the_kernel_counts_both_ends";
+    if !NetNs::available(test) {
+        return;
+    }
+    let trial = trial();
+    let file = trial.place().write("hold.yaml", hold("http://127.0.0.1:8080", 2_000, 3, "1s"));
+    let script = format!(
+        "ip link set lo up; \"$0\" serve --connections 3000 >serve.log 2>&1 & serve=$!; \
+         until \"$0\" try {file} >/dev/null 2>&1; do :; done; \
+         \"$0\" run {file} --format json; code=$?; kill $serve; wait $serve; exit $code"
+    );
+    let shell = NetNs::shell(&trial.program().words()[0], &script).in_folder(trial.place().path());
+    let result = shell.run().expect_exit(0).json();
+    let kernel = &result["held"][0]["kernel"];
+    let count = |key: &str| kernel[key].as_u64().unwrap_or_else(|| panic!("{key}: {kernel}"));
+    assert_eq!(count("tcp_inuse") - count("tcp_inuse_before") - count("tcp_asking"), 4_000, "{kernel}");
+    assert_eq!((count("tcp_tw"), count("tcp_orphan")), (0, 0), "{kernel}");
+    for line in lines(&trial, "hosts/local.jsonl").iter().filter(|line| in_plateau(line, 1, 4)) {
+        assert_eq!(line["tcp"]["inuse"].as_u64(), Some(count("tcp_inuse")), "{line}");
+    }
+}
+
+/// Seven connections are broken by the target at their second request, two seconds into the run.
+#[test]
+fn what_a_target_drops_is_lost_and_opened_again() {
+    let dropped = 7;
+    let broken_so_far = AtomicU64::new(0);
+    let play = move |seen: &Seen| {
+        let broken = seen.on_connection == 2 && broken_so_far.fetch_add(1, Ordering::Relaxed) < dropped;
+        vec![if broken { Act::Reset } else { Act::Send(answer(200, b"hello\n")) }]
+    };
+    let (trial, target) = (trial(), Target::start(Script::new(play)));
+    let file = trial.place().write("hold.yaml", hold(&target.url(""), 100, 4, "2s"));
+    let outcome = trial.load::<&str>(&file, ["--threshold", "lost < 10%"]).run();
+    let result = outcome.json();
+    let (connections, held) = (&result["connections"], &result["held"][0]);
+    assert_eq!(
+        (&connections["lost"], &connections["reopened"]),
+        (&dropped.into(), &dropped.into()),
+        "{outcome}"
+    );
+    assert_eq!(
+        (&connections["opened"], &connections["open"]),
+        (&(100 + dropped).into(), &0.into()),
+        "{outcome}"
+    );
+    let lowest = held["lowest"].as_u64().expect("a count");
+    assert!((100 - dropped..=100).contains(&lowest), "{held}");
+    assert_eq!(held["target"], serde_json::Value::Null, "it tells no count: {held}");
+    // It got the one question, which stands beside every count.
+    assert_eq!((&result["setup"]["sent"], &result["setup"]["done"]), (&1.into(), &1.into()), "{outcome}");
+    assert_eq!(target.settled().requests, result["wire"]["sent"].as_u64().expect("a count") + 1, "{outcome}");
+}
+
+#[test]
+fn progress_tells_what_is_held() {
+    let trial = trial();
+    let serve = Serve::start(&trial.program(), &[]);
+    let silent = hold(&serve.url(""), 50, 10, "1s").replace("steps: [{get: /}, {think: 1s}]", "steps: []");
+    let file = trial.place().write("hold.yaml", silent);
+    let outcome = trial.load::<&str>(&file, []).run();
+    let line = outcome.expect_exit(0).stderr.lines().find(|line| line.trim_start().starts_with("10 s"));
+    let line = line.unwrap_or_else(|| panic!("{outcome}"));
+    assert_eq!(line, "10 s  held 50 of 50  opened      0/s  lost 0", "{outcome}");
+}
