@@ -40,6 +40,14 @@ pub(super) fn ends_within(child: &Child, millis: i64) -> Result<bool> {
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).context("a process without an id")?;
     let handle = pidfd_open(pid, PidfdFlags::empty()).context("pidfd_open")?;
     let mut ended = [PollFd::new(&handle, PollFlags::IN)];
-    let pause = Timespec { tv_sec: millis / 1_000, tv_nsec: millis % 1_000 * 1_000_000 };
-    Ok(poll(&mut ended, Some(&pause)).context("poll")? > 0)
+    Ok(poll(&mut ended, Some(&timespec(millis))).context("poll")? > 0)
+}
+
+/// Between two looks at what nobody gives word of.
+pub(super) fn pause(millis: i64) -> Result<()> {
+    poll(&mut [], Some(&timespec(millis))).context("poll").map(drop)
+}
+
+fn timespec(millis: i64) -> Timespec {
+    Timespec { tv_sec: millis / 1_000, tv_nsec: millis % 1_000 * 1_000_000 }
 }

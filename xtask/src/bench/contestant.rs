@@ -120,10 +120,21 @@ fn refusal(exit: Option<i32>, stdout: &str) -> Option<String> {
 
 /// Writes an experiment file, and how it is run on one thread.
 pub(super) fn file_words(session: &Session, engine: Engine, name: &str, text: &str) -> Result<Vec<String>> {
+    file_words_on(session, engine, 1, name, text)
+}
+
+/// The same on as many threads as said.
+pub(super) fn file_words_on(
+    session: &Session,
+    engine: Engine,
+    threads: usize,
+    name: &str,
+    text: &str,
+) -> Result<Vec<String>> {
     let file = session.folder.path().join(format!("{name}.yaml"));
     std::fs::write(&file, format!("wavetank: 1\n{text}")).with_context(|| format!("{name}.yaml"))?;
     let line = format!(
-        "{} run {} --threads 1 --engine {} --format json --quiet --runs-dir {}",
+        "{} run {} --threads {threads} --engine {} --format json --quiet --runs-dir {}",
         session.wavetank.display(),
         file.display(),
         engine.name(),

@@ -29,6 +29,7 @@ mod machine;
 mod meet;
 mod memory;
 mod meter;
+mod million;
 mod namespace;
 mod nginx;
 mod pace;
@@ -84,6 +85,8 @@ enum Bench {
     Ramp(ramp::RampArguments),
     /// How far apart the first and the last of a rendezvous are sent.
     Meet(meet::MeetArguments),
+    /// A million connections held: none lost, memory and CPU of both ends, all of them asked at once.
+    Million(million::MillionArguments),
 }
 
 /// How much.
@@ -135,8 +138,9 @@ pub(crate) fn run(root: &Path, arguments: &BenchArguments) -> Result<()> {
         Bench::Users(arguments) => session.bench("users", |session| users::run(session, arguments)),
         Bench::Ramp(arguments) => session.bench("ramp", |session| ramp::run(session, arguments)),
         Bench::Meet(arguments) => session.bench("meet", |session| meet::run(session, arguments)),
+        Bench::Million(arguments) => session.bench("million", |session| million::run(session, arguments)),
     }
-    if matches!(arguments.bench, Bench::All) {
+    if matches!(arguments.bench, Bench::All | Bench::Million(_)) {
         summary(&session);
     }
     finish(session).map(drop)
@@ -175,6 +179,7 @@ fn all(session: &mut Session) {
     session.bench("users", |session| users::run(session, &users::UsersArguments::of(engine)));
     session.bench("ramp", |session| ramp::run(session, &ramp::RampArguments::of(engine)));
     session.bench("meet", |session| meet::run(session, &meet::MeetArguments::of(engine)));
+    session.bench("million", |session| million::run(session, &million::MillionArguments::of(engine)));
 }
 
 /// Locust comes over the network, which a bench is cut off from.

@@ -13,8 +13,21 @@ use crate::ci;
 pub(super) struct Namespace {
     /// Settings of the namespace of whoever opens them.
     settings: &'static Path,
+    /// Settings of its sockets of every kind.
+    core: &'static Path,
     /// Its state.
     state: &'static Path,
+}
+
+/// What `/proc/net/sockstat` counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct SocketCounts {
+    /// TCP sockets in use in this namespace, both ends of a connection within it counted.
+    pub(super) in_use: u64,
+    /// Of this namespace, in TIME-WAIT.
+    pub(super) lingering: u64,
+    /// TCP sockets that this machine keeps memory for, in all its namespaces.
+    pub(super) allocated: u64,
 }
 
 /// How many sockets linger, by which end closed first.
@@ -38,6 +51,7 @@ pub(super) fn inside<T: Send>(work: impl FnOnce(&Namespace) -> Result<T> + Send)
         }
         work(&Namespace {
             settings: Path::new("/proc/sys/net/ipv4"),
+            core: Path::new("/proc/sys/net/core"),
             state: Path::new("/proc/thread-self/net"),
         })
     };
@@ -71,10 +85,26 @@ impl Namespace {
         ports.next().zip(ports.next()).with_context(|| format!("ip_local_port_range: {text}"))
     }
 
+    /// As many connections may wait to be accepted as the kernel lets wait: a fresh namespace begins with 4,096.
+    pub(super) fn widen_backlog(&self) -> Result<()> {
+        std::fs::write(self.core.join("somaxconn"), "65535").context("somaxconn = 65535")
+    }
+
     /// TCP sockets in use, both ends of a connection within the namespace counted.
     pub(super) fn sockets(&self) -> Result<u64> {
+        self.socket_counts().map(|counts| counts.in_use)
+    }
+
+    /// All that the kernel counts.
+    pub(super) fn socket_counts(&self) -> Result<SocketCounts> {
         let text = std::fs::read_to_string(self.state.join("sockstat")).context("sockstat")?;
-        sockets_in(&text).with_context(|| format!("sockstat: {text}"))
+        counts_in(&text).with_context(|| format!("sockstat: {text}"))
+    }
+
+    /// Sockets, in TIME-WAIT too, that have an address which begins with these bytes.
+    pub(super) fn sockets_of(&self, network: [u8; 2]) -> Result<u64> {
+        let tcp = std::fs::read_to_string(self.state.join("tcp")).context("tcp")?;
+        Ok(of_network(&tcp, network))
     }
 
     /// Sockets in TIME-WAIT of connections to `port`: they stay with the end that closed first.
@@ -84,10 +114,30 @@ impl Namespace {
     }
 }
 
-/// `inuse` of the line `TCP: inuse 1 orphan 0 …`.
-fn sockets_in(sockstat: &str) -> Option<u64> {
-    let line = sockstat.lines().find_map(|line| line.strip_prefix("TCP: inuse "))?;
-    line.split(' ').next()?.parse().ok()
+/// The line `TCP: inuse 17 orphan 0 tw 3 alloc 1 mem 447`.
+fn counts_in(sockstat: &str) -> Option<SocketCounts> {
+    let line = sockstat.lines().find_map(|line| line.strip_prefix("TCP: "))?;
+    let value = |name: &str| {
+        let mut words = line.split(' ').skip_while(|&word| word != name);
+        words.nth(1)?.parse().ok()
+    };
+    Some(SocketCounts { in_use: value("inuse")?, lingering: value("tw")?, allocated: value("alloc")? })
+}
+
+/// Lines of `/proc/net/tcp` with such an address at either end: written as one number of the host's byte order, least
+/// byte first here, so that its first two bytes are the last two in writing.
+fn of_network(tcp: &str, [first, second]: [u8; 2]) -> u64 {
+    let ending = if cfg!(target_endian = "little") {
+        format!("{second:02X}{first:02X}")
+    } else {
+        format!("{first:02X}{second:02X}")
+    };
+    let is_of = |address: &str| {
+        let number = address.split(':').next().unwrap_or_default();
+        if cfg!(target_endian = "little") { number.ends_with(&ending) } else { number.starts_with(&ending) }
+    };
+    let lines = tcp.lines().skip(1);
+    lines.filter(|line| line.split_whitespace().skip(1).take(2).any(is_of)).count() as u64
 }
 
 /// State 06 in the fourth column; local and remote address, as `0100007F:1F90`, in the second and third.
@@ -111,8 +161,20 @@ mod tests {
     #[test]
     fn sockets_are_counted() {
         let text = "sockets: used 32\nTCP: inuse 17 orphan 0 tw 3 alloc 1 mem 447\nUDP: inuse 0 mem 0\n";
-        assert_eq!(sockets_in(text), Some(17));
-        assert_eq!(sockets_in("sockets: used 32\n"), None);
+        assert_eq!(counts_in(text), Some(SocketCounts { in_use: 17, lingering: 3, allocated: 1 }));
+        assert_eq!(counts_in("sockets: used 32\n"), None);
+    }
+
+    #[test]
+    #[cfg(target_endian = "little")]
+    fn sockets_are_told_by_their_network() {
+        let text = "  sl  local_address rem_address   st tx_queue rx_queue\n\
+                    \x20  0: 0100007F:1F90 00000000:0000 0A 00000000:00000000\n\
+                    \x20  1: 0100007F:1F90 0700017F:8000 06 00000000:00000000\n\
+                    \x20  2: FFFF017F:8002 0100007F:1F90 01 00000000:00000000\n";
+        assert_eq!(of_network(text, [127, 1]), 2);
+        assert_eq!(of_network(text, [127, 0]), 3);
+        assert_eq!(of_network(text, [10, 1]), 0);
     }
 
     #[test]

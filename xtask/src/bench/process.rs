@@ -2,6 +2,10 @@
 
 use std::path::PathBuf;
 
+/// What `/proc/PID/stat` counts time in: the kernel tells user mode hundredths of a second on every architecture that
+/// we build for, whatever its own ticks are.
+const TICKS_PER_SECOND: f64 = 100.0;
+
 /// A process and all it started, itself first.
 pub(super) fn family(pid: u32) -> Vec<u32> {
     let mut found = vec![pid];
@@ -25,9 +29,29 @@ pub(super) fn cpu_us(pids: &[u32]) -> f64 {
     pids.iter().flat_map(|&pid| tasks(pid)).filter_map(of_task).sum::<f64>() / 1e3
 }
 
+/// User and system time that processes have used so far, all their threads together, those that ended too: seconds.
+/// The kernel's workers for them are their threads.
+pub(super) fn cpu_s(pids: &[u32]) -> f64 {
+    let of = |&pid: &u32| cpu_ticks_in(&std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?);
+    pids.iter().filter_map(of).sum::<u64>() as f64 / TICKS_PER_SECOND
+}
+
+/// Time that this machine's CPUs have worked since it began, all together: seconds.
+pub(super) fn machine_busy_s() -> f64 {
+    let text = std::fs::read_to_string("/proc/stat").unwrap_or_default();
+    busy_ticks_in(&text).unwrap_or(0) as f64 / TICKS_PER_SECOND
+}
+
+/// All memory of user mode that processes have resident, files mapped included: bytes.
+pub(super) fn resident_bytes(pids: &[u32]) -> u64 {
+    let of =
+        |&pid: &u32| kibibytes_in(&std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?, "VmRSS:");
+    pids.iter().filter_map(of).sum::<u64>()
+}
+
 /// Memory of its own that a process has resident, bytes: heap, stacks, nothing of files.
 pub(super) fn anonymous_bytes(pid: u32) -> Option<u64> {
-    anonymous_in(&std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?)
+    kibibytes_in(&std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?, "RssAnon:")
 }
 
 fn tasks(pid: u32) -> Vec<PathBuf> {
@@ -35,11 +59,27 @@ fn tasks(pid: u32) -> Vec<PathBuf> {
     entries.into_iter().flatten().flatten().map(|entry| entry.path()).collect()
 }
 
-/// The line `RssAnon: 156 kB`, with a tab.
-fn anonymous_in(status: &str) -> Option<u64> {
-    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;
+/// Bytes told by a line of a status, as `RssAnon: 156 kB` with a tab.
+fn kibibytes_in(status: &str, name: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
     let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kibibytes * 1_024)
+}
+
+/// The fields `utime` and `stime` of `/proc/PID/stat`, the 14th and 15th: the second is the program's name in brackets,
+/// which may hold blanks and brackets itself.
+fn cpu_ticks_in(stat: &str) -> Option<u64> {
+    let (_, after_name) = stat.rsplit_once(')')?;
+    let mut fields = after_name.split_whitespace().skip(11);
+    Some(fields.next()?.parse::<u64>().ok()? + fields.next()?.parse::<u64>().ok()?)
+}
+
+/// The line `cpu user nice system idle iowait irq softirq …`, without the fourth and the fifth.
+fn busy_ticks_in(stat: &str) -> Option<u64> {
+    let line = stat.lines().find_map(|line| line.strip_prefix("cpu "))?;
+    let ticks: Vec<u64> = line.split_whitespace().take(7).map_while(|field| field.parse().ok()).collect();
+    let [user, nice, system, _, _, irq, softirq] = ticks[..] else { return None };
+    Some(user + nice + system + irq + softirq)
 }
 
 #[cfg(test)]
@@ -48,8 +88,19 @@ mod tests {
 
     #[test]
     fn memory_is_read() {
-        assert_eq!(anonymous_in("Name:\tcat\nRssAnon:\t     156 kB\n"), Some(159_744));
-        assert_eq!(anonymous_in("Name:\tcat\n"), None);
+        let check = |status, expected| assert_eq!(kibibytes_in(status, "RssAnon:"), expected, "{status}");
+        check("Name:\tcat\nRssAnon:\t     156 kB\n", Some(159_744));
+        check("Name:\tcat\n", None);
+    }
+
+    #[test]
+    fn ticks_are_read_behind_any_name() {
+        let check = |stat, expected| assert_eq!(cpu_ticks_in(stat), expected, "{stat}");
+        check("7 (a) b (c)) S 1 7 7 0 -1 4194560 250 0 0 0 31 12 0 0 20 0 1 0 5", Some(43));
+        check("7 (cat) S 1 7", None);
+        check("", None);
+        assert_eq!(busy_ticks_in("cpu  1 2 4 100 200 8 16 32 0 0\ncpu0 1 2"), Some(31));
+        assert_eq!(busy_ticks_in("cpu0 1 2"), None);
     }
 
     #[test]
@@ -57,6 +108,7 @@ mod tests {
         let me = std::process::id();
         assert_eq!(family(me)[0], me);
         assert!(anonymous_bytes(me).is_some_and(|bytes| bytes > 0));
-        assert!(cpu_us(&[me]) >= 0.0);
+        assert!(cpu_us(&[me]) >= 0.0 && cpu_s(&[me]) >= 0.0);
+        assert!(resident_bytes(&[me]) >= anonymous_bytes(me).unwrap_or(0));
     }
 }

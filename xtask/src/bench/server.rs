@@ -19,6 +19,9 @@ use crate::stopwatch::Stopwatch;
 /// Files asked for where the host sets no limit.
 const FILES_MAX: u64 = 65_536;
 
+/// Longest a server may take to end: one that holds a million connections has as many to close.
+const END_MILLIS: i64 = 60_000;
+
 /// A server under test, ended when dropped.
 pub(super) struct Server {
     child: Child,
@@ -87,6 +90,11 @@ impl Server {
         let mut command = Command::new(nginx);
         command.arg("-p").arg(folder.path()).arg("-c").arg(&file).args(["-e", "error.log"]);
         Self::start(session, command, address, tls.map(|tls| tls.address), Kind::Nginx, folder)
+    }
+
+    /// Where it listens.
+    pub(super) fn address(&self) -> SocketAddr {
+        self.address
     }
 
     pub(super) fn url(&self) -> String {
@@ -173,6 +181,9 @@ impl Drop for Server {
         // SIGTERM, not SIGKILL: nginx ends its worker.
         let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
         if pid.is_some_and(|pid| kill_process(pid, Signal::TERM).is_ok()) {
+            if !child::ends_within(&self.child, END_MILLIS).unwrap_or(false) {
+                let _ = self.child.kill();
+            }
             let _ = self.child.wait();
         }
     }

@@ -1,0 +1,185 @@
+//! [`Course`]: how the connections came, stayed and went, told by the kernel's and the target's counts alone.
+
+use super::look::{Look, Used};
+use crate::bench::median;
+
+/// Seconds that are compared with the first ones.
+const WINDOW_S: usize = 5;
+
+/// What the looks come to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Course {
+    /// Most connections at one look.
+    pub(super) most: u64,
+    /// Seconds from the last look without a connection to the first with all; nothing where there never were all.
+    pub(super) opening_s: Option<f64>,
+    /// Connections opened in each whole second of that time.
+    pub(super) opened: Vec<f64>,
+    /// What was seen while all were open.
+    pub(super) kept: Option<Kept>,
+    /// Seconds from the last look with all to the first with none.
+    pub(super) closing_s: Option<f64>,
+    /// Seconds from the last look without an answer of the target to the first with as many as connections.
+    pub(super) answering_s: Option<f64>,
+}
+
+/// The time from the first look with all connections to the last one.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Kept {
+    /// How long that was, seconds.
+    pub(super) seconds: f64,
+    /// Fewest connections by the kernel's count.
+    pub(super) lowest_kernel: u64,
+    /// Fewest by the target's.
+    pub(super) lowest_target: u64,
+    /// Looks in this time.
+    pub(super) looks: usize,
+    /// Of them, those at which the two counts differed.
+    pub(super) differing: usize,
+    /// Most memory of user mode: load and target.
+    pub(super) resident: (u64, u64),
+    /// Share of one CPU: load and target.
+    pub(super) cpu: (f64, f64),
+    /// Share of one CPU that everything on this machine took, the kernel's own work for others included.
+    pub(super) machine_cpu: f64,
+}
+
+impl Course {
+    /// Of `looks` in order, with `planned` connections.
+    pub(super) fn of(looks: &[Look], planned: u64) -> Self {
+        let full = looks.iter().position(|look| look.kernel >= planned);
+        let full_last = looks.iter().rposition(|look| look.kernel >= planned);
+        // The last look without any ahead of the first with some: starting the program is no opening.
+        let begin = looks.iter().position(|look| look.kernel > 0).map_or(0, |place| place.saturating_sub(1));
+        let coming = full.map(|full| &looks[begin..=full]);
+        let between = |from: &Look, to: &Look| to.at_s - from.at_s;
+        Self {
+            most: looks.iter().map(|look| look.kernel).max().unwrap_or(0),
+            opening_s: full.map(|full| between(&looks[begin], &looks[full])),
+            opened: coming.map(opened_by_second).unwrap_or_default(),
+            kept: full.zip(full_last).and_then(|(first, last)| Kept::of(&looks[first..=last])),
+            closing_s: full_last.and_then(|last| {
+                let gone = looks[last..].iter().find(|look| look.kernel == 0)?;
+                Some(between(&looks[last], gone))
+            }),
+            answering_s: looks.iter().position(|look| look.answers > 0).and_then(|some| {
+                let all = looks.iter().find(|look| look.answers >= planned)?;
+                Some(between(&looks[some.saturating_sub(1)], all))
+            }),
+        }
+    }
+
+    /// The median of the first five seconds' openings, and the lowest of any five seconds; of all seconds where there
+    /// are not five.
+    pub(super) fn paces(&self) -> Option<(f64, f64)> {
+        let width = WINDOW_S.min(self.opened.len()).max(1);
+        let medians: Option<Vec<f64>> =
+            self.opened.windows(width).map(|window| median(window.to_vec())).collect();
+        let medians = medians?;
+        Some((*medians.first()?, medians.iter().copied().fold(f64::INFINITY, f64::min)))
+    }
+}
+
+impl Kept {
+    /// Of the looks of that time; nothing of one alone.
+    fn of(looks: &[Look]) -> Option<Self> {
+        let (first, last) = (looks.first()?, looks.last()?);
+        let seconds = last.at_s - first.at_s;
+        if seconds <= 0.0 {
+            return None;
+        }
+        let most = |of: fn(&Look) -> Used| looks.iter().map(|look| of(look).resident).max().unwrap_or(0);
+        let share = |of: fn(&Look) -> f64| (of(last) - of(first)) / seconds;
+        Some(Self {
+            seconds,
+            lowest_kernel: looks.iter().map(|look| look.kernel).min()?,
+            lowest_target: looks.iter().map(|look| look.target.open).min()?,
+            looks: looks.len(),
+            differing: looks.iter().filter(|look| look.kernel != look.target.open).count(),
+            resident: (most(|look| look.client), most(|look| look.server)),
+            cpu: (share(|look| look.client.cpu_s), share(|look| look.server.cpu_s)),
+            machine_cpu: share(|look| look.machine_s),
+        })
+    }
+}
+
+/// Whole seconds from the first look on: what came in each, straight between two looks.
+fn opened_by_second(looks: &[Look]) -> Vec<f64> {
+    let Some((first, last)) = looks.first().zip(looks.last()) else { return Vec::new() };
+    let at = |instant: f64| {
+        let after = looks.iter().position(|look| look.at_s >= instant)?;
+        let (from, to) = (looks[after.saturating_sub(1)], looks[after]);
+        let part = if to.at_s > from.at_s { (instant - from.at_s) / (to.at_s - from.at_s) } else { 1.0 };
+        Some(from.kernel as f64 + (to.kernel as f64 - from.kernel as f64) * part)
+    };
+    let seconds = (last.at_s - first.at_s) as usize;
+    let levels: Vec<f64> = (0..=seconds).map_while(|second| at(first.at_s + second as f64)).collect();
+    levels.windows(2).map(|pair| pair[1] - pair[0]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::million::asker::Standing;
+
+    /// A look each half second: (kernel, target, answers).
+    fn looks(counts: &[(u64, u64, u64)]) -> Vec<Look> {
+        let of = |(place, &(kernel, open, answers)): (usize, &(u64, u64, u64))| {
+            let at_s = place as f64 / 2.0;
+            let used = |resident, cpu_s| Used { resident, cpu_s };
+            Look {
+                at_s,
+                kernel,
+                target: Standing { open, accepted: open },
+                answers,
+                client: used(kernel * 10, at_s * 0.3),
+                server: used(open * 5, at_s * 0.2),
+                machine_s: at_s * 0.6,
+            }
+        };
+        counts.iter().enumerate().map(of).collect()
+    }
+
+    #[test]
+    fn coming_staying_and_going_are_told_apart() {
+        let counts = [
+            (0, 0, 0),
+            (0, 0, 0),
+            (20, 18, 0),
+            (40, 40, 0),
+            (70, 70, 0),
+            (80, 80, 5),
+            (79, 80, 40),
+            (80, 80, 90),
+            (30, 30, 90),
+            (0, 0, 90),
+        ];
+        let course = Course::of(&looks(&counts), 80);
+        assert_eq!(course.most, 80);
+        assert_eq!(course.opening_s, Some(2.0));
+        assert_eq!(course.opened, [40.0, 40.0]);
+        assert_eq!(course.closing_s, Some(1.0));
+        assert_eq!(course.answering_s, Some(1.5));
+        let kept = course.kept.expect("all were open");
+        assert!((kept.seconds - 1.0).abs() < 1e-9 && (kept.machine_cpu - 0.6).abs() < 1e-9);
+        assert!((kept.cpu.0 - 0.3).abs() < 1e-9 && (kept.cpu.1 - 0.2).abs() < 1e-9);
+        assert_eq!((kept.lowest_kernel, kept.lowest_target, kept.differing, kept.looks), (79, 80, 1, 3));
+        assert_eq!(kept.resident, (800, 400));
+    }
+
+    #[test]
+    fn what_never_came_about_is_nothing() {
+        let course = Course::of(&looks(&[(0, 0, 0), (40, 40, 1), (0, 0, 1)]), 80);
+        assert_eq!((course.most, course.opening_s, course.closing_s), (40, None, None));
+        assert!(course.kept.is_none() && course.answering_s.is_none() && course.paces().is_none());
+        assert_eq!(Course::of(&[], 80), Course::default());
+    }
+
+    #[test]
+    fn the_slowest_five_seconds_are_found() {
+        let paces = |opened: &[f64]| Course { opened: opened.to_vec(), ..Course::default() }.paces();
+        assert_eq!(paces(&[25.0, 25.0, 26.0, 25.0, 25.0, 3.0, 4.0, 5.0, 30.0]), Some((25.0, 5.0)));
+        assert_eq!(paces(&[10.0, 20.0]), Some((15.0, 15.0)));
+        assert_eq!(paces(&[]), None);
+    }
+}

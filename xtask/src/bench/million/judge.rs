@@ -1,0 +1,225 @@
+//! [`Judge`]: the numbers of a part beside what is asked of them.
+
+use anyhow::{Context, Result};
+
+use super::course::{Course, Kept};
+use super::memory::Added;
+use super::part::{BURST_S, Part, Scene};
+use super::watch::Watched;
+use crate::bench::{Session, on};
+
+/// Fewest connections opened per second.
+const OPENED_MIN: f64 = 20_000.0;
+/// Least that the openings of any five seconds are of those of the first.
+const STEADY_MIN: f64 = 0.5;
+/// Most bytes of the kernel and both ends for a connection.
+const BYTES_MAX: f64 = 9_600.0;
+/// Most bytes of user memory for a connection at one end.
+const USER_BYTES_MAX: f64 = 350.0;
+/// Most of a CPU at one end with a request on each every minute.
+const HEARTBEAT_CPU_MAX: f64 = 0.40;
+/// Most of a CPU at one end in silence.
+const SILENCE_CPU_MAX: f64 = 0.02;
+
+/// One part's judge.
+pub(super) struct Judge<'a> {
+    pub(super) session: &'a mut Session,
+    pub(super) scene: &'a Scene,
+    pub(super) watched: &'a Watched,
+}
+
+impl Judge<'_> {
+    /// Tells all that was seen, then each number; an error where the connections were never all open.
+    pub(super) fn tell(&mut self) -> Result<()> {
+        let course = Course::of(&self.watched.looks, self.planned());
+        self.told(&course);
+        let kept = course.kept.with_context(|| {
+            format!(
+                "never were all {} open at two looks, at most {}; run says {}",
+                self.planned(),
+                course.most,
+                self.watched.said.verdict
+            )
+        })?;
+        self.held(&kept);
+        self.opened(&course)?;
+        match self.scene.part {
+            Part::Heartbeat => {
+                self.memory(&kept)?;
+                self.cpu(&kept, "with heartbeats", HEARTBEAT_CPU_MAX);
+            }
+            Part::Silence => self.cpu(&kept, "in silence", SILENCE_CPU_MAX),
+            Part::Burst => self.burst(&course)?,
+        }
+        self.closed(&course)
+    }
+
+    /// What nothing is asked of.
+    fn told(&self, course: &Course) {
+        let Watched { said, left, .. } = self.watched;
+        println!("run says   {}", said.verdict);
+        for finding in &said.findings {
+            println!("           {finding}");
+        }
+        let opened: Vec<String> = course.opened.iter().map(|opened| format!("{opened:.0}")).collect();
+        println!("opened     in each second: {}", opened.join(" "));
+        if let Some(kept) = course.kept {
+            println!(
+                "kept       {:.1} s; of one CPU load {:.1} %, target {:.1} %, the whole machine {:.1} %",
+                kept.seconds,
+                kept.cpu.0 * 100.0,
+                kept.cpu.1 * 100.0,
+                kept.machine_cpu * 100.0
+            );
+        }
+        let closing = course.closing_s.map_or("never".to_owned(), |closing| format!("{closing:.1} s"));
+        println!(
+            "closed     within {closing}; left {} sockets in use, {} in TIME-WAIT, {} of its sources, {} more on this machine",
+            left.in_use, left.lingering, left.of_sources, left.allocated
+        );
+    }
+
+    /// Nothing is lost, and everybody who counts says the same.
+    fn held(&mut self, kept: &Kept) {
+        let (planned, said) = (self.planned(), &self.watched.said);
+        let lost = said.lost;
+        let lowest = [kept.lowest_kernel, kept.lowest_target, said.lowest];
+        let all = lowest.iter().all(|&lowest| lowest == planned);
+        self.score(
+            &format!("held for {} s", self.scene.keep_s()),
+            "0 lost, all in any second".to_owned(),
+            format!("{lost} lost, lowest {}", lowest.iter().min().copied().unwrap_or(0)),
+            lost == 0 && all && kept.seconds >= 0.9 * self.scene.keep_s() as f64,
+        );
+        let last = self.watched.looks.last().copied().unwrap_or_default();
+        let requests = (last.answers, said.done);
+        let opened = (last.target.accepted, said.opened);
+        self.score(
+            "counts of kernel, target and run",
+            "equal".to_owned(),
+            format!(
+                "fewest {} / {} / {}; kernel and target differ at {} of {} looks; opened {} / {}, answers {} / {}",
+                lowest[0],
+                lowest[1],
+                lowest[2],
+                kept.differing,
+                kept.looks,
+                opened.0,
+                opened.1,
+                requests.0,
+                requests.1
+            ),
+            lowest.iter().all(|&count| count == lowest[0])
+                && kept.differing == 0
+                && opened.0 == opened.1
+                && requests.0 == requests.1,
+        );
+    }
+
+    fn opened(&mut self, course: &Course) -> Result<()> {
+        let seconds = course.opening_s.context("never all open")?;
+        let pace = self.planned() as f64 / seconds;
+        self.score(
+            "opened per second",
+            format!("≥ {OPENED_MIN:.0}, none refused"),
+            format!("{pace:.0}, {} refused, in {seconds:.1} s", self.watched.said.not_opened),
+            pace >= OPENED_MIN && self.watched.said.not_opened == 0,
+        );
+        // Not even one whole second of it: nothing to compare.
+        let Some((first, slowest)) = course.paces() else { return Ok(()) };
+        self.score(
+            "median of the slowest 5 s of opening",
+            format!("≥ {STEADY_MIN} × that of the first"),
+            format!("{:.2} × ({slowest:.0}/s beside {first:.0}/s)", slowest / first),
+            slowest >= STEADY_MIN * first,
+        );
+        Ok(())
+    }
+
+    /// Growth since before the load, divided by connections.
+    fn memory(&mut self, kept: &Kept) -> Result<()> {
+        let Added { slabs, beside, taken } = self.watched.memory.context("the kernel's memory")?;
+        let (client_before, server_before) = self.watched.resident_before;
+        let each = |bytes: u64| bytes as f64 / self.planned() as f64;
+        let kernel = each(slabs + beside);
+        let client = each(kept.resident.0.saturating_sub(client_before));
+        let server = each(kept.resident.1.saturating_sub(server_before));
+        println!(
+            "memory     of a connection: slabs {:.0} B, other memory of the kernel {:.0} B, load {client:.0} B (from {:.1} \
+             MB), target {server:.0} B (from {:.1} MB); by what is free {:.0} B",
+            each(slabs),
+            each(beside),
+            client_before as f64 / 1e6,
+            server_before as f64 / 1e6,
+            each(taken)
+        );
+        let all = kernel + client + server;
+        self.score(
+            "memory a connection, kernel and both ends",
+            format!("≤ {BYTES_MAX:.0} B"),
+            format!("{all:.0} B"),
+            all <= BYTES_MAX,
+        );
+        for (end, bytes) in [("load", client), ("target", server)] {
+            self.score(
+                &format!("user memory a connection, {end}"),
+                format!("≤ {USER_BYTES_MAX:.0} B"),
+                format!("{bytes:.0} B"),
+                bytes <= USER_BYTES_MAX,
+            );
+        }
+        Ok(())
+    }
+
+    fn cpu(&mut self, kept: &Kept, when: &str, most: f64) {
+        for (end, share) in [("load", kept.cpu.0), ("target", kept.cpu.1)] {
+            self.score(
+                &format!("CPU of the {end} {when}"),
+                format!("≤ {:.0} % of a core", most * 100.0),
+                format!("{:.2} %", share * 100.0),
+                share <= most,
+            );
+        }
+    }
+
+    /// By the target's count of answers, looked at five times a second, and by the slowest answer as the load timed
+    /// it: the longer of the two.
+    fn burst(&mut self, course: &Course) -> Result<()> {
+        let said = &self.watched.said;
+        let by_target = course.answering_s.context("the target did not answer everybody")?;
+        let seconds = by_target.max(said.slowest_s);
+        let (planned, done, failed) = (self.planned(), said.done, said.failed);
+        self.score(
+            "one request each, all at once",
+            format!("within {BURST_S} s, 0 failed"),
+            format!(
+                "{seconds:.1} s (the target {by_target:.1} s, slowest answer {:.1} s), {done} done, {failed} failed",
+                said.slowest_s
+            ),
+            seconds <= BURST_S as f64 && failed == 0 && done == planned,
+        );
+        Ok(())
+    }
+
+    fn closed(&mut self, course: &Course) -> Result<()> {
+        let left = self.watched.left;
+        let seconds = course.closing_s.context("the connections never went")?;
+        self.score(
+            "left when all are closed",
+            "no socket, nothing in TIME-WAIT".to_owned(),
+            format!("{} sockets, {} in TIME-WAIT, after {seconds:.1} s", left.in_use, left.lingering),
+            left.of_sources == 0 && left.in_use == 0 && left.lingering == 0,
+        );
+        Ok(())
+    }
+
+    fn planned(&self) -> u64 {
+        self.scene.connections as u64
+    }
+
+    fn score(&mut self, what: &str, asked: String, measured: String, met: bool) {
+        let threads = self.scene.engine.threads_for(self.scene.connections);
+        let number = format!("{}{}: {what}", self.scene.title(), on(threads));
+        self.session.score(number, asked, measured, Some(met));
+    }
+}

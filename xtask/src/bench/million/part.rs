@@ -1,0 +1,141 @@
+//! [`Part`]: what is done with the connections, and [`Scene`]: how many there are and how they come and go.
+
+use std::net::SocketAddr;
+
+use clap::ValueEnum;
+
+use crate::bench::Engine;
+
+/// First bytes of the addresses that connections come from: nobody else's in the namespace.
+pub(super) const SOURCES: [u8; 2] = [127, 1];
+/// Seconds of silence that are looked at, at most.
+const SILENCE_S: usize = 40;
+/// Seconds in which all are to be answered at once.
+pub(super) const BURST_S: usize = 25;
+/// Beside what the plan takes: starting, the last answers, sockets that go.
+const GRACE_S: usize = 60;
+
+/// What is done with the connections while they are held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Part {
+    /// A request on each, again and again.
+    Heartbeat,
+    /// Nothing.
+    Silence,
+    /// One request on all of them as soon as the last is open.
+    Burst,
+}
+
+impl Part {
+    pub(super) const ALL: [Self; 3] = [Self::Heartbeat, Self::Silence, Self::Burst];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Heartbeat => "heartbeat",
+            Self::Silence => "silence",
+            Self::Burst => "burst",
+        }
+    }
+}
+
+/// One part in numbers.
+#[derive(Clone, Debug)]
+pub(super) struct Scene {
+    pub(super) part: Part,
+    pub(super) engine: Engine,
+    /// Held at once.
+    pub(super) connections: usize,
+    /// Opened per second.
+    pub(super) open_rate: usize,
+    /// Seconds that heartbeats are looked at.
+    pub(super) hold_s: usize,
+    /// Seconds between two heartbeats of one connection.
+    pub(super) beat_s: usize,
+    /// The target's.
+    pub(super) address: SocketAddr,
+}
+
+impl Scene {
+    /// What the numbers are of.
+    pub(super) fn title(&self) -> String {
+        let Self { connections, engine, .. } = self;
+        match self.part {
+            Part::Heartbeat => {
+                format!("{connections} with a request each {} s, {}", self.beat_s, engine.name())
+            }
+            Part::Silence => format!("{connections} in silence, {}", engine.name()),
+            Part::Burst => format!("{connections} asked at once, {}", engine.name()),
+        }
+    }
+
+    /// Seconds for which all are wanted.
+    pub(super) fn keep_s(&self) -> usize {
+        match self.part {
+            Part::Heartbeat => self.hold_s,
+            Part::Silence => self.hold_s.min(SILENCE_S),
+            Part::Burst => self.hold_s.min(BURST_S + 5),
+        }
+    }
+
+    /// The experiment file, without its version. They go twice as fast as they come, by reset, which leaves nothing in
+    /// TIME-WAIT.
+    pub(super) fn text(&self) -> String {
+        let Self { connections, open_rate, beat_s, .. } = self;
+        let steps = match self.part {
+            Part::Heartbeat => format!("steps: [{{get: /}}, {{think: {beat_s}s}}]\n"),
+            Part::Silence => String::new(),
+            Part::Burst => format!(
+                "steps: [{{rendezvous: all, wait: {}s}}, {{get: /}}, {{think: 1h}}]\n",
+                self.limit_s()
+            ),
+        };
+        format!(
+            "name: {}\ntarget: http://{}\nsources: [{}.{}.0.0/16]\nhttp: {{timeout: {}s, close: rst}}\n{steps}phases:\n  \
+             - {{name: open, hold: 0 to {connections}, at: {open_rate}/s}}\n  \
+             - {{name: keep, hold: {connections}, for: {}s}}\n  \
+             - {{name: close, hold: {connections} to 0, at: {}/s}}\n",
+            self.part.name(),
+            self.address,
+            SOURCES[0],
+            SOURCES[1],
+            2 * BURST_S,
+            self.keep_s(),
+            2 * open_rate
+        )
+    }
+
+    /// Longest it may take in all, seconds.
+    pub(super) fn limit_s(&self) -> usize {
+        // Opening and closing take one and a half times the opening as planned; as much again if they are slow.
+        3 * self.connections.div_ceil(self.open_rate) + self.keep_s() + GRACE_S
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_says_what_is_done() {
+        let address = SocketAddr::from(([127, 0, 0, 1], 80));
+        let check = |part, expected: &str| {
+            let scene = Scene {
+                part,
+                engine: Engine::Uring,
+                connections: 1_000,
+                open_rate: 100,
+                hold_s: 120,
+                beat_s: 60,
+                address,
+            };
+            let text = scene.text();
+            assert!(text.contains(expected), "{text}");
+            assert!(text.contains("hold: 1000 to 0, at: 200/s"), "{text}");
+        };
+        check(Part::Heartbeat, "steps: [{get: /}, {think: 60s}]\nphases:");
+        check(Part::Heartbeat, "hold: 1000, for: 120s");
+        check(Part::Silence, "close: rst}\nphases:");
+        check(Part::Silence, "hold: 1000, for: 40s");
+        check(Part::Burst, "{rendezvous: all, wait: 120s}, {get: /}");
+    }
+}
