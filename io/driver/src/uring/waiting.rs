@@ -30,7 +30,8 @@ impl Uring {
             self.submit()?;
             if std::mem::take(&mut self.ends_awaited) {
                 for ring in &mut self.rings {
-                    if ring.is_flagged() {
+                    // What waited for its sends to leave is cancelled and closed by entries that are queued only now.
+                    if ring.queued() > 0 || ring.is_flagged() {
                         ring.look()?;
                     }
                 }
