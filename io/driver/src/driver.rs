@@ -164,6 +164,10 @@ pub trait Driver: Sized {
     /// Listen on `at`, sharing the port with other threads of this process. Returns the bound address too.
     fn listen(&mut self, at: SocketAddr) -> Result<(ListenerId, SocketAddr), Errno>;
 
+    /// Listen no more: who dials from here on is refused, who waits to be accepted is reset, and the ports are free for
+    /// whoever asks for them next. A peer that was accepted before may still be told of.
+    fn stop_accepting(&mut self);
+
     /// Send `bytes` after whatever is still pending on this connection. An error: nothing of them was taken, and
     /// nothing more will be; what came before that is told, and then the end ([`Event::Ended`]).
     fn send(&mut self, conn: ConnId, bytes: &[u8]) -> Result<Sent, Errno>;

@@ -105,6 +105,12 @@ impl Driver for Epoll {
         Ok((id, bound))
     }
 
+    fn stop_accepting(&mut self) {
+        self.listeners.clear();
+        self.paused.clear();
+        self.resume_at = Nanos::MAX;
+    }
+
     fn send(&mut self, conn: ConnId, bytes: &[u8]) -> Result<Sent, Errno> {
         let taken = self.send_first(conn, bytes)?;
         if taken == bytes.len() {

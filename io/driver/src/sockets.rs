@@ -8,6 +8,12 @@ use crate::{ConnId, Errno, socket};
 /// Room is made ahead for so many at most; beyond, the table doubles.
 const SOCKETS_AHEAD_MAX: u32 = 1 << 20;
 
+/// For how many of `sockets` that are expected tables have room from the start. Room that is not used costs no memory,
+/// only addresses; a table that grows by doubling holds half of itself in vain, and is moved each time.
+pub(crate) fn ahead(sockets: u32) -> usize {
+    sockets.min(SOCKETS_AHEAD_MAX) as usize
+}
+
 /// One connection.
 pub(crate) struct Socket {
     pub(crate) fd: OwnedFd,
@@ -85,9 +91,9 @@ pub(crate) struct Sockets {
 }
 
 impl Sockets {
-    /// None yet, with room for so many. Room that is not used costs no memory, only addresses.
+    /// None yet, with room [`ahead`] for so many.
     pub(crate) fn with_capacity(sockets: u32) -> Self {
-        Self { slots: Vec::with_capacity(sockets.min(SOCKETS_AHEAD_MAX) as usize), free: Vec::new() }
+        Self { slots: Vec::with_capacity(ahead(sockets)), free: Vec::new() }
     }
 
     pub(crate) fn insert(&mut self, fd: OwnedFd, connecting: bool) -> ConnId {

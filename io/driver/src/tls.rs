@@ -151,6 +151,10 @@ impl<D: Driver> Driver for Tls<D> {
         self.inner.listen(at)
     }
 
+    fn stop_accepting(&mut self) {
+        self.inner.stop_accepting();
+    }
+
     fn send(&mut self, conn: ConnId, bytes: &[u8]) -> Result<Sent, Errno> {
         if self.streams.peek(conn).is_some() {
             return self.send_tls(conn, bytes, None);

@@ -29,6 +29,7 @@ use std::sync::Arc;
 use wavetank_plan::{Close, Nanos, RINGS_PER_THREAD_MAX, SOCKETS_PER_RING_MAX};
 
 use crate::driver::{ConnId, Dial, Driver, Ends, Event, ListenerId, Sent, Setup};
+use crate::sockets::ahead;
 use crate::unsent::Unsent;
 use crate::{Clock, Errno, Feature, Waker};
 
@@ -145,8 +146,8 @@ impl Driver for Uring {
             rings: Vec::new(),
             witness: Some(Witness::new()?),
             roomy: 0,
-            slots: Slots::new(per_ring, HOT_MAX),
-            flows: Vec::new(),
+            slots: Slots::new(per_ring, HOT_MAX).with_room(ahead(setup.sockets)),
+            flows: Vec::with_capacity(ahead(setup.sockets)),
             outgoing: Outgoing::new(),
             addresses: Addresses::new(SUBMISSIONS as usize),
             pieces: VecDeque::new(),
@@ -184,6 +185,10 @@ impl Driver for Uring {
 
     fn listen(&mut self, at: SocketAddr) -> Result<(ListenerId, SocketAddr), Errno> {
         self.listeners.add(at)
+    }
+
+    fn stop_accepting(&mut self) {
+        self.listeners.shut_down();
     }
 
     #[inline]

@@ -36,13 +36,18 @@ impl Epoll {
 
     pub(super) fn listener_ready(&mut self, listener: u32) -> Option<Event> {
         let id = ListenerId(listener);
+        let Some(fd) = self.listeners.get(listener as usize) else {
+            // It was ready in this turn, and is closed since.
+            self.at += 1;
+            return None;
+        };
         if self.accepted >= ACCEPTS_MAX {
             self.accepted = 0;
             self.at += 1;
             return None;
         }
         self.accepted += 1;
-        let accepted = socket::accept(&self.listeners[listener as usize]);
+        let accepted = socket::accept(fd);
         let adopted = match accepted {
             Ok(Some(socket)) => self.adopt(socket, false),
             Ok(None) => {

@@ -30,6 +30,8 @@ pub(super) struct Listeners {
     short: bool,
     /// When those that failed are tried again; [`Nanos::MAX`] if there are none.
     pub(super) resume_at: Nanos,
+    /// Nobody is accepted any more.
+    shut: bool,
 }
 
 struct Listener {
@@ -40,7 +42,7 @@ struct Listener {
 
 impl Listeners {
     pub(super) const fn new() -> Self {
-        Self { list: Vec::new(), short: false, resume_at: Nanos::MAX }
+        Self { list: Vec::new(), short: false, resume_at: Nanos::MAX, shut: false }
     }
 
     pub(super) fn add(&mut self, at: SocketAddr) -> Result<(ListenerId, SocketAddr), Errno> {
@@ -53,8 +55,11 @@ impl Listeners {
         Ok((id, bound))
     }
 
-    /// Accept nobody any more. Closing a listener would not do while accepts are armed.
-    pub(super) fn shut_down(&self) {
+    /// Accept nobody any more: who waits to be accepted is reset, who dials is refused, and others may listen there.
+    /// Closing a listener would not do while accepts are armed, which hold it; shut down, they end.
+    pub(super) fn shut_down(&mut self) {
+        self.shut = true;
+        self.resume_at = Nanos::MAX;
         for listener in &self.list {
             let _ = rustix::net::shutdown(&listener.fd, rustix::net::Shutdown::Both);
         }
@@ -72,7 +77,7 @@ impl Uring {
             }
             self.listeners.short = true;
         }
-        if std::mem::take(&mut self.listeners.short) {
+        if std::mem::take(&mut self.listeners.short) && !self.listeners.shut {
             for index in 0..self.listeners.list.len() {
                 self.arm_listener(index);
             }
@@ -136,7 +141,7 @@ impl Uring {
         match -result {
             // A peer that gave up while waiting is no failure of ours.
             libc::ECONNABORTED | libc::EINTR | libc::EAGAIN | libc::ECANCELED => None,
-            _ if self.listeners.list[index].paused => None,
+            _ if self.listeners.list[index].paused || self.listeners.shut => None,
             errno => {
                 self.pause(index);
                 Some(Event::AcceptFailed(id, Errno(errno)))

@@ -111,6 +111,12 @@ impl Slots {
         Self { all: Vec::new(), rooms: Vec::new(), per_ring, hot_left: hot_max, stale: 0 }
     }
 
+    /// The same with room for so many slots before memory is asked for.
+    pub(super) fn with_room(mut self, slots: usize) -> Self {
+        self.all.reserve_exact(slots);
+        self
+    }
+
     /// Another ring with its slots.
     pub(super) fn add_ring(&mut self) {
         self.rooms.push(Room::default());

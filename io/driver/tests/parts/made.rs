@@ -47,6 +47,10 @@ impl<M: Make> Driver for Made<M> {
         self.0.listen(at)
     }
 
+    fn stop_accepting(&mut self) {
+        self.0.stop_accepting();
+    }
+
     fn send(&mut self, conn: ConnId, bytes: &[u8]) -> Result<Sent, Errno> {
         self.0.send(conn, bytes)
     }

@@ -257,3 +257,23 @@ pub(crate) fn lets_go_of_the_port<D: Driver>() {
         assert!(matches!(second.hear(), Heard::Accepted(_)));
     }
 }
+
+/// Connections stay, nobody else gets in, and another may listen there at once.
+pub(crate) fn listens_no_more<D: Driver>() {
+    let mut first = Bench::<D>::new();
+    let at = first.listen();
+    let mut peer = dial(at);
+    let Heard::Accepted(conn) = first.hear() else { panic!("somebody dials") };
+    first.driver.stop_accepting();
+    let nobody = TcpStream::connect(at).expect_err("nobody listens any more");
+    assert_eq!(nobody.kind(), ErrorKind::ConnectionRefused);
+    let mut second = Bench::<D>::new();
+    second.driver.listen(at).expect("the port is free");
+    let peers: Vec<_> = (0..20).map(|_| dial(at)).collect();
+    for _ in &peers {
+        assert!(matches!(second.hear(), Heard::Accepted(_)));
+    }
+    peer.write_all(b"still here").expect("it is connected to the first");
+    assert_eq!(first.receive(conn, 10), b"still here");
+    first.hear_nothing();
+}

@@ -83,6 +83,8 @@ impl Driver for Wire {
         Ok((ListenerId(0), at))
     }
 
+    fn stop_accepting(&mut self) {}
+
     fn send(&mut self, conn: ConnId, bytes: &[u8]) -> Result<Sent, Errno> {
         self.ends.borrow_mut().sent.entry(conn.slot).or_default().extend(bytes);
         Ok(Sent::All)

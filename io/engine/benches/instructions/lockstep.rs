@@ -63,6 +63,10 @@ impl<D: Driver> Driver for Lockstep<D> {
         self.inner.listen(at)
     }
 
+    fn stop_accepting(&mut self) {
+        self.inner.stop_accepting();
+    }
+
     #[inline]
     fn send(&mut self, conn: ConnId, bytes: &[u8]) -> Result<Sent, Errno> {
         self.inner.send(conn, bytes)
