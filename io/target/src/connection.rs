@@ -1,12 +1,11 @@
 //! [`Connection`]: one client, its request under way and the answers owed to it.
 
-use std::collections::VecDeque;
-
 use wavetank_driver::ConnId;
 use wavetank_pace::TimerId;
 use wavetank_wire::h1::{Limits, RequestReader};
 
-use crate::answer::{Due, Echo};
+use crate::answer::Echo;
+use crate::owed::Owed;
 use crate::route::Route;
 
 /// Answers owed to one connection. A client that pipelines more than this gets the answers up to here.
@@ -18,8 +17,7 @@ pub(crate) struct Connection {
     pub(crate) id: ConnId,
     pub(crate) reader: RequestReader,
     pub(crate) asked: Asked,
-    /// Answers that could not be given at once, in the order of their requests.
-    pub(crate) owed: VecDeque<Due>,
+    pub(crate) owed: Owed,
     /// Bytes left of the body that is being sent.
     pub(crate) body_left: u64,
     /// The driver keeps bytes that the kernel did not take.
@@ -117,7 +115,7 @@ impl Connection {
                 too_large: false,
                 expects_continue: false,
             },
-            owed: VecDeque::new(),
+            owed: Owed::default(),
             body_left: 0,
             pending: false,
             reading: Reading::Requests,

@@ -4,20 +4,36 @@ use wavetank_driver::ConnId;
 
 use crate::connection::Connection;
 
+/// Room is made ahead for so many at most; beyond, the table doubles.
+const AHEAD_MAX: usize = 1 << 20;
+
 /// The clients of one thread.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Connections {
     slots: Vec<Option<Box<Connection>>>,
+    open: usize,
 }
 
 impl Connections {
+    /// None yet, with room for so many: a table that grows by doubling holds half of itself in vain, and moves all of it
+    /// each time. Room that is not used is addresses and no memory.
+    pub(crate) fn with_capacity(connections: usize) -> Self {
+        Self { slots: Vec::with_capacity(connections.min(AHEAD_MAX)), open: 0 }
+    }
+
+    /// How many there are.
+    pub(crate) const fn len(&self) -> usize {
+        self.open
+    }
+
     /// Take one in, in place of whoever had its slot before.
     pub(crate) fn insert(&mut self, id: ConnId) {
         let slot = id.slot as usize;
         if self.slots.len() <= slot {
             self.slots.resize_with(slot + 1, || None);
         }
-        self.slots[slot] = Some(Box::new(Connection::new(id)));
+        let before = self.slots[slot].replace(Box::new(Connection::new(id)));
+        self.open += usize::from(before.is_none());
     }
 
     /// The one with this id, if it is here still.
@@ -29,6 +45,39 @@ impl Connections {
     /// Let one go.
     pub(crate) fn remove(&mut self, id: ConnId) -> Option<Box<Connection>> {
         self.get(id)?;
+        self.open -= 1;
         self.slots[id.slot as usize].take()
+    }
+
+    /// One of those in slots from `from` on, if there is any.
+    pub(crate) fn first_from(&self, from: u32) -> Option<ConnId> {
+        let rest = self.slots.get(from as usize..)?;
+        rest.iter().find_map(|slot| slot.as_ref().map(|connection| connection.id))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn id(slot: u32, generation: u16) -> ConnId {
+        ConnId { slot, generation }
+    }
+
+    #[test]
+    fn who_is_gone_is_not_taken_for_who_came_after() {
+        let mut connections = Connections::with_capacity(2);
+        for new in [id(0, 1), id(7, 1), id(7, 2)] {
+            connections.insert(new);
+        }
+        assert_eq!(connections.len(), 2);
+        assert!(connections.get(id(7, 1)).is_none() && connections.remove(id(7, 1)).is_none());
+        assert!(connections.get(id(3, 1)).is_none() && connections.get(id(99, 1)).is_none());
+        assert_eq!((connections.first_from(0), connections.first_from(1)), (Some(id(0, 1)), Some(id(7, 2))));
+        assert!(connections.remove(id(7, 2)).is_some() && connections.remove(id(7, 2)).is_none());
+        assert_eq!(
+            (connections.len(), connections.first_from(1), connections.first_from(9)),
+            (1, None, None)
+        );
     }
 }

@@ -1,11 +1,12 @@
 //! [`Worker`]: one thread of the server.
 
 mod deliveries;
+mod ending;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use wavetank_driver::{Clock, ConnId, Driver, Ended, Event, Sent, fine_timers};
+use wavetank_driver::{Clock, ConnId, Driver, Ended, Event, Sent, Setup, fine_timers};
 use wavetank_pace::Timers;
 use wavetank_plan::{Close, Nanos};
 
@@ -55,7 +56,13 @@ pub(crate) struct Worker<D> {
 
 impl<D: Driver> Worker<D> {
     /// A thread's worth of server on `driver`, which listens already.
-    pub(crate) fn new(driver: D, shared: Arc<Shared>, options: &ServeOptions, thread: u32) -> Self {
+    pub(crate) fn new(
+        driver: D,
+        shared: Arc<Shared>,
+        setup: &Setup,
+        options: &ServeOptions,
+        thread: u32,
+    ) -> Self {
         let clock = shared.clock;
         let shop = Arc::clone(&shared.shop);
         Self {
@@ -63,7 +70,7 @@ impl<D: Driver> Worker<D> {
             shared,
             clock,
             now: clock.now(),
-            connections: Connections::default(),
+            connections: Connections::with_capacity(setup.sockets as usize),
             timers: Timers::new(),
             next_timer: Nanos::MAX,
             runnable: VecDeque::new(),
@@ -94,6 +101,7 @@ impl<D: Driver> Worker<D> {
                 self.answer_control(id, counts);
             }
         }
+        self.end(counts);
     }
 
     fn turn(&mut self, counts: &Counts) {
@@ -300,6 +308,10 @@ impl<D: Driver> Worker<D> {
     }
 
     fn close(&mut self, id: ConnId, how: Gone, counts: &Counts) {
+        self.close_by(id, how, Close::Fin, counts);
+    }
+
+    fn close_by(&mut self, id: ConnId, how: Gone, by: Close, counts: &Counts) {
         let Some(connection) = self.connections.remove(id) else { return };
         if connection.kind != Kind::Control {
             counts.closed(how);
@@ -307,7 +319,7 @@ impl<D: Driver> Worker<D> {
         if let Some(timer) = connection.timer {
             self.timers.cancel(timer);
         }
-        self.driver.close(id, Close::Fin);
+        self.driver.close(id, by);
     }
 
     /// The first answer owed to this client is the truth, or its reset.

@@ -10,15 +10,13 @@ use wavetank_plan::quantity::{show_count, show_size};
 use wavetank_plan::{
     EngineChoice, ExitCode, FileBudget, FileTables, Holding, UserError, resolve::choose_engine,
 };
-use wavetank_target::{Accounts, HandshakeCounts, ServeOptions, Server, ShopOptions, Truth};
+use wavetank_target::{Accounts, HandshakeCounts, SPREAD, ServeOptions, Server, ShopOptions, Truth};
 
 use crate::cli::{ServeArgs, ServeTls};
 use crate::run::{Host, Talk, engine_line, host_cannot, output};
 
 /// How often the main thread looks whether it was told to stop.
 const LOOK_AROUND: Duration = Duration::from_millis(200);
-/// Connections fall to threads by chance: one in so many is room for those that get more than their share.
-const SPREAD: u64 = 20;
 /// Memory of one accepted connection at the very least: the kernel's socket (both ends measure 8 to 10 kB).
 const BYTES_PER_CONNECTION: u64 = 4 * 1024;
 

@@ -17,7 +17,7 @@ impl<D: Driver> Worker<D> {
             let Some(connection) = self.connections.get(id) else { continue };
             let is_his = |answer: &Answer| matches!(answer, Answer::Awaited(his) if *his == ticket);
             // He may have been refused more meanwhile, and this with it.
-            if let Some(due) = connection.owed.iter_mut().find(|due| is_his(&due.answer)) {
+            if let Some(due) = connection.owed.find(|due| is_his(&due.answer)) {
                 due.answer = answer;
                 self.advance(id, counts);
             }

@@ -4,6 +4,8 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::time::Duration;
 
+use wavetank_driver::probe_uring;
+use wavetank_plan::EngineChoice;
 use wavetank_target::{ServeOptions, Server, start};
 
 /// A server on a free port of loopback.
@@ -105,4 +107,10 @@ impl Client {
 /// A GET for `path`.
 pub(crate) fn get(path: &str) -> String {
     format!("GET {path} HTTP/1.1\r\nHost: x\r\n\r\n")
+}
+
+/// Both drivers, where this host has them.
+pub(crate) fn engines() -> Vec<EngineChoice> {
+    let uring = probe_uring().is_ok().then_some(EngineChoice::Uring);
+    [EngineChoice::Epoll].into_iter().chain(uring).collect()
 }

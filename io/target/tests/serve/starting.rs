@@ -1,9 +1,10 @@
 //! Starting, stopping, and what is said when it cannot be.
 
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::net::{SocketAddr, TcpListener};
 
-use crate::client::{Client, serve};
+use crate::client::{Client, engines, get, serve};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use wavetank_plan::{ExitCode, Nanos};
 use wavetank_target::{ServeOptions, start};
 
@@ -60,6 +61,51 @@ fn stopping_closes_all_and_frees_the_port() {
     // At once, although the old connections are in TIME_WAIT.
     let again = start(on(&at.to_string())).expect("the port is free again");
     assert_eq!(Client::connect(again.addresses()[0]).get("/").status, 200);
+}
+
+/// Sockets of any state whose own port is this one, beside listeners.
+fn remains(port: u16) -> usize {
+    let table = std::fs::read_to_string("/proc/net/tcp").expect("/proc is mounted");
+    let own = format!(":{port:04X} ");
+    let states = table.lines().filter_map(|line| {
+        let mut words = line.split_whitespace().skip(1);
+        let (at, state) = (words.next()?, words.nth(1)?);
+        format!("{at} ").ends_with(&own).then_some(state)
+    });
+    states.filter(|state| *state != "0A").count()
+}
+
+/// More than are left to the end of the driver: they are reset, so that nothing of them remains.
+#[test]
+fn a_server_that_holds_many_leaves_nothing() {
+    const CLIENTS: usize = 1_500;
+    let limits = getrlimit(Resource::Nofile);
+    setrlimit(Resource::Nofile, Rlimit { current: limits.maximum, ..limits }).expect("up to the hard limit");
+    if limits.maximum.is_some_and(|most| most < 4_000) {
+        return wavetank_testkit::skip("a_server_that_holds_many_leaves_nothing", "it needs 4,000 files");
+    }
+    for engine in engines() {
+        let (server, at) = serve(ServeOptions { threads: Some(1), engine, ..ServeOptions::default() });
+        let mut clients: Vec<_> = (0..CLIENTS).map(|_| Client::connect(at)).collect();
+        for client in &mut clients {
+            client.send(get("/"));
+        }
+        for client in &mut clients {
+            assert_eq!(client.answer().status, 200);
+        }
+        // One of them is waiting, and one has not been read from.
+        clients[7].send(get("/delay/1h"));
+        clients[8].send(get("/bytes/1MB"));
+        assert!(remains(at.port()) >= CLIENTS, "the table of sockets is read wrongly");
+        server.stop();
+        assert_eq!(remains(at.port()), 0, "{engine:?}");
+        for (number, client) in clients.iter_mut().enumerate() {
+            let error = client.stream.read_to_end(&mut Vec::new()).expect_err("a reset, not an end");
+            assert_eq!(error.kind(), ErrorKind::ConnectionReset, "{engine:?}: {number}");
+        }
+        let again = start(ServeOptions { engine, ..on(&at.to_string()) }).expect("the port is free again");
+        assert_eq!(Client::connect(again.addresses()[0]).get("/").status, 200);
+    }
 }
 
 #[test]

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::thread;
 use std::time::Duration;
 
-use crate::client::{Client, get, serve};
+use crate::client::{Client, engines, get, serve};
 use serde_json::Value;
-use wavetank_driver::{Clock, WallClock, probe_uring};
-use wavetank_plan::{EngineChoice, Nanos};
+use wavetank_driver::{Clock, WallClock};
+use wavetank_plan::Nanos;
 use wavetank_target::ServeOptions;
 
 #[test]
@@ -110,12 +110,6 @@ fn until_standing(watcher: &mut Client, wanted: [u64; 5]) {
         }
         assert!(clock.now() < Nanos::from_secs(20), "{now:?} instead of {wanted:?}");
     }
-}
-
-/// Both drivers, where this host has them.
-fn engines() -> Vec<EngineChoice> {
-    let uring = probe_uring().is_ok().then_some(EngineChoice::Uring);
-    [EngineChoice::Epoll].into_iter().chain(uring).collect()
 }
 
 #[test]
