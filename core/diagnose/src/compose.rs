@@ -6,8 +6,8 @@ use wavetank_plan::{ExitCode, Plan};
 
 use crate::facts::{Case, Facts};
 use crate::{
-    Blame, Circumstances, Diagnosis, Ending, Finding, Status, Verdict, blame, classes, doubts, failures,
-    held, matters, notes, words,
+    Blame, Circumstances, Diagnosis, Ending, Finding, Status, Verdict, blame, classes, doubts, drift,
+    failures, held, matters, notes, words,
 };
 
 /// Losses that the headline names; the others are counted.
@@ -60,6 +60,7 @@ pub fn diagnose_facts(facts: &Facts<'_>) -> Diagnosis {
     findings.extend(doubts);
     findings.extend(steal(&case));
     if loaded(facts.ending) {
+        findings.extend(drift::findings(&case));
         let known: Vec<_> = findings.iter().map(|finding| finding.code).collect();
         let failed = failures::findings(&case, verdict.status != Status::Pass);
         findings.extend(failed.into_iter().filter(|finding| !known.contains(&finding.code)));

@@ -1,6 +1,8 @@
 //! [`Facts`]: everything a verdict is composed of.
 
-use wavetank_measure::{ErrorClass, Ledger, Selection, ThresholdResult, Totals, Validity, View, Violation};
+use wavetank_measure::{
+    ErrorClass, Ledger, Observed, Selection, ThresholdResult, Totals, Validity, View, Violation,
+};
 use wavetank_plan::{Load, Plan};
 
 use crate::{Circumstances, Ending};
@@ -12,6 +14,8 @@ pub struct Facts<'a> {
     pub plan: &'a Plan,
     /// What was measured.
     pub totals: &'a Totals,
+    /// What was seen beside the load.
+    pub observed: &'a Observed,
     /// How the thresholds came out, the implicit ones among them.
     pub results: Vec<ThresholdResult>,
     /// The stop condition that fired, as one that must hold and does not ([`Ledger::stop_result`]).
@@ -46,6 +50,7 @@ impl<'a> Facts<'a> {
         Self {
             plan,
             totals: ledger.totals(),
+            observed: ledger.observed(),
             results: ledger.results(),
             stop: ledger.stop_result(),
             validity: ledger.validity(),

@@ -8,6 +8,7 @@ mod blame;
 mod classes;
 mod compose;
 mod doubts;
+mod drift;
 mod ending;
 mod facts;
 mod failures;
@@ -16,6 +17,7 @@ mod held;
 mod matters;
 mod notes;
 mod tls;
+mod trend;
 mod verdict;
 mod words;
 

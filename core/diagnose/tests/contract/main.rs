@@ -4,4 +4,5 @@ mod case;
 #[path = "../../../measure/tests/common/mod.rs"]
 mod common;
 mod doubts;
+mod drift;
 mod verdict;

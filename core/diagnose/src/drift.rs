@@ -1,0 +1,174 @@
+//! Drift: what changes while the number of held connections stands still.
+//!
+//! Whoever holds connections for an hour wants to know whether the second hour would look like the first. Each rule asks
+//! for a trend that chance does not make, and for a change that somebody would mind.
+
+use wavetank_measure::{HeldPhase, HeldSecond, HostSample, Observed, Plateau};
+use wavetank_plan::Nanos;
+use wavetank_plan::quantity::show_size;
+
+use crate::facts::Case;
+use crate::trend::{SECONDS_MIN, Trend};
+use crate::{Blame, Finding, doubts, words};
+
+/// Requests in flight and p99 are to change by this share of what they were.
+const SHARE_MIN: f64 = 0.5;
+/// Requests in flight are to change by so many,
+const IN_FLIGHT_MIN: f64 = 20.0;
+/// and by this share of the connections held.
+const IN_FLIGHT_OF_HELD: f64 = 0.001;
+/// Response p99 is to change by this much, in nanoseconds.
+const P99_MIN: f64 = 1e6;
+/// A second's p99 means something from this many answers on.
+const ANSWERS_MIN: u64 = 100;
+/// Memory is divided among connections where there are so many: with fewer, the rest of the host is most of it.
+const MEMORY_HELD_MIN: u64 = 5_000;
+/// Memory per connection is to grow by this share of what it was,
+const MEMORY_SHARE_MIN: f64 = 0.05;
+/// by so many bytes a connection,
+const MEMORY_EACH_MIN: f64 = 256.0;
+/// and by so many bytes in all: other programs of the host come and go.
+const MEMORY_MIN: f64 = 32e6;
+
+/// What drifted on each plateau of at least half a minute.
+pub(crate) fn findings(case: &Case<'_>) -> Vec<Finding> {
+    let plateaus = case.facts.totals.held.plateaus();
+    let long = plateaus.filter(|(_, plateau)| plateau.seconds >= SECONDS_MIN as u64);
+    let rules = |(held, plateau): (&HeldPhase, &Plateau)| {
+        let name = case.facts.plan.phases[usize::from(held.phase)].name.clone();
+        let seconds = plateau.kept.kept();
+        [in_flight(case, &name, seconds), p99(case, &name, seconds), memory(case, &name, seconds)]
+    };
+    long.flat_map(rules).flatten().collect()
+}
+
+fn in_flight(case: &Case<'_>, phase: &str, seconds: &[HeldSecond]) -> Option<Finding> {
+    let values: Vec<_> = seconds.iter().map(|second| (at(second.at), second.in_flight as f64)).collect();
+    let trend = Trend::of(&values)?;
+    let held = seconds.iter().map(|second| second.held).max().unwrap_or(0) as f64;
+    let enough = IN_FLIGHT_MIN.max(held * IN_FLIGHT_OF_HELD);
+    let minded = trend.change().abs() >= enough && trend.share().abs() >= SHARE_MIN;
+    minded.then(|| {
+        let values = [trend.from, trend.to].map(|value| words::count(value.max(0.0).round() as u64));
+        drifted(case, "drift_in_flight", "requests in flight", phase, &trend, &values)
+    })
+}
+
+fn p99(case: &Case<'_>, phase: &str, seconds: &[HeldSecond]) -> Option<Finding> {
+    let telling = seconds.iter().filter(|second| second.answered >= ANSWERS_MIN);
+    let values: Vec<_> = telling.map(|second| (at(second.at), second.p99_ns as f64)).collect();
+    let trend = Trend::of(&values)?;
+    let minded = trend.change().abs() >= P99_MIN && trend.share().abs() >= SHARE_MIN;
+    minded.then(|| {
+        let values = [trend.from, trend.to].map(|value| Nanos(value.max(0.0) as i64).to_string());
+        drifted(case, "drift_p99", "response p99", phase, &trend, &values)
+    })
+}
+
+/// What came of the target's doing, or of ours, while nothing of the load changed.
+fn drifted(
+    case: &Case<'_>,
+    code: &'static str,
+    what: &str,
+    phase: &str,
+    trend: &Trend,
+    [from, to]: &[String; 2],
+) -> Finding {
+    let rises = trend.change() > 0.0;
+    // A generator in doubt may be what holds answers up.
+    let doubted = !doubts::doubts(case).is_empty();
+    let blame = if rises && !doubted { Blame::Target } else { Blame::Unknown };
+    let hint = match (rises, doubted) {
+        (true, false) => {
+            "the load stood still: look for what grows in the target (queues, memory, tables), and hold for longer"
+        }
+        (true, true) => "the generator is in doubt as well: cure that first",
+        (false, _) => "the target had not settled yet: wait before the plateau, or hold for longer",
+    };
+    Finding {
+        code,
+        blame,
+        decisive: false,
+        message: format!("{what} {} from {from} to {to} over {phase}", if rises { "rose" } else { "fell" }),
+        evidence: evidence(trend),
+        hint: hint.to_owned(),
+    }
+}
+
+fn memory(case: &Case<'_>, phase: &str, seconds: &[HeldSecond]) -> Option<Finding> {
+    let observed = case.facts.observed;
+    let values = memory_each(observed, seconds);
+    let trend = Trend::of(&values)?;
+    let held = seconds.iter().map(|second| second.held).min().unwrap_or(0) as f64;
+    let minded = trend.change() >= MEMORY_EACH_MIN
+        && trend.change() * held >= MEMORY_MIN
+        && trend.share() >= MEMORY_SHARE_MIN;
+    if !minded {
+        return None;
+    }
+    let own = own_part(observed, seconds, trend.change() * held);
+    let ours = own >= 0.5;
+    let both = if case.same_host { " of both ends" } else { "" };
+    let [from, to] = [trend.from, trend.to].map(|value| show_size(value.max(0.0) as u64));
+    Some(Finding {
+        code: "drift_memory",
+        blame: if ours { Blame::Generator } else { Blame::Unknown },
+        decisive: false,
+        message: format!(
+            "memory per connection rose from {from} to {to} over {phase} (kernel{both} and wavetank)"
+        ),
+        evidence: format!("{} · {} of it is wavetank's own", evidence(&trend), words::percent(own)),
+        hint: if ours {
+            "wavetank itself grew: fewer connections in this process, and please report it"
+        } else {
+            "the kernel's part grew: answers that nobody reads, or another program of this host"
+        }
+        .to_owned(),
+    })
+}
+
+/// Bytes per connection above what was there before the load, at the seconds that have a sample.
+fn memory_each(observed: &Observed, seconds: &[HeldSecond]) -> Vec<(f64, f64)> {
+    let Some(before) = observed.host_before() else { return Vec::new() };
+    let base = taken(before);
+    let each = |second: &HeldSecond| {
+        let sample = sample_of(observed, second)?;
+        let enough = second.held >= MEMORY_HELD_MIN;
+        enough.then(|| (at(second.at), (taken(sample) - base) / second.held as f64))
+    };
+    seconds.iter().filter_map(each).collect()
+}
+
+/// The share of `change` bytes that this process grew by from the first to the last of `seconds`.
+fn own_part(observed: &Observed, seconds: &[HeldSecond], change: f64) -> f64 {
+    let rss = |second: Option<&HeldSecond>| {
+        second.and_then(|second| sample_of(observed, second)).map(|sample| sample.rss_bytes as f64)
+    };
+    match (rss(seconds.first()), rss(seconds.last())) {
+        (Some(first), Some(last)) => ((last - first) / change).clamp(0.0, 1.0),
+        _ => 0.0,
+    }
+}
+
+/// The sample taken within half a second of a second's end.
+fn sample_of<'a>(observed: &'a Observed, second: &HeldSecond) -> Option<&'a HostSample> {
+    let sample = observed.host_at(second.at)?;
+    (sample.at.0.abs_diff(second.at.0) <= Nanos::SECOND.0.unsigned_abs() / 2).then_some(sample)
+}
+
+/// Bytes that connections are part of.
+const fn taken(sample: &HostSample) -> f64 {
+    sample.slab_bytes as f64 + sample.rss_bytes as f64
+}
+
+fn at(at: Nanos) -> f64 {
+    at.as_secs_f64()
+}
+
+fn evidence(trend: &Trend) -> String {
+    format!(
+        "{:+.0} % by the median of all slopes between seconds · Mann-Kendall z {:.1}",
+        trend.share().clamp(-9.99, 9.99) * 100.0,
+        trend.z
+    )
+}
