@@ -9,9 +9,9 @@ fn trial() -> Trial {
     Trial::new(env!("CARGO_BIN_EXE_wavetank"))
 }
 
-/// Exit 5 with `code`, in words and as JSON; no archive. `prefix` is what the program is called by.
+/// Exit 5 with all `codes`, in words and as JSON; no archive. `prefix` is what the program is called by.
 #[track_caller]
-fn refused(text: &str, words: &[&str], prefix: &[&str], code: &str, mention: &str) {
+fn refused(text: &str, words: &[&str], prefix: &[&str], codes: &[&str], mention: &str) {
     let trial = trial();
     let file = trial.place().write("x.yaml", text);
     let program = || {
@@ -22,12 +22,16 @@ fn refused(text: &str, words: &[&str], prefix: &[&str], code: &str, mention: &st
     let told = program().run();
     told.expect_exit(5);
     let lines = |start: &str| told.stderr.lines().filter(|line| line.starts_with(start)).count();
-    assert_eq!((lines("error: "), lines("hint: ")), (1, 1), "{told}");
+    assert_eq!((lines("error: "), lines("hint: ")), (codes.len(), codes.len()), "{told}");
     assert!(told.stderr.contains(mention), "{mention}: {told}");
     let json = program().args(["--format", "json"]);
     let json = json.run();
     json.expect_exit(5);
-    assert_eq!(json.json()["code"], code, "{json}");
+    let error = json.json();
+    assert_eq!(error["code"], codes[0], "{json}");
+    let all = error["lacking"].as_array();
+    let all: Vec<_> = all.into_iter().flatten().filter_map(|one| one["code"].as_str()).collect();
+    assert_eq!(all, if codes.len() > 1 { codes } else { &[] }, "a lone one stands alone: {json}");
     assert!(trial.place().runs("runs").is_empty(), "no archive of what was never run");
 }
 
@@ -48,7 +52,7 @@ fn a_public_target_is_refused_wherever_it_stands() {
         (format!("target: {here}\nsteps: [{{get: /}}]"), &["--target", "http://192.0.2.1/"]),
         (format!("target: {here}\nbefore: [{{get: \"http://192.0.2.1/x\"}}]\nsteps: [{{get: /}}]"), &[]),
     ] {
-        refused(&file(&rest), words, &[], "target_not_allowed", "--allow-target 192.0.2.1");
+        refused(&file(&rest), words, &[], &["target_not_allowed"], "--allow-target 192.0.2.1");
     }
     assert_eq!(target.truth().connections, 0, "nothing is sent");
 }
@@ -60,8 +64,14 @@ fn what_this_host_has_not_got_is_said_before_anything_is_sent() {
         let here = target.url("/");
         format!("wavetank: 1\ntarget: {here}\nsteps: [{{get: /}}]\nphases: [{phase}]\n")
     };
-    refused(&file("{hold: 0 to 900M, at: 100M/s}"), &[], &[], "no_files", "900 M");
-    refused(&file("{users: 1, for: 1s}"), &["--source", "192.0.2.7"], &[], "no_source_address", "192.0.2.7");
+    refused(
+        &file("{hold: 0 to 900M, at: 100M/s}"),
+        &[],
+        &[],
+        &["no_files", "no_source_address", "no_memory"],
+        "900 M",
+    );
+    refused(&file("{users: 1, for: 1s}"), &["--source", "192.0.2.7"], &[], &["no_such_source"], "192.0.2.7");
     if Program::foreign("prlimit").is_none() {
         return skip(
             "what_this_host_has_not_got_is_said_before_anything_is_sent",
@@ -69,7 +79,7 @@ fn what_this_host_has_not_got_is_said_before_anything_is_sent() {
         );
     }
     let few = ["prlimit", "--nofile=128:128"];
-    refused(&file("{users: 4000, for: 1s}"), &[], &few, "no_files", "128");
+    refused(&file("{users: 4000, for: 1s}"), &[], &few, &["no_files"], "128");
     assert_eq!(target.truth().connections, 0, "nothing is sent");
 }
 

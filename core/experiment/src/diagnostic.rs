@@ -1,6 +1,6 @@
 //! [`Diagnostic`]: one remark about the file, and [`Diagnostics`]: all of them.
 
-use wavetank_plan::{ExitCode, UserError};
+use wavetank_plan::UserError;
 
 use crate::Place;
 
@@ -134,6 +134,6 @@ impl Diagnostics {
             Some(place) => format!("{file}:{}:{}: {}", place.line, place.column, first.message),
             None => format!("{file}: {}", first.message),
         };
-        Some(UserError { code: first.code, message, hint: first.hint.clone(), exit: ExitCode::Usage })
+        Some(UserError::usage(first.code, message, first.hint.clone()))
     }
 }

@@ -32,17 +32,30 @@ pub struct UserError {
     pub hint: String,
     /// The exit code this error leads to.
     pub exit: ExitCode,
+    /// What is wrong beside it, told after it.
+    pub others: Vec<Self>,
 }
 
 impl UserError {
     /// A usage error (exit 2).
     pub fn usage(code: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { code, message: message.into(), hint: hint.into(), exit: ExitCode::Usage }
+        Self::of(code, message.into(), hint.into(), ExitCode::Usage)
     }
 
     /// A refusal (exit 5): not allowed, or this host cannot.
     pub fn refused(code: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { code, message: message.into(), hint: hint.into(), exit: ExitCode::Refused }
+        Self::of(code, message.into(), hint.into(), ExitCode::Refused)
+    }
+
+    /// All of `errors` as one, the first of which leads; `None` if there are none.
+    pub fn all(errors: Vec<Self>) -> Option<Self> {
+        let mut errors = errors.into_iter();
+        let first = errors.next()?;
+        Some(Self { others: first.others.iter().cloned().chain(errors).collect(), ..first })
+    }
+
+    const fn of(code: &'static str, message: String, hint: String, exit: ExitCode) -> Self {
+        Self { code, message, hint, exit, others: Vec::new() }
     }
 }
 
@@ -52,7 +65,7 @@ impl fmt::Display for UserError {
         if !self.hint.is_empty() {
             write!(f, "\nhint: {}", self.hint)?;
         }
-        Ok(())
+        self.others.iter().try_for_each(|other| write!(f, "\n{other}"))
     }
 }
 

@@ -39,6 +39,8 @@ pub struct FileBudget {
     /// Their number was asked for and is not ours to raise.
     threads_fixed: bool,
     nr_open: u64,
+    /// Files that all processes of the host may open together, and how many of them a connection takes.
+    host_files: (Option<u64>, u64),
 }
 
 /// How a number of sockets is held.
@@ -69,6 +71,7 @@ impl FileBudget {
             threads,
             threads_fixed,
             nr_open: host.sockets.nr_open,
+            host_files: (host.limits.files_max, ends),
         }
     }
 
@@ -155,15 +158,23 @@ impl FileBudget {
         };
         let refused = |message: String, hint: String| UserError::refused("no_files", message, hint);
         if connections > self.host_max {
-            let needed = connections.saturating_sub(self.host_max).saturating_mul(2);
+            let (files_max, ends) = self.host_files;
+            let more = connections.saturating_sub(self.host_max).saturating_mul(ends);
+            let cure = files_max.map_or_else(
+                || format!("as root: raise fs.file-max by {more}"),
+                |now| format!("as root: sysctl -w fs.file-max={}", rounded_up(now.saturating_add(more))),
+            );
             return refused(
-                format!("{count} connections are more than the files this host has left (fs.file-max)"),
-                format!("as root: sysctl fs.file-max=NOW, raised by {needed}{less}"),
+                format!(
+                    "{count} connections are {} files, and this host has {} left (fs.file-max)",
+                    show_count(connections.saturating_mul(ends)),
+                    show_count(self.host_max.saturating_mul(ends))
+                ),
+                cure + &less,
             );
         }
         if self.tableless {
-            // Enough for a ring of each thread, and for those that so many sockets fill.
-            let rings = u64::from(self.threads).saturating_add(connections.div_ceil(self.per_ring().max(1)));
+            let rings = self.rings(connections);
             let needed = self.beside_rings().saturating_add(rings.max(2 * u64::from(self.threads)));
             // Where there may be no more rings, each must hold more.
             let needed = needed.max(connections.div_ceil(self.rings_max().max(1)).saturating_add(1));
@@ -183,6 +194,11 @@ impl FileBudget {
         refused(self.too_few(asked, needed), self.raise_to(needed, &less))
     }
 
+    /// Rings that hold so many sockets at most: one of each thread, and those that so many sockets fill.
+    pub fn rings(self, sockets: u64) -> u64 {
+        u64::from(self.threads).saturating_add(sockets.div_ceil(self.per_ring().max(1)))
+    }
+
     fn too_few(self, connections: u64, needed: u64) -> String {
         let need = if connections == 1 { "connection needs" } else { "connections need" };
         let count = show_count(connections);
@@ -191,7 +207,12 @@ impl FileBudget {
 
     fn raise_to(self, needed: u64, less: &str) -> String {
         let kernel =
-            if needed > self.nr_open { format!("sysctl fs.nr_open={needed}; ") } else { String::new() };
+            if needed > self.nr_open { format!("sysctl -w fs.nr_open={needed}; ") } else { String::new() };
         format!("as root: {kernel}ulimit -n {needed}{less}")
     }
+}
+
+/// A limit of the host's with some room for whoever opens files meanwhile.
+const fn rounded_up(files: u64) -> u64 {
+    files.saturating_add(20_000 - 1) / 10_000 * 10_000
 }

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use crate::{Ports, SocketFacts};
+use crate::{HostLimits, Ports, SocketFacts};
 
 /// Facts about the host that sends the load, gathered by the caller before resolving.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +15,8 @@ pub struct HostFacts {
     pub files_max: u64,
     /// What the kernel lets this process do with sockets.
     pub sockets: SocketFacts,
+    /// What else the kernel allows.
+    pub limits: HostLimits,
     /// First and last port the kernel picks from for outgoing connections.
     pub port_range: (u16, u16),
     /// Ports that we may bind for outgoing connections: those of `port_range` that are neither reserved nor
@@ -42,6 +44,7 @@ impl HostFacts {
             memory_available_bytes: 1 << 40,
             files_max: 1 << 20,
             sockets: SocketFacts::plain(),
+            limits: HostLimits::default(),
             port_range,
             ports: Ports::range(port_range.0, port_range.1),
             addresses: Vec::new(),

@@ -17,6 +17,7 @@ mod footprint;
 pub mod forecast;
 pub mod guard;
 mod host;
+mod host_limits;
 pub mod journey;
 mod load;
 mod mix;
@@ -62,6 +63,7 @@ pub use footprint::{
 };
 pub use guard::Guard;
 pub use host::HostFacts;
+pub use host_limits::HostLimits;
 pub use journey::{
     Action, AuthPlan, Check, Choice, DataPlan, Escape, Expr, Extract, Hole, OnFailure, Operand, Piece,
     Quantity, Rendezvous, RowChoice, Template, Test, Tested, Think,

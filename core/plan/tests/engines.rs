@@ -110,7 +110,7 @@ fn what_does_not_fit_is_refused_with_the_way_out() {
     check(few, &own, "more than 3 threads hold", "--threads 6, or leave it out");
     let sockets = SocketFacts { files_left: Some(150_000), ..own.sockets.clone() };
     let full = HostFacts { sockets, ..own };
-    check(connections(100_000), &full, "fs.file-max", "sysctl fs.file-max");
+    check(connections(100_000), &full, "fs.file-max", "raise fs.file-max by 50000");
     let both_ends = plan(connections(75_000), &full);
     assert_eq!(both_ends.threads, 4, "half of what is left is the target's, on loopback");
 }

@@ -3,9 +3,10 @@
 use std::net::{IpAddr, SocketAddr};
 
 use wavetank_plan::{
-    Close, Condition, ConnectTo, ConnectionUse, Curve, End, EngineChoice, Footprint, HostFacts, HttpVersion,
-    IpFamily, Levels, Load, MaxOpenBy, Nanos, Plan, Rate, Resolved, RunOptions, SecretText, SocketFacts,
-    SourceRange, SourcesPlan, StatusSet, TargetUrl, implicit_thresholds, plannable_bytes, resolve,
+    Close, Condition, ConnectTo, ConnectionUse, Curve, End, EngineChoice, Footprint, HostFacts, HostLimits,
+    HttpVersion, IpFamily, Levels, Load, MaxOpenBy, Nanos, Plan, Rate, Resolved, RunOptions, SecretText,
+    SocketFacts, SourceRange, SourcesPlan, StatusSet, TargetUrl, implicit_thresholds, plannable_bytes,
+    resolve,
 };
 
 /// Eight CPUs, 16 GB, a million files, a /28 of addresses.
@@ -15,6 +16,7 @@ fn host() -> HostFacts {
         memory_available_bytes: 16 << 30,
         files_max: 1 << 20,
         sockets: SocketFacts::plain(),
+        limits: HostLimits::default(),
         port_range: (32_768, 60_999),
         ports: wavetank_plan::Ports::range(32_768, 60_999),
         addresses: (1..15).map(|last| IpAddr::from([10, 0, 8, last])).collect(),
@@ -239,7 +241,7 @@ fn too_many_connections_are_refused_with_the_cure() {
     assert!(hint.contains("--source auto"), "{hint}");
     let (code, exit, hint) = refusal(many(2_000_000), &host());
     assert_eq!((code, exit), ("no_files", 5));
-    assert!(hint.contains("sysctl fs.nr_open=2000132; ulimit -n 2000132"), "{hint}");
+    assert!(hint.contains("sysctl -w fs.nr_open=2000132; ulimit -n 2000132"), "{hint}");
     let small = HostFacts { memory_available_bytes: 64 << 20, ..host() };
     assert_eq!(refusal(many(5_000), &small).0, "no_memory");
     let sourced = RunOptions { sources: from(range("127.0.0.1", "127.0.0.3")), ..many(60_000) };

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use wavetank_plan::UserError;
 
+use crate::LackDoc;
+
 /// Version of the error object.
 pub const ERROR_SCHEMA: &str = "wavetank.error/1";
 
@@ -19,6 +21,9 @@ pub struct ErrorDoc {
     pub hint: String,
     /// The exit code that goes with it.
     pub exit: u8,
+    /// Where this host lacks more than one thing: all of them, the first included; else empty and left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lacking: Vec<LackDoc>,
 }
 
 impl ErrorDoc {
@@ -26,6 +31,14 @@ impl ErrorDoc {
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("strings and a number always encode")
     }
+}
+
+/// What `error` and those told with it are; empty for a lone one.
+fn all(error: &UserError) -> Vec<LackDoc> {
+    if error.others.is_empty() {
+        return Vec::new();
+    }
+    std::iter::once(error).chain(&error.others).map(LackDoc::from).collect()
 }
 
 impl From<&UserError> for ErrorDoc {
@@ -36,6 +49,7 @@ impl From<&UserError> for ErrorDoc {
             message: error.message.clone(),
             hint: error.hint.clone(),
             exit: error.exit as u8,
+            lacking: all(error),
         }
     }
 }

@@ -52,7 +52,9 @@ pub fn junit(record: &RunRecord) -> String {
 /// What ended before anything was sent, as a `JUnit` report with one case in error.
 pub fn error_junit(error: &UserError) -> String {
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-    status.set_type(error.code).set_message(error.message.as_str()).set_description(error.hint.as_str());
+    let all = || std::iter::once(error).chain(&error.others);
+    let told = |of: fn(&UserError) -> &str| all().map(of).collect::<Vec<_>>().join("\n");
+    status.set_type(error.code).set_message(told(|one| &one.message)).set_description(told(|one| &one.hint));
     let mut suite = TestSuite::new("wavetank");
     suite.add_test_case(case("run", status));
     in_report(suite)

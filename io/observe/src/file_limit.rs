@@ -30,10 +30,14 @@ pub(crate) fn nr_open() -> u64 {
 
 /// Files this host may still open before `fs.file-max`; nothing where this process is exempt from it.
 pub(crate) fn files_left() -> Option<u64> {
-    let exempt = read::text("/proc/self/status").is_some_and(|text| parse::has_admin_rights(&text))
+    if is_exempt() { None } else { parse::files_left(&read::text("/proc/sys/fs/file-nr")?) }
+}
+
+/// Whether limits of the host's do not hold for this process.
+pub(crate) fn is_exempt() -> bool {
+    read::text("/proc/self/status").is_some_and(|text| parse::has_admin_rights(&text))
         // A user namespace's own administrator has no rights over the host.
-        && read::text("/proc/self/uid_map").is_some_and(|text| parse::is_whole_id_map(&text));
-    if exempt { None } else { parse::files_left(&read::text("/proc/sys/fs/file-nr")?) }
+        && read::text("/proc/self/uid_map").is_some_and(|text| parse::is_whole_id_map(&text))
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! [`host_facts`]: what resolving a plan must know about this host.
 
 use std::net::{IpAddr, Ipv4Addr};
-use std::path::{Path, PathBuf};
 
 use nix::ifaddrs::getifaddrs;
 use rustix::system::{sysinfo, uname};
@@ -9,19 +8,23 @@ use rustix::thread::{CpuSet, sched_getaffinity};
 use wavetank_plan::{HostFacts, SocketFacts};
 
 use crate::file_limit::{files_left, files_max, nr_open};
+use crate::host_limits::host_limits;
 use crate::source_ports::{port_range, source_ports};
-use crate::{parse, read};
+use crate::{cgroup, parse, read};
 
 /// Reads the facts now. What can only be tried, not read ([`SocketFacts::uring`], [`SocketFacts::own_files`]), is left
 /// to whoever can try it. Never fails: what cannot be read is what a kernel does by default.
 pub fn host_facts() -> HostFacts {
     let names = uname();
     let port_range = port_range();
+    let of_host = memory_available_bytes();
+    let of_group = cgroup::memory_left().filter(|left| left.bytes < of_host);
     HostFacts {
         cpus: cpus(),
-        memory_available_bytes: memory_available_bytes(),
+        memory_available_bytes: of_group.as_ref().map_or(of_host, |left| left.bytes),
         files_max: files_max(),
         sockets: SocketFacts { files_left: files_left(), nr_open: nr_open(), ..SocketFacts::plain() },
+        limits: host_limits(of_group),
         port_range,
         ports: source_ports(port_range),
         addresses: addresses(),
@@ -40,38 +43,13 @@ fn cpus() -> Vec<u32> {
     (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).map(|cpu| cpu as u32).collect()
 }
 
-/// What can be had without swapping: the least of the host's `MemAvailable` and of what each memory cgroup above
-/// this process has left.
+/// What can be had without swapping: the host's `MemAvailable`.
 fn memory_available_bytes() -> u64 {
     let host = read::text("/proc/meminfo").and_then(|text| parse::memory_available_bytes(&text));
-    let host = host.unwrap_or_else(|| {
+    host.unwrap_or_else(|| {
         let info = sysinfo();
         u64::from(info.mem_unit).saturating_mul(info.freeram)
-    });
-    let Some(cgroups) = read::text("/proc/self/cgroup") else { return host };
-    let Some(mounts) = read::text("/proc/self/mountinfo") else { return host };
-    let places = parse::memory_cgroups(&cgroups, &mounts);
-    places.iter().filter_map(cgroup_left_bytes).fold(host, u64::min)
-}
-
-/// The least that is left under `place` and its parents, up to the mount point. Inside a container the path of
-/// the group may not exist below the mount; then its parents do.
-fn cgroup_left_bytes(place: &parse::MemoryCgroup) -> Option<u64> {
-    let top = PathBuf::from(&place.mount);
-    let start = top.join(place.path.trim_start_matches('/'));
-    let (limit, used) = place.files();
-    let reclaimable = |folder: &Path| {
-        read::text(folder.join("memory.stat")).and_then(|text| parse::inactive_file_bytes(&text)).unwrap_or(0)
-    };
-    start
-        .ancestors()
-        .take_while(|folder| folder.starts_with(&top))
-        .filter_map(|folder| {
-            let limit = parse::cgroup_bytes(&read::text(folder.join(limit))?)?;
-            let used = parse::cgroup_bytes(&read::text(folder.join(used))?)?;
-            Some(limit.saturating_sub(used.saturating_sub(reclaimable(folder))))
-        })
-        .min()
+    })
 }
 
 /// Addresses of all interfaces, each once.

@@ -6,10 +6,12 @@
 //! to what a kernel does by default, because a missing `/proc` must not keep anybody from running a small load.
 
 mod beside;
+mod cgroup;
 mod cpu_core;
 mod cpu_times;
 mod file_limit;
 mod host_facts;
+mod host_limits;
 mod host_sample;
 mod process_usage;
 mod read;

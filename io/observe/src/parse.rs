@@ -59,13 +59,45 @@ pub fn files_left(text: &str) -> Option<u64> {
 
 /// Whether `/proc/self/status` tells of `CAP_SYS_ADMIN` (capabilities(7): number 21) in effect.
 pub fn has_admin_rights(text: &str) -> bool {
+    has_capability(text, 21)
+}
+
+fn has_capability(text: &str, number: u32) -> bool {
     let value = text.lines().find_map(|line| line.strip_prefix("CapEff:"));
-    value.and_then(|value| u64::from_str_radix(value.trim(), 16).ok()).is_some_and(|set| set >> 21 & 1 == 1)
+    let set = value.and_then(|value| u64::from_str_radix(value.trim(), 16).ok());
+    set.is_some_and(|set| set >> number & 1 == 1)
 }
 
 /// Whether `/proc/self/uid_map` is that of the host itself (user\_namespaces(7)): every id stands for itself.
 pub fn is_whole_id_map(text: &str) -> bool {
     text.split_whitespace().eq(["0", "0", "4294967295"])
+}
+
+/// `fs.file-nr`: the most files there may be on the host.
+pub fn files_max_of_host(text: &str) -> Option<u64> {
+    text.split_whitespace().nth(2)?.parse().ok()
+}
+
+/// Whether `/proc/self/status` tells of `CAP_IPC_LOCK` (number 14) in effect.
+pub fn may_lock_memory(text: &str) -> bool {
+    has_capability(text, 14)
+}
+
+/// Memory that a process has locked, from `/proc/PID/status` (`VmLck:  0 kB`).
+pub fn locked_bytes(text: &str) -> u64 {
+    status_bytes(text, "VmLck:").unwrap_or(0)
+}
+
+/// Threads and processes of the host now, from `/proc/loadavg` (`0.01 0.02 0.00 1/234 5678`).
+pub fn threads_now(text: &str) -> Option<u64> {
+    text.split_whitespace().nth(3)?.split_once('/')?.1.parse().ok()
+}
+
+/// Three numbers between blanks (`net.ipv4.tcp_mem`).
+pub fn three_numbers(text: &str) -> Option<[u64; 3]> {
+    let mut numbers = text.split_whitespace().map(str::parse);
+    let three = [numbers.next()?.ok()?, numbers.next()?.ok()?, numbers.next()?.ok()?];
+    numbers.next().is_none().then_some(three)
 }
 
 /// `MemAvailable` of `/proc/meminfo`, in bytes.
@@ -110,9 +142,9 @@ pub fn inactive_file_bytes(text: &str) -> Option<u64> {
     number(value("total_inactive_file").or_else(|| value("inactive_file"))?)
 }
 
-/// A memory cgroup this process is in.
+/// A cgroup this process is in.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MemoryCgroup {
+pub struct Cgroup {
     /// Where its hierarchy is mounted.
     pub mount: String,
     /// The group's path below the mount.
@@ -121,9 +153,9 @@ pub struct MemoryCgroup {
     pub unified: bool,
 }
 
-impl MemoryCgroup {
-    /// Names of the files with its limit and its usage.
-    pub fn files(&self) -> (&'static str, &'static str) {
+impl Cgroup {
+    /// Names of the files with its limit on memory and its usage.
+    pub fn memory_files(&self) -> (&'static str, &'static str) {
         if self.unified {
             ("memory.max", "memory.current")
         } else {
@@ -132,8 +164,9 @@ impl MemoryCgroup {
     }
 }
 
-/// The memory cgroups of this process, from `/proc/self/cgroup` and `/proc/self/mountinfo` (cgroups(7)).
-pub fn memory_cgroups(cgroups: &str, mountinfo: &str) -> Vec<MemoryCgroup> {
+/// The cgroups of this process with this controller (`memory`, `pids`), from `/proc/self/cgroup` and
+/// `/proc/self/mountinfo` (cgroups(7)).
+pub fn cgroups_of(controller: &str, cgroups: &str, mountinfo: &str) -> Vec<Cgroup> {
     let mut found = Vec::new();
     for line in cgroups.lines() {
         let mut fields = line.splitn(3, ':');
@@ -141,28 +174,27 @@ pub fn memory_cgroups(cgroups: &str, mountinfo: &str) -> Vec<MemoryCgroup> {
             continue;
         };
         let unified = id == "0" && controllers.is_empty();
-        if !unified && !controllers.split(',').any(|name| name == "memory") {
+        if !unified && !controllers.split(',').any(|name| name == controller) {
             continue;
         }
-        if let Some((root, mount)) = cgroup_mount(mountinfo, unified) {
+        if let Some((root, mount)) = cgroup_mount(mountinfo, (!unified).then_some(controller)) {
             // A container sees its own part of the hierarchy; the path then begins with that part's root.
             let path = path.strip_prefix(root.trim_end_matches('/')).unwrap_or(path).to_owned();
-            found.push(MemoryCgroup { mount, path, unified });
+            found.push(Cgroup { mount, path, unified });
         }
     }
     found
 }
 
-/// Root and mount point of the unified hierarchy or of the memory controller's.
-fn cgroup_mount(mountinfo: &str, unified: bool) -> Option<(String, String)> {
+/// Root and mount point of the unified hierarchy, or of a controller's own.
+fn cgroup_mount(mountinfo: &str, controller: Option<&str>) -> Option<(String, String)> {
     mountinfo.lines().find_map(|line| {
         let (left, right) = line.split_once(" - ")?;
         let mut right = right.split(' ');
         let (kind, options) = (right.next()?, right.nth(1)?);
-        let fits = if unified {
-            kind == "cgroup2"
-        } else {
-            kind == "cgroup" && options.split(',').any(|option| option == "memory")
+        let fits = match controller {
+            None => kind == "cgroup2",
+            Some(controller) => kind == "cgroup" && options.split(',').any(|option| option == controller),
         };
         let mut left = left.split(' ').skip(3);
         fits.then_some((left.next()?.to_owned(), left.next()?.to_owned()))

@@ -4,7 +4,7 @@
 use std::net::IpAddr;
 
 use wavetank_observe::CpuTimes;
-use wavetank_observe::parse::{self, MemoryCgroup};
+use wavetank_observe::parse::{self, Cgroup};
 
 macro_rules! golden {
     ($name:literal) => {
@@ -48,10 +48,10 @@ fn memory_is_what_can_be_had_without_swapping() {
 #[test]
 fn memory_cgroups_are_found_in_both_versions() {
     let check = |cgroups: &str, mountinfo: &str, expected: &[(&str, &str, bool)]| {
-        let found = parse::memory_cgroups(cgroups, mountinfo);
+        let found = parse::cgroups_of("memory", cgroups, mountinfo);
         let expected: Vec<_> = expected
             .iter()
-            .map(|&(mount, path, unified)| MemoryCgroup { mount: mount.into(), path: path.into(), unified })
+            .map(|&(mount, path, unified)| Cgroup { mount: mount.into(), path: path.into(), unified })
             .collect();
         assert_eq!(found, expected);
     };
@@ -74,6 +74,30 @@ fn memory_cgroups_are_found_in_both_versions() {
     );
     check("nonsense\n::\n", golden!("mountinfo_v2.txt"), &[]);
     check(golden!("cgroup_v2.txt"), "", &[]);
+}
+
+#[test]
+fn each_controller_has_its_own_mount_in_the_older_version() {
+    let cgroups = "4:memory:/a\n8:pids:/b\n0::/c\n";
+    let mounts = "30 20 0:25 / /sys/fs/cgroup/pids rw - cgroup cgroup rw,pids\n\
+                  31 20 0:26 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n";
+    let found = parse::cgroups_of("pids", cgroups, mounts);
+    let paths: Vec<_> = found.iter().map(|group| (group.mount.as_str(), group.path.as_str())).collect();
+    assert_eq!(paths, [("/sys/fs/cgroup/pids", "/b"), ("/sys/fs/cgroup/unified", "/c")]);
+}
+
+#[test]
+fn limits_beside_files_are_read() {
+    assert_eq!(parse::files_max_of_host("1024\t0\t9000\n"), Some(9_000));
+    assert_eq!(parse::files_max_of_host("1024 0"), None);
+    let status = "VmLck:\t      64 kB\nCapEff:\t0000000000004000\n";
+    assert!(parse::may_lock_memory(status) && !parse::has_admin_rights(status));
+    assert!(!parse::may_lock_memory("CapEff:\t0000000000200000\n") && !parse::may_lock_memory(""));
+    assert_eq!((parse::locked_bytes(status), parse::locked_bytes("")), (65_536, 0));
+    assert_eq!(parse::threads_now("0.01 0.02 0.00 1/234 5678\n"), Some(234));
+    assert_eq!(parse::threads_now("0.01 0.02 0.00 1\n"), None);
+    assert_eq!(parse::three_numbers("287901\t383869\t575802\n"), Some([287_901, 383_869, 575_802]));
+    assert_eq!([parse::three_numbers("1 2"), parse::three_numbers("1 2 3 4")], [None, None]);
 }
 
 #[test]

@@ -101,10 +101,7 @@ fn nothing_done(record: &RunRecord) -> UserError {
     let why = record.errors.iter().max_by_key(|(_, count)| **count).map(|(class, _)| class.as_str());
     let detail = record.samples.iter().map(|sample| sample.detail.as_str()).find(|detail| !detail.is_empty());
     let why = detail.or(why).unwrap_or("nobody says why");
-    UserError {
-        code: "no_answer",
-        message: format!("{} answered none of {} requests: {why}", record.target, record.requests.offered),
-        hint: format!("wavetank run {} --once shows what it answers", record.target),
-        exit: ExitCode::Fail,
-    }
+    let message = format!("{} answered none of {} requests: {why}", record.target, record.requests.offered);
+    let hint = format!("wavetank run {} --once shows what it answers", record.target);
+    UserError { exit: ExitCode::Fail, ..UserError::usage("no_answer", message, hint) }
 }

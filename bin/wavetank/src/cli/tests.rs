@@ -92,6 +92,7 @@ fn small_host() -> HostFacts {
         memory_available_bytes: 4 << 30,
         files_max: 1_024,
         sockets: SocketFacts::plain(),
+        limits: wavetank_plan::HostLimits::default(),
         port_range: (32_768, 60_999),
         ports: wavetank_plan::Ports::range(32_768, 60_999),
         addresses: vec!["127.0.0.1".parse().unwrap(), "10.0.0.2".parse().unwrap()],

@@ -29,12 +29,10 @@ pub(crate) fn once(plan: &Plan, host: &Host, tls: Option<Arc<TlsClient>>) -> Res
 
 /// Why there was no answer, as the one line a person reads.
 fn no_answer(failure: &ProbeFailure) -> UserError {
-    UserError {
-        code: "no_answer",
-        message: format!("{}: {} after {}{}", failure.address, failure.detail, failure.waited, seen(failure)),
-        hint: hint_for(failure.class, Some(&failure.detail)).to_owned(),
-        exit: ExitCode::Fail,
-    }
+    let message =
+        format!("{}: {} after {}{}", failure.address, failure.detail, failure.waited, seen(failure));
+    let hint = hint_for(failure.class, Some(&failure.detail));
+    UserError { exit: ExitCode::Fail, ..UserError::usage("no_answer", message, hint) }
 }
 
 /// The beginning of what came, if anything did, control characters escaped.

@@ -43,8 +43,8 @@ pub(super) fn run_file(file: &FileArgs, args: RunArgs) -> Result<u8, UserError> 
         lower(&experiment, &lowering).map_err(|unfit| unfit.told(&loaded.name))?;
     let guard = Guard::new(options.allow_target);
     names.admit(&guard, &plan, &command)?;
-    if let Some(first) = lacking.into_iter().next() {
-        return Err(first);
+    if let Some(error) = UserError::all(lacking) {
+        return Err(error);
     }
     try_sources(&plan)?;
     let tls = tls_client(&plan)?;

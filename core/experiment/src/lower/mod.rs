@@ -145,10 +145,11 @@ fn lowered(experiment: &Experiment, input: &Lowering<'_>) -> Result<Lowered, Unf
     )?;
     let Loads { phases, threads, files, fewer, remarks } =
         load::loads(experiment, input, &mut scenarios, &http, &room)?;
-    let remarks = resolve::no_names(experiment.http.dns, &http).into_iter().chain(remarks).collect();
+    let mut remarks: Vec<_> =
+        resolve::no_names(experiment.http.dns, &http).into_iter().chain(remarks).collect();
     let begin = phases.iter().find(|phase| !phase.warmup).map_or(Nanos::ZERO, |_| load::shift(experiment));
     let longest = load::longest_timeout(&scenarios, &http);
-    let mut plan = Plan {
+    let plan = Plan {
         name: name(experiment),
         seed: experiment.seed.unwrap_or(SEED),
         targets: targets.into_plan(own_tls),
@@ -177,21 +178,25 @@ fn lowered(experiment: &Experiment, input: &Lowering<'_>) -> Result<Lowered, Unf
         thresholds: experiment.thresholds.iter().map(|at| at.value.clone()).collect(),
         stop: experiment.stop.iter().map(|at| at.value.clone()).collect(),
         under_test: experiment.under_test.iter().map(|host| host.value.clone()).collect(),
-        events: experiment
-            .events
-            .iter()
-            .map(|event| EventPlan {
-                when: event.when - begin,
-                host: event.host.value.clone(),
-                run: event.run.clone(),
-                undo: event.undo.clone(),
-            })
-            .collect(),
+        events: events(experiment, begin),
         tags: experiment.tags.iter().cloned().collect(),
     };
-    plan.events.sort_by_key(|event| event.when);
     let lacking = forecast::lacking(&plan, &room, fewer).into_iter().map(wording::in_keys).collect();
+    remarks.extend(forecast::risks(&plan, input.host));
     Ok(Lowered { plan, lacking, remarks, engine_why: engine.why })
+}
+
+/// In the order in which they happen; `begin` is when the load begins on the file's clock.
+fn events(experiment: &Experiment, begin: Nanos) -> Vec<EventPlan> {
+    let one = |event: &crate::model::Event| EventPlan {
+        when: event.when - begin,
+        host: event.host.value.clone(),
+        run: event.run.clone(),
+        undo: event.undo.clone(),
+    };
+    let mut events: Vec<EventPlan> = experiment.events.iter().map(one).collect();
+    events.sort_by_key(|event| event.when);
+    events
 }
 
 /// The file's name for the run, or where it goes, in the letters a folder's name may have.

@@ -3,7 +3,9 @@
 use std::net::SocketAddr;
 
 use wavetank_experiment::{Experiment, Factor, Lowering, lower};
-use wavetank_plan::{EngineChoice, HostFacts, Plan, Ports, SocketFacts, SourcesPlan, TargetUrl, UserError};
+use wavetank_plan::{
+    EngineChoice, HostFacts, HostLimits, Plan, Ports, SocketFacts, SourcesPlan, TargetUrl, UserError,
+};
 
 use super::reading;
 
@@ -14,6 +16,7 @@ pub(crate) fn host() -> HostFacts {
         memory_available_bytes: 4 << 40,
         files_max: 1 << 20,
         sockets: SocketFacts { uring: Ok(()), ..SocketFacts::plain() },
+        limits: HostLimits::default(),
         port_range: (1_024, 65_535),
         ports: Ports::range(1_024, 65_535),
         addresses: Vec::new(),

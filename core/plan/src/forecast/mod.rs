@@ -4,26 +4,31 @@
 //! decide has bounds or none, and says so. Nothing here guesses how fast a target is.
 
 mod amount;
+mod lacking;
 mod named_delay;
 mod need;
 mod notes;
 mod opening;
 mod outlook;
 mod passage;
+mod peak;
 mod phase;
 mod rises;
+mod risks;
 mod session;
 mod timeline;
 mod walk;
 
 pub use amount::Amount;
+pub use lacking::lacking;
 pub use named_delay::named_delay;
-pub use need::{Need, lacking, needs};
+pub use need::{Need, needs};
 pub use notes::notes;
 pub use opening::Opening;
 pub use outlook::Outlook;
 pub use passage::Passage;
 pub use phase::{CapReached, PhaseForecast};
+pub use risks::risks;
 pub use session::SessionForecast;
 pub use timeline::{POINTS_MAX, Timeline, TimelinePoint};
 

@@ -2,9 +2,10 @@
 
 use std::net::SocketAddr;
 
+use super::peak::Peak;
 use crate::quantity::{show_size, show_whole};
-use crate::resolve::{Demand, Room};
-use crate::{FileBudget, HostFacts, Nanos, Phase, Plan, UserError};
+use crate::resolve::Room;
+use crate::{FileBudget, HostFacts, Plan, UserError};
 
 /// One thing that a plan takes of its host.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,49 +79,4 @@ pub fn needs(plan: &Plan, host: &HostFacts) -> Result<Vec<Need>, UserError> {
             why: "load threads, and CPUs that may be used".to_owned(),
         },
     ])
-}
-
-/// What the host that `room` is about lacks for `plan` (exit 5), all of it; `fewer` is what asks for connections, such
-/// as `hold:`.
-pub fn lacking(plan: &Plan, room: &Room<'_>, fewer: &str) -> Vec<UserError> {
-    let Peak { demand, users } = Peak::of(plan);
-    room.lacks(demand, users, fewer)
-}
-
-/// What there is at once at the highest. What sessions of a phase need after its end is in what they need during it.
-#[derive(Clone, Copy, Default)]
-struct Peak {
-    demand: Demand,
-    /// Users who have no connection to themselves.
-    users: u64,
-}
-
-impl Peak {
-    fn of(plan: &Plan) -> Self {
-        let at = |begin: Nanos| {
-            plan.phases.iter().filter(|phase| phase.holds(begin)).fold(Self::default(), |sum, phase| {
-                // Arrivals that find no connection free wait, and above a limit they are dropped: no need of a plan's.
-                let users = phase.load.levels().map_or(0, crate::Levels::max);
-                Self {
-                    demand: sum.demand.plus(demand(phase, plan)),
-                    users: sum.users.saturating_add(users.saturating_sub(phase.connections)),
-                }
-            })
-        };
-        plan.phases.iter().map(|phase| at(phase.start)).fold(Self::default(), |most, own| Self {
-            demand: most.demand.or(own.demand),
-            users: most.users.max(own.users),
-        })
-    }
-}
-
-/// Connections of a phase, and how many of them have a request under way.
-fn demand(phase: &Phase, plan: &Plan) -> Demand {
-    if phase.load.levels().is_none() {
-        // Who arrives is there for a request's sake.
-        return Demand::busy(phase.connections);
-    }
-    let of = |&(at, _): &(u16, u64)| plan.scenarios.get(usize::from(at));
-    let shares = phase.mix.parts().iter().filter_map(of).map(|one| one.busy_share(plan.http.timeout));
-    Demand::shared(phase.connections, shares.fold(0.0, f64::max))
 }

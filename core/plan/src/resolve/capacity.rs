@@ -6,6 +6,9 @@ use crate::footprint::{End, Footprint, USER_BYTES, available_for, plannable_byte
 use crate::quantity::{show_count, show_size};
 use crate::{EngineChoice, FileBudget, HostFacts, MaxOpenBy, SourceRange, UserError};
 
+/// Lowest port that is for anybody's use.
+const PORT_MIN: u16 = 1_024;
+
 /// How many connections and open requests this host can have at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Capacity {
@@ -130,18 +133,28 @@ pub(super) fn lacks(
     let bytes = demand.bytes(capacity.each, users);
     if bytes > capacity.memory_bytes {
         let fitting = demand.fitting(capacity.memory_bytes, bytes);
+        let needed = available_for(bytes);
         lacks.push(UserError::refused(
             "no_memory",
             format!(
                 "{} connections need {} of free memory, and this host has {}",
                 show_count(connections),
-                show_size(available_for(bytes)),
+                show_size(needed),
                 show_size(host.memory_available_bytes)
             ),
-            format!("at most {} fit: {fewer} {fitting}", show_count(fitting)),
+            format!("at most {} fit: {fewer} {fitting}{}", show_count(fitting), raise(needed, host)),
         ));
     }
     lacks
+}
+
+/// How a cgroup's limit is raised, where that is what bounds memory.
+fn raise(needed: u64, host: &HostFacts) -> String {
+    let (file, now) = (&host.limits.memory_limit_file, host.limits.memory_limit_bytes);
+    let raised = now.map(|now| now.saturating_add(needed.saturating_sub(host.memory_available_bytes)));
+    let cure =
+        file.as_ref().zip(raised).map(|(file, raised)| format!("; or as root: echo {raised} > {file}"));
+    cure.unwrap_or_default()
 }
 
 fn no_tuples(
@@ -157,14 +170,27 @@ fn no_tuples(
     let needed = connections.div_ceil(per_source);
     let loopback = targets.iter().all(|target| target.ip().is_loopback() && target.is_ipv4());
     let hint = match (loopback, sources.is_empty()) {
-        (true, true) => "loopback has plenty of addresses: --source auto".to_owned(),
-        (true, false) => "loopback has plenty of addresses: --source auto, or 127.0.0.0/8".to_owned(),
+        (true, true) => {
+            format!(
+                "loopback has plenty of addresses: --source auto; it takes {needed} (each has {ports} ports)"
+            )
+        }
+        (true, false) => format!(
+            "loopback has plenty of addresses: --source auto, or 127.0.0.0/8; it takes {needed} (each has {ports} ports)"
+        ),
         (false, true) => format!(
             "--source auto uses all addresses of this host's interface, --source CIDR those you name; it takes \
              {needed} (each has {ports} ports)"
         ),
         (false, false) => format!("it takes {needed} source addresses (each has {ports} ports)"),
     };
+    // Where ports of ours are few, the kernel may be told of more.
+    let (low, high) = host.port_range;
+    let all = u64::from(u16::MAX - PORT_MIN);
+    let more = (!loopback && u64::from(high - low) < all / 2).then(|| {
+        format!("; or more ports: sysctl -w net.ipv4.ip_local_port_range='{PORT_MIN} {}'", u16::MAX)
+    });
+    let hint = hint + &more.unwrap_or_default();
     let have = if sources.is_empty() { "one source address".to_owned() } else { "--source".to_owned() };
     UserError::refused(
         "no_source_address",

@@ -1,14 +1,11 @@
 //! The load of a plain run: phases, connections, open requests and threads (contract §6).
 
-use std::net::SocketAddr;
-
-use super::capacity::{Capacity, Demand};
+use super::capacity::Capacity;
 use super::room::Room;
 use crate::constants::{CONNECTIONS, DURATION, MAX_OPEN};
 use crate::quantity::{show_count, show_rate};
 use crate::{
-    Arrivals, Curve, EngineChoice, FileTables, HostFacts, Levels, Load, MaxOpenBy, Mix, Nanos, Phase, Rate,
-    RunOptions, UserError,
+    Arrivals, Curve, FileTables, Levels, Load, MaxOpenBy, Mix, Nanos, Phase, Rate, RunOptions, UserError,
 };
 
 /// Phases and threads, and the load in one line.
@@ -28,26 +25,17 @@ impl LoadPlan {
     }
 }
 
-/// Fixes load, length and limits; `targets` are the addresses connections go to, in TLS or not.
+/// Fixes load, length and limits.
 pub(super) fn load_plan(
     options: &RunOptions,
     timeout: Nanos,
-    tls: bool,
-    host: &HostFacts,
-    targets: &[SocketAddr],
-    engine: EngineChoice,
+    room: &Room<'_>,
 ) -> Result<LoadPlan, UserError> {
-    let room = Room::new(host, &options.sources.ranges, targets, engine, options.threads, tls)?;
     let capacity = room.capacity;
     let mut main = match options.rate {
         Some(rate) => open_phase(options, rate, timeout, capacity)?,
         None => closed_phase(options)?,
     };
-    if options.rate.is_none() || options.connections.is_some() {
-        // Without a pause between them, there is always a request under way.
-        let lacks = room.lacks(Demand::busy(main.connections), 0, "-c");
-        lacks.into_iter().next().map_or(Ok(()), Err)?;
-    }
     check_threads(options, capacity.files.holding(main.connections).threads, main.connections)?;
     let held = room.held(main.connections);
     main.requests_max = if options.once { Some(1) } else { options.requests };

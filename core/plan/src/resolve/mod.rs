@@ -15,6 +15,7 @@ mod tls;
 use std::net::SocketAddr;
 
 use crate::constants::{CONNECT_TIMEOUT, DRAIN_MIN, LATE_TOLERANCE, OPEN_RATE_PER_S, TIMEOUT};
+use crate::forecast;
 use crate::{
     AroundPlan, Close, ConnectionUse, EngineChoice, Guard, HostFacts, HttpPlan, HttpVersion, IpFamily, Load,
     Missing, NamedWay, Plan, Rate, Renewal, RunOptions, Scenario, SharedPlan, StatusSet, Step, Target,
@@ -65,7 +66,10 @@ pub fn resolve(
     let http = http_plan(options, url, &way)?;
     let tls = tls::tls_plan(&options.tls, url)?;
     let engine = engine::choose(options.engine.unwrap_or(EngineChoice::Auto), &host.sockets)?;
-    let load = load::load_plan(options, http.timeout, tls.is_some(), host, &way, engine.choice)?;
+    let tls_on = tls.is_some();
+    let (ranges, ways) = (&options.sources.ranges, way.clone());
+    let room = Room::new(host, ranges, &ways, engine.choice, options.threads, tls_on)?;
+    let load = load::load_plan(options, http.timeout, &room)?;
     let mut notes: Vec<_> = load.remark.iter().cloned().collect();
     request::remarks(options, &request, &mut notes);
     notes.extend(remarks::no_names(options.dns, &http));
@@ -76,16 +80,8 @@ pub fn resolve(
     let plan = Plan {
         name: run_name(options, url)?,
         seed: options.seed.unwrap_or(SEED),
-        targets: vec![Target {
-            name: url.authority(),
-            url: url.url(),
-            host: host_header(options, url),
-            server_name: tls::server_name(options, url),
-            tls: None,
-            pick: None,
-            // What a proxy is to connect to passes the guard, too.
-            addresses: if http.proxy.is_some() { addresses.to_vec() } else { way },
-        }],
+        // What a proxy is to connect to passes the guard, too.
+        targets: vec![target(options, url, if http.proxy.is_some() { addresses.to_vec() } else { way })],
         drain: options.drain.unwrap_or(DRAIN_MIN.max(http.timeout)),
         http,
         tls,
@@ -114,6 +110,8 @@ pub fn resolve(
     };
     thresholds::check_conditions(&plan)?;
     remarks::of_plan(&plan, host, &mut notes);
+    UserError::all(forecast::lacking(&plan, &room, "-c")).map_or(Ok(()), Err)?;
+    notes.extend(forecast::risks(&plan, host));
     Ok(Resolved {
         load: load.line,
         remarks: notes,
@@ -121,6 +119,18 @@ pub fn resolve(
         guard: Guard::new(options.allow_target.clone()),
         plan,
     })
+}
+
+fn target(options: &RunOptions, url: &TargetUrl, addresses: Vec<SocketAddr>) -> Target {
+    Target {
+        name: url.authority(),
+        url: url.url(),
+        host: host_header(options, url),
+        server_name: tls::server_name(options, url),
+        tls: None,
+        pick: None,
+        addresses,
+    }
 }
 
 impl RunOptions {

@@ -68,6 +68,21 @@ impl<'a> Room<'a> {
         Capacity { by_memory, ..self.capacity }.lower(wanted)
     }
 
+    /// The host.
+    pub const fn host(&self) -> &'a HostFacts {
+        self.host
+    }
+
+    /// Ends of each connection that are on this host: 1 or 2.
+    pub fn ends(&self) -> u64 {
+        if self.host.is_target(self.targets) { 2 } else { 1 }
+    }
+
+    /// Rings of io\_uring that hold so many connections.
+    pub fn rings(&self, connections: u64) -> u64 {
+        self.capacity.files.rings(connections)
+    }
+
     /// Pairs of source address and port.
     pub const fn tuples(&self) -> u64 {
         self.capacity.by_sources

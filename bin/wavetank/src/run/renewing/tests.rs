@@ -25,6 +25,7 @@ fn plan(before: &str) -> Plan {
         memory_available_bytes: 1 << 30,
         files_max: 10_000,
         sockets: SocketFacts::plain(),
+        limits: wavetank_plan::HostLimits::default(),
         port_range: (40_000, 50_000),
         ports: Ports::range(40_000, 50_000),
         addresses: Vec::new(),

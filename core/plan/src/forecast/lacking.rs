@@ -1,0 +1,87 @@
+//! [`lacking`]: what a host lacks for a plan: with one of them nothing is sent.
+//!
+//! A lack is what makes connections fail, which is known beforehand: no file, no pair of address and port, no memory,
+//! no ring, no thread, no place in the firewall's table. What makes a run slower or riskier is told as a
+//! [risk](super::risks), and does not stop it.
+
+use super::peak::Peak;
+use crate::quantity::{show_count, show_size, show_whole};
+use crate::resolve::Room;
+use crate::{EngineChoice, Plan, UserError, sources};
+
+/// Memory that a ring of many sockets locks, in bytes: its two queues of 256 and 8,192 entries and its list of buffers
+/// (measured by lowering `ulimit -l` until it could not be made: 330 KiB for two of them).
+const RING_BYTES: u64 = 165 * 1_024;
+
+/// What the host that `room` is about lacks for `plan` (exit 5), all of it; `fewer` is what asks for connections, such
+/// as `hold:`.
+pub fn lacking(plan: &Plan, room: &Room<'_>, fewer: &str) -> Vec<UserError> {
+    let Peak { demand, users } = Peak::of(plan);
+    let mut lacks: Vec<UserError> =
+        sources::check_local(&plan.sources.ranges, room.host()).err().into_iter().collect();
+    lacks.extend(room.lacks(demand, users, fewer));
+    lacks.extend(locked(plan, room, demand.connections));
+    lacks.extend(threads(plan, room));
+    lacks.extend(tracked(room, demand.connections, fewer));
+    lacks
+}
+
+/// Rings are memory that cannot be swapped, of which those without a right to it may have little; all processes of a
+/// user share it.
+fn locked(plan: &Plan, room: &Room<'_>, connections: u64) -> Option<UserError> {
+    let left = room.host().limits.lockable_bytes?;
+    if plan.engine != EngineChoice::Uring {
+        return None;
+    }
+    let rings = room.rings(connections);
+    let needed = rings.saturating_mul(RING_BYTES).saturating_mul(room.ends());
+    (needed > left).then(|| {
+        let ends = if room.ends() == 2 { ", and as many at the target on this host," } else { "" };
+        UserError::refused(
+            "no_locked_memory",
+            format!(
+                "{} rings of io_uring{ends} lock {} of memory, and this user may lock {} (ulimit -l)",
+                show_whole(rings),
+                show_size(needed),
+                show_size(left)
+            ),
+            format!("as root: prlimit --pid $$ --memlock={needed}; or --engine epoll"),
+        )
+    })
+}
+
+/// Where files are in tables, each of which belongs to a thread, there may be many of those.
+fn threads(plan: &Plan, room: &Room<'_>) -> Option<UserError> {
+    let left = room.host().limits.threads_left?;
+    let needed = u64::from(plan.threads);
+    (needed > left).then(|| {
+        UserError::refused(
+            "no_threads",
+            format!(
+                "{} load threads are planned, and {} more may be started here (kernel.threads-max, kernel.pid_max, \
+                 pids.max of the cgroup)",
+                show_whole(needed),
+                show_whole(left)
+            ),
+            "a higher ulimit -n asks for fewer threads, --engine uring for one a CPU".to_owned(),
+        )
+    })
+}
+
+/// A firewall that follows connections drops the packets of those that find no room in its table.
+fn tracked(room: &Room<'_>, connections: u64, fewer: &str) -> Option<UserError> {
+    let (left, most) = room.host().limits.tracked?;
+    // Both ends of a connection on one host are one entry.
+    (connections > left).then(|| {
+        let needed = most.saturating_add(connections - left);
+        UserError::refused(
+            "no_tracking",
+            format!(
+                "{} connections are more than the {} that this host's firewall still has room to track",
+                show_count(connections),
+                show_count(left)
+            ),
+            format!("as root: sysctl -w net.netfilter.nf_conntrack_max={needed}; or fewer: {fewer} {left}"),
+        )
+    })
+}

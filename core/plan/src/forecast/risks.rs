@@ -1,0 +1,121 @@
+//! [`risks`]: limits of a host that a plan comes to without failing there, each with what to do about it.
+//!
+//! They are no lacks because what happens at them was measured, and nothing was lost: unread bytes above `tcp_mem`
+//! shrink the windows of connections (650,000 unread requests: no connection dropped); a full queue of connections to
+//! accept makes clients try again after a second; `TIME_WAIT` above its limit ends early; long chains in the table of
+//! connections cost a third of the requests a second.
+
+use std::net::SocketAddr;
+
+use super::Forecast;
+use super::peak::Peak;
+use crate::quantity::{show_count, show_rate, show_whole};
+use crate::{Close, ConnectionUse, HostFacts, Load, Nanos, Plan};
+
+/// Seconds of connections opened at full speed that a target's queue should have room for: a thread of it may be kept
+/// from its CPU so long.
+const BACKLOG_S: f64 = 0.25;
+/// The most that a listener asks for, which is what `serve` does.
+const BACKLOG_ASKED: u64 = 65_535;
+/// How long a connection stays in `TIME_WAIT`, in seconds.
+const TIME_WAIT_S: f64 = 60.0;
+/// Sockets in one chain of the kernel's table from which on it is felt.
+const CHAIN_MAX: u64 = 4;
+
+/// What of `host` is tight for `plan`, one line each.
+pub fn risks(plan: &Plan, host: &HostFacts) -> Vec<String> {
+    let forecast = &Forecast::of(plan);
+    let targets: Vec<SocketAddr> =
+        plan.targets.iter().flat_map(|target| plan.way_to(target)).copied().collect();
+    let both_ends = host.is_target(&targets);
+    let peak = Peak::of(plan);
+    let lines = [
+        unread(peak.demand.under_way, host),
+        backlog(forecast, host).filter(|_| both_ends),
+        time_wait(plan, forecast, host).filter(|_| both_ends || plan.http.keepalive),
+        chains(peak.demand.connections.saturating_mul(if both_ends { 2 } else { 1 }), host),
+    ];
+    lines.into_iter().flatten().collect()
+}
+
+/// Whatever waits unread takes a page a socket, however short it is.
+fn unread(under_way: u64, host: &HostFacts) -> Option<String> {
+    let most = host.limits.tcp_pages?[2];
+    let pages = under_way.saturating_add(under_way / 5);
+    (pages > most).then(|| {
+        format!(
+            "up to {} requests under way may take {} pages of TCP's memory, which has {}: above it windows shrink and \
+             answers slow down; as root: sysctl -w net.ipv4.tcp_mem='{} {pages} {pages}'",
+            show_count(under_way),
+            show_whole(pages),
+            show_whole(most),
+            pages / 4 * 3
+        )
+    })
+}
+
+/// Who finds the queue full hears nothing, and tries again after a second.
+fn backlog(forecast: &Forecast, host: &HostFacts) -> Option<String> {
+    let most = host.limits.backlog_max?;
+    let per_s = forecast.phases.iter().filter_map(|phase| phase.opening.per_s_max).fold(0.0, f64::max);
+    let wanted = (per_s * BACKLOG_S).min(BACKLOG_ASKED as f64) as u64;
+    (wanted > most).then(|| {
+        format!(
+            "a target on this host lets {} connections wait to be accepted, {:.0} ms of {}: one that is kept from its \
+             CPU for longer makes clients try again after 1 s; as root, before it starts: sysctl -w \
+             net.core.somaxconn={BACKLOG_ASKED}",
+            show_whole(most),
+            most as f64 / per_s * 1e3,
+            show_rate(per_s)
+        )
+    })
+}
+
+/// Connections that are closed in the orderly way within a minute.
+fn time_wait(plan: &Plan, forecast: &Forecast, host: &HostFacts) -> Option<String> {
+    let most = host.limits.time_wait_max?;
+    if plan.http.close != Close::Fin {
+        return None;
+    }
+    let closed = |(phase, own): (&crate::Phase, &super::PhaseForecast)| {
+        let falling = phase.load.levels().map_or(0.0, falling_per_s);
+        let mut parts = phase.mix.parts().iter().filter_map(|part| plan.scenarios.get(usize::from(part.0)));
+        let brief = !plan.http.keepalive
+            || matches!(phase.load, Load::Open { .. })
+                && parts.any(|one| one.connection != ConnectionUse::Shared);
+        let opened = own.opening.per_s_max.filter(|_| brief).unwrap_or(0.0);
+        let seconds = phase.length.map_or(TIME_WAIT_S, |length| length.as_secs_f64().min(TIME_WAIT_S));
+        falling.max(opened) * seconds
+    };
+    let closed = plan.phases.iter().zip(&forecast.phases).map(closed).fold(0.0, f64::max) as u64;
+    (closed > most).then(|| {
+        format!(
+            "{} connections closed with FIN within a minute are more than the {} that may be in TIME_WAIT: the kernel \
+             ends the others early; close: rst leaves none, or as root: sysctl -w net.ipv4.tcp_max_tw_buckets={closed}",
+            show_count(closed),
+            show_count(most)
+        )
+    })
+}
+
+/// How many leave a second where most do.
+fn falling_per_s(levels: &crate::Levels) -> f64 {
+    let fall = |piece: &crate::shape::Stretch| {
+        let length = piece.length.max(Nanos(1)).as_secs_f64();
+        piece.begin.saturating_sub(piece.end) as f64 / length.max(1e-9)
+    };
+    levels.pieces().iter().map(fall).fold(0.0, f64::max)
+}
+
+/// All sockets of a network namespace share one table.
+fn chains(sockets: u64, host: &HostFacts) -> Option<String> {
+    let buckets = host.limits.hash_buckets?;
+    (sockets > buckets.saturating_mul(CHAIN_MAX)).then(|| {
+        format!(
+            "{} sockets share {} lists of the kernel's: with eight in a list a third of the requests a second were lost; \
+             a network namespace may have more of them (docs/million.md)",
+            show_count(sockets),
+            show_whole(buckets)
+        )
+    })
+}
