@@ -37,6 +37,7 @@ mod renewal;
 pub mod resolve;
 mod scenario;
 pub mod shape;
+pub mod size;
 mod socket_facts;
 mod sources;
 mod status_set;

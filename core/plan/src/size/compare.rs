@@ -1,0 +1,84 @@
+//! [`Column`]: so many online beside so many a second, which are two different things.
+
+use super::answer::{bits, count_text};
+use super::{Demand, Flow, Means, Role, Sizing};
+use crate::quantity::{show_short, show_size};
+use crate::{Nanos, Rate};
+
+/// A connection that is only online says so once in so long.
+const HEARTBEAT: Nanos = Nanos::from_secs(60);
+
+/// One load, in the rows that all of them have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// `1M online`, `1M a second`, `as asked`.
+    pub name: String,
+    /// Name and value of each row, the same names in each column.
+    pub rows: Vec<(&'static str, String)>,
+}
+
+/// The number that was asked for as connections, as requests a second, and both at once if that was asked.
+pub fn columns(demand: &Demand, means: &Means) -> Vec<Column> {
+    let connections = demand.connections;
+    let whole = |flow: Flow| flow.during(Nanos::SECOND).max(1);
+    let rate = if demand.requests.is_zero() { connections } else { whole(demand.requests) };
+    let count = if demand.requests.is_zero() || demand.asked_connections() { connections } else { rate };
+    let service = if demand.exchange.service_given { demand.exchange.service } else { super::means::SERVICE };
+    let exchange = super::Exchange { service, ..demand.exchange };
+    let online = Demand::new(Flow::over(u128::from(count), HEARTBEAT), count, Flow::ZERO, exchange);
+    let flow = Flow::of(Rate::per_second(rate));
+    let busy = Demand::new(flow, flow.during(service).max(1), Flow::ZERO, exchange);
+    let mut all = vec![
+        column(format!("{} online", show_short(count)), &online, means),
+        column(format!("{} a second", show_short(rate)), &busy, means),
+    ];
+    if !demand.requests.is_zero() {
+        all.push(column("as asked".to_owned(), demand, means));
+    }
+    all
+}
+
+fn column(name: String, demand: &Demand, means: &Means) -> Column {
+    // Hosts that there are say nothing of what another load would take.
+    let means = Means { hosts: [None; 3], backends: None, ..means.clone() };
+    let sizing = Sizing::of(demand.clone(), &means);
+    let tier = |role: Role| sizing.tiers.iter().find(|tier| tier.role == role);
+    let ways = tier(Role::Load).map(|tier| tier.ways).unwrap_or_default();
+    let memory =
+        |role: Role| tier(role).map_or(0, |tier| tier.each.of_all(demand.connections, demand.in_flight));
+    let answer = |what: &str| {
+        let found = sizing.tuples.answers.iter().find(|answer| answer.what == what);
+        found.map_or_else(|| "-".to_owned(), |answer| answer.value.show())
+    };
+    let mut rows = vec![
+        ("requests a second", demand.requests.show()),
+        ("connections at once", count_text(demand.connections)),
+        ("new ones a second", demand.opens.show()),
+        ("requests under way", count_text(demand.in_flight)),
+        ("source addresses", answer("source_addresses")),
+        ("memory of clients", show_size(memory(Role::Load))),
+    ];
+    if means.balancing == super::Balancing::Proxy {
+        rows.push(("memory of balancers", show_size(memory(Role::Balancer))));
+        rows.push(("back-end tuples", answer("backend_tuples")));
+    }
+    rows.push(("memory of servers", show_size(memory(Role::Server))));
+    rows.push(("packets a second", ways.into.packets.plus(ways.out.packets).show()));
+    rows.push(("to the clients", bits(ways.into.bits())));
+    rows.push(("from the clients", bits(ways.out.bits())));
+    for (role, row) in [(Role::Load, "load hosts"), (Role::Balancer, "balancers"), (Role::Server, "servers")]
+    {
+        if let Some(tier) = tier(role) {
+            let known = !tier.limits.is_empty();
+            rows.push((row, if known { count_text(tier.needed) } else { "?".to_owned() }));
+        }
+    }
+    Column { name, rows }
+}
+
+impl Demand {
+    /// Whether the number of connections was asked for, and does not follow from a rate.
+    fn asked_connections(&self) -> bool {
+        self.asked.iter().any(|answer| answer.what == "connections" && answer.formula.is_empty())
+    }
+}

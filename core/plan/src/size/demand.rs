@@ -1,0 +1,308 @@
+//! [`Demand`]: how much load there is at its highest, whatever it was asked in.
+
+use super::answer::show_length;
+use super::{Answer, Flow, Quantity};
+use crate::constants::OPEN_RATE_PER_S;
+use crate::quantity::{show_short, show_whole};
+use crate::{Nanos, Rate, UserError};
+
+/// More connections than anything in sight has; keeps every product exact.
+pub const CONNECTIONS_MAX: u64 = 1_000_000_000_000;
+
+/// How much load there is at its highest. The three numbers of connections hang together (Little's law): so many at
+/// once = so many new ones a second × the time each is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Demand {
+    /// Requests a second.
+    pub requests: Flow,
+    /// Connections at once.
+    pub connections: u64,
+    /// New connections a second while it lasts, because others end.
+    pub opens: Flow,
+    /// New connections a second at the highest, those before the load included.
+    pub opening: Flow,
+    /// Requests under way at once.
+    pub in_flight: u64,
+    /// What is exchanged.
+    pub exchange: Exchange,
+    /// How long it lasts, where that is known.
+    pub length: Option<Nanos>,
+    /// The numbers as they were asked, and those that follow from them.
+    pub asked: Vec<Answer>,
+    /// Worth knowing.
+    pub notes: Vec<String>,
+}
+
+/// What goes over a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exchange {
+    /// From a request's first byte to its answer's last.
+    pub service: Nanos,
+    /// Whether somebody said so.
+    pub service_given: bool,
+    /// Bytes of one request, inside TLS.
+    pub request_bytes: u64,
+    /// Bytes of one answer with its head, inside TLS.
+    pub answer_bytes: u64,
+    /// Clients speak TLS.
+    pub tls: bool,
+    /// Who ends connections, and how.
+    pub closing: Closing,
+}
+
+/// Who ends a connection, and how: decides who keeps it in `TIME_WAIT`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Closing {
+    /// The client, orderly.
+    Client,
+    /// The client, by a reset: nobody keeps anything.
+    Reset,
+    /// The server, as with `Connection: close`.
+    Server,
+}
+
+/// The words that say how much.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LoadWords {
+    /// `-r`: requests a second.
+    pub rate: Option<Rate>,
+    /// `-c`: connections at once.
+    pub connections: Option<u64>,
+    /// `--hold`: how long each connection is kept.
+    pub hold: Option<Nanos>,
+    /// `--requests-per-connection`, or 1 of `--no-keepalive`.
+    pub each: Option<u64>,
+    /// `--open-rate`.
+    pub open_rate: Option<Rate>,
+    /// `-d`.
+    pub duration: Option<Nanos>,
+    /// `-n`.
+    pub requests: Option<u64>,
+}
+
+impl Demand {
+    /// Of words.
+    ///
+    /// # Errors
+    /// Where they say too little, contradict each other, or say more than can be counted.
+    pub fn of_words(words: &LoadWords, exchange: Exchange) -> Result<Self, UserError> {
+        let mut demand = match (words.rate, words.connections) {
+            (None, None) => return Err(nothing(words)),
+            (Some(rate), None) => arriving(words, Flow::of(rate), exchange),
+            (rate, Some(connections)) => kept(words, rate.map(Flow::of), connections, exchange)?,
+        };
+        if demand.connections > CONNECTIONS_MAX {
+            let message = format!("{} connections are out of range", show_whole(demand.connections));
+            return Err(UserError::usage(
+                "overflow",
+                message,
+                "a trillion at most; fewer, or for a shorter time",
+            ));
+        }
+        demand.flight()?;
+        demand.total(words)?;
+        Ok(demand)
+    }
+
+    fn ask(&mut self, what: &'static str, value: Quantity, formula: impl Into<String>) {
+        self.asked.push(Answer { role: None, what, value, formula: formula.into() });
+    }
+
+    /// Requests under way at once: never more than there are connections.
+    fn flight(&mut self) -> Result<(), UserError> {
+        let service = self.exchange.service;
+        let wanted = self.requests.during(service);
+        self.in_flight = wanted.min(self.connections);
+        if self.requests.is_zero() {
+            return Ok(());
+        }
+        let (rate, connections) = (self.requests.show(), show_whole(self.connections));
+        if wanted <= self.connections {
+            let formula = format!("{rate} × {} service", show_length(service));
+            self.ask("in_flight", Quantity::Count(self.in_flight), formula);
+            return Ok(());
+        }
+        let longest = Nanos(per(u128::from(self.connections), self.requests));
+        if self.exchange.service_given {
+            return Err(UserError::usage(
+                "conflict",
+                format!(
+                    "{rate} at {} each keep {} connections busy, and there are {connections}",
+                    show_length(service),
+                    show_whole(wanted)
+                ),
+                format!("-c {wanted} or more, or answers within {}", show_length(longest)),
+            ));
+        }
+        self.exchange.service = longest;
+        self.ask("in_flight", Quantity::Count(self.in_flight), "every connection is busy all the time");
+        self.notes.push(format!(
+            "{rate} over {connections} connections wants each answer within {}",
+            show_length(longest)
+        ));
+        Ok(())
+    }
+
+    /// What it all comes to, where its length or number is said.
+    fn total(&mut self, words: &LoadWords) -> Result<(), UserError> {
+        let by_count = words.requests.map(|count| (count, Nanos(per(u128::from(count), self.requests))));
+        if by_count.is_some() && self.requests.is_zero() {
+            let hint = "-r says how fast they are sent";
+            return Err(UserError::usage("conflict", "-n means nothing without -r", hint));
+        }
+        self.length = match (words.duration, by_count) {
+            (Some(length), Some((_, own))) => Some(length.min(own)),
+            (length, own) => length.or(own.map(|(_, own)| own)),
+        };
+        let Some(length) = self.length else { return Ok(()) };
+        self.ask(
+            "length",
+            Quantity::Length(length),
+            if words.duration == Some(length) { "" } else { "-n ÷ -r" },
+        );
+        if !self.requests.is_zero() {
+            let formula = format!("{} × {}", self.requests.show(), show_length(length));
+            self.ask("requests_in_all", Quantity::Count(self.requests.during(length)), formula);
+        }
+        Ok(())
+    }
+}
+
+/// `-r` without `-c`: as many connections as it takes.
+fn arriving(words: &LoadWords, requests: Flow, exchange: Exchange) -> Demand {
+    let each = words.each.or(words.hold.map(|_| 1));
+    let opens = each.map_or(Flow::ZERO, |each| requests.part(each));
+    let (connections, formula) = match words.hold {
+        Some(hold) => (opens.during(hold), format!("{} × {}", opens.show(), show_length(hold))),
+        None => {
+            let formula = format!("{} × {} service", requests.show(), show_length(exchange.service));
+            (requests.during(exchange.service).max(1), formula)
+        }
+    };
+    // A connection of one request that is kept for so long is one whose answer takes so long.
+    let service = match words.hold {
+        Some(hold) if each == Some(1) && !exchange.service_given => hold,
+        _ => exchange.service,
+    };
+    let mut demand = Demand::new(requests, connections, opens, Exchange { service, ..exchange });
+    demand.opening = opens.max(opening(words, connections));
+    demand.ask("requests_per_s", Quantity::PerSecond(requests), "");
+    if let Some(each) = each {
+        let formula = format!("{} ÷ {} on each connection", requests.show(), requests_word(each));
+        demand.ask("opens_per_s", Quantity::PerSecond(opens), formula);
+    }
+    demand.ask("connections", Quantity::Count(connections), formula);
+    demand
+}
+
+/// `-c`: so many are kept.
+fn kept(
+    words: &LoadWords,
+    rate: Option<Flow>,
+    connections: u64,
+    exchange: Exchange,
+) -> Result<Demand, UserError> {
+    let by_hold = words.hold.map(|hold| Flow::over(u128::from(connections), hold));
+    let requests = match (rate, words.each, by_hold) {
+        (Some(rate), Some(each), Some(opens)) => {
+            agree(words, rate, each, opens)?;
+            rate
+        }
+        (Some(rate), ..) => rate,
+        (None, Some(each), Some(opens)) => opens.times(u128::from(each)),
+        (None, Some(_), None) => {
+            let hint = "-r says how many are sent, --hold how long a connection is kept";
+            let message = "requests on each connection mean nothing without -r or --hold";
+            return Err(UserError::usage("conflict", message, hint));
+        }
+        (None, None, _) => Flow::ZERO,
+    };
+    let by_each = words.each.map(|each| requests.part(each));
+    let opens = by_hold.or(by_each).unwrap_or_default();
+    let mut demand = Demand::new(requests, connections, opens, exchange);
+    demand.opening = opens.max(opening(words, connections));
+    demand.ask("connections", Quantity::Count(connections), "");
+    let formula = match (rate, words.each) {
+        (None, Some(each)) => format!("{} × {}", opens.show(), requests_word(each)),
+        _ => String::new(),
+    };
+    demand.ask("requests_per_s", Quantity::PerSecond(requests), formula);
+    if let Some(hold) = words.hold {
+        let formula = format!("{} ÷ {}", show_whole(connections), show_length(hold));
+        demand.ask("opens_per_s", Quantity::PerSecond(opens), formula);
+    } else if let Some(each) = words.each {
+        let formula = format!("{} ÷ {} on each connection", requests.show(), requests_word(each));
+        demand.ask("opens_per_s", Quantity::PerSecond(opens), formula);
+    }
+    if !requests.is_zero() {
+        let gap = Nanos(per(u128::from(connections), requests));
+        let formula = format!("{} ÷ {}", show_whole(connections), requests.show());
+        demand.ask("each_sends_every", Quantity::Length(gap), formula);
+    }
+    let ahead = Nanos(per(u128::from(connections), demand.opening));
+    let formula = format!("{} ÷ {} (--open-rate)", show_whole(connections), demand.opening.show());
+    demand.ask("opening_takes", Quantity::Length(ahead), formula);
+    Ok(demand)
+}
+
+impl Demand {
+    pub(super) fn new(requests: Flow, connections: u64, opens: Flow, exchange: Exchange) -> Self {
+        Self {
+            requests,
+            connections,
+            opens,
+            opening: opens,
+            in_flight: requests.during(exchange.service).min(connections),
+            exchange,
+            length: None,
+            asked: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+}
+
+/// New connections a second while a pool fills.
+fn opening(words: &LoadWords, connections: u64) -> Flow {
+    let wanted = words.open_rate.unwrap_or(Rate::per_second(OPEN_RATE_PER_S));
+    Flow::of(wanted).min(Flow::over(u128::from(connections), Nanos::SECOND))
+}
+
+/// Rate, requests a connection, and connections ÷ their time may all be said, if they say the same.
+fn agree(words: &LoadWords, rate: Flow, each: u64, opens: Flow) -> Result<(), UserError> {
+    let product = opens.times(u128::from(each));
+    // Each was rounded up by a millionth at most.
+    let apart = product.as_f64() - rate.as_f64();
+    if apart.abs() <= 1e-6 * each as f64 + 1e-6 {
+        return Ok(());
+    }
+    let (connections, hold) = (words.connections.unwrap_or(0), words.hold.unwrap_or_default());
+    let message = format!(
+        "-c {}, --hold {} and {} on each are {}, and -r says {}",
+        show_short(connections),
+        show_length(hold),
+        requests_word(each),
+        product.show(),
+        rate.show()
+    );
+    Err(UserError::usage("conflict", message, "leave one of the four out: it follows from the others"))
+}
+
+fn nothing(words: &LoadWords) -> UserError {
+    let message = match words.hold {
+        Some(hold) => format!("--hold {} says how long, and nothing says how much", show_length(hold)),
+        None => "nothing says how much load there is".to_owned(),
+    };
+    let hint = "-r 10k/s, -c 1M, both, or an experiment file: wavetank size -r 1M/s -c 1M --hold 100s";
+    UserError::usage("no_load", message, hint)
+}
+
+fn requests_word(count: u64) -> String {
+    if count == 1 { "1 request".to_owned() } else { format!("{} requests", show_whole(count)) }
+}
+
+/// How long `count` take at `flow`, in nanoseconds, rounded up.
+fn per(count: u128, flow: Flow) -> i64 {
+    let seconds = count as f64 / flow.as_f64().max(f64::MIN_POSITIVE);
+    // `as` saturates.
+    (seconds * 1e9).ceil() as i64
+}

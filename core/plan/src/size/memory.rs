@@ -1,0 +1,75 @@
+//! [`PerConnection`]: what a client's connection takes of memory on a host of a role.
+
+use super::answer::count_text;
+use super::{Answer, Balancing, Demand, Means, Quantity, Role, Tier};
+use crate::EngineChoice;
+use crate::footprint::{End, Footprint};
+
+/// Memory of one connection of a client on a host of a role, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PerConnection {
+    /// Sockets that the host has for it.
+    pub sockets: u64,
+    /// The kernel's bytes of all of them.
+    pub kernel: u64,
+    /// The program's bytes: wavetank's own; of a balancer nothing is known.
+    pub user: u64,
+    /// On top for each request under way.
+    pub under_way: u64,
+}
+
+impl PerConnection {
+    /// On a host of `role`.
+    pub fn of(role: Role, demand: &Demand, means: &Means) -> Self {
+        let tls = demand.exchange.tls;
+        let end = |end: End, tls: bool| Footprint::of(end, EngineChoice::Auto, tls);
+        let (sockets, all) = match (role, means.balancing) {
+            (Role::Load, _) => (1, end(End::Client, tls)),
+            // A proxy ends the clients' TLS.
+            (Role::Server, Balancing::Proxy) => (1, end(End::Target, false)),
+            (Role::Server, _) => (1, end(End::Target, tls)),
+            (Role::Balancer, Balancing::Proxy) => {
+                let both = end(End::Target, false).plus(end(End::Client, false));
+                (2, Footprint { user: 0, ..both })
+            }
+            (Role::Balancer, _) => return Self::default(),
+        };
+        Self { sockets, kernel: all.kernel, user: all.user, under_way: all.under_way }
+    }
+
+    /// All of it while nothing is under way.
+    pub const fn idle(self) -> u64 {
+        self.kernel + self.user
+    }
+
+    /// Of so many connections, with so many requests under way.
+    pub const fn of_all(self, connections: u64, in_flight: u64) -> u64 {
+        connections.saturating_mul(self.idle()).saturating_add(in_flight.saturating_mul(self.under_way))
+    }
+}
+
+/// Memory of one host of each role, and what one connection takes of it.
+pub(super) fn answers(tiers: &[Tier], demand: &Demand) -> Vec<Answer> {
+    let mut all = Vec::new();
+    for tier in tiers.iter().filter(|tier| tier.each.sockets > 0) {
+        let PerConnection { sockets, kernel, user, under_way } = tier.each;
+        let (connections, busy) = (tier.connections_each(demand), demand.in_flight.div_ceil(tier.working()));
+        let program = if user > 0 { format!(" + {user} B program") } else { String::new() };
+        let kernel_of = match sockets {
+            1 => format!("{kernel} B kernel"),
+            more => format!("{kernel} B kernel of {more} sockets"),
+        };
+        let flight = if busy > 0 {
+            format!(" + {} under way × {under_way} B", count_text(busy))
+        } else {
+            String::new()
+        };
+        all.push(Answer {
+            role: Some(tier.role),
+            what: "memory_each",
+            value: Quantity::Bytes(tier.memory_each(demand)),
+            formula: format!("{} × ({kernel_of}{program}){flight}", count_text(connections)),
+        });
+    }
+    all
+}

@@ -1,0 +1,176 @@
+//! Ports: source addresses of the load, and pairs of address and port behind a proxy.
+//!
+//! A connection is told from all others by four numbers: source address, source port, target address, target port. So
+//! one source address has all its ports anew for each address and port of a target, and a limit of 64 thousand
+//! connections is one of a pair of addresses, not of a host.
+
+use super::answer::count_text;
+use super::tier::hosts_word;
+use super::{Answer, Balancing, Demand, Means, Quantity, Role, Tier};
+use crate::quantity::show_whole;
+use crate::{Nanos, UserError};
+
+/// After this time Linux tells a new connection from an old one of the same four numbers (`tcp_tw_reuse_delay`); a
+/// load leaves its tuples alone for so long, and a balancer with `tcp_tw_reuse=1` too.
+const REST: Nanos = Nanos::SECOND;
+/// Ports that the kernel chooses from unless told otherwise (`ip_local_port_range` 32768 to 60999).
+pub(super) const KERNEL_PORTS: u64 = 28_232;
+
+/// What ports ask for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tuples {
+    /// The numbers.
+    pub answers: Vec<Answer>,
+    /// What is missing.
+    pub lacking: Vec<UserError>,
+    /// Worth knowing.
+    pub notes: Vec<String>,
+    /// Connections of one source address of a load host.
+    pub per_source: u64,
+    /// Source addresses of all load hosts.
+    pub sources: u64,
+}
+
+impl Tuples {
+    /// For a load on these hosts; `tiers` are those of [`Role::ALL`] that there are.
+    pub fn of(demand: &Demand, means: &Means, tiers: &[Tier]) -> Self {
+        let mut tuples = Self::default();
+        tuples.of_load(demand, means, tiers);
+        if means.balancing == Balancing::Proxy {
+            tuples.of_proxy(demand, means, tiers);
+        }
+        tuples
+    }
+
+    fn add(&mut self, role: Role, what: &'static str, value: u64, formula: String) {
+        self.answers.push(Answer { role: Some(role), what, value: Quantity::Count(value), formula });
+    }
+
+    fn of_load(&mut self, demand: &Demand, means: &Means, tiers: &[Tier]) {
+        let (each, formula) = wanted(demand.connections, demand);
+        let (ports, targets) = (means.load_ports, means.targets);
+        let by_address = ports.saturating_mul(targets);
+        let addresses = each.div_ceil(by_address.max(1)).max(1);
+        let of_ports = match targets {
+            1 => format!("{} ports", show_whole(ports)),
+            _ => format!("({} ports × {} targets)", show_whole(ports), show_whole(targets)),
+        };
+        let formula = if addresses == 1 {
+            format!("{formula} fit into {of_ports} of one: none need be given")
+        } else {
+            format!("⌈{formula} ÷ {of_ports}⌉")
+        };
+        self.sources = addresses;
+        self.per_source = each.div_ceil(addresses);
+        self.add(Role::Load, "source_addresses", addresses, formula);
+        self.check_sources(demand, means, (addresses, by_address));
+        let Some(load) = tiers.iter().find(|tier| tier.role == Role::Load) else { return };
+        let hosts = load.have.unwrap_or(load.needed).max(1);
+        if hosts > 1 {
+            let formula = format!("⌈{} ÷ {}⌉", count_text(addresses), hosts_word(hosts));
+            self.add(Role::Load, "addresses_each", addresses.div_ceil(hosts), formula);
+        }
+        if load.have.is_some() {
+            let formula = format!("{} × {of_ports}, with one address each", hosts_word(hosts));
+            self.add(Role::Load, "connections_by_ports", hosts.saturating_mul(by_address), formula);
+        }
+        if addresses > 1 {
+            let all = each.div_ceil(ports.max(1));
+            let formula = format!(
+                "⌈{} ÷ {} ports⌉: the target's pairs of address and port count as well",
+                count_text(each),
+                show_whole(ports)
+            );
+            self.add(Role::Load, "or_targets", all, formula);
+        }
+    }
+
+    /// Whether the source addresses that there are suffice.
+    fn check_sources(&mut self, demand: &Demand, means: &Means, (addresses, each): (u64, u64)) {
+        let Some(sources) = means.sources else { return };
+        let room = sources.saturating_mul(each);
+        let formula = format!("{} × {}", addresses_word(sources), show_whole(each));
+        self.add(Role::Load, "connections_by_sources", room, formula.clone());
+        if sources >= addresses {
+            return;
+        }
+        let message =
+            format!("{formula} = {} connections, not {}", count_text(room), count_text(demand.connections));
+        let hint = format!("it takes {}: --source CIDR", addresses_word(addresses));
+        self.lacking.push(UserError::refused("no_source_address", message, hint));
+    }
+
+    fn of_proxy(&mut self, demand: &Demand, means: &Means, tiers: &[Tier]) {
+        let Some(balancer) = tiers.iter().find(|tier| tier.role == Role::Balancer) else { return };
+        let established = demand.connections.saturating_mul(2);
+        let formula = format!("2 × {}: one to the client, one to a server", count_text(demand.connections));
+        self.add(Role::Balancer, "established", established, formula);
+        let working = balancer.working();
+        let own = demand.connections.div_ceil(working);
+        let (each, formula) = wanted(own, demand);
+        let ports = means.balancer_ports.max(1);
+        let tuples = each.div_ceil(ports).max(1);
+        let on_each = if working > 1 { format!(" on each of {working} balancers") } else { String::new() };
+        let formula = format!("⌈{formula}{on_each} ÷ {} ports⌉", show_whole(ports));
+        self.add(Role::Balancer, "backend_tuples", tuples, formula);
+        let quick = each.saturating_mul(2).div_ceil(ports).max(1);
+        if quick > tuples {
+            let formula = format!(
+                "⌈{} ÷ (50 % of {} ports)⌉: past half the kernel searches for each",
+                count_text(each),
+                show_whole(ports)
+            );
+            self.add(Role::Balancer, "quick_tuples", quick, formula);
+        }
+        if let Some(server) = tiers.iter().find(|tier| tier.role == Role::Server) {
+            let servers = server.working();
+            let formula = format!("⌈{} ÷ {}⌉", count_text(tuples), hosts_word(servers));
+            self.add(Role::Server, "ports_each", tuples.div_ceil(servers), formula);
+        }
+        self.check_backends(demand, means, (each, working, tuples));
+    }
+
+    /// Whether the back ends that there are suffice.
+    fn check_backends(&mut self, demand: &Demand, means: &Means, (each, working, tuples): (u64, u64, u64)) {
+        let Some(backends) = means.backends else { return };
+        let ports = means.balancer_ports;
+        let room = backends.saturating_mul(ports);
+        let formula = format!("{} back ends × {} ports", show_whole(backends), show_whole(ports));
+        self.add(Role::Balancer, "connections_by_ports", room, format!("{formula}, of each balancer"));
+        if room >= each {
+            return;
+        }
+        let wanted = if working > 1 {
+            format!("{} on each of {working} balancers", count_text(each))
+        } else {
+            count_text(demand.connections)
+        };
+        let message = format!(
+            "{formula} = {} connections, not {wanted}: the balancer's ports are exhausted",
+            count_text(room)
+        );
+        let hint = format!(
+            "{} pairs of address and port to connect to: servers may listen on several ports each; or more addresses of the balancer's own",
+            show_whole(tuples)
+        );
+        self.lacking.push(UserError::refused("no_backend_ports", message, hint));
+    }
+}
+
+fn addresses_word(count: u64) -> String {
+    if count == 1 { "1 source address".to_owned() } else { format!("{} source addresses", count_text(count)) }
+}
+
+/// Tuples that `connections` take with those that rest after their use.
+fn wanted(connections: u64, demand: &Demand) -> (u64, String) {
+    // A share of the connections has the same share of what ends.
+    let resting = u128::from(demand.opens.during(REST)) * u128::from(connections);
+    let resting = u64::try_from(resting.div_ceil(u128::from(demand.connections.max(1)))).unwrap_or(u64::MAX);
+    let each = connections.saturating_add(resting);
+    let formula = if resting == 0 {
+        count_text(connections)
+    } else {
+        format!("({} + {} that rest 1 s)", count_text(connections), count_text(resting))
+    };
+    (each, formula)
+}

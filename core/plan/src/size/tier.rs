@@ -1,0 +1,172 @@
+//! [`Tier`]: how many hosts of one role it takes, and why.
+
+use super::answer::{bits, count_text};
+use super::memory::PerConnection;
+use super::traffic::Way;
+use super::{Balancing, Demand, Flow, Means, Role, Traffic};
+use crate::footprint::plannable_bytes;
+use crate::quantity::{show_size, show_whole};
+use crate::{Nanos, UserError};
+
+/// Part of a link that may be filled: above it queues grow.
+const LINK_PART: (u64, u64) = (17, 20);
+
+/// How many hosts of one role it takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tier {
+    /// Which role.
+    pub role: Role,
+    /// Hosts that it takes, spare ones included.
+    pub needed: u64,
+    /// Of which so many may be gone.
+    pub spare: u64,
+    /// Hosts that there are, if that was said.
+    pub have: Option<u64>,
+    /// What each thing asks for, without spare ones; the first asks for most.
+    pub limits: Vec<Limit>,
+    /// Both ways of all links of the role together.
+    pub ways: Ways,
+    /// Memory of one client's connection on a host of the role.
+    pub each: PerConnection,
+}
+
+/// Hosts that one thing asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// `requests`, `connections`, `memory` or `link`.
+    pub what: &'static str,
+    /// So many.
+    pub hosts: u64,
+    /// `⌈1M/s ÷ 270k/s⌉`.
+    pub formula: String,
+}
+
+/// What goes into hosts and out of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ways {
+    /// Into them.
+    pub into: Way,
+    /// Out of them.
+    pub out: Way,
+}
+
+impl Tier {
+    /// For a load.
+    pub fn of(role: Role, demand: &Demand, means: &Means) -> Self {
+        let ways = Ways::of(role, demand, means);
+        let each = PerConnection::of(role, demand, means);
+        let mut limits = limits(role, demand, means, ways, each);
+        limits.sort_by_key(|limit| std::cmp::Reverse(limit.hosts));
+        let working = limits.first().map_or(1, |limit| limit.hosts);
+        let spare = means.spare_of(role);
+        Self {
+            role,
+            needed: working.saturating_add(spare),
+            spare,
+            have: means.hosts[role as usize],
+            limits,
+            ways,
+            each,
+        }
+    }
+
+    /// Hosts that share the load at worst: with the spare ones gone.
+    pub fn working(&self) -> u64 {
+        match self.have {
+            Some(have) if have < self.needed => have,
+            have => have.unwrap_or(self.needed).saturating_sub(self.spare).max(1),
+        }
+    }
+
+    /// Clients' connections on one of them.
+    pub fn connections_each(&self, demand: &Demand) -> u64 {
+        demand.connections.div_ceil(self.working())
+    }
+
+    /// Memory of all connections on one of them.
+    pub fn memory_each(&self, demand: &Demand) -> u64 {
+        self.each.of_all(self.connections_each(demand), demand.in_flight.div_ceil(self.working()))
+    }
+
+    /// What is missing, if hosts are.
+    pub fn lacking(&self, demand: &Demand, means: &Means) -> Option<UserError> {
+        let have = self.have.filter(|have| *have < self.needed)?;
+        let limit = self.limits.first()?;
+        let name = self.role.name();
+        let gone = if self.spare > 0 { format!(" with {} spare", self.spare) } else { String::new() };
+        let message = match (limit.what, means.capacity[self.role as usize].requests) {
+            ("requests", Some(each)) => format!(
+                "{} in the role {name} × {} = {}, not {}",
+                hosts_word(have),
+                each.show(),
+                each.times(u128::from(have)).show(),
+                demand.requests.show()
+            ),
+            ("connections", _) => {
+                let each = means.capacity[self.role as usize].connections.unwrap_or(0);
+                format!(
+                    "{} in the role {name} × {} = {} connections, not {}",
+                    hosts_word(have),
+                    show_whole(each),
+                    count_text(have.saturating_mul(each)),
+                    count_text(demand.connections)
+                )
+            }
+            (what, _) => format!("{} in the role {name} have too little {what}", hosts_word(have)),
+        };
+        let hint = format!("it takes {}{gone}: {}", hosts_word(self.needed), limit.formula);
+        Some(UserError::refused("too_few_hosts", message, hint))
+    }
+}
+
+/// `1 host`, `7 hosts`.
+pub(super) fn hosts_word(count: u64) -> String {
+    if count == 1 { "1 host".to_owned() } else { format!("{} hosts", count_text(count)) }
+}
+
+fn limits(role: Role, demand: &Demand, means: &Means, ways: Ways, each: PerConnection) -> Vec<Limit> {
+    let capacity = means.capacity[role as usize];
+    let mut all = Vec::new();
+    if let Some(own) = capacity.requests.filter(|_| !demand.requests.is_zero()) {
+        let formula = format!("⌈{} ÷ {}⌉", demand.requests.show(), own.show());
+        all.push(Limit { what: "requests", hosts: demand.requests.in_units_of(own), formula });
+    }
+    if let Some(own) = capacity.connections {
+        let formula = format!("⌈{} connections ÷ {}⌉", count_text(demand.connections), count_text(own));
+        all.push(Limit { what: "connections", hosts: demand.connections.div_ceil(own.max(1)), formula });
+    }
+    if let Some(memory) = means.memory.filter(|_| each.idle() > 0) {
+        let wanted = each.of_all(demand.connections, demand.in_flight);
+        let usable = plannable_bytes(memory).max(1);
+        let formula = format!("⌈{} ÷ {} of {}⌉", show_size(wanted), show_size(usable), show_size(memory));
+        all.push(Limit { what: "memory", hosts: wanted.div_ceil(usable), formula });
+    }
+    if let Some(link) = means.link {
+        let wanted = ways.into.bits().max(ways.out.bits());
+        let usable = Flow::over(u128::from(link) * u128::from(LINK_PART.0), Nanos::SECOND).part(LINK_PART.1);
+        let all_bits = Flow::over(u128::from(link), Nanos::SECOND);
+        let formula = format!("⌈{} ÷ ({} × 85 %)⌉", bits(wanted), bits(all_bits));
+        all.push(Limit { what: "link", hosts: wanted.in_units_of(usable).max(1), formula });
+    }
+    all
+}
+
+impl Ways {
+    /// Of a role: what clients send goes into servers, a proxy hands it on in connections of its own, a director alone
+    /// what comes from clients.
+    fn of(role: Role, demand: &Demand, means: &Means) -> Self {
+        let front = Traffic::of(demand, demand.exchange.tls);
+        let back = match means.balancing {
+            Balancing::Proxy => Traffic::of(demand, false),
+            Balancing::None | Balancing::Direct => front,
+        };
+        match (role, means.balancing) {
+            (Role::Load, _) => Self { into: front.down, out: front.up },
+            (Role::Balancer, Balancing::Proxy) => {
+                Self { into: front.up.plus(back.down), out: front.down.plus(back.up) }
+            }
+            (Role::Balancer, _) => Self { into: front.up, out: front.up },
+            (Role::Server, _) => Self { into: back.up, out: back.down },
+        }
+    }
+}

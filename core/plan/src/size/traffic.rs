@@ -1,0 +1,119 @@
+//! [`Traffic`]: packets and bytes on the wire, each way.
+//!
+//! The sum of what is asked for, in Ethernet frames of 1,500 bytes: requests and answers in segments of 1,448 bytes,
+//! an acknowledgement for each two segments of an answer, three packets to open a connection and three to close it,
+//! and a full TLS handshake. Lost packets and what offloading saves are left out.
+
+use super::Flow;
+use super::demand::{Closing, Demand, Exchange};
+use crate::Nanos;
+
+/// Data of one full segment: 1,500 bytes without the heads of IPv4 and TCP, and the timestamps (RFC 7323).
+pub const SEGMENT_BYTES: u64 = 1_448;
+/// What a segment costs on the wire beside its data: IPv4 20, TCP 20, timestamps 12, Ethernet 14 + 4, and between two
+/// frames 8 + 12 (IEEE 802.3).
+pub const FRAME_BYTES: u64 = 90;
+/// A receiver waits so long for something to send before it acknowledges (`TCP_DELACK_MIN`).
+const ACK_DELAY: Nanos = Nanos::from_millis(40);
+/// One TLS record: 5 bytes of head, 1 of type, 16 of tag (RFC 8446 §5.2); at most 16 KiB of data.
+const RECORD_BYTES: (u64, u64) = (22, 1 << 14);
+/// A full handshake of TLS 1.3: hello with a hybrid key share and Finished; hello, a chain of two certificates and
+/// Finished (RFC 8446 §2; the chain is 3 kB).
+const HANDSHAKE_BYTES: (u64, u64) = (1_900, 4_900);
+/// Packets of it, acknowledgements of the other side included.
+const HANDSHAKE_PACKETS: (u64, u64) = (5, 5);
+
+/// What goes one way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Way {
+    /// Packets a second.
+    pub packets: Flow,
+    /// Bytes a second on the wire.
+    pub bytes: Flow,
+}
+
+impl Way {
+    /// Both together.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self { packets: self.packets.plus(other.packets), bytes: self.bytes.plus(other.bytes) }
+    }
+
+    /// Bits a second.
+    pub fn bits(self) -> Flow {
+        self.bytes.times(8)
+    }
+}
+
+/// What goes between clients and whoever they are connected to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Traffic {
+    /// From the clients.
+    pub up: Way,
+    /// To the clients.
+    pub down: Way,
+    /// Packets and bytes of one request and its answer, from the client and to it.
+    pub each: [Parcel; 2],
+    /// Those of opening and closing one connection.
+    pub around: [Parcel; 2],
+}
+
+/// Some packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Parcel {
+    /// How many.
+    pub packets: u64,
+    /// Their data, without what each costs beside.
+    pub data: u64,
+}
+
+impl Parcel {
+    /// Bytes on the wire.
+    pub const fn bytes(self) -> u64 {
+        self.data + self.packets * FRAME_BYTES
+    }
+
+    fn a_second(self, flow: Flow) -> Way {
+        Way { packets: flow.times(u128::from(self.packets)), bytes: flow.times(u128::from(self.bytes())) }
+    }
+}
+
+impl Traffic {
+    /// Of a load; `tls`: this stretch of the way is spoken in TLS.
+    pub fn of(demand: &Demand, tls: bool) -> Self {
+        let Exchange { request_bytes, answer_bytes, service, closing, .. } = demand.exchange;
+        let (up, down) = (segments(request_bytes, tls), segments(answer_bytes, tls));
+        // The answer acknowledges its request, if it comes soon enough; the next request comes too late to do that.
+        let acks_down = if service < ACK_DELAY { 0 } else { up.packets.div_ceil(2) };
+        let each = [
+            Parcel { packets: up.packets + down.packets.div_ceil(2), data: up.data },
+            Parcel { packets: down.packets + acks_down, data: down.data },
+        ];
+        let around = around(closing, tls);
+        let opens = demand.opens;
+        Self {
+            up: each[0].a_second(demand.requests).plus(around[0].a_second(opens)),
+            down: each[1].a_second(demand.requests).plus(around[1].a_second(opens)),
+            each,
+            around,
+        }
+    }
+}
+
+/// Bytes of HTTP in segments.
+fn segments(bytes: u64, tls: bool) -> Parcel {
+    let records = if tls { bytes.div_ceil(RECORD_BYTES.1) * RECORD_BYTES.0 } else { 0 };
+    let data = bytes + records;
+    Parcel { packets: data.div_ceil(SEGMENT_BYTES), data }
+}
+
+/// SYN, SYN and ACK, ACK; the handshake; FIN, FIN and ACK, ACK, or one RST.
+fn around(closing: Closing, tls: bool) -> [Parcel; 2] {
+    let (up, down) = match closing {
+        Closing::Client => (2 + 2, 1 + 1),
+        Closing::Server => (2 + 1, 1 + 2),
+        Closing::Reset => (2 + 1, 1),
+    };
+    let (packets, data) = if tls { (HANDSHAKE_PACKETS, HANDSHAKE_BYTES) } else { ((0, 0), (0, 0)) };
+    [Parcel { packets: up + packets.0, data: data.0 }, Parcel { packets: down + packets.1, data: data.1 }]
+}

@@ -1,0 +1,230 @@
+//! [`Tuning`]: limits of the kernel that a role must raise, as commands.
+//!
+//! Only what the load asks for, each by its formula; nothing is ever lowered. What articles about a million
+//! connections set beside these does nothing, or harm: docs/size.md tells of them.
+
+use super::answer::count_text;
+use super::{Balancing, Demand, Means, Role, Tier};
+use crate::Nanos;
+use crate::footprint::PAGE_BYTES;
+
+/// Linux's own values, which most hosts begin with: where they suffice nothing is said.
+const SOMAXCONN: u64 = 4_096;
+/// The longest queue that listeners were made for (16 bits until Linux 5.4).
+const SOMAXCONN_MAX: u64 = 65_535;
+/// Files of a process at most until somebody says otherwise (`fs.nr_open`).
+const NR_OPEN: u64 = 1_048_576;
+/// Neighbours on a link (`gc_thresh3`).
+const NEIGHBOURS: u64 = 1_024;
+/// How long a connection that was closed in the orderly way is kept by who closed first; compiled in.
+const TIME_WAIT: Nanos = Nanos::from_secs(60);
+/// Connection tracking keeps a closed connection so long (`nf_conntrack_tcp_timeout_time_wait`).
+const TRACKED_AFTER: Nanos = Nanos::from_secs(120);
+/// What a burst of new connections may last before they are accepted.
+const BURST: Nanos = Nanos::from_millis(250);
+
+/// One limit that a role's hosts need.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tuning {
+    /// On which hosts.
+    pub role: Role,
+    /// `fs.file-max`.
+    pub name: &'static str,
+    /// Its value.
+    pub value: String,
+    /// A host that has more keeps it.
+    pub at_least: bool,
+    /// What sets it.
+    pub command: String,
+    /// How the value comes about.
+    pub formula: String,
+}
+
+/// Everything that hosts of the role need.
+pub(super) fn tunings(tier: &Tier, per_source: u64, demand: &Demand, means: &Means) -> Vec<Tuning> {
+    let role = tier.role;
+    let mut list = List { role, all: Vec::new() };
+    if tier.each.sockets > 0 {
+        files(&mut list, tier, demand);
+    }
+    if connects(role, means) {
+        ports(&mut list, per_source, means, tier, demand);
+    }
+    if accepts(role, means) {
+        queue(&mut list, tier, demand);
+    }
+    waits(&mut list, tier, demand, means);
+    pages(&mut list, tier, demand);
+    tracking(&mut list, tier, demand);
+    list.all
+}
+
+/// Whether hosts of the role open connections.
+fn connects(role: Role, means: &Means) -> bool {
+    role == Role::Load || (role == Role::Balancer && means.balancing == Balancing::Proxy)
+}
+
+/// Whether hosts of the role accept connections.
+fn accepts(role: Role, means: &Means) -> bool {
+    role == Role::Server || (role == Role::Balancer && means.balancing == Balancing::Proxy)
+}
+
+struct List {
+    role: Role,
+    all: Vec<Tuning>,
+}
+
+impl List {
+    fn least(&mut self, name: &'static str, value: u64, formula: String) {
+        self.all.push(Tuning {
+            role: self.role,
+            name,
+            value: value.to_string(),
+            at_least: true,
+            command: format!("least {name} {value}"),
+            formula,
+        });
+    }
+
+    fn exactly(&mut self, name: &'static str, value: &str, formula: String) {
+        let quoted = if value.contains(' ') { format!("'{value}'") } else { value.to_owned() };
+        self.all.push(Tuning {
+            role: self.role,
+            name,
+            value: value.to_owned(),
+            at_least: false,
+            command: format!("sysctl -w {name}={quoted}"),
+            formula,
+        });
+    }
+}
+
+/// Sockets of the host and of its process.
+fn files(list: &mut List, tier: &Tier, demand: &Demand) {
+    let sockets = tier.connections_each(demand).saturating_mul(tier.each.sockets);
+    let of = format!("{} sockets", count_text(sockets));
+    list.least(
+        "fs.file-max",
+        ceiling(sockets, 11, 10).saturating_add(10_000),
+        format!("1.1 × {of} + 10,000"),
+    );
+    let process = sockets.saturating_add(sockets / 10).saturating_add(1_000);
+    if process > NR_OPEN {
+        list.least("fs.nr_open", process, format!("1.1 × {of} + 1,000: the ceiling of ulimit -n"));
+    }
+    let (value, formula) = match list.role {
+        // Sockets of io_uring are in tables of their rings, each of which may hold as many as a table of files.
+        Role::Load => (
+            process.min(65_536),
+            "io_uring's sockets are in no table; its rings hold as many as one".to_owned(),
+        ),
+        _ => (process, format!("1.1 × {of} + 1,000 (LimitNOFILE= of a service)")),
+    };
+    list.all.push(Tuning {
+        role: list.role,
+        name: "nofile",
+        value: value.to_string(),
+        at_least: true,
+        command: format!("ulimit -n {value}"),
+        formula,
+    });
+}
+
+/// Ports to connect from.
+fn ports(list: &mut List, per_source: u64, means: &Means, tier: &Tier, demand: &Demand) {
+    let (first, last) = means.range;
+    let needed = if list.role == Role::Load { per_source } else { tier.connections_each(demand) };
+    if needed > super::ports::KERNEL_PORTS / 2 {
+        let formula = format!(
+            "{} connections; ports in it that something listens on go into ip_local_reserved_ports",
+            count_text(needed)
+        );
+        list.exactly("net.ipv4.ip_local_port_range", &format!("{first} {last}"), formula);
+    }
+    if !demand.opens.is_zero() {
+        list.exactly(
+            "net.ipv4.tcp_tw_reuse",
+            "1",
+            "a port is used again after 1 s instead of 60 s".to_owned(),
+        );
+    }
+}
+
+/// Connections that wait to be accepted.
+fn queue(list: &mut List, tier: &Tier, demand: &Demand) {
+    let burst = demand.opening.part(tier.working()).during(BURST);
+    let value = burst.checked_next_power_of_two().unwrap_or(u64::MAX).clamp(SOMAXCONN, SOMAXCONN_MAX);
+    let formula = format!(
+        "{} new ones × 250 ms, 4,096 to 65,535; the program's own backlog too",
+        demand.opening.part(tier.working()).show()
+    );
+    list.least("net.core.somaxconn", value, formula.clone());
+    list.least("net.ipv4.tcp_max_syn_backlog", value, "as many half-open ones".to_owned());
+}
+
+/// `TIME_WAIT`, at whoever closes first.
+fn waits(list: &mut List, tier: &Tier, demand: &Demand, means: &Means) {
+    use super::Closing;
+    let closes = match (demand.exchange.closing, list.role, means.balancing) {
+        (Closing::Reset, ..) => false,
+        (Closing::Client, role, _) => role == Role::Load || connects(role, means),
+        (Closing::Server, role, _) => accepts(role, means),
+    };
+    let each = demand.opens.part(tier.working());
+    let waiting = each.during(TIME_WAIT);
+    if closes && waiting > 0 {
+        let formula = format!("1.2 × {} closed × 60 s, 256 B each", each.show());
+        list.least("net.ipv4.tcp_max_tw_buckets", ceiling(waiting, 6, 5), formula);
+    }
+}
+
+/// Data that nobody has read takes a page of each socket at least.
+fn pages(list: &mut List, tier: &Tier, demand: &Demand) {
+    let sockets = tier.connections_each(demand).saturating_mul(tier.each.sockets);
+    if sockets < 100_000 {
+        return;
+    }
+    let most = ceiling(sockets, 6, 5);
+    let value = format!("{} {} {most}", most / 2, most / 4 * 3);
+    let size = crate::quantity::show_size(most.saturating_mul(PAGE_BYTES));
+    let formula = format!("1.2 pages a socket, {size} if all had unread data");
+    list.all.push(Tuning {
+        role: list.role,
+        name: "net.ipv4.tcp_mem",
+        command: format!("least net.ipv4.tcp_mem '{value}'"),
+        value,
+        at_least: true,
+        formula,
+    });
+}
+
+/// Connection tracking: best none.
+fn tracking(list: &mut List, tier: &Tier, demand: &Demand) {
+    let each = tier.connections_each(demand).saturating_mul(tier.each.sockets.max(1));
+    let gone = demand.opens.part(tier.working()).during(TRACKED_AFTER);
+    let value = ceiling(each.saturating_add(gone), 5, 4);
+    let formula = format!(
+        "1.25 × ({} + {} of the last 120 s), 320 B each; where connections are tracked: better are they not",
+        count_text(each),
+        count_text(gone)
+    );
+    list.least("net.netfilter.nf_conntrack_max", value, formula);
+}
+
+/// Source addresses on a link that other hosts see as neighbours.
+pub(super) fn neighbours(sources: u64, role: Role) -> Option<Tuning> {
+    if sources < NEIGHBOURS / 2 {
+        return None;
+    }
+    let mut list = List { role, all: Vec::new() };
+    let value = sources.saturating_mul(2);
+    let formula = format!("2 × {} source addresses, unless a route hides them", count_text(sources));
+    list.least("net.ipv4.neigh.default.gc_thresh3", value, formula);
+    list.all.pop()
+}
+
+/// `value` × `numerator` ÷ `denominator`, rounded up.
+fn ceiling(value: u64, numerator: u64, denominator: u64) -> u64 {
+    let exact = (u128::from(value) * u128::from(numerator)).div_ceil(u128::from(denominator));
+    u64::try_from(exact).unwrap_or(u64::MAX)
+}
