@@ -24,6 +24,7 @@ mod run_parts;
 mod run_record;
 mod sample_line;
 mod series_line;
+mod size_doc;
 mod times;
 mod try_doc;
 mod wall;
@@ -57,6 +58,7 @@ pub use run_parts::{
 };
 pub use run_record::{RUN_SCHEMA, RunRecord};
 pub use sample_line::SampleLine;
+pub use size_doc::{AnswerDoc, ColumnDoc, LimitDoc, SIZE_SCHEMA, SizeDoc, TierDoc, TuningDoc};
 pub use times::{Spread, Times};
 pub use try_doc::{TRY_SCHEMA, TryBody, TryDoc, TryEvent, TryMessage, TryWalk};
 pub use wall::Wall;

@@ -123,7 +123,7 @@ pub(crate) fn pad_left(text: &str, columns: usize) -> String {
 }
 
 /// `text` in lines of at most `columns`, broken at white space, or anywhere in a word that is longer.
-fn wrapped(text: &str, columns: usize) -> Vec<String> {
+pub(crate) fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
         let letters: Vec<char> = word.chars().collect();

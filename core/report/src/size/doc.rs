@@ -1,0 +1,99 @@
+//! [`size_doc`]: the `wavetank.size/1` object of a load.
+
+use wavetank_plan::size::{Answer, Column, Limit, Means, Setting, Sizing, Tier, Tuning, columns};
+use wavetank_record::{
+    AnswerDoc, ColumnDoc, LackDoc, LimitDoc, Number, SIZE_SCHEMA, SettingDoc, SizeDoc, TierDoc, TuningDoc,
+};
+
+/// A load with what it takes, and what is known about how that was asked.
+#[derive(Clone, Copy, Debug)]
+pub struct Sized<'a> {
+    /// The URL or file; empty without one.
+    pub target: &'a str,
+    /// Version of wavetank.
+    pub version: &'a str,
+    /// What was reckoned.
+    pub sizing: &'a Sizing,
+    /// With these hosts.
+    pub means: &'a Means,
+    /// Defaults and words of the exchange, beside those of the hosts.
+    pub settings: &'a [Setting],
+    /// Worth knowing beside what the reckoning itself says.
+    pub notes: &'a [String],
+}
+
+/// Everything that can be told of it.
+pub fn size_doc(sized: &Sized<'_>) -> SizeDoc {
+    let sizing = sized.sizing;
+    let group = |group: &'static str, answers: &[Answer]| -> Vec<AnswerDoc> {
+        answers.iter().map(|one| answer(group, one)).collect()
+    };
+    let mut answers = group("ports", &sizing.tuples.answers);
+    answers.extend(group("memory", &sizing.memory));
+    answers.extend(group("network", &sizing.network));
+    let compare =
+        if sized.sizing.demand.connections > 1 { columns(&sizing.demand, sized.means) } else { Vec::new() };
+    SizeDoc {
+        schema: SIZE_SCHEMA.to_owned(),
+        version: sized.version.to_owned(),
+        target: sized.target.to_owned(),
+        asked: group("load", &sizing.demand.asked),
+        hosts: sizing.tiers.iter().map(tier).collect(),
+        answers,
+        tunings: sizing.tunings.iter().map(tuning).collect(),
+        compare: compare.into_iter().map(column).collect(),
+        lacking: sizing.lacking.iter().map(LackDoc::from).collect(),
+        settings: sized.settings.iter().chain(&sized.means.settings).map(setting).collect(),
+        notes: sizing.notes.iter().chain(sized.notes).cloned().collect(),
+    }
+}
+
+fn answer(group: &str, one: &Answer) -> AnswerDoc {
+    AnswerDoc {
+        role: one.role.map_or_else(String::new, |role| role.name().to_owned()),
+        group: group.to_owned(),
+        what: one.what.to_owned(),
+        value: Number(one.value.as_f64()),
+        unit: one.value.unit().to_owned(),
+        shown: one.value.show(),
+        formula: one.formula.clone(),
+    }
+}
+
+fn tier(one: &Tier) -> TierDoc {
+    let limit = |limit: &Limit| LimitDoc {
+        what: limit.what.to_owned(),
+        hosts: limit.hosts,
+        formula: limit.formula.clone(),
+    };
+    TierDoc {
+        role: one.role.name().to_owned(),
+        needed: one.needed,
+        spare: one.spare,
+        have: one.have,
+        bounded: !one.limits.is_empty(),
+        limits: one.limits.iter().map(limit).collect(),
+    }
+}
+
+fn tuning(one: &Tuning) -> TuningDoc {
+    TuningDoc {
+        role: one.role.name().to_owned(),
+        name: one.name.to_owned(),
+        value: one.value.clone(),
+        at_least: one.at_least,
+        command: one.command.clone(),
+        formula: one.formula.clone(),
+    }
+}
+
+fn column(one: Column) -> ColumnDoc {
+    ColumnDoc {
+        name: one.name,
+        rows: one.rows.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+    }
+}
+
+fn setting(one: &Setting) -> SettingDoc {
+    SettingDoc { name: one.name.to_owned(), value: one.value.clone(), given: one.given, why: one.why.clone() }
+}
