@@ -41,6 +41,7 @@ fn main() -> ExitCode {
         Command::Check(args) | Command::Plan(args) if args.file.format == FileFormat::Json => {
             (OutputFormat::Json, Vec::new())
         }
+        Command::Size(args) if args.format == FileFormat::Json => (OutputFormat::Json, Vec::new()),
         Command::Try(args) if args.file.format == FileFormat::Json => (OutputFormat::Json, Vec::new()),
         Command::Calibrate(args) if args.format == FileFormat::Json => (OutputFormat::Json, Vec::new()),
         Command::Serve(_)
@@ -50,6 +51,7 @@ fn main() -> ExitCode {
         | Command::Check(_)
         | Command::Plan(_)
         | Command::Try(_)
+        | Command::Size(_)
         | Command::Schema
         | Command::Completions(_)
         | Command::Man(_) => (OutputFormat::Text, Vec::new()),
@@ -64,6 +66,7 @@ fn main() -> ExitCode {
         Command::Plan(args) => commands::plan(*args),
         Command::Try(args) => commands::try_file(*args),
         Command::Calibrate(args) => commands::calibrate(*args),
+        Command::Size(args) => commands::size(*args),
         Command::Schema => commands::schema(),
         Command::Completions(shell) => commands::completions(shell),
         Command::Man(dir) => commands::man(&dir),

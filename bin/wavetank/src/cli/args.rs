@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap_complete::Shell;
 use wavetank_experiment::Factor;
 use wavetank_plan::calibration::Course;
+use wavetank_plan::size::Wishes;
 use wavetank_plan::{
     AllowTarget, EngineChoice, Nanos, RunOptions, SecretText, TargetUrl, TlsIdentity, TlsServerOptions,
 };
@@ -31,6 +32,8 @@ pub(crate) enum Command {
     Try(Box<TryArgs>),
     /// `wavetank calibrate`.
     Calibrate(Box<CalibrateArgs>),
+    /// `wavetank size [URL|FILE]`.
+    Size(Box<SizeArgs>),
     /// `wavetank schema`.
     Schema,
     /// `wavetank completions SHELL`.
@@ -171,6 +174,19 @@ pub(crate) struct ReadArgs {
     pub(crate) options: RunOptions,
     /// `--source auto`: all addresses of the interface towards the target.
     pub(crate) source_auto: bool,
+}
+
+/// `wavetank size`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct SizeArgs {
+    /// What is loaded; `None`: it does not matter.
+    pub(crate) goal: Option<Goal>,
+    /// How much, in the words of `run`.
+    pub(crate) options: RunOptions,
+    /// What sizing needs beside.
+    pub(crate) wishes: Wishes,
+    /// Shape of the answer on stdout.
+    pub(crate) format: FileFormat,
 }
 
 /// `wavetank try`.

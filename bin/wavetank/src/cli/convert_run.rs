@@ -103,7 +103,7 @@ fn seed(text: &str) -> Result<u64, UserError> {
     })
 }
 
-fn request(words: RequestWords, options: &mut RunOptions) -> Result<(), UserError> {
+pub(super) fn request(words: RequestWords, options: &mut RunOptions) -> Result<(), UserError> {
     let mut files = Files::default();
     options.method = words.method;
     for word in &words.header {

@@ -18,6 +18,7 @@ mod install;
 mod run_words;
 mod serve_tls_words;
 mod shorthand;
+mod size_words;
 #[cfg(test)]
 mod tests;
 mod tls_words;
@@ -31,11 +32,11 @@ use clap::{CommandFactory, Parser};
 use wavetank_plan::UserError;
 
 pub(crate) use args::{
-    CalibrateArgs, Command, DemoArgs, FileArgs, FileFormat, OutFile, OutputFormat, ReadArgs, ReportArgs,
-    RunArgs, RunRef, ServeArgs, TryArgs,
+    CalibrateArgs, Command, DemoArgs, FileArgs, FileFormat, Goal, OutFile, OutputFormat, ReadArgs, ReportArgs,
+    RunArgs, RunRef, ServeArgs, SizeArgs, TryArgs,
 };
 #[cfg(target_os = "linux")]
-pub(crate) use args::{Calibration, Goal, ServeTls};
+pub(crate) use args::{Calibration, ServeTls};
 #[cfg(target_os = "linux")]
 pub(crate) use command_text::without_values;
 pub(crate) use exit::CliExit;
@@ -67,6 +68,7 @@ fn command(words: CommandWords, command_text: String) -> Result<Command, UserErr
         CommandWords::Calibrate(words) => {
             Command::Calibrate(Box::new(calibrate_words::calibrate(*words, command_text)?))
         }
+        CommandWords::Size(words) => Command::Size(Box::new(size_words::size(*words)?)),
         CommandWords::Schema => Command::Schema,
         CommandWords::Completions(words) => Command::Completions(convert::shell(&words.shell)?),
         CommandWords::Man(words) => Command::Man(words.dir),

@@ -73,6 +73,12 @@ fn unknown_option(error: &clap::Error, argument: &str) -> UserError {
     if let Some(hint) = habit(argument) {
         return UserError::usage("option_unknown", message(), hint);
     }
+    let bare = argument.split('=').next().unwrap_or(argument);
+    if command_of(error) == "size" && is_of_run(bare) {
+        let message = format!("size does not reckon with {bare}");
+        let hint = "it is an option of run: leave it out; wavetank size --help shows what counts";
+        return UserError::usage("option_unknown", message, hint);
+    }
     let suggested = text(error, ContextKind::SuggestedArg);
     let longs: Vec<String> = long_options();
     let near = if suggested.is_empty() {
@@ -135,10 +141,21 @@ fn words_of(command: &str) -> String {
         "man" => "one folder: wavetank man ~/.local/share/man/man1".to_owned(),
         "report" => "one run: wavetank report latest".to_owned(),
         "new" | "check" | "plan" | "try" => format!("one file: wavetank {command} first.yaml"),
+        "size" => "one URL or file at most: wavetank size -r 1M/s -c 1M".to_owned(),
         "serve" | "demo" | "schema" => format!("options only: wavetank {command} --help shows them"),
         _ => "one URL or file; an option's value stands after its option, in quotes if it has spaces"
             .to_owned(),
     }
+}
+
+/// Whether `run` has this option, by its long or its short name.
+fn is_of_run(option: &str) -> bool {
+    let command = Words::command();
+    let Some(run) = command.find_subcommand("run") else { return false };
+    run.get_arguments().any(|own| {
+        let long = own.get_long().is_some_and(|long| option.strip_prefix("--") == Some(long));
+        long || own.get_short().is_some_and(|short| option == format!("-{short}"))
+    })
 }
 
 /// Every long option of every command, with its dashes.

@@ -8,6 +8,7 @@ use super::calibrate_words::CalibrateWords;
 use super::file_words::{FileWords, NewWords};
 use super::run_words::RunWords;
 use super::serve_tls_words::ServeTlsWords;
+use super::size_words::SizeWords;
 use super::try_words::TryWords;
 
 /// Commands by what one does with them; kept by hand because clap cannot group them. A test compares it
@@ -28,6 +29,7 @@ Look
   report  Show a finished run again
 Hosts
   calibrate  What this host can do as a generator: measured, kept, and used by `plan`
+  size    What a load would take: hosts, addresses, ports, memory, links, limits of the kernel
 Practise
   serve   A target to practise on
   demo    Two short runs against the built-in target: what a freeze does to the numbers
@@ -68,6 +70,8 @@ pub(super) enum CommandWords {
     Schema,
     /// A target to practise on.
     Serve(Box<ServeWords>),
+    /// What a load would take: hosts, addresses, ports, memory, links, limits of the kernel.
+    Size(Box<SizeWords>),
     /// Show a finished run again.
     Report(ReportWords),
     /// Two short runs against the built-in target: what a freeze does to the numbers.

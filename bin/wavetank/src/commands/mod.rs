@@ -22,6 +22,7 @@ mod run_file;
 mod schema;
 #[cfg(target_os = "linux")]
 mod serve;
+mod size;
 #[cfg(target_os = "linux")]
 mod try_file;
 
@@ -43,5 +44,6 @@ pub(crate) use run::run;
 pub(crate) use schema::schema;
 #[cfg(target_os = "linux")]
 pub(crate) use serve::serve;
+pub(crate) use size::size;
 #[cfg(target_os = "linux")]
 pub(crate) use try_file::try_file;

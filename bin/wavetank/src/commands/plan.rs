@@ -4,16 +4,13 @@ use std::cell::RefCell;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use wavetank_experiment::{Experiment, Lowered, Lowering, Sources, lower};
-use wavetank_journey::Shape;
-use wavetank_plan::{
-    AuthPlan, EngineChoice, ExitCode, IpFamily, Plan, RunOptions, SourcesPlan, Step, TargetUrl, UserError,
-};
+use wavetank_plan::{EngineChoice, ExitCode, IpFamily, RunOptions, SourcesPlan, TargetUrl, UserError};
 use wavetank_report::{Planned, forecast_doc, forecast_text};
 
 use super::run::own_addresses;
 use crate::calibrate::plan_standing;
 use crate::cli::{FileFormat, ReadArgs};
-use crate::experiment::{Loaded, Rows, with_whole_names};
+use crate::experiment::{Loaded, Rows, request_bytes, with_whole_names};
 use crate::run::{Host, output};
 
 /// Stand for a host whose name nobody looks up (RFC 5737 and RFC 3849). Nothing is ever sent there.
@@ -75,15 +72,6 @@ pub(crate) fn plan(args: ReadArgs) -> Result<u8, UserError> {
     let _ = std::io::Write::write_all(&mut std::io::stderr(), loaded.rendered().as_bytes());
     output::print(&forecast_text(&doc, columns()))?;
     Ok(ExitCode::Pass as u8)
-}
-
-/// What each step sends, where it is the same for everybody. Cookies and digests are put in later.
-fn request_bytes(plan: &Plan) -> Vec<Vec<Option<u64>>> {
-    let of_step = |step: &Step| {
-        let changes = plan.http.cookies || matches!(step.auth, Some(AuthPlan::Digest(..)));
-        Shape::new(step, plan).as_fixed().filter(|_| !changes).map(|bytes| bytes.len() as u64)
-    };
-    plan.scenarios.iter().map(|scenario| scenario.steps.iter().map(of_step).collect()).collect()
 }
 
 /// What a URL's own words say of where it goes; a name stands for one address of another host, and is noted.

@@ -10,7 +10,6 @@ use wavetank_experiment::{
     DataContent, DataFile, Diagnostic, Diagnostics, Experiment, Input, RowFacts, Severity, read, verify_data,
 };
 use wavetank_journey::rows::{RowsSource, Table};
-#[cfg(target_os = "linux")]
 use wavetank_plan::PemFile;
 use wavetank_plan::quantity::show_size;
 use wavetank_plan::{RunOptions, SecretText, UserError, did_you_mean};
@@ -23,7 +22,6 @@ const EXPERIMENT_MAX: u64 = 64 << 20;
 /// Rows are held in memory, with their text in one piece of 4 GiB at most.
 const DATA_MAX: u64 = 4 << 30;
 /// A body or a certificate: every load thread keeps what it sends in memory.
-#[cfg(target_os = "linux")]
 const FILE_MAX: u64 = 256 << 20;
 /// Where a secret stands if no option names a file.
 const SECRET_PREFIX: &str = "WAVETANK_SECRET_";
@@ -56,7 +54,6 @@ pub(crate) struct Loaded {
     folder: PathBuf,
     rows: Rows,
     /// Files that options name, read already.
-    #[cfg(target_os = "linux")]
     given: Vec<PemFile>,
 }
 
@@ -95,7 +92,6 @@ impl Loaded {
             tables: Vec::new(),
             folder,
             rows,
-            #[cfg(target_os = "linux")]
             given: [&options.tls.ca, &options.tls.cert, &options.tls.key]
                 .into_iter()
                 .flatten()
@@ -136,7 +132,6 @@ impl Loaded {
     }
 
     /// The bytes of a file that the experiment names, or an option in its place.
-    #[cfg(target_os = "linux")]
     pub(crate) fn file(&self, name: &str) -> Result<Vec<u8>, UserError> {
         if let Some(given) = self.given.iter().find(|given| given.name == name) {
             return Ok(given.bytes.clone());

@@ -3,9 +3,11 @@
 mod loaded;
 #[cfg(target_os = "linux")]
 mod names;
+mod request_bytes;
 mod told;
 
 pub(crate) use loaded::{Loaded, Rows, with_whole_names};
 #[cfg(target_os = "linux")]
 pub(crate) use names::Names;
+pub(crate) use request_bytes::request_bytes;
 pub(crate) use told::remarks_json;

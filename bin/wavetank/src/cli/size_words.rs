@@ -1,0 +1,267 @@
+//! [`SizeWords`]: the words of `wavetank size`, and what they mean.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::Args;
+use wavetank_plan::quantity::{
+    parse_count, parse_count_positive, parse_duration_positive, parse_link, parse_rate_positive, parse_size,
+};
+use wavetank_plan::size::{BYTES_MAX, Balancing, PortsWord, RoleCapacity, Wishes};
+use wavetank_plan::{Close, RunOptions, SourceRange, UserError, parse_sources};
+
+use super::args::{FileFormat, SizeArgs};
+use super::convert::{at, one_of, opt, small_count};
+use super::convert_run;
+use super::file_words::VariationWords;
+use super::goal::goal;
+use super::run_words::RequestWords;
+use super::tls_words::version;
+
+/// `wavetank size`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+For example: wavetank size -r 1M/s -c 1M --hold 100s --capacity balancer=270k/s --capacity server=140k/s --spare 1
+             wavetank size -r 10k/s --hold 100s            a million connections of ten thousand requests a second
+             wavetank size -c 3.48M --ports 15000-65000 --backends 2 --hosts load=80
+             wavetank size lb-million.yaml --memory 64GiB --link 10Gbit/s
+Nothing is sent, no name is looked up. Exit codes: 0 told, also where hosts are too few · 2 wrong usage")]
+pub(super) struct SizeWords {
+    /// An experiment file, or the URL whose request is sent; neither is needed
+    #[arg(value_name = "URL|FILE")]
+    goal: Option<OsString>,
+    #[command(flatten)]
+    load: SizeLoadWords,
+    #[command(flatten)]
+    exchange: ExchangeWords,
+    #[command(flatten)]
+    hosts: HostsWords,
+    #[command(flatten)]
+    variation: VariationWords,
+    /// Shape of the answer
+    #[arg(long, value_name = "text|json", default_value = "text")]
+    format: String,
+}
+
+/// How much, for how long.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Load")]
+struct SizeLoadWords {
+    /// Requests a second of the whole load: 10k/s, 1M/s
+    #[arg(short, long, value_name = "RATE", allow_negative_numbers = true)]
+    rate: Option<String>,
+    /// Connections at once [default with -r: as many as it takes]
+    #[arg(short, long, value_name = "N", allow_negative_numbers = true)]
+    connections: Option<String>,
+    /// How long each connection is kept; with -r alone each carries one request whose answer takes so long
+    /// [default: for good]
+    #[arg(long, value_name = "DURATION", allow_negative_numbers = true)]
+    hold: Option<String>,
+    /// Length of the load, for what it comes to in all
+    #[arg(short, long, value_name = "DURATION", allow_negative_numbers = true)]
+    duration: Option<String>,
+    /// Requests in all; with -d, whichever comes first
+    #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true)]
+    requests: Option<String>,
+    /// Connections opened per second ahead of the load [default: 5k/s]
+    #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
+    open_rate: Option<String>,
+}
+
+/// What goes over a connection.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Request and answer")]
+struct ExchangeWords {
+    /// Service time of a request: with -r it says how many are under way at once [default: 100ms]
+    #[arg(long, value_name = "DURATION", allow_negative_numbers = true)]
+    service: Option<String>,
+    /// Bytes of a request with its head [default: those that run would send]
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
+    request_bytes: Option<String>,
+    /// Bytes of an answer with its head [default: 1kB]
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
+    answer_bytes: Option<String>,
+    /// Method [default: GET, or POST with a body]
+    #[arg(short = 'X', long, value_name = "METHOD")]
+    method: Option<String>,
+    /// A header, or @FILE with one on each line (repeatable)
+    #[arg(short = 'H', long, value_name = "'NAME: VALUE'|@FILE", allow_hyphen_values = true)]
+    header: Vec<String>,
+    /// The body as it is
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    body: Option<String>,
+    /// The body from a file; - is stdin
+    #[arg(long, value_name = "FILE|-", allow_hyphen_values = true)]
+    body_file: Option<PathBuf>,
+    /// Close each connection after one answer
+    #[arg(long)]
+    no_keepalive: bool,
+    /// Close each connection after N answers
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    requests_per_connection: Option<String>,
+    /// How we close: orderly, or by reset, which leaves no port in TIME-WAIT [default: fin]
+    #[arg(long, value_name = "fin|rst")]
+    close: Option<String>,
+    /// Clients speak TLS; with an https URL they do anyway
+    #[arg(long, value_name = "1.2|1.3")]
+    tls: Option<String>,
+}
+
+/// What hosts can do, and how many there are.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Hosts")]
+struct HostsWords {
+    /// What stands before the servers: nothing, a proxy with connections of its own to them, or a director that passes
+    /// packets on while answers go past it [default: a proxy where an option speaks of a balancer, else none]
+    #[arg(long, value_name = "none|proxy|direct")]
+    balancer: Option<String>,
+    /// What one host of a role (load, balancer, server) can do: requests a second, connections, or both
+    /// (repeatable)
+    #[arg(long, value_name = "ROLE=RATE,N")]
+    capacity: Vec<String>,
+    /// Hosts of a role that there are: told whether they suffice (repeatable)
+    #[arg(long, value_name = "ROLE=N")]
+    hosts: Vec<String>,
+    /// Balancers and servers of which so many may be gone [default: 0]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    spare: Option<String>,
+    /// Memory of each host, as a limit [default: none]
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
+    memory: Option<String>,
+    /// Link of each host, as a limit [default: none]
+    #[arg(long, value_name = "10Gbit/s", allow_negative_numbers = true)]
+    link: Option<String>,
+    /// Ports of one address to connect from: how many, or first and last [default: 1024-65535, of which a load leaves
+    /// one in 16 to other programs]
+    #[arg(long, value_name = "N|FIRST-LAST", allow_negative_numbers = true)]
+    ports: Option<String>,
+    /// Source addresses that load hosts have together: 10.0.8.0/28, 10.0.8.1-10.0.8.14 (repeatable): told whether they
+    /// suffice
+    #[arg(long, value_name = "CIDR|RANGE,…")]
+    source: Vec<String>,
+    /// Pairs of address and port that clients connect to [default: 1, or those of the file]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    targets: Option<String>,
+    /// Pairs of address and port that a proxy connects to: told whether they suffice
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    backends: Option<String>,
+}
+
+/// Reads every word.
+pub(super) fn size(words: SizeWords) -> Result<SizeArgs, UserError> {
+    let format = at(
+        "--format",
+        one_of(&words.format, &[("text", FileFormat::Text), ("json", FileFormat::Json)], &[]),
+    )?;
+    let mut options = RunOptions::default();
+    load(&words.load, &mut options)?;
+    let wishes = Wishes {
+        hold: opt("--hold", words.load.hold.as_ref(), parse_duration_positive)?,
+        service: opt("--service", words.exchange.service.as_ref(), parse_duration_positive)?,
+        request_bytes: opt("--request-bytes", words.exchange.request_bytes.as_ref(), bytes)?,
+        answer_bytes: opt("--answer-bytes", words.exchange.answer_bytes.as_ref(), bytes)?,
+        ..hosts(&words.hosts)?
+    };
+    exchange(words.exchange, &mut options)?;
+    let goal = match words.goal {
+        Some(word) => Some(goal(&word, words.variation, false)?),
+        None => {
+            if let Some(option) = words.variation.given() {
+                let message = format!("{option} means nothing without an experiment file");
+                return Err(UserError::usage("conflict", message, "wavetank size FILE"));
+            }
+            None
+        }
+    };
+    Ok(SizeArgs { goal, options, wishes, format })
+}
+
+fn load(words: &SizeLoadWords, options: &mut RunOptions) -> Result<(), UserError> {
+    options.rate = opt("-r", words.rate.as_ref(), parse_rate_positive)?;
+    options.connections = opt("-c", words.connections.as_ref(), parse_count_positive)?;
+    options.duration = opt("-d", words.duration.as_ref(), parse_duration_positive)?;
+    options.requests = opt("-n", words.requests.as_ref(), parse_count_positive)?;
+    options.open_rate = opt("--open-rate", words.open_rate.as_ref(), parse_rate_positive)?;
+    Ok(())
+}
+
+fn exchange(words: ExchangeWords, options: &mut RunOptions) -> Result<(), UserError> {
+    options.no_keepalive = words.no_keepalive;
+    options.requests_per_connection =
+        opt("--requests-per-connection", words.requests_per_connection.as_ref(), parse_count_positive)?;
+    let closes = [("fin", Close::Fin), ("rst", Close::Rst)];
+    options.close = opt("--close", words.close.as_ref(), |text| one_of(text, &closes, &[]))?;
+    options.tls.version = opt("--tls", words.tls.as_ref(), version)?;
+    let ExchangeWords { method, header, body, body_file, .. } = words;
+    let request = RequestWords { method, header, body, body_file, basic: None, expect_status: None };
+    convert_run::request(request, options)
+}
+
+fn hosts(words: &HostsWords) -> Result<Wishes, UserError> {
+    let capacity = words.capacity.iter().map(|word| at("--capacity", RoleCapacity::parse(word)));
+    let hosts = words.hosts.iter().map(|word| at("--hosts", Wishes::parse_hosts(word)));
+    Ok(Wishes {
+        balancer: opt("--balancer", words.balancer.as_ref(), Balancing::parse)?,
+        capacity: capacity.collect::<Result<_, _>>()?,
+        hosts: hosts.collect::<Result<_, _>>()?,
+        spare: opt("--spare", words.spare.as_ref(), spare)?,
+        memory: opt("--memory", words.memory.as_ref(), positive_size)?,
+        link: opt("--link", words.link.as_ref(), positive_link)?,
+        ports: opt("--ports", words.ports.as_ref(), PortsWord::parse)?,
+        targets: opt("--targets", words.targets.as_ref(), small_count)?.map(u64::from),
+        backends: opt("--backends", words.backends.as_ref(), small_count)?.map(u64::from),
+        sources: sources(&words.source)?,
+        ..Wishes::default()
+    })
+}
+
+/// How many addresses these are.
+fn sources(words: &[String]) -> Result<Option<u64>, UserError> {
+    if words.is_empty() {
+        return Ok(None);
+    }
+    if words.iter().any(|word| word == "auto") {
+        let hint = "how many addresses they are: --source 10.0.8.0/28, or leave it out";
+        let message = "--source auto depends on hosts that size does not know";
+        return Err(UserError::usage("conflict", message, hint));
+    }
+    let ranges = at("--source", parse_sources(&words.join(",")))?;
+    let count: u128 = ranges.iter().map(SourceRange::len).sum();
+    Ok(Some(u64::try_from(count).unwrap_or(u64::MAX)))
+}
+
+/// Hosts that may be gone; none is a number too.
+fn spare(text: &str) -> Result<u64, UserError> {
+    let count = parse_count(text)?;
+    if count > 1_000_000 {
+        return Err(UserError::usage("overflow", format!("`{text}` is out of range"), "1 or 2"));
+    }
+    Ok(count)
+}
+
+/// Bytes of a request or an answer.
+fn bytes(text: &str) -> Result<u64, UserError> {
+    let bytes = positive_size(text)?;
+    if bytes > BYTES_MAX {
+        return Err(UserError::usage("overflow", format!("`{text}` is out of range"), "1024GiB at most"));
+    }
+    Ok(bytes)
+}
+
+fn positive_size(text: &str) -> Result<u64, UserError> {
+    match parse_size(text)? {
+        0 => Err(UserError::usage(
+            "zero",
+            format!("`{text}`: a size of zero makes no sense here"),
+            "16kB, 64GiB",
+        )),
+        size => Ok(size),
+    }
+}
+
+fn positive_link(text: &str) -> Result<u64, UserError> {
+    match parse_link(text)? {
+        0 => Err(UserError::usage("zero", format!("`{text}`: a link carries something"), "10Gbit/s")),
+        link => Ok(link),
+    }
+}

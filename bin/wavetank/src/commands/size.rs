@@ -1,0 +1,217 @@
+//! `wavetank size [URL|FILE]`.
+
+use std::net::{Ipv4Addr, SocketAddr};
+
+use wavetank_experiment::{Experiment, Lowered, Lowering, Sources, lower};
+use wavetank_plan::size::{
+    ANSWER_BYTES, Closing, Demand, Exchange, LoadWords, Means, PlanBytes, SERVICE, Setting, Sizing, Wishes,
+};
+use wavetank_plan::{
+    Close, EngineChoice, ExitCode, HostFacts, Plan, RunOptions, SourceRange, SourcesPlan, TargetUrl,
+    UserError, resolve,
+};
+use wavetank_report::{Sized, size_doc, size_text};
+
+use crate::cli::{FileArgs, FileFormat, Goal, SizeArgs};
+use crate::experiment::{Loaded, Rows, request_bytes};
+use crate::run::output;
+
+/// Stands for a target that nobody named (RFC 5737); nothing is ever sent there.
+const NOBODY: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
+/// Stands for requests whose length differs.
+const REQUEST_BYTES: u64 = 200;
+/// Columns of the text: formulas are read as well in a narrow terminal.
+const COLUMNS: usize = 80;
+
+/// Reckon what a load takes and tell it. Exit 0, also where hosts are too few (`lacking`), or 2. Nothing is sent, no name
+/// is looked up, this host does not matter.
+pub(crate) fn size(args: SizeArgs) -> Result<u8, UserError> {
+    let SizeArgs { goal, options, mut wishes, format } = args;
+    let mut asked = match &goal {
+        Some(Goal::File(file)) => match of_file(file, &options, &wishes, format)? {
+            Some(asked) => asked,
+            None => return Ok(ExitCode::Usage as u8),
+        },
+        Some(Goal::Url(url)) => of_url(url, true, &options, &wishes)?,
+        None => of_url(&nobody(&options), false, &options, &wishes)?,
+    };
+    wishes.sources = wishes.sources.or(asked.sources);
+    let means = Means::of(&wishes, asked.targets)?;
+    asked.settings.retain(|setting| !setting.value.is_empty());
+    let sizing = Sizing::of(asked.demand, &means);
+    let doc = size_doc(&Sized {
+        target: &asked.target,
+        version: env!("CARGO_PKG_VERSION"),
+        sizing: &sizing,
+        means: &means,
+        settings: &asked.settings,
+        notes: &asked.notes,
+    });
+    let text = if format == FileFormat::Json { doc.to_json() + "\n" } else { size_text(&doc, COLUMNS) };
+    output::print(&text)?;
+    Ok(ExitCode::Pass as u8)
+}
+
+/// A load, and what is known of how it was asked.
+struct Asked {
+    target: String,
+    demand: Demand,
+    targets: u64,
+    /// Source addresses that a file names.
+    sources: Option<u64>,
+    settings: Vec<Setting>,
+    notes: Vec<String>,
+}
+
+/// A load in words: of one request, that of `url`.
+fn of_url(url: &TargetUrl, named: bool, options: &RunOptions, wishes: &Wishes) -> Result<Asked, UserError> {
+    if wishes.request_bytes.is_some() {
+        let of_request = [
+            ("-X", options.method.is_some()),
+            ("-H", !options.headers.is_empty()),
+            ("--body", options.body.is_some()),
+        ];
+        if let Some((option, _)) = of_request.iter().find(|(_, given)| *given) {
+            let message = format!("--request-bytes and {option} both say how long a request is");
+            return Err(UserError::usage("conflict", message, "leave one of the two out"));
+        }
+    }
+    // What a request is, and what contradicts what, is known where runs are made.
+    let alone = RunOptions {
+        method: options.method.clone(),
+        headers: options.headers.clone(),
+        body: options.body.clone(),
+        no_keepalive: options.no_keepalive,
+        requests_per_connection: options.requests_per_connection,
+        close: options.close,
+        tls: options.tls.clone(),
+        ..RunOptions::default()
+    };
+    let address = SocketAddr::new(NOBODY.into(), url.port);
+    let plan = resolve(&alone, url, &[address], &HostFacts::plain(1))?.plan;
+    let words = LoadWords {
+        rate: options.rate,
+        connections: options.connections,
+        hold: wishes.hold,
+        each: options.requests_per_connection.or(options.no_keepalive.then_some(1)),
+        open_rate: options.open_rate,
+        duration: options.duration,
+        requests: options.requests,
+    };
+    if options.open_rate.is_some() && options.connections.is_none() {
+        let hint = "-c opens connections ahead of the load; with -r alone they are opened as requests come";
+        return Err(UserError::usage("conflict", "--open-rate means nothing without -c", hint));
+    }
+    let bytes = request_bytes(&plan).first().and_then(|steps| *steps.first()?).unwrap_or(REQUEST_BYTES);
+    let exchange = Exchange {
+        service: wishes.service.unwrap_or(SERVICE),
+        service_given: wishes.service.is_some(),
+        request_bytes: wishes.request_bytes.unwrap_or(bytes),
+        answer_bytes: wishes.answer_bytes.unwrap_or(ANSWER_BYTES),
+        tls: plan.tls.is_some(),
+        closing: match options.close {
+            Some(Close::Rst) => Closing::Reset,
+            _ if options.no_keepalive => Closing::Server,
+            _ => Closing::Client,
+        },
+    };
+    let demand = Demand::of_words(&words, exchange)?;
+    let settings = settings(&demand.exchange, wishes, "a GET of run's own");
+    let target = if named { url.url() } else { String::new() };
+    Ok(Asked { target, demand, targets: 1, sources: None, settings, notes: Vec::new() })
+}
+
+/// What stands for a URL where none is named.
+fn nobody(options: &RunOptions) -> TargetUrl {
+    let tls = options.tls.version.is_some();
+    TargetUrl { host: NOBODY.to_string(), port: if tls { 443 } else { 80 }, path: "/".to_owned(), tls }
+}
+
+/// The load of a file; `None`: it cannot be read, and that was told.
+fn of_file(
+    args: &FileArgs,
+    options: &RunOptions,
+    wishes: &Wishes,
+    format: FileFormat,
+) -> Result<Option<Asked>, UserError> {
+    if wishes.hold.is_some() {
+        let hint = "the file's phases say how long connections are kept";
+        return Err(UserError::usage("conflict", "--hold means nothing beside a file", hint));
+    }
+    let mut loaded = Loaded::read(args, options, Rows::Later)?;
+    let Some(experiment) = loaded.experiment.take() else {
+        loaded.tell_errors(format)?;
+        return Ok(None);
+    };
+    let lowering = Lowering {
+        // What this host has is no matter.
+        host: &HostFacts::plain(1),
+        tables: &loaded.tables,
+        addresses: &|url| Ok(vec![SocketAddr::new(NOBODY.into(), url.port)]),
+        file: &|name| loaded.file(name),
+        secret: &|name| args.secret(name),
+        sources: SourcesPlan::default(),
+        threads: None,
+        engine: EngineChoice::Auto,
+    };
+    let Lowered { plan, .. } = lower(&experiment, &lowering).map_err(|unfit| unfit.told(&loaded.name))?;
+    let bytes = PlanBytes {
+        each: &request_bytes(&plan),
+        otherwise: REQUEST_BYTES,
+        answer: wishes.answer_bytes.unwrap_or(ANSWER_BYTES),
+    };
+    let demand = Demand::of_plan(&plan, &bytes, wishes)?;
+    // Where stderr is gone, the answer on stdout is what counts.
+    if format == FileFormat::Text {
+        let _ = std::io::Write::write_all(&mut std::io::stderr(), loaded.rendered().as_bytes());
+    }
+    let settings = settings(&demand.exchange, wishes, "those of the file, on average");
+    let targets = targets(&plan);
+    let (sources, notes) = sources(&experiment);
+    Ok(Some(Asked { target: loaded.name.clone(), demand, targets, sources, settings, notes }))
+}
+
+/// How many source addresses the file names, and what to say where that depends on hosts.
+fn sources(experiment: &Experiment) -> (Option<u64>, Vec<String>) {
+    match experiment.sources.as_ref().map(|sources| &sources.value) {
+        None => (None, Vec::new()),
+        Some(Sources::Auto) => {
+            (None, vec!["sources: auto are those of the hosts that it runs on".to_owned()])
+        }
+        Some(Sources::These(these)) => {
+            let count: u128 = these.ranges.iter().map(SourceRange::len).sum();
+            (Some(u64::try_from(count).unwrap_or(u64::MAX)), Vec::new())
+        }
+    }
+}
+
+/// Pairs of host and port that the plan's connections go to.
+fn targets(plan: &Plan) -> u64 {
+    if plan.http.proxy.is_some() {
+        return 1;
+    }
+    let mut hosts: Vec<&str> = plan.targets.iter().map(|target| target.host.as_str()).collect();
+    hosts.sort_unstable();
+    hosts.dedup();
+    hosts.len().max(1) as u64
+}
+
+/// What is exchanged, and where that comes from.
+fn settings(exchange: &Exchange, wishes: &Wishes, request: &str) -> Vec<Setting> {
+    let one = |name, value: String, given, why: &str| Setting { name, value, given, why: why.to_owned() };
+    vec![
+        one("service", exchange.service.to_string(), exchange.service_given, "taken for granted"),
+        one(
+            "request-bytes",
+            format!("{} B", exchange.request_bytes),
+            wishes.request_bytes.is_some(),
+            request,
+        ),
+        one(
+            "answer-bytes",
+            format!("{} B", exchange.answer_bytes),
+            wishes.answer_bytes.is_some(),
+            "taken for granted",
+        ),
+    ]
+}

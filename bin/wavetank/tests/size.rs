@@ -1,0 +1,151 @@
+//! `wavetank size`: what a load would take, in words and as JSON; wrong words with one clear line.
+
+use wavetank_testkit::{Outcome, Place, Program};
+
+fn size(line: &str) -> Outcome {
+    let words: Vec<&str> = std::iter::once("size").chain(line.split_whitespace()).collect();
+    Program::new(env!("CARGO_BIN_EXE_wavetank")).args(&words).run()
+}
+
+fn example(name: &str) -> String {
+    format!("{}/../../examples/{name}.yaml", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The values of answers by `role.what`, of hosts by `hosts.ROLE`.
+#[track_caller]
+fn check(line: &str, expected: &[(&str, f64)]) -> serde_json::Value {
+    let told = size(&format!("{line} --format json"));
+    told.expect_exit(0);
+    let json = told.json();
+    assert_eq!(json["schema"], "wavetank.size/1", "{told}");
+    for &(name, value) in expected {
+        let (role, what) = name.split_once('.').unwrap_or(("", name));
+        let found = if role == "hosts" {
+            let all = json["hosts"].as_array().unwrap();
+            all.iter().find(|one| one["role"] == what).and_then(|one| one["needed"].as_f64())
+        } else {
+            let all = ["asked", "answers"].map(|list| json[list].as_array().unwrap().iter());
+            let mut all = all.into_iter().flatten();
+            all.find(|one| one["role"] == role && one["what"] == what).and_then(|one| one["value"].as_f64())
+        };
+        assert_eq!(found, Some(value), "{name} of {line}: {told}");
+    }
+    json
+}
+
+/// Exit 2, one line with one hint, in words and as JSON.
+#[track_caller]
+fn refused(line: &str, mention: &str) {
+    let told = size(line);
+    told.expect_exit(2);
+    assert_eq!(told.stdout, "", "{told}");
+    let lines = |start: &str| told.stderr.lines().filter(|line| line.starts_with(start)).count();
+    assert_eq!((lines("error: "), lines("hint: ")), (1, 1), "{told}");
+    assert!(told.stderr.contains(mention), "{mention}: {told}");
+    let json = size(&format!("{line} --format json"));
+    json.expect_exit(2);
+    assert_eq!(json.json()["schema"], "wavetank.error/1", "{json}");
+}
+
+#[test]
+fn known_cases_come_out_again() {
+    let twenty = [("connections", 1e6), ("load.connections_by_ports", 1.28e6), ("balancer.established", 2e6)];
+    let json = check("-r 10k/s --hold 100s --hosts load=20 --ports 64k --balancer proxy", &twenty);
+    assert_eq!(json["lacking"].as_array().unwrap().len(), 0);
+    let json = check("-c 3.48M --ports 64k --backends 2", &[("balancer.connections_by_ports", 128e3)]);
+    assert_eq!(json["lacking"][0]["code"], "no_backend_ports", "{json}");
+    let seventy = [("balancer.established", 6.96e6), ("balancer.backend_tuples", 70.0)];
+    check("-c 3.48M --ports 15000-65000 --balancer proxy", &seventy);
+    let json = check("-r 5M/s --capacity load=40k/s --hosts load=7", &[("hosts.load", 125.0)]);
+    assert_eq!(json["lacking"][0]["code"], "too_few_hosts", "{json}");
+    let words = size("-r 5M/s --capacity load=40k/s --hosts load=7");
+    assert!(words.stdout.contains("7 hosts in the role load × 40k/s = 280k/s, not 5M/s"), "{words}");
+}
+
+#[test]
+fn words_and_files_that_say_the_same_take_the_same() {
+    let line = "-c 1M -r 16639/s --open-rate 10k/s --close rst";
+    let by_words = check(line, &[("load.source_addresses", 17.0), ("in_flight", 1_664.0)]);
+    let file = example("lb-million");
+    let by_file =
+        check(&file, &[("connections", 1e6), ("load.source_addresses", 17.0), ("opening_per_s", 1e4)]);
+    for what in ["memory_each", "source_addresses"] {
+        let of = |json: &serde_json::Value| {
+            let all = json["answers"].as_array().unwrap();
+            all.iter().filter(|one| one["what"] == what).map(|one| one["value"].clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(of(&by_words), of(&by_file), "{what}");
+    }
+    check(&example("lb-million-by-rate"), &[("connections", 1e6), ("opens_per_s", 1e4), ("in_flight", 1e6)]);
+    check(&example("haproxy-7m"), &[("connections", 3.48e6), ("opening_per_s", 2e4)]);
+    // A closed loop in disguise: no more users than arrive.
+    check(&example("tsung-static"), &[("connections", 15_000.0)]);
+    check(&format!("{file} --scale 1/1000"), &[("connections", 1_000.0)]);
+}
+
+/// Each example and many words: everything fits its columns, and every part is there.
+#[test]
+fn the_text_is_whole_and_narrow() {
+    let mut lines: Vec<String> =
+        ["flash-sale", "haproxy-7m", "nginx-million", "shapes"].map(example).to_vec();
+    lines.push(
+        "-r 1M/s -c 1M --hold 100s --capacity balancer=270k/s --capacity server=140k/s --spare 1".to_owned(),
+    );
+    lines.push("-r 1G/s -c 1G --answer-bytes 1GB --balancer direct --link 10Gbit/s --memory 1GiB".to_owned());
+    lines.push("https://shop.example/ -r 50k/s --no-keepalive -d 1h".to_owned());
+    for line in lines {
+        let told = size(&line);
+        told.expect_exit(0);
+        for shown in told.stdout.lines() {
+            assert!(shown.chars().count() <= 80 && !shown.ends_with(' '), "{line}: {shown}");
+        }
+        for part in ["asked ", "hosts ", "ports ", "memory ", "compare ", "defaults ", "least fs.file-max "] {
+            assert!(told.stdout.contains(part), "{line} has no {part}: {told}");
+        }
+    }
+}
+
+#[test]
+fn wrong_words_are_told_in_one_line() {
+    for (line, mention) in [
+        ("", "nothing says how much"),
+        ("--hold 5s", "nothing says how much"),
+        ("-r 1", "needs a unit"),
+        ("-c 1M -r 1M/s --service 3s", "3,000,000 connections busy"),
+        ("--set a=b -c 1", "--set means nothing"),
+        ("-c 1 --threshold p99<1s", "does not reckon with --threshold"),
+        ("-c 1 --thread 3", "no option"),
+        ("-c 1 --capacity foo=1/s", "no role"),
+        ("-c 1 --hosts load", "names no role"),
+        ("-c 1 --ports 9-8", "no range"),
+        ("-c 1 --link 10GB", "no unit of a link"),
+        ("-c 1 --memory 64G", "no unit of a size"),
+        ("-c 1 --balancer haproxy", "none of none, proxy, direct"),
+        ("-c 1 --source auto", "depends on hosts"),
+        ("-c 1 --request-bytes 5B -X PUT", "both say how long"),
+        ("-c 1 --no-keepalive --requests-per-connection 4", "exclude each other"),
+        ("-r 1/s --open-rate 5/s", "means nothing without -c"),
+        ("http://127.0.0.1/ -c 1 --tls 1.3", "means nothing without TLS"),
+        ("http://127.0.0.1/ -c 1 --scale 1/2", "--scale means nothing"),
+        ("nowhere.yaml", "no such file"),
+    ] {
+        refused(line, mention);
+    }
+    refused(&format!("{} --hold 5s", example("lb-million")), "--hold means nothing");
+}
+
+/// A file with mistakes is told as `check` tells it.
+#[test]
+fn mistakes_in_a_file_are_told_with_their_places() {
+    let place = Place::new();
+    let file = place.write("x.yaml", "wavetank: 1\ntarget: http://127.0.0.1\nphases: [{hold: 5}]\n");
+    let told = size(&file);
+    told.expect_exit(2);
+    assert!(told.stderr.contains("x.yaml:3") && told.stdout.is_empty(), "{told}");
+    let named = place.write(
+        "y.yaml",
+        "wavetank: 1\ntarget: http://127.0.0.1\nsources: [127.1.0.0/30]\nphases: [{hold: 300k, for: 5s}]\n",
+    );
+    let json = check(&named, &[("load.connections_by_sources", 120_962.0), ("load.source_addresses", 5.0)]);
+    assert_eq!(json["lacking"][0]["code"], "no_source_address", "{json}");
+}
