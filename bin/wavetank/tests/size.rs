@@ -144,7 +144,7 @@ fn mistakes_in_a_file_are_told_with_their_places() {
     assert!(told.stderr.contains("x.yaml:3") && told.stdout.is_empty(), "{told}");
     let named = place.write(
         "y.yaml",
-        "wavetank: 1\ntarget: http://127.0.0.1\nsources: [127.1.0.0/30]\nphases: [{hold: 300k, for: 5s}]\n",
+        "wavetank: 1\ntarget: http://127.0.0.1\nsources: [127.1.0.0/30]\nphases: [{hold: 0 to 300k, at: 10k/s}]\n",
     );
     let json = check(&named, &[("load.connections_by_sources", 120_962.0), ("load.source_addresses", 5.0)]);
     assert_eq!(json["lacking"][0]["code"], "no_source_address", "{json}");

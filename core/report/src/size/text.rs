@@ -11,9 +11,10 @@ const NAME: usize = 22;
 /// Columns of the number.
 const VALUE: usize = 13;
 /// What `least` is in the commands.
-const LEAST: [&str; 2] = [
+const LEAST: [&str; 3] = [
     "least() { # name value: raises what is lower",
-    "  [ \"$(sysctl -n $1 | awk '{print $NF}')\" -ge \"${2##* }\" ] || sysctl -w \"$1=$2\"; }",
+    "  [ \"$(sysctl -n $1 | awk '{print $NF}')\" -ge \"${2##* }\" ] ||",
+    "  sysctl -w \"$1=$2\"; }",
 ];
 /// Columns of a command; a longer one has its formula below.
 const COMMAND: usize = 44;
