@@ -210,11 +210,13 @@ fn words_that_say_too_little_or_two_things_are_refused() {
 /// The largest that can be asked for stays exact where it can, and finite where not.
 #[test]
 fn nothing_overflows() {
-    check(
-        "-r 1G/s -c 1G --hold 1d --answer 1M",
-        "--capacity server=1/s,1 --link 1 --memory 1",
-        &[("hosts.server", "9728720000000000000")],
-    );
+    let most =
+        sized("-r 1G/s -c 1G --hold 1d --answer 1M", "--link 1 --memory 1 --capacity server=1/s,1").unwrap();
+    // 691 full segments of an answer and their heads, 8 bits a byte, on links of one bit a second.
+    let server = &most.tiers[1];
+    let bits = 1_000_000_000 * (1_000_000 + 692 * 90) * 8 / 85 * 100;
+    assert!(server.needed.abs_diff(bits) < bits / 1_000_000, "{} {bits}", server.needed);
+    assert_eq!(server.limits[0].what, "link");
     check("-c 999999999999", "", &[("load.source_addresses", "16.5 M"), ("load.memory_each", "4510.0 TB")]);
 }
 

@@ -163,16 +163,12 @@ pub(super) fn size(words: SizeWords) -> Result<SizeArgs, UserError> {
         ..hosts(&words.hosts)?
     };
     exchange(words.exchange, &mut options)?;
-    let goal = match words.goal {
-        Some(word) => Some(goal(&word, words.variation, false)?),
-        None => {
-            if let Some(option) = words.variation.given() {
-                let message = format!("{option} means nothing without an experiment file");
-                return Err(UserError::usage("conflict", message, "wavetank size FILE"));
-            }
-            None
-        }
-    };
+    if let (None, Some(option)) = (&words.goal, words.variation.given()) {
+        let message = format!("{option} means nothing without an experiment file");
+        return Err(UserError::usage("conflict", message, "wavetank size FILE"));
+    }
+    let variation = words.variation;
+    let goal = words.goal.map(|word| goal(&word, variation, false)).transpose()?;
     Ok(SizeArgs { goal, options, wishes, format })
 }
 

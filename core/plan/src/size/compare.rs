@@ -2,7 +2,7 @@
 
 use super::answer::{bits, count_text};
 use super::{Demand, Flow, Means, Role, Sizing};
-use crate::quantity::{show_short, show_size};
+use crate::quantity::{show_count, show_short, show_size};
 use crate::{Nanos, Rate};
 
 /// A connection that is only online says so once in so long.
@@ -29,13 +29,18 @@ pub fn columns(demand: &Demand, means: &Means) -> Vec<Column> {
     let flow = Flow::of(Rate::per_second(rate));
     let busy = Demand::new(flow, flow.during(service).max(1), Flow::ZERO, exchange);
     let mut all = vec![
-        column(format!("{} online", show_short(count)), &online, means),
-        column(format!("{} a second", show_short(rate)), &busy, means),
+        column(format!("{} online", short(count)), &online, means),
+        column(format!("{} a second", short(rate)), &busy, means),
     ];
     if !demand.requests.is_zero() {
         all.push(column("as asked".to_owned(), demand, means));
     }
     all
+}
+
+/// As a file would write it where that is short; else three digits.
+fn short(count: u64) -> String {
+    Some(show_short(count)).filter(|text| text.len() <= 5).unwrap_or_else(|| show_count(count))
 }
 
 fn column(name: String, demand: &Demand, means: &Means) -> Column {

@@ -172,12 +172,11 @@ impl Demand {
 fn arriving(words: &LoadWords, requests: Flow, exchange: Exchange) -> Demand {
     let each = words.each.or(words.hold.map(|_| 1));
     let opens = each.map_or(Flow::ZERO, |each| requests.part(each));
-    let (connections, formula) = match words.hold {
-        Some(hold) => (opens.during(hold), format!("{} × {}", opens.show(), show_length(hold))),
-        None => {
-            let formula = format!("{} × {} service", requests.show(), show_length(exchange.service));
-            (requests.during(exchange.service).max(1), formula)
-        }
+    let (connections, formula) = if let Some(hold) = words.hold {
+        (opens.during(hold), format!("{} × {}", opens.show(), show_length(hold)))
+    } else {
+        let formula = format!("{} × {} service", requests.show(), show_length(exchange.service));
+        (requests.during(exchange.service).max(1), formula)
     };
     // A connection of one request that is kept for so long is one whose answer takes so long.
     let service = match words.hold {

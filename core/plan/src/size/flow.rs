@@ -65,7 +65,8 @@ impl Flow {
     /// a minute.
     pub fn during(self, length: Nanos) -> u64 {
         let length = u128::from(length.0.unsigned_abs());
-        let parts = self.0.saturating_mul(length).saturating_sub(length - length.min(1));
+        let slack = length.saturating_sub(1).min(PARTS * SECOND_NS - 1);
+        let parts = self.0.saturating_mul(length).saturating_sub(slack);
         let count = parts.div_ceil(PARTS * SECOND_NS);
         u64::try_from(count).unwrap_or(u64::MAX)
     }
@@ -82,6 +83,11 @@ impl Flow {
 
     /// `1M/s`, `10k/s`, `16.7 k/s`: as a file would write it where that is exact.
     pub fn show(self) -> String {
+        let large =
+            [(1e18, "E"), (1e15, "P"), (1e12, "T")].into_iter().find(|(size, _)| self.as_f64() >= *size);
+        if let Some((size, unit)) = large {
+            return format!("{:.1} {unit}/s", self.as_f64() / size);
+        }
         let whole = u64::try_from(self.0 / PARTS).unwrap_or(u64::MAX);
         let exact = self.0.is_multiple_of(PARTS) && (whole < 1_000 || whole.is_multiple_of(10));
         if exact && whole > 0 { format!("{}/s", show_short(whole)) } else { show_rate(self.as_f64()) }
@@ -105,6 +111,7 @@ mod tests {
         check(Flow::ZERO, "0/s", 0);
         let most = Flow::of(Rate::per_second(1_000_000_000));
         check(most, "1G/s", 60_000_000_000);
+        check(most.times(1_500), "1.5 T/s", 90_000_000_000_000);
         assert_eq!(
             most.times(1 << 40).times(8).in_units_of(Flow::of(Rate::per_second(8))),
             1_099_511_627_776_000_000_000_u128.min(u128::from(u64::MAX)) as u64

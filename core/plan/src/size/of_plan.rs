@@ -90,17 +90,17 @@ impl Demand {
         let mut demand = Self::new(requests, connections as u64, opens, exchange);
         demand.opening = Flow::of_f64(rounded(peak.opening)).max(opens);
         demand.length = forecast.load_end.map(|end| end - forecast.timeline.from);
-        demand.tell(scope.why_requests(), unknown);
+        demand.tell(&scope.why_requests(), unknown);
         Ok(demand)
     }
 
-    fn tell(&mut self, why: String, unknown: bool) {
+    fn tell(&mut self, why: &str, unknown: bool) {
         let one =
             |what, value, formula: &str| Answer { role: None, what, value, formula: formula.to_owned() };
         let most = "the most at once in the file";
         self.asked = vec![
             one("connections", Quantity::Count(self.connections), most),
-            one("requests_per_s", Quantity::PerSecond(self.requests), &why),
+            one("requests_per_s", Quantity::PerSecond(self.requests), why),
             one("opens_per_s", Quantity::PerSecond(self.opens), "while it runs, because others end"),
             one("opening_per_s", Quantity::PerSecond(self.opening), "at the steepest"),
             one(
@@ -181,7 +181,7 @@ impl Scope<'_> {
         let (start, now) = (phase.start.as_secs_f64(), at.at.as_secs_f64());
         // A rate that nothing ends is there from its begin on.
         let now = if phase.length.is_none() { now.max(start + length) } else { now };
-        let end = phase.end().map_or(now, |end| end.as_secs_f64().min(now));
+        let end = phase.end().map(Nanos::as_secs_f64).map_or(now, |end| end.min(now));
         // At the begin of a phase nobody is there yet; its end tells how many there come to be.
         let came = (end - start.max(now - length)).max(0.0);
         let sessions = own.sessions.likely_or_most().unwrap_or(f64::MAX) * share;
@@ -204,7 +204,7 @@ impl Scope<'_> {
     /// Users or held connections that repeat their sessions.
     fn repeating(&self, scenario: &SessionForecast, users: f64) -> Peak {
         let each = likely(scenario.session.requests);
-        let turn = scenario.pace.map_or(0.0, |pace| pace.as_secs_f64()).max(
+        let turn = scenario.pace.map_or(0.0, Nanos::as_secs_f64).max(
             self.busy_of(scenario.session.requests, scenario.session.delay_ns)
                 + likely(scenario.session.think_ns) / 1e9,
         );

@@ -34,7 +34,7 @@ impl Role {
         if let Some(role) = Self::ALL.into_iter().find(|role| role.name() == text) {
             return Ok(role);
         }
-        let hint = match did_you_mean(text, Self::ALL.map(Self::name).into_iter()) {
+        let hint = match did_you_mean(text, Self::ALL.map(Self::name)) {
             Some(near) => format!("did you mean {near}?"),
             None => "load makes the load, balancer stands before the servers, server answers".to_owned(),
         };

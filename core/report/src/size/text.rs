@@ -7,7 +7,7 @@ use crate::page::{Page, pad, pad_left, width, wrapped};
 /// Fewer columns than these make no table.
 const COLUMNS_MIN: usize = 60;
 /// Columns of a number's name.
-const NAME: usize = 22;
+const NAME: usize = 21;
 /// Columns of the number.
 const VALUE: usize = 13;
 /// What `least` is in the commands.
@@ -167,7 +167,9 @@ fn lacking(page: &mut Page, doc: &SizeDoc) {
 /// Commands by role, each with its formula as a comment.
 fn tunings(page: &mut Page, doc: &SizeDoc, columns: usize) {
     if doc.tunings.iter().any(|one| one.command.starts_with("least ")) {
-        LEAST.iter().for_each(|line| page.line(line));
+        for line in LEAST {
+            page.line(line);
+        }
     }
     for tier in &doc.hosts {
         let own: Vec<_> = doc.tunings.iter().filter(|one| one.role == tier.role).collect();
@@ -183,7 +185,9 @@ fn tunings(page: &mut Page, doc: &SizeDoc, columns: usize) {
                 let first = comments.next().unwrap_or_default();
                 page.line(&format!("{}  {first}", pad(&one.command, COMMAND)));
             }
-            comments.for_each(|line| page.line(&format!("{}  {line}", pad("", COMMAND))));
+            for line in comments {
+                page.line(&format!("{}  {line}", pad("", COMMAND)));
+            }
         }
     }
 }
