@@ -32,8 +32,8 @@ use clap::{CommandFactory, Parser};
 use wavetank_plan::UserError;
 
 pub(crate) use args::{
-    CalibrateArgs, Command, DemoArgs, FileArgs, FileFormat, Goal, OutFile, OutputFormat, ReadArgs, ReportArgs,
-    RunArgs, RunRef, ServeArgs, SizeArgs, TryArgs,
+    CalibrateArgs, Command, DemoArgs, FileArgs, FileFormat, Goal, OutFile, OutputFormat, ReadArgs,
+    ReportArgs, RunArgs, RunRef, ServeArgs, SizeArgs, TryArgs,
 };
 #[cfg(target_os = "linux")]
 pub(crate) use args::{Calibration, ServeTls};

@@ -29,7 +29,7 @@ Look
   report  Show a finished run again
 Hosts
   calibrate  What this host can do as a generator: measured, kept, and used by `plan`
-  size    What a load would take: hosts, addresses, ports, memory, links, limits of the kernel
+  size       What a load would take: hosts, addresses, ports, memory, links, limits of the kernel
 Practise
   serve   A target to practise on
   demo    Two short runs against the built-in target: what a freeze does to the numbers
