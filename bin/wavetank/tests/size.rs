@@ -21,10 +21,10 @@ fn check(line: &str, expected: &[(&str, f64)]) -> serde_json::Value {
     for &(name, value) in expected {
         let (role, what) = name.split_once('.').unwrap_or(("", name));
         let found = if role == "hosts" {
-            let all = json["hosts"].as_array().unwrap();
+            let all = json["hosts"].as_array().expect("a list");
             all.iter().find(|one| one["role"] == what).and_then(|one| one["needed"].as_f64())
         } else {
-            let all = ["asked", "answers"].map(|list| json[list].as_array().unwrap().iter());
+            let all = ["asked", "answers"].map(|list| json[list].as_array().expect("a list").iter());
             let mut all = all.into_iter().flatten();
             all.find(|one| one["role"] == role && one["what"] == what).and_then(|one| one["value"].as_f64())
         };
@@ -51,7 +51,7 @@ fn refused(line: &str, mention: &str) {
 fn known_cases_come_out_again() {
     let twenty = [("connections", 1e6), ("load.connections_by_ports", 1.28e6), ("balancer.established", 2e6)];
     let json = check("-r 10k/s --hold 100s --hosts load=20 --ports 64k --balancer proxy", &twenty);
-    assert_eq!(json["lacking"].as_array().unwrap().len(), 0);
+    assert_eq!(json["lacking"].as_array().expect("a list").len(), 0);
     let json = check("-c 3.48M --ports 64k --backends 2", &[("balancer.connections_by_ports", 128e3)]);
     assert_eq!(json["lacking"][0]["code"], "no_backend_ports", "{json}");
     let seventy = [("balancer.established", 6.96e6), ("balancer.backend_tuples", 70.0)];
@@ -71,7 +71,7 @@ fn words_and_files_that_say_the_same_take_the_same() {
         check(&file, &[("connections", 1e6), ("load.source_addresses", 17.0), ("opening_per_s", 1e4)]);
     for what in ["memory_each", "source_addresses"] {
         let of = |json: &serde_json::Value| {
-            let all = json["answers"].as_array().unwrap();
+            let all = json["answers"].as_array().expect("a list");
             all.iter().filter(|one| one["what"] == what).map(|one| one["value"].clone()).collect::<Vec<_>>()
         };
         assert_eq!(of(&by_words), of(&by_file), "{what}");
