@@ -46,6 +46,9 @@ pub struct CalibrationDoc {
     /// What a connection takes of memory; absent where too few could be held to tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<HeldMemoryDoc>,
+    /// Requests done each second in the open model at the most: where each arrival may find nothing else to do, a request
+    /// costs more than in the closed one, of which `requests` is.
+    pub open_per_s: Number,
     /// How exactly requests are begun, at shares of `requests.measured`.
     pub lag: Vec<LagDoc>,
     /// What both sides counted.

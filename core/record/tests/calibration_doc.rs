@@ -54,6 +54,7 @@ fn doc() -> CalibrationsDoc {
             user_bytes: Number(340.5),
             kernel_bytes: Some(Number(4_100.0)),
         }),
+        open_per_s: Number(95_000.5),
         lag: vec![LagDoc {
             share: Number(0.5),
             offered_per_s: Number(60_000.0),

@@ -24,7 +24,7 @@ mod text;
 mod times_table;
 mod units;
 
-pub use calibration::{Known, calibration_lines, calibration_text, standing};
+pub use calibration::{Known, calibration_text, overload, standing};
 pub use compose::{Composition, compose};
 pub use examples::Examples;
 pub use forecast::{Planned, forecast_doc, forecast_text};

@@ -1,6 +1,6 @@
 //! [`hold`]: what a connection takes of memory.
 //!
-//! Connections are opened to a first number, held, opened to a greater one, held again. Memory is looked at
+//! Connections are opened to half of their number, held, opened to all of it, held again. Memory is looked at
 //! beside it, each time with the target's own count of open connections; what it grew by between the two numbers
 //! is the connections', whatever threads and rings take for themselves.
 
@@ -20,6 +20,8 @@ use super::tally::rounded;
 
 /// How often memory is looked at.
 const LOOK: Duration = Duration::from_millis(20);
+/// Numbers of connections at which memory is looked at.
+const STAIRS: u64 = 2;
 /// Looks that are kept.
 const LOOKS_MAX: usize = 10_000;
 /// Fewer connections would be told apart from nothing.
@@ -81,8 +83,8 @@ pub(crate) fn hold(
     if most < HELD_MIN {
         return Ok(None);
     }
-    let first = most / 4;
-    let text = experiment(&own.url().url(), first, most, course);
+    let first = most / STAIRS;
+    let text = experiment(&own.url().url(), first * STAIRS, course);
     let options = RunOptions::default();
     let reading = read(&Input {
         name: "calibrate.yaml",
@@ -112,17 +114,19 @@ pub(crate) fn hold(
         (record, looking.join())
     });
     let looks = looks.unwrap_or_default();
-    Ok(Some((record?, memory(&looks, first, most))))
+    Ok(Some((record?, memory(&looks, first, first * STAIRS))))
 }
 
-/// A heartbeat on each connection, so that each has been used as those of a real hold are.
-fn experiment(url: &str, first: u64, most: u64, course: &Course) -> String {
+/// Two stairs of one phase, because a phase has histograms of its own, which would be taken for the connections'. A
+/// heartbeat on each connection, so that each has been used as those of a real hold are.
+fn experiment(url: &str, most: u64, course: &Course) -> String {
     let ms = |length: Nanos| length.0 / 1_000_000;
-    let (at, hold) = (course.held_at, ms(course.hold));
+    let step = most / STAIRS;
+    let ramp = ms(Nanos::from_secs(1)) * step as i64 / course.held_at as i64;
     format!(
         "wavetank: 1\nname: calibrate-hold\ntarget: {url}\nhttp: {{close: rst}}\ndrain: 2s\nsteps:\n  - get: /\n  - \
-         think: 60s\nphases:\n  - {{name: open, hold: 0 to {first}, at: {at}/s}}\n  - {{name: few, hold: {first}, for: {hold}ms}}\n  - \
-         {{name: more, hold: {first} to {most}, at: {at}/s}}\n  - {{name: many, hold: {most}, for: {hold}ms}}\n"
+         think: 60s\nphases:\n  - {{hold: 0 to {most}, step: {step}, every: {}ms, ramp: {ramp}ms}}\n",
+        ramp + ms(course.hold)
     )
 }
 

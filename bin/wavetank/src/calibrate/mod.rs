@@ -16,5 +16,5 @@ pub(crate) use bench::{Bench, Broken, FULL_LOAD};
 pub(crate) use disturbance::Disturbance;
 pub(crate) use hold::{held_most, hold};
 pub(crate) use own_target::OwnTarget;
-pub(crate) use stored::{calibration_file, plan_standing};
+pub(crate) use stored::{calibration_file, plan_overload, plan_standing};
 pub(crate) use tally::{Tally, lag_doc, rounded, sent};

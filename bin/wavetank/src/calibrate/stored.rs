@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use wavetank_driver::WallClock;
 use wavetank_plan::{HostFacts, Plan, UserError};
 use wavetank_record::StandingDoc;
-use wavetank_report::{Known, standing};
+use wavetank_report::{Known, overload, standing};
 use wavetank_store::CalibrationFile;
 
 /// The file at `out`, or in the usual place. Fails where the environment names no place.
@@ -23,6 +23,12 @@ fn usual() -> Option<PathBuf> {
     let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")))?;
     Some(state.join("wavetank/calibration.json"))
+}
+
+/// What somebody should know who is about to run a plan that asks for more than this host was found to do.
+pub(crate) fn plan_overload(plan: &Plan, host: &HostFacts) -> Option<String> {
+    // Most hosts never were calibrated: then nothing is reckoned.
+    calibration_file(None).ok()?.path().exists().then(|| overload(&plan_standing(plan, host))).flatten()
 }
 
 /// How `plan` stands to what this host was calibrated at. Never fails: what cannot be read is told.

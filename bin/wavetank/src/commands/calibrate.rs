@@ -265,6 +265,7 @@ impl Session {
             handshakes_full: figure(2),
             handshakes_resumed: figure(3),
             memory,
+            open_per_s: rounded(lag.iter().map(|lag| lag.done_per_s.0).fold(0.0, f64::max)),
             lag,
             notes,
             ..CalibrationDoc::default()

@@ -12,6 +12,7 @@ use wavetank_store::RunsDir;
 
 use super::once::once;
 use super::run_file::run_file;
+use crate::calibrate::plan_overload;
 use crate::cli::{Goal, OutputFormat, RunArgs};
 use crate::run::{Execution, Host, Talk, admit, engine_line, execute, is_safe, lookup, output, tls_client};
 
@@ -53,7 +54,9 @@ fn run_url(url: &TargetUrl, args: RunArgs) -> Result<u8, UserError> {
         return once(&resolved.plan, &host, tls);
     }
     let mut talk = Talk::new(quiet);
-    say(&mut talk, &resolved.load, (&resolved.plan, resolved.engine_why.as_ref()), &resolved.remarks);
+    let mut remarks = resolved.remarks;
+    remarks.extend(plan_overload(&resolved.plan, &host.facts));
+    say(&mut talk, &resolved.load, (&resolved.plan, resolved.engine_why.as_ref()), &remarks);
     let plan = Arc::new(resolved.plan);
     let defaults = options.connections.is_none()
         && options.rate.is_none()

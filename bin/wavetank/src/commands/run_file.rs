@@ -13,6 +13,7 @@ use wavetank_report::load_doc;
 use wavetank_store::RunsDir;
 
 use super::run::{Delivery, carry_out, own_addresses, say, try_sources};
+use crate::calibrate::plan_overload;
 use crate::cli::{FileArgs, OutFile, OutputFormat, RunArgs, without_values};
 use crate::experiment::{Loaded, Names, Rows, with_whole_names};
 use crate::run::{Execution, Host, Talk, is_safe, output, tls_client};
@@ -39,7 +40,7 @@ pub(super) fn run_file(file: &FileArgs, args: RunArgs) -> Result<u8, UserError> 
         threads: options.threads,
         engine: options.engine.unwrap_or(EngineChoice::Auto),
     };
-    let Lowered { plan, lacking, remarks, engine_why } =
+    let Lowered { plan, lacking, mut remarks, engine_why } =
         lower(&experiment, &lowering).map_err(|unfit| unfit.told(&loaded.name))?;
     let guard = Guard::new(options.allow_target);
     names.admit(&guard, &plan, &command)?;
@@ -56,6 +57,7 @@ pub(super) fn run_file(file: &FileArgs, args: RunArgs) -> Result<u8, UserError> 
         talk.say(loaded.rendered().trim_end());
     }
     let load = load_doc(&plan, !experiment.has_phases());
+    remarks.extend(plan_overload(&plan, &host.facts));
     say(&mut talk, &load.text, (&plan, engine_why.as_ref()), &remarks);
     let delivery = Delivery { format, files, runs_dir: (!no_archive).then_some(runs_dir), command };
     let execution = Execution {

@@ -48,16 +48,17 @@ impl Asked {
             let phases = plan.phases.iter().zip(&forecast.phases).filter(under_way);
             phases.map(|(_, own)| of(own)).try_fold(0.0, |sum, own| Some(sum + own?))
         };
-        // What is opened ahead of a phase is opened at the plan's own pace.
+        // What is opened ahead of a phase is opened at the plan's own pace, and never more in a second than there are.
         let opening = plan
             .phases
             .iter()
-            .any(|phase| ahead(phase, plan).is_some_and(|from| from <= at) && at < phase.start);
-        let pace = if opening { plan.open_rate.as_per_second() } else { 0.0 };
+            .filter(|phase| ahead(phase, plan).is_some_and(|from| from <= at) && at < phase.start);
+        let pace =
+            opening.map(|phase| plan.open_rate.as_per_second().min(phase.connections as f64)).sum::<f64>();
         let connections = sum(&|own| connections_per_s(own, plan)).map(|sum| sum + pace);
         let secure = plan.targets.iter().filter(|target| target.server_name.is_some()).count();
         let handshakes = if secure == 0 { Some(0.0) } else { connections };
-        Self { requests: sum(&|own| own.requests_per_s_max), connections, handshakes }
+        Self { requests: sum(&requests_per_s), connections, handshakes }
     }
 
     /// The part of a host that can do `able` which this takes, 0 and above: each kind takes its own part of the CPUs, and
@@ -78,6 +79,11 @@ fn ahead(phase: &Phase, plan: &Plan) -> Option<Nanos> {
     let rate = plan.open_rate.as_per_second();
     (phase.open_before && rate > 0.0)
         .then(|| Nanos(phase.start.0.saturating_sub((phase.connections as f64 / rate * 1e9) as i64)))
+}
+
+/// Requests a second while the phase runs; none of connections held in silence.
+fn requests_per_s(phase: &PhaseForecast) -> Option<f64> {
+    if phase.requests.most.is_some_and(|most| most <= 0.0) { Some(0.0) } else { phase.requests_per_s_max }
 }
 
 /// New connections a second while the phase runs.

@@ -4,5 +4,5 @@ mod standing;
 mod text;
 
 pub(crate) use standing::standing_lines;
-pub use standing::{Known, standing};
-pub use text::{calibration_lines, calibration_text};
+pub use standing::{Known, overload, standing};
+pub use text::calibration_text;

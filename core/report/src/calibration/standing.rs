@@ -75,7 +75,8 @@ pub fn standing(
         let ip = address.ip().to_canonical();
         ip.is_loopback() || host.addresses.contains(&ip)
     });
-    let able = able(one, here);
+    let open = plan.phases.iter().any(|phase| phase.load.is_open());
+    let able = able(one, here, open);
     let basis = if here && one.target.layout != "elsewhere" { "measured" } else { "alone" };
     doc.measured_at.clone_from(&one.measured_at);
     basis.clone_into(&mut doc.basis);
@@ -96,13 +97,18 @@ fn none(doc: StandingDoc, why: String) -> StandingDoc {
     StandingDoc { state: "none".to_owned(), why, hint: CURE.to_owned(), ..doc }
 }
 
-/// With the target beside it, or for itself.
-fn able(one: &CalibrationDoc, here: bool) -> Able {
+/// With the target beside it, or for itself; of a plan with arrivals on a schedule (`open`) what that model does.
+fn able(one: &CalibrationDoc, here: bool, open: bool) -> Able {
     let figure = |figure: &wavetank_record::FigureDoc| {
         if here && figure.against == "own" { figure.measured.0 } else { figure.alone.0 }
     };
+    let part = if open && one.requests.measured.0 > 0.0 && one.open_per_s.0 > 0.0 {
+        (one.open_per_s.0 / one.requests.measured.0).min(1.0)
+    } else {
+        1.0
+    };
     Able {
-        requests: figure(&one.requests),
+        requests: figure(&one.requests) * part,
         connections: figure(&one.connections),
         handshakes: figure(&one.handshakes_full),
     }
@@ -147,6 +153,17 @@ fn some(names: &[String]) -> String {
     } else {
         list(names)
     }
+}
+
+/// What somebody should know who is about to run a plan that asks for more than this host was found to do; `None` where
+/// that is not known.
+pub fn overload(doc: &StandingDoc) -> Option<String> {
+    let share = doc.share.filter(|share| doc.state == "fresh" && share.0 > 1.0)?.0;
+    let date = doc.measured_at.split('T').next().unwrap_or_default();
+    Some(format!(
+        "asks for {} at most, {share:.1} times what this host was calibrated at on {date}: wavetank calibrate --show",
+        amounts(&doc.asked, "")
+    ))
 }
 
 /// The lines of `wavetank plan`: label and sentence.

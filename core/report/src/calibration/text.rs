@@ -16,7 +16,7 @@ pub fn calibration_text(doc: &CalibrationsDoc, columns: usize) -> String {
 }
 
 /// One calibration in lines of at most `columns` columns, ending in a newline.
-pub fn calibration_lines(doc: &CalibrationDoc, columns: usize) -> String {
+fn calibration_lines(doc: &CalibrationDoc, columns: usize) -> String {
     let mut page = Page::of(columns);
     let host = &doc.host;
     let rights = [format!("{} · {} s", doc.measured_at, doc.took_s.0.round())];
@@ -35,6 +35,9 @@ pub fn calibration_lines(doc: &CalibrationDoc, columns: usize) -> String {
     page.sentence("", "derived: all CPUs of this host, divided by the load's own CPU time for each");
     page.line("");
     lags(&mut page, &doc.lag);
+    if doc.open_per_s.0 > 0.0 {
+        page.parts("open model", &[format!("{} at the most", show_rate(doc.open_per_s.0))]);
+    }
     page.parts("memory", &memory(doc));
     if doc.counted.sent > 0 {
         let (sent, target) = (show_count(doc.counted.sent), show_count(doc.counted.target));
