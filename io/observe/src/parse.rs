@@ -265,11 +265,6 @@ pub fn peak_resident_bytes(text: &str) -> Option<u64> {
     status_bytes(text, "VmHWM:")
 }
 
-/// Memory of the kernel's slabs, from `/proc/meminfo` (`Slab:  1234 kB`): sockets are in there.
-pub fn slab_bytes(text: &str) -> Option<u64> {
-    status_bytes(text, "Slab:")
-}
-
 /// The lowest of some CPUs, from a list such as `0,64` or `2-3` (`thread_siblings_list` of sysfs).
 pub fn first_cpu(text: &str) -> Option<u32> {
     text.trim().split([',', '-']).next()?.parse().ok()

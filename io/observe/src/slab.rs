@@ -4,5 +4,5 @@ use crate::{parse, read};
 
 /// Bytes of the kernel's slabs now, of the whole host; nothing where `/proc/meminfo` does not say.
 pub fn slab_bytes() -> Option<u64> {
-    parse::slab_bytes(&read::text("/proc/meminfo")?)
+    parse::memory_bytes(&read::text("/proc/meminfo")?, "Slab:")
 }

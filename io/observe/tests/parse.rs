@@ -172,23 +172,13 @@ fn addresses_that_are_on_their_way_out() {
 }
 
 #[test]
-fn slabs_and_cores() {
-    let slab = |text: &str, expected| assert_eq!(parse::slab_bytes(text), expected, "{text}");
-    slab(golden!("meminfo.txt"), slab_line(golden!("meminfo.txt")));
-    slab("Slab:              12 kB\n", Some(12 << 10));
-    slab("SReclaimable: 12 kB\n", None);
-    let core = |text: &str, expected| assert_eq!(parse::first_cpu(text), expected, "{text}");
-    core("0,64\n", Some(0));
-    core("2-3\n", Some(2));
-    core("7\n", Some(7));
-    core("", None);
-    core("x", None);
-}
-
-/// The same by other means.
-fn slab_line(text: &str) -> Option<u64> {
-    let line = text.lines().find(|line| line.starts_with("Slab:"))?;
-    Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? * 1_024)
+fn a_core_is_known_by_its_first_cpu() {
+    let check = |text: &str, expected| assert_eq!(parse::first_cpu(text), expected, "{text}");
+    check("0,64\n", Some(0));
+    check("2-3\n", Some(2));
+    check("7\n", Some(7));
+    check("", None);
+    check("x", None);
 }
 
 #[test]
