@@ -56,7 +56,10 @@ pub(super) fn unit_unknown(text: &str, unit: &str, number: Decimal) -> UserError
                 v => format!("{v}"),
             }
         }
-        _ if unit.contains('/') => format!("a count has no time in it: {number}"),
+        _ if unit.contains('/') => {
+            let own = unit.split('/').next().filter(|own| multiplier(own).is_some()).unwrap_or_default();
+            format!("a count has no time in it: {number}{own}")
+        }
         _ => format!("a count is bare or ends in k, M or G: {EXAMPLE}"),
     };
     UserError::usage("unit_unknown", format!("`{text}`: `{unit}` is no unit of a count"), hint)
