@@ -57,6 +57,6 @@ mod truth;
 mod worker;
 
 pub use serve_options::ServeOptions;
-pub use server::{SPREAD, Server, start};
+pub use server::{Server, start};
 pub use shop::{Accounts, ShopOptions};
 pub use truth::{Arrivals, ByteCounts, ConnectionCounts, Gaps, HandshakeCounts, Standing, Truth};

@@ -7,7 +7,7 @@ use std::thread::{self, JoinHandle};
 use wavetank_driver::{
     Clock, Driver, Epoll, Errno, Setup, Start, StartFault, Started, Tls, Uring, Waker, spawn,
 };
-use wavetank_plan::{EngineChoice, Nanos, UserError};
+use wavetank_plan::{EngineChoice, Nanos, SPREAD, UserError};
 
 use crate::outbox::filler;
 use crate::shared::Shared;
@@ -17,10 +17,6 @@ use crate::{ServeOptions, Truth};
 
 /// More threads than any machine has CPUs are a slip of the finger.
 const THREADS_MAX: u32 = 1_024;
-
-/// Connections fall to threads by chance: one in so many is room for those that get more than their share. Of a million
-/// on 50 threads, a thread's share is 20,000, and differs from that by less than 1,000 for all practical purposes.
-pub const SPREAD: u64 = 20;
 
 /// A server that runs. Dropping it stops it.
 #[derive(Debug)]

@@ -6,29 +6,24 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use wavetank_driver::{Errno, Signals, TlsProblem, TlsServer};
-use wavetank_plan::quantity::{show_count, show_size};
-use wavetank_plan::{
-    EngineChoice, ExitCode, FileBudget, FileTables, Holding, UserError, resolve::choose_engine,
-};
-use wavetank_target::{Accounts, HandshakeCounts, SPREAD, ServeOptions, Server, ShopOptions, Truth};
+use wavetank_plan::quantity::show_count;
+use wavetank_plan::resolve::choose_engine;
+use wavetank_plan::{EngineChoice, ExitCode, FileTables, Holding, Serving, UserError};
+use wavetank_target::{Accounts, HandshakeCounts, ServeOptions, Server, ShopOptions, Truth};
 
 use crate::cli::{ServeArgs, ServeTls};
 use crate::run::{Host, Talk, engine_line, host_cannot, output};
 
 /// How often the main thread looks whether it was told to stop.
 const LOOK_AROUND: Duration = Duration::from_millis(200);
-/// Memory of one accepted connection at the very least: the kernel's socket (both ends measure 8 to 10 kB).
-const BYTES_PER_CONNECTION: u64 = 4 * 1024;
 
 /// Serve until SIGINT or SIGTERM; then say what was seen. Stopping a server is no failure: exit 0.
 pub(crate) fn serve(args: &ServeArgs) -> Result<u8, UserError> {
     let host = Host::look()?;
     let engine = choose_engine(args.engine, &host.facts.sockets)?;
     let both_ends = args.listen.iter().all(|address| address.ip().is_loopback());
-    let cpus = u32::try_from(host.facts.cpus.len()).unwrap_or(1).max(1);
-    let threads = args.threads.unwrap_or(cpus);
-    let budget = FileBudget::new(&host.facts, engine.choice, threads, args.threads.is_some(), both_ends);
-    let holding = holding(budget, engine.choice, args.connections, threads, &host)?;
+    let serving = Serving::new(&host.facts, engine.choice, args.threads, both_ends, args.tls.is_some());
+    let holding = holding(&serving, args, engine.choice, &host)?;
     let signals = Signals::listen().map_err(|errno| host_cannot("listen for signals", errno))?;
     let tls = args.tls.as_ref().map(|tls| tls_server(tls, &args.listen)).transpose()?.map(Arc::new);
     let accounts = args.accounts.as_deref().map(accounts).transpose()?.unwrap_or_default();
@@ -47,6 +42,9 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<u8, UserError> {
     })?;
     let mut talk = Talk::new(false);
     talk.say(&engine_line(engine.choice, engine.why.as_ref()));
+    for note in args.connections.map(|connections| serving.notes(connections)).unwrap_or_default() {
+        talk.say(&format!("note       {note}"));
+    }
     if let (Some(tls), Some(words)) = (&tls, &args.tls) {
         talk.say(&certificate_line(tls, words));
     }
@@ -187,37 +185,18 @@ fn certificate_line(server: &TlsServer, words: &ServeTls) -> String {
 
 /// Whose tables of files, and how many threads, for the connections that were asked for.
 fn holding(
-    budget: FileBudget,
+    serving: &Serving<'_>,
+    args: &ServeArgs,
     engine: EngineChoice,
-    connections: Option<u64>,
-    threads: u32,
     host: &Host,
 ) -> Result<Holding, UserError> {
-    let Some(connections) = connections else {
-        // A table for each thread costs nothing where sockets are in tables; a process for each is for those who
-        // need it.
-        let own = host.found.own_files();
-        let tables = engine == EngineChoice::Epoll && own == FileTables::PerThread;
-        return Ok(Holding { files: if tables { own } else { FileTables::Shared }, threads });
-    };
-    let with_room = connections.saturating_add(connections / SPREAD);
-    if with_room > budget.at_most() {
-        // So many that they fit with their room.
-        let most = (u128::from(budget.at_most()) * u128::from(SPREAD) / u128::from(SPREAD + 1)) as u64;
-        return Err(budget.refusal(connections, with_room, ("--connections", most)));
+    if let Some(connections) = args.connections {
+        return serving.holding(connections);
     }
-    let memory = host.facts.memory_available_bytes;
-    let needed = connections.saturating_mul(BYTES_PER_CONNECTION);
-    if needed > memory {
-        let message = format!(
-            "{} connections need {} of free memory, and this host has {}",
-            show_count(connections),
-            show_size(needed),
-            show_size(memory)
-        );
-        let most = memory / BYTES_PER_CONNECTION;
-        let hint = format!("at most {} fit: --connections {most}", show_count(most));
-        return Err(UserError::refused("no_memory", message, hint));
-    }
-    Ok(budget.holding(with_room))
+    // A table for each thread costs nothing where sockets are in tables; a process for each is for those who
+    // need it.
+    let own = host.found.own_files();
+    let tables = engine == EngineChoice::Epoll && own == FileTables::PerThread;
+    let threads = args.threads.unwrap_or_else(|| u32::try_from(host.facts.cpus.len()).unwrap_or(1).max(1));
+    Ok(Holding { files: if tables { own } else { FileTables::Shared }, threads })
 }

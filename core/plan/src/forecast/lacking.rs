@@ -7,7 +7,7 @@
 use super::peak::Peak;
 use crate::quantity::{show_count, show_size, show_whole};
 use crate::resolve::Room;
-use crate::{EngineChoice, Plan, UserError, sources};
+use crate::{EngineChoice, HostFacts, Plan, UserError, sources};
 
 /// Memory that a ring of many sockets locks, in bytes: its two queues of 256 and 8,192 entries and its list of buffers
 /// (measured by lowering `ulimit -l` until it could not be made: 330 KiB for two of them).
@@ -20,23 +20,21 @@ pub fn lacking(plan: &Plan, room: &Room<'_>, fewer: &str) -> Vec<UserError> {
     let mut lacks: Vec<UserError> =
         sources::check_local(&plan.sources.ranges, room.host()).err().into_iter().collect();
     lacks.extend(room.lacks(demand, users, fewer));
-    lacks.extend(locked(plan, room, demand.connections));
-    lacks.extend(threads(plan, room));
-    lacks.extend(tracked(room, demand.connections, fewer));
+    if plan.engine == EngineChoice::Uring {
+        lacks.extend(locked(room.host(), room.rings(demand.connections), room.ends()));
+    }
+    lacks.extend(threads(room.host(), plan.threads, "load threads"));
+    lacks.extend(tracked(room.host(), demand.connections, fewer));
     lacks
 }
 
 /// Rings are memory that cannot be swapped, of which those without a right to it may have little; all processes of a
 /// user share it.
-fn locked(plan: &Plan, room: &Room<'_>, connections: u64) -> Option<UserError> {
-    let left = room.host().limits.lockable_bytes?;
-    if plan.engine != EngineChoice::Uring {
-        return None;
-    }
-    let rings = room.rings(connections);
-    let needed = rings.saturating_mul(RING_BYTES).saturating_mul(room.ends());
+pub(crate) fn locked(host: &HostFacts, rings: u64, ends: u64) -> Option<UserError> {
+    let left = host.limits.lockable_bytes?;
+    let needed = rings.saturating_mul(RING_BYTES).saturating_mul(ends);
     (needed > left).then(|| {
-        let ends = if room.ends() == 2 { ", and as many at the target on this host," } else { "" };
+        let ends = if ends == 2 { ", and as many at the target on this host," } else { "" };
         UserError::refused(
             "no_locked_memory",
             format!(
@@ -51,14 +49,14 @@ fn locked(plan: &Plan, room: &Room<'_>, connections: u64) -> Option<UserError> {
 }
 
 /// Where files are in tables, each of which belongs to a thread, there may be many of those.
-fn threads(plan: &Plan, room: &Room<'_>) -> Option<UserError> {
-    let left = room.host().limits.threads_left?;
-    let needed = u64::from(plan.threads);
+pub(crate) fn threads(host: &HostFacts, needed: u32, whose: &str) -> Option<UserError> {
+    let left = host.limits.threads_left?;
+    let needed = u64::from(needed);
     (needed > left).then(|| {
         UserError::refused(
             "no_threads",
             format!(
-                "{} load threads are planned, and {} more may be started here (kernel.threads-max, kernel.pid_max, \
+                "{} {whose} are planned, and {} more may be started here (kernel.threads-max, kernel.pid_max, \
                  pids.max of the cgroup)",
                 show_whole(needed),
                 show_whole(left)
@@ -69,8 +67,8 @@ fn threads(plan: &Plan, room: &Room<'_>) -> Option<UserError> {
 }
 
 /// A firewall that follows connections drops the packets of those that find no room in its table.
-fn tracked(room: &Room<'_>, connections: u64, fewer: &str) -> Option<UserError> {
-    let (left, most) = room.host().limits.tracked?;
+pub(crate) fn tracked(host: &HostFacts, connections: u64, fewer: &str) -> Option<UserError> {
+    let (left, most) = host.limits.tracked?;
     // Both ends of a connection on one host are one entry.
     (connections > left).then(|| {
         let needed = most.saturating_add(connections - left);

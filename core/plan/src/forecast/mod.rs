@@ -21,6 +21,7 @@ mod walk;
 
 pub use amount::Amount;
 pub use lacking::lacking;
+pub(crate) use lacking::{locked, threads, tracked};
 pub use named_delay::named_delay;
 pub use need::{Need, needs};
 pub use notes::notes;
@@ -29,6 +30,8 @@ pub use outlook::Outlook;
 pub use passage::Passage;
 pub use phase::{CapReached, PhaseForecast};
 pub use risks::risks;
+pub(crate) use risks::{lists, unread};
+
 pub use session::SessionForecast;
 pub use timeline::{POINTS_MAX, Timeline, TimelinePoint};
 

@@ -33,13 +33,13 @@ pub fn risks(plan: &Plan, host: &HostFacts) -> Vec<String> {
         unread(peak.demand.under_way, host),
         backlog(forecast, host).filter(|_| both_ends),
         time_wait(plan, forecast, host).filter(|_| both_ends || plan.http.keepalive),
-        chains(peak.demand.connections.saturating_mul(if both_ends { 2 } else { 1 }), host),
+        lists(peak.demand.connections.saturating_mul(if both_ends { 2 } else { 1 }), host),
     ];
     lines.into_iter().flatten().collect()
 }
 
 /// Whatever waits unread takes a page a socket, however short it is.
-fn unread(under_way: u64, host: &HostFacts) -> Option<String> {
+pub(crate) fn unread(under_way: u64, host: &HostFacts) -> Option<String> {
     let most = host.limits.tcp_pages?[2];
     let pages = under_way.saturating_add(under_way / 5);
     (pages > most).then(|| {
@@ -108,7 +108,7 @@ fn falling_per_s(levels: &crate::Levels) -> f64 {
 }
 
 /// All sockets of a network namespace share one table.
-fn chains(sockets: u64, host: &HostFacts) -> Option<String> {
+pub(crate) fn lists(sockets: u64, host: &HostFacts) -> Option<String> {
     let buckets = host.limits.hash_buckets?;
     (sockets > buckets.saturating_mul(CHAIN_MAX)).then(|| {
         format!(

@@ -142,14 +142,14 @@ pub(super) fn lacks(
                 show_size(needed),
                 show_size(host.memory_available_bytes)
             ),
-            format!("at most {} fit: {fewer} {fitting}{}", show_count(fitting), raise(needed, host)),
+            format!("at most {} fit: {fewer} {fitting}{}", show_count(fitting), raise_memory(needed, host)),
         ));
     }
     lacks
 }
 
 /// How a cgroup's limit is raised, where that is what bounds memory.
-fn raise(needed: u64, host: &HostFacts) -> String {
+pub(crate) fn raise_memory(needed: u64, host: &HostFacts) -> String {
     let (file, now) = (&host.limits.memory_limit_file, host.limits.memory_limit_bytes);
     let raised = now.map(|now| now.saturating_add(needed.saturating_sub(host.memory_available_bytes)));
     let cure =
