@@ -14,6 +14,9 @@ use crate::{ci, targets};
 /// The cargo profile (Cargo.toml): the release build without what only a debugger reads.
 const PROFILE: &str = "dist";
 
+/// What SQLite is compiled with besides, by the name its build script reads.
+const SQLITE_FLAGS: &str = "LIBSQLITE3_FLAGS";
+
 /// A compiler of C for an architecture, and what it must be told.
 #[derive(Debug, PartialEq, Eq)]
 struct Compiler {
@@ -56,6 +59,11 @@ fn set_environment(command: &mut Command, root: &Path, arch: Arch, compiler: &Co
         flags.push(format!("--remap-path-prefix={home}=cargo"));
     }
     command.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"));
+    // Where the headers are those of another C library, SQLite calls lstat64 and the like, which musl does not have: its
+    // files are large without. (Whoever set flags himself knows better here, too.)
+    if std::env::var_os(SQLITE_FLAGS).is_none() {
+        command.env(SQLITE_FLAGS, "-DSQLITE_DISABLE_LFS");
+    }
     // The names by which build scripts look for a C compiler. Whoever set one himself knows better.
     let suffix = arch.triple().replace('-', "_");
     for (name, value) in [("CC", compiler.program), ("CFLAGS", compiler.flags), ("AR", "ar")] {
