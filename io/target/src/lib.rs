@@ -56,6 +56,9 @@ mod shop;
 mod truth;
 mod worker;
 
+#[doc(hidden)]
+pub mod fuzzing;
+
 pub use serve_options::ServeOptions;
 pub use server::{Server, start};
 pub use shop::{Accounts, ShopOptions};

@@ -31,12 +31,13 @@ use wavetank_plan::{Nanos, UserError};
 
 pub use accounts::Accounts;
 use board::{Board, Sale};
-pub(crate) use bodies::BODY_BYTES_MAX;
+pub(crate) use bodies::{BODY_BYTES_MAX, Login, NewSale, Order};
 use database::Database;
 use desks::{Desks, Keeper};
 pub(crate) use page::Page;
 pub(crate) use pools::Pools;
-use seal::{KEY_BYTES, Seal};
+use seal::KEY_BYTES;
+pub(crate) use seal::Seal;
 pub(crate) use teller::Teller;
 pub(crate) use tier::{Tier, TierKind};
 
