@@ -76,6 +76,10 @@ fn check(test: &str, killed: usize) {
             assert_eq!(truth["threads"], left, "{truth:#}");
             let counted = truth["requests"].as_u64().expect("a count");
             assert!(counted >= came, "{came} answers had come, and {counted} requests are counted");
+            // The threads of the database serve them as before.
+            for path in ["/tier/query", "/tier/transaction"] {
+                assert_eq!(Client::connect(to).get(path).status, 200, "{path}");
+            }
             serve.running().signal(Signal::INT);
         }
         serve.into_running().wait(PATIENCE)
