@@ -23,8 +23,8 @@ impl Sale {
         let trial = Trial::new(env!("CARGO_BIN_EXE_wavetank"));
         let example = format!("{}/../../examples/flash-sale.yaml", env!("CARGO_MANIFEST_DIR"));
         let text = std::fs::read_to_string(example).expect("the example is there");
-        let rows: String = (1..=ACCOUNTS).map(|at| format!("buyer{at},secret-buyer{at}\n")).collect();
-        trial.place().write("accounts.csv", format!("user,password\n{rows}"));
+        let rows: Vec<_> = (1..=ACCOUNTS).map(|at| format!("buyer{at},secret-buyer{at}")).collect();
+        trial.place().write("accounts.csv", format!("user,password\n{}\n", rows.join("\n")));
         let file = trial.place().write("flash-sale.yaml", text);
         Self { trial, file }
     }
@@ -93,7 +93,7 @@ fn the_example_is_rehearsed_whole_by_its_own_words() {
     sold(&[], &words, 100, 1_000);
 }
 
-/// Both ends on each engine; where there is no io_uring, `auto` is epoll twice.
+/// Both ends on each engine; where there is no `io_uring`, `auto` is epoll twice.
 #[test]
 fn many_buyers_at_once_buy_what_there_is_and_no_more() {
     let words = "--scale 1/100 --speed 30x --set opens_in=100ms --set stock=150 --threads 2";

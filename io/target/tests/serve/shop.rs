@@ -8,7 +8,7 @@ use serde_json::Value;
 use wavetank_plan::EngineChoice;
 use wavetank_target::{ServeOptions, ShopOptions, start};
 
-use crate::client::{Answer, Client, get, serve};
+use crate::client::{Answer, Client, engines, get, serve};
 
 fn on(engine: EngineChoice, threads: u32) -> ServeOptions {
     ServeOptions { threads: Some(threads), engine, ..ServeOptions::default() }
@@ -54,7 +54,7 @@ fn sale(client: &mut Client) -> Value {
 
 #[test]
 fn one_article_goes_to_one_user() {
-    for engine in [EngineChoice::Epoll, EngineChoice::Uring] {
+    for engine in engines() {
         let (server, at) = serve(on(engine, 2));
         let mut client = Client::connect(at);
         let first = sale(&mut client);
@@ -157,7 +157,7 @@ fn what_cannot_be_understood_is_told() {
 /// As many as asked at once, in one connection, are answered in their order, whatever each had to wait for.
 #[test]
 fn pipelined_answers_keep_their_order() {
-    for engine in [EngineChoice::Epoll, EngineChoice::Uring] {
+    for engine in engines() {
         let (_server, at) = serve(on(engine, 1));
         let mut client = Client::connect(at);
         let sku = begin(&mut client, 1);
@@ -180,7 +180,7 @@ fn pipelined_answers_keep_their_order() {
 
 #[test]
 fn who_leaves_before_the_answer_leaves_nothing_behind() {
-    for engine in [EngineChoice::Epoll, EngineChoice::Uring] {
+    for engine in engines() {
         let (server, at) = serve(on(engine, 1));
         let mut last = Client::connect(at);
         let sku = begin(&mut last, 1_000);
@@ -209,7 +209,7 @@ fn never_more_is_sold_than_there_is() {
     const BUYERS: u64 = 2_000;
     const CONNECTIONS: u64 = 40;
     const STOCK: u64 = 300;
-    for engine in [EngineChoice::Epoll, EngineChoice::Uring] {
+    for engine in engines() {
         let (server, at) = serve(on(engine, 4));
         let sku = begin(&mut Client::connect(at), STOCK);
         let (sold, refused) = (AtomicU64::new(0), AtomicU64::new(0));

@@ -6,7 +6,7 @@ use wavetank_driver::Clock;
 use wavetank_plan::{EngineChoice, Nanos};
 use wavetank_target::ServeOptions;
 
-use crate::client::{Client, get, serve};
+use crate::client::{Client, engines, get, serve};
 
 fn on(engine: EngineChoice, threads: u32) -> ServeOptions {
     ServeOptions { threads: Some(threads), engine, ..ServeOptions::default() }
@@ -14,7 +14,7 @@ fn on(engine: EngineChoice, threads: u32) -> ServeOptions {
 
 #[test]
 fn each_does_work_of_its_kind() {
-    for engine in [EngineChoice::Epoll, EngineChoice::Uring] {
+    for engine in engines() {
         let (server, at) = serve(on(engine, 2));
         let mut client = Client::connect(at);
         for query in ["", "?work=1ms", "?workers=2&work=100us&queue=10"] {
@@ -71,7 +71,7 @@ fn a_full_queue_refuses() {
 #[test]
 fn a_stated_capacity_is_shared_by_all_threads() {
     const CLIENTS: usize = 16;
-    for engine in [EngineChoice::Epoll, EngineChoice::Uring] {
+    for engine in engines() {
         let (server, at) = serve(on(engine, 4));
         let clock = Clock::starting_now();
         thread::scope(|scope| {
