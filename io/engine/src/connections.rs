@@ -28,7 +28,7 @@ use crate::pool::Pool;
 use crate::preface::Preface;
 use crate::recorder::Recorder;
 use crate::requests::Requests;
-use crate::seat::{Past, Seat, State};
+use crate::seat::{Past, Seat, State, Wish};
 use crate::slab::Id;
 use crate::sources::{Sources, Tuple};
 use crate::talk::Talks;
@@ -367,7 +367,9 @@ impl<D: Driver> Connections<D> {
         }
         entry.state = State::Closed;
         let served = entry.past == Past::Served;
-        entry.past = if lost { Past::Lost } else { Past::Nothing };
+        // One that is held is opened again whoever ended it.
+        let again = lost || entry.wish == Wish::Hold;
+        entry.past = if again { Past::Lost } else { Past::Nothing };
         rec.ended(lost);
         // An answer begun can't be asked for again; one that never began may, if the connection had worked.
         let mut untouched = entry.talk.as_ref().is_none_or(|talk| !talk.reader.began());

@@ -31,6 +31,7 @@ mod pool;
 mod preface;
 mod probe;
 mod recorder;
+mod reopening;
 mod requests;
 mod resolved;
 mod samples;

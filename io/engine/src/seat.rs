@@ -40,7 +40,7 @@ pub(crate) enum Wish {
 pub(crate) enum Past {
     /// Nothing of meaning.
     Nothing,
-    /// A connection was lost: the next one is a re-opening.
+    /// A connection was lost, or ended though it was held: the next one is a re-opening.
     Lost,
     /// The present connection served a request.
     Served,

@@ -106,7 +106,7 @@ impl<D: Driver> Worker<D> {
             rec: Recorder::new(&plan, thread, prepared),
             seal_at: Nanos::MAX,
             pacer: Pacer::idle(),
-            holding: Holding::new(),
+            holding: Holding::new(&plan, share),
             gathering,
             parked: Timers::new(),
             logs: Logs::new(&plan),

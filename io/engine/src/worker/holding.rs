@@ -3,13 +3,14 @@
 use std::collections::VecDeque;
 
 use wavetank_driver::Driver;
-use wavetank_pace::Timers;
+use wavetank_pace::Share;
 use wavetank_plan::constants::WORK_PER_TURN_MAX;
-use wavetank_plan::{Close, Nanos};
+use wavetank_plan::{Close, Nanos, Plan};
 
 use super::Worker;
 use crate::connections::Held;
 use crate::offered::Owner;
+use crate::reopening::Reopening;
 
 /// A held connection is opened at most once in this time: a target that ends every connection at once, or refuses all,
 /// is not to be flooded by those who come again.
@@ -23,7 +24,7 @@ pub(crate) struct Holding {
     /// Users who may be too many, the last to come first.
     leaving: VecDeque<u32>,
     /// Users whose connection is to be opened again.
-    reopening: Timers<u32>,
+    reopening: Reopening,
     /// The load was ended before its time, and everybody has been told.
     ended: bool,
 }
@@ -36,9 +37,10 @@ struct ToOpen {
 }
 
 impl Holding {
-    pub(crate) fn new() -> Self {
+    /// Nobody holds anything yet, of the `share` of `plan` that is this thread's.
+    pub(crate) fn new(plan: &Plan, share: Share) -> Self {
         let (opening, leaving) = (VecDeque::new(), VecDeque::new());
-        Self { opening, leaving, reopening: Timers::new(), ended: false }
+        Self { opening, leaving, reopening: Reopening::new(plan, share), ended: false }
     }
 
     /// Whether there is work for the next turn; opening only where that is possible now.
@@ -50,7 +52,7 @@ impl Holding {
     /// When one of them is to be opened again.
     #[inline]
     pub(super) fn next(&mut self) -> Option<Nanos> {
-        if self.reopening.is_empty() { None } else { self.reopening.next() }
+        self.reopening.next()
     }
 }
 
@@ -88,7 +90,7 @@ impl<D: Driver> Worker<D> {
             self.leave_unless_wanted(user, now);
         }
         for _ in 0..WORK_PER_TURN_MAX {
-            let Some((_, user)) = self.holding.reopening.pop(now) else { break };
+            let Some(user) = self.holding.reopening.pop(now) else { break };
             worked = true;
             self.holding.opening.push_back(ToOpen { user, planned: None });
         }

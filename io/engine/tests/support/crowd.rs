@@ -1,4 +1,5 @@
-//! A server that holds thousands of connections: it answers every request, and ends connections when it is told to.
+//! A server that holds thousands of connections: it answers every request but those for `/never`, the ones for `/last`
+//! with the word that it closes, and ends connections when it is told to.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -10,6 +11,9 @@ use wavetank_plan::{Close, FileTables, Nanos};
 
 /// What every request is answered.
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+
+/// And what the last one.
+const LAST_ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok";
 
 /// See the module's description. Each of its threads has files of its own. Dropping it ends them.
 pub(crate) struct Crowd {
@@ -92,13 +96,20 @@ fn live(
                     open.push(conn);
                     counts.accepted.fetch_add(1, Ordering::Relaxed);
                 }
+                Event::Received(_, len) if driver.received(len).starts_with(b"GET /never") => {}
+                Event::Received(conn, len) if driver.received(len).starts_with(b"GET /last") => {
+                    let _ = driver.send(conn, LAST_ANSWER);
+                    driver.close(conn, Close::Fin);
+                }
                 Event::Received(conn, _) => drop(driver.send(conn, ANSWER)),
                 Event::Ended(conn, _) => {
                     driver.close(conn, Close::Fin);
                     counts.ended.fetch_add(1, Ordering::Relaxed);
                 }
                 Event::Woken => match hears.try_recv() {
-                    Ok((count, how)) => open.drain(..count).for_each(|conn| driver.close(conn, how)),
+                    Ok((count, how)) => {
+                        open.drain(..count.min(open.len())).for_each(|conn| driver.close(conn, how));
+                    }
                     Err(TryRecvError::Disconnected) => return,
                     Err(TryRecvError::Empty) => {}
                 },
