@@ -1,5 +1,6 @@
 //! `wavetank size`: what a load would take, in words and as JSON; wrong words with one clear line.
 
+use wavetank_testkit::netns::NetNs;
 use wavetank_testkit::{Outcome, Place, Program};
 
 fn size(line: &str) -> Outcome {
@@ -148,4 +149,29 @@ fn mistakes_in_a_file_are_told_with_their_places() {
     );
     let json = check(&named, &[("load.connections_by_sources", 120_962.0), ("load.source_addresses", 5.0)]);
     assert_eq!(json["lacking"][0]["code"], "no_source_address", "{json}");
+}
+
+/// What `size` says that one address holds is what a load finds on a host whose ports were set as it says, and on which
+/// nothing listens.
+#[test]
+fn ports_are_those_that_a_load_finds() {
+    if !NetNs::available("ports_are_those_that_a_load_finds") {
+        return;
+    }
+    let place = Place::new();
+    let file = place.write(
+        "x.yaml",
+        "wavetank: 1\ntarget: http://127.0.0.1:99\nsources: [127.0.0.1-3]\nphases: [{hold: 0 to 100k, at: 10k/s}]\n",
+    );
+    let script = format!(
+        "ip link set lo up; echo 1024 65535 > /proc/sys/net/ipv4/ip_local_port_range; \
+         \"$0\" plan {file} --format json"
+    );
+    let told = NetNs::shell(env!("CARGO_BIN_EXE_wavetank"), &script).run();
+    told.expect_exit(0);
+    let json = told.json();
+    let needs = json["needs"].as_array().expect("a list");
+    let ports = needs.iter().find(|need| need["what"] == "source_ports").expect("ports are needed");
+    let available = ports["available"].as_f64().expect("a number");
+    check(&file, &[("load.connections_by_sources", available), ("connections", 100_000.0)]);
 }

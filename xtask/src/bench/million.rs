@@ -24,6 +24,7 @@ mod look;
 mod memory;
 mod part;
 mod said;
+mod sized;
 mod watch;
 
 /// Bytes that must be to be had for a connection: what is asked of both ends, and a little for the rest of the machine.

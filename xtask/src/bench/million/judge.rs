@@ -5,6 +5,7 @@ use anyhow::{Context, Result};
 use super::course::{Course, Kept};
 use super::memory::Added;
 use super::part::{BURST_S, Part, Scene};
+use super::sized::Sized;
 use super::watch::Watched;
 use crate::bench::{Session, on};
 
@@ -16,6 +17,8 @@ const STEADY_MIN: f64 = 0.5;
 const BYTES_MAX: f64 = 9_600.0;
 /// Most bytes of user memory for a connection at one end.
 const USER_BYTES_MAX: f64 = 350.0;
+/// Most that `size` may be apart from what was measured.
+const SIZE_APART_MAX: f64 = 0.10;
 /// Most of a CPU at one end with a request on each every minute.
 const HEARTBEAT_CPU_MAX: f64 = 0.40;
 /// Most of a CPU at one end in silence.
@@ -160,6 +163,7 @@ impl Judge<'_> {
             format!("{all:.0} B"),
             all <= BYTES_MAX,
         );
+        self.sized(all)?;
         for (end, bytes) in [("load", client), ("target", server)] {
             self.score(
                 &format!("user memory a connection, {end}"),
@@ -168,6 +172,20 @@ impl Judge<'_> {
                 bytes <= USER_BYTES_MAX,
             );
         }
+        Ok(())
+    }
+
+    /// What `size` reckons of the same file, beside the bytes of a connection that were measured.
+    fn sized(&mut self, measured: f64) -> Result<()> {
+        let sized = Sized::of(self.session, self.scene)?;
+        let apart = sized.bytes_each / measured - 1.0;
+        println!("size says  {:.0} B a connection, {} source addresses", sized.bytes_each, sized.sources);
+        self.score(
+            "size's memory a connection beside what was measured",
+            format!("within {:.0} %", SIZE_APART_MAX * 100.0),
+            format!("{:+.1} %", apart * 100.0),
+            apart.abs() <= SIZE_APART_MAX,
+        );
         Ok(())
     }
 
