@@ -3,7 +3,7 @@
 use wavetank_testkit::{Outcome, Place, Program, Serve};
 
 /// Pages with files and command lines for users, below the repository's root.
-const PAGES: [&str; 3] = ["README.md", "docs/experiments.md", "docs/experiment.md"];
+const PAGES: [&str; 4] = ["README.md", "docs/experiments.md", "docs/million.md", "docs/experiment.md"];
 /// What stands before a piece of a file that leaves out target and steps.
 const HEAD: &str = "wavetank: 1\ntarget: http://127.0.0.1:8080\nsteps: [{get: /}]\n";
 
@@ -60,7 +60,7 @@ fn every_file_on_a_page_passes_check() {
 
 #[test]
 fn every_command_line_on_a_page_is_one() {
-    for name in &PAGES[..2] {
+    for name in &PAGES[..3] {
         let calls = calls(&page(name));
         assert!(calls.len() > 5, "{name}: {calls:?}");
         for words in calls {

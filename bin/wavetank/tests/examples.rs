@@ -132,6 +132,18 @@ fn a_million_connections_are_rehearsed_with_a_hundred() {
 }
 
 #[test]
+fn a_million_on_this_host_are_rehearsed_with_ten_thousand() {
+    rehearsed("million-here.yaml", |result, truth| {
+        assert_eq!(result.count("connections.opened"), 10_000, "{result}");
+        assert_eq!(threshold(result, "held >= 10000 in keep"), (10_000.0, Some(true)), "{result}");
+        assert_eq!(threshold(result, "lost = 0"), (0.0, Some(true)), "{result}");
+        assert_eq!(truth["connections"]["peak"], 10_000, "{result}");
+        assert_eq!(truth["paths"]["/ping"].as_u64(), Some(result.count("requests.done")), "{result}");
+        Ok(())
+    });
+}
+
+#[test]
 fn seven_million_sockets_are_rehearsed_with_some_hundred() {
     rehearsed("haproxy-7m.yaml", |result, truth| {
         assert_eq!(result.count("connections.opened"), 348, "{result}");

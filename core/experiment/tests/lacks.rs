@@ -7,8 +7,10 @@ use std::net::{IpAddr, SocketAddr};
 use support::plans::host;
 use support::reading;
 use wavetank_experiment::{Lowered, Lowering, Sources, lower};
+use wavetank_plan::forecast::{Forecast, Holding};
 use wavetank_plan::{
-    EngineChoice, FileTables, HostFacts, HostLimits, Missing, Ports, SocketFacts, SourcesPlan, TargetUrl,
+    EngineChoice, FileTables, HostFacts, HostLimits, Missing, Nanos, Ports, SocketFacts, SourcesPlan,
+    TargetUrl,
 };
 
 const MILLION: &str = "\
@@ -177,4 +179,38 @@ fn what_is_tight_is_told_and_stops_nobody() {
     noted(MILLION, pages(), "");
     let burst = MILLION.replace("{think: 60s}", "{rendezvous: doors, wait: 60s}");
     noted(&burst, pages(), "sysctl -w net.ipv4.tcp_mem='900000 1200000 1200000'");
+}
+
+#[test]
+fn holding_says_from_where_how_fast_on_what_and_how_far() {
+    let of = |text: &str, host: &HostFacts| {
+        let plan = on(text, host).plan;
+        Holding::of(&plan, &Forecast::of(&plan), host).expect("few threads")
+    };
+    let own = of(MILLION, &able()).expect("it holds");
+    assert_eq!((own.connections, own.sources), (1_000_000, Some((65_534, 16))));
+    assert_eq!((own.opening, own.threads, own.rings), (Nanos::from_secs(40), 2, 53));
+    assert_eq!(own.opened_per_s_max, Some(25_000.0));
+    assert!(own.requests_per_s_max.is_some_and(|rate| (16_600.0..16_700.0).contains(&rate)), "{own:?}");
+    let parts: Vec<&str> = own.memory.iter().map(|part| part.0).collect();
+    assert_eq!(parts, ["client_kernel", "client", "target_kernel", "target", "under_way"]);
+    let bytes: u64 = own.memory.iter().map(|part| part.2).sum();
+    assert!((8_500_000_000..9_600_000_000).contains(&bytes), "{own:?}");
+    // What is told to be the first limit is where lacks begin.
+    let (what, most) = own.next_limit;
+    assert!(what == "memory" && (1_500_000..3_000_000).contains(&most), "{own:?}");
+    check(&MILLION.replace("1M", &(most - 1_000).to_string()), &able(), &[]);
+    let more = MILLION.replace("1M", &(most + 1_000).to_string());
+    check(&more, &able(), &[("no_memory", "connections need", "at most")]);
+    let few = MILLION.replace("127.1.0.0/16", "127.1.0.1-127.1.0.40");
+    assert_eq!(
+        of(&few, &able()).expect("it holds").next_limit,
+        ("source_ports", 40 * able().tuple_ports().count())
+    );
+    let silent =
+        of(&MILLION.replace("steps: [{get: /ping}, {think: 60s}]\n", ""), &able()).expect("it holds");
+    assert_eq!(silent.memory.last(), Some(&("under_way", 4_352, 0)), "{silent:?}");
+    let users =
+        MILLION.replace("hold: 0 to 1M, at: 25k/s", "users: 5, for: 1s").replace("hold: 1M", "users: 5");
+    assert_eq!(of(&users, &able()), None);
 }

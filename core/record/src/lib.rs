@@ -40,8 +40,9 @@ pub use event_line::{
     AROUND_DONE, EventLine, NAMES_FAILED, NAMES_MOVED, NAMES_REFUSED, PHASE_ENDED, TARGET_TELLS_NOTHING,
 };
 pub use forecast_doc::{
-    AmountDoc, CapDoc, FORECAST_SCHEMA, ForecastDoc, LackDoc, NeedDoc, OutlookDoc, PerSecondDoc,
-    PhaseForecastDoc, ScenarioForecastDoc, SettingDoc, SpanDoc, StandingDoc, StepForecastDoc, TimelineDoc,
+    AmountDoc, CapDoc, FORECAST_SCHEMA, ForecastDoc, HoldingDoc, HoldingMemoryDoc, LackDoc, NeedDoc,
+    OutlookDoc, PerSecondDoc, PhaseForecastDoc, ScenarioForecastDoc, SettingDoc, SpanDoc, StandingDoc,
+    StepForecastDoc, TimelineDoc,
 };
 pub use held_parts::{HeldDoc, KernelCount, PhaseConnections, TargetDoc};
 pub use host_line::{HostLine, TargetCount, TargetLine};

@@ -7,8 +7,9 @@ use std::collections::BTreeMap;
 use support::golden;
 use wavetank_plan::forecast::Amount;
 use wavetank_record::{
-    AmountDoc, CapDoc, FORECAST_SCHEMA, ForecastDoc, LackDoc, NeedDoc, Number, OutlookDoc, PerSecondDoc,
-    PhaseForecastDoc, ScenarioForecastDoc, SettingDoc, SpanDoc, StandingDoc, StepForecastDoc, TimelineDoc,
+    AmountDoc, CapDoc, FORECAST_SCHEMA, ForecastDoc, HoldingDoc, HoldingMemoryDoc, LackDoc, NeedDoc, Number,
+    OutlookDoc, PerSecondDoc, PhaseForecastDoc, ScenarioForecastDoc, SettingDoc, SpanDoc, StandingDoc,
+    StepForecastDoc, TimelineDoc,
 };
 
 fn known(count: u64) -> AmountDoc {
@@ -41,6 +42,35 @@ fn phase() -> PhaseForecastDoc {
     }
 }
 
+fn holding() -> HoldingDoc {
+    HoldingDoc {
+        connections: 1_000,
+        source_addresses: Some(10),
+        ports_each: Some(100),
+        opening_s: Number(2.0),
+        opened_per_s_max: Some(Number(500.0)),
+        requests_per_s_max: None,
+        memory: vec![HoldingMemoryDoc {
+            part: "client_kernel".to_owned(),
+            each_bytes: 4_160,
+            bytes: 4_160_000,
+        }],
+        rings: 3,
+        threads: 2,
+        next_limit: "memory".to_owned(),
+        next_limit_connections: 2_000_000,
+    }
+}
+
+fn span() -> SpanDoc {
+    SpanDoc {
+        from_s: Number(0.0),
+        load_end_s: Some(Number(2.5)),
+        end_s: Some(Number(2.5)),
+        drain_s: Number(0.0),
+    }
+}
+
 fn doc() -> ForecastDoc {
     ForecastDoc {
         schema: FORECAST_SCHEMA.to_owned(),
@@ -50,12 +80,7 @@ fn doc() -> ForecastDoc {
         seed: 1,
         targets: vec!["http://127.0.0.1:8080/".to_owned()],
         summary: vec!["16 sessions expected (Poisson).".to_owned(), "Ends at 2.5s, sessions cut.".to_owned()],
-        span: SpanDoc {
-            from_s: Number(0.0),
-            load_end_s: Some(Number(2.5)),
-            end_s: Some(Number(2.5)),
-            drain_s: Number(0.0),
-        },
+        span: span(),
         sessions: Amount::poisson(16.0).into(),
         requests: AmountDoc { least: 0, expected: None, most: None },
         scenarios: vec![ScenarioForecastDoc {
@@ -88,6 +113,7 @@ fn doc() -> ForecastDoc {
             unit: "count".to_owned(),
             why: "the kernel's choice of one source address".to_owned(),
         }],
+        holding: Some(holding()),
         lacking: vec![LackDoc {
             code: "no_source_address".to_owned(),
             message: "100 k connections need more than the 28.2 k pairs".to_owned(),

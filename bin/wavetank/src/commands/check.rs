@@ -7,21 +7,35 @@ use serde_json::json;
 use wavetank_experiment::Experiment;
 use wavetank_plan::quantity::show_count;
 use wavetank_plan::{ExitCode, UserError};
+use wavetank_record::LackDoc;
 
+use super::plan::lowered;
 use crate::cli::{FileFormat, ReadArgs};
 use crate::experiment::{Loaded, Rows, remarks_json, with_whole_names};
-use crate::run::output;
+use crate::run::{Host, output};
 
 /// Read the file and what it names, and tell everything that is wrong with it: remarks on stderr, what the file is on
-/// stdout. Exit 0, or 2 if it cannot be run. Nothing is sent, no name is looked up.
+/// stdout. Exit 0, also where this host lacks something for it, which is told too, or 2 if it cannot be run. Nothing is
+/// sent, no name is looked up.
 pub(crate) fn check(args: ReadArgs) -> Result<u8, UserError> {
-    let ReadArgs { file: args, options, .. } = args;
-    let loaded = Loaded::read(&args, &with_whole_names(options), Rows::Later)?;
-    let Some(experiment) = &loaded.experiment else { return loaded.tell_errors(args.format) };
+    let ReadArgs { file: args, options, source_auto } = args;
+    let options = with_whole_names(options);
+    let mut loaded = Loaded::read(&args, &options, Rows::Later)?;
+    let Some(experiment) = loaded.experiment.take() else { return loaded.tell_errors(args.format) };
+    let experiment = &experiment;
+    // A file may be right where it cannot be planned yet, for want of a secret or of a file it names: what is lacking
+    // then is `plan`'s and `run`'s to tell.
+    let host = Host::look()?;
+    let planned = lowered(experiment, &loaded, (&args, &options, source_auto), &host);
+    let lacking = planned.map(|(lowered, _)| lowered.lacking).unwrap_or_default();
     match args.format {
         FileFormat::Text => {
             // Where stderr is gone, the answer on stdout is what counts.
             let _ = std::io::stderr().write_all(loaded.rendered().as_bytes());
+            for lack in &lacking {
+                let told = format!("this host lacks: {}\nhint: {}\n", lack.message, lack.hint);
+                let _ = std::io::stderr().write_all(told.as_bytes());
+            }
             output::print(&format!("{}: {}\n", loaded.name, summary(experiment)))?;
         }
         FileFormat::Json => {
@@ -32,6 +46,7 @@ pub(crate) fn check(args: ReadArgs) -> Result<u8, UserError> {
                 "ok": true,
                 "summary": summary(experiment),
                 "remarks": remarks_json(&loaded.diagnostics),
+                "lacking": lacking.iter().map(LackDoc::from).collect::<Vec<_>>(),
             });
             output::print(&format!("{answer}\n"))?;
         }

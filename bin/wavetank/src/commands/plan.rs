@@ -9,7 +9,7 @@ use wavetank_report::{Planned, forecast_doc, forecast_text};
 
 use super::run::own_addresses;
 use crate::calibrate::plan_standing;
-use crate::cli::{FileFormat, ReadArgs};
+use crate::cli::{FileArgs, FileFormat, ReadArgs};
 use crate::experiment::{Loaded, Rows, request_bytes, with_whole_names};
 use crate::run::{Host, output};
 
@@ -30,28 +30,8 @@ pub(crate) fn plan(args: ReadArgs) -> Result<u8, UserError> {
     let mut loaded = Loaded::read(&args, &options, Rows::Later)?;
     let Some(experiment) = loaded.experiment.take() else { return loaded.tell_errors(args.format) };
     let host = Host::look()?;
-    let unnamed = RefCell::new(Vec::new());
-    let addresses = |url: &TargetUrl| addresses(&experiment, url, &mut unnamed.borrow_mut());
-    let mut notes = Vec::new();
-    let lowering = Lowering {
-        host: &host.facts,
-        tables: &loaded.tables,
-        addresses: &|url| Ok(addresses(url)),
-        file: &|name| loaded.file(name),
-        secret: &|name| args.secret(name),
-        sources: sources(&experiment, (&options, source_auto), &addresses, &mut notes),
-        threads: options.threads,
-        engine: options.engine.unwrap_or(EngineChoice::Auto),
-    };
-    let Lowered { plan, lacking, remarks, .. } =
-        lower(&experiment, &lowering).map_err(|unfit| unfit.told(&loaded.name))?;
-    notes.extend(
-        unnamed
-            .take()
-            .into_iter()
-            .map(|name: String| format!("{name} is not looked up: planned as one address of another host")),
-    );
-    notes.extend(remarks);
+    let (lowered, notes) = lowered(&experiment, &loaded, (&args, &options, source_auto), &host)?;
+    let Lowered { plan, lacking, .. } = lowered;
     let given = experiment.given();
     let mut doc = forecast_doc(&Planned {
         plan: &plan,
@@ -72,6 +52,37 @@ pub(crate) fn plan(args: ReadArgs) -> Result<u8, UserError> {
     let _ = std::io::Write::write_all(&mut std::io::stderr(), loaded.rendered().as_bytes());
     output::print(&forecast_text(&doc, columns()))?;
     Ok(ExitCode::Pass as u8)
+}
+
+/// The plan of a file on this host, with what is worth knowing of it, one line each. No name is looked up.
+pub(super) fn lowered(
+    experiment: &Experiment,
+    loaded: &Loaded,
+    (args, options, source_auto): (&FileArgs, &RunOptions, bool),
+    host: &Host,
+) -> Result<(Lowered, Vec<String>), UserError> {
+    let unnamed = RefCell::new(Vec::new());
+    let addresses = |url: &TargetUrl| addresses(experiment, url, &mut unnamed.borrow_mut());
+    let mut notes = Vec::new();
+    let lowering = Lowering {
+        host: &host.facts,
+        tables: &loaded.tables,
+        addresses: &|url| Ok(addresses(url)),
+        file: &|name| loaded.file(name),
+        secret: &|name| args.secret(name),
+        sources: sources(experiment, (options, source_auto), &addresses, &mut notes),
+        threads: options.threads,
+        engine: options.engine.unwrap_or(EngineChoice::Auto),
+    };
+    let lowered = lower(experiment, &lowering).map_err(|unfit| unfit.told(&loaded.name))?;
+    notes.extend(
+        unnamed
+            .take()
+            .into_iter()
+            .map(|name: String| format!("{name} is not looked up: planned as one address of another host")),
+    );
+    notes.extend(lowered.remarks.iter().cloned());
+    Ok((lowered, notes))
 }
 
 /// What a URL's own words say of where it goes; a name stands for one address of another host, and is noted.

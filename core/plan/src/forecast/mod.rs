@@ -4,6 +4,7 @@
 //! decide has bounds or none, and says so. Nothing here guesses how fast a target is.
 
 mod amount;
+mod holding;
 mod lacking;
 mod named_delay;
 mod need;
@@ -20,6 +21,7 @@ mod timeline;
 mod walk;
 
 pub use amount::Amount;
+pub use holding::Holding;
 pub use lacking::lacking;
 pub(crate) use lacking::{locked, threads, tracked};
 pub use named_delay::named_delay;

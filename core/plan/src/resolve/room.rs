@@ -78,6 +78,11 @@ impl<'a> Room<'a> {
         if self.host.is_target(self.targets) { 2 } else { 1 }
     }
 
+    /// Connections that there are files for.
+    pub fn files(&self) -> u64 {
+        self.capacity.files.at_most()
+    }
+
     /// Rings of io\_uring that hold so many connections.
     pub fn rings(&self, connections: u64) -> u64 {
         self.capacity.files.rings(connections)

@@ -1,6 +1,7 @@
 //! [`ForecastDoc`]: the `wavetank.plan/1` object, what `wavetank plan --format json` prints.
 
 mod amount;
+mod holding;
 mod need;
 mod phase;
 mod standing;
@@ -11,6 +12,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 pub use amount::AmountDoc;
+pub use holding::{HoldingDoc, HoldingMemoryDoc};
 pub use need::{LackDoc, NeedDoc};
 pub use phase::{CapDoc, PhaseForecastDoc, ScenarioForecastDoc, StepForecastDoc};
 pub use standing::{PerSecondDoc, StandingDoc};
@@ -53,6 +55,9 @@ pub struct ForecastDoc {
     pub timeline: TimelineDoc,
     /// What it takes of this host, and what there is.
     pub needs: Vec<NeedDoc>,
+    /// What the phases that hold connections come to; left out where there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub holding: Option<HoldingDoc>,
     /// What this host lacks: with one of them `run` refuses the plan.
     pub lacking: Vec<LackDoc>,
     /// Thresholds and stop conditions, and what already speaks against them.

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use wavetank_plan::forecast::{Amount, CapReached, Forecast, Need, needs, notes};
+use wavetank_plan::forecast::{Amount, CapReached, Forecast, Holding, Need, needs, notes};
 use wavetank_plan::{Arrivals, ConnectionUse, HostFacts, Load, Phase, Plan, UserError};
 use wavetank_record::{
-    CapDoc, FORECAST_SCHEMA, ForecastDoc, LackDoc, NeedDoc, Number, PhaseForecastDoc, ScenarioForecastDoc,
-    SpanDoc, StepForecastDoc, TimelineDoc, all_constants,
+    CapDoc, FORECAST_SCHEMA, ForecastDoc, HoldingDoc, HoldingMemoryDoc, LackDoc, NeedDoc, Number,
+    PhaseForecastDoc, ScenarioForecastDoc, SpanDoc, StepForecastDoc, TimelineDoc, all_constants,
 };
 
 use super::{conditions, sentences, settings};
@@ -56,6 +56,7 @@ pub fn forecast_doc(planned: &Planned<'_>) -> ForecastDoc {
         phases: phases(plan, &forecast),
         timeline: TimelineDoc::from(&forecast.timeline),
         needs: needs(plan, planned.host).unwrap_or_default().into_iter().map(need).collect(),
+        holding: Holding::of(plan, &forecast, planned.host).ok().flatten().map(holding),
         lacking: planned.lacking.iter().map(LackDoc::from).collect(),
         constants: all_constants(),
         conditions: conditions::conditions(plan, &forecast),
@@ -119,6 +120,28 @@ fn need(need: Need) -> NeedDoc {
         available: need.available,
         unit: if need.bytes { "bytes" } else { "count" }.to_owned(),
         why: need.why,
+    }
+}
+
+fn holding(one: Holding) -> HoldingDoc {
+    let number = |value: f64| Number((value * 1e3).round() / 1e3);
+    let memory = |(part, each_bytes, bytes): (&str, u64, u64)| HoldingMemoryDoc {
+        part: part.to_owned(),
+        each_bytes,
+        bytes,
+    };
+    HoldingDoc {
+        connections: one.connections,
+        source_addresses: one.sources.map(|sources| sources.0),
+        ports_each: one.sources.map(|sources| sources.1),
+        opening_s: Number(one.opening.as_secs_f64()),
+        opened_per_s_max: one.opened_per_s_max.map(number),
+        requests_per_s_max: one.requests_per_s_max.map(number),
+        memory: one.memory.into_iter().map(memory).collect(),
+        rings: one.rings,
+        threads: one.threads,
+        next_limit: one.next_limit.0.to_owned(),
+        next_limit_connections: one.next_limit.1,
     }
 }
 

@@ -5,6 +5,7 @@
 mod chart;
 mod conditions;
 mod doc;
+mod holding;
 mod ruler;
 mod sentences;
 mod settings;

@@ -4,6 +4,7 @@ use wavetank_plan::quantity::{show_short, show_size};
 use wavetank_record::{ForecastDoc, Number, OutlookDoc, PhaseForecastDoc, TimelineDoc};
 
 use super::chart::{LABEL, chart, under};
+use super::holding::holding;
 use super::ruler::ruler;
 use super::words::{amount, bare_rate, clock, count, counted, list, rate};
 use crate::calibration::standing_lines;
@@ -41,6 +42,9 @@ pub fn forecast_text(doc: &ForecastDoc, columns: usize) -> String {
     steps(&mut page, doc);
     page.line("");
     needs(&mut page, doc);
+    if let Some(doc) = &doc.holding {
+        holding(&mut page, doc);
+    }
     for (label, sentence) in doc.calibration.iter().flat_map(standing_lines) {
         page.sentence(label, &sentence);
     }

@@ -1,0 +1,122 @@
+//! [`Holding`]: what keeping connections comes to: from where, how fast, with what memory, and what would end it.
+
+use std::net::SocketAddr;
+
+use super::peak::Peak;
+use super::{Forecast, PhaseForecast};
+use crate::footprint::{End, Footprint};
+use crate::resolve::Room;
+use crate::{EngineChoice, HostFacts, Load, Nanos, Phase, Plan, SourceOrder, UserError};
+
+/// What the phases of a plan that hold connections come to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Holding {
+    /// Connections at the highest.
+    pub connections: u64,
+    /// Source addresses that are used, and ports of each at most; `None` where the kernel chooses.
+    pub sources: Option<(u64, u64)>,
+    /// How long they take to open, where a phase opens them.
+    pub opening: Nanos,
+    /// Opened a second at the highest, where that is known.
+    pub opened_per_s_max: Option<f64>,
+    /// Requests a second at the highest, if answers took no time; `None` where only answers bound them.
+    pub requests_per_s_max: Option<f64>,
+    /// Memory by who takes it, in bytes: of each connection and of all.
+    pub memory: Vec<(&'static str, u64, u64)>,
+    /// Rings of io\_uring that they are in; 0 with epoll.
+    pub rings: u64,
+    /// Load threads.
+    pub threads: u32,
+    /// What would be the next limit (as in [`Need::what`](super::Need)), and at how many connections.
+    pub next_limit: (&'static str, u64),
+}
+
+impl Holding {
+    /// Of a plan; `None` where it holds none.
+    ///
+    /// # Errors
+    /// Where the plan has more threads than any host.
+    pub fn of(plan: &Plan, forecast: &Forecast, host: &HostFacts) -> Result<Option<Self>, UserError> {
+        let mut targets: Vec<SocketAddr> =
+            plan.targets.iter().flat_map(|target| plan.way_to(target)).copied().collect();
+        targets.sort_unstable();
+        targets.dedup();
+        let held = || {
+            let both = plan.phases.iter().zip(&forecast.phases);
+            both.filter(|(phase, _)| matches!(phase.load, Load::Hold { .. }))
+        };
+        if held().next().is_none() {
+            return Ok(None);
+        }
+        let room = Room::new(host, &plan.sources.ranges, &targets, plan.engine, None, plan.tls.is_some())?;
+        let peak = Peak::of(plan);
+        let connections = peak.demand.connections;
+        let most = |of: &dyn Fn(&PhaseForecast) -> Option<f64>| {
+            held().map(|(_, own)| of(own)).reduce(|one, other| Some(one?.max(other?))).flatten()
+        };
+        Ok(Some(Self {
+            connections,
+            sources: sources(plan, host, &targets, connections),
+            opening: held().fold(Nanos::ZERO, |sum, (phase, _)| sum.after(rising(phase))),
+            opened_per_s_max: held().filter_map(|(_, own)| own.opening.per_s_max).reduce(f64::max),
+            requests_per_s_max: most(&|own| own.requests_per_s_max),
+            memory: memory(plan, &room, peak),
+            rings: if plan.engine == EngineChoice::Uring { room.rings(connections) } else { 0 },
+            threads: plan.threads,
+            next_limit: next_limit(&room, peak),
+        }))
+    }
+}
+
+/// How many of the source addresses are used, and how many ports of each.
+fn sources(plan: &Plan, host: &HostFacts, targets: &[SocketAddr], connections: u64) -> Option<(u64, u64)> {
+    let all = plan.sources.ranges.iter().fold(0_u128, |sum, range| sum.saturating_add(range.len()));
+    let all = u64::try_from(all).unwrap_or(u64::MAX);
+    // Each pair serves every address of the target's once.
+    let pairs = connections.div_ceil((targets.len() as u64).max(1));
+    let used = match plan.sources.order {
+        SourceOrder::InTurn => all.min(pairs),
+        SourceOrder::FillFirst => all.min(pairs.div_ceil(host.tuple_ports().count().max(1))),
+    };
+    (all > 0).then(|| (used, pairs.div_ceil(used.max(1))))
+}
+
+/// How long the stretches of a phase take in which there are more and more.
+fn rising(phase: &Phase) -> Nanos {
+    let pieces = phase.load.levels().map_or(&[][..], crate::Levels::pieces);
+    let rising = pieces.iter().filter(|piece| piece.end > piece.begin);
+    rising.fold(Nanos::ZERO, |sum, piece| sum.after(piece.length))
+}
+
+/// Kernel's and program's, of each end that is on this host, and what requests under way add.
+fn memory(plan: &Plan, room: &Room<'_>, peak: Peak) -> Vec<(&'static str, u64, u64)> {
+    let (connections, tls) = (peak.demand.connections, plan.tls.is_some());
+    let of = |end| Footprint::of(end, plan.engine, tls);
+    let all = |each: u64| (each, each.saturating_mul(connections));
+    let mut parts = Vec::new();
+    let mut add = |what, (each, bytes)| parts.push((what, each, bytes));
+    let client = of(End::Client);
+    add("client_kernel", all(client.kernel));
+    add("client", all(client.user));
+    if room.ends() == 2 {
+        let target = of(End::Target);
+        add("target_kernel", all(target.kernel));
+        add("target", all(target.user));
+    }
+    let each = room.footprint().under_way;
+    add("under_way", (each, each.saturating_mul(peak.demand.under_way)));
+    parts
+}
+
+/// What more connections of the same kind would come to first.
+fn next_limit(room: &Room<'_>, peak: Peak) -> (&'static str, u64) {
+    let bytes = u128::from(peak.demand.bytes(room.footprint(), peak.users)).max(1);
+    let fitting = u128::from(room.memory_bytes()) * u128::from(peak.demand.connections) / bytes;
+    let limits = [
+        ("memory", u64::try_from(fitting).unwrap_or(u64::MAX)),
+        ("connections", room.files()),
+        ("source_ports", room.tuples()),
+        ("tracking", room.host().limits.tracked.map_or(u64::MAX, |(left, _)| left)),
+    ];
+    limits.into_iter().reduce(|least, next| if next.1 < least.1 { next } else { least }).unwrap_or_default()
+}

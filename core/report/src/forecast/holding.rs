@@ -1,0 +1,56 @@
+//! What keeping connections comes to, in words.
+
+use wavetank_plan::quantity::show_size;
+use wavetank_record::HoldingDoc;
+
+use super::words::{clock, count, rate};
+use crate::page::Page;
+
+/// From where, how fast, on what, with what memory, and what would be the next limit.
+pub(super) fn holding(page: &mut Page, doc: &HoldingDoc) {
+    page.line("");
+    let mut first = vec![format!("{} connections", count(doc.connections))];
+    if doc.opening_s.0 > 0.0 {
+        let pace =
+            doc.opened_per_s_max.map_or_else(String::new, |pace| format!(" at up to {}", rate(pace.0)));
+        first.push(format!("opened in {}{pace}", clock(doc.opening_s)));
+    }
+    first.push(match doc.requests_per_s_max {
+        Some(none) if none.0 <= 0.0 => "silent".to_owned(),
+        Some(pace) => format!("up to {} of requests on them", rate(pace.0)),
+        None => "requests one after the other on each".to_owned(),
+    });
+    page.parts("holding", &first);
+    let on = match doc.rings {
+        0 => format!("on {} load threads with epoll", doc.threads),
+        rings => format!("on {} load threads with up to {} rings of io_uring", doc.threads, count(rings)),
+    };
+    let from = match (doc.source_addresses, doc.ports_each) {
+        (Some(addresses), Some(ports)) => {
+            format!("from {} source addresses, up to {} ports of each", count(addresses), count(ports))
+        }
+        _ => "from the address and ports that the kernel chooses".to_owned(),
+    };
+    page.parts("", &[from, on]);
+    let memory = doc.memory.iter().map(|part| {
+        let name = match part.part.as_str() {
+            "client_kernel" => "kernel at this end",
+            "client" => "wavetank",
+            "target_kernel" => "kernel at the target's end",
+            "target" => "the target, if it is wavetank",
+            _ => "requests under way",
+        };
+        format!("{name} {} ({} B each)", show_size(part.bytes), count(part.each_bytes))
+    });
+    page.parts("", &memory.collect::<Vec<_>>());
+    let limit = match doc.next_limit.as_str() {
+        "connections" => "files",
+        "source_ports" => "pairs of address and port",
+        "tracking" => "the firewall's table",
+        other => other,
+    };
+    page.sentence(
+        "",
+        &format!("the first limit is {limit}, at {} connections", count(doc.next_limit_connections)),
+    );
+}
