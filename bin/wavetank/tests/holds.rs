@@ -122,6 +122,22 @@ fn what_a_target_drops_is_lost_and_opened_again() {
     assert_eq!(target.settled().requests, result["wire"]["sent"].as_u64().expect("a count") + 1, "{outcome}");
 }
 
+/// A server that is none of ours is left alone where the user says so.
+#[test]
+fn a_target_is_not_asked_against_the_users_word() {
+    let (trial, target) = (trial(), Target::start(Script::new(|_| vec![Act::Send(answer(200, b"hello\n"))])));
+    let file = trial.place().write("hold.yaml", hold(&target.url(""), 20, 1, "500ms"));
+    let run = |words: &[&str]| {
+        target.reset();
+        let result = trial.load(&file, words.iter().copied()).run().expect_exit(0).json();
+        let wire = result["wire"]["sent"].as_u64().expect("a count");
+        (target.settled().requests - wire, result["setup"]["sent"].as_u64().expect("a count"))
+    };
+    assert_eq!(run(&[]), (1, 1));
+    assert_eq!(run(&["--truth"]), (1, 1));
+    assert_eq!(run(&["--no-truth"]), (0, 0));
+}
+
 #[test]
 fn progress_tells_what_is_held() {
     let trial = trial();

@@ -37,6 +37,9 @@ const OPTIONS: &[(&[&str], Does)] = &[
     (&["--once"], Refused("try")),
     (&["--no-probe"], Elsewhere),
     (&["--probe"], Elsewhere),
+    (&["--truth"], Refused("no phase holds connections")),
+    // Whom nobody would ask anyway: against a target in `holds`.
+    (&["--no-truth"], Elsewhere),
     (&["--set", "path=elsewhere"], Plan("path: /elsewhere")),
     (&["--target", "http://no-such-target.invalid/"], Refused("no-such-target.invalid")),
     (&["--scale", "2x"], Plan("rate: 200/s")),

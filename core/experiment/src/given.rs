@@ -25,6 +25,7 @@ impl Experiment {
             ("open_rate", self.open_rate.is_some()),
             ("late_tolerance", self.late_tolerance.is_some()),
             ("probe", self.probe.is_some()),
+            ("truth", self.truth.is_some()),
         ];
         all.into_iter().filter(|(_, given)| *given).map(|(name, _)| name).collect()
     }

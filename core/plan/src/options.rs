@@ -85,6 +85,8 @@ pub struct RunOptions {
     pub allow_target: Vec<AllowTarget>,
     /// `--probe`, `--no-probe`: whether one uncounted request is sent ahead of the load.
     pub probe: Option<bool>,
+    /// `--truth`, `--no-truth`: whether the target is asked for its own count of connections while some are held.
+    pub truth: Option<bool>,
     /// `--once`: one request, printed with all its instants, and no load.
     pub once: bool,
     /// `--name`: of the run.

@@ -84,6 +84,7 @@ impl Bench {
             probe: None,
             tables: Vec::new(),
             guard,
+            truth: None,
             rehearsal: None,
         };
         let record = execute(execution, &mut Talk::new(true))?.record;

@@ -25,7 +25,7 @@ const RUNS_DIR: &str = "runs";
 
 /// Reads every word; `command` is the redacted command line.
 pub(super) fn run(words: RunWords, command: String) -> Result<RunArgs, UserError> {
-    let goal = goal(&words.goal, words.variation, words.options.load.probe)?;
+    let goal = goal(&words.goal, words.variation, words.options.load.of_files())?;
     let (options, source_auto) = options(words.options)?;
     let result = words.result;
     result_conflicts(&result, options.once)?;
@@ -75,6 +75,7 @@ fn load(words: &LoadWords, options: &mut RunOptions) -> Result<(), UserError> {
     options.open_rate = opt("--open-rate", words.open_rate.as_ref(), parse_rate_positive)?;
     options.once = words.once;
     options.probe = probe(words)?;
+    options.truth = truth(words)?;
     Ok(())
 }
 
@@ -84,6 +85,14 @@ fn probe(words: &LoadWords) -> Result<Option<bool>, UserError> {
         return Err(UserError::usage("conflict", "--probe and --no-probe exclude each other", hint));
     }
     Ok(words.probe.then_some(true).or(words.no_probe.then_some(false)))
+}
+
+fn truth(words: &LoadWords) -> Result<Option<bool>, UserError> {
+    if words.asked.truth && words.asked.no_truth {
+        let hint = "one of the two; a target on this host is asked, unless told otherwise";
+        return Err(UserError::usage("conflict", "--truth and --no-truth exclude each other", hint));
+    }
+    Ok(words.asked.truth.then_some(true).or(words.asked.no_truth.then_some(false)))
 }
 
 /// curl's `-d` is a body: `-d '{"a":1}'`, `-d a=b`, `-d @file`.

@@ -8,8 +8,13 @@ use wavetank_plan::{TargetUrl, UserError};
 use super::args::Goal;
 use super::file_words::{VariationWords, varied};
 
-/// Reads the word that stands for what is to be loaded, with the options that only a file has.
-pub(super) fn goal(word: &OsStr, variation: VariationWords, probe: bool) -> Result<Goal, UserError> {
+/// Reads the word that stands for what is to be loaded, with the options that only a file has;
+/// `other` is one more of them that was given.
+pub(super) fn goal(
+    word: &OsStr,
+    variation: VariationWords,
+    other: Option<&'static str>,
+) -> Result<Goal, UserError> {
     if is_file(word) {
         return Ok(Goal::File(varied(PathBuf::from(word), variation)?));
     }
@@ -18,10 +23,11 @@ pub(super) fn goal(word: &OsStr, variation: VariationWords, probe: bool) -> Resu
         return Err(UserError::usage("bad_url", message, "for example: http://localhost:8080/path"));
     };
     let url = TargetUrl::parse(text)?;
-    if let Some(option) = variation.given().or(probe.then_some("--probe")) {
+    if let Some(option) = variation.given().or(other) {
         let hint = match option {
             "--target" => "the URL itself says where to; --connect-to HOST:PORT goes elsewhere".to_owned(),
             "--probe" => "a URL is probed anyway; --no-probe leaves that out".to_owned(),
+            "--truth" | "--no-truth" => "it is for files with hold phases: wavetank new FILE".to_owned(),
             _ => "-c -r -d -n say how much; an experiment file: wavetank new FILE".to_owned(),
         };
         let message = format!("{option} means nothing without an experiment file, and {text} is a URL");

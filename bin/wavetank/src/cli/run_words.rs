@@ -106,6 +106,29 @@ pub(super) struct LoadWords {
     /// With an experiment file: send one request ahead of the load, as a URL does anyway
     #[arg(long)]
     pub(super) probe: bool,
+    #[command(flatten)]
+    pub(super) asked: AskedWords,
+}
+
+/// Whether the target is asked for its own count.
+#[derive(Args, Debug)]
+pub(super) struct AskedWords {
+    /// With an experiment file that holds connections: ask the target each second how many it has, as a wavetank serve
+    /// tells; one on this host is asked anyway
+    #[arg(long)]
+    pub(super) truth: bool,
+    /// Do not ask the target how many connections it has
+    #[arg(long)]
+    pub(super) no_truth: bool,
+}
+
+impl LoadWords {
+    /// The first option given that means something to a file alone.
+    pub(super) fn of_files(&self) -> Option<&'static str> {
+        let all =
+            [("--probe", self.probe), ("--truth", self.asked.truth), ("--no-truth", self.asked.no_truth)];
+        all.into_iter().find(|(_, given)| *given).map(|(name, _)| name)
+    }
 }
 
 /// What is sent, and which answer is right.

@@ -97,6 +97,7 @@ fn make(options: &Options, args: &DemoArgs, talk: &mut Talk) -> Result<Made, Use
         repeatable: false,
         tables: Vec::new(),
         guard: resolved.guard,
+        truth: None,
         rehearsal: None,
     };
     let Executed { record, archive } = execute(execution, talk)?;

@@ -76,6 +76,7 @@ fn run_url(url: &TargetUrl, args: RunArgs) -> Result<u8, UserError> {
             .then(|| Arc::clone(&plan)),
         tables: Vec::new(),
         guard: resolved.guard,
+        truth: None,
         rehearsal: None,
     };
     carry_out(execution, &mut talk, delivery)

@@ -16,7 +16,7 @@ use super::run::{Delivery, carry_out, own_addresses, say, try_sources};
 use crate::calibrate::plan_overload;
 use crate::cli::{FileArgs, OutFile, OutputFormat, RunArgs, without_values};
 use crate::experiment::{Loaded, Names, Rows, with_whole_names};
-use crate::run::{Execution, Host, Talk, is_safe, output, tls_client};
+use crate::run::{Execution, Host, Talk, askable, is_safe, output, tls_client};
 
 /// Everything that can be found wrong is found before anything is sent.
 pub(super) fn run_file(file: &FileArgs, args: RunArgs) -> Result<u8, UserError> {
@@ -50,6 +50,9 @@ pub(super) fn run_file(file: &FileArgs, args: RunArgs) -> Result<u8, UserError> 
     try_sources(&plan)?;
     let tls = tls_client(&plan)?;
     let tables = all_tables(&experiment, tables)?;
+    if experiment.truth == Some(true) {
+        askable(&plan)?;
+    }
     let probe = experiment.probe.unwrap_or_default().then(|| probed(&plan)).transpose()?;
     let files = output::open_all(&out)?;
     let mut talk = Talk::new(quiet);
@@ -73,6 +76,7 @@ pub(super) fn run_file(file: &FileArgs, args: RunArgs) -> Result<u8, UserError> 
         probe,
         tables,
         guard,
+        truth: experiment.truth,
         rehearsal,
     };
     carry_out(execution, &mut talk, delivery)

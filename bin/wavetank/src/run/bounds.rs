@@ -31,6 +31,8 @@ pub(crate) struct Carrying<'a> {
     pub(crate) guard: &'a Guard,
     /// The command as typed, for hints.
     pub(crate) command: &'a str,
+    /// Whether the target is asked for its own count of connections; `None`: if it is on this host.
+    pub(crate) truth: Option<bool>,
 }
 
 /// The load, with what comes before and after it. Fails only where this host cannot.
@@ -40,12 +42,12 @@ pub(crate) fn carry(
     archive: Option<ArchiveWriter>,
     talk: &mut Talk,
 ) -> Result<(Conducted, Bounds), UserError> {
-    let Carrying { plan, hash, clock, signals, guard, command } = *way;
+    let Carrying { plan, hash, clock, signals, guard, command, truth } = *way;
     let names = || Renewing::start(plan, guard, command);
     let mut bounds = Bounds::default();
     if plan.around.before.is_none() && plan.around.after.is_none() {
         let conductor = Conductor::new(Arc::clone(plan), hash, clock, means, signals, archive, talk);
-        return Ok((conductor.renewing(names()).run()?, bounds));
+        return Ok((conductor.renewing(names()).asking(truth).run()?, bounds));
     }
     let cancelled = || signals.received() > 0;
     let mut alone = Alone::new(plan, &means, clock, &cancelled)?;
@@ -69,7 +71,7 @@ pub(crate) fn carry(
     store(&mut archive, done.as_ref(), talk);
     means.journeys.give(&before.variables);
     let conductor = Conductor::new(Arc::clone(plan), hash, clock, means, signals, archive, talk);
-    let mut conducted = conductor.renewing(names()).run()?;
+    let mut conducted = conductor.renewing(names()).asking(truth).run()?;
     conducted.events.splice(0..0, done);
     // Who interrupts a run wants it to end; and without a load there is nothing to look back at.
     let loaded = conducted.started.is_some() && !matches!(conducted.ending, Ending::Signal);

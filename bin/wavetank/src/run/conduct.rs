@@ -93,6 +93,8 @@ pub(crate) struct Conductor<'a> {
     zero: Nanos,
     /// Looks at this host and at the target's count once the load is agreed on.
     beside: Option<Beside>,
+    /// Whether the target is asked.
+    truth: Option<bool>,
 }
 
 impl<'a> Conductor<'a> {
@@ -143,6 +145,7 @@ impl<'a> Conductor<'a> {
             outcome: None,
             zero: Nanos::ZERO,
             beside: None,
+            truth: None,
             plan,
             clock,
         }
@@ -256,7 +259,7 @@ impl<'a> Conductor<'a> {
             Notice::Committed(zero) => {
                 self.zero = zero;
                 self.clock = self.clock.with_zero_at(zero);
-                self.beside = super::beside::start(&self.plan, self.clock);
+                self.beside = super::beside::start(&self.plan, self.clock, self.truth);
             }
             Notice::Sealed { .. } => {}
             Notice::Lost(AgentId(agent)) => self.event("agent_lost", format!("agent {agent} is silent")),

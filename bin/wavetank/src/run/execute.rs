@@ -37,6 +37,8 @@ pub(crate) struct Execution<'a> {
     pub(crate) tables: Vec<Table>,
     /// Decides over every address of the run.
     pub(crate) guard: Guard,
+    /// Whether the target is asked for its own count of connections; `None`: if it is on this host.
+    pub(crate) truth: Option<bool>,
     /// What this is a rehearsal of, if it is not the load that was planned.
     pub(crate) rehearsal: Option<String>,
 }
@@ -51,7 +53,7 @@ pub(crate) struct Executed {
 /// Run the plan. Fails only before anything was sent, where this host cannot.
 pub(crate) fn execute(execution: Execution<'_>, talk: &mut Talk) -> Result<Executed, UserError> {
     let Execution { plan, load, host, engine_why, command, runs_dir, tls, .. } = execution;
-    let Execution { probe: wants_probe, repeatable, tables, rehearsal, guard, .. } = execution;
+    let Execution { probe: wants_probe, repeatable, tables, rehearsal, guard, truth, .. } = execution;
     let signals = Signals::listen().map_err(|errno| host_cannot("listen for signals", errno))?;
     let clock = Clock::starting_now();
     let wall_at_zero = WallClock::unix_ns() - clock.now().0;
@@ -90,7 +92,7 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Talk) -> Result<Execu
             tls,
             journeys: Journeys::new(&plan, tables)?,
         };
-        let way = Carrying { plan: &plan, hash: &hash, clock, signals, guard: &guard, command };
+        let way = Carrying { plan: &plan, hash: &hash, clock, signals, guard: &guard, command, truth };
         carry(&way, means, archive, talk)?
     };
     if let Some(zero) = conducted.started {

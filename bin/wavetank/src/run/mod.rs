@@ -34,6 +34,8 @@ mod talk;
 mod tls;
 
 #[cfg(target_os = "linux")]
+pub(crate) use beside::askable;
+#[cfg(target_os = "linux")]
 pub(crate) use bounds::{Bounds, Carrying, carry};
 #[cfg(target_os = "linux")]
 pub(crate) use certificate::certificate_lines;

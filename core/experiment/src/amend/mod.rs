@@ -62,6 +62,7 @@ impl Experiment {
         self.seed = options.seed.or(self.seed);
         self.open_rate = options.open_rate.or(self.open_rate);
         self.probe = options.probe.or(self.probe);
+        self.truth = options.truth.or(self.truth);
         let lists = [
             ("--threshold", &mut self.thresholds, &options.thresholds),
             ("--stop", &mut self.stop, &options.stop),

@@ -64,6 +64,12 @@ const KEYS: &[Key] = &[
     key("late_tolerance", Kind::Duration, "Lag above which a request is late; default 1ms."),
     key("redact", Kind::OneOrList(&Kind::Text), "Headers, cookies and variables shown as ***."),
     key("probe", Kind::Bool, "Send one uncounted request ahead of the load; default false."),
+    key(
+        "truth",
+        Kind::Bool,
+        "Ask the target each second how many connections it has, while some are held: a wavetank serve tells it. \
+         Default: only a target on this host is asked.",
+    ),
     key("tags", Kind::Map(&Kind::Text), "Labels of yours, kept with the run."),
     key("thresholds", Kind::OneOrList(&Kind::Condition), "What must hold, all of it: else FAIL (exit 1)."),
     key("stop", Kind::OneOrList(&Kind::Condition), "The first that comes true ends the run: FAIL (exit 1)."),

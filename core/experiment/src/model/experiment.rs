@@ -44,6 +44,8 @@ pub struct Experiment {
     pub redact: Vec<String>,
     /// Send one request ahead of the load.
     pub probe: Option<bool>,
+    /// Ask the target for its own count of held connections; `None`: if it is on this host.
+    pub truth: Option<bool>,
     /// Labels of the user's.
     pub tags: Vec<(String, String)>,
     /// What must hold.

@@ -37,6 +37,7 @@ pub(crate) fn read_experiment(reader: &mut Reader<'_>, root: &Node) -> Option<Ex
         late_tolerance: keys.take("late_tolerance").and_then(|node| reader.duration(node)).map(|at| at.value),
         redact: keys.take("redact").map(|node| reader.words(node)).unwrap_or_default(),
         probe: keys.take("probe").and_then(|node| reader.bool(node)),
+        truth: keys.take("truth").and_then(|node| reader.bool(node)),
         tags: keys.take("tags").map(|node| reader.tags(node)).unwrap_or_default(),
         thresholds: keys.take("thresholds").map(|node| reader.conditions(node)).unwrap_or_default(),
         stop: keys.take("stop").map(|node| reader.conditions(node)).unwrap_or_default(),

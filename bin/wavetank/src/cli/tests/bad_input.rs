@@ -81,6 +81,8 @@ fn urls() {
         ("localhost --scale 1/10", "conflict", Usage, "--scale means nothing", "-c -r -d -n"),
         ("localhost --target http://localhost", "conflict", Usage, "--target means nothing", "--connect-to"),
         ("localhost --probe", "conflict", Usage, "--probe means nothing", "--no-probe"),
+        ("localhost --truth", "conflict", Usage, "--truth means nothing", "hold phases"),
+        ("shop.yaml --truth --no-truth", "conflict", Usage, "exclude each other", "one of the two"),
         ("shop.yaml --probe --no-probe", "conflict", Usage, "exclude each other", "one of the two"),
         ("http://me:secret@localhost/x", "url_user", Usage, "http://localhost/x", "--basic me:"),
     ]);

@@ -7,6 +7,12 @@ use wavetank_record::{EventLine, Setup, TARGET_TELLS_NOTHING};
 use super::Conductor;
 
 impl Conductor<'_> {
+    /// The same, asking the target for its count or not; without a word if it is on this host.
+    pub(crate) fn asking(mut self, truth: Option<bool>) -> Self {
+        self.truth = truth;
+        self
+    }
+
     /// What was seen since the last time.
     pub(super) fn see(&mut self) {
         let seen: Vec<_> = self.beside.as_ref().map(|beside| beside.poll().collect()).unwrap_or_default();
