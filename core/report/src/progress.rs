@@ -5,9 +5,10 @@ use wavetank_plan::Nanos;
 use wavetank_plan::quantity::{show_count, show_rate};
 
 /// `interval` in one line without a newline: how far the run is, rates, the response time of this interval,
-/// and what went wrong. Instants before 0 are the warm-up. `planned` are the connections that hold phases want at its
-/// seal, in a run with such phases: how many are held is told first then, and of requests only where there are any.
-pub fn progress(interval: &Interval, planned: Option<u64>) -> String {
+/// and what went wrong. Instants before 0 are the warm-up. In a run with hold phases `held` tells how
+/// many connections they want at its seal, and how many were lost since the begin: what is held is told first then, and of
+/// requests only where there are any.
+pub fn progress(interval: &Interval, held: Option<(u64, u64)>) -> String {
     let (mut counters, mut response, mut open) = (Counters::default(), Histogram::default(), 0);
     for step in &interval.steps {
         counters.merge(&step.counters);
@@ -22,16 +23,16 @@ pub fn progress(interval: &Interval, planned: Option<u64>) -> String {
     } else {
         format!("{:>4}", whole(at))
     }];
-    if let Some(planned) = planned {
+    if let Some((planned, lost)) = held {
         let conns = &interval.conns;
         parts.push(format!("held {} of {}", show_count(conns.open), show_count(planned)));
         parts.push(format!("opened {:>8}", rate(conns.opened)));
-        parts.push(format!("lost {}", show_count(conns.lost)));
+        parts.push(format!("lost {}", show_count(lost)));
         let refused = (conns.failed > 0).then(|| format!("not opened {}", show_count(conns.failed)));
         parts.extend(refused);
     }
     // Where connections are only held, seconds without a request are nothing to be told.
-    if planned.is_none() || counters.offered > 0 || !response.is_empty() || open > 0 {
+    if held.is_none() || counters.offered > 0 || !response.is_empty() || open > 0 {
         parts.push(format!("offered {:>8}", rate(counters.offered)));
         parts.push(format!("done {:>8}", rate(counters.done)));
         let percentile =

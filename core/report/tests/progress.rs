@@ -21,9 +21,9 @@ fn check(interval: &Interval, expected: &str) {
     check_held(interval, None, expected);
 }
 
-/// In a run with hold phases, which want so many connections at the seal.
-fn check_held(interval: &Interval, planned: Option<u64>, expected: &str) {
-    let line = progress(interval, planned);
+/// In a run with hold phases, which want so many connections at the seal and have lost so many since the begin.
+fn check_held(interval: &Interval, held: Option<(u64, u64)>, expected: &str) {
+    let line = progress(interval, held);
     assert_eq!(line, expected);
     assert!(line.chars().count() <= 130 && !line.contains('\n'), "{line}");
 }
@@ -50,12 +50,12 @@ fn a_second_is_one_line() {
 fn a_run_with_holds_tells_what_is_held() {
     let conns = ConnCounts { open: 699_000, opened: 25_000, ..ConnCounts::default() };
     let silent = Interval { steps: Vec::new(), conns, ..interval(27, 1) };
-    check_held(&silent, Some(700_000), "28 s  held 699 k of 700 k  opened 25.0 k/s  lost 0");
+    check_held(&silent, Some((700_000, 0)), "28 s  held 699 k of 700 k  opened 25.0 k/s  lost 0");
     let conns = ConnCounts { open: 1_995, opened: 3, lost: 5, failed: 2, ..ConnCounts::default() };
     check_held(
         &Interval { conns, ..interval(11, 1) },
-        Some(2_000),
-        "12 s  held 1,995 of 2,000  opened      3/s  lost 5  not opened 2  offered 10.0 k/s  done 9.98 k/s  p50 3.92 ms p99 11.0 ms",
+        Some((2_000, 7)),
+        "12 s  held 1,995 of 2,000  opened      3/s  lost 7  not opened 2  offered 10.0 k/s  done 9.98 k/s  p50 3.92 ms p99 11.0 ms",
     );
-    check_held(&Interval::default(), Some(0), " 0 s  held 0 of 0  opened      0/s  lost 0");
+    check_held(&Interval::default(), Some((0, 0)), " 0 s  held 0 of 0  opened      0/s  lost 0");
 }

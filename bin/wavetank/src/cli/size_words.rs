@@ -168,7 +168,7 @@ pub(super) fn size(words: SizeWords) -> Result<SizeArgs, UserError> {
         return Err(UserError::usage("conflict", message, "wavetank size FILE"));
     }
     let variation = words.variation;
-    let goal = words.goal.map(|word| goal(&word, variation, false)).transpose()?;
+    let goal = words.goal.map(|word| goal(&word, variation, None)).transpose()?;
     Ok(SizeArgs { goal, options, wishes, format })
 }
 

@@ -324,8 +324,9 @@ impl<'a> Conductor<'a> {
         if interval.end() > self.begins {
             // At the seal itself the next phase has begun.
             let within = interval.end() - Nanos(1);
-            let planned = self.plan.is_holding().then(|| self.plan.held_at(within));
-            self.book.talk.progress(&interval, planned);
+            let lost = self.book.ledger.totals().conns.lost;
+            let held = self.plan.is_holding().then(|| (self.plan.held_at(within), lost));
+            self.book.talk.progress(&interval, held);
         }
         if let Some(class) = self.book.ledger.hopeless() {
             self.event("hopeless", format!("nothing was done, every request failed: {}", class.name()));

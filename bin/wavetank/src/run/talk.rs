@@ -40,12 +40,13 @@ impl Talk {
         write(&format!("warning: {line}\n"));
     }
 
-    /// How it goes, in the interval just sealed; `planned` are the connections that hold phases want, if there are any.
-    pub(crate) fn progress(&mut self, interval: &Interval, planned: Option<u64>) {
+    /// How it goes, in the interval just sealed; `held`: how many connections hold phases want, and
+    /// how many were lost so far, if there are such phases.
+    pub(crate) fn progress(&mut self, interval: &Interval, held: Option<(u64, u64)>) {
         if self.quiet {
             return;
         }
-        let line = wavetank_report::progress(interval, planned);
+        let line = wavetank_report::progress(interval, held);
         if self.terminal {
             self.renew(&line);
         } else if interval.from + interval.len >= self.next_plain {
