@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use support::{engines, plain_plan, run};
 use wavetank_measure::{ConnCounts, Interval};
-use wavetank_plan::{Arrivals, Curve, EngineChoice, Levels, Load, Mix, Nanos, Phase, Plan, Rate};
+use wavetank_plan::{
+    Action, Arrivals, Curve, EngineChoice, Levels, Load, Mix, Nanos, Phase, Plan, Rate, Think,
+};
 use wavetank_testkit::{Accept, Act, Script, Target};
 
 const fn ms(millis: i64) -> Nanos {
@@ -166,6 +168,19 @@ fn check_lost(engine: EngineChoice) {
     let conns = self::conns(&intervals);
     assert_eq!((conns.offered, conns.failed, conns.opened, conns.lost), (6, 6, 0, 0), "{conns:?}");
     assert_eq!(offered(&intervals, None, None), (0, 0), "nobody sends without his connection");
+}
+
+#[test]
+fn whoever_is_dismissed_in_a_request_does_not_think_after_it() {
+    let target = Target::start(Script::constant(Duration::from_millis(400)));
+    let loads = [Levels::constant(10, Some(ms(200))), ramp(10, 0, 100)];
+    let mut plan = plan(target.address(), loads.map(hold).map(for_its_time).into());
+    plan.scenarios[0].journey.push(Action::Think(Think::Fixed(Nanos::from_secs(60))));
+    let intervals = run(plan);
+    let last = intervals.last().expect("an interval");
+    assert!(last.end() < Nanos::from_secs(10), "they thought until {:?}", last.end());
+    let conns = conns(&intervals);
+    assert_eq!((offered(&intervals, None, None), conns.closed, last.conns.open), ((10, 10), 10, 0));
 }
 
 #[test]

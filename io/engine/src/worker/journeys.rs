@@ -31,10 +31,24 @@ impl<D: Driver> Worker<D> {
                     self.rec.offered(key);
                     self.pacer.ready.push_back(offered);
                 }
-                Wants::Nothing => {}
-                Wants::Others(there) => self.wait_for_others(id, there, at),
+                Wants::Nothing => self.let_leave(id),
+                Wants::Others(there) => {
+                    self.wait_for_others(id, there, at);
+                    self.let_leave(id);
+                }
                 Wants::End(ended) => self.session_ended(ended, at),
             }
+        }
+    }
+
+    /// Session `id` waits now. Its user may have become too many while his request was under way: he leaves, as he would
+    /// have if he had waited then.
+    fn let_leave(&mut self, id: Id) {
+        if let Some((_, Whose::User(user))) = self.sessions.whose(id)
+            && !self.users.is_wanted(user)
+            && self.users.is_present(user)
+        {
+            self.dismiss([user]);
         }
     }
 
