@@ -1,17 +1,18 @@
 //! `bench million`: a million connections held on this machine, and what that costs both ends.
 //!
-//! Three parts, each with a target, a load and a network of its own: a request on each connection every minute, silence,
-//! and one request on all of them at once. What is judged is what the kernel, the target and `/proc` say of it; what
+//! Four parts, each with a target, a load and a network of its own: a request on each connection every minute, silence,
+//! one request on all of them at once, and as many as one source address can have. What is judged is what the kernel, the target and `/proc` say of it; what
 //! `run` says must agree. A second look would take as long as the first: there is one round, whatever is asked for.
 
 use std::net::SocketAddr;
+use std::ops::RangeInclusive;
 
 use anyhow::Result;
 use clap::Args;
 
 use self::judge::Judge;
 use self::memory::Memory;
-use self::part::{Part, Scene};
+use self::part::{Part, SOURCE, Scene};
 use self::watch::Watch;
 use super::contestant::{file_words_on, shown};
 use super::server::Server;
@@ -33,6 +34,8 @@ const BYTES_EACH: u64 = 10_000;
 const SPARE: usize = 1_000;
 /// Where the target listens.
 const PORT: u16 = 8_080;
+/// Ports that connections may come from.
+const PORTS: RangeInclusive<u16> = 1_024..=65_535;
 
 /// `cargo xtask bench million`.
 #[derive(Args)]
@@ -60,9 +63,13 @@ impl MillionArguments {
         Self { engine, connections: None, open_rate: None, hold: None, part: Vec::new() }
     }
 
-    fn scene(&self, session: &Session, part: Part) -> Scene {
-        let connections = self.connections.unwrap_or(session.size.choose(1_000_000, 5_000)).max(100);
-        Scene {
+    fn scene(&self, session: &Session, part: Part) -> Result<Scene> {
+        let connections = if part == Part::Ports {
+            sized::connections_of_a_source(session, SOURCE)?
+        } else {
+            self.connections.unwrap_or(session.size.choose(1_000_000, 5_000)).max(100)
+        };
+        Ok(Scene {
             part,
             engine: self.engine,
             connections,
@@ -70,7 +77,7 @@ impl MillionArguments {
             hold_s: self.hold.unwrap_or(session.size.choose(120, 2)).max(1),
             beat_s: session.size.choose(60, 1),
             address: SocketAddr::from(([127, 0, 0, 1], PORT)),
-        }
+        })
     }
 }
 
@@ -82,7 +89,7 @@ pub(super) fn run(session: &mut Session, arguments: &MillionArguments) -> Result
     }
     let parts: &[Part] = if arguments.part.is_empty() { &Part::ALL } else { &arguments.part };
     for &part in parts {
-        let scene = arguments.scene(session, part);
+        let scene = arguments.scene(session, part)?;
         let (needed, available) = (scene.connections as u64 * BYTES_EACH, Memory::available()?);
         if available < needed {
             session.skip(format!(
@@ -104,6 +111,8 @@ pub(super) fn run(session: &mut Session, arguments: &MillionArguments) -> Result
 fn play(session: &mut Session, scene: &Scene) -> Result<()> {
     let watched = namespace::inside(|namespace| {
         namespace.widen_backlog()?;
+        // What `size` reckons with: the ports that it tells to open up.
+        namespace.set("ip_local_port_range", &format!("{} {}", PORTS.start(), PORTS.end()))?;
         let threads = scene.engine.threads_for(scene.connections + SPARE);
         let text = scene.text();
         let words = file_words_on(session, scene.engine, threads, scene.part.name(), &text)?;

@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result};
 
+use super::PORTS;
 use super::course::{Course, Kept};
 use super::memory::Added;
 use super::part::{BURST_S, Part, Scene};
@@ -53,6 +54,7 @@ impl Judge<'_> {
             }
             Part::Silence => self.cpu(&kept, "in silence", SILENCE_CPU_MAX),
             Part::Burst => self.burst(&course)?,
+            Part::Ports => self.ports(),
         }
         self.closed(&course)
     }
@@ -187,6 +189,21 @@ impl Judge<'_> {
             apart.abs() <= SIZE_APART_MAX,
         );
         Ok(())
+    }
+
+    /// All that one address was reckoned to have are open: more than the kernel's ports there cannot be.
+    fn ports(&mut self) {
+        let (reckoned, there) = (self.planned(), PORTS.len() as f64);
+        let not_opened = self.watched.said.not_opened;
+        self.score(
+            "ports of an address beside what size reckons",
+            format!("within {:.0} %, none refused", SIZE_APART_MAX * 100.0),
+            format!(
+                "{reckoned} reckoned, all opened, {not_opened} refused; the kernel has {there:.0}, {:+.1} %",
+                (there / reckoned as f64 - 1.0) * 100.0
+            ),
+            not_opened == 0 && (there / reckoned as f64 - 1.0).abs() <= SIZE_APART_MAX,
+        );
     }
 
     fn cpu(&mut self, kept: &Kept, when: &str, most: f64) {

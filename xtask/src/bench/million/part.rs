@@ -8,6 +8,9 @@ use crate::bench::Engine;
 
 /// First bytes of the addresses that connections come from: nobody else's in the namespace.
 pub(super) const SOURCES: [u8; 2] = [127, 1];
+/// One of them, and all of them.
+pub(super) const SOURCE: &str = "127.1.0.1";
+const ALL_SOURCES: &str = "127.1.0.0/16";
 /// Seconds of silence that are looked at, at most.
 const SILENCE_S: usize = 40;
 /// Seconds in which all are to be answered at once.
@@ -24,16 +27,19 @@ pub(super) enum Part {
     Silence,
     /// One request on all of them as soon as the last is open.
     Burst,
+    /// As many as `size` says that one source address can have.
+    Ports,
 }
 
 impl Part {
-    pub(super) const ALL: [Self; 3] = [Self::Heartbeat, Self::Silence, Self::Burst];
+    pub(super) const ALL: [Self; 4] = [Self::Heartbeat, Self::Silence, Self::Burst, Self::Ports];
 
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Heartbeat => "heartbeat",
             Self::Silence => "silence",
             Self::Burst => "burst",
+            Self::Ports => "ports",
         }
     }
 }
@@ -65,6 +71,7 @@ impl Scene {
             }
             Part::Silence => format!("{connections} in silence, {}", engine.name()),
             Part::Burst => format!("{connections} asked at once, {}", engine.name()),
+            Part::Ports => format!("{connections} of one source address, {}", engine.name()),
         }
     }
 
@@ -74,6 +81,7 @@ impl Scene {
             Part::Heartbeat => self.hold_s,
             Part::Silence => self.hold_s.min(SILENCE_S),
             Part::Burst => self.hold_s.min(BURST_S + 5),
+            Part::Ports => self.hold_s.min(2),
         }
     }
 
@@ -83,21 +91,20 @@ impl Scene {
         let Self { connections, open_rate, beat_s, .. } = self;
         let steps = match self.part {
             Part::Heartbeat => format!("steps: [{{get: /}}, {{think: {beat_s}s}}]\n"),
-            Part::Silence => String::new(),
+            Part::Silence | Part::Ports => String::new(),
             Part::Burst => format!(
                 "steps: [{{rendezvous: all, wait: {}s}}, {{get: /}}, {{think: 1h}}]\n",
                 self.limit_s()
             ),
         };
+        let sources = if self.part == Part::Ports { SOURCE } else { ALL_SOURCES };
         format!(
-            "name: {}\ntarget: http://{}\nsources: [{}.{}.0.0/16]\nhttp: {{timeout: {}s, close: rst}}\n{steps}phases:\n  \
+            "name: {}\ntarget: http://{}\nsources: [{sources}]\nhttp: {{timeout: {}s, close: rst}}\n{steps}phases:\n  \
              - {{name: open, hold: 0 to {connections}, at: {open_rate}/s}}\n  \
              - {{name: keep, hold: {connections}, for: {}s}}\n  \
              - {{name: close, hold: {connections} to 0, at: {}/s}}\n",
             self.part.name(),
             self.address,
-            SOURCES[0],
-            SOURCES[1],
             2 * BURST_S,
             self.keep_s(),
             2 * open_rate
@@ -136,6 +143,7 @@ mod tests {
         check(Part::Heartbeat, "hold: 1000, for: 120s");
         check(Part::Silence, "close: rst}\nphases:");
         check(Part::Silence, "hold: 1000, for: 40s");
+        check(Part::Ports, "sources: [127.1.0.1]\nhttp: {timeout: 50s, close: rst}\nphases:");
         check(Part::Burst, "{rendezvous: all, wait: 120s}, {get: /}");
     }
 }

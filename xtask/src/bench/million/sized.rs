@@ -21,28 +21,39 @@ impl Sized {
     /// Asks for the scene's own file, which the load was run from.
     pub(super) fn of(session: &Session, scene: &Scene) -> Result<Self> {
         let file = session.folder.path().join(format!("{}.yaml", scene.part.name()));
-        let mut command = Command::new(&session.wavetank);
-        command.arg("size").arg(file).args(["--service", "1ms", "--format", "json"]);
-        let output = command.output().context("wavetank size")?;
-        if !output.status.success() {
-            bail!("wavetank size: {}", String::from_utf8_lossy(&output.stderr).trim());
-        }
-        Self::read(&String::from_utf8_lossy(&output.stdout), scene.connections)
+        Self::read(&ask(session, &[&file.display().to_string(), "--service", "1ms"])?, scene.connections)
     }
 
-    fn read(text: &str, connections: usize) -> Result<Self> {
-        let doc: Value = serde_json::from_str(text).context("no JSON")?;
-        let answers = doc["answers"].as_array().context("answers")?;
-        let value = |role: &str, what: &str| {
-            let found = answers.iter().find(|one| one["role"] == role && one["what"] == what);
-            found.and_then(|one| one["value"].as_f64()).with_context(|| format!("{what} of {role}"))
-        };
-        let both = value("load", "memory_each")? + value("server", "memory_each")?;
+    fn read(doc: &Value, connections: usize) -> Result<Self> {
+        let both = value(doc, "load", "memory_each")? + value(doc, "server", "memory_each")?;
         Ok(Self {
             bytes_each: both / connections.max(1) as f64,
-            sources: value("load", "source_addresses")? as u64,
+            sources: value(doc, "load", "source_addresses")? as u64,
         })
     }
+}
+
+/// How many connections one source address can have to one target.
+pub(super) fn connections_of_a_source(session: &Session, source: &str) -> Result<usize> {
+    let doc = ask(session, &["-c", "1", "--source", source])?;
+    Ok(value(&doc, "load", "connections_by_sources")? as usize)
+}
+
+fn ask(session: &Session, words: &[&str]) -> Result<Value> {
+    let mut command = Command::new(&session.wavetank);
+    let output =
+        command.arg("size").args(words).args(["--format", "json"]).output().context("wavetank size")?;
+    if !output.status.success() {
+        bail!("wavetank size: {}", String::from_utf8_lossy(&output.stderr).trim());
+    }
+    serde_json::from_slice(&output.stdout).context("no JSON")
+}
+
+/// The answer for a role of that name.
+fn value(doc: &Value, role: &str, what: &str) -> Result<f64> {
+    let answers = doc["answers"].as_array().context("answers")?;
+    let found = answers.iter().find(|one| one["role"] == role && one["what"] == what);
+    found.and_then(|one| one["value"].as_f64()).with_context(|| format!("{what} of {role}"))
 }
 
 #[cfg(test)]
@@ -57,8 +68,9 @@ mod tests {
             one("load", "memory_each", 4_500.0),
             one("server", "memory_each", 4_300.0),
         ]});
-        let read = Sized::read(&doc.to_string(), 10).ok();
+        let read = Sized::read(&doc, 10).ok();
         assert_eq!(read, Some(Sized { bytes_each: 880.0, sources: 17 }));
-        assert!(Sized::read("{}", 10).is_err());
+        assert!(Sized::read(&serde_json::json!({}), 10).is_err());
+        assert!(value(&doc, "load", "connections_by_sources").is_err());
     }
 }
