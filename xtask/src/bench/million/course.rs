@@ -19,6 +19,8 @@ pub(super) struct Course {
     pub(super) kept: Option<Kept>,
     /// Seconds from the last look with all to the first with none.
     pub(super) closing_s: Option<f64>,
+    /// Connections left after each whole second of that time.
+    pub(super) going: Vec<u64>,
     /// Seconds from the last look without an answer of the target to the first with as many as connections.
     pub(super) answering_s: Option<f64>,
 }
@@ -47,8 +49,9 @@ pub(super) struct Kept {
 impl Course {
     /// Of `looks` in order, with `planned` connections.
     pub(super) fn of(looks: &[Look], planned: u64) -> Self {
-        let full = looks.iter().position(|look| look.kernel >= planned);
-        let full_last = looks.iter().rposition(|look| look.kernel >= planned);
+        let all = |look: &Look| look.kernel >= planned && look.target.open >= planned;
+        let full = looks.iter().position(all);
+        let full_last = looks.iter().rposition(all);
         // The last look without any ahead of the first with some: starting the program is no opening.
         let begin = looks.iter().position(|look| look.kernel > 0).map_or(0, |place| place.saturating_sub(1));
         let coming = full.map(|full| &looks[begin..=full]);
@@ -62,6 +65,7 @@ impl Course {
                 let gone = looks[last..].iter().find(|look| look.kernel == 0)?;
                 Some(between(&looks[last], gone))
             }),
+            going: full_last.map(|last| left_by_second(&looks[last..])).unwrap_or_default(),
             answering_s: looks.iter().position(|look| look.answers > 0).and_then(|some| {
                 let all = looks.iter().find(|look| look.answers >= planned)?;
                 Some(between(&looks[some.saturating_sub(1)], all))
@@ -95,12 +99,18 @@ impl Kept {
             lowest_kernel: looks.iter().map(|look| look.kernel).min()?,
             lowest_target: looks.iter().map(|look| look.target.open).min()?,
             looks: looks.len(),
-            differing: looks.iter().filter(|look| look.kernel != look.target.open).count(),
+            differing: looks.iter().filter(|look| differ(look)).count(),
             resident: (most(|look| look.client), most(|look| look.server)),
             cpu: (share(|look| look.client.cpu_s), share(|look| look.server.cpu_s)),
             machine_cpu: share(|look| look.machine_s),
         })
     }
+}
+
+/// Whether kernel and target tell different numbers: beside those that the target tells of, the load has one
+/// connection on which it asks the target itself, which the target leaves out.
+fn differ(look: &Look) -> bool {
+    look.kernel != look.target.open && look.kernel != look.target.open + 1
 }
 
 /// Whole seconds from the first look on: what came in each, straight between two looks.
@@ -115,6 +125,18 @@ fn opened_by_second(looks: &[Look]) -> Vec<f64> {
     let seconds = (last.at_s - first.at_s) as usize;
     let levels: Vec<f64> = (0..=seconds).map_while(|second| at(first.at_s + second as f64)).collect();
     levels.windows(2).map(|pair| pair[1] - pair[0]).collect()
+}
+
+/// What was left after each whole second from the first look on, until nothing was.
+fn left_by_second(looks: &[Look]) -> Vec<u64> {
+    let begin = looks.first().map_or(0.0, |look| look.at_s);
+    let mut left: Vec<u64> = Vec::new();
+    for look in looks {
+        if look.at_s - begin >= (left.len() + 1) as f64 && left.last() != Some(&0) {
+            left.push(look.kernel);
+        }
+    }
+    left
 }
 
 #[cfg(test)]
@@ -148,14 +170,15 @@ mod tests {
             (20, 18, 0),
             (40, 40, 0),
             (70, 70, 0),
-            (80, 80, 5),
+            (81, 80, 5),
             (79, 80, 40),
             (80, 80, 90),
             (30, 30, 90),
             (0, 0, 90),
         ];
         let course = Course::of(&looks(&counts), 80);
-        assert_eq!(course.most, 80);
+        assert_eq!(course.most, 81);
+        assert_eq!(course.going, [0]);
         assert_eq!(course.opening_s, Some(2.0));
         assert_eq!(course.opened, [40.0, 40.0]);
         assert_eq!(course.closing_s, Some(1.0));
@@ -164,7 +187,7 @@ mod tests {
         assert!((kept.seconds - 1.0).abs() < 1e-9 && (kept.machine_cpu - 0.6).abs() < 1e-9);
         assert!((kept.cpu.0 - 0.3).abs() < 1e-9 && (kept.cpu.1 - 0.2).abs() < 1e-9);
         assert_eq!((kept.lowest_kernel, kept.lowest_target, kept.differing, kept.looks), (79, 80, 1, 3));
-        assert_eq!(kept.resident, (800, 400));
+        assert_eq!(kept.resident, (810, 400));
     }
 
     #[test]
