@@ -32,8 +32,8 @@ mod watch;
 const BYTES_EACH: u64 = 10_000;
 /// Connections beside those that are held: the bench's own questions.
 const SPARE: usize = 1_000;
-/// Where the target listens.
-const PORT: u16 = 8_080;
+/// Where the target listens: below the ports that connections may come from, so that none of them is taken.
+const PORT: u16 = 1_000;
 /// Ports that connections may come from.
 const PORTS: RangeInclusive<u16> = 1_024..=65_535;
 

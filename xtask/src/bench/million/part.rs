@@ -15,6 +15,8 @@ const ALL_SOURCES: &str = "127.1.0.0/16";
 const SILENCE_S: usize = 40;
 /// Seconds in which all are to be answered at once.
 pub(super) const BURST_S: usize = 25;
+/// How many are asked in a second once all are open.
+const ASKED_PER_SECOND: usize = 55_000;
 /// Beside what the plan takes: starting, the last answers, sockets that go.
 const GRACE_S: usize = 60;
 
@@ -25,7 +27,7 @@ pub(super) enum Part {
     Heartbeat,
     /// Nothing.
     Silence,
-    /// One request on all of them as soon as the last is open.
+    /// One request on each of them as soon as the last is open, as fast as both ends can.
     Burst,
     /// As many as `size` says that one source address can have.
     Ports,
@@ -85,6 +87,12 @@ impl Scene {
         }
     }
 
+    /// Seconds over which all are asked. What comes all at once is not sent at all where it would wait in the load for
+    /// longer than a second: a load that cannot keep its own schedule says so, and gives up what is too late.
+    pub(super) fn spread_s(&self) -> usize {
+        self.connections.div_ceil(ASKED_PER_SECOND)
+    }
+
     /// The experiment file, without its version. They go twice as fast as they come, by reset, which leaves nothing in
     /// TIME-WAIT.
     pub(super) fn text(&self) -> String {
@@ -93,8 +101,9 @@ impl Scene {
             Part::Heartbeat => format!("steps: [{{get: /}}, {{think: {beat_s}s}}]\n"),
             Part::Silence | Part::Ports => String::new(),
             Part::Burst => format!(
-                "steps: [{{rendezvous: all, wait: {}s}}, {{get: /}}, {{think: 1h}}]\n",
-                self.limit_s()
+                "steps: [{{rendezvous: all, wait: {}s}}, {{think: 0s to {}s}}, {{get: /}}, {{think: 1h}}]\n",
+                self.limit_s(),
+                self.spread_s()
             ),
         };
         let sources = if self.part == Part::Ports { SOURCE } else { ALL_SOURCES };
@@ -144,6 +153,6 @@ mod tests {
         check(Part::Silence, "close: rst}\nphases:");
         check(Part::Silence, "hold: 1000, for: 40s");
         check(Part::Ports, "sources: [127.1.0.1]\nhttp: {timeout: 50s, close: rst}\nphases:");
-        check(Part::Burst, "{rendezvous: all, wait: 120s}, {get: /}");
+        check(Part::Burst, "{rendezvous: all, wait: 120s}, {think: 0s to 1s}, {get: /}");
     }
 }
