@@ -126,7 +126,8 @@ fn careless(told: fn(u64) -> u64) -> Target {
 #[track_caller]
 fn found_out(told: fn(u64) -> u64, held: [bool; 2]) {
     let (target, sale) = (careless(told), Sale::new());
-    let outcome = sale.run(&format!("{} --set stock=30", sale.own_words()), &target.url(""));
+    let words = "--scale 1/1000 --speed 60x --set opens_in=100ms --set stock=30";
+    let outcome = sale.run(words, &target.url(""));
     outcome.expect_exit(1);
     let result = outcome.result();
     result.conserved();

@@ -1,0 +1,49 @@
+//! The tiers of `wavetank serve`, held against the capacity that is stated of them, from below and from above.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use wavetank_testkit::{Client, Program, RunResult, Serve, Trial, expect_time, steady};
+
+/// Four workers of 40 ms.
+const CAPACITY: f64 = 100.0;
+const TIER: &str = "/tier/transaction?workers=4&work=40ms";
+
+/// Three seconds of so many requests a second; what is found is verified, and held against the server's count.
+#[track_caller]
+fn check(engine: &str, rate: u64, exact: impl Fn(&RunResult) -> Result<(), String>) {
+    steady(|| {
+        let program = Program::new(env!("CARGO_BIN_EXE_wavetank"));
+        let serve = Serve::start(&program, &["--threads", "3", "--engine", engine]);
+        let trial = Trial::new(env!("CARGO_BIN_EXE_wavetank"));
+        let words = format!("-r {rate}/s -c 400 -d 3s --no-probe --engine {engine}");
+        let outcome = trial.load(&serve.url(TIER), words.split_whitespace()).run();
+        let result = outcome.result();
+        result.conserved();
+        let truth = Client::connect(serve.address()).get("/truth");
+        let truth: Value = serde_json::from_slice(&truth.body).expect("/truth is JSON");
+        assert_eq!(truth["paths"]["/tier/transaction"], 3 * rate, "all are answered in the end: {result}");
+        assert_eq!(truth["statuses"]["200"], 3 * rate, "{truth}");
+        let said = exact(&result);
+        expect_time(said.is_ok(), || format!("{said:?}\n{outcome}"))
+    });
+}
+
+#[test]
+fn a_stated_capacity_is_what_can_be_had() {
+    for engine in ["auto", "epoll"] {
+        // Half of it: each takes as long as its work, never less.
+        check(engine, 50, |result| {
+            let least = result.number("service_us.min");
+            assert!(least >= 40_000.0, "{least} µs: {result}");
+            let median = Duration::from_micros(result.number("service_us.p50") as u64);
+            if median < Duration::from_millis(60) { Ok(()) } else { Err(format!("{median:?} in the middle")) }
+        });
+        // Half as much again: the rest queues.
+        check(engine, 150, |result| {
+            let done = result.number("rate.done_per_s");
+            assert!(done <= CAPACITY * 1.02, "{done}/s: {result}");
+            if done >= CAPACITY * 0.8 { Ok(()) } else { Err(format!("{done}/s")) }
+        });
+    }
+}
