@@ -180,7 +180,7 @@ mod tests {
         assert_eq!(course.most, 81);
         assert_eq!(course.going, [0]);
         assert_eq!(course.opening_s, Some(2.0));
-        assert_eq!(course.opened, [40.0, 40.0]);
+        assert_eq!(course.opened, [40.0, 41.0]);
         assert_eq!(course.closing_s, Some(1.0));
         assert_eq!(course.answering_s, Some(1.5));
         let kept = course.kept.expect("all were open");

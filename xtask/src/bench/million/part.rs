@@ -72,7 +72,7 @@ impl Scene {
                 format!("{connections} with a request each {} s, {}", self.beat_s, engine.name())
             }
             Part::Silence => format!("{connections} in silence, {}", engine.name()),
-            Part::Burst => format!("{connections} asked at once, {}", engine.name()),
+            Part::Burst => format!("{connections} each asked once, {}", engine.name()),
             Part::Ports => format!("{connections} of one source address, {}", engine.name()),
         }
     }
