@@ -3,7 +3,7 @@
 use super::answer::count_text;
 use super::tier::hosts_word;
 use super::traffic::{FRAME_BYTES, Way};
-use super::{Answer, Balancing, Demand, Means, Parcel, Quantity, Role, Tier, Traffic};
+use super::{Answer, Balancing, Demand, Flow, Means, Parcel, Quantity, Role, Tier, Traffic};
 
 /// The numbers, with their formulas.
 pub(super) fn answers(traffic: &Traffic, tiers: &[Tier], demand: &Demand, means: &Means) -> Vec<Answer> {
@@ -24,17 +24,16 @@ pub(super) fn answers(traffic: &Traffic, tiers: &[Tier], demand: &Demand, means:
         all.push(one("connection_up", traffic.around[0], of));
         all.push(one("connection_down", traffic.around[1], of));
     }
+    // Connections that are held in silence send nothing.
+    if demand.requests.is_zero() && demand.opens.is_zero() {
+        return all;
+    }
     for tier in tiers {
-        let working = tier.working();
-        let (into, out) = formulas(tier.role, means);
-        // Connections that are held in silence send nothing.
-        if demand.requests.is_zero() && demand.opens.is_zero() {
-            continue;
-        }
+        let (into, out) = formulas(tier.role, demand, means);
         for (what, packets, way, formula) in
             [("in", "in_packets", tier.ways.into, into), ("out", "out_packets", tier.ways.out, out)]
         {
-            all.extend(host(tier.role, (what, packets), way, working, formula));
+            all.extend(host(tier.role, (what, packets), way, tier.working(), &formula));
         }
     }
     all
@@ -65,15 +64,28 @@ fn host(
 }
 
 /// What is summed, into hosts of a role and out of them.
-const fn formulas(role: Role, means: &Means) -> (&'static str, &'static str) {
+fn formulas(role: Role, demand: &Demand, means: &Means) -> (String, String) {
+    let front = Traffic::of(demand, demand.exchange.tls);
+    let behind = demand.exchange.tls && means.balancing != Balancing::Proxy;
+    let back = Traffic::of(demand, behind);
+    let sum = |traffic: &Traffic, way: usize| {
+        let of = |flow: Flow, parcel: Parcel| {
+            (!flow.is_zero()).then(|| format!("{} × {} B", flow.show(), parcel.bytes()))
+        };
+        let parts = [of(demand.requests, traffic.each[way]), of(demand.opens, traffic.around[way])];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(" + ")
+    };
+    let bits = |sum: String| if sum.contains('+') { format!("({sum}) × 8") } else { format!("{sum} × 8") };
     match (role, means.balancing) {
-        (Role::Load, _) => ("answers × their bytes × 8", "requests × their bytes × 8"),
+        (Role::Load, _) => (bits(sum(&front, 1)), bits(sum(&front, 0))),
         (Role::Balancer, Balancing::Proxy) => (
-            "(requests from clients + answers from servers) × 8",
-            "(answers to clients + requests to servers) × 8",
+            bits(format!("{} + {}", sum(&front, 0), sum(&back, 1))),
+            bits(format!("{} + {}", sum(&front, 1), sum(&back, 0))),
         ),
-        (Role::Balancer, _) => ("requests alone: answers go past it", "the same packets"),
-        (Role::Server, _) => ("requests × their bytes × 8", "answers × their bytes × 8"),
+        (Role::Balancer, _) => {
+            (format!("{}: answers go past it", bits(sum(&front, 0))), "the same packets".to_owned())
+        }
+        (Role::Server, _) => (bits(sum(&back, 0)), bits(sum(&back, 1))),
     }
 }
 

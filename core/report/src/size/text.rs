@@ -68,8 +68,16 @@ fn is_nought(one: &AnswerDoc) -> bool {
 fn rows<'d>(page: &mut Page, doc: &SizeDoc, label: &str, answers: impl Iterator<Item = &'d AnswerDoc>) {
     for (at, one) in answers.enumerate() {
         let label = if at == 0 { label } else { "" };
-        row(page, label, &named(one, doc), &one.shown, &one.formula);
+        row(page, label, &named(one, doc), &one.shown, &with_packets(one, doc));
     }
+}
+
+/// The formula; of a link with its packets before it.
+fn with_packets(one: &AnswerDoc, doc: &SizeDoc) -> String {
+    let packets = format!("{}_packets", one.what);
+    let found = doc.answers.iter().find(|other| other.role == one.role && other.what == packets);
+    let before = found.map(|found| format!("{} packets; ", found.shown)).unwrap_or_default();
+    format!("{before}{}", one.formula)
 }
 
 /// Name, number at the right of its column, formula beside it.
@@ -148,7 +156,8 @@ fn why(tier: &TierDoc) -> String {
         .have
         .map_or_else(String::new, |have| format!("; there {} {have}", if have == 1 { "is" } else { "are" }));
     let Some(first) = tier.limits.first() else {
-        return format!("nobody said what one can do: --capacity {}=RATE{spare}{have}", tier.role);
+        let measured = if tier.role == "load" { " (wavetank calibrate measures it)" } else { "" };
+        return format!("nobody said what one can do: --capacity {}=RATE{measured}{spare}{have}", tier.role);
     };
     let others: Vec<String> =
         tier.limits[1..].iter().map(|limit| format!("{} {}", limit.what, limit.hosts)).collect();
