@@ -1,5 +1,14 @@
 //! [`HostLimits`]: what the kernel allows this host or process beside files and ports.
 
+use crate::Nanos;
+
+/// The longest queue of connections to accept that a listener asks for, `serve` among them (16 bits until Linux 5.4).
+pub(crate) const BACKLOG_ASKED: u64 = 65_535;
+/// New connections of so long should find room in that queue: a thread that accepts may be kept from its CPU so long.
+pub(crate) const BURST: Nanos = Nanos::from_millis(250);
+/// How long a connection that was closed in the orderly way is kept by who closed first; compiled into Linux.
+pub(crate) const TIME_WAIT: Nanos = Nanos::from_secs(60);
+
 /// Limits of the kernel's that a large load may come to. Each is `None` where it does not hold here or could not be
 /// read: then nothing is said of it.
 ///

@@ -2,6 +2,7 @@
 
 use crate::footprint::{End, Footprint, available_for, plannable_bytes};
 use crate::forecast::{lists, locked, threads, tracked, unread};
+use crate::host_limits::BACKLOG_ASKED;
 use crate::quantity::{show_count, show_size, show_whole};
 use crate::resolve::raise_memory;
 use crate::{EngineChoice, FileBudget, Holding, HostFacts, UserError};
@@ -13,8 +14,6 @@ pub const SPREAD: u64 = 20;
 const CONNECTIONS: &str = "--connections";
 /// Connections from which on somebody opens them quickly.
 const MANY: u64 = 50_000;
-/// What a listener asks for of connections that wait to be accepted.
-const BACKLOG_ASKED: u64 = 65_535;
 
 /// What this host has for a server. Pure arithmetic over [`HostFacts`], by the same model of memory and files as a
 /// plan's.

@@ -1,24 +1,17 @@
 //! [`risks`]: limits of a host that a plan comes to without failing there, each with what to do about it.
 //!
-//! They are no lacks because what happens at them was measured, and nothing was lost: unread bytes above `tcp_mem`
-//! shrink the windows of connections (650,000 unread requests: no connection dropped); a full queue of connections to
-//! accept makes clients try again after a second; `TIME_WAIT` above its limit ends early; long chains in the table of
-//! connections cost a third of the requests a second.
+//! They are no lacks because connections survive them: unread bytes above `tcp_mem` shrink the windows of connections;
+//! a full queue of connections to accept makes clients try again after a second; `TIME_WAIT` above its limit ends
+//! early; long chains in the table of connections make each packet dearer.
 
 use std::net::SocketAddr;
 
 use super::Forecast;
 use super::peak::Peak;
+use crate::host_limits::{BACKLOG_ASKED, BURST, TIME_WAIT};
 use crate::quantity::{show_count, show_rate, show_whole};
 use crate::{Close, ConnectionUse, HostFacts, Load, Nanos, Plan};
 
-/// Seconds of connections opened at full speed that a target's queue should have room for: a thread of it may be kept
-/// from its CPU so long.
-const BACKLOG_S: f64 = 0.25;
-/// The most that a listener asks for, which is what `serve` does.
-const BACKLOG_ASKED: u64 = 65_535;
-/// How long a connection stays in `TIME_WAIT`, in seconds.
-const TIME_WAIT_S: f64 = 60.0;
 /// Sockets in one chain of the kernel's table from which on it is felt.
 const CHAIN_MAX: u64 = 4;
 
@@ -58,7 +51,7 @@ pub(crate) fn unread(under_way: u64, host: &HostFacts) -> Option<String> {
 fn backlog(forecast: &Forecast, host: &HostFacts) -> Option<String> {
     let most = host.limits.backlog_max?;
     let per_s = forecast.phases.iter().filter_map(|phase| phase.opening.per_s_max).fold(0.0, f64::max);
-    let wanted = (per_s * BACKLOG_S).min(BACKLOG_ASKED as f64) as u64;
+    let wanted = (per_s * BURST.as_secs_f64()).min(BACKLOG_ASKED as f64) as u64;
     (wanted > most).then(|| {
         format!(
             "a target on this host lets {} connections wait to be accepted, {:.0} ms of {}: one that is kept from its \
@@ -84,7 +77,7 @@ fn time_wait(plan: &Plan, forecast: &Forecast, host: &HostFacts) -> Option<Strin
             || matches!(phase.load, Load::Open { .. })
                 && parts.any(|one| one.connection != ConnectionUse::Shared);
         let opened = own.opening.per_s_max.filter(|_| brief).unwrap_or(0.0);
-        let seconds = phase.length.map_or(TIME_WAIT_S, |length| length.as_secs_f64().min(TIME_WAIT_S));
+        let seconds = phase.length.map_or(TIME_WAIT, |length| length.min(TIME_WAIT)).as_secs_f64();
         falling.max(opened) * seconds
     };
     let closed = plan.phases.iter().zip(&forecast.phases).map(closed).fold(0.0, f64::max) as u64;
@@ -112,8 +105,8 @@ pub(crate) fn lists(sockets: u64, host: &HostFacts) -> Option<String> {
     let buckets = host.limits.hash_buckets?;
     (sockets > buckets.saturating_mul(CHAIN_MAX)).then(|| {
         format!(
-            "{} sockets share {} lists of the kernel's: with eight in a list a third of the requests a second were lost; \
-             a network namespace may have more of them (docs/million.md)",
+            "{} sockets share {} lists of the kernel's, which looks through one for each packet: requests get slower, none \
+             fails; a network namespace may have more lists (docs/million.md)",
             show_count(sockets),
             show_whole(buckets)
         )

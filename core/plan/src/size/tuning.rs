@@ -5,23 +5,16 @@
 
 use super::answer::count_text;
 use super::{Balancing, Demand, Means, Role, Tier};
-use crate::Nanos;
 use crate::footprint::PAGE_BYTES;
+use crate::host_limits::{BACKLOG_ASKED, BURST, TIME_WAIT};
+use crate::{NR_OPEN_DEFAULT, Nanos};
 
 /// Linux's own values, which most hosts begin with: where they suffice nothing is said.
 const SOMAXCONN: u64 = 4_096;
-/// The longest queue that listeners were made for (16 bits until Linux 5.4).
-const SOMAXCONN_MAX: u64 = 65_535;
-/// Files of a process at most until somebody says otherwise (`fs.nr_open`).
-const NR_OPEN: u64 = 1_048_576;
 /// Neighbours on a link (`gc_thresh3`).
 const NEIGHBOURS: u64 = 1_024;
-/// How long a connection that was closed in the orderly way is kept by who closed first; compiled in.
-const TIME_WAIT: Nanos = Nanos::from_secs(60);
 /// Connection tracking keeps a closed connection so long (`nf_conntrack_tcp_timeout_time_wait`).
 const TRACKED_AFTER: Nanos = Nanos::from_secs(120);
-/// What a burst of new connections may last before they are accepted.
-const BURST: Nanos = Nanos::from_millis(250);
 
 /// One limit that a role's hosts need.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -109,7 +102,7 @@ fn files(list: &mut List, tier: &Tier, demand: &Demand) {
         format!("1.1 × {of} + 10,000"),
     );
     let process = sockets.saturating_add(sockets / 10).saturating_add(1_000);
-    if process > NR_OPEN {
+    if process > NR_OPEN_DEFAULT {
         list.least("fs.nr_open", process, format!("1.1 × {of} + 1,000: the ceiling of ulimit -n"));
     }
     let (value, formula) = match list.role {
@@ -153,7 +146,7 @@ fn ports(list: &mut List, per_source: u64, means: &Means, tier: &Tier, demand: &
 /// Connections that wait to be accepted.
 fn queue(list: &mut List, tier: &Tier, demand: &Demand) {
     let burst = demand.opening.part(tier.working()).during(BURST);
-    let value = burst.checked_next_power_of_two().unwrap_or(u64::MAX).clamp(SOMAXCONN, SOMAXCONN_MAX);
+    let value = burst.checked_next_power_of_two().unwrap_or(u64::MAX).clamp(SOMAXCONN, BACKLOG_ASKED);
     let formula = format!(
         "{} new ones × 250 ms, 4,096 to 65,535; the program's own backlog too",
         demand.opening.part(tier.working()).show()
