@@ -11,7 +11,10 @@ use std::time::Duration;
 use wavetank_experiment::{Input, Lowering, lower, read};
 use wavetank_observe::{slab_bytes, written_bytes};
 use wavetank_plan::calibration::{Course, median};
-use wavetank_plan::{EngineChoice, FileBudget, FileTables, Nanos, RunOptions, SourcesPlan, UserError};
+use wavetank_plan::{
+    End, EngineChoice, FileBudget, FileTables, Footprint, Nanos, RunOptions, SourcesPlan, UserError,
+    plannable_bytes,
+};
 use wavetank_record::{HeldMemoryDoc, RunRecord};
 
 use super::bench::{Bench, Broken};
@@ -28,8 +31,6 @@ const LOOKS_MAX: usize = 10_000;
 const HELD_MIN: u64 = 400;
 /// Of what files allow, what is left for others: one in so many.
 const FILES_LEFT: u64 = 5;
-/// Memory that is reckoned with for a connection, both ends.
-const BYTES_EACH: u64 = 32 * 1_024;
 
 /// Memory at one moment.
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +52,8 @@ pub(crate) fn held_most(bench: &Bench, wanted: u64) -> (u64, Option<String>) {
         if tables { budget.easily() } else { budget.easily().min(facts.files_max.saturating_sub(200)) };
     let by_files = files - files / FILES_LEFT;
     let by_ports = facts.ports.count() * 2 / 3;
-    let by_memory = facts.memory_available_bytes / 2 / BYTES_EACH;
+    let each = [End::Client, End::Target].map(|end| Footprint::of(end, bench.engine, false).busy());
+    let by_memory = plannable_bytes(facts.memory_available_bytes) / each.iter().sum::<u64>();
     let most = by_files.min(by_ports).min(by_memory);
     if most >= wanted {
         return (wanted, None);
