@@ -142,7 +142,9 @@ fn words_of(command: &str) -> String {
         "report" => "one run: wavetank report latest".to_owned(),
         "new" | "check" | "plan" | "try" => format!("one file: wavetank {command} first.yaml"),
         "size" => "one URL or file at most: wavetank size -r 1M/s -c 1M".to_owned(),
-        "serve" | "demo" | "schema" => format!("options only: wavetank {command} --help shows them"),
+        "calibrate" | "serve" | "demo" | "schema" => {
+            format!("options only: wavetank {command} --help shows them")
+        }
         _ => "one URL or file; an option's value stands after its option, in quotes if it has spaces"
             .to_owned(),
     }

@@ -58,6 +58,7 @@ fn words() {
         ("man a b", "word_surplus", Usage, "`b`", "one folder"),
         ("report a b", "word_surplus", Usage, "`b`", "one run"),
         ("serve x", "word_surplus", Usage, "`x`", "options only: wavetank serve --help"),
+        ("calibrate x", "word_surplus", Usage, "`x`", "options only: wavetank calibrate --help"),
         ("demo x", "word_surplus", Usage, "`x`", "options only: wavetank demo --help"),
         ("localhost other", "word_surplus", Usage, "`other`", "one URL"),
         ("localhost --once=1", "value_surplus", Usage, "takes no value", "--once alone"),
