@@ -32,8 +32,8 @@ pub(crate) fn memory_left() -> Option<MemoryLeft> {
 /// Threads and processes that the cgroups of this process still allow; nothing where none has a limit.
 pub(crate) fn threads_left() -> Option<u64> {
     let left = |(_, folder): (&Cgroup, &Path)| {
-        let most = parse::number(&read::text(folder.join("pids.max"))?)?;
-        Some(most.saturating_sub(parse::number(&read::text(folder.join("pids.current"))?)?))
+        let most = read::number(folder.join("pids.max"))?;
+        Some(most.saturating_sub(read::number(folder.join("pids.current"))?))
     };
     least("pids", left, |left| *left)
 }

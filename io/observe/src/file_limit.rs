@@ -25,7 +25,7 @@ pub(crate) fn files_max() -> u64 {
 
 /// To what an administrator can raise it.
 pub(crate) fn nr_open() -> u64 {
-    read::text("/proc/sys/fs/nr_open").and_then(|text| parse::number(&text)).unwrap_or(NR_OPEN_DEFAULT)
+    read::number("/proc/sys/fs/nr_open").unwrap_or(NR_OPEN_DEFAULT)
 }
 
 /// Files this host may still open before `fs.file-max`; nothing where this process is exempt from it.

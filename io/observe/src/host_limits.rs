@@ -9,7 +9,6 @@ use crate::{cgroup, parse, read};
 
 /// Reads them now; `memory` is the cgroup that bounds memory, if one does.
 pub(crate) fn host_limits(memory: Option<MemoryLeft>) -> HostLimits {
-    let number = |path: &str| read::text(path).and_then(|text| parse::number(&text));
     let file_nr = read::text("/proc/sys/fs/file-nr").filter(|_| !is_exempt());
     let memory_limit_bytes = memory.as_ref().map(|left| left.limit);
     HostLimits {
@@ -20,8 +19,8 @@ pub(crate) fn host_limits(memory: Option<MemoryLeft>) -> HostLimits {
         memory_limit_file: memory.map(|left| left.file.display().to_string()),
         memory_limit_bytes,
         tcp_pages: read::text("/proc/sys/net/ipv4/tcp_mem").and_then(|text| parse::three_numbers(&text)),
-        backlog_max: number("/proc/sys/net/core/somaxconn"),
-        time_wait_max: number("/proc/sys/net/ipv4/tcp_max_tw_buckets"),
+        backlog_max: read::number("/proc/sys/net/core/somaxconn"),
+        time_wait_max: read::number("/proc/sys/net/ipv4/tcp_max_tw_buckets"),
         // Negative where a namespace shares its parent's table.
         hash_buckets: read::text("/proc/sys/net/ipv4/tcp_ehash_entries")
             .and_then(|text| text.trim().parse::<i64>().ok())
@@ -41,19 +40,16 @@ fn lockable_bytes() -> Option<u64> {
 
 /// Threads that may still be started on this host and in this process's groups.
 fn threads_left() -> Option<u64> {
-    let number = |path: &str| read::text(path).and_then(|text| parse::number(&text));
     let now = read::text("/proc/loadavg").and_then(|text| parse::threads_now(&text)).unwrap_or(0);
-    let of_host = ["/proc/sys/kernel/threads-max", "/proc/sys/kernel/pid_max"].into_iter().filter_map(number);
+    let of_host =
+        ["/proc/sys/kernel/threads-max", "/proc/sys/kernel/pid_max"].into_iter().filter_map(read::number);
     let of_host = of_host.map(|most| most.saturating_sub(now)).min();
     of_host.into_iter().chain(cgroup::threads_left()).min()
 }
 
 /// Connections that the firewall may still track; it tracks some if it tracks any.
 fn tracked() -> Option<(u64, u64)> {
-    let number = |name: &str| {
-        let path = format!("/proc/sys/net/netfilter/{name}");
-        read::text(path).and_then(|text| parse::number(&text))
-    };
+    let number = |name: &str| read::number(format!("/proc/sys/net/netfilter/{name}"));
     let (now, most) = (number("nf_conntrack_count")?, number("nf_conntrack_max")?);
     (now > 0).then(|| (most.saturating_sub(now), most))
 }
