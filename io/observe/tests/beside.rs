@@ -118,7 +118,32 @@ fn a_foreign_server_is_asked_once() {
 }
 
 #[test]
+fn a_target_that_never_ends_its_answer_is_left() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let address = listener.local_addr().expect("it has an address");
+    let trickle = thread::spawn(move || {
+        let (mut stream, _) = listener.accept().expect("somebody comes");
+        stream.set_nodelay(true).expect("a socket of ours");
+        let mut sent = stream.write(b"HTTP/1.1 200 OK\r\nContent-Length: 60000\r\n\r\n").expect("it is read");
+        // Until who asked has left; each byte is there only when the one before was read or has waited for that.
+        while sent < 1_000_000 && stream.write(b"x").is_ok_and(|written| written == 1) {
+            sent += 1;
+            thread::yield_now();
+        }
+        sent
+    });
+    // A fifth of a second with each look: five pieces of an answer are all that is waited for.
+    let clock = AtomicI64::new(0);
+    let now = || Nanos(clock.fetch_add(200_000_000, Ordering::Relaxed));
+    let mut asker = TargetAsker::new(address, "test", 0);
+    assert_eq!(asker.ask(now), Asking::Foreign { sent: true, answered: false });
+    assert!(clock.load(Ordering::Relaxed) < 2_000_000_000, "it read on: {clock:?}");
+    trickle.join().expect("it ends when who asked has left");
+}
+
+#[test]
 fn a_target_that_was_busy_once_is_asked_again() {
+    // The clock is looked at for the second question and for what did not come: the third one is asked at 400.
     let answers = vec![count(5, 1_040), String::new(), count(7, 1_540)];
-    check(answers, &[told(5, 40, 0), Asking::Silent, told(7, 350, 50)], 2);
+    check(answers, &[told(5, 40, 0), Asking::Silent, told(7, 450, 50)], 2);
 }
