@@ -1,20 +1,9 @@
 //! Numbers as they stand in sentences.
 
 use wavetank_measure::{Share, ThresholdResult};
-use wavetank_plan::{Nanos, Value};
-
 /// `12,400`.
-pub(crate) fn count(n: u64) -> String {
-    let digits = n.to_string();
-    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.char_indices() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
-}
+pub(crate) use wavetank_plan::quantity::show_whole as count;
+use wavetank_plan::{Nanos, Value};
 
 /// `3.2 %`, with as many decimals as keep it from reading as zero.
 pub(crate) fn percent(fraction: f64) -> String {

@@ -1,9 +1,10 @@
 //! Connections that were held, in lines of text.
 
+use wavetank_plan::quantity::show_whole;
 use wavetank_record::{HeldDoc, KernelCount, Number, RunRecord, TargetDoc};
 
 use crate::page::Page;
-use crate::units::{exact, seconds, time};
+use crate::units::{seconds, time};
 
 /// Plateaus that have a line of their own.
 const PLATEAUS_TOLD: usize = 4;
@@ -30,14 +31,17 @@ pub(crate) fn add_held(page: &mut Page, record: &RunRecord) {
         );
     }
     if record.held.is_empty() {
-        let most =
-            format!("at most {} of {} planned at once", exact(connections.peak), exact(connections.planned));
+        let most = format!(
+            "at most {} of {} planned at once",
+            show_whole(connections.peak),
+            show_whole(connections.planned)
+        );
         page.parts("held", &[most, "no phase held a constant number".to_owned()]);
     }
     let mut parts = vec![
-        format!("opened {}", exact(connections.opened)),
-        format!("lost {}", exact(connections.lost)),
-        format!("re-opened {}", exact(connections.reopened)),
+        format!("opened {}", show_whole(connections.opened)),
+        format!("lost {}", show_whole(connections.lost)),
+        format!("re-opened {}", show_whole(connections.reopened)),
     ];
     let troubles = [
         ("failed", connections.failed),
@@ -45,13 +49,15 @@ pub(crate) fn add_held(page: &mut Page, record: &RunRecord) {
         ("never opened", connections.opening),
         ("open at the end", connections.open),
     ];
-    parts.extend(troubles.iter().filter(|(_, n)| *n > 0).map(|(name, n)| format!("{name} {}", exact(*n))));
+    parts.extend(
+        troubles.iter().filter(|(_, n)| *n > 0).map(|(name, n)| format!("{name} {}", show_whole(*n))),
+    );
     page.parts("", &parts);
 }
 
 fn plateau_parts(held: &HeldDoc, named: bool) -> Vec<String> {
     let phase = if named { format!("{}: ", held.phase) } else { String::new() };
-    let (lowest, planned) = (exact(held.lowest), exact(held.planned));
+    let (lowest, planned) = (show_whole(held.lowest), show_whole(held.planned));
     let mut parts = vec![format!(
         "{phase}lowest second {lowest} of {planned} planned (at {})",
         seconds(held.lowest_at_s)
@@ -67,11 +73,11 @@ fn target_part(target: TargetDoc) -> String {
     let own = target.open.saturating_sub(target.open_before);
     let others = match target.open_before {
         0 => String::new(),
-        n => format!(" and {} that it had before", exact(n)),
+        n => format!(" and {} that it had before", show_whole(n)),
     };
     let off =
         if target.error_ms.0 > 0.0 { format!(" ± {}", millis(target.error_ms)) } else { String::new() };
-    format!("target counted {}{others} ({}{off})", exact(own), distance(target.after_ms))
+    format!("target counted {}{others} ({}{off})", show_whole(own), distance(target.after_ms))
 }
 
 /// `kernel 2,000,006 TCP sockets in use, 2,000,000 more than before (1 ms after)`.
@@ -83,8 +89,8 @@ fn kernel_part(kernel: KernelCount) -> String {
     };
     format!(
         "kernel {} TCP sockets in use, {} more than before{asking} ({})",
-        exact(kernel.tcp_inuse),
-        exact(more),
+        show_whole(kernel.tcp_inuse),
+        show_whole(more),
         distance(kernel.after_ms)
     )
 }
@@ -97,7 +103,7 @@ fn queues_part(kernel: KernelCount) -> String {
         ("orphaned", kernel.tcp_orphan),
         ("pages queued", kernel.tcp_mem_pages),
     ];
-    let told = told.iter().filter(|(_, n)| *n > 0).map(|(name, n)| format!("{name} {}", exact(*n)));
+    let told = told.iter().filter(|(_, n)| *n > 0).map(|(name, n)| format!("{name} {}", show_whole(*n)));
     told.collect::<Vec<_>>().join(", ")
 }
 

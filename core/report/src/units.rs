@@ -32,19 +32,6 @@ pub(crate) fn percentile(spread: &Spread, name: &str) -> String {
     }
 }
 
-/// A count with all its digits, `1,000,003`: of connections that are held each one matters.
-pub(crate) fn exact(count: u64) -> String {
-    let digits = count.to_string();
-    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.char_indices() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
-}
-
 /// `12 (0.31 %)`.
 pub(crate) fn part(count: u64, of: u64) -> String {
     let share = if of == 0 { 0.0 } else { count as f64 / of as f64 };

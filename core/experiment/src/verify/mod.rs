@@ -16,6 +16,7 @@ mod variables;
 pub use data::{RowFacts, verify_data};
 
 use wavetank_plan::did_you_mean;
+use wavetank_plan::quantity::show_whole;
 
 use crate::{Diagnostic, Diagnostics, Experiment, Place};
 
@@ -45,15 +46,7 @@ fn one_letter_short(short: &str, long: &str) -> bool {
 
 /// Every digit, in groups of three: a file's rows are compared by eye.
 fn digits(count: f64) -> String {
-    let plain = format!("{count:.0}");
-    let mut grouped = String::new();
-    for (at, digit) in plain.chars().enumerate() {
-        if at > 0 && (plain.len() - at).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
+    show_whole(count.round() as u64)
 }
 
 /// A name that nothing bears.
