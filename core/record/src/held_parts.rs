@@ -73,7 +73,8 @@ pub struct KernelCount {
     pub tcp_inuse: u64,
     /// The same before the load.
     pub tcp_inuse_before: u64,
-    /// Of those in use, the ends of the connection on which the target on this host is asked for its count.
+    /// Of those in use, the ends of the connection on which the target is asked for its count: both where it is on this
+    /// host.
     pub tcp_asking: u64,
     /// TCP sockets in whatever state, of the whole host.
     pub tcp_alloc: u64,

@@ -71,8 +71,12 @@ fn kernel(observed: &Observed, at: Nanos) -> Option<KernelCount> {
         after_ms: millis(sample.at, at),
         tcp_inuse: sample.tcp_inuse,
         tcp_inuse_before: before.tcp_inuse,
-        // Only a target on this host is asked, and it has the other end.
-        tcp_asking: if observed.target_before().is_some() { 2 } else { 0 },
+        // A target with our clock is on this host, and so is its end.
+        tcp_asking: match observed.target_before() {
+            None => 0,
+            Some(sample) if sample.error == Nanos::ZERO => 2,
+            Some(_) => 1,
+        },
         tcp_alloc: sample.tcp_alloc,
         tcp_tw: sample.tcp_tw,
         tcp_orphan: sample.tcp_orphan,
