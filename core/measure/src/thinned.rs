@@ -44,9 +44,4 @@ impl<T> Thinned<T> {
     pub const fn every(&self) -> u64 {
         self.every
     }
-
-    /// How many came.
-    pub const fn seen(&self) -> u64 {
-        self.seen
-    }
 }

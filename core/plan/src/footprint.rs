@@ -30,13 +30,13 @@ const TLS_TARGET: u64 = 3_800;
 const ANSWER_DUE: u64 = 256;
 
 /// Memory of a socket whose bytes nobody has read or taken: the kernel counts them in whole pages (`tcp_mem`).
-pub const PAGE_BYTES: u64 = 4_096;
+pub(crate) const PAGE_BYTES: u64 = 4_096;
 /// What is left for a minute of a connection that was closed in the orderly way, at the end that closed first
 /// (`tw_sock_TCP`).
-pub const TIME_WAIT_BYTES: u64 = 256;
+pub(crate) const TIME_WAIT_BYTES: u64 = 256;
 /// A virtual user without a connection: its place in its journey, the clock it waits for, the anchors of its cookies
 /// and variables. What those hold comes on top.
-pub const USER_BYTES: u64 = 512;
+pub(crate) const USER_BYTES: u64 = 512;
 
 /// Of the memory that is free, one part in so many is not planned with: archive, page cache, whoever else works here;
 /// and `MemAvailable` counts directory entries of sockets as memory that could be had back, though it cannot while
@@ -109,7 +109,7 @@ pub const fn plannable_bytes(available: u64) -> u64 {
 }
 
 /// What must be available for `bytes` to be planned with.
-pub const fn available_for(bytes: u64) -> u64 {
+pub(crate) const fn available_for(bytes: u64) -> u64 {
     let whole = bytes.saturating_add(PROGRAM_BYTES) as u128 * RESERVED_PART as u128;
     let whole = whole.div_ceil(RESERVED_PART as u128 - 1);
     if whole > u64::MAX as u128 { u64::MAX } else { whole as u64 }

@@ -60,9 +60,7 @@ pub use connect_to::ConnectTo;
 pub use error::{ExitCode, UserError};
 pub use event_plan::EventPlan;
 pub use file_budget::{FileBudget, Holding, RINGS_PER_THREAD_MAX, SOCKETS_PER_RING_MAX};
-pub use footprint::{
-    End, Footprint, PAGE_BYTES, TIME_WAIT_BYTES, USER_BYTES, available_for, plannable_bytes,
-};
+pub use footprint::{End, Footprint, plannable_bytes};
 pub use guard::Guard;
 pub use host::HostFacts;
 pub use host_limits::HostLimits;

@@ -30,7 +30,7 @@ pub use of_plan::PlanBytes;
 pub use ports::Tuples;
 pub use role::{Balancing, Role};
 pub use tier::{Limit, Tier, Ways};
-pub use traffic::{FRAME_BYTES, Parcel, SEGMENT_BYTES, Traffic, Way};
+pub use traffic::{Parcel, Traffic, Way};
 pub use tuning::Tuning;
 
 use crate::UserError;

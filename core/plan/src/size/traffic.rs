@@ -9,10 +9,10 @@ use super::demand::{Closing, Demand, Exchange};
 use crate::Nanos;
 
 /// Data of one full segment: 1,500 bytes without the heads of IPv4 and TCP, and the timestamps (RFC 7323).
-pub const SEGMENT_BYTES: u64 = 1_448;
+const SEGMENT_BYTES: u64 = 1_448;
 /// What a segment costs on the wire beside its data: IPv4 20, TCP 20, timestamps 12, Ethernet 14 + 4, and between two
 /// frames 8 + 12 (IEEE 802.3).
-pub const FRAME_BYTES: u64 = 90;
+pub(super) const FRAME_BYTES: u64 = 90;
 /// A receiver waits so long for something to send before it acknowledges (`TCP_DELACK_MIN`).
 const ACK_DELAY: Nanos = Nanos::from_millis(40);
 /// One TLS record: 5 bytes of head, 1 of type, 16 of tag (RFC 8446 §5.2); at most 16 KiB of data.

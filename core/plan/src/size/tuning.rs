@@ -5,7 +5,7 @@
 
 use super::answer::count_text;
 use super::{Balancing, Demand, Means, Role, Tier};
-use crate::footprint::PAGE_BYTES;
+use crate::footprint::{PAGE_BYTES, TIME_WAIT_BYTES};
 use crate::host_limits::{BACKLOG_ASKED, BURST, TIME_WAIT};
 use crate::{NR_OPEN_DEFAULT, Nanos};
 
@@ -166,7 +166,7 @@ fn waits(list: &mut List, tier: &Tier, demand: &Demand, means: &Means) {
     let each = demand.opens.part(tier.working());
     let waiting = each.during(TIME_WAIT);
     if closes && waiting > 0 {
-        let formula = format!("1.2 × {} closed × 60 s, 256 B each", each.show());
+        let formula = format!("1.2 × {} closed × 60 s, {TIME_WAIT_BYTES} B each", each.show());
         list.least("net.ipv4.tcp_max_tw_buckets", ceiling(waiting, 6, 5), formula);
     }
 }
