@@ -5,7 +5,7 @@ use wavetank_testkit::{Outcome, Place, Program};
 
 fn size(line: &str) -> Outcome {
     let words: Vec<&str> = std::iter::once("size").chain(line.split_whitespace()).collect();
-    Program::new(env!("CARGO_BIN_EXE_wavetank")).args(&words).run()
+    Program::new(env!("CARGO_BIN_EXE_wavetank")).args(&words).environment("COLUMNS", "80").run()
 }
 
 fn example(name: &str) -> String {

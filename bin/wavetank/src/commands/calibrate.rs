@@ -14,7 +14,7 @@ use wavetank_record::{
 };
 use wavetank_report::calibration_text;
 
-use super::plan::columns;
+use super::columns::columns;
 use crate::calibrate::{
     Bench, Broken, Disturbance, FULL_LOAD, OwnTarget, Tally, as_target, calibration_file, held_most, hold,
     lag_doc, rounded, sent,

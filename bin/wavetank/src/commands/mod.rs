@@ -3,6 +3,7 @@
 #[cfg(target_os = "linux")]
 mod calibrate;
 mod check;
+mod columns;
 mod completions;
 #[cfg(target_os = "linux")]
 mod demo;

@@ -7,6 +7,7 @@ use wavetank_experiment::{Experiment, Lowered, Lowering, Sources, lower};
 use wavetank_plan::{EngineChoice, ExitCode, IpFamily, RunOptions, SourcesPlan, TargetUrl, UserError};
 use wavetank_report::{Planned, forecast_doc, forecast_text};
 
+use super::columns::columns;
 use super::run::own_addresses;
 use crate::calibrate::plan_standing;
 use crate::cli::{FileArgs, FileFormat, ReadArgs};
@@ -16,10 +17,6 @@ use crate::run::{Host, output};
 /// Stand for a host whose name nobody looks up (RFC 5737 and RFC 3849). Nothing is ever sent there.
 const PLACEHOLDERS: (Ipv4Addr, Ipv6Addr) =
     (Ipv4Addr::new(192, 0, 2, 1), Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1));
-/// Columns where nobody says how wide the terminal is.
-const COLUMNS: usize = 100;
-/// Wider lines are not read more easily.
-const COLUMNS_MAX: usize = 160;
 
 /// Tell what the file comes to: its load over time, what it takes of this host, what already speaks against its
 /// thresholds. Exit 0, also where this host lacks something for it (`lacking`), or 2 if the file cannot be run. Nothing
@@ -131,11 +128,4 @@ fn sources(
             })
         }
     }
-}
-
-/// Columns of the terminal, or what the environment says of them where the text goes elsewhere.
-pub(super) fn columns() -> usize {
-    let terminal = rustix::termios::tcgetwinsize(std::io::stdout()).ok().map(|size| usize::from(size.ws_col));
-    let told = || std::env::var("COLUMNS").ok()?.parse::<usize>().ok();
-    terminal.filter(|columns| *columns > 0).or_else(told).unwrap_or(COLUMNS).min(COLUMNS_MAX)
 }

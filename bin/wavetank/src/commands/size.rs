@@ -12,6 +12,7 @@ use wavetank_plan::{
 };
 use wavetank_report::{Sized, size_doc, size_text};
 
+use super::columns::columns;
 use crate::cli::{FileArgs, FileFormat, Goal, SizeArgs};
 use crate::experiment::{Loaded, Rows, request_bytes};
 use crate::run::output;
@@ -20,8 +21,6 @@ use crate::run::output;
 const NOBODY: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
 /// Stands for requests whose length differs.
 const REQUEST_BYTES: u64 = 200;
-/// Columns of the text: formulas are read as well in a narrow terminal.
-const COLUMNS: usize = 80;
 
 /// Reckon what a load takes and tell it. Exit 0, also where hosts are too few (`lacking`), or 2. Nothing is sent, no name
 /// is looked up, this host does not matter.
@@ -47,7 +46,7 @@ pub(crate) fn size(args: SizeArgs) -> Result<u8, UserError> {
         settings: &asked.settings,
         notes: &asked.notes,
     });
-    let text = if format == FileFormat::Json { doc.to_json() + "\n" } else { size_text(&doc, COLUMNS) };
+    let text = if format == FileFormat::Json { doc.to_json() + "\n" } else { size_text(&doc, columns()) };
     output::print(&text)?;
     Ok(ExitCode::Pass as u8)
 }
