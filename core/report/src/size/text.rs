@@ -41,9 +41,8 @@ pub fn size_text(doc: &SizeDoc, columns: usize) -> String {
             doc.answers.iter().filter(|one| one.group == group && !one.what.ends_with("_packets")),
         );
     }
-    page.line("");
-    tunings(&mut page, doc, columns);
     compare(&mut page, doc);
+    tunings(&mut page, doc, columns);
     page.line("");
     doc.notes.iter().for_each(|note| page.sentence("note", note));
     let said = |given: bool| -> Vec<String> {
@@ -175,6 +174,11 @@ fn lacking(page: &mut Page, doc: &SizeDoc) {
 
 /// Commands by role, each with its formula as a comment.
 fn tunings(page: &mut Page, doc: &SizeDoc, columns: usize) {
+    if doc.tunings.is_empty() {
+        return;
+    }
+    page.line("");
+    page.line("# limits of the kernel that must be raised, for a shell of root's");
     if doc.tunings.iter().any(|one| one.command.starts_with("least ")) {
         for line in LEAST {
             page.line(line);
