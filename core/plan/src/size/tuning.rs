@@ -9,7 +9,7 @@ use crate::footprint::{PAGE_BYTES, TIME_WAIT_BYTES};
 use crate::host_limits::{BACKLOG_ASKED, BURST, TIME_WAIT};
 use crate::{NR_OPEN_DEFAULT, Nanos};
 
-/// Linux's own values, which most hosts begin with: where they suffice nothing is said.
+/// The shortest queue that is asked for: Linux's own since 5.4.
 const SOMAXCONN: u64 = 4_096;
 /// Neighbours on a link (`gc_thresh3`).
 const NEIGHBOURS: u64 = 1_024;

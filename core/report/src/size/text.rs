@@ -178,7 +178,7 @@ fn tunings(page: &mut Page, doc: &SizeDoc, columns: usize) {
         return;
     }
     page.line("");
-    page.line("# limits of the kernel that must be raised, for a shell of root's");
+    page.line("# what the kernel must allow at least: for a shell of root's");
     if doc.tunings.iter().any(|one| one.command.starts_with("least ")) {
         for line in LEAST {
             page.line(line);
