@@ -32,6 +32,13 @@ pub struct TimerId {
     generation: u32,
 }
 
+impl Default for TimerId {
+    /// Names nothing: for where a timer may be or not, in no more room.
+    fn default() -> Self {
+        Self { entry: NONE, generation: 0 }
+    }
+}
+
 impl<T> Default for Timers<T> {
     fn default() -> Self {
         Self::new()

@@ -8,13 +8,14 @@ mod going;
 mod meeting;
 mod numbering;
 mod parting;
+mod pausing;
 mod stage;
 mod unique_rows;
 
 use std::sync::Arc;
 
 use wavetank_journey::{Identity, Journeys, Next, Session, Told};
-use wavetank_pace::{Share, Timers};
+use wavetank_pace::{Share, TimerId, Timers};
 use wavetank_plan::{Key, Nanos, OnFailure, Plan, Rendezvous};
 
 use crate::passing::sends_on_its_seat;
@@ -95,6 +96,8 @@ struct Live {
     /// When it began.
     began: Nanos,
     meets: Met,
+    /// The end of the pause it stands in, or of what its user waits for between two of them.
+    timer: TimerId,
     /// A request of it is under way.
     asks: bool,
     /// What its user does first was done before it began.
@@ -116,6 +119,8 @@ pub(crate) struct Sessions {
     users: Vec<Option<Id>>,
     /// Who pauses, and until when.
     pauses: Timers<Id>,
+    /// Users between two sessions, and until when.
+    parked: Timers<u32>,
     stage: Stage,
     rows: UniqueRows,
     /// What a session said on its way, until somebody takes it.
@@ -168,6 +173,7 @@ impl Sessions {
             slab,
             users: Vec::with_capacity(travellers),
             pauses: Timers::with_capacity(travellers),
+            parked: Timers::new(),
             said: Vec::new(),
             speaker: Key::default(),
             counted: Vec::new(),
@@ -236,6 +242,7 @@ impl Sessions {
             session.begin(identity(session.identity.session + 1));
             live.part = begin(&self.journeys, &self.rows, key, session, (false, live.settled));
             (live.key, live.began, live.idle, live.step) = (key, now, true, 0);
+            self.parked.cancel(std::mem::take(&mut live.timer));
             self.resting -= 1;
             return id;
         }
@@ -284,11 +291,11 @@ impl Sessions {
                     return Some(Wants::Request(Key { step, ..live.key }));
                 }
                 Next::Pause(length) => {
-                    self.pauses.insert(now.after(length), id);
+                    live.timer = self.pauses.insert(now.after(length), id);
                     return Some(Wants::Nothing);
                 }
                 Next::GiveWay => {
-                    self.pauses.insert(now, id);
+                    live.timer = self.pauses.insert(now, id);
                     return Some(Wants::Nothing);
                 }
                 Next::Wait(place) => return Some(Wants::Others(place)),
@@ -317,21 +324,6 @@ impl Sessions {
         self.speaker
     }
 
-    /// Who has paused long enough at `now`, and since when he is ready.
-    pub(crate) fn take_ready(&mut self, now: Nanos) -> Option<(Nanos, Id)> {
-        self.pauses.pop(now)
-    }
-
-    /// Session `id` pauses until then.
-    pub(crate) fn pause(&mut self, id: Id, until: Nanos) {
-        self.pauses.insert(until, id);
-    }
-
-    /// When the next one has paused long enough.
-    pub(crate) fn next_pause_end(&mut self) -> Option<Nanos> {
-        self.pauses.next()
-    }
-
     /// A request of session `id` failed: what that means for it. `data`: it could not even be written.
     pub(crate) fn failed(&mut self, id: Id, data: bool) -> OnFailure {
         let Some(live) = self.slab.get_mut(id) else { return OnFailure::Continue };
@@ -358,7 +350,7 @@ impl Live {
     fn new(session: Session, key: Key, whose: Whose, part: Part, began: Nanos) -> Self {
         let meets = Met::Alone;
         let (step, idle, asks, settled) = (0, true, false, false);
-        Self { session, key, whose, part, step, idle, began, meets, asks, settled }
+        Self { session, key, whose, part, step, idle, began, meets, timer: TimerId::default(), asks, settled }
     }
 }
 

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError};
 
 use wavetank_driver::{Clock, Driver, Errno, Event};
-use wavetank_pace::{Share, Timers};
+use wavetank_pace::Share;
 use wavetank_plan::constants::WORK_PER_TURN_MAX;
 use wavetank_plan::{Nanos, Plan};
 
@@ -73,8 +73,6 @@ pub(crate) struct Worker<D> {
     pacer: Pacer,
     holding: Holding,
     gathering: Gathering,
-    /// Users between two sessions, and until when.
-    parked: Timers<u32>,
     logs: Logs,
     /// A journey of this thread wants the run to end.
     end_is_wanted: bool,
@@ -108,7 +106,6 @@ impl<D: Driver> Worker<D> {
             pacer: Pacer::idle(),
             holding: Holding::new(&plan, share),
             gathering,
-            parked: Timers::new(),
             logs: Logs::new(&plan),
             end_is_wanted: false,
             seating: Seating::default(),

@@ -202,3 +202,10 @@ fn a_million_timers_move_in_small_steps() {
     // Each of a thousand timers parks once in 137 to 275 s, and then fires.
     assert!(wakes < 30_000, "{wakes} wake-ups");
 }
+
+#[test]
+fn the_name_of_nothing_cancels_nothing() {
+    let mut timers = Timers::new();
+    timers.insert(Nanos(1), 'a');
+    assert_eq!((timers.cancel(TimerId::default()), timers.len()), (None, 1));
+}

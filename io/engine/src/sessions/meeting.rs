@@ -32,7 +32,7 @@ impl Sessions {
         for &id in all {
             if let Some(live) = self.slab.get_mut(id) {
                 live.meets = left;
-                self.pauses.insert(at, id);
+                live.timer = self.pauses.insert(at, id);
                 gone += 1;
             }
         }

@@ -1,5 +1,6 @@
 //! How sessions end, and what users do when they go.
 
+use wavetank_pace::TimerId;
 use wavetank_plan::{Key, Nanos};
 
 use super::{Ended, Live, Met, Part, Sessions, Whose};
@@ -31,6 +32,7 @@ impl Sessions {
         // What he was to do first and did not come to the end of he does again.
         live.settled = live.part != Part::Before;
         (live.part, live.asks, live.meets) = (Part::Between, false, Met::Alone);
+        live.timer = TimerId::default();
         self.users[user as usize] = Some(id);
         self.resting += 1;
     }
@@ -47,16 +49,18 @@ impl Sessions {
         self.end(id, false)
     }
 
-    /// User `user` leaves: a session in which he only waits is cut. What it was counted under, whether a request of
+    /// User `user` leaves: a session in which he only waits is cut, and nobody waits for the end of that. What it was counted under, whether a request of
     /// it failed, and where it waited for others.
     pub(crate) fn cut_waiting(&mut self, user: u32) -> Option<(Key, bool, Option<Waiting>)> {
+        self.unpark(user);
         let id = self.of_user(user)?;
-        let &Live { ref session, key, part, meets, .. } = self.live(id)?;
+        let &Live { ref session, key, part, meets, timer, .. } = self.live(id)?;
         if part == Part::After {
             // He is gone already, and came back only to be sent away.
             return None;
         }
         let failed = session.failed;
+        self.pauses.cancel(timer);
         self.rest(id, user);
         let waiting = match meets {
             Met::Waits(waiting) => Some(waiting),
@@ -82,6 +86,7 @@ impl Sessions {
 
     /// User `user` has gone: nothing of him is kept.
     pub(crate) fn leave(&mut self, user: u32) {
+        self.unpark(user);
         let kept = self.users.get_mut(user as usize).and_then(Option::take);
         if let Some(live) = kept.and_then(|id| self.slab.remove(id)) {
             debug_assert!(live.part == Part::Between, "user {user} is gone in the middle of a session");

@@ -25,7 +25,7 @@ impl<D: Driver> Worker<D> {
         match earliest {
             None => drop(self.iterate(user, at)),
             Some(earliest) if self.users.phase_of(user, self.pacer.on_run_clock(earliest)).is_some() => {
-                self.park(user, earliest);
+                self.sessions.park(user, earliest);
             }
             // Nothing is planned any more by then, so there is nothing to wait for.
             Some(_) => {
@@ -36,18 +36,13 @@ impl<D: Driver> Worker<D> {
         }
     }
 
-    /// `user` does nothing until `until`.
-    pub(super) fn park(&mut self, user: u32, until: Nanos) {
-        self.parked.insert(until, user);
-    }
-
     /// Users who have waited long enough begin; all of them, when the load is over before its time. Whether there were
     /// any.
     pub(super) fn end_parking(&mut self, now: Nanos) -> bool {
         let ended = self.pacer.is_ended(now);
         for number in 0..WORK_PER_TURN_MAX {
             let until = if ended { FAR } else { now };
-            let Some((at, user)) = self.parked.pop(until) else { return number > 0 };
+            let Some((at, user)) = self.sessions.take_parked(until) else { return number > 0 };
             // He may have gone and come again meanwhile, and be at it.
             let waits = self.users.any_holds() && self.must_wait(user);
             if self.users.is_present(user) && self.sessions.of_user(user).is_none() && !waits {

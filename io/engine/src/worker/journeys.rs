@@ -80,8 +80,7 @@ impl<D: Driver> Worker<D> {
     /// `arrival`, or the next instant at which somebody has paused long enough if that is earlier.
     #[cold]
     pub(super) fn earlier_pause_end(&mut self, arrival: Option<Nanos>) -> Option<Nanos> {
-        let parked = if self.parked.is_empty() { None } else { self.parked.next() };
-        let ends = [arrival, self.sessions.next_pause_end(), parked, self.gathering.next_end()];
+        let ends = [arrival, self.sessions.next_pause_end(), self.gathering.next_end()];
         ends.into_iter().flatten().min()
     }
 
@@ -120,7 +119,7 @@ impl<D: Driver> Worker<D> {
             self.dismiss_everybody();
         }
         let met = self.gathering.any() && self.end_meetings(now);
-        let parked = !self.parked.is_empty() && self.end_parking(now);
+        let parked = self.end_parking(now);
         for number in 0..WORK_PER_TURN_MAX {
             let Some((at, id)) = self.sessions.take_ready(now) else { return met || parked || number > 0 };
             self.go_on(id, at);
@@ -215,7 +214,7 @@ impl<D: Driver> Worker<D> {
                 self.release(user, at);
             }
             // One that did nothing could go on doing nothing for ever, without anybody else having a turn.
-            Whose::User(user) if ended.idle => self.park(user, at.after(PAUSE)),
+            Whose::User(user) if ended.idle => self.sessions.park(user, at.after(PAUSE)),
             // As soon as there is what he sends on, the connection says so.
             Whose::User(user) if self.users.any_holds() && self.must_wait(user) => {}
             Whose::User(user) => self.next_session(user, at),

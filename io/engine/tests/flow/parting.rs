@@ -125,6 +125,25 @@ fn a_pace_does_not_hold_up_the_end() {
     assert!(end < Nanos::from_secs(10), "it ended at {end}");
 }
 
+/// Turns of the load threads in the second in which a thousand users would go on, had they not been cut before.
+fn check_cut(cut: Scenario) {
+    let (address, _) = server(ok);
+    let come = Load::Closed { users: Levels::ramp(0, 1_000, ms(600)).expect("a ramp"), sessions_each: None };
+    let intervals = run(plan(address, cut, vec![come, users(1, 1_300, None)], 2));
+    assert!(sessions(&intervals).offered >= 990, "they came");
+    let later = intervals.iter().filter(|one| one.from >= Nanos::SECOND);
+    let turns: u64 = later.flat_map(|one| &one.threads).map(|thread| thread.turns).sum();
+    assert!(turns < 250, "{turns} turns of work for one user");
+}
+
+#[test]
+fn nobody_wakes_for_those_who_were_cut() {
+    let none_sent =
+        |pause: Nanos| scenario(vec![get("/none", &[])], vec![Action::Think(Think::Fixed(pause))]);
+    check_cut(none_sent(Nanos::SECOND));
+    check_cut(Scenario { pace: Some(Nanos::SECOND), ..none_sent(ms(1)) });
+}
+
 /// What a journey that wants the run to end sends before that.
 fn check_end(mut ending: Scenario) {
     let (address, seen) = server(|path| if path == "/bad" { 500 } else { 200 });
