@@ -146,7 +146,7 @@ impl OpenedRun {
     /// A usage error if the files cannot be read at all.
     pub fn ledger(&self, plan: &Plan) -> Result<(Ledger, ReadReport), UserError> {
         let mut ledger = self.empty_ledger(plan);
-        let report = self.read_intervals(|sealed| {
+        let mut report = self.read_intervals(|sealed| {
             let line = match sealed {
                 Sealed::Next(line) => line,
                 Sealed::Instead(line) => {
@@ -157,27 +157,27 @@ impl OpenedRun {
             let _ = ledger.add(&line.interval);
         })?;
         // What was seen beside the load knows no checkpoints: it is entered into whichever book was kept last.
-        self.read_hosts(|line| ledger.observe_host(&line.sample))?;
-        for_each_line(&self.dir.join("truth.jsonl"), |line| {
-            if let Ok(TargetLine(sample)) = TargetLine::decode(line) {
-                ledger.observe_target(sample);
-            }
+        report.damaged += self.read_hosts(|line| ledger.observe_host(&line.sample))?;
+        for_each_line(&self.dir.join("truth.jsonl"), |line| match TargetLine::decode(line) {
+            Ok(TargetLine(sample)) => ledger.observe_target(sample),
+            Err(_) => report.damaged += 1,
         })?;
         Ok((ledger, report))
     }
 
-    /// Hand every sample of the host that the run's clock is of to `visit`, in order; damaged lines are left out.
+    /// Hand every sample of the host that the run's clock is of to `visit`, in order. Returns how many lines cannot be
+    /// read, be they damaged or of another version.
     ///
     /// # Errors
     /// A usage error if the file cannot be read at all.
-    pub fn read_hosts(&self, mut visit: impl FnMut(HostLine)) -> Result<(), UserError> {
+    pub fn read_hosts(&self, mut visit: impl FnMut(HostLine)) -> Result<u64, UserError> {
         let path = self.dir.join("hosts").join("local.jsonl");
-        for_each_line(&path, |line| {
-            if let Ok(line) = HostLine::decode(line) {
-                visit(line);
-            }
+        let mut damaged = 0;
+        for_each_line(&path, |line| match HostLine::decode(line) {
+            Ok(line) => visit(line),
+            Err(_) => damaged += 1,
         })?;
-        Ok(())
+        Ok(damaged)
     }
 
     fn empty_ledger(&self, plan: &Plan) -> Ledger {

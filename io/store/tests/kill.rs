@@ -7,7 +7,7 @@ use std::path::Path;
 
 use support::{plan, sum, under_way};
 use wavetank_plan::Nanos;
-use wavetank_record::{EventLine, PHASE_ENDED};
+use wavetank_record::{EventLine, HostLine, PHASE_ENDED, TargetLine};
 use wavetank_store::{ReadReport, open};
 
 /// Cuts `file` after each number of bytes in `cuts` and opens the archive.
@@ -118,4 +118,26 @@ fn damaged_lines_in_the_middle_are_told_and_cost_only_themselves() {
     fs::write(&path, format!("{text}{text}")).expect("the folder is writable");
     let (ledger, report) = open(&dir).expect("it opens").ledger(&plan()).expect("it can be read");
     assert_eq!((ledger.totals(), report.intervals), (&sum(5), 5));
+}
+
+/// What was seen beside the load: each good line is entered, each other one is told.
+#[test]
+fn lines_about_host_and_target_that_cannot_be_read_are_told() {
+    let temp = tempfile::tempdir().expect("a folder for the test");
+    let dir = under_way(temp.path(), 5).dir().to_owned();
+    let host = HostLine::default().encode();
+    let target = TargetLine::default().encode();
+    let other_version = |line: &str| line.replace("\"v\":1", "\"v\":9");
+    fs::create_dir_all(dir.join("hosts")).expect("the folder is writable");
+    let check = |name: &str, good: &str, expected: (usize, usize)| {
+        let text = format!("{good}\n\u{0}\u{0}\n{}\n{good}\n", other_version(good));
+        fs::write(dir.join(name), text).expect("the folder is writable");
+        let (ledger, report) = open(&dir).expect("it opens").ledger(&plan()).expect("it can be read");
+        let observed = ledger.observed();
+        assert_eq!((observed.host().len(), observed.target().len()), expected, "{name}");
+        report
+    };
+    let told = ReadReport { intervals: 5, ..ReadReport::default() };
+    assert_eq!(check("hosts/local.jsonl", &host, (2, 0)), ReadReport { damaged: 2, ..told });
+    assert_eq!(check("truth.jsonl", &target, (2, 2)), ReadReport { damaged: 4, ..told });
 }
