@@ -18,13 +18,14 @@ mod role;
 mod tier;
 mod traffic;
 mod tuning;
+mod wishes;
 
 pub use answer::{Answer, Quantity};
 pub use capacity::RoleCapacity;
 pub use compare::{Column, columns};
 pub use demand::{CONNECTIONS_MAX, Closing, Demand, Exchange, LoadWords};
 pub use flow::Flow;
-pub use means::{ANSWER_BYTES, BYTES_MAX, Means, PortsWord, SERVICE, Setting, Wishes};
+pub use means::{ANSWER_BYTES, BYTES_MAX, Means, SERVICE, Setting};
 pub use memory::PerConnection;
 pub use of_plan::PlanBytes;
 pub use ports::Tuples;
@@ -32,6 +33,7 @@ pub use role::{Balancing, Role};
 pub use tier::{Limit, Tier, Ways};
 pub use traffic::{Parcel, Traffic, Way};
 pub use tuning::Tuning;
+pub use wishes::{PortsWord, Wishes};
 
 use crate::UserError;
 
