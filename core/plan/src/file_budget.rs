@@ -1,6 +1,6 @@
 //! [`FileBudget`]: how many sockets a process can hold, and with how many threads and whose tables of files.
 
-use crate::quantity::show_count;
+use crate::quantity::{show_count, show_whole};
 use crate::{EngineChoice, FileTables, HostFacts, UserError};
 
 /// Files of the table that all threads share which stay free for archive, terminal, libraries and the name query.
@@ -202,7 +202,8 @@ impl FileBudget {
     fn too_few(self, connections: u64, needed: u64) -> String {
         let need = if connections == 1 { "connection needs" } else { "connections need" };
         let count = show_count(connections);
-        format!("{count} {need} {needed} files, and this process may open {}", self.table_max)
+        let (needed, most) = (show_whole(needed), show_whole(self.table_max));
+        format!("{count} {need} {needed} files, and this process may open {most}")
     }
 
     fn raise_to(self, needed: u64, less: &str) -> String {

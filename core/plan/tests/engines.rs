@@ -97,7 +97,7 @@ fn what_does_not_fit_is_refused_with_the_way_out() {
     check(
         connections(100_000),
         &none,
-        "need 100108 files, and this process may open 20000",
+        "need 100,108 files, and this process may open 20,000",
         "ulimit -n 100108",
     );
     check(connections(2_000_000), &none, "2.00 M", "fs.nr_open=2000108; ulimit -n");
