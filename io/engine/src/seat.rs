@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn a_seat_stays_small() {
-        // There are a million of them; what grows here must be wanted (see tests/memory.rs and tests/holding.rs).
+        // There are a million of them; what grows here must be wanted (see tests/memory.rs and tests/held_memory.rs).
         assert!(size_of::<Seat>() <= 64, "{} bytes", size_of::<Seat>());
         assert!(size_of::<Talk>() <= 152, "{} bytes", size_of::<Talk>());
     }

@@ -1,7 +1,7 @@
 //! [`Board`]: the sale as it stands after the last commit, for all threads to read without waiting.
 //!
 //! One thread writes, a thread of this process that nobody kills alone; so readers that look again while it writes
-//! look a few times at most.
+//! do so for as long as its few stores take, or until it has its CPU back.
 
 use std::hint;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering, fence};
