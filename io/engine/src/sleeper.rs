@@ -6,7 +6,8 @@ use wavetank_plan::Nanos;
 /// microseconds; so the sleep ends a margin early and the rest is spun. The margin follows the kernel's
 /// own lateness, so that no more is spun than needed.
 pub(crate) struct Sleeper {
-    margin: i64,
+    /// Nothing where the thread does not spin.
+    margin: Option<i64>,
     /// Where the last sleep was to end, if the margin is to learn from it.
     asked: Option<Nanos>,
 }
@@ -43,8 +44,16 @@ impl Sleeper {
         (over >= STOOD_STILL_NS_MIN).then_some(over)
     }
 
-    pub(crate) const fn new() -> Self {
-        Self { margin: MARGIN_NS_START, asked: None }
+    /// For a thread with a CPU of its own.
+    pub(crate) const fn spinning() -> Self {
+        Self { margin: Some(MARGIN_NS_START), asked: None }
+    }
+
+    /// For one of `threads` on `cpus` (0: who knows). Where there are more threads than CPUs, whoever spins keeps the others
+    /// from their instants, who wake the later, learn longer margins and spin for longer: 53 threads spent most
+    /// of two CPUs on that. They sleep to the instant itself, and take it up as late as the kernel wakes them.
+    pub(crate) const fn one_of(threads: usize, cpus: usize) -> Self {
+        if cpus != 0 && threads > cpus { Self { margin: None, asked: None } } else { Self::spinning() }
     }
 
     /// Until when to sleep, given that `exact` must be met to the microsecond and `coarse` within a
@@ -52,12 +61,13 @@ impl Sleeper {
     pub(crate) fn until(&mut self, now: Nanos, exact: Option<Nanos>, coarse: Nanos) -> Nanos {
         self.asked = None;
         let Some(exact) = exact else { return coarse };
+        let Some(margin) = self.margin else { return exact.min(coarse) };
         let left = exact.0.saturating_sub(now.0);
-        if left <= self.margin {
+        if left <= margin {
             return now.min(coarse);
         }
         // The kernel rounds a timeout by up to a thousandth of its length: approach long ones in steps.
-        let sleep = (left - self.margin).min(left - left / 64);
+        let sleep = (left - margin).min(left - left / 64);
         let until = Nanos(now.0 + sleep);
         if coarse < until {
             return coarse;
@@ -70,10 +80,10 @@ impl Sleeper {
 
     /// The sleep ended by itself at `now`: learn how late.
     pub(crate) fn woke(&mut self, now: Nanos) {
-        let Some(asked) = self.asked.take() else { return };
+        let (Some(asked), Some(margin)) = (self.asked.take(), self.margin) else { return };
         let late = now.0 - asked.0;
-        let step = if late > self.margin { COVERED } else { COVERED - 100 };
-        self.margin = (self.margin + step * STEP_NS).clamp(MARGIN_NS_MIN, MARGIN_NS_MAX);
+        let step = if late > margin { COVERED } else { COVERED - 100 };
+        self.margin = Some((margin + step * STEP_NS).clamp(MARGIN_NS_MIN, MARGIN_NS_MAX));
     }
 }
 
@@ -83,7 +93,7 @@ mod tests {
 
     /// A kernel that wakes late by each of `lateness` in turn: where does the margin settle?
     fn check(lateness: &[i64], expect: std::ops::RangeInclusive<i64>) {
-        let mut sleeper = Sleeper::new();
+        let mut sleeper = Sleeper::spinning();
         let mut now = Nanos::ZERO;
         for turn in 0..200_000 {
             let exact = now.after(Nanos::from_millis(1));
@@ -93,7 +103,8 @@ mod tests {
             sleeper.woke(now);
             now = now.max(exact);
         }
-        assert!(expect.contains(&sleeper.margin), "margin {} not in {expect:?}", sleeper.margin);
+        let margin = sleeper.margin.expect("it spins");
+        assert!(expect.contains(&margin), "margin {margin} not in {expect:?}");
     }
 
     #[test]
@@ -116,8 +127,22 @@ mod tests {
     }
 
     #[test]
+    fn more_threads_than_cpus_sleep_to_the_instant_itself() {
+        let until = |threads, cpus| {
+            let mut sleeper = Sleeper::one_of(threads, cpus);
+            sleeper.woke(Nanos(0));
+            [Nanos(100), Nanos::from_secs(64)].map(|exact| sleeper.until(Nanos(50), Some(exact), Nanos::MAX))
+        };
+        assert_eq!(until(3, 2), [Nanos(100), Nanos::from_secs(64)]);
+        assert_eq!(until(2, 2)[0], Nanos(50), "each has its own: it spins");
+        assert_eq!(until(3, 0)[0], Nanos(50), "nobody knows: it spins");
+        let coarse = Sleeper::one_of(3, 2).until(Nanos(50), Some(Nanos(100)), Nanos(70));
+        assert_eq!(coarse, Nanos(70));
+    }
+
+    #[test]
     fn long_sleeps_approach_in_steps_and_near_ones_spin() {
-        let mut sleeper = Sleeper::new();
+        let mut sleeper = Sleeper::spinning();
         let until = sleeper.until(Nanos::ZERO, Some(Nanos::from_secs(64)), Nanos::MAX);
         assert_eq!(until, Nanos::from_secs(63));
         assert_eq!(sleeper.until(Nanos(100), Some(Nanos(200)), Nanos::MAX), Nanos(100));

@@ -24,6 +24,7 @@ use crate::opening::Opening;
 use crate::passing::{Passing, Seats};
 use crate::requests::Requests;
 use crate::sessions::{Sessions, UniqueRows};
+use crate::sleeper::Sleeper;
 use crate::sources::{SourcePorts, Sources};
 use crate::users::Users;
 use crate::worker::{Parts, Worker};
@@ -78,6 +79,7 @@ impl LoadThreads {
                 rows: rows.clone(),
                 thread: number,
                 share: share.split(count, u64::from(thread)),
+                sleeper: Sleeper::one_of(plan.threads as usize, means.cpus.len()),
                 // With fewer threads than CPUs the kernel places them better than we could.
                 cpu: if means.cpus.len() == plan.threads as usize {
                     means.cpus.get(thread as usize).copied()
@@ -167,6 +169,7 @@ pub fn run_here<D: Driver>(
         rows: UniqueRows::new(plan, Share::WHOLE),
         thread: 0,
         share: Share::WHOLE,
+        sleeper: Sleeper::spinning(),
         cpu: None,
         ports: means.ports,
         tls: None,
@@ -251,6 +254,7 @@ struct Seed {
     rows: UniqueRows,
     thread: u16,
     share: Share,
+    sleeper: Sleeper,
     cpu: Option<u32>,
     ports: SourcePorts,
     /// Our side of TLS, where it is spoken.
@@ -330,6 +334,7 @@ impl Seed {
             rows,
             thread,
             share,
+            sleeper,
             ports,
             limits,
             clock,
@@ -360,6 +365,7 @@ impl Seed {
             users,
             sessions,
             gathering: Gathering::new(places),
+            sleeper,
             commands,
             messages,
         })

@@ -48,6 +48,7 @@ pub(crate) struct Parts<D> {
     pub(crate) users: Users,
     pub(crate) sessions: Sessions,
     pub(crate) gathering: Gathering,
+    pub(crate) sleeper: Sleeper,
     pub(crate) commands: Receiver<Command>,
     pub(crate) messages: SyncSender<Message>,
 }
@@ -98,7 +99,7 @@ impl<D: Driver> Worker<D> {
     /// Prepare: connections that are to be open before the load are opened from now on.
     pub(crate) fn new(parts: Parts<D>) -> Self {
         let Parts { exchanges, clock, prepared, plan, thread, share, users, sessions, gathering, .. } = parts;
-        let (commands, messages) = (parts.commands, parts.messages);
+        let (commands, messages, sleeper) = (parts.commands, parts.messages, parts.sleeper);
         Self {
             opening: Opening::new(&plan, share, prepared),
             rec: Recorder::new(&plan, thread, prepared),
@@ -112,7 +113,7 @@ impl<D: Driver> Worker<D> {
             stage: Stage::Opening,
             users,
             sessions,
-            sleeper: Sleeper::new(),
+            sleeper,
             outbox: Outbox::new(messages),
             users_from: None,
             finish_at: None,
