@@ -118,7 +118,8 @@ fn files(list: &mut List, tier: &Tier, demand: &Demand) {
         name: "nofile",
         value: value.to_string(),
         at_least: true,
-        command: format!("ulimit -n {value}"),
+        // Alone it would lower the limit of a shell that has more.
+        command: format!("[ $(ulimit -n) -ge {value} ] || ulimit -n {value}"),
         formula,
     });
 }
