@@ -3,7 +3,8 @@
 use wavetank_measure::{DropReason, Validity};
 use wavetank_plan::Nanos;
 use wavetank_plan::constants::{
-    DOUBT_DROPPED_SHARE, DOUBT_LAG_P99, DOUBT_LATE_SHARE, DOUBT_STALLED_SHARE, THREAD_FULL_INTERVALS,
+    BEHIND_MAX, DOUBT_DROPPED_SHARE, DOUBT_LAG_P99, DOUBT_LATE_SHARE, DOUBT_STALLED_SHARE,
+    THREAD_FULL_INTERVALS,
 };
 
 use crate::facts::Case;
@@ -103,7 +104,39 @@ fn dropped(case: &Case<'_>) -> Option<Finding> {
             words::percent(share.fraction())
         ),
         evidence: format!("{} · {}", words::share(share), drops_in_words(case)),
-        hint: dominant.map_or("", classes::drop_hint).to_owned(),
+        hint: dominant.map_or_else(String::new, |reason| drop_cure(case, reason)),
+    })
+}
+
+/// What cures drops of which most were for `reason`.
+fn drop_cure(case: &Case<'_>, reason: DropReason) -> String {
+    match reason {
+        DropReason::Behind => scattering(case).unwrap_or_else(|| relief(case).to_owned()),
+        other => classes::drop_hint(other).to_owned(),
+    }
+}
+
+/// Very many who leave a rendezvous all ask at one instant, and no number of them can begin at once: how to spread them,
+/// where that explains most of what was dropped. By what did begin in time, with half as much again to spare.
+fn scattering(case: &Case<'_>) -> Option<String> {
+    let behind = case.judged.counters.dropped_by[DropReason::Behind as usize];
+    let spans = case.facts.totals.spans();
+    let meetings = case.facts.totals.journeys.meetings.iter();
+    let crowded =
+        meetings.filter(|meeting| meeting.sent < meeting.present && !spans.is_warmup(meeting.phase));
+    let unsent: u64 = crowded.clone().map(|meeting| meeting.present - meeting.sent).sum();
+    let worst =
+        crowded.max_by_key(|meeting| meeting.present - meeting.sent).filter(|worst| worst.sent > 0)?;
+    let name = case.facts.plan.shared.rendezvous.get(usize::from(worst.place)).map_or("", String::as_str);
+    let seconds = BEHIND_MAX.as_secs_f64() * 1.5 * worst.present as f64 / worst.sent as f64;
+    (2 * unsent >= behind).then(|| {
+        format!(
+            "{} left the rendezvous {name} at one instant, and {} of them could begin within {BEHIND_MAX}: spread the rest by \
+             `think: 0s to {}s` after it",
+            words::count(worst.present),
+            words::count(worst.sent),
+            seconds.ceil()
+        )
     })
 }
 

@@ -2,7 +2,7 @@
 
 use crate::case::{Run, alike, run};
 use crate::common::{KEY, Second};
-use wavetank_measure::{DropReason, ErrorClass};
+use wavetank_measure::{DropReason, ErrorClass, Meeting};
 
 /// A doubt that turns nothing: the run passes, and these are its findings.
 fn check(run: &Run, findings: &[&str]) {
@@ -65,6 +65,27 @@ fn dropped_for_a_generator_reason_more_than_one_in_a_thousand() {
     check(&dropping(90, DropReason::MaxOpen), &[]);
     let full = run([(7, Second::at(7).done(97, 5).dropped(3, DropReason::MaxOpen).busy(100))]);
     check(&full, &["dropped"]);
+}
+
+#[test]
+fn too_many_at_one_instant_are_told_to_spread() {
+    let hint = |dropped: u64, sent: u64| {
+        let meeting = Meeting { of: 1_000, present: 1_000, sent, ..Meeting::default() };
+        let second = Second::at(7).done(100, 5).dropped(dropped, DropReason::Behind);
+        let mut run = run([(7, second.with(move |interval| interval.journeys.meet(&meeting)))]).closed();
+        run.plan.shared.rendezvous.push("together".to_owned());
+        let findings = run.diagnosis().findings;
+        findings.into_iter().find(|finding| finding.code == "dropped").expect("many").hint
+    };
+    assert_eq!(
+        hint(900, 100),
+        "1,000 left the rendezvous together at one instant, and 100 of them could begin within 1.00 s: spread the rest by \
+         `think: 0s to 15s` after it"
+    );
+    // Nearly all could, or none: what was dropped is another story.
+    for (dropped, sent) in [(900, 900), (900, 0)] {
+        assert!(hint(dropped, sent).starts_with("fewer connections"), "{}", hint(dropped, sent));
+    }
 }
 
 #[test]
