@@ -92,12 +92,18 @@ impl Flights {
     }
 
     /// One waits; one that is tried again, ahead of those that wait.
+    #[inline]
     pub(crate) fn wait(&mut self, flight: Flight) {
+        if self.first.is_none() {
+            self.first = Some(flight);
+            return;
+        }
         let place = if flight.again { self.sent() } else { self.len() };
         self.insert(place, flight);
     }
 
     /// The first of those that wait.
+    #[inline]
     pub(crate) fn first_waiting(&self) -> Option<Flight> {
         match self.sent.checked_sub(1) {
             None => self.first,
@@ -108,8 +114,14 @@ impl Flights {
     /// It waits no longer.
     #[inline]
     pub(crate) fn take_waiting(&mut self) -> Option<Flight> {
-        // After most answers nobody waits, and nobody else is under way.
-        if self.first.is_none() { None } else { self.pop_waiting() }
+        // After most answers nobody waits, and nobody else is under way; on a new connection one waits.
+        if self.first.is_none() {
+            None
+        } else if self.sent == 0 && self.more.is_none() {
+            self.first.take()
+        } else {
+            self.pop_waiting()
+        }
     }
 
     #[cold]
@@ -121,10 +133,10 @@ impl Flights {
     }
 
     /// When the first of them times out. They are few, and need not be in the order of that.
+    #[inline]
     pub(crate) fn deadline(&self) -> Option<Nanos> {
-        let first = self.first?.deadline;
-        let more = self.more.iter().flat_map(|more| more.iter());
-        Some(more.map(|flight| flight.deadline).fold(first, Nanos::min))
+        let first = self.first.as_ref()?.deadline;
+        Some(self.more.as_ref().map_or(first, |more| first.min(earliest(more))))
     }
 
     /// Whether there are none at all.
@@ -151,6 +163,11 @@ impl Flights {
             self.more.get_or_insert_default().push_front(second);
         }
     }
+}
+
+#[cold]
+fn earliest(flights: &VecDeque<Flight>) -> Nanos {
+    flights.iter().map(|flight| flight.deadline).fold(Nanos::MAX, Nanos::min)
 }
 
 #[cfg(test)]

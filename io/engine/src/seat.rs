@@ -101,11 +101,13 @@ impl Seat {
     }
 
     /// How many requests are under way.
+    #[inline]
     pub(crate) fn sent(&self) -> usize {
         self.talk.as_ref().map_or(0, |talk| talk.flights.sent())
     }
 
     /// The first request that waits for this seat's connection.
+    #[inline]
     pub(crate) fn first_waiting(&self) -> Option<Flight> {
         self.talk.as_ref()?.flights.first_waiting()
     }
@@ -142,6 +144,7 @@ impl Seat {
     }
 
     /// When something about this seat times out next.
+    #[inline]
     pub(crate) fn deadline(&self, connect_timeout: Nanos) -> Option<Nanos> {
         let connect = match self.state {
             State::Connecting | State::Tunnelling | State::Securing => {
@@ -150,7 +153,10 @@ impl Seat {
             State::Closed | State::Open => None,
         };
         let request = self.talk.as_ref().and_then(|talk| talk.flights.deadline());
-        [connect, request].into_iter().flatten().min()
+        match (connect, request) {
+            (Some(connect), Some(request)) => Some(connect.min(request)),
+            (only, None) | (None, only) => only,
+        }
     }
 }
 
