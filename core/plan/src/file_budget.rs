@@ -132,7 +132,9 @@ impl FileBudget {
 
     /// Sockets that can be held at all.
     pub fn at_most(self) -> u64 {
-        let more = if self.threads_fixed { 0 } else { THREADS_FOR_FILES_MAX };
+        // Who starts a thread has a descriptor of each in the table that was there first, beside files of its own.
+        let started = self.table_max.saturating_sub(OWN_FILES_RESERVE).min(THREADS_FOR_FILES_MAX);
+        let more = if self.threads_fixed { 0 } else { started };
         self.with_threads(u64::from(self.threads).max(more))
     }
 

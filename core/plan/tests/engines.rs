@@ -140,6 +140,21 @@ fn a_budget_never_promises_more_than_it_holds() {
     }
 }
 
+/// Each thread has tables of its own, and a descriptor in the table of who starts it.
+#[test]
+fn no_more_threads_are_started_for_files_than_one_table_has_room_for() {
+    let check = |files_max: u64, threads: u32, sockets: u64| {
+        let host = HostFacts { files_max, ..host(false, PerThread) };
+        let budget = FileBudget::new(&host, Epoll, 2, false, true);
+        assert_eq!(budget.holding(u64::MAX).threads, threads, "{files_max}");
+        assert_eq!(budget.at_most(), sockets, "{files_max}");
+    };
+    check(64, 32, 32 * 32);
+    check(128, 96, 96 * 96);
+    check(256, 224, 224 * 224);
+    check(1_024, 256, 256 * 992);
+}
+
 #[test]
 fn rings_are_files_too() {
     let check = |files_max, threads, sockets| {
