@@ -60,6 +60,7 @@ pub fn diagnose_facts(facts: &Facts<'_>) -> Diagnosis {
     findings.extend(doubts);
     findings.extend(steal(&case));
     if loaded(facts.ending) {
+        findings.extend(held::findings(&case));
         findings.extend(drift::findings(&case));
         let known: Vec<_> = findings.iter().map(|finding| finding.code).collect();
         let failed = failures::findings(&case, verdict.status != Status::Pass);

@@ -1,9 +1,50 @@
 //! What is said of connections that were held.
 
-use wavetank_plan::Nanos;
+use wavetank_measure::{HeldPhase, Plateau};
+use wavetank_plan::{Nanos, Subject};
 
 use crate::facts::Case;
-use crate::words;
+use crate::{Blame, Finding, words};
+
+/// A plateau that was never lower than this share of its plan was held well enough to need no word, in hundredths.
+const HELD_SHARE_MIN: u64 = 99;
+
+/// Each plateau that lay below its plan, unless a threshold speaks of what was held or lost: without one a run that kept
+/// nothing would pass without a word, since nothing else is asked of silence (contract §5).
+pub(crate) fn findings(case: &Case<'_>) -> Vec<Finding> {
+    let of_held = |subject: &Subject| matches!(subject, Subject::Held | Subject::Lost);
+    if case.facts.plan.thresholds.iter().any(|condition| of_held(&condition.subject)) {
+        return Vec::new();
+    }
+    let low = |(_, plateau): &(&HeldPhase, &Plateau)| {
+        plateau.lowest.held * 100 < plateau.lowest.planned * HELD_SHARE_MIN
+    };
+    let plateaus = case.facts.totals.held.plateaus().filter(low);
+    plateaus.map(|(phase, plateau)| below_plan(case, phase, plateau)).collect()
+}
+
+fn below_plan(case: &Case<'_>, phase: &HeldPhase, plateau: &Plateau) -> Finding {
+    let name = &case.facts.plan.phases[usize::from(phase.phase)].name;
+    let (lowest, conns) = (plateau.lowest, phase.conns);
+    let lost = conns.lost > 0;
+    Finding {
+        code: "held_below_plan",
+        blame: if lost { Blame::Target } else { Blame::Unknown },
+        decisive: false,
+        message: format!(
+            "only {} of {} connections were held in the lowest second of {name}",
+            words::count(lowest.held),
+            words::count(lowest.planned)
+        ),
+        evidence: format!(
+            "in {name} {} were lost, {} opened again, {} not opened",
+            words::count(conns.lost),
+            words::count(conns.reopened),
+            words::count(conns.failed)
+        ),
+        hint: format!("to fail such a run: thresholds: [held >= {} in {name}, lost = 0]", lowest.planned),
+    }
+}
 
 /// The first line of a run that held connections and passed: `1,000,000 connections held for 20 m 00 s, 0 lost`.
 pub(crate) fn headline(case: &Case<'_>) -> Option<String> {

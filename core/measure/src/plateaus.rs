@@ -36,7 +36,7 @@ pub struct HeldPhase {
     pub open_before: u64,
     /// What happened in its time; `opening` and `open` are those at the latest seal in it, `peak` the highest.
     pub conns: ConnCounts,
-    /// Fewest connections open at a seal in its time; `None` before the first.
+    /// Fewest connections open at the seal of a second that is wholly its; `None` before the first.
     pub held_min: Option<u64>,
     /// Its seconds, if it holds one and the same number, more than none.
     pub plateau: Option<Plateau>,
@@ -134,7 +134,8 @@ impl Plateaus {
             if !spans.in_phase(held.phase, interval) {
                 continue;
             }
-            let second = held.plateau.is_some().then(|| self.second(interval, spans));
+            let whole = spans.is_whole_in(held.phase, interval);
+            let second = (whole && held.plateau.is_some()).then(|| self.second(interval, spans));
             let held = &mut self.phases[index];
             if !std::mem::replace(&mut held.begun, true) {
                 (held.opening_before, held.open_before) = (self.before.opening, self.before.open);
@@ -142,7 +143,9 @@ impl Plateaus {
             held.conns.merge(conns);
             held.conns.peak = held.conns.peak.max(conns.peak);
             (held.conns.opening, held.conns.open) = (conns.opening, conns.open);
-            held.held_min = Some(held.held_min.map_or(conns.open, |least| least.min(conns.open)));
+            if whole {
+                held.held_min = Some(held.held_min.map_or(conns.open, |least| least.min(conns.open)));
+            }
             if let (Some(plateau), Some(second)) = (&mut held.plateau, second) {
                 plateau.add(second);
             }

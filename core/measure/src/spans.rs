@@ -58,9 +58,15 @@ impl Spans {
     pub fn holds(&self, interval: &Interval) -> bool {
         let mut holding = self.phases.iter().filter(|span| span.holds && !span.warmup).peekable();
         match holding.peek() {
-            Some(_) => holding.any(|span| span.contains(interval.from)),
+            Some(_) => holding.any(|span| span.contains_all(interval)),
             None => self.in_window(interval),
         }
+    }
+
+    /// Whether all of `interval` lies in the time of phase number `phase`. One in which the phase was cut short does not: what
+    /// is open at its seal is what closing has left.
+    pub fn is_whole_in(&self, phase: u16, interval: &Interval) -> bool {
+        self.phases.get(usize::from(phase)).is_some_and(|span| span.contains_all(interval))
     }
 
     /// Whether `interval` lies in the measured window.
@@ -129,6 +135,10 @@ impl Spans {
 impl Span {
     fn contains(&self, at: Nanos) -> bool {
         self.start <= at && self.end.is_none_or(|end| at < end)
+    }
+
+    fn contains_all(&self, interval: &Interval) -> bool {
+        self.contains(interval.from) && self.end.is_none_or(|end| interval.end() <= end)
     }
 
     fn length(&self, now: Nanos) -> Nanos {

@@ -82,6 +82,23 @@ fn the_lowest_second_is_the_first_of_the_fewest() {
     assert!(plateau.kept.kept().iter().all(|second| second.planned == 200), "{plateau:?}");
 }
 
+/// A signal at 4.5 s: what is open at the second's end is what closing has left.
+#[test]
+fn the_second_in_which_a_plateau_was_cut_is_not_one_of_its() {
+    let mut totals = Totals::new(&holding(200, 4));
+    for second in [second(0, [200, 0, 0, 0, 200]), second(2, [0, 0, 0, 0, 200]), second(3, [0, 0, 1, 0, 199])]
+    {
+        totals.add(&second.seal());
+    }
+    totals.phase_ended(1, Nanos::from_millis(4_500));
+    totals.add(&second(4, [0, 0, 0, 199, 0]).seal());
+    assert_eq!(totals.check(), Ok(()));
+    let (held, plateau) = totals.held.plateaus().next().expect("a plateau");
+    assert_eq!((plateau.seconds, plateau.lowest.held, held.held_min), (2, 199, Some(199)));
+    assert_eq!((held.conns.closed, held.conns.open), (199, 0), "its counters are whole");
+    assert_eq!(totals.held_min, Some(199));
+}
+
 #[test]
 fn seconds_tell_of_requests_too() {
     let busy = second(2, [0, 0, 0, 0, 200]).phase(1).done(99, 2).answered(0, 1).done(1, 9).open(7);

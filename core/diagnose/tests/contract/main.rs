@@ -5,4 +5,5 @@ mod case;
 mod common;
 mod doubts;
 mod drift;
+mod held;
 mod verdict;
