@@ -30,8 +30,9 @@ use wavetank_plan::{
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 /// The promise is 350 bytes for everything, in a process that holds a million of them; this is what grows with each.
-/// Measured (x86-64, both drivers): 257 to 296 with a heartbeat, 110 to 133 in silence, by what messages hold.
-const HEARTBEAT_MAX: f64 = 335.0;
+/// Measured (x86-64, both drivers): 257 to 296 with a heartbeat, 110 to 133 in silence, by what messages hold; 332 once on a
+/// busy machine, where more requests were under way at once.
+const HEARTBEAT_MAX: f64 = 350.0;
 const SILENCE_MAX: f64 = 150.0;
 
 const FEW: u64 = 1_000;
