@@ -6,13 +6,16 @@ use std::io::Write as _;
 use serde_json::json;
 use wavetank_experiment::Experiment;
 use wavetank_plan::quantity::show_count;
-use wavetank_plan::{ExitCode, UserError};
+use wavetank_plan::{ExitCode, RunOptions, UserError};
 use wavetank_record::LackDoc;
 
+#[cfg(target_os = "linux")]
 use super::plan::lowered;
-use crate::cli::{FileFormat, ReadArgs};
+use crate::cli::{FileArgs, FileFormat, ReadArgs};
 use crate::experiment::{Loaded, Rows, remarks_json, with_whole_names};
-use crate::run::{Host, output};
+#[cfg(target_os = "linux")]
+use crate::run::Host;
+use crate::run::output;
 
 /// Read the file and what it names, and tell everything that is wrong with it: remarks on stderr, what the file is on
 /// stdout. Exit 0, also where this host lacks something for it, which is told too, or 2 if it cannot be run. Nothing is
@@ -23,11 +26,7 @@ pub(crate) fn check(args: ReadArgs) -> Result<u8, UserError> {
     let mut loaded = Loaded::read(&args, &options, Rows::Later)?;
     let Some(experiment) = loaded.experiment.take() else { return loaded.tell_errors(args.format) };
     let experiment = &experiment;
-    // A file may be right where it cannot be planned yet, for want of a secret or of a file it names: what is lacking
-    // then is `plan`'s and `run`'s to tell.
-    let host = Host::look()?;
-    let planned = lowered(experiment, &loaded, (&args, &options, source_auto), &host);
-    let lacking = planned.map(|(lowered, _)| lowered.lacking).unwrap_or_default();
+    let lacking = lacking(experiment, &loaded, (&args, &options, source_auto))?;
     match args.format {
         FileFormat::Text => {
             // Where stderr is gone, the answer on stdout is what counts.
@@ -52,6 +51,31 @@ pub(crate) fn check(args: ReadArgs) -> Result<u8, UserError> {
         }
     }
     Ok(ExitCode::Pass as u8)
+}
+
+/// What this host lacks for the file.
+#[cfg(target_os = "linux")]
+fn lacking(
+    experiment: &Experiment,
+    loaded: &Loaded,
+    asked: (&FileArgs, &RunOptions, bool),
+) -> Result<Vec<UserError>, UserError> {
+    let host = Host::look()?;
+    // A file may be right where it cannot be planned yet, for want of a secret or of a file it names: what is lacking
+    // then is `plan`'s and `run`'s to tell.
+    let planned = lowered(experiment, loaded, asked, &host);
+    Ok(planned.map(|(lowered, _)| lowered.lacking).unwrap_or_default())
+}
+
+/// Nothing is known of a host that runs no loads.
+#[cfg(not(target_os = "linux"))]
+#[expect(clippy::unnecessary_wraps, reason = "where hosts are looked at, that may fail")]
+fn lacking(
+    _: &Experiment,
+    _: &Loaded,
+    _: (&FileArgs, &RunOptions, bool),
+) -> Result<Vec<UserError>, UserError> {
+    Ok(Vec::new())
 }
 
 /// What the file is, in one line.
