@@ -279,6 +279,11 @@ fn no_thread(fault: StartFault<UserError>) -> UserError {
         StartFault::Refused(errno) => errno.to_string(),
         StartFault::Crashed(crash) => crash.to_string(),
     };
+    cannot_start(&why)
+}
+
+/// A thread of the server that the kernel gave no place.
+pub(crate) fn cannot_start(why: &str) -> UserError {
     UserError::refused(
         "no_threads",
         format!("cannot start a thread: {why}"),

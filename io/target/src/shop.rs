@@ -26,8 +26,10 @@ use std::sync::{Arc, OnceLock};
 use std::thread::{Builder, JoinHandle};
 
 use rusqlite::Connection;
-use wavetank_driver::{Clock, WallClock};
+use wavetank_driver::{Clock, Errno, WallClock};
 use wavetank_plan::{Nanos, UserError};
+
+use crate::server::cannot_start;
 
 pub use accounts::Accounts;
 use board::{Board, Sale};
@@ -123,11 +125,8 @@ impl Shop {
                 }
                 Err(error) => {
                     shop.close();
-                    return Err(UserError::refused(
-                        "no_threads",
-                        format!("cannot start a thread: {error}"),
-                        "fewer --threads, or a higher `ulimit -u`",
-                    ));
+                    let errno = Errno(error.raw_os_error().unwrap_or_default());
+                    return Err(cannot_start(&errno.to_string()));
                 }
             }
         }
