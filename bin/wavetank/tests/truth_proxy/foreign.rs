@@ -56,7 +56,8 @@ impl Foreign {
 
     /// A `HAProxy` that wants the header of the PROXY protocol and logs, of each request, the ends in it.
     pub(crate) fn haproxy(test: &str, ip: &str) -> Option<Self> {
-        let config = "global\n log stderr format raw local0\n\
+        // One thread: a line of one thread is dropped while another writes its own.
+        let config = "global\n nbthread 1\n log stderr format raw local0\n\
             defaults\n mode http\n log global\n timeout connect 5s\n timeout client 10s\n timeout server 10s\n\
             frontend seen\n bind IP:PORT accept-proxy\n log-format \"seen %ci:%cp %fi:%fp %ST\"\n \
             http-request return status 200 content-type text/plain string \"ok\"\n";
