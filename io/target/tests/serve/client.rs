@@ -1,6 +1,6 @@
 //! [`Client`]: a plain blocking client, one connection.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::time::Duration;
 
@@ -90,7 +90,13 @@ impl Client {
     /// What one receive brings.
     pub(crate) fn read_once(&mut self) -> Vec<u8> {
         let mut bytes = vec![0; 1 << 20];
-        let len = self.stream.read(&mut bytes).expect("an answer");
+        // A receive with a timeout of its own is not begun again by the kernel once a signal has interrupted it (signal(7)).
+        let len = loop {
+            match self.stream.read(&mut bytes) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                read => break read.expect("an answer"),
+            }
+        };
         bytes.truncate(len);
         bytes
     }
