@@ -19,8 +19,6 @@ mod seal;
 mod teller;
 mod tier;
 
-use std::fs::File;
-use std::io::Read;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::thread::{Builder, JoinHandle};
@@ -164,15 +162,14 @@ impl Shop {
     }
 }
 
-/// From the kernel's source of randomness.
+/// From the kernel's source of randomness, which needs no `/dev`: a container may have none.
 fn new_key() -> Result<[u8; KEY_BYTES], UserError> {
     let mut key = [0; KEY_BYTES];
-    let read = File::open("/dev/urandom").and_then(|mut source| source.read_exact(&mut key));
-    read.map(|()| key).map_err(|error| {
+    getrandom::fill(&mut key).map(|()| key).map_err(|error| {
         UserError::refused(
             "no_random",
-            format!("cannot read /dev/urandom: {error}"),
-            "it is there on every Linux; a container may lack /dev",
+            format!("the kernel gives no random bytes: {error}"),
+            "a sandbox may forbid getrandom(2): allow it",
         )
     })
 }
