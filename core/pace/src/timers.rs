@@ -1,6 +1,7 @@
 //! [`Timers`]: millions of deadlines, most of which are cancelled.
 
 mod bits;
+mod slots;
 mod wheel;
 
 use std::cmp::Reverse;

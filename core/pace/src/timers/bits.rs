@@ -1,5 +1,7 @@
 //! [`Bits`]: a set of slots with a fast "first one from here on".
 
+use std::ops::Range;
+
 /// Which of up to 65,536 slots hold something: one bit each, and one bit for each 64 of them.
 #[derive(Clone, Debug)]
 pub(super) struct Bits {
@@ -27,6 +29,11 @@ impl Bits {
         if self.words[slot / 64] == 0 {
             self.summary[slot / 4096] &= !(1 << (slot / 64 % 64));
         }
+    }
+
+    /// Whether none of these slots is set; they begin and end at multiples of 64.
+    pub(super) fn is_clear(&self, slots: Range<usize>) -> bool {
+        self.words[slots.start / 64..slots.end / 64].iter().all(|&word| word == 0)
     }
 
     /// The first set slot at or after `from`.

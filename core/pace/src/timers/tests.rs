@@ -204,6 +204,27 @@ fn a_million_timers_move_in_small_steps() {
 }
 
 #[test]
+fn time_that_has_gone_by_takes_no_memory() {
+    let mut timers = Timers::new();
+    let mut pages_max = 0;
+    // Twenty minutes of a thread whose users come again after a minute; each has a timeout that is taken back.
+    for step in 0..1_200_000 / 5 {
+        let now = Nanos::from_millis(step * 5);
+        while timers.pop(now).is_some() {}
+        timers.insert(now.after(Nanos::from_secs(60)), step);
+        let timeout = timers.insert(now.after(Nanos::from_secs(50)), step);
+        assert_eq!(timers.cancel(timeout), Some(step));
+        pages_max = pages_max.max(timers.wheel.pages());
+    }
+    // A page of the far wheel is 2.1 s.
+    assert!((29..=33).contains(&pages_max), "{pages_max} pages");
+    while let Some(next) = timers.next() {
+        while timers.pop(next).is_some() {}
+    }
+    assert_eq!((timers.len(), timers.wheel.pages()), (0, 0));
+}
+
+#[test]
 fn the_name_of_nothing_cancels_nothing() {
     let mut timers = Timers::new();
     timers.insert(Nanos(1), 'a');

@@ -6,7 +6,7 @@
 //! which seconds' worth of timers move at once. A deadline still further away parks in the farther half of
 //! the far wheel, spread over its slots, and is filed anew when that slot comes.
 
-use super::bits::Bits;
+use super::slots::{Slots, Spare};
 
 /// No entry.
 pub(super) const NONE: u32 = u32::MAX;
@@ -15,6 +15,11 @@ const TICK_BITS: u32 = 10;
 const TURN_BITS: u32 = 12;
 const NEAR_SLOTS: usize = 1 << TURN_BITS;
 const FAR_SLOTS: usize = 1 << 16;
+/// Where an instant lies within its turn, and within its tick, nanoseconds.
+const TURN_NS_MASK: u64 = (1 << (TICK_BITS + TURN_BITS)) - 1;
+const TICK_NS_MASK: u32 = (1 << TICK_BITS) - 1;
+/// A parked timer counts as one of its slot's last tick.
+const PARKED: u32 = (NEAR_SLOTS as u32 - 1) << TICK_BITS;
 
 /// One timer, or a free place in the slab.
 #[derive(Clone, Debug)]
@@ -42,15 +47,6 @@ pub(super) enum Place {
     Far(u16),
 }
 
-/// First entry of a slot, and a lower bound of its deadlines (exact unless one was cancelled). Both are
-/// meaningless while the slot's bit is clear, so that untouched slots stay untouched memory.
-#[derive(Clone, Debug)]
-struct Slots {
-    first: Vec<u32>,
-    at_min: Vec<i64>,
-    filled: Bits,
-}
-
 #[derive(Clone, Debug)]
 pub(super) struct Wheel<T> {
     entries: Vec<Entry<T>>,
@@ -60,6 +56,7 @@ pub(super) struct Wheel<T> {
     tick: u64,
     near: Slots,
     far: Slots,
+    spare: Spare,
 }
 
 impl<T> Wheel<T> {
@@ -72,11 +69,18 @@ impl<T> Wheel<T> {
             tick: tick_of(0),
             near: Slots::new(NEAR_SLOTS),
             far: Slots::new(FAR_SLOTS),
+            spare: Spare::default(),
         }
     }
 
     pub(super) fn len(&self) -> usize {
         self.used
+    }
+
+    /// Pages of slots that are there.
+    #[cfg(test)]
+    pub(super) fn pages(&self) -> usize {
+        self.near.pages() + self.far.pages()
     }
 
     pub(super) fn entry(&self, entry: u32) -> &Entry<T> {
@@ -124,28 +128,31 @@ impl<T> Wheel<T> {
     pub(super) fn link(&mut self, entry: u32) -> bool {
         let at = self.entries[entry as usize].at;
         let tick = tick_of(at);
-        let place = if tick <= self.tick {
-            Place::Due
+        // How long after the slot's begin.
+        let in_turn = (ordinal(at) & TURN_NS_MASK) as u32;
+        let (place, after) = if tick <= self.tick {
+            (Place::Due, 0)
         } else if turn_of(tick) == turn_of(self.tick) {
-            Place::Near((tick % NEAR_SLOTS as u64) as u16)
+            (Place::Near((tick % NEAR_SLOTS as u64) as u16), in_turn & TICK_NS_MASK)
         } else {
             let ahead = turn_of(tick) - turn_of(self.tick);
-            let turn = if ahead < FAR_SLOTS as u64 {
-                turn_of(tick)
+            let (turn, after) = if ahead < FAR_SLOTS as u64 {
+                (turn_of(tick), in_turn)
             } else {
-                // Spread by a multiplicative hash (Knuth): what was set at once must not return at once.
+                // Spread by a multiplicative hash (Knuth): what was set at once must not return at once. It is later than
+                // the slot, which must be visited when it comes all the same.
                 let spread = u64::from(entry.wrapping_mul(0x9E37_79B1) >> 17);
-                turn_of(self.tick) + FAR_SLOTS as u64 - 1 - spread
+                (turn_of(self.tick) + FAR_SLOTS as u64 - 1 - spread, PARKED)
             };
-            Place::Far((turn % FAR_SLOTS as u64) as u16)
+            (Place::Far((turn % FAR_SLOTS as u64) as u16), after)
         };
         self.entries[entry as usize].place = place;
-        let (slots, slot, bound) = match place {
+        let next = match place {
             Place::Nowhere | Place::Due => return false,
-            Place::Near(slot) => (&mut self.near, usize::from(slot), at),
-            Place::Far(slot) => (&mut self.far, usize::from(slot), at),
+            Place::Near(slot) => self.near.push(slot.into(), entry, after, &mut self.spare),
+            Place::Far(slot) => self.far.push(slot.into(), entry, after, &mut self.spare),
         };
-        let next = slots.push(slot, entry, bound);
+        let next = next.unwrap_or(NONE);
         let found = &mut self.entries[entry as usize];
         (found.next, found.previous) = (next, NONE);
         if next != NONE {
@@ -164,10 +171,15 @@ impl<T> Wheel<T> {
             self.entries[previous as usize].next = next;
             return;
         }
-        match place {
-            Place::Near(slot) => self.near.set_first(usize::from(slot), next),
-            Place::Far(slot) => self.far.set_first(usize::from(slot), next),
-            Place::Nowhere | Place::Due => {}
+        let (slots, slot) = match place {
+            Place::Near(slot) => (&mut self.near, usize::from(slot)),
+            Place::Far(slot) => (&mut self.far, usize::from(slot)),
+            Place::Nowhere | Place::Due => return,
+        };
+        if next == NONE {
+            slots.clear(slot, &mut self.spare);
+        } else {
+            slots.set_first(slot, next);
         }
     }
 
@@ -178,18 +190,18 @@ impl<T> Wheel<T> {
         if turn_of(now).saturating_sub(turn_of(self.tick)) >= FAR_SLOTS as u64 {
             return self.jump(now);
         }
-        if let Some(slot) = self.near.filled.first_from((self.tick % NEAR_SLOTS as u64) as usize) {
+        if let Some(slot) = self.near.first_from((self.tick % NEAR_SLOTS as u64) as usize) {
             // All slots of the near wheel are ticks of the current turn.
             let tick = turn_of(self.tick) << TURN_BITS | slot as u64;
             if tick <= now {
                 self.tick = tick;
-                return Some(self.near.take(slot));
+                return self.near.take(slot, &mut self.spare);
             }
         } else if let Some((turn, slot)) = self.far_first() {
             let tick = turn << TURN_BITS;
             if tick <= now {
                 self.tick = tick;
-                return Some(self.far.take(slot));
+                return self.far.take(slot, &mut self.spare);
             }
         }
         self.tick = self.tick.max(now);
@@ -202,12 +214,11 @@ impl<T> Wheel<T> {
         self.tick = now;
         let mut list = NONE;
         for (number, entry) in self.entries.iter_mut().enumerate() {
-            let filled = match entry.place {
+            match entry.place {
                 Place::Nowhere | Place::Due => continue,
-                Place::Near(slot) => (&mut self.near.filled, slot),
-                Place::Far(slot) => (&mut self.far.filled, slot),
-            };
-            filled.0.clear(usize::from(filled.1));
+                Place::Near(slot) => self.near.clear(slot.into(), &mut self.spare),
+                Place::Far(slot) => self.far.clear(slot.into(), &mut self.spare),
+            }
             entry.next = list;
             list = number as u32;
         }
@@ -216,59 +227,39 @@ impl<T> Wheel<T> {
 
     /// A lower bound of the deadlines in the wheels, later than the wheel's tick.
     pub(super) fn next(&self) -> Option<i64> {
-        if let Some(slot) = self.near.filled.first_from(0) {
-            return Some(self.near.at_min[slot]);
+        if let Some(slot) = self.near.first_from(0) {
+            let tick = turn_of(self.tick) << TURN_BITS | slot as u64;
+            return Some(instant_of(tick, self.near.after(slot)));
         }
-        self.far_first().map(|(turn, slot)| {
-            // Parked timers of the slot are later than it; it must be visited when it comes all the same.
-            let last = instant_of((turn << TURN_BITS) + (NEAR_SLOTS as u64 - 1));
-            self.far.at_min[slot].min(last)
-        })
+        self.far_first().map(|(turn, slot)| instant_of(turn << TURN_BITS, self.far.after(slot)))
     }
 
     /// The first filled slot of the far wheel, as the turn it stands for and its number.
     fn far_first(&self) -> Option<(u64, usize)> {
         let from = turn_of(self.tick) + 1;
         let begin = (from % FAR_SLOTS as u64) as usize;
-        let slot = self.far.filled.first_from(begin).or_else(|| self.far.filled.first_from(0))?;
+        let slot = self.far.first_from(begin).or_else(|| self.far.first_from(0))?;
         let ahead = (slot + FAR_SLOTS - begin) % FAR_SLOTS;
         Some((from + ahead as u64, slot))
     }
 }
 
-impl Slots {
-    fn new(slots: usize) -> Self {
-        Self { first: vec![0; slots], at_min: vec![0; slots], filled: Bits::new(slots) }
-    }
-
-    /// Put an entry at the head of a slot; the former head, or [`NONE`].
-    fn push(&mut self, slot: usize, entry: u32, at: i64) -> u32 {
-        let next = if self.filled.contains(slot) { self.first[slot] } else { NONE };
-        self.at_min[slot] = if next == NONE { at } else { self.at_min[slot].min(at) };
-        self.set_first(slot, entry);
-        next
-    }
-
-    fn set_first(&mut self, slot: usize, entry: u32) {
-        self.first[slot] = entry;
-        if entry == NONE { self.filled.clear(slot) } else { self.filled.set(slot) }
-    }
-
-    /// Empty a filled slot; its list.
-    fn take(&mut self, slot: usize) -> u32 {
-        self.filled.clear(slot);
-        self.first[slot]
-    }
+/// Nanoseconds since the earliest instant there is, which are never negative.
+const fn ordinal(at: i64) -> u64 {
+    at as u64 ^ 1 << 63
 }
 
-/// Ticks count from the earliest instant there is, so they are never negative.
 const fn tick_of(at: i64) -> u64 {
-    (at as u64 ^ 1 << 63) >> TICK_BITS
+    ordinal(at) >> TICK_BITS
 }
 
-/// The first instant of a tick, stopping at the last one there is.
-const fn instant_of(tick: u64) -> i64 {
-    if tick >= 1 << (64 - TICK_BITS) { i64::MAX } else { ((tick << TICK_BITS) ^ 1 << 63) as i64 }
+/// The instant so long after the begin of a tick, stopping at the last one there is.
+const fn instant_of(tick: u64, after: u32) -> i64 {
+    if tick >= 1 << (64 - TICK_BITS) {
+        i64::MAX
+    } else {
+        (((tick << TICK_BITS) + after as u64) ^ 1 << 63) as i64
+    }
 }
 
 const fn turn_of(tick: u64) -> u64 {
