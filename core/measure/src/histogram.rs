@@ -7,7 +7,8 @@ use crate::sparse::Sparse;
 /// Source of the layout: the public `HdrHistogram` specification (`lowest = 1`, `highest = 2^42 − 1`, `digits = 2`).
 #[derive(Clone, Debug, Default)]
 pub struct Histogram {
-    /// Allocated on first use and kept by `clear`; empty until then.
+    /// As far as values have come, kept by `clear`; empty until there is one. Answers in microseconds need a fifth of all
+    /// buckets, and dozens of load threads have a dozen histograms each.
     counts: Vec<u64>,
     count: u64,
     clipped: u64,
@@ -20,6 +21,8 @@ pub struct Histogram {
 impl Histogram {
     /// Buckets of the layout: 36 half-octaves of 128.
     pub const BUCKETS: usize = 36 * 128;
+    /// Memory is taken for so many of them at a time: three octaves and a little, a page.
+    const STEP: usize = 512;
     /// The highest value with a bucket of its own.
     pub const HIGHEST: u64 = (1 << 42) - 1;
 
@@ -39,7 +42,7 @@ impl Histogram {
         let bucket = if ns > Self::HIGHEST { None } else { self.counts.get_mut(Self::index(ns)) };
         match bucket {
             Some(bucket) => *bucket += n,
-            None => self.record_first_or_clipped(ns, n),
+            None => self.record_beyond(ns, n),
         }
         self.count += n;
         self.sum += u128::from(ns) * u128::from(n);
@@ -47,13 +50,13 @@ impl Histogram {
         self.max = self.max.max(ns);
     }
 
-    /// What is rare of [`record_n`](Self::record_n): there is no memory yet, or the value has no bucket of its own.
+    /// What is rare of [`record_n`](Self::record_n): there is no memory so far up yet, or the value has no bucket of its
+    /// own.
     #[cold]
-    fn record_first_or_clipped(&mut self, ns: u64, n: u64) {
-        if self.counts.is_empty() {
-            self.allocate();
-        }
-        self.counts[Self::index(ns)] += n;
+    fn record_beyond(&mut self, ns: u64, n: u64) {
+        let index = Self::index(ns);
+        self.reach(index);
+        self.counts[index] += n;
         self.clipped += if ns > Self::HIGHEST { n } else { 0 };
     }
 
@@ -62,10 +65,8 @@ impl Histogram {
         if other.count == 0 {
             return;
         }
-        if self.counts.is_empty() {
-            self.allocate();
-        }
         let touched = other.touched();
+        self.reach(touched.end - 1);
         self.counts[touched.clone()]
             .iter_mut()
             .zip(&other.counts[touched])
@@ -161,20 +162,20 @@ impl Histogram {
         self.touched().map(|index| (index, self.counts[index])).filter(|&(_, n)| n > 0)
     }
 
-    /// Its parts, as [`Self::from_parts`] takes them: bucket counts in the layout's order (empty if nothing was
-    /// recorded), clipped, min, max, sum. For encoding.
+    /// Its parts, as [`Self::from_parts`] takes them: bucket counts in the layout's order, as many as there is memory for
+    /// (none if nothing was recorded), clipped, min, max, sum. For encoding.
     pub fn parts(&self) -> (&[u64], u64, u64, u64, u128) {
         (&self.counts, self.clipped, self.min(), self.max, self.sum)
     }
 
-    /// Put together again from its parts, for decoding; `counts` has [`Self::BUCKETS`] entries. `None` if the
-    /// parts contradict one another.
+    /// Put together again from its parts, for decoding; `counts` has [`Self::BUCKETS`] entries, or fewer where
+    /// all above are zero. `None` if the parts contradict one another.
     pub fn from_parts(counts: Vec<u64>, clipped: u64, min: u64, max: u64, sum: u128) -> Option<Self> {
         let count = counts.iter().try_fold(0_u64, |sum, &n| sum.checked_add(n))?;
-        let sound = counts.len() == Self::BUCKETS
+        let sound = counts.len() <= Self::BUCKETS
             && count > 0
             && min <= max
-            && clipped <= counts[Self::BUCKETS - 1]
+            && clipped <= counts.get(Self::BUCKETS - 1).copied().unwrap_or(0)
             && (clipped > 0) == (max > Self::HIGHEST)
             && counts.iter().position(|&n| n > 0) == Some(Self::index(min))
             && counts.iter().rposition(|&n| n > 0) == Some(Self::index(max))
@@ -220,12 +221,22 @@ impl Histogram {
         if self.count == 0 { 0..0 } else { Self::index(self.min)..Self::index(self.max) + 1 }
     }
 
-    /// Kept out of `record`, which must stay small enough to be inlined.
+    /// See that bucket `index` is there. Kept out of `record`, which must stay small enough to be inlined.
     #[cold]
     #[inline(never)]
-    fn allocate(&mut self) {
-        self.counts = vec![0; Self::BUCKETS];
-        self.min = u64::MAX;
+    fn reach(&mut self, index: usize) {
+        let have = self.counts.len();
+        if index < have {
+            return;
+        }
+        let want = (index / Self::STEP + 1) * Self::STEP;
+        if have == 0 {
+            self.counts = vec![0; want];
+            self.min = u64::MAX;
+        } else {
+            self.counts.reserve_exact(want - have);
+            self.counts.resize(want, 0);
+        }
     }
 }
 

@@ -49,6 +49,23 @@ fn values_above_the_top_are_clipped_but_exact_beside() {
 }
 
 #[test]
+fn memory_reaches_as_far_as_values_do() {
+    let buckets = |histogram: &Histogram| histogram.parts().0.len();
+    let mut growing = of(&[100]);
+    assert_eq!(buckets(&growing), 512);
+    // Some 0.1 ms, as most answers take.
+    growing.record(131_071);
+    assert_eq!(buckets(&growing), 1_536);
+    let mut merged = of(&[1]);
+    merged.merge(&growing);
+    assert_eq!(buckets(&merged), 1_536);
+    growing.record(u64::MAX);
+    assert_eq!(buckets(&growing), Histogram::BUCKETS);
+    growing.clear();
+    assert_eq!(buckets(&growing), Histogram::BUCKETS, "kept for the next values");
+}
+
+#[test]
 fn an_empty_histogram_has_no_percentile_and_zeros_elsewhere() {
     let mut cleared = of(&[7, 9]);
     cleared.clear();
