@@ -2,40 +2,19 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Number;
+use crate::{Connections, Number};
 
 /// Connections in the time of one hold phase, whatever phase they were opened in:
 /// `opening_before + offered = opened + failed + opening`, and `open_before + opened = closed + lost + open`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PhaseConnections {
-    /// Wanted by this phase at most at one time.
-    pub planned: u64,
     /// Being opened when it began.
     pub opening_before: u64,
     /// Open when it began.
     pub open_before: u64,
-    /// Openings begun.
-    pub offered: u64,
-    /// Being opened at its end.
-    pub opening: u64,
-    /// Opened, re-openings included.
-    pub opened: u64,
-    /// Could not be opened.
-    pub failed: u64,
-    /// Ended by us, or announced by the peer.
-    pub closed: u64,
-    /// Ended although the plan still wanted them.
-    pub lost: u64,
-    /// Of `opened`, replacing a lost one.
-    pub reopened: u64,
-    /// Of `offered`, begun later than the late tolerance.
-    pub late: u64,
-    /// Open at its end.
-    pub open: u64,
-    /// Most open at once.
-    pub peak: u64,
-    /// Fewest open at a seal of its time.
-    pub held_min: u64,
+    /// The same counters as of a whole run, in its time.
+    #[serde(flatten)]
+    pub counts: Connections,
 }
 
 /// A phase that held one and the same number of connections.

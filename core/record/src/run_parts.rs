@@ -47,7 +47,8 @@ pub struct Wire {
     pub resources: u64,
 }
 
-/// Connections: offered = opened + failed + opening; opened = closed + lost + open.
+/// Connections of a whole run, where offered = opened + failed + opening and opened = closed + lost + open; or in the time of
+/// a phase, in which there may be some from before ([`PhaseConnections`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Connections {
     /// Wanted by the plan at most at one time.
@@ -70,8 +71,10 @@ pub struct Connections {
     pub open: u64,
     /// Most open at once.
     pub peak: u64,
-    /// Fewest open at a seal while a hold phase held; 0 without one.
-    pub held_min: u64,
+    /// Fewest open at the end of a second while a hold phase held: absent where none held for a whole second, and of a run
+    /// 0 where the plan holds none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_min: Option<u64>,
     /// Addition: openings of hold phases that were begun later than the late tolerance; they are made up, never dropped.
     /// Absent where there were none.
     #[serde(default, skip_serializing_if = "is_none")]

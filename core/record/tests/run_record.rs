@@ -5,10 +5,11 @@ mod support;
 use support::golden;
 use wavetank_plan::UserError;
 use wavetank_record::{
-    AroundCheckDoc, AroundDoc, AroundFaultDoc, Blame, CheckDoc, ConnectionMemory, EnvironmentDoc, ErrorDoc,
-    EventLine, Finding, Generator, GroupDoc, HeldDoc, HostDoc, KernelCount, LoadDoc, MeetingDoc, Number,
-    PHASE_ENDED, PhaseConnections, PhaseDoc, Probe, RUN_SCHEMA, RendezvousDoc, Requests, RunRecord,
-    SampleLine, Sessions, Spread, Status, StepDoc, TargetDoc, Threshold, Times, TlsDoc, VerdictDoc, Warmup,
+    AroundCheckDoc, AroundDoc, AroundFaultDoc, Blame, CheckDoc, ConnectionMemory, Connections,
+    EnvironmentDoc, ErrorDoc, EventLine, Finding, Generator, GroupDoc, HeldDoc, HostDoc, KernelCount,
+    LoadDoc, MeetingDoc, Number, PHASE_ENDED, PhaseConnections, PhaseDoc, Probe, RUN_SCHEMA, RendezvousDoc,
+    Requests, RunRecord, SampleLine, Sessions, Spread, Status, StepDoc, TargetDoc, Threshold, Times, TlsDoc,
+    VerdictDoc, Warmup,
 };
 
 fn times() -> Times {
@@ -61,6 +62,7 @@ fn record() -> RunRecord {
     let requests =
         Requests { offered: 1_003, sent: 1_002, done: 998, failed: 2, late: 1, dropped: 1, open: 2 };
     RunRecord {
+        connections: Connections { held_min: Some(0), ..Connections::default() },
         schema: RUN_SCHEMA.to_owned(),
         name: "shop".to_owned(),
         id: "7f3a21".to_owned(),
@@ -170,10 +172,8 @@ fn journeyed() -> RunRecord {
 
 /// What hold phases bring.
 fn holding() -> RunRecord {
-    let connections = PhaseConnections {
+    let counts = Connections {
         planned: 2_000,
-        opening_before: 1,
-        open_before: 1_999,
         offered: 5,
         opened: 6,
         lost: 5,
@@ -181,9 +181,10 @@ fn holding() -> RunRecord {
         late: 1,
         open: 2_000,
         peak: 2_000,
-        held_min: 1_995,
-        ..PhaseConnections::default()
+        held_min: Some(1_995),
+        ..Connections::default()
     };
+    let connections = PhaseConnections { opening_before: 1, open_before: 1_999, counts };
     let (name, connections) = ("keep".to_owned(), Some(connections));
     RunRecord {
         phases: vec![PhaseDoc { name: name.clone(), connections, ..PhaseDoc::default() }],

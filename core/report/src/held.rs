@@ -6,10 +6,23 @@ use wavetank_record::{Connections, HeldDoc, KernelCount, Number, PhaseConnection
 
 /// Connections of the whole run.
 pub(crate) fn connections(totals: &Totals) -> Connections {
-    let ConnCounts { offered, opened, failed, closed, lost, reopened, late, opening, open, peak } =
-        totals.conns;
-    let planned = totals.planned;
-    let held_min = totals.held_min.unwrap_or_default();
+    // Where nothing is to be held, nothing is missing.
+    let none = totals.held.phases().is_empty().then_some(0);
+    counts(totals.planned, &totals.conns, totals.held_min.or(none))
+}
+
+/// Connections in the time of phase number `phase`, if it holds some.
+pub(crate) fn of_phase(totals: &Totals, phase: u16) -> Option<PhaseConnections> {
+    let held = totals.held.phases().iter().find(|held| held.phase == phase)?;
+    Some(PhaseConnections {
+        opening_before: held.opening_before,
+        open_before: held.open_before,
+        counts: counts(held.planned, &held.conns, held.held_min),
+    })
+}
+
+fn counts(planned: u64, conns: &ConnCounts, held_min: Option<u64>) -> Connections {
+    let ConnCounts { offered, opened, failed, closed, lost, reopened, late, opening, open, peak } = *conns;
     Connections {
         planned,
         offered,
@@ -24,29 +37,6 @@ pub(crate) fn connections(totals: &Totals) -> Connections {
         held_min,
         late,
     }
-}
-
-/// Connections in the time of phase number `phase`, if it holds some.
-pub(crate) fn of_phase(totals: &Totals, phase: u16) -> Option<PhaseConnections> {
-    let held = totals.held.phases().iter().find(|held| held.phase == phase)?;
-    let HeldPhase { planned, opening_before, open_before, conns, held_min, .. } = held;
-    let ConnCounts { offered, opened, failed, closed, lost, reopened, late, opening, open, peak } = *conns;
-    Some(PhaseConnections {
-        planned: *planned,
-        opening_before: *opening_before,
-        open_before: *open_before,
-        offered,
-        opening,
-        opened,
-        failed,
-        closed,
-        lost,
-        reopened,
-        late,
-        open,
-        peak,
-        held_min: held_min.unwrap_or_default(),
-    })
 }
 
 /// The phases that held a constant number, with what was seen beside them in the second with the fewest.

@@ -159,9 +159,16 @@ fn composed(load: &Load) -> RunRecord {
 }
 
 fn composed_with(load: &Load, diagnosis: &Diagnosis) -> RunRecord {
+    let seconds: Vec<Interval> = (-2..4).map(|from| second(from, (from + 3) as u64)).collect();
+    composed_of(load, &seconds, diagnosis)
+}
+
+fn composed_of(load: &Load, seconds: &[Interval], diagnosis: &Diagnosis) -> RunRecord {
     let plan = plan(load);
     let mut totals = Totals::new(&plan);
-    (-2..4).for_each(|from| totals.add(&second(from, (from + 3) as u64)));
+    for second in seconds {
+        totals.add(second);
+    }
     let environment = EnvironmentDoc {
         id: "7f3a21".to_owned(),
         command: "wavetank run localhost:8080".to_owned(),
@@ -243,6 +250,26 @@ fn times_are_microseconds_with_their_warnings() {
 }
 
 /// Of the whole run, warm-up among them, as connections are; what was not agreed on is in no map.
+#[test]
+fn the_fewest_held_are_those_of_whole_seconds() {
+    let hold = Load::Hold { connections: Levels::constant(50, None), sessions_each: None };
+    let check = |from: Nanos, expected: Option<u64>| {
+        let mut part = Interval { from, len: Nanos::SECOND, ..Interval::default() };
+        part.conns =
+            ConnCounts { offered: 50, opened: 50, open: 48, lost: 2, peak: 50, ..ConnCounts::default() };
+        let record = composed_of(&hold, &[part], &diagnosis());
+        let phase = record.phases.last().and_then(|phase| phase.connections).expect("it holds");
+        assert_eq!((phase.counts.opened, phase.counts.lost), (50, 2), "whatever time it had");
+        assert_eq!((record.connections.held_min, phase.counts.held_min), (expected, expected), "{from:?}");
+        let json = record.to_json();
+        assert_eq!(json.contains("held_min"), expected.is_some(), "absent, and not 0: {json}");
+    };
+    check(Nanos::from_secs(3), Some(48));
+    // The phase ended within it.
+    check(Nanos::from_millis(3_500), None);
+    assert_eq!(composed_of(&open(), &[], &diagnosis()).connections.held_min, Some(0), "none is to be held");
+}
+
 #[test]
 fn handshakes_are_those_of_the_whole_run() {
     let tls = composed(&open()).tls.expect("there were handshakes");

@@ -321,12 +321,15 @@ pub(crate) fn held() -> RunRecord {
         reopened: 5,
         late: 1_204,
         peak: 1_000_000,
-        held_min: 999_995,
+        held_min: Some(999_995),
         ..Connections::default()
     };
     let phase = |name: &str| PhaseDoc {
         name: name.to_owned(),
-        connections: Some(PhaseConnections { planned: 1_000_000, ..PhaseConnections::default() }),
+        connections: Some(PhaseConnections {
+            counts: Connections { planned: 1_000_000, ..Connections::default() },
+            ..PhaseConnections::default()
+        }),
         ..PhaseDoc::default()
     };
     let load =
