@@ -1,0 +1,94 @@
+//! [`Answer`]: what a search found.
+
+/// How a search ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The knee lies between two levels.
+    Found,
+    /// The highest level that may be tried still holds: a lower bound.
+    Above,
+    /// The lowest level does not hold.
+    Below,
+    /// The generator was the limit before the target was: a lower bound, if anything.
+    Generator,
+    /// Ended before its time.
+    Stopped(Stop),
+}
+
+impl End {
+    /// The word in the stored form.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Found => "found",
+            Self::Above => "above",
+            Self::Below => "below",
+            Self::Generator => "generator",
+            Self::Stopped(stop) => stop.name(),
+        }
+    }
+}
+
+/// Why a search ended before its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// By a signal.
+    Signal,
+    /// There was no time for another level.
+    Time,
+    /// Very many runs settled nothing.
+    Runs,
+    /// Levels stay undecided, however long they are.
+    Undecided,
+    /// A run broke off.
+    Broken,
+    /// Not yet ended.
+    UnderWay,
+}
+
+impl Stop {
+    /// The word in the stored form.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Signal => "signal",
+            Self::Time => "time",
+            Self::Runs => "runs",
+            Self::Undecided => "undecided",
+            Self::Broken => "broken",
+            Self::UnderWay => "under_way",
+        }
+    }
+}
+
+/// One level of the random order.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point {
+    /// The load.
+    pub level: f64,
+    /// Runs that say something of the target.
+    pub runs: u32,
+    /// Those that met the thresholds.
+    pub passed: u32,
+    /// The chance to hold, never rising with the load.
+    pub chance: f64,
+}
+
+/// What a search found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// How it ended.
+    pub end: End,
+    /// The best guess; of a lower bound the bound itself. `None` where nothing is known.
+    pub knee: Option<f64>,
+    /// The knee is not below this; `None` where nothing is known.
+    pub low: Option<f64>,
+    /// Whether that is proven with [`CONFIDENCE`](crate::CONFIDENCE), and not only the highest level that held.
+    pub low_proven: bool,
+    /// The knee is not above this; `None` where nothing is known.
+    pub high: Option<f64>,
+    /// Whether that is proven, and not only the lowest level that did not hold.
+    pub high_proven: bool,
+    /// The lowest level at which the generator was the limit.
+    pub generator_at: Option<f64>,
+    /// The levels of the random order, lowest first.
+    pub points: Vec<Point>,
+}

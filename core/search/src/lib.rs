@@ -1,0 +1,28 @@
+//! Where the knee lies: the highest load that still meets what is asked of it.
+//!
+//! [`Search`] is a state machine. It says which level of load is to be tried next and is told how that went; it knows
+//! no sockets, clocks or runs. It climbs until a level fails, halves the bracket until it is narrow, tries several
+//! levels inside it several times in random order, and goes beyond the bracket where those do not settle the answer.
+//!
+//! The *knee* is where the chance that a run meets the thresholds falls through one half, that chance never rising with
+//! the load. A target that meets them always up to some load and never beyond has its knee there.
+
+mod answer;
+mod bounds;
+mod fit;
+mod grain;
+mod ladder;
+mod search;
+mod seen;
+mod setup;
+mod shuffle;
+mod tally;
+
+pub use answer::{Answer, End, Point, Stop};
+pub use bounds::{Bounds, CONFIDENCE, bounds};
+pub use fit::{crossing, falling_fit};
+pub use grain::Grain;
+pub use search::Search;
+pub use seen::{Seen, Stage, Wanted};
+pub use setup::Setup;
+pub use tally::{Tallied, Tally};

@@ -1,0 +1,310 @@
+//! [`Search`]: which level is tried next.
+
+use crate::ladder::{higher, inside, lower};
+use crate::shuffle::shuffle;
+use crate::{Answer, End, Point, Seen, Setup, Stage, Stop, Tally, Wanted, bounds, crossing, falling_fit};
+
+/// A run that could not decide is tried again so many times longer at most.
+const STRETCH_MAX: u32 = 8;
+/// Runs of one level that the generator may spoil before it counts as the limit.
+const SPOILED_MAX: u32 = 3;
+/// How often levels are added below and above: each time twice as far from the last.
+const ADDED_MAX: u32 = 12;
+
+/// The state machine. Ask [`next`](Self::next), carry that run out, tell [`result`](Self::result); until there is none.
+#[derive(Clone, Debug)]
+pub struct Search {
+    setup: Setup,
+    stage: Stage,
+    /// The level under way, until the random order.
+    level: f64,
+    /// Results at that level so far.
+    tries: Vec<Seen>,
+    /// The highest level that held.
+    low: Option<f64>,
+    /// The lowest level that did not.
+    high: Option<f64>,
+    /// The lowest level at which the generator was the limit.
+    generator: Option<f64>,
+    /// What is still to be run of the random order, the next one last.
+    pending: Vec<f64>,
+    /// Levels whose runs the generator spoiled, once for each.
+    spoiled: Vec<f64>,
+    tally: Tally,
+    /// From one level of the random order to the next.
+    ratio: f64,
+    added: u32,
+    stretch: u32,
+    runs: u32,
+    end: Option<End>,
+}
+
+impl Search {
+    /// A search that has not begun. `setup` is one that [`Setup::check`] lets pass.
+    pub fn new(setup: Setup) -> Self {
+        Self {
+            stage: Stage::Climb,
+            level: setup.from,
+            tries: Vec::new(),
+            low: None,
+            high: None,
+            generator: None,
+            pending: Vec::new(),
+            spoiled: Vec::new(),
+            tally: Tally::default(),
+            ratio: 1.0 + setup.step,
+            added: 0,
+            stretch: 1,
+            runs: 0,
+            end: None,
+            setup,
+        }
+    }
+
+    /// The run that is wanted; `None`: it is over.
+    pub fn next(&self) -> Option<Wanted> {
+        if self.end.is_some() {
+            return None;
+        }
+        let level = match self.stage {
+            Stage::Measure => *self.pending.last()?,
+            Stage::Climb | Stage::Confirm | Stage::Narrow => self.level,
+        };
+        Some(Wanted { level, stage: self.stage, stretch: self.stretch })
+    }
+
+    /// How the run went that was wanted.
+    pub fn result(&mut self, seen: Seen) {
+        let Some(wanted) = self.next() else { return };
+        self.runs += 1;
+        if seen == Seen::Undecided {
+            if self.stretch >= STRETCH_MAX {
+                self.end = Some(End::Stopped(Stop::Undecided));
+            }
+            // It stays longer: what decides one level is needed by the next as well.
+            self.stretch *= 2;
+        } else if self.stage == Stage::Measure {
+            self.measured(wanted.level, seen);
+        } else {
+            self.tries.push(seen);
+            self.tried();
+        }
+        if self.runs >= self.setup.runs_max && self.end.is_none() {
+            self.end = Some(End::Stopped(Stop::Runs));
+        }
+    }
+
+    /// Ends it before its time.
+    pub fn stop(&mut self, why: Stop) {
+        self.end.get_or_insert(End::Stopped(why));
+    }
+
+    fn tried(&mut self) {
+        let decided = match self.stage {
+            Stage::Confirm => majority(&self.tries, self.setup.repeats.div_ceil(2) as usize),
+            // One that holds is believed at once, and so is what only narrows the bracket.
+            Stage::Climb if self.tries == [Seen::Pass] => Some(Seen::Pass),
+            Stage::Narrow if self.tries[0] != Seen::Generator => Some(self.tries[0]),
+            // A search that ends for the generator must not do so for a disturbance.
+            _ => majority(&self.tries, 2).filter(|&seen| seen != Seen::Generator || self.spoiled_out()),
+        };
+        let Some(seen) = decided else { return };
+        self.tries.clear();
+        match (self.stage, seen) {
+            (Stage::Climb, Seen::Pass) => self.climb_on(),
+            (Stage::Confirm, Seen::Pass) => {
+                let end = if self.generator.is_some() { End::Generator } else { End::Above };
+                self.end = Some(end);
+            }
+            (Stage::Confirm, Seen::Fail) => {
+                // It held before and does not now: the knee is near, below it.
+                self.high = Some(self.level);
+                let below = (self.level / self.setup.factor).max(self.setup.from);
+                self.low = Some(self.setup.grain.nearest(below));
+                self.narrow();
+            }
+            (Stage::Narrow, Seen::Pass) => {
+                self.low = Some(self.level);
+                self.narrow();
+            }
+            (_, Seen::Fail) => self.failed(),
+            (_, _) => self.limited(),
+        }
+    }
+
+    /// Whether the generator was the limit so often that it is one.
+    fn spoiled_out(&self) -> bool {
+        self.tries.iter().filter(|&&seen| seen == Seen::Generator).count() >= SPOILED_MAX as usize
+    }
+
+    /// The level held: the next one, or the last once more.
+    fn climb_on(&mut self) {
+        self.low = Some(self.level);
+        if self.level >= self.setup.to {
+            self.stage = Stage::Confirm;
+            return;
+        }
+        self.level = self.setup.grain.nearest(self.level * self.setup.factor).min(self.setup.to);
+    }
+
+    /// The level did not hold.
+    fn failed(&mut self) {
+        self.high = Some(self.level);
+        if self.low.is_none() {
+            self.end = Some(End::Below);
+        } else {
+            self.narrow();
+        }
+    }
+
+    /// The generator is the limit at this level.
+    fn limited(&mut self) {
+        self.generator = Some(self.level);
+        match (self.stage, self.low) {
+            (Stage::Climb, Some(low)) => {
+                self.level = low;
+                self.stage = Stage::Confirm;
+            }
+            (Stage::Narrow, Some(_)) => {
+                // It can be no end of the bracket that is measured at, but nothing above it can be either.
+                self.high = Some(self.level);
+                self.narrow();
+            }
+            _ => self.end = Some(End::Generator),
+        }
+    }
+
+    /// Halves the bracket, or goes to the levels inside it.
+    fn narrow(&mut self) {
+        let (Some(low), Some(high)) = (self.low, self.high) else { return };
+        let middle = self.setup.grain.nearest((low * high).sqrt());
+        let narrow = high / low <= self.setup.bracket() * (1.0 + 1e-9);
+        if !narrow && low < middle && middle < high {
+            self.stage = Stage::Narrow;
+            self.level = middle;
+            return;
+        }
+        self.stage = Stage::Measure;
+        self.ratio = (high / low).powf(1.0 / (f64::from(self.setup.levels) + 1.0)).max(1.0 + self.setup.step);
+        let mut levels = inside(&self.setup, low, high);
+        levels.retain(|&level| self.generator.is_none_or(|most| level < most));
+        self.plan(&levels);
+    }
+
+    /// All runs of `levels`, in random order.
+    fn plan(&mut self, levels: &[f64]) {
+        for _ in 0..self.setup.repeats {
+            self.pending.extend_from_slice(levels);
+        }
+        shuffle(&mut self.pending, self.setup.seed, u64::from(self.added));
+        if self.pending.is_empty() {
+            self.settle();
+        }
+    }
+
+    fn measured(&mut self, level: f64, seen: Seen) {
+        self.pending.pop();
+        match seen {
+            Seen::Pass | Seen::Fail => self.tally.add(level, seen == Seen::Pass),
+            Seen::Generator | Seen::Undecided => {
+                self.spoiled.push(level);
+                let spoiled = self.spoiled.iter().filter(|one| one.total_cmp(&level).is_eq()).count();
+                if spoiled as u32 >= SPOILED_MAX {
+                    self.generator = Some(self.generator.map_or(level, |most| most.min(level)));
+                    self.pending.retain(|&one| one < level);
+                } else {
+                    // Later, when what disturbed it may be over.
+                    self.pending.insert(0, level);
+                }
+            }
+        }
+        if self.pending.is_empty() {
+            self.settle();
+        }
+    }
+
+    /// All that was planned was run: is that enough?
+    fn settle(&mut self) {
+        let levels = self.tally.levels();
+        let proven = bounds(levels);
+        let (Some(first), Some(last)) = (levels.first(), levels.last()) else {
+            self.end = Some(self.ended(false));
+            return;
+        };
+        let ratio = self.ratio.powi(1 << self.added.saturating_sub(1).min(10));
+        let most = self.generator.map_or(self.setup.to, |at| at.min(self.setup.to));
+        let mut more = Vec::new();
+        if self.added < ADDED_MAX {
+            if proven.low.is_none() {
+                more.extend(lower(&self.setup, first.level, ratio));
+            }
+            if proven.high.is_none() {
+                let next = higher(&self.setup, last.level, ratio, most);
+                more.extend(next.filter(|&level| self.generator.is_none_or(|at| level < at)));
+            }
+        }
+        if more.is_empty() {
+            self.end = Some(self.ended(proven.high.is_some()));
+        } else {
+            self.added += 1;
+            self.plan(&more);
+        }
+    }
+
+    /// What the end is called, nothing more being there to run.
+    fn ended(&self, high_proven: bool) -> End {
+        let fit = falling_fit(self.tally.levels());
+        match crossing(self.tally.levels(), &fit) {
+            Some(_) if high_proven || self.generator.is_none() => End::Found,
+            _ if self.generator.is_some() => End::Generator,
+            _ if fit.last().is_some_and(|&chance| chance >= 0.5) => End::Above,
+            _ => End::Below,
+        }
+    }
+
+    /// What is known so far, or in the end.
+    pub fn answer(&self) -> Answer {
+        let levels = self.tally.levels();
+        let fit = falling_fit(levels);
+        let proven = bounds(levels);
+        let points: Vec<_> = levels
+            .iter()
+            .zip(&fit)
+            .map(|(one, &chance)| Point { level: one.level, runs: one.runs(), passed: one.passed, chance })
+            .collect();
+        // Without proof the ends are the highest level that held mostly, and the lowest that mostly did not.
+        let held = points.iter().rev().find(|point| point.chance >= 0.5).map(|point| point.level);
+        let broke = points.iter().find(|point| point.chance < 0.5).map(|point| point.level);
+        let (low, high) = (proven.low.or(held).or(self.low), proven.high.or(broke).or(self.high));
+        // Levels that contradict each other strongly can prove both ends the wrong way round: then it is between them.
+        let (low, high) = match (low, high) {
+            (Some(low), Some(high)) => (Some(low.min(high)), Some(high.max(low))),
+            ends => ends,
+        };
+        let end = self.end.unwrap_or(End::Stopped(Stop::UnderWay));
+        let within = |knee: f64| knee.max(low.unwrap_or(knee)).min(high.unwrap_or(knee));
+        let at = crossing(levels, &fit).map(|knee| within(self.setup.grain.below(knee)));
+        let knee = match end {
+            End::Found => at,
+            End::Above | End::Generator => low,
+            End::Below => None,
+            End::Stopped(_) => at.or_else(|| Some(self.setup.grain.below((low? * high?).sqrt()))),
+        };
+        Answer {
+            end,
+            knee,
+            low: low.filter(|_| end != End::Below),
+            low_proven: proven.low.is_some(),
+            high: high.filter(|_| !matches!(end, End::Above | End::Generator)),
+            high_proven: proven.high.is_some(),
+            generator_at: self.generator,
+            points,
+        }
+    }
+}
+
+/// What so many of `tries` agree on.
+fn majority(tries: &[Seen], needed: usize) -> Option<Seen> {
+    let kinds = [Seen::Pass, Seen::Fail, Seen::Generator];
+    kinds.into_iter().find(|&kind| tries.iter().filter(|&&seen| seen == kind).count() >= needed)
+}

@@ -1,0 +1,99 @@
+//! [`Setup`]: what is sought, within which limits.
+
+use wavetank_plan::UserError;
+
+use crate::Grain;
+
+/// Runs of one search at most, whatever comes.
+const RUNS_MAX: u32 = 400;
+
+/// What is sought, within which limits.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Setup {
+    /// Which levels there are.
+    pub grain: Grain,
+    /// Where the climb starts.
+    pub from: f64,
+    /// The highest level that may be tried.
+    pub to: f64,
+    /// From one level of the climb to the next.
+    pub factor: f64,
+    /// Levels inside the bracket.
+    pub levels: u32,
+    /// Runs of each of them.
+    pub repeats: u32,
+    /// How far they lie apart, as a share: 0.01 is 1 %.
+    pub step: f64,
+    /// Runs at most.
+    pub runs_max: u32,
+    /// Of the order of levels.
+    pub seed: u64,
+}
+
+impl Setup {
+    /// Fewest levels inside the bracket.
+    pub const LEVELS_MIN: u32 = 5;
+    /// Fewest runs of each of them.
+    pub const REPEATS_MIN: u32 = 3;
+    /// Most of both: more would take days.
+    pub const MOST: u32 = 50;
+    /// Finest and coarsest distance of levels.
+    pub const STEPS: (f64, f64) = (0.001, 0.25);
+
+    /// Between `from` and `to`, the rest as usual.
+    pub const fn new(grain: Grain, from: f64, to: f64) -> Self {
+        Self {
+            grain,
+            from,
+            to,
+            factor: 2.0,
+            levels: Self::LEVELS_MIN,
+            repeats: Self::REPEATS_MIN,
+            step: 0.01,
+            runs_max: RUNS_MAX,
+            seed: 1,
+        }
+    }
+
+    /// Refuses limits between which nothing can be found.
+    ///
+    /// # Errors
+    /// A usage error that names the option.
+    pub fn check(&self) -> Result<(), UserError> {
+        let refused = |message: String, hint: String| Err(UserError::usage("search_limits", message, hint));
+        if self.from >= self.to {
+            let message = format!("--from {} is not below --to {}", self.from, self.to);
+            return refused(message, "the search climbs from the one to the other".to_owned());
+        }
+        let counts = [
+            ("--levels", self.levels, Self::LEVELS_MIN, "levels inside the bracket"),
+            ("--repeats", self.repeats, Self::REPEATS_MIN, "runs of each level"),
+        ];
+        for (name, given, least, what) in counts {
+            if !(least..=Self::MOST).contains(&given) {
+                let message = format!("{name} {given} is not within {least} and {}", Self::MOST);
+                let hint = format!("fewer than {least} {what} prove nothing, and {least} is the default");
+                return refused(message, hint);
+            }
+        }
+        if !(Self::STEPS.0..=Self::STEPS.1).contains(&self.step) {
+            let message = format!("--step {} % is not within 0.1 % and 25 %", self.step * 100.0);
+            return refused(message, "1 % is the default".to_owned());
+        }
+        Ok(())
+    }
+
+    /// Width of a bracket that holds the levels at their distance: its upper end by its lower.
+    pub(crate) fn bracket(&self) -> f64 {
+        (1.0 + self.step).powi(self.levels as i32 + 1)
+    }
+
+    /// Runs that it takes: where the knee is found right above the lowest level, and right below the highest.
+    pub fn runs_expected(&self) -> (u32, u32) {
+        let climb = ((self.to / self.from).ln() / self.factor.ln()).ceil().max(1.0) as u32;
+        let halvings = (self.factor.ln() / self.bracket().ln()).log2().ceil().max(0.0) as u32;
+        let inside = halvings + (self.levels + 1) * self.repeats;
+        // The level that fails is tried twice.
+        (3 + inside, climb + 2 + inside + 2 * self.repeats)
+    }
+}
