@@ -78,6 +78,53 @@ impl Histogram {
         self.max = self.max.max(other.max);
     }
 
+    /// The values as a stretch of buckets: those from the lowest value's to the highest's.
+    pub(crate) fn stretch(&self) -> Stretch<'_> {
+        let touched = self.touched();
+        let (first, counts) = (touched.start, self.counts.get(touched).unwrap_or_default());
+        Stretch { first, counts, clipped: self.clipped, min: self.min(), max: self.max, sum: self.sum }
+    }
+
+    /// Add the values of a stretch of buckets.
+    pub(crate) fn merge_stretch(&mut self, other: Stretch<'_>) {
+        if other.counts.is_empty() {
+            return;
+        }
+        self.reach(other.first + other.counts.len() - 1);
+        let mine = &mut self.counts[other.first..][..other.counts.len()];
+        mine.iter_mut().zip(other.counts).for_each(|(mine, theirs)| *mine += theirs);
+        self.count += other.counts.iter().sum::<u64>();
+        self.clipped += other.clipped;
+        self.sum += other.sum;
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+    }
+
+    /// What is in it beyond `known`, a part of it. The sum is exact; minimum and maximum are where they are its own, and else
+    /// the bounds of their buckets.
+    pub(crate) fn beyond(&self, known: &Self) -> Self {
+        let mut more = Self::default();
+        for (index, n) in self.iter() {
+            let n = n.saturating_sub(known.counts.get(index).copied().unwrap_or(0));
+            if n > 0 {
+                more.record_n(Self::lowest_equivalent(index).max(self.min()), n);
+                more.max = Self::highest_equivalent(index).min(self.max);
+            }
+        }
+        if let Some(top) = self.max.checked_sub(Self::HIGHEST).filter(|above| *above > 0 && !more.is_empty())
+        {
+            more.clipped = self
+                .clipped
+                .saturating_sub(known.clipped)
+                .min(more.counts.get(Self::BUCKETS - 1).copied().unwrap_or(0));
+            more.max = if more.clipped > 0 { Self::HIGHEST + top } else { more.max };
+        }
+        let bounds =
+            u128::from(more.min()) * u128::from(more.count)..=u128::from(more.max) * u128::from(more.count);
+        more.sum = self.sum.saturating_sub(known.sum).clamp(*bounds.start(), *bounds.end());
+        more
+    }
+
     /// Forget all values but keep the memory: costs only the range of buckets that was touched.
     pub fn clear(&mut self) {
         if self.count > 0 {
@@ -238,6 +285,18 @@ impl Histogram {
             self.counts.resize(want, 0);
         }
     }
+}
+
+/// A histogram as the stretch of its buckets that has values, borrowed; exact values beside.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stretch<'a> {
+    pub(crate) first: usize,
+    /// Empty where nothing is recorded.
+    pub(crate) counts: &'a [u64],
+    pub(crate) clipped: u64,
+    pub(crate) min: u64,
+    pub(crate) max: u64,
+    pub(crate) sum: u128,
 }
 
 /// The values, not the memory: a cleared histogram equals a new one.

@@ -6,6 +6,7 @@
 mod asked;
 mod class;
 mod counters;
+mod course;
 mod handshakes;
 mod histogram;
 mod hopeless;
@@ -37,6 +38,7 @@ mod watch;
 pub use asked::{AskedSeries, CheckCount};
 pub use class::{DropReason, ErrorClass};
 pub use counters::{Bytes, ConnCounts, Counters, StatusCounts, Wire};
+pub use course::{Column, Course, CourseMaker, StepColumn, StepCourse};
 pub use handshakes::{Agreed, Handshakes};
 pub use histogram::Histogram;
 pub use hopeless::Hopeless;

@@ -20,7 +20,7 @@ impl<T> Thinned<T> {
     pub const KEPT_MAX: usize = 1_024;
 
     /// One more.
-    pub(crate) fn push(&mut self, value: T) {
+    pub fn push(&mut self, value: T) {
         if self.seen.is_multiple_of(self.every) && self.kept.len() == Self::KEPT_MAX {
             let mut place = 0_usize;
             self.kept.retain(|_| {
@@ -33,6 +33,11 @@ impl<T> Thinned<T> {
             self.kept.push(value);
         }
         self.seen += 1;
+    }
+
+    /// Those that are kept, in order, as they are.
+    pub fn into_kept(self) -> Vec<T> {
+        self.kept
     }
 
     /// Those that are kept, in order.

@@ -10,11 +10,13 @@ mod calibration_file;
 mod cumulative;
 mod line_file;
 mod opened_run;
+mod over_time;
 mod runs_dir;
 mod store_problem;
 
 pub use archive_writer::{ArchiveWriter, RunMeta};
 pub use calibration_file::CalibrationFile;
 pub use opened_run::{OpenedRun, ReadReport, Sealed, open};
+pub use over_time::HostSeries;
 pub use runs_dir::{RunEntry, RunsDir, new_id};
 pub use store_problem::StoreProblem;

@@ -242,7 +242,7 @@ fn read_lines<T, E>(path: &Path, decode: impl Fn(&[u8]) -> Result<T, E>) -> Resu
 }
 
 /// Hands out whole lines without their newline. Returns whether the file ended without one.
-fn for_each_line(path: &Path, mut visit: impl FnMut(&[u8])) -> Result<bool, UserError> {
+pub(crate) fn for_each_line(path: &Path, mut visit: impl FnMut(&[u8])) -> Result<bool, UserError> {
     let file = match File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
@@ -264,7 +264,7 @@ fn for_each_line(path: &Path, mut visit: impl FnMut(&[u8])) -> Result<bool, User
     }
 }
 
-fn unreadable(path: &Path, error: &io::Error) -> UserError {
+pub(crate) fn unreadable(path: &Path, error: &io::Error) -> UserError {
     UserError::usage(
         "archive_unreadable",
         format!("cannot read `{}`: {}", path.display(), plain(error)),

@@ -1,0 +1,146 @@
+//! [`Cells`]: each step over time while a course is made.
+
+use std::collections::BTreeMap;
+
+use wavetank_plan::Nanos;
+use wavetank_plan::constants::SERIES_MAX;
+
+use super::slice::Slice;
+use super::step_course::{StepColumn, StepCourse};
+use super::{Course, lengths};
+use crate::{Counters, Histogram, StepSeries};
+
+/// What each step did over some time, by scenario and step.
+pub(super) type StepTotals = BTreeMap<(u16, u16), (Counters, Histogram)>;
+
+/// Columns of each step, [`Course::CELLS_MAX`] at most over all steps: beyond it they become longer.
+#[derive(Clone, Debug)]
+pub(super) struct Cells {
+    /// Nanoseconds.
+    pub(super) len: i64,
+    /// By (scenario, step), then by number: the begin divided by the length.
+    steps: BTreeMap<(u16, u16), BTreeMap<i64, Cell>>,
+    count: usize,
+    untold: u64,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Cell {
+    counters: Counters,
+    response: Slice,
+}
+
+impl Cells {
+    pub(super) fn new(len: i64) -> Self {
+        Self { len, steps: BTreeMap::new(), count: 0, untold: 0 }
+    }
+
+    pub(super) fn add(&mut self, series: &StepSeries, at: Nanos) {
+        let name = (series.key.scenario, series.key.step);
+        if self.is_untold(name) {
+            self.untold += series.counters.offered;
+            return;
+        }
+        let number = at.0.div_euclid(self.len);
+        let cell = cell(&mut self.steps, &mut self.count, name, number);
+        cell.counters.merge(&series.counters);
+        cell.response.merge(series.response.stretch());
+        self.shrink();
+    }
+
+    pub(super) fn absorb(&mut self, other: Self) {
+        self.untold += other.untold;
+        for (name, columns) in other.steps {
+            if self.is_untold(name) {
+                self.untold += columns.values().map(|theirs| theirs.counters.offered).sum::<u64>();
+                continue;
+            }
+            for (number, theirs) in columns {
+                cell(&mut self.steps, &mut self.count, name, number).merge(&theirs);
+            }
+        }
+        self.shrink();
+    }
+
+    /// Make cells of `len`, a multiple of the length so far.
+    pub(super) fn widen(&mut self, len: i64) {
+        let factor = len / self.len;
+        self.count = 0;
+        for columns in self.steps.values_mut() {
+            for (number, theirs) in std::mem::take(columns) {
+                columns.entry(number.div_euclid(factor)).or_default().merge(&theirs);
+            }
+            self.count += columns.len();
+        }
+        self.len = len;
+    }
+
+    /// What each step did over all its time, for what a checkpoint tells beyond it.
+    pub(super) fn totals(&self) -> StepTotals {
+        let total = |columns: &BTreeMap<i64, Cell>| {
+            let (mut counters, mut response) = (Counters::default(), Histogram::default());
+            for cell in columns.values() {
+                counters.merge(&cell.counters);
+                cell.response.add_to(&mut response);
+            }
+            (counters, response)
+        };
+        self.steps.iter().map(|(&name, columns)| (name, total(columns))).collect()
+    }
+
+    pub(super) fn finish(self) -> (Vec<StepCourse>, u64) {
+        let (len, mut scratch) = (self.len, Histogram::default());
+        let course = |((scenario, step), columns): ((u16, u16), BTreeMap<i64, Cell>)| {
+            let mut course = StepCourse { scenario, step, ..StepCourse::default() };
+            for (number, cell) in columns {
+                scratch.clear();
+                cell.response.add_to(&mut scratch);
+                course.counters.merge(&cell.counters);
+                course.response.merge(&scratch);
+                course.columns.push(StepColumn {
+                    from: Nanos(number.saturating_mul(len)),
+                    offered: cell.counters.offered,
+                    done: cell.counters.done,
+                    failed: cell.counters.failed(),
+                    dropped: cell.counters.dropped(),
+                    samples: scratch.count(),
+                    p50: scratch.percentile(50.0),
+                    p99: scratch.percentile(99.0),
+                    max: scratch.max(),
+                });
+            }
+            course
+        };
+        (self.steps.into_iter().map(course).collect(), self.untold)
+    }
+
+    fn is_untold(&self, name: (u16, u16)) -> bool {
+        self.steps.len() >= SERIES_MAX && !self.steps.contains_key(&name)
+    }
+
+    fn shrink(&mut self) {
+        while self.count > Course::CELLS_MAX {
+            let Some(longer) = lengths::next(self.len) else { return };
+            self.widen(longer);
+        }
+    }
+}
+
+fn cell<'a>(
+    steps: &'a mut BTreeMap<(u16, u16), BTreeMap<i64, Cell>>,
+    count: &mut usize,
+    name: (u16, u16),
+    number: i64,
+) -> &'a mut Cell {
+    steps.entry(name).or_default().entry(number).or_insert_with(|| {
+        *count += 1;
+        Cell::default()
+    })
+}
+
+impl Cell {
+    fn merge(&mut self, other: &Self) {
+        self.counters.merge(&other.counters);
+        self.response.merge(other.response.stretch());
+    }
+}

@@ -1,0 +1,104 @@
+//! What an archive tells over time: the run's course, and samples of hosts and target.
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+
+use wavetank_measure::{Course, CourseMaker, HostSample, TargetSample, Thinned};
+use wavetank_plan::{Nanos, Plan, UserError};
+use wavetank_record::{HostLine, PHASE_ENDED, TargetLine};
+
+use crate::opened_run::{for_each_line, unreadable};
+use crate::{OpenedRun, ReadReport, Sealed};
+
+/// Hosts whose samples are read at most.
+const HOSTS_MAX: usize = 1_024;
+
+/// How one host stood over time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct HostSeries {
+    /// Its name; `local` is the one that sent the load.
+    pub name: String,
+    /// In order; thinned evenly to [`Thinned::KEPT_MAX`] where there are more.
+    pub samples: Vec<HostSample>,
+    /// Lines that could not be read.
+    pub damaged: u64,
+}
+
+impl OpenedRun {
+    /// The run over time, in `columns_max` columns at most ([`CourseMaker::new`]), and what reading it was like: where
+    /// intervals are missing or damaged, it has gaps.
+    ///
+    /// # Errors
+    /// A usage error if the files cannot be read at all.
+    pub fn course(&self, plan: &Plan, columns_max: usize) -> Result<(Course, ReadReport), UserError> {
+        let empty = || {
+            let mut maker = CourseMaker::new(plan, columns_max);
+            for event in self.events.iter().filter(|event| event.kind == PHASE_ENDED) {
+                if let Some(phase) = event.phase {
+                    maker.phase_ended(phase, Nanos(event.at_ns));
+                }
+            }
+            maker
+        };
+        let (mut all, mut own, mut agent) = (empty(), empty(), None);
+        let report = self.read_intervals(|sealed| {
+            let (Sealed::Next(line) | Sealed::Instead(line)) = &sealed;
+            if agent.as_ref() != Some(&line.agent) {
+                agent = Some(line.agent.clone());
+                all.absorb(std::mem::replace(&mut own, empty()));
+            }
+            match &sealed {
+                Sealed::Next(line) => own.add(&line.interval),
+                Sealed::Instead(line) => own.checkpoint(&line.interval),
+            }
+        })?;
+        all.absorb(own);
+        Ok((all.finish(), report))
+    }
+
+    /// How each host stood that was observed, by name; empty where none was.
+    ///
+    /// # Errors
+    /// A usage error if the files cannot be read at all.
+    pub fn hosts(&self) -> Result<Vec<HostSeries>, UserError> {
+        let mut hosts = Vec::new();
+        for path in self.host_files()? {
+            let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let (mut samples, mut damaged) = (Thinned::default(), 0);
+            for_each_line(&path, |line| match HostLine::decode(line) {
+                Ok(line) => samples.push(line.sample),
+                Err(_) => damaged += 1,
+            })?;
+            hosts.push(HostSeries { name, samples: samples.into_kept(), damaged });
+        }
+        Ok(hosts)
+    }
+
+    /// The target's own count of connections, in order, thinned evenly to [`Thinned::KEPT_MAX`]; empty where nobody asked it.
+    /// Lines that cannot be read are left out.
+    ///
+    /// # Errors
+    /// A usage error if the file cannot be read at all.
+    pub fn truth(&self) -> Result<Vec<TargetSample>, UserError> {
+        let mut samples = Thinned::default();
+        for_each_line(&self.dir.join("truth.jsonl"), |line| {
+            if let Ok(TargetLine(sample)) = TargetLine::decode(line) {
+                samples.push(sample);
+            }
+        })?;
+        Ok(samples.into_kept())
+    }
+
+    fn host_files(&self) -> Result<Vec<PathBuf>, UserError> {
+        let dir = self.dir.join("hosts");
+        let mut paths: Vec<_> = match fs::read_dir(&dir) {
+            Ok(entries) => entries.filter_map(|entry| Some(entry.ok()?.path())).take(HOSTS_MAX).collect(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            Err(error) => return Err(unreadable(&dir, &error)),
+        };
+        paths.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
+        paths.sort();
+        Ok(paths)
+    }
+}
