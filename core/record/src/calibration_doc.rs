@@ -1,11 +1,19 @@
 //! [`CalibrationsDoc`]: the `wavetank.calibration/1` object: what hosts can do as generators.
 
+use std::ops::RangeInclusive;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{DecodeError, Number};
 
 /// Version of the format; fields are only ever added to it.
 pub const CALIBRATION_SCHEMA: &str = "wavetank.calibration/1";
+
+/// What a host can do in a second, of whatever: a nanosecond for each of them is less than any system call takes. The
+/// microseconds that one takes are no more, either.
+const PER_S: RangeInclusive<f64> = 0.0..=1e9;
+/// What a connection can take of memory at one end, bytes: more than its number, and less than buffers for megabytes.
+const EACH_BYTES: RangeInclusive<f64> = 1.0..=1e7;
 
 /// All calibrations that are known: at most one for each host and engine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -176,13 +184,55 @@ impl CalibrationsDoc {
     /// Read the object. Unknown fields are skipped: the format only grows.
     ///
     /// # Errors
-    /// When the text is no JSON object of this schema.
+    /// When the text is no JSON object of this schema, or has a figure that no host can have: people open this file, and
+    /// some write into it.
     pub fn from_json(text: &str) -> Result<Self, DecodeError> {
         let doc: Self = serde_json::from_str(text).map_err(|error| DecodeError::json(&error))?;
-        if doc.schema == CALIBRATION_SCHEMA {
-            Ok(doc)
-        } else {
-            Err(DecodeError::schema(&doc.schema, CALIBRATION_SCHEMA))
+        if doc.schema != CALIBRATION_SCHEMA {
+            return Err(DecodeError::schema(&doc.schema, CALIBRATION_SCHEMA));
         }
+        match doc.calibrations.iter().find_map(CalibrationDoc::absurd) {
+            None => Ok(doc),
+            Some(what) => Err(DecodeError::new(what)),
+        }
+    }
+}
+
+impl CalibrationDoc {
+    /// The first figure that no host can have. One of 0 is told as unknown.
+    fn absurd(&self) -> Option<String> {
+        let figures = [
+            ("requests", &self.requests),
+            ("connections", &self.connections),
+            ("handshakes_full", &self.handshakes_full),
+            ("handshakes_resumed", &self.handshakes_resumed),
+        ];
+        let figures = figures.into_iter().flat_map(|(name, figure)| {
+            let FigureDoc { measured, least, most, rounds, cpu_us_each, alone, .. } = figure;
+            let own = [
+                ("measured", measured),
+                ("least", least),
+                ("most", most),
+                ("cpu_us_each", cpu_us_each),
+                ("alone", alone),
+            ];
+            let rounds = rounds.iter().map(|round| ("rounds", round));
+            own.into_iter().chain(rounds).map(move |(part, value)| (format!("{name}.{part}"), value.0, PER_S))
+        });
+        let user = self.memory.iter().map(|memory| ("memory.user_bytes", memory.user_bytes));
+        let kernel =
+            self.memory.iter().filter_map(|memory| Some(("memory.kernel_bytes", memory.kernel_bytes?)));
+        let memory = user.chain(kernel).map(|(name, value)| (name.to_owned(), value.0, EACH_BYTES));
+        let open = std::iter::once(("open_per_s".to_owned(), self.open_per_s.0, PER_S));
+        let mut all = figures.chain(open).chain(memory);
+        all.find(|(_, value, range)| !range.contains(value)).map(|(name, value, range)| {
+            format!(
+                "{name} of {} on {} is {value:e}, and can be {:e} to {:e}",
+                self.host.hostname,
+                self.engine,
+                range.start(),
+                range.end()
+            )
+        })
     }
 }

@@ -15,6 +15,9 @@ const BYTES_MAX: u64 = 4 << 20;
 /// Calibrations that are kept; the oldest go.
 const CALIBRATIONS_MAX: usize = 256;
 
+/// What helps where it cannot be read.
+const MADE_ANEW: &str = "wavetank calibrate makes a new one";
+
 /// A file of calibrations. It need not exist yet, nor its folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CalibrationFile {
@@ -37,17 +40,24 @@ impl CalibrationFile {
     /// # Errors
     /// Where it cannot be read, or is damaged: a usage error that names it.
     pub fn read(&self) -> Result<Option<CalibrationsDoc>, UserError> {
+        let unreadable = |why: &str, hint: &str| {
+            let message = format!("cannot read `{}`: {why}", self.path.display());
+            UserError::usage("calibration_unreadable", message, hint)
+        };
+        // Looked at before it is opened: a pipe is not open before somebody writes into it, and that may be never.
+        match fs::metadata(&self.path) {
+            Ok(found) if found.is_file() => {}
+            Ok(found) => {
+                let why = if found.is_dir() { "it is a folder" } else { "it is no file" };
+                return Err(unreadable(why, "name the file itself: --out FILE"));
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(unreadable(&plain(&error), MADE_ANEW)),
+        }
         let mut bytes = Vec::new();
         match File::open(&self.path).and_then(|file| file.take(BYTES_MAX + 1).read_to_end(&mut bytes)) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(error) => {
-                let message = format!("cannot read `{}`: {}", self.path.display(), plain(&error));
-                return Err(UserError::usage(
-                    "calibration_unreadable",
-                    message,
-                    "wavetank calibrate makes a new one",
-                ));
-            }
+            Err(error) => return Err(unreadable(&plain(&error), MADE_ANEW)),
             Ok(_) => {}
         }
         let damaged = |why: String| {
@@ -81,8 +91,11 @@ impl CalibrationFile {
     /// # Errors
     /// As [`CalibrationFile::put`].
     pub fn ready(&self) -> Result<(), UserError> {
-        if self.path.is_dir() {
-            return Err(unwritten(&format!("`{}` is a folder", self.path.display())));
+        if let Ok(found) = fs::metadata(&self.path)
+            && !found.is_file()
+        {
+            let what = if found.is_dir() { "is a folder" } else { "is no file" };
+            return Err(unwritten(&format!("`{}` {what}", self.path.display())));
         }
         let partial = self.partial("")?;
         fs::remove_file(&partial).map_err(|error| unwritten(&plain(&error)))

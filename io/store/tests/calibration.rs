@@ -2,14 +2,14 @@
 
 use std::fs;
 
-use wavetank_record::{CalibratedHostDoc, CalibrationDoc};
+use wavetank_record::{CalibratedHostDoc, CalibrationDoc, CalibrationsDoc, HeldMemoryDoc, Number};
 use wavetank_store::CalibrationFile;
 
 fn calibration(host: &str, engine: &str, took: f64) -> CalibrationDoc {
     CalibrationDoc {
         host: CalibratedHostDoc { hostname: host.to_owned(), ..CalibratedHostDoc::default() },
         engine: engine.to_owned(),
-        took_s: wavetank_record::Number(took),
+        took_s: Number(took),
         ..CalibrationDoc::default()
     }
 }
@@ -45,7 +45,7 @@ fn the_oldest_go() {
     let dir = tempfile::tempdir().expect("a folder");
     let file = CalibrationFile::new(dir.path().join("calibration.json"));
     let all = (0..260).map(|host| calibration(&host.to_string(), "uring", 0.0)).collect();
-    fs::write(file.path(), wavetank_record::CalibrationsDoc::new(all).to_json()).expect("written");
+    fs::write(file.path(), CalibrationsDoc::new(all).to_json()).expect("written");
     file.put(calibration("new", "uring", 0.0)).expect("written");
     let kept = file.read().expect("readable").expect("there").calibrations;
     assert_eq!((kept.len(), kept[0].host.hostname.as_str()), (256, "5"));
@@ -71,6 +71,48 @@ fn a_damaged_file_is_told_and_replaced() {
     }
     file.put(calibration("a", "uring", 1.0)).expect("replaced");
     check(&file, &[("a", "uring", 1.0)]);
+}
+
+#[test]
+fn what_is_no_file_is_not_waited_for() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let fifo = dir.path().join("fifo");
+    // There is no call for it in the standard library; whoever opens one waits for somebody who writes.
+    let made = std::process::Command::new("mkfifo").arg(&fifo).status();
+    let mut all = vec![(dir.path().to_owned(), "it is a folder")];
+    if made.is_ok_and(|status| status.success()) {
+        all.push((fifo, "it is no file"));
+    }
+    for (path, why) in all {
+        let file = CalibrationFile::new(path);
+        let error = file.read().expect_err("no file");
+        assert_eq!(error.code, "calibration_unreadable");
+        assert!(error.message.ends_with(why) && error.hint.contains("--out"), "{error}");
+        assert_eq!(file.ready().expect_err("no file").code, "calibration_unwritable");
+    }
+}
+
+#[test]
+fn figures_that_no_host_has_are_not_believed() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let file = CalibrationFile::new(dir.path().join("calibration.json"));
+    let check = |change: fn(&mut CalibrationDoc), what: &str| {
+        let mut doc = calibration("a", "uring", 1.0);
+        doc.memory = Some(HeldMemoryDoc { user_bytes: Number(300.0), ..HeldMemoryDoc::default() });
+        file.put(doc.clone()).expect("written");
+        file.read().expect("what a host may have").expect("there");
+        change(&mut doc);
+        fs::write(file.path(), CalibrationsDoc::new(vec![doc]).to_json()).expect("written");
+        let error = file.read().expect_err(what);
+        assert_eq!(error.code, "calibration_damaged");
+        assert!(error.message.contains(what) && !error.message.contains('\n'), "{error}");
+    };
+    check(|doc| doc.requests.measured = Number(1e18), "requests.measured of a on uring is 1e18");
+    check(|doc| doc.connections.alone = Number(-1.0), "connections.alone of a on uring is -1");
+    check(|doc| doc.handshakes_full.rounds = vec![Number(1e12)], "handshakes_full.rounds");
+    check(|doc| doc.open_per_s = Number(1e300), "open_per_s");
+    check(|doc| doc.memory.as_mut().expect("there").user_bytes = Number(0.0), "memory.user_bytes");
+    check(|doc| doc.memory.as_mut().expect("there").kernel_bytes = Some(Number(1e9)), "memory.kernel_bytes");
 }
 
 #[test]

@@ -27,8 +27,9 @@ const LOOK: Duration = Duration::from_millis(20);
 const STAIRS: u64 = 2;
 /// Looks that are kept.
 const LOOKS_MAX: usize = 10_000;
-/// Fewer connections would be told apart from nothing.
-const HELD_MIN: u64 = 400;
+/// Of fewer connections what else a process takes and gives back makes a figure that is not theirs: a megabyte is 200
+/// bytes of each. Where files do not allow so many, none is better than one that is wrong.
+const HELD_MIN: u64 = Course::HELD_MIN;
 /// Of what files allow, what is left for others: one in so many.
 const FILES_LEFT: u64 = 5;
 
@@ -67,7 +68,8 @@ pub(crate) fn held_most(bench: &Bench, wanted: u64) -> (u64, Option<String>) {
     };
     let told = if most < HELD_MIN {
         format!(
-            "what a connection takes of memory was not measured: this host has {what} for {most} connections only"
+            "what a connection takes of memory was not measured: this host has {what} for {most} connections only, and \
+             fewer than {HELD_MIN} tell too little"
         )
     } else {
         format!("{most} connections were held instead of {wanted}: this host has {what} for no more")
@@ -149,8 +151,10 @@ fn memory(looks: &[Look], first: u64, most: u64) -> Option<HeldMemoryDoc> {
     let middle = |looks: &[Look], of: &dyn Fn(&Look) -> Option<u64>| {
         median(&looks.iter().filter_map(of).map(|bytes| bytes as f64).collect::<Vec<_>>())
     };
+    // Connections that take nothing: something else gave back what they took.
     let each = |of: &dyn Fn(&Look) -> Option<u64>| {
-        Some((middle(&many, of)? - middle(&few, of)?).max(0.0) / (most - first) as f64)
+        let each = (middle(&many, of)? - middle(&few, of)?) / (most - first) as f64;
+        (each >= 1.0).then_some(each)
     };
     Some(HeldMemoryDoc {
         from: first,
@@ -183,7 +187,7 @@ mod tests {
             (4_000, 1_400_000, Some(31_000_000)),
         ];
         check(&steps, Some((300.0, Some(4_000.0))));
-        check(&[(1_000, 100, None), (4_000, 100, None)], Some((0.0, None)));
+        check(&[(1_000, 100, None), (4_000, 100, None)], None);
         // A look in a bad moment is no matter.
         let noisy = [
             (1_000, 0, Some(0)),
@@ -191,6 +195,6 @@ mod tests {
             (1_000, 9_999_999, Some(0)),
             (4_000, 600_000, Some(0)),
         ];
-        check(&noisy, Some((200.0, Some(0.0))));
+        check(&noisy, Some((200.0, None)));
     }
 }

@@ -160,7 +160,7 @@ impl Session {
             self.counted += sent(&record);
             if memory.is_none() {
                 notes.push(
-                    "what a connection takes of memory was not measured: the connections were never all open"
+                    "what a connection takes of memory was not measured: the connections were never all open, or memory of something else was given back meanwhile"
                         .to_owned(),
                 );
             }

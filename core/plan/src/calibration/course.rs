@@ -45,6 +45,8 @@ pub struct Course {
 }
 
 impl Course {
+    /// Connections that are held at least, where nothing forbids so many: of fewer, what each takes is not to be told.
+    pub const HELD_MIN: u64 = 5_000;
     /// What takes about a minute.
     pub const WHOLE: Nanos = Nanos::from_secs(60);
     /// What takes about a quarter of it.
@@ -65,7 +67,7 @@ impl Course {
         // Opening takes its time as well, and both plateaus are held for a part.
         let hold = Nanos((total.0 / HOLD_PART / 4).max(SLICE_MIN.0));
         let held_for = total.0 / HOLD_PART;
-        let held = HELD.0.min((held_for as f64 / 2.0 / 1e9 * HELD.1 as f64) as u64);
+        let held = ((held_for as f64 / 2.0 / 1e9 * HELD.1 as f64) as u64).clamp(Self::HELD_MIN, HELD.0);
         let slice = Nanos(((total.0 - held_for) / slices - AROUND.0).max(SLICE_MIN.0));
         Ok(Self {
             rounds: ROUNDS,
@@ -105,6 +107,7 @@ mod tests {
         check(60, (3, 3), 20_000);
         check(30, (3, 3), 12_500);
         check(15, (3, 1), 6_250);
+        check(10, (3, 1), 5_000);
         check(3_600, (3, 3), 20_000);
     }
 
