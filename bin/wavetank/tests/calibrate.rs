@@ -171,5 +171,4 @@ fn senseless_words_are_told_at_once() {
     check("--target http://203.0.113.9/", 5, "target_not_allowed");
     check("--target http://127.0.0.1:1/ --quick", 1, "no_answer");
     check("--out /proc/nothing/calibration.json", 2, "calibration_unwritable");
-    check("--as-target x", 2, "bad_cpus");
 }

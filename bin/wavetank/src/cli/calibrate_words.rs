@@ -1,5 +1,6 @@
 //! [`CalibrateWords`]: the words of `wavetank calibrate`.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -43,9 +44,6 @@ pub(super) struct CalibrateWords {
     /// No talk on stderr
     #[arg(long)]
     pub(super) quiet: bool,
-    /// Be the server of another calibration on these CPUs, until standard input ends
-    #[arg(long, value_name = "CPU,…", hide = true)]
-    pub(super) as_target: Option<String>,
 }
 
 /// Reads every word. `command` is what was typed.
@@ -63,13 +61,6 @@ pub(super) fn calibrate(words: CalibrateWords, command: String) -> Result<Calibr
         ("--quiet", words.quiet),
     ];
     let engine = opt("--engine", words.engine.as_ref(), engine)?.unwrap_or(EngineChoice::Auto);
-    if let Some(cpus) = &words.as_target {
-        return Ok(CalibrateArgs {
-            what: Calibration::Target { cpus: cpu_list(cpus)?, engine },
-            format,
-            out: None,
-        });
-    }
     if words.show {
         if let Some((option, _)) = asked.iter().find(|(_, given)| *given) {
             let message = format!("--show measures nothing, and {option} is about measuring");
@@ -97,6 +88,18 @@ pub(super) fn calibrate(words: CalibrateWords, command: String) -> Result<Calibr
     let course = Course::of(total.unwrap_or(whole))?;
     let what = Calibration::Measure { course, engine, target, allow_target, quiet: words.quiet, command };
     Ok(CalibrateArgs { what, format, out: words.out })
+}
+
+/// What a calibration says to the process that is to be its server: `calibrate --as-target CPU,… --engine NAME`, to the end
+/// of standard input. No words of the command line: help, completions and manual do not know them.
+pub(super) fn as_target(argv: &[OsString]) -> Option<Result<CalibrateArgs, UserError>> {
+    let words: Vec<&str> = argv.iter().skip(1).map(|word| word.to_str()).collect::<Option<_>>()?;
+    let ["calibrate", "--as-target", cpus, "--engine", name] = words[..] else { return None };
+    let args = || {
+        let what = Calibration::Target { cpus: cpu_list(cpus)?, engine: at("--engine", engine(name))? };
+        Ok(CalibrateArgs { what, format: FileFormat::Text, out: None })
+    };
+    Some(args())
 }
 
 /// In the clear only: what TLS costs is measured apart.

@@ -49,6 +49,10 @@ pub(crate) fn parse(argv: Vec<OsString>) -> Result<Command, CliExit> {
     if argv.len() < 2 {
         return Err(CliExit::Help(Words::command().render_help().to_string()));
     }
+    if let Some(target) = calibrate_words::as_target(&argv) {
+        let calibrate = |args| Command::Calibrate(Box::new(args));
+        return target.map(calibrate).map_err(|error| CliExit::Error { error, json });
+    }
     let command_text = command_text::command_text(&argv);
     let words =
         Words::try_parse_from(shorthand::with_run(argv)).map_err(|error| usage::exit_of(&error, json))?;

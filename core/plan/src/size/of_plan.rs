@@ -18,7 +18,7 @@ pub struct PlanBytes<'a> {
 
 /// What happens at once.
 #[derive(Clone, Copy, Debug, Default)]
-struct Peak {
+struct AtOnce {
     requests: f64,
     connections: f64,
     opens: f64,
@@ -43,7 +43,7 @@ impl Instant {
     }
 }
 
-impl Peak {
+impl AtOnce {
     /// Both at once.
     fn plus(self, other: Self) -> Self {
         Self {
@@ -127,11 +127,11 @@ struct Scope<'a> {
 
 impl Scope<'_> {
     /// The most of each over all instants at which a phase begins or ends.
-    fn peak(&self) -> Peak {
+    fn peak(&self) -> AtOnce {
         let phases = &self.plan.phases;
         let begins = phases.iter().map(|phase| Instant { at: phase.start, before: false });
         let ends = phases.iter().filter_map(Phase::end).map(|at| Instant { at, before: true });
-        begins.chain(ends).map(|at| self.at(at)).fold(Peak::default(), |most, own| Peak {
+        begins.chain(ends).map(|at| self.at(at)).fold(AtOnce::default(), |most, own| AtOnce {
             requests: most.requests.max(own.requests),
             connections: most.connections.max(own.connections),
             opens: most.opens.max(own.opens),
@@ -140,9 +140,9 @@ impl Scope<'_> {
     }
 
     /// All phases together at an instant.
-    fn at(&self, at: Instant) -> Peak {
+    fn at(&self, at: Instant) -> AtOnce {
         let own = self.plan.phases.iter().zip(&self.forecast.phases).map(|(phase, own)| {
-            let mut peak = Peak::default();
+            let mut peak = AtOnce::default();
             let total = phase.mix.total().max(1) as f64;
             for &(scenario, weight) in phase.mix.parts() {
                 let Some(scenario) = self.forecast.scenarios.get(usize::from(scenario)) else { continue };
@@ -150,7 +150,7 @@ impl Scope<'_> {
                 peak = peak.plus(match own.sessions_per_s_max {
                     Some(rate) => self.arriving(scenario, (phase, own), rate, share, at),
                     None if at.is_in(phase) => self.repeating(scenario, own.level_max as f64 * share),
-                    None => Peak::default(),
+                    None => AtOnce::default(),
                 });
             }
             if !at.is_in(phase) {
@@ -160,9 +160,9 @@ impl Scope<'_> {
                 Some(_) => self.plan.open_rate.as_per_second(),
                 None => own.opening.per_s_max.unwrap_or(peak.opens),
             };
-            Peak { opening: steepest.min(peak.connections.max(peak.opens)), ..peak }
+            AtOnce { opening: steepest.min(peak.connections.max(peak.opens)), ..peak }
         });
-        own.fold(Peak::default(), Peak::plus)
+        own.fold(AtOnce::default(), AtOnce::plus)
     }
 
     /// Sessions that come at this rate: those that came within a session's length are still there, also after their
@@ -174,7 +174,7 @@ impl Scope<'_> {
         rate: f64,
         share: f64,
         at: Instant,
-    ) -> Peak {
+    ) -> AtOnce {
         let whole = scenario.whole();
         let (busy, think) = (self.busy_s(scenario), likely(whole.think_ns) / 1e9);
         let length = (busy + think).max(1e-9);
@@ -198,11 +198,11 @@ impl Scope<'_> {
         };
         let opens = opens.max(self.renewed(requests));
         let connections = if there > 0.0 { connections.max(1.0) } else { 0.0 };
-        Peak { requests, connections, opens, opening: opens }
+        AtOnce { requests, connections, opens, opening: opens }
     }
 
     /// Users or held connections that repeat their sessions.
-    fn repeating(&self, scenario: &SessionForecast, users: f64) -> Peak {
+    fn repeating(&self, scenario: &SessionForecast, users: f64) -> AtOnce {
         let each = likely(scenario.session.requests);
         let turn = scenario.pace.map_or(0.0, Nanos::as_secs_f64).max(
             self.busy_of(scenario.session.requests, scenario.session.delay_ns)
@@ -217,7 +217,7 @@ impl Scope<'_> {
             ConnectionUse::Session if each > 0.0 => turns * targets,
             _ => self.renewed(requests),
         };
-        Peak { requests, connections: users * targets, opens, opening: 0.0 }
+        AtOnce { requests, connections: users * targets, opens, opening: 0.0 }
     }
 
     /// New connections because each serves so many requests only.

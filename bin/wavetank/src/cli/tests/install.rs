@@ -3,8 +3,11 @@
 use clap::CommandFactory;
 use clap_complete::Shell;
 
+use wavetank_plan::EngineChoice;
+
+use super::argv;
 use crate::cli::words::Words;
-use crate::cli::{completions, man_pages};
+use crate::cli::{Calibration, Command, completions, man_pages, parse};
 
 /// The long options of every command, and the commands.
 fn every_word() -> Vec<String> {
@@ -37,11 +40,28 @@ fn every_command_has_a_page_with_all_its_options() {
     assert!(page("wavetank").contains("wavetank-run(1)"));
     for command in Words::command().get_subcommands() {
         let text = page(&format!("wavetank-{}", command.get_name()));
-        // What only the program itself says to itself is nobody's affair.
-        let told = command.get_arguments().filter(|argument| !argument.is_hide_set());
-        for long in told.filter_map(|argument| argument.get_long()) {
+        for long in command.get_arguments().filter_map(|argument| argument.get_long()) {
             assert!(text.contains(&format!("--{long}")), "{} --{long}: {text}", command.get_name());
         }
     }
     assert_eq!(pages.len(), 1 + Words::command().get_subcommands().count());
+}
+
+#[test]
+fn what_the_program_says_to_itself_is_offered_to_nobody() {
+    for word in ["as-target", "as_target"] {
+        for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
+            assert!(!completions(shell).contains(word), "{shell}: {word}");
+        }
+        assert!(man_pages().iter().all(|(_, text)| !text.replace("\\-", "-").contains(word)), "{word}");
+    }
+    let calibrate = |words: &str| match parse(argv(words)) {
+        Ok(Command::Calibrate(args)) => Ok(args.what),
+        Ok(other) => panic!("{other:?}"),
+        Err(exit) => Err(exit),
+    };
+    let what = calibrate("calibrate --as-target 0,3 --engine epoll").expect("a calibration says so");
+    assert!(matches!(what, Calibration::Target { cpus, engine: EngineChoice::Epoll } if cpus == [0, 3]));
+    assert!(calibrate("calibrate --as-target x --engine epoll").is_err());
+    assert!(calibrate("calibrate --as-target 0,3").is_err(), "no word of the command line");
 }
