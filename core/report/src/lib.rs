@@ -1,4 +1,4 @@
-//! A run as text, JSON and `JUnit`.
+//! A run as text, JSON, `JUnit` and HTML.
 //!
 //! Every view is a pure function of the stored record, so `wavetank report` prints years later what the run
 //! itself printed. Nothing here decides anything: [`compose`] only puts together what was measured and what
@@ -10,6 +10,7 @@ mod examples;
 mod forecast;
 mod held;
 mod held_text;
+mod html;
 mod journeys;
 mod journeys_text;
 mod json;
@@ -28,6 +29,7 @@ pub use calibration::{Known, calibration_text, overload, standing};
 pub use compose::{Composition, compose};
 pub use examples::Examples;
 pub use forecast::{Planned, forecast_doc, forecast_text};
+pub use html::{HtmlSource, Language, html};
 pub use json::{error_json, json};
 pub use junit::{error_junit, junit};
 pub use load_text::load_doc;

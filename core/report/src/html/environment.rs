@@ -1,0 +1,116 @@
+//! What the run was made with, what happened when, and what the words mean.
+
+use maud::{Markup, html};
+use wavetank_plan::quantity::{show_size, show_whole};
+use wavetank_record::{EnvironmentDoc, Probe};
+
+use super::Section;
+use super::sheet::{Sheet, instant, outside};
+use super::table::{Cell, Table, facts};
+use crate::units;
+
+/// Addresses of a target that are listed.
+const ADDRESSES_MAX: usize = 8;
+
+pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
+    let (record, words) = (sheet.record(), &sheet.words.facts);
+    let tags = html! {
+        @for (number, (name, value)) in record.tags.iter().enumerate() {
+            @if number > 0 { ", " } (outside(name)) "=" (outside(value))
+        }
+    };
+    let some = |text: &str| html! { @if !text.is_empty() { (outside(text)) } };
+    let body = html! {
+        (facts(vec![
+            (words.command, html! { @if !record.command.is_empty() { code { (outside(&record.command)) } } }),
+            (words.seed, html! { code { (record.seed) } }),
+            (words.plan_hash, html! { @if !record.plan_hash.is_empty() { code.hash { (outside(&record.plan_hash)) } } }),
+            (words.run_id, some(&record.id)),
+            (words.version, some(&record.version)),
+            (words.started, some(&record.started_at)),
+            (words.window, html! { (units::seconds(record.duration_s)) }),
+            (words.tags, tags),
+            (words.probe, record.probe.as_ref().map(|probe| first_request(sheet, probe)).unwrap_or_default()),
+        ]))
+        p.aside { (words.repeat_hint) }
+        @if let Some(environment) = sheet.source.environment { (host(sheet, environment)) }
+        (plan(sheet))
+    };
+    Section::new("environment", sheet.words.titles.environment, sheet.words.leads.environment, body)
+}
+
+fn first_request(sheet: &Sheet, probe: &Probe) -> Markup {
+    html! {
+        (outside(&format!("{} {}", probe.method, probe.path))) " → "
+        @if probe.status == 0 { (sheet.words.facts.no_answer) ": " (sheet.stored(&probe.error)) }
+        @else { (probe.status) ", " (show_size(probe.body_bytes)) ", " (outside(&probe.version)) ", " (units::time(probe.time_us)) }
+    }
+}
+
+fn host(sheet: &Sheet, environment: &EnvironmentDoc) -> Markup {
+    let (words, host) = (&sheet.words.facts, &environment.host);
+    let some = |text: &str| html! { @if !text.is_empty() { (outside(text)) } };
+    let (low, high) = host.port_range;
+    let cpus = (sheet.words.front.cpus)(&host.cpus.len().to_string());
+    html! {
+        h3 { (words.host) }
+        (facts(vec![
+            (words.host, some(&host.hostname)),
+            (words.kernel, some(&host.kernel)),
+            (words.cpu, html! { (cpus) @if !host.cpu_model.is_empty() { ", " (outside(&host.cpu_model)) } }),
+            (words.memory, html! { (show_size(host.memory_available_bytes)) }),
+            (words.files, html! { (show_whole(host.files_max)) }),
+            (words.ports, html! { (low) "–" (high) }),
+            (words.addresses, some(&host.addresses.join(", "))),
+            (words.engine_why, environment.engine_why.as_deref().map(|why| sheet.stored(why)).unwrap_or_default()),
+        ]))
+    }
+}
+
+/// What of the plan is not told elsewhere.
+fn plan(sheet: &Sheet) -> Markup {
+    let (Some(plan), words) = (sheet.source.plan, &sheet.words.facts) else { return html! {} };
+    let mut table = Table::new(
+        words.targets,
+        &[(sheet.words.columns.name, false), ("URL", false), (words.addresses, false)],
+    );
+    for target in &plan.targets {
+        let mut addresses: Vec<_> =
+            target.addresses.iter().take(ADDRESSES_MAX).map(ToString::to_string).collect();
+        if target.addresses.len() > ADDRESSES_MAX {
+            addresses.push(format!("+{}", target.addresses.len() - ADDRESSES_MAX));
+        }
+        table.row([target.name.clone(), target.url.clone(), addresses.join(", ")].map(Cell::Name).into());
+    }
+    let sources = plan.sources.ranges.iter().map(|range| format!("{} – {}", range.first, range.last));
+    let sources = sources.collect::<Vec<_>>().join(", ");
+    let timeouts =
+        format!("{} · connect {} · drain {}", plan.http.timeout, plan.http.connect_timeout, plan.drain);
+    html! {
+        h3 { (words.targets) }
+        (table.render(sheet))
+        (facts(vec![
+            (words.sources, html! { @if !sources.is_empty() { (outside(&sources)) } }),
+            (words.timeout, html! { (timeouts) }),
+        ]))
+    }
+}
+
+/// What happened when.
+pub(crate) fn events(sheet: &Sheet) -> Option<Section> {
+    let (words, columns) = (sheet.words, &sheet.words.columns);
+    let mut table = Table::new(words.titles.events, &[(columns.at, true), (columns.event, false)]);
+    for event in &sheet.record().events {
+        table.row(vec![Cell::Number(instant(event.at_ns)), Cell::Any(sheet.stored(&event.text))]);
+    }
+    Section::new("events", words.titles.events, words.leads.events, table.render(sheet))
+}
+
+/// The words of the page.
+pub(crate) fn glossary(sheet: &Sheet) -> Option<Section> {
+    let words = sheet.words;
+    let body = html! {
+        dl.glossary { @for (word, means) in words.glossary { div { dt { (word) } dd { (means) } } } }
+    };
+    Section::new("words", words.titles.glossary, words.leads.glossary, body)
+}

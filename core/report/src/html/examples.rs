@@ -1,0 +1,76 @@
+//! Requests worth a look: the first failures of each kind and the slowest answers.
+
+use maud::{Markup, html};
+use wavetank_record::{Number, SampleLine};
+
+use super::Section;
+use super::sheet::{Sheet, instant};
+use super::table::{Cell, Table};
+use crate::units;
+
+pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
+    let (record, words) = (sheet.record(), sheet.words);
+    let failed: Vec<_> = record.samples.iter().filter(|sample| sample.kind != "slow").collect();
+    let mut slow: Vec<_> = record.samples.iter().filter(|sample| sample.kind == "slow").collect();
+    slow.sort_by(|a, b| b.total_us.0.total_cmp(&a.total_us.0));
+    let body = html! {
+        @if !failed.is_empty() { h3 { (words.journeys.first_failures) } (failures(sheet, &failed)) }
+        @if !slow.is_empty() { h3 { (words.journeys.slowest) } (slowest(sheet, &slow)) }
+    };
+    Section::new("examples", words.titles.examples, words.leads.examples, body)
+}
+
+fn failures(sheet: &Sheet, samples: &[&SampleLine]) -> Markup {
+    let columns = &sheet.words.columns;
+    let heads = [
+        (columns.step, false),
+        (columns.at, true),
+        (columns.time, true),
+        (columns.reason, false),
+        (columns.status, true),
+        (columns.address, false),
+        (columns.why, false),
+    ];
+    let mut table = Table::new(sheet.words.journeys.first_failures, &heads);
+    for sample in samples {
+        table.row(vec![
+            Cell::Name(sample.step.clone()),
+            Cell::Number(instant(sample.intended_ns)),
+            Cell::Number(units::time(sample.total_us)),
+            Cell::Name(sample.class.clone()),
+            Cell::Number(sample.status.map(|status| status.to_string()).unwrap_or_default()),
+            Cell::Name(sample.address.clone()),
+            Cell::Name(sample.detail.clone()),
+        ]);
+    }
+    table.render(sheet)
+}
+
+fn slowest(sheet: &Sheet, samples: &[&SampleLine]) -> Markup {
+    let (columns, times) = (&sheet.words.columns, &sheet.words.times);
+    let heads = [
+        (columns.step, false),
+        (columns.at, true),
+        (times.response, true),
+        (times.lag, true),
+        (times.wait, true),
+        (times.ttfb, true),
+        (columns.status, true),
+        (columns.address, false),
+    ];
+    let mut table = Table::new(sheet.words.journeys.slowest, &heads);
+    let time = |us: Option<Number>| Cell::Number(us.map_or_else(|| "–".to_owned(), units::time));
+    for sample in samples {
+        table.row(vec![
+            Cell::Name(sample.step.clone()),
+            Cell::Number(instant(sample.intended_ns)),
+            time(Some(sample.total_us)),
+            time(Some(sample.lag_us)),
+            time(sample.wait_us),
+            time(sample.ttfb_us),
+            Cell::Number(sample.status.map(|status| status.to_string()).unwrap_or_default()),
+            Cell::Name(sample.address.clone()),
+        ]);
+    }
+    table.render(sheet)
+}

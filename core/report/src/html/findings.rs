@@ -1,0 +1,43 @@
+//! Findings with their evidence and what to do, and notes.
+
+use maud::{Markup, html};
+use wavetank_record::Finding;
+
+use super::Section;
+use super::marks::blamed;
+use super::sheet::{Sheet, outside};
+
+pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
+    let (record, words) = (sheet.record(), sheet.words);
+    let told = record.rehearsal.as_ref();
+    let notes: Vec<_> = record.notes.iter().filter(|note| told != Some(note)).collect();
+    // What turned the verdict comes first.
+    let decisive = || record.findings.iter().filter(|finding| finding.decisive);
+    let others = || record.findings.iter().filter(|finding| !finding.decisive);
+    let body = html! {
+        @if record.findings.is_empty() { p { (words.leads.no_findings) } }
+        @for finding in decisive().chain(others()) { (one(sheet, finding)) }
+        @if !notes.is_empty() {
+            h3 { (words.front.notes) }
+            ul { @for note in notes { li { (sheet.stored(note)) } } }
+        }
+    };
+    Section::new("findings", words.titles.findings, words.leads.findings, body)
+}
+
+fn one(sheet: &Sheet, finding: &Finding) -> Markup {
+    let words = &sheet.words.marks;
+    html! {
+        article.finding.decisive[finding.decisive] {
+            h3 { (sheet.stored(&finding.message)) }
+            p.aside {
+                span.blame { (blamed(sheet, finding.blame)) } " · " code { (outside(&finding.code)) }
+                @if finding.decisive { " · " strong { (words.decisive) } }
+            }
+            dl {
+                @if !finding.evidence.is_empty() { dt { (words.evidence) } dd { (sheet.stored(&finding.evidence)) } }
+                @if !finding.hint.is_empty() { dt { (words.fix) } dd { (sheet.stored(&finding.hint)) } }
+            }
+        }
+    }
+}

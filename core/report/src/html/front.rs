@@ -1,0 +1,297 @@
+//! The first page: what was tested, the verdict, three numbers, whose limit it was, and how to repeat it. One sheet of
+//! paper.
+
+use maud::{Markup, html};
+use wavetank_plan::quantity::{show_count, show_rate, show_share, show_size, show_whole};
+use wavetank_record::{RunRecord, Status};
+
+use super::connections::plateaus;
+use super::marks::{result, verdict_means, verdict_sign, verdict_word, whose_limit};
+use super::room::rooms;
+use super::scopes::phases;
+use super::sheet::{Sheet, harmless, outside};
+use super::table::facts;
+use crate::held_text::is_holding;
+use crate::units;
+
+/// Conditions told on the first page; all of them stand in their section.
+const CLAIMS_MAX: usize = 6;
+/// The same of notes.
+const NOTES_MAX: usize = 4;
+/// The same of findings.
+const FINDINGS_MAX: usize = 2;
+/// The same of limits of the generator.
+const ROOMS_MAX: usize = 2;
+/// Phases told on the first page where there are no more.
+const PHASES_MAX: usize = 6;
+
+/// The banner: what this is about.
+pub(crate) fn header(sheet: &Sheet) -> Markup {
+    let (record, words) = (sheet.record(), sheet.words);
+    html! {
+        header {
+            p.kind { (words.page.report) }
+            h1 { (outside(&record.name)) }
+            p.when {
+                time datetime=(harmless(&record.started_at)) { (outside(&record.started_at)) }
+                " · " (units::seconds(record.duration_s))
+                " · " (words.facts.run_id) " " (outside(&record.id))
+            }
+        }
+    }
+}
+
+/// The first page below the banner.
+pub(crate) fn summary(sheet: &Sheet) -> Markup {
+    let (record, words) = (sheet.record(), &sheet.words.front);
+    html! {
+        section #summary aria-labelledby="summary-title" tabindex="-1" {
+            @if let Some(rehearsal) = &record.rehearsal {
+                p.rehearsal { strong { (words.rehearsal) } (sheet.words.page.colon) (sheet.stored(rehearsal)) }
+            }
+            (verdict(sheet))
+            (numbers(sheet))
+            div.pair {
+                div {
+                    h3 { (words.tested) }
+                    (tested(sheet))
+                }
+                div {
+                    h3 { (words.whose_limit) }
+                    (limit(sheet))
+                    h3 { (words.next_limit) }
+                    (next_limit(sheet))
+                }
+            }
+            (stretches(sheet))
+            (notes(sheet))
+            h3 { (words.repeat) }
+            (repeat(sheet))
+        }
+    }
+}
+
+fn verdict(sheet: &Sheet) -> Markup {
+    let record = sheet.record();
+    let status = record.verdict.status;
+    html! {
+        div class={ "verdict " (status.name()) } {
+            (verdict_sign(status))
+            div {
+                h2 #summary-title { (verdict_word(sheet)) }
+                p.headline { (headline(sheet)) }
+                @if status != Status::Pass { p.means { (verdict_means(sheet)) } }
+                @if record.verdict.reasons.len() > 1 {
+                    p.reasons {
+                        (sheet.words.verdict.reasons) (sheet.words.page.colon)
+                        @for (number, reason) in record.verdict.reasons.iter().enumerate() {
+                            @if number > 0 { " · " }
+                            code { (sheet.stored(reason)) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What stands beside the verdict's word. The record's own sentence, wherever it has one.
+fn headline(sheet: &Sheet) -> Markup {
+    let (record, words) = (sheet.record(), &sheet.words.verdict);
+    if record.verdict.status != Status::Pass || !record.verdict.headline.is_empty() {
+        return sheet.stored(&units::headline(record));
+    }
+    let asked = || record.thresholds.iter().filter(|threshold| !threshold.implicit);
+    let (all, held) = (asked().count(), asked().filter(|threshold| threshold.ok == Some(true)).count());
+    let said = match (all, held) {
+        (0, _) => words.nothing_asked.to_owned(),
+        (all, held) if held < all => (words.some_held)(&held.to_string(), &all.to_string()),
+        (all, _) => (words.all_held)(&all.to_string()),
+    };
+    html! { (said) }
+}
+
+/// Rate, time and failures; connections before them where connections were held.
+fn numbers(sheet: &Sheet) -> Markup {
+    let (record, words) = (sheet.record(), &sheet.words.front);
+    let requests = record.requests;
+    let mut cards = Vec::new();
+    if is_holding(record) {
+        cards.push(held_card(sheet));
+    }
+    if requests.offered > 0 || !is_holding(record) {
+        cards.push(rate_card(sheet));
+        let spread = record.response_us.spread.as_ref().filter(|_| requests.done > 0);
+        let p99 = spread.map(|spread| sheet.percentile(spread, "p99"));
+        let half = spread.map(|spread| (words.half_within)(&sheet.percentile(spread, "p50")));
+        cards.push((words.response_p99, p99, half.unwrap_or_else(|| words.nothing_done.to_owned())));
+        let share = requests.failed as f64 / requests.offered.max(1) as f64;
+        cards.push(match requests.offered {
+            0 => (words.failed_share, None, words.nothing_sent.to_owned()),
+            all => {
+                let of = (words.failed_of)(&show_count(requests.failed), &show_count(all));
+                (words.failed_share, Some(show_share(share)), of)
+            }
+        });
+    }
+    html! {
+        dl.numbers { @for (term, number, below) in cards {
+            div {
+                dt { (term) }
+                dd.number { (number.as_deref().unwrap_or("–")) }
+                dd.below { (below) }
+            }
+        } }
+    }
+}
+
+type Card = (&'static str, Option<String>, String);
+
+fn rate_card(sheet: &Sheet) -> Card {
+    let (record, words) = (sheet.record(), &sheet.words.front);
+    let done = record.requests.done;
+    let rate = record.rate.done_per_s.0;
+    let (number, below) = match record.load.model.as_str() {
+        _ if record.requests.offered == 0 => (None, words.nothing_sent.to_owned()),
+        _ if done > 0 && rate == 0.0 => (Some(show_count(done)), words.done_after_load.to_owned()),
+        "open" => (Some(show_rate(rate)), (words.of_offered)(&show_rate(record.rate.offered_per_s.0))),
+        _ => (Some(show_rate(rate)), (words.done_in)(&show_count(done), &units::seconds(record.duration_s))),
+    };
+    (words.done_rate, number, below)
+}
+
+/// Of several plateaus the one that came shortest of its plan.
+fn held_card(sheet: &Sheet) -> Card {
+    let (record, words) = (sheet.record(), &sheet.words.front);
+    let missing = |held: &&wavetank_record::HeldDoc| held.planned.saturating_sub(held.lowest);
+    if let Some(held) = record.held.iter().max_by_key(missing) {
+        let at = units::seconds(held.lowest_at_s);
+        return (words.held, Some(show_whole(held.lowest)), (words.held_of)(&show_whole(held.planned), &at));
+    }
+    let below = (words.peak_of)(&show_whole(record.connections.planned));
+    (words.held, Some(show_whole(record.connections.peak)), below)
+}
+
+fn tested(sheet: &Sheet) -> Markup {
+    let (record, words) = (sheet.record(), &sheet.words.front);
+    let defaults = html! { @if record.load.defaults { " (" (words.defaults) ")" } };
+    let nothing = |text: &str| {
+        if text.is_empty() {
+            html! {}
+        } else {
+            outside(text)
+        }
+    };
+    facts(vec![
+        (words.target, nothing(&record.target)),
+        (
+            words.load,
+            html! { @if !record.load.text.is_empty() { (sheet.stored(&record.load.text)) (defaults) } },
+        ),
+        (words.claimed, claims(sheet)),
+        (words.hosts, host(sheet)),
+    ])
+}
+
+/// The user's conditions with their results, and the implicit ones that did not hold.
+fn claims(sheet: &Sheet) -> Markup {
+    let words = &sheet.words.front;
+    let told = sheet.record().thresholds.iter().filter(|one| !one.implicit || one.ok != Some(true));
+    let told: Vec<_> = told.collect();
+    html! {
+        @if told.is_empty() { (words.nothing_claimed) } @else {
+            ul.claims {
+                @for one in told.iter().take(CLAIMS_MAX) {
+                    @let found = units::threshold_value(one);
+                    li {
+                        (result(sheet, one.ok)) " " code { (outside(&one.expr)) }
+                        @if !found.is_empty() { " → " strong { (found) } }
+                    }
+                }
+                @if told.len() > CLAIMS_MAX {
+                    li { ((words.more_below)(&(told.len() - CLAIMS_MAX).to_string())) }
+                }
+            }
+        }
+    }
+}
+
+fn host(sheet: &Sheet) -> Markup {
+    let words = &sheet.words.front;
+    let Some(environment) = sheet.source.environment else { return html! {} };
+    let host = &environment.host;
+    let cpus = (words.cpus)(&host.cpus.len().to_string());
+    let memory = (words.memory_free)(&show_size(host.memory_available_bytes));
+    html! {
+        (words.generator_host) (sheet.words.page.colon) (outside(&host.hostname)) ", " (cpus)
+        @if !host.cpu_model.is_empty() { " (" (outside(&host.cpu_model)) ")" }
+        ", " (memory)
+    }
+}
+
+fn limit(sheet: &Sheet) -> Markup {
+    let record = sheet.record();
+    let decisive = || record.findings.iter().filter(|finding| finding.decisive);
+    html! {
+        p.whose { strong { (whose_limit(sheet, record.verdict.blame)) } }
+        @for finding in decisive().take(FINDINGS_MAX) {
+            p { (sheet.stored(&finding.message))
+                @if !finding.hint.is_empty() { " " em { "→ " (sheet.stored(&finding.hint)) } } }
+        }
+    }
+}
+
+fn next_limit(sheet: &Sheet) -> Markup {
+    let (record, words) = (sheet.record(), &sheet.words.front);
+    let rooms = rooms(sheet);
+    html! {
+        @if rooms.is_empty() { p { (words.room_none) } } @else {
+            ul { @for room in rooms.iter().take(ROOMS_MAX) { li { (room.said) } } }
+        }
+        @for next in &record.next { p { (words.try_next) (sheet.words.page.colon) (sheet.stored(next)) } }
+    }
+}
+
+/// Plateaus, or the phases where there are a few.
+fn stretches(sheet: &Sheet) -> Markup {
+    let record: &RunRecord = sheet.record();
+    let few = (2..=PHASES_MAX).contains(&record.phases.len());
+    html! {
+        @if !record.held.is_empty() {
+            h3 { (sheet.words.front.plateau) }
+            (plateaus(sheet))
+        } @else if few && record.requests.offered > 0 {
+            h3 { (sheet.words.front.phases) }
+            (phases(sheet))
+        }
+    }
+}
+
+fn notes(sheet: &Sheet) -> Markup {
+    let (record, words) = (sheet.record(), &sheet.words.front);
+    let told = record.rehearsal.as_ref();
+    let notes: Vec<_> = record.notes.iter().filter(|note| told != Some(note)).collect();
+    html! {
+        @if !notes.is_empty() {
+            h3 { (words.notes) }
+            ul {
+                @for note in notes.iter().take(NOTES_MAX) { li { (sheet.stored(note)) } }
+                @if notes.len() > NOTES_MAX {
+                    li { ((words.more_below)(&(notes.len() - NOTES_MAX).to_string())) }
+                }
+            }
+        }
+    }
+}
+
+fn repeat(sheet: &Sheet) -> Markup {
+    let (record, words) = (sheet.record(), &sheet.words.facts);
+    html! {
+        pre.command tabindex="0" role="region" aria-label=(words.command) { code { (outside(&record.command)) } }
+        p.aside {
+            (words.seed) " " code { (record.seed) }
+            @if !record.plan_hash.is_empty() { " · " (words.plan_hash) " " code.hash { (outside(&record.plan_hash)) } }
+            " · " (words.version) " " (outside(&record.version))
+        }
+    }
+}

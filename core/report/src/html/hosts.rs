@@ -1,0 +1,76 @@
+//! What this host's kernel and the target counted while the load ran.
+
+use maud::{Markup, html};
+use wavetank_measure::HostSample;
+use wavetank_plan::quantity::{show_share, show_size, show_whole};
+
+use super::Section;
+use super::sheet::Sheet;
+use super::table::{Cell, Table};
+
+pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
+    let words = sheet.words;
+    let body = html! { (extremes(sheet)) };
+    Section::new("hosts", words.titles.hosts, words.leads.hosts, body)
+}
+
+/// First, least, most and last of everything that was counted.
+fn extremes(sheet: &Sheet) -> Markup {
+    let (words, columns, hosts) = (&sheet.words.hosts, &sheet.words.columns, sheet.source.hosts);
+    let heads =
+        [("", false), (words.first, true), (columns.min, true), (columns.max, true), (words.last, true)];
+    let mut table = Table::new(sheet.words.titles.hosts, &heads);
+    let mut row = |name: &str, values: Vec<f64>, show: &dyn Fn(f64) -> String| {
+        let (Some(&first), Some(&last)) = (values.first(), values.last()) else { return };
+        let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let mut cells = vec![Cell::word(name)];
+        cells.extend([first, least, most, last].map(|value| Cell::Number(show(value))));
+        table.row(cells);
+    };
+    let size = |value: f64| show_size(value as u64);
+    let whole = |value: f64| show_whole(value as u64);
+    let of = |field: fn(&HostSample) -> u64| hosts.iter().map(|sample| field(sample) as f64).collect();
+    row(words.cpu_mean, shares(hosts, mean), &show_share);
+    row(words.cpu_core, shares(hosts, most), &show_share);
+    row(words.memory, of(|sample| sample.mem_available_bytes), &size);
+    row(words.slab, of(|sample| sample.slab_bytes), &size);
+    row(words.rss, of(|sample| sample.rss_bytes), &size);
+    row(words.sockets, of(|sample| sample.tcp_inuse), &whole);
+    row(words.time_wait, of(|sample| sample.tcp_tw), &whole);
+    let target = sheet.source.target.iter().map(|sample| sample.open as f64).collect();
+    row(words.target_open, target, &whole);
+    table.render(sheet)
+}
+
+/// The highest share of all cores' time with work between two samples; `None` without two.
+pub(crate) fn busiest(hosts: &[HostSample]) -> Option<f64> {
+    shares(hosts, mean).into_iter().reduce(f64::max)
+}
+
+/// Between each two samples, `join` over each core's share of its time with work.
+pub(crate) fn shares(hosts: &[HostSample], join: fn(&[f64]) -> f64) -> Vec<f64> {
+    let pairs = hosts.windows(2);
+    pairs.filter_map(|pair| Some(join(&core_shares(&pair[0], &pair[1])?))).collect()
+}
+
+/// Of each core its share of the time with work; `None` where no tick passed or the cores are not the same.
+fn core_shares(before: &HostSample, after: &HostSample) -> Option<Vec<f64>> {
+    let share = |(&(busy0, all0), &(busy1, all1)): (&(u64, u64), &(u64, u64))| {
+        let all = all1.saturating_sub(all0);
+        (all > 0).then(|| (busy1.saturating_sub(busy0) as f64 / all as f64).min(1.0))
+    };
+    let alike = before.cores.len() == after.cores.len();
+    let each: Option<Vec<_>> = before.cores.iter().zip(&after.cores).map(share).collect();
+    each.filter(|each| alike && !each.is_empty())
+}
+
+/// All cores together.
+pub(crate) fn mean(shares: &[f64]) -> f64 {
+    shares.iter().sum::<f64>() / shares.len().max(1) as f64
+}
+
+/// The one with most work.
+pub(crate) fn most(shares: &[f64]) -> f64 {
+    shares.iter().copied().fold(0.0, f64::max)
+}

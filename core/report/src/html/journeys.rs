@@ -1,0 +1,136 @@
+//! What sessions bring: sessions, checks, counts, rendezvous, and what was done around the load.
+
+use maud::{Markup, html};
+use wavetank_plan::quantity::{show_count, show_share, show_whole};
+use wavetank_record::AroundDoc;
+
+use super::Section;
+use super::marks::{mark, result};
+use super::sheet::{Sheet, outside};
+use super::table::{Cell, Table};
+use crate::journeys_text::by_name;
+use crate::units;
+
+pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
+    let (record, words) = (sheet.record(), sheet.words);
+    let own = &words.journeys;
+    let body = html! {
+        (sessions(sheet))
+        @if !record.checks.is_empty() { h3 { (own.checks) } (checks(sheet)) }
+        @if !record.counts.is_empty() { h3 { (own.counts) } (counts(sheet)) }
+        @if !record.rendezvous.is_empty() { h3 { (own.rendezvous) } (rendezvous(sheet)) }
+        @for (title, around) in [(own.before, &record.before), (own.after, &record.after)] {
+            @if let Some(around) = around { (told(sheet, title, around)) }
+        }
+    };
+    Section::new("sessions", words.titles.journeys, words.leads.journeys, body)
+}
+
+/// Sessions, where they are not simply the requests.
+fn sessions(sheet: &Sheet) -> Markup {
+    let (record, words) = (sheet.record(), sheet.words);
+    let (own, requests) = (record.sessions, record.requests);
+    if own.offered == 0
+        || (own.offered, own.done, own.open) == (requests.offered, requests.done, requests.open)
+    {
+        return html! {};
+    }
+    let rows = [
+        (words.counts.offered, own.offered),
+        (words.journeys.started, own.started),
+        (words.counts.done, own.done),
+        (words.counts.failed, own.failed),
+        (words.counts.dropped, own.dropped),
+        (words.counts.open, own.open),
+    ];
+    let columns = &words.columns;
+    let mut table =
+        Table::new(words.journeys.sessions, &[("", false), (columns.count, true), (columns.share, true)]);
+    for (name, n) in rows {
+        let share = show_share(n as f64 / own.offered as f64);
+        table.row(vec![Cell::word(name), Cell::Number(show_whole(n)), Cell::Number(share)]);
+    }
+    html! { h3 { (words.journeys.sessions) } (table.render(sheet)) }
+}
+
+/// Checks by name, those that failed first, then those that were never asked.
+fn checks(sheet: &Sheet) -> Markup {
+    let (words, columns) = (&sheet.words.marks, &sheet.words.columns);
+    let mut named = by_name(sheet.record());
+    named.sort_by_key(|check| match (check.failed, check.held) {
+        (1.., _) => 0,
+        (0, 0) => 1,
+        (0, _) => 2,
+    });
+    let heads = [
+        (columns.name, false),
+        (columns.result, false),
+        (columns.step, false),
+        (columns.answers, true),
+        (words.failed, true),
+    ];
+    let mut table = Table::new(sheet.words.journeys.checks, &heads);
+    for check in named {
+        let answers = check.held + check.failed;
+        let sign = match (check.failed, answers) {
+            (_, 0) => mark("doubt", "?", words.unasked),
+            (0, _) => mark("good", "✓", words.held),
+            _ => mark("bad", "✗", words.failed),
+        };
+        table.row(vec![
+            Cell::Name(check.name.clone()),
+            Cell::Any(sign),
+            Cell::Name(check.steps.join(", ")),
+            Cell::Number(show_count(answers)),
+            Cell::Number(if check.failed == 0 { "0".to_owned() } else { units::part(check.failed, answers) }),
+        ]);
+    }
+    table.render(sheet)
+}
+
+fn counts(sheet: &Sheet) -> Markup {
+    let columns = &sheet.words.columns;
+    let mut table = Table::new(sheet.words.journeys.counts, &[(columns.name, false), (columns.count, true)]);
+    for (name, &n) in &sheet.record().counts {
+        table.row(vec![Cell::Name(name.clone()), Cell::Number(show_whole(n))]);
+    }
+    table.render(sheet)
+}
+
+fn rendezvous(sheet: &Sheet) -> Markup {
+    let words = &sheet.words.journeys;
+    let heads = [
+        (sheet.words.columns.name, false),
+        (words.met, true),
+        (words.present, true),
+        (words.by_wait, true),
+        (words.skew, true),
+    ];
+    let mut table = Table::new(words.rendezvous, &heads);
+    for place in &sheet.record().rendezvous {
+        let mut cells = vec![Cell::Name(place.name.clone())];
+        cells.extend([place.met, place.present, place.by_wait].map(|n| Cell::Number(show_whole(n))));
+        cells.push(Cell::Number(place.skew_us.map_or_else(|| "–".to_owned(), units::time)));
+        table.row(cells);
+    }
+    table.render(sheet)
+}
+
+fn told(sheet: &Sheet, title: &str, around: &AroundDoc) -> Markup {
+    html! {
+        @if !around.checks.is_empty() || !around.faults.is_empty() {
+            h3 { (title) }
+            ul {
+                @for fault in &around.faults {
+                    li { (result(sheet, Some(false))) " " (outside(&fault.step)) (sheet.words.page.colon) (outside(&fault.what)) }
+                }
+                @for check in &around.checks {
+                    li {
+                        (result(sheet, Some(check.ok))) " " (outside(&check.step)) (sheet.words.page.colon) (outside(&check.name))
+                        @if !check.found.is_empty() { " → " (outside(&check.found)) }
+                    }
+                }
+            }
+        }
+    }
+}

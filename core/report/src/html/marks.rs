@@ -1,0 +1,86 @@
+//! Verdicts, results and blame as words with a sign: colour never stands alone.
+
+use maud::{Markup, PreEscaped, html};
+use wavetank_record::{Blame, Status};
+
+use super::sheet::Sheet;
+
+/// The verdict in the page's language.
+pub(crate) fn verdict_word(sheet: &Sheet) -> &'static str {
+    let words = &sheet.words.verdict;
+    match sheet.record().verdict.status {
+        Status::Pass => words.pass,
+        Status::Fail => words.fail,
+        Status::Invalid => words.invalid,
+        Status::Incomplete => words.incomplete,
+    }
+}
+
+/// What the verdict says, for somebody who reads the first one of their life.
+pub(crate) fn verdict_means(sheet: &Sheet) -> &'static str {
+    let words = &sheet.words.verdict;
+    match sheet.record().verdict.status {
+        Status::Pass => words.pass_means,
+        Status::Fail => words.fail_means,
+        Status::Invalid => words.invalid_means,
+        Status::Incomplete => words.incomplete_means,
+    }
+}
+
+/// A sign for each verdict, of a shape of its own: tick, cross, warning, broken circle.
+pub(crate) fn verdict_sign(status: Status) -> Markup {
+    let path = match status {
+        Status::Pass => r#"<circle cx="12" cy="12" r="10"/><path d="m7 12.5 3.5 3.5 6.5-7.5"/>"#,
+        Status::Fail => r#"<path d="M8 2h8l6 6v8l-6 6H8l-6-6V8z"/><path d="m8.5 8.5 7 7m0-7-7 7"/>"#,
+        Status::Invalid => r#"<path d="M12 3 1.8 21h20.4z"/><path d="M12 9.5v5.5m0 2.4v.6"/>"#,
+        Status::Incomplete => {
+            r#"<circle cx="12" cy="12" r="10" stroke-dasharray="4.2 3.6"/><path d="M12 7v5.5l3.5 2"/>"#
+        }
+    };
+    html! {
+        svg.sign viewBox="0 0 24 24" aria-hidden="true" focusable="false" { (PreEscaped(path)) }
+    }
+}
+
+/// Whose limit it was, in a sentence's subject.
+pub(crate) fn whose_limit(sheet: &Sheet, blame: Blame) -> &'static str {
+    let words = &sheet.words.verdict;
+    match blame {
+        Blame::None => words.no_limit,
+        Blame::Generator => words.by_generator,
+        Blame::Network => words.by_network,
+        Blame::Balancer => words.by_balancer,
+        Blame::Target => words.by_target,
+        Blame::Unknown => words.by_unknown,
+    }
+}
+
+/// Who is blamed, in one word.
+pub(crate) fn blamed(sheet: &Sheet, blame: Blame) -> &'static str {
+    let words = &sheet.words.verdict;
+    match blame {
+        Blame::None => words.blame_none,
+        Blame::Generator => words.blame_generator,
+        Blame::Network => words.blame_network,
+        Blame::Balancer => words.blame_balancer,
+        Blame::Target => words.blame_target,
+        Blame::Unknown => words.blame_unknown,
+    }
+}
+
+/// Held, broken or undecided.
+pub(crate) fn result(sheet: &Sheet, ok: Option<bool>) -> Markup {
+    let words = &sheet.words.marks;
+    match ok {
+        Some(true) => mark("good", "✓", words.held),
+        Some(false) => mark("bad", "✗", words.broken),
+        None => mark("doubt", "?", words.undecided),
+    }
+}
+
+/// A word with a sign before it, in the colour of `class`: `good`, `bad` or `doubt`.
+pub(crate) fn mark(class: &str, sign: &str, word: &str) -> Markup {
+    html! {
+        span class={ "mark " (class) } { span aria-hidden="true" { (sign) } " " (word) }
+    }
+}

@@ -1,0 +1,106 @@
+//! What became of the requests: the seven counts, and what lies behind failed and dropped ones.
+
+use std::collections::BTreeMap;
+
+use maud::{Markup, html};
+use wavetank_plan::quantity::{show_count, show_share, show_size, show_whole};
+use wavetank_record::Requests;
+
+use super::Section;
+use super::sheet::Sheet;
+use super::table::{Cell, Table, facts};
+use crate::units::part;
+
+pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
+    let (record, words) = (sheet.record(), sheet.words);
+    if record.requests.offered == 0 && record.setup.sent == 0 {
+        return None;
+    }
+    let body = html! {
+        @if record.requests.offered > 0 {
+            (counts(sheet))
+            p.aside { (words.counts.sum) }
+        }
+        div.pair {
+            (named(sheet, words.counts.errors, words.columns.reason, &record.errors, record.requests.failed))
+            (named(sheet, words.counts.dropped_by, words.columns.reason, &record.dropped_by, record.requests.dropped))
+            (statuses(sheet))
+        }
+        h3 { (words.counts.traffic) }
+        (traffic(sheet))
+    };
+    Section::new("requests", words.titles.requests, words.leads.requests, body)
+}
+
+fn counts(sheet: &Sheet) -> Markup {
+    let (words, columns) = (&sheet.words.counts, &sheet.words.columns);
+    let Requests { offered, sent, done, failed, late, dropped, open } = sheet.record().requests;
+    let rows = [
+        (words.offered, offered, words.offered_means),
+        (words.sent, sent, words.sent_means),
+        (words.done, done, words.done_means),
+        (words.failed, failed, words.failed_means),
+        (words.late, late, words.late_means),
+        (words.dropped, dropped, words.dropped_means),
+        (words.open, open, words.open_means),
+    ];
+    let heads = [("", false), (columns.count, true), (columns.share, true), (columns.meaning, false)];
+    let mut table = Table::new(sheet.words.titles.requests, &heads);
+    for (name, count, means) in rows {
+        let share = show_share(count as f64 / offered.max(1) as f64);
+        let cells =
+            [Cell::word(name), Cell::Number(show_whole(count)), Cell::Number(share), Cell::word(means)];
+        table.row(cells.into());
+    }
+    table.render(sheet)
+}
+
+/// Counts by name, the most first; nothing where there are none.
+fn named(sheet: &Sheet, caption: &str, head: &str, counts: &BTreeMap<String, u64>, all: u64) -> Markup {
+    let mut counts: Vec<_> = counts.iter().filter(|&(_, &n)| n > 0).collect();
+    counts.sort_by_key(|&(name, &n)| (std::cmp::Reverse(n), name));
+    let columns = &sheet.words.columns;
+    let mut table = Table::new(caption, &[(head, false), (columns.count, true), (columns.share, true)]);
+    for (name, &n) in counts {
+        let share = show_share(n as f64 / all.max(1) as f64);
+        table.row(vec![Cell::Name(name.clone()), Cell::Number(show_whole(n)), Cell::Number(share)]);
+    }
+    table.render(sheet)
+}
+
+fn statuses(sheet: &Sheet) -> Markup {
+    let record = sheet.record();
+    let all: u64 = record.status.values().sum();
+    let statuses = record.status.iter().map(|(status, &n)| (status.to_string(), n)).collect();
+    named(sheet, sheet.words.counts.statuses, sheet.words.columns.status, &statuses, all)
+}
+
+fn traffic(sheet: &Sheet) -> Markup {
+    let (record, words) = (sheet.record(), &sheet.words.counts);
+    let duration = record.duration_s.0;
+    let way = |bytes: u64| {
+        let rate = (duration > 0.0).then(|| show_size((bytes as f64 / duration).round() as u64));
+        html! { @if bytes > 0 { (show_size(bytes)) @if let Some(rate) = rate { " (" (rate) "/s)" } } }
+    };
+    let wire = record.wire;
+    let extra = |n: u64| html! { @if n > 0 { (show_whole(n)) } };
+    let warmup = html! {
+        @if let Some(requests) = record.warmup.requests {
+            (words.done) " " (show_count(requests.done))
+            @for (name, n) in [(words.failed, requests.failed), (words.dropped, requests.dropped), (words.open, requests.open)] {
+                @if n > 0 { " · " (name) " " (part(n, requests.offered)) }
+            }
+            " – " (words.warmup_apart)
+        }
+    };
+    facts(vec![
+        (words.received, way(record.bytes.received)),
+        (words.sent_bytes, way(record.bytes.sent)),
+        (words.wire, extra(wire.sent)),
+        (words.retried, extra(wire.retried)),
+        (words.redirected, extra(wire.redirected)),
+        (words.resources, extra(wire.resources)),
+        (words.warmup, warmup),
+        (words.setup, extra(record.setup.sent)),
+    ])
+}

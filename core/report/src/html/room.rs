@@ -1,0 +1,53 @@
+//! How near the generator came to its own limits: what a higher load would meet next on this side.
+
+use wavetank_plan::FileTables;
+use wavetank_plan::quantity::{show_share, show_size, show_whole};
+
+use super::hosts::busiest;
+use super::sheet::Sheet;
+
+/// One limit: how much of it was used, and a sentence.
+pub(crate) struct Room {
+    /// Share of it that was used, 0 to 1.
+    pub(crate) used: f64,
+    pub(crate) said: String,
+}
+
+/// Every limit of the generator that was watched, the nearest first.
+pub(crate) fn rooms(sheet: &Sheet) -> Vec<Room> {
+    let mut rooms: Vec<_> =
+        [thread(sheet), cpus(sheet), memory(sheet), files(sheet)].into_iter().flatten().collect();
+    rooms.sort_by(|a, b| b.used.total_cmp(&a.used));
+    rooms
+}
+
+fn thread(sheet: &Sheet) -> Option<Room> {
+    let used = sheet.record().generator.busiest_thread.0;
+    let said = (sheet.words.front.room_thread)(&show_share(used));
+    (used > 0.0).then_some(Room { used, said })
+}
+
+fn cpus(sheet: &Sheet) -> Option<Room> {
+    let used = busiest(sheet.source.hosts)?;
+    Some(Room { used, said: (sheet.words.front.room_cpus)(&show_share(used)) })
+}
+
+fn memory(sheet: &Sheet) -> Option<Room> {
+    let available = || sheet.source.hosts.iter().map(|sample| sample.mem_available_bytes);
+    let (most, least) = (available().next()?, available().min()?);
+    let used = if most == 0 { 0.0 } else { 1.0 - least as f64 / most as f64 };
+    let said = (sheet.words.front.room_memory)(&show_size(least), &show_size(most));
+    // Less than this much is what any machine breathes.
+    (used >= 0.02).then_some(Room { used, said })
+}
+
+/// Files bound connections on epoll with one table for all; `io_uring`'s sockets are in none.
+fn files(sheet: &Sheet) -> Option<Room> {
+    let record = sheet.record();
+    let shared = sheet.source.plan?.files == FileTables::Shared && record.generator.engine == "epoll";
+    let most = sheet.source.environment?.host.files_max;
+    let peak = record.connections.peak;
+    let used = peak as f64 / most.max(1) as f64;
+    let said = (sheet.words.front.room_files)(&show_whole(peak), &show_whole(most));
+    (shared && used >= 0.02).then_some(Room { used, said })
+}

@@ -1,0 +1,139 @@
+//! Phases, scenarios, steps and groups, each with its counts and times.
+
+use maud::{Markup, html};
+use wavetank_plan::quantity::{show_count, show_rate, show_share};
+use wavetank_record::{Requests, StepDoc, Times};
+
+use super::Section;
+use super::sheet::Sheet;
+use super::table::{Cell, Table};
+use crate::load_text::load_of_phase;
+use crate::units;
+
+/// The percentiles shown, by field name and heading.
+const SHOWN: [(&str, &str); 3] = [("p50", "p50"), ("p95", "p95"), ("p99", "p99")];
+
+pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
+    let (record, words) = (sheet.record(), sheet.words);
+    let body = html! {
+        @if record.phases.len() > 1 { h3 { (words.journeys.phases) } (phases(sheet)) }
+        @if record.scenarios.len() > 1 { h3 { (words.journeys.scenarios) } (scenarios(sheet)) }
+        @if record.steps.len() > 1 || !record.groups.is_empty() {
+            h3 { (words.journeys.steps) }
+            (steps(sheet))
+        }
+        @if !record.groups.is_empty() { h3 { (words.journeys.groups) } (groups(sheet)) }
+    };
+    Section::new("parts", words.titles.scopes, words.leads.scopes, body)
+}
+
+/// The judged phases, and what the plan asks for in each.
+pub(crate) fn phases(sheet: &Sheet) -> Markup {
+    let (words, columns) = (sheet.words, &sheet.words.columns);
+    let mut heads = vec![
+        (columns.phase, false),
+        (words.front.load, false),
+        (columns.from, true),
+        (columns.length, true),
+        (columns.done_per_s, true),
+    ];
+    heads.extend(ends(sheet));
+    let mut table = Table::new(words.journeys.phases, &heads);
+    for phase in &sheet.record().phases {
+        let planned =
+            sheet.source.plan.and_then(|plan| plan.phases.iter().find(|own| own.name == phase.name));
+        let load = planned.map(load_of_phase).unwrap_or_default();
+        let mut cells = vec![
+            Cell::Name(phase.name.clone()),
+            Cell::Any(sheet.stored(&load)),
+            Cell::Number(units::seconds(phase.start_s)),
+            Cell::Number(units::seconds(phase.duration_s)),
+            Cell::Number(show_rate(phase.rate.done_per_s.0)),
+        ];
+        cells.extend(end_cells(sheet, phase.requests, &phase.response_us));
+        table.row(cells);
+    }
+    table.render(sheet)
+}
+
+fn scenarios(sheet: &Sheet) -> Markup {
+    let words = sheet.words;
+    let mut heads = vec![(words.columns.scenario, false), (words.journeys.sessions, true)];
+    heads.extend(ends(sheet));
+    let mut table = Table::new(words.journeys.scenarios, &heads);
+    for scenario in &sheet.record().scenarios {
+        let sessions = scenario.sessions.map(|sessions| show_count(sessions.done)).unwrap_or_default();
+        let mut cells = vec![Cell::Name(scenario.name.clone()), Cell::Number(sessions)];
+        cells.extend(end_cells(sheet, scenario.requests, &scenario.response_us));
+        table.row(cells);
+    }
+    table.render(sheet)
+}
+
+fn steps(sheet: &Sheet) -> Markup {
+    let (record, words) = (sheet.record(), sheet.words);
+    let several = record.scenarios.len() > 1;
+    let mut heads = vec![(words.columns.step, false)];
+    heads.extend(several.then_some((words.columns.scenario, false)));
+    heads.push((words.counts.sent, true));
+    heads.extend(ends(sheet));
+    heads.push((words.counts.errors, false));
+    let mut table = Table::new(words.journeys.steps, &heads);
+    for step in &record.steps {
+        let mut cells = vec![Cell::Name(step.name.clone())];
+        cells.extend(several.then(|| Cell::Name(step.scenario.clone())));
+        cells.push(Cell::Number(show_count(step.requests.sent)));
+        cells.extend(end_cells(sheet, step.requests, &step.response_us));
+        cells.push(Cell::Name(errors(step)));
+        table.row(cells);
+    }
+    table.render(sheet)
+}
+
+fn errors(step: &StepDoc) -> String {
+    let mut counts: Vec<_> = step.errors.iter().filter(|&(_, &n)| n > 0).collect();
+    counts.sort_by_key(|&(name, &n)| (std::cmp::Reverse(n), name));
+    let each = counts.into_iter().map(|(name, &n)| format!("{name} {}", show_count(n)));
+    each.collect::<Vec<_>>().join(", ")
+}
+
+fn groups(sheet: &Sheet) -> Markup {
+    let words = sheet.words;
+    let mut heads =
+        vec![(words.columns.name, false), (words.columns.scenario, false), (words.columns.samples, true)];
+    heads.extend(SHOWN.iter().map(|&(_, heading)| (heading, true)));
+    let mut table = Table::new(words.journeys.groups, &heads);
+    for group in &sheet.record().groups {
+        let mut cells = vec![
+            Cell::Name(group.name.clone()),
+            Cell::Name(group.scenario.clone()),
+            Cell::Number(show_count(group.time_us.count)),
+        ];
+        cells.extend(percentiles(sheet, &group.time_us));
+        table.row(cells);
+    }
+    table.render(sheet)
+}
+
+/// The headings all these tables end with.
+fn ends(sheet: &Sheet) -> Vec<(&'static str, bool)> {
+    let words = &sheet.words.counts;
+    let mut heads = vec![(words.done, true), (words.failed, true)];
+    heads.extend(SHOWN.iter().map(|&(_, heading)| (heading, true)));
+    heads
+}
+
+fn end_cells(sheet: &Sheet, requests: Requests, times: &Times) -> Vec<Cell> {
+    let failed = match requests.failed {
+        0 => "0".to_owned(),
+        n => format!("{} ({})", show_count(n), show_share(n as f64 / requests.offered.max(1) as f64)),
+    };
+    let mut cells = vec![Cell::Number(show_count(requests.done)), Cell::Number(failed)];
+    cells.extend(percentiles(sheet, times));
+    cells
+}
+
+fn percentiles(sheet: &Sheet, times: &Times) -> Vec<Cell> {
+    let value = |field: &str| times.spread.as_ref().map(|spread| sheet.percentile(spread, field));
+    SHOWN.iter().map(|(field, _)| Cell::Number(value(field).unwrap_or_else(|| "–".to_owned()))).collect()
+}

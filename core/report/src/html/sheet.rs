@@ -1,0 +1,106 @@
+//! [`Sheet`]: what every section of the page is made of: the stored run, and the words to tell it with.
+
+use maud::{Markup, html};
+use wavetank_measure::{HostSample, TargetSample};
+use wavetank_plan::Plan;
+use wavetank_record::{EnvironmentDoc, Number, RunRecord, Spread};
+
+use super::words::{Language, Words};
+use crate::units;
+
+/// What is stored of a run, as far as it can be read. Only the record is needed: whatever else is missing leaves its
+/// part of the page out.
+#[derive(Clone, Copy)]
+pub struct HtmlSource<'a> {
+    /// `run.json`, or what was put together in its place.
+    pub record: &'a RunRecord,
+    /// `plan.yaml`.
+    pub plan: Option<&'a Plan>,
+    /// `environment.json`.
+    pub environment: Option<&'a EnvironmentDoc>,
+    /// `hosts/local.jsonl`, in order.
+    pub hosts: &'a [HostSample],
+    /// `truth.jsonl`, in order.
+    pub target: &'a [TargetSample],
+}
+
+/// One page under construction.
+pub(crate) struct Sheet<'a> {
+    pub(crate) source: HtmlSource<'a>,
+    pub(crate) words: &'static Words,
+    language: Language,
+}
+
+impl<'a> Sheet<'a> {
+    pub(crate) fn new(source: HtmlSource<'a>, language: Language) -> Self {
+        Self { source, words: language.words(), language }
+    }
+
+    pub(crate) const fn record(&self) -> &'a RunRecord {
+        self.source.record
+    }
+
+    /// A sentence of the record. They are stored in English, which a reader aloud must know.
+    pub(crate) fn stored(&self, sentence: &str) -> Markup {
+        let sentence = harmless(sentence);
+        match self.language {
+            Language::English => html! { (sentence) },
+            Language::Chinese => html! { span lang="en" { (sentence) } },
+        }
+    }
+
+    /// A percentile of `spread` by its field name, marked as in the text report where it is a bound or a guess.
+    pub(crate) fn percentile(&self, spread: &Spread, name: &str) -> String {
+        if spread.is_unknown(name) {
+            return self.words.times.above_dropped.to_owned();
+        }
+        units::percentile(spread, name)
+    }
+}
+
+/// A name, address or answer from outside: isolated, so that letters written from right to left leave the rest alone.
+pub(crate) fn outside(text: &str) -> Markup {
+    html! { bdi { (harmless(text)) } }
+}
+
+/// `text` without what steers a terminal, a reader or the direction of writing: control characters, and the invisible
+/// marks that make one name look like another (Unicode TR 36, §3.1).
+pub(crate) fn harmless(text: &str) -> String {
+    let steers = |letter: char| {
+        letter.is_control()
+            || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
+            || matches!(letter, '\u{61c}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+    };
+    let shown = |letter: char| match letter {
+        '\n' | '\t' => ' ',
+        letter if steers(letter) => '\u{fffd}',
+        letter => letter,
+    };
+    text.chars().map(shown).collect()
+}
+
+/// An instant of the run's clock in nanoseconds, as a person reads it: `12.3 s`.
+pub(crate) fn instant(ns: i64) -> String {
+    units::seconds(Number(ns as f64 / 1e9))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_steers_is_made_visible() {
+        let check = |text: &str, shown: &str| assert_eq!(harmless(text), shown, "{text:?}");
+        check("GET /a?b=c", "GET /a?b=c");
+        check("a\u{202e}gpj.exe", "a\u{fffd}gpj.exe");
+        check("\u{1b}[31mred\u{7}", "\u{fffd}[31mred\u{fffd}");
+        check("two\nlines\tand", "two lines and");
+        check("مرحبا 你好 café", "مرحبا 你好 café");
+        check("zero\u{200b}width\u{feff}", "zero\u{fffd}width\u{fffd}");
+    }
+
+    #[test]
+    fn names_are_escaped_and_isolated() {
+        assert_eq!(outside("<b>&\"").into_string(), "<bdi>&lt;b&gt;&amp;&quot;</bdi>");
+    }
+}

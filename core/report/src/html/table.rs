@@ -1,0 +1,97 @@
+//! [`Table`]: a table of the page, in a region of its own that scrolls where it is too wide.
+
+use maud::{Markup, html};
+
+use super::sheet::{Sheet, harmless, outside};
+
+/// Rows of a table at most: a run may have thousands of steps, a page has not.
+pub(crate) const ROWS_MAX: usize = 200;
+
+/// One cell.
+pub(crate) enum Cell {
+    /// A name from outside, which may be long and break anywhere.
+    Name(String),
+    /// A number with its unit; stands at the right.
+    Number(String),
+    /// Anything else.
+    Any(Markup),
+}
+
+impl Cell {
+    /// Words of our own.
+    pub(crate) fn word(word: &str) -> Self {
+        Self::Any(html! { (word) })
+    }
+}
+
+/// A table with a heading for each column. The first cell of a row names it.
+pub(crate) struct Table {
+    caption: String,
+    /// Heading, and whether numbers stand below it.
+    heads: Vec<(String, bool)>,
+    rows: Vec<Vec<Cell>>,
+    /// Rows that were left out.
+    more: usize,
+}
+
+impl Table {
+    /// A table called `caption`; `heads` with whether numbers stand below.
+    pub(crate) fn new(caption: &str, heads: &[(&str, bool)]) -> Self {
+        let heads = heads.iter().map(|&(head, number)| (head.to_owned(), number)).collect();
+        Self { caption: caption.to_owned(), heads, rows: Vec::new(), more: 0 }
+    }
+
+    /// One more row; counted only, once there are [`ROWS_MAX`].
+    pub(crate) fn row(&mut self, cells: Vec<Cell>) {
+        if self.rows.len() < ROWS_MAX {
+            self.rows.push(cells);
+        } else {
+            self.more += 1;
+        }
+    }
+
+    /// Nothing without a row.
+    pub(crate) fn render(&self, sheet: &Sheet) -> Markup {
+        let Self { caption, heads, rows, more } = self;
+        let label = (sheet.words.page.scrolls)(caption);
+        html! {
+            @if !rows.is_empty() {
+                div.scroll role="region" aria-label=(harmless(&label)) tabindex="0" {
+                    table {
+                        caption { (harmless(caption)) }
+                        thead { tr {
+                            @for (head, number) in heads { th.n[*number] scope="col" { (head) } }
+                        } }
+                        tbody { @for row in rows { tr { (render_row(row)) } } }
+                    }
+                }
+                @if *more > 0 { p.aside { ((sheet.words.journeys.more_rows)(&more.to_string())) } }
+            }
+        }
+    }
+}
+
+fn render_row(row: &[Cell]) -> Markup {
+    html! {
+        @for (place, cell) in row.iter().enumerate() {
+            @match (place, cell) {
+                (0, Cell::Name(name)) => { th.name scope="row" { (outside(name)) } }
+                (0, Cell::Number(number)) => { th.n scope="row" { (number) } }
+                (0, Cell::Any(any)) => { th scope="row" { (any) } }
+                (_, Cell::Name(name)) => { td.name { (outside(name)) } }
+                (_, Cell::Number(number)) => { td.n { (number) } }
+                (_, Cell::Any(any)) => { td { (any) } }
+            }
+        }
+    }
+}
+
+/// Terms and what is said of each; those of which nothing is said are left out.
+pub(crate) fn facts(rows: Vec<(&str, Markup)>) -> Markup {
+    let rows: Vec<_> = rows.into_iter().filter(|(_, said)| !said.0.is_empty()).collect();
+    html! {
+        @if !rows.is_empty() {
+            dl.facts { @for (term, said) in rows { div { dt { (term) } dd { (said) } } } }
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! Conditions and their results, the broken ones first.
+
+use maud::html;
+use wavetank_record::Threshold;
+
+use super::Section;
+use super::marks::result;
+use super::sheet::{Sheet, outside};
+use super::table::{Cell, Table};
+use crate::units;
+
+pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
+    let (words, columns) = (sheet.words, &sheet.words.columns);
+    let heads =
+        [(columns.condition, false), (columns.result, false), (columns.found, true), (columns.why, false)];
+    let mut table = Table::new(words.titles.thresholds, &heads);
+    let rank = |one: &&Threshold| match one.ok {
+        Some(false) => 0,
+        None => 1,
+        Some(true) => 2,
+    };
+    let mut ordered: Vec<_> = sheet.record().thresholds.iter().collect();
+    ordered.sort_by_key(|one| (rank(one), one.implicit));
+    for one in ordered {
+        let condition = html! {
+            code { (outside(&one.expr)) }
+            @if one.implicit { " " small { "(" (words.marks.implicit) ")" } }
+        };
+        table.row(vec![
+            Cell::Any(condition),
+            Cell::Any(result(sheet, one.ok)),
+            Cell::Number(units::threshold_value(one)),
+            Cell::Any(sheet.stored(&one.why)),
+        ]);
+    }
+    Section::new("conditions", words.titles.thresholds, words.leads.thresholds, table.render(sheet))
+}

@@ -1,0 +1,85 @@
+//! Times: the parts of a request's time, each as percentiles.
+
+use maud::{Markup, html};
+use wavetank_plan::quantity::{show_count, show_whole};
+use wavetank_record::{Spread, Times};
+
+use super::Section;
+use super::sheet::Sheet;
+use super::table::{Cell, Table};
+use crate::units;
+
+/// The percentiles shown, by field name and heading.
+const SHOWN: [(&str, &str); 7] = [
+    ("p50", "p50"),
+    ("p75", "p75"),
+    ("p90", "p90"),
+    ("p95", "p95"),
+    ("p99", "p99"),
+    ("p99_9", "p99.9"),
+    ("p99_99", "p99.99"),
+];
+
+pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
+    let (record, words) = (sheet.record(), sheet.words);
+    let names = &words.times;
+    let rows = [
+        (names.response, &record.response_us),
+        (names.lag, &record.lag_us),
+        (names.wait, &record.wait_us),
+        (names.service, &record.service_us),
+        (names.ttfb, &record.ttfb_us),
+        (names.transfer, &record.transfer_us),
+        (names.connect, &record.connect_us),
+        (names.tls, &record.tls_us),
+        (names.failed, &record.failed_us),
+    ];
+    let rows: Vec<_> = rows.into_iter().filter_map(with_spread).collect();
+    let body = html! {
+        (table(sheet, &rows))
+        (remarks(sheet, &rows))
+    };
+    let nothing = rows.is_empty();
+    Section::new("times", words.titles.times, words.leads.times, body).filter(|_| !nothing)
+}
+
+type Row<'a> = (&'static str, u64, &'a Spread);
+
+fn with_spread<'a>((name, times): (&'static str, &'a Times)) -> Option<Row<'a>> {
+    Some((name, times.count, times.spread.as_ref()?))
+}
+
+fn table(sheet: &Sheet, rows: &[Row]) -> Markup {
+    let columns = &sheet.words.columns;
+    let percentiles = SHOWN.iter().map(|&(_, heading)| (heading, true));
+    let mut heads = vec![("", false), (columns.samples, true), (columns.min, true), (columns.mean, true)];
+    heads.extend(percentiles);
+    heads.push((columns.max, true));
+    let mut table = Table::new(sheet.words.titles.times, &heads);
+    for &(name, count, spread) in rows {
+        let mut cells = vec![Cell::word(name), Cell::Number(show_count(count))];
+        cells.extend([spread.min, spread.mean].map(|value| Cell::Number(units::time(value))));
+        cells.extend(SHOWN.iter().map(|(field, _)| Cell::Number(sheet.percentile(spread, field))));
+        cells.push(Cell::Number(units::time(spread.max)));
+        table.row(cells);
+    }
+    table.render(sheet)
+}
+
+/// What the signs in the table mean, where they occur, and what is in a histogram that one would not expect.
+fn remarks(sheet: &Sheet, rows: &[Row]) -> Markup {
+    let words = &sheet.words.times;
+    let any = |is: fn(&Spread, &str) -> bool| {
+        rows.iter().any(|(_, _, spread)| SHOWN.iter().any(|(field, _)| is(spread, field)))
+    };
+    html! {
+        ul.aside {
+            @if any(|spread, field| spread.is_uncertain(field) && !spread.is_unknown(field)) { li { (words.uncertain) } }
+            @if any(Spread::is_unknown) { li { (words.unknown) } }
+            @for (name, _, spread) in rows {
+                @if spread.censored > 0 { li { ((words.censored)(name, &show_whole(spread.censored))) } }
+                @if spread.clipped > 0 { li { ((words.clipped)(name, &show_whole(spread.clipped))) } }
+            }
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! The glossary in English.
+
+pub(super) const GLOSSARY: &[(&str, &str)] = &[
+    ("Offered", "Requests that the plan wanted at an instant, whether or not they could be sent."),
+    ("Done", "Requests whose full answer came and was as expected (by default a status from 200 to 399)."),
+    ("Failed", "Requests that ended in an error: no connection, a timeout, a wrong status, a failed check."),
+    ("Late", "Requests that the generator took up more than a millisecond after their instant."),
+    ("Dropped", "Requests that were never sent: a limit was full, or the generator was a second behind."),
+    ("Open", "Requests without an answer when the run ended."),
+    (
+        "Response time",
+        "From the instant the plan wanted the request to the last byte of its answer: lag + wait + service. \
+      What had no answer counts with the time it waited.",
+    ),
+    ("Lag", "From the planned instant until the generator took the request up. The generator's own doing."),
+    ("Wait", "Waiting for a connection: a free one of the pool, connecting, and TLS."),
+    ("Service time", "From the first byte sent to the last byte of the answer."),
+    ("First byte", "From the first byte sent to the first byte of the answer."),
+    ("p99", "99 of 100 requests took at most so long. Never an average of other percentiles."),
+    ("Open loop", "Requests come at planned instants, however slow the target is, as from the public."),
+    (
+        "Closed loop",
+        "So many users, each of whom waits for an answer before asking again; a slow target is asked less.",
+    ),
+    ("Phase", "A stretch of the load with one shape: a ramp, a plateau, a pause."),
+    ("Session", "One pass of one user through a scenario."),
+    ("Plateau", "A phase that holds one and the same number of connections."),
+    ("Lost", "A connection that ended although the plan still wanted it."),
+    ("Busy share", "Share of its time that a load thread spent in turns that did work."),
+    ("INVALID", "The generator or the path may have made the result: it says nothing about the target."),
+    (
+        "INCOMPLETE",
+        "Something is missing: the run was stopped, an interval was lost, a condition is undecided.",
+    ),
+];

@@ -1,0 +1,366 @@
+//! [`Words`]: every word of the page that is ours, in one language.
+//!
+//! One struct of fields, so that a text somebody forgot to translate does not compile. Sentences of the record
+//! (findings, notes, reasons) are not here: they are stored in English and shown as they are.
+
+mod en;
+mod glossary_en;
+mod glossary_zh;
+mod zh;
+
+/// The language of a page's own words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Language {
+    /// English.
+    #[default]
+    English,
+    /// Chinese, simplified.
+    Chinese,
+}
+
+impl Language {
+    pub(crate) const fn words(self) -> &'static Words {
+        match self {
+            Self::English => &en::WORDS,
+            Self::Chinese => &zh::WORDS,
+        }
+    }
+}
+
+/// A sentence with one thing in it.
+pub(crate) type Of1 = fn(&str) -> String;
+/// A sentence with two things in it.
+pub(crate) type Of2 = fn(&str, &str) -> String;
+
+/// All words, by where they stand.
+pub(crate) struct Words {
+    /// BCP 47 tag of the language.
+    pub(crate) tag: &'static str,
+    pub(crate) page: PageWords,
+    pub(crate) verdict: VerdictWords,
+    pub(crate) front: FrontWords,
+    pub(crate) titles: Titles,
+    /// What each section says and how to read it, in a sentence or two.
+    pub(crate) leads: Leads,
+    pub(crate) columns: Columns,
+    pub(crate) counts: CountWords,
+    pub(crate) times: TimeWords,
+    pub(crate) marks: MarkWords,
+    pub(crate) connections: ConnectionWords,
+    pub(crate) generator: GeneratorWords,
+    pub(crate) hosts: HostWords,
+    pub(crate) journeys: JourneyWords,
+    pub(crate) facts: FactWords,
+    /// Word and what it means.
+    pub(crate) glossary: &'static [(&'static str, &'static str)],
+}
+
+/// Words of the document around everything.
+pub(crate) struct PageWords {
+    pub(crate) report: &'static str,
+    pub(crate) skip: &'static str,
+    pub(crate) contents: &'static str,
+    pub(crate) scrolls: Of1,
+    pub(crate) made_by: Of1,
+    pub(crate) offline: &'static str,
+    pub(crate) colon: &'static str,
+}
+
+/// Verdicts and whose doing it was.
+pub(crate) struct VerdictWords {
+    pub(crate) pass: &'static str,
+    pub(crate) fail: &'static str,
+    pub(crate) invalid: &'static str,
+    pub(crate) incomplete: &'static str,
+    pub(crate) pass_means: &'static str,
+    pub(crate) fail_means: &'static str,
+    pub(crate) invalid_means: &'static str,
+    pub(crate) incomplete_means: &'static str,
+    pub(crate) nothing_asked: &'static str,
+    pub(crate) all_held: Of1,
+    pub(crate) some_held: Of2,
+    pub(crate) reasons: &'static str,
+    pub(crate) no_limit: &'static str,
+    pub(crate) by_generator: &'static str,
+    pub(crate) by_network: &'static str,
+    pub(crate) by_balancer: &'static str,
+    pub(crate) by_target: &'static str,
+    pub(crate) by_unknown: &'static str,
+    pub(crate) blame_generator: &'static str,
+    pub(crate) blame_network: &'static str,
+    pub(crate) blame_balancer: &'static str,
+    pub(crate) blame_target: &'static str,
+    pub(crate) blame_none: &'static str,
+    pub(crate) blame_unknown: &'static str,
+}
+
+/// The first page.
+pub(crate) struct FrontWords {
+    pub(crate) tested: &'static str,
+    pub(crate) target: &'static str,
+    pub(crate) load: &'static str,
+    pub(crate) defaults: &'static str,
+    pub(crate) claimed: &'static str,
+    pub(crate) nothing_claimed: &'static str,
+    pub(crate) whose_limit: &'static str,
+    pub(crate) next_limit: &'static str,
+    pub(crate) room_none: &'static str,
+    pub(crate) room_thread: Of1,
+    pub(crate) room_cpus: Of1,
+    pub(crate) room_memory: Of2,
+    pub(crate) room_files: Of2,
+    pub(crate) plateau: &'static str,
+    pub(crate) phases: &'static str,
+    pub(crate) hosts: &'static str,
+    pub(crate) generator_host: &'static str,
+    pub(crate) repeat: &'static str,
+    pub(crate) try_next: &'static str,
+    pub(crate) notes: &'static str,
+    pub(crate) rehearsal: &'static str,
+    pub(crate) more_below: Of1,
+    pub(crate) done_rate: &'static str,
+    pub(crate) of_offered: Of1,
+    pub(crate) done_in: Of2,
+    pub(crate) response_p99: &'static str,
+    pub(crate) half_within: Of1,
+    pub(crate) failed_share: &'static str,
+    pub(crate) failed_of: Of2,
+    pub(crate) held: &'static str,
+    pub(crate) held_of: Of2,
+    pub(crate) peak_of: Of1,
+    pub(crate) nothing_sent: &'static str,
+    pub(crate) nothing_done: &'static str,
+    pub(crate) done_after_load: &'static str,
+    pub(crate) cpus: Of1,
+    pub(crate) memory_free: Of1,
+}
+
+/// Headings of sections.
+pub(crate) struct Titles {
+    pub(crate) requests: &'static str,
+    pub(crate) thresholds: &'static str,
+    pub(crate) findings: &'static str,
+    pub(crate) times: &'static str,
+    pub(crate) scopes: &'static str,
+    pub(crate) journeys: &'static str,
+    pub(crate) connections: &'static str,
+    pub(crate) generator: &'static str,
+    pub(crate) hosts: &'static str,
+    pub(crate) examples: &'static str,
+    pub(crate) events: &'static str,
+    pub(crate) environment: &'static str,
+    pub(crate) glossary: &'static str,
+}
+
+/// The sentence under each heading.
+pub(crate) struct Leads {
+    pub(crate) requests: &'static str,
+    pub(crate) thresholds: &'static str,
+    pub(crate) findings: &'static str,
+    pub(crate) no_findings: &'static str,
+    pub(crate) times: &'static str,
+    pub(crate) scopes: &'static str,
+    pub(crate) journeys: &'static str,
+    pub(crate) connections: &'static str,
+    pub(crate) generator: &'static str,
+    pub(crate) hosts: &'static str,
+    pub(crate) examples: &'static str,
+    pub(crate) events: &'static str,
+    pub(crate) environment: &'static str,
+    pub(crate) glossary: &'static str,
+}
+
+/// Headings of columns.
+pub(crate) struct Columns {
+    pub(crate) name: &'static str,
+    pub(crate) count: &'static str,
+    pub(crate) share: &'static str,
+    pub(crate) meaning: &'static str,
+    pub(crate) reason: &'static str,
+    pub(crate) condition: &'static str,
+    pub(crate) found: &'static str,
+    pub(crate) result: &'static str,
+    pub(crate) phase: &'static str,
+    pub(crate) scenario: &'static str,
+    pub(crate) step: &'static str,
+    pub(crate) length: &'static str,
+    pub(crate) from: &'static str,
+    pub(crate) done_per_s: &'static str,
+    pub(crate) planned: &'static str,
+    pub(crate) lowest: &'static str,
+    pub(crate) at: &'static str,
+    pub(crate) kernel: &'static str,
+    pub(crate) target_count: &'static str,
+    pub(crate) samples: &'static str,
+    pub(crate) min: &'static str,
+    pub(crate) mean: &'static str,
+    pub(crate) max: &'static str,
+    pub(crate) status: &'static str,
+    pub(crate) time: &'static str,
+    pub(crate) why: &'static str,
+    pub(crate) address: &'static str,
+    pub(crate) event: &'static str,
+    pub(crate) answers: &'static str,
+}
+
+/// What became of requests.
+pub(crate) struct CountWords {
+    pub(crate) offered: &'static str,
+    pub(crate) sent: &'static str,
+    pub(crate) done: &'static str,
+    pub(crate) failed: &'static str,
+    pub(crate) late: &'static str,
+    pub(crate) dropped: &'static str,
+    pub(crate) open: &'static str,
+    pub(crate) offered_means: &'static str,
+    pub(crate) sent_means: &'static str,
+    pub(crate) done_means: &'static str,
+    pub(crate) failed_means: &'static str,
+    pub(crate) late_means: &'static str,
+    pub(crate) dropped_means: &'static str,
+    pub(crate) open_means: &'static str,
+    pub(crate) sum: &'static str,
+    pub(crate) errors: &'static str,
+    pub(crate) dropped_by: &'static str,
+    pub(crate) statuses: &'static str,
+    pub(crate) traffic: &'static str,
+    pub(crate) received: &'static str,
+    pub(crate) sent_bytes: &'static str,
+    pub(crate) wire: &'static str,
+    pub(crate) retried: &'static str,
+    pub(crate) redirected: &'static str,
+    pub(crate) resources: &'static str,
+    pub(crate) warmup: &'static str,
+    pub(crate) warmup_apart: &'static str,
+    pub(crate) setup: &'static str,
+}
+
+/// Parts of a request's time.
+pub(crate) struct TimeWords {
+    pub(crate) response: &'static str,
+    pub(crate) service: &'static str,
+    pub(crate) wait: &'static str,
+    pub(crate) lag: &'static str,
+    pub(crate) connect: &'static str,
+    pub(crate) tls: &'static str,
+    pub(crate) ttfb: &'static str,
+    pub(crate) transfer: &'static str,
+    pub(crate) failed: &'static str,
+    pub(crate) uncertain: &'static str,
+    pub(crate) unknown: &'static str,
+    pub(crate) above_dropped: &'static str,
+    pub(crate) censored: Of2,
+    pub(crate) clipped: Of2,
+}
+
+/// Words beside a condition, a check or a finding.
+pub(crate) struct MarkWords {
+    pub(crate) held: &'static str,
+    pub(crate) broken: &'static str,
+    pub(crate) undecided: &'static str,
+    pub(crate) failed: &'static str,
+    pub(crate) unasked: &'static str,
+    pub(crate) implicit: &'static str,
+    pub(crate) decisive: &'static str,
+    pub(crate) evidence: &'static str,
+    pub(crate) fix: &'static str,
+}
+
+/// Connections.
+pub(crate) struct ConnectionWords {
+    pub(crate) planned: &'static str,
+    pub(crate) opened: &'static str,
+    pub(crate) peak: &'static str,
+    pub(crate) failed: &'static str,
+    pub(crate) closed: &'static str,
+    pub(crate) lost: &'static str,
+    pub(crate) reopened: &'static str,
+    pub(crate) open: &'static str,
+    pub(crate) opening: &'static str,
+    pub(crate) late: &'static str,
+    pub(crate) held_min: &'static str,
+    pub(crate) tls: &'static str,
+    pub(crate) handshakes: &'static str,
+    pub(crate) resumed: &'static str,
+    pub(crate) not_completed: &'static str,
+    pub(crate) version: &'static str,
+    pub(crate) cipher: &'static str,
+    pub(crate) group: &'static str,
+    pub(crate) alpn: &'static str,
+}
+
+/// How the generator fared.
+pub(crate) struct GeneratorWords {
+    pub(crate) busiest: &'static str,
+    pub(crate) lag_p99: &'static str,
+    pub(crate) cpu: &'static str,
+    pub(crate) cpu_of: Of2,
+    pub(crate) memory: &'static str,
+    pub(crate) threads: &'static str,
+    pub(crate) engine: &'static str,
+    pub(crate) per_connection: &'static str,
+    pub(crate) per_connection_of: Of2,
+    pub(crate) late_share: &'static str,
+}
+
+/// Hosts that were observed.
+pub(crate) struct HostWords {
+    pub(crate) cpu_mean: &'static str,
+    pub(crate) cpu_core: &'static str,
+    pub(crate) memory: &'static str,
+    pub(crate) slab: &'static str,
+    pub(crate) rss: &'static str,
+    pub(crate) sockets: &'static str,
+    pub(crate) time_wait: &'static str,
+    pub(crate) target_open: &'static str,
+    pub(crate) first: &'static str,
+    pub(crate) last: &'static str,
+}
+
+/// What sessions bring.
+pub(crate) struct JourneyWords {
+    pub(crate) sessions: &'static str,
+    pub(crate) started: &'static str,
+    pub(crate) checks: &'static str,
+    pub(crate) counts: &'static str,
+    pub(crate) rendezvous: &'static str,
+    pub(crate) met: &'static str,
+    pub(crate) present: &'static str,
+    pub(crate) by_wait: &'static str,
+    pub(crate) skew: &'static str,
+    pub(crate) before: &'static str,
+    pub(crate) after: &'static str,
+    pub(crate) phases: &'static str,
+    pub(crate) scenarios: &'static str,
+    pub(crate) steps: &'static str,
+    pub(crate) groups: &'static str,
+    pub(crate) first_failures: &'static str,
+    pub(crate) slowest: &'static str,
+    pub(crate) more_rows: Of1,
+}
+
+/// What the run was made with.
+pub(crate) struct FactWords {
+    pub(crate) command: &'static str,
+    pub(crate) seed: &'static str,
+    pub(crate) plan_hash: &'static str,
+    pub(crate) run_id: &'static str,
+    pub(crate) version: &'static str,
+    pub(crate) started: &'static str,
+    pub(crate) window: &'static str,
+    pub(crate) host: &'static str,
+    pub(crate) kernel: &'static str,
+    pub(crate) cpu: &'static str,
+    pub(crate) memory: &'static str,
+    pub(crate) files: &'static str,
+    pub(crate) ports: &'static str,
+    pub(crate) addresses: &'static str,
+    pub(crate) engine_why: &'static str,
+    pub(crate) probe: &'static str,
+    pub(crate) no_answer: &'static str,
+    pub(crate) targets: &'static str,
+    pub(crate) sources: &'static str,
+    pub(crate) timeout: &'static str,
+    pub(crate) tags: &'static str,
+    pub(crate) repeat_hint: &'static str,
+}

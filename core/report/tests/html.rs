@@ -1,0 +1,208 @@
+//! The HTML page: every section is there when its data is, nothing from outside gets out of its place, nothing is loaded.
+
+mod support;
+
+use support::{closed, failed, held, hopeless, interrupted, invalid, open, unanswered};
+use wavetank_record::{EnvironmentDoc, EventLine, HostDoc, RunRecord, SampleLine};
+use wavetank_report::{HtmlSource, Language, html};
+
+const LANGUAGES: [Language; 2] = [Language::English, Language::Chinese];
+
+fn page(record: &RunRecord, language: Language) -> String {
+    html(HtmlSource { record, plan: None, environment: None, hosts: &[], target: &[] }, language)
+}
+
+fn all_records() -> Vec<RunRecord> {
+    vec![
+        closed(),
+        open(),
+        failed(),
+        invalid(),
+        interrupted(),
+        hopeless(),
+        unanswered(),
+        held(),
+        RunRecord::default(),
+    ]
+}
+
+#[test]
+fn sections_are_there_when_their_data_is() {
+    let check = |record: &RunRecord, there: &[&str], absent: &[&str]| {
+        for language in LANGUAGES {
+            let page = page(record, language);
+            for id in there {
+                assert!(page.contains(&format!("<section id=\"{id}\"")), "{language:?} has no section {id}");
+                assert!(page.contains(&format!("href=\"#{id}\"")), "{language:?}: nothing leads to {id}");
+            }
+            for id in absent {
+                assert!(!page.contains(&format!("id=\"{id}\"")), "{language:?} has an empty section {id}");
+            }
+        }
+    };
+    let always = ["summary", "findings", "environment", "words"];
+    check(&closed(), &always, &["parts", "sessions", "hosts", "examples", "events"]);
+    check(&open(), &["requests", "conditions", "times", "connections", "generator"], &["hosts"]);
+    check(&held(), &["connections", "parts"], &["examples"]);
+    check(&unanswered(), &always, &["requests", "examples"]);
+    let mut told = closed();
+    told.events = vec![EventLine { at_ns: 1, text: "phase main began".to_owned(), ..EventLine::default() }];
+    told.samples = vec![SampleLine { kind: "slow".to_owned(), ..SampleLine::default() }];
+    check(&told, &["examples", "events"], &["parts"]);
+}
+
+#[test]
+fn the_verdict_is_a_word_with_its_reason() {
+    let check = |record: &RunRecord, english: &str, chinese: &str| {
+        for (language, word) in [(Language::English, english), (Language::Chinese, chinese)] {
+            let page = page(record, language);
+            assert!(page.contains(&format!("{word}</h2>")), "{word} is missing");
+            assert!(page.contains("</svg><div><h2"), "{word} has no sign beside it");
+            let headline = &record.verdict.headline;
+            let stored = maud::html! { (headline) }.into_string();
+            assert!(page.contains(&stored), "{word} has no reason: {headline}");
+        }
+    };
+    check(&closed(), "PASS", "通过 PASS");
+    check(&failed(), "FAIL", "未通过 FAIL");
+    check(&invalid(), "INVALID", "无效 INVALID");
+    check(&interrupted(), "INCOMPLETE", "不完整 INCOMPLETE");
+    assert!(page(&invalid(), Language::English).contains("The load generator's"), "nobody is blamed");
+}
+
+/// What browsers fetch, run or leave by.
+const REACHING: [&str; 9] =
+    ["<script", "<img", "<iframe", "<object", "<embed", "@import", "url(", " src=", "javascript:"];
+
+#[test]
+fn nothing_is_loaded() {
+    for record in all_records() {
+        for language in LANGUAGES {
+            let page = page(&record, language);
+            for reaching in REACHING {
+                assert!(!page.contains(reaching), "{} has {reaching}", record.name);
+            }
+            for link in page.split("href=\"").skip(1) {
+                let to = link.split('"').next().unwrap_or_default();
+                assert!(to.starts_with('#') || to == "data:,", "a link leads to {to}");
+            }
+            assert!(page.contains("content=\"default-src 'none';"));
+        }
+    }
+}
+
+#[test]
+fn what_comes_from_outside_stays_in_its_place() {
+    let hostile = "</title><script>alert(1)</script><img src=x onerror=alert(2)>\" onload=\"x' \u{202e}gpj.exe\u{1b}[2J\u{0}]]>";
+    let mut record = failed();
+    record.name = hostile.to_owned();
+    record.id = hostile.to_owned();
+    record.version = hostile.to_owned();
+    record.command = hostile.to_owned();
+    record.target = hostile.to_owned();
+    record.started_at = hostile.to_owned();
+    record.plan_hash = hostile.to_owned();
+    record.rehearsal = Some(hostile.to_owned());
+    record.verdict.reasons = vec![hostile.to_owned(), hostile.to_owned()];
+    record.verdict.headline = hostile.to_owned();
+    record.load.text = hostile.to_owned();
+    record.notes = vec![hostile.to_owned()];
+    record.next = vec![hostile.to_owned()];
+    record.errors = [(hostile.to_owned(), 3)].into();
+    record.dropped_by = record.errors.clone();
+    record.counts = record.errors.clone();
+    record.tags = [(hostile.to_owned(), hostile.to_owned())].into();
+    record.generator.engine = hostile.to_owned();
+    record.thresholds[0].expr = hostile.to_owned();
+    record.thresholds[0].why = hostile.to_owned();
+    record.findings = invalid().findings;
+    record.findings[0].code = hostile.to_owned();
+    record.findings[0].message = hostile.to_owned();
+    record.findings[0].evidence = hostile.to_owned();
+    record.findings[0].hint = hostile.to_owned();
+    let step = wavetank_record::StepDoc {
+        name: hostile.to_owned(),
+        scenario: hostile.to_owned(),
+        ..record.steps[0].clone()
+    };
+    record.steps = vec![step.clone(), step.clone()];
+    record.scenarios = vec![step.clone(), step];
+    record.events = vec![EventLine { text: hostile.to_owned(), ..EventLine::default() }];
+    let sample = SampleLine {
+        kind: "failed".to_owned(),
+        class: hostile.to_owned(),
+        step: hostile.to_owned(),
+        address: hostile.to_owned(),
+        detail: hostile.to_owned(),
+        ..SampleLine::default()
+    };
+    record.samples = vec![sample.clone(), SampleLine { kind: "slow".to_owned(), ..sample }];
+    let host = HostDoc {
+        hostname: hostile.to_owned(),
+        cpu_model: hostile.to_owned(),
+        kernel: hostile.to_owned(),
+        ..HostDoc::default()
+    };
+    let environment =
+        EnvironmentDoc { host, engine_why: Some(hostile.to_owned()), ..EnvironmentDoc::default() };
+    for language in LANGUAGES {
+        let source = HtmlSource {
+            record: &record,
+            plan: None,
+            environment: Some(&environment),
+            hosts: &[],
+            target: &[],
+        };
+        let page = html(source, language);
+        assert!(page.matches("alert(1)").count() > 30, "the names are not there");
+        for reaching in ["<script", "<img", "</title><script", "\" onload", "\u{202e}", "\u{1b}", "\u{0}"] {
+            assert!(!page.contains(reaching), "{reaching:?} got out, {language:?}");
+        }
+    }
+}
+
+#[test]
+fn the_page_is_in_its_language() {
+    let english = page(&failed(), Language::English);
+    assert!(english.contains("<html lang=\"en\">"));
+    assert!(
+        !english.chars().any(|letter| ('\u{4e00}'..='\u{9fff}').contains(&letter)),
+        "Chinese in the English page"
+    );
+    let chinese = page(&failed(), Language::Chinese);
+    assert!(chinese.contains("<html lang=\"zh-CN\">"));
+    assert!(
+        chinese.contains("<span lang=\"en\">p99 8.40 ms, not &lt; 5ms</span>"),
+        "a stored sentence is not marked"
+    );
+    for word in ["Load test report", "Whose limit", "Contents", "What became", "Glossary"] {
+        assert!(!chinese.contains(word), "`{word}` was not translated");
+    }
+}
+
+#[test]
+fn headings_come_in_order_and_names_are_used_once() {
+    for record in all_records() {
+        let page = page(&record, Language::English);
+        let levels =
+            page.match_indices("<h").filter_map(|(at, _)| page[at + 2..].chars().next()?.to_digit(10));
+        let levels: Vec<u32> = levels.collect();
+        assert_eq!(levels[0], 1);
+        assert_eq!(levels.iter().filter(|&&level| level == 1).count(), 1, "one h1");
+        assert!(levels.windows(2).all(|pair| pair[1] <= pair[0] + 1), "a level is skipped: {levels:?}");
+        let mut ids: Vec<_> =
+            page.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+        let all = ids.len();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), all, "a name is used twice");
+    }
+}
+
+#[test]
+fn percentiles_that_are_bounds_are_marked() {
+    let english = page(&invalid(), Language::English);
+    assert!(english.contains("&gt; dropped"), "an unknown percentile is told as if it were known");
+    assert!(page(&invalid(), Language::Chinese).contains("&gt; 丢弃"));
+    assert!(page(&open(), Language::English).contains("~31.0 ms"), "an uncertain percentile is not marked");
+}
