@@ -36,7 +36,7 @@ fn counts(sheet: &Sheet) -> Markup {
         (words.late, some(own.late)),
         (words.opening, some(own.opening)),
         (words.open, some(own.open)),
-        (words.held_min, some(own.held_min)),
+        (words.held_min, html! { @if let Some(least) = own.held_min { (show_whole(least)) } }),
     ])
 }
 
