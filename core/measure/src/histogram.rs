@@ -147,6 +147,28 @@ impl Histogram {
         (self.min, self.max) = bounds.unwrap_or((u64::MAX, 0));
     }
 
+    /// What was recorded since `earlier`, whose values are all among these. Counts and sum are exact; of the smallest and
+    /// the largest value only the bucket is known, and its bound stands for it. Empty where `earlier` is no part of this.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        let mut counts = self.counts.clone();
+        for (index, n) in earlier.iter() {
+            match counts.get_mut(index).and_then(|count| Some((count.checked_sub(n)?, count))) {
+                Some((left, count)) => *count = left,
+                None => return Self::default(),
+            }
+        }
+        let first = counts.iter().position(|&n| n > 0);
+        let Some((first, last)) = first.zip(counts.iter().rposition(|&n| n > 0)) else {
+            return Self::default();
+        };
+        let clipped = self.clipped.saturating_sub(earlier.clipped);
+        let top = if clipped > 0 { self.max } else { Self::highest_equivalent(last).min(self.max) };
+        let bottom = Self::lowest_equivalent(first).max(self.min());
+        let sum = self.sum.saturating_sub(earlier.sum);
+        Self::from_parts(counts, clipped, bottom, top, sum).unwrap_or_default()
+    }
+
     /// Values recorded.
     pub const fn count(&self) -> u64 {
         self.count

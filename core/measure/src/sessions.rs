@@ -53,7 +53,7 @@ pub struct SessionSeries {
 
 impl SessionSeries {
     /// Sessions that are one request each, told from those.
-    pub(crate) fn of_requests(series: &StepSeries) -> Self {
+    pub fn of_requests(series: &StepSeries) -> Self {
         let Counters { offered, done, dropped_by, .. } = series.counters;
         let (started, failed) = (offered - series.counters.dropped(), series.counters.failed());
         let counts = SessionCounts { offered, started, done, failed, dropped_by };

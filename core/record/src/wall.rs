@@ -17,6 +17,28 @@ impl Wall {
         format!("{year:04}{month:02}{day:02}T{hour:02}{minute:02}{second:02}Z")
     }
 
+    /// A whole second as [`rfc3339`](Self::rfc3339) writes it; `None` if it is written otherwise.
+    pub fn from_rfc3339(text: &str) -> Option<Self> {
+        let bytes = text.as_bytes();
+        if bytes.len() != 20 || !text.is_ascii() || bytes[10] != b'T' || bytes[19] != b'Z' {
+            return None;
+        }
+        let number = |from: usize, until: usize| text[from..until].parse::<u64>().ok();
+        let [year, month, day] = [number(0, 4)?, number(5, 7)?, number(8, 10)?];
+        let [hour, minute, second] = [number(11, 13)?, number(14, 16)?, number(17, 19)?];
+        if year < 1970 || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+            return None;
+        }
+        // Hinnant's `days_from_civil`, the other way round of `fields`.
+        let year = year - u64::from(month <= 2);
+        let (era, year_of_era) = (year / 400, year % 400);
+        let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+        let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+        let days = (era * 146_097 + day_of_era).checked_sub(719_468)?;
+        let seconds = days * 86_400 + hour * 3_600 + minute * 60 + second;
+        seconds.checked_mul(1_000_000_000).map(Self)
+    }
+
     /// Year, month, day, hour, minute, second in UTC. The date is Hinnant's `civil_from_days`: years that
     /// begin in March, in eras of 400, so that the leap day is the last of its year.
     fn fields(self) -> [u64; 6] {
@@ -42,6 +64,8 @@ mod tests {
     fn check(seconds: u64, rfc3339: &str, compact: &str) {
         let wall = Wall(seconds * 1_000_000_000 + 999_999_999);
         assert_eq!((wall.rfc3339().as_str(), wall.compact().as_str()), (rfc3339, compact));
+        assert_eq!(Wall::from_rfc3339(rfc3339), Some(Wall(seconds * 1_000_000_000)));
+        assert_eq!(Wall::from_rfc3339(compact), None);
     }
 
     #[test]

@@ -29,6 +29,11 @@ impl Cumulative {
         }
     }
 
+    /// Everything so far is known to be `sum`.
+    pub(crate) const fn beginning_with(sum: Interval) -> Self {
+        Self { sum }
+    }
+
     pub(crate) const fn sum(&self) -> &Interval {
         &self.sum
     }

@@ -13,6 +13,7 @@ mod opened_run;
 mod over_time;
 mod runs_dir;
 mod store_problem;
+mod stretches;
 
 pub use archive_writer::{ArchiveWriter, RunMeta};
 pub use calibration_file::CalibrationFile;

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use wavetank_measure::Ledger;
@@ -98,6 +99,18 @@ impl OpenedRun {
     /// # Errors
     /// A usage error if the files cannot be read at all.
     pub fn read_intervals(&self, mut visit: impl FnMut(Sealed)) -> Result<ReadReport, UserError> {
+        self.read_intervals_until(|_, sealed| {
+            visit(sealed);
+            ControlFlow::Continue(())
+        })
+    }
+
+    /// As [`read_intervals`](Self::read_intervals), until `visit` has had enough; it is also told whether this is the first
+    /// of an agent.
+    pub(crate) fn read_intervals_until(
+        &self,
+        mut visit: impl FnMut(bool, Sealed) -> ControlFlow<()>,
+    ) -> Result<ReadReport, UserError> {
         let dir = self.dir.join("intervals");
         let mut paths: Vec<_> = match fs::read_dir(&dir) {
             Ok(entries) => entries.filter_map(|entry| Some(entry.ok()?.path())).collect(),
@@ -109,14 +122,23 @@ impl OpenedRun {
         let mut report = ReadReport::default();
         for path in paths {
             let mut agent = AgentReader::default();
-            let torn = for_each_line(&path, |line| match IntervalLine::decode(line) {
-                Ok(line) => agent.take(line, &mut visit),
-                Err(_) => agent.report.damaged += 1,
+            let (mut flow, mut first) = (ControlFlow::Continue(()), true);
+            let torn = for_each_line_until(&path, |line| {
+                match IntervalLine::decode(line) {
+                    Ok(line) => agent.take(line, &mut |sealed| {
+                        flow = visit(std::mem::take(&mut first), sealed);
+                    }),
+                    Err(_) => agent.report.damaged += 1,
+                }
+                flow
             })?;
             report.intervals += agent.report.intervals;
             report.missing += agent.report.missing;
             report.damaged += agent.report.damaged;
             report.torn += u64::from(torn);
+            if flow.is_break() {
+                break;
+            }
         }
         Ok(report)
     }
@@ -243,6 +265,17 @@ fn read_lines<T, E>(path: &Path, decode: impl Fn(&[u8]) -> Result<T, E>) -> Resu
 
 /// Hands out whole lines without their newline. Returns whether the file ended without one.
 pub(crate) fn for_each_line(path: &Path, mut visit: impl FnMut(&[u8])) -> Result<bool, UserError> {
+    for_each_line_until(path, |line| {
+        visit(line);
+        ControlFlow::Continue(())
+    })
+}
+
+/// As [`for_each_line`], until `visit` has had enough.
+fn for_each_line_until(
+    path: &Path,
+    mut visit: impl FnMut(&[u8]) -> ControlFlow<()>,
+) -> Result<bool, UserError> {
     let file = match File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
@@ -260,7 +293,9 @@ pub(crate) fn for_each_line(path: &Path, mut visit: impl FnMut(&[u8])) -> Result
         if line.pop() != Some(b'\n') {
             return Ok(true);
         }
-        visit(&line);
+        if visit(&line).is_break() {
+            return Ok(false);
+        }
     }
 }
 
