@@ -1,4 +1,4 @@
-//! A run as text, JSON, `JUnit` and HTML.
+//! A run as text, JSON, `JUnit`, HTML, CSV, Markdown, and in `HdrHistogram`'s formats.
 //!
 //! Every view is a pure function of the stored record, so `wavetank report` prints years later what the run
 //! itself printed. Nothing here decides anything: [`compose`] only puts together what was measured and what
@@ -7,6 +7,7 @@
 mod calibration;
 mod compose;
 mod examples;
+mod export;
 mod forecast;
 mod held;
 mod held_text;
@@ -28,6 +29,7 @@ mod units;
 pub use calibration::{Known, calibration_text, overload, standing};
 pub use compose::{Composition, compose};
 pub use examples::Examples;
+pub use export::{CsvExport, IntervalLog, StepPick, TimesOf, markdown, percentile_text};
 pub use forecast::{Planned, forecast_doc, forecast_text};
 pub use html::{HtmlSource, Language, html};
 pub use json::{error_json, json};

@@ -1,0 +1,291 @@
+//! [`markdown`]: a run as a summary for a pull request or a wiki.
+
+use wavetank_plan::quantity::{show_count, show_rate, show_whole};
+use wavetank_record::{Finding, Requests, RunRecord, StepDoc, Threshold, Times};
+
+use super::markdown_text::{block, code, sentence, table};
+use crate::journeys_text::by_name;
+use crate::units::{self, part};
+
+/// Rows of one table at most; what is left out is said.
+const ROWS_MAX: usize = 50;
+/// The percentiles shown, by field name and heading.
+const SHOWN: [(&str, &str); 4] = [("p50", "p50"), ("p90", "p90"), ("p99", "p99"), ("p99_9", "p99.9")];
+
+/// The run as GitHub-flavoured Markdown: verdict and reasons, numbers, thresholds, findings, steps, and how to repeat it.
+/// Whatever comes from outside is escaped, so that nothing becomes markup, link, image or mention.
+pub fn markdown(record: &RunRecord) -> String {
+    let mut page = Parts(String::new());
+    page.part("", &head(record));
+    page.part("Requests", &numbers(record));
+    page.part("Times", &times(record));
+    page.part("Held connections", &held(record));
+    page.part("Thresholds", &thresholds(record));
+    page.part("Checks", &checks(record));
+    page.part("Findings", &findings(record));
+    page.part("Phases", &phases(record));
+    page.part("Steps", &steps(record));
+    page.part("Errors and statuses", &kinds(record));
+    page.part("Notes", &list(&record.notes));
+    page.part("How to repeat it", &repeat(record));
+    page.0
+}
+
+struct Parts(String);
+
+impl Parts {
+    /// One part under its heading; nothing if there is nothing in it.
+    fn part(&mut self, heading: &str, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        if !heading.is_empty() {
+            add(&mut self.0, &format!("\n### {heading}\n\n"));
+        }
+        self.0.push_str(text);
+    }
+}
+
+/// Verdict, whose limit it was, why, and of which run.
+fn head(record: &RunRecord) -> String {
+    let verdict = &record.verdict;
+    let word = verdict.status.name().to_uppercase();
+    let headline = sentence(&units::headline(record));
+    let colon = if headline.is_empty() { "" } else { ": " };
+    let mut text = format!("## {word}{colon}{headline}\n\n");
+    if let Some(rehearsal) = &record.rehearsal {
+        add(&mut text, &format!("**Rehearsal:** {}\n\n", sentence(rehearsal)));
+    }
+    let limit = match verdict.blame.name() {
+        "none" => "no limit was reached".to_owned(),
+        "unknown" => "whose limit it was cannot be told".to_owned(),
+        blame => format!("the limit: **{blame}**"),
+    };
+    add(&mut text, &format!("{}; {limit}.\n", code(&record.name)));
+    for reason in verdict.reasons.iter().take(ROWS_MAX) {
+        add(&mut text, &format!("\n- reason: {}", code(reason)));
+    }
+    if !verdict.reasons.is_empty() {
+        text.push('\n');
+    }
+    let about = [
+        ("Target", code(&record.target)),
+        ("Load", sentence(&record.load.text)),
+        ("Measured", units::seconds(record.duration_s)),
+        ("Started", code(&record.started_at)),
+        ("Run", code(&record.id)),
+    ];
+    let rows = about.into_iter().filter(|(_, said)| !said.is_empty());
+    let rows: Vec<_> = rows.map(|(what, said)| vec![what.to_owned(), said]).collect();
+    format!("{text}\n{}", table(&["", ""], 0, &rows))
+}
+
+fn numbers(record: &RunRecord) -> String {
+    let Requests { offered, sent, done, failed, late, dropped, open } = record.requests;
+    let row = |name: &str, n: u64, rate: String| {
+        let share = if name == "offered" { show_whole(n) } else { part(n, offered) };
+        vec![name.to_owned(), share, rate]
+    };
+    let rows = [
+        row("offered", offered, show_rate(record.rate.offered_per_s.0)),
+        row("sent", sent, String::new()),
+        row("done", done, show_rate(record.rate.done_per_s.0)),
+        row("failed", failed, String::new()),
+        row("late", late, String::new()),
+        row("dropped", dropped, String::new()),
+        row("open at the end", open, String::new()),
+    ];
+    table(&["requests", "count", "rate"], 2, &rows)
+}
+
+fn times(record: &RunRecord) -> String {
+    let all = [
+        ("response", &record.response_us),
+        ("service", &record.service_us),
+        ("wait", &record.wait_us),
+        ("lag", &record.lag_us),
+        ("connect", &record.connect_us),
+        ("TLS", &record.tls_us),
+        ("failed", &record.failed_us),
+    ];
+    let rows = all.iter().filter(|(_, times)| times.count > 0).map(|(name, times)| {
+        let mut row = vec![(*name).to_owned()];
+        row.extend(cells(times));
+        row
+    });
+    let rows: Vec<_> = rows.collect();
+    let mut text = table(&["time", "p50", "p90", "p99", "p99.9", "max", "n"], 6, &rows);
+    if text.contains('~') {
+        text.push_str("\n\\~ fewer than 10 samples lie above this percentile\n");
+    }
+    let censored = record.response_us.spread.as_ref().map_or(0, |spread| spread.censored);
+    if censored > 0 {
+        let many = show_count(censored);
+        add(
+            &mut text,
+            &format!("\nresponse holds {many} requests without an answer, with the time they waited\n"),
+        );
+    }
+    text
+}
+
+/// The percentiles shown, the largest, and how many.
+fn cells(times: &Times) -> Vec<String> {
+    let Some(spread) = &times.spread else { return vec![String::new(); SHOWN.len() + 2] };
+    let percentiles = SHOWN.iter().map(|(field, _)| sentence(&units::percentile(spread, field)));
+    percentiles.chain([units::time(spread.max), show_count(times.count)]).collect()
+}
+
+fn held(record: &RunRecord) -> String {
+    let rows = record.held.iter().take(ROWS_MAX).map(|held| {
+        vec![
+            code(&held.phase),
+            show_whole(held.planned),
+            show_whole(held.lowest),
+            show_whole(held.lost),
+            show_whole(held.reopened),
+        ]
+    });
+    let rows: Vec<_> = rows.collect();
+    cut(table(&["plateau", "planned", "lowest second", "lost", "re-opened"], 4, &rows), record.held.len())
+}
+
+fn thresholds(record: &RunRecord) -> String {
+    let rows = record.thresholds.iter().take(ROWS_MAX).map(|threshold| {
+        let implicit = if threshold.implicit { " (implicit)" } else { "" };
+        vec![
+            format!("{}{implicit}", code(&threshold.expr)),
+            result(threshold).to_owned(),
+            units::threshold_value(threshold),
+            sentence(&threshold.why),
+        ]
+    });
+    let rows: Vec<_> = rows.collect();
+    cut(table(&["condition", "result", "value", "why"], 0, &rows), record.thresholds.len())
+}
+
+const fn result(threshold: &Threshold) -> &'static str {
+    match threshold.ok {
+        Some(true) => "held",
+        Some(false) => "**broken**",
+        None => "undecided",
+    }
+}
+
+fn checks(record: &RunRecord) -> String {
+    let named = by_name(record);
+    let rows = named
+        .iter()
+        .take(ROWS_MAX)
+        .map(|check| vec![code(&check.name), show_count(check.held), show_count(check.failed)]);
+    let mut rows: Vec<_> = rows.collect();
+    for (when, around) in [("before", &record.before), ("after", &record.after)] {
+        let Some(around) = around else { continue };
+        for check in around.checks.iter().take(ROWS_MAX) {
+            let name = format!("{when} {}", code(&format!("{}: {}", check.step, check.name)));
+            let found = if check.ok { "0".to_owned() } else { format!("1, found {}", code(&check.found)) };
+            rows.push(vec![name, u8::from(check.ok).to_string(), found]);
+        }
+        for fault in around.faults.iter().take(ROWS_MAX) {
+            rows.push(vec![format!("{when} {}", code(&fault.step)), String::new(), sentence(&fault.what)]);
+        }
+    }
+    cut(table(&["check", "held", "failed"], 2, &rows), named.len())
+}
+
+fn findings(record: &RunRecord) -> String {
+    let one = |finding: &Finding| {
+        let decisive = if finding.decisive { ", decisive" } else { "" };
+        let mut line = format!("- **{}**{decisive} ({}): ", finding.blame.name(), code(&finding.code));
+        line.push_str(&sentence(&finding.message));
+        if !finding.evidence.is_empty() {
+            add(&mut line, &format!("; {}", sentence(&finding.evidence)));
+        }
+        if !finding.hint.is_empty() {
+            add(&mut line, &format!("\n  Hint: {}", sentence(&finding.hint)));
+        }
+        line + "\n"
+    };
+    record.findings.iter().map(one).collect()
+}
+
+fn phases(record: &RunRecord) -> String {
+    if record.phases.len() < 2 {
+        return String::new();
+    }
+    let rows = record.phases.iter().take(ROWS_MAX).map(|phase| {
+        let (requests, rate) = (phase.requests, show_rate(phase.rate.done_per_s.0));
+        scope(code(&phase.name), rate, requests, &phase.response_us)
+    });
+    let rows: Vec<_> = rows.collect();
+    cut(table(&["phase", "done/s", "done", "failed", "p50", "p99", "max"], 6, &rows), record.phases.len())
+}
+
+fn steps(record: &RunRecord) -> String {
+    if record.steps.len() < 2 {
+        return String::new();
+    }
+    let name = |step: &StepDoc| match step.scenario.as_str() {
+        "" => code(&step.name),
+        scenario => code(&format!("{scenario}: {}", step.name)),
+    };
+    let rows = record
+        .steps
+        .iter()
+        .take(ROWS_MAX)
+        .map(|step| scope(name(step), show_count(step.requests.sent), step.requests, &step.response_us));
+    let rows: Vec<_> = rows.collect();
+    cut(table(&["step", "sent", "done", "failed", "p50", "p99", "max"], 6, &rows), record.steps.len())
+}
+
+fn scope(name: String, first: String, requests: Requests, times: &Times) -> Vec<String> {
+    let failed = if requests.failed == 0 { "0".to_owned() } else { part(requests.failed, requests.offered) };
+    let spread = times.spread.as_ref();
+    let percentile =
+        |field| spread.map(|spread| sentence(&units::percentile(spread, field))).unwrap_or_default();
+    let max = spread.map(|spread| units::time(spread.max)).unwrap_or_default();
+    vec![name, first, show_count(requests.done), failed, percentile("p50"), percentile("p99"), max]
+}
+
+/// Errors, drops and answers by kind.
+fn kinds(record: &RunRecord) -> String {
+    let rows = |what: &str, name: &str, n: u64| vec![what.to_owned(), code(name), show_whole(n)];
+    let errors = record.errors.iter().filter(|(_, n)| **n > 0).map(|(name, &n)| rows("failed", name, n));
+    let dropped =
+        record.dropped_by.iter().filter(|(_, n)| **n > 0).map(|(name, &n)| rows("dropped", name, n));
+    let answers = record.status.iter().map(|(status, &n)| rows("answered", &status.to_string(), n));
+    let rows: Vec<_> = errors.chain(dropped).chain(answers).collect();
+    let shown = rows.len().min(ROWS_MAX);
+    cut(table(&["", "kind", "count"], 1, &rows[..shown]), rows.len())
+}
+
+/// `table`, and how many of `all` its rows are if not all.
+fn cut(table: String, all: usize) -> String {
+    if all <= ROWS_MAX { table } else { format!("{table}\n{} more are in `--format json`\n", all - ROWS_MAX) }
+}
+
+fn list(sentences: &[String]) -> String {
+    let lines: Vec<_> = sentences.iter().map(|one| format!("- {}\n", sentence(one))).collect();
+    lines.concat()
+}
+
+fn repeat(record: &RunRecord) -> String {
+    if record.command.is_empty() {
+        return String::new();
+    }
+    let mut text = block(&record.command);
+    add(
+        &mut text,
+        &format!(
+            "\nSeed {}, plan {}, wavetank {}.\n",
+            record.seed,
+            code(record.plan_hash.get(..12).unwrap_or(&record.plan_hash)),
+            code(&record.version)
+        ),
+    );
+    text
+}
+
+fn add(text: &mut String, more: &str) {
+    text.push_str(more);
+}

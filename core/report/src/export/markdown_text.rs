@@ -1,0 +1,92 @@
+//! Text from outside as Markdown: read by people as it is, and never as markup.
+
+/// What means something to Markdown wherever it stands.
+const MARKUP: &[char] = &['\\', '`', '*', '_', '{', '}', '[', ']', '<', '>', '|', '~', '&', '^'];
+/// What GitHub makes into links, mentions or formulas although Markdown does not, escaped or not: only code is safe.
+const CODE_ONLY: &[char] = &['@', '#', '$'];
+
+/// A sentence: words that something would be made of stand as code, all other markup is escaped.
+pub(super) fn sentence(text: &str) -> String {
+    let words = text.split(|letter: char| letter.is_whitespace()).filter(|word| !word.is_empty());
+    words.enumerate().map(|(number, text)| word(text, number == 0)).collect::<Vec<_>>().join(" ")
+}
+
+fn word(text: &str, first: bool) -> String {
+    let lower = text.to_ascii_lowercase();
+    let linked = lower.contains("://")
+        || lower.contains("www.")
+        || lower.contains("mailto:")
+        || lower.contains("xmpp:");
+    if linked || text.contains(CODE_ONLY) {
+        return code(text);
+    }
+    let text = harmless(text);
+    // At the beginning of a line these would begin a list, or underline a heading.
+    let numbered = text.strip_suffix(['.', ')']).is_some_and(is_number);
+    let mut escaped = String::new();
+    for (at, letter) in text.char_indices() {
+        let leading = at == 0 && "+-=".contains(letter) || numbered && ".)".contains(letter);
+        if MARKUP.contains(&letter) || first && leading {
+            escaped.push('\\');
+        }
+        escaped.push(letter);
+    }
+    escaped
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Text that is taken literally: names, conditions, commands. Safe inside a table, too.
+pub(super) fn code(text: &str) -> String {
+    let text = harmless(text);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if text.is_empty() {
+        return String::new();
+    }
+    // A table takes `\|` for a bar wherever it stands, but anywhere else the two are not the same: outside of code an
+    // entity is.
+    if text.contains('|') {
+        let parts: Vec<_> = text.split('|').map(code).collect();
+        return parts.join("&#124;");
+    }
+    let fence = "`".repeat(longest_run(&text) + 1);
+    let blank = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
+    format!("{fence}{blank}{text}{blank}{fence}")
+}
+
+/// A block of lines taken literally.
+pub(super) fn block(text: &str) -> String {
+    let lines: Vec<_> = text.lines().map(harmless).collect();
+    let fence = "`".repeat(longest_run(text).max(2) + 1);
+    format!("{fence}text\n{}\n{fence}\n", lines.join("\n"))
+}
+
+fn longest_run(text: &str) -> usize {
+    text.split(|letter| letter != '`').map(str::len).max().unwrap_or(0)
+}
+
+/// Without what steers terminals or turns the direction of writing.
+fn harmless(text: &str) -> String {
+    let steers = |letter: char| {
+        let turns =
+            matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        turns || letter.is_control() && !letter.is_whitespace()
+    };
+    text.chars().map(|letter| if steers(letter) { '\u{fffd}' } else { letter }).collect()
+}
+
+/// One table; the first column is text, the others numbers. Nothing without rows.
+pub(super) fn table(headings: &[&str], numbers: usize, rows: &[Vec<String>]) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+    let mut text = line(&headings.iter().map(|heading| (*heading).to_owned()).collect::<Vec<_>>());
+    let texts = headings.len() - numbers;
+    let rule = (0..headings.len()).map(|at| if at < texts { "---" } else { "---:" }.to_owned());
+    text.push_str(&line(&rule.collect::<Vec<_>>()));
+    text.extend(rows.iter().map(|row| line(row)));
+    text
+}

@@ -1,0 +1,19 @@
+//! A run for other programs to read: CSV, Markdown, and `HdrHistogram`'s own two formats.
+//!
+//! CSV and the interval log are written stretch by stretch, as the archive is read: a day of seconds does not fit into
+//! memory. Whoever reads may go away in the middle, which ends the writing and is nobody's failure.
+
+mod csv_cells;
+mod csv_columns;
+mod csv_export;
+mod interval_log;
+mod markdown;
+mod markdown_text;
+mod percentile_text;
+mod times_of;
+
+pub use csv_export::CsvExport;
+pub use interval_log::IntervalLog;
+pub use markdown::markdown;
+pub use percentile_text::percentile_text;
+pub use times_of::{StepPick, TimesOf};
