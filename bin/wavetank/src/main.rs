@@ -82,8 +82,8 @@ fn main() -> ExitCode {
 
 /// One clear message: as an object on stdout where one was asked for, else in words on stderr.
 fn refuse(error: &UserError, format: OutputFormat) -> ExitCode {
-    let printed =
-        format != OutputFormat::Text && run::output::print(&run::output::render_error(error, format)).is_ok();
+    let on_stdout = format != OutputFormat::Text && format.tells_errors();
+    let printed = on_stdout && run::output::print(&run::output::render_error(error, format)).is_ok();
     if !printed {
         // Where stderr is gone too, the exit code is all that is left to tell.
         let _ = writeln!(std::io::stderr(), "{error}");

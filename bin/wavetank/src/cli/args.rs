@@ -10,6 +10,7 @@ use wavetank_plan::size::Wishes;
 use wavetank_plan::{
     AllowTarget, EngineChoice, Nanos, RunOptions, SecretText, TargetUrl, TlsIdentity, TlsServerOptions,
 };
+use wavetank_report::TimesOf;
 
 /// One command with its arguments.
 #[derive(Clone, Debug, PartialEq)]
@@ -126,6 +127,8 @@ pub(crate) struct ReportArgs {
     pub(crate) format: OutputFormat,
     /// Files that get the result as well.
     pub(crate) out: Vec<OutFile>,
+    /// What of it.
+    pub(crate) wants: Wants,
     /// Where archives lie.
     pub(crate) runs_dir: PathBuf,
 }
@@ -266,6 +269,37 @@ pub(crate) enum OutputFormat {
     Json,
     /// `JUnit` XML: thresholds and checks as test cases.
     Junit,
+    /// A row for each interval.
+    Csv,
+    /// A summary for a pull request or a wiki.
+    Markdown,
+    /// `HdrHistogram`'s percentile distribution.
+    Hgrm,
+    /// `HdrHistogram`'s interval log.
+    Hlog,
+}
+
+impl OutputFormat {
+    /// Whether it is made of the archive's intervals; the others need `run.json` alone.
+    pub(crate) const fn needs_intervals(self) -> bool {
+        matches!(self, Self::Csv | Self::Hgrm | Self::Hlog)
+    }
+
+    /// Whether it can hold an error in place of a result, so that nobody takes the one for the other.
+    pub(crate) const fn tells_errors(self) -> bool {
+        matches!(self, Self::Text | Self::Json | Self::Junit)
+    }
+}
+
+/// What is wanted of formats that can tell several things.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Wants {
+    /// Which times a histogram is of; `None`: response.
+    pub(crate) of: Option<TimesOf>,
+    /// One step's alone.
+    pub(crate) step: Option<String>,
+    /// Each step by itself.
+    pub(crate) by_step: bool,
 }
 
 /// One `--out FILE`.

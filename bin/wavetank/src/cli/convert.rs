@@ -1,15 +1,14 @@
-//! The words of `serve`, `report` and `demo`, and what they share with `run`.
+//! The words of `serve` and `demo`, and what they share with `run`.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::{Path, PathBuf};
 
 use clap_complete::Shell;
 use wavetank_plan::quantity::{parse_count_positive, parse_duration, parse_duration_positive};
 use wavetank_plan::{EngineChoice, UserError, did_you_mean};
 
-use super::args::{DemoArgs, Freeze, OutFile, OutputFormat, ReportArgs, RunRef, ServeArgs};
+use super::args::{DemoArgs, Freeze, ServeArgs};
 use super::serve_tls_words::serve_tls;
-use super::words::{DemoWords, ReportWords, ServeWords};
+use super::words::{DemoWords, ServeWords};
 
 /// Puts the option before an error about its value.
 pub(super) fn at<T>(option: &str, read: Result<T, UserError>) -> Result<T, UserError> {
@@ -64,45 +63,6 @@ pub(super) fn engine(text: &str) -> Result<EngineChoice, UserError> {
     }
 }
 
-/// `--format`.
-pub(super) fn format(text: &str) -> Result<OutputFormat, UserError> {
-    let known = [("text", OutputFormat::Text), ("json", OutputFormat::Json), ("junit", OutputFormat::Junit)];
-    at("--format", one_of(text, &known, &["html", "csv", "markdown", "md"]))
-}
-
-/// `--out FILE`, its format by its suffix.
-pub(super) fn out_files(paths: Vec<PathBuf>) -> Result<Vec<OutFile>, UserError> {
-    let mut files: Vec<OutFile> = Vec::new();
-    for path in paths {
-        let format = format_of(&path)?;
-        if files.iter().any(|file| file.path == path) {
-            let message = format!("--out {} is given twice", path.display());
-            return Err(UserError::usage("conflict", message, "one file for each"));
-        }
-        files.push(OutFile { path, format });
-    }
-    Ok(files)
-}
-
-fn format_of(path: &Path) -> Result<OutputFormat, UserError> {
-    let suffix = path.extension().map(|suffix| suffix.to_string_lossy().to_ascii_lowercase());
-    match suffix.as_deref() {
-        Some("txt") => Ok(OutputFormat::Text),
-        Some("json") => Ok(OutputFormat::Json),
-        Some("xml" | "junit") => Ok(OutputFormat::Junit),
-        _ => {
-            let message = format!("--out {}: the suffix names no format", path.display());
-            let hint = match suffix.as_deref() {
-                Some("html" | "csv" | "md") => {
-                    "html, csv and md come with a later version; .txt .json .xml .junit"
-                }
-                _ => ".txt is text, .json is json, .xml and .junit are junit: --out result.json",
-            };
-            Err(UserError::usage("out_suffix", message, hint))
-        }
-    }
-}
-
 /// `wavetank serve`.
 pub(super) fn serve(words: &ServeWords) -> Result<ServeArgs, UserError> {
     let listen = words.listen.split(',').map(|word| listen(word.trim())).collect::<Result<Vec<_>, _>>()?;
@@ -148,20 +108,6 @@ fn listen(word: &str) -> Result<SocketAddr, UserError> {
             "an address and a port: 127.0.0.1:8080; 0.0.0.0:8080 listens to the whole network".to_owned()
         };
         UserError::usage("bad_listen", format!("--listen `{word}` is no address"), hint)
-    })
-}
-
-/// `wavetank report`.
-pub(super) fn report(words: ReportWords) -> Result<ReportArgs, UserError> {
-    if words.run.is_empty() {
-        return Err(UserError::usage("no_run", "the run's name is empty", "wavetank report latest"));
-    }
-    let run = if words.run == "latest" { RunRef::Latest } else { RunRef::Named(words.run) };
-    Ok(ReportArgs {
-        run,
-        format: format(&words.format)?,
-        out: out_files(words.out)?,
-        runs_dir: words.runs_dir,
     })
 }
 

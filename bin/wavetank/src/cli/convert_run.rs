@@ -11,8 +11,9 @@ use wavetank_plan::{
     ProxyProtocol, ProxyUrl, RunOptions, SecretText, SourcesPlan, StatusSet, UserError, parse_sources,
 };
 
-use super::args::RunArgs;
-use super::convert::{at, engine, format, one_of, opt, out_files, small_count};
+use super::args::{OutFile, OutputFormat, RunArgs};
+use super::convert::{at, engine, one_of, opt, small_count};
+use super::convert_report::{format, out_files};
 use super::files::Files;
 use super::goal::goal;
 use super::run_words::{
@@ -29,12 +30,17 @@ pub(super) fn run(words: RunWords, command: String) -> Result<RunArgs, UserError
     let (options, source_auto) = options(words.options)?;
     let result = words.result;
     result_conflicts(&result, options.once)?;
+    let format = result.format.as_deref().map(format).transpose()?.unwrap_or_default();
+    let out = out_files(result.out)?;
+    if result.no_archive {
+        without_archive(format, &out)?;
+    }
     Ok(RunArgs {
         goal,
         options,
         source_auto,
-        format: result.format.as_deref().map(format).transpose()?.unwrap_or_default(),
-        out: out_files(result.out)?,
+        format,
+        out,
         runs_dir: result.runs_dir.unwrap_or_else(|| PathBuf::from(RUNS_DIR)),
         no_archive: result.no_archive,
         quiet: result.quiet,
@@ -261,4 +267,16 @@ fn result_conflicts(words: &ResultWords, once: bool) -> Result<(), UserError> {
         return Err(UserError::usage("conflict", "--no-archive and --runs-dir exclude each other", hint));
     }
     Ok(())
+}
+
+/// Some formats are made of the archive's intervals.
+fn without_archive(format: OutputFormat, out: &[OutFile]) -> Result<(), UserError> {
+    let needing = out.iter().find(|out| out.format.needs_intervals());
+    let word = match needing {
+        Some(out) => format!("--out {}", out.path.display()),
+        None if format.needs_intervals() => "this --format".to_owned(),
+        None => return Ok(()),
+    };
+    let hint = "csv, hgrm and hlog are made of the archive's intervals: leave --no-archive out, or take .json or .md";
+    Err(UserError::usage("conflict", format!("--no-archive and {word} exclude each other"), hint))
 }

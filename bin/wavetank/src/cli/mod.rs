@@ -8,6 +8,7 @@ mod args;
 mod calibrate_words;
 mod command_text;
 mod convert;
+mod convert_report;
 mod convert_run;
 mod exit;
 mod file_words;
@@ -33,7 +34,7 @@ use wavetank_plan::UserError;
 
 pub(crate) use args::{
     CalibrateArgs, Command, DemoArgs, FileArgs, FileFormat, Goal, OutFile, OutputFormat, ReadArgs,
-    ReportArgs, RunArgs, RunRef, ServeArgs, SizeArgs, TryArgs,
+    ReportArgs, RunArgs, RunRef, ServeArgs, SizeArgs, TryArgs, Wants,
 };
 #[cfg(target_os = "linux")]
 pub(crate) use args::{Calibration, ServeTls};
@@ -63,7 +64,7 @@ fn command(words: CommandWords, command_text: String) -> Result<Command, UserErr
     Ok(match words {
         CommandWords::Run(words) => Command::Run(Box::new(convert_run::run(*words, command_text)?)),
         CommandWords::Serve(words) => Command::Serve(Box::new(convert::serve(&words)?)),
-        CommandWords::Report(words) => Command::Report(convert::report(words)?),
+        CommandWords::Report(words) => Command::Report(convert_report::report(words)?),
         CommandWords::Demo(words) => Command::Demo(convert::demo(words)),
         CommandWords::New(words) => Command::New(words.file),
         CommandWords::Check(words) => Command::Check(Box::new(file_words::file(*words)?)),

@@ -127,16 +127,31 @@ pub(super) struct ServeWords {
 
 /// `wavetank report`.
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Formats: text, json and junit as `run` tells them; markdown for a pull request or a wiki; csv, a row for each interval;
+  hgrm and hlog, HdrHistogram's percentile distribution and interval log, for its plotters and its log tools
+For example: wavetank report latest --out report.md --out seconds.csv
+  wavetank report latest --format hgrm --of service --step 'GET /' > service.hgrm")]
 pub(super) struct ReportWords {
     /// A run's folder, its name in the runs directory, its id, or `latest`
     #[arg(value_name = "RUN|latest")]
     pub(super) run: String,
-    /// Shape of the result on stdout
-    #[arg(long, value_name = "text|json|junit", default_value = "text")]
+    /// Shape of the result on stdout: text, json, junit, markdown, csv, hgrm, hlog
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(super) format: String,
-    /// Write the result to a file too, in the format of its suffix: .txt .json .xml .junit (repeatable)
+    /// Write the result to a file too, in the format of its suffix: .txt .json .xml .junit .md .csv .hgrm .hlog
+    /// (repeatable)
     #[arg(long, value_name = "FILE")]
     pub(super) out: Vec<PathBuf>,
+    /// hgrm, hlog: of which times: response, service, lag, wait, ttfb, transfer, failed, connect, tls [default: response]
+    #[arg(long, value_name = "TIMES")]
+    pub(super) of: Option<String>,
+    /// hgrm, hlog: of this step alone; SCENARIO/STEP where several have one of that name
+    #[arg(long, value_name = "NAME")]
+    pub(super) step: Option<String>,
+    /// csv, hlog: a row for each interval and step, or a line with a tag for each
+    #[arg(long)]
+    pub(super) by_step: bool,
     /// Where archives lie
     #[arg(long, value_name = "DIR", default_value = "runs")]
     pub(super) runs_dir: PathBuf,

@@ -7,6 +7,8 @@ use wavetank_report::Examples;
 use wavetank_store::{OpenedRun, RunsDir};
 
 use crate::cli::{ReportArgs, RunRef};
+use crate::run::out_file::open_all;
+use crate::run::outcome::Outcome;
 use crate::run::{Told, judge, output};
 
 /// Print a stored run again. Exit 0 if that could be done, whatever the verdict.
@@ -17,12 +19,13 @@ pub(crate) fn report(args: &ReportArgs) -> Result<u8, UserError> {
         RunRef::Named(word) => word,
     };
     let opened = wavetank_store::open(&runs.find(word)?)?;
-    let files = output::open_all(&args.out)?;
     let record = match &opened.record {
         Some(record) => record.clone(),
         None => unfinished(&opened)?,
     };
-    output::deliver(&record, args.format, files)?;
+    let formats = args.out.iter().map(|out| out.format).chain([args.format]);
+    let outcome = Outcome::new(&record, Some(&opened), &args.wants, formats)?;
+    output::deliver(&outcome, args.format, open_all(&args.out)?)?;
     Ok(ExitCode::Pass as u8)
 }
 

@@ -13,13 +13,17 @@ use wavetank_store::RunsDir;
 use super::once::once;
 use super::run_file::run_file;
 use crate::calibrate::plan_overload;
-use crate::cli::{Goal, OutputFormat, RunArgs};
-use crate::run::{Execution, Host, Talk, admit, engine_line, execute, is_safe, lookup, output, tls_client};
+use crate::cli::{Goal, OutputFormat, RunArgs, Wants};
+use crate::run::out_file::{OpenFile, open_all};
+use crate::run::outcome::Outcome;
+use crate::run::{
+    Executed, Execution, Host, Talk, admit, engine_line, execute, is_safe, lookup, output, tls_client,
+};
 
 /// Where a run's words, numbers and archive go.
 pub(super) struct Delivery {
     pub(super) format: OutputFormat,
-    pub(super) files: Vec<output::OpenFile>,
+    pub(super) files: Vec<OpenFile>,
     /// `None`: no archive is kept.
     pub(super) runs_dir: Option<PathBuf>,
     pub(super) command: String,
@@ -49,7 +53,7 @@ fn run_url(url: &TargetUrl, args: RunArgs) -> Result<u8, UserError> {
     admit(&resolved, &options, url, &command)?;
     try_sources(&resolved.plan)?;
     let tls = tls_client(&resolved.plan)?;
-    let files = output::open_all(&out)?;
+    let files = open_all(&out)?;
     if options.once {
         return once(&resolved.plan, &host, tls);
     }
@@ -98,7 +102,7 @@ pub(super) fn carry_out(
     delivery: Delivery,
 ) -> Result<u8, UserError> {
     let executed = execute(execution, talk)?;
-    let delivered = output::deliver(&executed.record, delivery.format, delivery.files);
+    let delivered = deliver(&executed, delivery.format, delivery.files);
     if let Some(folder) = executed.archive {
         talk.say(&format!("archive    {}", folder.display()));
     }
@@ -111,6 +115,17 @@ pub(super) fn carry_out(
         }
         delivered => delivered.map(|()| exit),
     }
+}
+
+/// The result as it was wanted; what is made of intervals reads them back from the archive.
+fn deliver(executed: &Executed, format: OutputFormat, files: Vec<OpenFile>) -> Result<(), UserError> {
+    let formats = || files.iter().map(|file| file.format).chain([format]);
+    let opened = match &executed.archive {
+        Some(folder) if formats().any(OutputFormat::needs_intervals) => Some(wavetank_store::open(folder)?),
+        _ => None,
+    };
+    let outcome = Outcome::new(&executed.record, opened.as_ref(), &Wants::default(), formats())?;
+    output::deliver(&outcome, format, files)
 }
 
 /// What `--source auto` stands for: all addresses of the interface towards `targets`, as few as do. `name` is what

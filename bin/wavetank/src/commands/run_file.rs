@@ -16,6 +16,7 @@ use super::run::{Delivery, carry_out, own_addresses, say, try_sources};
 use crate::calibrate::plan_overload;
 use crate::cli::{FileArgs, OutFile, OutputFormat, RunArgs, without_values};
 use crate::experiment::{Loaded, Names, Rows, with_whole_names};
+use crate::run::out_file::open_all;
 use crate::run::{Execution, Host, Talk, askable, is_safe, output, tls_client};
 
 /// Everything that can be found wrong is found before anything is sent.
@@ -54,7 +55,7 @@ pub(super) fn run_file(file: &FileArgs, args: RunArgs) -> Result<u8, UserError> 
         askable(&plan)?;
     }
     let probe = experiment.probe.unwrap_or_default().then(|| probed(&plan)).transpose()?;
-    let files = output::open_all(&out)?;
+    let files = open_all(&out)?;
     let mut talk = Talk::new(quiet);
     if !loaded.diagnostics.is_empty() {
         talk.say(loaded.rendered().trim_end());
@@ -108,12 +109,12 @@ fn probed(plan: &Plan) -> Result<Arc<Plan>, UserError> {
 fn refused(loaded: &Loaded, format: OutputFormat, out: &[OutFile]) -> Result<u8, UserError> {
     output::deliver_error(&loaded.first_error(), out);
     match format {
-        OutputFormat::Text => loaded.tell_errors(crate::cli::FileFormat::Text),
         OutputFormat::Json => loaded.tell_errors(crate::cli::FileFormat::Json),
         OutputFormat::Junit => {
             output::print(&output::render_error(&loaded.first_error(), format))?;
             Ok(ExitCode::Usage as u8)
         }
+        _ => loaded.tell_errors(crate::cli::FileFormat::Text),
     }
 }
 

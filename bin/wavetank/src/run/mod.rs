@@ -19,6 +19,8 @@ mod judge;
 mod lookup;
 #[cfg(target_os = "linux")]
 mod memory;
+pub(crate) mod out_file;
+pub(crate) mod outcome;
 pub(crate) mod output;
 #[cfg(target_os = "linux")]
 mod probing;

@@ -9,7 +9,9 @@ use wavetank_plan::{
 
 use super::{argv, command, plan, run};
 use crate::cli::args::Freeze;
-use crate::cli::{Command, DemoArgs, Goal, OutFile, OutputFormat, ReportArgs, RunRef, ServeArgs, parse};
+use crate::cli::{
+    Command, DemoArgs, Goal, OutFile, OutputFormat, ReportArgs, RunRef, ServeArgs, Wants, parse,
+};
 
 /// Both lines mean the same, but for the command as typed.
 fn check_same(left: &str, right: &str) {
@@ -197,7 +199,13 @@ fn other_commands() {
     assert_eq!((tls.options.versions, tls.options.tickets), (TlsVersions::Tls13, false));
     assert_eq!((tls.options.groups, tls.options.client_ca_pem), (vec!["X25519".to_owned()], None));
     let report = |run, format, runs_dir: &str| {
-        Command::Report(ReportArgs { run, format, out: vec![], runs_dir: runs_dir.into() })
+        Command::Report(ReportArgs {
+            run,
+            format,
+            out: vec![],
+            wants: Wants::default(),
+            runs_dir: runs_dir.into(),
+        })
     };
     assert_eq!(command("report latest"), report(RunRef::Latest, OutputFormat::Text, "runs"));
     assert_eq!(

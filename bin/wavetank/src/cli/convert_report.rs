@@ -1,0 +1,119 @@
+//! The words of `report`, and of results in general: formats and files.
+
+use std::path::{Path, PathBuf};
+
+use wavetank_plan::UserError;
+use wavetank_report::TimesOf;
+
+use super::args::{OutFile, OutputFormat, ReportArgs, RunRef, Wants};
+use super::convert::{at, one_of};
+use super::words::ReportWords;
+
+/// Every format by its word; the first of several words for one is the one that is told.
+const FORMATS: [(&str, OutputFormat); 7] = [
+    ("text", OutputFormat::Text),
+    ("json", OutputFormat::Json),
+    ("junit", OutputFormat::Junit),
+    ("csv", OutputFormat::Csv),
+    ("markdown", OutputFormat::Markdown),
+    ("hgrm", OutputFormat::Hgrm),
+    ("hlog", OutputFormat::Hlog),
+];
+
+/// `--format`.
+pub(super) fn format(text: &str) -> Result<OutputFormat, UserError> {
+    match text {
+        "md" => Ok(OutputFormat::Markdown),
+        _ => at("--format", one_of(text, &FORMATS, &["html"])),
+    }
+}
+
+/// `--out FILE`, its format by its suffix.
+pub(super) fn out_files(paths: Vec<PathBuf>) -> Result<Vec<OutFile>, UserError> {
+    let mut files: Vec<OutFile> = Vec::new();
+    for path in paths {
+        let format = format_of(&path)?;
+        if files.iter().any(|file| file.path == path) {
+            let message = format!("--out {} is given twice", path.display());
+            return Err(UserError::usage("conflict", message, "one file for each"));
+        }
+        files.push(OutFile { path, format });
+    }
+    Ok(files)
+}
+
+fn format_of(path: &Path) -> Result<OutputFormat, UserError> {
+    let suffix = path.extension().map(|suffix| suffix.to_string_lossy().to_ascii_lowercase());
+    match suffix.as_deref() {
+        Some("txt") => Ok(OutputFormat::Text),
+        Some("json") => Ok(OutputFormat::Json),
+        Some("xml" | "junit") => Ok(OutputFormat::Junit),
+        Some("csv") => Ok(OutputFormat::Csv),
+        Some("md" | "markdown") => Ok(OutputFormat::Markdown),
+        Some("hgrm") => Ok(OutputFormat::Hgrm),
+        Some("hlog") => Ok(OutputFormat::Hlog),
+        _ => {
+            let message = format!("--out {}: the suffix names no format", path.display());
+            let hint = match suffix.as_deref() {
+                Some("html") => {
+                    "html comes with a later version; .txt .json .xml .junit .csv .md .hgrm .hlog"
+                }
+                _ => {
+                    ".txt is text, .json is json, .xml and .junit are junit, .md is markdown; .csv, .hgrm and .hlog \
+                     are what they say: --out result.json"
+                }
+            };
+            Err(UserError::usage("out_suffix", message, hint))
+        }
+    }
+}
+
+/// `wavetank report`.
+pub(super) fn report(words: ReportWords) -> Result<ReportArgs, UserError> {
+    if words.run.is_empty() {
+        return Err(UserError::usage("no_run", "the run's name is empty", "wavetank report latest"));
+    }
+    let run = if words.run == "latest" { RunRef::Latest } else { RunRef::Named(words.run) };
+    let of = words.of.as_deref().map(|of| at("--of", one_of(of, &TimesOf::ALL, &[]))).transpose()?;
+    let wants = Wants { of, step: words.step, by_step: words.by_step };
+    let args = ReportArgs {
+        run,
+        format: format(&words.format)?,
+        out: out_files(words.out)?,
+        wants,
+        runs_dir: words.runs_dir,
+    };
+    unheard(&args)?;
+    Ok(args)
+}
+
+/// What is asked of formats that are not wanted, or of times that do not have it.
+fn unheard(args: &ReportArgs) -> Result<(), UserError> {
+    let Wants { of, step, by_step } = &args.wants;
+    let is = |formats: &[OutputFormat]| {
+        formats.contains(&args.format) || args.out.iter().any(|out| formats.contains(&out.format))
+    };
+    let conflict = |message: &str, hint: &str| Err(UserError::usage("conflict", message, hint));
+    let histograms = [OutputFormat::Hgrm, OutputFormat::Hlog];
+    if of.is_some() && !is(&histograms) {
+        return conflict("--of is of histograms", "with --format hgrm or hlog, or --out FILE.hgrm or .hlog");
+    }
+    if step.is_some() && !is(&histograms) {
+        return conflict(
+            "--step is of histograms",
+            "with --format hgrm or hlog; csv tells all steps with --by-step",
+        );
+    }
+    if *by_step && !is(&[OutputFormat::Csv, OutputFormat::Hlog]) {
+        return conflict(
+            "--by-step is of csv and hlog",
+            "with --format csv or hlog, or --out FILE.csv or .hlog",
+        );
+    }
+    let of = of.unwrap_or_default();
+    if (step.is_some() || *by_step && is(&[OutputFormat::Hlog])) && !of.is_of_steps() {
+        let message = format!("{} times are not kept for each step", of.name());
+        return conflict(&message, "--of response or --of service are; the others are kept for each phase");
+    }
+    Ok(())
+}

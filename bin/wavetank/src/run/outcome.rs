@@ -1,0 +1,155 @@
+//! [`Outcome`]: a run that is over, and how each format is made of it.
+
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+
+use wavetank_measure::{Histogram, Interval};
+use wavetank_plan::{Plan, UserError};
+use wavetank_record::RunRecord;
+use wavetank_report::{CsvExport, IntervalLog, StepPick, TimesOf, percentile_text};
+use wavetank_store::{OpenedRun, ReadReport};
+
+use crate::cli::{OutputFormat, Wants};
+
+/// A run that is over.
+pub(crate) struct Outcome<'a> {
+    record: &'a RunRecord,
+    /// Its archive, where something needs its intervals.
+    archive: Option<Archive<'a>>,
+    by_step: bool,
+    of: TimesOf,
+}
+
+struct Archive<'a> {
+    opened: &'a OpenedRun,
+    plan: Plan,
+    step: Option<StepPick>,
+}
+
+/// Why a format could not be written.
+pub(crate) enum Unwritten {
+    /// There is no place for it.
+    Io(io::Error),
+    /// It cannot be made.
+    Unmade(UserError),
+}
+
+impl From<io::Error> for Unwritten {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl<'a> Outcome<'a> {
+    /// `formats`: all that will be asked of it. `opened`: its archive; `None` if it kept none.
+    ///
+    /// # Errors
+    /// If one of the formats cannot be made of it, found out before anything is written.
+    pub(crate) fn new(
+        record: &'a RunRecord,
+        opened: Option<&'a OpenedRun>,
+        wants: &Wants,
+        mut formats: impl Iterator<Item = OutputFormat>,
+    ) -> Result<Self, UserError> {
+        let mut outcome =
+            Self { record, archive: None, by_step: wants.by_step, of: wants.of.unwrap_or_default() };
+        if let Some(opened) = opened
+            && formats.any(OutputFormat::needs_intervals)
+        {
+            let plan = opened.plan()?;
+            let step = wants.step.as_deref().map(|word| StepPick::find(&plan, word)).transpose()?;
+            outcome.archive = Some(Archive { opened, plan, step });
+        }
+        Ok(outcome)
+    }
+
+    /// Write it to `to` in `format`.
+    pub(crate) fn write(&self, format: OutputFormat, to: &mut dyn Write) -> Result<(), Unwritten> {
+        let text = match format {
+            OutputFormat::Text => wavetank_report::text(self.record),
+            OutputFormat::Json => wavetank_report::json(self.record),
+            OutputFormat::Junit => wavetank_report::junit(self.record),
+            OutputFormat::Markdown => wavetank_report::markdown(self.record),
+            OutputFormat::Csv => return self.csv(to),
+            OutputFormat::Hlog => return self.hlog(to),
+            OutputFormat::Hgrm => self.hgrm()?,
+        };
+        Ok(to.write_all(text.as_bytes())?)
+    }
+
+    fn csv(&self, to: &mut dyn Write) -> Result<(), Unwritten> {
+        let archive = self.archive()?;
+        let mut csv = CsvExport::new(&archive.plan, self.by_step, to)?;
+        self.each(archive, |agent, interval| csv.add(agent, interval))?;
+        Ok(csv.finish()?)
+    }
+
+    fn hlog(&self, to: &mut dyn Write) -> Result<(), Unwritten> {
+        let archive = self.archive()?;
+        let mut log =
+            IntervalLog::new(self.record, &archive.plan, (self.of, archive.step), self.by_step, to)?;
+        self.each(archive, |_, interval| log.add(interval))?;
+        Ok(log.finish()?)
+    }
+
+    fn hgrm(&self) -> Result<String, Unwritten> {
+        let archive = self.archive()?;
+        let mut times = Histogram::default();
+        self.each(archive, |_, interval| {
+            self.of.add(&archive.plan, archive.step.as_ref(), interval, &mut times);
+            Ok(())
+        })?;
+        Ok(percentile_text(&times))
+    }
+
+    fn archive(&self) -> Result<&Archive<'a>, Unwritten> {
+        self.archive.as_ref().ok_or_else(|| {
+            Unwritten::Unmade(UserError::usage(
+                "no_archive",
+                "the run kept no archive, and this format is made of its intervals",
+                "see why above; .txt, .json, .xml and .md do without",
+            ))
+        })
+    }
+
+    /// Hand every stretch of the archive to `write` until there is no more room, one after the other.
+    fn each(
+        &self,
+        archive: &Archive<'_>,
+        mut write: impl FnMut(&str, &Interval) -> io::Result<()>,
+    ) -> Result<(), Unwritten> {
+        let mut full = None;
+        let read = archive.opened.read_stretches(|agent, interval| match write(agent, interval) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                full = Some(error);
+                ControlFlow::Break(())
+            }
+        });
+        let read = read.map_err(Unwritten::Unmade)?;
+        match full {
+            Some(error) => Err(Unwritten::Io(error)),
+            None => self.complete(archive, read),
+        }
+    }
+
+    /// What could not be read is told; nothing at all is no result.
+    fn complete(&self, archive: &Archive<'_>, read: ReadReport) -> Result<(), Unwritten> {
+        let dir = archive.opened.dir.join("intervals");
+        if read.intervals == 0 && self.record.requests.offered > 0 {
+            let message = format!("no interval of the run can be read in `{}`", dir.display());
+            let hint = "what run.json tells is left: .txt, .json, .xml and .md are made of it";
+            return Err(Unwritten::Unmade(UserError::usage("archive_damaged", message, hint)));
+        }
+        if read.damaged > 0 {
+            // Where stderr is gone, nobody is there to be told.
+            let _ = writeln!(
+                io::stderr(),
+                "warning: {} lines in `{}` cannot be read and are left out",
+                read.damaged,
+                dir.display()
+            );
+        }
+        Ok(())
+    }
+}
