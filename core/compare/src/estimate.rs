@@ -1,0 +1,219 @@
+//! [`Estimate`]: a value of one side and what it may be off by, on a logarithmic scale.
+
+use wavetank_pace::Random;
+
+use crate::table::{Table, add};
+use crate::{Measure, Strip};
+
+/// Samples drawn at each level. The error of a variance drawn so often is 1 part in 22, of its root half of that.
+pub const DRAWS: u64 = 1_000;
+
+/// A value of one side, by all its runs together, as a natural logarithm: a ratio of two sides is then a difference, and
+/// equal factors up and down weigh alike.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// The logarithm of the value.
+    pub log: f64,
+    /// Runs it is of.
+    pub runs: usize,
+    /// The variance of `log` by how much the runs differ; `None` with one run.
+    pub between: Option<f64>,
+    /// The variance of `log` by how much blocks within the runs differ; `None` where the runs are too short to be cut.
+    pub within: Option<f64>,
+    /// The variance that independent events have at least; 0 where nothing of the kind is known.
+    pub counting: f64,
+    /// The variance that no number of runs takes away.
+    pub resolution: f64,
+    /// Columns of a block; 0 without blocks.
+    pub block: usize,
+    /// Blocks that all runs together are cut into.
+    pub blocks: usize,
+}
+
+impl Estimate {
+    /// The values of all `measures` in all `strips`, a run each; each level is drawn `draws` times ([`DRAWS`]), and `random`
+    /// decides what. `None` where nothing was counted.
+    ///
+    /// Two levels are drawn apart, since a run's own noise is in how much runs differ already: drawing blocks within drawn
+    /// runs would count it twice (A. C. Davison and D. V. Hinkley, *Bootstrap Methods and their Application*, 1997, §3.8).
+    /// The variance between runs is what is believed; where few runs agree by luck, the one within is its lower bound.
+    pub fn of(measures: &[Measure], strips: &[&Strip], draws: u64, random: &mut Random) -> Vec<Option<Self>> {
+        let table = Table::new(measures, strips);
+        let whole = table.whole();
+        let n = table.runs.len();
+        let between = if n > 1 { between(measures, &table, draws, random) } else { Vec::new() };
+        let within =
+            table.block.map_or_else(Vec::new, |block| within(measures, &table, (block, draws), random));
+        let columns: usize = table.runs.iter().map(|run| run.columns).sum();
+        let block = table.block.unwrap_or(0);
+        let level = |variances: &[Option<f64>], at: usize| variances.get(at).copied().flatten();
+        let one = |(at, measure): (usize, &Measure)| {
+            Some(Self {
+                log: measure.log(&table.indices, &whole)?,
+                runs: n,
+                between: level(&between, at),
+                within: level(&within, at),
+                counting: measure.counting(&table.indices, &whole),
+                resolution: measure.resolution(&table.indices, &whole),
+                block,
+                blocks: columns.checked_div(block).unwrap_or(0),
+            })
+        };
+        measures.iter().enumerate().map(one).collect()
+    }
+
+    /// Of figures that each run has one of, e.g. its memory: their geometric mean. `None` if there is none or one is not
+    /// above 0.
+    pub fn of_figures(figures: &[f64]) -> Option<Self> {
+        if figures.is_empty() || figures.iter().any(|figure| !(figure.is_finite() && *figure > 0.0)) {
+            return None;
+        }
+        let logs: Vec<f64> = figures.iter().map(|&figure| libm::log(figure)).collect();
+        let n = logs.len() as f64;
+        let mean = logs.iter().sum::<f64>() / n;
+        let squares: f64 = logs.iter().map(|log| (log - mean).powi(2)).sum();
+        Some(Self {
+            log: mean,
+            runs: logs.len(),
+            between: (logs.len() > 1).then(|| squares / (n - 1.0) / n),
+            within: None,
+            counting: 0.0,
+            resolution: 1e-6,
+            block: 0,
+            blocks: 0,
+        })
+    }
+
+    /// The variance that is believed, without the resolution; `None` with one run.
+    pub(crate) fn spread(&self) -> Option<f64> {
+        self.between.map(|between| between.max(self.least()))
+    }
+
+    /// The variance that is there even if all runs were the same.
+    pub(crate) fn least(&self) -> f64 {
+        self.within.unwrap_or(0.0).max(self.counting)
+    }
+
+    /// Degrees of freedom of `within`: blocks are to blocks what runs are to runs.
+    pub(crate) fn freedom_within(&self) -> f64 {
+        self.blocks.saturating_sub(self.runs).max(1) as f64
+    }
+}
+
+/// The variances by drawing whole runs with replacement. Of n runs a drawn sample varies by (n − 1)/n of what n new runs
+/// would, which matters where n is 3.
+fn between(measures: &[Measure], table: &Table, draws: u64, random: &mut Random) -> Vec<Option<f64>> {
+    let n = table.runs.len();
+    let mut spreads = vec![Spread::default(); measures.len()];
+    let mut sum = vec![0; table.indices.len()];
+    for _ in 0..draws {
+        sum.fill(0);
+        for _ in 0..n {
+            add(&mut sum, &table.runs[random.below(n as u64) as usize].whole);
+        }
+        read(measures, table, &sum, &mut spreads);
+    }
+    let few = n as f64 / (n as f64 - 1.0);
+    spreads.iter().map(|spread| Some(spread.variance()? * few)).collect()
+}
+
+/// The variances by drawing blocks within every run, each run as long as it was.
+fn within(
+    measures: &[Measure],
+    table: &Table,
+    (block, draws): (usize, u64),
+    random: &mut Random,
+) -> Vec<Option<f64>> {
+    let mut spreads = vec![Spread::default(); measures.len()];
+    let mut sum = vec![0; table.indices.len()];
+    for _ in 0..draws {
+        sum.fill(0);
+        for run in &table.runs {
+            for _ in 0..run.columns.div_ceil(block) {
+                add(&mut sum, run.block_at(random.below(run.columns as u64) as usize));
+            }
+        }
+        read(measures, table, &sum, &mut spreads);
+    }
+    // The last block of a run is drawn whole where it would be cut, and few blocks vary less than many new ones.
+    let columns: usize = table.runs.iter().map(|run| run.columns).sum();
+    let drawn: usize = table.runs.iter().map(|run| run.columns.div_ceil(block) * block).sum();
+    let each = columns as f64 / block as f64 / table.runs.len() as f64;
+    let few = drawn as f64 / columns as f64 * each / (each - 1.0);
+    spreads.iter().map(|spread| Some(spread.variance()? * few)).collect()
+}
+
+fn read(measures: &[Measure], table: &Table, sum: &[u64], spreads: &mut [Spread]) {
+    for (measure, spread) in measures.iter().zip(spreads) {
+        if let Some(log) = measure.log(&table.indices, sum) {
+            spread.add(log);
+        }
+    }
+}
+
+/// Values about their mean, by Welford's way: one pass, and no difference of large squares.
+#[derive(Clone, Copy, Default)]
+struct Spread {
+    n: f64,
+    mean: f64,
+    squares: f64,
+}
+
+impl Spread {
+    fn add(&mut self, value: f64) {
+        self.n += 1.0;
+        let off = value - self.mean;
+        self.mean += off / self.n;
+        self.squares += off * (value - self.mean);
+    }
+
+    fn variance(&self) -> Option<f64> {
+        (self.n > 1.0).then(|| self.squares / (self.n - 1.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A run whose columns all hold the same.
+    fn even(columns: usize, cells: &[(u16, u64)]) -> Strip {
+        Strip { columns: vec![cells.to_vec(); columns] }
+    }
+
+    fn of_one(measure: Measure, strips: &[&Strip]) -> Option<Estimate> {
+        Estimate::of(&[measure], strips, DRAWS, &mut Random::keyed(1, 0, 0)).remove(0)
+    }
+
+    #[test]
+    fn equal_runs_leave_only_the_resolution() {
+        let strip = even(20, &[(100, 98), (900, 2)]);
+        let estimate = of_one(Measure::Percentile(99.0), &[&strip, &strip]).unwrap();
+        assert_eq!((estimate.between, estimate.within, estimate.runs), (Some(0.0), Some(0.0), 2));
+        assert!(estimate.resolution > 0.0 && (estimate.block, estimate.blocks) == (2, 20));
+    }
+
+    /// For a mean all is known: its variance over n runs is that of one of them divided by n.
+    #[test]
+    fn runs_vary_as_the_textbook_says() {
+        let rates = [100_u64, 104, 96, 103, 97];
+        let strips: Vec<Strip> = rates.iter().map(|&n| even(20, &[(0, n), (1, 100)])).collect();
+        let strips: Vec<&Strip> = strips.iter().collect();
+        let estimate = of_one(Measure::Quotient, &strips).unwrap();
+        let expected = Estimate::of_figures(&rates.map(|n| n as f64)).unwrap();
+        let ratio = estimate.between.unwrap() / expected.between.unwrap();
+        assert!((0.85..1.15).contains(&ratio), "{ratio}");
+        assert!((estimate.log - libm::log(1.0)).abs() < 1e-3, "{}", estimate.log);
+    }
+
+    #[test]
+    fn what_is_not_there_has_no_estimate() {
+        assert_eq!(of_one(Measure::Percentile(50.0), &[&Strip::default()]), None);
+        assert_eq!(of_one(Measure::Percentile(50.0), &[]), None);
+        let short = even(3, &[(5, 1)]);
+        let estimate = of_one(Measure::Percentile(50.0), &[&short]).unwrap();
+        assert_eq!((estimate.between, estimate.within), (None, None));
+        assert_eq!(Estimate::of_figures(&[1.0, 0.0]), None);
+        assert_eq!(Estimate::of_figures(&[f64::NAN]), None);
+    }
+}

@@ -1,0 +1,23 @@
+//! Whether two sides of runs differ, by how much, and how sure that is.
+//!
+//! Runs of one thing differ from each other, and seconds of one run are like the seconds before them; a comparison that
+//! forgets either finds differences everywhere. Here each side is a few runs, each run a row of columns. What a value
+//! may be off by comes from drawing runs and blocks of columns again and again (a bootstrap on both levels), what that says
+//! of few runs is corrected by Student's t, and many values compared at once by Holm. Everything drawn comes from a seed:
+//! the same runs compare the same on any machine.
+
+mod block;
+mod estimate;
+mod holm;
+mod measure;
+mod ratio;
+mod strip;
+mod student;
+mod table;
+
+pub use estimate::{DRAWS, Estimate};
+pub use holm::holm;
+pub use measure::Measure;
+pub use ratio::{Basis, RUNS_MAX, Ratio, runs_needed};
+pub use strip::Strip;
+pub use student::{critical, two_sided};
