@@ -5,6 +5,7 @@
 //! was diagnosed.
 
 mod calibration;
+pub mod chart;
 mod compose;
 mod examples;
 mod export;

@@ -1,0 +1,183 @@
+//! [`Figure`]: a chart under construction.
+
+use std::fmt::Write as _;
+
+use super::frame::Frame;
+use super::labels::Label;
+use super::scale::Scale;
+use super::svg::{escape, id, num, percent};
+use super::tone::{Tone, marker};
+use super::words::ChartWords;
+
+/// Units across a nested, stretched drawing.
+pub(super) const ACROSS: f64 = 1_000.0;
+/// The least height of a plot, in pixels.
+const HEIGHT_MIN: u32 = 60;
+/// Entries of a key at most; the names of the others stand in the table beside the chart.
+const KEY_MAX: usize = 24;
+
+/// A chart under construction: title, key, description and drawing.
+pub(super) struct Figure<'a> {
+    frame: Frame<'a>,
+    id: String,
+    key: String,
+    keys: usize,
+    said: Vec<String>,
+    body: String,
+}
+
+impl<'a> Figure<'a> {
+    pub(super) fn new(frame: Frame<'a>) -> Self {
+        Self {
+            frame: Frame { height: frame.height.clamp(HEIGHT_MIN, 10_000), ..frame },
+            id: id(frame.id),
+            key: String::new(),
+            keys: 0,
+            said: Vec::new(),
+            body: String::new(),
+        }
+    }
+
+    pub(super) fn words(&self) -> &'a ChartWords {
+        self.frame.words
+    }
+
+    /// Pixels of the plot from top to bottom.
+    pub(super) fn height(&self) -> u32 {
+        self.frame.height
+    }
+
+    /// The pixel of a place on an axis upwards.
+    pub(super) fn y(&self, at: f64) -> f64 {
+        f64::from(self.frame.height) * (1.0 - at)
+    }
+
+    /// A sentence for whoever does not see the chart.
+    pub(super) fn say(&mut self, sentence: String) {
+        self.said.push(sentence);
+    }
+
+    /// Drawing as it is; texts in it are escaped already.
+    pub(super) fn push(&mut self, svg: &str) {
+        self.body.push_str(svg);
+    }
+
+    /// A centred text at a place across, `y` pixels below the top.
+    pub(super) fn text(&mut self, class: &str, label: &Label, y: f64) {
+        let level = level(label.level);
+        let (x, y, text) = (percent(label.at), num(y), escape(&label.text));
+        self.push(&format!("<text class=\"{class}{level}\" x=\"{x}\" y=\"{y}\">{text}</text>"));
+    }
+
+    /// A tick and its text below the plot.
+    pub(super) fn tick(&mut self, label: &Label) {
+        let (x, height) = (percent(label.at), self.height());
+        let (level_class, below) = (level(label.level), height + 5);
+        self.push(&format!(
+            "<line class=\"tick{level_class}\" x1=\"{x}\" x2=\"{x}\" y1=\"{height}\" y2=\"{below}\"/>"
+        ));
+        self.text("x", label, f64::from(height) + 18.0);
+    }
+
+    /// Lines across at the ticks of an axis upwards, and their texts on the left.
+    pub(super) fn grid(&mut self, scale: &Scale) {
+        for (at, text) in scale.ticks(self.ticks_upwards()) {
+            let y = num(self.y(at));
+            let base = if at == 0.0 { " base" } else { "" };
+            self.push(&format!(
+                "<line class=\"grid{base}\" x2=\"100%\" y1=\"{y}\" y2=\"{y}\"/><text class=\"y\" x=\"-8\" y=\"{y}\" \
+                 dy=\".35em\">{}</text>",
+                escape(&text)
+            ));
+        }
+    }
+
+    /// Limits across the plot, each with its name: above its line, or below where there is no room.
+    pub(super) fn limits(&mut self, limits: &[(String, f64)], scale: &Scale) {
+        for (name, value) in limits.iter().filter(|(_, value)| value.is_finite()) {
+            let y = self.y(scale.at(*value));
+            let (line, text) = (num(y), num(if y < 16.0 { y + 14.0 } else { y - 5.0 }));
+            self.push(&format!(
+                "<line class=\"limit\" x2=\"100%\" y1=\"{line}\" y2=\"{line}\"/><text class=\"at-limit\" x=\"100%\" \
+                 y=\"{text}\">{}</text>",
+                escape(name)
+            ));
+        }
+    }
+
+    /// How many labels an axis upwards has room for.
+    pub(super) fn ticks_upwards(&self) -> usize {
+        (self.height() as usize / 45).clamp(2, 8)
+    }
+
+    /// A drawing that is stretched across: [`ACROSS`] units wide, pixels upwards.
+    pub(super) fn stretched(&mut self, class: &str, draw: impl FnOnce(&mut Self)) {
+        let height = self.height();
+        self.push(&format!(
+            "<svg class=\"{class}\" viewBox=\"0 0 {ACROSS} {height}\" preserveAspectRatio=\"none\" width=\"100%\" \
+             height=\"{height}\">"
+        ));
+        draw(self);
+        self.push("</svg>");
+    }
+
+    /// The marker of the `number`-th series at a place across and a pixel below the top.
+    pub(super) fn marker(&mut self, number: usize, tone: Tone, at: f64, y: f64) {
+        let (x, y) = (percent(at), num(y));
+        let (classes, shape) = (tone.classes(number), marker(number));
+        self.push(&format!("<svg x=\"{x}\" y=\"{y}\"><path class=\"m {classes}\" d=\"{shape}\"/></svg>"));
+    }
+
+    /// A series in the key: its line and marker. A plan has none.
+    pub(super) fn key_line(&mut self, name: &str, number: usize, tone: Tone) {
+        let classes = tone.classes(number);
+        let marker = match tone {
+            Tone::Muted => String::new(),
+            _ => format!(
+                "<path class=\"m {classes}\" d=\"{}\" transform=\"translate(15 6)\"/>",
+                marker(number)
+            ),
+        };
+        self.key_item(name, &format!("<path class=\"l {classes}\" d=\"M0 6h30\"/>{marker}"), 30);
+    }
+
+    /// Something in the key: a drawing `width` pixels wide and 12 high.
+    pub(super) fn key_item(&mut self, name: &str, drawing: &str, width: u32) {
+        self.keys += 1;
+        if self.keys > KEY_MAX {
+            return;
+        }
+        let _ = write!(
+            self.key,
+            "<li><svg width=\"{width}\" height=\"12\" aria-hidden=\"true\">{drawing}</svg>{}</li>",
+            escape(name)
+        );
+    }
+
+    /// Words where there is nothing to draw.
+    pub(super) fn no_data(&mut self) {
+        let words = self.words().no_data;
+        let y = num(f64::from(self.height()) / 2.0);
+        self.push(&format!("<text class=\"none\" x=\"50%\" y=\"{y}\">{}</text>", escape(words)));
+        self.say(format!("{words}."));
+    }
+
+    /// The whole figure.
+    pub(super) fn finish(self) -> String {
+        let Self { frame, id, key, keys, said, body } = self;
+        let (title, height) = (escape(frame.title), frame.height);
+        let said = escape(&said.join(frame.words.sentence_gap));
+        let more = if keys > KEY_MAX { format!("<li>+{}</li>", keys - KEY_MAX) } else { String::new() };
+        let key = if key.is_empty() { key } else { format!("<ul class=\"chart-key\">{key}{more}</ul>") };
+        format!(
+            "<figure class=\"chart\" id=\"{id}\"><figcaption>{title}</figcaption>{key}<svg class=\"plot\" \
+             height=\"{height}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\"><title id=\"{id}-t\">{title}</title>\
+             <desc id=\"{id}-d\">{said}</desc>{body}</svg></figure>"
+        )
+    }
+}
+
+/// The class of a label's level.
+pub(super) fn level(level: usize) -> &'static str {
+    ["", " n1", " n2"][level.min(2)]
+}

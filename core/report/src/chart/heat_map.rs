@@ -1,0 +1,352 @@
+//! [`HeatMap`]: a distribution over time.
+
+use std::fmt::Write as _;
+
+use wavetank_measure::Histogram;
+use wavetank_plan::Nanos;
+
+use super::describe::describe;
+use super::figure::{ACROSS, Figure};
+use super::frame::Frame;
+use super::path::broken;
+use super::readout::{SLICES_MAX, readout};
+use super::scale::Scale;
+use super::series::Point;
+use super::svg::{num, percent};
+use super::timeline::Timeline;
+use super::unit::Unit;
+
+/// Columns drawn at most; more are merged.
+const COLUMNS_MAX: usize = 300;
+/// Shades of the scale.
+const LEVELS: usize = 8;
+/// Pixels of a row.
+const ROW: u32 = 5;
+
+/// How times are spread, over time: columns of time, logarithmic rows of length, shaded by the logarithm of how many
+/// there are, with the lines of percentile 50 and 99.
+#[derive(Clone, Debug)]
+pub struct HeatMap<'a> {
+    /// Its name, title, height and language; 240 pixels give 48 rows.
+    pub frame: Frame<'a>,
+    /// The time axis.
+    pub timeline: Timeline,
+    /// In order of time, of one length but for the last; where one is missing there is a gap.
+    pub columns: Vec<HeatColumn<'a>>,
+}
+
+/// A stretch of time of a heat map.
+#[derive(Clone, Copy, Debug)]
+pub struct HeatColumn<'a> {
+    /// Its begin.
+    pub from: Nanos,
+    /// Its length.
+    pub len: Nanos,
+    /// What was measured in it.
+    pub values: &'a Histogram,
+}
+
+/// What is drawn: cells of merged columns.
+struct Cells {
+    /// Begin of the first column.
+    from: Nanos,
+    /// Length of a column.
+    len: Nanos,
+    columns: usize,
+    rows: usize,
+    /// Rows from below of the first column, then of the second.
+    counts: Vec<u64>,
+    /// What the columns hold.
+    merged: Vec<Histogram>,
+    most: u64,
+}
+
+impl HeatMap<'_> {
+    /// The chart as `<figure>`.
+    pub fn draw(&self) -> String {
+        let mut figure = Figure::new(self.frame);
+        let filled = || self.columns.iter().map(|column| column.values).filter(|values| !values.is_empty());
+        let ends = filled().flat_map(|values| [values.min().max(1) as f64, values.max() as f64]);
+        let scale = Scale::log(ends, Unit::Time);
+        let cells = Cells::of(&self.columns, &scale, (figure.height() / ROW).clamp(12, 60) as usize);
+        figure.grid(&scale);
+        if let Some(cells) = &cells {
+            self.cells(&mut figure, cells);
+        }
+        self.timeline.draw(&mut figure);
+        match &cells {
+            None => figure.no_data(),
+            Some(cells) => {
+                legend(&mut figure, cells);
+                self.describe(&mut figure, cells, &scale);
+                self.percentiles(&mut figure, cells, &scale);
+                self.readout(&mut figure, cells);
+            }
+        }
+        figure.finish()
+    }
+
+    /// One path for each shade: runs of equal cells, each a line as thick as a row. Much shorter than rectangles.
+    fn cells(&self, figure: &mut Figure<'_>, cells: &Cells) {
+        let mut paths = vec![String::new(); LEVELS];
+        for row in 0..cells.rows {
+            // Where each shade's pen stands in this row, once it has been there.
+            let mut pens: [Option<usize>; LEVELS] = [None; LEVELS];
+            let mut column = 0;
+            while column < cells.columns {
+                let level = cells.level(column, row);
+                let run = (column..cells.columns).take_while(|next| cells.level(*next, row) == level).count();
+                if let Some(level) = level {
+                    let path = &mut paths[level];
+                    let _ = match pens[level] {
+                        None => write!(path, "M{column} {}.5h{run}", cells.rows - 1 - row),
+                        Some(pen) => write!(path, "m{} 0h{run}", column - pen),
+                    };
+                    pens[level] = Some(column + run);
+                }
+                column += run;
+            }
+        }
+        let (from, until) = (self.timeline.at(cells.from), self.timeline.at(cells.end()));
+        let (columns, rows, height) = (cells.columns, cells.rows, figure.height());
+        figure.push(&format!(
+            "<svg class=\"heat\" x=\"{}\" width=\"{}\" height=\"{height}\" viewBox=\"0 0 {columns} {rows}\" \
+             preserveAspectRatio=\"none\">",
+            percent(from),
+            percent(until - from)
+        ));
+        for (level, path) in paths.iter().enumerate().filter(|(_, path)| !path.is_empty()) {
+            figure.push(&format!("<path class=\"h{level}\" d=\"{path}\"/>"));
+        }
+        figure.push("</svg>");
+    }
+
+    /// Lines of the median and of percentile 99, with a halo so that they are seen on every shade.
+    fn percentiles(&self, figure: &mut Figure<'_>, cells: &Cells, scale: &Scale) {
+        for (number, (name, q)) in [("p50", 50.0), ("p99", 99.0)].into_iter().enumerate() {
+            let points = cells.percentile(q);
+            let place = |at, value| (self.timeline.at(at) * ACROSS, figure.y(scale.at(value)));
+            let path = broken(&points, place);
+            figure.stretched("data over", |figure| {
+                figure.push(&format!(
+                    "<path class=\"halo\" d=\"{path}\"/><path class=\"l p{number}\" d=\"{path}\"/>"
+                ));
+            });
+            figure.key_item(
+                name,
+                &format!("<path class=\"halo\" d=\"M0 6h30\"/><path class=\"l p{number}\" d=\"M0 6h30\"/>"),
+                30,
+            );
+            let last = points.iter().rev().find(|point| point.1.is_some());
+            if let Some((at, Some(value))) = last {
+                let y = num(figure.y(scale.at(*value)) + 4.0);
+                figure.push(&format!(
+                    "<text class=\"end\" x=\"{}\" y=\"{y}\" dx=\"4\">{name}</text>",
+                    percent(self.timeline.at(*at))
+                ));
+            }
+            let said = describe(
+                figure.words(),
+                name,
+                &points,
+                |value| Unit::Time.value(value),
+                |at| self.timeline.clock(at),
+            );
+            figure.say(said);
+        }
+    }
+
+    fn describe(&self, figure: &mut Figure<'_>, cells: &Cells, scale: &Scale) {
+        let fullest = (0..cells.counts.len()).max_by_key(|cell| cells.counts[*cell]).unwrap_or(0);
+        let (column, row) = (fullest / cells.rows, fullest % cells.rows);
+        let least = cells.merged.iter().filter(|values| !values.is_empty()).map(Histogram::min).min();
+        let most = cells.merged.iter().map(Histogram::max).max();
+        let place = scale.value_at((row as f64 + 0.5) / cells.rows as f64);
+        let texts = [
+            Unit::Time.value(least.unwrap_or(0) as f64),
+            Unit::Time.value(most.unwrap_or(0) as f64),
+            Unit::Count.value(cells.most as f64),
+            self.timeline.clock(cells.begin(column)),
+            Unit::Time.value(place),
+        ];
+        let said = (figure.words().heat)(texts.each_ref().map(String::as_str));
+        figure.say(said);
+    }
+
+    fn readout(&self, figure: &mut Figure<'_>, cells: &Cells) {
+        let words = figure.words();
+        let length = self.timeline.length() as f64;
+        readout(figure, cells.columns.min(SLICES_MAX), |from, until| {
+            let instant = |at: f64| Nanos(self.timeline.from.0.saturating_add((at * length) as i64));
+            let (from, until) = (instant(from), instant(until));
+            let mut all = Histogram::default();
+            (0..cells.columns)
+                .filter(|column| {
+                    let middle = cells.middle(*column);
+                    middle >= from && middle < until
+                })
+                .for_each(|column| all.merge(&cells.merged[column]));
+            let percentile = |q| all.percentile(q).map(|value| Unit::Time.value(value as f64));
+            let (Some(p50), Some(p99)) = (percentile(50.0), percentile(99.0)) else { return String::new() };
+            let (colon, most) = (words.colon, Unit::Time.value(all.max() as f64));
+            format!(
+                "{} – {} · n{colon}{} · p50{colon}{p50} · p99{colon}{p99} · max{colon}{most}",
+                self.timeline.clock(from),
+                self.timeline.clock(until),
+                Unit::Count.value(all.count() as f64)
+            )
+        });
+    }
+}
+
+impl Cells {
+    /// `None` if nothing was measured.
+    fn of(columns: &[HeatColumn<'_>], scale: &Scale, rows: usize) -> Option<Self> {
+        let first = columns.first()?;
+        let one = columns.iter().map(|column| column.len.0).max().unwrap_or(1).max(1);
+        let last = columns.iter().map(|column| column.from.0).max().unwrap_or(first.from.0);
+        let all = ((last.saturating_sub(first.from.0)) / one) as usize + 1;
+        let per = all.div_ceil(COLUMNS_MAX);
+        let len = one.checked_mul(per as i64)?;
+        let count = all.div_ceil(per);
+        let mut merged = vec![Histogram::default(); count];
+        for column in columns {
+            let index = (column.from.0.saturating_sub(first.from.0) / len).max(0) as usize;
+            merged[index.min(count - 1)].merge(column.values);
+        }
+        let mut counts = vec![0; count * rows];
+        for (column, values) in merged.iter().enumerate() {
+            for (bucket, n) in values.iter() {
+                let low = Histogram::lowest_equivalent(bucket) as f64;
+                let high = Histogram::highest_equivalent(bucket) as f64;
+                let row = (scale.at(f64::midpoint(low, high)) * rows as f64) as usize;
+                counts[column * rows + row.min(rows - 1)] += n;
+            }
+        }
+        let most = counts.iter().copied().max().unwrap_or(0);
+        let cells = Self { from: first.from, len: Nanos(len), columns: count, rows, counts, merged, most };
+        (most > 0).then_some(cells)
+    }
+
+    /// The shade of a cell, by the logarithm of its count; `None` where nothing was.
+    fn level(&self, column: usize, row: usize) -> Option<usize> {
+        let count = self.counts[column * self.rows + row];
+        if count == 0 {
+            return None;
+        }
+        if self.most == 1 {
+            return Some(LEVELS - 1);
+        }
+        let share = (count as f64).ln() / (self.most as f64).ln();
+        Some(((share * LEVELS as f64) as usize).min(LEVELS - 1))
+    }
+
+    /// The least count of a shade.
+    fn least_of(&self, level: usize) -> f64 {
+        (self.most as f64).powf(level as f64 / LEVELS as f64)
+    }
+
+    fn begin(&self, column: usize) -> Nanos {
+        Nanos(self.from.0.saturating_add(self.len.0.saturating_mul(column as i64)))
+    }
+
+    fn middle(&self, column: usize) -> Nanos {
+        Nanos(self.begin(column).0.saturating_add(self.len.0 / 2))
+    }
+
+    fn end(&self) -> Nanos {
+        self.begin(self.columns)
+    }
+
+    fn percentile(&self, q: f64) -> Vec<Point> {
+        let of = |(column, values): (usize, &Histogram)| {
+            (self.middle(column), values.percentile(q).map(|value| value as f64))
+        };
+        self.merged.iter().enumerate().map(of).collect()
+    }
+}
+
+/// The shades in the key.
+fn legend(figure: &mut Figure<'_>, cells: &Cells) {
+    let mut drawing = String::new();
+    for level in 0..LEVELS {
+        let _ = write!(
+            drawing,
+            "<rect class=\"k{level}\" x=\"{}\" width=\"14\" height=\"12\"><title>≥ {}</title></rect>",
+            level * 14,
+            Unit::Count.value(cells.least_of(level).ceil())
+        );
+    }
+    let words = figure.words();
+    let name = format!("1 … {} {}", Unit::Count.value(cells.most as f64), words.per_cell);
+    figure.key_item(&name, &drawing, 14 * LEVELS as u32);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::words::ChartWords;
+    use super::*;
+
+    /// An hour of seconds, each with some thousand values around a median that moves.
+    fn hour(seconds: u64) -> Vec<Histogram> {
+        let mut state = 42_u64;
+        let mut random = move || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as f64 / (1_u64 << 31) as f64
+        };
+        (0..seconds)
+            .map(|_| {
+                let mut values = Histogram::default();
+                for _ in 0..300 {
+                    let tail = -random().max(1e-9).ln();
+                    values.record((2e6 * (1.0 + random()) * (1.0 + tail * tail)) as u64);
+                }
+                values
+            })
+            .collect()
+    }
+
+    fn draw(values: &[Histogram]) -> String {
+        let columns = (0..).zip(values).map(|(s, values)| HeatColumn {
+            from: Nanos::from_secs(s),
+            len: Nanos::SECOND,
+            values,
+        });
+        HeatMap {
+            frame: Frame::new("heat", "Response time", &ChartWords::EN).high(240),
+            timeline: Timeline::new(Nanos::ZERO, Nanos::from_secs(values.len() as i64)),
+            columns: columns.collect(),
+        }
+        .draw()
+    }
+
+    #[test]
+    fn an_hour_stays_small() {
+        let svg = draw(&hour(3_600));
+        assert!(svg.len() < 120_000, "{} bytes (seed 42)", svg.len());
+        assert!(svg.contains("viewBox=\"0 0 300 48\""), "300 columns of 12 s, 48 rows");
+    }
+
+    #[test]
+    fn every_value_is_in_a_cell() {
+        let values = hour(120);
+        let columns: Vec<_> = (0..)
+            .zip(&values)
+            .map(|(s, values)| HeatColumn { from: Nanos::from_secs(s), len: Nanos::SECOND, values })
+            .collect();
+        let scale = Scale::log([1e6, 1e9].into_iter(), Unit::Time);
+        let cells = Cells::of(&columns, &scale, 48).expect("values");
+        assert_eq!(cells.counts.iter().sum::<u64>(), 120 * 300);
+        assert_eq!(cells.columns, 120);
+    }
+
+    #[test]
+    fn nothing_one_and_a_gap() {
+        assert!(draw(&[]).contains("no data"));
+        assert!(draw(&[Histogram::default()]).contains("no data"));
+        let mut one = Histogram::default();
+        one.record(5_000_000);
+        let svg = draw(&[one.clone(), Histogram::default(), one]);
+        assert!(svg.contains("h1m1 0h1"), "the second column is empty: {svg}");
+    }
+}

@@ -1,0 +1,182 @@
+//! [`Lines`]: numbers over time.
+
+use std::fmt::Write as _;
+
+use wavetank_plan::Nanos;
+
+use super::describe::describe;
+use super::figure::{ACROSS, Figure};
+use super::frame::Frame;
+use super::path::{broken, polyline};
+use super::readout::{SLICES_MAX, range, readout};
+use super::scale::Scale;
+use super::series::{Form, Point, Series};
+use super::svg::num;
+use super::thin::{thinned, value};
+use super::timeline::Timeline;
+use super::tone::Tone;
+use super::unit::Unit;
+
+/// Markers on a line.
+const MARKERS: usize = 5;
+
+/// Numbers over time: several series, each with a dash and a marker of its own.
+#[derive(Clone, Debug)]
+pub struct Lines<'a> {
+    /// Its name, title, height and language.
+    pub frame: Frame<'a>,
+    /// The time axis.
+    pub timeline: Timeline,
+    /// What the values are. Times that differ by more than a factor of 50 get a logarithmic axis.
+    pub unit: Unit,
+    /// The series; a plan first, so that what happened is drawn over it.
+    pub series: Vec<Series>,
+    /// Limits across the chart, such as a threshold: name and value.
+    pub limits: Vec<(String, f64)>,
+}
+
+impl Lines<'_> {
+    /// The chart as `<figure>`.
+    pub fn draw(&self) -> String {
+        let mut figure = Figure::new(self.frame);
+        let scale = Scale::fitting(self.values(), self.unit, figure.ticks_upwards());
+        figure.grid(&scale);
+        self.timeline.draw(&mut figure);
+        figure.stretched("data", |figure| {
+            for (number, series) in self.series.iter().enumerate() {
+                self.band(figure, &scale, number, series);
+            }
+            for (number, series) in self.series.iter().enumerate() {
+                let points = thinned(&series.points);
+                let path = match series.form {
+                    Form::Line => broken(&points, |at, value| self.place(figure, &scale, at, value)),
+                    Form::Step => self.stair(figure, &scale, &points),
+                };
+                if !path.is_empty() {
+                    let classes = series.tone.classes(number);
+                    figure.push(&format!("<path class=\"l {classes}\" d=\"{path}\"/>"));
+                }
+            }
+        });
+        figure.limits(&self.limits, &scale);
+        for (number, series) in self.series.iter().enumerate() {
+            self.markers(&mut figure, &scale, number, series);
+            figure.key_line(&series.name, number, series.tone);
+            let said = describe(
+                figure.words(),
+                &series.name,
+                &series.points,
+                |value| self.unit.value(value),
+                |at| self.timeline.clock(at),
+            );
+            figure.say(said);
+        }
+        if self.series.iter().all(|series| series.points.iter().all(|point| value(point).is_none())) {
+            figure.no_data();
+        }
+        self.readout(&mut figure);
+        figure.finish()
+    }
+
+    fn values(&self) -> impl Iterator<Item = f64> + Clone {
+        let points = self.series.iter().flat_map(|series| series.points.iter().filter_map(value));
+        let bands = self.series.iter().flat_map(|series| series.band.iter().filter_map(|end| end.1));
+        let bands = bands.flat_map(|(low, high)| [low, high]);
+        points.chain(bands).chain(self.limits.iter().map(|(_, value)| *value))
+    }
+
+    fn place(&self, figure: &Figure<'_>, scale: &Scale, at: Nanos, value: f64) -> (f64, f64) {
+        (self.timeline.at(at) * ACROSS, figure.y(scale.at(value)))
+    }
+
+    fn stair(&self, figure: &Figure<'_>, scale: &Scale, points: &[Point]) -> String {
+        let mut path = String::new();
+        let mut drawn: Option<String> = None;
+        for (number, point) in points.iter().enumerate() {
+            let Some(value) = value(point) else {
+                drawn = None;
+                continue;
+            };
+            let (x, y) = self.place(figure, scale, point.0, value);
+            let end = points.get(number + 1).map_or(self.timeline.until, |next| next.0);
+            let end = num(self.timeline.at(end) * ACROSS);
+            let _ = match drawn {
+                Some(before) if before == num(y) => write!(path, "H{end}"),
+                Some(_) => write!(path, "V{}H{end}", num(y)),
+                None => write!(path, "M{} {}H{end}", num(x), num(y)),
+            };
+            drawn = Some(num(y));
+        }
+        path
+    }
+
+    fn band(&self, figure: &mut Figure<'_>, scale: &Scale, number: usize, series: &Series) {
+        let known = |end: &(Nanos, Option<(f64, f64)>)| {
+            end.1.is_some_and(|(low, high)| low.is_finite() && high.is_finite())
+        };
+        let runs = series.band.split(|end| !known(end)).filter(|run| !run.is_empty());
+        let mut path = String::new();
+        for run in runs {
+            let upper: Vec<Point> = run.iter().map(|end| (end.0, end.1.map(|(_, high)| high))).collect();
+            let lower: Vec<Point> = run.iter().map(|end| (end.0, end.1.map(|(low, _)| low))).collect();
+            let (upper, lower) = (thinned(&upper), thinned(&lower));
+            let corners = upper.iter().chain(lower.iter().rev());
+            let corners = corners.filter_map(|end| Some(self.place(figure, scale, end.0, value(end)?)));
+            polyline(&mut path, &corners.collect::<Vec<_>>());
+            path.push('z');
+        }
+        if !path.is_empty() {
+            let classes = series.tone.classes(number);
+            figure.push(&format!("<path class=\"band {classes}\" d=\"{path}\"/>"));
+        }
+    }
+
+    /// A few markers, at other places for each series.
+    fn markers(&self, figure: &mut Figure<'_>, scale: &Scale, number: usize, series: &Series) {
+        if series.tone == Tone::Muted {
+            return;
+        }
+        let known: Vec<(f64, f64)> = series
+            .points
+            .iter()
+            .filter_map(|point| value(point).map(|value| (self.timeline.at(point.0), value)))
+            .collect();
+        let offset = (number % 4) as f64 / 4.0;
+        let mut last = None;
+        for place in 0..MARKERS {
+            let wanted = (place as f64 + 0.15 + 0.7 * offset) / MARKERS as f64;
+            let nearest = known.partition_point(|(at, _)| *at < wanted).min(known.len().saturating_sub(1));
+            let Some((at, value)) = known.get(nearest) else { return };
+            if last != Some(nearest) && (at - wanted).abs() < 0.5 / MARKERS as f64 {
+                figure.marker(number, series.tone, *at, figure.y(scale.at(*value)));
+                last = Some(nearest);
+            }
+        }
+    }
+
+    fn readout(&self, figure: &mut Figure<'_>) {
+        let words = figure.words();
+        let points = self.series.iter().map(|series| series.points.len()).max().unwrap_or(0);
+        let length = self.timeline.length() as f64;
+        readout(figure, points.min(SLICES_MAX), |from, until| {
+            let instant = |at: f64| Nanos(self.timeline.from.0.saturating_add((at * length) as i64));
+            let (from, until) = (instant(from), instant(until));
+            let told = self.series.iter().filter_map(|series| {
+                let inside = series.points.iter().filter(|point| point.0 >= from && point.0 < until);
+                // Of a stair, what holds counts too.
+                let held = match series.form {
+                    Form::Step => series.points.iter().rev().find(|point| point.0 <= from),
+                    Form::Line => None,
+                };
+                let text =
+                    range(held.into_iter().chain(inside).filter_map(value), |value| self.unit.value(value))?;
+                Some(format!("{}{}{text}", series.name, words.colon))
+            });
+            let told: Vec<String> = told.collect();
+            if told.is_empty() {
+                return String::new();
+            }
+            format!("{} – {} · {}", self.timeline.clock(from), self.timeline.clock(until), told.join(" · "))
+        });
+    }
+}

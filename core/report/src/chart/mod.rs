@@ -1,0 +1,48 @@
+//! Charts as inline SVG: pure functions from numbers to text, without scripts.
+//!
+//! **Width.** A chart is drawn once and read at 380 and at 1600 pixels. The outer `<svg>` has no `viewBox`: it *is* the
+//! plot area, as wide as its container and of a fixed height, so text keeps its size. What has to stretch with the
+//! width stands in a nested `<svg>` that is stretched across only (strokes do not scale); labels and markers
+//! are placed by percentages. Labels that fit only on wide pages carry a class that container queries of [`CHART_CSS`]
+//! show there, see `labels.rs`.
+//!
+//! **Colour.** No colour stands in the SVG: classes of [`CHART_CSS`] name variables for light, dark and paper. Series
+//! differ by dash and marker too, layers by pattern.
+//!
+//! **Long series** are thinned to at most 600 points by the least and the greatest value of each column of points: a
+//! peak is never hidden (`thin.rs`). Layers and heat maps merge columns beyond 300: layers keep each layer's greatest
+//! value, heat maps add up what they count.
+//!
+//! **Names** may come from outside: all texts are escaped, and characters that would steer a reader are replaced.
+
+mod describe;
+mod figure;
+mod frame;
+mod heat_map;
+mod labels;
+mod lines;
+mod path;
+mod readout;
+mod scale;
+mod series;
+mod spectrum;
+mod svg;
+mod thin;
+mod timeline;
+mod tone;
+mod unit;
+mod words;
+
+pub use frame::Frame;
+pub use heat_map::{HeatColumn, HeatMap};
+pub use lines::Lines;
+pub use series::{Band, Form, Point, Series};
+pub use spectrum::{Spectrum, SpectrumCurve};
+pub use timeline::{Mark, Shade, Timeline};
+pub use tone::Tone;
+pub use unit::Unit;
+pub use words::{ChartWords, Trend};
+
+/// The style sheet that all charts need: once in a page's `<style>`. Light, dark (`prefers-color-scheme`, on screens only)
+/// and paper. A page changes colours by setting the `--chart-…` variables on `:root` after it.
+pub const CHART_CSS: &str = include_str!("chart.css");

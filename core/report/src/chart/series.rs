@@ -1,0 +1,61 @@
+//! [`Series`]: one line of a chart over time.
+
+use wavetank_plan::Nanos;
+
+use super::tone::Tone;
+
+/// An instant on the run's clock and the value there in the chart's unit; `None` where nothing is known, which is a gap and
+/// never a zero. Values that are not finite count as gaps.
+pub type Point = (Nanos, Option<f64>);
+
+/// How points are joined.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Form {
+    /// Straight lines from point to point.
+    #[default]
+    Line,
+    /// A value holds until the next point, the last until the chart's end: a plan.
+    Step,
+}
+
+/// An interval around a line: instants, and lower and upper end there in the chart's unit; `None` is a gap.
+pub type Band = Vec<(Nanos, Option<(f64, f64)>)>;
+
+/// One line of a chart over time.
+#[derive(Clone, Debug, Default)]
+pub struct Series {
+    /// What stands in the key.
+    pub name: String,
+    /// In order of time.
+    pub points: Vec<Point>,
+    /// Drawn faintly behind the line; empty without one.
+    pub band: Band,
+    /// How points are joined.
+    pub form: Form,
+    /// Its colour.
+    pub tone: Tone,
+}
+
+impl Series {
+    /// A line.
+    pub fn line(name: impl Into<String>, points: Vec<Point>) -> Self {
+        Self { name: name.into(), points, ..Self::default() }
+    }
+
+    /// What the plan wanted: a faint step line.
+    pub fn plan(name: impl Into<String>, points: Vec<Point>) -> Self {
+        Self { form: Form::Step, tone: Tone::Muted, ..Self::line(name, points) }
+    }
+
+    /// The same in another colour.
+    #[must_use]
+    pub fn toned(self, tone: Tone) -> Self {
+        Self { tone, ..self }
+    }
+
+    /// The same with an interval behind it.
+    #[must_use]
+    pub fn with_band(self, band: Band) -> Self {
+        Self { band, ..self }
+    }
+}

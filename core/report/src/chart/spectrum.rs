@@ -1,0 +1,249 @@
+//! [`Spectrum`]: percentiles on an axis that gives the tail its room.
+
+use wavetank_measure::Histogram;
+
+use super::figure::{ACROSS, Figure, level};
+use super::frame::Frame;
+use super::labels::{Label, fit};
+use super::path::polyline;
+use super::readout::readout;
+use super::scale::Scale;
+use super::svg::percent;
+use super::tone::Tone;
+use super::unit::Unit;
+
+/// Places at which a curve is looked up.
+const STEPS: usize = 160;
+/// Nines shown at most.
+const NINES_MAX: f64 = 9.0;
+/// Percentiles that the description names.
+const TOLD: [(&str, f64); 5] =
+    [("50 %", 50.0), ("90 %", 90.0), ("99 %", 99.0), ("99.9 %", 99.9), ("99.99 %", 99.99)];
+
+/// Percentiles on the axis 1 / (1 − q): 90 %, 99 %, 99.9 % stand equally far apart. What fewer than ten values lie above is drawn
+/// faint.
+#[derive(Clone, Debug)]
+pub struct Spectrum<'a> {
+    /// Its name, title, height and language.
+    pub frame: Frame<'a>,
+    /// One line each.
+    pub curves: Vec<SpectrumCurve<'a>>,
+    /// Limits across the chart, such as a threshold: name and nanoseconds.
+    pub limits: Vec<(String, f64)>,
+}
+
+/// A line of a spectrum.
+#[derive(Clone, Debug)]
+pub struct SpectrumCurve<'a> {
+    /// What stands in the key.
+    pub name: String,
+    /// What was measured, in nanoseconds.
+    pub values: &'a Histogram,
+    /// Its colour.
+    pub tone: Tone,
+}
+
+impl<'a> SpectrumCurve<'a> {
+    /// A curve of the next colour.
+    pub fn new(name: impl Into<String>, values: &'a Histogram) -> Self {
+        Self { name: name.into(), values, tone: Tone::Next }
+    }
+}
+
+impl Spectrum<'_> {
+    /// The chart as `<figure>`.
+    pub fn draw(&self) -> String {
+        let mut figure = Figure::new(self.frame);
+        let filled = || self.curves.iter().map(|curve| curve.values).filter(|values| !values.is_empty());
+        let ends = filled().flat_map(|values| [values.min().max(1) as f64, values.max() as f64]);
+        let scale = Scale::fitting(
+            ends.chain(self.limits.iter().map(|limit| limit.1)),
+            Unit::Time,
+            figure.ticks_upwards(),
+        );
+        let nines = filled().map(|values| (values.count() as f64).log10()).fold(2.0, f64::max).min(NINES_MAX);
+        figure.grid(&scale);
+        axis(&mut figure, nines);
+        figure.limits(&self.limits, &scale);
+        for (number, curve) in self.curves.iter().enumerate() {
+            draw_curve(&mut figure, &scale, nines, number, curve);
+            figure.key_line(&curve.name, number, curve.tone);
+            describe(&mut figure, curve);
+        }
+        if filled().next().is_none() {
+            figure.no_data();
+        } else {
+            let faint = figure.words().faint;
+            figure.key_item(faint, "<path class=\"l muted faint\" d=\"M0 6h30\"/>", 30);
+        }
+        self.readout(&mut figure, nines);
+        figure.finish()
+    }
+
+    fn readout(&self, figure: &mut Figure<'_>, nines: f64) {
+        let colon = figure.words().colon;
+        readout(figure, 30, |from, until| {
+            let place = f64::midpoint(from, until) * nines;
+            let q = share_below(place) * 100.0;
+            let told = self.curves.iter().filter(|curve| (curve.values.count() as f64).log10() >= place);
+            let told = told.filter_map(|curve| {
+                let about = if curve.values.is_uncertain(q) { "~" } else { "" };
+                Some(format!("{}{colon}{about}{}", curve.name, time(curve.values.percentile(q)?)))
+            });
+            let told: Vec<String> = told.collect();
+            if told.is_empty() {
+                String::new()
+            } else {
+                format!("{} · {}", share_text(place), told.join(" · "))
+            }
+        });
+    }
+}
+
+/// Percentages under the plot, and faint lines upwards from them.
+fn axis(figure: &mut Figure<'_>, nines: f64) {
+    let at = |label: &(f64, String)| label.0;
+    let mut wanted: Vec<(f64, String)> =
+        (1..=nines as i32).map(|power| (f64::from(power) / nines, nine_text(power))).collect();
+    // Every second of many, then the others, then the median.
+    wanted.sort_by_key(|label| (at(label) * nines).round() as i64 % 2 == 1);
+    wanted.push((2.0_f64.log10() / nines, "50 %".to_owned()));
+    wanted.push((0.0, "0 %".to_owned()));
+    for label in fit(wanted) {
+        tick(figure, &label);
+    }
+}
+
+fn tick(figure: &mut Figure<'_>, label: &Label) {
+    let (x, height, level) = (percent(label.at), figure.height(), level(label.level));
+    figure.push(&format!("<line class=\"grid{level}\" x1=\"{x}\" x2=\"{x}\" y2=\"{height}\"/>"));
+    figure.tick(label);
+}
+
+fn draw_curve(figure: &mut Figure<'_>, scale: &Scale, nines: f64, number: usize, curve: &SpectrumCurve<'_>) {
+    let values = curve.values;
+    if values.is_empty() {
+        return;
+    }
+    let end = (values.count() as f64).log10().min(nines);
+    let mut sure: Vec<(f64, f64)> = Vec::new();
+    let mut unsure: Vec<(f64, f64)> = Vec::new();
+    for step in 0..=STEPS {
+        let place = end * step as f64 / STEPS as f64;
+        let q = share_below(place) * 100.0;
+        let Some(value) = values.percentile(q) else { return };
+        let corner = (place / nines * ACROSS, figure.y(scale.at(value as f64)));
+        if values.is_uncertain(q) {
+            if unsure.is_empty() {
+                unsure.extend(sure.last().copied());
+            }
+            unsure.push(corner);
+        } else {
+            sure.push(corner);
+        }
+    }
+    let classes = curve.tone.classes(number);
+    figure.stretched("data", |figure| {
+        for (corners, faint) in [(&sure, ""), (&unsure, " faint")] {
+            if !corners.is_empty() {
+                let mut path = String::new();
+                polyline(&mut path, corners);
+                figure.push(&format!("<path class=\"l {classes}{faint}\" d=\"{path}\"/>"));
+            }
+        }
+    });
+    for place in 0..3 {
+        let at = sure.len() * (2 * place + 1) / 6 + number % 4 * sure.len() / 16;
+        if let Some((x, y)) = sure.get(at) {
+            figure.marker(number, curve.tone, x / ACROSS, *y);
+        }
+    }
+}
+
+fn describe(figure: &mut Figure<'_>, curve: &SpectrumCurve<'_>) {
+    let words = figure.words();
+    let mut told: Vec<String> = TOLD
+        .into_iter()
+        .filter(|(_, q)| !curve.values.is_uncertain(*q))
+        .filter_map(|(name, q)| Some(format!("{name} {}", time(curve.values.percentile(q)?))))
+        .collect();
+    if curve.values.is_empty() {
+        figure.say((words.nothing)(&curve.name));
+        return;
+    }
+    told.push(format!("max {}", time(curve.values.max())));
+    let count = Unit::Count.value(curve.values.count() as f64);
+    figure.say((words.percentiles)(&curve.name, &told.join(words.comma), &count));
+}
+
+/// The share below the place where one of 10^`place` lies above.
+fn share_below(place: f64) -> f64 {
+    1.0 - 10_f64.powf(-place)
+}
+
+/// A share with as many digits as tell it from its neighbours.
+fn share_text(place: f64) -> String {
+    let decimals = (place - 1.0).ceil().max(0.0) as usize;
+    format!("{:.decimals$} %", share_below(place) * 100.0)
+}
+
+/// `90 %`, `99 %`, `99.9 %`.
+fn nine_text(nines: i32) -> String {
+    match nines {
+        1 => "90 %".to_owned(),
+        2 => "99 %".to_owned(),
+        more => format!("99.{} %", "9".repeat(more as usize - 2)),
+    }
+}
+
+fn time(ns: u64) -> String {
+    Unit::Time.value(ns as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::words::ChartWords;
+    use super::*;
+
+    fn draw(values: &Histogram) -> String {
+        Spectrum {
+            frame: Frame::new("spectrum", "Percentiles", &ChartWords::EN),
+            curves: vec![SpectrumCurve::new("response", values)],
+            limits: Vec::new(),
+        }
+        .draw()
+    }
+
+    #[test]
+    fn what_fewer_than_ten_values_tell_is_faint() {
+        let mut values = Histogram::default();
+        for n in 1..=1_000 {
+            values.record(n * 100_000);
+        }
+        let svg = draw(&values);
+        assert!(svg.contains(" faint\" d=\"M"), "the last ten of 1,000");
+        assert!(
+            svg.contains("response, 1,000 values: 50 % 50.1 ms, 90 % 90.2 ms, 99 % 99.1 ms, max 100 ms."),
+            "{svg}"
+        );
+        assert!(svg.contains(">99.9 %<") && !svg.contains(">99.99 %<"), "as many nines as there are values");
+        assert!(svg.len() < 15_000, "{}", svg.len());
+    }
+
+    #[test]
+    fn none_and_one() {
+        assert!(draw(&Histogram::default()).contains("no data"));
+        let mut one = Histogram::default();
+        one.record(1);
+        let svg = draw(&one);
+        assert!(svg.contains("M0 "), "{svg}");
+        assert!(!svg.contains("NaN") && !svg.contains("inf"));
+    }
+
+    #[test]
+    fn shares_are_told_with_their_digits() {
+        assert_eq!(nine_text(5), "99.999 %");
+        assert_eq!(share_text(3.0), "99.90 %");
+        assert_eq!(share_text(0.301), "50 %");
+    }
+}

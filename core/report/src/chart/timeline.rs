@@ -1,0 +1,238 @@
+//! [`Timeline`]: the time axis of a chart, with what happened on it.
+
+use wavetank_plan::Nanos;
+
+use super::figure::Figure;
+use super::labels::{Label, cut, fit, fit_steps};
+use super::svg::{escape, percent};
+use super::unit::clock;
+
+/// Steps between ticks of time, in nanoseconds, the coarse ones first.
+const STEPS: [i64; 34] = [
+    3_110_400_000 * S,
+    311_040_000 * S,
+    31_104_000 * S,
+    10_368_000 * S,
+    2_592_000 * S,
+    604_800 * S,
+    172_800 * S,
+    86_400 * S,
+    43_200 * S,
+    21_600 * S,
+    14_400 * S,
+    7_200 * S,
+    3_600 * S,
+    1_800 * S,
+    1_200 * S,
+    600 * S,
+    300 * S,
+    120 * S,
+    60 * S,
+    30 * S,
+    20 * S,
+    10 * S,
+    5 * S,
+    2 * S,
+    S,
+    S / 2,
+    S / 5,
+    S / 10,
+    S / 20,
+    S / 50,
+    S / 100,
+    S / 1_000,
+    S / 10_000,
+    S / 100_000,
+];
+const S: i64 = 1_000_000_000;
+/// Ticks of one step at most; a finer step is not tried.
+const TICKS_MAX: i64 = 30;
+/// Events drawn at most, the first ones.
+const MARKS_MAX: usize = 60;
+/// Room of an event's label, in pixels.
+const LABEL_MAX: f64 = 130.0;
+
+/// The time axis of a chart: from where to where, and what happened on the way.
+#[derive(Clone, Debug, Default)]
+pub struct Timeline {
+    /// The left end, on the run's clock.
+    pub from: Nanos,
+    /// The right end.
+    pub until: Nanos,
+    /// Stretches that are shaded, such as warm-up and drain.
+    pub shades: Vec<Shade>,
+    /// Events, such as a phase's begin or a signal; the first 60 are drawn.
+    pub marks: Vec<Mark>,
+}
+
+/// A shaded stretch of time.
+#[derive(Clone, Debug)]
+pub struct Shade {
+    /// Its begin.
+    pub from: Nanos,
+    /// Its end.
+    pub until: Nanos,
+    /// What it is.
+    pub label: String,
+}
+
+/// An event.
+#[derive(Clone, Debug)]
+pub struct Mark {
+    /// When.
+    pub at: Nanos,
+    /// What.
+    pub label: String,
+}
+
+impl Timeline {
+    /// A stretch without events.
+    pub fn new(from: Nanos, until: Nanos) -> Self {
+        Self { from, until, ..Self::default() }
+    }
+
+    /// Nanoseconds across; at least one.
+    pub(super) fn length(&self) -> i64 {
+        self.until.0.saturating_sub(self.from.0).max(1)
+    }
+
+    /// The place of an instant, 0 at the left end and 1 at the right; what lies outside is at the end.
+    pub(super) fn at(&self, instant: Nanos) -> f64 {
+        let passed = i128::from(instant.0) - i128::from(self.from.0);
+        (passed as f64 / self.length() as f64).clamp(0.0, 1.0)
+    }
+
+    /// An instant as this axis writes it.
+    pub(super) fn clock(&self, instant: Nanos) -> String {
+        clock(instant, Nanos(self.until.0.max(self.length())))
+    }
+
+    /// Instants under the axis.
+    pub(super) fn ticks(&self) -> Vec<Label> {
+        let length = self.length();
+        let steps: Vec<i64> = STEPS
+            .into_iter()
+            .filter(|step| {
+                length / step <= TICKS_MAX && (length / step >= 1 || *step == STEPS[STEPS.len() - 1])
+            })
+            .collect();
+        let ticks = |step: i64| {
+            let first = self.from.0.div_euclid(step) + i64::from(self.from.0.rem_euclid(step) != 0);
+            (first..)
+                .map_while(|number| number.checked_mul(step).map(Nanos).filter(|at| *at <= self.until))
+                .take(TICKS_MAX as usize + 1)
+                .map(|at| (self.at(at), self.clock(at)))
+                .collect()
+        };
+        let labels = fit_steps(&steps, |fine, coarse| coarse % fine == 0, ticks);
+        if labels.len() >= 2 {
+            return labels;
+        }
+        // No two round instants in here: the ends themselves.
+        fit(vec![(0.0, self.clock(self.from)), (1.0, self.clock(self.until))])
+    }
+
+    /// What is happening, above the plot.
+    fn captions(&self) -> Vec<Label> {
+        let shades = self.shades.iter().map(|shade| {
+            (f64::midpoint(self.at(shade.from), self.at(shade.until)), cut(&shade.label, LABEL_MAX))
+        });
+        let marks = self.marks().map(|mark| (self.at(mark.at), cut(&mark.label, LABEL_MAX)));
+        fit(shades.chain(marks).filter(|(_, text)| !text.is_empty()).collect())
+    }
+
+    fn marks(&self) -> impl Iterator<Item = &Mark> {
+        self.marks.iter().filter(|mark| (self.from..=self.until).contains(&mark.at)).take(MARKS_MAX)
+    }
+
+    /// Shades and events, behind the data, and the ticks below.
+    pub(super) fn draw(&self, figure: &mut Figure<'_>) {
+        let height = figure.height();
+        for shade in &self.shades {
+            let (from, until) = (self.at(shade.from), self.at(shade.until));
+            if until > from {
+                figure.push(&format!(
+                    "<rect class=\"shade\" x=\"{}\" width=\"{}\" height=\"{height}\"/>",
+                    percent(from),
+                    percent(until - from)
+                ));
+            }
+        }
+        for mark in self.marks() {
+            let x = percent(self.at(mark.at));
+            let title = format!("{} {}", escape(&mark.label), self.clock(mark.at));
+            figure.push(&format!(
+                "<line class=\"mark\" x1=\"{x}\" x2=\"{x}\" y1=\"-4\" y2=\"{height}\"><title>{title}</title></line>"
+            ));
+        }
+        for label in self.captions() {
+            figure.text("cap", &label, -8.0);
+        }
+        for label in self.ticks() {
+            figure.tick(&label);
+        }
+        self.describe(figure);
+    }
+
+    fn describe(&self, figure: &mut Figure<'_>) {
+        let words = figure.words();
+        figure.say((words.span)(&self.clock(self.from), &self.clock(self.until)));
+        for shade in &self.shades {
+            figure.say((words.shaded)(&shade.label, &self.clock(shade.from), &self.clock(shade.until)));
+        }
+        let marks: Vec<String> =
+            self.marks().map(|mark| format!("{} {}", mark.label, self.clock(mark.at))).collect();
+        if !marks.is_empty() {
+            figure.say((words.marked)(&marks.join(words.comma)));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::labels::check_no_overlap;
+    use super::*;
+
+    fn check(from: i64, until: i64, fewest: usize) {
+        let axis = Timeline::new(Nanos(from), Nanos(until));
+        let labels = axis.ticks();
+        let context = format!("{from} to {until}");
+        check_no_overlap(&labels, &context);
+        assert!(labels.len() >= fewest && labels.len() <= 40, "{context}: {labels:?}");
+        assert!(labels.iter().any(|label| label.level == 0), "{context}: {labels:?}");
+        assert!(labels.iter().all(|label| (0.0..=1.0).contains(&label.at)), "{context}: {labels:?}");
+    }
+
+    #[test]
+    fn any_length_of_time_has_ticks() {
+        for (from, until, fewest) in [
+            (0, 10 * S, 5),
+            (-10 * S, 60 * S, 6),
+            (0, 3_600 * S, 6),
+            (0, 3_661 * S, 6),
+            (0, 86_400 * S, 6),
+            (7 * S, 7 * S + 300_000_000, 3),
+            (3 * S + 1, 3 * S + 2, 1),
+            (0, 0, 1),
+            (5 * S, 0, 1),
+            (0, 400 * 86_400 * S, 4),
+            (0, i64::MAX, 1),
+            (i64::MIN, i64::MAX, 1),
+        ] {
+            check(from, until, fewest);
+        }
+    }
+
+    #[test]
+    fn labels_of_many_phases_do_not_overlap() {
+        let mut axis = Timeline::new(Nanos::ZERO, Nanos::from_secs(600));
+        axis.marks = (0..50)
+            .map(|n| Mark { at: Nanos::from_secs(n * 12), label: format!("a phase with a long name {n}") })
+            .collect();
+        axis.shades =
+            vec![Shade { from: Nanos::ZERO, until: Nanos::from_secs(10), label: "warm-up".to_owned() }];
+        let captions = axis.captions();
+        check_no_overlap(&captions, "phases");
+        assert_eq!(captions[0].text, "warm-up");
+    }
+}

@@ -1,0 +1,205 @@
+//! [`Unit`]: what a number of a chart is, and how it is written.
+
+use wavetank_plan::Nanos;
+use wavetank_plan::quantity::{show_count, show_rate, show_share, show_size};
+
+/// What the numbers of an axis are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Nanoseconds.
+    Time,
+    /// Something per second.
+    Rate,
+    /// A number of things.
+    Count,
+    /// A share, 1 being all.
+    Share,
+    /// Bytes.
+    Bytes,
+    /// Bytes per second.
+    ByteRate,
+    /// A number without unit, such as how busy cores were.
+    Plain,
+}
+
+impl Unit {
+    /// A value in three significant digits: `12.3 ms`, `9.98 k/s`.
+    pub(super) fn value(self, value: f64) -> String {
+        if !value.is_finite() {
+            return String::new();
+        }
+        if value < 0.0 {
+            return format!("−{}", self.value(-value));
+        }
+        // Above this no counter goes; the conversions below saturate there.
+        if value >= 1e15 && self != Self::Time {
+            return format!("{value:.2e}{}", self.suffix());
+        }
+        match self {
+            Self::Time => Nanos(value.round() as i64).to_string(),
+            Self::Rate => show_rate(value),
+            Self::Count if value > 0.0 && value < 99.5 && value.fract() != 0.0 => trimmed(value, 1),
+            Self::Count => show_count(value.round() as u64),
+            Self::Share => show_share(value),
+            Self::Bytes => show_size(value.round() as u64),
+            Self::ByteRate => format!("{}/s", show_size(value.round() as u64)),
+            Self::Plain => trimmed(value, if value < 9.995 { 2 } else { usize::from(value < 99.95) }),
+        }
+    }
+
+    /// A value at a tick of an axis that reaches as far as `top`: one unit for the whole axis, no more digits than
+    /// `step` needs.
+    pub(super) fn tick(self, value: f64, step: f64, top: f64) -> String {
+        let top = top.abs();
+        let (size, name) = self.sizes(top);
+        let value = value / size;
+        if value == 0.0 {
+            return "0".to_owned();
+        }
+        let sign = if value < 0.0 { "−" } else { "" };
+        let step = (step / size).abs();
+        if top / size >= 1e5 || step < 1e-6 {
+            return format!("{sign}{:.0e}{name}", value.abs());
+        }
+        // One digit more than the step's first: 2.5 has two.
+        let decimals = (-step.log10().floor()).max(0.0) as usize + 1;
+        let digits = trimmed(value.abs(), decimals);
+        let digits = match digits.split_once('.') {
+            None if digits.len() == 4 => format!("{},{}", &digits[..1], &digits[1..]),
+            _ => digits,
+        };
+        format!("{sign}{digits}{name}")
+    }
+
+    /// The least step between ticks, 0 without one: there are no half things.
+    pub(super) fn step_min(self) -> f64 {
+        match self {
+            Self::Count | Self::Bytes | Self::Time => 1.0,
+            _ => 0.0,
+        }
+    }
+
+    /// What an axis shows that has nothing but zeros: up to here.
+    pub(super) fn one(self) -> f64 {
+        match self {
+            Self::Time => 1e6,
+            Self::Share => 0.01,
+            Self::Bytes | Self::ByteRate => 1e3,
+            _ => 1.0,
+        }
+    }
+
+    fn suffix(self) -> &'static str {
+        match self {
+            Self::Time => " ns",
+            Self::Rate => "/s",
+            Self::Bytes => " B",
+            Self::ByteRate => " B/s",
+            Self::Share => " × 100 %",
+            Self::Count | Self::Plain => "",
+        }
+    }
+
+    fn sizes(self, top: f64) -> (f64, &'static str) {
+        let of = |sizes: &[(f64, f64, &'static str)]| {
+            let fits = sizes.iter().rev().find(|(from, ..)| top >= *from).unwrap_or(&sizes[0]);
+            (fits.1, fits.2)
+        };
+        match self {
+            Self::Time => of(&[(0.0, 1.0, " ns"), (1e3, 1e3, " µs"), (1e6, 1e6, " ms"), (1e9, 1e9, " s")]),
+            Self::Rate => of(&[(0.0, 1.0, "/s"), (1e4, 1e3, " k/s"), (1e6, 1e6, " M/s"), (1e9, 1e9, " G/s")]),
+            Self::Count | Self::Plain => {
+                of(&[(0.0, 1.0, ""), (1e4, 1e3, " k"), (1e6, 1e6, " M"), (1e9, 1e9, " G")])
+            }
+            Self::Share => (0.01, " %"),
+            Self::Bytes => of(&[
+                (0.0, 1.0, " B"),
+                (1e3, 1e3, " kB"),
+                (1e6, 1e6, " MB"),
+                (1e9, 1e9, " GB"),
+                (1e12, 1e12, " TB"),
+            ]),
+            Self::ByteRate => {
+                of(&[(0.0, 1.0, " B/s"), (1e3, 1e3, " kB/s"), (1e6, 1e6, " MB/s"), (1e9, 1e9, " GB/s")])
+            }
+        }
+    }
+}
+
+/// `value` with so many decimals, without zeros at the end.
+fn trimmed(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+/// An instant as a clock shows it on an axis that spans `span`: `00:41`, from an hour on `1h02`, from two days on `2d03h`;
+/// below ten seconds `1.5 s`.
+pub(super) fn clock(at: Nanos, span: Nanos) -> String {
+    let sign = if at.0 < 0 { "−" } else { "" };
+    let ns = at.0.unsigned_abs();
+    if span < Nanos::from_secs(10) {
+        return format!("{sign}{} s", trimmed(ns as f64 / 1e9, 6));
+    }
+    let s = (ns + 500_000_000) / 1_000_000_000;
+    if span < Nanos::from_secs(3_600) {
+        return format!("{sign}{:02}:{:02}", s / 60, s % 60);
+    }
+    let whole = s.is_multiple_of(60);
+    match (span < Nanos::from_secs(48 * 3_600), whole) {
+        (true, true) => format!("{sign}{}h{:02}", s / 3_600, s / 60 % 60),
+        (true, false) => format!("{sign}{}h{:02}:{:02}", s / 3_600, s / 60 % 60, s % 60),
+        (false, _) if span > Nanos::from_secs(20 * 86_400) => format!("{sign}{}d", s / 86_400),
+        (false, _) => format!("{sign}{}d{:02}h", s / 86_400, s / 3_600 % 24),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_of_an_axis_share_a_unit() {
+        for (unit, value, step, top, expected) in [
+            (Unit::Time, 2.5e6, 2.5e6, 1e7, "2.5 ms"),
+            (Unit::Time, 0.0, 2.5e6, 1e7, "0"),
+            (Unit::Time, 5e8, 5e8, 1.5e9, "0.5 s"),
+            (Unit::Rate, 2_500.0, 2_500.0, 1e4, "2.5 k/s"),
+            (Unit::Rate, 1_500.0, 500.0, 2_000.0, "1,500/s"),
+            (Unit::Share, 0.005, 0.005, 0.01, "0.5 %"),
+            (Unit::Share, 0.00025, 0.00025, 0.001, "0.025 %"),
+            (Unit::Count, -20.0, 20.0, 40.0, "−20"),
+            (Unit::Plain, 0.25, 0.25, 1.0, "0.25"),
+            (Unit::Bytes, 2e9, 1e9, 3e9, "2 GB"),
+            (Unit::Count, 1e17, 1e17, 5e17, "1e8 G"),
+        ] {
+            assert_eq!(unit.tick(value, step, top), expected, "{unit:?} {value}");
+        }
+    }
+
+    #[test]
+    fn values_have_three_digits() {
+        for (unit, value, expected) in [
+            (Unit::Time, 12_345_678.0, "12.3 ms"),
+            (Unit::Rate, 9_983.0, "9.98 k/s"),
+            (Unit::Rate, -9_983.0, "−9.98 k/s"),
+            (Unit::Count, 12.5, "12.5"),
+            (Unit::Share, 0.0123, "1.23 %"),
+            (Unit::ByteRate, 1_234_567.0, "1.2 MB/s"),
+            (Unit::Plain, 3.0, "3"),
+            (Unit::Rate, f64::NAN, ""),
+        ] {
+            assert_eq!(unit.value(value), expected, "{unit:?} {value}");
+        }
+    }
+
+    #[test]
+    fn clocks_fit_their_span() {
+        let at = |s: f64, span: i64| clock(Nanos((s * 1e9) as i64), Nanos::from_secs(span));
+        assert_eq!(at(41.0, 60), "00:41");
+        assert_eq!(at(-10.0, 60), "−00:10");
+        assert_eq!(at(1.5, 5), "1.5 s");
+        assert_eq!(at(3_720.0, 7_200), "1h02");
+        assert_eq!(at(3_725.0, 7_200), "1h02:05");
+        assert_eq!(at(2.0 * 86_400.0 + 3.0 * 3_600.0, 300_000), "2d03h");
+    }
+}

@@ -1,0 +1,113 @@
+//! [`ChartWords`]: what charts say of themselves, in each language.
+
+/// Where a series goes, by its last third beside its first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trend {
+    /// More than a tenth higher.
+    Rising,
+    /// More than a tenth lower.
+    Falling,
+    /// Neither.
+    Steady,
+}
+
+/// What charts say of themselves, in one language. Numbers and names come as texts.
+#[derive(Clone, Copy, Debug)]
+pub struct ChartWords {
+    /// Where there is nothing to draw.
+    pub no_data: &'static str,
+    /// The chart's extent: from, until.
+    pub span: fn(&str, &str) -> String,
+    /// A series: name, least, when, most, when, last, trend.
+    pub course: fn(&str, [&str; 5], Trend) -> String,
+    /// A series that never changes: name, value.
+    pub throughout: fn(&str, &str) -> String,
+    /// A series without data.
+    pub nothing: fn(&str) -> String,
+    /// Events: a list of `label instant`.
+    pub marked: fn(&str) -> String,
+    /// A shaded stretch: label, from, until.
+    pub shaded: fn(&str, &str, &str) -> String,
+    /// A total of a layer: name, its share of all.
+    pub share: fn(&str, &str) -> String,
+    /// Percentiles of a curve: name, `50 % 1.2 ms, 99 % 8 ms`, how many.
+    pub percentiles: fn(&str, &str, &str) -> String,
+    /// Why a part of a spectrum is faint.
+    pub faint: &'static str,
+    /// A heat map: the fastest, the slowest, the greatest count of a cell, when, where.
+    pub heat: fn([&str; 5]) -> String,
+    /// The name of the heat map's scale.
+    pub per_cell: &'static str,
+    /// A point with an interval: name or place, value, low, high.
+    pub between: fn(&str, &str, &str, &str) -> String,
+    /// Between a sentence and the next.
+    pub sentence_gap: &'static str,
+    /// Between the parts of a list.
+    pub comma: &'static str,
+    /// Between a name and what is said of it.
+    pub colon: &'static str,
+}
+
+impl ChartWords {
+    /// English.
+    pub const EN: Self = Self {
+        no_data: "no data",
+        span: |from, until| format!("From {from} to {until}."),
+        course: |name, [least, when_least, most, when_most, last], trend| {
+            let trend = match trend {
+                Trend::Rising => "rising",
+                Trend::Falling => "falling",
+                Trend::Steady => "steady",
+            };
+            format!(
+                "{name}: lowest {least} at {when_least}, highest {most} at {when_most}, last {last}, {trend}."
+            )
+        },
+        throughout: |name, value| format!("{name}: {value} throughout."),
+        nothing: |name| format!("{name}: no data."),
+        marked: |list| format!("Marked: {list}."),
+        shaded: |label, from, until| format!("Shaded: {label}, {from} to {until}."),
+        share: |name, share| format!("{name}: {share} of all."),
+        percentiles: |name, list, count| format!("{name}, {count} values: {list}."),
+        faint: "Faint and dotted where fewer than 10 values lie above.",
+        heat: |[fastest, slowest, most, when, place]| {
+            format!("From {fastest} to {slowest}; the fullest cell holds {most}, at {when} around {place}.")
+        },
+        per_cell: "in a cell",
+        between: |name, value, low, high| format!("{name}: {value}, between {low} and {high}."),
+        sentence_gap: " ",
+        comma: ", ",
+        colon: ": ",
+    };
+
+    /// Chinese.
+    pub const ZH: Self = Self {
+        no_data: "无数据",
+        span: |from, until| format!("从 {from} 到 {until}。"),
+        course: |name, [least, when_least, most, when_most, last], trend| {
+            let trend = match trend {
+                Trend::Rising => "上升",
+                Trend::Falling => "下降",
+                Trend::Steady => "平稳",
+            };
+            format!(
+                "{name}：最低 {least}（{when_least}），最高 {most}（{when_most}），末值 {last}，{trend}。"
+            )
+        },
+        throughout: |name, value| format!("{name}：始终为 {value}。"),
+        nothing: |name| format!("{name}：无数据。"),
+        marked: |list| format!("标记：{list}。"),
+        shaded: |label, from, until| format!("阴影：{label}，{from} 到 {until}。"),
+        share: |name, share| format!("{name}：占全部的 {share}。"),
+        percentiles: |name, list, count| format!("{name}，共 {count} 个值：{list}。"),
+        faint: "其上不足 10 个值之处以淡色点线表示。",
+        heat: |[fastest, slowest, most, when, place]| {
+            format!("从 {fastest} 到 {slowest}；最密的格有 {most} 个，在 {when}，约 {place}。")
+        },
+        per_cell: "每格",
+        between: |name, value, low, high| format!("{name}：{value}，介于 {low} 与 {high} 之间。"),
+        sentence_gap: "",
+        comma: "，",
+        colon: "：",
+    };
+}
