@@ -24,6 +24,7 @@ pub(super) struct Figure<'a> {
     keys: usize,
     said: Vec<String>,
     body: String,
+    wide: bool,
 }
 
 impl<'a> Figure<'a> {
@@ -35,7 +36,18 @@ impl<'a> Figure<'a> {
             keys: 0,
             said: Vec::new(),
             body: String::new(),
+            wide: false,
         }
+    }
+
+    /// The same without room for labels on the left.
+    pub(super) fn wide(self) -> Self {
+        Self { wide: true, ..self }
+    }
+
+    /// The beginning of names inside the figure.
+    pub(super) fn id(&self) -> &str {
+        &self.id
     }
 
     pub(super) fn words(&self) -> &'a ChartWords {
@@ -128,6 +140,16 @@ impl<'a> Figure<'a> {
         self.push(&format!("<svg x=\"{x}\" y=\"{y}\"><path class=\"m {classes}\" d=\"{shape}\"/></svg>"));
     }
 
+    /// A filled marker that tells `title` when pointed at.
+    pub(super) fn point(&mut self, number: usize, tone: Tone, at: f64, y: f64, title: &str) {
+        let (x, y, title) = (percent(at), num(y), escape(title));
+        let (classes, shape) = (tone.classes(number), marker(number));
+        self.push(&format!(
+            "<svg x=\"{x}\" y=\"{y}\"><path class=\"m {classes}\" d=\"{shape}\"/><circle class=\"hit\" \
+             r=\"9\"><title>{title}</title></circle></svg>"
+        ));
+    }
+
     /// A series in the key: its line and marker. A plan has none.
     pub(super) fn key_line(&mut self, name: &str, number: usize, tone: Tone) {
         let classes = tone.classes(number);
@@ -164,13 +186,14 @@ impl<'a> Figure<'a> {
 
     /// The whole figure.
     pub(super) fn finish(self) -> String {
-        let Self { frame, id, key, keys, said, body } = self;
+        let Self { frame, id, key, keys, said, body, wide } = self;
+        let wide = if wide { " wide" } else { "" };
         let (title, height) = (escape(frame.title), frame.height);
         let said = escape(&said.join(frame.words.sentence_gap));
         let more = if keys > KEY_MAX { format!("<li>+{}</li>", keys - KEY_MAX) } else { String::new() };
         let key = if key.is_empty() { key } else { format!("<ul class=\"chart-key\">{key}{more}</ul>") };
         format!(
-            "<figure class=\"chart\" id=\"{id}\"><figcaption>{title}</figcaption>{key}<svg class=\"plot\" \
+            "<figure class=\"chart\" id=\"{id}\"><figcaption>{title}</figcaption>{key}<svg class=\"plot{wide}\" \
              height=\"{height}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\"><title id=\"{id}-t\">{title}</title>\
              <desc id=\"{id}-d\">{said}</desc>{body}</svg></figure>"
         )

@@ -141,7 +141,7 @@ impl HeatMap<'_> {
             if let Some((at, Some(value))) = last {
                 let y = num(figure.y(scale.at(*value)) + 4.0);
                 figure.push(&format!(
-                    "<text class=\"end\" x=\"{}\" y=\"{y}\" dx=\"4\">{name}</text>",
+                    "<text class=\"last\" x=\"{}\" y=\"{y}\" dx=\"4\">{name}</text>",
                     percent(self.timeline.at(*at))
                 ));
             }

@@ -15,8 +15,11 @@
 //!
 //! **Names** may come from outside: all texts are escaped, and characters that would steer a reader are replaced.
 
+mod bars;
+mod curve;
 mod describe;
 mod figure;
+mod forest;
 mod frame;
 mod heat_map;
 mod labels;
@@ -25,7 +28,9 @@ mod path;
 mod readout;
 mod scale;
 mod series;
+mod spark;
 mod spectrum;
+mod stacks;
 mod svg;
 mod thin;
 mod timeline;
@@ -33,11 +38,16 @@ mod tone;
 mod unit;
 mod words;
 
+pub use bars::{Bar, Bars};
+pub use curve::{Curve, CurvePoint, CurveSeries};
+pub use forest::{Forest, Meaning, Ratio};
 pub use frame::Frame;
 pub use heat_map::{HeatColumn, HeatMap};
 pub use lines::Lines;
 pub use series::{Band, Form, Point, Series};
+pub use spark::spark;
 pub use spectrum::{Spectrum, SpectrumCurve};
+pub use stacks::{Layer, Stacks};
 pub use timeline::{Mark, Shade, Timeline};
 pub use tone::Tone;
 pub use unit::Unit;

@@ -30,6 +30,8 @@ pub struct ChartWords {
     pub shaded: fn(&str, &str, &str) -> String,
     /// A total of a layer: name, its share of all.
     pub share: fn(&str, &str) -> String,
+    /// The highest of all layers together: value, when.
+    pub most: fn(&str, &str) -> String,
     /// Percentiles of a curve: name, `50 % 1.2 ms, 99 % 8 ms`, how many.
     pub percentiles: fn(&str, &str, &str) -> String,
     /// Why a part of a spectrum is faint.
@@ -68,6 +70,7 @@ impl ChartWords {
         marked: |list| format!("Marked: {list}."),
         shaded: |label, from, until| format!("Shaded: {label}, {from} to {until}."),
         share: |name, share| format!("{name}: {share} of all."),
+        most: |value, when| format!("All together at most {value}, at {when}."),
         percentiles: |name, list, count| format!("{name}, {count} values: {list}."),
         faint: "Faint and dotted where fewer than 10 values lie above.",
         heat: |[fastest, slowest, most, when, place]| {
@@ -99,6 +102,7 @@ impl ChartWords {
         marked: |list| format!("标记：{list}。"),
         shaded: |label, from, until| format!("阴影：{label}，{from} 到 {until}。"),
         share: |name, share| format!("{name}：占全部的 {share}。"),
+        most: |value, when| format!("合计最高 {value}（{when}）。"),
         percentiles: |name, list, count| format!("{name}，共 {count} 个值：{list}。"),
         faint: "其上不足 10 个值之处以淡色点线表示。",
         heat: |[fastest, slowest, most, when, place]| {

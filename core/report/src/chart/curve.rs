@@ -1,0 +1,211 @@
+//! [`Curve`]: one number against another, with intervals.
+
+use super::figure::{ACROSS, Figure, level};
+use super::frame::Frame;
+use super::labels::fit;
+use super::path::polyline;
+use super::scale::Scale;
+use super::svg::{escape, num, percent};
+use super::tone::Tone;
+use super::unit::Unit;
+
+/// One number against another, such as latency against load: points with intervals, lines through them, and a marked interval
+/// on the axis across, such as where the knee lies.
+#[derive(Clone, Debug)]
+pub struct Curve<'a> {
+    /// Its name, title, height and language.
+    pub frame: Frame<'a>,
+    /// What stands under the axis across.
+    pub x_name: &'a str,
+    /// What the values across are.
+    pub x: Unit,
+    /// What the values upwards are. Times that differ by more than a factor of 50 get a logarithmic axis.
+    pub y: Unit,
+    /// Whether the axis across is logarithmic.
+    pub x_log: bool,
+    /// One line each.
+    pub series: Vec<CurveSeries>,
+    /// A marked interval on the axis across: its name, low, best, high.
+    pub marked: Option<(String, [f64; 3])>,
+    /// Limits upwards, such as a threshold: name and value.
+    pub limits: Vec<(String, f64)>,
+}
+
+/// A line of a curve.
+#[derive(Clone, Debug, Default)]
+pub struct CurveSeries {
+    /// What stands in the key.
+    pub name: String,
+    /// What was measured, in any order.
+    pub points: Vec<CurvePoint>,
+    /// A line, such as a fit, in order across; empty: none is drawn.
+    pub line: Vec<(f64, f64)>,
+    /// Its colour.
+    pub tone: Tone,
+}
+
+/// A point with its interval upwards.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CurvePoint {
+    /// Its place across.
+    pub x: f64,
+    /// Its value.
+    pub y: f64,
+    /// The lower and upper end of the value's interval.
+    pub between: Option<(f64, f64)>,
+}
+
+impl Curve<'_> {
+    /// The chart as `<figure>`.
+    pub fn draw(&self) -> String {
+        let mut figure = Figure::new(self.frame);
+        let (across, upwards) = (self.scale_across(), self.scale_upwards(&figure));
+        figure.grid(&upwards);
+        self.axis(&mut figure, &across);
+        self.mark(&mut figure, &across);
+        for (number, series) in self.series.iter().enumerate() {
+            self.draw_series(&mut figure, &across, &upwards, number, series);
+        }
+        figure.limits(&self.limits, &upwards);
+        if self.series.iter().all(|series| series.points.is_empty() && series.line.is_empty()) {
+            figure.no_data();
+        }
+        figure.finish()
+    }
+
+    fn scale_across(&self) -> Scale {
+        let points = self.series.iter().flat_map(|series| series.points.iter().map(|point| point.x));
+        let lines = self.series.iter().flat_map(|series| series.line.iter().map(|corner| corner.0));
+        let marked = self.marked.iter().flat_map(|(_, ends)| *ends);
+        let all = points.chain(lines).chain(marked);
+        if self.x_log { Scale::log(all, self.x) } else { Scale::linear(all, self.x, 6) }
+    }
+
+    fn scale_upwards(&self, figure: &Figure<'_>) -> Scale {
+        let points = self.series.iter().flat_map(|series| series.points.iter());
+        let ends = points.flat_map(|point| {
+            let (low, high) = point.between.unwrap_or((point.y, point.y));
+            [point.y, low, high]
+        });
+        let lines = self.series.iter().flat_map(|series| series.line.iter().map(|corner| corner.1));
+        let all = ends.chain(lines).chain(self.limits.iter().map(|limit| limit.1));
+        Scale::fitting(all, self.y, figure.ticks_upwards())
+    }
+
+    fn axis(&self, figure: &mut Figure<'_>, across: &Scale) {
+        let ticks = across.ticks(8);
+        // Every second tick first: where not all fit, those that do are evenly apart.
+        let (even, odd): (Vec<_>, Vec<_>) =
+            ticks.into_iter().enumerate().partition(|(number, _)| number % 2 == 0);
+        for label in fit(even.into_iter().chain(odd).map(|(_, tick)| tick).collect()) {
+            let (x, height, level) = (percent(label.at), figure.height(), level(label.level));
+            figure.push(&format!("<line class=\"grid{level}\" x1=\"{x}\" x2=\"{x}\" y2=\"{height}\"/>"));
+            figure.tick(&label);
+        }
+        let y = figure.height() + 36;
+        figure.push(&format!("<text class=\"axis\" x=\"50%\" y=\"{y}\">{}</text>", escape(self.x_name)));
+    }
+
+    fn mark(&self, figure: &mut Figure<'_>, across: &Scale) {
+        let Some((name, [low, best, high])) = &self.marked else { return };
+        let (from, until, height) = (across.at(*low), across.at(*high), figure.height());
+        let x = percent(across.at(*best));
+        figure.push(&format!(
+            "<rect class=\"marked\" x=\"{}\" width=\"{}\" height=\"{height}\"/><line class=\"best\" x1=\"{x}\" x2=\"{x}\" \
+             y1=\"-4\" y2=\"{height}\"/>",
+            percent(from),
+            percent((until - from).max(0.0))
+        ));
+        let text = format!("{name} {}", self.x.value(*best));
+        // Beside its line, on the side where there is more room.
+        let (anchor, dx) = if across.at(*best) > 0.5 { ("end", "4") } else { ("start", "-4") };
+        figure.push(&format!(
+            "<text class=\"cap {anchor}\" x=\"{x}\" dx=\"{dx}\" y=\"-8\">{}</text>",
+            escape(&text)
+        ));
+        let words = figure.words();
+        figure.say((words.between)(name, &self.x.value(*best), &self.x.value(*low), &self.x.value(*high)));
+    }
+
+    fn draw_series(
+        &self,
+        figure: &mut Figure<'_>,
+        across: &Scale,
+        upwards: &Scale,
+        number: usize,
+        series: &CurveSeries,
+    ) {
+        let classes = series.tone.classes(number);
+        let finite = |x: f64, y: f64| x.is_finite() && y.is_finite();
+        let corners: Vec<(f64, f64)> = series
+            .line
+            .iter()
+            .filter(|(x, y)| finite(*x, *y))
+            .map(|(x, y)| (across.at(*x) * ACROSS, figure.y(upwards.at(*y))))
+            .collect();
+        if !corners.is_empty() {
+            let mut path = String::new();
+            polyline(&mut path, &corners);
+            figure.stretched("data", |figure| {
+                figure.push(&format!("<path class=\"l {classes}\" d=\"{path}\"/>"));
+            });
+        }
+        let words = figure.words();
+        for point in series.points.iter().filter(|point| finite(point.x, point.y)) {
+            let (at, place) = (across.at(point.x), self.x.value(point.x));
+            let mut told = format!("{} · {place} · {}", series.name, self.y.value(point.y));
+            if let Some((low, high)) = point.between.filter(|(low, high)| finite(*low, *high)) {
+                let x = percent(at);
+                let (top, bottom) = (figure.y(upwards.at(high)), figure.y(upwards.at(low)));
+                figure.push(&format!(
+                    "<svg x=\"{x}\"><path class=\"bar {classes}\" d=\"M0 {t}V{b}M-4 {t}h8M-4 {b}h8\"/></svg>",
+                    t = num(top),
+                    b = num(bottom)
+                ));
+                let (low, high) = (self.y.value(low), self.y.value(high));
+                figure.say((words.between)(&place, &self.y.value(point.y), &low, &high));
+                told = format!("{told} ({low} – {high})");
+            } else {
+                figure.say(format!("{place}{}{}.", words.colon, self.y.value(point.y)));
+            }
+            figure.point(number, series.tone, at, figure.y(upwards.at(point.y)), &told);
+        }
+        figure.key_line(&series.name, number, series.tone);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::words::ChartWords;
+    use super::*;
+
+    fn curve(points: Vec<CurvePoint>) -> Curve<'static> {
+        Curve {
+            frame: Frame::new("curve", "Latency against load", &ChartWords::EN),
+            x_name: "offered",
+            x: Unit::Rate,
+            y: Unit::Time,
+            x_log: false,
+            series: vec![CurveSeries { name: "p99".to_owned(), points, ..CurveSeries::default() }],
+            marked: Some(("knee".to_owned(), [900.0, 1_000.0, 1_100.0])),
+            limits: vec![("p99 < 50 ms".to_owned(), 50e6)],
+        }
+    }
+
+    #[test]
+    fn points_intervals_and_the_knee() {
+        let point = CurvePoint { x: 500.0, y: 25e6, between: Some((20e6, 30e6)) };
+        let svg = curve(vec![point]).draw();
+        assert!(svg.contains("500/s: 25.0 ms, between 20.0 ms and 30.0 ms."), "{svg}");
+        assert!(svg.contains("knee: 1.00 k/s, between 900/s and 1.10 k/s."), "{svg}");
+        assert!(svg.contains("p99 &lt; 50 ms"));
+    }
+
+    #[test]
+    fn awful_points_are_left_out() {
+        let svg =
+            curve(vec![CurvePoint { x: f64::NAN, y: 1.0, between: None }, CurvePoint::default()]).draw();
+        assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+        assert!(Curve { marked: None, ..curve(Vec::new()) }.draw().contains("no data"));
+    }
+}

@@ -1,0 +1,194 @@
+//! [`Forest`]: ratios with their intervals.
+
+use super::bars::row_texts;
+use super::figure::{Figure, level};
+use super::frame::Frame;
+use super::labels::fit;
+use super::svg::percent;
+
+/// Pixels of a row: its name and text, and the interval below them.
+const ROW: u32 = 40;
+/// Rows at most; more are counted.
+const ROWS_MAX: usize = 60;
+/// The widest axis: a ratio and its inverse.
+const RATIO_MAX: f64 = 1_000.0;
+/// Ratios that may be ticks, the more welcome ones first in each width of axis.
+const TICKS: [f64; 16] =
+    [1.0, 2.0, 10.0, 100.0, 1_000.0, 1.5, 5.0, 1.2, 1.1, 1.05, 1.02, 1.01, 1.005, 1.002, 20.0, 50.0];
+
+/// Ratios with their intervals on a logarithmic axis around 1: what is right of the middle has grown, what touches it shows no
+/// difference.
+#[derive(Clone, Debug)]
+pub struct Forest<'a> {
+    /// Its name, title and language; the height follows from the rows.
+    pub frame: Frame<'a>,
+    /// One interval each.
+    pub rows: Vec<Ratio>,
+    /// Ratios with a line across all rows, such as the greatest that is allowed.
+    pub limits: Vec<f64>,
+}
+
+/// A ratio with its interval.
+#[derive(Clone, Debug)]
+pub struct Ratio {
+    /// What was compared.
+    pub name: String,
+    /// What stands on the right: the ratio in words, as the table has it.
+    pub text: String,
+    /// The interval's lower end, the ratio, the upper end; ends that are not finite or not positive reach to the axis' end.
+    pub ends: [f64; 3],
+    /// How it is meant.
+    pub meaning: Meaning,
+}
+
+/// How a ratio is meant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Meaning {
+    /// No difference is shown: a hollow circle.
+    #[default]
+    None,
+    /// A difference for the better: a filled diamond.
+    Better,
+    /// A difference for the worse: a filled square.
+    Worse,
+    /// A difference that is neither: a filled circle.
+    Other,
+}
+
+impl Forest<'_> {
+    /// The chart as `<figure>`.
+    pub fn draw(&self) -> String {
+        let rows = self.rows.len().min(ROWS_MAX);
+        let mut figure = Figure::new(self.frame.high(ROW * rows.max(2) as u32)).wide();
+        let widest = self.widest();
+        let at = |ratio: f64| (0.5 + ratio.ln() / widest.ln() / 2.0).clamp(0.0, 1.0);
+        axis(&mut figure, widest, at);
+        for limit in self.limits.iter().filter(|limit| limit.is_finite() && **limit > 0.0) {
+            let (x, height) = (percent(at(*limit)), figure.height());
+            figure.push(&format!("<line class=\"limit\" x1=\"{x}\" x2=\"{x}\" y2=\"{height}\"/>"));
+        }
+        for (number, row) in self.rows.iter().take(rows).enumerate() {
+            let top = ROW * number as u32;
+            row_texts(&mut figure, &row.name, &row.text, top + 15);
+            interval(&mut figure, row, top + 28, at);
+            let colon = figure.words().colon;
+            figure.say(format!("{}{colon}{}.", row.name, row.text));
+        }
+        if self.rows.is_empty() {
+            figure.no_data();
+        }
+        if self.rows.len() > rows {
+            figure.key_item(&format!("+{}", self.rows.len() - rows), "", 0);
+        }
+        figure.finish()
+    }
+
+    /// The ratio at the right end; its inverse is at the left one.
+    fn widest(&self) -> f64 {
+        let ends = self.rows.iter().flat_map(|row| row.ends).chain(self.limits.iter().copied());
+        let far = ends.filter(|end| end.is_finite() && *end > 0.0).map(|end| end.max(1.0 / end));
+        far.fold(1.01, f64::max).powf(1.08).min(RATIO_MAX)
+    }
+}
+
+/// A line at 1 and changes in percent under the rows.
+fn axis(figure: &mut Figure<'_>, widest: f64, at: impl Fn(f64) -> f64) {
+    let inside = TICKS.into_iter().filter(|tick| *tick <= widest);
+    let both = inside.flat_map(|tick| if tick > 1.0 { vec![tick, 1.0 / tick] } else { vec![tick] });
+    let wanted = both.map(|ratio| (at(ratio), change(ratio))).collect();
+    for label in fit(wanted) {
+        let (x, height, level) = (percent(label.at), figure.height(), level(label.level));
+        let middle = if (label.at - 0.5).abs() < 1e-9 { " base" } else { "" };
+        figure.push(&format!("<line class=\"grid{middle}{level}\" x1=\"{x}\" x2=\"{x}\" y2=\"{height}\"/>"));
+        figure.tick(&label);
+    }
+}
+
+/// A ratio as a change: `+10 %`, `−9.1 %`, from twice on `×2`, from half on `÷2`.
+fn change(ratio: f64) -> String {
+    let trimmed = |value: f64| {
+        let text = format!("{value:.1}");
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    };
+    match ratio {
+        ratio if (ratio - 1.0).abs() < 1e-12 => "0 %".to_owned(),
+        ratio if ratio >= 1.95 => format!("×{}", trimmed(ratio)),
+        ratio if ratio <= 1.0 / 1.95 => format!("÷{}", trimmed(1.0 / ratio)),
+        ratio if ratio > 1.0 => format!("+{} %", trimmed((ratio - 1.0) * 100.0)),
+        ratio => format!("−{} %", trimmed((1.0 - ratio) * 100.0)),
+    }
+}
+
+fn interval(figure: &mut Figure<'_>, row: &Ratio, y: u32, at: impl Fn(f64) -> f64) {
+    let [low, ratio, high] = row.ends;
+    let known = |end: f64| (end.is_finite() && end > 0.0).then(|| at(end));
+    let (from, until) = (known(low).unwrap_or(0.0), known(high).unwrap_or(1.0));
+    let (class, shape) = match row.meaning {
+        Meaning::None => ("same", "M-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0-9 0z"),
+        Meaning::Better => ("good", "M0-6.5L6.5 0 0 6.5-6.5 0z"),
+        Meaning::Worse => ("bad", "M-5-5h10v10h-10z"),
+        Meaning::Other => ("s0", "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0z"),
+    };
+    figure.push(&format!(
+        "<line class=\"whisker {class}\" x1=\"{}\" x2=\"{}\" y1=\"{y}\" y2=\"{y}\"/>",
+        percent(from),
+        percent(until.max(from))
+    ));
+    for end in [known(low), known(high)].into_iter().flatten() {
+        let x = percent(end);
+        let (top, bottom) = (y - 4, y + 4);
+        figure.push(&format!(
+            "<line class=\"whisker {class}\" x1=\"{x}\" x2=\"{x}\" y1=\"{top}\" y2=\"{bottom}\"/>"
+        ));
+    }
+    if let Some(place) = known(ratio) {
+        let x = percent(place);
+        figure.push(&format!("<svg x=\"{x}\" y=\"{y}\"><path class=\"ratio {class}\" d=\"{shape}\"/></svg>"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::labels::check_no_overlap;
+    use super::super::words::ChartWords;
+    use super::*;
+
+    fn draw(ends: [f64; 3]) -> String {
+        let row = Ratio { name: "p99".to_owned(), text: "+5.0 %".to_owned(), ends, meaning: Meaning::Worse };
+        Forest { frame: Frame::new("f", "Ratios", &ChartWords::EN), rows: vec![row], limits: vec![1.1] }
+            .draw()
+    }
+
+    #[test]
+    fn any_interval_is_drawn_inside() {
+        for ends in [
+            [1.01, 1.05, 1.09],
+            [0.0, 1.0, f64::INFINITY],
+            [f64::NAN, f64::NAN, f64::NAN],
+            [1e-9, 1.0, 1e9],
+            [1.0, 1.0, 1.0],
+        ] {
+            let svg = draw(ends);
+            assert!(!svg.contains("NaN") && !svg.contains("inf") && !svg.contains("\"-"), "{ends:?}: {svg}");
+        }
+        assert!(draw([1.01, 1.05, 1.09]).contains("p99: +5.0 %."));
+    }
+
+    #[test]
+    fn ticks_of_any_width_fit() {
+        for widest in [1.011, 1.05, 1.3, 2.5, 12.0, 1_000.0_f64] {
+            let at = |ratio: f64| 0.5 + ratio.ln() / widest.ln() / 2.0;
+            let wanted: Vec<(f64, String)> = TICKS
+                .into_iter()
+                .filter(|tick| *tick <= widest)
+                .flat_map(|tick| [tick, 1.0 / tick])
+                .map(|ratio| (at(ratio), change(ratio)))
+                .collect();
+            check_no_overlap(&fit(wanted), &format!("{widest}"));
+        }
+        assert_eq!(
+            ["+10 %", "−9.1 %", "×2", "÷10"],
+            [1.1, 1.0 / 1.1, 2.0, 0.1].map(change).each_ref().map(String::as_str)
+        );
+    }
+}
