@@ -18,9 +18,9 @@ mod tried;
 use std::io::Write;
 use std::process::ExitCode;
 
-use wavetank_plan::UserError;
+use wavetank_plan::{UserError, harmless_lines};
 
-use cli::{CliExit, Command, FileFormat, OutputFormat};
+use cli::{CliExit, Command, FileFormat, OutputFormat, RunsArgs, RunsDeed};
 
 fn main() -> ExitCode {
     let command = match cli::parse(std::env::args_os().collect()) {
@@ -44,7 +44,13 @@ fn main() -> ExitCode {
         Command::Size(args) if args.format == FileFormat::Json => (OutputFormat::Json, Vec::new()),
         Command::Try(args) if args.file.format == FileFormat::Json => (OutputFormat::Json, Vec::new()),
         Command::Calibrate(args) if args.format == FileFormat::Json => (OutputFormat::Json, Vec::new()),
+        Command::Runs(RunsArgs {
+            deed:
+                RunsDeed::List { format: FileFormat::Json, .. } | RunsDeed::Show { format: FileFormat::Json, .. },
+            ..
+        }) => (OutputFormat::Json, Vec::new()),
         Command::Serve(_)
+        | Command::Runs(_)
         | Command::Calibrate(_)
         | Command::Demo(_)
         | Command::New(_)
@@ -60,6 +66,7 @@ fn main() -> ExitCode {
         Command::Run(args) => commands::run(*args),
         Command::Serve(args) => commands::serve(&args),
         Command::Report(args) => commands::report(&args),
+        Command::Runs(args) => commands::runs(args),
         Command::Demo(args) => commands::demo(&args),
         Command::New(file) => commands::new(&file),
         Command::Check(args) => commands::check(*args),
@@ -85,8 +92,8 @@ fn refuse(error: &UserError, format: OutputFormat) -> ExitCode {
     let on_stdout = format != OutputFormat::Text && format.tells_errors();
     let printed = on_stdout && run::output::print(&run::output::render_error(error, format)).is_ok();
     if !printed {
-        // Where stderr is gone too, the exit code is all that is left to tell.
-        let _ = writeln!(std::io::stderr(), "{error}");
+        // Names in it come from outside. Where stderr is gone too, the exit code is all that is left to tell.
+        let _ = writeln!(std::io::stderr(), "{}", harmless_lines(&error.to_string()));
     }
     ExitCode::from(error.exit as u8)
 }

@@ -28,7 +28,7 @@ fn offered(line: &str) -> Option<String> {
 
 #[test]
 fn bash_completes_commands_and_options() {
-    let Some(commands) = offered("wavetank re") else { return skip("completions in bash", "no bash") };
+    let Some(commands) = offered("wavetank rep") else { return skip("completions in bash", "no bash") };
     assert_eq!(commands, "report\n");
     let options = offered("wavetank run --conn").expect("bash was there");
     assert_eq!(options, "--connections\n--connect-timeout\n--connect-to\n");

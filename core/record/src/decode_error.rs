@@ -2,16 +2,19 @@
 
 use std::fmt;
 
+use serde::Deserialize;
+
 /// Why stored text could not be read back. The message names the place where the reader stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecodeError {
     message: String,
+    newer: bool,
 }
 
 impl DecodeError {
     /// Something else than a parser's complaint.
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into() }
+        Self { message: message.into(), newer: false }
     }
 
     pub(crate) fn json(error: &serde_json::Error) -> Self {
@@ -19,7 +22,47 @@ impl DecodeError {
     }
 
     pub(crate) fn schema(found: &str, wanted: &str) -> Self {
-        Self::new(format!("schema is `{found}`, not `{wanted}`"))
+        let number = |schema: &str| schema.rsplit_once('/')?.1.parse::<u32>().ok();
+        let kind = |schema: &str| schema.rsplit_once('/').map(|(kind, _)| kind.to_owned());
+        Self {
+            message: format!("schema is `{found}`, not `{wanted}`"),
+            newer: kind(found) == kind(wanted) && number(found) > number(wanted),
+        }
+    }
+
+    /// A version that a number tells, e.g. of a line or of a plan.
+    pub(crate) fn version(what: &str, found: u32, wanted: u32) -> Self {
+        Self { message: format!("{what} {found} is not {wanted}"), newer: found > wanted }
+    }
+
+    /// Why `line` could not be read: that it is of another version, where it still tells, or else what the parser said.
+    pub(crate) fn line(line: &[u8], wanted: u32, error: &serde_json::Error) -> Self {
+        #[derive(Deserialize)]
+        struct Peek {
+            v: u32,
+        }
+        match serde_json::from_slice::<Peek>(line) {
+            Ok(peek) if peek.v != wanted => Self::version("version", peek.v, wanted),
+            _ => Self::json(error),
+        }
+    }
+
+    /// Why `text`, a JSON object that should be of the schema `wanted`, could not be read: that it is of another
+    /// one, where it still tells, or else what the parser said.
+    pub(crate) fn json_of(text: &str, wanted: &str, error: &serde_json::Error) -> Self {
+        #[derive(Deserialize)]
+        struct Peek {
+            schema: String,
+        }
+        match serde_json::from_str::<Peek>(text) {
+            Ok(peek) if peek.schema != wanted => Self::schema(&peek.schema, wanted),
+            _ => Self::json(error),
+        }
+    }
+
+    /// Whether the text is of a later version of its format than this program knows: then it is no damage.
+    pub const fn is_newer(&self) -> bool {
+        self.newer
     }
 }
 

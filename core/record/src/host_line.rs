@@ -224,5 +224,5 @@ fn check(version: u32) -> Result<(), DecodeError> {
     if version == LINE_VERSION {
         return Ok(());
     }
-    Err(DecodeError::new(format!("version {version} is not {LINE_VERSION}")))
+    Err(DecodeError::version("version", version, LINE_VERSION))
 }

@@ -53,7 +53,8 @@ impl IntervalLine {
     /// # Errors
     /// When the bytes are not a whole line of a version known here, or contradict themselves.
     pub fn decode(line: &[u8]) -> Result<Self, DecodeError> {
-        let raw: RawLine = serde_json::from_slice(line).map_err(|error| DecodeError::json(&error))?;
+        let raw: RawLine =
+            serde_json::from_slice(line).map_err(|error| DecodeError::line(line, LINE_VERSION, &error))?;
         raw.decode()
     }
 }
@@ -135,7 +136,7 @@ impl RawLine {
 
     fn decode(self) -> Result<IntervalLine, DecodeError> {
         if self.v != LINE_VERSION {
-            return Err(DecodeError::new(format!("version {} is not {LINE_VERSION}", self.v)));
+            return Err(DecodeError::version("version", self.v, LINE_VERSION));
         }
         if self.len_ns < 0 || self.from_ns.checked_add(self.len_ns).is_none() {
             return Err(DecodeError::new("an interval ends before it begins"));

@@ -4,6 +4,7 @@
 //! mirrors here are the only place that knows what the bytes look like. Reading never panics, whatever the
 //! bytes are.
 
+mod archive_doc;
 mod calibration_doc;
 mod decode_error;
 mod environment_doc;
@@ -19,9 +20,11 @@ mod journey_parts;
 mod journeys_line;
 mod judgement;
 mod number;
+mod pack_doc;
 mod plan_doc;
 mod run_parts;
 mod run_record;
+mod runs_doc;
 mod sample_line;
 mod series_line;
 mod size_doc;
@@ -29,6 +32,7 @@ mod times;
 mod try_doc;
 mod wall;
 
+pub use archive_doc::{ARCHIVE_SCHEMA, ArchiveDoc, FileDoc};
 pub use calibration_doc::{
     CALIBRATION_SCHEMA, CalibratedHostDoc, CalibrationDoc, CalibrationTargetDoc, CalibrationsDoc, CountedDoc,
     FigureDoc, HeldMemoryDoc, LagDoc,
@@ -52,12 +56,14 @@ pub use journey_parts::{
 };
 pub use judgement::{Blame, Finding, Status, Threshold, VerdictDoc};
 pub use number::Number;
+pub use pack_doc::{PACK_SCHEMA, PackDoc, PackedFile};
 pub use plan_doc::{PlanDoc, all_constants, engine_name};
 pub use run_parts::{
     Bytes, ConnectionMemory, Connections, Generator, LoadDoc, PhaseDoc, Probe, RateDoc, Requests, Setup,
     StepDoc, TlsDoc, Warmup, Wire,
 };
 pub use run_record::{RUN_SCHEMA, RunRecord};
+pub use runs_doc::{BesideDoc, BesideKind, RUNS_SCHEMA, RunLine, RunState, RunsDoc};
 pub use sample_line::SampleLine;
 pub use size_doc::{AnswerDoc, ColumnDoc, LimitDoc, SIZE_SCHEMA, SizeDoc, TierDoc, TuningDoc};
 pub use times::{Spread, Times};

@@ -151,7 +151,8 @@ impl RunRecord {
     /// # Errors
     /// When the text is no JSON object of this schema.
     pub fn from_json(text: &str) -> Result<Self, crate::DecodeError> {
-        let record: Self = serde_json::from_str(text).map_err(|error| crate::DecodeError::json(&error))?;
+        let record: Self = serde_json::from_str(text)
+            .map_err(|error| crate::DecodeError::json_of(text, RUN_SCHEMA, &error))?;
         if record.schema == RUN_SCHEMA {
             Ok(record)
         } else {

@@ -59,6 +59,16 @@ pub struct ArchiveWriter {
     gap: bool,
     /// A problem was handed out already.
     told: bool,
+    /// The plan, locked as long as this writes: whoever removes or packs runs leaves this one alone. The lock ends with the
+    /// process, however that ends.
+    held: File,
+}
+
+impl Drop for ArchiveWriter {
+    fn drop(&mut self) {
+        // Load threads may have a copy of the file in tables of their own; this lets go for all of them.
+        let _ = self.held.unlock();
+    }
 }
 
 impl ArchiveWriter {
@@ -72,7 +82,7 @@ impl ArchiveWriter {
         fs::create_dir(&dir).map_err(|error| StoreProblem::new(&dir, error))?;
         let intervals = dir.join("intervals");
         fs::create_dir(&intervals).map_err(|error| StoreProblem::new(&intervals, error))?;
-        write_whole(&dir.join("plan.yaml"), &meta.plan_yaml)?;
+        let held = write_held(&dir.join("plan.yaml"), &meta.plan_yaml)?;
         write_whole(&dir.join("environment.json"), &(meta.environment.to_json() + "\n"))?;
         sync_dir(&dir)?;
         sync_dir(runs_dir.path())?;
@@ -90,6 +100,7 @@ impl ArchiveWriter {
             checkpointed: None,
             gap: false,
             told: false,
+            held,
             dir,
         })
     }
@@ -162,7 +173,7 @@ impl ArchiveWriter {
             return Err(problem);
         }
         sync_dir(&self.dir)?;
-        synced.map(|()| self.dir)
+        synced.map(|()| self.dir.clone())
     }
 
     fn line(&self, checkpoint: bool, interval: &Interval) -> String {
@@ -181,6 +192,19 @@ impl ArchiveWriter {
         let problem = outcome.err()?;
         (!std::mem::replace(&mut self.told, true)).then_some(problem)
     }
+}
+
+/// A small file, whole and synced, that is locked as long as it is kept open.
+fn write_held(path: &Path, text: &str) -> Result<File, StoreProblem> {
+    let write = || -> io::Result<File> {
+        let mut file = File::options().read(true).write(true).create_new(true).open(path)?;
+        // A file system without locks is no reason to keep no archive.
+        let _ = file.lock();
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        Ok(file)
+    };
+    write().map_err(|error| StoreProblem::new(path, error))
 }
 
 /// A small file, whole and synced.

@@ -7,17 +7,26 @@
 
 mod archive_writer;
 mod calibration_file;
+mod contents;
 mod cumulative;
 mod line_file;
 mod opened_run;
 mod over_time;
+mod pack;
+mod prune;
+mod run_entry;
 mod runs_dir;
 mod store_problem;
 mod stretches;
+mod survey;
 
 pub use archive_writer::{ArchiveWriter, RunMeta};
 pub use calibration_file::CalibrationFile;
 pub use opened_run::{OpenedRun, ReadReport, Sealed, open};
 pub use over_time::HostSeries;
-pub use runs_dir::{RunEntry, RunsDir, new_id};
+pub use pack::{Packed, Unpacked, pack};
+pub use prune::{PruneWishes, Pruned, Pruning};
+pub use run_entry::RunEntry;
+pub use runs_dir::{Listing, PACK_SUFFIX, RunsDir, new_id};
 pub use store_problem::StoreProblem;
+pub use survey::{inspect, survey};

@@ -4,15 +4,18 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use wavetank_measure::Ledger;
-use wavetank_plan::{Nanos, Plan, UserError};
+use wavetank_plan::{Nanos, Plan, UserError, harmless};
 use wavetank_record::{
-    EnvironmentDoc, EventLine, HostLine, IntervalLine, PHASE_ENDED, PlanDoc, RunRecord, SampleLine,
-    TargetLine,
+    DecodeError, EnvironmentDoc, EventLine, HostLine, IntervalLine, PHASE_ENDED, PlanDoc, RunRecord,
+    SampleLine, TargetLine,
 };
 
-use crate::store_problem::plain;
+use crate::contents::unreadable;
+use crate::pack::Unpacked;
+use crate::survey::TEXT_BYTES_MAX;
 
 /// Bytes of one line at most: 4,096 series with all their histograms stay well below it.
 const LINE_BYTES_MAX: u64 = 256 << 20;
@@ -32,6 +35,8 @@ pub struct OpenedRun {
     pub events: Vec<EventLine>,
     /// `samples.jsonl`, damaged lines left out.
     pub samples: Vec<SampleLine>,
+    /// The pack it was taken from: `dir` is then a temporary folder, which goes with the last copy of this.
+    pub(crate) pack: Option<Arc<Unpacked>>,
 }
 
 /// One thing read from the sealed intervals.
@@ -56,31 +61,27 @@ pub struct ReadReport {
     pub torn: u64,
 }
 
-/// Open the archive at `dir`.
+/// Open the archive at `path`: a folder, or a packed run.
 ///
 /// # Errors
-/// A usage error if it is no archive, or its `run.json` is unreadable.
-pub fn open(dir: &Path) -> Result<OpenedRun, UserError> {
+/// A usage error if it is no archive, or its `run.json` is unreadable, or the pack is not as it was made.
+pub fn open(path: &Path) -> Result<OpenedRun, UserError> {
+    if path.is_file() {
+        let unpacked = Arc::new(Unpacked::new(path)?);
+        return open_folder(unpacked.dir(), Some(&unpacked));
+    }
+    open_folder(path, None)
+}
+
+fn open_folder(dir: &Path, pack: Option<&Arc<Unpacked>>) -> Result<OpenedRun, UserError> {
+    let told = pack.map_or(dir, |pack| pack.path());
     let run_json = read_text(&dir.join("run.json"))?;
     let plan_yaml = read_text(&dir.join("plan.yaml"))?;
     if run_json.is_none() && plan_yaml.is_none() {
-        return Err(UserError::usage(
-            "not_an_archive",
-            format!(
-                "`{}` is not an archive of a run: it has neither `run.json` nor `plan.yaml`",
-                dir.display()
-            ),
-            "name a run by its folder, the beginning of its id, or `latest`",
-        ));
+        return Err(not_an_archive(told));
     }
-    let record = run_json.as_deref().map(RunRecord::from_json).transpose().map_err(|error| {
-        let path = dir.join("run.json");
-        UserError::usage(
-            "archive_damaged",
-            format!("cannot read `{0}`: {error}", path.display()),
-            format!("without it the run opens as incomplete: mv '{0}' '{0}.damaged'", path.display()),
-        )
-    })?;
+    let record = run_json.as_deref().map(RunRecord::from_json).transpose();
+    let record = record.map_err(|error| unread(told, pack.is_some(), "run.json", &error))?;
     let environment = read_text(&dir.join("environment.json"))?;
     Ok(OpenedRun {
         dir: dir.to_owned(),
@@ -89,10 +90,21 @@ pub fn open(dir: &Path) -> Result<OpenedRun, UserError> {
         environment: environment.and_then(|text| EnvironmentDoc::from_json(&text).ok()),
         events: read_lines(&dir.join("events.jsonl"), EventLine::decode)?,
         samples: read_lines(&dir.join("samples.jsonl"), SampleLine::decode)?,
+        pack: pack.cloned(),
     })
 }
 
 impl OpenedRun {
+    /// Where it lies, for messages: its folder, or the packed run it was taken from.
+    pub fn shown(&self) -> String {
+        harmless(&self.pack.as_ref().map_or(&*self.dir, |pack| pack.path()).to_string_lossy()).into_owned()
+    }
+
+    /// Whether it was taken from a packed run.
+    pub const fn is_packed(&self) -> bool {
+        self.pack.is_some()
+    }
+
     /// Hand every sealed interval to `visit`, agent by agent in the order of their names, each agent's in the
     /// order of their numbers. Streams: an hour's histograms do not fit into memory together.
     ///
@@ -152,12 +164,18 @@ impl OpenedRun {
     pub fn plan(&self) -> Result<Plan, UserError> {
         let read = PlanDoc::from_yaml(&self.plan_yaml).and_then(|doc| doc.plan());
         read.map_err(|error| {
-            let path = self.dir.join("plan.yaml");
-            UserError::usage(
-                "archive_damaged",
-                format!("cannot read `{}`: {error}", path.display()),
-                "the run was stopped before its load began: there is nothing to report",
-            )
+            if error.is_newer() {
+                return newer(&self.shown(), "plan.yaml", &error);
+            }
+            let hint = match (&self.record, self.plan_yaml.is_empty()) {
+                (Some(_), _) => "its `run.json` is whole, and what is made of that alone can still be had: wavetank report RUN",
+                (None, true) => "the run was stopped before its load began: there is nothing to report",
+                (None, false) => {
+                    "what was sealed lies in `intervals/` as it was written: put the plan back as it was, and it can be reported"
+                }
+            };
+            let message = format!("cannot read `plan.yaml` of `{}`: {error}", self.shown());
+            UserError::usage("archive_damaged", message, hint)
         })
     }
 
@@ -248,9 +266,50 @@ impl AgentReader {
     }
 }
 
+pub(crate) fn not_an_archive(path: &Path) -> UserError {
+    let path = harmless(&path.to_string_lossy()).into_owned();
+    UserError::usage(
+        "not_an_archive",
+        format!("`{path}` is not an archive of a run: it has neither `run.json` nor `plan.yaml`"),
+        "name a run by its folder, the beginning of its id, or `latest`",
+    )
+}
+
+/// What is wrong with the file `name` of the archive at `told`, and what can be had without it.
+fn unread(told: &Path, packed: bool, name: &str, error: &DecodeError) -> UserError {
+    let told = harmless(&told.to_string_lossy()).into_owned();
+    if error.is_newer() {
+        return newer(&told, name, error);
+    }
+    let hint = if packed {
+        "unpack it with `wavetank runs unpack`, and put `run.json` aside there: then it opens as incomplete"
+            .to_owned()
+    } else {
+        let path = format!("{told}/{name}");
+        format!("without it the run opens as incomplete: mv '{path}' '{path}.damaged'")
+    };
+    UserError::usage("archive_damaged", format!("cannot read `{name}` of `{told}`: {error}"), hint)
+}
+
+/// That a later version made it is no damage.
+pub(crate) fn newer(told: &str, name: &str, error: &DecodeError) -> UserError {
+    UserError::usage(
+        "archive_newer",
+        format!("`{name}` of `{told}` was written by a later version of wavetank: {error}"),
+        "use the version that made it, or a later one; nothing here is damaged",
+    )
+}
+
 /// The text of a small file; `None` if there is no such file.
 fn read_text(path: &Path) -> Result<Option<String>, UserError> {
-    match fs::read(path) {
+    if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+        return Err(unreadable(path, &io::Error::other("it is no file")));
+    }
+    let read = File::open(path).and_then(|file| {
+        let mut bytes = Vec::new();
+        file.take(TEXT_BYTES_MAX).read_to_end(&mut bytes).map(|_| bytes)
+    });
+    match read {
         Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(unreadable(path, &error)),
@@ -297,12 +356,4 @@ fn for_each_line_until(
             return Ok(false);
         }
     }
-}
-
-pub(crate) fn unreadable(path: &Path, error: &io::Error) -> UserError {
-    UserError::usage(
-        "archive_unreadable",
-        format!("cannot read `{}`: {}", path.display(), plain(error)),
-        "check the path and its permissions",
-    )
 }

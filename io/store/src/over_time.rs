@@ -8,7 +8,8 @@ use wavetank_measure::{Course, CourseMaker, HostSample, TargetSample, Thinned};
 use wavetank_plan::{Nanos, Plan, UserError};
 use wavetank_record::{HostLine, PHASE_ENDED, TargetLine};
 
-use crate::opened_run::{for_each_line, unreadable};
+use crate::contents::unreadable;
+use crate::opened_run::for_each_line;
 use crate::{OpenedRun, ReadReport, Sealed};
 
 /// Hosts whose samples are read at most.

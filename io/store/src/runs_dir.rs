@@ -1,15 +1,23 @@
 //! [`RunsDir`]: the folder that holds the archives of all runs.
 
 use std::fs;
-use std::io::Read;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
-use wavetank_plan::UserError;
-use wavetank_record::Wall;
+use wavetank_plan::{UserError, harmless};
+use wavetank_record::{BesideDoc, BesideKind, Wall};
+
+use crate::RunEntry;
+use crate::store_problem::plain;
 
 /// Letters of a run's name that go into its folder's name at most.
 const NAME_CHARS_MAX: usize = 48;
+/// Runs named at most where a word fits several.
+const NAMES_TOLD_MAX: usize = 8;
+/// A packed run's file ends so.
+pub const PACK_SUFFIX: &str = "wtrun";
+/// A run that is being removed is first renamed to this and its name.
+pub(crate) const REMOVED_PREFIX: &str = ".wavetank-removed-";
 
 /// The folder that holds archives, each named `<UTC yyyymmddThhmmssZ>-<name>-<id>`. It need not exist yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,19 +25,13 @@ pub struct RunsDir {
     path: PathBuf,
 }
 
-/// One archive in the runs directory.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RunEntry {
-    /// Its folder.
-    pub path: PathBuf,
-    /// The folder's name.
-    pub folder: String,
-    /// Id of the run.
-    pub id: String,
-    /// Whether `run.json` is there.
-    pub finished: bool,
-    /// When its plan was written: tells runs of one second apart.
-    written: SystemTime,
+/// What lies in the runs directory.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Listing {
+    /// All archives, oldest first.
+    pub runs: Vec<RunEntry>,
+    /// Everything else, by name.
+    pub beside: Vec<BesideDoc>,
 }
 
 impl RunsDir {
@@ -48,79 +50,138 @@ impl RunsDir {
         self.path.join(format!("{}-{}-{}", started.compact(), sanitized(name), sanitized(id)))
     }
 
-    /// All archives, oldest first; none if the directory does not exist.
-    pub fn list(&self) -> Vec<RunEntry> {
-        let Ok(entries) = fs::read_dir(&self.path) else { return Vec::new() };
-        let mut runs: Vec<_> = entries.filter_map(|entry| RunEntry::new(&entry.ok()?.path())).collect();
-        runs.sort_by(|a, b| (a.stamp(), a.written, &a.folder).cmp(&(b.stamp(), b.written, &b.folder)));
-        runs
-    }
-
-    /// The archive called `word`: a path to its folder, `latest`, or the beginning of an id or folder name.
+    /// All archives, oldest first, and what lies beside them; nothing if the directory does not exist.
     ///
     /// # Errors
-    /// A usage error if there is none, or more than one.
-    pub fn find(&self, word: &str) -> Result<PathBuf, UserError> {
-        let runs = self.list();
-        if word == "latest" {
-            return runs.last().map(|run| run.path.clone()).ok_or_else(|| self.none_yet());
-        }
-        let matching: Vec<_> = runs
-            .iter()
-            .filter(|run| !word.is_empty() && (run.id.starts_with(word) || run.folder.starts_with(word)))
-            .collect();
-        match matching.as_slice() {
-            [run] => Ok(run.path.clone()),
-            [] if Path::new(word).is_dir() => Ok(PathBuf::from(word)),
-            [] if runs.is_empty() => Err(self.none_yet()),
-            [] => Err(UserError::usage(
-                "run_unknown",
-                format!("no run `{word}` in `{}`", self.path.display()),
-                "name a run by its folder, the beginning of its id, or `latest`",
-            )),
-            several => {
-                let ids: Vec<_> = several.iter().map(|run| format!("`{}`", run.id)).take(8).collect();
-                Err(UserError::usage(
-                    "run_ambiguous",
-                    format!("`{word}` fits {} runs", several.len()),
-                    format!("write more of the id: {}", ids.join(", ")),
-                ))
+    /// A usage error if it is there and cannot be read: `runs_unreadable`.
+    pub fn list(&self) -> Result<Listing, UserError> {
+        let mut listing = Listing::default();
+        let entries = match fs::read_dir(&self.path) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(listing),
+            Err(error) => return Err(self.unreadable(&error)),
+        };
+        for entry in entries {
+            let path = entry.map_err(|error| self.unreadable(&error))?.path();
+            match RunEntry::new(&path).filter(|_| path.is_dir()) {
+                Some(run) if !is_removed(&run.folder) => listing.runs.push(run),
+                _ => listing.beside.push(beside(&path)),
             }
         }
+        listing.runs.sort_by(|a, b| a.order().cmp(&b.order()));
+        listing.beside.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(listing)
+    }
+
+    /// The archive called `word`: `latest`, the beginning of an id or folder name, or a path to a folder or to a packed
+    /// run. `latest` is never a packed run.
+    ///
+    /// # Errors
+    /// A usage error if there is none, or more than one, or the directory cannot be read.
+    pub fn find(&self, word: &str) -> Result<PathBuf, UserError> {
+        let by_path = || Some(PathBuf::from(word)).filter(|path| !word.is_empty() && path.exists());
+        let runs = match (self.list(), by_path()) {
+            (Ok(listing), _) => listing.runs,
+            (Err(_), Some(path)) if word != "latest" => return Ok(path),
+            (Err(error), _) => return Err(error),
+        };
+        if word == "latest" {
+            let latest = runs.iter().rfind(|run| run.openable);
+            return latest.map(|run| run.path.clone()).ok_or_else(|| self.none_yet());
+        }
+        let named = |run: &&RunEntry| run.id.starts_with(word) || run.folder.starts_with(word);
+        let mut matching: Vec<_> = runs.iter().filter(|run| !word.is_empty() && named(run)).collect();
+        if matching.is_empty() && by_path().is_none() && !word.is_empty() {
+            // A folder's name may have been changed by hand; what is stored in it has not.
+            matching =
+                runs.iter().filter(|run| run.stored_id().is_some_and(|id| id.starts_with(word))).collect();
+        }
+        match (matching.as_slice(), by_path()) {
+            ([run], _) => Ok(run.path.clone()),
+            ([], Some(path)) => Ok(path),
+            ([], None) if runs.is_empty() => Err(self.none_yet()),
+            ([], None) => Err(UserError::usage(
+                "run_unknown",
+                format!("no run `{}` in `{}`", harmless(word), self.shown()),
+                "name a run by its folder, the beginning of its id, or `latest`: wavetank runs lists them",
+            )),
+            (several, _) => Err(ambiguous(word, several)),
+        }
+    }
+
+    /// The directory in messages.
+    pub(crate) fn shown(&self) -> String {
+        harmless(&self.path.to_string_lossy()).into_owned()
     }
 
     fn none_yet(&self) -> UserError {
         UserError::usage(
             "run_unknown",
-            format!("no runs in `{}`", self.path.display()),
+            format!("no runs in `{}`", self.shown()),
             "make one with `wavetank run URL`, or say where they are with `--runs-dir DIR`",
         )
     }
+
+    fn unreadable(&self, error: &io::Error) -> UserError {
+        let (why, hint) = match error.kind() {
+            io::ErrorKind::NotADirectory => {
+                ("it is a file, not a folder".to_owned(), "say where runs lie with `--runs-dir DIR`")
+            }
+            io::ErrorKind::PermissionDenied => (
+                plain(error),
+                "ask whose it is for the right to read it, or name another one with `--runs-dir DIR`",
+            ),
+            _ => (plain(error), "check the path, or name another one with `--runs-dir DIR`"),
+        };
+        let message = format!("cannot read the runs directory `{}`: {why}", self.shown());
+        UserError::usage("runs_unreadable", message, hint)
+    }
 }
 
-impl RunEntry {
-    /// `None` if `path` is no archive's folder.
-    fn new(path: &Path) -> Option<Self> {
-        let folder = path.file_name()?.to_str()?.to_owned();
-        let stamp = folder.split('-').next()?;
-        let written = fs::metadata(path.join("plan.yaml")).ok()?.modified().ok()?;
-        let id = folder.rsplit('-').next()?.to_owned();
-        let whole = stamp.len() == 16 && stamp.ends_with('Z') && folder.len() > stamp.len() + 1;
-        let finished = path.join("run.json").is_file();
-        whole.then(|| Self { path: path.to_owned(), folder: folder.clone(), id, finished, written })
-    }
+fn ambiguous(word: &str, several: &[&RunEntry]) -> UserError {
+    let alike = several.iter().all(|run| run.id == several[0].id);
+    let name = |run: &&RunEntry| {
+        let name = if alike || run.id.is_empty() { &run.folder } else { &run.id };
+        format!("`{}`", harmless(name))
+    };
+    let names: Vec<_> = several.iter().map(name).take(NAMES_TOLD_MAX).collect();
+    UserError::usage(
+        "run_ambiguous",
+        format!("`{}` fits {} runs", harmless(word), several.len()),
+        format!("write more of the {}: {}", if alike { "folder's name" } else { "id" }, names.join(", ")),
+    )
+}
 
-    fn stamp(&self) -> &str {
-        self.folder.split('-').next().unwrap_or_default()
-    }
+/// What `path`, which is no archive, is.
+fn beside(path: &Path) -> BesideDoc {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let kind = if path.is_dir() {
+        if is_removed(&name) {
+            BesideKind::Removed
+        } else if path.join("search.json").exists() {
+            BesideKind::Search
+        } else {
+            BesideKind::Other
+        }
+    } else if path.extension().is_some_and(|extension| extension == PACK_SUFFIX) && path.is_file() {
+        BesideKind::Pack
+    } else {
+        BesideKind::Other
+    };
+    BesideDoc { name, kind }
+}
+
+/// Whether a folder is a run whose removal was interrupted.
+pub(crate) fn is_removed(folder: &str) -> bool {
+    folder.starts_with(REMOVED_PREFIX)
 }
 
 /// Six random hexadecimal digits. Ids only need to differ within one runs directory, and creating a folder
 /// that exists already fails.
 pub fn new_id() -> String {
     let mut bytes = [0; 3];
-    let random = fs::File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut bytes));
-    if random.is_err() {
+    // Where a sandbox forbids even that, ids of processes differ well enough.
+    if getrandom::fill(&mut bytes).is_err() {
         bytes.copy_from_slice(&std::process::id().to_le_bytes()[..3]);
     }
     let [a, b, c] = bytes;

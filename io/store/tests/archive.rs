@@ -97,7 +97,9 @@ fn runs_are_found_again() {
     };
     let (second, first) = (make(2, "b", "aa11"), make(1, "a", "aa22"));
     fs::create_dir(runs.path().join("not-a-run")).expect("the folder is writable");
-    assert_eq!(runs.list().iter().map(|run| run.id.as_str()).collect::<Vec<_>>(), ["aa22", "aa11"]);
+    let listing = runs.list().expect("it can be read");
+    assert_eq!(listing.runs.iter().map(|run| run.id.as_str()).collect::<Vec<_>>(), ["aa22", "aa11"]);
+    assert_eq!(listing.beside[0].name, "not-a-run");
     for (word, path) in [
         ("latest", &second),
         ("aa11", &second),

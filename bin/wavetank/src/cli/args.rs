@@ -11,6 +11,7 @@ use wavetank_plan::{
     AllowTarget, EngineChoice, Nanos, RunOptions, SecretText, TargetUrl, TlsIdentity, TlsServerOptions,
 };
 use wavetank_report::TimesOf;
+use wavetank_store::PruneWishes;
 
 /// One command with its arguments.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +22,8 @@ pub(crate) enum Command {
     Serve(Box<ServeArgs>),
     /// `wavetank report RUN`.
     Report(ReportArgs),
+    /// `wavetank runs`.
+    Runs(RunsArgs),
     /// `wavetank demo`.
     Demo(DemoArgs),
     /// `wavetank new FILE`: the file.
@@ -131,6 +134,85 @@ pub(crate) struct ReportArgs {
     pub(crate) wants: Wants,
     /// Where archives lie.
     pub(crate) runs_dir: PathBuf,
+}
+
+/// `wavetank runs`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RunsArgs {
+    /// Where archives lie.
+    pub(crate) runs_dir: PathBuf,
+    /// What to do there.
+    pub(crate) deed: RunsDeed,
+}
+
+/// What `runs` is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum RunsDeed {
+    /// A line for each run.
+    List {
+        /// Which ones.
+        asked: Asked,
+        /// Shape of the answer on stdout.
+        format: FileFormat,
+    },
+    /// What is in one archive.
+    Show {
+        /// Which one.
+        run: String,
+        /// Shape of the answer on stdout.
+        format: FileFormat,
+    },
+    /// Remove runs.
+    Prune {
+        /// Which ones.
+        wishes: PruneWishes,
+        /// Really.
+        yes: bool,
+    },
+    /// One run into one file.
+    Pack {
+        /// Which one.
+        run: String,
+        /// The file; `None`: by the folder's name, here.
+        out: Option<PathBuf>,
+    },
+    /// A packed run into the runs directory.
+    Unpack {
+        /// The file.
+        pack: PathBuf,
+    },
+}
+
+/// Which runs a list is to have; what is empty asks for nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Asked {
+    /// Part of the name.
+    pub(crate) name: Option<String>,
+    /// One of these.
+    pub(crate) status: Vec<Outcome>,
+    /// All of these labels.
+    pub(crate) tags: Vec<(String, String)>,
+    /// So many of the newest.
+    pub(crate) newest: Option<u64>,
+}
+
+/// How a run ended, for a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// Everything held.
+    Pass,
+    /// Something broke.
+    Fail,
+    /// The generator is in doubt.
+    Invalid,
+    /// It ended before its time.
+    Incomplete,
+    /// It is under way.
+    Running,
+    /// It was killed.
+    Unfinished,
+    /// It cannot be read, or is of a later version.
+    Damaged,
 }
 
 /// Names a run.

@@ -13,13 +13,18 @@ pub(crate) fn completions(shell: Shell) -> String {
     String::from_utf8(script).expect("made from UTF-8 text")
 }
 
-/// File names and texts (roff) of the manual: `wavetank.1`, and `wavetank-COMMAND.1` for each command.
+/// File names and texts (roff) of the manual: `wavetank.1`, and `wavetank-COMMAND.1` for each command, also
+/// for commands of commands.
 pub(crate) fn man_pages() -> Vec<(String, String)> {
     let mut top = Words::command().disable_help_subcommand(true);
     // Makes the subcommands' own names those one types: `wavetank run`, in the file `wavetank-run.1`.
     top.build();
     let commands: Vec<clap::Command> = top.get_subcommands().cloned().collect();
-    std::iter::once(top).chain(commands).map(page).collect()
+    let nested: Vec<clap::Command> =
+        commands.iter().flat_map(|command| command.get_subcommands().cloned()).collect();
+    // The subcommand that only shows help has nothing to tell.
+    let nested = nested.into_iter().filter(|command| command.get_name() != "help");
+    std::iter::once(top).chain(commands).chain(nested).map(page).collect()
 }
 
 fn page(command: clap::Command) -> (String, String) {

@@ -17,6 +17,7 @@ mod goal;
 mod habits;
 mod install;
 mod run_words;
+mod runs_words;
 mod serve_tls_words;
 mod shorthand;
 mod size_words;
@@ -33,8 +34,8 @@ use clap::{CommandFactory, Parser};
 use wavetank_plan::UserError;
 
 pub(crate) use args::{
-    CalibrateArgs, Command, DemoArgs, FileArgs, FileFormat, Goal, OutFile, OutputFormat, ReadArgs,
-    ReportArgs, RunArgs, RunRef, ServeArgs, SizeArgs, TryArgs, Wants,
+    Asked, CalibrateArgs, Command, DemoArgs, FileArgs, FileFormat, Goal, OutFile, Outcome, OutputFormat,
+    ReadArgs, ReportArgs, RunArgs, RunRef, RunsArgs, RunsDeed, ServeArgs, SizeArgs, TryArgs, Wants,
 };
 #[cfg(target_os = "linux")]
 pub(crate) use args::{Calibration, ServeTls};
@@ -65,6 +66,7 @@ fn command(words: CommandWords, command_text: String) -> Result<Command, UserErr
         CommandWords::Run(words) => Command::Run(Box::new(convert_run::run(*words, command_text)?)),
         CommandWords::Serve(words) => Command::Serve(Box::new(convert::serve(&words)?)),
         CommandWords::Report(words) => Command::Report(convert_report::report(words)?),
+        CommandWords::Runs(words) => Command::Runs(runs_words::runs(*words)?),
         CommandWords::Demo(words) => Command::Demo(convert::demo(words)),
         CommandWords::New(words) => Command::New(words.file),
         CommandWords::Check(words) => Command::Check(Box::new(file_words::file(*words)?)),

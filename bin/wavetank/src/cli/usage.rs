@@ -20,7 +20,9 @@ fn user_error(error: &clap::Error) -> UserError {
     let argument = text(error, ContextKind::InvalidArg);
     match error.kind() {
         ErrorKind::UnknownArgument => unknown_option(error, &argument),
-        ErrorKind::InvalidSubcommand => unknown_command(&text(error, ContextKind::InvalidSubcommand)),
+        ErrorKind::InvalidSubcommand => {
+            unknown_command(&text(error, ContextKind::InvalidSubcommand), &command_of(error))
+        }
         ErrorKind::MissingSubcommand => no_command(),
         ErrorKind::MissingRequiredArgument => missing(&argument),
         ErrorKind::ArgumentConflict => {
@@ -93,8 +95,16 @@ fn unknown_option(error: &clap::Error, argument: &str) -> UserError {
     UserError::usage("option_unknown", message(), hint)
 }
 
-fn unknown_command(word: &str) -> UserError {
+fn unknown_command(word: &str, of: &str) -> UserError {
     let command = Words::command();
+    if let Some(group) = command.find_subcommand(of) {
+        let known: Vec<&str> = group.get_subcommands().map(clap::Command::get_name).collect();
+        let hint = match did_you_mean(word, known.iter().copied()) {
+            Some(near) => format!("did you mean wavetank {of} {near}?"),
+            None => format!("there is: {}; wavetank {of} --help", known.join(", ")),
+        };
+        return UserError::usage("command_unknown", format!("{of} has no command `{word}`"), hint);
+    }
     let known: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
     let hint = match did_you_mean(word, known.iter().copied()) {
         Some(near) => format!("did you mean wavetank {near}?"),
@@ -140,6 +150,7 @@ fn words_of(command: &str) -> String {
         "completions" => "one shell: wavetank completions bash".to_owned(),
         "man" => "one folder: wavetank man ~/.local/share/man/man1".to_owned(),
         "report" => "one run: wavetank report latest".to_owned(),
+        "runs" => "wavetank runs --help shows what there is: list, show, prune, pack".to_owned(),
         "new" | "check" | "plan" | "try" => format!("one file: wavetank {command} first.yaml"),
         "size" => "one URL or file at most: wavetank size -r 1M/s -c 1M".to_owned(),
         "calibrate" | "serve" | "demo" | "schema" => {
@@ -163,7 +174,8 @@ fn is_of_run(option: &str) -> bool {
 /// Every long option of every command, with its dashes.
 fn long_options() -> Vec<String> {
     let command = Words::command();
-    let options = command.get_subcommands().flat_map(clap::Command::get_arguments);
+    let nested = command.get_subcommands().flat_map(clap::Command::get_subcommands);
+    let options = command.get_subcommands().chain(nested).flat_map(clap::Command::get_arguments);
     options.filter_map(clap::Arg::get_long).map(|long| format!("--{long}")).collect()
 }
 

@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand};
 use super::calibrate_words::CalibrateWords;
 use super::file_words::{FileWords, NewWords};
 use super::run_words::RunWords;
+use super::runs_words::RunsWords;
 use super::serve_tls_words::ServeTlsWords;
 use super::size_words::SizeWords;
 use super::try_words::TryWords;
@@ -27,6 +28,7 @@ Write
   schema  The files' JSON Schema, for editors, on stdout
 Look
   report  Show a finished run again
+  runs    The runs there are: list, show, prune, pack
 Hosts
   calibrate  What this host can do as a generator: measured, kept, and used by `plan`
   size       What a load would take: hosts, addresses, ports, memory, links, limits of the kernel
@@ -74,6 +76,8 @@ pub(super) enum CommandWords {
     Size(Box<SizeWords>),
     /// Show a finished run again.
     Report(ReportWords),
+    /// The runs there are: list, show, prune, pack.
+    Runs(Box<RunsWords>),
     /// Two short runs against the built-in target: what a freeze does to the numbers.
     Demo(DemoWords),
     /// What this host can do as a generator: measured, kept, and used by `plan`.
@@ -133,7 +137,7 @@ Formats: text, json and junit as `run` tells them; markdown for a pull request o
 For example: wavetank report latest --out report.md --out seconds.csv
   wavetank report latest --format hgrm --of service --step 'GET /' > service.hgrm")]
 pub(super) struct ReportWords {
-    /// A run's folder, its name in the runs directory, its id, or `latest`
+    /// A run's folder, its name in the runs directory, its id, `latest`, or a packed run
     #[arg(value_name = "RUN|latest")]
     pub(super) run: String,
     /// Shape of the result on stdout: text, json, junit, markdown, csv, hgrm, hlog

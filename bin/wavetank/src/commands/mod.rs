@@ -20,6 +20,7 @@ mod report;
 mod run;
 #[cfg(target_os = "linux")]
 mod run_file;
+mod runs;
 mod schema;
 #[cfg(target_os = "linux")]
 mod serve;
@@ -42,6 +43,7 @@ pub(crate) use plan::plan;
 pub(crate) use report::report;
 #[cfg(target_os = "linux")]
 pub(crate) use run::run;
+pub(crate) use runs::runs;
 pub(crate) use schema::schema;
 #[cfg(target_os = "linux")]
 pub(crate) use serve::serve;

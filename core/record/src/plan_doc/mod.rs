@@ -180,12 +180,32 @@ impl PlanDoc {
         if text.len() > PLAN_BYTES_MAX {
             return Err(DecodeError::new(format!("a plan of {} bytes is none of ours", text.len())));
         }
-        let doc: Self = serde_saphyr::from_str(text).map_err(|error| DecodeError::new(error.to_string()))?;
+        let doc: Self = serde_saphyr::from_str(text).map_err(|error| match peeked_version(text) {
+            Some(version) if version > PLAN_VERSION => {
+                DecodeError::version("plan version", version, PLAN_VERSION)
+            }
+            _ => DecodeError::new(error.to_string()),
+        })?;
         if doc.wavetank_plan == PLAN_VERSION {
             Ok(doc)
         } else {
-            Err(DecodeError::new(format!("plan version {} is not {PLAN_VERSION}", doc.wavetank_plan)))
+            Err(DecodeError::version("plan version", doc.wavetank_plan, PLAN_VERSION))
         }
+    }
+
+    /// Name of the run.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Seed of every random choice.
+    pub const fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// The user's labels.
+    pub const fn tags(&self) -> &BTreeMap<String, String> {
+        &self.tags
     }
 
     /// SHA-256 of the text in hex: `plan_hash`.
@@ -361,4 +381,9 @@ fn sha256_hex(bytes: &[u8]) -> String {
         write!(hex, "{byte:02x}").expect("a string takes all text");
         hex
     })
+}
+
+/// The version that the text's first line tells: a later one may have other keys below it.
+fn peeked_version(text: &str) -> Option<u32> {
+    text.lines().next()?.strip_prefix("wavetank_plan:")?.trim().parse().ok()
 }

@@ -14,7 +14,12 @@ fn every_word() -> Vec<String> {
     let mut words = Vec::new();
     for command in Words::command().get_subcommands() {
         words.push(command.get_name().to_owned());
-        words.extend(command.get_arguments().filter_map(|argument| argument.get_long()).map(str::to_owned));
+        for command in std::iter::once(command).chain(command.get_subcommands()) {
+            words.push(command.get_name().to_owned());
+            words.extend(
+                command.get_arguments().filter_map(|argument| argument.get_long()).map(str::to_owned),
+            );
+        }
     }
     words
 }
@@ -44,7 +49,18 @@ fn every_command_has_a_page_with_all_its_options() {
             assert!(text.contains(&format!("--{long}")), "{} --{long}: {text}", command.get_name());
         }
     }
-    assert_eq!(pages.len(), 1 + Words::command().get_subcommands().count());
+    let commands = Words::command();
+    let nested: Vec<_> = commands
+        .get_subcommands()
+        .flat_map(|command| command.get_subcommands().map(|own| (command.get_name(), own)))
+        .collect();
+    for (command, own) in &nested {
+        let text = page(&format!("wavetank-{command}-{}", own.get_name()));
+        for long in own.get_arguments().filter_map(|argument| argument.get_long()) {
+            assert!(text.contains(&format!("--{long}")), "{command} {} --{long}: {text}", own.get_name());
+        }
+    }
+    assert_eq!(pages.len(), 1 + commands.get_subcommands().count() + nested.len());
 }
 
 #[test]

@@ -1,0 +1,155 @@
+//! `wavetank runs`: what lies in the runs directory, and what becomes of it.
+
+mod now;
+
+use std::path::{Path, PathBuf};
+
+use wavetank_plan::quantity::{show_size, show_whole};
+use wavetank_plan::{ExitCode, UserError, harmless};
+use wavetank_record::{RUNS_SCHEMA, RunLine, RunState, RunsDoc, Status};
+use wavetank_report::{archive_text, run_lines, runs_text};
+use wavetank_store::{PACK_SUFFIX, PruneWishes, Pruning, RunsDir};
+
+use super::columns::columns;
+use crate::cli::{Asked, FileFormat, Outcome, RunsArgs, RunsDeed};
+use crate::run::output;
+
+/// Carry out what was asked. Exit 0 if that could be done, whatever the runs came to; else 2.
+pub(crate) fn runs(args: RunsArgs) -> Result<u8, UserError> {
+    let runs = RunsDir::new(&args.runs_dir);
+    match args.deed {
+        RunsDeed::List { asked, format } => list(&runs, &asked, format)?,
+        RunsDeed::Show { run, format } => show(&runs, &run, format)?,
+        RunsDeed::Prune { wishes, yes } => return prune(&runs, wishes, yes),
+        RunsDeed::Pack { run, out } => pack(&runs, &run, out)?,
+        RunsDeed::Unpack { pack } => {
+            let folder = runs.unpack(&pack)?;
+            output::print(&format!("{}\n", harmless(&folder.to_string_lossy())))?;
+        }
+    }
+    Ok(ExitCode::Pass as u8)
+}
+
+fn list(runs: &RunsDir, asked: &Asked, format: FileFormat) -> Result<(), UserError> {
+    let listing = runs.list()?;
+    let mut lines: Vec<RunLine> =
+        listing.runs.iter().map(wavetank_store::survey).filter(|run| fits(run, asked)).collect();
+    let newest = asked.newest.map_or(usize::MAX, |newest| usize::try_from(newest).unwrap_or(usize::MAX));
+    lines.drain(..lines.len().saturating_sub(newest));
+    let doc = RunsDoc {
+        schema: RUNS_SCHEMA.to_owned(),
+        runs_dir: runs.path().to_string_lossy().into_owned(),
+        total: listing.runs.len() as u64,
+        runs: lines,
+        beside: listing.beside,
+    };
+    output::print(&match format {
+        FileFormat::Text => runs_text(&doc, columns()),
+        FileFormat::Json => doc.to_json() + "\n",
+    })
+}
+
+/// Whether `run` is one of those asked for.
+fn fits(run: &RunLine, asked: &Asked) -> bool {
+    let named = asked.name.as_ref().is_none_or(|part| run.name.contains(part.as_str()));
+    let tagged = asked.tags.iter().all(|(key, value)| run.tags.get(key) == Some(value));
+    named && tagged && (asked.status.is_empty() || asked.status.iter().any(|one| ended(run, *one)))
+}
+
+fn ended(run: &RunLine, outcome: Outcome) -> bool {
+    let verdict = |status| run.state == RunState::Finished && run.verdict == Some(status);
+    match outcome {
+        Outcome::Pass => verdict(Status::Pass),
+        Outcome::Fail => verdict(Status::Fail),
+        Outcome::Invalid => verdict(Status::Invalid),
+        Outcome::Incomplete => verdict(Status::Incomplete),
+        Outcome::Running => run.state == RunState::Running,
+        Outcome::Unfinished => run.state == RunState::Unfinished,
+        Outcome::Damaged => matches!(run.state, RunState::Damaged | RunState::Newer),
+    }
+}
+
+fn show(runs: &RunsDir, word: &str, format: FileFormat) -> Result<(), UserError> {
+    let doc = wavetank_store::inspect(&runs.find(word)?)?;
+    output::print(&match format {
+        FileFormat::Text => archive_text(&doc, columns()),
+        FileFormat::Json => doc.to_json() + "\n",
+    })
+}
+
+fn pack(runs: &RunsDir, word: &str, out: Option<PathBuf>) -> Result<(), UserError> {
+    let found = runs.find(word)?;
+    if found.is_file() {
+        let message = format!("`{}` is packed already", harmless(&found.to_string_lossy()));
+        return Err(UserError::usage("run_packed", message, "name a run by its folder, its id, or `latest`"));
+    }
+    let out = out.unwrap_or_else(|| default_out(&found));
+    let packed = wavetank_store::pack(&found, &out, env!("CARGO_PKG_VERSION"))?;
+    let path = packed.path.to_string_lossy();
+    let mut text = format!(
+        "packed {} files, {}, into `{}`, {}\n",
+        show_whole(packed.files as u64),
+        show_size(packed.unpacked_bytes),
+        harmless(&path),
+        show_size(packed.bytes),
+    );
+    let left = |left: &String| format!("left out: `{}`, which is no file of an archive\n", harmless(left));
+    text.extend(packed.left_out.iter().map(left));
+    text.extend([format!("next: wavetank report {}\n", harmless(&path))]);
+    output::print(&text)
+}
+
+/// The folder's name, in the folder where we are.
+fn default_out(folder: &Path) -> PathBuf {
+    // `.` and `..` have a name only once they are resolved.
+    let whole = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    let mut name = whole.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{PACK_SUFFIX}"));
+    PathBuf::from(name)
+}
+
+fn prune(runs: &RunsDir, wishes: PruneWishes, yes: bool) -> Result<u8, UserError> {
+    let now = now::now();
+    let pruning = runs.prunable(wishes, now)?;
+    output::print(&told(&pruning))?;
+    if pruning.going.is_empty() && pruning.leftovers.is_empty() {
+        output::print("nothing to remove\n")?;
+        return Ok(ExitCode::Pass as u8);
+    }
+    if !yes {
+        let bytes: u64 = pruning.going.iter().map(|run| run.bytes).sum();
+        output::print(&format!(
+            "would remove {}, {}; nothing was removed\nnext: the same command with --yes\n",
+            runs_of(pruning.going.len() as u64),
+            show_size(bytes),
+        ))?;
+        return Ok(ExitCode::Pass as u8);
+    }
+    let pruned = runs.prune(&pruning, now);
+    output::print(&format!("removed {}, {}\n", runs_of(pruned.runs), show_size(pruned.bytes)))?;
+    match pruned.refused.first() {
+        None => Ok(ExitCode::Pass as u8),
+        Some((name, why)) => Err(UserError::usage(
+            "not_removed",
+            format!("{} could not be removed: `{name}`: {why}", runs_of(pruned.refused.len() as u64)),
+            "check whose files they are; everything else was removed",
+        )),
+    }
+}
+
+/// What would go, and what stays although it was meant.
+fn told(pruning: &Pruning) -> String {
+    let mut text = String::new();
+    if !pruning.going.is_empty() {
+        text += &(run_lines(&pruning.going, columns()).join("\n") + "\n\n");
+    }
+    text.extend(pruning.spared.iter().map(|(name, why)| format!("stays: `{name}`: {why}\n")));
+    let left = |name: &String| format!("left of an interrupted removal: `{}`\n", harmless(name));
+    text.extend(pruning.leftovers.iter().map(left));
+    let stay = if pruning.staying == 1 { "stays" } else { "stay" };
+    text + &format!("{} {stay}, {}\n", runs_of(pruning.staying), show_size(pruning.staying_bytes))
+}
+
+fn runs_of(count: u64) -> String {
+    format!("{} {}", show_whole(count), if count == 1 { "run" } else { "runs" })
+}

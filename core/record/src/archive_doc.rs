@@ -1,0 +1,78 @@
+//! [`ArchiveDoc`]: the `wavetank.archive/1` object, what `wavetank runs show --format json` prints.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{DecodeError, HostDoc, RunLine};
+
+/// Version of the format; fields are only ever added to it.
+pub const ARCHIVE_SCHEMA: &str = "wavetank.archive/1";
+
+/// What is in one archive. The text of `wavetank runs show` is a function of it alone.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ArchiveDoc {
+    /// Always [`ARCHIVE_SCHEMA`].
+    pub schema: String,
+    /// The run in one line.
+    pub run: RunLine,
+    /// Where it lies: a folder, or a packed run.
+    pub path: String,
+    /// Whether it is a packed run.
+    pub packed: bool,
+    /// What stands beside the verdict's word; empty where there is nothing.
+    pub headline: String,
+    /// The command line, secrets as `***`; empty where nothing tells it.
+    pub command: String,
+    /// A command that repeats the run with the same random choices; empty where nothing tells it.
+    pub repeat: String,
+    /// Seed of every random choice, where `run.json` or the plan tells it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// SHA-256 of `plan.yaml` as it lies there, in hex; empty if it is missing.
+    pub plan_hash: String,
+    /// Whether that is the plan that was run; absent where `run.json` cannot tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan_fits: Option<bool>,
+    /// Version of wavetank that ran it.
+    pub version: String,
+    /// Driver: `uring` or `epoll`.
+    pub engine: String,
+    /// The host that ran it; absent where `environment.json` cannot be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<HostDoc>,
+    /// Circumstances noted in `run.json`.
+    pub notes: Vec<String>,
+    /// What is in it, by path.
+    pub files: Vec<FileDoc>,
+    /// What is missing, damaged or foreign, one line each.
+    pub problems: Vec<String>,
+}
+
+/// One file of an archive.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileDoc {
+    /// Path inside the archive, with `/`.
+    pub path: String,
+    /// Its length.
+    pub bytes: u64,
+}
+
+impl ArchiveDoc {
+    /// The object as one line of JSON.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("plain data with string and number keys always encodes")
+    }
+
+    /// Read the object. Unknown fields are skipped: the format only grows.
+    ///
+    /// # Errors
+    /// When the text is no JSON object of this schema.
+    pub fn from_json(text: &str) -> Result<Self, DecodeError> {
+        let doc: Self =
+            serde_json::from_str(text).map_err(|error| DecodeError::json_of(text, ARCHIVE_SCHEMA, &error))?;
+        if doc.schema == ARCHIVE_SCHEMA {
+            Ok(doc)
+        } else {
+            Err(DecodeError::schema(&doc.schema, ARCHIVE_SCHEMA))
+        }
+    }
+}

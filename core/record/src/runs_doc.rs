@@ -1,0 +1,155 @@
+//! [`RunsDoc`]: the `wavetank.runs/1` object, what `wavetank runs --format json` prints.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Blame, DecodeError, Number, RunRecord, Status};
+
+/// Version of the format; fields are only ever added to it.
+pub const RUNS_SCHEMA: &str = "wavetank.runs/1";
+
+/// What lies in a runs directory. The text of `wavetank runs` is a function of it alone.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RunsDoc {
+    /// Always [`RUNS_SCHEMA`].
+    pub schema: String,
+    /// The directory, as it was named.
+    pub runs_dir: String,
+    /// Runs in it before any was left out by what was asked for.
+    pub total: u64,
+    /// The runs asked for, oldest first.
+    pub runs: Vec<RunLine>,
+    /// What else lies there.
+    pub beside: Vec<BesideDoc>,
+}
+
+/// How an archive stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RunState {
+    /// It has a `run.json` that can be read.
+    Finished,
+    /// A process writes to it.
+    Running,
+    /// It has no `run.json`, and nobody writes to it: its process was killed. What was sealed can be reported.
+    Unfinished,
+    /// Its `run.json`, or what else it takes, cannot be read.
+    #[default]
+    Damaged,
+    /// A later version of wavetank made it.
+    Newer,
+}
+
+/// One run on one line.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RunLine {
+    /// Its id; empty where nothing tells it.
+    pub id: String,
+    /// Name of its folder, or of the file it is packed in.
+    pub folder: String,
+    /// Its name.
+    pub name: String,
+    /// Wall time of instant 0, RFC 3339 in UTC; empty where nothing tells it.
+    pub started_at: String,
+    /// How the archive stands.
+    pub state: RunState,
+    /// What is wrong with it, in one line; absent where nothing is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+    /// Bytes of its files.
+    pub bytes: u64,
+    /// The load in words.
+    pub load: String,
+    /// The URL, or the names of the targets; empty of a run without `run.json`.
+    pub target: String,
+    /// The user's labels.
+    #[serde(default)]
+    pub tags: BTreeMap<String, String>,
+    /// Length of the measured window in seconds; this and all below are absent without `run.json`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration_s: Option<Number>,
+    /// The verdict.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Status>,
+    /// Who set the limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blame: Option<Blame>,
+    /// Requests offered per second of the measured window.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offered_per_s: Option<Number>,
+    /// Requests done per second of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub done_per_s: Option<Number>,
+    /// Requests that failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed: Option<u64>,
+    /// Median response time in µs; absent also where nothing was recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p50_us: Option<Number>,
+    /// 99 % of response times in µs; absent also where nothing was recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p99_us: Option<Number>,
+}
+
+/// What lies in a runs directory and is no archive.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BesideDoc {
+    /// Its name.
+    pub name: String,
+    /// What it is.
+    pub kind: BesideKind,
+}
+
+/// What a file or folder beside archives is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BesideKind {
+    /// The folder of a `wavetank search`.
+    Search,
+    /// A packed run.
+    Pack,
+    /// A run whose removal was interrupted.
+    Removed,
+    /// Anything else.
+    #[default]
+    Other,
+}
+
+impl RunLine {
+    /// Fill in what `record` tells.
+    pub fn tell(&mut self, record: &RunRecord) {
+        self.id.clone_from(&record.id);
+        self.name.clone_from(&record.name);
+        self.started_at.clone_from(&record.started_at);
+        self.load.clone_from(&record.load.text);
+        self.target.clone_from(&record.target);
+        self.tags.clone_from(&record.tags);
+        self.duration_s = Some(record.duration_s);
+        self.verdict = Some(record.verdict.status);
+        self.blame = Some(record.verdict.blame);
+        self.offered_per_s = Some(record.rate.offered_per_s);
+        self.done_per_s = Some(record.rate.done_per_s);
+        self.failed = Some(record.requests.failed);
+        let spread = record.response_us.spread.as_ref();
+        self.p50_us = spread.map(|spread| spread.p50);
+        self.p99_us = spread.map(|spread| spread.p99);
+    }
+}
+
+impl RunsDoc {
+    /// The object as one line of JSON.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("plain data with string and number keys always encodes")
+    }
+
+    /// Read the object. Unknown fields are skipped: the format only grows.
+    ///
+    /// # Errors
+    /// When the text is no JSON object of this schema.
+    pub fn from_json(text: &str) -> Result<Self, DecodeError> {
+        let doc: Self =
+            serde_json::from_str(text).map_err(|error| DecodeError::json_of(text, RUNS_SCHEMA, &error))?;
+        if doc.schema == RUNS_SCHEMA { Ok(doc) } else { Err(DecodeError::schema(&doc.schema, RUNS_SCHEMA)) }
+    }
+}

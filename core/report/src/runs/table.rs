@@ -1,0 +1,118 @@
+//! [`runs_text`]: what `wavetank runs` prints.
+
+use wavetank_plan::harmless;
+use wavetank_plan::quantity::{show_rate, show_size, show_whole};
+use wavetank_record::{BesideKind, RunLine, RunsDoc};
+
+use super::{began, outcome};
+use crate::page::{Page, pad, pad_left, width};
+use crate::units::time;
+
+/// Columns of a name at most.
+const NAME_COLUMNS_MAX: usize = 28;
+/// Columns of an id at most.
+const ID_COLUMNS_MAX: usize = 12;
+/// Columns that the last column has at least.
+const LAST_COLUMNS_MIN: usize = 20;
+/// Names told at most of what lies beside runs.
+const BESIDE_TOLD_MAX: usize = 4;
+
+/// The runs of `doc`, a line each in lines of at most `columns`, and what lies beside them.
+pub fn runs_text(doc: &RunsDoc, columns: usize) -> String {
+    let mut page = Page::of(columns);
+    let place = harmless(&doc.runs_dir);
+    if doc.total == 0 {
+        page.line(&format!("no runs in `{place}`"));
+    } else if doc.runs.is_empty() {
+        page.line(&format!("none of the {} in `{place}` is such a run", counted(doc.total, "run")));
+    } else {
+        for line in run_lines(&doc.runs, columns) {
+            page.line(&line);
+        }
+        let bytes: u64 = doc.runs.iter().map(|run| run.bytes).sum();
+        let (shown, total) = (doc.runs.len() as u64, doc.total);
+        let of = if shown == total { String::new() } else { format!(" of {}", show_whole(total)) };
+        page.line("");
+        let runs = if total == 1 { "run" } else { "runs" };
+        page.line(&format!("{}{of} {runs} in `{place}` · {}", show_whole(shown), show_size(bytes)));
+    }
+    for (kind, one, several) in [
+        (BesideKind::Search, "search", "searches"),
+        (BesideKind::Pack, "packed run", "packed runs"),
+        (BesideKind::Removed, "half removed run", "half removed runs"),
+        (BesideKind::Other, "other entry", "other entries"),
+    ] {
+        let names: Vec<_> = doc.beside.iter().filter(|one| one.kind == kind).map(|one| &one.name).collect();
+        if !names.is_empty() {
+            let word = if names.len() == 1 { one } else { several };
+            let told: Vec<_> = names
+                .iter()
+                .take(BESIDE_TOLD_MAX)
+                .map(|name| cut(&harmless(name), NAME_COLUMNS_MAX))
+                .collect();
+            let more = if names.len() > told.len() { ", …" } else { "" };
+            page.line(&format!("beside: {} {word} ({}{more})", names.len(), told.join(", ")));
+        }
+    }
+    if let Some(last) = doc.runs.last() {
+        let word = if last.id.is_empty() { &last.folder } else { &last.id };
+        page.line(&format!("next: wavetank report {0} · wavetank runs show {0}", harmless(word)));
+    } else if doc.total == 0 {
+        page.line("next: wavetank run URL, or say where runs lie: --runs-dir DIR");
+    }
+    page.into_text()
+}
+
+/// A table of `runs` in lines of at most `columns`, its head first.
+pub fn run_lines(runs: &[RunLine], columns: usize) -> Vec<String> {
+    let head = ["id", "began (UTC)", "name", "outcome", "done", "p99", "size", "load"].map(str::to_owned);
+    let rows: Vec<[String; 8]> = std::iter::once(head).chain(runs.iter().map(cells)).collect();
+    let widest = |column: usize| rows.iter().map(|row| width(&row[column])).max().unwrap_or_default();
+    let widths: [usize; 8] = std::array::from_fn(widest);
+    let taken: usize = widths[..7].iter().map(|columns| columns + 2).sum();
+    let room = columns.saturating_sub(taken).max(LAST_COLUMNS_MIN);
+    rows.iter()
+        .map(|row| {
+            let cell = |column: usize| match column {
+                4..=6 => pad_left(&row[column], widths[column]),
+                _ => pad(&row[column], widths[column]),
+            };
+            let cells: Vec<_> = (0..7).map(cell).collect();
+            format!("{}  {}", cells.join("  "), cut(&row[7], room)).trim_end().to_owned()
+        })
+        .collect()
+}
+
+fn cells(run: &RunLine) -> [String; 8] {
+    let told = run.problem.as_ref().unwrap_or(&run.load);
+    [
+        cut(&or_dash(&run.id), ID_COLUMNS_MAX),
+        or_dash(&began(&run.started_at)),
+        cut(&or_dash(&run.name), NAME_COLUMNS_MAX),
+        outcome(run).to_owned(),
+        run.done_per_s.map_or_else(dash, |rate| show_rate(rate.0)),
+        run.p99_us.map_or_else(dash, time),
+        show_size(run.bytes),
+        harmless(told).into_owned(),
+    ]
+}
+
+fn or_dash(text: &str) -> String {
+    if text.is_empty() { dash() } else { harmless(text).into_owned() }
+}
+
+fn dash() -> String {
+    "–".to_owned()
+}
+
+fn counted(count: u64, word: &str) -> String {
+    format!("{} {word}{}", show_whole(count), if count == 1 { "" } else { "s" })
+}
+
+/// `text` in at most `columns`, its end cut off where it is longer.
+fn cut(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    text.chars().take(columns.saturating_sub(1)).chain(['…']).collect()
+}

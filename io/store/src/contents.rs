@@ -1,0 +1,105 @@
+//! [`Contents`]: the files in an archive's folder.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use wavetank_plan::{UserError, harmless};
+use wavetank_record::FileDoc;
+
+use crate::store_problem::plain;
+
+/// Files and folders that are looked at in one archive: a fleet of a thousand agents has two files each.
+pub(crate) const FILES_MAX: usize = 16_384;
+/// Folders inside each other.
+const DEPTH_MAX: usize = 3;
+/// Files that an archive has at its top.
+const OWN: [&str; 7] = [
+    "plan.yaml",
+    "environment.json",
+    "run.json",
+    "run.json.partial",
+    "events.jsonl",
+    "samples.jsonl",
+    "truth.jsonl",
+];
+/// Folders of an archive; lines of agents and hosts lie in them.
+const OWN_FOLDERS: [&str; 2] = ["intervals", "hosts"];
+
+/// What lies in an archive's folder. Links are not followed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Contents {
+    /// Regular files, by path with `/`.
+    pub(crate) files: Vec<FileDoc>,
+    /// Paths of what is neither a regular file nor a folder, or has a name that cannot be told.
+    pub(crate) odd: Vec<String>,
+}
+
+impl Contents {
+    /// What lies in `dir`.
+    ///
+    /// # Errors
+    /// A usage error if it cannot be read, or holds far more than any archive.
+    pub(crate) fn of(dir: &Path) -> Result<Self, UserError> {
+        let mut contents = Self::default();
+        contents.add(dir, "", 0)?;
+        contents.files.sort_by(|a, b| a.path.cmp(&b.path));
+        contents.odd.sort();
+        Ok(contents)
+    }
+
+    /// Bytes of all files.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.files.iter().map(|file| file.bytes).sum()
+    }
+
+    /// What no archive has: somebody put it there.
+    pub(crate) fn foreign(&self) -> impl Iterator<Item = &str> {
+        let foreign = self.files.iter().map(|file| file.path.as_str()).filter(|path| !is_own(path));
+        foreign.chain(self.odd.iter().map(String::as_str))
+    }
+
+    fn add(&mut self, dir: &Path, prefix: &str, depth: usize) -> Result<(), UserError> {
+        for entry in fs::read_dir(dir).map_err(|error| unreadable(dir, &error))? {
+            let entry = entry.map_err(|error| unreadable(dir, &error))?;
+            let name = entry.file_name();
+            let path = format!("{prefix}{}", name.to_string_lossy());
+            let metadata = entry.metadata().map_err(|error| unreadable(&entry.path(), &error))?;
+            if metadata.is_dir() && depth < DEPTH_MAX {
+                self.add(&entry.path(), &format!("{path}/"), depth + 1)?;
+            } else if metadata.is_file() && name.to_str().is_some() {
+                self.files.push(FileDoc { path, bytes: metadata.len() });
+            } else {
+                self.odd.push(path);
+            }
+            if self.files.len() + self.odd.len() > FILES_MAX {
+                return Err(UserError::usage(
+                    "not_an_archive",
+                    format!(
+                        "`{}` holds more than {FILES_MAX} files: that is no archive of a run",
+                        harmless(&dir.to_string_lossy())
+                    ),
+                    "name a run by its folder, the beginning of its id, or `latest`",
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether an archive has a file at `path`.
+pub(crate) fn is_own(path: &str) -> bool {
+    let line_file = |(folder, name): (&str, &str)| {
+        let stem = name.strip_suffix(".jsonl");
+        OWN_FOLDERS.contains(&folder) && stem.is_some_and(|stem| !stem.contains('/'))
+    };
+    OWN.contains(&path) || path.split_once('/').is_some_and(line_file)
+}
+
+pub(crate) fn unreadable(path: &Path, error: &io::Error) -> UserError {
+    UserError::usage(
+        "archive_unreadable",
+        format!("cannot read `{}`: {}", harmless(&path.to_string_lossy()), plain(error)),
+        "check the path and its permissions",
+    )
+}

@@ -1,0 +1,243 @@
+//! [`Unpacked`]: a packed run in a private folder, which is removed with it.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+
+use flate2::read::GzDecoder;
+use sha2::{Digest as _, Sha256};
+use tempfile::TempDir;
+use wavetank_plan::{UserError, harmless};
+use wavetank_record::{PackDoc, PackedFile};
+
+use super::writing::hex;
+use super::{PACK_JSON, PACK_JSON_BYTES_MAX, damaged, faults, is_bomb};
+use crate::RunsDir;
+use crate::contents::unreadable;
+use crate::opened_run::newer;
+use crate::store_problem::plain;
+
+/// What gzip begins with.
+const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+/// A folder in the runs directory that is being unpacked into is called so.
+const UNPACKING_PREFIX: &str = ".wavetank-unpacking-";
+/// Bytes after the last file: tar files end with blocks of zeros.
+const END_BYTES_MAX: u64 = 1 << 20;
+
+/// A pack's files in a temporary folder that only its owner may enter. It goes when this is dropped.
+#[derive(Debug)]
+pub struct Unpacked {
+    path: PathBuf,
+    temporary: TempDir,
+    doc: PackDoc,
+}
+
+/// Two are the same if they came from one file.
+impl PartialEq for Unpacked {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.path, &self.doc) == (&other.path, &other.doc)
+    }
+}
+
+impl Unpacked {
+    /// Unpack the file at `path`.
+    ///
+    /// # Errors
+    /// A usage error if it cannot be read, is no pack, is damaged, is of a later version, or is larger than any run;
+    /// and if there is no room for it. Nothing is left behind then.
+    pub fn new(path: &Path) -> Result<Self, UserError> {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix("wavetank-pack-");
+        only_for_us(&mut builder);
+        let temporary = builder.tempdir().map_err(|error| no_room(&std::env::temp_dir(), &error))?;
+        let doc = unpack(path, temporary.path())?;
+        Ok(Self { path: path.to_owned(), temporary, doc })
+    }
+
+    /// The pack.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Name of the folder that was packed.
+    pub fn folder(&self) -> &str {
+        &self.doc.folder
+    }
+
+    /// The folder that holds the archive's files.
+    pub fn dir(&self) -> &Path {
+        self.temporary.path()
+    }
+}
+
+impl RunsDir {
+    /// Put the run that is packed in the file at `path` into the runs directory, whole or not at all. Hands back its
+    /// folder.
+    ///
+    /// # Errors
+    /// As [`Unpacked::new`], and if it is there already.
+    pub fn unpack(&self, path: &Path) -> Result<PathBuf, UserError> {
+        fs::create_dir_all(self.path()).map_err(|error| no_room(self.path(), &error))?;
+        let mut builder = tempfile::Builder::new();
+        let partial = builder.prefix(UNPACKING_PREFIX).tempdir_in(self.path());
+        let partial = partial.map_err(|error| no_room(self.path(), &error))?;
+        let doc = unpack(path, partial.path())?;
+        let folder = self.path().join(&doc.folder);
+        if folder.symlink_metadata().is_ok() {
+            return Err(UserError::usage(
+                "run_exists",
+                format!("`{}` is there already", harmless(&folder.to_string_lossy())),
+                "name another runs directory with `--runs-dir DIR`; report and compare read the pack as it is",
+            ));
+        }
+        fs::rename(partial.path(), &folder).map_err(|error| no_room(&folder, &error))?;
+        Ok(folder)
+    }
+}
+
+#[cfg(unix)]
+fn only_for_us(builder: &mut tempfile::Builder<'_, '_>) {
+    use std::os::unix::fs::PermissionsExt as _;
+    builder.permissions(fs::Permissions::from_mode(0o700));
+}
+
+/// A user's folder for temporary files is the user's own there.
+#[cfg(not(unix))]
+const fn only_for_us(_: &mut tempfile::Builder<'_, '_>) {}
+
+/// Unpack the file at `path` into the empty folder `to`.
+pub(super) fn unpack(path: &Path, to: &Path) -> Result<PackDoc, UserError> {
+    let mut file =
+        BufReader::with_capacity(1 << 16, File::open(path).map_err(|error| unreadable(path, &error))?);
+    let begins = io::BufRead::fill_buf(&mut file).map_err(|error| unreadable(path, &error))?;
+    if !begins.starts_with(&GZIP_MAGIC) {
+        return Err(UserError::usage(
+            "not_a_pack",
+            format!("`{}` is no packed run: it does not begin like one", harmless(&path.to_string_lossy())),
+            "name a run by its folder, the beginning of its id, or `latest`; `wavetank runs pack RUN` makes a pack",
+        ));
+    }
+    let mut tar = tar::Archive::new(GzDecoder::new(file));
+    // Raw: names and sizes as the blocks tell them. Longer ones in blocks of their own are never made here.
+    let mut entries = tar.entries().map_err(|error| broken(path, &error))?.raw(true);
+    let mut next = || -> Result<Option<_>, UserError> {
+        entries.next().transpose().map_err(|error| broken(path, &error))
+    };
+    let first = next()?.ok_or_else(|| damaged(path, "it is empty"))?;
+    let (doc, prefix) = announcement(path, first)?;
+    for announced in &doc.files {
+        let entry = next()?;
+        let entry = entry.ok_or_else(|| damaged(path, &format!("`{}` is missing", announced.path)))?;
+        take(path, entry, announced, &prefix, to)?;
+    }
+    if next()?.is_some() {
+        return Err(damaged(path, "it holds more than it announces"));
+    }
+    // To the very end, where gzip's own sum stands.
+    let mut rest = tar.into_inner().take(END_BYTES_MAX);
+    let ended = io::copy(&mut rest, &mut io::sink()).map_err(|error| broken(path, &error))?;
+    if ended == END_BYTES_MAX {
+        return Err(damaged(path, "something follows its end"));
+    }
+    Ok(doc)
+}
+
+/// Reads `pack.json`. Hands back what all paths begin with, too.
+fn announcement(path: &Path, entry: tar::Entry<'_, impl Read>) -> Result<(PackDoc, String), UserError> {
+    let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+    let prefix = name.strip_suffix(PACK_JSON).filter(|prefix| prefix.ends_with('/')).map(str::to_owned);
+    let (Some(prefix), true) = (prefix, entry.header().entry_type().is_file()) else {
+        return Err(damaged(path, &format!("it begins with `{}`, not with `pack.json`", harmless(&name))));
+    };
+    if entry.size() > PACK_JSON_BYTES_MAX {
+        return Err(damaged(path, "its `pack.json` is longer than any"));
+    }
+    let mut text = String::new();
+    entry.take(PACK_JSON_BYTES_MAX).read_to_string(&mut text).map_err(|error| broken(path, &error))?;
+    let doc = PackDoc::from_json(&text).map_err(|error| {
+        if error.is_newer() {
+            return newer(&harmless(&path.to_string_lossy()), PACK_JSON, &error);
+        }
+        damaged(path, &format!("cannot read its `pack.json`: {error}"))
+    })?;
+    if let Some(fault) = faults(&doc) {
+        return Err(damaged(path, &fault));
+    }
+    let packed =
+        fs::metadata(path).map(|metadata| metadata.len()).map_err(|error| unreadable(path, &error))?;
+    if is_bomb(&doc, packed) {
+        return Err(damaged(path, &format!("it announces far more than {packed} bytes can hold of a run")));
+    }
+    if prefix != format!("{}/", doc.folder) {
+        return Err(damaged(path, "its paths are not those it announces"));
+    }
+    Ok((doc, prefix))
+}
+
+/// Puts one file in place, if it is the one that was announced.
+fn take(
+    path: &Path,
+    mut entry: tar::Entry<'_, impl Read>,
+    announced: &PackedFile,
+    prefix: &str,
+    to: &Path,
+) -> Result<(), UserError> {
+    let expected = format!("{prefix}{}", announced.path);
+    let found = entry.path_bytes();
+    if *found != *expected.as_bytes() {
+        let found = String::from_utf8_lossy(&found).into_owned();
+        let why = format!("`{}` stands where `{expected}` was announced", harmless(&found));
+        return Err(damaged(path, &why));
+    }
+    if !entry.header().entry_type().is_file() {
+        return Err(damaged(path, &format!("`{}` is no file", announced.path)));
+    }
+    if entry.size() != announced.bytes {
+        let why = format!("`{}` has {} bytes, not {}", announced.path, entry.size(), announced.bytes);
+        return Err(damaged(path, &why));
+    }
+    let place = to.join(&announced.path);
+    if let Some(folder) = place.parent() {
+        fs::create_dir_all(folder).map_err(|error| no_room(folder, &error))?;
+    }
+    let mut file = File::create_new(&place).map_err(|error| no_room(&place, &error))?;
+    let mut sum = Sha256::new();
+    let mut buffer = vec![0; 1 << 16];
+    let mut bytes = 0;
+    loop {
+        let read = entry.read(&mut buffer).map_err(|error| broken(path, &error))?;
+        if read == 0 {
+            break;
+        }
+        sum.update(&buffer[..read]);
+        bytes += read as u64;
+        file.write_all(&buffer[..read]).map_err(|error| no_room(&place, &error))?;
+    }
+    if bytes != announced.bytes {
+        return Err(damaged(path, &format!("it ends inside `{}`", announced.path)));
+    }
+    if hex(&sum.finalize()) != announced.sha256 {
+        let why = format!("`{}` is not what was packed: its SHA-256 is another", announced.path);
+        return Err(damaged(path, &why));
+    }
+    Ok(())
+}
+
+/// What the decoders say, in words of ours where they have none for people.
+fn broken(path: &Path, error: &io::Error) -> UserError {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => damaged(path, "it ends too early"),
+        io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData | io::ErrorKind::Other => {
+            damaged(path, &format!("it cannot be unpacked: {}", harmless(&plain(error))))
+        }
+        _ => unreadable(path, error),
+    }
+}
+
+fn no_room(place: &Path, error: &io::Error) -> UserError {
+    UserError::usage(
+        "no_room",
+        format!("cannot unpack into `{}`: {}", harmless(&place.to_string_lossy()), plain(error)),
+        "temporary files go where the environment says: TMPDIR=/a/place/with/room wavetank …",
+    )
+}

@@ -1,0 +1,198 @@
+//! [`pack`]: an archive becomes one file.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use sha2::{Digest as _, Sha256};
+use wavetank_plan::{UserError, harmless};
+use wavetank_record::{PACK_SCHEMA, PackDoc, PackedFile};
+
+use super::{PACK_JSON, faults, is_name, is_path};
+use crate::contents::{Contents, unreadable};
+use crate::run_entry::is_locked;
+use crate::runs_dir::sanitized;
+use crate::store_problem::plain;
+
+/// What was packed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Packed {
+    /// The file.
+    pub path: PathBuf,
+    /// Its length.
+    pub bytes: u64,
+    /// What it is unpacked.
+    pub unpacked_bytes: u64,
+    /// How many files are in it.
+    pub files: usize,
+    /// Paths in the archive's folder that were left out: links, and names that no archive has.
+    pub left_out: Vec<String>,
+}
+
+/// Pack the archive at `dir` into the new file `out`, which appears whole or not at all. `version` is wavetank's.
+///
+/// # Errors
+/// A usage error if the run is being written, if `out` is there already or cannot be written, or if the archive
+/// cannot be read or changes meanwhile.
+pub fn pack(dir: &Path, out: &Path, version: &str) -> Result<Packed, UserError> {
+    if is_locked(dir) {
+        return Err(UserError::usage(
+            "run_written",
+            format!("`{}` is still being written", harmless(&dir.to_string_lossy())),
+            "pack it when the run is over",
+        ));
+    }
+    if out.symlink_metadata().is_ok() {
+        return Err(UserError::usage(
+            "out_exists",
+            format!("`{}` is there already", harmless(&out.to_string_lossy())),
+            "name another file with `--out FILE`, or remove that one",
+        ));
+    }
+    let contents = Contents::of(dir)?;
+    let (files, foreign): (Vec<_>, Vec<_>) = contents.files.into_iter().partition(|file| is_path(&file.path));
+    let left_out = contents.odd.into_iter().chain(foreign.into_iter().map(|file| file.path)).collect();
+    let folder = dir.file_name().unwrap_or_default().to_string_lossy();
+    let announced: Result<Vec<_>, _> = files
+        .iter()
+        .map(|file| {
+            let (bytes, sha256) = sum(&dir.join(&file.path))?;
+            Ok(PackedFile { path: file.path.clone(), bytes, sha256 })
+        })
+        .collect();
+    let doc = PackDoc {
+        schema: PACK_SCHEMA.to_owned(),
+        version: version.to_owned(),
+        folder: if is_name(&folder) { folder.into_owned() } else { sanitized(&folder) },
+        files: announced?,
+    };
+    if let Some(fault) = faults(&doc) {
+        return Err(UserError::usage(
+            "not_packable",
+            format!("cannot pack it: {fault}"),
+            "move it out of the way",
+        ));
+    }
+    let mut partial = out.as_os_str().to_owned();
+    partial.push(".partial");
+    let partial = PathBuf::from(partial);
+    write(dir, &doc, &partial).and_then(|()| fs::rename(&partial, out).map_err(Failure::Writing)).map_err(
+        |failure| {
+            // Only tidiness: under this name nobody looks for it.
+            let _ = fs::remove_file(&partial);
+            failure.user_error(out)
+        },
+    )?;
+    Ok(Packed {
+        path: out.to_owned(),
+        bytes: fs::metadata(out).map(|metadata| metadata.len()).unwrap_or_default(),
+        unpacked_bytes: doc.files.iter().map(|file| file.bytes).sum(),
+        files: doc.files.len(),
+        left_out,
+    })
+}
+
+/// Why packing stopped.
+enum Failure {
+    Reading(UserError),
+    Writing(io::Error),
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Writing(error)
+    }
+}
+
+impl Failure {
+    fn user_error(self, out: &Path) -> UserError {
+        match self {
+            Self::Reading(error) => error,
+            Self::Writing(error) => UserError::usage(
+                "out_unwritable",
+                format!("cannot write `{}`: {}", harmless(&out.to_string_lossy()), plain(&error)),
+                "name a file in a folder that exists and can be written: --out FILE",
+            ),
+        }
+    }
+}
+
+fn write(dir: &Path, doc: &PackDoc, partial: &Path) -> Result<(), Failure> {
+    let file = File::create(partial)?;
+    let gzip = GzEncoder::new(BufWriter::with_capacity(1 << 16, file), Compression::default());
+    let mut tar = tar::Builder::new(gzip);
+    let manifest = doc.to_json() + "\n";
+    let path = |name: &str| format!("{}/{name}", doc.folder);
+    let newest = doc.files.iter().map(|file| modified(&dir.join(&file.path))).max().unwrap_or_default();
+    tar.append_data(&mut header(manifest.len() as u64, newest), path(PACK_JSON), manifest.as_bytes())?;
+    for announced in &doc.files {
+        let from = dir.join(&announced.path);
+        let opened = File::open(&from).map_err(|error| Failure::Reading(unreadable(&from, &error)))?;
+        let mut reader = Summed { inner: opened.take(announced.bytes), sum: Sha256::new(), bytes: 0 };
+        let mut header = header(announced.bytes, modified(&from));
+        let written = tar.append_data(&mut header, path(&announced.path), &mut reader);
+        if reader.bytes != announced.bytes || hex(&reader.sum.finalize()) != announced.sha256 {
+            return Err(Failure::Reading(UserError::usage(
+                "archive_changed",
+                format!("`{}` changed while it was packed", harmless(&from.to_string_lossy())),
+                "pack it when nobody writes to it",
+            )));
+        }
+        written?;
+    }
+    let mut buffered = tar.into_inner()?.finish()?;
+    buffered.flush()?;
+    buffered.get_ref().sync_all()?;
+    Ok(())
+}
+
+/// A plain file that its owner may write and all may read.
+fn header(bytes: u64, modified_s: u64) -> tar::Header {
+    let mut header = tar::Header::new_ustar();
+    header.set_size(bytes);
+    header.set_mode(0o644);
+    header.set_mtime(modified_s);
+    header.set_entry_type(tar::EntryType::Regular);
+    header
+}
+
+/// Seconds since 1970.
+fn modified(path: &Path) -> u64 {
+    let modified = fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
+    modified.and_then(|at| at.duration_since(UNIX_EPOCH).ok()).map_or(0, |since| since.as_secs())
+}
+
+/// Length and SHA-256 of a file.
+fn sum(path: &Path) -> Result<(u64, String), UserError> {
+    let file = File::open(path).map_err(|error| unreadable(path, &error))?;
+    let mut reader = Summed { inner: BufReader::new(file), sum: Sha256::new(), bytes: 0 };
+    io::copy(&mut reader, &mut io::sink()).map_err(|error| unreadable(path, &error))?;
+    Ok((reader.bytes, hex(&reader.sum.finalize())))
+}
+
+/// Counts and sums up what is read through it.
+struct Summed<R> {
+    inner: R,
+    sum: Sha256,
+    bytes: u64,
+}
+
+impl<R: Read> Read for Summed<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        self.sum.update(&buffer[..read]);
+        self.bytes += read as u64;
+        Ok(read)
+    }
+}
+
+pub(super) fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        write!(text, "{byte:02x}").expect("a string takes all text");
+        text
+    })
+}
