@@ -2,14 +2,14 @@
 
 use super::figure::Figure;
 use super::frame::Frame;
-use super::labels::{WIDTHS, cut, text_width};
+use super::row_texts::RowTexts;
 use super::scale::Scale;
-use super::svg::{escape, percent};
+use super::svg::percent;
 use super::tone::Tone;
 use super::unit::Unit;
 
-/// Pixels of a row: its name and value, and the bar below them.
-const ROW: u32 = 34;
+/// Pixels below a row's texts: its bar and what parts it from the next row.
+const BELOW: u32 = 18;
 /// Pixels of a bar.
 const BAR: u32 = 10;
 /// Rows at most; more are counted.
@@ -50,23 +50,29 @@ impl Bars<'_> {
     /// The chart as `<figure>`.
     pub fn draw(&self) -> String {
         let rows = self.rows.len().min(ROWS_MAX);
-        let mut figure = Figure::new(self.frame.high(ROW * rows.max(2) as u32)).wide();
+        let said: Vec<String> = self.rows.iter().take(rows).map(|row| self.said(row)).collect();
+        let texts =
+            RowTexts::of(self.rows.iter().map(|row| row.name.as_str()).zip(said.iter().map(String::as_str)));
+        let row_height = texts.height() + BELOW;
+        let mut figure = Figure::new(self.frame.high(row_height * rows.max(2) as u32)).wide("wide bars");
         let whole = (self.unit == Unit::Share).then_some(1.0);
         let values = self.rows.iter().map(|row| row.value.max(0.0));
         let scale = Scale::linear(values.chain(whole), self.unit, 4);
-        for (number, row) in self.rows.iter().take(rows).enumerate() {
-            let top = ROW * number as u32;
-            let mut value = self.unit.value(row.value);
-            if !row.note.is_empty() {
-                value = format!("{value} · {}", row.note);
-            }
-            row_texts(&mut figure, &row.name, &value, top + 14);
+        for ((number, row), value) in self.rows.iter().enumerate().zip(&said) {
+            let top = row_height * number as u32;
+            texts.draw(&mut figure, &row.name, value, top);
             let length = percent(scale.at(row.value.max(0.0)));
+            let y = top + texts.height();
+            let classes = row.tone.classes(number);
+            // What there is at all is seen, however little it is.
+            let least = if row.value > 0.0 {
+                format!("<rect class=\"layer {classes}\" y=\"{y}\" width=\"2\" height=\"{BAR}\"/>")
+            } else {
+                String::new()
+            };
             figure.push(&format!(
-                "<rect class=\"rest\" y=\"{y}\" width=\"100%\" height=\"{BAR}\"/><rect class=\"layer {}\" y=\"{y}\" \
-                 width=\"{length}\" height=\"{BAR}\"/>",
-                row.tone.classes(number),
-                y = top + 20
+                "<rect class=\"rest\" y=\"{y}\" width=\"100%\" height=\"{BAR}\"/>{least}<rect class=\"layer {classes}\" \
+                 y=\"{y}\" width=\"{length}\" height=\"{BAR}\"/>"
             ));
             let colon = figure.words().colon;
             figure.say(format!("{}{colon}{value}.", row.name));
@@ -79,26 +85,12 @@ impl Bars<'_> {
         }
         figure.finish()
     }
-}
 
-/// A name on the left and a value on the right of one line; the name is cut to what a narrow page leaves it, and further on wide
-/// ones.
-pub(super) fn row_texts(figure: &mut Figure<'_>, name: &str, value: &str, y: u32) {
-    // A plot without labels on its left is as much wider.
-    let room = |width: f64| (width + 60.0 - text_width(value) - 16.0).max(40.0);
-    let narrow = cut(name, room(WIDTHS[0]));
-    let wide = cut(name, room(WIDTHS[1]));
-    let title = if wide == name { String::new() } else { format!("<title>{}</title>", escape(name)) };
-    if narrow == wide {
-        figure.push(&format!("<text class=\"name\" y=\"{y}\">{}{title}</text>", escape(&wide)));
-    } else {
-        figure.push(&format!(
-            "<text class=\"name n0\" y=\"{y}\">{}{title}</text><text class=\"name n1\" y=\"{y}\">{}{title}</text>",
-            escape(&narrow),
-            escape(&wide)
-        ));
+    /// What stands beside a row's name.
+    fn said(&self, row: &Bar) -> String {
+        let value = self.unit.value(row.value);
+        if row.note.is_empty() { value } else { format!("{value} · {}", row.note) }
     }
-    figure.push(&format!("<text class=\"value\" x=\"100%\" y=\"{y}\">{}</text>", escape(value)));
 }
 
 #[cfg(test)]

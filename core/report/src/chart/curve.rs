@@ -1,13 +1,16 @@
 //! [`Curve`]: one number against another, with intervals.
 
-use super::figure::{ACROSS, Figure, level};
+use super::figure::{ACROSS, Figure, LIMIT_ROOM, level};
 use super::frame::Frame;
-use super::labels::fit;
+use super::labels::{WIDTHS, cut, fit};
 use super::path::polyline;
 use super::scale::Scale;
 use super::svg::{escape, num, percent};
 use super::tone::Tone;
 use super::unit::Unit;
+
+/// Pixels left of the plot that a text above it may use.
+const LEFT: f64 = 56.0;
 
 /// One number against another, such as latency against load: points with intervals, lines through them, and a marked interval
 /// on the axis across, such as where the knee lies.
@@ -88,7 +91,7 @@ impl Curve<'_> {
             [point.y, low, high]
         });
         let lines = self.series.iter().flat_map(|series| series.line.iter().map(|corner| corner.1));
-        let all = ends.chain(lines).chain(self.limits.iter().map(|limit| limit.1));
+        let all = ends.chain(lines).chain(self.limits.iter().map(|limit| limit.1 * LIMIT_ROOM));
         Scale::fitting(all, self.y, figure.ticks_upwards())
     }
 
@@ -116,9 +119,14 @@ impl Curve<'_> {
             percent(from),
             percent((until - from).max(0.0))
         ));
-        let text = format!("{name} {}", self.x.value(*best));
         // Beside its line, on the side where there is more room.
-        let (anchor, dx) = if across.at(*best) > 0.5 { ("end", "4") } else { ("start", "-4") };
+        let at = across.at(*best);
+        let (anchor, dx, room) = if at > 0.5 {
+            ("end", "4", at * WIDTHS[0] + LEFT)
+        } else {
+            ("start", "-4", (1.0 - at) * WIDTHS[0])
+        };
+        let text = cut(&format!("{name} {}", self.x.value(*best)), room);
         figure.push(&format!(
             "<text class=\"cap {anchor}\" x=\"{x}\" dx=\"{dx}\" y=\"-8\">{}</text>",
             escape(&text)

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::frame::Frame;
-use super::labels::Label;
+use super::labels::{Label, WIDTHS, cut};
 use super::scale::Scale;
 use super::svg::{escape, id, num, percent};
 use super::tone::{Tone, marker};
@@ -11,6 +11,8 @@ use super::words::ChartWords;
 
 /// Units across a nested, stretched drawing.
 pub(super) const ACROSS: f64 = 1_000.0;
+/// How much farther than a limit an axis reaches at least, so that the limit's name has room.
+pub(super) const LIMIT_ROOM: f64 = 1.08;
 /// The least height of a plot, in pixels.
 const HEIGHT_MIN: u32 = 60;
 /// Entries of a key at most; the names of the others stand in the table beside the chart.
@@ -24,7 +26,8 @@ pub(super) struct Figure<'a> {
     keys: usize,
     said: Vec<String>,
     body: String,
-    wide: bool,
+    /// Classes of the plot beside its own.
+    wide: &'static str,
 }
 
 impl<'a> Figure<'a> {
@@ -36,13 +39,13 @@ impl<'a> Figure<'a> {
             keys: 0,
             said: Vec::new(),
             body: String::new(),
-            wide: false,
+            wide: "",
         }
     }
 
-    /// The same without room for labels on the left.
-    pub(super) fn wide(self) -> Self {
-        Self { wide: true, ..self }
+    /// The same without room for labels on the left, by classes of the style sheet.
+    pub(super) fn wide(self, wide: &'static str) -> Self {
+        Self { wide, ..self }
     }
 
     /// The beginning of names inside the figure.
@@ -112,7 +115,7 @@ impl<'a> Figure<'a> {
             self.push(&format!(
                 "<line class=\"limit\" x2=\"100%\" y1=\"{line}\" y2=\"{line}\"/><text class=\"at-limit\" x=\"100%\" \
                  y=\"{text}\">{}</text>",
-                escape(name)
+                escape(&cut(name, WIDTHS[0]))
             ));
         }
     }
@@ -187,7 +190,7 @@ impl<'a> Figure<'a> {
     /// The whole figure.
     pub(super) fn finish(self) -> String {
         let Self { frame, id, key, keys, said, body, wide } = self;
-        let wide = if wide { " wide" } else { "" };
+        let wide = if wide.is_empty() { String::new() } else { format!(" {wide}") };
         let (title, height) = (escape(frame.title), frame.height);
         let said = escape(&said.join(frame.words.sentence_gap));
         let more = if keys > KEY_MAX { format!("<li>+{}</li>", keys - KEY_MAX) } else { String::new() };

@@ -1,20 +1,22 @@
 //! [`Forest`]: ratios with their intervals.
 
-use super::bars::row_texts;
 use super::figure::{Figure, level};
 use super::frame::Frame;
 use super::labels::fit;
+use super::row_texts::RowTexts;
 use super::svg::percent;
 
-/// Pixels of a row: its name and text, and the interval below them.
-const ROW: u32 = 40;
+/// Pixels below a row's texts, for its interval.
+const INTERVAL: u32 = 24;
 /// Rows at most; more are counted.
 const ROWS_MAX: usize = 60;
 /// The widest axis: a ratio and its inverse.
 const RATIO_MAX: f64 = 1_000.0;
-/// Ratios that may be ticks, the more welcome ones first in each width of axis.
-const TICKS: [f64; 16] =
-    [1.0, 2.0, 10.0, 100.0, 1_000.0, 1.5, 5.0, 1.2, 1.1, 1.05, 1.02, 1.01, 1.005, 1.002, 20.0, 50.0];
+/// Ratios that may be ticks, the more welcome ones first: those whose change is a round number.
+const TICKS: [f64; 33] = [
+    1.0, 2.0, 0.5, 10.0, 0.1, 100.0, 0.01, 1_000.0, 0.001, 1.2, 0.8, 1.1, 0.9, 5.0, 0.2, 1.5, 20.0, 0.05,
+    50.0, 0.02, 1.05, 0.95, 1.02, 0.98, 1.01, 0.99, 1.005, 0.995, 1.002, 0.998, 0.7, 1.3, 1.4,
+];
 
 /// Ratios with their intervals on a logarithmic axis around 1: what is right of the middle has grown, what touches it shows no
 /// difference.
@@ -59,7 +61,10 @@ impl Forest<'_> {
     /// The chart as `<figure>`.
     pub fn draw(&self) -> String {
         let rows = self.rows.len().min(ROWS_MAX);
-        let mut figure = Figure::new(self.frame.high(ROW * rows.max(2) as u32)).wide();
+        let texts =
+            RowTexts::of(self.rows.iter().take(rows).map(|row| (row.name.as_str(), row.text.as_str())));
+        let row_height = texts.height() + INTERVAL;
+        let mut figure = Figure::new(self.frame.high(row_height * rows.max(2) as u32)).wide("wide");
         let widest = self.widest();
         let at = |ratio: f64| (0.5 + ratio.ln() / widest.ln() / 2.0).clamp(0.0, 1.0);
         axis(&mut figure, widest, at);
@@ -68,9 +73,9 @@ impl Forest<'_> {
             figure.push(&format!("<line class=\"limit\" x1=\"{x}\" x2=\"{x}\" y2=\"{height}\"/>"));
         }
         for (number, row) in self.rows.iter().take(rows).enumerate() {
-            let top = ROW * number as u32;
-            row_texts(&mut figure, &row.name, &row.text, top + 15);
-            interval(&mut figure, row, top + 28, at);
+            let top = row_height * number as u32;
+            texts.draw(&mut figure, &row.name, &row.text, top);
+            interval(&mut figure, row, top + texts.height() + 10, at);
             let colon = figure.words().colon;
             figure.say(format!("{}{colon}{}.", row.name, row.text));
         }
@@ -93,9 +98,8 @@ impl Forest<'_> {
 
 /// A line at 1 and changes in percent under the rows.
 fn axis(figure: &mut Figure<'_>, widest: f64, at: impl Fn(f64) -> f64) {
-    let inside = TICKS.into_iter().filter(|tick| *tick <= widest);
-    let both = inside.flat_map(|tick| if tick > 1.0 { vec![tick, 1.0 / tick] } else { vec![tick] });
-    let wanted = both.map(|ratio| (at(ratio), change(ratio))).collect();
+    let inside = TICKS.into_iter().filter(|tick| *tick <= widest && *tick >= 1.0 / widest);
+    let wanted = inside.map(|ratio| (at(ratio), change(ratio))).collect();
     for label in fit(wanted) {
         let (x, height, level) = (percent(label.at), figure.height(), level(label.level));
         let middle = if (label.at - 0.5).abs() < 1e-9 { " base" } else { "" };
@@ -180,15 +184,14 @@ mod tests {
             let at = |ratio: f64| 0.5 + ratio.ln() / widest.ln() / 2.0;
             let wanted: Vec<(f64, String)> = TICKS
                 .into_iter()
-                .filter(|tick| *tick <= widest)
-                .flat_map(|tick| [tick, 1.0 / tick])
+                .filter(|tick| *tick <= widest && *tick >= 1.0 / widest)
                 .map(|ratio| (at(ratio), change(ratio)))
                 .collect();
             check_no_overlap(&fit(wanted), &format!("{widest}"));
         }
         assert_eq!(
             ["+10 %", "−9.1 %", "×2", "÷10"],
-            [1.1, 1.0 / 1.1, 2.0, 0.1].map(change).each_ref().map(String::as_str)
+            [1.1, 0.909, 2.0, 0.1].map(change).each_ref().map(String::as_str)
         );
     }
 }

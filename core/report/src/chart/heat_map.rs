@@ -138,12 +138,9 @@ impl HeatMap<'_> {
                 30,
             );
             let last = points.iter().rev().find(|point| point.1.is_some());
-            if let Some((at, Some(value))) = last {
+            if let Some((_, Some(value))) = last {
                 let y = num(figure.y(scale.at(*value)) + 4.0);
-                figure.push(&format!(
-                    "<text class=\"last\" x=\"{}\" y=\"{y}\" dx=\"4\">{name}</text>",
-                    percent(self.timeline.at(*at))
-                ));
+                figure.push(&format!("<text class=\"last\" x=\"100%\" y=\"{y}\" dx=\"4\">{name}</text>"));
             }
             let said = describe(
                 figure.words(),
@@ -176,7 +173,7 @@ impl HeatMap<'_> {
     fn readout(&self, figure: &mut Figure<'_>, cells: &Cells) {
         let words = figure.words();
         let length = self.timeline.length() as f64;
-        readout(figure, cells.columns.min(SLICES_MAX), |from, until| {
+        readout(figure, cells.columns.min(SLICES_MAX), |_, from, until| {
             let instant = |at: f64| Nanos(self.timeline.from.0.saturating_add((at * length) as i64));
             let (from, until) = (instant(from), instant(until));
             let mut all = Histogram::default();

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use wavetank_plan::Nanos;
 
 use super::describe::describe;
-use super::figure::{ACROSS, Figure};
+use super::figure::{ACROSS, Figure, LIMIT_ROOM};
 use super::frame::Frame;
 use super::path::{broken, polyline};
 use super::readout::{SLICES_MAX, range, readout};
@@ -14,9 +14,11 @@ use super::series::{Form, Point, Series};
 use super::svg::num;
 use super::thin::{thinned, value};
 use super::timeline::Timeline;
-use super::tone::Tone;
+use super::tone::{Tone, numbers};
 use super::unit::Unit;
 
+/// The least and the greatest value in a slice of a chart.
+type Slice = Option<(f64, f64)>;
 /// Markers on a line.
 const MARKERS: usize = 5;
 
@@ -43,10 +45,10 @@ impl Lines<'_> {
         figure.grid(&scale);
         self.timeline.draw(&mut figure);
         figure.stretched("data", |figure| {
-            for (number, series) in self.series.iter().enumerate() {
+            for (number, series) in self.numbered() {
                 self.band(figure, &scale, number, series);
             }
-            for (number, series) in self.series.iter().enumerate() {
+            for (number, series) in self.numbered() {
                 let points = thinned(&series.points);
                 let path = match series.form {
                     Form::Line => broken(&points, |at, value| self.place(figure, &scale, at, value)),
@@ -59,7 +61,7 @@ impl Lines<'_> {
             }
         });
         figure.limits(&self.limits, &scale);
-        for (number, series) in self.series.iter().enumerate() {
+        for (number, series) in self.numbered() {
             self.markers(&mut figure, &scale, number, series);
             figure.key_line(&series.name, number, series.tone);
             let said = describe(
@@ -78,11 +80,16 @@ impl Lines<'_> {
         figure.finish()
     }
 
+    /// Series with the numbers of their dashes and markers.
+    fn numbered(&self) -> impl Iterator<Item = (usize, &Series)> {
+        numbers(self.series.iter().map(|series| series.tone)).zip(&self.series)
+    }
+
     fn values(&self) -> impl Iterator<Item = f64> + Clone {
         let points = self.series.iter().flat_map(|series| series.points.iter().filter_map(value));
         let bands = self.series.iter().flat_map(|series| series.band.iter().filter_map(|end| end.1));
         let bands = bands.flat_map(|(low, high)| [low, high]);
-        points.chain(bands).chain(self.limits.iter().map(|(_, value)| *value))
+        points.chain(bands).chain(self.limits.iter().map(|(_, value)| value * LIMIT_ROOM))
     }
 
     fn place(&self, figure: &Figure<'_>, scale: &Scale, at: Nanos, value: f64) -> (f64, f64) {
@@ -156,27 +163,48 @@ impl Lines<'_> {
 
     fn readout(&self, figure: &mut Figure<'_>) {
         let words = figure.words();
-        let points = self.series.iter().map(|series| series.points.len()).max().unwrap_or(0);
+        let slices =
+            self.series.iter().map(|series| series.points.len()).max().unwrap_or(0).clamp(1, SLICES_MAX);
+        let seen: Vec<Vec<Slice>> = self.series.iter().map(|series| self.slices(series, slices)).collect();
         let length = self.timeline.length() as f64;
-        readout(figure, points.min(SLICES_MAX), |from, until| {
-            let instant = |at: f64| Nanos(self.timeline.from.0.saturating_add((at * length) as i64));
-            let (from, until) = (instant(from), instant(until));
-            let told = self.series.iter().filter_map(|series| {
-                let inside = series.points.iter().filter(|point| point.0 >= from && point.0 < until);
-                // Of a stair, what holds counts too.
-                let held = match series.form {
-                    Form::Step => series.points.iter().rev().find(|point| point.0 <= from),
-                    Form::Line => None,
-                };
-                let text =
-                    range(held.into_iter().chain(inside).filter_map(value), |value| self.unit.value(value))?;
-                Some(format!("{}{}{text}", series.name, words.colon))
+        let instant = |at: f64| Nanos(self.timeline.from.0.saturating_add((at * length) as i64));
+        readout(figure, slices, |slice, from, until| {
+            let told = self.series.iter().zip(&seen).filter_map(|(series, seen)| {
+                let (low, high) = seen[slice]?;
+                Some(format!(
+                    "{}{}{}",
+                    series.name,
+                    words.colon,
+                    range(low, high, |value| self.unit.value(value))
+                ))
             });
             let told: Vec<String> = told.collect();
             if told.is_empty() {
                 return String::new();
             }
-            format!("{} – {} · {}", self.timeline.clock(from), self.timeline.clock(until), told.join(" · "))
+            let (from, until) = (self.timeline.clock(instant(from)), self.timeline.clock(instant(until)));
+            format!("{from} – {until} · {}", told.join(" · "))
         });
+    }
+
+    /// The least and the greatest value of a series in each of so many slices of the chart; of a stair, what holds counts too.
+    fn slices(&self, series: &Series, slices: usize) -> Vec<Slice> {
+        let mut seen: Vec<Slice> = vec![None; slices];
+        let widen = |slice: &mut Slice, value: f64| {
+            let (low, high) = slice.unwrap_or((value, value));
+            *slice = Some((low.min(value), high.max(value)));
+        };
+        let slice_of = |at: Nanos| ((self.timeline.at(at) * slices as f64) as usize).min(slices - 1);
+        for (number, point) in series.points.iter().enumerate() {
+            let Some(value) = value(point) else { continue };
+            let first = slice_of(point.0);
+            let last = match (series.form, series.points.get(number + 1)) {
+                (Form::Line, _) => first,
+                (Form::Step, None) => slices - 1,
+                (Form::Step, Some(next)) => slice_of(Nanos(next.0.0.saturating_sub(1))),
+            };
+            (first..=last.max(first)).for_each(|slice| widen(&mut seen[slice], value));
+        }
+        seen
     }
 }

@@ -26,6 +26,7 @@ mod labels;
 mod lines;
 mod path;
 mod readout;
+mod row_texts;
 mod scale;
 mod series;
 mod spark;

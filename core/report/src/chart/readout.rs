@@ -6,14 +6,15 @@ use super::svg::{escape, percent};
 /// Slices of a chart at most.
 pub(super) const SLICES_MAX: usize = 60;
 
-/// Draws unseen slices of equal width, each with the text that `tell` gives for its bounds (0 to 1); empty texts have none.
-pub(super) fn readout(figure: &mut Figure<'_>, slices: usize, tell: impl Fn(f64, f64) -> String) {
+/// Draws unseen slices of equal width, each with the text that `tell` gives for its number and
+/// its bounds (0 to 1); empty texts have none.
+pub(super) fn readout(figure: &mut Figure<'_>, slices: usize, tell: impl Fn(usize, f64, f64) -> String) {
     let slices = slices.clamp(1, SLICES_MAX);
     let width = 1.0 / slices as f64;
     let height = figure.height();
     for number in 0..slices {
         let from = number as f64 * width;
-        let text = tell(from, from + width);
+        let text = tell(number, from, from + width);
         if !text.is_empty() {
             figure.push(&format!(
                 "<rect class=\"hit\" x=\"{}\" width=\"{}\" height=\"{height}\"><title>{}</title></rect>",
@@ -25,13 +26,8 @@ pub(super) fn readout(figure: &mut Figure<'_>, slices: usize, tell: impl Fn(f64,
     }
 }
 
-/// The least and the greatest of some values as one text: `1.2 ms` or `1.2 ms – 4 ms`; `None` without any.
-pub(super) fn range(values: impl Iterator<Item = f64>, show: impl Fn(f64) -> String) -> Option<String> {
-    let (low, high) = values
-        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
-    if low > high {
-        return None;
-    }
+/// The least and the greatest of some values as one text: `1.2 ms` or `1.2 ms – 4 ms`.
+pub(super) fn range(low: f64, high: f64, show: impl Fn(f64) -> String) -> String {
     let (low, high) = (show(low), show(high));
-    Some(if low == high { low } else { format!("{low} – {high}") })
+    if low == high { low } else { format!("{low} – {high}") }
 }

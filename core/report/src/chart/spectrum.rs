@@ -1,8 +1,9 @@
 //! [`Spectrum`]: percentiles on an axis that gives the tail its room.
 
 use wavetank_measure::Histogram;
+use wavetank_plan::constants::UNCERTAIN_BELOW;
 
-use super::figure::{ACROSS, Figure, level};
+use super::figure::{ACROSS, Figure, LIMIT_ROOM, level};
 use super::frame::Frame;
 use super::labels::{Label, fit};
 use super::path::polyline;
@@ -57,7 +58,7 @@ impl Spectrum<'_> {
         let filled = || self.curves.iter().map(|curve| curve.values).filter(|values| !values.is_empty());
         let ends = filled().flat_map(|values| [values.min().max(1) as f64, values.max() as f64]);
         let scale = Scale::fitting(
-            ends.chain(self.limits.iter().map(|limit| limit.1)),
+            ends.chain(self.limits.iter().map(|limit| limit.1 * LIMIT_ROOM)),
             Unit::Time,
             figure.ticks_upwards(),
         );
@@ -82,13 +83,14 @@ impl Spectrum<'_> {
 
     fn readout(&self, figure: &mut Figure<'_>, nines: f64) {
         let colon = figure.words().colon;
-        readout(figure, 30, |from, until| {
+        let filled = self.curves.iter().filter(|curve| !curve.values.is_empty());
+        let filled: Vec<_> = filled.map(|curve| (curve, Ranks::of(curve.values))).collect();
+        readout(figure, 30, |_, from, until| {
             let place = f64::midpoint(from, until) * nines;
-            let q = share_below(place) * 100.0;
-            let told = self.curves.iter().filter(|curve| (curve.values.count() as f64).log10() >= place);
-            let told = told.filter_map(|curve| {
-                let about = if curve.values.is_uncertain(q) { "~" } else { "" };
-                Some(format!("{}{colon}{about}{}", curve.name, time(curve.values.percentile(q)?)))
+            let told = filled.iter().filter(|(curve, _)| (curve.values.count() as f64).log10() >= place);
+            let told = told.map(|(curve, ranks)| {
+                let (value, certain) = ranks.at(place);
+                format!("{}{colon}{}{}", curve.name, if certain { "" } else { "~" }, time(value))
             });
             let told: Vec<String> = told.collect();
             if told.is_empty() {
@@ -97,6 +99,33 @@ impl Spectrum<'_> {
                 format!("{} · {}", share_text(place), told.join(" · "))
             }
         });
+    }
+}
+
+/// The values of a histogram by their rank, so that many percentiles of it cost one pass.
+struct Ranks {
+    /// How many values lie at or below, and the value.
+    upto: Vec<(u64, u64)>,
+}
+
+impl Ranks {
+    /// Of a histogram that is not empty.
+    fn of(values: &Histogram) -> Self {
+        let mut below = 0;
+        let upto = values.iter().map(|(bucket, n)| {
+            below += n;
+            (below, Histogram::highest_equivalent(bucket).min(values.max()))
+        });
+        Self { upto: upto.collect() }
+    }
+
+    /// The value at the place where one of 10^`place` lies above, and whether enough values lie above it.
+    fn at(&self, place: f64) -> (u64, bool) {
+        let (count, most) = self.upto.last().copied().unwrap_or_default();
+        let rank = (share_below(place) * count as f64 - 1e-9).ceil().max(1.0) as u64;
+        let bucket = self.upto.partition_point(|(below, _)| *below < rank);
+        let value = self.upto.get(bucket).map_or(most, |(_, value)| *value);
+        (value, count - rank.min(count) >= UNCERTAIN_BELOW)
     }
 }
 
@@ -125,21 +154,21 @@ fn draw_curve(figure: &mut Figure<'_>, scale: &Scale, nines: f64, number: usize,
     if values.is_empty() {
         return;
     }
+    let ranks = Ranks::of(values);
     let end = (values.count() as f64).log10().min(nines);
     let mut sure: Vec<(f64, f64)> = Vec::new();
     let mut unsure: Vec<(f64, f64)> = Vec::new();
     for step in 0..=STEPS {
         let place = end * step as f64 / STEPS as f64;
-        let q = share_below(place) * 100.0;
-        let Some(value) = values.percentile(q) else { return };
+        let (value, certain) = ranks.at(place);
         let corner = (place / nines * ACROSS, figure.y(scale.at(value as f64)));
-        if values.is_uncertain(q) {
-            if unsure.is_empty() {
-                unsure.extend(sure.last().copied());
-            }
-            unsure.push(corner);
-        } else {
+        if certain {
             sure.push(corner);
+        } else {
+            // The faint part begins where the other ends.
+            let joint = sure.last().copied().filter(|_| unsure.is_empty());
+            unsure.extend(joint);
+            unsure.push(corner);
         }
     }
     let classes = curve.tone.classes(number);
@@ -238,6 +267,18 @@ mod tests {
         let svg = draw(&one);
         assert!(svg.contains("M0 "), "{svg}");
         assert!(!svg.contains("NaN") && !svg.contains("inf"));
+    }
+
+    #[test]
+    fn ranks_tell_what_the_histogram_tells() {
+        let mut values = Histogram::default();
+        (1..=12_345_u64).for_each(|n| values.record(n * n));
+        let ranks = Ranks::of(&values);
+        for place in [0.0, 0.301, 1.0, 1.5, 2.0, 3.0, 3.05, 4.0, 5.0] {
+            let q = share_below(place) * 100.0;
+            assert_eq!(Some(ranks.at(place).0), values.percentile(q), "{q}");
+            assert_eq!(ranks.at(place).1, !values.is_uncertain(q), "{q}");
+        }
     }
 
     #[test]

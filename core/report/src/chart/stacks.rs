@@ -196,20 +196,17 @@ impl Stacks<'_> {
     fn readout(&self, figure: &mut Figure<'_>, merged: &Merged) {
         let colon = figure.words().colon;
         let length = self.timeline.length() as f64;
-        readout(figure, merged.columns.len().min(SLICES_MAX), |from, until| {
+        let slices = merged.columns.len().clamp(1, SLICES_MAX);
+        readout(figure, slices, |_, from, until| {
             let instant = |at: f64| Nanos(self.timeline.from.0.saturating_add((at * length) as i64));
             let (from, until) = (instant(from), instant(until));
-            let inside: Vec<&Vec<f64>> = merged
-                .columns
-                .iter()
-                .zip(&merged.values)
-                .filter(|(column, _)| column.0 < until && column.1 > from)
-                .map(|(_, values)| values)
-                .collect();
+            let first = merged.columns.partition_point(|column| column.1 <= from);
+            let last = merged.columns.partition_point(|column| column.0 < until).max(first);
+            let inside = &merged.values[first..last];
             let told = self.layers.iter().enumerate().filter_map(|(number, layer)| {
-                let values = inside.iter().map(|column| column[number]);
-                let text = range(values.filter(|value| *value > 0.0), |value| self.unit.value(value))?;
-                Some(format!("{}{colon}{text}", layer.name))
+                let values = || inside.iter().map(|column| column[number]).filter(|value| *value > 0.0);
+                let (low, high) = (values().reduce(f64::min)?, values().reduce(f64::max)?);
+                Some(format!("{}{colon}{}", layer.name, range(low, high, |value| self.unit.value(value))))
             });
             let told: Vec<String> = told.collect();
             if told.is_empty() {

@@ -42,9 +42,18 @@ impl Tone {
             Self::Good => format!("good d{dash}"),
             Self::Warn => format!("warn d{dash}"),
             Self::Bad => format!("bad d{dash}"),
-            Self::Muted => "muted d1".to_owned(),
+            Self::Muted => "muted dp".to_owned(),
         }
     }
+}
+
+/// The numbers of things of these tones: what is in the background takes none, so that the first other thing is drawn plainly.
+pub(super) fn numbers(tones: impl Iterator<Item = Tone>) -> impl Iterator<Item = usize> {
+    tones.scan(0, |next, tone| {
+        let number = *next;
+        *next += usize::from(tone != Tone::Muted);
+        Some(number)
+    })
 }
 
 /// The marker of the `number`-th series.

@@ -133,7 +133,7 @@ fn trimmed(value: f64, decimals: usize) -> String {
 }
 
 /// An instant as a clock shows it on an axis that spans `span`: `00:41`, from an hour on `1h02`, from two days on `2d03h`;
-/// below ten seconds `1.5 s`.
+/// below ten seconds `1.5 s`. An axis of up to two hours shows its first hour as `05:00`.
 pub(super) fn clock(at: Nanos, span: Nanos) -> String {
     let sign = if at.0 < 0 { "−" } else { "" };
     let ns = at.0.unsigned_abs();
@@ -141,7 +141,7 @@ pub(super) fn clock(at: Nanos, span: Nanos) -> String {
         return format!("{sign}{} s", trimmed(ns as f64 / 1e9, 6));
     }
     let s = (ns + 500_000_000) / 1_000_000_000;
-    if span < Nanos::from_secs(3_600) {
+    if s < 3_600 && span < Nanos::from_secs(7_200) {
         return format!("{sign}{:02}:{:02}", s / 60, s % 60);
     }
     let whole = s.is_multiple_of(60);
@@ -198,7 +198,9 @@ mod tests {
         assert_eq!(at(41.0, 60), "00:41");
         assert_eq!(at(-10.0, 60), "−00:10");
         assert_eq!(at(1.5, 5), "1.5 s");
-        assert_eq!(at(3_720.0, 7_200), "1h02");
+        assert_eq!(at(2_400.0, 3_600), "40:00");
+        assert_eq!(at(3_720.0, 3_700), "1h02");
+        assert_eq!(at(2_400.0, 7_200), "0h40");
         assert_eq!(at(3_725.0, 7_200), "1h02:05");
         assert_eq!(at(2.0 * 86_400.0 + 3.0 * 3_600.0, 300_000), "2d03h");
     }
