@@ -115,6 +115,29 @@ fn all_that_is_lacking_is_told_at_once() {
 }
 
 #[test]
+fn fewer_is_proposed_once_and_what_differs_looks_different() {
+    let host = HostFacts {
+        memory_available_bytes: 4 << 30,
+        sockets: SocketFacts { files_left: Some(1_000_000), ..able().sockets },
+        ..able()
+    };
+    let lacking = on(MILLION, &host).lacking;
+    let proposed: Vec<&str> =
+        lacking.iter().filter_map(|one| one.hint.split("fewer: hold: ").nth(1)).collect();
+    assert_eq!((lacking.len(), proposed.len()), (2, 1), "{lacking:#?}");
+    let fits = MILLION.replace("1M", proposed[0]);
+    check(&fits, &host, &[]);
+    // A little less than it takes.
+    let needed = (8_000_000_000..10_000_000_000_u64).step_by(20_000_000);
+    let memory = |memory_available_bytes| HostFacts { memory_available_bytes, ..able() };
+    let short = needed.take_while(|&bytes| !on(MILLION, &memory(bytes)).lacking.is_empty()).last();
+    let lacking = on(MILLION, &memory(short.expect("8 GB are too little"))).lacking;
+    let sizes: Vec<&str> =
+        lacking[0].message.split(" GB").map(|part| part.rsplit(' ').next().unwrap()).collect();
+    assert!(sizes[0] != sizes[1], "{lacking:#?}");
+}
+
+#[test]
 fn a_hint_is_the_command_or_the_key() {
     let text = MILLION.replace("127.1.0.0/16", "10.77.0.0/16").replace("127.0.0.1", "10.0.0.1");
     check(&text, &able(), &[("no_such_source", "10.77.0.1", "ip addr add 10.77.0.1 dev")]);

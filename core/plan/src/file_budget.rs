@@ -150,14 +150,9 @@ impl FileBudget {
     }
 
     /// Why `asked` connections, for which `connections` sockets are needed with what room they must have, cannot be
-    /// held, and what would help; `fewer`: the option that asks for less, and the most it may ask for.
-    pub fn refusal(self, asked: u64, connections: u64, fewer: (&str, u64)) -> UserError {
+    /// held, and what would help beside asking for fewer.
+    pub fn refusal(self, asked: u64, connections: u64) -> UserError {
         let count = show_count(asked);
-        let less = match fewer {
-            // Not even one.
-            (_, 0) => String::new(),
-            (option, most) => format!("; or fewer: {option} {most}"),
-        };
         let refused = |message: String, hint: String| UserError::refused("no_files", message, hint);
         if connections > self.host_max {
             let (files_max, ends) = self.host_files;
@@ -172,7 +167,7 @@ impl FileBudget {
                     show_count(connections.saturating_mul(ends)),
                     show_count(self.host_max.saturating_mul(ends))
                 ),
-                cure + &less,
+                cure,
             );
         }
         if self.tableless {
@@ -180,7 +175,7 @@ impl FileBudget {
             let needed = self.beside_rings().saturating_add(rings.max(2 * u64::from(self.threads)));
             // Where there may be no more rings, each must hold more.
             let needed = needed.max(connections.div_ceil(self.rings_max().max(1)).saturating_add(1));
-            return refused(self.too_few(asked, needed), self.raise_to(needed, &less));
+            return refused(self.too_few(asked, needed), self.raise_to(needed));
         }
         if self.threads_fixed && self.own != FileTables::Shared {
             let threads = connections.div_ceil(self.own_table().max(1));
@@ -189,11 +184,11 @@ impl FileBudget {
                     "{count} connections are more than {} threads hold with {} files each",
                     self.threads, self.table_max
                 ),
-                format!("--threads {threads}, or leave it out{less}"),
+                format!("--threads {threads}, or leave it out"),
             );
         }
         let needed = connections.saturating_add(self.kept());
-        refused(self.too_few(asked, needed), self.raise_to(needed, &less))
+        refused(self.too_few(asked, needed), self.raise_to(needed))
     }
 
     /// Rings that hold so many sockets at most: one of each thread, and those that so many sockets fill.
@@ -208,10 +203,10 @@ impl FileBudget {
         format!("{count} {need} {needed} files, and this process may open {most}")
     }
 
-    fn raise_to(self, needed: u64, less: &str) -> String {
+    fn raise_to(self, needed: u64) -> String {
         let kernel =
             if needed > self.nr_open { format!("sysctl -w fs.nr_open={needed}; ") } else { String::new() };
-        format!("as root: {kernel}ulimit -n {needed}{less}")
+        format!("as root: {kernel}ulimit -n {needed}")
     }
 }
 

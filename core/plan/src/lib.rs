@@ -20,6 +20,7 @@ mod harmless;
 mod host;
 mod host_limits;
 pub mod journey;
+mod lack;
 mod load;
 mod mix;
 mod nanos;

@@ -3,8 +3,9 @@
 use crate::footprint::{End, Footprint, available_for, plannable_bytes};
 use crate::forecast::{lists, locked, threads, tracked, unread};
 use crate::host_limits::BACKLOG_ASKED;
-use crate::quantity::{show_count, show_size, show_whole};
-use crate::resolve::raise_memory;
+use crate::lack::Lack;
+use crate::quantity::show_whole;
+use crate::resolve::no_memory;
 use crate::{EngineChoice, FileBudget, Holding, HostFacts, UserError};
 
 /// Connections fall to threads by chance: one in so many is room for those that get more than their share. Of a million
@@ -56,11 +57,12 @@ impl<'a> Serving<'a> {
             self.files(connections, with_room),
             self.memory(connections),
             // Those who connect make theirs when they start.
-            (self.engine == EngineChoice::Uring).then(|| locked(host, rings, 1)).flatten(),
-            threads(host, holding.threads, "threads of the server"),
-            tracked(host, connections, CONNECTIONS),
+            (self.engine == EngineChoice::Uring).then(|| locked(host, rings, 1)).flatten().map(Lack::from),
+            threads(host, holding.threads, "threads of the server").map(Lack::from),
+            tracked(host, connections),
         ];
-        UserError::all(lacks.into_iter().flatten().collect()).map_or(Ok(holding), Err)
+        let told = Lack::told(lacks.into_iter().flatten().collect(), CONNECTIONS);
+        UserError::all(told).map_or(Ok(holding), Err)
     }
 
     /// What of this host is tight for `connections`, without their failing for it: one line each, with what mends it.
@@ -70,35 +72,23 @@ impl<'a> Serving<'a> {
         notes.into_iter().flatten().collect()
     }
 
-    fn files(&self, connections: u64, with_room: u64) -> Option<UserError> {
+    fn files(&self, connections: u64, with_room: u64) -> Option<Lack> {
         let most = self.budget.at_most();
         (with_room > most).then(|| {
             // So many that they fit with their room.
             let fitting = (u128::from(most) * u128::from(SPREAD) / u128::from(SPREAD + 1)) as u64;
-            self.budget.refusal(connections, with_room, (CONNECTIONS, fitting))
+            Lack::of_more_than(fitting, self.budget.refusal(connections, with_room))
         })
     }
 
     /// The target's end alone: who connects from this host reckons with the other.
-    fn memory(&self, connections: u64) -> Option<UserError> {
+    fn memory(&self, connections: u64) -> Option<Lack> {
         let available = self.host.memory_available_bytes;
         let each = self.footprint.idle();
         let bytes = connections.saturating_mul(each);
         (bytes > plannable_bytes(available)).then(|| {
             let fitting = plannable_bytes(available) / each;
-            let needed = available_for(bytes);
-            let message = format!(
-                "{} connections need {} of free memory, and this host has {}",
-                show_count(connections),
-                show_size(needed),
-                show_size(available)
-            );
-            let hint = format!(
-                "at most {} fit: {CONNECTIONS} {fitting}{}",
-                show_count(fitting),
-                raise_memory(needed, self.host)
-            );
-            UserError::refused("no_memory", message, hint)
+            Lack::of_more_than(fitting, no_memory(connections, available_for(bytes), fitting, self.host))
         })
     }
 

@@ -51,7 +51,7 @@ fn all_that_a_host_lacks_is_told_with_what_mends_it() {
     check_refused(
         &short,
         EngineChoice::Uring,
-        &[("no_files", "fs.file-max"), ("no_memory", "fit: --connections ")],
+        &[("no_files", "; or fewer: --connections "), ("no_memory", "fit")],
     );
     let unlocked = limits(|limits| limits.lockable_bytes = Some(1 << 20));
     check_refused(&unlocked, EngineChoice::Uring, &[("no_locked_memory", "--engine epoll")]);

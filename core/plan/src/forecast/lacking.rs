@@ -5,6 +5,7 @@
 //! [risk](super::risks), and does not stop it.
 
 use super::peak::Peak;
+use crate::lack::Lack;
 use crate::quantity::{show_count, show_size, show_whole};
 use crate::resolve::Room;
 use crate::{EngineChoice, HostFacts, Plan, UserError, sources};
@@ -17,15 +18,16 @@ const RING_BYTES: u64 = 165 * 1_024;
 /// as `hold:`.
 pub fn lacking(plan: &Plan, room: &Room<'_>, fewer: &str) -> Vec<UserError> {
     let Peak { demand, users } = Peak::of(plan);
-    let mut lacks: Vec<UserError> =
-        sources::check_local(&plan.sources.ranges, room.host()).err().into_iter().collect();
-    lacks.extend(room.lacks(demand, users, fewer));
+    let not_ours = sources::check_local(&plan.sources.ranges, room.host()).err();
+    let mut lacks: Vec<Lack> = not_ours.into_iter().map(Lack::from).collect();
+    lacks.extend(room.lacks(demand, users));
     if plan.engine == EngineChoice::Uring {
-        lacks.extend(locked(room.host(), room.rings(demand.connections), room.ends()));
+        let locked = locked(room.host(), room.rings(demand.connections), room.ends());
+        lacks.extend(locked.map(Lack::from));
     }
-    lacks.extend(threads(room.host(), plan.threads, "load threads"));
-    lacks.extend(tracked(room.host(), demand.connections, fewer));
-    lacks
+    lacks.extend(threads(room.host(), plan.threads, "load threads").map(Lack::from));
+    lacks.extend(tracked(room.host(), demand.connections));
+    Lack::told(lacks, fewer)
 }
 
 /// Rings are memory that cannot be swapped, of which those without a right to it may have little; all processes of a
@@ -67,19 +69,20 @@ pub(crate) fn threads(host: &HostFacts, needed: u32, whose: &str) -> Option<User
 }
 
 /// A firewall that follows connections drops the packets of those that find no room in its table.
-pub(crate) fn tracked(host: &HostFacts, connections: u64, fewer: &str) -> Option<UserError> {
+pub(crate) fn tracked(host: &HostFacts, connections: u64) -> Option<Lack> {
     let (left, most) = host.limits.tracked?;
     // Both ends of a connection on one host are one entry.
     (connections > left).then(|| {
         let needed = most.saturating_add(connections - left);
-        UserError::refused(
+        let error = UserError::refused(
             "no_tracking",
             format!(
                 "{} connections are more than the {} that this host's firewall still has room to track",
                 show_count(connections),
                 show_count(left)
             ),
-            format!("as root: sysctl -w net.netfilter.nf_conntrack_max={needed}; or fewer: {fewer} {left}"),
-        )
+            format!("as root: sysctl -w net.netfilter.nf_conntrack_max={needed}"),
+        );
+        Lack::of_more_than(left, error)
     })
 }

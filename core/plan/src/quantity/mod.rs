@@ -18,6 +18,7 @@ pub use duration::{parse_duration, parse_duration_positive};
 pub use link::parse_link;
 pub use rate::{parse_rate, parse_rate_positive};
 pub use share::parse_share;
+pub(crate) use show::show_sizes_apart;
 pub use show::{show_count, show_rate, show_share, show_size};
 pub use size::parse_size;
 pub use whole::{show_clock, show_short, show_whole};

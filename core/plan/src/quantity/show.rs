@@ -38,6 +38,18 @@ pub fn show_size(bytes: u64) -> String {
     format!("{value:.decimals$} {unit}")
 }
 
+/// What is needed and what there is of it, with as many digits as tell the two apart: `23.5 GB` are not 23.5 GB.
+pub(crate) fn show_sizes_apart(needed: u64, has: u64) -> (String, String) {
+    let (short, shorter) = (show_size(needed), show_size(has));
+    if short != shorter || needed == has {
+        return (short, shorter);
+    }
+    let digits = |bytes: u64, decimals: usize| format!("{:.decimals$} GB", bytes as f64 / 1e9);
+    let both = |decimals| (digits(needed, decimals), digits(has, decimals));
+    // Nine decimals of a gigabyte are a byte.
+    (2..9).map(both).find(|(needed, has)| needed != has).unwrap_or_else(|| both(9))
+}
+
 /// A share: `0 %`, `0.02 %`, `1.5 %`, `100 %`. Below a hundredth of a percent it is told as such: a failure
 /// in a million must not read as none.
 pub fn show_share(share: f64) -> String {
@@ -78,4 +90,22 @@ fn digits(value: f64) -> String {
         _ => 0,
     };
     format!("{value:.decimals$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_that_differ_are_told_differently() {
+        let check = |needed, has, expected: (&str, &str)| {
+            let (one, other) = show_sizes_apart(needed, has);
+            assert_eq!((one.as_str(), other.as_str()), expected);
+        };
+        check(24_000_000_000, 23_500_000_000, ("24.0 GB", "23.5 GB"));
+        check(23_512_000_000, 23_476_000_000, ("23.51 GB", "23.48 GB"));
+        check(23_500_000_001, 23_500_000_000, ("23.500000001 GB", "23.500000000 GB"));
+        check(1_000, 1_000, ("1.0 kB", "1.0 kB"));
+        check(81_340_000, 81_320_000, ("0.08134 GB", "0.08132 GB"));
+    }
 }

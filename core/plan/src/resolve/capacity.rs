@@ -3,7 +3,8 @@
 use std::net::SocketAddr;
 
 use crate::footprint::{End, Footprint, USER_BYTES, available_for, plannable_bytes};
-use crate::quantity::{show_count, show_size};
+use crate::lack::Lack;
+use crate::quantity::{show_count, show_sizes_apart};
 use crate::{EngineChoice, FileBudget, HostFacts, MaxOpenBy, SourceRange, UserError};
 
 /// Lowest port that is for anybody's use.
@@ -112,44 +113,48 @@ impl Capacity {
 }
 
 /// Files, pairs of address and port, and memory that this host lacks (exit 5) for `demand` and so many users beside who
-/// have no connection; `fewer` is the option that asks for less.
+/// have no connection.
 pub(super) fn lacks(
     (demand, users): (Demand, u64),
     capacity: Capacity,
     host: &HostFacts,
     sources: &[SourceRange],
     targets: &[SocketAddr],
-    fewer: &str,
-) -> Vec<UserError> {
+) -> Vec<Lack> {
     let mut lacks = Vec::new();
     let connections = demand.connections;
     let files = capacity.files.at_most();
     if connections > files {
-        lacks.push(capacity.files.refusal(connections, connections, (fewer, files)));
+        let error = capacity.files.refusal(connections, connections);
+        lacks.push(Lack::of_more_than(files, error));
     }
     if connections > capacity.by_sources {
-        lacks.push(no_tuples(connections, capacity.by_sources, host, sources, targets));
+        lacks.push(no_tuples(connections, capacity.by_sources, host, sources, targets).into());
     }
     let bytes = demand.bytes(capacity.each, users);
     if bytes > capacity.memory_bytes {
         let fitting = demand.fitting(capacity.memory_bytes, bytes);
         let needed = available_for(bytes);
-        lacks.push(UserError::refused(
-            "no_memory",
-            format!(
-                "{} connections need {} of free memory, and this host has {}",
-                show_count(connections),
-                show_size(needed),
-                show_size(host.memory_available_bytes)
-            ),
-            format!("at most {} fit: {fewer} {fitting}{}", show_count(fitting), raise_memory(needed, host)),
-        ));
+        lacks.push(Lack::of_more_than(fitting, no_memory(connections, needed, fitting, host)));
     }
     lacks
 }
 
+/// What is told where `connections` need more memory than this host has, which is enough for `fitting`.
+pub(crate) fn no_memory(connections: u64, needed: u64, fitting: u64, host: &HostFacts) -> UserError {
+    let (need, has) = show_sizes_apart(needed, host.memory_available_bytes);
+    UserError::refused(
+        "no_memory",
+        format!(
+            "{} connections need {need} of free memory, and this host has {has}",
+            show_count(connections)
+        ),
+        format!("at most {} fit{}", show_count(fitting), raise_memory(needed, host)),
+    )
+}
+
 /// How a cgroup's limit is raised, where that is what bounds memory.
-pub(crate) fn raise_memory(needed: u64, host: &HostFacts) -> String {
+fn raise_memory(needed: u64, host: &HostFacts) -> String {
     let (file, now) = (&host.limits.memory_limit_file, host.limits.memory_limit_bytes);
     let raised = now.map(|now| now.saturating_add(needed.saturating_sub(host.memory_available_bytes)));
     let cure =

@@ -23,7 +23,7 @@ use crate::{
 };
 
 pub use capacity::Demand;
-pub(crate) use capacity::raise_memory;
+pub(crate) use capacity::no_memory;
 pub use conflicts::{EXCLUSIVE, Exclusive, NEEDS, contradictions};
 pub use engine::{Engine, choose as choose_engine};
 pub use remarks::{no_names, ports_searched};

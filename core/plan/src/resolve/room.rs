@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 
 use super::capacity::{self, Capacity, Demand};
 use crate::footprint::{Footprint, USER_BYTES};
+use crate::lack::Lack;
 use crate::quantity::show_count;
 use crate::{EngineChoice, FileBudget, FileTables, HostFacts, MaxOpenBy, SourceRange, UserError};
 
@@ -103,10 +104,9 @@ impl<'a> Room<'a> {
         self.capacity.each
     }
 
-    /// What is missing (exit 5) for `demand` and so many users beside who have no connection, all of it; `fewer` is what
-    /// asks for connections, such as `-c`.
-    pub fn lacks(&self, demand: Demand, users: u64, fewer: &str) -> Vec<UserError> {
-        capacity::lacks((demand, users), self.capacity, self.host, self.sources, self.targets, fewer)
+    /// What is missing (exit 5) for `demand` and so many users beside who have no connection, all of it.
+    pub(crate) fn lacks(&self, demand: Demand, users: u64) -> Vec<Lack> {
+        capacity::lacks((demand, users), self.capacity, self.host, self.sources, self.targets)
     }
 
     /// How `connections` are held.
