@@ -113,7 +113,7 @@ impl<'a> Figure<'a> {
             let y = self.y(scale.at(*value));
             let (line, text) = (num(y), num(if y < 16.0 { y + 14.0 } else { y - 5.0 }));
             self.push(&format!(
-                "<line class=\"limit\" x2=\"100%\" y1=\"{line}\" y2=\"{line}\"/><text class=\"at-limit\" x=\"100%\" \
+                "<line class=\"limit\" x2=\"100%\" y1=\"{line}\" y2=\"{line}\"/><text class=\"at-limit\" x=\"4\" \
                  y=\"{text}\">{}</text>",
                 escape(&cut(name, WIDTHS[0]))
             ));

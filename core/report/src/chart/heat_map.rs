@@ -22,6 +22,8 @@ const COLUMNS_MAX: usize = 300;
 const LEVELS: usize = 8;
 /// Pixels of a row.
 const ROW: u32 = 5;
+/// Pixels of a line's name.
+const NAME: f64 = 13.0;
 
 /// How times are spread, over time: columns of time, logarithmic rows of length, shaded by the logarithm of how many
 /// there are, with the lines of percentile 50 and 99.
@@ -123,6 +125,7 @@ impl HeatMap<'_> {
 
     /// Lines of the median and of percentile 99, with a halo so that they are seen on every shade.
     fn percentiles(&self, figure: &mut Figure<'_>, cells: &Cells, scale: &Scale) {
+        let mut below: Option<f64> = None;
         for (number, (name, q)) in [("p50", 50.0), ("p99", 99.0)].into_iter().enumerate() {
             let points = cells.percentile(q);
             let place = |at, value| (self.timeline.at(at) * ACROSS, figure.y(scale.at(value)));
@@ -139,7 +142,11 @@ impl HeatMap<'_> {
             );
             let last = points.iter().rev().find(|point| point.1.is_some());
             if let Some((_, Some(value))) = last {
-                let y = num(figure.y(scale.at(*value)) + 4.0);
+                let y = figure.y(scale.at(*value)) + 4.0;
+                // The names stay apart where the lines end at one place.
+                let y = below.map_or(y, |below| y.min(below - NAME));
+                below = Some(y);
+                let y = num(y);
                 figure.push(&format!("<text class=\"last\" x=\"100%\" y=\"{y}\" dx=\"4\">{name}</text>"));
             }
             let said = describe(
