@@ -26,6 +26,7 @@ mod run_parts;
 mod run_record;
 mod runs_doc;
 mod sample_line;
+mod search_doc;
 mod series_line;
 mod size_doc;
 mod times;
@@ -65,6 +66,9 @@ pub use run_parts::{
 pub use run_record::{RUN_SCHEMA, RunRecord};
 pub use runs_doc::{BesideDoc, BesideKind, RUNS_SCHEMA, RunLine, RunState, RunsDoc};
 pub use sample_line::SampleLine;
+pub use search_doc::{
+    SEARCH_SCHEMA, SearchAnswerDoc, SearchDoc, SearchPointDoc, SearchRunDoc, SearchSetupDoc,
+};
 pub use size_doc::{AnswerDoc, ColumnDoc, LimitDoc, SIZE_SCHEMA, SizeDoc, TierDoc, TuningDoc};
 pub use times::{Spread, Times};
 pub use try_doc::{TRY_SCHEMA, TryBody, TryDoc, TryEvent, TryMessage, TryWalk};

@@ -1,0 +1,190 @@
+//! [`SearchDoc`]: `search.json`, the `wavetank.search/1` object: a knee, and the runs it was found by.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Blame, DecodeError, Number, RateDoc, Requests, Status, Threshold, Times};
+
+/// Version of the format; fields are only ever added to it.
+pub const SEARCH_SCHEMA: &str = "wavetank.search/1";
+
+/// One search, over or under way.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SearchDoc {
+    /// Always [`SEARCH_SCHEMA`].
+    pub schema: String,
+    /// Name of its runs.
+    pub name: String,
+    /// Its id, unique in a runs directory.
+    pub id: String,
+    /// Version of wavetank that made it.
+    pub version: String,
+    /// The command line, secrets as `***`.
+    pub command: String,
+    /// Seed of the order of levels; runs have the numbers that follow it.
+    pub seed: u64,
+    /// The URL, or the names of the targets.
+    pub target: String,
+    /// When it was begun, RFC 3339 in UTC.
+    pub started_at: String,
+    /// How long it took, seconds.
+    pub took_s: Number,
+    /// What was varied: `rate`, `users` or `connections`.
+    pub of: String,
+    /// Unit of every level: `per_s` or `count`.
+    pub unit: String,
+    /// How it ended.
+    pub answer: SearchAnswerDoc,
+    /// The thresholds that were asked for, as written; those that every run has are in `runs`.
+    pub thresholds: Vec<String>,
+    /// Within which limits it sought.
+    pub setup: SearchSetupDoc,
+    /// Latency against load: every level that was tried, lowest first.
+    pub curve: Vec<SearchPointDoc>,
+    /// The runs, in their order.
+    pub runs: Vec<SearchRunDoc>,
+    /// Circumstances.
+    pub notes: Vec<String>,
+}
+
+/// What a search found.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SearchAnswerDoc {
+    /// `found`, `above` (the highest level allowed still holds), `below` (the lowest does not), `generator` (it was the
+    /// limit first), or why it ended before its time: `signal`, `time`, `runs`, `undecided`, `broken`, `under_way`.
+    pub end: String,
+    /// The exit code.
+    pub exit: u8,
+    /// The first line of every view.
+    pub headline: String,
+    /// Where the chance to meet the thresholds falls through one half; of a lower bound the bound; null: unknown.
+    pub knee: Option<Number>,
+    /// Lower end of the interval; null: unknown.
+    pub low: Option<Number>,
+    /// Whether the lower end is proven with `confidence`, not only the highest level that held.
+    pub low_proven: bool,
+    /// Upper end of the interval; null: unknown.
+    pub high: Option<Number>,
+    /// Whether the upper end is proven, not only the lowest level that did not hold.
+    pub high_proven: bool,
+    /// Confidence of proven ends.
+    pub confidence: Number,
+    /// The lowest level at which the generator was the limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generator_at: Option<Number>,
+    /// Whose limit it was, by the runs that did not hold.
+    pub blame: Blame,
+    /// What broke in most runs next above the knee; empty where nothing did.
+    pub limit: String,
+}
+
+/// Within which limits a search sought.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SearchSetupDoc {
+    /// The lowest level.
+    pub from: Number,
+    /// The highest level allowed.
+    pub to: Number,
+    /// From one level of the climb to the next.
+    pub factor: Number,
+    /// Levels inside the bracket.
+    pub levels: u32,
+    /// Runs of each of them.
+    pub repeats: u32,
+    /// How far they lie apart, as a share.
+    pub step: Number,
+    /// Length of a run, seconds, where nothing asked for longer ones.
+    pub level_s: Number,
+    /// Warm-up ahead of each, seconds.
+    pub warmup_s: Number,
+    /// Rest after each, seconds.
+    pub settle_s: Number,
+    /// Bound on the whole search, seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_time_s: Option<Number>,
+}
+
+/// One level of the curve. Times and rates are those of the run in the middle, by the value.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SearchPointDoc {
+    /// The load.
+    pub level: Number,
+    /// Runs that say something of the target.
+    pub runs: u32,
+    /// Those that met the thresholds.
+    pub passed: u32,
+    /// Runs in which the generator was the limit.
+    pub generator: u32,
+    /// The fitted chance to meet the thresholds; null for levels outside the random order.
+    pub chance: Option<Number>,
+    /// Requests done each second.
+    pub done_per_s: Number,
+    /// Half of the answers came so soon; null where none came.
+    pub p50_us: Option<Number>,
+    /// 95 %.
+    pub p95_us: Option<Number>,
+    /// 99 %.
+    pub p99_us: Option<Number>,
+    /// 99.9 %.
+    pub p99_9_us: Option<Number>,
+}
+
+/// One run of a search.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SearchRunDoc {
+    /// The load.
+    pub level: Number,
+    /// What for: `climb`, `confirm`, `narrow` or `measure`.
+    pub stage: String,
+    /// `pass`, `fail`, `generator` or `undecided`.
+    pub result: String,
+    /// Why it is no pass, in one line.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub why: String,
+    /// The run's own verdict.
+    pub status: Status,
+    /// Whose limit it met.
+    pub blame: Blame,
+    /// Its id.
+    pub id: String,
+    /// Its archive's folder under `runs/` of the search's; absent where none was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub archive: Option<String>,
+    /// When it began, RFC 3339 in UTC.
+    pub started_at: String,
+    /// Length of its measured window, seconds.
+    pub duration_s: Number,
+    /// Its requests.
+    pub requests: Requests,
+    /// Rates over its window.
+    pub rate: RateDoc,
+    /// complete − intended.
+    pub response_us: Times,
+    /// complete − sent.
+    pub service_us: Times,
+    /// begun − intended.
+    pub lag_us: Times,
+    /// The highest share of an interval that a load thread was busy.
+    pub busiest_thread: Number,
+    /// Conditions and their results, that of a growing queue among them.
+    pub thresholds: Vec<Threshold>,
+}
+
+impl SearchDoc {
+    /// The object as indented JSON: people open this file.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("plain data with string keys always encodes")
+    }
+
+    /// Read the object. Unknown fields are skipped: the format only grows.
+    ///
+    /// # Errors
+    /// When the text is no JSON object of this schema.
+    pub fn from_json(text: &str) -> Result<Self, DecodeError> {
+        let doc: Self = serde_json::from_str(text).map_err(|error| DecodeError::json(&error))?;
+        if doc.schema == SEARCH_SCHEMA {
+            Ok(doc)
+        } else {
+            Err(DecodeError::schema(&doc.schema, SEARCH_SCHEMA))
+        }
+    }
+}

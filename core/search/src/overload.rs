@@ -1,0 +1,89 @@
+//! [`Flow`]: whether more was asked of a target than it can do, whatever the thresholds say.
+//!
+//! In the open model a target that is asked for more than it can do is not slow at once: its queue grows, and so long as
+//! the run is short enough, every answer may still be in time. A queue that stands holds what comes in a mean response
+//! time (Little's law). One that grows evenly holds about twice that in the end, since the mean is of its middle.
+
+/// Growth that counts: of all that was asked for in the window.
+pub const GROWTH_MAX: f64 = 0.005;
+/// How many standard deviations of what is under way by chance are no growth.
+const NOISE: f64 = 3.0;
+
+/// What went in and out in the measured window of a run in the open model.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Flow {
+    /// Requests asked for in it.
+    pub offered: f64,
+    /// Of those, the ones that were answered, failed or were dropped in it.
+    pub resolved: f64,
+    /// Length of the window in seconds.
+    pub window_s: f64,
+    /// Mean response time in seconds, of those answered later too.
+    pub response_s: f64,
+}
+
+impl Flow {
+    /// By which share of what was asked for the queue grew in the window; 0 where it did not.
+    pub fn growth(&self) -> f64 {
+        if self.offered <= 0.0 || self.window_s <= 0.0 {
+            return 0.0;
+        }
+        let under_way = (self.offered - self.resolved).max(0.0);
+        let standing = self.offered / self.window_s * self.response_s;
+        let grown = 2.0 * (under_way - standing);
+        // What is under way at an instant is a matter of chance, too.
+        if grown <= NOISE * (1.0 + under_way.sqrt()) { 0.0 } else { grown / self.offered }
+    }
+
+    /// Whether the target cannot do what it is asked for.
+    pub fn overloaded(&self) -> bool {
+        self.growth() > GROWTH_MAX
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A target of `capacity` requests a second that takes `work_s` for each, in a run of `window_s` after a warm-up of
+    /// `warmup_s`, all evenly spaced.
+    fn run(rate: f64, capacity: f64, work_s: f64, (warmup_s, window_s): (f64, f64)) -> Flow {
+        let late = |at: f64| work_s + (rate / capacity - 1.0).max(0.0) * at;
+        let last = late(warmup_s + window_s);
+        let mean = f64::midpoint(late(warmup_s), last);
+        let offered = rate * window_s;
+        let under_way = (rate * last).min(offered).floor();
+        Flow { offered, resolved: offered - under_way, window_s, response_s: mean }
+    }
+
+    #[track_caller]
+    fn check(rate: f64, capacity: f64, work_s: f64, times: (f64, f64), overloaded: bool) {
+        let flow = run(rate, capacity, work_s, times);
+        assert_eq!(flow.overloaded(), overloaded, "{rate} of {capacity}: {flow:?} grows {}", flow.growth());
+    }
+
+    #[test]
+    fn a_target_that_keeps_up_has_no_growing_queue() {
+        for work_s in [0.0001, 0.004, 0.2, 1.0] {
+            check(2_500.0, 2_500.0, work_s, (0.5, 5.0), false);
+            check(1_000.0, 2_500.0, work_s, (0.0, 2.0), false);
+            check(10.0, 2_500.0, work_s, (0.0, 10.0), false);
+        }
+    }
+
+    #[test]
+    fn one_percent_too_much_is_seen_in_seconds() {
+        check(2_525.0, 2_500.0, 0.004, (0.5, 5.0), true);
+        check(10_100.0, 10_000.0, 0.001, (0.5, 2.0), true);
+        check(5_000.0, 2_500.0, 0.004, (0.0, 2.0), true);
+        // A long answer hides it for longer, not for ever.
+        check(2_750.0, 2_500.0, 0.2, (0.5, 5.0), true);
+        check(2_510.0, 2_500.0, 0.004, (0.5, 5.0), false);
+    }
+
+    #[test]
+    fn a_few_requests_are_chance() {
+        check(11.0, 10.0, 0.1, (0.0, 2.0), false);
+        assert!(!Flow::default().overloaded());
+    }
+}
