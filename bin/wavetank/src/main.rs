@@ -37,6 +37,7 @@ fn main() -> ExitCode {
     };
     let (format, out) = match &command {
         Command::Run(args) => (args.format, args.out.clone()),
+        Command::Search(args) => (args.format, args.out.clone()),
         Command::Report(args) => (args.format, args.out.clone()),
         Command::Check(args) | Command::Plan(args) if args.file.format == FileFormat::Json => {
             (OutputFormat::Json, Vec::new())
@@ -64,6 +65,7 @@ fn main() -> ExitCode {
     };
     let result = match command {
         Command::Run(args) => commands::run(*args),
+        Command::Search(args) => commands::search(*args),
         Command::Serve(args) => commands::serve(&args),
         Command::Report(args) => commands::report(&args),
         Command::Runs(args) => commands::runs(args),

@@ -5,6 +5,7 @@
 //! place and a hint. What is read keeps the user's names; whoever makes a plan of it turns them into numbers.
 
 mod amend;
+mod at_level;
 mod diagnostic;
 mod foreign;
 mod given;
@@ -24,6 +25,7 @@ mod verify;
 mod walk;
 mod yaml;
 
+pub use at_level::Level;
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use input::{Input, Reading, read};
 pub use lower::{Lowered, Lowering, Unfit, lower, rows_table};

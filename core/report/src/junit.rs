@@ -60,13 +60,13 @@ pub fn error_junit(error: &UserError) -> String {
     in_report(suite)
 }
 
-fn in_report(suite: TestSuite) -> String {
+pub(crate) fn in_report(suite: TestSuite) -> String {
     let mut report = Report::new("wavetank");
     report.add_test_suite(suite);
     report.to_string().expect("a string takes all text, and the serializer escapes what XML cannot hold")
 }
 
-fn case(name: &str, status: TestCaseStatus) -> TestCase {
+pub(crate) fn case(name: &str, status: TestCaseStatus) -> TestCase {
     let mut case = TestCase::new(name, status);
     case.set_classname("wavetank");
     case

@@ -17,6 +17,7 @@ mod journeys;
 mod journeys_text;
 mod json;
 mod junit;
+mod knee;
 mod load_text;
 mod next;
 mod page;
@@ -36,6 +37,9 @@ pub use forecast::{Planned, forecast_doc, forecast_text};
 pub use html::{HtmlSource, Language, html};
 pub use json::{error_json, json};
 pub use junit::{error_junit, junit};
+pub use knee::{
+    knee_csv, knee_curve, knee_headline, knee_json, knee_junit, knee_markdown, knee_text, level_text,
+};
 pub use load_text::load_doc;
 pub use progress::progress;
 pub use runs::{archive_text, run_lines, runs_text};

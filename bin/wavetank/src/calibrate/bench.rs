@@ -86,6 +86,7 @@ impl Bench {
             guard,
             truth: None,
             rehearsal: None,
+            knee_sought: false,
         };
         let record = execute(execution, &mut Talk::new(true))?.record;
         if self.signals.received() > 0 || record.verdict.exit == ExitCode::Signal as u8 {

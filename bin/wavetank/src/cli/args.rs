@@ -11,6 +11,7 @@ use wavetank_plan::{
     AllowTarget, EngineChoice, Nanos, RunOptions, SecretText, TargetUrl, TlsIdentity, TlsServerOptions,
 };
 use wavetank_report::TimesOf;
+use wavetank_search::Setup;
 use wavetank_store::PruneWishes;
 
 /// One command with its arguments.
@@ -18,6 +19,8 @@ use wavetank_store::PruneWishes;
 pub(crate) enum Command {
     /// `wavetank run URL|FILE` or `wavetank URL|FILE`.
     Run(Box<RunArgs>),
+    /// `wavetank search URL|FILE`.
+    Search(Box<SearchArgs>),
     /// `wavetank serve`.
     Serve(Box<ServeArgs>),
     /// `wavetank report RUN`.
@@ -67,6 +70,63 @@ pub(crate) struct RunArgs {
     pub(crate) quiet: bool,
     /// The command as typed, quoted for a shell, secrets replaced by `***`: for the archive.
     pub(crate) command: String,
+}
+
+/// `wavetank search`.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "searches are Linux's"))]
+pub(crate) struct SearchArgs {
+    /// What says where to.
+    pub(crate) goal: Goal,
+    /// All but the load and its length.
+    pub(crate) options: RunOptions,
+    /// `--source auto`: all addresses of the interface towards the target.
+    pub(crate) source_auto: bool,
+    /// What is varied.
+    pub(crate) sought: Sought,
+    /// Which levels.
+    pub(crate) setup: Setup,
+    /// How long everything takes.
+    pub(crate) limits: Limits,
+    /// The phase of a file that is varied.
+    pub(crate) phase: Option<String>,
+    /// Shape of the result on stdout.
+    pub(crate) format: OutputFormat,
+    /// Files that get the result as well.
+    pub(crate) out: Vec<OutFile>,
+    /// Where archives lie.
+    pub(crate) runs_dir: PathBuf,
+    /// Keep no archive.
+    pub(crate) no_archive: bool,
+    /// No talk on stderr beside errors.
+    pub(crate) quiet: bool,
+    /// The command as typed, quoted for a shell, secrets replaced by `***`.
+    pub(crate) command: String,
+}
+
+/// What a search varies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sought {
+    /// Arrivals per time.
+    Rate,
+    /// Virtual users.
+    Users,
+    /// Connections.
+    Connections,
+}
+
+/// How long the parts of a search take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "searches are Linux's"))]
+pub(crate) struct Limits {
+    /// A level, its warm-up apart.
+    pub(crate) length: Nanos,
+    /// The same load ahead of it.
+    pub(crate) warmup: Nanos,
+    /// Rest after it.
+    pub(crate) settle: Nanos,
+    /// All of it at the most.
+    pub(crate) max_time: Option<Nanos>,
 }
 
 /// What `run` is given to load.
@@ -365,6 +425,11 @@ impl OutputFormat {
     /// Whether it is made of the archive's intervals; the others need `run.json` alone.
     pub(crate) const fn needs_intervals(self) -> bool {
         matches!(self, Self::Csv | Self::Hgrm | Self::Hlog)
+    }
+
+    /// Whether it is a histogram of one load, of which a search has many.
+    pub(crate) const fn is_histogram(self) -> bool {
+        matches!(self, Self::Hgrm | Self::Hlog)
     }
 
     /// Whether it can hold an error in place of a result, so that nobody takes the one for the other.

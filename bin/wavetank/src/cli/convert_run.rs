@@ -22,7 +22,7 @@ use super::run_words::{
 use super::tls_words::tls;
 
 /// Where archives go unless told otherwise.
-const RUNS_DIR: &str = "runs";
+pub(super) const RUNS_DIR: &str = "runs";
 
 /// Reads every word; `command` is the redacted command line.
 pub(super) fn run(words: RunWords, command: String) -> Result<RunArgs, UserError> {
@@ -252,7 +252,7 @@ fn tags(words: &[String]) -> Result<BTreeMap<String, String>, UserError> {
 }
 
 /// What of the result excludes what; the load's own pairs are `wavetank_plan::resolve::EXCLUSIVE`.
-fn result_conflicts(words: &ResultWords, once: bool) -> Result<(), UserError> {
+pub(super) fn result_conflicts(words: &ResultWords, once: bool) -> Result<(), UserError> {
     let given = [
         ("--out", !words.out.is_empty()),
         ("--format", words.format.as_deref().is_some_and(|format| format != "text")),

@@ -18,6 +18,7 @@ mod habits;
 mod install;
 mod run_words;
 mod runs_words;
+mod search_words;
 mod serve_tls_words;
 mod shorthand;
 mod size_words;
@@ -35,14 +36,17 @@ use wavetank_plan::UserError;
 
 pub(crate) use args::{
     Asked, CalibrateArgs, Command, DemoArgs, FileArgs, FileFormat, Goal, OutFile, Outcome, OutputFormat,
-    ReadArgs, ReportArgs, RunArgs, RunRef, RunsArgs, RunsDeed, ServeArgs, SizeArgs, TryArgs, Wants,
+    ReadArgs, ReportArgs, RunArgs, RunRef, RunsArgs, RunsDeed, SearchArgs, ServeArgs, SizeArgs, TryArgs,
+    Wants,
 };
 #[cfg(target_os = "linux")]
-pub(crate) use args::{Calibration, ServeTls};
+pub(crate) use args::{Calibration, ServeTls, Sought};
 #[cfg(target_os = "linux")]
 pub(crate) use command_text::without_values;
 pub(crate) use exit::CliExit;
 pub(crate) use install::{completions, man_pages};
+#[cfg(target_os = "linux")]
+pub(crate) use search_words::{no_threshold, searchable};
 use words::{CommandWords, Words};
 
 /// Reads `argv`, the program's name first.
@@ -64,6 +68,7 @@ pub(crate) fn parse(argv: Vec<OsString>) -> Result<Command, CliExit> {
 fn command(words: CommandWords, command_text: String) -> Result<Command, UserError> {
     Ok(match words {
         CommandWords::Run(words) => Command::Run(Box::new(convert_run::run(*words, command_text)?)),
+        CommandWords::Search(words) => Command::Search(Box::new(search_words::search(*words, command_text)?)),
         CommandWords::Serve(words) => Command::Serve(Box::new(convert::serve(&words)?)),
         CommandWords::Report(words) => Command::Report(convert_report::report(words)?),
         CommandWords::Runs(words) => Command::Runs(runs_words::runs(*words)?),

@@ -8,6 +8,7 @@ use super::calibrate_words::CalibrateWords;
 use super::file_words::{FileWords, NewWords};
 use super::run_words::RunWords;
 use super::runs_words::RunsWords;
+use super::search_words::SearchWords;
 use super::serve_tls_words::ServeTlsWords;
 use super::size_words::SizeWords;
 use super::try_words::TryWords;
@@ -20,6 +21,7 @@ const HELP: &str = "\
 
 Load
   run     Load a URL, or carry out an experiment file; `wavetank URL|FILE` is short for it
+  search  The highest rate, users or connections that still meet the thresholds
 Write
   new     A commented experiment file to begin with
   check   What is wrong with an experiment file, if anything
@@ -60,6 +62,8 @@ pub(super) struct Words {
 pub(super) enum CommandWords {
     /// Load a URL, or carry out an experiment file, and tell what it took.
     Run(Box<RunWords>),
+    /// The highest rate, users or connections that still meet the thresholds.
+    Search(Box<SearchWords>),
     /// A commented experiment file to begin with.
     New(NewWords),
     /// What is wrong with an experiment file, if anything.

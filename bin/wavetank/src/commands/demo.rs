@@ -99,6 +99,7 @@ fn make(options: &Options, args: &DemoArgs, talk: &mut Talk) -> Result<Made, Use
         guard: resolved.guard,
         truth: None,
         rehearsal: None,
+        knee_sought: false,
     };
     let Executed { record, archive } = execute(execution, talk)?;
     let counted = server.truth().requests;

@@ -3,12 +3,18 @@
 
 use wavetank_plan::UserError;
 
-use crate::cli::{CalibrateArgs, DemoArgs, ReadArgs, RunArgs, ServeArgs, TryArgs};
+use crate::cli::{CalibrateArgs, DemoArgs, ReadArgs, RunArgs, SearchArgs, ServeArgs, TryArgs};
 
 /// `wavetank run`, where it cannot.
 #[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its words"))]
 pub(crate) fn run(_: RunArgs) -> Result<u8, UserError> {
     Err(linux_only("run"))
+}
+
+/// `wavetank search`, where it cannot.
+#[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its words"))]
+pub(crate) fn search(_: SearchArgs) -> Result<u8, UserError> {
+    Err(linux_only("search"))
 }
 
 /// `wavetank plan`, where it cannot: what a host has for a plan is asked of Linux.
@@ -60,7 +66,7 @@ mod tests {
 
     #[test]
     fn says_in_one_line_what_to_do_instead() {
-        for command in ["run", "plan", "serve", "demo", "try", "calibrate"] {
+        for command in ["run", "search", "plan", "serve", "demo", "try", "calibrate"] {
             let error = linux_only(command);
             assert_eq!((error.code, error.exit), ("linux_only", ExitCode::Refused));
             assert!(error.message.contains(&format!("wavetank {command}")), "{}", error.message);

@@ -23,6 +23,8 @@ mod run_file;
 mod runs;
 mod schema;
 #[cfg(target_os = "linux")]
+mod search;
+#[cfg(target_os = "linux")]
 mod serve;
 mod size;
 #[cfg(target_os = "linux")]
@@ -35,7 +37,7 @@ pub(crate) use completions::completions;
 #[cfg(target_os = "linux")]
 pub(crate) use demo::demo;
 #[cfg(not(target_os = "linux"))]
-pub(crate) use elsewhere::{calibrate, demo, plan, run, serve, try_file};
+pub(crate) use elsewhere::{calibrate, demo, plan, run, search, serve, try_file};
 pub(crate) use man::man;
 pub(crate) use new::new;
 #[cfg(target_os = "linux")]
@@ -45,6 +47,8 @@ pub(crate) use report::report;
 pub(crate) use run::run;
 pub(crate) use runs::runs;
 pub(crate) use schema::schema;
+#[cfg(target_os = "linux")]
+pub(crate) use search::search;
 #[cfg(target_os = "linux")]
 pub(crate) use serve::serve;
 pub(crate) use size::size;

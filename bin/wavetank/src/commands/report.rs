@@ -4,9 +4,9 @@ use wavetank_diagnose::{Circumstances, Ending};
 use wavetank_plan::{ExitCode, UserError};
 use wavetank_record::{EventLine, PlanDoc, RunRecord, SampleLine, Setup};
 use wavetank_report::Examples;
-use wavetank_store::{OpenedRun, RunsDir};
+use wavetank_store::{OpenedRun, RunsDir, SearchFolder};
 
-use crate::cli::{ReportArgs, RunRef};
+use crate::cli::{OutputFormat, ReportArgs, RunRef, Wants};
 use crate::run::out_file::open_all;
 use crate::run::outcome::Outcome;
 use crate::run::{Told, judge, output};
@@ -18,7 +18,15 @@ pub(crate) fn report(args: &ReportArgs) -> Result<u8, UserError> {
         RunRef::Latest => "latest",
         RunRef::Named(word) => word,
     };
-    let opened = wavetank_store::open(&runs.find(word)?)?;
+    let found = runs.find(word);
+    let folder = match &found {
+        Ok(path) => SearchFolder::at(path),
+        Err(_) => SearchFolder::find(&runs, word),
+    };
+    if let Some(folder) = folder {
+        return report_search(&folder, args);
+    }
+    let opened = wavetank_store::open(&found?)?;
     let record = match &opened.record {
         Some(record) => record.clone(),
         None => unfinished(&opened)?,
@@ -26,6 +34,24 @@ pub(crate) fn report(args: &ReportArgs) -> Result<u8, UserError> {
     let formats = args.out.iter().map(|out| out.format).chain([args.format]);
     let outcome = Outcome::new(&record, Some(&opened), &args.wants, formats)?;
     output::deliver(&outcome, args.format, open_all(&args.out)?)?;
+    Ok(ExitCode::Pass as u8)
+}
+
+/// Print a stored search again.
+fn report_search(folder: &SearchFolder, args: &ReportArgs) -> Result<u8, UserError> {
+    if args.wants != Wants::default() {
+        let hint = "its runs have steps and histograms: wavetank report FOLDER/runs/NAME";
+        return Err(UserError::usage(
+            "conflict",
+            "--of, --step and --by-step mean nothing to a search",
+            hint,
+        ));
+    }
+    if args.out.iter().map(|out| out.format).chain([args.format]).any(OutputFormat::is_histogram) {
+        return Err(output::not_of_searches());
+    }
+    let doc = folder.read()?;
+    output::deliver_search(&doc, args.format, open_all(&args.out)?)?;
     Ok(ExitCode::Pass as u8)
 }
 

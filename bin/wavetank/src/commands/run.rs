@@ -82,6 +82,7 @@ fn run_url(url: &TargetUrl, args: RunArgs) -> Result<u8, UserError> {
         guard: resolved.guard,
         truth: None,
         rehearsal: None,
+        knee_sought: false,
     };
     carry_out(execution, &mut talk, delivery)
 }

@@ -79,12 +79,13 @@ pub(super) fn run_file(file: &FileArgs, args: RunArgs) -> Result<u8, UserError> 
         guard,
         truth: experiment.truth,
         rehearsal,
+        knee_sought: false,
     };
     carry_out(execution, &mut talk, delivery)
 }
 
 /// A plan of the one request that is sent ahead: the first that is the same for everybody and changes nothing.
-fn probed(plan: &Plan) -> Result<Arc<Plan>, UserError> {
+pub(super) fn probed(plan: &Plan) -> Result<Arc<Plan>, UserError> {
     let fixed = |step: &&Step| {
         is_safe(&step.request.method)
             && StepWork::new(step, plan, false).is_ok_and(|work| work.as_fixed().is_some())
@@ -128,7 +129,7 @@ fn rehearsal(file: &FileArgs, name: &str) -> Option<String> {
 }
 
 /// What a file may ask for and a run on one host cannot give.
-fn unready(experiment: &Experiment, rehearsal: bool) -> Result<(), UserError> {
+pub(super) fn unready(experiment: &Experiment, rehearsal: bool) -> Result<(), UserError> {
     let refused = |code, message: String, hint: &str| Err(UserError::usage(code, message, hint));
     if let Some(event) = experiment.events.first() {
         let message = format!("events: nobody here can run a command on {}", event.host.value);

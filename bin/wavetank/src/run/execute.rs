@@ -41,6 +41,8 @@ pub(crate) struct Execution<'a> {
     pub(crate) truth: Option<bool>,
     /// What this is a rehearsal of, if it is not the load that was planned.
     pub(crate) rehearsal: Option<String>,
+    /// It is a level of a search: a full generator voids it.
+    pub(crate) knee_sought: bool,
 }
 
 /// A finished run.
@@ -54,6 +56,7 @@ pub(crate) struct Executed {
 pub(crate) fn execute(execution: Execution<'_>, talk: &mut Talk) -> Result<Executed, UserError> {
     let Execution { plan, load, host, engine_why, command, runs_dir, tls, .. } = execution;
     let Execution { probe: wants_probe, repeatable, tables, rehearsal, guard, truth, .. } = execution;
+    let knee_sought = execution.knee_sought;
     let signals = Signals::listen().map_err(|errno| host_cannot("listen for signals", errno))?;
     let clock = Clock::starting_now();
     let wall_at_zero = WallClock::unix_ns() - clock.now().0;
@@ -105,6 +108,7 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Talk) -> Result<Execu
         host: &host.facts,
         before,
         repeatable,
+        knee_sought,
         bounds,
     };
     Ok(conclude(conducted, &around, (probed.setup, probed.cure), talk))
@@ -123,6 +127,7 @@ struct Around<'a> {
     host: &'a HostFacts,
     before: Before,
     repeatable: bool,
+    knee_sought: bool,
     bounds: Bounds,
 }
 
@@ -153,6 +158,7 @@ fn conclude(
         lost,
         accounting,
         faults,
+        knee_sought: around.knee_sought,
         rehearsal: around.environment.rehearsal.is_some(),
         before: around.bounds.before.clone(),
         after: around.bounds.after.clone(),

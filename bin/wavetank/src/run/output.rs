@@ -3,6 +3,7 @@
 use std::io::{self, BufWriter, Write};
 
 use wavetank_plan::UserError;
+use wavetank_record::SearchDoc;
 
 use super::out_file::{OpenFile, overwrite};
 use super::outcome::{Outcome, Unwritten};
@@ -40,14 +41,47 @@ pub(crate) fn deliver(
     format: OutputFormat,
     files: Vec<OpenFile>,
 ) -> Result<(), UserError> {
+    deliver_as(&|format, to| outcome.write(format, to), format, files)
+}
+
+/// The same of a search.
+pub(crate) fn deliver_search(
+    doc: &SearchDoc,
+    format: OutputFormat,
+    files: Vec<OpenFile>,
+) -> Result<(), UserError> {
+    let write = |format, to: &mut dyn Write| {
+        let text = match format {
+            OutputFormat::Text => wavetank_report::knee_text(doc),
+            OutputFormat::Json => wavetank_report::knee_json(doc),
+            OutputFormat::Junit => wavetank_report::knee_junit(doc),
+            OutputFormat::Markdown => wavetank_report::knee_markdown(doc),
+            OutputFormat::Csv => wavetank_report::knee_csv(doc),
+            OutputFormat::Hgrm | OutputFormat::Hlog => return Err(Unwritten::Unmade(not_of_searches())),
+        };
+        Ok(to.write_all(text.as_bytes())?)
+    };
+    deliver_as(&write, format, files)
+}
+
+/// A search is of many levels, and such a file of one load.
+pub(crate) fn not_of_searches() -> UserError {
+    let hint = "each run has one: wavetank report FOLDER/runs/NAME --format hgrm; of a search there is text, json, junit, csv, md";
+    UserError::usage("format_of_runs", "hgrm and hlog are of one run, and a search is many", hint)
+}
+
+/// How a result is written in a format.
+type Written<'a> = dyn Fn(OutputFormat, &mut dyn Write) -> Result<(), Unwritten> + 'a;
+
+fn deliver_as(write: &Written<'_>, format: OutputFormat, files: Vec<OpenFile>) -> Result<(), UserError> {
     let mut failures = Vec::new();
     for file in files {
         let (format, shown) = (file.format, format!("`{}`", file.path.display()));
-        if let Err(unwritten) = file.fill(|to| outcome.write(format, to)) {
+        if let Err(unwritten) = file.fill(|to| write(format, to)) {
             failures.push(told(&shown, unwritten));
         }
     }
-    match to_stdout(|to| outcome.write(format, to)) {
+    match to_stdout(|to| write(format, to)) {
         Ok(()) => {}
         Err(unwritten) => failures.push(told("stdout", unwritten)),
     }

@@ -1,0 +1,217 @@
+//! [`SearchWords`]: the words of `wavetank search`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::Args;
+use wavetank_plan::quantity::{
+    parse_count_positive, parse_duration, parse_duration_positive, parse_rate_positive, parse_share,
+};
+use wavetank_plan::{Condition, Nanos, Op, RequestCount, RunOptions, Subject, UserError, Value};
+use wavetank_search::{Grain, Setup};
+
+use super::args::{Goal, Limits, SearchArgs, Sought};
+use super::convert::{at, one_of, opt, small_count};
+use super::convert_report::{format, out_files};
+use super::convert_run::{RUNS_DIR, options, result_conflicts};
+use super::file_words::VariationWords;
+use super::goal::goal;
+use super::run_words::{OptionWords, ResultWords};
+
+/// Length of a level, if nobody says.
+const LENGTH: Nanos = Nanos::from_secs(10);
+/// Rest after a level, if nobody says.
+const SETTLE: Nanos = Nanos::SECOND;
+/// The longest and the shortest warm-up that nobody asked for: a tenth of the level.
+const WARMUP: (i64, i64) = (500_000_000, 2_000_000_000);
+
+/// `wavetank search`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+It climbs from --from, twice as high each time, until a level fails; halves that bracket until it is narrow; then tries
+5 levels inside it 3 times each in random order. Every level is a run of its own, as `wavetank run` makes it.
+Exit codes: 0 answer found · 1 the thresholds do not hold at the lowest level · 2 wrong usage ·
+  3 the generator was the limit before the target (a lower bound is told) · 4 incomplete · 5 refused · 130 interrupted")]
+pub(super) struct SearchWords {
+    /// Where to: as of `wavetank run`; of a file one phase is varied
+    #[arg(value_name = "URL|FILE")]
+    pub(super) goal: OsString,
+    #[command(flatten)]
+    pub(super) sought: SoughtWords,
+    #[command(flatten)]
+    pub(super) variation: VariationWords,
+    #[command(flatten)]
+    pub(super) options: OptionWords,
+    #[command(flatten)]
+    pub(super) result: ResultWords,
+}
+
+/// What is sought, and how.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Search")]
+pub(super) struct SoughtWords {
+    /// What is varied [default: rate]
+    #[arg(long, value_name = "rate|users|connections")]
+    pub(super) of: Option<String>,
+    /// The lowest level, where the climb starts [default: 100/s, or 1]
+    #[arg(long, value_name = "RATE|N", allow_negative_numbers = true)]
+    pub(super) from: Option<String>,
+    /// The highest level that may be tried [default: 1M/s, or 1M]
+    #[arg(long, value_name = "RATE|N", allow_negative_numbers = true)]
+    pub(super) to: Option<String>,
+    /// Levels inside the bracket, at least 5 [default: 5]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(super) levels: Option<String>,
+    /// Runs of each of them, at least 3 [default: 3]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(super) repeats: Option<String>,
+    /// How far they lie apart [default: 1%]
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
+    pub(super) step: Option<String>,
+    /// Rest after each run [default: 1s]
+    #[arg(long, value_name = "DURATION", allow_negative_numbers = true)]
+    pub(super) settle: Option<String>,
+    /// How long all of it may take; then it tells what it knows [default: as long as it takes]
+    #[arg(long, value_name = "DURATION", allow_negative_numbers = true)]
+    pub(super) max_time: Option<String>,
+    /// With an experiment file: the phase that is varied [default: the only one of its kind]
+    #[arg(long, value_name = "NAME")]
+    pub(super) phase: Option<String>,
+}
+
+/// Reads every word; `command` is the redacted command line.
+pub(super) fn search(words: SearchWords, command: String) -> Result<SearchArgs, UserError> {
+    let goal = goal(&words.goal, words.variation, words.options.load.of_files())?;
+    let (mut options, source_auto) = options(words.options)?;
+    let sought = sought(words.sought.of.as_deref())?;
+    meaningless(&goal, sought, &options, words.sought.phase.is_some())?;
+    let setup = setup(sought, &words.sought, options.seed.unwrap_or(1))?;
+    searchable(&options.thresholds)?;
+    if matches!(goal, Goal::Url(_)) && options.thresholds.is_empty() {
+        return Err(no_threshold("nothing says what must hold"));
+    }
+    let length = options.duration.take().unwrap_or(LENGTH);
+    let warmup = options.warmup.take().unwrap_or(Nanos((length.0 / 10).clamp(WARMUP.0, WARMUP.1)));
+    result_conflicts(&words.result, false)?;
+    let result = words.result;
+    Ok(SearchArgs {
+        goal,
+        options,
+        source_auto,
+        sought,
+        setup,
+        limits: Limits {
+            length,
+            warmup,
+            settle: opt("--settle", words.sought.settle.as_ref(), parse_duration)?.unwrap_or(SETTLE),
+            max_time: opt("--max-time", words.sought.max_time.as_ref(), parse_duration_positive)?,
+        },
+        phase: words.sought.phase,
+        format: result.format.as_deref().map(format).transpose()?.unwrap_or_default(),
+        out: out_files(result.out)?,
+        runs_dir: result.runs_dir.unwrap_or_else(|| PathBuf::from(RUNS_DIR)),
+        no_archive: result.no_archive,
+        quiet: result.quiet,
+        command,
+    })
+}
+
+/// That nothing says where the knee is.
+pub(crate) fn no_threshold(message: &str) -> UserError {
+    let hint = "a knee is where a threshold breaks: --threshold 'p99 < 50ms'";
+    UserError::usage("threshold_missing", message, hint)
+}
+
+fn sought(word: Option<&str>) -> Result<Sought, UserError> {
+    let known = [("rate", Sought::Rate), ("users", Sought::Users), ("connections", Sought::Connections)];
+    word.map_or(Ok(Sought::Rate), |word| at("--of", one_of(word, &known, &["bandwidth", "bytes"])))
+}
+
+fn setup(sought: Sought, words: &SoughtWords, seed: u64) -> Result<Setup, UserError> {
+    let level = |option: &str, word: &Option<String>| match sought {
+        Sought::Rate => opt(option, word.as_ref(), |text| Ok(parse_rate_positive(text)?.as_per_second())),
+        _ => opt(option, word.as_ref(), |text| Ok(parse_count_positive(text)? as f64)),
+    };
+    let (grain, from) = match sought {
+        Sought::Rate => (Grain::Rate, 100.0),
+        Sought::Users | Sought::Connections => (Grain::Whole, 1.0),
+    };
+    let usual = Setup::new(
+        grain,
+        level("--from", &words.from)?.unwrap_or(from),
+        level("--to", &words.to)?.unwrap_or(1e6),
+    );
+    let setup = Setup {
+        levels: opt("--levels", words.levels.as_ref(), small_count)?.unwrap_or(usual.levels),
+        repeats: opt("--repeats", words.repeats.as_ref(), small_count)?.unwrap_or(usual.repeats),
+        step: opt("--step", words.step.as_ref(), parse_share)?.unwrap_or(usual.step),
+        seed,
+        ..usual
+    };
+    setup.check()?;
+    Ok(setup)
+}
+
+/// Options of `run` that say what the search finds, or that mean nothing to it.
+fn meaningless(goal: &Goal, sought: Sought, options: &RunOptions, phase: bool) -> Result<(), UserError> {
+    let file = matches!(goal, Goal::File(_));
+    let given = [
+        ("-r", options.rate.is_some(), "the rate is what it finds: --from 100/s --to 10k/s"),
+        ("-n", options.requests.is_some(), "a level lasts as long as -d says"),
+        ("--once", options.once, "a search is many runs: wavetank run URL --once"),
+        (
+            "-c",
+            options.connections.is_some() && (file || sought != Sought::Rate),
+            "connections are what it finds: --from 1 --to 1k; a file says its own",
+        ),
+        (
+            "--arrivals",
+            options.arrivals.is_some() && (file || sought != Sought::Rate),
+            "only a rate has arrivals; a file's phase says arrivals: poisson",
+        ),
+        (
+            "--pipeline",
+            options.pipeline.is_some_and(|depth| depth > 1) && sought == Sought::Users,
+            "--of connections varies connections that are pipelined",
+        ),
+        ("--phase", phase && !file, "phases are a file's"),
+        (
+            "--max-open",
+            options.max_open.is_some() && sought != Sought::Rate,
+            "in a closed run every user waits for its answer",
+        ),
+    ];
+    match given.into_iter().find(|(_, given, _)| *given) {
+        Some((name, _, hint)) => {
+            Err(UserError::usage("conflict", format!("{name} means nothing to this search"), hint))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Conditions that ask for much load break where there is little of it: with them no level is the highest that holds.
+pub(crate) fn searchable(conditions: &[Condition]) -> Result<(), UserError> {
+    let asks_for_load = |condition: &&Condition| {
+        let reaches = matches!(condition.op, Op::Greater | Op::GreaterEqual | Op::Equal);
+        let of_load = matches!(
+            condition.subject,
+            Subject::Requests(RequestCount::Offered | RequestCount::Sent | RequestCount::Done, _)
+                | Subject::Opened
+                | Subject::Users
+                | Subject::InFlight
+                | Subject::Held
+        );
+        reaches && of_load && matches!(condition.value, Value::PerSecond(x) | Value::Count(x) if x > 0.0)
+    };
+    match conditions.iter().find(asks_for_load) {
+        Some(condition) => Err(UserError::usage(
+            "threshold_unsearchable",
+            format!(
+                "`{}` asks for load, and a search varies the load: low levels would break it",
+                condition.text
+            ),
+            "leave it out: the answer is how much there can be; p99 < 50ms, failed < 0.1% and their like hold at low levels",
+        )),
+        None => Ok(()),
+    }
+}

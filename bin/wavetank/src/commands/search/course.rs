@@ -1,0 +1,236 @@
+//! [`conduct`]: run after run, as the search asks for them.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use wavetank_driver::{Clock, Signals, WallClock};
+use wavetank_plan::{Condition, ExitCode, Nanos, UserError};
+use wavetank_record::{Blame, Number, SearchDoc, SearchRunDoc, Status, Wall};
+use wavetank_report::level_text;
+use wavetank_search::{Search, Seen, Stop, Wanted};
+use wavetank_store::{RunsDir, SearchFolder, new_id};
+
+use super::aim::{Aim, Ready};
+use super::doc::{Told, of};
+use super::level::length_for;
+use super::verdict::judged;
+use crate::cli::{SearchArgs, Sought};
+use crate::run::{Executed, Execution, Host, Talk, engine_line, execute, host_cannot};
+
+/// Making threads, opening connections and storing take so long for each run, about.
+const AROUND: Nanos = Nanos::from_millis(300);
+/// How often a rest looks for signals.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// A search under way.
+struct Course<'a> {
+    aim: &'a Aim<'a>,
+    args: &'a SearchArgs,
+    host: &'a Host,
+    search: Search,
+    told: Told<'a>,
+    /// What must hold.
+    conditions: Vec<Condition>,
+    folder: Option<SearchFolder>,
+    clock: Clock,
+    signals: Signals,
+}
+
+/// Searches. Fails only before anything was sent; the folder is where all of it is kept.
+pub(super) fn conduct(
+    aim: &Aim<'_>,
+    args: &SearchArgs,
+    host: &Host,
+    talk: &mut Talk,
+) -> Result<(SearchDoc, Option<PathBuf>), UserError> {
+    let signals = Signals::listen().map_err(|errno| host_cannot("listen for signals", errno))?;
+    let clock = Clock::starting_now();
+    let first = aim.ready(args.setup.from, args.limits.length, args.setup.seed)?;
+    announce(args, &first, talk);
+    let started = Wall(WallClock::unix_ns().unsigned_abs());
+    let targets: Vec<_> = first.plan.targets.iter().map(|target| target.url.as_str()).collect();
+    let told = Told {
+        args,
+        name: first.plan.name.clone(),
+        id: new_id(),
+        target: targets.join(", "),
+        thresholds: first.plan.thresholds.iter().map(|one| one.text.clone()).collect(),
+        started,
+        runs: Vec::new(),
+        remarks: first.remarks.clone(),
+        notes: None,
+        broken_exit: None,
+    };
+    let folder = folder(args, &told, talk);
+    let (search, conditions) = (Search::new(args.setup), first.plan.thresholds.clone());
+    let mut course = Course { aim, args, host, search, told, conditions, folder, clock, signals };
+    course.go(talk);
+    let doc = course.doc();
+    course.store(&doc, talk);
+    Ok((doc, course.folder.map(|folder| folder.path().to_owned())))
+}
+
+/// What is going to be done, and how long it takes.
+fn announce(args: &SearchArgs, first: &Ready, talk: &mut Talk) {
+    let level = |level: f64| level_text(of(args.sought), Number(level));
+    let (fewest, most) = args.setup.runs_expected();
+    let each = args.limits.length.0 + args.limits.warmup.0 + args.limits.settle.0 + AROUND.0;
+    let about = |runs: u32| Nanos(each * i64::from(runs));
+    talk.say(&format!(
+        "search     {} from {} to {}: about {fewest} to {most} runs of {}, {} to {}",
+        of(args.sought),
+        level(args.setup.from),
+        level(args.setup.to),
+        args.limits.length,
+        about(fewest),
+        about(most)
+    ));
+    talk.say(&engine_line(first.plan.engine, first.engine_why.as_ref()));
+    let needed = length_for(&first.plan.thresholds, args.setup.from);
+    if args.sought == Sought::Rate && needed > args.limits.length {
+        talk.say(&format!(
+            "note       runs at low rates last longer, {needed} at {}: a percentile needs its samples",
+            level(args.setup.from)
+        ));
+    }
+    for remark in &first.remarks {
+        talk.say(&format!("note       {remark}"));
+    }
+}
+
+/// Where it is kept, if it is and the disk allows.
+fn folder(args: &SearchArgs, told: &Told<'_>, talk: &mut Talk) -> Option<SearchFolder> {
+    if args.no_archive {
+        return None;
+    }
+    let made = SearchFolder::create(&RunsDir::new(&args.runs_dir), told.started, &told.name, &told.id);
+    match made {
+        Ok(folder) => Some(folder),
+        Err(problem) => {
+            talk.warn(&format!("{problem}; this search keeps no archive\nhint: {}", problem.hint()));
+            None
+        }
+    }
+}
+
+impl Course<'_> {
+    fn go(&mut self, talk: &mut Talk) {
+        while let Some(wanted) = self.search.next() {
+            let length = self.length(wanted);
+            let end = self.clock.now().after(length).after(self.args.limits.warmup);
+            if self.args.limits.max_time.is_some_and(|most| end > most) {
+                self.search.stop(Stop::Time);
+                break;
+            }
+            self.run(wanted, length, talk);
+            let doc = self.doc();
+            self.store(&doc, talk);
+            if self.search.next().is_some() && self.rest() {
+                self.search.stop(Stop::Signal);
+            }
+        }
+    }
+
+    /// As long as was asked for, and long enough for its percentiles.
+    fn length(&self, wanted: Wanted) -> Nanos {
+        let asked = Nanos(self.args.limits.length.0 * i64::from(wanted.stretch));
+        match self.args.sought {
+            Sought::Rate => asked.max(length_for(&self.conditions, wanted.level)),
+            Sought::Users | Sought::Connections => asked,
+        }
+    }
+
+    fn run(&mut self, wanted: Wanted, length: Nanos, talk: &mut Talk) {
+        let number = self.told.runs.len() as u64;
+        let seed = self.args.setup.seed.wrapping_add(number);
+        let executed = self.aim.ready(wanted.level, length, seed).and_then(|ready| self.execute(ready, talk));
+        let Executed { record, archive } = match executed {
+            Ok(executed) => executed,
+            Err(error) => return self.refused(wanted, &error, talk),
+        };
+        let behind = if on_loopback(&record.target) { Blame::Target } else { Blame::Unknown };
+        let judged = judged(&record, self.args.sought == Sought::Rate, behind);
+        let archive = archive.and_then(|folder| Some(folder.file_name()?.to_str()?.to_owned()));
+        self.told.add(wanted, &judged, &record, archive);
+        match judged.seen {
+            Ok(seen) => self.search.result(seen),
+            Err(stop) => {
+                self.told.broken_exit = Some(record.verdict.exit);
+                self.search.stop(stop);
+            }
+        }
+        let p99 = record
+            .response_us
+            .spread
+            .as_ref()
+            .map_or_else(String::new, |spread| format!(", p99 {}", Nanos((spread.p99.0 * 1e3) as i64)));
+        let result = judged.seen.map_or("stopped", Seen::name);
+        let why = if judged.why.is_empty() { String::new() } else { format!(" ({})", judged.why) };
+        let level = level_text(of(self.args.sought), Number(wanted.level));
+        talk.say(&format!("run {:<6} {level} {result}{p99}{why}", number + 1));
+    }
+
+    fn execute(&self, ready: Ready, talk: &mut Talk) -> Result<Executed, UserError> {
+        let execution = Execution {
+            load: ready.load,
+            plan: ready.plan,
+            tls: ready.tls,
+            host: self.host,
+            engine_why: ready.engine_why,
+            command: &self.args.command,
+            runs_dir: self.folder.as_ref().map(SearchFolder::runs),
+            repeatable: false,
+            // Once is enough.
+            probe: ready.probe.filter(|_| self.told.runs.is_empty()),
+            tables: ready.tables,
+            guard: ready.guard,
+            truth: ready.truth,
+            rehearsal: None,
+            knee_sought: true,
+        };
+        execute(execution, talk)
+    }
+
+    /// This host cannot make the run: nothing was sent, and what it could do is known from the runs before.
+    fn refused(&mut self, wanted: Wanted, error: &UserError, talk: &mut Talk) {
+        self.told.runs.push(SearchRunDoc {
+            level: Number(wanted.level),
+            stage: wanted.stage.name().to_owned(),
+            result: Seen::Generator.name().to_owned(),
+            why: error.message.clone(),
+            status: Status::Incomplete,
+            blame: Blame::Generator,
+            ..SearchRunDoc::default()
+        });
+        if error.exit == ExitCode::Refused {
+            self.search.result(Seen::Generator);
+        } else {
+            talk.warn(&error.to_string());
+            self.told.broken_exit = Some(error.exit as u8);
+            self.search.stop(Stop::Broken);
+        }
+    }
+
+    /// Rests; whether a signal came.
+    fn rest(&self) -> bool {
+        let until = self.clock.now().after(self.args.limits.settle);
+        while self.signals.received() == 0 && self.clock.now() < until {
+            std::thread::park_timeout(LOOK);
+        }
+        self.signals.received() > 0
+    }
+
+    fn doc(&self) -> SearchDoc {
+        self.told.doc(&self.search.answer(), self.clock.now())
+    }
+
+    fn store(&mut self, doc: &SearchDoc, talk: &mut Talk) {
+        let Some(problem) = self.folder.as_ref().and_then(|folder| folder.write(doc).err()) else { return };
+        talk.warn(&format!("{problem}; the search goes on\nhint: {}", problem.hint()));
+    }
+}
+
+/// Whether no network lies between.
+fn on_loopback(target: &str) -> bool {
+    ["://127.", "://localhost", "://[::1]"].iter().any(|own| target.contains(own))
+}

@@ -1,0 +1,158 @@
+//! The stored form of a search, so far or in the end.
+
+use wavetank_plan::{ExitCode, Nanos};
+use wavetank_record::{
+    Blame, Number, RunRecord, SEARCH_SCHEMA, SearchAnswerDoc, SearchDoc, SearchRunDoc, SearchSetupDoc, Wall,
+};
+use wavetank_report::{knee_curve, knee_headline};
+use wavetank_search::{Answer, CONFIDENCE, End, Stop, Wanted};
+
+use super::verdict::Judged;
+use crate::cli::{SearchArgs, Sought};
+
+/// What is known of a search apart from its answer.
+pub(super) struct Told<'a> {
+    pub(super) args: &'a SearchArgs,
+    pub(super) name: String,
+    pub(super) id: String,
+    pub(super) target: String,
+    /// What had to hold, as written.
+    pub(super) thresholds: Vec<String>,
+    pub(super) started: Wall,
+    pub(super) runs: Vec<SearchRunDoc>,
+    /// Remarks of the first level.
+    pub(super) remarks: Vec<String>,
+    /// Notes that stood in every run so far.
+    pub(super) notes: Option<Vec<String>>,
+    /// What the process ends with where a run broke off.
+    pub(super) broken_exit: Option<u8>,
+}
+
+impl Told<'_> {
+    /// The document with `answer`, `took` after it was begun.
+    pub(super) fn doc(&self, answer: &Answer, took: Nanos) -> SearchDoc {
+        let args = self.args;
+        let seconds = |length: Nanos| Number(length.as_secs_f64());
+        let chances: Vec<_> = answer.points.iter().map(|point| (point.level, point.chance)).collect();
+        let mut doc = SearchDoc {
+            schema: SEARCH_SCHEMA.to_owned(),
+            name: self.name.clone(),
+            id: self.id.clone(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            command: args.command.clone(),
+            seed: args.setup.seed,
+            target: self.target.clone(),
+            started_at: self.started.rfc3339(),
+            took_s: seconds(took),
+            of: of(args.sought).to_owned(),
+            unit: if args.sought == Sought::Rate { "per_s" } else { "count" }.to_owned(),
+            answer: self.answer(answer),
+            thresholds: self.thresholds.clone(),
+            setup: SearchSetupDoc {
+                from: Number(args.setup.from),
+                to: Number(args.setup.to),
+                factor: Number(args.setup.factor),
+                levels: args.setup.levels,
+                repeats: args.setup.repeats,
+                step: Number(args.setup.step),
+                level_s: seconds(args.limits.length),
+                warmup_s: seconds(args.limits.warmup),
+                settle_s: seconds(args.limits.settle),
+                max_time_s: args.limits.max_time.map(seconds),
+            },
+            curve: knee_curve(&self.runs, &chances),
+            runs: self.runs.clone(),
+            notes: self.remarks.iter().chain(self.notes.iter().flatten()).cloned().collect(),
+        };
+        doc.answer.headline = knee_headline(&doc);
+        doc
+    }
+
+    fn answer(&self, answer: &Answer) -> SearchAnswerDoc {
+        let (blame, limit) = self.limit(answer);
+        SearchAnswerDoc {
+            end: answer.end.name().to_owned(),
+            exit: self.exit(answer.end),
+            headline: String::new(),
+            knee: answer.knee.map(Number),
+            low: answer.low.map(Number),
+            low_proven: answer.low_proven,
+            high: answer.high.map(Number),
+            high_proven: answer.high_proven,
+            confidence: Number(CONFIDENCE),
+            generator_at: answer.generator_at.map(Number),
+            blame,
+            limit,
+        }
+    }
+
+    fn exit(&self, end: End) -> u8 {
+        match end {
+            End::Found | End::Above => ExitCode::Pass as u8,
+            End::Below => ExitCode::Fail as u8,
+            End::Generator => ExitCode::Invalid as u8,
+            End::Stopped(Stop::Signal) => ExitCode::Signal as u8,
+            End::Stopped(Stop::Broken) => self.broken_exit.unwrap_or(ExitCode::Incomplete as u8),
+            End::Stopped(_) => ExitCode::Incomplete as u8,
+        }
+    }
+
+    /// Who set the limit, and what broke: of the runs that did not hold next above the answer.
+    fn limit(&self, answer: &Answer) -> (Blame, String) {
+        let wanted = match answer.end {
+            End::Generator => "generator",
+            End::Stopped(Stop::Broken) => "undecided",
+            _ => "fail",
+        };
+        let above = answer.knee.unwrap_or(0.0);
+        let all: Vec<_> =
+            self.runs.iter().filter(|run| run.result == wanted && run.level.0 >= above).collect();
+        let nearest = all.iter().map(|run| run.level.0).fold(f64::INFINITY, f64::min);
+        let near = all.iter().filter(|run| run.level.0 <= nearest * 1.05);
+        let counted = |blame: Blame| near.clone().filter(|run| run.blame == blame).count();
+        let most = near.clone().max_by_key(|run| counted(run.blame));
+        most.map_or((Blame::None, String::new()), |run| (run.blame, run.why.clone()))
+    }
+
+    /// Adds a run that was made.
+    pub(super) fn add(
+        &mut self,
+        wanted: Wanted,
+        judged: &Judged,
+        record: &RunRecord,
+        archive: Option<String>,
+    ) {
+        self.runs.push(SearchRunDoc {
+            level: Number(wanted.level),
+            stage: wanted.stage.name().to_owned(),
+            result: judged.seen.map_or("undecided", wavetank_search::Seen::name).to_owned(),
+            why: judged.why.clone(),
+            status: record.verdict.status,
+            blame: judged.blame,
+            id: record.id.clone(),
+            archive,
+            started_at: record.started_at.clone(),
+            duration_s: record.duration_s,
+            requests: record.requests,
+            rate: record.rate,
+            response_us: record.response_us.clone(),
+            service_us: record.service_us.clone(),
+            lag_us: record.lag_us.clone(),
+            busiest_thread: record.generator.busiest_thread,
+            thresholds: record.thresholds.iter().chain(&judged.growth).cloned().collect(),
+        });
+        match &mut self.notes {
+            Some(notes) => notes.retain(|note| record.notes.contains(note)),
+            None => self.notes = Some(record.notes.clone()),
+        }
+    }
+}
+
+/// The word of `--of`.
+pub(super) const fn of(sought: Sought) -> &'static str {
+    match sought {
+        Sought::Rate => "rate",
+        Sought::Users => "users",
+        Sought::Connections => "connections",
+    }
+}

@@ -1,0 +1,73 @@
+//! What a level's run says of the target.
+
+use wavetank_plan::quantity::show_share;
+use wavetank_record::{Blame, Number, RunRecord, Status, Threshold};
+use wavetank_search::{Flow, GROWTH_MAX, Seen, Stop};
+
+/// The condition that rates have unasked.
+const GROWTH: &str = "queue growth < 0.5%";
+
+/// A run judged for the search.
+pub(super) struct Judged {
+    /// `Err`: there is no point in going on.
+    pub(super) seen: Result<Seen, Stop>,
+    /// Why it is no pass, in one line.
+    pub(super) why: String,
+    pub(super) blame: Blame,
+    /// Of a rate: whether the queue grew.
+    pub(super) growth: Option<Threshold>,
+}
+
+/// Judges `record`; `open`: of the open model, `behind`: who is to blame for a queue that grows.
+pub(super) fn judged(record: &RunRecord, open: bool, behind: Blame) -> Judged {
+    let flow = open.then(|| flow(record));
+    let growth = flow.map(|flow| Threshold {
+        expr: GROWTH.to_owned(),
+        value: Some(Number(flow.growth())),
+        ok: Some(!flow.overloaded()),
+        implicit: true,
+        unit: "share".to_owned(),
+        why: String::new(),
+    });
+    let overloaded = flow.is_some_and(|flow| flow.overloaded());
+    let verdict = &record.verdict;
+    let reason = |word: &str| verdict.reasons.iter().any(|reason| reason == word);
+    let (seen, why, blame) = match verdict.status {
+        Status::Pass if overloaded => (Ok(Seen::Fail), grown(flow), behind),
+        Status::Incomplete if reason("undecided") && overloaded => (Ok(Seen::Fail), grown(flow), behind),
+        Status::Pass => (Ok(Seen::Pass), String::new(), Blame::None),
+        Status::Fail if reason("probe") => (Err(Stop::Broken), verdict.headline.clone(), verdict.blame),
+        Status::Fail => (Ok(Seen::Fail), verdict.headline.clone(), verdict.blame),
+        Status::Invalid if reason("accounting") => {
+            (Err(Stop::Broken), verdict.headline.clone(), verdict.blame)
+        }
+        Status::Invalid => (Ok(Seen::Generator), verdict.headline.clone(), Blame::Generator),
+        Status::Incomplete if reason("signal") => (Err(Stop::Signal), "interrupted".to_owned(), Blame::None),
+        Status::Incomplete if reason("undecided") => {
+            (Ok(Seen::Undecided), verdict.headline.clone(), Blame::None)
+        }
+        Status::Incomplete => (Err(Stop::Broken), verdict.headline.clone(), verdict.blame),
+    };
+    Judged { seen, why, blame, growth }
+}
+
+fn flow(record: &RunRecord) -> Flow {
+    let window_s = record.duration_s.0;
+    let requests = &record.requests;
+    let gone = (requests.failed + requests.dropped) as f64;
+    Flow {
+        offered: record.rate.offered_per_s.0 * window_s,
+        resolved: record.rate.done_per_s.0 * window_s + gone,
+        window_s,
+        response_s: record.response_us.spread.as_ref().map_or(0.0, |spread| spread.mean.0 / 1e6),
+    }
+}
+
+fn grown(flow: Option<Flow>) -> String {
+    let growth = flow.map_or(0.0, |flow| flow.growth());
+    format!(
+        "the queue grew by {} of what was asked for, more than {}: the target does not keep up",
+        show_share(growth),
+        show_share(GROWTH_MAX)
+    )
+}

@@ -1,0 +1,40 @@
+//! [`knee_curve`]: latency against load, from a search's runs.
+
+use wavetank_record::{Number, SearchPointDoc, SearchRunDoc};
+
+/// Every level that was tried, lowest first. `chances` are the fitted ones: level and chance to hold.
+pub fn knee_curve(runs: &[SearchRunDoc], chances: &[(f64, f64)]) -> Vec<SearchPointDoc> {
+    let mut levels: Vec<f64> = runs.iter().map(|run| run.level.0).collect();
+    levels.sort_by(f64::total_cmp);
+    levels.dedup_by(|a, b| a.total_cmp(b).is_eq());
+    levels.into_iter().map(|level| point(level, runs, chances)).collect()
+}
+
+fn point(level: f64, runs: &[SearchRunDoc], chances: &[(f64, f64)]) -> SearchPointDoc {
+    let own: Vec<_> = runs.iter().filter(|run| run.level.0.total_cmp(&level).is_eq()).collect();
+    let count = |result: &str| own.iter().filter(|run| run.result == result).count() as u32;
+    let percentile = |name: &str| {
+        let values = own.iter().filter_map(|run| run.response_us.spread.as_ref()?.percentile(name));
+        middle(values.map(|value| value.0).collect()).map(Number)
+    };
+    let chance =
+        chances.iter().find(|(at, _)| at.total_cmp(&level).is_eq()).map(|&(_, chance)| Number(chance));
+    SearchPointDoc {
+        level: Number(level),
+        runs: count("pass") + count("fail"),
+        passed: count("pass"),
+        generator: count("generator"),
+        chance,
+        done_per_s: Number(middle(own.iter().map(|run| run.rate.done_per_s.0).collect()).unwrap_or(0.0)),
+        p50_us: percentile("p50"),
+        p95_us: percentile("p95"),
+        p99_us: percentile("p99"),
+        p99_9_us: percentile("p99_9"),
+    }
+}
+
+/// The value in the middle, of an even number the lower one: one that was measured.
+fn middle(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len().checked_sub(1)? / 2).copied()
+}

@@ -1,0 +1,35 @@
+//! [`knee_junit`]: a search for continuous integration.
+
+use std::time::Duration;
+
+use quick_junit::{NonSuccessKind, TestCaseStatus, TestSuite};
+use wavetank_record::SearchDoc;
+
+use super::text::knee_text;
+use crate::junit::{case, in_report};
+
+/// One case: the knee. A failure where the lowest level does not hold, an error where there is no answer. Levels that
+/// did not hold are what a search is for, and no failures.
+pub fn knee_junit(doc: &SearchDoc) -> String {
+    let mut suite = TestSuite::new(doc.name.as_str());
+    suite.set_time(Duration::from_secs_f64(doc.took_s.0.clamp(0.0, 1e9)));
+    suite.add_property(("search", doc.id.as_str()));
+    suite.add_property(("version", doc.version.as_str()));
+    suite.add_property(("end", doc.answer.end.as_str()));
+    if let Some(knee) = doc.answer.knee {
+        suite.add_property(("knee", format!("{}", knee.0).as_str()));
+    }
+    let status = match doc.answer.exit {
+        0 => TestCaseStatus::success(),
+        code => {
+            let kind = if code == 1 { NonSuccessKind::Failure } else { NonSuccessKind::Error };
+            let mut status = TestCaseStatus::non_success(kind);
+            status.set_type(doc.answer.end.as_str()).set_message(doc.answer.headline.as_str());
+            status
+        }
+    };
+    let mut knee = case("knee", status);
+    knee.set_system_out(knee_text(doc));
+    suite.add_test_case(knee);
+    in_report(suite)
+}

@@ -1,0 +1,22 @@
+//! A search as text, JSON, `JUnit` and Markdown: the answer in the first line, then latency against load.
+
+mod csv;
+mod curve;
+mod junit;
+mod markdown;
+mod text;
+mod words;
+
+pub use csv::knee_csv;
+pub use curve::knee_curve;
+pub use junit::knee_junit;
+pub use markdown::knee_markdown;
+pub use text::knee_text;
+pub use words::{knee_headline, level_text};
+
+use wavetank_record::SearchDoc;
+
+/// The `wavetank.search/1` object with a newline.
+pub fn knee_json(doc: &SearchDoc) -> String {
+    doc.to_json() + "\n"
+}

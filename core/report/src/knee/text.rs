@@ -1,0 +1,94 @@
+//! [`knee_text`]: a search for people.
+
+use std::fmt::Write;
+
+use wavetank_record::{Number, SearchDoc, SearchPointDoc};
+
+use super::words::{level_text, limit};
+use crate::units;
+
+/// Headings of the table, the level's own before them.
+pub(super) const HEADINGS: [&str; 7] = ["held", "done/s", "p50", "p95", "p99", "p99.9", ""];
+
+/// The answer, whose limit it was, and the levels.
+pub fn knee_text(doc: &SearchDoc) -> String {
+    let mut text = format!("{}\n\n", doc.answer.headline);
+    let mut line = |name: &str, value: &str| {
+        let _ = writeln!(text, "{name:<10} {value}");
+    };
+    if let Some(limit) = limit(doc) {
+        line("limit", &limit);
+    }
+    line("target", &doc.target);
+    line("search", &effort(doc));
+    for note in &doc.notes {
+        line("note", note);
+    }
+    text.push('\n');
+    text.push_str(&table(doc));
+    text
+}
+
+/// `31 runs of 2 s in 1 m 42 s, seed 1`.
+pub(super) fn effort(doc: &SearchDoc) -> String {
+    let runs = doc.runs.len();
+    let length = units::seconds(doc.setup.level_s);
+    let took = units::seconds(doc.took_s);
+    let plural = if runs == 1 { "run" } else { "runs" };
+    format!("{runs} {plural} of {length} in {took}, seed {}", doc.seed)
+}
+
+/// The cells of a level, its own first.
+pub(super) fn cells(doc: &SearchDoc, point: &SearchPointDoc) -> Vec<String> {
+    let time = |value: Option<Number>| value.map_or_else(|| "-".to_owned(), units::time);
+    let held = match (point.runs, point.generator) {
+        (0, spoiled) => format!("0 of 0, {spoiled} spoiled"),
+        (runs, 0) => format!("{} of {runs}", point.passed),
+        (runs, spoiled) => format!("{} of {runs}, {spoiled} spoiled", point.passed),
+    };
+    let rate = wavetank_plan::quantity::show_whole(point.done_per_s.0.max(0.0).round() as u64);
+    vec![
+        level_text(&doc.of, point.level),
+        held,
+        rate,
+        time(point.p50_us),
+        time(point.p95_us),
+        time(point.p99_us),
+        time(point.p99_9_us),
+        mark(doc, point).to_owned(),
+    ]
+}
+
+/// Where the answer lies, in words beside the row.
+fn mark(doc: &SearchDoc, point: &SearchPointDoc) -> &'static str {
+    let at = |end: Option<Number>| end.is_some_and(|end| end.0.total_cmp(&point.level.0).is_eq());
+    if at(doc.answer.low) {
+        "holds up to here at least"
+    } else if at(doc.answer.high) {
+        "holds no more"
+    } else {
+        ""
+    }
+}
+
+fn table(doc: &SearchDoc) -> String {
+    let mut rows =
+        vec![std::iter::once(doc.of.as_str()).chain(HEADINGS).map(str::to_owned).collect::<Vec<_>>()];
+    rows.extend(doc.curve.iter().map(|point| cells(doc, point)));
+    let columns = HEADINGS.len() + 1;
+    let width = |at: usize| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0);
+    let widths: Vec<_> = (0..columns).map(width).collect();
+    let mut text = String::new();
+    for row in &rows {
+        let mut line = String::new();
+        for (at, cell) in row.iter().enumerate() {
+            let gap = widths[at] - cell.chars().count();
+            // Words to the left, numbers to the right.
+            let (before, after) = if at + 1 == columns { (0, 0) } else { (gap, 0) };
+            let _ = write!(line, "{}{cell}{}  ", " ".repeat(before), " ".repeat(after));
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}

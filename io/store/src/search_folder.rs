@@ -1,0 +1,102 @@
+//! [`SearchFolder`]: where a search keeps its answer and its runs.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use wavetank_plan::UserError;
+use wavetank_record::{SearchDoc, Wall};
+
+use crate::archive_writer::{sync_dir, write_whole};
+use crate::store_problem::plain;
+use crate::{RunsDir, StoreProblem};
+
+/// The answer in it.
+const ANSWER: &str = "search.json";
+/// Archives of its runs.
+const RUNS: &str = "runs";
+
+/// A folder in the runs directory, named as an archive's is, with `search.json` and a runs directory of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SearchFolder {
+    dir: PathBuf,
+}
+
+impl SearchFolder {
+    /// Makes the folder.
+    ///
+    /// # Errors
+    /// Where it cannot be made, or is there already.
+    pub fn create(runs: &RunsDir, started: Wall, name: &str, id: &str) -> Result<Self, StoreProblem> {
+        let dir = runs.folder(started, name, id);
+        fs::create_dir_all(runs.path()).map_err(|error| StoreProblem::new(runs.path(), error))?;
+        fs::create_dir(&dir).map_err(|error| StoreProblem::new(&dir, error))?;
+        sync_dir(runs.path())?;
+        Ok(Self { dir })
+    }
+
+    /// The search's folder at `dir`; `None` if it is none.
+    pub fn at(dir: &Path) -> Option<Self> {
+        dir.join(ANSWER).is_file().then(|| Self { dir: dir.to_owned() })
+    }
+
+    /// The search called `word` in `runs`, by its name's or id's beginning; `None` if there is none, or several.
+    pub fn find(runs: &RunsDir, word: &str) -> Option<Self> {
+        if word.is_empty() || word == "latest" {
+            return None;
+        }
+        let fits = |dir: &PathBuf| -> bool {
+            let folder = dir.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            let id = folder.rsplit('-').next().unwrap_or_default();
+            (folder.starts_with(word) || id.starts_with(word)) && Self::at(dir).is_some()
+        };
+        let mut found =
+            fs::read_dir(runs.path()).ok()?.filter_map(|entry| Some(entry.ok()?.path())).filter(fits);
+        let first = found.next()?;
+        // A word that fits several names none.
+        found.next().is_none().then_some(Self { dir: first })
+    }
+
+    /// The folder itself.
+    pub fn path(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Where its runs are archived.
+    pub fn runs(&self) -> RunsDir {
+        RunsDir::new(self.dir.join(RUNS))
+    }
+
+    /// Writes the answer so far in place of the one before: whole or not at all.
+    ///
+    /// # Errors
+    /// Where it cannot be made safe on the disk.
+    pub fn write(&self, doc: &SearchDoc) -> Result<(), StoreProblem> {
+        let (partial, whole) = (self.dir.join("search.json.partial"), self.dir.join(ANSWER));
+        let written = write_whole(&partial, &(doc.to_json() + "\n"))
+            .and_then(|()| fs::rename(&partial, &whole).map_err(|error| StoreProblem::new(&whole, error)));
+        if let Err(problem) = written {
+            // Only tidiness: without its final name the file means nothing.
+            let _ = fs::remove_file(&partial);
+            return Err(problem);
+        }
+        sync_dir(&self.dir)
+    }
+
+    /// Reads the answer.
+    ///
+    /// # Errors
+    /// A usage error where it cannot be read, is damaged, or of a version that is not known.
+    pub fn read(&self) -> Result<SearchDoc, UserError> {
+        let path = self.dir.join(ANSWER);
+        let damaged = |why: String| {
+            let message = format!("`{}`: {why}", path.display());
+            UserError::usage(
+                "search_damaged",
+                message,
+                "its runs can still be shown: wavetank report FOLDER/runs/NAME",
+            )
+        };
+        let text = fs::read_to_string(&path).map_err(|error| damaged(plain(&error)))?;
+        SearchDoc::from_json(&text).map_err(|error| damaged(error.to_string()))
+    }
+}
