@@ -45,7 +45,12 @@ pub(super) fn conduct(
 ) -> Result<(SearchDoc, Option<PathBuf>), UserError> {
     let signals = Signals::listen().map_err(|errno| host_cannot("listen for signals", errno))?;
     let clock = Clock::starting_now();
-    let first = aim.ready(args.setup.from, args.limits.length, args.setup.seed)?;
+    let mut first = aim.ready(args.setup.from, args.limits.length, args.setup.seed)?;
+    let needed = length_for(&first.plan.thresholds, args.setup.from);
+    if args.sought == Sought::Rate && needed > args.limits.length {
+        // What a plan of the shorter length would remark is not so.
+        first = aim.ready(args.setup.from, needed, args.setup.seed)?;
+    }
     announce(args, &first, talk);
     let started = Wall(WallClock::unix_ns().unsigned_abs());
     let targets: Vec<_> = first.plan.targets.iter().map(|target| target.url.as_str()).collect();
