@@ -36,6 +36,7 @@ mod pace;
 pub(crate) mod probe;
 mod process;
 mod ramp;
+mod search;
 mod serve;
 mod server;
 mod session;
@@ -85,6 +86,8 @@ enum Bench {
     Ramp(ramp::RampArguments),
     /// How far apart the first and the last of a rendezvous are sent.
     Meet(meet::MeetArguments),
+    /// Whether the knee that a search finds holds the capacity that a target states, 20 times.
+    Search(search::SearchArguments),
     /// A million connections held: none lost, memory and CPU of both ends, all of them asked at once.
     Million(million::MillionArguments),
 }
@@ -138,6 +141,7 @@ pub(crate) fn run(root: &Path, arguments: &BenchArguments) -> Result<()> {
         Bench::Users(arguments) => session.bench("users", |session| users::run(session, arguments)),
         Bench::Ramp(arguments) => session.bench("ramp", |session| ramp::run(session, arguments)),
         Bench::Meet(arguments) => session.bench("meet", |session| meet::run(session, arguments)),
+        Bench::Search(arguments) => session.bench("search", |session| search::run(session, arguments)),
         Bench::Million(arguments) => session.bench("million", |session| million::run(session, arguments)),
     }
     if matches!(arguments.bench, Bench::All | Bench::Million(_)) {
@@ -179,6 +183,7 @@ fn all(session: &mut Session) {
     session.bench("users", |session| users::run(session, &users::UsersArguments::of(engine)));
     session.bench("ramp", |session| ramp::run(session, &ramp::RampArguments::of(engine)));
     session.bench("meet", |session| meet::run(session, &meet::MeetArguments::of(engine)));
+    session.bench("search", |session| search::run(session, &search::SearchArguments::of(engine)));
     session.bench("million", |session| million::run(session, &million::MillionArguments::of(engine)));
 }
 

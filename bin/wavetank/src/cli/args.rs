@@ -11,8 +11,9 @@ use wavetank_plan::{
     AllowTarget, EngineChoice, Nanos, RunOptions, SecretText, TargetUrl, TlsIdentity, TlsServerOptions,
 };
 use wavetank_report::TimesOf;
-use wavetank_search::Setup;
 use wavetank_store::PruneWishes;
+
+use super::search_args::SearchArgs;
 
 /// One command with its arguments.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,63 +71,6 @@ pub(crate) struct RunArgs {
     pub(crate) quiet: bool,
     /// The command as typed, quoted for a shell, secrets replaced by `***`: for the archive.
     pub(crate) command: String,
-}
-
-/// `wavetank search`.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "searches are Linux's"))]
-pub(crate) struct SearchArgs {
-    /// What says where to.
-    pub(crate) goal: Goal,
-    /// All but the load and its length.
-    pub(crate) options: RunOptions,
-    /// `--source auto`: all addresses of the interface towards the target.
-    pub(crate) source_auto: bool,
-    /// What is varied.
-    pub(crate) sought: Sought,
-    /// Which levels.
-    pub(crate) setup: Setup,
-    /// How long everything takes.
-    pub(crate) limits: Limits,
-    /// The phase of a file that is varied.
-    pub(crate) phase: Option<String>,
-    /// Shape of the result on stdout.
-    pub(crate) format: OutputFormat,
-    /// Files that get the result as well.
-    pub(crate) out: Vec<OutFile>,
-    /// Where archives lie.
-    pub(crate) runs_dir: PathBuf,
-    /// Keep no archive.
-    pub(crate) no_archive: bool,
-    /// No talk on stderr beside errors.
-    pub(crate) quiet: bool,
-    /// The command as typed, quoted for a shell, secrets replaced by `***`.
-    pub(crate) command: String,
-}
-
-/// What a search varies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sought {
-    /// Arrivals per time.
-    Rate,
-    /// Virtual users.
-    Users,
-    /// Connections.
-    Connections,
-}
-
-/// How long the parts of a search take.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "searches are Linux's"))]
-pub(crate) struct Limits {
-    /// A level, its warm-up apart.
-    pub(crate) length: Nanos,
-    /// The same load ahead of it.
-    pub(crate) warmup: Nanos,
-    /// Rest after it.
-    pub(crate) settle: Nanos,
-    /// All of it at the most.
-    pub(crate) max_time: Option<Nanos>,
 }
 
 /// What `run` is given to load.

@@ -18,6 +18,7 @@ mod habits;
 mod install;
 mod run_words;
 mod runs_words;
+mod search_args;
 mod search_words;
 mod serve_tls_words;
 mod shorthand;
@@ -36,15 +37,17 @@ use wavetank_plan::UserError;
 
 pub(crate) use args::{
     Asked, CalibrateArgs, Command, DemoArgs, FileArgs, FileFormat, Goal, OutFile, Outcome, OutputFormat,
-    ReadArgs, ReportArgs, RunArgs, RunRef, RunsArgs, RunsDeed, SearchArgs, ServeArgs, SizeArgs, TryArgs,
-    Wants,
+    ReadArgs, ReportArgs, RunArgs, RunRef, RunsArgs, RunsDeed, ServeArgs, SizeArgs, TryArgs, Wants,
 };
 #[cfg(target_os = "linux")]
-pub(crate) use args::{Calibration, ServeTls, Sought};
+pub(crate) use args::{Calibration, ServeTls};
 #[cfg(target_os = "linux")]
 pub(crate) use command_text::without_values;
 pub(crate) use exit::CliExit;
 pub(crate) use install::{completions, man_pages};
+pub(crate) use search_args::SearchArgs;
+#[cfg(target_os = "linux")]
+pub(crate) use search_args::Sought;
 #[cfg(target_os = "linux")]
 pub(crate) use search_words::{no_threshold, searchable};
 use words::{CommandWords, Words};

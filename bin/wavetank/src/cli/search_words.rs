@@ -10,13 +10,14 @@ use wavetank_plan::quantity::{
 use wavetank_plan::{Condition, Nanos, Op, RequestCount, RunOptions, Subject, UserError, Value};
 use wavetank_search::{Grain, Setup};
 
-use super::args::{Goal, Limits, SearchArgs, Sought};
+use super::args::Goal;
 use super::convert::{at, one_of, opt, small_count};
 use super::convert_report::{format, out_files};
 use super::convert_run::{RUNS_DIR, options, result_conflicts};
 use super::file_words::VariationWords;
 use super::goal::goal;
 use super::run_words::{OptionWords, ResultWords};
+use super::search_args::{Limits, SearchArgs, Sought};
 
 /// Length of a level, if nobody says.
 const LENGTH: Nanos = Nanos::from_secs(10);

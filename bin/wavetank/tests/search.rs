@@ -1,0 +1,206 @@
+//! `wavetank search` against targets whose knee is stated, and what it refuses.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use wavetank_testkit::{Outcome, Place, Program, Script, Serve, Signal, Target};
+
+/// Two workers of 4 ms: 500 requests a second.
+const TIER: &str = "/tier/simple?workers=2&work=4ms";
+/// Short levels: what is looked at here is the course of a search, not how exact it is.
+const SHORT: &str = "-d 300ms --warmup 0s --settle 0s --step 5% --threads 1";
+
+fn search(place: &Place, url: &str, words: &str) -> Program {
+    let words: Vec<&str> = words.split_whitespace().collect();
+    Program::new(env!("CARGO_BIN_EXE_wavetank")).args(["search", url]).args(words).in_folder(place.path())
+}
+
+fn serve() -> Serve {
+    Serve::start(&Program::new(env!("CARGO_BIN_EXE_wavetank")), &["--threads", "1"])
+}
+
+/// The folder of the only search.
+fn folder(place: &Place) -> String {
+    let runs = place.runs("runs");
+    assert_eq!(runs.len(), 1, "{runs:?}");
+    runs[0].display().to_string()
+}
+
+/// What every search must have, whatever it found.
+#[track_caller]
+fn check(outcome: &Outcome, exit: i32, end: &str) -> Value {
+    outcome.expect_exit(exit);
+    let doc = outcome.json();
+    assert_eq!(
+        (&doc["schema"], &doc["answer"]["end"]),
+        (&"wavetank.search/1".into(), &end.into()),
+        "{outcome}"
+    );
+    assert_eq!(doc["answer"]["exit"], exit, "{outcome}");
+    let counted: u64 = doc["curve"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|point| point["runs"].as_u64().expect("a count") + point["generator"].as_u64().expect("a count"))
+        .sum();
+    let runs = doc["runs"].as_array().expect("a list");
+    let decided = runs.iter().filter(|run| run["result"] != "undecided").count() as u64;
+    assert_eq!(counted, decided, "every run is in the curve: {outcome}");
+    for run in runs {
+        let count = |name: &str| run["requests"][name].as_u64().expect("a count");
+        assert_eq!(
+            count("offered"),
+            count("done") + count("failed") + count("dropped") + count("open"),
+            "{run}"
+        );
+    }
+    doc
+}
+
+#[test]
+fn a_stated_capacity_is_found() {
+    let (place, serve) = (Place::new(), serve());
+    let words = format!("{SHORT} --threshold p50<20ms --from 50/s --to 5k/s --format json");
+    let outcome = search(&place, &serve.url(TIER), &words).run();
+    let doc = check(&outcome, 0, "found");
+    let end = |name: &str| doc["answer"][name].as_f64().expect("a number");
+    // 300 ms leave room for a tenth more; a machine that is busy elsewhere takes some.
+    assert!(end("low") >= 100.0 && end("high") <= 1_000.0 && end("low") < end("high"), "{outcome}");
+    assert!(doc["answer"]["headline"].as_str().is_some_and(|line| line.starts_with("knee ")), "{outcome}");
+    let stages: Vec<_> = doc["runs"].as_array().expect("a list").iter().map(|run| &run["stage"]).collect();
+    assert_eq!(stages[0], "climb");
+    assert!(stages.iter().filter(|stage| **stage == "measure").count() >= 15, "{stages:?}");
+    // Each run is an archive like any other, and none of them is in the way of others.
+    let folder = folder(&place);
+    let report = |words: &[&str]| {
+        Program::new(env!("CARGO_BIN_EXE_wavetank"))
+            .args(["report"])
+            .args(words)
+            .in_folder(place.path())
+            .run()
+    };
+    for run in doc["runs"].as_array().expect("a list").iter().take(2) {
+        let archive = format!("{folder}/runs/{}", run["archive"].as_str().expect("it was kept"));
+        let again = report(&[&archive, "--format", "json"]);
+        assert_eq!(again.expect_exit(0).json()["requests"], run["requests"]);
+    }
+    report(&["latest"]).expect_exit(2);
+    let again = report(&[doc["id"].as_str().expect("an id"), "--format", "json"]);
+    assert_eq!(again.expect_exit(0).json(), doc, "by its id, as it was told");
+    for (format, begins) in
+        [("text", "knee "), ("markdown", "## knee "), ("csv", "level,"), ("junit", "<?xml")]
+    {
+        let told = report(&[&folder, "--format", format]);
+        assert!(told.expect_exit(0).stdout.starts_with(begins), "{told}");
+    }
+    report(&[&folder, "--format", "hgrm"]).expect_exit(2);
+}
+
+#[test]
+fn limits_are_answers_too() {
+    let (place, serve) = (Place::new(), serve());
+    let words = format!("{SHORT} --threshold p50<500ms --from 20/s --to 40/s --format json --no-archive");
+    let doc = check(&search(&place, &serve.url("/"), &words).run(), 0, "above");
+    assert_eq!((&doc["answer"]["low"], &doc["answer"]["high"]), (&40.0.into(), &Value::Null));
+    let words = format!("{SHORT} --threshold p50<1us --from 20/s --format json --no-archive");
+    let doc = check(&search(&place, &serve.url("/"), &words).run(), 1, "below");
+    assert_eq!(doc["answer"]["knee"], Value::Null);
+    assert_eq!(place.runs("runs").len(), 0, "no archive was wanted");
+}
+
+#[test]
+fn users_and_files_are_searched() {
+    let (place, serve) = (Place::new(), serve());
+    // Two workers: with more than a few users each waits for the others.
+    let words = format!("{SHORT} --of users --threshold p50<30ms --to 200 --format json");
+    let doc = check(&search(&place, &serve.url(TIER), &words).run(), 0, "found");
+    let ends = (doc["answer"]["low"].as_f64(), doc["answer"]["high"].as_f64());
+    assert!(ends.0.is_some_and(|low| low >= 1.0) && ends.1.is_some_and(|high| high <= 100.0), "{ends:?}");
+    let text = format!(
+        "wavetank: 1\ntarget: {}\nsteps: [{{get: '{TIER}'}}]\nthresholds: [p50 < 20ms]\nphases:\n  - {{rate: 1/s to 9/s, for: 1m, name: \
+         up}}\n  - {{rate: 9/s, for: 10m, name: flat}}\n",
+        serve.url("")
+    );
+    let file = place.write("tier.yaml", text);
+    let words = format!("{SHORT} --from 50/s --to 100/s --format json --no-archive");
+    let several = search(&place, &file, &words).run();
+    several.expect_exit(2);
+    assert!(several.stdout.contains("search_phases"), "{several}");
+    let doc = check(&search(&place, &file, &format!("{words} --phase flat")).run(), 0, "above");
+    assert!(doc["notes"].to_string().contains("left out: up"), "{doc}");
+}
+
+#[test]
+fn a_signal_ends_the_level_and_tells_the_bracket() {
+    let place = Place::new();
+    let target = Target::start(Script::constant(Duration::from_millis(2)));
+    let words = "--threshold p50<900ms -d 60s --from 50/s --format json --no-probe --threads 1";
+    let running = search(&place, &target.url("/"), words).start();
+    target.wait_for("load", Duration::from_secs(20), |truth| truth.requests >= 20);
+    running.signal(Signal::INT);
+    let outcome = running.wait(Duration::from_secs(20));
+    let doc = check(&outcome, 130, "signal");
+    let folder = folder(&place);
+    let kept = std::fs::read_to_string(format!("{folder}/search.json")).expect("nothing is lost");
+    assert_eq!(serde_json::from_str::<Value>(&kept).expect("JSON"), doc);
+}
+
+#[test]
+fn a_target_that_is_not_there_is_told_once() {
+    let place = Place::new();
+    let port = wavetank_testkit::free_port();
+    let outcome = search(&place, &format!("127.0.0.1:{port}/"), "--threshold p99<9ms --format json").run();
+    let doc = check(&outcome, 1, "broken");
+    assert_eq!(doc["runs"].as_array().map(Vec::len), Some(1), "{outcome}");
+    assert!(
+        doc["answer"]["limit"].as_str().is_some_and(|limit| limit.contains("no answer to the probe")),
+        "{outcome}"
+    );
+}
+
+#[test]
+fn what_cannot_be_searched_is_refused_in_one_line() {
+    let place = Place::new();
+    let url = "http://127.0.0.1:9/";
+    let trace = place.write(
+        "pause.yaml",
+        "wavetank: 1\ntarget: http://127.0.0.1:9\nsteps: [{get: /}]\nthresholds: [p99 < 9ms]\nphases: [{users: 3, for: 10s}]\n",
+    );
+    let bare = place.write("bare.yaml", "wavetank: 1\ntarget: http://127.0.0.1:9\nsteps: [{get: /}]\n");
+    let cases = [
+        (url, "", 2, "threshold_missing"),
+        (url, "--threshold p99<0ms", 2, "condition_value"),
+        (url, "--threshold done_rate>1k/s", 2, "threshold_unsearchable"),
+        (url, "--threshold p99<9ms --from 2k/s --to 1k/s", 2, "search_limits"),
+        (url, "--threshold p99<9ms --levels 2", 2, "search_limits"),
+        (url, "--threshold p99<9ms --repeats 1", 2, "search_limits"),
+        (url, "--threshold p99<9ms --step 90%", 2, "search_limits"),
+        (url, "--threshold p99<9ms --from 5", 2, "unit_missing"),
+        (url, "--threshold p99<9ms --of users --from 5/s", 2, ""),
+        (url, "--threshold p99<9ms --of speed", 2, "value_unknown"),
+        (url, "--threshold p99<9ms -r 5/s", 2, "conflict"),
+        (url, "--threshold p99<9ms -n 5", 2, "conflict"),
+        (url, "--threshold p99<9ms --once", 2, "conflict"),
+        (url, "--threshold p99<9ms --phase x", 2, "conflict"),
+        (url, "--threshold p99<9ms --of users -c 9", 2, "conflict"),
+        (url, "--threshold p99<9ms --format hlog", 2, "format_of_runs"),
+        ("ftp://127.0.0.1/", "--threshold p99<9ms", 2, ""),
+        (&trace, "", 2, "search_phases"),
+        (&trace, "--of users --phase x", 2, "phase_unknown"),
+        (&bare, "", 2, "threshold_missing"),
+    ];
+    for (goal, words, exit, code) in cases {
+        let told = search(&place, goal, &format!("{words} --quiet")).run();
+        told.expect_exit(exit);
+        let lines = |start: &str| told.stderr.lines().filter(|line| line.starts_with(start)).count();
+        assert_eq!((lines("error: "), lines("hint: ")), (1, 1), "{words}: {told}");
+        assert_eq!(told.stdout, "", "{told}");
+        if words.contains("--format") {
+            continue;
+        }
+        let told = search(&place, goal, &format!("{words} --quiet --format json")).run();
+        told.expect_exit(exit);
+        assert!(code.is_empty() || told.json()["code"] == code, "{words}: {told}");
+    }
+    assert_eq!(place.runs("runs").len(), 0, "nothing is left of them");
+}
