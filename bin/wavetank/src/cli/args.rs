@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use clap_complete::Shell;
 use wavetank_experiment::Factor;
 use wavetank_plan::calibration::Course;
-use wavetank_plan::size::Wishes;
 use wavetank_plan::{
     AllowTarget, EngineChoice, Nanos, RunOptions, SecretText, TargetUrl, TlsIdentity, TlsServerOptions,
 };
@@ -14,6 +13,7 @@ use wavetank_report::TimesOf;
 use wavetank_store::PruneWishes;
 
 use super::search_args::SearchArgs;
+use super::size_args::SizeArgs;
 
 /// One command with its arguments.
 #[derive(Clone, Debug, PartialEq)]
@@ -263,19 +263,6 @@ pub(crate) struct ReadArgs {
     pub(crate) options: RunOptions,
     /// `--source auto`: all addresses of the interface towards the target.
     pub(crate) source_auto: bool,
-}
-
-/// `wavetank size`.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct SizeArgs {
-    /// What is loaded; `None`: it does not matter.
-    pub(crate) goal: Option<Goal>,
-    /// How much, in the words of `run`.
-    pub(crate) options: RunOptions,
-    /// What sizing needs beside.
-    pub(crate) wishes: Wishes,
-    /// Shape of the answer on stdout.
-    pub(crate) format: FileFormat,
 }
 
 /// `wavetank try`.

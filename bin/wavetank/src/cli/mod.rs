@@ -22,6 +22,7 @@ mod search_args;
 mod search_words;
 mod serve_tls_words;
 mod shorthand;
+mod size_args;
 mod size_words;
 #[cfg(test)]
 mod tests;
@@ -37,7 +38,7 @@ use wavetank_plan::UserError;
 
 pub(crate) use args::{
     Asked, CalibrateArgs, Command, DemoArgs, FileArgs, FileFormat, Goal, OutFile, Outcome, OutputFormat,
-    ReadArgs, ReportArgs, RunArgs, RunRef, RunsArgs, RunsDeed, ServeArgs, SizeArgs, TryArgs, Wants,
+    ReadArgs, ReportArgs, RunArgs, RunRef, RunsArgs, RunsDeed, ServeArgs, TryArgs, Wants,
 };
 #[cfg(target_os = "linux")]
 pub(crate) use args::{Calibration, ServeTls};
@@ -50,6 +51,7 @@ pub(crate) use search_args::SearchArgs;
 pub(crate) use search_args::Sought;
 #[cfg(target_os = "linux")]
 pub(crate) use search_words::{no_threshold, searchable};
+pub(crate) use size_args::SizeArgs;
 use words::{CommandWords, Words};
 
 /// Reads `argv`, the program's name first.

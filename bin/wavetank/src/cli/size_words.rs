@@ -10,12 +10,13 @@ use wavetank_plan::quantity::{
 use wavetank_plan::size::{BYTES_MAX, Balancing, PortsWord, RoleCapacity, Wishes};
 use wavetank_plan::{Close, RunOptions, SourceRange, UserError, parse_sources};
 
-use super::args::{FileFormat, SizeArgs};
+use super::args::FileFormat;
 use super::convert::{at, one_of, opt, small_count};
 use super::convert_run;
 use super::file_words::VariationWords;
 use super::goal::goal;
 use super::run_words::RequestWords;
+use super::size_args::SizeArgs;
 use super::tls_words::version;
 
 /// `wavetank size`.
