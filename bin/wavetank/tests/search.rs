@@ -101,7 +101,7 @@ fn limits_are_answers_too() {
     let (place, serve) = (Place::new(), serve());
     let words = format!("{SHORT} --threshold p50<500ms --from 20/s --to 40/s --format json --no-archive");
     let doc = check(&search(&place, &serve.url("/"), &words).run(), 0, "above");
-    assert_eq!((&doc["answer"]["low"], &doc["answer"]["high"]), (&40.0.into(), &Value::Null));
+    assert_eq!((&doc["answer"]["low"], &doc["answer"]["high"]), (&40.into(), &Value::Null));
     let words = format!("{SHORT} --threshold p50<1us --from 20/s --format json --no-archive");
     let doc = check(&search(&place, &serve.url("/"), &words).run(), 1, "below");
     assert_eq!(doc["answer"]["knee"], Value::Null);
