@@ -100,31 +100,6 @@ impl Histogram {
         self.max = self.max.max(other.max);
     }
 
-    /// What is in it beyond `known`, a part of it. The sum is exact; minimum and maximum are where they are its own, and else
-    /// the bounds of their buckets.
-    pub(crate) fn beyond(&self, known: &Self) -> Self {
-        let mut more = Self::default();
-        for (index, n) in self.iter() {
-            let n = n.saturating_sub(known.counts.get(index).copied().unwrap_or(0));
-            if n > 0 {
-                more.record_n(Self::lowest_equivalent(index).max(self.min()), n);
-                more.max = Self::highest_equivalent(index).min(self.max);
-            }
-        }
-        if let Some(top) = self.max.checked_sub(Self::HIGHEST).filter(|above| *above > 0 && !more.is_empty())
-        {
-            more.clipped = self
-                .clipped
-                .saturating_sub(known.clipped)
-                .min(more.counts.get(Self::BUCKETS - 1).copied().unwrap_or(0));
-            more.max = if more.clipped > 0 { Self::HIGHEST + top } else { more.max };
-        }
-        let bounds =
-            u128::from(more.min()) * u128::from(more.count)..=u128::from(more.max) * u128::from(more.count);
-        more.sum = self.sum.saturating_sub(known.sum).clamp(*bounds.start(), *bounds.end());
-        more
-    }
-
     /// Forget all values but keep the memory: costs only the range of buckets that was touched.
     pub fn clear(&mut self) {
         if self.count > 0 {
@@ -166,7 +141,12 @@ impl Histogram {
         let top = if clipped > 0 { self.max } else { Self::highest_equivalent(last).min(self.max) };
         let bottom = Self::lowest_equivalent(first).max(self.min());
         let sum = self.sum.saturating_sub(earlier.sum);
-        Self::from_parts(counts, clipped, bottom, top, sum).unwrap_or_default()
+        let mut left = Self::default();
+        left.rebuild(clipped, bottom, top, sum, |buckets| {
+            buckets.copy_from_slice(&counts[first..=last]);
+            Some(buckets.iter().sum())
+        });
+        left
     }
 
     /// Values recorded.
@@ -231,25 +211,44 @@ impl Histogram {
         self.touched().map(|index| (index, self.counts[index])).filter(|&(_, n)| n > 0)
     }
 
-    /// Its parts, as [`Self::from_parts`] takes them: bucket counts in the layout's order, as many as there is memory for
+    /// Its parts: bucket counts in the layout's order, as many as there is memory for
     /// (none if nothing was recorded), clipped, min, max, sum. For encoding.
     pub fn parts(&self) -> (&[u64], u64, u64, u64, u128) {
         (&self.counts, self.clipped, self.min(), self.max, self.sum)
     }
 
-    /// Put together again from its parts, for decoding; `counts` has [`Self::BUCKETS`] entries, or fewer where
-    /// all above are zero. `None` if the parts contradict one another.
-    pub fn from_parts(counts: Vec<u64>, clipped: u64, min: u64, max: u64, sum: u128) -> Option<Self> {
-        let count = counts.iter().try_fold(0_u64, |sum, &n| sum.checked_add(n))?;
-        let sound = counts.len() <= Self::BUCKETS
-            && count > 0
-            && min <= max
-            && clipped <= counts.get(Self::BUCKETS - 1).copied().unwrap_or(0)
+    /// Put together again in the memory it has, for decoding. `fill` is handed the buckets from the lowest value's to the
+    /// highest's, all 0, and tells how many values it has put there. Whether the parts agree with one another: otherwise,
+    /// and where `fill` fails, it is empty.
+    pub fn rebuild(
+        &mut self,
+        clipped: u64,
+        min: u64,
+        max: u64,
+        sum: u128,
+        fill: impl FnOnce(&mut [u64]) -> Option<u64>,
+    ) -> bool {
+        self.clear();
+        if min > max {
+            return false;
+        }
+        let (first, last) = (Self::index(min), Self::index(max));
+        self.reach(last);
+        let counts = &mut self.counts[first..=last];
+        let count = fill(counts).unwrap_or(0);
+        let ends = [counts.first(), counts.last()].iter().all(|end| end.is_some_and(|&n| n > 0));
+        let top = if last == Self::BUCKETS - 1 { counts[last - first] } else { 0 };
+        let sound = count > 0
+            && ends
+            && clipped <= top
             && (clipped > 0) == (max > Self::HIGHEST)
-            && counts.iter().position(|&n| n > 0) == Some(Self::index(min))
-            && counts.iter().rposition(|&n| n > 0) == Some(Self::index(max))
             && (u128::from(min) * u128::from(count)..=u128::from(max) * u128::from(count)).contains(&sum);
-        sound.then_some(Self { counts, count, clipped, min, max, sum })
+        if sound {
+            (self.count, self.clipped, self.min, self.max, self.sum) = (count, clipped, min, max, sum);
+        } else {
+            counts.fill(0);
+        }
+        sound
     }
 
     /// The bucket of a value; values above [`Histogram::HIGHEST`] share the top one.

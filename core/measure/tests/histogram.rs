@@ -129,16 +129,35 @@ fn fewer_than_ten_samples_above_make_a_percentile_uncertain() {
 fn parts_that_contradict_one_another_are_no_histogram() {
     let good = of(&[3, 300, 4000]);
     let (counts, clipped, min, max, sum) = good.parts();
+    // In memory that has held other values, as an archive is read.
     let again = |counts: &[u64], clipped, min, max, sum| {
-        Histogram::from_parts(counts.to_vec(), clipped, min, max, sum)
+        let mut histogram = of(&[7, 300, 1 << 41]);
+        let fill = |buckets: &mut [u64]| {
+            let from = counts.get(Histogram::index(min)..)?;
+            buckets.copy_from_slice(from.get(..buckets.len())?);
+            Some(buckets.iter().sum())
+        };
+        let sound = histogram.rebuild(clipped, min, max, sum, fill);
+        assert_eq!(sound, !histogram.is_empty());
+        assert!(sound || histogram == Histogram::default());
+        histogram.record(9);
+        assert_eq!(
+            histogram.iter().map(|(_, n)| n).sum::<u64>(),
+            histogram.count(),
+            "nothing is left of before"
+        );
+        sound.then_some(histogram)
     };
-    assert_eq!(again(counts, clipped, min, max, sum), Some(good.clone()));
+    let mut and_nine = good.clone();
+    and_nine.record(9);
+    assert_eq!(again(counts, clipped, min, max, sum), Some(and_nine));
     let shifted: Vec<_> = counts.iter().skip(1).chain(&[0]).copied().collect();
     for broken in [
         again(&counts[1..], clipped, min, max, sum),
         again(&shifted, clipped, min, max, sum),
         again(counts, 1, min, max, sum),
         again(counts, clipped, min + 1, max, sum),
+        again(counts, clipped, max, min, sum),
         again(counts, clipped, min, max * 2, sum),
         again(counts, clipped, min, max, 3 * u128::from(max) + 1),
         again(counts, clipped, min, max, 8),

@@ -1,12 +1,14 @@
-//! [`HistogramCode`]: a histogram as `HdrHistogram` V2 bytes in base64, with the exact values beside it.
+//! [`HistogramCode`]: a histogram as text: its buckets ([`bucket_code`]) with the exact values beside.
+
+use std::borrow::Cow;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
+use hdrhistogram::serialization::Deserializer;
 use serde::{Deserialize, Serialize};
 use wavetank_measure::Histogram;
 
-use crate::DecodeError;
+use crate::{DecodeError, bucket_code};
 
 /// Bytes of a V2 payload at most: every bucket at nine bytes, and the header. Checked before decoding, so that
 /// a damaged length cannot ask for memory.
@@ -16,54 +18,85 @@ const SUM_MAX: u128 = 1 << 110;
 /// First bytes of uncompressed V2 (`HdrHistogram`'s `V2EncodingCookieBase`, word size 1).
 const V2_COOKIE: [u8; 4] = [0x1c, 0x84, 0x93, 0x13];
 
-/// A histogram that is not empty, as it stands in an interval line. V2 keeps bucket counts only, hence the
-/// exact values beside it.
+/// A histogram that is not empty, as it stands in an interval line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct HistogramCode {
+pub(crate) struct HistogramCode<'a> {
     count: u64,
+    #[serde(default, skip_serializing_if = "is_zero")]
     clipped: u64,
     min: u64,
     max: u64,
     sum: u128,
-    v2: String,
+    /// Lines of version 2: from the lowest value's bucket to the highest's.
+    #[serde(borrow, default)]
+    buckets: Cow<'a, str>,
+    /// Lines of version 1: `HdrHistogram` V2 in base64.
+    #[serde(borrow, default, skip_serializing)]
+    v2: Cow<'a, str>,
 }
 
-impl HistogramCode {
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
+const fn is_zero(n: &u64) -> bool {
+    *n == 0
+}
+
+impl HistogramCode<'static> {
     /// `None` for an empty histogram.
     pub(crate) fn new(histogram: &Histogram) -> Option<Self> {
+        let (counts, clipped, min, max, sum) = histogram.parts();
         (!histogram.is_empty()).then(|| Self {
             count: histogram.count(),
-            clipped: histogram.clipped(),
-            min: histogram.min(),
-            max: histogram.max(),
-            sum: histogram.sum(),
-            v2: STANDARD.encode(v2_bytes(histogram)),
+            clipped,
+            min,
+            max,
+            sum,
+            buckets: Cow::Owned(bucket_code::encode(&counts[Histogram::index(min)..=Histogram::index(max)])),
+            v2: Cow::Borrowed(""),
         })
     }
+}
 
-    /// The histogram again, exactly.
-    pub(crate) fn decode(&self) -> Result<Histogram, DecodeError> {
-        let bytes =
-            STANDARD.decode(&self.v2).map_err(|error| DecodeError::new(format!("histogram: {error}")))?;
+impl HistogramCode<'_> {
+    /// The histogram again, exactly, in the memory of `recycled`.
+    pub(crate) fn decode(&self, mut recycled: Histogram) -> Result<Histogram, DecodeError> {
+        if self.sum > SUM_MAX {
+            return Err(DecodeError::new("histogram: sum beyond any run"));
+        }
+        let mut wrong = None;
+        let sound = recycled.rebuild(self.clipped, self.min, self.max, self.sum, |counts| {
+            let read = if self.v2.is_empty() {
+                bucket_code::decode(self.buckets.as_bytes(), counts).ok_or("its buckets are not as described")
+            } else {
+                self.decode_v2(counts)
+            };
+            read.map_err(|why| wrong = Some(why)).ok().filter(|&count| count == self.count)
+        });
+        match (sound, wrong) {
+            (true, _) => Ok(recycled),
+            (false, Some(why)) => Err(DecodeError::new(format!("histogram: {why}"))),
+            (false, None) => Err(DecodeError::new("histogram: counts contradict one another")),
+        }
+    }
+
+    /// Into the buckets from the lowest value's to the highest's.
+    fn decode_v2(&self, counts: &mut [u64]) -> Result<u64, &'static str> {
+        let bytes = STANDARD.decode(&*self.v2).map_err(|_| "no base64")?;
         let sound = (40..=V2_BYTES_MAX).contains(&bytes.len())
             && bytes[..4] == V2_COOKIE
             && bytes[12..40] == layout();
         if !sound || bytes[4..8] != ((bytes.len() - 40) as u32).to_be_bytes() {
-            return Err(DecodeError::new("histogram: not of the one layout"));
+            return Err("not of the one layout");
         }
-        let decoded: hdrhistogram::Histogram<u64> = Deserializer::new()
-            .deserialize(&mut bytes.as_slice())
-            .map_err(|error| DecodeError::new(format!("histogram: {error}")))?;
-        if self.sum > SUM_MAX {
-            return Err(DecodeError::new("histogram: sum beyond any run"));
-        }
-        let mut counts = vec![0; Histogram::BUCKETS];
+        let decoded: hdrhistogram::Histogram<u64> =
+            Deserializer::new().deserialize(&mut bytes.as_slice()).map_err(|_| "no payload of V2")?;
+        let (first, mut sum) = (Histogram::index(self.min), 0_u64);
         for recorded in decoded.iter_recorded() {
-            counts[Histogram::index(recorded.value_iterated_to())] = recorded.count_at_value();
+            let place = Histogram::index(recorded.value_iterated_to()).checked_sub(first);
+            let bucket = place.and_then(|place| counts.get_mut(place)).ok_or("values beyond its bounds")?;
+            *bucket = recorded.count_at_value();
+            sum = sum.checked_add(*bucket).ok_or("more values than any run has")?;
         }
-        Histogram::from_parts(counts, self.clipped, self.min, self.max, self.sum)
-            .filter(|histogram| histogram.count() == self.count)
-            .ok_or_else(|| DecodeError::new("histogram: counts contradict one another"))
+        Ok(sum)
     }
 }
 
@@ -74,19 +107,5 @@ fn layout() -> [u8; 28] {
     bytes[4..12].copy_from_slice(&1_u64.to_be_bytes());
     bytes[12..20].copy_from_slice(&Histogram::HIGHEST.to_be_bytes());
     bytes[20..].copy_from_slice(&1.0_f64.to_be_bytes());
-    bytes
-}
-
-fn v2_bytes(histogram: &Histogram) -> Vec<u8> {
-    let mut filled = hdrhistogram::Histogram::<u64>::new_with_bounds(1, Histogram::HIGHEST, 2)
-        .expect("the bounds are those of the layout");
-    for (index, count) in histogram.iter() {
-        let recorded = filled.record_n(Histogram::lowest_equivalent(index), count);
-        recorded.expect("every bucket of the layout is within its bounds");
-    }
-    let mut bytes = Vec::new();
-    V2Serializer::new()
-        .serialize(&filled, &mut bytes)
-        .expect("counts stay far below 2^63 and a vector takes all bytes");
     bytes
 }

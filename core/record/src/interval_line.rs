@@ -8,8 +8,10 @@ use crate::DecodeError;
 use crate::journeys_line::{self, JourneysLine};
 use crate::series_line::{Series, SeriesLine};
 
-/// Version of the line.
-const LINE_VERSION: u32 = 1;
+/// Version of the lines that are written. Histograms of version 1 were `HdrHistogram` V2 in base64, twice as long.
+const LINE_VERSION: u32 = 2;
+/// Oldest version that is read.
+const LINE_VERSION_MIN: u32 = 1;
 /// A count no run can reach. A damaged one would overflow when counts are added up.
 const COUNT_MAX: u64 = 1 << 56;
 
@@ -53,15 +55,40 @@ impl IntervalLine {
     /// # Errors
     /// When the bytes are not a whole line of a version known here, or contradict themselves.
     pub fn decode(line: &[u8]) -> Result<Self, DecodeError> {
-        let raw: RawLine =
-            serde_json::from_slice(line).map_err(|error| DecodeError::line(line, LINE_VERSION, &error))?;
-        raw.decode()
+        let mut read = Self::default();
+        read.decode_again(line).map(|()| read)
     }
+
+    /// The same in the memory that this one has: an archive of an hour has 150,000 histograms, and most of the time would go
+    /// into asking for their memory. After an error it holds nothing of use.
+    ///
+    /// # Errors
+    /// As [`IntervalLine::decode`].
+    pub fn decode_again(&mut self, line: &[u8]) -> Result<(), DecodeError> {
+        let raw: RawLine<'_> =
+            serde_json::from_slice(line).map_err(|error| DecodeError::line(line, LINE_VERSION, &error))?;
+        let mut pool = histograms(std::mem::take(&mut self.interval));
+        *self = raw.decode(&mut pool)?;
+        Ok(())
+    }
+}
+
+/// The histograms of an interval, the first last.
+fn histograms(interval: Interval) -> Vec<Histogram> {
+    let Interval { steps, phases, targets, .. } = interval;
+    let steps = steps.into_iter().flat_map(|it| [it.response, it.service]);
+    let phases = phases.into_iter().flat_map(|it| [it.lag, it.wait, it.ttfb, it.transfer, it.failed]);
+    let targets = targets.into_iter().flat_map(|it| [it.connect, it.tls]);
+    let mut all: Vec<_> = steps.chain(phases).chain(targets).collect();
+    // Those without memory would be handed out for such as need some.
+    all.retain(|histogram| !histogram.is_empty());
+    all.reverse();
+    all
 }
 
 /// The line's keys, in the contract's order; what is missing reads as zero.
 #[derive(Serialize, Deserialize)]
-struct RawLine {
+struct RawLine<'a> {
     v: u32,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     checkpoint: bool,
@@ -72,12 +99,13 @@ struct RawLine {
     len_ns: i64,
     #[serde(default)]
     users: u64,
-    series: Vec<SeriesLine>,
+    #[serde(borrow)]
+    series: Vec<SeriesLine<'a>>,
     conns: RawConns,
     bytes: crate::Bytes,
     threads: Vec<RawThread>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    journeys: Option<JourneysLine>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    journeys: Option<JourneysLine<'a>>,
 }
 
 #[derive(Default, Serialize, Deserialize)]
@@ -109,7 +137,7 @@ struct RawThread {
     cpu_ns: u64,
 }
 
-impl RawLine {
+impl RawLine<'static> {
     fn new(interval: &Interval) -> Self {
         // Taken apart by name, so that a new field of an interval cannot be forgotten here.
         let Interval { from, len, steps, phases, targets, conns, bytes, users, threads, journeys } = interval;
@@ -133,9 +161,11 @@ impl RawLine {
             journeys: JourneysLine::new(journeys),
         }
     }
+}
 
-    fn decode(self) -> Result<IntervalLine, DecodeError> {
-        if self.v != LINE_VERSION {
+impl RawLine<'_> {
+    fn decode(self, pool: &mut Vec<Histogram>) -> Result<IntervalLine, DecodeError> {
+        if !(LINE_VERSION_MIN..=LINE_VERSION).contains(&self.v) {
             return Err(DecodeError::version("version", self.v, LINE_VERSION));
         }
         if self.len_ns < 0 || self.from_ns.checked_add(self.len_ns).is_none() {
@@ -152,7 +182,7 @@ impl RawLine {
             ..Interval::default()
         };
         for series in self.series {
-            match series.decode()? {
+            match series.decode(pool)? {
                 Series::Step(step) => interval.steps.push(step),
                 Series::Phase(phase) => interval.phases.push(phase),
                 Series::Target(target) => interval.targets.push(target),

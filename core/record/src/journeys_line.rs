@@ -15,13 +15,13 @@ use crate::histogram_code::HistogramCode;
 /// Absent where every session was one plain request.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct JourneysLine {
+pub(crate) struct JourneysLine<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     sessions: Vec<SessionsLine>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     asked: Vec<AskedLine>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    groups: Vec<GroupLine>,
+    #[serde(borrow, skip_serializing_if = "Vec::is_empty")]
+    groups: Vec<GroupLine<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     meetings: Vec<MeetingLine>,
     #[serde(skip_serializing_if = "is_zero")]
@@ -56,12 +56,12 @@ struct AskedLine {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-struct GroupLine {
+struct GroupLine<'a> {
     phase: u16,
     scenario: u16,
     group: u16,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    times: Option<HistogramCode>,
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    times: Option<HistogramCode<'a>>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,7 +86,7 @@ const fn is_zero(n: &u64) -> bool {
     *n == 0
 }
 
-impl JourneysLine {
+impl JourneysLine<'static> {
     /// `None` where there is nothing to tell.
     pub(crate) fn new(journeys: &Journeys) -> Option<Self> {
         // Taken apart by name, so that a new field cannot be forgotten here.
@@ -99,7 +99,9 @@ impl JourneysLine {
             meetings_untold: *meetings_untold,
         })
     }
+}
 
+impl JourneysLine<'_> {
     pub(crate) fn decode(self) -> Result<Journeys, DecodeError> {
         Ok(Journeys {
             sessions: self.sessions.into_iter().map(SessionsLine::decode).collect::<Result<_, _>>()?,
@@ -148,15 +150,18 @@ impl AskedLine {
     }
 }
 
-impl GroupLine {
+impl GroupLine<'static> {
     fn new(series: &GroupSeries) -> Self {
         let GroupSeries { phase, scenario, group, times } = series;
         Self { phase: *phase, scenario: *scenario, group: *group, times: HistogramCode::new(times) }
     }
+}
 
+impl GroupLine<'_> {
     fn decode(self) -> Result<GroupSeries, DecodeError> {
         let Self { phase, scenario, group, times } = self;
-        let times = times.map_or_else(|| Ok(Histogram::default()), |code| code.decode())?;
+        let times =
+            times.map_or_else(|| Ok(Histogram::default()), |code| code.decode(Histogram::default()))?;
         Ok(GroupSeries { phase, scenario, group, times })
     }
 }

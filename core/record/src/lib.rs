@@ -5,6 +5,7 @@
 //! bytes are.
 
 mod archive_doc;
+mod bucket_code;
 mod calibration_doc;
 mod decode_error;
 mod environment_doc;

@@ -17,7 +17,7 @@ use crate::run_parts;
 /// `phase` and `target`. One struct with optional fields, because a tagged one could not carry 128-bit sums.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(crate) struct SeriesLine {
+pub(crate) struct SeriesLine<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     key: Option<[u16; 3]>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -30,8 +30,32 @@ pub(crate) struct SeriesLine {
     wire: Option<run_parts::Wire>,
     #[serde(skip_serializing_if = "Option::is_none")]
     handshakes: Option<HandshakesLine>,
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    times: BTreeMap<String, HistogramCode>,
+    #[serde(borrow, skip_serializing_if = "TimesLine::is_empty")]
+    times: TimesLine<'a>,
+}
+
+/// Times by name; those of one kind of series, where they are not empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct TimesLine<'a> {
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    response: Option<HistogramCode<'a>>,
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    service: Option<HistogramCode<'a>>,
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    lag: Option<HistogramCode<'a>>,
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    wait: Option<HistogramCode<'a>>,
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    ttfb: Option<HistogramCode<'a>>,
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    transfer: Option<HistogramCode<'a>>,
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    failed: Option<HistogramCode<'a>>,
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    connect: Option<HistogramCode<'a>>,
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    tls: Option<HistogramCode<'a>>,
 }
 
 /// Counts of one key; `open` is a gauge.
@@ -41,7 +65,9 @@ struct RequestsLine {
     offered: u64,
     sent: u64,
     done: u64,
+    #[serde(skip_serializing_if = "is_zero")]
     late: u64,
+    #[serde(skip_serializing_if = "is_zero")]
     open: u64,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     errors: BTreeMap<String, u64>,
@@ -49,6 +75,11 @@ struct RequestsLine {
     dropped_by: BTreeMap<String, u64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     status: Vec<(u16, u64)>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
+const fn is_zero(n: &u64) -> bool {
+    *n == 0
 }
 
 /// What an element turned out to be.
@@ -61,33 +92,36 @@ pub(crate) enum Series {
     Target(TargetSeries),
 }
 
-impl SeriesLine {
+impl SeriesLine<'static> {
     pub(crate) fn of_step(series: &StepSeries) -> Self {
         // Taken apart by name, so that a new field cannot be forgotten here.
         let StepSeries { key, counters, open, status, wire, response, service } = series;
         let Wire { sent, retried, redirected, resources } = *wire;
+        let plain = *wire == Wire { sent: counters.sent, ..Wire::default() };
         Self {
             key: Some([key.phase, key.scenario, key.step]),
             requests: Some(RequestsLine::new(counters, *open, status)),
-            wire: Some(run_parts::Wire { sent, retried, redirected, resources }),
-            times: encode([("response", response), ("service", service)]),
+            wire: (!plain).then_some(run_parts::Wire { sent, retried, redirected, resources }),
+            times: TimesLine {
+                response: HistogramCode::new(response),
+                service: HistogramCode::new(service),
+                ..TimesLine::default()
+            },
             ..Self::default()
         }
     }
 
     pub(crate) fn of_phase(series: &PhaseSeries) -> Self {
         let PhaseSeries { phase, lag, wait, ttfb, transfer, failed } = series;
-        Self {
-            phase: Some(*phase),
-            times: encode([
-                ("lag", lag),
-                ("wait", wait),
-                ("ttfb", ttfb),
-                ("transfer", transfer),
-                ("failed", failed),
-            ]),
-            ..Self::default()
-        }
+        let times = TimesLine {
+            lag: HistogramCode::new(lag),
+            wait: HistogramCode::new(wait),
+            ttfb: HistogramCode::new(ttfb),
+            transfer: HistogramCode::new(transfer),
+            failed: HistogramCode::new(failed),
+            ..TimesLine::default()
+        };
+        Self { phase: Some(*phase), times, ..Self::default() }
     }
 
     pub(crate) fn of_target(series: &TargetSeries) -> Self {
@@ -96,51 +130,63 @@ impl SeriesLine {
             phase: Some(*phase),
             target: Some(*target),
             handshakes: HandshakesLine::new(handshakes),
-            times: encode([("connect", connect), ("tls", tls)]),
+            times: TimesLine {
+                connect: HistogramCode::new(connect),
+                tls: HistogramCode::new(tls),
+                ..TimesLine::default()
+            },
             ..Self::default()
         }
     }
+}
 
-    pub(crate) fn decode(mut self) -> Result<Series, DecodeError> {
+impl SeriesLine<'_> {
+    /// What it is, its times in the memory of those in `pool`, as far as they last.
+    pub(crate) fn decode(mut self, pool: &mut Vec<Histogram>) -> Result<Series, DecodeError> {
+        let mut times = std::mem::take(&mut self.times);
+        let mut take = |times: &mut Option<HistogramCode<'_>>| match times.take() {
+            Some(code) => code.decode(pool.pop().unwrap_or_default()),
+            None => Ok(Histogram::default()),
+        };
         let series = match (self.key, self.phase, self.target) {
             (Some([phase, scenario, step]), None, None) => {
                 let requests = self.requests.take().unwrap_or_default();
-                let run_parts::Wire { sent, retried, redirected, resources } = self.wire.unwrap_or_default();
+                let plain = run_parts::Wire { sent: requests.sent, ..run_parts::Wire::default() };
+                let run_parts::Wire { sent, retried, redirected, resources } = self.wire.unwrap_or(plain);
                 Series::Step(StepSeries {
                     key: Key { phase, scenario, step },
                     counters: requests.counters()?,
                     open: requests.open,
                     status: StatusCounts(requests.status),
                     wire: Wire { sent, retried, redirected, resources },
-                    response: self.take("response")?,
-                    service: self.take("service")?,
+                    response: take(&mut times.response)?,
+                    service: take(&mut times.service)?,
                 })
             }
             (None, Some(phase), None) => Series::Phase(PhaseSeries {
                 phase,
-                lag: self.take("lag")?,
-                wait: self.take("wait")?,
-                ttfb: self.take("ttfb")?,
-                transfer: self.take("transfer")?,
-                failed: self.take("failed")?,
+                lag: take(&mut times.lag)?,
+                wait: take(&mut times.wait)?,
+                ttfb: take(&mut times.ttfb)?,
+                transfer: take(&mut times.transfer)?,
+                failed: take(&mut times.failed)?,
             }),
             (None, Some(phase), Some(target)) => Series::Target(TargetSeries {
                 phase,
                 target,
-                connect: self.take("connect")?,
-                tls: self.take("tls")?,
+                connect: take(&mut times.connect)?,
+                tls: take(&mut times.tls)?,
                 handshakes: self.handshakes.take().unwrap_or_default().decode(),
             }),
             _ => return Err(DecodeError::new("series: neither of a key, nor of a phase, nor of a target")),
         };
-        match self.times.keys().next() {
-            None => Ok(series),
-            Some(name) => Err(DecodeError::new(format!("series: unknown time `{name}`"))),
-        }
+        if times.is_empty() { Ok(series) } else { Err(DecodeError::new("series: times of another kind")) }
     }
+}
 
-    fn take(&mut self, name: &str) -> Result<Histogram, DecodeError> {
-        self.times.remove(name).map_or_else(|| Ok(Histogram::default()), |code| code.decode())
+impl TimesLine<'_> {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
     }
 }
 
@@ -185,11 +231,4 @@ impl RequestsLine {
         }
         Ok(counters)
     }
-}
-
-fn encode<const N: usize>(times: [(&str, &Histogram); N]) -> BTreeMap<String, HistogramCode> {
-    times
-        .into_iter()
-        .filter_map(|(name, times)| Some((name.to_owned(), HistogramCode::new(times)?)))
-        .collect()
 }

@@ -3,7 +3,7 @@
 mod support;
 
 use support::{Random, golden, interval};
-use wavetank_measure::{Histogram, Interval};
+use wavetank_measure::Interval;
 use wavetank_record::IntervalLine;
 
 fn line(interval: Interval, checkpoint: bool) -> IntervalLine {
@@ -37,28 +37,49 @@ fn random_intervals_come_back_exactly() {
     }
 }
 
-/// Any reader of `HdrHistogram` V2 must see our buckets, counts and so our percentiles.
+/// Lines of version 1 had histograms in another form: they are read as ever.
 #[test]
-fn others_can_read_the_histograms() {
-    use base64::Engine as _;
-    let mut interval = interval();
-    let response = &mut interval.steps[0].response;
-    *response = Histogram::default();
-    let mut random = Random(11);
-    for _ in 0..10_000 {
-        response.record(random.magnitude(42));
+fn lines_of_version_1_are_read() {
+    let old = include_str!("support/interval_v1.jsonl");
+    let read: Vec<_> = old.lines().map(|text| IntervalLine::decode(text.as_bytes()).unwrap()).collect();
+    assert_eq!(read, [line(interval(), false), line(Interval::default(), true)]);
+    let broken = old.lines().next().unwrap().replacen("\"v2\":\"HI", "\"v2\":\"HJ", 1);
+    let error = IntervalLine::decode(broken.as_bytes()).unwrap_err().to_string();
+    assert!(error.contains("layout"), "{error}");
+}
+
+/// A thousand answers a second fill 250 buckets: lines of a long run would be half base64 otherwise.
+#[test]
+fn a_bucket_takes_little_more_than_a_character() {
+    let (mut interval, mut random) = (Interval::default(), Random(3));
+    let response = &mut interval.step_mut(wavetank_plan::Key::default()).response;
+    for _ in 0..1_000 {
+        // About as wide as a log-normal of sigma 0.5.
+        let sum: u64 = (0..6).map(|_| random.below(1_000)).sum();
+        response.record((1e6 * (sum as f64 / 1_400.0).exp()) as u64);
     }
-    let ours = response.clone();
+    let (buckets, ours) = (response.iter().count(), response.clone());
     let text = line(interval, false).encode();
     let value: serde_json::Value = serde_json::from_str(&text).unwrap();
-    let v2 = value["series"][0]["times"]["response"]["v2"].as_str().unwrap();
-    let bytes = base64::engine::general_purpose::STANDARD.decode(v2).unwrap();
-    let theirs: hdrhistogram::Histogram<u64> =
-        hdrhistogram::serialization::Deserializer::new().deserialize(&mut bytes.as_slice()).unwrap();
-    assert_eq!(theirs.len(), ours.count());
-    for (quantile, q) in [(0.1, 10.0), (0.5, 50.0), (0.75, 75.0), (0.9, 90.0), (0.99, 99.0), (0.999, 99.9)] {
-        let value = theirs.value_at_quantile(quantile);
-        assert_eq!(Some(theirs.highest_equivalent(value).min(ours.max())), ours.percentile(q), "p{q}");
+    let length = value["series"][0]["times"]["response"]["buckets"].as_str().unwrap().len();
+    assert!(buckets > 150 && length < buckets + buckets / 4, "{length} characters for {buckets} buckets");
+    assert_eq!(IntervalLine::decode(text.as_bytes()).unwrap().interval.steps[0].response, ours);
+}
+
+/// Memory of lines read before does not show in what is read next, not even after a damaged one.
+#[test]
+fn the_same_memory_serves_for_every_line() {
+    let mut reader = IntervalLine::default();
+    for seed in 1..300 {
+        let wanted = line(Random(seed).interval(), seed % 2 == 0);
+        let text = wanted.encode();
+        reader.decode_again(text.as_bytes()).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        assert_eq!(reader, wanted, "seed {seed}");
+        if seed % 5 == 0 {
+            assert!(reader.decode_again(&text.as_bytes()[..text.len() / 2]).is_err());
+            let broken = text.replace("\"buckets\":\"", "\"buckets\":\" ");
+            assert!(reader.decode_again(broken.as_bytes()).is_err() || broken == text);
+        }
     }
 }
 
@@ -66,7 +87,8 @@ fn others_can_read_the_histograms() {
 fn contradictions_are_refused() {
     let good = line(interval(), false).encode();
     for (from, to) in [
-        ("\"v\":1", "\"v\":2"),
+        ("\"v\":2", "\"v\":3"),
+        ("\"v\":2", "\"v\":0"),
         ("\"len_ns\":1000000000", "\"len_ns\":-1"),
         ("\"from_ns\":3000000000", "\"from_ns\":9223372036854775807"),
         ("\"offered\":8", "\"offered\":18446744073709551615"),
@@ -77,8 +99,10 @@ fn contradictions_are_refused() {
         ("\"count\":5", "\"count\":6"),
         ("\"min\":88000", "\"min\":8800"),
         ("\"sum\":88000", "\"sum\":1"),
-        ("\"v2\":\"HI", "\"v2\":\"HJ"),
-        ("\"v2\":\"", "\"v2\":\"AA"),
+        ("\"buckets\":\"", "\"buckets\":\" "),
+        ("\"buckets\":\"", "\"buckets\":\"!"),
+        ("\"buckets\":\"", "\"buckets\":\"~"),
+        ("\"buckets\"", "\"bucket\""),
     ] {
         assert!(good.contains(from), "the test no longer damages anything: {from}");
         let bad = good.replacen(from, to, 1);

@@ -19,10 +19,10 @@ impl Untimed {
             counters: counters(&whole.counters, &known.counters),
             status: status(&whole.status, &known.status),
             wire: wire(whole.wire, known.wire),
-            response: whole.response.beyond(&known.response),
-            service: whole.service.beyond(&known.service),
-            lag: whole.lag.beyond(&known.lag),
-            wait: whole.wait.beyond(&known.wait),
+            response: whole.response.since(&known.response),
+            service: whole.service.since(&known.service),
+            lag: whole.lag.since(&known.lag),
+            wait: whole.wait.since(&known.wait),
             conns: conns(whole.conns, known.conns),
             bytes: Bytes {
                 sent: whole.bytes.sent.saturating_sub(known.bytes.sent),
@@ -39,7 +39,7 @@ impl Untimed {
     ) -> (Counters, Histogram) {
         match known {
             None => whole.clone(),
-            Some(known) => (counters(&whole.0, &known.0), whole.1.beyond(&known.1)),
+            Some(known) => (counters(&whole.0, &known.0), whole.1.since(&known.1)),
         }
     }
 

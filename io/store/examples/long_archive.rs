@@ -1,0 +1,139 @@
+//! Writes the archive of a long run that never was, for `cargo xtask bench report`: by the archive's own writer, so that its
+//! lines are what a run of that size writes. Response times are log-normal, each step's about a median of its own.
+//!
+//! `long_archive RUNS_DIR SECONDS STEPS PER_SECOND` writes it under RUNS_DIR, without `run.json`, as if the run had been
+//! killed, and prints its folder.
+#![expect(clippy::print_stdout, reason = "its result is a line of text")]
+
+#[path = "../tests/support/mod.rs"]
+mod support;
+
+use std::path::Path;
+
+use wavetank_measure::{Interval, StatusCounts, ThreadHealth, Wire};
+use wavetank_plan::{ConnectionUse, Curve, Key, Load, Nanos, Plan, Rate, RequestPlan, Scenario, Step};
+use wavetank_record::PlanDoc;
+use wavetank_store::{ArchiveWriter, RunMeta, RunsDir};
+
+/// Seconds that differ from each other; they come again and again.
+const DIFFERENT: u64 = 61;
+/// Standard deviation of the logarithm of a response time: the 99th percentile is 3.2 times the median.
+const SIGMA: f64 = 0.5;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [dir, seconds, steps, rate] = &arguments[..] else {
+        panic!("long_archive RUNS_DIR SECONDS STEPS PER_SECOND")
+    };
+    let number = |text: &String| text.parse::<u64>().unwrap_or_else(|error| panic!("{text}: {error}"));
+    let (seconds, steps, rate) = (number(seconds), number(steps), number(rate));
+    let plan = plan(seconds, steps, rate);
+    let meta = RunMeta { plan_yaml: PlanDoc::new(&plan).to_yaml(), name: plan.name, ..support::meta() };
+    let mut writer =
+        ArchiveWriter::create(&RunsDir::new(Path::new(dir)), &meta).expect("the folder is writable");
+    let mut chance = Chance(1);
+    let different: Vec<_> = (0..DIFFERENT.min(seconds)).map(|_| second(&mut chance, steps, rate)).collect();
+    for at in 0..seconds {
+        let mut interval = different[(at % DIFFERENT) as usize].clone();
+        interval.from = Nanos::from_secs(at as i64);
+        // The load stands still: what is open at the end of a second came in the first.
+        for step in &mut interval.steps {
+            step.open = 10;
+            step.counters.offered += if at == 0 { 10 } else { 0 };
+        }
+        interval.conns.open = 50;
+        (interval.conns.offered, interval.conns.opened) = if at == 0 { (50, 50) } else { (0, 0) };
+        let problem = writer.interval(Nanos::from_secs(at as i64 + 1), &interval);
+        assert!(problem.is_none(), "{problem:?}");
+    }
+    println!("{}", writer.dir().display());
+}
+
+/// An open run of one scenario of `steps` steps, each asked `rate` times a second.
+fn plan(seconds: u64, steps: u64, rate: u64) -> Plan {
+    let mut plan = support::plan();
+    let step = |number: u64| {
+        let path = format!("/step/{number}").into();
+        let request = RequestPlan { method: "GET".to_owned(), path, ..RequestPlan::default() };
+        Step::plain(&format!("step-{number:02}"), 0, request)
+    };
+    plan.name = format!("{seconds}-s-of-{steps}-steps");
+    plan.scenarios = vec![Scenario::of_steps("", ConnectionUse::Shared, (0..steps).map(step).collect())];
+    let phase = &mut plan.phases[0];
+    phase.length = Some(Nanos::from_secs(seconds as i64));
+    if let Load::Open { rate: curve, .. } = &mut phase.load {
+        *curve = Curve::constant(Rate::per_second(rate), phase.length);
+    }
+    plan
+}
+
+/// One second of it; where it lies is told later.
+fn second(chance: &mut Chance, steps: u64, rate: u64) -> Interval {
+    let threads = [0, 1].map(|thread| ThreadHealth {
+        thread,
+        turns: 9_000 + chance.below(1_000),
+        busy_ns: 200_000_000 + chance.below(50_000_000),
+        turn_ns_max: 100_000 + chance.below(900_000),
+        send_call_ns_max: 50_000 + chance.below(90_000),
+        cpu_ns: 250_000_000 + chance.below(50_000_000),
+        ..ThreadHealth::default()
+    });
+    let mut interval =
+        Interval { len: Nanos::SECOND, threads: threads.to_vec(), users: 50, ..Interval::default() };
+    for number in 0..steps {
+        // From 1 ms for the first step to some 20 ms for the last of twenty.
+        let median = 1e6 * (1.0 + number as f64);
+        let done = rate - rate / 200;
+        for _ in 0..done {
+            let service = (median * (SIGMA * chance.normal()).exp()) as u64;
+            let (lag, wait) =
+                ((300.0 * chance.normal().exp()) as u64, chance.below(8) / 7 * chance.below(90_000));
+            let step = interval.step_mut(Key { phase: 0, scenario: 0, step: number as u16 });
+            step.response.record(service + lag + wait);
+            step.service.record(service);
+            let phase = interval.phase_mut(0);
+            phase.lag.record(lag);
+            phase.wait.record(wait);
+            let transfer = (40_000.0 * chance.normal().exp()) as u64;
+            phase.ttfb.record(service.saturating_sub(transfer));
+            phase.transfer.record(transfer.min(service));
+        }
+        let step = interval.step_mut(Key { phase: 0, scenario: 0, step: number as u16 });
+        (step.counters.offered, step.counters.sent, step.counters.done) = (rate, rate, done);
+        step.counters.errors[wavetank_measure::ErrorClass::Status as usize] = rate - done;
+        step.counters.late = chance.below(3);
+        step.status = StatusCounts(vec![(200, done), (503, rate - done)]);
+        step.wire = Wire { sent: rate, ..Wire::default() };
+        let failed = &mut interval.phase_mut(0).failed;
+        (0..rate - done).for_each(|_| failed.record((median * (SIGMA * chance.normal()).exp()) as u64));
+    }
+    (interval.bytes.sent, interval.bytes.received) = (80 * rate * steps, 900 * rate * steps);
+    interval
+}
+
+/// Numbers that look random and are the same on every machine: SplitMix64.
+struct Chance(u64);
+
+impl Chance {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    fn below(&mut self, end: u64) -> u64 {
+        self.next() % end
+    }
+
+    /// Between 0 and 1, neither of them.
+    fn share(&mut self) -> f64 {
+        ((self.next() >> 12) as f64 + 0.5) / (1_u64 << 52) as f64
+    }
+
+    /// Of the normal distribution: Box and Muller's way.
+    fn normal(&mut self) -> f64 {
+        (-2.0 * self.share().ln()).sqrt() * (std::f64::consts::TAU * self.share()).cos()
+    }
+}
