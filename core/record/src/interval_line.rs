@@ -59,7 +59,18 @@ impl IntervalLine {
         read.decode_again(line).map(|()| read)
     }
 
-    /// The same in the memory that this one has: an archive of an hour has 150,000 histograms, and most of the time would go
+    /// Where a line lies in time, without the rest of it: begin and end.
+    ///
+    /// # Errors
+    /// When the bytes are no whole line, or of a version unknown here.
+    pub fn place(line: &[u8]) -> Result<(Nanos, Nanos), DecodeError> {
+        let Place { v, from_ns, len_ns } =
+            serde_json::from_slice(line).map_err(|error| DecodeError::json(&error))?;
+        check_version(v)?;
+        Ok((Nanos(from_ns), Nanos(from_ns.saturating_add(len_ns))))
+    }
+
+    /// [`IntervalLine::decode`] in the memory that this one has: an archive of an hour has 150,000 histograms, and most of the time would go
     /// into asking for their memory. After an error it holds nothing of use.
     ///
     /// # Errors
@@ -84,6 +95,21 @@ fn histograms(interval: Interval) -> Vec<Histogram> {
     all.retain(|histogram| !histogram.is_empty());
     all.reverse();
     all
+}
+
+/// Of the line's keys, those that tell its time.
+#[derive(Deserialize)]
+struct Place {
+    v: u32,
+    from_ns: i64,
+    len_ns: i64,
+}
+
+fn check_version(version: u32) -> Result<(), DecodeError> {
+    if (LINE_VERSION_MIN..=LINE_VERSION).contains(&version) {
+        return Ok(());
+    }
+    Err(DecodeError::version("version", version, LINE_VERSION))
 }
 
 /// The line's keys, in the contract's order; what is missing reads as zero.
@@ -165,9 +191,7 @@ impl RawLine<'static> {
 
 impl RawLine<'_> {
     fn decode(self, pool: &mut Vec<Histogram>) -> Result<IntervalLine, DecodeError> {
-        if !(LINE_VERSION_MIN..=LINE_VERSION).contains(&self.v) {
-            return Err(DecodeError::version("version", self.v, LINE_VERSION));
-        }
+        check_version(self.v)?;
         if self.len_ns < 0 || self.from_ns.checked_add(self.len_ns).is_none() {
             return Err(DecodeError::new("an interval ends before it begins"));
         }

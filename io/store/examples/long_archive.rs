@@ -1,8 +1,8 @@
 //! Writes the archive of a long run that never was, for `cargo xtask bench report`: by the archive's own writer, so that its
 //! lines are what a run of that size writes. Response times are log-normal, each step's about a median of its own.
 //!
-//! `long_archive RUNS_DIR SECONDS STEPS PER_SECOND` writes it under RUNS_DIR, without `run.json`, as if the run had been
-//! killed, and prints its folder.
+//! `long_archive RUNS_DIR SECONDS STEPS PER_SECOND` writes it under `RUNS_DIR`, without `run.json`, as if the run had been
+//! killed, and prints its folder. `long_archive ARCHIVE` reads one: its course, and the book a killed run is judged by.
 #![expect(clippy::print_stdout, reason = "its result is a line of text")]
 
 #[path = "../tests/support/mod.rs"]
@@ -22,6 +22,9 @@ const SIGMA: f64 = 0.5;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [archive] = &arguments[..] {
+        return read(Path::new(archive));
+    }
     let [dir, seconds, steps, rate] = &arguments[..] else {
         panic!("long_archive RUNS_DIR SECONDS STEPS PER_SECOND")
     };
@@ -49,13 +52,31 @@ fn main() {
     println!("{}", writer.dir().display());
 }
 
+/// Reads an archive as reports do, so that what that takes can be measured apart from what they make of it.
+fn read(archive: &Path) {
+    let run = wavetank_store::open(archive).expect("an archive");
+    let plan = run.plan().expect("a plan");
+    if std::env::var_os("LEDGER").is_some() {
+        let (ledger, report) = run.ledger(&plan).expect("readable");
+        println!("{report:?}: {} done", ledger.totals().steps.iter().map(|it| it.counters.done).sum::<u64>());
+        return;
+    }
+    let (course, report) = run.course(&plan, 400).expect("readable");
+    println!(
+        "{report:?}: {} columns of {}, {} done",
+        course.columns.len(),
+        course.column,
+        course.counters.done
+    );
+}
+
 /// An open run of one scenario of `steps` steps, each asked `rate` times a second.
 fn plan(seconds: u64, steps: u64, rate: u64) -> Plan {
     let mut plan = support::plan();
     let step = |number: u64| {
         let path = format!("/step/{number}").into();
         let request = RequestPlan { method: "GET".to_owned(), path, ..RequestPlan::default() };
-        Step::plain(&format!("step-{number:02}"), 0, request)
+        Step::plain(format!("step-{number:02}"), 0, request)
     };
     plan.name = format!("{seconds}-s-of-{steps}-steps");
     plan.scenarios = vec![Scenario::of_steps("", ConnectionUse::Shared, (0..steps).map(step).collect())];
@@ -111,7 +132,7 @@ fn second(chance: &mut Chance, steps: u64, rate: u64) -> Interval {
     interval
 }
 
-/// Numbers that look random and are the same on every machine: SplitMix64.
+/// Numbers that look random and are the same on every machine: `SplitMix64`.
 struct Chance(u64);
 
 impl Chance {

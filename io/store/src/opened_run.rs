@@ -39,13 +39,13 @@ pub struct OpenedRun {
     pub(crate) pack: Option<Arc<Unpacked>>,
 }
 
-/// One thing read from the sealed intervals.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Sealed {
+/// One thing read from the sealed intervals. Borrowed: the next one is read into the same memory.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Sealed<'a> {
     /// The next interval of an agent.
-    Next(IntervalLine),
+    Next(&'a IntervalLine),
     /// Intervals of this agent were lost before this checkpoint: forget what it gave and begin from the sum here.
-    Instead(IntervalLine),
+    Instead(&'a IntervalLine),
 }
 
 /// What reading the intervals was like.
@@ -110,7 +110,7 @@ impl OpenedRun {
     ///
     /// # Errors
     /// A usage error if the files cannot be read at all.
-    pub fn read_intervals(&self, mut visit: impl FnMut(Sealed)) -> Result<ReadReport, UserError> {
+    pub fn read_intervals(&self, mut visit: impl FnMut(Sealed<'_>)) -> Result<ReadReport, UserError> {
         self.read_intervals_until(|_, sealed| {
             visit(sealed);
             ControlFlow::Continue(())
@@ -121,7 +121,7 @@ impl OpenedRun {
     /// of an agent.
     pub(crate) fn read_intervals_until(
         &self,
-        mut visit: impl FnMut(bool, Sealed) -> ControlFlow<()>,
+        mut visit: impl FnMut(bool, Sealed<'_>) -> ControlFlow<()>,
     ) -> Result<ReadReport, UserError> {
         let dir = self.dir.join("intervals");
         let mut paths: Vec<_> = match fs::read_dir(&dir) {
@@ -131,13 +131,13 @@ impl OpenedRun {
         };
         paths.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
         paths.sort();
-        let mut report = ReadReport::default();
+        let (mut report, mut line) = (ReadReport::default(), IntervalLine::default());
         for path in paths {
             let mut agent = AgentReader::default();
             let (mut flow, mut first) = (ControlFlow::Continue(()), true);
-            let torn = for_each_line_until(&path, |line| {
-                match IntervalLine::decode(line) {
-                    Ok(line) => agent.take(line, &mut |sealed| {
+            let torn = for_each_line_until(&path, |bytes| {
+                match line.decode_again(bytes) {
+                    Ok(()) => agent.take(&line, &mut |sealed| {
                         flow = visit(std::mem::take(&mut first), sealed);
                     }),
                     Err(_) => agent.report.damaged += 1,
@@ -242,7 +242,7 @@ struct AgentReader {
 }
 
 impl AgentReader {
-    fn take(&mut self, line: IntervalLine, visit: &mut impl FnMut(Sealed)) {
+    fn take(&mut self, line: &IntervalLine, visit: &mut impl FnMut(Sealed<'_>)) {
         let next = match self.last {
             Some((epoch, seq)) if epoch == line.epoch => seq + 1,
             _ => 0,

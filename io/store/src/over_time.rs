@@ -2,18 +2,19 @@
 
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use wavetank_measure::{Course, CourseMaker, HostSample, TargetSample, Thinned};
 use wavetank_plan::{Nanos, Plan, UserError};
 use wavetank_record::{HostLine, PHASE_ENDED, TargetLine};
 
 use crate::contents::unreadable;
+use crate::interval_span::interval_span;
 use crate::opened_run::for_each_line;
 use crate::{OpenedRun, ReadReport, Sealed};
 
-/// Hosts whose samples are read at most.
-const HOSTS_MAX: usize = 1_024;
+/// Files of one folder at most.
+const FILES_MAX: usize = 1_024;
 
 /// How one host stood over time.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -33,8 +34,15 @@ impl OpenedRun {
     /// # Errors
     /// A usage error if the files cannot be read at all.
     pub fn course(&self, plan: &Plan, columns_max: usize) -> Result<(Course, ReadReport), UserError> {
+        let span = line_files(&self.dir.join("intervals"))?
+            .iter()
+            .filter_map(|path| interval_span(path))
+            .reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
         let empty = || {
             let mut maker = CourseMaker::new(plan, columns_max);
+            if let Some((from, until)) = span {
+                maker = maker.spanning(from, until);
+            }
             for event in self.events.iter().filter(|event| event.kind == PHASE_ENDED) {
                 if let Some(phase) = event.phase {
                     maker.phase_ended(phase, Nanos(event.at_ns));
@@ -44,12 +52,12 @@ impl OpenedRun {
         };
         let (mut all, mut own, mut agent) = (empty(), empty(), None);
         let report = self.read_intervals(|sealed| {
-            let (Sealed::Next(line) | Sealed::Instead(line)) = &sealed;
+            let (Sealed::Next(line) | Sealed::Instead(line)) = sealed;
             if agent.as_ref() != Some(&line.agent) {
                 agent = Some(line.agent.clone());
                 all.absorb(std::mem::replace(&mut own, empty()));
             }
-            match &sealed {
+            match sealed {
                 Sealed::Next(line) => own.add(&line.interval),
                 Sealed::Instead(line) => own.checkpoint(&line.interval),
             }
@@ -64,7 +72,7 @@ impl OpenedRun {
     /// A usage error if the files cannot be read at all.
     pub fn hosts(&self) -> Result<Vec<HostSeries>, UserError> {
         let mut hosts = Vec::new();
-        for path in self.host_files()? {
+        for path in line_files(&self.dir.join("hosts"))? {
             let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
             let (mut samples, mut damaged) = (Thinned::default(), 0);
             for_each_line(&path, |line| match HostLine::decode(line) {
@@ -90,16 +98,16 @@ impl OpenedRun {
         })?;
         Ok(samples.into_kept())
     }
+}
 
-    fn host_files(&self) -> Result<Vec<PathBuf>, UserError> {
-        let dir = self.dir.join("hosts");
-        let mut paths: Vec<_> = match fs::read_dir(&dir) {
-            Ok(entries) => entries.filter_map(|entry| Some(entry.ok()?.path())).take(HOSTS_MAX).collect(),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-            Err(error) => return Err(unreadable(&dir, &error)),
-        };
-        paths.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
-        paths.sort();
-        Ok(paths)
-    }
+/// Files of lines in a folder, by name, so many at most.
+fn line_files(dir: &Path) -> Result<Vec<PathBuf>, UserError> {
+    let mut paths: Vec<_> = match fs::read_dir(dir) {
+        Ok(entries) => entries.filter_map(|entry| Some(entry.ok()?.path())).take(FILES_MAX).collect(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        Err(error) => return Err(unreadable(dir, &error)),
+    };
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
+    paths.sort();
+    Ok(paths)
 }

@@ -32,7 +32,7 @@ impl OpenedRun {
                     visit(&line.agent, &line.interval)
                 }
                 Sealed::Instead(line) => {
-                    let lost = known.replace(line.interval);
+                    let lost = known.replace(line.interval.clone());
                     visit(&line.agent, &lost)
                 }
             }

@@ -1,0 +1,45 @@
+//! [`interval_span`]: between which instants a file's intervals lie, without reading them.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use wavetank_plan::Nanos;
+use wavetank_record::IntervalLine;
+
+/// Bytes of a line at most that is looked at here; those that are longer tell later where they lie.
+const LINE_BYTES_MAX: u64 = 16 << 20;
+/// Bytes looked at first for the last line.
+const TAIL_BYTES: u64 = 256 << 10;
+
+/// From the begin of the first line to the end of the last. Only a guess where that is damaged or out of order, and `None`
+/// where it cannot be told: reading all finds out.
+pub(crate) fn interval_span(path: &Path) -> Option<(Nanos, Nanos)> {
+    let mut file = File::open(path).ok()?;
+    let mut line = Vec::new();
+    BufReader::new(&file).take(LINE_BYTES_MAX).read_until(b'\n', &mut line).ok()?;
+    let (from, end) = IntervalLine::place(line.strip_suffix(b"\n")?).ok()?;
+    let (_, last) = last_line(&mut file).ok()?.and_then(|line| IntervalLine::place(&line).ok())?;
+    Some((from, last.max(end)))
+}
+
+/// The last whole line without its newline.
+fn last_line(file: &mut File) -> io::Result<Option<Vec<u8>>> {
+    let length = file.metadata()?.len();
+    let mut tail = TAIL_BYTES;
+    loop {
+        let begin = length.saturating_sub(tail);
+        file.seek(SeekFrom::Start(begin))?;
+        let mut bytes = Vec::new();
+        file.by_ref().take(tail).read_to_end(&mut bytes)?;
+        let end = bytes.iter().rposition(|&byte| byte == b'\n');
+        bytes.truncate(end.unwrap_or(0));
+        let before = bytes.iter().rposition(|&byte| byte == b'\n');
+        match before {
+            Some(before) => return Ok(Some(bytes.split_off(before + 1))),
+            None if begin == 0 => return Ok(end.map(|_| bytes)),
+            None if tail >= LINE_BYTES_MAX => return Ok(None),
+            None => tail *= 8,
+        }
+    }
+}
