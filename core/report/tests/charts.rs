@@ -45,14 +45,22 @@ fn attribute(element: &BytesStart<'_>, name: &str) -> Option<String> {
 fn check(figure: &str, context: &str) {
     let mut reader = Reader::from_str(figure);
     let mut ids = HashSet::new();
+    let mut plot: Option<String> = None;
     let mut depth = 0;
     loop {
         match reader.read_event().unwrap_or_else(|error| panic!("{context}: {error}: {figure}")) {
             Event::Start(element) => {
                 depth += 1;
-                check_element(&element, &mut ids, context);
+                // The plot's own size, where paths are the data's.
+                let size = attribute(&element, "viewBox").filter(|size| size.starts_with("0 0 1000 "));
+                plot = size.or(plot);
+                check_element(&element, &mut ids, plot.as_deref(), context);
             }
-            Event::Empty(element) => check_element(&element, &mut ids, context),
+            Event::Empty(element) => check_element(&element, &mut ids, plot.as_deref(), context),
+            Event::End(element) if element.name().as_ref() == b"svg" => {
+                depth -= 1;
+                plot = None;
+            }
             Event::End(_) => depth -= 1,
             Event::Eof => break,
             _ => {}
@@ -64,7 +72,7 @@ fn check(figure: &str, context: &str) {
     }
 }
 
-fn check_element(element: &BytesStart<'_>, ids: &mut HashSet<String>, context: &str) {
+fn check_element(element: &BytesStart<'_>, ids: &mut HashSet<String>, plot: Option<&str>, context: &str) {
     let name = String::from_utf8(element.name().as_ref().to_vec()).expect("UTF-8");
     assert!(ELEMENTS.contains(&name.as_str()), "{context}: <{name}>");
     for forbidden in FORBIDDEN {
@@ -80,21 +88,31 @@ fn check_element(element: &BytesStart<'_>, ids: &mut HashSet<String>, context: &
             assert!((0.0..=100.001).contains(&share), "{context}: <{name} {place}={value}>");
         }
     }
-    if let Some(path) =
-        attribute(element, "d").filter(|path| path.chars().all(|c| "MLHVhz-. 0123456789".contains(c)))
-    {
-        check_path(&path, context);
+    if let Some((path, size)) = attribute(element, "d").zip(plot) {
+        check_path(&path, size, context);
     }
 }
 
-/// Corners of data lie in the plot: 0 to 1,000 across.
-fn check_path(path: &str, context: &str) {
+/// All corners of data lie in the plot, whose size is `0 0 WIDTH HEIGHT`.
+fn check_path(path: &str, size: &str, context: &str) {
+    let size: Vec<f64> = size.split(' ').map(|number| number.parse().expect("a number")).collect();
+    let mut numbers = 0;
     for corner in path.split(['M', 'L']).filter(|corner| !corner.is_empty()) {
-        let x = corner.split(' ').next().unwrap_or_default();
-        if let Ok(x) = x.parse::<f64>() {
-            assert!((-10.0..=1_000.0).contains(&x), "{context}: {corner} of {path}");
+        // After a corner, a stair has places across and heights alone.
+        for (step, text) in corner.split_inclusive(['H', 'V', 'h', 'z']).enumerate() {
+            let text = text.trim_end_matches(['H', 'V', 'h', 'z']);
+            let numbers_of: Vec<f64> = text.split(' ').filter_map(|number| number.parse().ok()).collect();
+            numbers += numbers_of.len();
+            if let (0, [x, y]) = (step, numbers_of.as_slice()) {
+                let inside = (0.0..=size[2]).contains(x) && (0.0..=size[3]).contains(y);
+                assert!(inside, "{context}: {x} {y} is outside of {size:?}: {path}");
+            } else {
+                let most = size[2].max(size[3]);
+                assert!(numbers_of.iter().all(|number| (0.0..=most).contains(number)), "{context}: {path}");
+            }
         }
     }
+    assert!(numbers > 0, "{context}: no corner in {path}");
 }
 
 #[test]

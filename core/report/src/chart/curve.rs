@@ -106,7 +106,10 @@ impl Curve<'_> {
             figure.tick(&label);
         }
         let y = figure.height() + 36;
-        figure.push(&format!("<text class=\"axis\" x=\"50%\" y=\"{y}\">{}</text>", escape(self.x_name)));
+        figure.push(&format!(
+            "<text class=\"axis\" x=\"50%\" y=\"{y}\">{}</text>",
+            escape(&cut(self.x_name, WIDTHS[0] + LEFT))
+        ));
     }
 
     fn mark(&self, figure: &mut Figure<'_>, across: &Scale) {

@@ -9,6 +9,8 @@
 pub(super) const WIDTHS: [f64; 3] = [200.0, 510.0, 890.0];
 /// Pixels between two labels.
 const GAP: f64 = 10.0;
+/// Pixels left and right of a plot that labels may reach into: its margins.
+const MARGINS: (f64, f64) = (64.0, 26.0);
 
 /// One label at a place across the plot.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,6 +64,12 @@ fn clash(one: (f64, &str), other: (f64, &str), width: f64) -> bool {
     one.0 < other.1 + GAP && other.0 < one.1 + GAP
 }
 
+/// Whether a label stays within the plot and its margins.
+fn is_inside(at: f64, text: &str, width: f64) -> bool {
+    let (from, until) = extent(at, text, width);
+    from >= -MARGINS.0 && until <= width + MARGINS.1
+}
+
 /// As many of `wanted` as fit, the first ones before the others. Those that fit nowhere are left out.
 pub(super) fn fit(wanted: Vec<(f64, String)>) -> Vec<Label> {
     let mut placed: Vec<Label> = Vec::new();
@@ -69,7 +77,8 @@ pub(super) fn fit(wanted: Vec<(f64, String)>) -> Vec<Label> {
     for (level, width) in WIDTHS.into_iter().enumerate() {
         let mut unplaced = Vec::new();
         for (at, text) in left {
-            if placed.iter().any(|other| clash((at, &text), (other.at, &other.text), width)) {
+            let clashes = placed.iter().any(|other| clash((at, &text), (other.at, &other.text), width));
+            if clashes || !is_inside(at, &text, width) {
                 unplaced.push((at, text));
             } else {
                 placed.push(Label { at, text, level });
@@ -119,6 +128,7 @@ pub(super) fn check_no_overlap(labels: &[Label], context: &str) {
         for width in [width, f64::midpoint(width, until), until - 1.0] {
             let shown: Vec<&Label> = labels.iter().filter(|label| label.level <= level).collect();
             for (number, one) in shown.iter().enumerate() {
+                assert!(is_inside(one.at, &one.text, width), "{context}: {one:?} reaches out at {width}");
                 for other in &shown[number + 1..] {
                     let (a, b) = (extent(one.at, &one.text, width), extent(other.at, &other.text, width));
                     assert!(a.0 >= b.1 || b.0 >= a.1, "{context}: {one:?} and {other:?} overlap at {width}");
@@ -134,12 +144,20 @@ mod tests {
 
     #[test]
     fn labels_that_do_not_fit_wait_for_a_wider_page() {
-        let wanted: Vec<_> = (0..20).map(|i| (f64::from(i) / 19.0, format!("phase {i}"))).collect();
+        let wanted: Vec<_> = (0..15).map(|i| (f64::from(i) / 14.0, format!("phase {i}"))).collect();
         let labels = fit(wanted);
         check_no_overlap(&labels, "phases");
         let shown = |level| labels.iter().filter(|label| label.level <= level).count();
         assert!(shown(0) >= 2 && shown(0) < shown(1) && shown(1) < shown(2), "{labels:?}");
         assert_eq!(labels[0].text, "phase 0", "the first wanted is the first placed");
+    }
+
+    #[test]
+    fn labels_stay_within_the_margins() {
+        let long = "a phase with a rather long name";
+        let labels = fit(vec![(1.0, long.to_owned()), (0.0, "start".to_owned()), (0.95, "end".to_owned())]);
+        check_no_overlap(&labels, "edges");
+        assert_eq!(labels.iter().map(|label| label.text.as_str()).collect::<Vec<_>>(), ["start", "end"]);
     }
 
     #[test]

@@ -10,6 +10,8 @@ const LINE: u32 = 17;
 const WIDER: f64 = 60.0;
 /// Pixels between a name and its value.
 const GAP: f64 = 14.0;
+/// How much of a line a value may take.
+const VALUE_SHARE: f64 = 0.65;
 
 /// Names on the left and values on the right. Where some pair does not fit on a narrow page, values stand below their names
 /// there, and all rows have room for that.
@@ -39,8 +41,10 @@ impl RowTexts {
             let second = first + LINE;
             text(figure, "name n0", "0", first, name, narrow);
             text(figure, "value n0", "100%", second, value, narrow);
-            text(figure, "name n1", "0", second, name, (wide - GAP - text_width(value)).max(narrow));
-            text(figure, "value n1", "100%", second, value, wide);
+            let value_room = (wide - GAP) * VALUE_SHARE;
+            let name_room = wide - GAP - text_width(value).min(value_room);
+            text(figure, "name n1", "0", second, name, name_room);
+            text(figure, "value n1", "100%", second, value, value_room);
         } else {
             text(figure, "name", "0", first, name, narrow);
             text(figure, "value", "100%", first, value, narrow);
