@@ -56,7 +56,49 @@ pub(crate) fn encode(counts: &[u64]) -> String {
 /// Read a text into `counts`, which are all 0. Returns their sum; `None` where it is no such text, or tells of more buckets or
 /// of more values than there can be.
 pub(crate) fn decode(text: &[u8], counts: &mut [u64]) -> Option<u64> {
-    let (mut rest, mut place, mut sum) = (text, 0_usize, 0_u64);
+    let mut sum = 0_u64;
+    each(text, |place, count| {
+        *counts.get_mut(place)? = count;
+        sum = sum.checked_add(count)?;
+        Some(())
+    })?;
+    Some(sum)
+}
+
+/// The text of how `own` differs from `other`: what is more as odd numbers, what is less as even ones.
+pub(crate) fn encode_differences(own: &[u64], other: &[u64]) -> String {
+    let differences: Vec<u64> = own
+        .iter()
+        .zip(other)
+        .map(|(&own, &other)| if own > other { 2 * (own - other) - 1 } else { 2 * (other - own) })
+        .collect();
+    encode(&differences)
+}
+
+/// Put such differences right in `counts`, which lie `offset` buckets behind the text's first and hold what they differ from.
+/// What differs outside of them must be all of `other`'s there, which the text's first bucket is the first of. Returns the
+/// sum; `None` where the text does not fit to both.
+pub(crate) fn decode_differences(
+    text: &[u8],
+    counts: &mut [u64],
+    offset: usize,
+    other: impl Fn(usize) -> u64,
+) -> Option<u64> {
+    each(text, |place, difference| {
+        match place.checked_sub(offset).and_then(|place| counts.get_mut(place)) {
+            Some(count) if difference % 2 == 1 => *count = count.checked_add(difference / 2 + 1)?,
+            Some(count) => *count = count.checked_sub(difference / 2)?,
+            None => return (difference == 2 * other(place)).then_some(()),
+        }
+        Some(())
+    })?;
+    counts.iter().try_fold(0_u64, |sum, &count| sum.checked_add(count))
+}
+
+/// Visits every bucket that is told of: its place and its number. `None` where `text` is no such text, or `visit` ends it.
+#[inline]
+fn each(text: &[u8], mut visit: impl FnMut(usize, u64) -> Option<()>) -> Option<()> {
+    let (mut rest, mut place) = (text, 0_usize);
     while let [byte, tail @ ..] = rest {
         rest = tail;
         let number = u64::from(NUMBERS[usize::from(*byte)]);
@@ -75,11 +117,10 @@ pub(crate) fn decode(text: &[u8], counts: &mut [u64]) -> Option<u64> {
                 _ => return None,
             }
         };
-        *counts.get_mut(place)? = count;
+        visit(place, count)?;
         place += 1;
-        sum = sum.checked_add(count)?;
     }
-    Some(sum)
+    Some(())
 }
 
 struct Text(String);

@@ -28,12 +28,20 @@ pub(crate) struct HistogramCode<'a> {
     max: u64,
     sum: u128,
     /// Lines of version 2: from the lowest value's bucket to the highest's.
-    #[serde(borrow, default)]
+    #[serde(borrow, default, skip_serializing_if = "str::is_empty")]
     buckets: Cow<'a, str>,
+    /// Instead of `buckets`: how they differ from those of another histogram beside it, from the lowest bucket of both on.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    differences: Option<Code<'a>>,
     /// Lines of version 1: `HdrHistogram` V2 in base64.
     #[serde(borrow, default, skip_serializing)]
     v2: Cow<'a, str>,
 }
+
+/// A text of buckets.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Code<'a>(#[serde(borrow)] Cow<'a, str>);
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
 const fn is_zero(n: &u64) -> bool {
@@ -51,20 +59,47 @@ impl HistogramCode<'static> {
             max,
             sum,
             buckets: Cow::Owned(bucket_code::encode(&counts[Histogram::index(min)..=Histogram::index(max)])),
+            differences: None,
             v2: Cow::Borrowed(""),
         })
+    }
+
+    /// The same, as differences to `other` where those are shorter: service and response times differ by what was waited,
+    /// which is most often nothing.
+    pub(crate) fn beside(histogram: &Histogram, other: &Histogram) -> Option<Self> {
+        let mut code = Self::new(histogram)?;
+        if !other.is_empty() {
+            let (first, last) =
+                (Histogram::index(code.min.min(other.min())), Histogram::index(code.max.max(other.max())));
+            let [own, other] = [histogram, other].map(|it| {
+                let counts = it.parts().0;
+                (first..=last).map(|place| counts.get(place).copied().unwrap_or(0)).collect::<Vec<_>>()
+            });
+            let differences = bucket_code::encode_differences(&own, &other);
+            if differences.len() < code.buckets.len() {
+                code.buckets = Cow::Borrowed("");
+                code.differences = Some(Code(Cow::Owned(differences)));
+            }
+        }
+        Some(code)
     }
 }
 
 impl HistogramCode<'_> {
-    /// The histogram again, exactly, in the memory of `recycled`.
-    pub(crate) fn decode(&self, mut recycled: Histogram) -> Result<Histogram, DecodeError> {
+    /// The histogram again, exactly, in the memory of `recycled`. `other` is what differences are from.
+    pub(crate) fn decode(
+        &self,
+        other: &Histogram,
+        mut recycled: Histogram,
+    ) -> Result<Histogram, DecodeError> {
         if self.sum > SUM_MAX {
             return Err(DecodeError::new("histogram: sum beyond any run"));
         }
         let mut wrong = None;
         let sound = recycled.rebuild(self.clipped, self.min, self.max, self.sum, |counts| {
-            let read = if self.v2.is_empty() {
+            let read = if let Some(differences) = &self.differences {
+                self.decode_differences(differences, other, counts).ok_or("its differences fit to nothing")
+            } else if self.v2.is_empty() {
                 bucket_code::decode(self.buckets.as_bytes(), counts).ok_or("its buckets are not as described")
             } else {
                 self.decode_v2(counts)
@@ -76,6 +111,27 @@ impl HistogramCode<'_> {
             (false, Some(why)) => Err(DecodeError::new(format!("histogram: {why}"))),
             (false, None) => Err(DecodeError::new("histogram: counts contradict one another")),
         }
+    }
+
+    /// Into the buckets from the lowest value's to the highest's.
+    fn decode_differences(
+        &self,
+        differences: &Code<'_>,
+        other: &Histogram,
+        counts: &mut [u64],
+    ) -> Option<u64> {
+        if other.is_empty() {
+            return None;
+        }
+        let theirs = other.parts().0;
+        let own_first = Histogram::index(self.min);
+        let first = own_first.min(Histogram::index(other.min()));
+        if let Some(same) = theirs.get(own_first..) {
+            let shared = same.len().min(counts.len());
+            counts[..shared].copy_from_slice(&same[..shared]);
+        }
+        let count_of = |place: usize| theirs.get(first + place).copied().unwrap_or(0);
+        bucket_code::decode_differences(differences.0.as_bytes(), counts, own_first - first, count_of)
     }
 
     /// Into the buckets from the lowest value's to the highest's.

@@ -160,8 +160,10 @@ impl GroupLine<'static> {
 impl GroupLine<'_> {
     fn decode(self) -> Result<GroupSeries, DecodeError> {
         let Self { phase, scenario, group, times } = self;
-        let times =
-            times.map_or_else(|| Ok(Histogram::default()), |code| code.decode(Histogram::default()))?;
+        let times = times.map_or_else(
+            || Ok(Histogram::default()),
+            |code| code.decode(&Histogram::default(), Histogram::default()),
+        )?;
         Ok(GroupSeries { phase, scenario, group, times })
     }
 }

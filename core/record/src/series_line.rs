@@ -104,7 +104,7 @@ impl SeriesLine<'static> {
             wire: (!plain).then_some(run_parts::Wire { sent, retried, redirected, resources }),
             times: TimesLine {
                 response: HistogramCode::new(response),
-                service: HistogramCode::new(service),
+                service: HistogramCode::beside(service, response),
                 ..TimesLine::default()
             },
             ..Self::default()
@@ -144,38 +144,41 @@ impl SeriesLine<'_> {
     /// What it is, its times in the memory of those in `pool`, as far as they last.
     pub(crate) fn decode(mut self, pool: &mut Vec<Histogram>) -> Result<Series, DecodeError> {
         let mut times = std::mem::take(&mut self.times);
-        let mut take = |times: &mut Option<HistogramCode<'_>>| match times.take() {
-            Some(code) => code.decode(pool.pop().unwrap_or_default()),
+        let mut take_beside = |times: &mut Option<HistogramCode<'_>>, other: &Histogram| match times.take() {
+            Some(code) => code.decode(other, pool.pop().unwrap_or_default()),
             None => Ok(Histogram::default()),
         };
+        let nothing = Histogram::default();
         let series = match (self.key, self.phase, self.target) {
             (Some([phase, scenario, step]), None, None) => {
                 let requests = self.requests.take().unwrap_or_default();
                 let plain = run_parts::Wire { sent: requests.sent, ..run_parts::Wire::default() };
                 let run_parts::Wire { sent, retried, redirected, resources } = self.wire.unwrap_or(plain);
+                let response = take_beside(&mut times.response, &nothing)?;
+                let service = take_beside(&mut times.service, &response)?;
                 Series::Step(StepSeries {
                     key: Key { phase, scenario, step },
                     counters: requests.counters()?,
                     open: requests.open,
                     status: StatusCounts(requests.status),
                     wire: Wire { sent, retried, redirected, resources },
-                    response: take(&mut times.response)?,
-                    service: take(&mut times.service)?,
+                    response,
+                    service,
                 })
             }
             (None, Some(phase), None) => Series::Phase(PhaseSeries {
                 phase,
-                lag: take(&mut times.lag)?,
-                wait: take(&mut times.wait)?,
-                ttfb: take(&mut times.ttfb)?,
-                transfer: take(&mut times.transfer)?,
-                failed: take(&mut times.failed)?,
+                lag: take_beside(&mut times.lag, &nothing)?,
+                wait: take_beside(&mut times.wait, &nothing)?,
+                ttfb: take_beside(&mut times.ttfb, &nothing)?,
+                transfer: take_beside(&mut times.transfer, &nothing)?,
+                failed: take_beside(&mut times.failed, &nothing)?,
             }),
             (None, Some(phase), Some(target)) => Series::Target(TargetSeries {
                 phase,
                 target,
-                connect: take(&mut times.connect)?,
-                tls: take(&mut times.tls)?,
+                connect: take_beside(&mut times.connect, &nothing)?,
+                tls: take_beside(&mut times.tls, &nothing)?,
                 handshakes: self.handshakes.take().unwrap_or_default().decode(),
             }),
             _ => return Err(DecodeError::new("series: neither of a key, nor of a phase, nor of a target")),

@@ -66,6 +66,32 @@ fn a_bucket_takes_little_more_than_a_character() {
     assert_eq!(IntervalLine::decode(text.as_bytes()).unwrap().interval.steps[0].response, ours);
 }
 
+/// Service times are told as what differs from the response times, unless that is longer.
+#[test]
+fn service_times_are_told_beside_response_times() {
+    fn check_service(of: impl Fn(u64, u64) -> (u64, u64), at_most: usize) {
+        let (mut interval, mut random) = (Interval::default(), Random(5));
+        let step = interval.step_mut(wavetank_plan::Key::default());
+        for number in 0..1_000 {
+            let (response, service) = of(number, 1_000_000 + random.below(9_000_000));
+            step.response.record(response);
+            step.service.record(service);
+        }
+        let text = line(interval.clone(), false).encode();
+        let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let told = &value["series"][0]["times"]["service"];
+        let length = |name: &str| told[name].as_str().map(str::len);
+        let length = length("differences").or(length("buckets")).unwrap();
+        assert!(length <= at_most, "{length} characters: {told}");
+        check(&line(interval, false));
+    }
+    check_service(|_, time| (time, time), 0);
+    check_service(|number, time| (time + 300 * (number % 7), time), 150);
+    check_service(|number, time| (time, time - if number == 4 { 900_000 } else { 0 }), 10);
+    check_service(|number, time| (time + if number == 4 { 1 << 41 } else { 0 }, time), 10);
+    check_service(|_, time| (time + 50_000_000, time), 500);
+}
+
 /// Memory of lines read before does not show in what is read next, not even after a damaged one.
 #[test]
 fn the_same_memory_serves_for_every_line() {
@@ -100,6 +126,7 @@ fn contradictions_are_refused() {
         ("\"min\":88000", "\"min\":8800"),
         ("\"sum\":88000", "\"sum\":1"),
         ("\"buckets\":\"", "\"buckets\":\" "),
+        ("\"buckets\":\"", "\"differences\":\""),
         ("\"buckets\":\"", "\"buckets\":\"!"),
         ("\"buckets\":\"", "\"buckets\":\"~"),
         ("\"buckets\"", "\"bucket\""),
@@ -123,11 +150,19 @@ fn no_prefix_of_a_line_is_a_line() {
 /// merges without a panic, because reading an archive does both.
 #[test]
 fn damaged_lines_never_panic() {
-    let text = line(interval(), false).encode();
+    let mut beside = Interval::default();
+    let step = beside.step_mut(wavetank_plan::Key::default());
+    for number in 0..40 {
+        step.response.record(1_000_000 + number * 9_000);
+        step.service.record(1_000_000 + number * 9_000 - number / 20 % 2 * (number % 4 / 3) * 9_000);
+    }
+    let beside = line(beside, false).encode();
+    assert!(beside.contains("\"differences\""), "the test no longer damages any: {beside}");
+    let texts = [line(interval(), false).encode(), beside];
     let (mut accepted, mut refused) = (0, 0);
     for seed in 1..6_000 {
         let mut random = Random(seed);
-        let mut bytes = text.clone().into_bytes();
+        let mut bytes = texts[seed as usize % 2].clone().into_bytes();
         for _ in 0..=random.below(4) {
             mutate(&mut bytes, &mut random);
         }
