@@ -1,7 +1,5 @@
 //! [`Lines`]: numbers over time.
 
-use std::fmt::Write as _;
-
 use wavetank_plan::Nanos;
 
 use super::describe::describe;
@@ -98,7 +96,8 @@ impl Lines<'_> {
 
     fn stair(&self, figure: &Figure<'_>, scale: &Scale, points: &[Point]) -> String {
         let mut path = String::new();
-        let mut drawn: Option<String> = None;
+        // The level of the last tread and where its end begins in the path, so that level treads become one.
+        let mut drawn: Option<(String, usize)> = None;
         for (number, point) in points.iter().enumerate() {
             let Some(value) = value(point) else {
                 drawn = None;
@@ -107,12 +106,14 @@ impl Lines<'_> {
             let (x, y) = self.place(figure, scale, point.0, value);
             let end = points.get(number + 1).map_or(self.timeline.until, |next| next.0);
             let end = num(self.timeline.at(end) * ACROSS);
-            let _ = match drawn {
-                Some(before) if before == num(y) => write!(path, "H{end}"),
-                Some(_) => write!(path, "V{}H{end}", num(y)),
-                None => write!(path, "M{} {}H{end}", num(x), num(y)),
-            };
-            drawn = Some(num(y));
+            let level = num(y);
+            match drawn {
+                Some((before, end_at)) if before == level => path.truncate(end_at),
+                Some(_) => path.extend(["V", level.as_str()]),
+                None => path.extend(["M", num(x).as_str(), " ", level.as_str()]),
+            }
+            drawn = Some((level, path.len()));
+            path.extend(["H", end.as_str()]);
         }
         path
     }
@@ -206,5 +207,45 @@ impl Lines<'_> {
             (first..=last.max(first)).for_each(|slice| widen(&mut seen[slice], value));
         }
         seen
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::words::ChartWords;
+    use super::*;
+
+    fn check(series: Series, expected: &str) {
+        let lines = Lines {
+            frame: Frame::new("lines", "Rate", &ChartWords::EN).high(100),
+            timeline: Timeline::new(Nanos::ZERO, Nanos::from_secs(10)),
+            unit: Unit::Count,
+            series: vec![series],
+            limits: Vec::new(),
+        };
+        let svg = lines.draw();
+        assert!(svg.contains(&format!(" d=\"{expected}\"")), "{expected}: {svg}");
+    }
+
+    fn points(values: &[Option<f64>]) -> Vec<Point> {
+        (0..).map(Nanos::from_secs).zip(values.iter().copied()).collect()
+    }
+
+    #[test]
+    fn a_plan_is_a_stair_that_holds_to_the_end() {
+        let plan = points(&[Some(5.0), Some(5.0), Some(10.0), None, Some(10.0)]);
+        check(Series::plan("plan", plan), "M0 50H200V0H300M400 0H1000");
+    }
+
+    #[test]
+    fn a_gap_is_no_zero() {
+        let done = points(&[Some(10.0), Some(5.0), None, Some(0.0), None, Some(f64::INFINITY)]);
+        check(Series::line("done", done), "M0 0L100 50M300 100h0");
+    }
+
+    #[test]
+    fn an_interval_is_drawn_around_its_line() {
+        let band = vec![(Nanos::ZERO, Some((5.0, 10.0))), (Nanos::from_secs(1), Some((0.0, 10.0)))];
+        check(Series::line("done", points(&[Some(10.0)])).with_band(band), "M0 0L100 0L100 100L0 50z");
     }
 }
