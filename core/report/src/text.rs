@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use wavetank_plan::quantity::{show_count, show_rate, show_share, show_size};
-use wavetank_record::{Probe, Requests, RunRecord, Status, Threshold, Times, TlsDoc};
+use wavetank_record::{Blame, Probe, Requests, RunRecord, Status, Threshold, Times, TlsDoc};
 
 use crate::held_text::{add_held, is_holding};
 use crate::journeys_text as journeys;
@@ -74,6 +74,18 @@ fn add_verdict(page: &mut Page, record: &RunRecord) {
     let long = format!("{} · {short}", record.name);
     let word = record.verdict.status.name().to_uppercase();
     page.head(&word, &units::headline(record), &[long, short]);
+    add_blame(page, record);
+}
+
+/// Whose limit it was, and the reasons by their names; nothing where no limit was reached, or none can be told.
+fn add_blame(page: &mut Page, record: &RunRecord) {
+    let verdict = &record.verdict;
+    if matches!(verdict.blame, Blame::None | Blame::Unknown) {
+        return;
+    }
+    let mut parts = vec![verdict.blame.name().to_owned()];
+    parts.extend(verdict.reasons.iter().cloned());
+    page.parts("blame", &parts);
 }
 
 fn probe_parts(probe: &Probe) -> Vec<String> {
@@ -245,7 +257,7 @@ fn add_findings(page: &mut Page, record: &RunRecord) {
 /// Could the generator itself be believed?
 fn generator(record: &RunRecord) -> Vec<String> {
     let generator = &record.generator;
-    let blamed = record.findings.iter().any(|finding| finding.blame == wavetank_record::Blame::Generator);
+    let blamed = record.findings.iter().any(|finding| finding.blame == Blame::Generator);
     let mut parts = Vec::new();
     if let Some(lag) = &record.lag_us.spread {
         let fine = if blamed { "" } else { "fine: " };

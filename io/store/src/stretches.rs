@@ -44,6 +44,8 @@ impl OpenedRun {
 #[derive(Default)]
 struct Known {
     sum: Cumulative,
+    /// Where its first interval begins.
+    begin: Option<Nanos>,
     /// Where its latest interval ends.
     end: Option<Nanos>,
     /// From where to where intervals are missing since the last checkpoint that stood for them.
@@ -53,6 +55,7 @@ struct Known {
 impl Known {
     fn add(&mut self, interval: &Interval) {
         self.reach(interval.from);
+        self.begin.get_or_insert(interval.from);
         self.end = Some(interval.end());
         self.sum.add(interval);
     }
@@ -68,7 +71,12 @@ impl Known {
     /// `all` tells everything so far: gives back what was not known of it.
     fn replace(&mut self, all: Interval) -> Interval {
         self.reach(all.end());
-        let (from, until) = self.gap.take().unwrap_or((all.from, all.end()));
+        let begin = self.begin.unwrap_or(all.end());
+        let (mut from, until) = self.gap.take().unwrap_or((begin, begin));
+        if all.from < begin {
+            from = all.from;
+            self.begin = Some(from);
+        }
         let mut lost = since(&all, self.sum.sum());
         (lost.from, lost.len) = (from, until - from);
         self.end = Some(self.end.map_or(all.end(), |end| end.max(all.end())));

@@ -26,7 +26,7 @@ impl<'a, W: Write> CsvExport<'a, W> {
     pub fn new(plan: &'a Plan, by_step: bool, to: W) -> io::Result<Self> {
         let columns = columns(by_step);
         let mut writer = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(to);
-        writer.write_record(columns.iter().map(|column| &column.name))?;
+        writer.write_record(columns.iter().map(|column| &column.name)).map_err(kept)?;
         Ok(Self { plan, by_step, columns, writer })
     }
 
@@ -110,10 +110,17 @@ impl<'a, W: Write> CsvExport<'a, W> {
 
     fn write(&mut self, row: &Row<'_>) -> io::Result<()> {
         for column in &self.columns {
-            self.writer.write_field((column.cell)(row))?;
+            self.writer.write_field((column.cell)(row)).map_err(kept)?;
         }
-        self.writer.write_record(None::<&[u8]>)?;
-        Ok(())
+        self.writer.write_record(None::<&[u8]>).map_err(kept)
+    }
+}
+
+/// The error underneath: its kind tells whether somebody went away, and the library's own conversion hides it.
+fn kept(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        other => io::Error::other(format!("{other:?}")),
     }
 }
 

@@ -1,6 +1,6 @@
 //! [`markdown`]: a run as a summary for a pull request or a wiki.
 
-use wavetank_plan::quantity::{show_count, show_rate, show_whole};
+use wavetank_plan::quantity::{show_count, show_rate, show_share, show_whole};
 use wavetank_record::{Finding, Requests, RunRecord, StepDoc, Threshold, Times};
 
 use super::markdown_text::{block, code, sentence, table};
@@ -83,8 +83,9 @@ fn head(record: &RunRecord) -> String {
 fn numbers(record: &RunRecord) -> String {
     let Requests { offered, sent, done, failed, late, dropped, open } = record.requests;
     let row = |name: &str, n: u64, rate: String| {
-        let share = if name == "offered" { show_whole(n) } else { part(n, offered) };
-        vec![name.to_owned(), share, rate]
+        let share = if offered == 0 { 0.0 } else { n as f64 / offered as f64 };
+        let of = if name == "offered" { String::new() } else { format!(" ({})", show_share(share)) };
+        vec![name.to_owned(), show_whole(n) + &of, rate]
     };
     let rows = [
         row("offered", offered, show_rate(record.rate.offered_per_s.0)),
@@ -273,17 +274,12 @@ fn repeat(record: &RunRecord) -> String {
     if record.command.is_empty() {
         return String::new();
     }
-    let mut text = block(&record.command);
-    add(
-        &mut text,
-        &format!(
-            "\nSeed {}, plan {}, wavetank {}.\n",
-            record.seed,
-            code(record.plan_hash.get(..12).unwrap_or(&record.plan_hash)),
-            code(&record.version)
-        ),
-    );
-    text
+    let mut parts = vec![format!("seed {}", record.seed)];
+    let hash = code(record.plan_hash.get(..12).unwrap_or(&record.plan_hash));
+    let known = [("plan", hash), ("wavetank", code(&record.version))];
+    let known = known.into_iter().filter(|(_, said)| !said.is_empty());
+    parts.extend(known.map(|(what, said)| format!("{what} {said}")));
+    format!("{}\nWith {}.\n", block(&record.command), parts.join(", "))
 }
 
 fn add(text: &mut String, more: &str) {

@@ -1,0 +1,140 @@
+//! Markdown, as a parser of GitHub's flavour reads it.
+
+use markdown::mdast::Node;
+use markdown::{ParseOptions, to_mdast};
+use wavetank_record::{
+    AroundCheckDoc, AroundDoc, Blame, CheckDoc, Finding, HeldDoc, PhaseDoc, RUN_SCHEMA, RunRecord, StepDoc,
+    Threshold,
+};
+use wavetank_report::markdown;
+
+use crate::support::{closed, failed, golden, hopeless, interrupted, invalid, open};
+
+/// What a parser of GitHub's flavour makes of it.
+fn parsed(text: &str) -> Node {
+    to_mdast(text, &ParseOptions::gfm()).expect("all text is Markdown")
+}
+
+fn walk<'n>(node: &'n Node, visit: &mut dyn FnMut(&'n Node)) {
+    visit(node);
+    node.children().into_iter().flatten().for_each(|child| walk(child, visit));
+}
+
+/// No markup but ours: headings, tables, lists, bold, code, text.
+#[track_caller]
+fn check_harmless(text: &str) {
+    walk(&parsed(text), &mut |node| {
+        let foreign = matches!(
+            node,
+            Node::Link(_)
+                | Node::Image(_)
+                | Node::Html(_)
+                | Node::LinkReference(_)
+                | Node::ImageReference(_)
+                | Node::Definition(_)
+                | Node::FootnoteDefinition(_)
+                | Node::FootnoteReference(_)
+                | Node::Emphasis(_)
+                | Node::Delete(_)
+                | Node::Blockquote(_)
+                | Node::ThematicBreak(_)
+        );
+        assert!(!foreign, "{node:?}\nin\n{text}");
+        if let Node::Text(plain) = node {
+            assert!(
+                !plain.value.contains(['@', '#', '$']),
+                "mentions and formulas are made of {:?}",
+                plain.value
+            );
+        }
+        if let Node::Table(table) = node {
+            for row in &table.children {
+                let cells = row.children().map_or(0, Vec::len);
+                assert_eq!(cells, table.align.len(), "a row is broken:\n{text}");
+            }
+        }
+    });
+}
+
+fn check(name: &str, record: &RunRecord) {
+    let text = markdown(record);
+    golden(&format!("{name}.md"), &text);
+    check_harmless(&text);
+    let stored = RunRecord::from_json(&record.to_json()).expect("it was written by us");
+    assert_eq!(markdown(&stored), text, "the archive says something else");
+}
+
+#[test]
+fn each_outcome_has_its_page() {
+    check("closed", &closed());
+    check("open", &open());
+    check("failed", &failed());
+    check("invalid", &invalid());
+    check("interrupted", &interrupted());
+    check("hopeless", &hopeless());
+    check("empty", &RunRecord { schema: RUN_SCHEMA.to_owned(), ..RunRecord::default() });
+}
+
+/// What people and servers may put into names and messages.
+const HOSTILE: [&str; 14] = [
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "![x](http://evil.example/x.png)",
+    "[click](javascript:alert(1)) [a]: http://evil.example",
+    "a | b || c \\| d",
+    "`code` ``more`` ``` fence",
+    "```\n\n# heading\n\n- [ ] list\n\n> quote",
+    "**bold** _under_ ~~gone~~ ***",
+    "https://evil.example www.evil.example someone@evil.example",
+    "@everyone #1 GH-1 $x$ $$y$$ &lt;b&gt; &#124;",
+    "1. one\n2) two\n+ three\n===\n---\n***",
+    "line one\r\nline two\u{2028}three\u{0}\u{1b}[31m",
+    "\u{202e}txet desrever\u{202c}",
+    "[^1]: foot [^1] <!-- gone --> <?php ?> \\",
+];
+
+#[test]
+fn nothing_from_outside_becomes_markup() {
+    for hostile in HOSTILE {
+        let word = || hostile.to_owned();
+        let mut record = open();
+        record.rehearsal = Some(word());
+        (record.name, record.target, record.command) = (word(), word(), word());
+        (record.verdict.headline, record.verdict.reasons) = (word(), vec![word(), word()]);
+        (record.load.text, record.id, record.version, record.plan_hash) = (word(), word(), word(), word());
+        record.notes = vec![word(), word()];
+        record.findings = vec![Finding {
+            code: word(),
+            blame: Blame::Target,
+            message: word(),
+            evidence: word(),
+            hint: word(),
+            ..Finding::default()
+        }];
+        record.thresholds = vec![Threshold { expr: word(), why: word(), ..Threshold::default() }];
+        record.checks = vec![CheckDoc { name: word(), step: word(), failed: 1, ..CheckDoc::default() }];
+        let check = AroundCheckDoc { step: word(), name: word(), found: word(), ok: false };
+        record.after = Some(AroundDoc { checks: vec![check], faults: Vec::new() });
+        record.errors = [(word(), 1)].into();
+        record.held = vec![HeldDoc { phase: word(), ..HeldDoc::default() }];
+        record.phases = vec![PhaseDoc { name: word(), ..PhaseDoc::default() }; 2];
+        record.steps = vec![StepDoc { name: word(), scenario: word(), ..StepDoc::default() }; 2];
+        check_harmless(&markdown(&record));
+    }
+}
+
+#[test]
+fn what_is_taken_literally_reads_as_it_was_written() {
+    let mut record = open();
+    record.command = "wavetank run 'http://127.0.0.1/`x`' --body '```' -H 'a: b|c'".to_owned();
+    record.thresholds = vec![Threshold { expr: "checks(`a`) < 1%".to_owned(), ..Threshold::default() }];
+    let text = markdown(&record);
+    let (mut blocks, mut codes) = (Vec::new(), Vec::new());
+    walk(&parsed(&text), &mut |node| match node {
+        Node::Code(block) => blocks.push(block.value.clone()),
+        Node::InlineCode(code) => codes.push(code.value.clone()),
+        _ => {}
+    });
+    assert_eq!(blocks, [record.command]);
+    assert!(codes.contains(&"checks(`a`) < 1%".to_owned()), "{codes:?}");
+}
