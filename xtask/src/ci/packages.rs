@@ -8,25 +8,28 @@ use anyhow::{Context, Result, bail};
 use super::Ci;
 
 /// A program that tests or benches call, and Debian's packages that bring it.
-const NEEDED: [(&str, &str); 17] = [
+const NEEDED: [(&str, &str); 19] = [
+    // Java's HdrHistogram, which reads the log that `wavetank report` writes; a library, known by its place.
+    ("/usr/share/java/hdrhistogram.jar", "libhdrhistogram-java"),
     ("ab", "apache2-utils"), // a foreign client, and a peer of the benches
     // The C inside some crates, for the other architecture.
     ("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu libc6-dev-arm64-cross"),
-    ("curl", "curl"),               // a foreign client against `wavetank serve`
-    ("h2load", "nghttp2-client"),   // a peer of the benches
-    ("haproxy", "haproxy"),         // a foreign balancer that wants the PROXY protocol's header
-    ("ip", "iproute2"),             // addresses and namespaces for tests
-    ("musl-gcc", "musl-tools"),     // the C inside some crates, for static binaries
-    ("nginx", "nginx-light"),       // the foreign server of the benches and tests
-    ("openssl", "openssl"),         // certificates, and a foreign peer on both sides of TLS
-    ("ps", "procps"),               // looking at processes in tests
-    ("qemu-aarch64", "qemu-user"),  // runs the other architecture's binary
-    ("strace", "strace"),           // counting system calls on the load path
-    ("tcpdump", "tcpdump"),         // nothing is sent before a refusal
-    ("tinyproxy", "tinyproxy-bin"), // a foreign proxy
-    ("tsung", "tsung"),             // a peer of the benches
-    ("valgrind", "valgrind"),       // counts instructions of the load path
-    ("wrk", "wrk"),                 // the peer of the benches
+    ("curl", "curl"),                 // a foreign client against `wavetank serve`
+    ("h2load", "nghttp2-client"),     // a peer of the benches
+    ("haproxy", "haproxy"),           // a foreign balancer that wants the PROXY protocol's header
+    ("ip", "iproute2"),               // addresses and namespaces for tests
+    ("java", "default-jre-headless"), // runs that library
+    ("musl-gcc", "musl-tools"),       // the C inside some crates, for static binaries
+    ("nginx", "nginx-light"),         // the foreign server of the benches and tests
+    ("openssl", "openssl"),           // certificates, and a foreign peer on both sides of TLS
+    ("ps", "procps"),                 // looking at processes in tests
+    ("qemu-aarch64", "qemu-user"),    // runs the other architecture's binary
+    ("strace", "strace"),             // counting system calls on the load path
+    ("tcpdump", "tcpdump"),           // nothing is sent before a refusal
+    ("tinyproxy", "tinyproxy-bin"),   // a foreign proxy
+    ("tsung", "tsung"),               // a peer of the benches
+    ("valgrind", "valgrind"),         // counts instructions of the load path
+    ("wrk", "wrk"),                   // the peer of the benches
 ];
 
 /// Installs what is missing when this is root on a machine with apt; otherwise says how, and notes the skip.
