@@ -19,7 +19,7 @@ fn archive(dir: &Path, lost: &[u64]) -> wavetank_store::OpenedRun {
     let text = std::fs::read_to_string(&path).expect("it was written");
     let is_lost = |line: &&str| {
         let number = |seq: &u64| line.contains(&format!("\"seq\":{seq},"));
-        !line.contains("\"checkpoint\":true") && lost.iter().any(|seq| number(seq))
+        !line.contains("\"checkpoint\":true") && lost.iter().any(number)
     };
     let (gone, kept): (Vec<_>, Vec<_>) = text.lines().partition(is_lost);
     assert_eq!(gone.len(), lost.len(), "each of them was there");
@@ -43,7 +43,9 @@ fn check(lost: &[u64], told: &[(i64, i64)]) {
     let dir = tempfile::tempdir().expect("a folder");
     let all = stretches(&archive(dir.path(), lost));
     let mut totals = Totals::new(&plan());
-    all.iter().for_each(|one| totals.add(one));
+    for one in &all {
+        totals.add(one);
+    }
     let (ours, exact) = (totals.view(Selection::Judged), sum(SECONDS).view(Selection::Judged));
     assert_eq!(ours.counters, exact.counters, "{lost:?}");
     assert_eq!((&ours.status, ours.wire), (&exact.status, exact.wire));

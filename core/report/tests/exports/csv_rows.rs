@@ -15,7 +15,9 @@ impl Table {
         let plan = plan(names);
         let mut bytes = Vec::new();
         let mut export = CsvExport::new(&plan, by_step, &mut bytes).expect("memory takes all");
-        intervals().iter().for_each(|one| export.add("local", one).expect("memory takes all"));
+        for one in intervals() {
+            export.add("local", &one).expect("memory takes all");
+        }
         export.finish().expect("memory takes all");
         let mut reader = csv::Reader::from_reader(bytes.as_slice());
         let head: Vec<_> = reader.headers().expect("a header").iter().map(str::to_owned).collect();

@@ -25,7 +25,9 @@ fn log(names: [&str; 2], of: TimesOf, step: Option<&str>, by_step: bool) -> Stri
     let mut bytes = Vec::new();
     let mut log =
         IntervalLog::new(&record, &plan, (of, step), by_step, &mut bytes).expect("memory takes all");
-    intervals().iter().for_each(|one| log.add(one).expect("memory takes all"));
+    for one in intervals() {
+        log.add(&one).expect("memory takes all");
+    }
     log.finish().expect("memory takes all");
     String::from_utf8(bytes).expect("UTF-8")
 }
@@ -57,7 +59,9 @@ fn the_log_is_read_by_the_librarys_own_reader() {
     let lines = read(&log);
     assert_eq!(lines.iter().map(|(_, from, _)| *from).collect::<Vec<_>>(), [0.0, 1.0, 2.0], "no warm-up");
     let mut sum = Hdr::<u64>::new_with_bounds(1, Histogram::HIGHEST, 2).expect("the layout's bounds");
-    lines.iter().for_each(|(_, _, one)| sum.add(one).expect("one layout"));
+    for (_, _, one) in &lines {
+        sum.add(one).expect("one layout");
+    }
     check_same(&sum, &response());
     let head: Vec<_> = log.lines().take(5).collect();
     assert_eq!(head[0], "#[Histogram log format version 1.3]");
@@ -109,7 +113,7 @@ fn the_distribution_follows_its_rules() {
     golden("distribution.hgrm", &text);
     let points = points(&text);
     let [first, last] = [points[0], points[points.len() - 1]];
-    assert_eq!([first[1], last[1], last[2]], [0.0, 1.0, times.count() as f64]);
+    assert_eq!(vec![first[1], last[1], last[2]], vec![0.0, 1.0, times.count() as f64]);
     for pair in points.windows(2) {
         assert!(pair[0][0] <= pair[1][0] && pair[0][1] <= pair[1][1] && pair[0][2] <= pair[1][2], "{pair:?}");
     }
