@@ -16,6 +16,8 @@ pub struct Ledger {
     watch: Watch,
     hopeless: Hopeless,
     violations: Vec<Violation>,
+    /// Intervals are known to be missing.
+    gaps: bool,
     observed: Observed,
 }
 
@@ -31,8 +33,15 @@ impl Ledger {
             watch: Watch::new(plan),
             hopeless: Hopeless::new(plan),
             violations: Vec::new(),
+            gaps: false,
             observed: Observed::default(),
         }
+    }
+
+    /// Intervals of the run are lost: what does not add up is their doing, and says nothing about how it was counted.
+    pub fn has_gaps(&mut self) {
+        self.gaps = true;
+        self.violations.clear();
     }
 
     /// Phase number `phase` ended at `at`, before its planned end or without one. To be told before the
@@ -114,6 +123,7 @@ impl Ledger {
 
     fn note(&mut self, checked: Result<(), Violation>) -> Result<(), Violation> {
         if let Err(violation) = &checked
+            && !self.gaps
             && self.violations.len() < Self::VIOLATIONS_MAX
         {
             self.violations.push(violation.clone());

@@ -15,6 +15,7 @@ use wavetank_record::{
 
 use crate::contents::unreadable;
 use crate::pack::Unpacked;
+use crate::run_entry::is_locked;
 use crate::survey::TEXT_BYTES_MAX;
 
 /// Bytes of one line at most: 4,096 series with all their histograms stay well below it.
@@ -57,6 +58,8 @@ pub struct ReadReport {
     pub missing: u64,
     /// Whole lines that could not be read.
     pub damaged: u64,
+    /// Of `damaged`, those that a later version wrote.
+    pub newer: u64,
     /// Files that ended in the middle of a line, which was discarded: the process was stopped there.
     pub torn: u64,
 }
@@ -100,6 +103,11 @@ impl OpenedRun {
         harmless(&self.pack.as_ref().map_or(&*self.dir, |pack| pack.path()).to_string_lossy()).into_owned()
     }
 
+    /// Whether a process writes to it at this moment.
+    pub fn is_written(&self) -> bool {
+        self.record.is_none() && is_locked(&self.dir)
+    }
+
     /// Whether it was taken from a packed run.
     pub const fn is_packed(&self) -> bool {
         self.pack.is_some()
@@ -140,13 +148,17 @@ impl OpenedRun {
                     Ok(()) => agent.take(&line, &mut |sealed| {
                         flow = visit(std::mem::take(&mut first), sealed);
                     }),
-                    Err(_) => agent.report.damaged += 1,
+                    Err(error) => {
+                        agent.report.damaged += 1;
+                        agent.report.newer += u64::from(error.is_newer());
+                    }
                 }
                 flow
             })?;
             report.intervals += agent.report.intervals;
             report.missing += agent.report.missing;
             report.damaged += agent.report.damaged;
+            report.newer += agent.report.newer;
             report.torn += u64::from(torn);
             if flow.is_break() {
                 break;
@@ -160,9 +172,16 @@ impl OpenedRun {
     /// The plan, good enough to judge the run again.
     ///
     /// # Errors
-    /// A usage error if `plan.yaml` is missing or damaged: the run was stopped before it began.
+    /// A usage error if `plan.yaml` is missing or damaged, or is not the plan that `run.json` was made with.
     pub fn plan(&self) -> Result<Plan, UserError> {
-        let read = PlanDoc::from_yaml(&self.plan_yaml).and_then(|doc| doc.plan());
+        let hash = self.record.as_ref().map_or("", |record| record.plan_hash.as_str());
+        let read = PlanDoc::from_yaml(&self.plan_yaml).and_then(|doc| doc.plan()).and_then(|plan| {
+            // Numbers under another plan would be told wrongly.
+            let changed = !hash.is_empty() && PlanDoc::hash(&self.plan_yaml) != hash;
+            let changed =
+                changed.then(|| DecodeError::new("it is not the plan that was run: its SHA-256 is another"));
+            changed.map_or(Ok(plan), Err)
+        });
         read.map_err(|error| {
             if error.is_newer() {
                 return newer(&self.shown(), "plan.yaml", &error);
@@ -196,6 +215,9 @@ impl OpenedRun {
             };
             let _ = ledger.add(&line.interval);
         })?;
+        if report.missing > 0 {
+            ledger.has_gaps();
+        }
         // What was seen beside the load knows no checkpoints: it is entered into whichever book was kept last.
         report.damaged += self.read_hosts(|line| ledger.observe_host(&line.sample))?;
         for_each_line(&self.dir.join("truth.jsonl"), |line| match TargetLine::decode(line) {

@@ -4,7 +4,7 @@ use wavetank_diagnose::{Circumstances, Ending};
 use wavetank_plan::{ExitCode, UserError};
 use wavetank_record::{EventLine, PlanDoc, RunRecord, SampleLine, Setup};
 use wavetank_report::Examples;
-use wavetank_store::{OpenedRun, RunsDir, SearchFolder};
+use wavetank_store::{OpenedRun, ReadReport, RunsDir, SearchFolder};
 
 use crate::cli::{OutputFormat, ReportArgs, RunRef, Wants};
 use crate::run::out_file::open_all;
@@ -62,16 +62,23 @@ fn unfinished(opened: &OpenedRun) -> Result<RunRecord, UserError> {
     let environment = opened.environment.as_ref().ok_or_else(|| {
         UserError::usage(
             "archive_damaged",
-            format!("`{}` has no readable `environment.json`", opened.dir.display()),
-            "its sealed intervals can still be read in `intervals/`",
+            format!("`{}` has neither a `run.json` nor a readable `environment.json`", opened.shown()),
+            "what was sealed lies in `intervals/`, a line a second; `wavetank runs show` tells what else is there",
         )
     })?;
-    let mut lost = vec!["wavetank was stopped before the run was over".to_owned()];
+    let mut lost = vec![if opened.is_written() {
+        "the run is still under way: this is what was sealed so far".to_owned()
+    } else {
+        "wavetank was stopped before the run was over".to_owned()
+    }];
     if read.missing > 0 {
-        lost.push(format!("{} intervals are missing from the archive", read.missing));
+        lost.push(match read.missing {
+            1 => "an interval is missing from the archive".to_owned(),
+            missing => format!("{missing} intervals are missing from the archive"),
+        });
     }
     if read.damaged > 0 {
-        lost.push(format!("{} lines of the archive cannot be read", read.damaged));
+        lost.push(unread(read));
     }
     Ok(judge(Told {
         plan: &plan,
@@ -92,6 +99,17 @@ fn unfinished(opened: &OpenedRun) -> Result<RunRecord, UserError> {
         events: &opened.events,
         samples: &examples(&opened.samples),
     }))
+}
+
+/// In words: lines that cannot be read, and why where a later version wrote them.
+fn unread(read: ReadReport) -> String {
+    let lines = |count: u64| if count == 1 { "a line".to_owned() } else { format!("{count} lines") };
+    let unread = format!("{} of the archive cannot be read", lines(read.damaged));
+    match read.newer {
+        0 => unread,
+        newer if newer == read.damaged => format!("{unread}: written by a later version of wavetank"),
+        newer => format!("{unread}, {newer} of them written by a later version of wavetank"),
+    }
 }
 
 /// The requests worth a look: of those written as they came, the ones that still are.

@@ -135,9 +135,9 @@ impl<'a> Outcome<'a> {
 
     /// What could not be read is told; nothing at all is no result.
     fn complete(&self, archive: &Archive<'_>, read: ReadReport) -> Result<(), Unwritten> {
-        let dir = archive.opened.dir.join("intervals");
+        let dir = format!("{}/intervals", archive.opened.shown());
         if read.intervals == 0 && self.record.requests.offered > 0 {
-            let message = format!("no interval of the run can be read in `{}`", dir.display());
+            let message = format!("no interval of the run can be read in `{dir}`");
             let hint = "what run.json tells is left: .txt, .json, .xml and .md are made of it";
             return Err(Unwritten::Unmade(UserError::usage("archive_damaged", message, hint)));
         }
@@ -145,11 +145,16 @@ impl<'a> Outcome<'a> {
             // Where stderr is gone, nobody is there to be told.
             let _ = writeln!(
                 io::stderr(),
-                "warning: {} lines in `{}` cannot be read and are left out",
+                "warning: {} lines in `{dir}` cannot be read and are left out{}",
                 read.damaged,
-                dir.display()
+                later(read.newer)
             );
         }
         Ok(())
     }
+}
+
+/// Where lines are not damaged but of a later version, the cure is another one.
+fn later(lines: u64) -> String {
+    if lines == 0 { String::new() } else { format!("; {lines} were written by a later version of wavetank") }
 }

@@ -184,7 +184,11 @@ impl PlanDoc {
             Some(version) if version > PLAN_VERSION => {
                 DecodeError::version("plan version", version, PLAN_VERSION)
             }
-            _ => DecodeError::new(error.to_string()),
+            // Below its first line stands a picture of the place.
+            _ => {
+                let told = error.to_string();
+                DecodeError::new(told.lines().next().unwrap_or_default().trim_start_matches("error: "))
+            }
         })?;
         if doc.wavetank_plan == PLAN_VERSION {
             Ok(doc)

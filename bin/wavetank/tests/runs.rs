@@ -1,0 +1,203 @@
+//! `wavetank runs`, with the binary: what is listed, shown, removed and packed, and what is said where it cannot be.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use wavetank_testkit::{Outcome, Script, Target, Trial};
+
+fn trial() -> Trial {
+    Trial::new(env!("CARGO_BIN_EXE_wavetank"))
+}
+
+/// A trial with one run of each of `names` in its `runs`.
+fn with_runs(names: &[&str]) -> (Trial, Vec<PathBuf>) {
+    let (trial, target) = (trial(), Target::start(Script::constant(Duration::ZERO)));
+    let folder = |name: &&str| {
+        let before = trial.place().runs("runs");
+        let label = format!("build={name}");
+        let words = ["-c", "1", "-n", "20", "--name", name, "--tag", &label, "--quiet"];
+        trial.load(&target.url("/"), words).run().expect_exit(0);
+        let new = trial.place().runs("runs").into_iter().find(|run| !before.contains(run));
+        new.expect("the run has its archive")
+    };
+    let folders = names.iter().map(folder).collect();
+    (trial, folders)
+}
+
+fn runs(trial: &Trial, words: &[&str]) -> Outcome {
+    trial.program().args(["runs"]).args(words).run()
+}
+
+/// One `error:` line, one `hint:` line, exit 2, nothing on stdout.
+#[track_caller]
+fn check_refused(outcome: &Outcome, says: &str) {
+    outcome.expect_exit(2);
+    let lines = |prefix: &str| outcome.stderr.lines().filter(|line| line.starts_with(prefix)).count();
+    assert_eq!((lines("error:"), lines("hint:"), outcome.stderr.lines().count()), (1, 1, 2), "{outcome}");
+    assert!(outcome.stderr.contains(says), "`{says}`: {outcome}");
+    assert_eq!(outcome.stdout, "", "{outcome}");
+}
+
+fn names(outcome: &Outcome) -> Vec<String> {
+    let doc = outcome.expect_exit(0).json();
+    assert_eq!(doc["schema"], "wavetank.runs/1", "{outcome}");
+    let runs = doc["runs"].as_array().expect("a list").clone();
+    runs.iter().map(|run| run["name"].as_str().expect("a name").to_owned()).collect()
+}
+
+#[test]
+fn a_list_has_what_was_asked_for() {
+    let (trial, folders) = with_runs(&["shop", "shop-two", "other"]);
+    fs::remove_file(folders[1].join("run.json")).expect("the test's own folder is writable");
+    let check = |words: &[&str], expected: &[&str]| {
+        let words: Vec<_> = words.iter().chain(&["--format", "json"]).copied().collect();
+        assert_eq!(names(&runs(&trial, &words)), expected, "{words:?}");
+    };
+    check(&[], &["shop", "shop-two", "other"]);
+    check(&["list"], &["shop", "shop-two", "other"]);
+    check(&["--name", "shop"], &["shop", "shop-two"]);
+    check(&["list", "-n", "1"], &["other"]);
+    check(&["--status", "unfinished"], &["shop-two"]);
+    check(&["--status", "pass", "--status", "unfinished", "--tag", "build=shop-two"], &["shop-two"]);
+    check(&["--status", "running"], &[]);
+    check(&["--tag", "build=none"], &[]);
+    let text = runs(&trial, &[]);
+    let lines: Vec<_> = text.expect_exit(0).stdout.lines().collect();
+    assert!(lines[0].starts_with("id ") && lines[0].contains("outcome"), "{text}");
+    assert!(lines[1].contains("PASS") && lines[1].contains("/s"), "{text}");
+    assert!(lines[2].contains("UNFINISHED"), "{text}");
+    assert!(text.stdout.contains("3 runs in `runs`"), "{text}");
+    assert!(lines.iter().all(|line| line.chars().count() <= 100), "{text}");
+    let none = runs(&trial, &["--name", "nobody"]);
+    assert!(none.expect_exit(0).stdout.contains("none of the 3 runs in `runs`"), "{none}");
+}
+
+#[test]
+fn an_empty_directory_and_none_are_told() {
+    let trial = trial();
+    for dir in ["nowhere", "empty"] {
+        let list = runs(&trial, &["--runs-dir", dir]);
+        assert!(list.expect_exit(0).stdout.starts_with(&format!("no runs in `{dir}`\n")), "{list}");
+        for words in [["report", "latest"], ["runs", "show"], ["runs", "pack"]] {
+            let mut words: Vec<_> = words.into_iter().chain(["latest", "--runs-dir", dir]).collect();
+            words.dedup();
+            check_refused(&trial.program().args(words).run(), &format!("no runs in `{dir}`"));
+        }
+        let pruned = runs(&trial, &["prune", "--keep", "0", "--yes", "--runs-dir", dir]);
+        assert!(pruned.expect_exit(0).stdout.contains("nothing to remove"), "{pruned}");
+        fs::create_dir_all(trial.place().path().join("empty")).expect("the test's own folder is writable");
+    }
+    trial.place().write("file", "");
+    for words in [vec!["list"], vec!["show", "latest"], vec!["prune", "--keep", "0"], vec!["pack", "latest"]]
+    {
+        let words: Vec<_> = words.into_iter().chain(["--runs-dir", "file"]).collect();
+        check_refused(&runs(&trial, &words), "a file, not a folder");
+    }
+}
+
+#[test]
+fn what_is_in_an_archive_is_shown() {
+    let (trial, folders) = with_runs(&["shop"]);
+    let text = runs(&trial, &["show", "latest"]);
+    text.expect_exit(0);
+    for part in
+        ["PASS", "command    wavetank run", "--seed", "SHA-256 ", "intervals/local.jsonl", "build=shop"]
+    {
+        assert!(text.stdout.contains(part), "{part}: {text}");
+    }
+    let doc = runs(&trial, &["show", "latest", "--format", "json"]).json();
+    assert_eq!((&doc["schema"], &doc["plan_fits"]), (&"wavetank.archive/1".into(), &true.into()), "{doc}");
+    assert_eq!(doc["problems"].as_array().map(Vec::len), Some(0), "{doc}");
+    // What it prints as the way to repeat the run is a command that is understood.
+    let repeat = doc["repeat"].as_str().expect("a command");
+    assert!(repeat.starts_with("wavetank run ") && repeat.contains(" --seed "), "{repeat}");
+    let bytes: u64 =
+        doc["files"].as_array().expect("files").iter().filter_map(|file| file["bytes"].as_u64()).sum();
+    assert_eq!(doc["run"]["bytes"].as_u64(), Some(bytes));
+    fs::write(folders[0].join("run.json"), "{").expect("the test's own folder is writable");
+    let damaged = runs(&trial, &["show", "latest"]);
+    assert!(damaged.expect_exit(0).stdout.starts_with("DAMAGED"), "{damaged}");
+    assert!(damaged.stdout.contains("problem    `run.json` cannot be read"), "{damaged}");
+}
+
+#[test]
+fn pruning_asks_first() {
+    let (trial, folders) = with_runs(&["one", "two", "three"]);
+    let words = ["prune", "--keep", "1"];
+    let asked = runs(&trial, &words);
+    assert!(asked.expect_exit(0).stdout.contains("would remove 2 runs"), "{asked}");
+    assert!(asked.stdout.contains("--yes") && folders.iter().all(|folder| folder.exists()), "{asked}");
+    fs::write(folders[0].join("mine.txt"), "mine").expect("the test's own folder is writable");
+    let removed = runs(&trial, &["prune", "--keep", "1", "--yes"]);
+    assert!(removed.expect_exit(0).stdout.contains("removed 1 run,"), "{removed}");
+    assert!(removed.stdout.contains("`mine.txt`, which is none of the archive's files"), "{removed}");
+    assert_eq!(folders.iter().map(|folder| folder.exists()).collect::<Vec<_>>(), [true, false, true]);
+    check_refused(&runs(&trial, &["prune", "--yes"]), "nothing says which runs may go");
+}
+
+/// A run under way is told as such, reported as such, and neither removed nor packed.
+#[test]
+fn a_run_under_way_is_left_alone() {
+    let (trial, target) = (trial(), Target::start(Script::constant(Duration::ZERO)));
+    let running = trial.load(&target.url("/"), ["-r", "100/s", "-d", "60s", "--quiet"]).start();
+    let sealed = || {
+        let folder = trial.place().runs("runs").into_iter().next()?;
+        fs::metadata(folder.join("intervals/local.jsonl")).ok().filter(|file| file.len() > 0)
+    };
+    while sealed().is_none() {
+        assert!(!running.ends_within(Duration::from_millis(50)), "{}", running.stderr());
+    }
+    let list = runs(&trial, &["--status", "running"]);
+    assert!(list.expect_exit(0).stdout.contains("RUNNING"), "{list}");
+    let pruned = runs(&trial, &["prune", "--keep", "0", "--yes"]);
+    assert!(pruned.expect_exit(0).stdout.contains("it is being written"), "{pruned}");
+    check_refused(&runs(&trial, &["pack", "latest"]), "still being written");
+    let report = trial.program().args(["report", "latest"]).run();
+    assert!(report.expect_exit(0).stdout.contains("still under way"), "{report}");
+    assert_eq!(trial.place().runs("runs").len(), 1);
+    // Killed without a word, it is under way no longer.
+    drop(running);
+    let list = runs(&trial, &["--status", "unfinished"]);
+    assert!(list.expect_exit(0).stdout.contains("UNFINISHED"), "{list}");
+    let report = trial.program().args(["report", "latest"]).run();
+    assert!(report.expect_exit(0).stdout.contains("stopped before the run was over"), "{report}");
+}
+
+#[test]
+fn a_packed_run_is_read_like_its_folder() {
+    let (trial, _) = with_runs(&["shop"]);
+    let pack = trial.place().file("shop.wtrun");
+    let packed = runs(&trial, &["pack", "latest", "--out", &pack]);
+    assert!(packed.expect_exit(0).stdout.contains("next: wavetank report"), "{packed}");
+    let temporary = trial.place().file("temporary");
+    fs::create_dir(&temporary).expect("the test's own folder is writable");
+    let of = |run: &str, words: &[&str]| {
+        let program = trial.program().environment("TMPDIR", &temporary);
+        program.args(["report", run]).args(words).run().expect_exit(0).stdout.clone()
+    };
+    for format in ["text", "json", "junit", "csv", "markdown", "hgrm", "hlog"] {
+        let words = ["--format", format];
+        assert_eq!(of(&pack, &words), of("latest", &words), "{format}");
+    }
+    let shown = |run: &str| {
+        let mut doc = runs(&trial, &["show", run, "--format", "json"]).json();
+        doc["path"].take();
+        doc["packed"].take();
+        doc
+    };
+    assert_eq!(shown(&pack), shown("latest"));
+    assert_eq!(fs::read_dir(&temporary).expect("it is there").count(), 0, "nothing is left behind");
+    // `latest` is never a packed one, and what is packed is told beside the runs.
+    fs::rename(&pack, trial.place().path().join("runs/shop.wtrun"))
+        .expect("the test's own folder is writable");
+    let list = runs(&trial, &[]);
+    assert!(list.expect_exit(0).stdout.contains("beside: 1 packed run (shop.wtrun)"), "{list}");
+    let pack = trial.place().file("runs/shop.wtrun");
+    check_refused(&runs(&trial, &["pack", &pack]), "is packed already");
+    fs::write(&pack, &fs::read(&pack).expect("it is there")[..200])
+        .expect("the test's own folder is writable");
+    check_refused(&trial.program().args(["report", &pack]).run(), "is no whole packed run");
+    check_refused(&runs(&trial, &["show", &pack]), "is no whole packed run");
+    check_refused(&runs(&trial, &["unpack", &pack]), "is no whole packed run");
+}

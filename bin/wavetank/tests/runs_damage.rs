@@ -1,0 +1,218 @@
+//! Damaged archives, file by file: one clear line, the right code, what can be had is had, nothing is changed on the disk.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use wavetank_testkit::{Outcome, Script, Target, Trial};
+
+/// What `report` in a format comes to.
+#[derive(Clone, Copy, Debug)]
+enum Expected {
+    /// It is the report of the undamaged run.
+    Same,
+    /// Exit 0, with these words in it or beside it.
+    Told(&'static str),
+    /// Exit 2, one error line with these words.
+    Refused(&'static str),
+}
+use Expected::{Refused, Same, Told};
+
+/// An undamaged run of three seconds, and its reports.
+struct Whole {
+    trial: Trial,
+    folder: PathBuf,
+    text: String,
+    csv: String,
+}
+
+fn whole() -> Whole {
+    let trial = Trial::new(env!("CARGO_BIN_EXE_wavetank"));
+    let target = Target::start(Script::constant(Duration::ZERO));
+    trial
+        .load(&target.url("/"), ["-r", "50/s", "-d", "3s", "--name", "whole", "--quiet"])
+        .run()
+        .expect_exit(0);
+    let folder = trial.place().runs("runs").into_iter().next().expect("the run has its archive");
+    let of = |format: &str| {
+        let outcome = trial.program().args(["report", "latest", "--format", format]).run();
+        outcome.expect_exit(0).stdout.clone()
+    };
+    let (text, csv) = (of("text"), of("csv"));
+    Whole { trial, folder, text, csv }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("the test's own folder is writable");
+    for entry in fs::read_dir(from).expect("it is there").flatten() {
+        let to = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &to);
+        } else {
+            fs::copy(entry.path(), to).expect("the test's own folder is writable");
+        }
+    }
+}
+
+/// Every file below `folder` with its content.
+fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(folder).expect("it is there").flatten() {
+        if entry.path().is_dir() {
+            found.extend(contents(&entry.path()));
+        } else {
+            found.insert(entry.path(), fs::read(entry.path()).expect("it can be read"));
+        }
+    }
+    found
+}
+
+#[track_caller]
+fn check_one(outcome: &Outcome, same: &str, expected: Expected, what: &str) {
+    assert!(!outcome.stderr.contains("panicked"), "{what}: {outcome}");
+    match expected {
+        Same => assert_eq!(outcome.expect_exit(0).stdout, same, "{what}"),
+        Told(words) => {
+            outcome.expect_exit(0);
+            assert!(
+                format!("{}{}", outcome.stdout, outcome.stderr).contains(words),
+                "{what}: `{words}`: {outcome}"
+            );
+        }
+        Refused(words) => {
+            outcome.expect_exit(2);
+            let lines: Vec<_> = outcome.stderr.lines().collect();
+            // A table's head may have gone out before its first line turned out to be missing.
+            assert_eq!((lines.len(), outcome.stdout.lines().count() <= 1), (2, true), "{what}: {outcome}");
+            assert!(
+                lines[0].starts_with("error: ") && lines[0].contains(words),
+                "{what}: `{words}`: {outcome}"
+            );
+            assert!(lines[1].starts_with("hint: "), "{what}: {outcome}");
+        }
+    }
+}
+
+impl Whole {
+    /// `damage` done to a copy: its text report, its CSV report, the outcome in the list.
+    #[track_caller]
+    fn check(&self, what: &str, damage: &dyn Fn(&Path), text: Expected, csv: Expected, listed: &str) {
+        let runs = self.trial.place().path().join("damaged");
+        let _ = fs::remove_dir_all(&runs);
+        let folder = runs.join(self.folder.file_name().expect("a name"));
+        copy(&self.folder, &folder);
+        damage(&folder);
+        let before = contents(&runs);
+        let run = |words: &[&str]| self.trial.program().args(words).args(["--runs-dir", "damaged"]).run();
+        check_one(&run(&["report", "latest"]), &self.text, text, what);
+        check_one(&run(&["report", "latest", "--format", "csv"]), &self.csv, csv, what);
+        let list = run(&["runs", "list"]);
+        assert!(list.expect_exit(0).stdout.contains(listed), "{what}: `{listed}`: {list}");
+        let shown = run(&["runs", "show", "latest"]);
+        assert!(shown.expect_exit(0).stdout.starts_with(listed), "{what}: `{listed}`: {shown}");
+        assert_eq!(contents(&runs), before, "{what}: reading changes nothing");
+    }
+}
+
+fn cut(name: &'static str) -> impl Fn(&Path) {
+    move |folder| {
+        let bytes = fs::read(folder.join(name)).expect("it is there");
+        put(name, &bytes[..bytes.len() / 2])(folder);
+    }
+}
+
+fn put(name: &'static str, bytes: &[u8]) -> impl Fn(&Path) {
+    let bytes = bytes.to_vec();
+    move |folder| fs::write(folder.join(name), &bytes).expect("the test's own folder is writable")
+}
+
+fn gone(name: &'static str) -> impl Fn(&Path) {
+    move |folder| fs::remove_file(folder.join(name)).expect("the test's own folder is writable")
+}
+
+/// `name` with `from` replaced by `to`, once.
+fn edit(name: &'static str, from: &'static str, to: &'static str) -> impl Fn(&Path) {
+    move |folder| {
+        let text = fs::read_to_string(folder.join(name)).expect("it is there");
+        assert!(text.contains(from), "{name} has no {from}");
+        put(name, text.replacen(from, to, 1).as_bytes())(folder);
+    }
+}
+
+fn both(first: impl Fn(&Path), second: impl Fn(&Path)) -> impl Fn(&Path) {
+    move |folder| {
+        first(folder);
+        second(folder);
+    }
+}
+
+const INTERVALS: &str = "intervals/local.jsonl";
+
+#[test]
+fn finished_runs() {
+    let whole = whole();
+    whole.check("nothing", &|_| {}, Same, Same, "PASS");
+    let damaged = Refused("cannot read `run.json`");
+    whole.check("run.json cut", &cut("run.json"), damaged, damaged, "DAMAGED");
+    whole.check("run.json empty", &put("run.json", b""), damaged, damaged, "DAMAGED");
+    whole.check("run.json binary", &put("run.json", &[0xff; 64]), damaged, damaged, "DAMAGED");
+    let newer = Refused("written by a later version");
+    whole.check("run/2", &edit("run.json", "wavetank.run/1", "wavetank.run/2"), newer, newer, "NEWER");
+    let other = put("run.json", b"{\"schema\":\"wavetank.run/2\",\"verdict\":7}");
+    whole.check("run/2, all else another", &other, newer, newer, "NEWER");
+    let folder = both(gone("run.json"), |folder: &Path| {
+        fs::create_dir(folder.join("run.json")).expect("the test's own folder is writable");
+    });
+    let no_file = Refused("it is no file");
+    whole.check("run.json a folder", &folder, no_file, no_file, "DAMAGED");
+    let plan = Refused("cannot read `plan.yaml`");
+    whole.check("plan.yaml cut", &cut("plan.yaml"), Same, plan, "PASS");
+    whole.check("plan.yaml gone", &gone("plan.yaml"), Same, plan, "PASS");
+    whole.check("plan.yaml another", &edit("plan.yaml", "seed: ", "seed: 9"), Same, plan, "PASS");
+    let version = edit("plan.yaml", "wavetank_plan: 1", "wavetank_plan: 2");
+    whole.check("plan 2", &version, Same, newer, "PASS");
+    whole.check("environment.json cut", &cut("environment.json"), Same, Same, "PASS");
+    whole.check("environment.json gone", &gone("environment.json"), Same, Same, "PASS");
+    whole.check("samples.jsonl cut", &cut("samples.jsonl"), Same, Same, "PASS");
+    whole.check("samples.jsonl binary", &put("samples.jsonl", &[0xfe; 999]), Same, Same, "PASS");
+    let left_out = Told("1 lines in");
+    whole.check("an interval damaged", &edit(INTERVALS, "\"seq\":1", "\"seq\":?"), Same, left_out, "PASS");
+    let later = Told("written by a later version");
+    whole.check("an interval of v 2", &edit(INTERVALS, "{\"v\":1", "{\"v\":2"), Same, later, "PASS");
+    let none = Refused("no interval of the run can be read");
+    whole.check("intervals binary", &put(INTERVALS, &[0; 9999]), Same, none, "PASS");
+    whole.check("intervals gone", &gone(INTERVALS), Same, none, "PASS");
+}
+
+#[test]
+fn runs_without_a_record() {
+    let whole = whole();
+    let killed = || gone("run.json");
+    let incomplete = Told("stopped before the run was over");
+    let csv = Told("");
+    whole.check("killed", &killed(), incomplete, csv, "UNFINISHED");
+    let partial = both(killed(), put("run.json.partial", b"{\"schema\":"));
+    whole.check("killed at its end", &partial, incomplete, csv, "UNFINISHED");
+    let torn = both(killed(), cut(INTERVALS));
+    whole.check("killed inside a line", &torn, incomplete, csv, "UNFINISHED");
+    let lost = both(killed(), edit(INTERVALS, "\"seq\":1", "\"seq\":?"));
+    whole.check("a line damaged", &lost, Told("a line of the archive cannot be read"), csv, "UNFINISHED");
+    let later = both(killed(), edit(INTERVALS, "{\"v\":1", "{\"v\":2"));
+    whole.check("a line of v 2", &later, Told("written by a later version"), csv, "UNFINISHED");
+    let plan = Refused("cannot read `plan.yaml`");
+    whole.check("no plan", &both(killed(), cut("plan.yaml")), plan, plan, "DAMAGED");
+    let newer = Refused("written by a later version");
+    let version = both(killed(), edit("plan.yaml", "wavetank_plan: 1", "wavetank_plan: 2"));
+    whole.check("plan 2", &version, newer, newer, "NEWER");
+    let environment = Refused("nor a readable `environment.json`");
+    let cut_environment = both(killed(), cut("environment.json"));
+    whole.check("environment cut", &cut_environment, environment, environment, "UNFINISHED");
+    whole.check(
+        "environment gone",
+        &both(killed(), gone("environment.json")),
+        environment,
+        environment,
+        "UNFINISHED",
+    );
+}
