@@ -289,7 +289,15 @@ impl AgentReader {
 }
 
 pub(crate) fn not_an_archive(path: &Path) -> UserError {
+    let is_search = path.join("search.json").exists();
     let path = harmless(&path.to_string_lossy()).into_owned();
+    if is_search {
+        return UserError::usage(
+            "not_an_archive",
+            format!("`{path}` is a search, not a run"),
+            format!("wavetank report '{path}' shows it; its runs: wavetank runs --runs-dir '{path}/runs'"),
+        );
+    }
     UserError::usage(
         "not_an_archive",
         format!("`{path}` is not an archive of a run: it has neither `run.json` nor `plan.yaml`"),

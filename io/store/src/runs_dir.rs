@@ -8,6 +8,7 @@ use wavetank_plan::{UserError, harmless};
 use wavetank_record::{BesideDoc, BesideKind, Wall};
 
 use crate::RunEntry;
+use crate::run_entry::stamp_of;
 use crate::store_problem::plain;
 
 /// Letters of a run's name that go into its folder's name at most.
@@ -158,7 +159,9 @@ fn beside(path: &Path) -> BesideDoc {
     let kind = if path.is_dir() {
         if is_removed(&name) {
             BesideKind::Removed
-        } else if path.join("search.json").exists() {
+        } else if path.join("search.json").exists() || stamp_of(&name).is_some() && path.join("runs").is_dir()
+        {
+            // Before its first answer a search has its runs only.
             BesideKind::Search
         } else {
             BesideKind::Other

@@ -113,7 +113,7 @@ fn damaged_lines_in_the_middle_are_told_and_cost_only_themselves() {
     lines[1] = "\u{0}\u{0}\u{0}";
     fs::write(&path, lines.join("\n") + "\n").expect("the folder is writable");
     let (_, report) = open(&dir).expect("it opens").ledger(&plan()).expect("it can be read");
-    assert_eq!(report, ReadReport { intervals: 4, missing: 1, damaged: 1, torn: 0 });
+    assert_eq!(report, ReadReport { intervals: 4, missing: 1, damaged: 1, newer: 0, torn: 0 });
     // A line written twice, as after a broken link, counts once.
     fs::write(&path, format!("{text}{text}")).expect("the folder is writable");
     let (ledger, report) = open(&dir).expect("it opens").ledger(&plan()).expect("it can be read");

@@ -13,7 +13,7 @@ use wavetank_store::{ArchiveWriter, Listing, RunMeta, RunsDir, inspect, open, su
 fn make(runs: &RunsDir, second: u64, name: &str, id: &str) -> PathBuf {
     let mut meta = RunMeta { name: name.to_owned(), id: id.to_owned(), ..meta() };
     meta.started = Wall(1_795_287_600_000_000_000 + second * 1_000_000_000);
-    meta.environment.id = id.to_owned();
+    id.clone_into(&mut meta.environment.id);
     meta.environment.started_at = meta.started.rfc3339();
     let mut record = record();
     (record.id, record.name) = (id.to_owned(), name.to_owned());
@@ -94,6 +94,11 @@ fn what_is_no_archive_is_told_and_in_nobodys_way() {
         ("shop.wtrun", BesideKind::Pack),
     ];
     assert_eq!(found, expected.map(|(name, kind)| (name.to_owned(), kind)));
+    let error = open(&at("20261121T200000Z-shop-5ea6c4")).expect_err("a search is no run");
+    assert!(
+        error.message.contains("is a search, not a run") && error.hint.contains("wavetank report"),
+        "{error}"
+    );
     assert_eq!(ids(&runs), ["aa11"]);
     assert_eq!(runs.find("latest").map(|path| path.ends_with("20261121T190000Z-a-aa11")), Ok(true));
 }
