@@ -3,6 +3,11 @@
 use wavetank_pace::{Share, Timers};
 use wavetank_plan::{Load, Nanos, Plan, Rate};
 
+/// Of what the plan opens meanwhile this part counts against the pace, in tenths: while it opens as fast as it ever does,
+/// those who were lost come back at a tenth of the pace, and not beside it at once more of the same.
+const PLANNED_TENTHS: i64 = 9;
+/// However much the plan opens at once, those who were lost wait for it no longer than this.
+const YIELD_MAX: Nanos = Nanos::SECOND;
 /// What could not be opened while the thread was at something else is made up for so long back.
 const MADE_UP: Nanos = Nanos::from_millis(20);
 
@@ -43,6 +48,12 @@ impl Reopening {
         let (_, user) = self.users.pop(now)?;
         self.next_at = self.next_at.max(now - MADE_UP).after(self.gap);
         Some(user)
+    }
+
+    /// At `now` one was opened that the plan wanted then: the target has that at its door as well.
+    pub(crate) fn yield_to_planned(&mut self, now: Nanos) {
+        let taken = Nanos(self.gap.0 / 10 * PLANNED_TENTHS);
+        self.next_at = self.next_at.max(now - MADE_UP).after(taken).min(now.after(YIELD_MAX));
     }
 }
 
@@ -87,6 +98,35 @@ mod tests {
             })
             .collect();
         assert_eq!(opened, expect, "{rate:?}, {share:?}");
+    }
+
+    #[test]
+    fn beside_what_the_plan_opens_little_is_opened_again() {
+        let rate = Rate::per_second(1_000);
+        let mut all =
+            Reopening { users: Timers::new(), gap: gap(rate, Share::WHOLE), next_at: Nanos(i64::MIN) };
+        (0..2_000).for_each(|user| all.insert(Nanos::ZERO, user));
+        // The plan opens as many as it ever does for half a second, and then none.
+        let opened: Vec<usize> = (0..10)
+            .map(|tenth| {
+                let steps = (0..100).map(|step| Nanos::from_millis(tenth * 100 + step));
+                steps
+                    .map(|now| {
+                        if now < Nanos::from_millis(500) {
+                            all.yield_to_planned(now);
+                        }
+                        std::iter::from_fn(|| all.pop(now)).count()
+                    })
+                    .sum()
+            })
+            .collect();
+        // 20 ms of what may be made up are had at the beginning.
+        assert!((10..=32).contains(&opened[0]), "{opened:?}");
+        assert!(opened[1..5].iter().all(|tenth| (9..=11).contains(tenth)), "{opened:?}");
+        assert!(opened[6..8].iter().all(|tenth| (99..=101).contains(tenth)), "{opened:?}");
+        // Very many at once do not keep them from it for long.
+        (0..100_000).for_each(|_| all.yield_to_planned(Nanos::from_secs(2)));
+        assert_eq!(all.next(), Some(Nanos::from_secs(3)));
     }
 
     #[test]

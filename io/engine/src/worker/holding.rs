@@ -142,6 +142,7 @@ impl<D: Driver> Worker<D> {
             && self.rec.openings() > before
         {
             self.rec.opening_lag(now.since(planned));
+            self.holding.reopening.yield_to_planned(now);
         }
     }
 
