@@ -47,6 +47,13 @@ pub(super) enum Place {
     Far(u16),
 }
 
+/// When the wheel is to be turned next.
+#[derive(Clone, Copy, Debug)]
+enum Next {
+    Unknown,
+    Known(Option<i64>),
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct Wheel<T> {
     entries: Vec<Entry<T>>,
@@ -57,6 +64,8 @@ pub(super) struct Wheel<T> {
     near: Slots,
     far: Slots,
     spare: Spare,
+    /// What [`Wheel::next`] found, for as long as no slot was filled or emptied since: it is asked in every turn of a loop.
+    next: Next,
 }
 
 impl<T> Wheel<T> {
@@ -70,6 +79,7 @@ impl<T> Wheel<T> {
             near: Slots::new(NEAR_SLOTS),
             far: Slots::new(FAR_SLOTS),
             spare: Spare::default(),
+            next: Next::Unknown,
         }
     }
 
@@ -147,6 +157,7 @@ impl<T> Wheel<T> {
             (Place::Far((turn % FAR_SLOTS as u64) as u16), after)
         };
         self.entries[entry as usize].place = place;
+        self.next = Next::Unknown;
         let next = match place {
             Place::Nowhere | Place::Due => return false,
             Place::Near(slot) => self.near.push(slot.into(), entry, after, &mut self.spare),
@@ -171,6 +182,7 @@ impl<T> Wheel<T> {
             self.entries[previous as usize].next = next;
             return;
         }
+        self.next = Next::Unknown;
         let (slots, slot) = match place {
             Place::Near(slot) => (&mut self.near, usize::from(slot)),
             Place::Far(slot) => (&mut self.far, usize::from(slot)),
@@ -194,13 +206,13 @@ impl<T> Wheel<T> {
             // All slots of the near wheel are ticks of the current turn.
             let tick = turn_of(self.tick) << TURN_BITS | slot as u64;
             if tick <= now {
-                self.tick = tick;
+                (self.tick, self.next) = (tick, Next::Unknown);
                 return self.near.take(slot, &mut self.spare);
             }
         } else if let Some((turn, slot)) = self.far_first() {
             let tick = turn << TURN_BITS;
             if tick <= now {
-                self.tick = tick;
+                (self.tick, self.next) = (tick, Next::Unknown);
                 return self.far.take(slot, &mut self.spare);
             }
         }
@@ -211,7 +223,7 @@ impl<T> Wheel<T> {
     /// Nobody asked for longer than the far wheel spans: hand everything out at once, rather than follow
     /// each parked timer through its stations.
     fn jump(&mut self, now: u64) -> Option<u32> {
-        self.tick = now;
+        (self.tick, self.next) = (now, Next::Unknown);
         let mut list = NONE;
         for (number, entry) in self.entries.iter_mut().enumerate() {
             match entry.place {
@@ -226,7 +238,17 @@ impl<T> Wheel<T> {
     }
 
     /// A lower bound of the deadlines in the wheels, later than the wheel's tick.
-    pub(super) fn next(&self) -> Option<i64> {
+    #[inline]
+    pub(super) fn next(&mut self) -> Option<i64> {
+        if let Next::Known(next) = self.next {
+            return next;
+        }
+        let next = self.find_next();
+        self.next = Next::Known(next);
+        next
+    }
+
+    fn find_next(&self) -> Option<i64> {
         if let Some(slot) = self.near.first_from(0) {
             let tick = turn_of(self.tick) << TURN_BITS | slot as u64;
             return Some(instant_of(tick, self.near.after(slot)));
