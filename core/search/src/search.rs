@@ -105,7 +105,8 @@ impl Search {
             // One that holds is believed at once, and so is what only narrows the bracket.
             Stage::Climb if self.tries == [Seen::Pass] => Some(Seen::Pass),
             Stage::Narrow if self.tries[0] != Seen::Generator => Some(self.tries[0]),
-            // A search that ends for the generator must not do so for a disturbance.
+            // A search that ends at its first level, or for the generator, must not do so for a disturbance.
+            Stage::Climb if self.low.is_none() => majority(&self.tries, SPOILED_MAX as usize),
             _ => majority(&self.tries, 2).filter(|&seen| seen != Seen::Generator || self.spoiled_out()),
         };
         let Some(seen) = decided else { return };

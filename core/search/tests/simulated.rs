@@ -156,7 +156,7 @@ fn no_knee_within_the_limits_is_a_lower_bound() {
 fn the_lowest_level_fails() {
     let (answer, asked) = search(Setup::new(Grain::Rate, 100.0, 5_000.0), 1, &plain(50.0));
     assert_eq!((answer.end, answer.knee, answer.low, answer.high), (End::Below, None, None, Some(100.0)));
-    assert_eq!(asked.len(), 2, "it is tried twice");
+    assert_eq!(asked.len(), 3, "it is tried three times");
     // Just above the lowest, only one end can be proven.
     let (answer, _) = search(Setup::new(Grain::Rate, 100.0, 5_000.0), 1, &plain(100.5));
     assert_eq!((answer.end, answer.low, answer.low_proven), (End::Found, Some(100.0), false), "{answer:?}");

@@ -70,6 +70,8 @@ struct Found {
     high: f64,
     runs: usize,
     took_s: f64,
+    /// The first line and whose limit it was.
+    told: String,
 }
 
 impl Found {
@@ -97,7 +99,7 @@ pub(super) fn run(session: &mut Session, arguments: &SearchArguments) -> Result<
                 found.stated,
                 found.low,
                 found.high,
-                if found.holds() { "" } else { "  NOT HELD" },
+                if found.holds() { String::new() } else { format!("  NOT HELD: {}", found.told) },
                 found.runs,
                 found.took_s
             );
@@ -158,5 +160,6 @@ fn search(session: &Session, server: &Server, (workers, work): (u32, u32)) -> Re
         high: high.unwrap_or(f64::INFINITY),
         runs: doc["runs"].as_array().map_or(0, Vec::len),
         took_s: doc["took_s"].as_f64().unwrap_or(0.0),
+        told: format!("{}: {}", doc["answer"]["headline"], doc["answer"]["limit"]),
     })
 }

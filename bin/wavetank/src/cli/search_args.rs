@@ -9,7 +9,6 @@ use super::args::{Goal, OutFile, OutputFormat};
 
 /// `wavetank search`.
 #[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "searches are Linux's"))]
 pub(crate) struct SearchArgs {
     /// What says where to.
     pub(crate) goal: Goal,
@@ -52,7 +51,6 @@ pub(crate) enum Sought {
 
 /// How long the parts of a search take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "searches are Linux's"))]
 pub(crate) struct Limits {
     /// A level, its warm-up apart.
     pub(crate) length: Nanos,

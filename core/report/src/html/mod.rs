@@ -29,9 +29,9 @@ pub use words::Language;
 use sheet::{Sheet, harmless};
 
 /// The only style there is.
-const STYLE: &str = include_str!("style.css");
+pub(crate) const STYLE: &str = include_str!("style.css");
 /// What the page may load: nothing but its own style and pictures inside it.
-const POLICY: &str =
+pub(crate) const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
 
 /// One section: where it is linked to, its heading, one sentence below it, and the rest.

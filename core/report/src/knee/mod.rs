@@ -2,6 +2,7 @@
 
 mod csv;
 mod curve;
+mod html;
 mod junit;
 mod markdown;
 mod text;
@@ -9,6 +10,7 @@ mod words;
 
 pub use csv::knee_csv;
 pub use curve::knee_curve;
+pub use html::knee_html;
 pub use junit::knee_junit;
 pub use markdown::knee_markdown;
 pub use text::knee_text;

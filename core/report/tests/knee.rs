@@ -1,0 +1,111 @@
+//! A search in every format, with names and conditions that want to be more than text.
+
+use wavetank_record::{Blame, Number, SearchAnswerDoc, SearchDoc, SearchPointDoc, SearchSetupDoc};
+use wavetank_report::{knee_csv, knee_headline, knee_html, knee_junit, knee_markdown, knee_text, level_text};
+
+const HOSTILE: &str = "<script>alert(1)</script>|`x`";
+
+fn doc(end: &str, answer: [Option<f64>; 3]) -> SearchDoc {
+    let [low, knee, high] = answer.map(|value| value.map(Number));
+    let point = |level: f64, passed: u32| SearchPointDoc {
+        level: Number(level),
+        runs: 3,
+        passed,
+        done_per_s: Number(level),
+        p50_us: Some(Number(4_000.0)),
+        p99_us: Some(Number(12_000.0)),
+        ..SearchPointDoc::default()
+    };
+    let mut doc = SearchDoc {
+        name: "shop".to_owned(),
+        of: "rate".to_owned(),
+        unit: "per_s".to_owned(),
+        target: HOSTILE.to_owned(),
+        command: format!("wavetank search '{HOSTILE}'"),
+        thresholds: vec!["p99 < 50ms".to_owned()],
+        setup: SearchSetupDoc { from: Number(100.0), to: Number(5_000.0), ..SearchSetupDoc::default() },
+        answer: SearchAnswerDoc {
+            end: end.to_owned(),
+            low,
+            knee,
+            high,
+            low_proven: true,
+            high_proven: true,
+            confidence: Number(0.95),
+            blame: Blame::Target,
+            limit: HOSTILE.to_owned(),
+            ..SearchAnswerDoc::default()
+        },
+        curve: vec![point(2_450.0, 3), point(2_510.0, 0)],
+        notes: vec![HOSTILE.to_owned()],
+        ..SearchDoc::default()
+    };
+    doc.answer.headline = knee_headline(&doc);
+    doc
+}
+
+#[track_caller]
+fn check(end: &str, answer: [Option<f64>; 3], headline: &str) {
+    assert_eq!(doc(end, answer).answer.headline, headline);
+}
+
+#[test]
+fn the_first_line_is_the_answer() {
+    let found = [Some(2_450.0), Some(2_480.0), Some(2_510.0)];
+    check("found", found, "knee 2,480/s (2,450 to 2,510, 95 %): p99 < 50ms holds up to there");
+    let above = [Some(5_000.0), Some(5_000.0), None];
+    check(
+        "above",
+        above,
+        "no knee up to 5,000/s: p99 < 50ms holds at the highest level that may be tried (--to)",
+    );
+    check("below", [None, None, Some(100.0)], "no knee: p99 < 50ms does not hold at the lowest level, 100/s");
+    check(
+        "generator",
+        [Some(1_600.0), Some(1_600.0), None],
+        "at least 1,600/s: p99 < 50ms holds there, and at 5,000/s the generator was the limit, not the target",
+    );
+    check(
+        "signal",
+        [Some(1_600.0), None, Some(3_200.0)],
+        "interrupted by a signal: so far the knee is between 1,600/s and 3,200/s",
+    );
+    check("time", [None; 3], "out of time (--max-time): nothing is known yet");
+    let mut open = doc("found", found);
+    open.answer.high_proven = false;
+    assert!(
+        knee_headline(&open).contains("(2,450 to 2,510; the upper end is not proven)"),
+        "{}",
+        knee_headline(&open)
+    );
+}
+
+#[test]
+fn levels_have_their_unit() {
+    let check = |of: &str, level: f64, text: &str| assert_eq!(level_text(of, Number(level)), text);
+    check("rate", 133.3, "133.3/s");
+    check("rate", 100.0, "100/s");
+    check("rate", 1_235_000.0, "1,235,000/s");
+    check("rate", 0.25, "0.25/s");
+    check("users", 1.0, "1 user");
+    check("connections", 1_200.0, "1,200 connections");
+}
+
+#[test]
+fn every_format_tells_it_and_nothing_in_it_is_more_than_text() {
+    let doc = doc("found", [Some(2_450.0), Some(2_480.0), Some(2_510.0)]);
+    let text = knee_text(&doc);
+    assert!(text.starts_with(&doc.answer.headline), "{text}");
+    assert!(text.contains("2,510/s  0 of 3") && text.contains("holds no more"), "{text}");
+    let csv = knee_csv(&doc);
+    assert_eq!(csv.lines().count(), 3, "{csv}");
+    assert_eq!(csv.lines().nth(1), Some("2450,per_s,3,3,0,,2450,4000,,12000,"));
+    let markdown = knee_markdown(&doc);
+    assert!(!markdown.contains("<script>") && markdown.contains("\\|\\`x\\`"), "{markdown}");
+    let junit = knee_junit(&doc);
+    assert!(junit.contains("testcase name=\"knee\"") && !junit.contains("<script>"), "{junit}");
+    let html = knee_html(&doc);
+    assert!(!html.contains("<script") && html.contains("&lt;script&gt;"), "{html}");
+    assert!(html.contains("<svg") && html.contains("2,480"), "{html}");
+    assert!(!html.contains("http://") || html.contains("www.w3.org"), "nothing is fetched");
+}
