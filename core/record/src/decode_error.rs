@@ -35,14 +35,14 @@ impl DecodeError {
         Self { message: format!("{what} {found} is not {wanted}"), newer: found > wanted }
     }
 
-    /// Why `line` could not be read: that it is of another version, where it still tells, or else what the parser said.
+    /// Why `line` could not be read: that it is of a later version, where it still tells, or else what the parser said.
     pub(crate) fn line(line: &[u8], wanted: u32, error: &serde_json::Error) -> Self {
         #[derive(Deserialize)]
         struct Peek {
             v: u32,
         }
         match serde_json::from_slice::<Peek>(line) {
-            Ok(peek) if peek.v != wanted => Self::version("version", peek.v, wanted),
+            Ok(peek) if peek.v > wanted => Self::version("version", peek.v, wanted),
             _ => Self::json(error),
         }
     }
