@@ -12,7 +12,7 @@ use super::path::broken;
 use super::readout::{SLICES_MAX, readout};
 use super::scale::Scale;
 use super::series::Point;
-use super::svg::{num, percent};
+use super::svg::num;
 use super::timeline::Timeline;
 use super::unit::Unit;
 
@@ -109,13 +109,15 @@ impl HeatMap<'_> {
                 column += run;
             }
         }
-        let (from, until) = (self.timeline.at(cells.from), self.timeline.at(cells.end()));
-        let (columns, rows, height) = (cells.columns, cells.rows, figure.height());
+        // The view is what the time axis shows, in columns: what lies beyond its ends is cut off, not squeezed in.
+        let len = cells.len.0.max(1) as f64;
+        let first = (self.timeline.from.0 as f64 - cells.from.0 as f64) / len;
+        let (wide, rows, height) = (self.timeline.length() as f64 / len, cells.rows, figure.height());
         figure.push(&format!(
-            "<svg class=\"heat\" x=\"{}\" width=\"{}\" height=\"{height}\" viewBox=\"0 0 {columns} {rows}\" \
+            "<svg class=\"heat\" width=\"100%\" height=\"{height}\" viewBox=\"{} 0 {} {rows}\" \
              preserveAspectRatio=\"none\">",
-            percent(from),
-            percent(until - from)
+            (first * 1e6).round() / 1e6,
+            (wide * 1e6).round() / 1e6
         ));
         for (level, path) in paths.iter().enumerate().filter(|(_, path)| !path.is_empty()) {
             figure.push(&format!("<path class=\"h{level}\" d=\"{path}\"/>"));
@@ -258,10 +260,6 @@ impl Cells {
         Nanos(self.begin(column).0.saturating_add(self.len.0 / 2))
     }
 
-    fn end(&self) -> Nanos {
-        self.begin(self.columns)
-    }
-
     fn percentile(&self, q: f64) -> Vec<Point> {
         let of = |(column, values): (usize, &Histogram)| {
             (self.middle(column), values.percentile(q).map(|value| value as f64))
@@ -342,6 +340,23 @@ mod tests {
         let cells = Cells::of(&columns, &scale, 48).expect("values");
         assert_eq!(cells.counts.iter().sum::<u64>(), 120 * 300);
         assert_eq!(cells.columns, 120);
+    }
+
+    #[test]
+    fn columns_beyond_the_axis_are_not_squeezed_in() {
+        let values = hour(3);
+        let columns = (0..).zip(&values).map(|(s, values)| HeatColumn {
+            from: Nanos::from_secs(s),
+            len: Nanos::SECOND,
+            values,
+        });
+        let svg = HeatMap {
+            frame: Frame::new("heat", "Response time", &ChartWords::EN),
+            timeline: Timeline::new(Nanos::from_millis(500), Nanos::from_secs(2)),
+            columns: columns.collect(),
+        }
+        .draw();
+        assert!(svg.contains("viewBox=\"0.5 0 1.5 40\""), "{svg}");
     }
 
     #[test]
