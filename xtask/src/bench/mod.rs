@@ -36,6 +36,7 @@ mod pace;
 pub(crate) mod probe;
 mod process;
 mod ramp;
+mod report;
 mod search;
 mod serve;
 mod server;
@@ -86,6 +87,8 @@ enum Bench {
     Ramp(ramp::RampArguments),
     /// How far apart the first and the last of a rendezvous are sent.
     Meet(meet::MeetArguments),
+    /// Archives of an hour and of a day: their size, and how long reports of them take.
+    Report(report::ReportArguments),
     /// Whether the knee that a search finds holds the capacity that a target states, 20 times.
     Search(search::SearchArguments),
     /// A million connections held: none lost, memory and CPU of both ends, all of them asked at once.
@@ -141,6 +144,7 @@ pub(crate) fn run(root: &Path, arguments: &BenchArguments) -> Result<()> {
         Bench::Users(arguments) => session.bench("users", |session| users::run(session, arguments)),
         Bench::Ramp(arguments) => session.bench("ramp", |session| ramp::run(session, arguments)),
         Bench::Meet(arguments) => session.bench("meet", |session| meet::run(session, arguments)),
+        Bench::Report(arguments) => session.bench("report", |session| report::run(session, arguments)),
         Bench::Search(arguments) => session.bench("search", |session| search::run(session, arguments)),
         Bench::Million(arguments) => session.bench("million", |session| million::run(session, arguments)),
     }
@@ -183,6 +187,7 @@ fn all(session: &mut Session) {
     session.bench("users", |session| users::run(session, &users::UsersArguments::of(engine)));
     session.bench("ramp", |session| ramp::run(session, &ramp::RampArguments::of(engine)));
     session.bench("meet", |session| meet::run(session, &meet::MeetArguments::of(engine)));
+    session.bench("report", |session| report::run(session, &report::ReportArguments::of_the_target()));
     session.bench("search", |session| search::run(session, &search::SearchArguments::of(engine)));
     session.bench("million", |session| million::run(session, &million::MillionArguments::of(engine)));
 }

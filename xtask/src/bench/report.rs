@@ -1,0 +1,132 @@
+//! `bench report`: how large archives of long runs are, and how long reports of them take.
+//!
+//! The archives are written by the archive's own writer, of runs that never were (`io/store/examples/long_archive.rs`): an
+//! hour of load would take an hour.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+
+use super::{Session, median};
+use crate::stopwatch::Stopwatch;
+
+/// Most bytes of the archive of an hour.
+const HOUR_BYTES_MAX: f64 = 100e6;
+/// Most seconds until the hour's HTML is there.
+const HTML_SECONDS_MAX: f64 = 1.0;
+/// Most bytes of it.
+const HTML_BYTES_MAX: f64 = 3e6;
+/// Most seconds until a day's summary is there.
+const DAY_SECONDS_MAX: f64 = 2.0;
+
+/// `cargo xtask bench report`.
+#[derive(Args)]
+pub(super) struct ReportArguments {
+    /// Steps of each second.
+    #[arg(long, default_value_t = 20)]
+    steps: u32,
+    /// Requests per second of each step.
+    #[arg(long, default_value_t = 1_000)]
+    rate: u32,
+}
+
+impl ReportArguments {
+    /// As it stands among the numbers.
+    pub(super) const fn of_the_target() -> Self {
+        Self { steps: 20, rate: 1_000 }
+    }
+}
+
+/// An hour, as HTML; then a day, as text, finished and killed.
+pub(super) fn run(session: &mut Session, arguments: &ReportArguments) -> Result<()> {
+    let Some(writer) = writer(session) else { return Ok(()) };
+    let of = format!("{} steps × {}/s", arguments.steps, arguments.rate);
+    let hour = archive(session, &writer, arguments, session.size.choose(3_600, 60))?;
+    let bytes = fs::metadata(hour.join("intervals/local.jsonl"))?.len() as f64;
+    session.score(
+        format!("archive of an hour, {of}"),
+        format!("≤ {:.0} MB", HOUR_BYTES_MAX / 1e6),
+        format!("{:.1} MB", bytes / 1e6),
+        Some(bytes <= HOUR_BYTES_MAX),
+    );
+    finish(session, &hour)?;
+    let page = session.folder.path().join("report.html");
+    let seconds = report(session, &hour, &["--out", &page.to_string_lossy()])?;
+    session.score(
+        format!("HTML of an hour, {of}"),
+        format!("made in ≤ {HTML_SECONDS_MAX:.0} s"),
+        format!("{seconds:.2} s"),
+        Some(seconds <= HTML_SECONDS_MAX),
+    );
+    let bytes = fs::metadata(&page)?.len() as f64;
+    session.score(
+        format!("HTML of an hour, {of}"),
+        format!("≤ {:.0} MB", HTML_BYTES_MAX / 1e6),
+        format!("{:.2} MB", bytes / 1e6),
+        Some(bytes <= HTML_BYTES_MAX),
+    );
+    fs::remove_dir_all(&hour)?;
+    day(session, &writer, arguments, &of)
+}
+
+fn day(session: &mut Session, writer: &Path, arguments: &ReportArguments, of: &str) -> Result<()> {
+    let day = archive(session, writer, arguments, session.size.choose(86_400, 120))?;
+    let killed = report(session, &day, &[])?;
+    session.score(
+        format!("summary of a killed day, {of}"),
+        "none: all of its intervals are judged again".to_owned(),
+        format!("{killed:.2} s"),
+        None,
+    );
+    finish(session, &day)?;
+    let finished = report(session, &day, &[])?;
+    session.score(
+        format!("summary of a day, {of}"),
+        format!("≤ {DAY_SECONDS_MAX:.0} s"),
+        format!("{finished:.2} s"),
+        Some(finished <= DAY_SECONDS_MAX),
+    );
+    fs::remove_dir_all(&day).context("the day's archive")
+}
+
+/// What writes archives, if it is built.
+fn writer(session: &mut Session) -> Option<PathBuf> {
+    let writer = session.wavetank.with_file_name("examples").join("long_archive");
+    if writer.is_file() {
+        return Some(writer);
+    }
+    let build = "cargo build --release --package wavetank-store --example long_archive";
+    session.skip(format!("bench report: long_archive is not built: {build}"));
+    None
+}
+
+/// The archive of a run of so many seconds that was killed.
+fn archive(session: &Session, writer: &Path, arguments: &ReportArguments, seconds: u32) -> Result<PathBuf> {
+    let numbers = [seconds, arguments.steps, arguments.rate].map(|number| number.to_string());
+    let written = Command::new(writer).arg(session.folder.path()).args(numbers).output()?;
+    ensure!(written.status.success(), "long_archive: {}", String::from_utf8_lossy(&written.stderr));
+    Ok(PathBuf::from(String::from_utf8(written.stdout)?.trim()))
+}
+
+/// Put `run.json` there, as the run's end would have done.
+fn finish(session: &Session, archive: &Path) -> Result<()> {
+    let told =
+        Command::new(&session.wavetank).arg("report").arg(archive).args(["--format", "json"]).output()?;
+    ensure!(told.status.success(), "report: {}", String::from_utf8_lossy(&told.stderr));
+    fs::write(archive.join("run.json"), told.stdout).context("run.json")
+}
+
+/// Median seconds that a report takes, from the start of the process to its end.
+fn report(session: &Session, archive: &Path, words: &[&str]) -> Result<f64> {
+    let mut seconds = Vec::new();
+    for _ in 0..session.size.rounds() {
+        let clock = Stopwatch::start();
+        let told = Command::new(&session.wavetank).arg("report").arg(archive).args(words).output()?;
+        seconds.push(clock.elapsed().as_secs_f64());
+        ensure!(told.status.success(), "report: {}", String::from_utf8_lossy(&told.stderr));
+    }
+    median(seconds).context("no round")
+}
