@@ -9,7 +9,10 @@ use wavetank_report::{HtmlSource, Language, html};
 const LANGUAGES: [Language; 2] = [Language::English, Language::Chinese];
 
 fn page(record: &RunRecord, language: Language) -> String {
-    html(HtmlSource { record, plan: None, environment: None, hosts: &[], target: &[] }, language)
+    html(
+        HtmlSource { record, plan: None, environment: None, course: None, hosts: &[], target: &[] },
+        language,
+    )
 }
 
 fn all_records() -> Vec<RunRecord> {
@@ -150,6 +153,7 @@ fn what_comes_from_outside_stays_in_its_place() {
             record: &record,
             plan: None,
             environment: Some(&environment),
+            course: None,
             hosts: &[],
             target: &[],
         };

@@ -9,7 +9,7 @@ use wavetank_plan::calibration::Course;
 use wavetank_plan::{
     AllowTarget, EngineChoice, Nanos, RunOptions, SecretText, TargetUrl, TlsIdentity, TlsServerOptions,
 };
-use wavetank_report::TimesOf;
+use wavetank_report::{Language, TimesOf};
 use wavetank_store::PruneWishes;
 
 use super::search_args::SearchArgs;
@@ -350,17 +350,24 @@ pub(crate) enum OutputFormat {
     Hgrm,
     /// `HdrHistogram`'s interval log.
     Hlog,
+    /// One self-contained page.
+    Html,
 }
 
 impl OutputFormat {
-    /// Whether it is made of the archive's intervals; the others need `run.json` alone.
+    /// Whether it is made of the archive's intervals; the others can do with `run.json` alone.
     pub(crate) const fn needs_intervals(self) -> bool {
         matches!(self, Self::Csv | Self::Hgrm | Self::Hlog)
     }
 
-    /// Whether it is a histogram of one load, of which a search has many.
-    pub(crate) const fn is_histogram(self) -> bool {
-        matches!(self, Self::Hgrm | Self::Hlog)
+    /// Whether it is of one load, of which a search has many.
+    pub(crate) const fn is_of_one_run(self) -> bool {
+        matches!(self, Self::Hgrm | Self::Hlog | Self::Html)
+    }
+
+    /// Whether it tells more where there is an archive.
+    pub(crate) const fn reads_archive(self) -> bool {
+        self.needs_intervals() || matches!(self, Self::Html)
     }
 
     /// Whether it can hold an error in place of a result, so that nobody takes the one for the other.
@@ -378,6 +385,8 @@ pub(crate) struct Wants {
     pub(crate) step: Option<String>,
     /// Each step by itself.
     pub(crate) by_step: bool,
+    /// The language of a page's own words; `None`: English.
+    pub(crate) language: Option<Language>,
 }
 
 /// One `--out FILE`.

@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use wavetank_plan::UserError;
-use wavetank_report::TimesOf;
+use wavetank_report::{Language, TimesOf};
 
 use super::args::{OutFile, OutputFormat, ReportArgs, RunRef, Wants};
 use super::convert::{at, one_of};
 use super::words::ReportWords;
 
 /// Every format by its word; the first of several words for one is the one that is told.
-const FORMATS: [(&str, OutputFormat); 7] = [
+const FORMATS: [(&str, OutputFormat); 8] = [
     ("text", OutputFormat::Text),
     ("json", OutputFormat::Json),
     ("junit", OutputFormat::Junit),
@@ -18,13 +18,17 @@ const FORMATS: [(&str, OutputFormat); 7] = [
     ("markdown", OutputFormat::Markdown),
     ("hgrm", OutputFormat::Hgrm),
     ("hlog", OutputFormat::Hlog),
+    ("html", OutputFormat::Html),
 ];
+
+/// `--lang`.
+const LANGUAGES: [(&str, Language); 2] = [("en", Language::English), ("zh", Language::Chinese)];
 
 /// `--format`.
 pub(super) fn format(text: &str) -> Result<OutputFormat, UserError> {
     match text {
         "md" => Ok(OutputFormat::Markdown),
-        _ => at("--format", one_of(text, &FORMATS, &["html"])),
+        _ => at("--format", one_of(text, &FORMATS, &[])),
     }
 }
 
@@ -52,17 +56,11 @@ fn format_of(path: &Path) -> Result<OutputFormat, UserError> {
         Some("md" | "markdown") => Ok(OutputFormat::Markdown),
         Some("hgrm") => Ok(OutputFormat::Hgrm),
         Some("hlog") => Ok(OutputFormat::Hlog),
+        Some("html" | "htm") => Ok(OutputFormat::Html),
         _ => {
             let message = format!("--out {}: the suffix names no format", path.display());
-            let hint = match suffix.as_deref() {
-                Some("html") => {
-                    "html comes with a later version; .txt .json .xml .junit .csv .md .hgrm .hlog"
-                }
-                _ => {
-                    ".txt is text, .json is json, .xml and .junit are junit, .md is markdown; .csv, .hgrm and .hlog \
-                     are what they say: --out result.json"
-                }
-            };
+            let hint = ".txt is text, .json is json, .xml and .junit are junit, .md is markdown; .html, .csv, .hgrm and \
+                        .hlog are what they say: --out result.json";
             Err(UserError::usage("out_suffix", message, hint))
         }
     }
@@ -75,7 +73,9 @@ pub(super) fn report(words: ReportWords) -> Result<ReportArgs, UserError> {
     }
     let run = if words.run == "latest" { RunRef::Latest } else { RunRef::Named(words.run) };
     let of = words.of.as_deref().map(|of| at("--of", one_of(of, &TimesOf::ALL, &[]))).transpose()?;
-    let wants = Wants { of, step: words.step, by_step: words.by_step };
+    let language = words.lang.as_deref();
+    let language = language.map(|lang| at("--lang", one_of(lang, &LANGUAGES, &[]))).transpose()?;
+    let wants = Wants { of, step: words.step, by_step: words.by_step, language };
     let args = ReportArgs {
         run,
         format: format(&words.format)?,
@@ -89,7 +89,7 @@ pub(super) fn report(words: ReportWords) -> Result<ReportArgs, UserError> {
 
 /// What is asked of formats that are not wanted, or of times that do not have it.
 fn unheard(args: &ReportArgs) -> Result<(), UserError> {
-    let Wants { of, step, by_step } = &args.wants;
+    let Wants { of, step, by_step, language } = &args.wants;
     let is = |formats: &[OutputFormat]| {
         formats.contains(&args.format) || args.out.iter().any(|out| formats.contains(&out.format))
     };
@@ -109,6 +109,9 @@ fn unheard(args: &ReportArgs) -> Result<(), UserError> {
             "--by-step is of csv and hlog",
             "with --format csv or hlog, or --out FILE.csv or .hlog",
         );
+    }
+    if language.is_some() && !is(&[OutputFormat::Html]) {
+        return conflict("--lang is of html", "with --format html, or --out FILE.html");
     }
     let of = of.unwrap_or_default();
     if (step.is_some() || *by_step && is(&[OutputFormat::Hlog])) && !of.is_of_steps() {

@@ -222,7 +222,7 @@ pub(super) struct JudgeWords {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Result")]
 pub(super) struct ResultWords {
-    /// Shape of the result on stdout: text, json, junit, markdown, csv, hgrm, hlog [default: text]
+    /// Shape of the result on stdout: text, json, junit, html, markdown, csv, hgrm, hlog [default: text]
     #[arg(long, value_name = "FORMAT")]
     pub(super) format: Option<String>,
     /// Write the result to a file too, in the format of its suffix: .txt .json .xml .junit .md .csv .hgrm .hlog

@@ -144,11 +144,11 @@ pub(super) struct ReportWords {
     /// A run's folder, its name in the runs directory, its id, `latest`, or a packed run
     #[arg(value_name = "RUN|latest")]
     pub(super) run: String,
-    /// Shape of the result on stdout: text, json, junit, markdown, csv, hgrm, hlog
+    /// Shape of the result on stdout: text, json, junit, html, markdown, csv, hgrm, hlog
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(super) format: String,
-    /// Write the result to a file too, in the format of its suffix: .txt .json .xml .junit .md .csv .hgrm .hlog
-    /// (repeatable)
+    /// Write the result to a file too, in the format of its suffix: .txt .json .xml .junit .html .md .csv .hgrm
+    /// .hlog (repeatable)
     #[arg(long, value_name = "FILE")]
     pub(super) out: Vec<PathBuf>,
     /// hgrm, hlog: of which times: response, service, lag, wait, ttfb, transfer, failed, connect, tls [default: response]
@@ -160,6 +160,9 @@ pub(super) struct ReportWords {
     /// csv, hlog: a row for each interval and step, or a line with a tag for each
     #[arg(long)]
     pub(super) by_step: bool,
+    /// html: its language, en or zh [default: en]
+    #[arg(long, value_name = "en|zh")]
+    pub(super) lang: Option<String>,
     /// Where archives lie
     #[arg(long, value_name = "DIR", default_value = "runs")]
     pub(super) runs_dir: PathBuf,

@@ -43,11 +43,11 @@ fn report_search(folder: &SearchFolder, args: &ReportArgs) -> Result<u8, UserErr
         let hint = "its runs have steps and histograms: wavetank report FOLDER/runs/NAME";
         return Err(UserError::usage(
             "conflict",
-            "--of, --step and --by-step mean nothing to a search",
+            "--of, --step, --by-step and --lang mean nothing to a search",
             hint,
         ));
     }
-    if args.out.iter().map(|out| out.format).chain([args.format]).any(OutputFormat::is_histogram) {
+    if args.out.iter().map(|out| out.format).chain([args.format]).any(OutputFormat::is_of_one_run) {
         return Err(output::not_of_searches());
     }
     let doc = folder.read()?;

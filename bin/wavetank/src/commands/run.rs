@@ -122,7 +122,7 @@ pub(super) fn carry_out(
 fn deliver(executed: &Executed, format: OutputFormat, files: Vec<OpenFile>) -> Result<(), UserError> {
     let formats = || files.iter().map(|file| file.format).chain([format]);
     let opened = match &executed.archive {
-        Some(folder) if formats().any(OutputFormat::needs_intervals) => Some(wavetank_store::open(folder)?),
+        Some(folder) if formats().any(OutputFormat::reads_archive) => Some(wavetank_store::open(folder)?),
         _ => None,
     };
     let outcome = Outcome::new(&executed.record, opened.as_ref(), &Wants::default(), formats())?;

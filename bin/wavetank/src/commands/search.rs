@@ -44,7 +44,7 @@ pub(crate) fn search(mut args: SearchArgs) -> Result<u8, UserError> {
 }
 
 fn told(aim: &Aim<'_>, args: &SearchArgs, host: &Host, talk: &mut Talk) -> Result<u8, UserError> {
-    if args.out.iter().map(|out| out.format).chain([args.format]).any(OutputFormat::is_histogram) {
+    if args.out.iter().map(|out| out.format).chain([args.format]).any(OutputFormat::is_of_one_run) {
         return Err(output::not_of_searches());
     }
     let files = open_all(&args.out)?;

@@ -14,6 +14,7 @@ mod conduct;
 mod execute;
 #[cfg(target_os = "linux")]
 mod host;
+mod html_page;
 mod judge;
 #[cfg(target_os = "linux")]
 mod lookup;

@@ -6,18 +6,21 @@ use std::ops::ControlFlow;
 use wavetank_measure::{Histogram, Interval};
 use wavetank_plan::{Plan, UserError};
 use wavetank_record::RunRecord;
-use wavetank_report::{CsvExport, IntervalLog, StepPick, TimesOf, percentile_text};
+use wavetank_report::{CsvExport, IntervalLog, Language, StepPick, TimesOf, percentile_text};
 use wavetank_store::{OpenedRun, ReadReport};
 
+use super::html_page::html_page;
 use crate::cli::{OutputFormat, Wants};
 
 /// A run that is over.
 pub(crate) struct Outcome<'a> {
     record: &'a RunRecord,
+    opened: Option<&'a OpenedRun>,
     /// Its archive, where something needs its intervals.
     archive: Option<Archive<'a>>,
     by_step: bool,
     of: TimesOf,
+    language: Language,
 }
 
 struct Archive<'a> {
@@ -51,8 +54,14 @@ impl<'a> Outcome<'a> {
         wants: &Wants,
         mut formats: impl Iterator<Item = OutputFormat>,
     ) -> Result<Self, UserError> {
-        let mut outcome =
-            Self { record, archive: None, by_step: wants.by_step, of: wants.of.unwrap_or_default() };
+        let mut outcome = Self {
+            record,
+            opened,
+            archive: None,
+            by_step: wants.by_step,
+            of: wants.of.unwrap_or_default(),
+            language: wants.language.unwrap_or_default(),
+        };
         if let Some(opened) = opened
             && formats.any(OutputFormat::needs_intervals)
         {
@@ -73,6 +82,7 @@ impl<'a> Outcome<'a> {
             OutputFormat::Csv => return self.csv(to),
             OutputFormat::Hlog => return self.hlog(to),
             OutputFormat::Hgrm => self.hgrm()?,
+            OutputFormat::Html => html_page(self.record, self.opened, self.language),
         };
         Ok(to.write_all(text.as_bytes())?)
     }
@@ -107,7 +117,7 @@ impl<'a> Outcome<'a> {
             Unwritten::Unmade(UserError::usage(
                 "no_archive",
                 "the run kept no archive, and this format is made of its intervals",
-                "see why above; .txt, .json, .xml and .md do without",
+                "see why above; .txt, .json, .xml, .html and .md do without",
             ))
         })
     }

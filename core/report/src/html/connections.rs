@@ -3,19 +3,29 @@
 use std::collections::BTreeMap;
 
 use maud::{Markup, html};
+use wavetank_measure::{Column, Course};
 use wavetank_plan::quantity::show_whole;
+use wavetank_plan::{Load, Nanos, Plan};
 use wavetank_record::{HeldDoc, TlsDoc};
 
 use super::Section;
+use super::figures::{Numbers, all, at_ends, figure, last_of, names, points};
 use super::sheet::{Sheet, outside};
 use super::table::{Cell, Table, facts};
+use crate::chart::{Form, Lines, Series, Tone, Unit};
+use crate::held_text::is_holding;
 use crate::units::{self, part};
 
 pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
     let (record, words) = (sheet.record(), sheet.words);
     let body = html! {
         @if record.connections.offered > 0 || record.connections.planned > 0 { (counts(sheet)) }
-        @if !record.held.is_empty() { h3 { (words.front.plateau) } (plateaus(sheet)) }
+        @if let Some(course) = sheet.source.course.filter(|course| course.columns.len() > 1) { (over_time(sheet, course)) }
+        @if !record.held.is_empty() {
+            h3 { (words.front.plateau) }
+            (plateaus(sheet, true))
+            @if record.held.iter().any(|held| held.kernel.is_some()) { p.aside { (words.connections.kernel_means) } }
+        }
         @if let Some(tls) = &record.tls { h3 { (words.connections.tls) } (handshakes(sheet, tls)) }
     };
     Section::new("connections", words.titles.connections, words.leads.connections, body)
@@ -26,7 +36,7 @@ fn counts(sheet: &Sheet) -> Markup {
     let some = |n: u64| html! { @if n > 0 { (show_whole(n)) } };
     let always = |n: u64| html! { (show_whole(n)) };
     facts(vec![
-        (words.planned, always(own.planned)),
+        (words.planned, some(own.planned)),
         (words.opened, always(own.opened)),
         (words.peak, always(own.peak)),
         (words.closed, always(own.closed)),
@@ -36,12 +46,16 @@ fn counts(sheet: &Sheet) -> Markup {
         (words.late, some(own.late)),
         (words.opening, some(own.opening)),
         (words.open, some(own.open)),
-        (words.held_min, html! { @if let Some(least) = own.held_min { (show_whole(least)) } }),
+        (
+            words.held_min,
+            html! { @if let Some(least) = own.held_min.filter(|_| is_holding(sheet.record())) { (show_whole(least)) } },
+        ),
     ])
 }
 
 /// Phases that held one number of connections: what the run, the kernel and the target counted in the lowest second.
-pub(crate) fn plateaus(sheet: &Sheet) -> Markup {
+/// The kernel's count, which needs explaining, only `in_full`.
+pub(crate) fn plateaus(sheet: &Sheet, in_full: bool) -> Markup {
     let (words, columns) = (&sheet.words.connections, &sheet.words.columns);
     let heads = [
         (columns.phase, false),
@@ -53,14 +67,16 @@ pub(crate) fn plateaus(sheet: &Sheet) -> Markup {
         (columns.kernel, true),
         (columns.target_count, true),
     ];
-    let mut table = Table::new(sheet.words.front.plateau, &heads);
+    let name = sheet.words.front.plateau;
+    let name = if in_full { name.to_owned() } else { (sheet.words.page.in_short)(name) };
+    let mut table = Table::new(&name, &heads);
     for held in &sheet.record().held {
-        table.row(plateau(held));
+        table.row(plateau(held, in_full));
     }
     table.render(sheet)
 }
 
-fn plateau(held: &HeldDoc) -> Vec<Cell> {
+fn plateau(held: &HeldDoc, in_full: bool) -> Vec<Cell> {
     // Both ends of a connection are among the kernel's where the target is on this host: the column tells what there
     // were more than before, less those on which the target is asked.
     let kernel = held.kernel.map(|kernel| {
@@ -68,13 +84,74 @@ fn plateau(held: &HeldDoc) -> Vec<Cell> {
         format!("+{}", show_whole(more))
     });
     let target = held.target.map(|target| show_whole(target.open.saturating_sub(target.open_before)));
-    let none = || "–".to_owned();
     let mut cells = vec![Cell::Name(held.phase.clone())];
     cells.extend([held.planned, held.lowest].map(|n| Cell::Number(show_whole(n))));
     cells.push(Cell::Number(units::seconds(held.lowest_at_s)));
     cells.extend([held.lost, held.reopened].map(|n| Cell::Number(show_whole(n))));
-    cells.extend([kernel, target].map(|count| Cell::Number(count.unwrap_or_else(none))));
+    cells.extend([kernel.filter(|_| in_full), target].map(|count| Cell::Number(count.unwrap_or_default())));
     cells
+}
+
+fn over_time(sheet: &Sheet, course: &Course) -> Markup {
+    let words = &sheet.words.charts;
+    let columns = &all(course);
+    let svg = held_lines(sheet, course, "held").draw() + &comings(sheet, course).draw();
+    let wanted = |column: &Column| sheet.source.plan.and_then(|plan| planned(plan, last_of(column)));
+    let rows = columns.iter().map(|column| {
+        let conns = &column.conns;
+        let counts = [conns.open, conns.opened, conns.closed, conns.lost, conns.failed].map(show_whole);
+        let wanted = wanted(column).map(show_whole).unwrap_or_default();
+        (column.from, [wanted].into_iter().chain(counts).collect())
+    });
+    let heads = names(&[
+        words.planned,
+        words.open,
+        words.opened,
+        words.closed,
+        words.lost,
+        sheet.words.connections.failed,
+    ]);
+    let numbers = Numbers { title: words.held, heads, rows: rows.collect() };
+    figure(sheet, svg, &numbers)
+}
+
+/// Open connections, and how many the plan holds.
+pub(crate) fn held_lines<'a>(sheet: &Sheet, course: &Course, id: &'a str) -> Lines<'a> {
+    let words = &sheet.words.charts;
+    let columns = &all(course);
+    let wanted = |column: &Column| sheet.source.plan.and_then(|plan| planned(plan, last_of(column)));
+    let plan: Vec<_> =
+        columns.iter().map(|column| (column.end(), wanted(column).map(|n| n as f64))).collect();
+    let mut series = Vec::new();
+    if plan.iter().any(|point| point.1.is_some()) {
+        series.push(Series { form: Form::Line, ..Series::plan(words.planned, plan) });
+    }
+    series.push(
+        Series::line(words.open, at_ends(columns, |column| column.conns.open as f64)).toned(Tone::Of(0)),
+    );
+    let (frame, timeline) = (sheet.frame(id, words.held).high(140), sheet.timeline(course));
+    Lines { frame, timeline, unit: Unit::Count, series, limits: Vec::new() }
+}
+
+/// Connections that hold phases want at `at`; `None` without such phases.
+fn planned(plan: &Plan, at: Nanos) -> Option<u64> {
+    let holds = || plan.phases.iter().filter(|phase| matches!(phase.load, Load::Hold { .. }));
+    holds().next()?;
+    Some(holds().filter_map(|phase| phase.wanted_at(at)).sum())
+}
+
+fn comings(sheet: &Sheet, course: &Course) -> Lines<'static> {
+    let words = &sheet.words.charts;
+    let rate = |of: fn(&Column) -> u64| points(&all(course), move |column| Some(column.per_s(of(column))));
+    let mut series = vec![
+        Series::line(words.opened, rate(|column| column.conns.opened)).toned(Tone::Of(0)),
+        Series::line(words.closed, rate(|column| column.conns.closed)).toned(Tone::Of(2)),
+    ];
+    if course.columns.iter().any(|column| column.conns.lost > 0) {
+        series.push(Series::line(words.lost, rate(|column| column.conns.lost)).toned(Tone::Bad));
+    }
+    let (frame, timeline) = (sheet.frame("comings", words.comings).high(120), sheet.timeline(course));
+    Lines { frame, timeline, unit: Unit::Rate, series, limits: Vec::new() }
 }
 
 fn handshakes(sheet: &Sheet, tls: &TlsDoc) -> Markup {

@@ -11,12 +11,12 @@ pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
     let (record, words) = (sheet.record(), sheet.words);
     let told = record.rehearsal.as_ref();
     let notes: Vec<_> = record.notes.iter().filter(|note| told != Some(note)).collect();
-    // What turned the verdict comes first.
-    let decisive = || record.findings.iter().filter(|finding| finding.decisive);
-    let others = || record.findings.iter().filter(|finding| !finding.decisive);
+    let mut findings: Vec<_> = record.findings.iter().collect();
+    // What turned the verdict comes first, then what has the same to blame.
+    findings.sort_by_key(|finding| (!finding.decisive, finding.blame != record.verdict.blame));
     let body = html! {
         @if record.findings.is_empty() { p { (words.leads.no_findings) } }
-        @for finding in decisive().chain(others()) { (one(sheet, finding)) }
+        @for finding in findings { (one(sheet, finding)) }
         @if !notes.is_empty() {
             h3 { (words.front.notes) }
             ul { @for note in notes { li { (sheet.stored(note)) } } }

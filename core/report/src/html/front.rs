@@ -1,16 +1,18 @@
 //! The first page: what was tested, the verdict, three numbers, whose limit it was, and how to repeat it. One sheet of
 //! paper.
 
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 use wavetank_plan::quantity::{show_count, show_rate, show_share, show_size, show_whole};
-use wavetank_record::{RunRecord, Status};
+use wavetank_record::{Finding, RunRecord, Status};
 
-use super::connections::plateaus;
+use super::connections::{held_lines, plateaus};
+use super::course::rate_lines;
 use super::marks::{result, verdict_means, verdict_sign, verdict_word, whose_limit};
 use super::room::rooms;
 use super::scopes::phases;
 use super::sheet::{Sheet, harmless, outside};
 use super::table::facts;
+use crate::chart::Lines;
 use crate::held_text::is_holding;
 use crate::units;
 
@@ -22,6 +24,8 @@ const NOTES_MAX: usize = 4;
 const FINDINGS_MAX: usize = 2;
 /// The same of limits of the generator.
 const ROOMS_MAX: usize = 2;
+/// Height of the picture's plot, in pixels: the first page is one sheet.
+const PICTURE_HEIGHT: u32 = 140;
 /// Phases told on the first page where there are no more.
 const PHASES_MAX: usize = 6;
 
@@ -63,6 +67,7 @@ pub(crate) fn summary(sheet: &Sheet) -> Markup {
                     (next_limit(sheet))
                 }
             }
+            (picture(sheet))
             (stretches(sheet))
             (notes(sheet))
             h3 { (words.repeat) }
@@ -231,10 +236,16 @@ fn host(sheet: &Sheet) -> Markup {
 
 fn limit(sheet: &Sheet) -> Markup {
     let record = sheet.record();
-    let decisive = || record.findings.iter().filter(|finding| finding.decisive);
+    let verdict = &record.verdict;
+    // A run that passed has its findings below: none of them mattered.
+    let matters = |finding: &&Finding| {
+        finding.decisive || (verdict.status != Status::Pass && finding.blame == verdict.blame)
+    };
+    let mut findings: Vec<_> = record.findings.iter().filter(matters).collect();
+    findings.sort_by_key(|finding| !finding.decisive);
     html! {
         p.whose { strong { (whose_limit(sheet, record.verdict.blame)) } }
-        @for finding in decisive().take(FINDINGS_MAX) {
+        @for finding in findings.iter().take(FINDINGS_MAX) {
             p { (sheet.stored(&finding.message))
                 @if !finding.hint.is_empty() { " " em { "→ " (sheet.stored(&finding.hint)) } } }
         }
@@ -259,12 +270,26 @@ fn stretches(sheet: &Sheet) -> Markup {
     html! {
         @if !record.held.is_empty() {
             h3 { (sheet.words.front.plateau) }
-            (plateaus(sheet))
+            (plateaus(sheet, false))
         } @else if few && record.requests.offered > 0 {
             h3 { (sheet.words.front.phases) }
-            (phases(sheet))
+            (phases(sheet, &(sheet.words.page.in_short)(sheet.words.front.phases)))
         }
     }
+}
+
+/// The run in one picture: connections where they were held, else rates. Its numbers stand in their section.
+fn picture(sheet: &Sheet) -> Markup {
+    let Some(course) = sheet.source.course.filter(|course| course.columns.len() > 1) else { return html! {} };
+    let svg = match is_holding(sheet.record()) {
+        true => held_lines(sheet, course, "summary-held").draw(),
+        false if course.counters.offered > 0 => {
+            let lines = rate_lines(sheet, course, "summary-rate");
+            Lines { frame: lines.frame.high(PICTURE_HEIGHT), ..lines }.draw()
+        }
+        false => return html! {},
+    };
+    html! { (PreEscaped(svg)) }
 }
 
 fn notes(sheet: &Sheet) -> Markup {

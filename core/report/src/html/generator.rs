@@ -1,11 +1,16 @@
 //! Whether the generator itself can be believed.
 
-use maud::html;
-use wavetank_plan::quantity::{show_count, show_share, show_size};
+use maud::{Markup, html};
+use wavetank_measure::Course;
+use wavetank_plan::Nanos;
+use wavetank_plan::constants::THREAD_FULL_SHARE;
+use wavetank_plan::quantity::{show_count, show_share, show_size, show_whole};
 
 use super::Section;
+use super::figures::{Numbers, all, figure, judged, names, points};
 use super::sheet::{Sheet, outside};
 use super::table::facts;
+use crate::chart::{Lines, Series, Tone, Unit};
 use crate::units::{self, part};
 
 pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
@@ -34,5 +39,68 @@ pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
         (own.threads, html! { (threads.unwrap_or_default()) }),
         (own.engine, html! { @if !generator.engine.is_empty() { (outside(&generator.engine)) } }),
     ]);
+    let course = sheet.source.course.filter(|course| course.columns.len() > 1);
+    let body = html! {
+        (body)
+        @if let Some(course) = course { (busy_share(sheet, course)) (lags(sheet, course)) }
+    };
     Section::new("generator", words.titles.generator, words.leads.generator, body)
+}
+
+/// How busy load threads were, with the share from which on they limit.
+fn busy_share(sheet: &Sheet, course: &Course) -> Markup {
+    let words = &sheet.words.charts;
+    let columns = &all(course);
+    let series = vec![
+        Series::line(words.busy_max, points(columns, |column| Some(column.busy_max))).toned(Tone::Of(1)),
+        Series::line(words.busy_mean, points(columns, |column| Some(column.busy_mean()))).toned(Tone::Of(0)),
+    ];
+    let svg = Lines {
+        frame: sheet.frame("busy", words.busy).high(120),
+        timeline: sheet.timeline(course),
+        unit: Unit::Share,
+        series,
+        limits: vec![(words.busy_limit.to_owned(), THREAD_FULL_SHARE)],
+    }
+    .draw();
+    let rows = columns.iter().map(|column| {
+        let cpus = if column.len.0 > 0 { column.cpu_ns as f64 / column.len.0 as f64 } else { 0.0 };
+        let of_turns = |n: u64| show_share(n as f64 / column.turns.max(1) as f64);
+        let cells = vec![
+            show_share(column.busy_max),
+            show_share(column.busy_mean()),
+            format!("{cpus:.2}"),
+            of_turns(column.stalled_turns),
+            of_turns(column.starved_turns),
+        ];
+        (column.from, cells)
+    });
+    let heads = names(&[words.busy_max, words.busy_mean, words.cpu, words.stalled, words.starved]);
+    figure(sheet, svg, &Numbers { title: words.busy, heads, rows: rows.collect() })
+}
+
+/// How late requests were begun.
+fn lags(sheet: &Sheet, course: &Course) -> Markup {
+    let words = &sheet.words.charts;
+    if course.lag.is_empty() {
+        return html! {};
+    }
+    let columns = &judged(course);
+    let at = |q: f64| points(columns, move |column| column.lag.percentile(q).map(|ns| ns as f64));
+    let series = vec![
+        Series::line(words.lag_p99, at(99.0)).toned(Tone::Of(1)),
+        Series::line(words.lag_p50, at(50.0)).toned(Tone::Of(0)),
+    ];
+    let (frame, timeline) = (sheet.frame("lag", words.lag).high(120), sheet.timeline(course));
+    let svg = Lines { frame, timeline, unit: Unit::Time, series, limits: Vec::new() }.draw();
+    let time = |ns: Option<u64>| ns.map(|ns| Nanos(ns as i64).to_string()).unwrap_or_default();
+    let rows = columns.iter().filter(|column| !column.lag.is_empty()).map(|column| {
+        let of = |q| time(column.lag.percentile(q));
+        (
+            column.from,
+            vec![of(50.0), of(99.0), time(Some(column.lag.max())), show_whole(column.counters.late)],
+        )
+    });
+    let heads = names(&[words.lag_p50, words.lag_p99, sheet.words.columns.max, sheet.words.counts.late]);
+    figure(sheet, svg, &Numbers { title: words.lag, heads, rows: rows.collect() })
 }

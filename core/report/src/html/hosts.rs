@@ -2,15 +2,18 @@
 
 use maud::{Markup, html};
 use wavetank_measure::HostSample;
+use wavetank_plan::Nanos;
 use wavetank_plan::quantity::{show_share, show_size, show_whole};
 
 use super::Section;
+use super::figures::{Numbers, figure};
 use super::sheet::Sheet;
 use super::table::{Cell, Table};
+use crate::chart::{Lines, Point, Series, Timeline, Tone, Unit};
 
 pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
     let words = sheet.words;
-    let body = html! { (extremes(sheet)) };
+    let body = html! { (extremes(sheet)) (over_time(sheet)) };
     Section::new("hosts", words.titles.hosts, words.leads.hosts, body)
 }
 
@@ -73,4 +76,68 @@ pub(crate) fn mean(shares: &[f64]) -> f64 {
 /// The one with most work.
 pub(crate) fn most(shares: &[f64]) -> f64 {
     shares.iter().copied().fold(0.0, f64::max)
+}
+
+fn over_time(sheet: &Sheet) -> Markup {
+    let hosts = sheet.source.hosts;
+    let (Some(first), Some(last)) = (hosts.first(), hosts.last()) else { return html! {} };
+    let (words, own) = (&sheet.words.charts, &sheet.words.hosts);
+    let timeline = match sheet.source.course {
+        Some(course) if !course.columns.is_empty() => sheet.timeline(course),
+        _ => Timeline::new(first.at, last.at),
+    };
+    let of = |field: fn(&HostSample) -> u64| -> Vec<Point> {
+        hosts.iter().map(|sample| (sample.at, Some(field(sample) as f64))).collect()
+    };
+    let shares = |join: fn(&[f64]) -> f64| -> Vec<Point> {
+        let share =
+            |pair: &[HostSample]| (pair[1].at, core_shares(&pair[0], &pair[1]).map(|each| join(&each)));
+        hosts.windows(2).map(share).collect()
+    };
+    let cpu = vec![
+        Series::line(own.cpu_core, shares(most)).toned(Tone::Of(1)),
+        Series::line(own.cpu_mean, shares(mean)).toned(Tone::Of(0)),
+    ];
+    let memory = vec![
+        Series::line(own.memory, of(|sample| sample.mem_available_bytes)),
+        Series::line(own.slab, of(|sample| sample.slab_bytes)),
+        Series::line(own.rss, of(|sample| sample.rss_bytes)),
+    ];
+    let mut sockets = vec![
+        Series::line(own.sockets, of(|sample| sample.tcp_inuse)),
+        Series::line(own.time_wait, of(|sample| sample.tcp_tw)),
+    ];
+    let target: Vec<Point> =
+        sheet.source.target.iter().map(|sample| (sample.at, Some(sample.open as f64))).collect();
+    if !target.is_empty() {
+        sockets.push(Series::line(own.target_open, target));
+    }
+    let draw = |id: &str, title: &str, unit: Unit, series: Vec<Series>| {
+        let numbers = samples(title, &series, unit);
+        let frame = sheet.frame(id, title).high(130);
+        let lines = Lines { frame, timeline: timeline.clone(), unit, series, limits: Vec::new() };
+        figure(sheet, lines.draw(), &numbers)
+    };
+    html! {
+        (draw("host-cpu", words.host_cpu, Unit::Share, cpu))
+        (draw("host-memory", words.host_memory, Unit::Bytes, memory))
+        (draw("host-sockets", words.host_sockets, Unit::Count, sockets))
+    }
+}
+
+/// The points of `series` as rows, one for each instant of the first; of another that has none there, its latest.
+fn samples<'a>(title: &'a str, series: &[Series], unit: Unit) -> Numbers<'a> {
+    let show = |value: f64| match unit {
+        Unit::Share => show_share(value),
+        Unit::Bytes => show_size(value as u64),
+        _ => show_whole(value as u64),
+    };
+    let latest = |one: &Series, at: Nanos| {
+        let known = one.points.partition_point(|point| point.0 <= at);
+        known.checked_sub(1).and_then(|last| one.points[last].1)
+    };
+    let instants = series.first().map(|one| one.points.iter().map(|point| point.0)).into_iter().flatten();
+    let cells = |at| series.iter().map(|one| latest(one, at).map(show).unwrap_or_default()).collect();
+    let heads = series.iter().map(|one| one.name.clone()).collect();
+    Numbers { title, heads, rows: instants.map(|at| (at, cells(at))).collect() }
 }

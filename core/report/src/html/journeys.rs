@@ -67,7 +67,7 @@ fn checks(sheet: &Sheet) -> Markup {
         (columns.result, false),
         (columns.step, false),
         (columns.answers, true),
-        (words.failed, true),
+        (sheet.words.counts.failed, true),
     ];
     let mut table = Table::new(sheet.words.journeys.checks, &heads);
     for check in named {

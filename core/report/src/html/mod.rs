@@ -4,13 +4,16 @@
 //! outside and are escaped wherever they stand; the file's policy forbids whatever they might have tried.
 
 mod connections;
+mod course;
 mod environment;
 mod examples;
+mod figures;
 mod findings;
 mod front;
 mod generator;
 mod hosts;
 mod journeys;
+mod language;
 mod marks;
 mod requests;
 mod room;
@@ -23,12 +26,13 @@ mod words;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+pub use language::Language;
 pub use sheet::HtmlSource;
-pub use words::Language;
 
+use crate::chart::CHART_CSS;
 use sheet::{Sheet, harmless};
 
-/// The only style there is.
+/// The page's own style; charts bring theirs.
 pub(crate) const STYLE: &str = include_str!("style.css");
 /// What the page may load: nothing but its own style and pictures inside it.
 pub(crate) const POLICY: &str =
@@ -56,6 +60,7 @@ pub fn html(source: HtmlSource, language: Language) -> String {
         requests::section(&sheet),
         thresholds::section(&sheet),
         findings::section(&sheet),
+        course::section(&sheet),
         times::section(&sheet),
         scopes::section(&sheet),
         journeys::section(&sheet),
@@ -88,7 +93,7 @@ fn document(sheet: &Sheet, sections: &[Section]) -> Markup {
                 meta name="robots" content="noindex";
                 link rel="icon" href="data:,";
                 title { (word) " · " (harmless(&record.name)) " · " (words.page.report) }
-                style { (PreEscaped(STYLE)) }
+                style { (PreEscaped(CHART_CSS)) (PreEscaped(STYLE)) }
             }
             body {
                 a.skip href="#summary" { (words.page.skip) }

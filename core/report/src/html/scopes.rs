@@ -1,22 +1,27 @@
 //! Phases, scenarios, steps and groups, each with its counts and times.
 
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
+use wavetank_measure::StepCourse;
 use wavetank_plan::quantity::{show_count, show_rate, show_share};
 use wavetank_record::{Requests, StepDoc, Times};
 
 use super::Section;
 use super::sheet::Sheet;
 use super::table::{Cell, Table};
+use crate::chart::spark;
 use crate::load_text::load_of_phase;
 use crate::units;
 
 /// The percentiles shown, by field name and heading.
 const SHOWN: [(&str, &str); 3] = [("p50", "p50"), ("p95", "p95"), ("p99", "p99")];
 
+/// Columns of a small line at most; a course has no more.
+const COLUMNS_MAX: usize = wavetank_measure::Course::COLUMNS_MAX;
+
 pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
     let (record, words) = (sheet.record(), sheet.words);
     let body = html! {
-        @if record.phases.len() > 1 { h3 { (words.journeys.phases) } (phases(sheet)) }
+        @if record.phases.len() > 1 { h3 { (words.journeys.phases) } (phases(sheet, words.journeys.phases)) }
         @if record.scenarios.len() > 1 { h3 { (words.journeys.scenarios) } (scenarios(sheet)) }
         @if record.steps.len() > 1 || !record.groups.is_empty() {
             h3 { (words.journeys.steps) }
@@ -27,8 +32,8 @@ pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
     Section::new("parts", words.titles.scopes, words.leads.scopes, body)
 }
 
-/// The judged phases, and what the plan asks for in each.
-pub(crate) fn phases(sheet: &Sheet) -> Markup {
+/// The judged phases, and what the plan asks for in each; a table called `caption`.
+pub(crate) fn phases(sheet: &Sheet, caption: &str) -> Markup {
     let (words, columns) = (sheet.words, &sheet.words.columns);
     let mut heads = vec![
         (columns.phase, false),
@@ -38,7 +43,7 @@ pub(crate) fn phases(sheet: &Sheet) -> Markup {
         (columns.done_per_s, true),
     ];
     heads.extend(ends(sheet));
-    let mut table = Table::new(words.journeys.phases, &heads);
+    let mut table = Table::new(caption, &heads);
     for phase in &sheet.record().phases {
         let planned =
             sheet.source.plan.and_then(|plan| plan.phases.iter().find(|own| own.name == phase.name));
@@ -77,6 +82,7 @@ fn steps(sheet: &Sheet) -> Markup {
     heads.extend(several.then_some((words.columns.scenario, false)));
     heads.push((words.counts.sent, true));
     heads.extend(ends(sheet));
+    heads.push((words.charts.p99_over_time, false));
     heads.push((words.counts.errors, false));
     let mut table = Table::new(words.journeys.steps, &heads);
     for step in &record.steps {
@@ -84,10 +90,35 @@ fn steps(sheet: &Sheet) -> Markup {
         cells.extend(several.then(|| Cell::Name(step.scenario.clone())));
         cells.push(Cell::Number(show_count(step.requests.sent)));
         cells.extend(end_cells(sheet, step.requests, &step.response_us));
+        cells.push(Cell::Any(spark_of(sheet, step)));
         cells.push(Cell::Name(errors(step)));
         table.row(cells);
     }
     table.render(sheet)
+}
+
+/// The step's p99 over time, as small as a word; nothing without a course.
+fn spark_of(sheet: &Sheet, step: &StepDoc) -> Markup {
+    let found = || {
+        let (plan, course) = (sheet.source.plan?, sheet.source.course?);
+        let scenario = plan.scenarios.iter().position(|own| own.name == step.scenario)?;
+        let index = plan.scenarios[scenario].steps.iter().position(|own| own.name == step.name)?;
+        let is = |own: &&StepCourse| (usize::from(own.scenario), usize::from(own.step)) == (scenario, index);
+        let own = course.steps.iter().find(is)?;
+        let first = course.judged().first()?.from.0;
+        let last = course.judged().last()?.end().0;
+        let length = course.step_column.0.max(1);
+        let mut values =
+            vec![None; usize::try_from((last - first).max(0) / length + 1).ok()?.min(COLUMNS_MAX)];
+        for column in &own.columns {
+            let place = usize::try_from((column.from.0 - first).max(0) / length).ok()?;
+            if let Some(value) = values.get_mut(place) {
+                *value = column.p99.map(|ns| ns as f64);
+            }
+        }
+        (values.len() > 1).then(|| spark(&values, ""))
+    };
+    html! { (PreEscaped(found().unwrap_or_default())) }
 }
 
 fn errors(step: &StepDoc) -> String {

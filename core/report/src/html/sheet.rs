@@ -1,11 +1,12 @@
 //! [`Sheet`]: what every section of the page is made of: the stored run, and the words to tell it with.
 
 use maud::{Markup, html};
-use wavetank_measure::{HostSample, TargetSample};
+use wavetank_measure::{Course, HostSample, TargetSample};
 use wavetank_plan::Plan;
 use wavetank_record::{EnvironmentDoc, Number, RunRecord, Spread};
 
-use super::words::{Language, Words};
+use super::language::Language;
+use super::words::Words;
 use crate::units;
 
 /// What is stored of a run, as far as it can be read. Only the record is needed: whatever else is missing leaves its
@@ -18,6 +19,8 @@ pub struct HtmlSource<'a> {
     pub plan: Option<&'a Plan>,
     /// `environment.json`.
     pub environment: Option<&'a EnvironmentDoc>,
+    /// What happened over time, from the sealed intervals.
+    pub course: Option<&'a Course>,
     /// `hosts/local.jsonl`, in order.
     pub hosts: &'a [HostSample],
     /// `truth.jsonl`, in order.
@@ -42,9 +45,10 @@ impl<'a> Sheet<'a> {
 
     /// A sentence of the record. They are stored in English, which a reader aloud must know.
     pub(crate) fn stored(&self, sentence: &str) -> Markup {
-        let sentence = harmless(sentence);
+        let sentence = with_code(&harmless(sentence));
         match self.language {
-            Language::English => html! { (sentence) },
+            Language::English => sentence,
+            Language::Chinese if sentence.0.is_empty() => sentence,
             Language::Chinese => html! { span lang="en" { (sentence) } },
         }
     }
@@ -61,6 +65,18 @@ impl<'a> Sheet<'a> {
 /// A name, address or answer from outside: isolated, so that letters written from right to left leave the rest alone.
 pub(crate) fn outside(text: &str) -> Markup {
     html! { bdi { (harmless(text)) } }
+}
+
+/// What stands between backticks as code, as in a terminal it stands between backticks.
+fn with_code(sentence: &str) -> Markup {
+    let parts: Vec<_> = sentence.split('`').collect();
+    // One that is not closed is no code.
+    if parts.len() % 2 == 0 {
+        return html! { (sentence) };
+    }
+    html! { @for (number, part) in parts.iter().enumerate() {
+        @if number % 2 == 1 { code { (part) } } @else { (part) }
+    } }
 }
 
 /// `text` without what steers a terminal, a reader or the direction of writing: control characters, and the invisible
@@ -97,6 +113,14 @@ mod tests {
         check("two\nlines\tand", "two lines and");
         check("مرحبا 你好 café", "مرحبا 你好 café");
         check("zero\u{200b}width\u{feff}", "zero\u{fffd}width\u{fffd}");
+    }
+
+    #[test]
+    fn words_between_backticks_are_code() {
+        let check = |text: &str, shown: &str| assert_eq!(with_code(text).into_string(), shown);
+        check("raise `--drain`, or `<b>`", "raise <code>--drain</code>, or <code>&lt;b&gt;</code>");
+        check("one ` alone", "one ` alone");
+        check("", "");
     }
 
     #[test]

@@ -24,7 +24,16 @@ impl Cell {
     }
 }
 
-/// A table with a heading for each column. The first cell of a row names it.
+impl Cell {
+    fn is_empty(&self) -> bool {
+        match self {
+            Self::Name(text) | Self::Number(text) => text.is_empty(),
+            Self::Any(markup) => markup.0.is_empty(),
+        }
+    }
+}
+
+/// A table with a heading for each column. The first cell of a row names it. Columns in which nothing is told are left out.
 pub(crate) struct Table {
     caption: String,
     /// Heading, and whether numbers stand below it.
@@ -53,6 +62,10 @@ impl Table {
     /// Nothing without a row.
     pub(crate) fn render(&self, sheet: &Sheet) -> Markup {
         let Self { caption, heads, rows, more } = self;
+        let told = |place: usize| {
+            place == 0 || rows.iter().any(|row| row.get(place).is_some_and(|cell| !cell.is_empty()))
+        };
+        let told: Vec<bool> = (0..heads.len()).map(told).collect();
         let label = (sheet.words.page.scrolls)(caption);
         html! {
             @if !rows.is_empty() {
@@ -60,9 +73,11 @@ impl Table {
                     table {
                         caption { (harmless(caption)) }
                         thead { tr {
-                            @for (head, number) in heads { th.n[*number] scope="col" { (head) } }
+                            @for ((head, number), _) in heads.iter().zip(&told).filter(|(_, told)| **told) {
+                                @if head.is_empty() { td {} } @else { th.n[*number] scope="col" { (head) } }
+                            }
                         } }
-                        tbody { @for row in rows { tr { (render_row(row)) } } }
+                        tbody { @for row in rows { tr { (render_row(row, &told)) } } }
                     }
                 }
                 @if *more > 0 { p.aside { ((sheet.words.journeys.more_rows)(&more.to_string())) } }
@@ -71,16 +86,17 @@ impl Table {
     }
 }
 
-fn render_row(row: &[Cell]) -> Markup {
+fn render_row(row: &[Cell], told: &[bool]) -> Markup {
+    let told = |place: &usize| told.get(*place).copied().unwrap_or_default();
     html! {
-        @for (place, cell) in row.iter().enumerate() {
+        @for (place, cell) in row.iter().enumerate().filter(|(place, _)| told(place)) {
             @match (place, cell) {
                 (0, Cell::Name(name)) => { th.name scope="row" { (outside(name)) } }
                 (0, Cell::Number(number)) => { th.n scope="row" { (number) } }
                 (0, Cell::Any(any)) => { th scope="row" { (any) } }
                 (_, Cell::Name(name)) => { td.name { (outside(name)) } }
                 (_, Cell::Number(number)) => { td.n { (number) } }
-                (_, Cell::Any(any)) => { td { (any) } }
+                (_, Cell::Any(any)) => { td.text { (any) } }
             }
         }
     }

@@ -1,12 +1,15 @@
 //! Times: the parts of a request's time, each as percentiles.
 
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
+use wavetank_measure::{Course, Histogram};
 use wavetank_plan::quantity::{show_count, show_whole};
+use wavetank_plan::{Condition, Part, Plan, Subject, Value};
 use wavetank_record::{Spread, Times};
 
 use super::Section;
 use super::sheet::Sheet;
 use super::table::{Cell, Table};
+use crate::chart::{Spectrum, SpectrumCurve};
 use crate::units;
 
 /// The percentiles shown, by field name and heading.
@@ -19,6 +22,9 @@ const SHOWN: [(&str, &str); 7] = [
     ("p99_9", "p99.9"),
     ("p99_99", "p99.99"),
 ];
+
+/// A part whose p99 is below this share of the response's has no curve: it explains nothing.
+const WORTH_SHOWING: f64 = 0.05;
 
 pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
     let (record, words) = (sheet.record(), sheet.words);
@@ -34,10 +40,12 @@ pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
         (names.tls, &record.tls_us),
         (names.failed, &record.failed_us),
     ];
-    let rows: Vec<_> = rows.into_iter().filter_map(with_spread).collect();
+    // A part that never took any time explains nothing.
+    let rows: Vec<_> = rows.into_iter().filter_map(with_spread).filter(|row| row.2.max.0 > 0.0).collect();
     let body = html! {
         (table(sheet, &rows))
         (remarks(sheet, &rows))
+        @if let Some(course) = sheet.source.course { (spectrum(sheet, course)) }
     };
     let nothing = rows.is_empty();
     Section::new("times", words.titles.times, words.leads.times, body).filter(|_| !nothing)
@@ -82,4 +90,36 @@ fn remarks(sheet: &Sheet, rows: &[Row]) -> Markup {
             }
         }
     }
+}
+
+/// The percentiles of response time and, where they say something, of its parts; conditions on them as limits. Its table is the
+/// section's own.
+fn spectrum(sheet: &Sheet, course: &Course) -> Markup {
+    let names = &sheet.words.times;
+    if course.response.is_empty() {
+        return html! {};
+    }
+    let p99 = |times: &Histogram| times.percentile(99.0).unwrap_or_default() as f64;
+    let worth = |times: &Histogram| p99(times) > p99(&course.response) * WORTH_SHOWING;
+    let parts = [(names.service, &course.service), (names.wait, &course.wait), (names.lag, &course.lag)];
+    let mut curves = vec![SpectrumCurve::new(names.response, &course.response)];
+    curves.extend(
+        parts.iter().filter(|(_, times)| worth(times)).map(|&(name, times)| SpectrumCurve::new(name, times)),
+    );
+    let limits = sheet.source.plan.map(limits).unwrap_or_default();
+    let frame = sheet.frame("spectrum", sheet.words.charts.spectrum).high(260);
+    html! { (PreEscaped(Spectrum { frame, curves, limits }.draw())) }
+}
+
+/// Conditions on the response time of the whole run.
+fn limits(plan: &Plan) -> Vec<(String, f64)> {
+    let limit = |condition: &Condition| match (&condition.subject, condition.value) {
+        (Subject::Percentile(_, Part::Response, None), Value::Time(time))
+            if condition.phase.is_none() && condition.window.is_none() =>
+        {
+            Some((condition.text.clone(), time.0 as f64))
+        }
+        _ => None,
+    };
+    plan.thresholds.iter().filter_map(limit).collect()
 }

@@ -8,24 +8,8 @@ mod glossary_en;
 mod glossary_zh;
 mod zh;
 
-/// The language of a page's own words.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Language {
-    /// English.
-    #[default]
-    English,
-    /// Chinese, simplified.
-    Chinese,
-}
-
-impl Language {
-    pub(crate) const fn words(self) -> &'static Words {
-        match self {
-            Self::English => &en::WORDS,
-            Self::Chinese => &zh::WORDS,
-        }
-    }
-}
+pub(crate) use en::WORDS as EN;
+pub(crate) use zh::WORDS as ZH;
 
 /// A sentence with one thing in it.
 pub(crate) type Of1 = fn(&str) -> String;
@@ -51,6 +35,7 @@ pub(crate) struct Words {
     pub(crate) hosts: HostWords,
     pub(crate) journeys: JourneyWords,
     pub(crate) facts: FactWords,
+    pub(crate) charts: ChartWords,
     /// Word and what it means.
     pub(crate) glossary: &'static [(&'static str, &'static str)],
 }
@@ -61,6 +46,8 @@ pub(crate) struct PageWords {
     pub(crate) skip: &'static str,
     pub(crate) contents: &'static str,
     pub(crate) scrolls: Of1,
+    /// A table of the first page, beside the one of that name below.
+    pub(crate) in_short: Of1,
     pub(crate) made_by: Of1,
     pub(crate) offline: &'static str,
     pub(crate) colon: &'static str,
@@ -140,6 +127,7 @@ pub(crate) struct Titles {
     pub(crate) requests: &'static str,
     pub(crate) thresholds: &'static str,
     pub(crate) findings: &'static str,
+    pub(crate) course: &'static str,
     pub(crate) times: &'static str,
     pub(crate) scopes: &'static str,
     pub(crate) journeys: &'static str,
@@ -158,6 +146,7 @@ pub(crate) struct Leads {
     pub(crate) thresholds: &'static str,
     pub(crate) findings: &'static str,
     pub(crate) no_findings: &'static str,
+    pub(crate) course: &'static str,
     pub(crate) times: &'static str,
     pub(crate) scopes: &'static str,
     pub(crate) journeys: &'static str,
@@ -279,6 +268,7 @@ pub(crate) struct ConnectionWords {
     pub(crate) opening: &'static str,
     pub(crate) late: &'static str,
     pub(crate) held_min: &'static str,
+    pub(crate) kernel_means: &'static str,
     pub(crate) tls: &'static str,
     pub(crate) handshakes: &'static str,
     pub(crate) resumed: &'static str,
@@ -363,4 +353,41 @@ pub(crate) struct FactWords {
     pub(crate) timeout: &'static str,
     pub(crate) tags: &'static str,
     pub(crate) repeat_hint: &'static str,
+}
+
+/// Charts and the tables of their data.
+pub(crate) struct ChartWords {
+    pub(crate) data: Of1,
+    pub(crate) thinned: Of2,
+    pub(crate) column_length: Of1,
+    pub(crate) drain: &'static str,
+    pub(crate) planned: &'static str,
+    pub(crate) rate: &'static str,
+    pub(crate) heat: &'static str,
+    pub(crate) unanswered: &'static str,
+    pub(crate) errors: &'static str,
+    pub(crate) statuses: &'static str,
+    pub(crate) others: &'static str,
+    pub(crate) users: &'static str,
+    pub(crate) spectrum: &'static str,
+    pub(crate) held: &'static str,
+    pub(crate) open: &'static str,
+    pub(crate) comings: &'static str,
+    pub(crate) opened: &'static str,
+    pub(crate) closed: &'static str,
+    pub(crate) lost: &'static str,
+    pub(crate) busy: &'static str,
+    pub(crate) busy_max: &'static str,
+    pub(crate) busy_mean: &'static str,
+    pub(crate) busy_limit: &'static str,
+    pub(crate) lag: &'static str,
+    pub(crate) lag_p50: &'static str,
+    pub(crate) lag_p99: &'static str,
+    pub(crate) cpu: &'static str,
+    pub(crate) stalled: &'static str,
+    pub(crate) starved: &'static str,
+    pub(crate) host_cpu: &'static str,
+    pub(crate) host_memory: &'static str,
+    pub(crate) host_sockets: &'static str,
+    pub(crate) p99_over_time: &'static str,
 }

@@ -1,0 +1,52 @@
+//! [`html_page`]: all that an archive has for the page.
+
+use std::io::{self, Write};
+
+use wavetank_plan::UserError;
+use wavetank_record::RunRecord;
+use wavetank_report::{HtmlSource, Language, html};
+use wavetank_store::OpenedRun;
+
+/// Columns of time in the page: as many as a chart can show on a wide screen.
+const COLUMNS_MAX: usize = 360;
+/// The host that sent the load.
+const LOCAL: &str = "local";
+
+/// The run as a page. What of the archive is missing or cannot be read leaves its part out; the record alone makes a page.
+pub(super) fn html_page(record: &RunRecord, opened: Option<&OpenedRun>, language: Language) -> String {
+    let plan = opened.and_then(|opened| opened.plan().ok());
+    let course = opened.zip(plan.as_ref()).and_then(|(opened, plan)| {
+        let (course, read) = readable(opened.course(plan, COLUMNS_MAX))?;
+        if read.damaged + read.missing > 0 {
+            let dir = opened.dir.join("intervals");
+            let (damaged, missing) = (read.damaged, read.missing);
+            warn(&format!(
+                "{damaged} lines in `{}` cannot be read and {missing} are missing: charts over time have gaps",
+                dir.display()
+            ));
+        }
+        Some(course)
+    });
+    let hosts = opened.and_then(|opened| readable(opened.hosts())).unwrap_or_default();
+    let local = hosts.into_iter().find(|host| host.name == LOCAL).unwrap_or_default();
+    let target = opened.and_then(|opened| readable(opened.truth())).unwrap_or_default();
+    let source = HtmlSource {
+        record,
+        plan: plan.as_ref(),
+        environment: opened.and_then(|opened| opened.environment.as_ref()),
+        course: course.as_ref(),
+        hosts: &local.samples,
+        target: &target,
+    };
+    html(source, language)
+}
+
+/// What could be read; else it is told why not.
+fn readable<T>(read: Result<T, UserError>) -> Option<T> {
+    read.map_err(|error| warn(&error.message)).ok()
+}
+
+/// Where stderr is gone, nobody is there to be told.
+fn warn(what: &str) {
+    let _ = writeln!(io::stderr(), "warning: {what}");
+}

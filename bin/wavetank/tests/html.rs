@@ -1,0 +1,56 @@
+//! The page of a real run: the same from the run itself and from its archive, in both languages, without an archive, and of a
+//! run that was killed.
+
+use std::time::Duration;
+
+use wavetank_testkit::{Script, Target, Trial};
+
+fn trial() -> Trial {
+    Trial::new(env!("CARGO_BIN_EXE_wavetank"))
+}
+
+fn read(path: &str) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+#[test]
+fn a_run_and_its_archive_make_one_page() {
+    let (trial, target) = (trial(), Target::start(Script::constant(Duration::from_millis(2))));
+    let page = trial.place().file("page.html");
+    let load = ["-r", "200/s", "-d", "2s", "--warmup", "500ms", "--threshold", "p50 < 10s", "--out", &page];
+    let outcome = trial.load(&target.url("/"), load).run();
+    assert!(matches!(outcome.exit, Some(0 | 3)), "{outcome}");
+    let page = read(&page);
+    for id in
+        ["summary", "requests", "conditions", "course", "times", "connections", "generator", "environment"]
+    {
+        assert!(page.contains(&format!("<section id=\"{id}\"")), "no section {id}");
+    }
+    for chart in ["summary-rate", "rate", "heat", "statuses", "spectrum", "busy", "lag"] {
+        assert!(page.contains(&format!("id=\"{chart}\"")), "no chart {chart}");
+    }
+    let again = trial.program().args(["report", "latest", "--format", "html"]).run();
+    assert_eq!(again.expect_exit(0).stdout, page, "the archive tells the same");
+    let chinese = trial.program().args(["report", "latest", "--format", "html", "--lang", "zh"]).run();
+    assert!(chinese.expect_exit(0).stdout.contains("<html lang=\"zh-CN\">"), "{chinese}");
+    let misplaced = trial.program().args(["report", "latest", "--lang", "zh"]).run();
+    assert!(misplaced.expect_exit(2).stderr.contains("--lang is of html"), "{misplaced}");
+    // What a killed run leaves has no run.json.
+    let folder = trial.place().runs("runs").remove(0);
+    std::fs::remove_file(folder.join("run.json")).expect("it was there");
+    let killed = trial.program().args(["report", "latest", "--format", "html"]).run();
+    let killed = &killed.expect_exit(0).stdout;
+    assert!(killed.contains("INCOMPLETE</h2>") && killed.contains("id=\"heat\""), "{killed}");
+}
+
+#[test]
+fn a_run_without_an_archive_has_a_page() {
+    let (trial, target) = (trial(), Target::start(Script::constant(Duration::from_millis(2))));
+    let page = trial.place().file("page.html");
+    trial
+        .load(&target.url("/"), ["-c", "2", "-n", "50", "--no-archive", "--out", &page])
+        .run()
+        .expect_exit(0);
+    let page = read(&page);
+    assert!(page.contains("<section id=\"times\"") && !page.contains("<section id=\"course\""), "{page}");
+}

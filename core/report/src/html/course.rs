@@ -1,0 +1,233 @@
+//! What happened over time: rates beside the plan's, response times as a heat map, errors, statuses, users.
+
+use maud::{Markup, html};
+use wavetank_measure::{Column, Course, ErrorClass};
+use wavetank_plan::quantity::{show_rate, show_whole};
+use wavetank_plan::{Load, Nanos, Plan};
+use wavetank_record::Number;
+
+use super::Section;
+use super::figures::{Numbers, all, asked, at_ends, figure, judged, last_of, names, points};
+use super::sheet::Sheet;
+use crate::chart::{Form, HeatColumn, HeatMap, Layer, Lines, Series, Stacks, Tone, Unit};
+use crate::units;
+
+/// Statuses that have a layer of their own; the others share one.
+const STATUSES_MAX: usize = 7;
+
+pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
+    let words = sheet.words;
+    let course = sheet.source.course.filter(|course| !course.columns.is_empty())?;
+    let asked = course.counters.offered > 0;
+    let body = html! {
+        p.aside { ((words.charts.column_length)(&units::seconds(Number(course.column.0 as f64 / 1e9)))) }
+        @if asked {
+            (rates(sheet, course))
+            (heat_map(sheet, course))
+            (errors(sheet, course))
+            (statuses(sheet, course))
+        }
+        (users(sheet, course))
+    };
+    Section::new("course", words.titles.course, words.leads.course, body)
+}
+
+/// Requests a second: what the plan wanted, what was done, and what was not.
+pub(crate) fn rates(sheet: &Sheet, course: &Course) -> Markup {
+    let (words, counts) = (&sheet.words.charts, &sheet.words.counts);
+    let lines = rate_lines(sheet, course, "rate");
+    let columns = &judged(course);
+    let rows = columns.iter().map(|column| {
+        let own = &column.counters;
+        let rates = [own.offered, own.done, own.failed(), own.dropped()].map(|n| show_rate(column.per_s(n)));
+        (column.from, rates.into_iter().chain([show_whole(own.late), show_whole(column.open)]).collect())
+    });
+    let heads =
+        names(&[counts.offered, counts.done, counts.failed, counts.dropped, counts.late, counts.open]);
+    figure(sheet, lines.draw(), &Numbers { title: words.rate, heads, rows: rows.collect() })
+}
+
+/// The chart of rates alone.
+pub(crate) fn rate_lines<'a>(sheet: &Sheet, course: &Course, id: &'a str) -> Lines<'a> {
+    let (words, counts) = (&sheet.words.charts, &sheet.words.counts);
+    let columns = &asked(course);
+    let rate = |of: fn(&Column) -> u64| points(columns, move |column| Some(column.per_s(of(column))));
+    let mut series = Vec::new();
+    if let Some(planned) = sheet.source.plan.and_then(|plan| planned(plan, columns)) {
+        series.push(Series::plan(words.planned, planned));
+    } else if sheet.record().load.model == "open" {
+        let offered = columns.iter().map(|column| (column.from, Some(column.per_s(column.counters.offered))));
+        series.push(Series::plan(counts.offered, offered.collect()));
+    }
+    series.push(Series::line(counts.done, rate(|column| column.counters.done)).toned(Tone::Of(0)));
+    if course.counters.failed() > 0 {
+        series.push(Series::line(counts.failed, rate(|column| column.counters.failed())).toned(Tone::Bad));
+    }
+    if course.counters.dropped() > 0 {
+        series.push(Series::line(counts.dropped, rate(|column| column.counters.dropped())).toned(Tone::Warn));
+    }
+    let timeline = sheet.timeline(course);
+    Lines { frame: sheet.frame(id, words.rate), timeline, unit: Unit::Rate, series, limits: Vec::new() }
+}
+
+/// Requests a second that the plan wants in each column; `None` where users pace themselves, or where nobody knows how
+/// many requests a session is.
+fn planned(plan: &Plan, columns: &[&Column]) -> Option<Vec<(Nanos, Option<f64>)>> {
+    let open: Vec<_> = plan.phases.iter().filter(|phase| phase.load != Load::Pause).collect();
+    let each = |phase: &wavetank_plan::Phase| match (&phase.load, phase.mix.only()) {
+        (Load::Open { requests_each: Some(each), .. }, _) => Some(*each),
+        (_, Some(only)) => {
+            plan.scenarios.get(usize::from(only)).filter(|own| own.steps.len() == 1).map(|_| 1)
+        }
+        _ => None,
+    };
+    let mut points = Vec::new();
+    for column in columns {
+        let mut wanted = 0;
+        for phase in &open {
+            wanted += phase.sessions_between(column.from, column.end())? * each(phase)?;
+        }
+        points.push((column.from, Some(column.per_s(wanted))));
+    }
+    // The last value holds to the end of the chart, where nothing is wanted any more.
+    (!open.is_empty()).then_some(points)
+}
+
+fn heat_map(sheet: &Sheet, course: &Course) -> Markup {
+    let words = &sheet.words.charts;
+    let columns = &judged(course);
+    let cells = columns.iter().map(|column| HeatColumn {
+        from: column.from,
+        len: column.len,
+        values: &column.response,
+    });
+    let frame = sheet.frame("heat", words.heat).high(240);
+    let svg = HeatMap { frame, timeline: sheet.timeline(course), columns: cells.collect() }.draw();
+    let rows = columns.iter().filter(|column| !column.response.is_empty()).map(|column| {
+        let response = &column.response;
+        let percentile = |q| response.percentile(q).map_or_else(|| "–".to_owned(), time);
+        let guess = |q| if response.is_uncertain(q) { format!("~{}", percentile(q)) } else { percentile(q) };
+        let cells = vec![
+            show_whole(response.count()),
+            percentile(50.0),
+            guess(90.0),
+            guess(99.0),
+            time(response.max()),
+            show_whole(column.censored()),
+        ];
+        (column.from, cells)
+    });
+    let columns = &sheet.words.columns;
+    let heads = names(&[columns.samples, "p50", "p90", "p99", columns.max, words.unanswered]);
+    figure(sheet, svg, &Numbers { title: words.heat, heads, rows: rows.collect() })
+}
+
+fn time(ns: u64) -> String {
+    Nanos(ns as i64).to_string()
+}
+
+/// Failed requests a second, a layer for each class that occurred.
+fn errors(sheet: &Sheet, course: &Course) -> Markup {
+    let occurred = ErrorClass::ALL.into_iter().filter(|&class| course.counters.errors[class as usize] > 0);
+    let layers: Vec<_> =
+        occurred.map(|class| (class.name().to_owned(), Tone::Next, class as usize)).collect();
+    let of = |column: &Column, class: &usize| column.counters.errors[*class];
+    stacked(sheet, course, "errors", sheet.words.charts.errors, &layers, of)
+}
+
+/// Answers a second, a layer for each status.
+fn statuses(sheet: &Sheet, course: &Course) -> Markup {
+    let mut counts = wavetank_measure::StatusCounts::default();
+    for column in judged(course) {
+        counts.merge(&column.status);
+    }
+    let mut ordered = counts.0;
+    ordered.sort_by_key(|&(status, n)| (std::cmp::Reverse(n), status));
+    let own: Vec<u16> = ordered.iter().take(STATUSES_MAX).map(|&(status, _)| status).collect();
+    let others = ordered.len() > own.len();
+    let mut layers: Vec<_> =
+        own.iter().map(|&status| (status.to_string(), tone_of(status), Some(status))).collect();
+    layers.extend(others.then(|| (sheet.words.charts.others.to_owned(), Tone::Muted, None)));
+    let of = |column: &Column, status: &Option<u16>| match status {
+        Some(status) => column.status.get(*status),
+        None => column.status.0.iter().filter(|(status, _)| !own.contains(status)).map(|(_, n)| n).sum(),
+    };
+    stacked(sheet, course, "statuses", sheet.words.charts.statuses, &layers, of)
+}
+
+const fn tone_of(status: u16) -> Tone {
+    match status {
+        200..300 => Tone::Good,
+        300..500 => Tone::Warn,
+        _ => Tone::Bad,
+    }
+}
+
+/// Layers of something per second; nothing where there are none.
+fn stacked<K>(
+    sheet: &Sheet,
+    course: &Course,
+    id: &str,
+    title: &str,
+    layers: &[(String, Tone, K)],
+    of: impl Fn(&Column, &K) -> u64,
+) -> Markup {
+    if layers.is_empty() {
+        return html! {};
+    }
+    let columns = &judged(course);
+    let values = |key: &K| columns.iter().map(|column| column.per_s(of(column, key))).collect();
+    let rows = columns
+        .iter()
+        .map(|column| (column.from, layers.iter().map(|(_, _, key)| show_whole(of(column, key))).collect()));
+    let rows: Vec<(Nanos, Vec<String>)> = rows.collect();
+    let heads = layers.iter().map(|(name, _, _)| name.clone()).collect();
+    let drawn = layers.iter().map(|(name, tone, key)| Layer::new(name.clone(), values(key)).toned(*tone));
+    let svg = Stacks {
+        frame: sheet.frame(id, title).high(140),
+        timeline: sheet.timeline(course),
+        unit: Unit::Rate,
+        columns: columns.iter().map(|column| column.from).collect(),
+        len: course.column,
+        layers: drawn.collect(),
+    }
+    .draw();
+    figure(sheet, svg, &Numbers { title, heads, rows })
+}
+
+/// Users, where their number moves: the plan's and those there were.
+fn users(sheet: &Sheet, course: &Course) -> Markup {
+    let words = &sheet.words.charts;
+    let Some(plan) = sheet.source.plan else { return html! {} };
+    let closed: Vec<_> =
+        plan.phases.iter().filter(|phase| matches!(phase.load, Load::Closed { .. })).collect();
+    let moving = closed.len() > 1
+        || closed
+            .iter()
+            .any(|phase| phase.load.levels().is_some_and(|levels| levels.as_constant().is_none()));
+    if !moving {
+        return html! {};
+    }
+    let wanted = |at: Nanos| closed.iter().filter_map(|phase| phase.wanted_at(at)).sum::<u64>();
+    let columns = &all(course);
+    let planned = at_ends(columns, |column| wanted(last_of(column)) as f64);
+    let there = at_ends(columns, |column| column.users as f64);
+    let plan = Series { form: Form::Line, ..Series::plan(words.planned, planned) };
+    let series = vec![plan, Series::line(words.users, there).toned(Tone::Of(0))];
+    let svg = Lines {
+        frame: sheet.frame("users", words.users).high(140),
+        timeline: sheet.timeline(course),
+        unit: Unit::Count,
+        series,
+        limits: Vec::new(),
+    }
+    .draw();
+    let rows = columns
+        .iter()
+        .map(|column| (column.from, vec![show_whole(wanted(last_of(column))), show_whole(column.users)]));
+    figure(
+        sheet,
+        svg,
+        &Numbers { title: words.users, heads: names(&[words.planned, words.users]), rows: rows.collect() },
+    )
+}

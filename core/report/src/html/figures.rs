@@ -1,0 +1,163 @@
+//! Charts in the page: each with its numbers as a table below it, on time axes that agree.
+
+use maud::{Markup, PreEscaped, html};
+use wavetank_measure::{Column, Course};
+use wavetank_plan::Nanos;
+use wavetank_record::Number;
+
+use super::sheet::Sheet;
+use super::table::{Cell, Table};
+use crate::chart::{ChartWords, Frame, Mark, Point, Shade, Timeline};
+use crate::units;
+
+/// Rows of the table behind a chart at most; of more columns, evenly spaced ones are shown.
+const ROWS_MAX: usize = 60;
+/// What lasts no longer after the load is not worth a shade.
+const DRAIN_MIN: Nanos = Nanos(500_000_000);
+
+/// What a chart shows, as a table that opens on demand.
+pub(crate) struct Numbers<'a> {
+    /// The chart's title.
+    pub(crate) title: &'a str,
+    /// Headings beside the instant.
+    pub(crate) heads: Vec<String>,
+    /// The instant of each row, and the cells beside it.
+    pub(crate) rows: Vec<(Nanos, Vec<String>)>,
+}
+
+/// Headings of [`Numbers`].
+pub(crate) fn names(names: &[&str]) -> Vec<String> {
+    names.iter().map(|&name| name.to_owned()).collect()
+}
+
+/// `svg` with `numbers` below it.
+pub(crate) fn figure(sheet: &Sheet, svg: String, numbers: &Numbers) -> Markup {
+    let words = &sheet.words.charts;
+    let mut heads = vec![(sheet.words.columns.from, true)];
+    heads.extend(numbers.heads.iter().map(|head| (head.as_str(), true)));
+    let mut table = Table::new(numbers.title, &heads);
+    let all = numbers.rows.len();
+    let shown: Vec<_> = spaced(all, ROWS_MAX).collect();
+    for &at in &shown {
+        let (from, cells) = &numbers.rows[at];
+        let from = units::seconds(Number(from.0 as f64 / 1e9));
+        table.row([from].into_iter().chain(cells.iter().cloned()).map(Cell::Number).collect());
+    }
+    html! {
+        (PreEscaped(svg))
+        @if all > 0 {
+            details {
+                summary { ((words.data)(numbers.title)) }
+                (table.render(sheet))
+                @if shown.len() < all {
+                    p.aside { ((words.thinned)(&shown.len().to_string(), &all.to_string())) }
+                }
+            }
+        }
+    }
+}
+
+/// At most `most` numbers below `all`, evenly spaced, the first and the last among them.
+fn spaced(all: usize, most: usize) -> impl Iterator<Item = usize> {
+    let shown = all.min(most);
+    (0..shown).map(move |number| if shown < 2 { 0 } else { number * (all - 1) / (shown - 1) })
+}
+
+impl Sheet<'_> {
+    /// The language of what charts say of themselves.
+    pub(crate) fn chart_words(&self) -> &'static ChartWords {
+        if self.words.tag == "en" { &ChartWords::EN } else { &ChartWords::ZH }
+    }
+
+    pub(crate) fn frame<'b>(&self, id: &'b str, title: &'b str) -> Frame<'b> {
+        Frame::new(id, title, self.chart_words())
+    }
+
+    /// The axis that all charts over time share: the whole course, warm-up and drain shaded, phases marked.
+    pub(crate) fn timeline(&self, course: &Course) -> Timeline {
+        let words = &self.words.charts;
+        let (from, until) = extent(course);
+        let mut timeline = Timeline::new(from, until);
+        let shade = |from, until, label: &str| Shade { from, until, label: label.to_owned() };
+        if !course.warmup().is_empty() {
+            timeline.shades.push(shade(from, Nanos::ZERO.min(until), self.words.counts.warmup));
+        }
+        let load_end = Nanos((self.record().duration_s.0 * 1e9) as i64);
+        if load_end > Nanos::ZERO && until > load_end.after(DRAIN_MIN) {
+            timeline.shades.push(shade(load_end, until, words.drain));
+        }
+        // One phase alone begins where everything does.
+        if self.record().phases.len() > 1 {
+            timeline.marks.extend(
+                self.record().phases.iter().map(|phase| Mark {
+                    at: Nanos((phase.start_s.0 * 1e9) as i64),
+                    label: phase.name.clone(),
+                }),
+            );
+        }
+        timeline
+    }
+}
+
+fn extent(course: &Course) -> (Nanos, Nanos) {
+    let from = course.columns.iter().map(|column| column.from).min().unwrap_or(Nanos::ZERO);
+    let until = course.columns.iter().map(Column::end).max().unwrap_or(Nanos::ZERO);
+    (from, until)
+}
+
+/// The columns in which judged requests can be: those before the load have only connections.
+pub(crate) fn judged(course: &Course) -> Vec<&Column> {
+    course.judged().iter().filter(|column| column.from >= Nanos::ZERO).collect()
+}
+
+/// The columns in which requests can be, those of the warm-up first.
+pub(crate) fn asked(course: &Course) -> Vec<&Column> {
+    course.warmup().iter().chain(judged(course)).collect()
+}
+
+/// All columns in order of time: where one is there twice, in the warm-up that of the warm-up.
+pub(crate) fn all(course: &Course) -> Vec<&Column> {
+    let warmup = course.warmup();
+    let before = course.judged().iter().filter(|column| column.from < Nanos::ZERO);
+    let own = |column: &&Column| {
+        warmup.iter().all(|other| column.end() <= other.from || other.end() <= column.from)
+    };
+    let mut columns: Vec<_> = before.filter(own).chain(warmup).collect();
+    columns.sort_by_key(|column| column.from);
+    columns.extend(judged(course));
+    columns
+}
+
+/// A point for each column in its middle; a gap where nothing was sealed, and where `value` tells nothing.
+pub(crate) fn points(columns: &[&Column], value: impl Fn(&Column) -> Option<f64>) -> Vec<Point> {
+    let point = |column: &&Column| {
+        let middle = Nanos(column.from.0 + column.len.0 / 2);
+        (middle, if column.intervals == 0 { None } else { value(column) })
+    };
+    columns.iter().map(point).collect()
+}
+
+/// A gauge, which is told of a column's end; a gap where nothing was sealed.
+pub(crate) fn at_ends(columns: &[&Column], value: impl Fn(&Column) -> f64) -> Vec<Point> {
+    let point = |column: &&Column| (column.end(), (column.intervals > 0).then(|| value(column)));
+    columns.iter().map(point).collect()
+}
+
+/// The last instant of `column`: what is wanted at its end may be of the next phase.
+pub(crate) fn last_of(column: &Column) -> Nanos {
+    Nanos(column.end().0 - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_spaced_evenly_from_first_to_last() {
+        let check = |all, expected: &[usize]| assert_eq!(spaced(all, 3).collect::<Vec<_>>(), expected);
+        check(0, &[]);
+        check(1, &[0]);
+        check(3, &[0, 1, 2]);
+        check(10, &[0, 4, 9]);
+    }
+}

@@ -1,0 +1,22 @@
+//! [`Language`]: which words a page has.
+
+use super::words::{EN, Words, ZH};
+
+/// The language of a page's own words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Language {
+    /// English.
+    #[default]
+    English,
+    /// Chinese, simplified.
+    Chinese,
+}
+
+impl Language {
+    pub(crate) const fn words(self) -> &'static Words {
+        match self {
+            Self::English => &EN,
+            Self::Chinese => &ZH,
+        }
+    }
+}

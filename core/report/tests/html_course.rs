@@ -1,0 +1,143 @@
+//! The page's charts: each is there when there is something to draw, has its numbers as a table, and an hour of twenty steps
+//! stays small.
+
+#[path = "../../measure/tests/common/mod.rs"]
+mod common;
+mod support;
+
+use common::{plan, with_warmup};
+use support::open;
+use wavetank_measure::{Course, CourseMaker, ErrorClass, HostSample, Interval, TargetSample, ThreadHealth};
+use wavetank_plan::{Key, Nanos, Plan, RequestPlan, Step};
+use wavetank_record::{RunRecord, StepDoc};
+use wavetank_report::{HtmlSource, Language, html};
+
+const COLUMNS_MAX: usize = 360;
+
+/// A second of every step, its times spread by some arithmetic.
+fn second(from: i64, phase: u16, steps: u16) -> Interval {
+    let mut interval = Interval { from: Nanos::from_secs(from), len: Nanos::SECOND, ..Interval::default() };
+    for step in 0..steps {
+        let series = interval.step_mut(Key { phase, scenario: 0, step });
+        let own = &mut series.counters;
+        (own.offered, own.sent, own.done, own.errors[ErrorClass::Status as usize], own.dropped_by[0]) =
+            (100, 99, 98, 1, 1);
+        series.status.add(200, 98);
+        series.status.add(503, 1);
+        for value in 0..14_u64 {
+            let spread = (from.unsigned_abs() * 7_919 + u64::from(step) * 104_729 + value * 31) % 997;
+            series.response.record_n(1_000_000 + spread * 40_000, 7);
+            series.service.record_n(900_000 + spread * 20_000, 7);
+        }
+    }
+    interval.phase_mut(phase).lag.record_n(20_000 + from.unsigned_abs() % 7 * 1_000, 100);
+    (interval.conns.opened, interval.conns.open, interval.users) = (3, 50, 50);
+    interval.threads = vec![ThreadHealth { busy_ns: 420_000_000, turns: 100, ..ThreadHealth::default() }];
+    interval
+}
+
+fn course(plan: &Plan, seconds: i64, steps: u16) -> Course {
+    let mut maker = CourseMaker::new(plan, COLUMNS_MAX);
+    // Connections are opened ahead of the load, in a stretch shorter than a second.
+    maker.add(&Interval { from: Nanos(-70_000_000), len: Nanos(70_000_000), ..Interval::default() });
+    for at in 0..seconds {
+        maker.add(&second(at, plan.phases.len() as u16 - 1, steps));
+    }
+    maker.finish()
+}
+
+fn page(
+    record: &RunRecord,
+    plan: &Plan,
+    course: &Course,
+    hosts: &[HostSample],
+    target: &[TargetSample],
+) -> String {
+    let source =
+        HtmlSource { record, plan: Some(plan), environment: None, course: Some(course), hosts, target };
+    html(source, Language::English)
+}
+
+#[test]
+fn every_chart_has_a_description_and_its_numbers() {
+    let plan = plan(90);
+    let host = |at: i64| HostSample {
+        at: Nanos::from_secs(at),
+        mem_available_bytes: 1 << 30,
+        cores: vec![(at as u64 * 40, at as u64 * 100), (at as u64 * 80, at as u64 * 100)],
+        ..HostSample::default()
+    };
+    let hosts: Vec<_> = (0..90).map(host).collect();
+    let target = [TargetSample { at: Nanos::from_secs(5), open: 7, ..TargetSample::default() }];
+    let page = page(&open(), &plan, &course(&plan, 90, 1), &hosts, &target);
+    let charts = [
+        "rate",
+        "heat",
+        "errors",
+        "statuses",
+        "held",
+        "busy",
+        "lag",
+        "host-cpu",
+        "host-memory",
+        "host-sockets",
+    ];
+    for chart in charts {
+        let begin = page.find(&format!("id=\"{chart}\"")).unwrap_or_else(|| panic!("no chart {chart}"));
+        let rest = &page[begin..];
+        let table = rest.find("<details>").unwrap_or_else(|| panic!("{chart} has no table"));
+        let rows = rest[table..].split("</details>").next().expect("it ends").matches("<tr>").count();
+        assert!((2..=61).contains(&rows), "{chart} has {rows} rows");
+        assert!(rest[..table].contains("role=\"img\""), "{chart} is no image for who cannot see it");
+    }
+    assert!(page.contains("60 of 90 rows"), "rows that are left out are told");
+    for word in ["CPUs of the generator's host were busy up to 60 %", ">60 %<", ">80 %<"] {
+        assert!(page.contains(word), "{word} is missing");
+    }
+}
+
+/// The first cells of the rows of the table behind the chart `id`.
+fn instants(page: &str, id: &str) -> Vec<String> {
+    let chart = page.split(&format!("id=\"{id}\"")).nth(1).expect("the chart is there");
+    let table =
+        chart.split("<tbody>").nth(1).and_then(|table| table.split("</tbody>").next()).expect("its table");
+    let cell = |row: &str| {
+        row.split("scope=\"row\">").nth(1).and_then(|cell| cell.split('<').next()).map(str::to_owned)
+    };
+    table.split("<tr>").filter_map(cell).collect()
+}
+
+#[test]
+fn judged_columns_begin_with_the_load() {
+    let plan = with_warmup(plan(5), 2);
+    let mut maker = CourseMaker::new(&plan, COLUMNS_MAX);
+    maker.add(&Interval { from: Nanos(-2_070_000_000), len: Nanos(70_000_000), ..Interval::default() });
+    for at in -2..5 {
+        maker.add(&second(at, u16::from(at >= 0), 1));
+    }
+    let page = page(&open(), &plan, &maker.finish(), &[], &[]);
+    assert_eq!(instants(&page, "rate"), ["0 s", "1 s", "2 s", "3 s", "4 s"]);
+    assert_eq!(instants(&page, "busy"), ["-2.07 s", "-2 s", "-1 s", "0 s", "1 s", "2 s", "3 s", "4 s"]);
+    assert!(page.contains(">Warm-up<"), "the warm-up is not shaded");
+}
+
+#[test]
+fn an_hour_of_twenty_steps_stays_small() {
+    let mut plan = plan(3_600);
+    let step = |number: u16| {
+        let request = RequestPlan { method: "GET".to_owned(), path: "/".into(), ..RequestPlan::default() };
+        Step::plain(format!("GET /shop/page/{number}"), 0, request)
+    };
+    plan.scenarios[0].steps = (0..20).map(step).collect();
+    let mut record = open();
+    let one = record.steps[0].clone();
+    record.steps = plan.scenarios[0]
+        .steps
+        .iter()
+        .map(|step| StepDoc { name: step.name.clone(), ..one.clone() })
+        .collect();
+    let page = page(&record, &plan, &course(&plan, 3_600, 20), &[], &[]);
+    assert_eq!(page.matches("class=\"spark\"").count(), 20, "a small line for each step");
+    assert!(page.len() < 3_000_000, "{} bytes", page.len());
+    println!("{} bytes", page.len());
+}
