@@ -207,6 +207,8 @@ fn headings_come_in_order_and_names_are_used_once() {
 fn percentiles_that_are_bounds_are_marked() {
     let english = page(&invalid(), Language::English);
     assert!(english.contains("&gt; dropped"), "an unknown percentile is told as if it were known");
+    assert!(english.contains("cannot be known: too many requests were dropped"), "nor is it told why");
+    assert!(english.contains("Dropped 4,000 (8 %)"), "the first page hides what was never sent");
     assert!(page(&invalid(), Language::Chinese).contains("&gt; 丢弃"));
     assert!(page(&open(), Language::English).contains("~31.0 ms"), "an uncertain percentile is not marked");
 }

@@ -128,16 +128,12 @@ fn numbers(sheet: &Sheet) -> Markup {
         cards.push(rate_card(sheet));
         let spread = record.response_us.spread.as_ref().filter(|_| requests.done > 0);
         let p99 = spread.map(|spread| sheet.percentile(spread, "p99"));
-        let half = spread.map(|spread| (words.half_within)(&sheet.percentile(spread, "p50")));
-        cards.push((words.response_p99, p99, half.unwrap_or_else(|| words.nothing_done.to_owned())));
-        let share = requests.failed as f64 / requests.offered.max(1) as f64;
-        cards.push(match requests.offered {
-            0 => (words.failed_share, None, words.nothing_sent.to_owned()),
-            all => {
-                let of = (words.failed_of)(&show_count(requests.failed), &show_count(all));
-                (words.failed_share, Some(show_share(share)), of)
-            }
+        let half = spread.map(|spread| {
+            let half = || (words.half_within)(&sheet.percentile(spread, "p50"));
+            if spread.is_unknown("p99") { sheet.words.times.unknown_short.to_owned() } else { half() }
         });
+        cards.push((words.response_p99, p99, half.unwrap_or_else(|| words.nothing_done.to_owned())));
+        cards.push(failed_card(sheet));
     }
     html! {
         dl.numbers { @for (term, number, below) in cards {
@@ -148,6 +144,24 @@ fn numbers(sheet: &Sheet) -> Markup {
             }
         } }
     }
+}
+
+/// Failures; and what was never sent or never answered, which is as little done.
+fn failed_card(sheet: &Sheet) -> Card {
+    let (requests, words) = (sheet.record().requests, &sheet.words.front);
+    let all = requests.offered;
+    if all == 0 {
+        return (words.failed_share, None, words.nothing_sent.to_owned());
+    }
+    let share = show_share(requests.failed as f64 / all as f64);
+    let counts = &sheet.words.counts;
+    let others = [(counts.dropped, requests.dropped), (counts.open, requests.open)];
+    let others = others.into_iter().filter(|(_, n)| *n > 0);
+    let failed = (words.failed_of)(&show_count(requests.failed), &show_count(all));
+    let parts =
+        std::iter::once(failed).chain(others.map(|(name, n)| format!("{name} {}", units::part(n, all))));
+    let below = parts.collect::<Vec<_>>().join(" · ");
+    (words.failed_share, Some(share), below)
 }
 
 type Card = (&'static str, Option<String>, String);

@@ -197,6 +197,7 @@ pub(crate) static WORDS: Words = Words {
         failed: "Failed",
         uncertain: "~ fewer than 10 samples lie above this percentile.",
         unknown: "“> dropped”: so many requests were dropped that this percentile cannot be known.",
+        unknown_short: "cannot be known: too many requests were dropped",
         above_dropped: "> dropped",
         censored: |name, n| {
             format!("{name} holds {n} requests that had no answer, with the time they had waited.")

@@ -237,6 +237,7 @@ pub(crate) struct TimeWords {
     pub(crate) failed: &'static str,
     pub(crate) uncertain: &'static str,
     pub(crate) unknown: &'static str,
+    pub(crate) unknown_short: &'static str,
     pub(crate) above_dropped: &'static str,
     pub(crate) censored: Of2,
     pub(crate) clipped: Of2,

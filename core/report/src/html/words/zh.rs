@@ -189,6 +189,7 @@ pub(crate) static WORDS: Words = Words {
         failed: "失败请求",
         uncertain: "~ 表示高于该百分位的样本不足 10 个。",
         unknown: "“> 丢弃”表示丢弃的请求过多，无法得知该百分位。",
+        unknown_short: "丢弃的请求过多，无法得知",
         above_dropped: "> 丢弃",
         censored: |name, n| format!("“{name}”中有 {n} 个请求未得到应答，按已等待的时长计入。"),
         clipped: |name, n| format!("“{name}”中有 {n} 个样本超过 73 分钟，合并在最高一档。"),
