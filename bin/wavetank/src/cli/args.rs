@@ -362,7 +362,7 @@ impl OutputFormat {
 
     /// Whether it is of one load, of which a search has many.
     pub(crate) const fn is_of_one_run(self) -> bool {
-        matches!(self, Self::Hgrm | Self::Hlog | Self::Html)
+        matches!(self, Self::Hgrm | Self::Hlog)
     }
 
     /// Whether it tells more where there is an archive.

@@ -57,9 +57,8 @@ pub(crate) fn deliver_search(
             OutputFormat::Junit => wavetank_report::knee_junit(doc),
             OutputFormat::Markdown => wavetank_report::knee_markdown(doc),
             OutputFormat::Csv => wavetank_report::knee_csv(doc),
-            OutputFormat::Hgrm | OutputFormat::Hlog | OutputFormat::Html => {
-                return Err(Unwritten::Unmade(not_of_searches()));
-            }
+            OutputFormat::Html => wavetank_report::knee_html(doc),
+            OutputFormat::Hgrm | OutputFormat::Hlog => return Err(Unwritten::Unmade(not_of_searches())),
         };
         Ok(to.write_all(text.as_bytes())?)
     };
@@ -68,8 +67,8 @@ pub(crate) fn deliver_search(
 
 /// A search is of many levels, and such a file of one load.
 pub(crate) fn not_of_searches() -> UserError {
-    let hint = "each run has one: wavetank report FOLDER/runs/NAME --format html; of a search there is text, json, junit, csv, md";
-    UserError::usage("format_of_runs", "html, hgrm and hlog are of one run, and a search is many", hint)
+    let hint = "each run has one: wavetank report FOLDER/runs/NAME --format hgrm; of a search there is text, json, junit, csv, md, html";
+    UserError::usage("format_of_runs", "hgrm and hlog are of one run, and a search is many", hint)
 }
 
 /// How a result is written in a format.
