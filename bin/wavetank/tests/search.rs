@@ -167,6 +167,11 @@ fn what_cannot_be_searched_is_refused_in_one_line() {
         "wavetank: 1\ntarget: http://127.0.0.1:9\nsteps: [{get: /}]\nthresholds: [p99 < 9ms]\nphases: [{users: 3, for: 10s}]\n",
     );
     let bare = place.write("bare.yaml", "wavetank: 1\ntarget: http://127.0.0.1:9\nsteps: [{get: /}]\n");
+    let broken = place.write("broken.yaml", "wavetank: 1\ntarget: http://127.0.0.1:9\nstepps: [{get: /}]\n");
+    let told = search(&place, &broken, "--threshold p99<9ms --quiet").run();
+    told.expect_exit(2);
+    assert!(told.stderr.contains("stepps"), "{told}");
+    assert_eq!(told.stderr.matches("hint").count(), 1, "told once: {told}");
     let cases = [
         (url, "", 2, "threshold_missing"),
         (url, "--threshold p99<0ms", 2, "condition_value"),

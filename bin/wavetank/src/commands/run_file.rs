@@ -107,7 +107,7 @@ pub(super) fn probed(plan: &Plan) -> Result<Arc<Plan>, UserError> {
 }
 
 /// Tells what keeps the file from being run, as the result was wanted.
-fn refused(loaded: &Loaded, format: OutputFormat, out: &[OutFile]) -> Result<u8, UserError> {
+pub(super) fn refused(loaded: &Loaded, format: OutputFormat, out: &[OutFile]) -> Result<u8, UserError> {
     output::deliver_error(&loaded.first_error(), out);
     match format {
         OutputFormat::Json => loaded.tell_errors(crate::cli::FileFormat::Json),

@@ -9,6 +9,7 @@ mod verdict;
 use wavetank_plan::{ExitCode, UserError};
 use wavetank_record::SearchDoc;
 
+use super::run_file::refused;
 use crate::cli::{Goal, OutputFormat, SearchArgs, without_values};
 use crate::experiment::{Loaded, Names, Rows, with_whole_names};
 use crate::run::out_file::open_all;
@@ -29,8 +30,7 @@ pub(crate) fn search(mut args: SearchArgs) -> Result<u8, UserError> {
             let options = with_whole_names(args.options.clone());
             let mut loaded = Loaded::read(&file, &options, Rows::Now)?;
             let Some(experiment) = loaded.experiment.take() else {
-                loaded.tell_errors(crate::cli::FileFormat::Text)?;
-                return Err(loaded.first_error());
+                return refused(&loaded, args.format, &args.out);
             };
             args.command = without_values(&args.command, &file.set, &experiment.redact);
             let names = Names::new(&experiment);
