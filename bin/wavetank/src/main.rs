@@ -10,6 +10,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 mod calibrate;
 mod cli;
 mod commands;
+mod comparing;
 mod experiment;
 mod run;
 #[cfg(target_os = "linux")]
@@ -39,6 +40,7 @@ fn main() -> ExitCode {
         Command::Run(args) => (args.format, args.out.clone()),
         Command::Search(args) => (args.format, args.out.clone()),
         Command::Report(args) => (args.format, args.out.clone()),
+        Command::Compare(args) => (args.format, args.out.clone()),
         Command::Check(args) | Command::Plan(args) if args.file.format == FileFormat::Json => {
             (OutputFormat::Json, Vec::new())
         }
@@ -69,6 +71,7 @@ fn main() -> ExitCode {
         Command::Serve(args) => commands::serve(&args),
         Command::Report(args) => commands::report(&args),
         Command::Runs(args) => commands::runs(args),
+        Command::Compare(args) => commands::compare(&args),
         Command::Demo(args) => commands::demo(&args),
         Command::New(file) => commands::new(&file),
         Command::Check(args) => commands::check(*args),

@@ -199,7 +199,7 @@ mod tests {
         let rates = [100_u64, 104, 96, 103, 97];
         let strips: Vec<Strip> = rates.iter().map(|&n| even(20, &[(0, n), (1, 100)])).collect();
         let strips: Vec<&Strip> = strips.iter().collect();
-        let estimate = of_one(Measure::Quotient, &strips).unwrap();
+        let estimate = of_one(Measure::Rate, &strips).unwrap();
         let expected = Estimate::of_figures(&rates.map(|n| n as f64)).unwrap();
         let ratio = estimate.between.unwrap() / expected.between.unwrap();
         assert!((0.85..1.15).contains(&ratio), "{ratio}");

@@ -7,16 +7,24 @@
 //! the same runs compare the same on any machine.
 
 mod block;
+mod compared;
+mod cut;
+mod doc;
 mod estimate;
 mod holm;
+mod likeness;
 mod measure;
 mod ratio;
 mod strip;
 mod student;
 mod table;
 
+pub use compared::{Compared, LEVEL, RunData, Wishes, compared};
+pub use cut::{Cut, Cutter, STEPS_MAX, ScopeCut, Timed};
+pub use doc::{Told, compare_doc};
 pub use estimate::{DRAWS, Estimate};
 pub use holm::holm;
+pub use likeness::{Machine, alike, machines};
 pub use measure::Measure;
 pub use ratio::{Basis, RUNS_MAX, Ratio, runs_needed};
 pub use strip::Strip;

@@ -7,11 +7,13 @@ use wavetank_measure::Histogram;
 pub enum Measure {
     /// A percentile (0 to 100) of times in nanoseconds; an index is a bucket of [`Histogram`].
     Percentile(f64),
-    /// The count at index 0 divided by the count at index 1, both whole numbers of events or of units of time.
-    Quotient,
+    /// The count of events at index 0 divided by the units of time at index 1.
+    Rate,
+    /// The count of events at index 0 divided by that of all there were, at index 1.
+    Share,
 }
 
-/// What counts are kept of, besides chance: two rates are no nearer to each other than this, as a share.
+/// Two rates are no nearer to each other than this, as a share: seconds end where they end.
 const QUOTIENT_STEP: f64 = 0.000_5;
 
 impl Measure {
@@ -23,7 +25,7 @@ impl Measure {
                 let at = place(q, counts)?;
                 Some(libm::log(Histogram::highest_equivalent(usize::from(indices[at])).max(1) as f64))
             }
-            Self::Quotient => {
+            Self::Rate | Self::Share => {
                 let count = |wanted: u16| {
                     indices.iter().position(|&index| index == wanted).map_or(0, |at| counts[at])
                 };
@@ -42,7 +44,10 @@ impl Measure {
                 let width = high + 1.0 - Histogram::lowest_equivalent(index) as f64;
                 (width / high).powi(2) / 12.0
             }),
-            Self::Quotient => QUOTIENT_STEP * QUOTIENT_STEP,
+            // One event more or less at an end says nothing.
+            Self::Rate | Self::Share => {
+                QUOTIENT_STEP * QUOTIENT_STEP + (1.0 / (events(indices, counts) + 1.0)).powi(2)
+            }
         }
     }
 
@@ -50,11 +55,9 @@ impl Measure {
     /// every run counted the same.
     pub(crate) fn counting(self, indices: &[u16], counts: &[u64]) -> f64 {
         match self {
-            Self::Percentile(_) => 0.0,
-            Self::Quotient => {
-                let at = indices.iter().position(|&index| index == 0);
-                1.0 / (at.map_or(0, |at| counts[at]) as f64 + 0.5)
-            }
+            // Arrivals of a plan are no chance, so a rate scatters only as far as runs and blocks do.
+            Self::Percentile(_) | Self::Rate => 0.0,
+            Self::Share => 1.0 / (events(indices, counts) + 0.5),
         }
     }
 
@@ -69,7 +72,7 @@ impl Measure {
                 let (n, all) = (counts.iter().sum::<u64>(), whole.iter().sum::<u64>());
                 above as f64 - n as f64 * (all_above as f64 / all as f64)
             }
-            Self::Quotient => {
+            Self::Rate | Self::Share => {
                 let at = |wanted: u16| indices.iter().position(|&index| index == wanted);
                 let of = |counts: &[u64], wanted| at(wanted).map_or(0.0, |at| counts[at] as f64);
                 let ratio = if of(whole, 1) > 0.0 { of(whole, 0) / of(whole, 1) } else { 0.0 };
@@ -77,6 +80,11 @@ impl Measure {
             }
         }
     }
+}
+
+/// The count at index 0.
+fn events(indices: &[u16], counts: &[u64]) -> f64 {
+    indices.iter().position(|&index| index == 0).map_or(0, |at| counts[at]) as f64
 }
 
 /// Where percentile `q` lies by nearest rank, as [`Histogram::percentile`] has it; `None` where nothing was counted.
@@ -121,12 +129,12 @@ mod tests {
 
     #[test]
     fn a_share_of_nothing_has_a_logarithm_and_little_certainty() {
-        let none = Measure::Quotient.log(&[1], &[1_000]).unwrap();
-        let two = Measure::Quotient.log(&[0, 1], &[2, 1_000]).unwrap();
+        let none = Measure::Share.log(&[1], &[1_000]).unwrap();
+        let two = Measure::Share.log(&[0, 1], &[2, 1_000]).unwrap();
         assert!((libm::exp(two - none) - 5.0).abs() < 1e-9, "{}", libm::exp(two - none));
-        assert!(Measure::Quotient.counting(&[1], &[1_000]) >= 2.0);
-        assert!(Measure::Quotient.counting(&[0, 1], &[1_000_000, 30]) < 1.1e-6);
-        assert_eq!(Measure::Quotient.log(&[0], &[5]), None);
+        assert!(Measure::Share.counting(&[1], &[1_000]) >= 2.0);
+        assert!(Measure::Share.counting(&[0, 1], &[1_000_000, 30]) < 1.1e-6);
+        assert_eq!(Measure::Share.log(&[0], &[5]), None);
     }
 
     #[test]
@@ -140,7 +148,7 @@ mod tests {
         }
         let columns = [[5, 10], [7, 8]];
         let sum: f64 =
-            columns.iter().map(|column| Measure::Quotient.influence(&[0, 1], column, &[12, 18])).sum();
+            columns.iter().map(|column| Measure::Share.influence(&[0, 1], column, &[12, 18])).sum();
         assert!(sum.abs() < 1e-9, "{sum}");
     }
 }

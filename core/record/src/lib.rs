@@ -7,6 +7,7 @@
 mod archive_doc;
 mod bucket_code;
 mod calibration_doc;
+mod compare_doc;
 mod decode_error;
 mod environment_doc;
 mod error_doc;
@@ -39,6 +40,7 @@ pub use calibration_doc::{
     CALIBRATION_SCHEMA, CalibratedHostDoc, CalibrationDoc, CalibrationTargetDoc, CalibrationsDoc, CountedDoc,
     FigureDoc, HeldMemoryDoc, LagDoc,
 };
+pub use compare_doc::{COMPARE_SCHEMA, CompareAnswer, CompareDoc, ComparedRunDoc, MetricDoc, SideDoc};
 pub use decode_error::DecodeError;
 pub use environment_doc::{EnvironmentDoc, HostDoc};
 pub use error_doc::{ERROR_SCHEMA, ErrorDoc};

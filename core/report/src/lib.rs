@@ -6,6 +6,7 @@
 
 mod calibration;
 pub mod chart;
+mod comparison;
 mod compose;
 mod examples;
 mod export;
@@ -30,6 +31,7 @@ mod times_table;
 mod units;
 
 pub use calibration::{Known, calibration_text, overload, standing};
+pub use comparison::{comparison_junit, comparison_markdown, comparison_text};
 pub use compose::{Composition, compose};
 pub use examples::Examples;
 pub use export::{CsvExport, IntervalLog, StepPick, TimesOf, markdown, percentile_text};

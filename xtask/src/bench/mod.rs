@@ -11,6 +11,7 @@ use clap::{Args, Subcommand};
 
 pub(crate) mod child;
 mod claims;
+mod compare;
 mod connect;
 mod contest;
 mod contestant;
@@ -91,6 +92,8 @@ enum Bench {
     Report(report::ReportArguments),
     /// Whether the knee that a search finds holds the capacity that a target states, 20 times.
     Search(search::SearchArguments),
+    /// False alarms of `wavetank compare` in real pairs, and a planted difference.
+    Compare(compare::CompareArguments),
     /// A million connections held: none lost, memory and CPU of both ends, all of them asked at once.
     Million(million::MillionArguments),
 }
@@ -146,6 +149,7 @@ pub(crate) fn run(root: &Path, arguments: &BenchArguments) -> Result<()> {
         Bench::Meet(arguments) => session.bench("meet", |session| meet::run(session, arguments)),
         Bench::Report(arguments) => session.bench("report", |session| report::run(session, arguments)),
         Bench::Search(arguments) => session.bench("search", |session| search::run(session, arguments)),
+        Bench::Compare(arguments) => session.bench("compare", |session| compare::run(session, arguments)),
         Bench::Million(arguments) => session.bench("million", |session| million::run(session, arguments)),
     }
     if matches!(arguments.bench, Bench::All | Bench::Million(_)) {
@@ -189,6 +193,7 @@ fn all(session: &mut Session) {
     session.bench("meet", |session| meet::run(session, &meet::MeetArguments::of(engine)));
     session.bench("report", |session| report::run(session, &report::ReportArguments::of_the_target()));
     session.bench("search", |session| search::run(session, &search::SearchArguments::of(engine)));
+    session.bench("compare", |session| compare::run(session, &compare::CompareArguments::of(engine)));
     session.bench("million", |session| million::run(session, &million::MillionArguments::of(engine)));
 }
 

@@ -12,6 +12,7 @@ use wavetank_plan::{
 use wavetank_report::{Language, TimesOf};
 use wavetank_store::PruneWishes;
 
+use super::compare_args::{BaselineArgs, CompareArgs};
 use super::search_args::SearchArgs;
 use super::size_args::SizeArgs;
 
@@ -28,6 +29,8 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// `wavetank runs`.
     Runs(RunsArgs),
+    /// `wavetank compare A B`.
+    Compare(Box<CompareArgs>),
     /// `wavetank demo`.
     Demo(DemoArgs),
     /// `wavetank new FILE`: the file.
@@ -71,6 +74,8 @@ pub(crate) struct RunArgs {
     pub(crate) quiet: bool,
     /// The command as typed, quoted for a shell, secrets replaced by `***`: for the archive.
     pub(crate) command: String,
+    /// What the run is compared with when it is over.
+    pub(crate) baseline: Option<BaselineArgs>,
 }
 
 /// What `run` is given to load.

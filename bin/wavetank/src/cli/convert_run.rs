@@ -12,6 +12,7 @@ use wavetank_plan::{
 };
 
 use super::args::{OutFile, OutputFormat, RunArgs};
+use super::compare_words::baseline;
 use super::convert::{at, engine, one_of, opt, small_count};
 use super::convert_report::{format, out_files};
 use super::files::Files;
@@ -35,6 +36,8 @@ pub(super) fn run(words: RunWords, command: String) -> Result<RunArgs, UserError
     if result.no_archive {
         without_archive(format, &out)?;
     }
+    let kept = !result.no_archive && !options.once;
+    let baseline = baseline(words.baseline, format, kept)?;
     Ok(RunArgs {
         goal,
         options,
@@ -45,6 +48,7 @@ pub(super) fn run(words: RunWords, command: String) -> Result<RunArgs, UserError
         no_archive: result.no_archive,
         quiet: result.quiet,
         command,
+        baseline,
     })
 }
 

@@ -7,6 +7,8 @@
 mod args;
 mod calibrate_words;
 mod command_text;
+mod compare_args;
+mod compare_words;
 mod convert;
 mod convert_report;
 mod convert_run;
@@ -44,6 +46,9 @@ pub(crate) use args::{
 pub(crate) use args::{Calibration, ServeTls};
 #[cfg(target_os = "linux")]
 pub(crate) use command_text::without_values;
+#[cfg(target_os = "linux")]
+pub(crate) use compare_args::BaselineArgs;
+pub(crate) use compare_args::{CompareArgs, CompareWishes};
 pub(crate) use exit::CliExit;
 pub(crate) use install::{completions, man_pages};
 pub(crate) use search_args::SearchArgs;
@@ -77,6 +82,7 @@ fn command(words: CommandWords, command_text: String) -> Result<Command, UserErr
         CommandWords::Serve(words) => Command::Serve(Box::new(convert::serve(&words)?)),
         CommandWords::Report(words) => Command::Report(convert_report::report(words)?),
         CommandWords::Runs(words) => Command::Runs(runs_words::runs(*words)?),
+        CommandWords::Compare(words) => Command::Compare(Box::new(compare_words::compare(*words)?)),
         CommandWords::Demo(words) => Command::Demo(convert::demo(words)),
         CommandWords::New(words) => Command::New(words.file),
         CommandWords::Check(words) => Command::Check(Box::new(file_words::file(*words)?)),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::compare_words::BaselineWords;
 use super::file_words::VariationWords;
 use super::tls_words::TlsWords;
 
@@ -26,6 +27,8 @@ pub(super) struct RunWords {
     pub(super) options: OptionWords,
     #[command(flatten)]
     pub(super) result: ResultWords,
+    #[command(flatten)]
+    pub(super) baseline: BaselineWords,
 }
 
 /// What and how much: everything that takes the place of a file's own words, so that `check` and `plan` read the same.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use super::calibrate_words::CalibrateWords;
+use super::compare_words::CompareWords;
 use super::file_words::{FileWords, NewWords};
 use super::run_words::RunWords;
 use super::runs_words::RunsWords;
@@ -29,8 +30,9 @@ Write
   try     One user, once: every request, answer, extraction and check shown
   schema  The files' JSON Schema, for editors, on stdout
 Look
-  report  Show a finished run again
-  runs    The runs there are: list, show, prune, pack
+  report   Show a finished run again
+  compare  Two runs, or several a side, beside each other: what differs, and how sure that is
+  runs     The runs there are: list, show, prune, pack
 Hosts
   calibrate  What this host can do as a generator: measured, kept, and used by `plan`
   size       What a load would take: hosts, addresses, ports, memory, links, limits of the kernel
@@ -78,6 +80,8 @@ pub(super) enum CommandWords {
     Serve(Box<ServeWords>),
     /// What a load would take: hosts, addresses, ports, memory, links, limits of the kernel.
     Size(Box<SizeWords>),
+    /// Two runs, or several a side, beside each other: what differs, and how sure that is.
+    Compare(Box<CompareWords>),
     /// Show a finished run again.
     Report(ReportWords),
     /// The runs there are: list, show, prune, pack.

@@ -1,9 +1,12 @@
 //! What each command does, one file a command. Each returns the process's exit code.
 
 #[cfg(target_os = "linux")]
+mod baseline;
+#[cfg(target_os = "linux")]
 mod calibrate;
 mod check;
 mod columns;
+mod compare;
 mod completions;
 #[cfg(target_os = "linux")]
 mod demo;
@@ -33,6 +36,7 @@ mod try_file;
 #[cfg(target_os = "linux")]
 pub(crate) use calibrate::calibrate;
 pub(crate) use check::check;
+pub(crate) use compare::compare;
 pub(crate) use completions::completions;
 #[cfg(target_os = "linux")]
 pub(crate) use demo::demo;

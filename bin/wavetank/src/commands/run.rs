@@ -10,6 +10,7 @@ use wavetank_plan::{ExitCode, Missing, Plan, SourceOrder, SourcesPlan, TargetUrl
 use wavetank_report::load_doc;
 use wavetank_store::RunsDir;
 
+use super::baseline::Baseline;
 use super::once::once;
 use super::run_file::run_file;
 use crate::calibrate::plan_overload;
@@ -27,17 +28,20 @@ pub(super) struct Delivery {
     /// `None`: no archive is kept.
     pub(super) runs_dir: Option<PathBuf>,
     pub(super) command: String,
+    /// What the run is compared with when it is over.
+    pub(super) baseline: Option<Baseline>,
 }
 
 /// Resolve, guard, probe, load, judge, deliver.
 pub(crate) fn run(args: RunArgs) -> Result<u8, UserError> {
+    let baseline = args.baseline.as_ref().map(|words| Baseline::load(words, &args.runs_dir)).transpose()?;
     match &args.goal {
-        Goal::Url(url) => run_url(&url.clone(), args),
-        Goal::File(file) => run_file(&file.clone(), args),
+        Goal::Url(url) => run_url(&url.clone(), args, baseline),
+        Goal::File(file) => run_file(&file.clone(), args, baseline),
     }
 }
 
-fn run_url(url: &TargetUrl, args: RunArgs) -> Result<u8, UserError> {
+fn run_url(url: &TargetUrl, args: RunArgs, baseline: Option<Baseline>) -> Result<u8, UserError> {
     let RunArgs { mut options, source_auto, format, out, runs_dir, no_archive, quiet, command, .. } = args;
     let host = Host::look()?;
     let (name, port) = options.connect_point(url)?;
@@ -66,7 +70,7 @@ fn run_url(url: &TargetUrl, args: RunArgs) -> Result<u8, UserError> {
         && options.rate.is_none()
         && options.duration.is_none()
         && options.requests.is_none();
-    let delivery = Delivery { format, files, runs_dir: (!no_archive).then_some(runs_dir), command };
+    let delivery = Delivery { format, files, runs_dir: (!no_archive).then_some(runs_dir), command, baseline };
     let execution = Execution {
         load: load_doc(&plan, defaults),
         plan: Arc::clone(&plan),
@@ -104,7 +108,8 @@ pub(super) fn carry_out(
 ) -> Result<u8, UserError> {
     let executed = execute(execution, talk)?;
     let delivered = deliver(&executed, delivery.format, delivery.files);
-    if let Some(folder) = executed.archive {
+    let archive = executed.archive.as_deref();
+    if let Some(folder) = archive {
         talk.say(&format!("archive    {}", folder.display()));
     }
     let exit = executed.record.verdict.exit;
@@ -114,7 +119,11 @@ pub(super) fn carry_out(
             talk.warn(&error.to_string());
             Ok(exit)
         }
-        delivered => delivered.map(|()| exit),
+        Err(error) => Err(error),
+        Ok(()) => match &delivery.baseline {
+            Some(baseline) => baseline.told(archive, exit, talk),
+            None => Ok(exit),
+        },
     }
 }
 

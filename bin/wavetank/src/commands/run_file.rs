@@ -12,6 +12,7 @@ use wavetank_plan::{
 use wavetank_report::load_doc;
 use wavetank_store::RunsDir;
 
+use super::baseline::Baseline;
 use super::run::{Delivery, carry_out, own_addresses, say, try_sources};
 use crate::calibrate::plan_overload;
 use crate::cli::{FileArgs, OutFile, OutputFormat, RunArgs, without_values};
@@ -20,7 +21,7 @@ use crate::run::out_file::open_all;
 use crate::run::{Execution, Host, Talk, askable, is_safe, output, tls_client};
 
 /// Everything that can be found wrong is found before anything is sent.
-pub(super) fn run_file(file: &FileArgs, args: RunArgs) -> Result<u8, UserError> {
+pub(super) fn run_file(file: &FileArgs, args: RunArgs, baseline: Option<Baseline>) -> Result<u8, UserError> {
     let RunArgs { options, source_auto, format, out, runs_dir, no_archive, quiet, command, .. } = args;
     let options = with_whole_names(options);
     let mut loaded = Loaded::read(file, &options, Rows::Now)?;
@@ -63,7 +64,7 @@ pub(super) fn run_file(file: &FileArgs, args: RunArgs) -> Result<u8, UserError> 
     let load = load_doc(&plan, !experiment.has_phases());
     remarks.extend(plan_overload(&plan, &host.facts));
     say(&mut talk, &load.text, (&plan, engine_why.as_ref()), &remarks);
-    let delivery = Delivery { format, files, runs_dir: (!no_archive).then_some(runs_dir), command };
+    let delivery = Delivery { format, files, runs_dir: (!no_archive).then_some(runs_dir), command, baseline };
     let execution = Execution {
         load,
         plan: Arc::new(plan),

@@ -13,7 +13,7 @@ use crate::cli::{OutFile, OutputFormat};
 /// away again if there never is.
 pub(crate) struct OpenFile {
     file: File,
-    pub(super) path: PathBuf,
+    pub(crate) path: PathBuf,
     pub(crate) format: OutputFormat,
     /// It was not there before, and nothing is in it yet.
     empty: bool,
@@ -50,7 +50,7 @@ impl OpenFile {
 
     /// Let `write` write the result. It goes into a file beside, which then takes the place of this one; where that cannot
     /// be done, as with a pipe or a device, it goes there directly.
-    pub(super) fn fill<E: From<io::Error>>(
+    pub(crate) fn fill<E: From<io::Error>>(
         mut self,
         write: impl FnOnce(&mut dyn Write) -> Result<(), E>,
     ) -> Result<(), E> {

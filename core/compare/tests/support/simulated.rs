@@ -25,8 +25,8 @@ pub(crate) enum Chance {
 /// The values of the family, by the strips they are read from.
 type Pick = fn(&Side) -> Box<dyn Iterator<Item = &Strip> + '_>;
 pub(crate) const MEASURES: [(&[Measure], Pick); 3] = [
-    (&[Measure::Quotient], |side| Box::new(side.iter().map(|run| &run.rate))),
-    (&[Measure::Quotient], |side| Box::new(side.iter().map(|run| &run.failed))),
+    (&[Measure::Rate], |side| Box::new(side.iter().map(|run| &run.rate))),
+    (&[Measure::Share], |side| Box::new(side.iter().map(|run| &run.failed))),
     (&[Measure::Percentile(50.0), Measure::Percentile(90.0), Measure::Percentile(99.0)], |side| {
         Box::new(side.iter().map(|run| &run.times))
     }),

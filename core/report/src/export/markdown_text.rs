@@ -6,7 +6,7 @@ const MARKUP: &[char] = &['\\', '`', '*', '_', '{', '}', '[', ']', '<', '>', '|'
 const CODE_ONLY: &[char] = &['@', '#', '$'];
 
 /// A sentence: words that something would be made of stand as code, all other markup is escaped.
-pub(super) fn sentence(text: &str) -> String {
+pub(crate) fn sentence(text: &str) -> String {
     let words = text.split(|letter: char| letter.is_whitespace()).filter(|word| !word.is_empty());
     words.enumerate().map(|(number, text)| word(text, number == 0)).collect::<Vec<_>>().join(" ")
 }
@@ -39,7 +39,7 @@ fn is_number(text: &str) -> bool {
 }
 
 /// Text that is taken literally: names, conditions, commands. Safe inside a table, too.
-pub(super) fn code(text: &str) -> String {
+pub(crate) fn code(text: &str) -> String {
     let text = harmless(text);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if text.is_empty() {
@@ -78,7 +78,7 @@ fn harmless(text: &str) -> String {
 }
 
 /// One table; the first column is text, the others numbers. Nothing without rows.
-pub(super) fn table(headings: &[&str], numbers: usize, rows: &[Vec<String>]) -> String {
+pub(crate) fn table(headings: &[&str], numbers: usize, rows: &[Vec<String>]) -> String {
     if rows.is_empty() {
         return String::new();
     }

@@ -15,5 +15,6 @@ mod times_of;
 pub use csv_export::CsvExport;
 pub use interval_log::IntervalLog;
 pub use markdown::markdown;
+pub(crate) use markdown_text::{code, sentence, table};
 pub use percentile_text::percentile_text;
 pub use times_of::{StepPick, TimesOf};

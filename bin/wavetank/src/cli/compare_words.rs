@@ -1,0 +1,225 @@
+//! The words of `compare`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use wavetank_plan::quantity::parse_share;
+use wavetank_plan::{UserError, did_you_mean};
+
+use super::args::OutputFormat;
+use super::compare_args::{BaselineArgs, CompareArgs, CompareWishes};
+use super::convert::{at, opt};
+use super::convert_report::{format, out_files};
+
+/// Runs of one side at most: more are a mistake in a pattern of the shell.
+const RUNS_MAX: usize = 100;
+
+/// Seed of what is drawn, unless another is asked for.
+const SEED: u64 = 1;
+
+/// `wavetank compare`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+One run a side tells what differs between two runs, not why: three or more of each show what is more than chance.
+For example: wavetank compare 7f3a latest
+       wavetank compare 7f3a 81c0 92d4 --with a1b2 c3d4 e5f6
+       wavetank compare 7f3a,81c0,92d4 a1b2,c3d4,e5f6 --max-regression 10%
+A run is its folder, its name in the runs directory, the beginning of its id, or latest")]
+pub(super) struct CompareWords {
+    /// A and B, several runs of a side joined by commas; with `--with` all of these are A
+    #[arg(value_name = "RUN,…", required = true)]
+    pub(super) runs: Vec<String>,
+    /// The runs of B
+    #[arg(long, value_name = "RUN", num_args = 1..)]
+    pub(super) with: Vec<String>,
+    /// Judge only this value, in the words of conditions: p99, failed, 'p99(service)', 'p99(STEP)' (repeatable)
+    #[arg(long, value_name = "VALUE")]
+    pub(super) metric: Vec<String>,
+    /// Exit 1 if a value is shown to be worse by more than this share of A
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
+    pub(super) max_regression: Option<String>,
+    /// Seed of what is drawn from the runs again [default: 1]
+    #[arg(long, value_name = "N")]
+    pub(super) seed: Option<String>,
+    /// Shape of the result on stdout
+    #[arg(long, value_name = "text|json|junit|markdown", default_value = "text")]
+    pub(super) format: String,
+    /// Write the result to a file too, in the format of its suffix: .txt .json .xml .junit .md (repeatable)
+    #[arg(long, value_name = "FILE")]
+    pub(super) out: Vec<PathBuf>,
+    /// Where archives lie
+    #[arg(long, value_name = "DIR", default_value = "runs")]
+    pub(super) runs_dir: PathBuf,
+}
+
+/// `wavetank compare`.
+pub(super) fn compare(words: CompareWords) -> Result<CompareArgs, UserError> {
+    let (a, b) = sides(&words.runs, &words.with)?;
+    let format = format(&words.format)?;
+    let out = out_files(words.out)?;
+    for format in out.iter().map(|out| out.format).chain([format]) {
+        let known = [OutputFormat::Text, OutputFormat::Json, OutputFormat::Junit, OutputFormat::Markdown];
+        if !known.contains(&format) {
+            let hint = "text, json, junit or markdown; of one run: wavetank report RUN --format csv";
+            return Err(UserError::usage("value_unknown", "a comparison has no such format", hint));
+        }
+    }
+    let wishes = CompareWishes {
+        metrics: metrics(words.metric)?,
+        max_regression: opt("--max-regression", words.max_regression.as_ref(), limit)?,
+        seed: opt("--seed", words.seed.as_ref(), seed)?.unwrap_or(SEED),
+    };
+    Ok(CompareArgs { a, b, wishes, format, out, runs_dir: words.runs_dir })
+}
+
+/// `--max-regression`: a share above nothing and below everything.
+fn limit(text: &str) -> Result<f64, UserError> {
+    let share = parse_share(text)?;
+    if share > 0.0 && share < 1.0 {
+        return Ok(share);
+    }
+    let hint = "a share between 0% and 100%: 10%; without it every difference is told and none fails";
+    Err(UserError::usage("out_of_range", format!("`{text}` is no limit"), hint))
+}
+
+fn seed(text: &str) -> Result<u64, UserError> {
+    text.parse()
+        .map_err(|_| UserError::usage("not_a_number", format!("`{text}` is no seed"), "a whole number: 1"))
+}
+
+/// `--metric`: what no run has is told when the runs are known; here only what nobody can mean.
+fn metrics(words: Vec<String>) -> Result<Vec<String>, UserError> {
+    const PLAIN: [&str; 7] = ["done_rate", "failed", "lost", "p50", "p90", "p99", "p99.9"];
+    for word in &words {
+        let bare = word.split('(').next().unwrap_or_default();
+        let percentile = bare.strip_prefix('p').is_some_and(|q| q.parse::<f64>().is_ok());
+        if percentile || PLAIN.contains(&bare) || word.contains('(') {
+            continue;
+        }
+        let hint = match did_you_mean(bare, PLAIN) {
+            Some(near) => format!("did you mean {near}?"),
+            None => "p50 p90 p99 p99.9 done_rate failed lost 'p99(service)' 'p99(STEP)'".to_owned(),
+        };
+        return Err(UserError::usage(
+            "metric_unknown",
+            format!("--metric: nothing is called `{word}`"),
+            hint,
+        ));
+    }
+    Ok(words)
+}
+
+/// Which runs are A and which are B.
+fn sides(runs: &[String], with: &[String]) -> Result<(Vec<String>, Vec<String>), UserError> {
+    let (a, b) = match (runs, with) {
+        ([a, b], []) => (split(std::slice::from_ref(a)), split(std::slice::from_ref(b))),
+        ([_], []) => {
+            let hint = "wavetank compare A B, or wavetank compare A1 A2 A3 --with B1 B2 B3";
+            return Err(UserError::usage("one_side", "there is nothing to compare it with", hint));
+        }
+        (runs, []) => {
+            let message = format!("{} runs, and nothing says which are A and which are B", runs.len());
+            let hint = "wavetank compare A1 A2 A3 --with B1 B2 B3, or A1,A2,A3 B1,B2,B3";
+            return Err(UserError::usage("sides_unclear", message, hint));
+        }
+        (runs, with) => (split(runs), split(with)),
+    };
+    for side in [&a, &b] {
+        if side.is_empty() {
+            let hint = "a run is its folder, the beginning of its id, or latest";
+            return Err(UserError::usage("one_side", "a side names no run", hint));
+        }
+        if side.len() > RUNS_MAX {
+            let message = format!("{} runs on one side are more than {RUNS_MAX}", side.len());
+            return Err(UserError::usage("overflow", message, "5 a side show most of what there is to see"));
+        }
+    }
+    Ok((a, b))
+}
+
+/// What a run is compared with once it is over.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Comparison")]
+pub(super) struct BaselineWords {
+    /// Compare the run with this one when it is over (repeatable, or joined by commas: several make it surer)
+    #[arg(long, value_name = "RUN,…")]
+    pub(super) baseline: Vec<String>,
+    /// With --baseline: exit 1 if a value is shown to be worse by more than this share
+    #[arg(long, value_name = "SHARE", requires = "baseline", allow_negative_numbers = true)]
+    pub(super) max_regression: Option<String>,
+    /// With --baseline: judge only this value: p99, failed, 'p99(STEP)' (repeatable)
+    #[arg(long, value_name = "VALUE", requires = "baseline")]
+    pub(super) metric: Vec<String>,
+}
+
+/// `run … --baseline RUN`; `format` is that of stdout, and `kept` says whether the run has an archive.
+pub(super) fn baseline(
+    words: BaselineWords,
+    format: OutputFormat,
+    kept: bool,
+) -> Result<Option<BaselineArgs>, UserError> {
+    if words.baseline.is_empty() {
+        return Ok(None);
+    }
+    let runs = split(&words.baseline);
+    if runs.is_empty() {
+        return at("--baseline", Err(UserError::usage("one_side", "names no run", "--baseline 7f3a")));
+    }
+    if !kept {
+        let hint = "leave out --no-archive, or --once: what is compared is read from the archive";
+        return Err(UserError::usage("conflict", "--baseline needs the run's archive", hint));
+    }
+    if format != OutputFormat::Text {
+        let hint = "--out run.json keeps the run beside the text; afterwards wavetank compare RUN latest --format json";
+        return Err(UserError::usage("conflict", "--baseline tells run and comparison as text", hint));
+    }
+    let wishes = CompareWishes {
+        metrics: metrics(words.metric)?,
+        max_regression: opt("--max-regression", words.max_regression.as_ref(), limit)?,
+        seed: SEED,
+    };
+    Ok(Some(BaselineArgs { runs, wishes }))
+}
+
+/// Words of runs, joined by commas or not.
+fn split(words: &[String]) -> Vec<String> {
+    let all = words.iter().flat_map(|word| word.split(','));
+    all.map(str::trim).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(all: &[&str]) -> Vec<String> {
+        all.iter().map(|word| (*word).to_owned()).collect()
+    }
+
+    #[test]
+    fn sides_are_told_apart_or_asked_for() {
+        let check = |runs: &[&str], with: &[&str], a: &[&str], b: &[&str]| {
+            assert_eq!(sides(&words(runs), &words(with)), Ok((words(a), words(b))), "{runs:?} {with:?}");
+        };
+        check(&["x", "y"], &[], &["x"], &["y"]);
+        check(&["x,u", "y,v,w"], &[], &["x", "u"], &["y", "v", "w"]);
+        check(&["x", "u", "v"], &["y"], &["x", "u", "v"], &["y"]);
+        check(&["x"], &["y,z"], &["x"], &["y", "z"]);
+        let refused = |runs: &[&str], with: &[&str], code: &str| {
+            let error = sides(&words(runs), &words(with)).unwrap_err();
+            assert_eq!(error.code, code, "{error}");
+            assert!(!error.hint.is_empty());
+        };
+        refused(&["x"], &[], "one_side");
+        refused(&["x", "y", "z"], &[], "sides_unclear");
+        refused(&[",", "y"], &[], "one_side");
+    }
+
+    #[test]
+    fn what_nobody_means_is_refused() {
+        assert_eq!(limit("10%"), Ok(0.1));
+        assert!(["0%", "100%", "10", "-5%"].iter().all(|word| limit(word).is_err()));
+        assert!(metrics(words(&["p99", "p99(login)", "failed", "p99.9"])).is_ok());
+        assert_eq!(metrics(words(&["p9999x"])).unwrap_err().code, "metric_unknown");
+        assert!(metrics(words(&["faild"])).unwrap_err().hint.contains("failed"));
+    }
+}

@@ -1,0 +1,38 @@
+//! `wavetank compare A B`.
+
+use wavetank_plan::UserError;
+use wavetank_record::CompareDoc;
+use wavetank_report::{comparison_junit, comparison_markdown, comparison_text};
+use wavetank_store::RunsDir;
+
+use crate::cli::{CompareArgs, OutputFormat};
+use crate::comparing::{compare_sides, load};
+use crate::run::out_file::open_all;
+use crate::run::output;
+
+/// Tell what differs. Exit 1 if a regression beyond `--max-regression` is shown, 4 if the runs cannot tell.
+pub(crate) fn compare(args: &CompareArgs) -> Result<u8, UserError> {
+    let runs = RunsDir::new(&args.runs_dir);
+    let read = |words: &[String]| words.iter().map(|word| load(&runs, word)).collect::<Result<Vec<_>, _>>();
+    let doc = compare_sides(&read(&args.a)?, &read(&args.b)?, &args.wishes)?;
+    for file in open_all(&args.out)? {
+        let shown = file.path.display().to_string();
+        let text = render(&doc, file.format);
+        file.fill(|to| to.write_all(text.as_bytes())).map_err(|_: std::io::Error| {
+            let hint = "free some space there; compare again";
+            UserError::usage("result_unwritten", format!("cannot write the result to `{shown}`"), hint)
+        })?;
+    }
+    output::print(&render(&doc, args.format))?;
+    Ok(doc.exit)
+}
+
+/// The comparison in `format`; the formats without one are refused where words are read.
+pub(crate) fn render(doc: &CompareDoc, format: OutputFormat) -> String {
+    match format {
+        OutputFormat::Json => doc.to_json() + "\n",
+        OutputFormat::Junit => comparison_junit(doc),
+        OutputFormat::Markdown => comparison_markdown(doc),
+        _ => comparison_text(doc),
+    }
+}

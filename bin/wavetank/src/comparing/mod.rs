@@ -1,0 +1,7 @@
+//! Stored runs beside each other: `compare`, and `run … --baseline`.
+
+mod load;
+mod sides;
+
+pub(crate) use load::{LoadedRun, load};
+pub(crate) use sides::compare_sides;

@@ -1,0 +1,142 @@
+//! [`compare_sides`]: loaded runs to a comparison.
+
+use std::collections::BTreeMap;
+
+use wavetank_compare::{RunData, Told, Wishes, alike, compare_doc, compared, machines};
+use wavetank_plan::{Plan, UserError};
+use wavetank_record::{CompareAnswer, CompareDoc, SideDoc, Status};
+
+use super::LoadedRun;
+use crate::cli::CompareWishes;
+
+/// Warnings told at most; runs that differ in one thing often differ in it all.
+const WARNINGS_MAX: usize = 12;
+
+/// Compare the runs `b` with the runs `a`; neither is empty.
+///
+/// # Errors
+/// A usage error where a run stands on both sides, the loads are of different kinds, or a value that is asked for does
+/// not exist.
+pub(crate) fn compare_sides(
+    a: &[LoadedRun],
+    b: &[LoadedRun],
+    wishes: &CompareWishes,
+) -> Result<CompareDoc, UserError> {
+    let all: Vec<&LoadedRun> = a.iter().chain(b).collect();
+    for (number, run) in all.iter().enumerate() {
+        if all[..number].iter().any(|earlier| earlier.dir == run.dir) {
+            let message =
+                format!("run `{}` is named twice: a run does not differ from itself", run.record.id);
+            return Err(UserError::usage("same_run", message, "name each run once; wavetank runs list"));
+        }
+    }
+    let mut warnings = Vec::new();
+    let first = all[0];
+    for run in &all[1..] {
+        let names = [first.record.id.as_str(), run.record.id.as_str()];
+        let differences = alike(&first.plan, &run.plan, names)?;
+        warnings.extend(differences);
+        warnings.extend(machines(&first.machine, &run.machine, names));
+    }
+    warnings.extend(all.iter().flat_map(|run| doubts(run)));
+    let left_out = warnings.len().saturating_sub(WARNINGS_MAX);
+    warnings.truncate(WARNINGS_MAX);
+    if left_out > 0 {
+        warnings.push(format!("{left_out} more of the kind"));
+    }
+    let taken = |side: &[LoadedRun]| side.iter().map(|run| run.data.clone()).collect::<Vec<RunData>>();
+    let asked = Wishes { metrics: wishes.metrics.clone(), seed: wishes.seed, steps: step_names(&first.plan) };
+    let rows = compared(&taken(a), &taken(b), &asked);
+    if let Some(missing) = asked.metrics.iter().find(|name| rows.iter().all(|row| row.name != **name)) {
+        let known: Vec<&str> = rows.iter().map(|row| row.name.as_str()).take(20).collect();
+        let message = format!("--metric: these runs have no `{missing}`");
+        return Err(UserError::usage("metric_unknown", message, format!("there is: {}", known.join(" "))));
+    }
+    let column = all.iter().map(|run| run.data.cut.column).max().unwrap_or_default();
+    let side = |runs: &[LoadedRun]| SideDoc { runs: runs.iter().map(LoadedRun::doc).collect() };
+    let told = Told {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        seed: wishes.seed,
+        max_regression: wishes.max_regression,
+        sides: [side(a), side(b)],
+        column_s: column.as_secs_f64(),
+        warnings,
+        ..Told::default()
+    };
+    let mut doc = compare_doc(&rows, told);
+    advise(&mut doc);
+    Ok(doc)
+}
+
+/// Why a run's numbers are to be doubted.
+fn doubts(run: &LoadedRun) -> Vec<String> {
+    let id = &run.record.id;
+    let mut doubts = Vec::new();
+    match run.record.verdict.status {
+        Status::Invalid => {
+            doubts.push(format!(
+                "run {id} is INVALID: the generator or the way, not the target, set its numbers"
+            ));
+        }
+        Status::Incomplete => doubts.push(format!("run {id} is INCOMPLETE: something of it is missing")),
+        Status::Pass | Status::Fail => {}
+    }
+    if let Some(rehearsal) = &run.record.rehearsal {
+        doubts.push(format!("run {id} rehearses: {rehearsal}"));
+    }
+    if !run.damage.is_empty() {
+        doubts.push(format!("the archive of run {id} is damaged: {}", run.damage));
+    }
+    doubts
+}
+
+/// How sure it is, and what would make it surer.
+fn advise(doc: &mut CompareDoc) {
+    let (a, b) = (doc.a.runs.len(), doc.b.runs.len());
+    let needed = |doc: &CompareDoc| doc.metrics.iter().filter_map(|metric| metric.runs_needed).min();
+    if a.min(b) > 1 {
+        if a.min(b) == 2 {
+            doc.notes.push("two runs tell little of how much runs differ: intervals are wide".to_owned());
+        }
+        let worth = |runs: &u32| *runs as usize > a.min(b) && *runs <= 20;
+        let runs = needed(doc).filter(|_| doc.answer == CompareAnswer::NoDifference).filter(worth);
+        if let Some(runs) = runs {
+            doc.notes
+                .push(format!("the largest difference seen here would be shown by about {runs} runs a side"));
+        }
+        return;
+    }
+    if a.max(b) > 1 {
+        let few = if a == 1 { "A" } else { "B" };
+        doc.notes.push(format!("{few} is one run: it is taken to vary as the runs of the other side do"));
+        return;
+    }
+    doc.notes.push(
+        "intervals are from blocks within the two runs alone; what runs differ by comes on top of them"
+            .to_owned(),
+    );
+    let more = RUNS_ADVISED - 1;
+    doc.next.push(format!(
+        "run each side {more} more times, in turn, and compare {RUNS_ADVISED} with {RUNS_ADVISED}: wavetank compare A1,A2,A3 \
+         B1,B2,B3"
+    ));
+    if let Some(runs) = needed(doc).filter(|runs| *runs > RUNS_ADVISED) {
+        doc.notes.push(format!("a difference as small as the largest here takes {runs} runs a side or more"));
+    }
+}
+
+/// Runs a side that show what matters on most machines.
+const RUNS_ADVISED: u32 = 3;
+
+/// What steps are called in the words of conditions; a scenario's name stands before it where there are several.
+fn step_names(plan: &Plan) -> BTreeMap<(u16, u16), String> {
+    let several = plan.scenarios.len() > 1;
+    let mut names = BTreeMap::new();
+    for (scenario, it) in (0_u16..).zip(&plan.scenarios) {
+        for (step, one) in (0_u16..).zip(&it.steps) {
+            let name = if several { format!("{}: {}", it.name, one.name) } else { one.name.clone() };
+            names.insert((scenario, step), name);
+        }
+    }
+    names
+}

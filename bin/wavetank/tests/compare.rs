@@ -1,0 +1,124 @@
+//! `wavetank compare` and `run … --baseline`, through the program.
+
+use std::time::Duration;
+
+use wavetank_testkit::{Outcome, Script, Target, Trial};
+
+fn trial() -> Trial {
+    Trial::new(env!("CARGO_BIN_EXE_wavetank"))
+}
+
+/// So many short runs against a target that answers after `millis`; their ids.
+fn runs(trial: &Trial, millis: u64, many: usize) -> Vec<String> {
+    let target = Target::start(Script::constant(Duration::from_millis(millis)));
+    let url = target.url("/");
+    let one = |_| {
+        let words = ["run", &url, "-r", "100/s", "-d", "1s", "--no-probe", "--format", "json"];
+        trial.program().args(words).run().json()["id"].as_str().expect("an id").to_owned()
+    };
+    (0..many).map(one).collect()
+}
+
+fn compare(trial: &Trial, words: &[&str]) -> Outcome {
+    trial.program().args(["compare"]).args(words).run()
+}
+
+#[track_caller]
+fn refused(outcome: &Outcome, mentions: &str) {
+    outcome.expect_exit(2);
+    assert_eq!(outcome.stdout, "", "{outcome}");
+    let told = outcome.stderr.contains("error: ") && outcome.stderr.contains("hint: ");
+    assert!(told && outcome.stderr.contains(mentions), "`{mentions}` is not mentioned: {outcome}");
+}
+
+#[test]
+fn ten_times_slower_is_a_difference_and_a_regression() {
+    let trial = trial();
+    let (fast, slow) = (runs(&trial, 3, 3), runs(&trial, 30, 3));
+    let (a, b) = (fast.join(","), slow.join(","));
+    let text = compare(&trial, &[&a, &b]);
+    assert!(text.expect_exit(0).stdout.starts_with("DIFFERENCE "), "{text}");
+    let json = compare(&trial, &[&a, &b, "--format", "json"]);
+    let doc = json.expect_exit(0).json();
+    assert_eq!(
+        (&doc["schema"], &doc["answer"]),
+        (&"wavetank.compare/1".into(), &"difference".into()),
+        "{json}"
+    );
+    let metrics = doc["metrics"].as_array().expect("values");
+    let p50 = metrics.iter().find(|metric| metric["name"] == "p50").expect("p50");
+    let ratio = p50["ratio"].as_f64().expect("a ratio");
+    assert!((3.0..15.0).contains(&ratio), "{ratio}");
+    // The same seed draws the same.
+    assert_eq!(compare(&trial, &[&a, &b, "--format", "json"]).stdout, json.stdout);
+    let failing = compare(&trial, &[&a, &b, "--max-regression", "20%"]);
+    assert!(failing.expect_exit(1).stdout.starts_with("REGRESSION "), "{failing}");
+    // Faster is none, whichever way it is asked.
+    let back = compare(
+        &trial,
+        &[&slow[0], &slow[1], &slow[2], "--with", &a, "--max-regression", "20%", "--metric", "p50"],
+    );
+    assert!(back.expect_exit(0).stdout.starts_with("NO REGRESSION SHOWN "), "{back}");
+    let junit = compare(&trial, &[&a, &b, "--max-regression", "20%", "--format", "junit"]);
+    assert!(junit.expect_exit(1).stdout.contains("<failure"), "{junit}");
+    let markdown = trial.place().file("said.md");
+    compare(&trial, &[&a, &b, "--out", &markdown]).expect_exit(0);
+    assert!(std::fs::read_to_string(&markdown).expect("written").starts_with("## DIFFERENCE"));
+}
+
+#[test]
+fn single_runs_are_undecided_however_far_apart() {
+    let trial = trial();
+    let (fast, slow) = (runs(&trial, 3, 1), runs(&trial, 30, 1));
+    let told = compare(&trial, &[&fast[0], &slow[0]]);
+    assert!(told.expect_exit(0).stdout.starts_with("UNDECIDED "), "{told}");
+    assert!(told.stdout.contains("more times"), "{told}");
+    let asked = compare(&trial, &[&fast[0], &slow[0], "--max-regression", "10%"]);
+    asked.expect_exit(4);
+}
+
+#[test]
+fn what_cannot_be_compared_is_refused() {
+    let trial = trial();
+    refused(&compare(&trial, &["a", "b"]), "no runs in");
+    let open = runs(&trial, 3, 2);
+    refused(&compare(&trial, &[&open[0], &open[0]]), "named twice");
+    refused(&compare(&trial, &[&open[0]]), "nothing to compare it with");
+    refused(&compare(&trial, &[&open[0], &open[1], "latest"]), "which are A");
+    refused(&compare(&trial, &[&open[0], "nobody"]), "nobody");
+    refused(&compare(&trial, &[&open[0], &open[1], "--metric", "p77"]), "p77");
+    refused(&compare(&trial, &[&open[0], &open[1], "--max-regression", "0%"]), "--max-regression");
+    refused(&compare(&trial, &[&open[0], &open[1], "--format", "csv"]), "format");
+    let target = Target::start(Script::constant(Duration::from_millis(2)));
+    let closed =
+        trial.program().args(["run", &target.url("/"), "-c", "2", "-d", "1s", "--format", "json"]).run();
+    let closed = closed.json()["id"].as_str().expect("an id").to_owned();
+    refused(&compare(&trial, &[&open[0], &closed]), "closed loop");
+    // One whose end was never written, and one whose plan is damaged.
+    let folders = trial.place().runs("runs");
+    let folder =
+        |id: &str| folders.iter().find(|folder| folder.to_string_lossy().ends_with(id)).expect("a folder");
+    std::fs::remove_file(folder(&open[0]).join("run.json")).expect("the test's own");
+    refused(&compare(&trial, &[&open[0], &open[1]]), "never finished");
+    std::fs::write(folder(&open[1]).join("plan.yaml"), "{").expect("the test's own");
+    refused(&compare(&trial, &[&open[1], &closed]), "plan.yaml");
+}
+
+#[test]
+fn a_run_is_compared_as_soon_as_it_is_over() {
+    let trial = trial();
+    let baseline = runs(&trial, 3, 3).join(",");
+    let target = Target::start(Script::constant(Duration::from_millis(30)));
+    let url = target.url("/");
+    let words = ["run", &url, "-r", "100/s", "-d", "1s", "--no-probe", "--baseline", &baseline];
+    let words = words.iter().chain(&["--metric", "p50", "--max-regression", "20%"]).copied();
+    let told = trial.program().args(words.collect::<Vec<_>>()).run();
+    assert!(told.expect_exit(1).stdout.contains("\nREGRESSION "), "{told}");
+    let before = trial.place().runs("runs").len();
+    refused(&trial.program().args(["run", &url, "--baseline", "nobody"]).run(), "nobody");
+    refused(
+        &trial.program().args(["run", &url, "--baseline", &baseline, "--no-archive"]).run(),
+        "--baseline",
+    );
+    assert_eq!(trial.place().runs("runs").len(), before, "nothing was sent");
+}

@@ -1,0 +1,252 @@
+//! [`compared`]: every value of two sides beside each other, and what may be said of their difference.
+
+use std::collections::BTreeMap;
+
+use wavetank_pace::Random;
+
+use crate::cut::{Cut, ScopeCut, Timed};
+use crate::{DRAWS, Estimate, Measure, Ratio, Strip, holm};
+
+/// The chance of being wrong anywhere that is taken.
+pub const LEVEL: f64 = 0.05;
+/// A percentile with fewer values above it on a side is not compared.
+const ABOVE_MIN: f64 = wavetank_plan::constants::UNCERTAIN_BELOW as f64;
+
+/// One run of a side.
+#[derive(Clone, Debug, Default)]
+pub struct RunData {
+    /// What it counted.
+    pub cut: Cut,
+    /// What there is one figure of, e.g. `memory(generator)`: the value and its unit, by name.
+    pub figures: BTreeMap<String, (f64, &'static str)>,
+}
+
+/// What shall be judged.
+#[derive(Clone, Debug, Default)]
+pub struct Wishes {
+    /// Names of the values that are judged; empty: all but figures.
+    pub metrics: Vec<String>,
+    /// Seed of what is drawn.
+    pub seed: u64,
+    /// Names of steps by scenario and step, as they are told.
+    pub steps: BTreeMap<(u16, u16), String>,
+}
+
+/// One value of both sides.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Compared {
+    /// Its name, in the words of conditions: `p99`, `done_rate`, `p99(service)`, `failed(login)`.
+    pub name: String,
+    /// `us`, `per_s`, `share`, `bytes` or `s`.
+    pub unit: &'static str,
+    /// Of A, and of B; `None` where it is not known.
+    pub values: [Option<f64>; 2],
+    /// More of it is better.
+    pub more_is_better: bool,
+    /// B/A; `None` where a side has no value.
+    pub ratio: Option<Ratio>,
+    /// Estimates behind it.
+    pub estimates: Option<[Estimate; 2]>,
+    /// It is in the family that is corrected for.
+    pub judged: bool,
+    /// The chance of such a difference by chance alone, corrected; `None` where it is not judged or the runs cannot tell.
+    pub p_adjusted: Option<f64>,
+    /// It is a figure that each run has one of, not a value read from what was counted over time.
+    pub figure: bool,
+    /// Why it is not judged; empty if it is.
+    pub why: String,
+}
+
+impl Compared {
+    /// A difference is shown.
+    pub fn differs(&self) -> bool {
+        self.p_adjusted.is_some_and(|p| p < LEVEL)
+    }
+}
+
+/// Compare side `b` with side `a`.
+pub fn compared(a: &[RunData], b: &[RunData], wishes: &Wishes) -> Vec<Compared> {
+    let sides = [a, b];
+    let mut table = Rows { told: Vec::new(), seed: wishes.seed, series: 0 };
+    let strips = |of: fn(&Cut) -> &Strip| sides.map(|side| side.iter().map(|run| of(&run.cut)).collect());
+    let times = |of: fn(&Cut) -> &Timed| sides.map(|side| side.iter().map(|run| of(&run.cut)).collect());
+    let whole: Scopes = sides.map(|side| side.iter().map(|run| &run.cut.whole).collect());
+    table.add_scope(&whole, "", &[50.0, 90.0, 99.0, 99.9]);
+    table.add_times(&times(|cut| &cut.connect), ("connect", &[50.0, 99.0]), None);
+    table.add_quotient(&strips(|cut| &cut.lost), ("lost".to_owned(), "share", 1.0, false));
+    let several = sides.iter().any(|side| side.iter().any(|run| run.cut.steps.len() > 1));
+    for (key, name) in wishes.steps.iter().filter(|_| several) {
+        let of = |runs: usize| sides[runs].iter().map(|run| run.cut.step(*key)).collect::<Option<Vec<_>>>();
+        if let [Some(of_a), Some(of_b)] = [of(0), of(1)] {
+            table.add_scope(&[of_a, of_b], name, &[50.0, 99.0]);
+        }
+    }
+    table.add_figures(sides);
+    judge(&mut table.told, wishes);
+    table.told
+}
+
+/// The runs' requests of one scope, side by side.
+type Scopes<'a> = [Vec<&'a ScopeCut>; 2];
+
+/// Rows under construction.
+struct Rows {
+    told: Vec<Compared>,
+    seed: u64,
+    series: u64,
+}
+
+impl Rows {
+    /// Rate, failures and times of requests; `step` is empty for all of them.
+    fn add_scope(&mut self, scopes: &Scopes<'_>, step: &str, percentiles: &[f64]) {
+        let word = |name: &str| if step.is_empty() { name.to_owned() } else { format!("{name}({step})") };
+        let strips = |of: fn(&ScopeCut) -> &Strip| -> [Vec<&Strip>; 2] {
+            [0, 1].map(|side| scopes[side].iter().map(|scope| of(scope)).collect())
+        };
+        let times = |of: fn(&ScopeCut) -> &Timed| -> [Vec<&Timed>; 2] {
+            [0, 1].map(|side| scopes[side].iter().map(|scope| of(scope)).collect())
+        };
+        self.add_quotient(&strips(|scope| &scope.rate), (word("done_rate"), "per_s", 1e3, true));
+        self.add_quotient(&strips(|scope| &scope.failed), (word("failed"), "share", 1.0, false));
+        let name = if step.is_empty() { "response" } else { step };
+        self.add_times(&times(|scope| &scope.response), (name, percentiles), Some(scopes));
+        if step.is_empty() {
+            self.add_times(&times(|scope| &scope.service), ("service", &[50.0, 99.0]), None);
+        }
+    }
+
+    /// A count divided by another. Nothing is told of what happened on neither side.
+    fn add_quotient(
+        &mut self,
+        strips: &[Vec<&Strip>; 2],
+        (name, unit, factor, more_is_better): (String, &'static str, f64, bool),
+    ) {
+        let counts = [0, 1].map(|side| quotient(&strips[side]));
+        if counts.iter().all(|&(events, _)| events == 0) || counts.iter().any(|&(_, of)| of == 0) {
+            return;
+        }
+        let values = counts.map(|(events, of)| Some(events as f64 / of as f64 * factor));
+        let measure = if more_is_better { Measure::Rate } else { Measure::Share };
+        let [a, b] = [0, 1].map(|side| self.estimates(&[measure], &strips[side]).remove(0));
+        self.told.push(row((name, unit, more_is_better), values, [a, b]));
+    }
+
+    /// Percentiles of times. `scopes` tell of dropped requests, which have no time and would be slower than all.
+    fn add_times(
+        &mut self,
+        times: &[Vec<&Timed>; 2],
+        (part, percentiles): (&str, &[f64]),
+        scopes: Option<&Scopes<'_>>,
+    ) {
+        let counts = [0, 1].map(|side| times[side].iter().map(|one| one.count).sum::<u64>());
+        if counts.contains(&0) {
+            return;
+        }
+        let measures: Vec<Measure> = percentiles.iter().map(|&q| Measure::Percentile(q)).collect();
+        let [of_a, of_b] = [0, 1].map(|side| {
+            let strips: Vec<&Strip> = times[side].iter().map(|one| &one.strip).collect();
+            self.estimates(&measures, &strips)
+        });
+        for ((&q, a), b) in percentiles.iter().zip(of_a).zip(of_b) {
+            let pair = [a, b];
+            let values = [0, 1].map(|side| {
+                let longest = times[side].iter().map(|one| one.max).max().unwrap_or(0);
+                pair[side].map(|estimate| libm::exp(estimate.log).round().min(longest as f64) / 1e3)
+            });
+            let name = if part == "response" { format!("p{q}") } else { format!("p{q}({part})") };
+            let why = doubt(q, counts, scopes);
+            // A few connections that were opened ahead are no value worth a row.
+            if part != "connect" || why.is_empty() {
+                self.told.push(Compared { why, ..row((name, "us", false), values, pair) });
+            }
+        }
+    }
+
+    /// What each run has one figure of, where all runs have it.
+    fn add_figures(&mut self, sides: [&[RunData]; 2]) {
+        let Some(first) = sides[0].first() else { return };
+        for (name, &(_, unit)) in &first.figures {
+            let of = |side: &[RunData]| {
+                let figure = |run: &RunData| run.figures.get(name).map(|(value, _)| *value);
+                side.iter().map(figure).collect::<Option<Vec<f64>>>()
+            };
+            let [Some(of_a), Some(of_b)] = sides.map(of) else { continue };
+            let pair = [of_a, of_b].map(|figures| Estimate::of_figures(&figures));
+            let values = pair.map(|estimate| estimate.map(|estimate| libm::exp(estimate.log)));
+            self.told.push(Compared { figure: true, ..row((name.clone(), unit, false), values, pair) });
+        }
+    }
+
+    fn estimates(&mut self, measures: &[Measure], strips: &[&Strip]) -> Vec<Option<Estimate>> {
+        self.series += 1;
+        // Each series has draws of its own, so that asking for one more changes none of the others.
+        let mut random = Random::keyed(self.seed, DOMAIN, self.series);
+        Estimate::of(measures, strips, DRAWS, &mut random)
+    }
+}
+
+/// What the draws of a comparison are keyed by, beside its seed.
+const DOMAIN: u64 = 0x636f_6d70;
+
+fn row(
+    (name, unit, more_is_better): (String, &'static str, bool),
+    values: [Option<f64>; 2],
+    pair: [Option<Estimate>; 2],
+) -> Compared {
+    let estimates = match pair {
+        [Some(a), Some(b)] => Some([a, b]),
+        _ => None,
+    };
+    let ratio = estimates.map(|[a, b]| Ratio::of(&a, &b));
+    let (judged, p_adjusted, figure, why) = (false, None, false, String::new());
+    Compared { name, unit, values, more_is_better, ratio, estimates, judged, p_adjusted, figure, why }
+}
+
+/// Why a percentile cannot be compared; empty if it can.
+fn doubt(q: f64, counts: [u64; 2], scopes: Option<&Scopes<'_>>) -> String {
+    let above = |count: u64| count as f64 * (100.0 - q) / 100.0;
+    if counts.iter().any(|&count| above(count) < ABOVE_MIN) {
+        return "fewer than 10 samples lie above it".to_owned();
+    }
+    let lost = |side: &Vec<&ScopeCut>| {
+        let dropped: u64 = side.iter().map(|scope| scope.dropped).sum();
+        let strips: Vec<&Strip> = side.iter().map(|scope| &scope.failed).collect();
+        dropped as f64 > above(quotient(&strips).1)
+    };
+    if scopes.is_some_and(|scopes| scopes.iter().any(lost)) {
+        return "unknown: it lies among dropped requests, which have no time".to_owned();
+    }
+    String::new()
+}
+
+/// The counts at index 0 and at index 1, over all runs.
+fn quotient(strips: &[&Strip]) -> (u64, u64) {
+    let cells = strips.iter().flat_map(|strip| &strip.columns).flatten();
+    cells.fold(
+        (0, 0),
+        |(events, of), &(index, n)| if index == 0 { (events + n, of) } else { (events, of + n) },
+    )
+}
+
+/// Decides what belongs to the family and corrects for its size.
+fn judge(rows: &mut [Compared], wishes: &Wishes) {
+    for row in &mut *rows {
+        let wanted = if wishes.metrics.is_empty() { !row.figure } else { wishes.metrics.contains(&row.name) };
+        if !wanted {
+            let why = if wishes.metrics.is_empty() {
+                "told, not judged: name it with --metric"
+            } else {
+                "not asked for"
+            };
+            why.clone_into(&mut row.why);
+        }
+        row.judged = wanted && row.why.is_empty();
+    }
+    let family: Vec<usize> = (0..rows.len()).filter(|&at| rows[at].judged).collect();
+    let p: Vec<Option<f64>> =
+        family.iter().map(|&at| rows[at].ratio.and_then(|ratio| ratio.p_differs())).collect();
+    let adjusted = holm(&p.iter().map(|p| p.unwrap_or(1.0)).collect::<Vec<_>>());
+    for ((at, p), adjusted) in family.into_iter().zip(p).zip(adjusted) {
+        rows[at].p_adjusted = p.map(|_| adjusted);
+    }
+}

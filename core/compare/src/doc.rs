@@ -1,0 +1,217 @@
+//! [`compare_doc`]: the comparison as it is stored and printed.
+
+use wavetank_plan::ExitCode;
+use wavetank_record::{COMPARE_SCHEMA, CompareAnswer, CompareDoc, MetricDoc, Number, SideDoc};
+
+use crate::compared::{Compared, LEVEL};
+use crate::{Basis, DRAWS, holm, runs_needed};
+
+/// What is told beside the values.
+#[derive(Clone, Debug, Default)]
+pub struct Told {
+    /// Version of wavetank.
+    pub version: String,
+    /// Seed of what was drawn.
+    pub seed: u64,
+    /// The largest regression allowed, as a share; `None`: nobody asked.
+    pub max_regression: Option<f64>,
+    /// The runs of A, and of B.
+    pub sides: [SideDoc; 2],
+    /// Length of a column, seconds.
+    pub column_s: f64,
+    /// What could make the comparison unfair.
+    pub warnings: Vec<String>,
+    /// Worth knowing.
+    pub notes: Vec<String>,
+    /// Commands worth trying next.
+    pub next: Vec<String>,
+}
+
+/// The comparison of `rows`.
+pub fn compare_doc(rows: &[Compared], told: Told) -> CompareDoc {
+    let first_level = LEVEL / rows.iter().filter(|row| row.judged).count().max(1) as f64;
+    let regressions = told.max_regression.map(|limit| regressions(rows, limit));
+    let mut metrics: Vec<MetricDoc> =
+        rows.iter().map(|row| metric(row, first_level, told.column_s)).collect();
+    for (at, regression) in regressions.iter().flatten().enumerate() {
+        metrics[at].regression.clone_from(regression);
+    }
+    let answer = answer(rows, &metrics, told.max_regression.is_some());
+    let exit = match answer {
+        CompareAnswer::Regression => ExitCode::Fail,
+        CompareAnswer::Undecided if told.max_regression.is_some() => ExitCode::Incomplete,
+        _ => ExitCode::Pass,
+    };
+    let [a, b] = told.sides;
+    CompareDoc {
+        schema: COMPARE_SCHEMA.to_owned(),
+        version: told.version,
+        answer,
+        exit: exit as u8,
+        level: Number(1.0 - LEVEL),
+        seed: told.seed,
+        draws: DRAWS,
+        max_regression: told.max_regression.map(Number),
+        a,
+        b,
+        metrics,
+        warnings: told.warnings,
+        notes: told.notes,
+        next: told.next,
+    }
+}
+
+fn answer(rows: &[Compared], metrics: &[MetricDoc], asked: bool) -> CompareAnswer {
+    let any = |word: &str| metrics.iter().any(|metric| metric.regression.as_deref() == Some(word));
+    let tells = rows.iter().any(|row| row.p_adjusted.is_some());
+    match asked {
+        _ if !tells => CompareAnswer::Undecided,
+        true if any("shown") => CompareAnswer::Regression,
+        true => CompareAnswer::NoRegression,
+        false if rows.iter().any(Compared::differs) => CompareAnswer::Difference,
+        false => CompareAnswer::NoDifference,
+    }
+}
+
+fn metric(row: &Compared, first_level: f64, column_s: f64) -> MetricDoc {
+    let ratio = row.ratio.filter(|_| row.values.iter().all(|value| value.is_some_and(|value| value > 0.0)));
+    let interval = ratio.and_then(|ratio| ratio.interval(LEVEL));
+    let p = row.ratio.and_then(|ratio| ratio.p_differs());
+    let verdict = match (row.judged, row.p_adjusted) {
+        (false, _) => "not_judged",
+        (true, None) => "undecided",
+        (true, Some(_)) if row.differs() => "difference",
+        (true, Some(_)) => "no_difference",
+    };
+    let block = row.estimates.map_or(0, |[a, b]| a.block.max(b.block));
+    MetricDoc {
+        name: row.name.clone(),
+        unit: row.unit.to_owned(),
+        better: if row.more_is_better { "more" } else { "less" }.to_owned(),
+        a: row.values[0].map(Number),
+        b: row.values[1].map(Number),
+        ratio: ratio.map(|ratio| Number(ratio.value())),
+        low: interval.map(|(low, _)| Number(low)),
+        high: interval.map(|(_, high)| Number(high)),
+        basis: row.ratio.map_or("nothing", |ratio| basis(ratio.basis)).to_owned(),
+        p: p.map(Number),
+        p_corrected: row.p_adjusted.map(Number),
+        judged: row.judged,
+        verdict: verdict.to_owned(),
+        regression: None,
+        smallest_seen: row.ratio.and_then(|ratio| ratio.smallest_seen(first_level)).map(Number),
+        runs_needed: if row.judged && !row.differs() { needed(row, first_level) } else { None },
+        block_s: Number(block as f64 * column_s),
+        why: row.why.clone(),
+    }
+}
+
+const fn basis(basis: Basis) -> &'static str {
+    match basis {
+        Basis::Runs => "runs",
+        Basis::OtherSide => "other_side",
+        Basis::Blocks => "blocks",
+        Basis::Nothing => "nothing",
+    }
+}
+
+/// Runs a side that would show the difference seen. With one run a side it is a lower bound: only blocks tell how much a
+/// run varies.
+fn needed(row: &Compared, level: f64) -> Option<u32> {
+    let [a, b] = row.estimates?;
+    let of_one = |side: &crate::Estimate| Some(side.spread().or(side.within)? * side.runs as f64);
+    let variances: Vec<f64> = [of_one(&a), of_one(&b)].into_iter().flatten().collect();
+    let mean = variances.iter().sum::<f64>() / variances.len() as f64;
+    (!variances.is_empty()).then(|| runs_needed(row.ratio?.log, mean, level)).flatten()
+}
+
+/// For each row whether a regression beyond `limit` is shown, can be excluded, or neither. A regression is `limit` more of
+/// what should be less, or `limit` less of what should be more. Shown: the chance of such a ratio without one is below
+/// 0.05, two-sided and corrected, which is to say that the interval's nearer end lies beyond the limit.
+fn regressions(rows: &[Compared], limit: f64) -> Vec<Option<String>> {
+    let bound = |row: &Compared| if row.more_is_better { 1.0 - limit } else { 1.0 + limit };
+    let judged = |row: &&Compared| row.judged;
+    let p = rows.iter().filter(judged).map(|row| {
+        let p = row.ratio.and_then(|ratio| ratio.p_beyond(bound(row)));
+        p.unwrap_or(1.0)
+    });
+    let mut corrected = holm(&p.collect::<Vec<_>>()).into_iter();
+    let told = |row: &Compared| {
+        let p = if row.judged { corrected.next() } else { None }?;
+        let interval = row.p_adjusted.and_then(|_| row.ratio?.interval(LEVEL));
+        Some(match interval {
+            None => "undecided",
+            Some(_) if p < LEVEL => "shown",
+            Some((low, _)) if row.more_is_better && low > bound(row) => "excluded",
+            Some((_, high)) if !row.more_is_better && high < bound(row) => "excluded",
+            Some(_) => "possible",
+        })
+    };
+    rows.iter().map(told).map(|word| word.map(str::to_owned)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Estimate, Ratio};
+
+    fn row(name: &str, a: &[f64], b: &[f64]) -> Compared {
+        let [of_a, of_b] = [a, b].map(|figures| Estimate::of_figures(figures).unwrap());
+        let ratio = Ratio::of(&of_a, &of_b);
+        Compared {
+            name: name.to_owned(),
+            unit: "us",
+            values: [Some(of_a.log.exp()), Some(of_b.log.exp())],
+            more_is_better: name == "done_rate",
+            ratio: Some(ratio),
+            estimates: Some([of_a, of_b]),
+            judged: true,
+            p_adjusted: ratio.p_differs(),
+            figure: false,
+            why: String::new(),
+        }
+    }
+
+    #[track_caller]
+    fn check(rows: &[Compared], limit: Option<f64>, answer: CompareAnswer, exit: u8) -> CompareDoc {
+        let doc = compare_doc(rows, Told { max_regression: limit, ..Told::default() });
+        assert_eq!((doc.answer, doc.exit), (answer, exit), "{doc:?}");
+        assert_eq!(CompareDoc::from_json(&doc.to_json()), Ok(doc.clone()));
+        doc
+    }
+
+    #[test]
+    fn what_is_shown_decides_the_answer() {
+        let (a, same) = ([10.0, 10.1, 9.9, 10.05], [10.02, 9.95, 10.1, 9.98]);
+        let more = a.map(|figure| figure * 1.25);
+        check(&[row("p99", &a, &same)], None, CompareAnswer::NoDifference, 0);
+        check(&[row("p99", &a, &more)], None, CompareAnswer::Difference, 0);
+        check(&[row("p99", &a, &more)], Some(0.1), CompareAnswer::Regression, 1);
+        check(&[row("p99", &a, &more)], Some(0.3), CompareAnswer::NoRegression, 0);
+        // Faster is no regression, and a higher rate is none either.
+        check(&[row("p99", &more, &a)], Some(0.1), CompareAnswer::NoRegression, 0);
+        check(&[row("done_rate", &a, &more)], Some(0.1), CompareAnswer::NoRegression, 0);
+        check(&[row("done_rate", &more, &a)], Some(0.1), CompareAnswer::Regression, 1);
+    }
+
+    #[test]
+    fn single_runs_decide_nothing() {
+        check(&[row("p99", &[10.0], &[20.0])], None, CompareAnswer::Undecided, 0);
+        let doc = check(&[row("p99", &[10.0], &[20.0])], Some(0.1), CompareAnswer::Undecided, 4);
+        assert_eq!(
+            (doc.metrics[0].verdict.as_str(), doc.metrics[0].regression.as_deref()),
+            ("undecided", Some("undecided"))
+        );
+        check(&[], None, CompareAnswer::Undecided, 0);
+    }
+
+    #[test]
+    fn what_is_not_shown_may_still_be_possible() {
+        let word = |a: &[f64], b: &[f64]| {
+            let doc = compare_doc(&[row("p99", a, b)], Told { max_regression: Some(0.1), ..Told::default() });
+            doc.metrics[0].regression.clone().unwrap()
+        };
+        assert_eq!(word(&[10.0, 10.1, 9.9], &[10.0, 10.1, 9.9]), "excluded");
+        assert_eq!(word(&[10.0, 12.0, 9.0], &[11.0, 13.0, 10.0]), "possible");
+    }
+}

@@ -1,0 +1,102 @@
+//! Whether two runs may be compared at all, and what else differs between them than what is compared.
+
+use wavetank_plan::{Load, Plan, UserError};
+
+/// What of a machine and program a number depends on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Machine {
+    /// Model of its CPU.
+    pub cpu: String,
+    /// CPUs that could be used.
+    pub cpus: usize,
+    /// Its kernel.
+    pub kernel: String,
+    /// Version of wavetank.
+    pub version: String,
+    /// Driver in use.
+    pub engine: String,
+}
+
+/// What differs between the plans, a sentence each, where `names` are how the runs are called. Where the load goes to is what
+/// is compared, and no difference; nor are names, labels and thresholds.
+///
+/// # Errors
+/// A usage error where the loads are of different kinds: their numbers mean different things.
+pub fn alike(a: &Plan, b: &Plan, names: [&str; 2]) -> Result<Vec<String>, UserError> {
+    let [of_a, of_b] = names;
+    let (kind_a, kind_b) = (kind(a), kind(b));
+    if kind_a != kind_b {
+        return Err(UserError::usage(
+            "different_kinds",
+            format!("run {of_a} is {kind_a}, run {of_b} is {kind_b}: their numbers mean different things"),
+            "compare runs of one and the same load; the target may differ",
+        ));
+    }
+    let mut told = Vec::new();
+    let mut differ = |what: &str, differ: bool| {
+        if differ {
+            told.push(format!("{what} of runs {of_a} and {of_b} differ: a difference may be of that"));
+        }
+    };
+    let load = |plan: &Plan| -> Vec<_> {
+        let of = |phase: &wavetank_plan::Phase| {
+            (
+                phase.warmup,
+                phase.start,
+                phase.length,
+                phase.load.clone(),
+                phase.requests_max,
+                phase.sessions_max,
+            )
+        };
+        plan.phases.iter().map(of).collect()
+    };
+    differ("the loads", load(a) != load(b));
+    let steps = |plan: &Plan| -> Vec<Vec<String>> {
+        let of = |scenario: &wavetank_plan::Scenario| {
+            scenario.steps.iter().map(|step| step.name.clone()).collect()
+        };
+        plan.scenarios.iter().map(of).collect()
+    };
+    differ("the steps", steps(a) != steps(b));
+    let connections = |plan: &Plan| -> Vec<_> {
+        plan.phases.iter().map(|phase| (phase.connections, phase.max_open, phase.open_before)).collect()
+    };
+    differ("the numbers of connections", load(a) == load(b) && connections(a) != connections(b));
+    let http = |plan: &Plan| {
+        let http = &plan.http;
+        (http.version, http.timeout, http.keepalive, http.requests_per_connection, http.pipeline, http.close)
+    };
+    differ("the ways HTTP is spoken", http(a) != http(b));
+    differ("the uses of TLS", a.tls.is_some() != b.tls.is_some());
+    differ("the uses of a proxy", a.http.proxy.is_some() != b.http.proxy.is_some());
+    differ("the numbers of load threads", a.threads != b.threads);
+    Ok(told)
+}
+
+/// What kind of load it is, by its judged phases.
+fn kind(plan: &Plan) -> &'static str {
+    let mut judged = plan.phases.iter().filter(|phase| !phase.warmup).map(|phase| &phase.load);
+    if judged.clone().any(|load| matches!(load, Load::Hold { .. })) {
+        "one that holds connections"
+    } else if judged.any(Load::is_open) {
+        "an open loop"
+    } else {
+        "a closed loop"
+    }
+}
+
+/// What differs between the machines and programs, a sentence each.
+pub fn machines(a: &Machine, b: &Machine, names: [&str; 2]) -> Vec<String> {
+    let [of_a, of_b] = names;
+    let cpus = [a, b].map(|machine| machine.cpus.to_string());
+    let parts = [
+        ("CPU", &a.cpu, &b.cpu),
+        ("CPUs", &cpus[0], &cpus[1]),
+        ("kernel", &a.kernel, &b.kernel),
+        ("version of wavetank", &a.version, &b.version),
+        ("engine", &a.engine, &b.engine),
+    ];
+    let different = parts.into_iter().filter(|(_, a, b)| a != b);
+    different.map(|(what, a, b)| format!("{what}: {a} for run {of_a}, {b} for run {of_b}")).collect()
+}

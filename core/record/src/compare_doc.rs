@@ -1,0 +1,151 @@
+//! [`CompareDoc`]: the `wavetank.compare/1` object, two sides of runs beside each other.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{DecodeError, Number};
+
+/// Version of the format; fields are only ever added to it.
+pub const COMPARE_SCHEMA: &str = "wavetank.compare/1";
+
+/// A comparison. Every view of it is a function of it alone.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CompareDoc {
+    /// Always [`COMPARE_SCHEMA`].
+    pub schema: String,
+    /// Version of wavetank.
+    pub version: String,
+    /// What came of it.
+    pub answer: CompareAnswer,
+    /// The exit code that follows.
+    pub exit: u8,
+    /// Chance of being right everywhere: 0.95.
+    pub level: Number,
+    /// Seed of what was drawn.
+    pub seed: u64,
+    /// Samples drawn at each level.
+    pub draws: u64,
+    /// `--max-regression` as a share; absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_regression: Option<Number>,
+    /// What is compared with.
+    pub a: SideDoc,
+    /// What is compared.
+    pub b: SideDoc,
+    /// The values, in the order they are told.
+    pub metrics: Vec<MetricDoc>,
+    /// What could make the comparison unfair.
+    pub warnings: Vec<String>,
+    /// Worth knowing.
+    pub notes: Vec<String>,
+    /// Commands worth trying next.
+    pub next: Vec<String>,
+}
+
+/// What came of a comparison.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CompareAnswer {
+    /// A difference is shown.
+    Difference,
+    /// None is shown.
+    #[default]
+    NoDifference,
+    /// The runs cannot tell: one a side.
+    Undecided,
+    /// A regression larger than allowed is shown.
+    Regression,
+    /// None is shown.
+    NoRegression,
+}
+
+/// One side.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SideDoc {
+    /// Its runs, as given.
+    pub runs: Vec<ComparedRunDoc>,
+}
+
+/// One run of a side.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ComparedRunDoc {
+    /// Its id.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// Wall time of its start, RFC 3339 in UTC.
+    pub started_at: String,
+    /// What it loaded.
+    pub target: String,
+    /// Its load in words.
+    pub load: String,
+    /// `pass`, `fail`, `invalid` or `incomplete`.
+    pub verdict: String,
+    /// Length of its measured window in seconds.
+    pub duration_s: Number,
+    /// Version of wavetank that ran it.
+    pub version: String,
+}
+
+/// One value of both sides.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MetricDoc {
+    /// Its name in the words of conditions, e.g. `p99(service)`.
+    pub name: String,
+    /// `us`, `per_s`, `share`, `bytes` or `s`.
+    pub unit: String,
+    /// `more` or `less`: what is better.
+    pub better: String,
+    /// Of side A, over all its runs; `null` where it is not known.
+    pub a: Option<Number>,
+    /// Of side B.
+    pub b: Option<Number>,
+    /// B/A; `null` where a side is 0 or not known.
+    pub ratio: Option<Number>,
+    /// Low end of the ratio's 95 % interval, this value taken by itself.
+    pub low: Option<Number>,
+    /// High end.
+    pub high: Option<Number>,
+    /// Where the interval comes from: `runs`, `other_side`, `blocks` or `nothing`.
+    pub basis: String,
+    /// Chance of such a difference by chance alone, this value taken by itself; `null` where the runs cannot tell.
+    pub p: Option<Number>,
+    /// The same corrected for all values that are judged.
+    pub p_corrected: Option<Number>,
+    /// It is judged.
+    pub judged: bool,
+    /// `difference`, `no_difference`, `undecided` or `not_judged`.
+    pub verdict: String,
+    /// `shown`, `excluded`, `possible` or `undecided`; absent without `max_regression`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub regression: Option<String>,
+    /// The smallest difference, as a share of A, that would have been shown four times in five.
+    pub smallest_seen: Option<Number>,
+    /// Runs a side, at least, that would show a difference as large as this one four times in five; `null` where it is
+    /// shown, or more than a hundred would be needed.
+    pub runs_needed: Option<u32>,
+    /// Length of the blocks that were drawn, seconds; 0 without any.
+    pub block_s: Number,
+    /// Why it is not judged; empty if it is.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub why: String,
+}
+
+impl CompareDoc {
+    /// The object as one line of JSON.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("plain data with string keys always encodes")
+    }
+
+    /// Read it back. Unknown fields are skipped: the format only grows.
+    ///
+    /// # Errors
+    /// When the text is no JSON object of this schema.
+    pub fn from_json(text: &str) -> Result<Self, DecodeError> {
+        let doc: Self = serde_json::from_str(text).map_err(|error| DecodeError::json(&error))?;
+        if doc.schema == COMPARE_SCHEMA {
+            Ok(doc)
+        } else {
+            Err(DecodeError::schema(&doc.schema, COMPARE_SCHEMA))
+        }
+    }
+}

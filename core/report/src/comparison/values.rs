@@ -1,0 +1,96 @@
+//! Numbers of a comparison as people read them.
+
+use wavetank_plan::quantity::{show_rate, show_share, show_size};
+use wavetank_record::{MetricDoc, Number};
+
+use crate::units;
+
+/// A side's value in its unit.
+pub(super) fn value(metric: &MetricDoc, value: Option<Number>) -> String {
+    let Some(value) = value else { return "–".to_owned() };
+    match metric.unit.as_str() {
+        "us" => units::time(value),
+        "per_s" => show_rate(value.0),
+        "share" => show_share(value.0),
+        "bytes" => show_size(value.0.max(0.0).round() as u64),
+        "s" => units::time(Number(value.0 * 1e6)),
+        _ => format!("{:.3}", value.0),
+    }
+}
+
+/// A ratio to three decimals: `1.050`; large ones to fewer: `12.4`.
+pub(super) fn ratio(ratio: Number) -> String {
+    match ratio.0 {
+        r if r < 9.9995 => format!("{r:.3}"),
+        r if r < 99.95 => format!("{r:.1}"),
+        r if r < 1e6 => format!("{r:.0}"),
+        _ => "> 1 M".to_owned(),
+    }
+}
+
+/// The ratio's interval: `1.044 to 1.056`; empty without one.
+pub(super) fn interval(metric: &MetricDoc) -> String {
+    match (metric.low, metric.high) {
+        (Some(low), Some(high)) => format!("{} to {}", ratio(low), ratio(high)),
+        _ => String::new(),
+    }
+}
+
+/// A difference as a share of A: `5.0 %`, `0.42 %`, `120 %`; no sign.
+pub(super) fn percent(share: f64) -> String {
+    match share.abs() * 100.0 {
+        p if p < 0.995 => format!("{p:.2} %"),
+        p if p < 9.95 => format!("{p:.1} %"),
+        p if p < 999.5 => format!("{p:.0} %"),
+        p => format!("{:.0} times", p / 100.0),
+    }
+}
+
+/// `5.0 % more`, `3.2 % less`, `appeared` or `vanished`: what became of a value from A to B.
+pub(super) fn change(metric: &MetricDoc) -> String {
+    let zero = |side: Option<Number>| side.is_some_and(|value| value.0 == 0.0);
+    match metric.ratio {
+        Some(ratio) if ratio.0 >= 1.0 => format!("{} more", percent(ratio.0 - 1.0)),
+        Some(ratio) => format!("{} less", percent(1.0 - ratio.0)),
+        None if zero(metric.a) && !zero(metric.b) => format!("none before, {} now", value(metric, metric.b)),
+        None if zero(metric.b) && !zero(metric.a) => format!("{} before, none now", value(metric, metric.a)),
+        None => "not known".to_owned(),
+    }
+}
+
+/// The change's interval in the sense of [`change`]: ` (4.4 to 5.6 %)`; empty without one.
+pub(super) fn change_interval(metric: &MetricDoc) -> String {
+    let (Some(ratio), Some(low), Some(high)) = (metric.ratio, metric.low, metric.high) else {
+        return String::new();
+    };
+    let (from, to) = if ratio.0 >= 1.0 { (low.0 - 1.0, high.0 - 1.0) } else { (1.0 - high.0, 1.0 - low.0) };
+    let sign = |share: f64| if share < 0.0 { "−" } else { "" };
+    format!(" ({}{} to {}{})", sign(from), percent(from), sign(to), percent(to))
+}
+
+/// The smallest difference that would have been shown; nothing below a factor of two says that nothing would.
+pub(super) fn seen_from(share: f64) -> String {
+    if share <= 1.0 {
+        format!("; {} would be", percent(share))
+    } else {
+        "; these runs show little".to_owned()
+    }
+}
+
+/// What is said of one value.
+pub(super) fn judgement(metric: &MetricDoc) -> String {
+    let said = match metric.verdict.as_str() {
+        "difference" => change(metric),
+        "no_difference" => {
+            let seen = metric.smallest_seen.map_or(String::new(), |seen| seen_from(seen.0));
+            format!("not shown{seen}")
+        }
+        "undecided" => "undecided".to_owned(),
+        _ => metric.why.clone(),
+    };
+    match metric.regression.as_deref() {
+        Some("shown") => format!("REGRESSION: {said}"),
+        Some("possible") => format!("{said}; a regression is possible"),
+        _ => said,
+    }
+}
