@@ -13,6 +13,7 @@ use wavetank_report::{Language, TimesOf};
 use wavetank_store::PruneWishes;
 
 use super::compare_args::{BaselineArgs, CompareArgs};
+use super::demo_args::DemoArgs;
 use super::search_args::SearchArgs;
 use super::size_args::SizeArgs;
 
@@ -231,13 +232,6 @@ pub(crate) enum RunRef {
     Latest,
     /// An archive's folder, its name in the runs directory, or the run's id.
     Named(String),
-}
-
-/// `wavetank demo`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct DemoArgs {
-    /// Where archives lie.
-    pub(crate) runs_dir: PathBuf,
 }
 
 /// What is asked of an experiment file.

@@ -6,7 +6,8 @@ use clap_complete::Shell;
 use wavetank_plan::quantity::{parse_count_positive, parse_duration, parse_duration_positive};
 use wavetank_plan::{EngineChoice, UserError, did_you_mean};
 
-use super::args::{DemoArgs, Freeze, ServeArgs};
+use super::args::{Freeze, ServeArgs};
+use super::demo_args::DemoArgs;
 use super::serve_tls_words::serve_tls;
 use super::words::{DemoWords, ServeWords};
 

@@ -12,6 +12,7 @@ mod compare_words;
 mod convert;
 mod convert_report;
 mod convert_run;
+mod demo_args;
 mod exit;
 mod file_words;
 mod files;
@@ -39,8 +40,8 @@ use clap::{CommandFactory, Parser};
 use wavetank_plan::UserError;
 
 pub(crate) use args::{
-    Asked, CalibrateArgs, Command, DemoArgs, FileArgs, FileFormat, Goal, OutFile, Outcome, OutputFormat,
-    ReadArgs, ReportArgs, RunArgs, RunRef, RunsArgs, RunsDeed, ServeArgs, TryArgs, Wants,
+    Asked, CalibrateArgs, Command, FileArgs, FileFormat, Goal, OutFile, Outcome, OutputFormat, ReadArgs,
+    ReportArgs, RunArgs, RunRef, RunsArgs, RunsDeed, ServeArgs, TryArgs, Wants,
 };
 #[cfg(target_os = "linux")]
 pub(crate) use args::{Calibration, ServeTls};
@@ -49,6 +50,7 @@ pub(crate) use command_text::without_values;
 #[cfg(target_os = "linux")]
 pub(crate) use compare_args::BaselineArgs;
 pub(crate) use compare_args::{CompareArgs, CompareWishes};
+pub(crate) use demo_args::DemoArgs;
 pub(crate) use exit::CliExit;
 pub(crate) use install::{completions, man_pages};
 pub(crate) use search_args::SearchArgs;

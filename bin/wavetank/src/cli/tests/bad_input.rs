@@ -42,7 +42,7 @@ fn words() {
             "command_unknown",
             Usage,
             "`xyzzy`",
-            "run, search, new, check, plan, try, schema, serve, size, report",
+            "run, search, new, check, plan, try, schema, serve, size, compare, report",
         ),
         ("localhost -Z", "option_unknown", Usage, "`-Z`", "--help"),
         ("localhost --treshold x", "option_unknown", Usage, "`--treshold`", "--threshold?"),
