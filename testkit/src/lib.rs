@@ -6,6 +6,7 @@
 //! which is exact and plain, and good for some hundreds of connections.
 
 pub mod act;
+pub mod browser;
 pub mod client;
 pub mod clock;
 mod conversation;
@@ -26,6 +27,7 @@ pub mod truth;
 pub mod witness;
 
 pub use act::{Act, answer, answer_with};
+pub use browser::Browser;
 pub use client::Client;
 pub use clock::Stamp;
 pub use mixture::Mixture;

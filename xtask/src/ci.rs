@@ -13,6 +13,7 @@ use anyhow::{Context, Result, bail};
 use crate::stopwatch::Stopwatch;
 use test_run::Tally;
 
+mod axe;
 mod deny;
 mod elsewhere;
 mod packages;
@@ -57,6 +58,7 @@ struct Ci<'a> {
 impl Ci<'_> {
     fn steps(&mut self) -> Result<()> {
         self.step("packages", packages::install)?;
+        self.step("axe-core", axe::fetch)?;
         self.step("fmt", |ci| ci.cargo(&["fmt", "--all", "--check"]))?;
         self.step("tidy", |_| crate::tidy())?;
         self.step("clippy", |ci| {

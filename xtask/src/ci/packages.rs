@@ -8,12 +8,13 @@ use anyhow::{Context, Result, bail};
 use super::Ci;
 
 /// A program that tests or benches call, and Debian's packages that bring it.
-const NEEDED: [(&str, &str); 19] = [
+const NEEDED: [(&str, &str); 20] = [
     // Java's HdrHistogram, which reads the log that `wavetank report` writes; a library, known by its place.
     ("/usr/share/java/hdrhistogram.jar", "libhdrhistogram-java"),
     ("ab", "apache2-utils"), // a foreign client, and a peer of the benches
     // The C inside some crates, for the other architecture.
     ("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu libc6-dev-arm64-cross"),
+    ("chromium", "chromium"),         // opens the pages that `wavetank report` writes
     ("curl", "curl"),                 // a foreign client against `wavetank serve`
     ("h2load", "nghttp2-client"),     // a peer of the benches
     ("haproxy", "haproxy"),           // a foreign balancer that wants the PROXY protocol's header

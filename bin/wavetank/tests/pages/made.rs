@@ -1,0 +1,183 @@
+//! [`Made`]: pages of real runs of every kind.
+
+use std::path::PathBuf;
+use std::thread;
+use std::time::Duration;
+
+use wavetank_testkit::{Act, Outcome, Script, Seen, Serve, Signal, Target, Trial, answer};
+
+/// Two scenarios with a ramp, checks and a missed threshold.
+const SHOP: &str = r#"
+wavetank: 1
+name: shop
+target: TARGET
+probe: false
+scenarios:
+  browse:
+    steps:
+      - get: /list
+        extract: {id: json $.id}
+        check: ["json $.text = \"yes\""]
+      - think: 5ms
+      - get: /item/${id}
+        name: item
+    phases:
+      - {name: warm, rate: 20/s, for: 1s, warmup: true}
+      - {name: full, rate: 20/s to 60/s, for: 2s}
+  pay:
+    steps: [{post: /pay, json: {sum: 3}}]
+    phases: [{rate: 20/s, for: 3s}]
+thresholds: [failed < 1%, p99(item) < 10us, p50 < 1s]
+"#;
+const HOLD: &str = "
+wavetank: 1
+name: holds
+target: TARGET
+steps: [{get: /}, {think: 1s}]
+phases:
+  - {name: open, hold: 0 to 300, at: 300/s}
+  - {name: keep, hold: 300, for: 2s}
+  - {name: close, hold: 300 to 0, at: 300/s}
+thresholds: [held >= 300 in keep, lost = 0]
+";
+/// Names that are replaced, and long ones.
+const HOSTILE: &str = "
+wavetank: 1
+name: evilname
+target: TARGET
+probe: false
+steps:
+  - get: /longlonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglong
+    name: evilstep
+  - get: /a
+    name: longlonglonglonglonglonglonglonglonglonglonglonglonglonglong
+  - get: /%3Cscript%3E
+phases: [{rate: 20/s, for: 2s}]
+";
+
+/// A page, and what must be on it.
+pub(crate) struct Made {
+    pub(crate) name: &'static str,
+    pub(crate) page: PathBuf,
+    pub(crate) charts: &'static [&'static str],
+    _trial: Trial,
+}
+
+fn trial() -> Trial {
+    Trial::new(env!("CARGO_BIN_EXE_wavetank"))
+}
+
+/// The page of this trial's last run.
+fn page(name: &'static str, trial: Trial, words: &[&str], charts: &'static [&'static str]) -> Made {
+    let page = trial.place().file("page.html");
+    let report = trial.program().args(["report", "latest", "--out", &page]).args(words).run();
+    report.expect_exit(0);
+    Made { name, page: page.into(), charts, _trial: trial }
+}
+
+/// All kinds, made beside each other.
+pub(crate) fn all() -> Vec<Made> {
+    let kinds = [passes, fails, holds, encrypted, killed, hostile];
+    thread::scope(|scope| {
+        let making: Vec<_> = kinds.into_iter().map(|kind| scope.spawn(kind)).collect();
+        making.into_iter().flat_map(|one| one.join().expect("the page can be made")).collect()
+    })
+}
+
+fn passes() -> Vec<Made> {
+    let (trial, target) = (trial(), Target::start(Script::bimodal(ms(2), ms(40), 50)));
+    let words = ["-r", "200/s", "-d", "3s", "--warmup", "1s", "--threshold", "p50 < 10s"];
+    ran(&trial.load(&target.url("/"), words).run());
+    vec![page(
+        "a run that passes",
+        trial,
+        &[],
+        &["summary-rate", "rate", "heat", "statuses", "spectrum", "busy", "lag"],
+    )]
+}
+
+/// Checks that fail, answers that are errors, a threshold that is missed; in both languages.
+fn fails() -> Vec<Made> {
+    let answers = |seen: &Seen| {
+        let status = if seen.number.is_multiple_of(5) { 503 } else { 200 };
+        vec![Act::Wait(ms(3)), Act::Send(answer(status, br#"{"id": 7, "text": "no"}"#))]
+    };
+    let (trial, target) = (trial(), Target::start(Script::new(answers)));
+    run(&trial, SHOP, &target.url(""));
+    let charts = &["rate", "heat", "statuses", "errors", "spectrum"];
+    let chinese = self::trial();
+    let from = trial.place().runs("runs").remove(0);
+    let out = chinese.place().file("page.html");
+    trial
+        .program()
+        .args(["report", &from.to_string_lossy(), "--lang", "zh", "--out", &out])
+        .run()
+        .expect_exit(0);
+    let chinese = Made { name: "the same in Chinese", page: out.into(), charts, _trial: chinese };
+    vec![page("a file that fails", trial, &[], charts), chinese]
+}
+
+fn holds() -> Vec<Made> {
+    let trial = trial();
+    let serve = Serve::start(&trial.program(), &["--connections", "600"]);
+    run(&trial, HOLD, &serve.url(""));
+    vec![page(
+        "held connections",
+        trial,
+        &[],
+        &["summary-held", "held", "comings", "rate", "heat", "host-sockets"],
+    )]
+}
+
+fn encrypted() -> Vec<Made> {
+    let trial = trial();
+    let serve = Serve::start(&trial.program(), &["--tls"]);
+    let url = format!("https://{}/bytes/64", serve.address());
+    let words = ["--insecure", "-r", "100/s", "-d", "2s", "--no-keepalive"];
+    ran(&trial.load(&url, words).run());
+    vec![page("TLS", trial, &[], &["rate", "heat", "spectrum"])]
+}
+
+/// A run that could not say its last word.
+fn killed() -> Vec<Made> {
+    let (trial, target) = (trial(), Target::start(Script::constant(ms(5))));
+    let run = trial.load(&target.url("/"), ["-r", "50/s", "-d", "1m", "--no-probe"]).start();
+    target.wait_for("three seconds of load", Duration::from_secs(30), |truth| truth.requests > 150);
+    run.signal(Signal::KILL);
+    run.wait(Duration::from_secs(10));
+    vec![page("a killed run", trial, &[], &["rate", "heat", "statuses"])]
+}
+
+/// Names and answers that would like to be markup, and long ones. A file with such names is refused, so an archive is
+/// made to have them.
+fn hostile() -> Vec<Made> {
+    const MARKUP: &str =
+        "<script>window.alerted=1</script><img src=x onerror=window.alerted=2>'></svg></style>";
+    let body = "</pre><script>window.alerted=3</script>\u{202e}<img src=http://127.0.0.1:1/ onerror=window.alerted=4>";
+    let answers = move |_: &Seen| vec![Act::Send(answer(500, body.as_bytes()))];
+    let (trial, target) = (trial(), Target::start(Script::new(answers)));
+    run(&trial, HOSTILE, &target.url(""));
+    let folder = trial.place().runs("runs").remove(0);
+    for file in ["run.json", "environment.json"].map(|name| folder.join(name)) {
+        let told = std::fs::read_to_string(&file).expect("the archive has it");
+        let told = told.replace("evilname", MARKUP).replace("evilstep", MARKUP);
+        std::fs::write(&file, told).expect("the archive is the test's own");
+    }
+    vec![page("hostile names", trial, &[], &["rate", "errors"])]
+}
+
+/// Runs this file; what comes of it is the page's matter, on a busy machine too.
+#[track_caller]
+fn run(trial: &Trial, text: &str, target: &str) {
+    let file = trial.place().write("file.yaml", text.replace("TARGET", target));
+    ran(&trial.load::<&str>(&file, []).run());
+}
+
+#[track_caller]
+fn ran(outcome: &Outcome) {
+    assert!(matches!(outcome.exit, Some(0 | 1 | 3)), "{outcome}");
+}
+
+const fn ms(count: u64) -> Duration {
+    Duration::from_millis(count)
+}

@@ -1,0 +1,152 @@
+//! Pages of real runs in a real browser: what they load, how wide they are, whether everybody can read them, how they print.
+
+mod made;
+
+use std::path::{Path, PathBuf};
+
+use made::Made;
+use serde_json::Value;
+use wavetank_testkit::{Browser, skip};
+
+/// Widths of a phone, a small window and a large one, CSS pixels.
+const WIDTHS: [u32; 3] = [380, 1_024, 1_600];
+/// What is printable of A4 between margins of 12 mm, CSS pixels.
+const PAPER: u32 = 703;
+
+/// What stands out of the page, or is cut off where nobody can scroll to it: on paper, nowhere.
+const CUT: &str = r"(() => {
+  const wide = document.documentElement.clientWidth, found = [];
+  const paper = matchMedia('print').matches;
+  for (const e of document.querySelectorAll('body *')) {
+    const style = getComputedStyle(e), box = e.getBoundingClientRect();
+    if (e.parentElement.closest('svg') !== null || e.closest('.skip')) continue;
+    if (box.width === 0 || style.visibility === 'hidden') continue;
+    const within = [];
+    for (let p = e.parentElement; p; p = p.parentElement) within.push(getComputedStyle(p).overflowX);
+    const scrolled = within.some(o => o === 'auto' || o === 'scroll' || o === 'hidden' || o === 'clip');
+    if (box.right > wide + 1 && (!scrolled || paper))
+      found.push(`${e.tagName}.${e.className.baseVal ?? e.className} ends at ${box.right}: ${e.textContent.slice(0, 60)}`);
+  }
+  return found.slice(0, 5);
+})()";
+
+/// Texts of charts that lie outside of their figure, beside or below which others stand.
+const CUT_TEXTS: &str = r"(() => {
+  const found = [];
+  for (const text of document.querySelectorAll('svg text')) {
+    const box = text.getBoundingClientRect(), of = text.closest('figure').getBoundingClientRect();
+    if (box.width === 0) continue;
+    if (box.left < of.left - 2 || box.right > of.right + 2 || box.top < of.top - 2 || box.bottom > of.bottom + 2)
+      found.push(`${text.textContent} in ${text.closest('figure').id}`);
+  }
+  return found.slice(0, 5);
+})()";
+
+/// Serious and critical problems that axe-core finds.
+const PROBLEMS: &str = r"axe.run(document, {resultTypes: ['violations']}).then(told => told.violations
+  .filter(one => one.impact === 'serious' || one.impact === 'critical')
+  .map(one => `${one.id}: ${one.help}: ` + one.nodes.slice(0, 3).map(node => `${node.html.slice(0, 200)} ${node.failureSummary}`).join(' | ')))";
+
+fn list(value: &Value) -> Vec<String> {
+    let rows = value.as_array().expect("a list").iter();
+    rows.map(|row| row.as_str().expect("a text").to_owned()).collect()
+}
+
+/// All that is wrong with the pages, told in the end, so that one test run finds all of it.
+#[derive(Default)]
+struct Wrong(Vec<String>);
+
+impl Wrong {
+    fn none(&mut self, what: &str, page: &str, found: &[String]) {
+        self.0.extend(found.iter().map(|one| format!("{page}: {what}: {one}")));
+    }
+
+    fn equal<T: PartialEq + std::fmt::Debug>(&mut self, what: &str, page: &str, found: &T, expected: &T) {
+        if found != expected {
+            self.0.push(format!("{page}: {what}: {found:?} instead of {expected:?}"));
+        }
+    }
+}
+
+/// axe-core, where `cargo ci` has put it: beside what cargo builds.
+fn axe() -> Option<String> {
+    let built = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it lies in cargo's folder");
+    let place = PathBuf::from("node_modules/axe-core/axe.min.js");
+    std::fs::read_to_string(built.join("axe-core").join(place)).ok()
+}
+
+/// Nothing is asked for but the file, nothing is complained of, and its policy is there to keep it so.
+fn check_alone(browser: &mut Browser, made: &Made, wrong: &mut Wrong) {
+    let asked = browser.requests().into_iter().filter(|url| !url.starts_with("data:")).collect();
+    wrong.equal("asked for", made.name, &asked, &vec![format!("file://{}", made.page.display())]);
+    wrong.none("complaint", made.name, &browser.complaints());
+    let policy =
+        browser.evaluate("document.querySelector('meta[http-equiv=Content-Security-Policy]').content");
+    let policy = policy.as_str().expect("a text");
+    let closed = policy.starts_with("default-src 'none';") && !policy.contains("script-src");
+    wrong.equal(&format!("policy {policy}"), made.name, &closed, &true);
+    let alien = browser.evaluate("document.querySelectorAll('script, img, iframe, object').length");
+    wrong.equal("elements made of names and answers", made.name, &alien, &0.into());
+    wrong.equal("what they executed", made.name, &browser.evaluate("window.alerted ?? 0"), &0.into());
+}
+
+/// All that is said to be there is there, and seen.
+fn check_charts(browser: &mut Browser, made: &Made, wrong: &mut Wrong) {
+    let seen = "[...document.querySelectorAll('[id]')].filter(e => e.querySelector('svg.plot')?.getBoundingClientRect().height > 20).map(e => e.id)";
+    let seen = list(&browser.evaluate(seen));
+    let absent: Vec<_> = made.charts.iter().filter(|chart| !seen.iter().any(|id| id == *chart)).collect();
+    wrong.equal(&format!("no such charts among {seen:?}"), made.name, &absent, &vec![]);
+}
+
+fn check_fits(browser: &mut Browser, made: &Made, wrong: &mut Wrong) {
+    for width in WIDTHS {
+        browser.show(width, "light", "screen");
+        let page = format!("{} at {width}", made.name);
+        wrong.equal("width", &page, &browser.evaluate("document.documentElement.scrollWidth"), &width.into());
+        wrong.none("cut off", &page, &list(&browser.evaluate(CUT)));
+        wrong.none("text of a chart cut off", &page, &list(&browser.evaluate(CUT_TEXTS)));
+    }
+}
+
+fn check_prints(browser: &mut Browser, made: &Made, wrong: &mut Wrong) {
+    browser.show(PAPER, "light", "print");
+    wrong.none("cut off", &format!("{} on paper", made.name), &list(&browser.evaluate(CUT)));
+    let pdf = browser.pdf();
+    let pdf = String::from_utf8_lossy(&pdf);
+    let sheets = pdf.matches("/Type /Page\n").count();
+    wrong.equal(&format!("{sheets} sheets"), made.name, &(1..=40).contains(&sheets), &true);
+}
+
+fn check_readable(browser: &mut Browser, made: &Made, axe: &str, wrong: &mut Wrong) {
+    browser.evaluate(&format!("{axe}; 0"));
+    for scheme in ["light", "dark"] {
+        browser.show(1_024, scheme, "screen");
+        wrong.none("axe-core", &format!("{}, {scheme}", made.name), &list(&browser.evaluate(PROBLEMS)));
+    }
+}
+
+#[test]
+fn pages_of_real_runs_in_a_browser() {
+    let test = "pages_of_real_runs_in_a_browser";
+    let Some(mut browser) = Browser::start(test) else { return };
+    let axe = axe();
+    if axe.is_none() {
+        skip(
+            &format!("{test} with axe-core"),
+            "it is not in cargo's folder, where `cargo ci` puts it with npm",
+        );
+    }
+    let mut wrong = Wrong::default();
+    for made in &made::all() {
+        browser.show(1_024, "light", "screen");
+        browser.open(&made.page);
+        check_alone(&mut browser, made, &mut wrong);
+        check_charts(&mut browser, made, &mut wrong);
+        check_fits(&mut browser, made, &mut wrong);
+        check_prints(&mut browser, made, &mut wrong);
+        if let Some(axe) = &axe {
+            check_readable(&mut browser, made, axe, &mut wrong);
+        }
+    }
+    assert!(wrong.0.is_empty(), "{}", wrong.0.join("\n"));
+}

@@ -1,0 +1,210 @@
+//! [`Browser`]: a headless Chromium that opens files and says what became of them.
+//!
+//! It is spoken to in its own protocol, JSON values with a zero byte after each, over a pipe of its own
+//! (`--remote-debugging-pipe`, <https://chromedevtools.github.io/devtools-protocol>): nothing listens anywhere.
+
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::Duration;
+
+use base64::Engine as _;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use serde_json::{Value, json};
+
+use crate::clock::Stamp;
+use crate::place::Place;
+use crate::program::{LIMIT, Program};
+use crate::skip::skip;
+
+/// Longest answer that is read: a page printed to PDF is the longest there is.
+const ANSWER_MAX: usize = 64 << 20;
+/// How long a browser may take to end when asked to.
+const ENDING: Duration = Duration::from_secs(10);
+
+/// A running browser with one page, without any network; gone when dropped.
+#[derive(Debug)]
+pub struct Browser {
+    child: Child,
+    input: ChildStdin,
+    output: ChildStdout,
+    /// Read from it and not a whole value yet.
+    read: Vec<u8>,
+    /// The page's own session.
+    session: Option<String>,
+    /// How many commands it was given.
+    commands: u64,
+    /// What it told since the page was opened.
+    events: Vec<Value>,
+    /// Its profile.
+    _place: Place,
+}
+
+impl Browser {
+    /// Starts it; `None` and a skip of `test` where there is none.
+    pub fn start(test: &str) -> Option<Self> {
+        let found =
+            ["chromium", "chromium-browser", "google-chrome"].iter().find_map(|name| Program::foreign(name));
+        let (Some(program), Some(shell)) = (found, Program::foreign("sh")) else {
+            skip(test, "no chromium");
+            return None;
+        };
+        let place = Place::new();
+        // It wants its commands at descriptor 3 and answers at 4, which only a shell puts there.
+        let mut command = Command::new(&shell.words()[0]);
+        command.args(["-c", "exec \"$0\" \"$@\" 3<&0 4>&1 </dev/null >/dev/null 2>&1", &program.words()[0]]);
+        command.arg(format!("--user-data-dir={}", place.file("profile"))).args([
+            "--headless=new",
+            "--remote-debugging-pipe",
+            "--no-first-run",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--disable-background-networking",
+            "--hide-scrollbars",
+            // Tests run as root in containers, where its sandbox cannot; it opens nothing but our own files.
+            "--no-sandbox",
+            "--host-resolver-rules=MAP * ~NOTFOUND",
+            "about:blank",
+        ]);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("a shell starts");
+        let input = child.stdin.take().expect("it is piped");
+        let output = child.stdout.take().expect("it is piped");
+        let (read, events) = (Vec::new(), Vec::new());
+        let mut browser =
+            Self { child, input, output, read, session: None, commands: 0, events, _place: place };
+        browser.attach();
+        Some(browser)
+    }
+
+    fn attach(&mut self) {
+        let target = self.call("Target.createTarget", json!({"url": "about:blank"}))["targetId"].clone();
+        let session = self.call("Target.attachToTarget", json!({"targetId": target, "flatten": true}));
+        self.session = session["sessionId"].as_str().map(str::to_owned);
+        for domain in ["Page", "Runtime", "Log", "Network"] {
+            self.call(&format!("{domain}.enable"), json!({}));
+        }
+    }
+
+    /// Opens this file and waits until it is loaded.
+    pub fn open(&mut self, file: &Path) {
+        self.events.clear();
+        let url = format!("file://{}", file.display());
+        let opened = self.call("Page.navigate", json!({ "url": url }));
+        assert!(opened["errorText"].is_null(), "{url}: {opened}");
+        let deadline = Stamp::now().plus(LIMIT);
+        while !self.events.iter().any(|event| event["method"] == "Page.loadEventFired") {
+            let event = self.receive(deadline);
+            self.events.push(event);
+        }
+    }
+
+    /// The addresses it has asked for since the page was opened, the page's own among them.
+    pub fn requests(&self) -> Vec<String> {
+        let asked = self.events.iter().filter(|event| event["method"] == "Network.requestWillBeSent");
+        asked.map(|event| event["params"]["request"]["url"].as_str().unwrap_or_default().to_owned()).collect()
+    }
+
+    /// What it has complained of since the page was opened: errors, warnings, whatever its policy kept from loading.
+    pub fn complaints(&self) -> Vec<String> {
+        let of = |event: &&Value| {
+            ["Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded"]
+                .iter()
+                .any(|method| event["method"] == *method)
+        };
+        self.events.iter().filter(of).map(|event| event["params"].to_string()).collect()
+    }
+
+    /// Makes the page this many CSS pixels wide, light or dark, on a screen or on paper (`screen`, `print`).
+    pub fn show(&mut self, width: u32, scheme: &str, media: &str) {
+        let size = json!({"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false});
+        self.call("Emulation.setDeviceMetricsOverride", size);
+        let features = json!([{"name": "prefers-color-scheme", "value": scheme}]);
+        self.call("Emulation.setEmulatedMedia", json!({"media": media, "features": features}));
+    }
+
+    /// What this expression comes to in the page, once it is settled. The page's policy does not bind it.
+    #[track_caller]
+    pub fn evaluate(&mut self, expression: &str) -> Value {
+        let words = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
+        let mut answer = self.call("Runtime.evaluate", words);
+        assert!(answer["exceptionDetails"].is_null(), "{}", answer["exceptionDetails"]);
+        answer["result"]["value"].take()
+    }
+
+    /// The page as a PDF file.
+    pub fn pdf(&mut self) -> Vec<u8> {
+        let printed =
+            self.call("Page.printToPDF", json!({"preferCSSPageSize": true, "printBackground": true}));
+        self.decoded(&printed)
+    }
+
+    /// The page as a PNG file: what is seen of it, or all of it.
+    pub fn picture(&mut self, all: bool) -> Vec<u8> {
+        let shot =
+            self.call("Page.captureScreenshot", json!({"format": "png", "captureBeyondViewport": all}));
+        self.decoded(&shot)
+    }
+
+    #[expect(clippy::unused_self, reason = "only a browser answers in this way")]
+    fn decoded(&self, answer: &Value) -> Vec<u8> {
+        let data = answer["data"].as_str().expect("the answer has data");
+        base64::engine::general_purpose::STANDARD.decode(data).expect("it is base64")
+    }
+
+    /// Gives it a command and waits for the answer; panics where it has none.
+    fn call(&mut self, method: &str, params: Value) -> Value {
+        self.commands += 1;
+        let mut command = json!({"id": self.commands, "method": method, "params": params});
+        if let Some(session) = &self.session {
+            command["sessionId"] = session.as_str().into();
+        }
+        let mut bytes = command.to_string().into_bytes();
+        bytes.push(0);
+        self.input.write_all(&bytes).unwrap_or_else(|error| panic!("{method}: the browser is gone: {error}"));
+        let deadline = Stamp::now().plus(LIMIT);
+        loop {
+            let mut answer = self.receive(deadline);
+            if answer["id"] == self.commands {
+                assert!(answer["error"].is_null(), "{method}: {}", answer["error"]);
+                return answer["result"].take();
+            }
+            self.events.push(answer);
+        }
+    }
+
+    /// The next value it sends.
+    fn receive(&mut self, deadline: Stamp) -> Value {
+        let mut seen = 0;
+        loop {
+            if let Some(end) = self.read[seen..].iter().position(|byte| *byte == 0).map(|at| seen + at) {
+                let value = serde_json::from_slice(&self.read[..end]).expect("a browser speaks JSON");
+                self.read.drain(..=end);
+                return value;
+            }
+            seen = self.read.len();
+            assert!(seen <= ANSWER_MAX, "the browser does not come to an end");
+            let left = deadline.left().expect("the browser answers in time");
+            let timeout = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) };
+            let mut ready = [PollFd::new(&self.output, PollFlags::IN)];
+            if poll(&mut ready, Some(&timeout)).is_ok_and(|ready| ready == 0) {
+                continue;
+            }
+            let mut chunk = [0; 64 * 1024];
+            let n = self.output.read(&mut chunk).expect("a pipe can be read");
+            assert!(n > 0, "the browser is gone");
+            self.read.extend_from_slice(&chunk[..n]);
+        }
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        // Asked to close it takes its processes with it and leaves its profile alone, which is removed next.
+        let _ = self.input.write_all(b"{\"id\":0,\"method\":\"Browser.close\"}\0");
+        let closed = crate::clock::poll_until(ENDING, || self.child.try_wait().ok().flatten());
+        if closed.is_none() {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! axe-core, which judges in a browser whether everybody can read a page: fetched beside what cargo builds, where the tests of
+//! pages look for it. It is no part of the repository nor of anything that is handed out.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use super::Ci;
+use super::packages::find;
+
+/// The version that is known to be content with the pages; a later one may know more rules.
+const VERSION: &str = "4.14.1";
+
+/// Fetches it with npm unless it is there. Without npm or a network the tests do without, and it is told.
+pub(super) fn fetch(ci: &mut Ci<'_>) -> Result<()> {
+    let folder = crate::target_folder(ci.root).join("axe-core");
+    if is_there(&folder) {
+        println!("axe-core {VERSION} is here");
+        return Ok(());
+    }
+    let Some(npm) = find("npm") else {
+        ci.skipped.push("axe-core: there is no npm to fetch it with".to_owned());
+        return Ok(());
+    };
+    fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+    let options = ["--ignore-scripts", "--no-audit", "--no-fund", "--no-save", "--fetch-retries=1"];
+    let mut command = Command::new(npm);
+    command.arg("install").args(options).arg("--prefix").arg(&folder).arg(format!("axe-core@{VERSION}"));
+    let status = command.status().context("npm")?;
+    if !status.success() || !is_there(&folder) {
+        ci.skipped.push(format!("axe-core: npm cannot fetch version {VERSION}: {status}"));
+    }
+    Ok(())
+}
+
+/// Whether this version lies there, whole.
+fn is_there(folder: &Path) -> bool {
+    let package = folder.join("node_modules/axe-core");
+    let told = fs::read_to_string(package.join("package.json")).unwrap_or_default();
+    let told: serde_json::Value = serde_json::from_str(&told).unwrap_or_default();
+    told["version"] == VERSION && package.join("axe.min.js").is_file()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_version_or_half_of_it_is_not_there() {
+        let folder = tempfile::tempdir().expect("the system's folder for temporary files is writable");
+        let package = folder.path().join("node_modules/axe-core");
+        fs::create_dir_all(&package).expect("it is the test's own");
+        assert!(!is_there(folder.path()));
+        let write =
+            |name: &str, text: &str| fs::write(package.join(name), text).expect("it is the test's own");
+        write("package.json", &format!("{{\"version\": \"{VERSION}\"}}"));
+        assert!(!is_there(folder.path()));
+        write("axe.min.js", "");
+        assert!(is_there(folder.path()));
+        write("package.json", "{\"version\": \"1.0.0\"}");
+        assert!(!is_there(folder.path()));
+    }
+}
