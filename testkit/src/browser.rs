@@ -152,9 +152,9 @@ impl Browser {
     }
 
     /// Gives it a command and waits for the answer; panics where it has none.
-    fn call(&mut self, method: &str, params: Value) -> Value {
+    fn call(&mut self, method: &str, params: impl Into<Value>) -> Value {
         self.commands += 1;
-        let mut command = json!({"id": self.commands, "method": method, "params": params});
+        let mut command = json!({"id": self.commands, "method": method, "params": params.into()});
         if let Some(session) = &self.session {
             command["sessionId"] = session.as_str().into();
         }
@@ -189,7 +189,7 @@ impl Browser {
             if poll(&mut ready, Some(&timeout)).is_ok_and(|ready| ready == 0) {
                 continue;
             }
-            let mut chunk = [0; 64 * 1024];
+            let mut chunk = [0; 16 * 1024];
             let n = self.output.read(&mut chunk).expect("a pipe can be read");
             assert!(n > 0, "the browser is gone");
             self.read.extend_from_slice(&chunk[..n]);
