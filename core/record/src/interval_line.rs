@@ -14,6 +14,9 @@ const LINE_VERSION: u32 = 2;
 const LINE_VERSION_MIN: u32 = 1;
 /// A count no run can reach. A damaged one would overflow when counts are added up.
 const COUNT_MAX: u64 = 1 << 56;
+/// No run begins or lasts longer than this from its load's begin: two years. What is further away is damaged, and would
+/// overflow when times are added up.
+const TIME_MAX: u64 = 1 << 56;
 
 /// One sealed interval of one agent, or the sum of all of them so far.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -62,12 +65,13 @@ impl IntervalLine {
     /// Where a line lies in time, without the rest of it: begin and end.
     ///
     /// # Errors
-    /// When the bytes are no whole line, or of a version unknown here.
+    /// When the bytes are no whole line, of a version unknown here, or tell a time beyond any run.
     pub fn place(line: &[u8]) -> Result<(Nanos, Nanos), DecodeError> {
         let Place { v, from_ns, len_ns } =
             serde_json::from_slice(line).map_err(|error| DecodeError::json(&error))?;
         check_version(v)?;
-        Ok((Nanos(from_ns), Nanos(from_ns.saturating_add(len_ns))))
+        check_place(from_ns, len_ns)?;
+        Ok((Nanos(from_ns), Nanos(from_ns + len_ns)))
     }
 
     /// [`IntervalLine::decode`] in the memory that this one has: an archive of an hour has 150,000 histograms, and most of the time would go
@@ -110,6 +114,16 @@ fn check_version(version: u32) -> Result<(), DecodeError> {
         return Ok(());
     }
     Err(DecodeError::version("version", version, LINE_VERSION))
+}
+
+fn check_place(from_ns: i64, len_ns: i64) -> Result<(), DecodeError> {
+    if len_ns < 0 {
+        return Err(DecodeError::new("an interval ends before it begins"));
+    }
+    if from_ns.unsigned_abs().max(len_ns.unsigned_abs()) > TIME_MAX {
+        return Err(DecodeError::new("a time beyond any run"));
+    }
+    Ok(())
 }
 
 /// The line's keys, in the contract's order; what is missing reads as zero.
@@ -192,9 +206,7 @@ impl RawLine<'static> {
 impl RawLine<'_> {
     fn decode(self, pool: &mut Vec<Histogram>) -> Result<IntervalLine, DecodeError> {
         check_version(self.v)?;
-        if self.len_ns < 0 || self.from_ns.checked_add(self.len_ns).is_none() {
-            return Err(DecodeError::new("an interval ends before it begins"));
-        }
+        check_place(self.from_ns, self.len_ns)?;
         let mut interval = Interval {
             from: Nanos(self.from_ns),
             len: Nanos(self.len_ns),
@@ -213,7 +225,7 @@ impl RawLine<'_> {
             }
         }
         let Self { checkpoint, agent, epoch, seq, .. } = self;
-        if largest_count(&interval) > COUNT_MAX {
+        if largest_count(&interval).max(seq) > COUNT_MAX {
             return Err(DecodeError::new("a count beyond any run"));
         }
         Ok(IntervalLine { agent, epoch, seq, checkpoint, interval })
