@@ -331,7 +331,7 @@ pub(crate) fn newer(told: &str, name: &str, error: &DecodeError) -> UserError {
 }
 
 /// The text of a small file; `None` if there is no such file.
-fn read_text(path: &Path) -> Result<Option<String>, UserError> {
+pub(crate) fn read_text(path: &Path) -> Result<Option<String>, UserError> {
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         return Err(unreadable(path, &io::Error::other("it is no file")));
     }

@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use wavetank_plan::UserError;
+use wavetank_plan::{UserError, harmless};
 use wavetank_record::{SearchDoc, Wall};
 
 use crate::archive_writer::{sync_dir, write_whole};
-use crate::store_problem::plain;
+use crate::opened_run::{newer, read_text};
 use crate::{RunsDir, StoreProblem};
 
 /// The answer in it.
@@ -88,15 +88,21 @@ impl SearchFolder {
     /// A usage error where it cannot be read, is damaged, or of a version that is not known.
     pub fn read(&self) -> Result<SearchDoc, UserError> {
         let path = self.dir.join(ANSWER);
+        let shown = harmless(&path.to_string_lossy()).into_owned();
         let damaged = |why: String| {
-            let message = format!("`{}`: {why}", path.display());
             UserError::usage(
                 "search_damaged",
-                message,
+                format!("`{shown}`: {why}"),
                 "its runs can still be shown: wavetank report FOLDER/runs/NAME",
             )
         };
-        let text = fs::read_to_string(&path).map_err(|error| damaged(plain(&error)))?;
-        SearchDoc::from_json(&text).map_err(|error| damaged(error.to_string()))
+        let text = read_text(&path)?.ok_or_else(|| damaged("it is gone".to_owned()))?;
+        SearchDoc::from_json(&text).map_err(|error| {
+            if error.is_newer() {
+                let folder = harmless(&self.dir.to_string_lossy()).into_owned();
+                return newer(&folder, ANSWER, &error);
+            }
+            damaged(error.to_string())
+        })
     }
 }
