@@ -1,16 +1,16 @@
-//! [`harmless`]: text from outside, made safe to print.
+//! [`harmless`]: text from outside, made safe to print; [`steers`]: the letters that are not.
 
 use std::borrow::Cow;
 
 /// `text` on one line, without what would steer a terminal or turn the order of letters around: control characters,
 /// line separators and marks of direction stand as their escapes. Names of folders and runs come from outside.
 pub fn harmless(text: &str) -> Cow<'_, str> {
-    escaped(text, is_odd)
+    escaped(text, steers)
 }
 
 /// The same for text that may have lines: newlines and tabulators stay.
 pub fn harmless_lines(text: &str) -> Cow<'_, str> {
-    escaped(text, |letter| is_odd(letter) && !matches!(letter, '\n' | '\t'))
+    escaped(text, |letter| steers(letter) && !matches!(letter, '\n' | '\t'))
 }
 
 fn escaped(text: &str, odd: impl Fn(char) -> bool) -> Cow<'_, str> {
@@ -28,11 +28,12 @@ fn escaped(text: &str, odd: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
-/// Control characters, and those of Unicode's format characters that move or hide others.
-fn is_odd(letter: char) -> bool {
+/// Whether `letter` would steer a terminal, a reader or the direction of writing: control characters, and those of Unicode's
+/// format characters and tags that move or hide others (Unicode TR 36, §3.1).
+pub fn steers(letter: char) -> bool {
     letter.is_control()
         || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
-        || matches!(letter, '\u{61c}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}')
+        || matches!(letter, '\u{61c}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
 #[cfg(test)]
@@ -51,6 +52,7 @@ mod tests {
         check("a\nb\tc", "a\\nb\\tc", "a\nb\tc");
         check("\u{1b}[2J\u{7}\u{9b}", "\\u{1b}[2J\\u{7}\\u{9b}", "\\u{1b}[2J\\u{7}\\u{9b}");
         check("a\u{202e}fdp.exe", "a\\u{202e}fdp.exe", "a\\u{202e}fdp.exe");
+        check("a\u{e0041}b", "a\\u{e0041}b", "a\\u{e0041}b");
         check("\u{2066}x\u{feff}", "\\u{2066}x\\u{feff}", "\\u{2066}x\\u{feff}");
     }
 }

@@ -1,5 +1,7 @@
 //! [`Page`]: labelled lines, wrapped.
 
+use wavetank_plan::steers;
+
 /// Columns of a line at most.
 pub(crate) const COLUMNS_MAX: usize = 100;
 /// Columns of the label.
@@ -30,7 +32,7 @@ impl Page {
 
     /// One line as it is, but for what would steer a terminal: names and answers come from outside.
     pub(crate) fn line(&mut self, line: &str) {
-        let harmless = |letter: char| if letter.is_control() { '\u{fffd}' } else { letter };
+        let harmless = |letter: char| if steers(letter) { '\u{fffd}' } else { letter };
         self.text.extend(line.trim_end().chars().map(harmless));
         self.text.push('\n');
     }
@@ -160,6 +162,7 @@ mod tests {
         check(&[], &[]);
         check(&["", ""], &[]);
         check(&["a", "", "b"], &["label      a · b"]);
+        check(&["a\u{1b}[2J", "\u{202e}b"], &["label      a\u{fffd}[2J · \u{fffd}b"]);
         let long = "x".repeat(60);
         check(&[&long, &long], &[&format!("label      {long}"), &format!("           {long}")]);
         let words = format!("{long} {long}");

@@ -97,6 +97,14 @@ fn every_format_tells_it_and_nothing_in_it_is_more_than_text() {
     let text = knee_text(&doc);
     assert!(text.starts_with(&doc.answer.headline), "{text}");
     assert!(text.contains("2,510/s  0 of 3") && text.contains("holds no more"), "{text}");
+    let steering = SearchDoc { target: "http://a/\u{1b}[2J\u{202e}".to_owned(), ..doc.clone() };
+    let text = knee_text(&steering);
+    assert!(!text.contains(['\u{1b}', '\u{202e}']) && text.contains("http://a/"), "{text}");
+    let markdown = knee_markdown(&steering);
+    assert!(
+        !markdown.contains(['\u{1b}', '\u{202e}']) && markdown.contains("target: `http://a/"),
+        "{markdown}"
+    );
     let csv = knee_csv(&doc);
     assert_eq!(csv.lines().count(), 3, "{csv}");
     assert_eq!(csv.lines().nth(1), Some("2450,per_s,3,3,0,,2450,4000,,12000,"));

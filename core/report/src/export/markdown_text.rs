@@ -1,5 +1,7 @@
 //! Text from outside as Markdown: read by people as it is, and never as markup.
 
+use wavetank_plan::steers;
+
 /// What means something to Markdown wherever it stands.
 const MARKUP: &[char] = &['\\', '`', '*', '_', '{', '}', '[', ']', '<', '>', '|', '~', '&', '^'];
 /// What GitHub makes into links, mentions or formulas although Markdown does not, escaped or not: only code is safe.
@@ -69,11 +71,8 @@ fn longest_run(text: &str) -> usize {
 
 /// Without what steers terminals or turns the direction of writing.
 fn harmless(text: &str) -> String {
-    let steers = |letter: char| {
-        let turns =
-            matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-        turns || letter.is_control() && !letter.is_whitespace()
-    };
+    // What is white space is made one blank where words are put together again.
+    let steers = |letter: char| steers(letter) && !letter.is_whitespace();
     text.chars().map(|letter| if steers(letter) { '\u{fffd}' } else { letter }).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 use wavetank_measure::{Course, HostSample, TargetSample};
-use wavetank_plan::Plan;
+use wavetank_plan::{Plan, steers};
 use wavetank_record::{EnvironmentDoc, Number, RunRecord, Spread};
 
 use super::language::Language;
@@ -79,14 +79,9 @@ fn with_code(sentence: &str) -> Markup {
     } }
 }
 
-/// `text` without what steers a terminal, a reader or the direction of writing: control characters, and the invisible
-/// marks that make one name look like another (Unicode TR 36, §3.1).
+/// `text` without what steers a terminal, a reader or the direction of writing: each such letter
+/// stands as `�`.
 pub(crate) fn harmless(text: &str) -> String {
-    let steers = |letter: char| {
-        letter.is_control()
-            || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
-            || matches!(letter, '\u{61c}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
-    };
     let shown = |letter: char| match letter {
         '\n' | '\t' => ' ',
         letter if steers(letter) => '\u{fffd}',

@@ -1,4 +1,4 @@
-//! A search as text, JSON, `JUnit` and Markdown: the answer in the first line, then latency against load.
+//! A search as text, JSON, `JUnit`, CSV, Markdown and one HTML file: the answer first, then latency against load.
 
 mod csv;
 mod curve;
