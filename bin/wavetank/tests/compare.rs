@@ -83,6 +83,9 @@ fn what_cannot_be_compared_is_refused() {
     refused(&compare(&trial, &["a", "b"]), "no runs in");
     let open = runs(&trial, 3, 2);
     refused(&compare(&trial, &[&open[0], &open[0]]), "named twice");
+    trial.program().args(["runs", "pack", &open[0], "--out", "one.wtrun"]).run().expect_exit(0);
+    refused(&compare(&trial, &["one.wtrun", &open[0]]), "named twice");
+    refused(&compare(&trial, &["one.wtrun", "one.wtrun"]), "named twice");
     refused(&compare(&trial, &[&open[0]]), "nothing to compare it with");
     refused(&compare(&trial, &[&open[0], &open[1], "latest"]), "which are A");
     refused(&compare(&trial, &[&open[0], "nobody"]), "nobody");

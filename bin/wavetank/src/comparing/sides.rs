@@ -24,7 +24,7 @@ pub(crate) fn compare_sides(
 ) -> Result<CompareDoc, UserError> {
     let all: Vec<&LoadedRun> = a.iter().chain(b).collect();
     for (number, run) in all.iter().enumerate() {
-        if all[..number].iter().any(|earlier| earlier.dir == run.dir) {
+        if all[..number].iter().any(|earlier| is_same(earlier, run)) {
             let message =
                 format!("run `{}` is named twice: a run does not differ from itself", run.record.id);
             return Err(UserError::usage("same_run", message, "name each run once; wavetank runs list"));
@@ -66,6 +66,12 @@ pub(crate) fn compare_sides(
     let mut doc = compare_doc(&rows, told);
     advise(&mut doc);
     Ok(doc)
+}
+
+/// Whether two are one run, be it by another path or out of a pack, which lies in a folder of its own while it is read.
+fn is_same(a: &LoadedRun, b: &LoadedRun) -> bool {
+    let told = |run: &LoadedRun| (run.record.id.clone(), run.record.started_at.clone());
+    a.dir == b.dir || told(a) == told(b)
 }
 
 /// Why a run's numbers are to be doubted.
