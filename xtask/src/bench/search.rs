@@ -75,8 +75,10 @@ struct Found {
 }
 
 impl Found {
+    /// An answer without one of its ends is none, though everything lies in it.
     fn holds(&self) -> bool {
-        self.low <= self.stated && self.stated <= self.high
+        let both = self.low > 0.0 && self.high.is_finite();
+        both && self.low <= self.stated && self.stated <= self.high
     }
 }
 
