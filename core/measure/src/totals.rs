@@ -34,8 +34,9 @@ pub struct Totals {
     pub journeys: Journeys,
     /// Each load thread, over the whole run.
     pub threads: Vec<ThreadHealth>,
-    /// The highest busy share of a load thread in one interval.
+    /// The highest busy share of a load thread in one interval; of short ones only where there are no others.
     pub busy_share_max: f64,
+    busy_share_is_of_long: bool,
     /// End of the latest interval; the lowest instant before the first.
     pub sealed: Nanos,
     /// Intervals added.
@@ -46,6 +47,9 @@ pub struct Totals {
     in_time: Vec<InTime>,
     spans: Spans,
 }
+
+/// What a thread did in less than this says nothing about how busy it was.
+const BUSY_LEN_MIN: Nanos = Nanos(100_000_000);
 
 /// Events of one key by when they happened: rates are made of these.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -100,10 +104,20 @@ impl Totals {
         for theirs in &interval.threads {
             let make = || ThreadHealth { thread: theirs.thread, ..ThreadHealth::default() };
             entry(&mut self.threads, |mine| mine.thread.cmp(&theirs.thread), make).merge(theirs);
-            self.busy_share_max = self.busy_share_max.max(theirs.busy_share(interval.len));
+            self.add_busy_share(theirs.busy_share(interval.len), interval.len >= BUSY_LEN_MIN);
         }
         self.sealed = self.sealed.max(interval.end());
         self.intervals += 1;
+    }
+
+    /// The last interval of a run may be some milliseconds, all of them spent on closing connections.
+    const fn add_busy_share(&mut self, share: f64, is_of_long: bool) {
+        if is_of_long && !self.busy_share_is_of_long {
+            (self.busy_share_is_of_long, self.busy_share_max) = (true, 0.0);
+        }
+        if is_of_long == self.busy_share_is_of_long {
+            self.busy_share_max = self.busy_share_max.max(share);
+        }
     }
 
     /// Whether every identity of contract §2 holds at the latest seal; the first one that does not.

@@ -138,7 +138,9 @@ pub(super) fn clock(at: Nanos, span: Nanos) -> String {
     let sign = if at.0 < 0 { "−" } else { "" };
     let ns = at.0.unsigned_abs();
     if span < Nanos::from_secs(10) {
-        return format!("{sign}{} s", trimmed(ns as f64 / 1e9, 6));
+        // A thousandth of the axis is less than a pixel of it.
+        let decimals = (3 - (span.0.max(1) as f64 / 1e9).log10().floor() as i32).clamp(0, 9) as usize;
+        return format!("{sign}{} s", trimmed(ns as f64 / 1e9, decimals));
     }
     let s = (ns + 500_000_000) / 1_000_000_000;
     if s < 3_600 && span < Nanos::from_secs(7_200) {

@@ -7,7 +7,7 @@ use wavetank_plan::{Load, Nanos, Plan};
 use wavetank_record::Number;
 
 use super::Section;
-use super::figures::{Numbers, all, asked, at_ends, figure, judged, last_of, names, points};
+use super::figures::{Numbers, all, asked, at_ends, figure, judged, last_of, names, points, whole};
 use super::sheet::Sheet;
 use crate::chart::{Form, HeatColumn, HeatMap, Layer, Lines, Series, Stacks, Tone, Unit};
 use crate::units;
@@ -96,7 +96,8 @@ fn planned(plan: &Plan, columns: &[&Column]) -> Option<Vec<(Nanos, Option<f64>)>
 fn heat_map(sheet: &Sheet, course: &Course) -> Markup {
     let words = &sheet.words.charts;
     let columns = &judged(course);
-    let cells = columns.iter().map(|column| HeatColumn {
+    let drawn = whole(columns);
+    let cells = drawn.iter().map(|column| HeatColumn {
         from: column.from,
         len: column.len,
         values: &column.response,
@@ -176,7 +177,8 @@ fn stacked<K>(
         return html! {};
     }
     let columns = &judged(course);
-    let values = |key: &K| columns.iter().map(|column| column.per_s(of(column, key))).collect();
+    let whole = whole(columns);
+    let values = |key: &K| whole.iter().map(|column| column.per_s(of(column, key))).collect();
     let rows = columns
         .iter()
         .map(|column| (column.from, layers.iter().map(|(_, _, key)| show_whole(of(column, key))).collect()));
@@ -187,7 +189,7 @@ fn stacked<K>(
         frame: sheet.frame(id, title).high(140),
         timeline: sheet.timeline(course),
         unit: Unit::Rate,
-        columns: columns.iter().map(|column| column.from).collect(),
+        columns: whole.iter().map(|column| column.from).collect(),
         len: course.column,
         layers: drawn.collect(),
     }

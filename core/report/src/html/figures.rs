@@ -128,13 +128,23 @@ pub(crate) fn all(course: &Course) -> Vec<&Column> {
     columns
 }
 
-/// A point for each column in its middle; a gap where nothing was sealed, and where `value` tells nothing.
+/// `columns` without what is left over at both ends: a load that lasts a little longer than whole columns leaves one of a
+/// few milliseconds, and a rate or a percentile of those is chance. The tables have them.
+pub(crate) fn whole<'c>(columns: &[&'c Column]) -> Vec<&'c Column> {
+    let longest = columns.iter().map(|column| column.len.0).max().unwrap_or(0);
+    let is_left_over = |column: &&Column| column.len.0 < longest / 2;
+    let from = columns.iter().position(|column| !is_left_over(column)).unwrap_or(0);
+    let until = columns.iter().rposition(|column| !is_left_over(column)).map_or(0, |last| last + 1);
+    columns[from..until].to_vec()
+}
+
+/// A point for each [`whole`] column in its middle; a gap where nothing was sealed, and where `value` tells nothing.
 pub(crate) fn points(columns: &[&Column], value: impl Fn(&Column) -> Option<f64>) -> Vec<Point> {
     let point = |column: &&Column| {
         let middle = Nanos(column.from.0 + column.len.0 / 2);
         (middle, if column.intervals == 0 { None } else { value(column) })
     };
-    columns.iter().map(point).collect()
+    whole(columns).iter().map(point).collect()
 }
 
 /// A gauge, which is told of a column's end; a gap where nothing was sealed.
@@ -151,6 +161,21 @@ pub(crate) fn last_of(column: &Column) -> Nanos {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_left_over_at_the_ends_is_not_drawn() {
+        let check = |lens: &[i64], expected: &[i64]| {
+            let of = |&len: &i64| Column { len: Nanos(len), ..Column::default() };
+            let columns: Vec<_> = lens.iter().map(of).collect();
+            let whole: Vec<_> =
+                whole(&columns.iter().collect::<Vec<_>>()).iter().map(|column| column.len.0).collect();
+            assert_eq!(whole, expected, "{lens:?}");
+        };
+        check(&[3, 100, 100, 6], &[100, 100]);
+        check(&[60, 100, 7, 100, 50], &[60, 100, 7, 100, 50]);
+        check(&[6], &[6]);
+        check(&[], &[]);
+    }
 
     #[test]
     fn rows_are_spaced_evenly_from_first_to_last() {
