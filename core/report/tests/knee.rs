@@ -109,7 +109,9 @@ fn every_format_tells_it_and_nothing_in_it_is_more_than_text() {
     assert_eq!(csv.lines().count(), 3, "{csv}");
     assert_eq!(csv.lines().nth(1), Some("2450,per_s,3,3,0,,2450,4000,,12000,"));
     let markdown = knee_markdown(&doc);
-    assert!(!markdown.contains("<script>") && markdown.contains("\\|\\`x\\`"), "{markdown}");
+    // The target, being an address, stands as code.
+    let outside_code = markdown.replace("`<script>alert(1)</script>`", "");
+    assert!(!outside_code.contains("<script>") && markdown.contains("\\|\\`x\\`"), "{markdown}");
     let junit = knee_junit(&doc);
     assert!(junit.contains("testcase name=\"knee\"") && !junit.contains("<script>"), "{junit}");
     let html = knee_html(&doc);
