@@ -180,7 +180,8 @@ impl SearchDoc {
     /// # Errors
     /// When the text is no JSON object of this schema.
     pub fn from_json(text: &str) -> Result<Self, DecodeError> {
-        let doc: Self = serde_json::from_str(text).map_err(|error| DecodeError::json(&error))?;
+        let doc: Self =
+            serde_json::from_str(text).map_err(|error| DecodeError::json_of(text, SEARCH_SCHEMA, &error))?;
         if doc.schema == SEARCH_SCHEMA {
             Ok(doc)
         } else {

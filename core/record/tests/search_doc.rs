@@ -125,6 +125,8 @@ fn what_is_no_such_document_is_refused() {
     for text in ["", "{", "[]", "{\"schema\":\"wavetank.run/1\"}", "{\"schema\":\"wavetank.search/1\"}"] {
         assert!(SearchDoc::from_json(text).is_err(), "{text}");
     }
+    let newer = |text: &str| SearchDoc::from_json(text).is_err_and(|error| error.is_newer());
+    assert!(newer("{\"schema\":\"wavetank.search/2\"}") && !newer("{\"schema\":\"wavetank.run/2\"}"));
     let later = doc().to_json().replacen('{', "{\"later\":{\"x\":1},", 1);
     assert_eq!(SearchDoc::from_json(&later), Ok(doc()));
 }
