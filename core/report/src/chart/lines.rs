@@ -87,7 +87,10 @@ impl Lines<'_> {
         let points = self.series.iter().flat_map(|series| series.points.iter().filter_map(value));
         let bands = self.series.iter().flat_map(|series| series.band.iter().filter_map(|end| end.1));
         let bands = bands.flat_map(|(low, high)| [low, high]);
-        points.chain(bands).chain(self.limits.iter().map(|(_, value)| value * LIMIT_ROOM))
+        // There is no more than all: an axis of shares needs no room above it.
+        let most = if self.unit == Unit::Share { 1.0 } else { f64::INFINITY };
+        let limits = self.limits.iter().map(move |(_, value)| (value * LIMIT_ROOM).min(most.max(*value)));
+        points.chain(bands).chain(limits)
     }
 
     fn place(&self, figure: &Figure<'_>, scale: &Scale, at: Nanos, value: f64) -> (f64, f64) {

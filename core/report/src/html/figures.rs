@@ -79,7 +79,8 @@ impl Sheet<'_> {
         let (from, until) = extent(course);
         let mut timeline = Timeline::new(from, until);
         let shade = |from, until, label: &str| Shade { from, until, label: label.to_owned() };
-        if !course.warmup().is_empty() {
+        // One that goes on beside the judged load is no stretch of its own.
+        if from < Nanos(-DRAIN_MIN.0) && !course.warmup().is_empty() {
             timeline.shades.push(shade(from, Nanos::ZERO.min(until), self.words.counts.warmup));
         }
         let load_end = Nanos((self.record().duration_s.0 * 1e9) as i64);
@@ -110,9 +111,11 @@ pub(crate) fn judged(course: &Course) -> Vec<&Column> {
     course.judged().iter().filter(|column| column.from >= Nanos::ZERO).collect()
 }
 
-/// The columns in which requests can be, those of the warm-up first.
+/// The columns in which requests can be, those of the warm-up first; a warm-up beside judged load is left to the tables.
 pub(crate) fn asked(course: &Course) -> Vec<&Column> {
-    course.warmup().iter().chain(judged(course)).collect()
+    let judged = judged(course);
+    let begin = judged.first().map_or(Nanos(i64::MAX), |first| first.from);
+    course.warmup().iter().filter(|column| column.end() <= begin).chain(judged).collect()
 }
 
 /// All columns in order of time: where one is there twice, in the warm-up that of the warm-up.
