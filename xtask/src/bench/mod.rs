@@ -20,6 +20,7 @@ mod cpus;
 mod engine;
 mod file;
 mod fill;
+mod first_chart;
 mod flat;
 mod goal;
 mod http;

@@ -10,6 +10,7 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 
+use super::first_chart::painted;
 use super::{Session, median};
 use crate::stopwatch::Stopwatch;
 
@@ -19,6 +20,8 @@ const HOUR_BYTES_MAX: f64 = 100e6;
 const HTML_SECONDS_MAX: f64 = 1.0;
 /// Most bytes of it.
 const HTML_BYTES_MAX: f64 = 3e6;
+/// Most seconds until a browser has painted its first chart.
+const FIRST_CHART_SECONDS_MAX: f64 = 1.5;
 /// Most seconds until a day's summary is there.
 const DAY_SECONDS_MAX: f64 = 2.0;
 
@@ -68,8 +71,27 @@ pub(super) fn run(session: &mut Session, arguments: &ReportArguments) -> Result<
         format!("{:.2} MB", bytes / 1e6),
         Some(bytes <= HTML_BYTES_MAX),
     );
+    first_chart(session, &page, &of)?;
     fs::remove_dir_all(&hour)?;
     day(session, &writer, arguments, &of)
+}
+
+/// Each time in a browser that was just started.
+fn first_chart(session: &mut Session, page: &Path, of: &str) -> Result<()> {
+    let (mut text, mut chart) = (Vec::new(), Vec::new());
+    for _ in 0..session.size.rounds() {
+        let Some(painted) = painted(session, page)? else { return Ok(()) };
+        text.push(painted.text);
+        chart.push(painted.chart);
+    }
+    let (text, chart) = (median(text).context("no round")?, median(chart).context("no round")?);
+    session.score(
+        format!("HTML of an hour in Chromium, {of}"),
+        format!("first chart in ≤ {FIRST_CHART_SECONDS_MAX:.1} s"),
+        format!("{chart:.2} s (first text {text:.2} s)"),
+        Some(chart <= FIRST_CHART_SECONDS_MAX),
+    );
+    Ok(())
 }
 
 fn day(session: &mut Session, writer: &Path, arguments: &ReportArguments, of: &str) -> Result<()> {
