@@ -122,6 +122,22 @@ fn judged_columns_begin_with_the_load() {
 }
 
 #[test]
+fn a_drain_of_some_milliseconds_draws_no_fall() {
+    let plan = plan(10);
+    let mut maker = CourseMaker::new(&plan, COLUMNS_MAX);
+    for at in 0..10 {
+        maker.add(&second(at, 0, 1));
+    }
+    maker.add(&Interval { from: Nanos::from_secs(10), len: Nanos(4_000_000), ..Interval::default() });
+    let course = maker.finish();
+    assert_eq!(course.columns.len(), 11, "the drain is a column of its own");
+    let page = page(&open(), &plan, &course, &[], &[]);
+    let done = page.split("Done: ").nth(1).unwrap_or_default();
+    let told: String = done.chars().take(60).collect();
+    assert!(told.contains("98") && !told.contains("lowest 0/s"), "{told}");
+}
+
+#[test]
 fn an_hour_of_twenty_steps_stays_small() {
     let mut plan = plan(3_600);
     let step = |number: u16| {

@@ -50,7 +50,11 @@ pub(crate) fn rates(sheet: &Sheet, course: &Course) -> Markup {
 /// The chart of rates alone.
 pub(crate) fn rate_lines<'a>(sheet: &Sheet, course: &Course, id: &'a str) -> Lines<'a> {
     let (words, counts) = (&sheet.words.charts, &sheet.words.counts);
-    let columns = &asked(course);
+    let columns = &mut asked(course);
+    // What is left of a column when the run ends is too short for a rate: a drain of some ms would draw a fall to nothing.
+    if columns.iter().any(|column| is_long(column, course)) {
+        columns.retain(|column| is_long(column, course));
+    }
     let rate = |of: fn(&Column) -> u64| points(columns, move |column| Some(column.per_s(of(column))));
     let mut series = Vec::new();
     if let Some(planned) = sheet.source.plan.and_then(|plan| planned(plan, columns)) {
@@ -68,6 +72,11 @@ pub(crate) fn rate_lines<'a>(sheet: &Sheet, course: &Course, id: &'a str) -> Lin
     }
     let timeline = sheet.timeline(course);
     Lines { frame: sheet.frame(id, words.rate), timeline, unit: Unit::Rate, series, limits: Vec::new() }
+}
+
+/// Whether at least half of a column's length was sealed in it, or it was lost.
+fn is_long(column: &Column, course: &Course) -> bool {
+    column.intervals == 0 || column.len.0 * 2 >= course.column.0
 }
 
 /// Requests a second that the plan wants in each column; `None` where users pace themselves, or where nobody knows how

@@ -3,7 +3,7 @@
 
 use maud::{Markup, PreEscaped, html};
 use wavetank_plan::quantity::{show_count, show_rate, show_share, show_size, show_whole};
-use wavetank_record::{Finding, RunRecord, Status};
+use wavetank_record::{Blame, Finding, RunRecord, Status};
 
 use super::connections::{held_lines, plateaus};
 use super::course::rate_lines;
@@ -251,9 +251,11 @@ fn host(sheet: &Sheet) -> Markup {
 fn limit(sheet: &Sheet) -> Markup {
     let record = sheet.record();
     let verdict = &record.verdict;
-    // A run that passed has its findings below: none of them mattered.
+    // A run that passed has its findings below: none of them mattered. Of another, also what speaks against the blame:
+    // whoever reads this page alone must hear that the generator had its share.
     let matters = |finding: &&Finding| {
-        finding.decisive || (verdict.status != Status::Pass && finding.blame == verdict.blame)
+        let told = finding.blame == verdict.blame || finding.blame == Blame::Generator;
+        finding.decisive || (verdict.status != Status::Pass && told)
     };
     let mut findings: Vec<_> = record.findings.iter().filter(matters).collect();
     findings.sort_by_key(|finding| !finding.decisive);
