@@ -20,6 +20,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 use wavetank_driver::{Clock, Feature, Features};
 use wavetank_engine::{Command, LoadThreads, Means, Message, SourcePorts};
+use wavetank_measure::Histogram;
 use wavetank_pace::Share;
 use wavetank_plan::{
     Action, EngineChoice, FileTables, Levels, Load, Nanos, Phase, Plan, Ports, SourcesPlan, Think,
@@ -34,6 +35,9 @@ static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 /// busy machine, where more requests were under way at once.
 const HEARTBEAT_MAX: f64 = 350.0;
 const SILENCE_MAX: f64 = 150.0;
+/// What two threads' histograms may take more with many connections than with few, since they reach as far as the slowest
+/// value: a dozen each, of 37 kB. A process with a million connections has them once as well.
+const HISTOGRAMS_MAX: i64 = 2 * 12 * 8 * Histogram::BUCKETS as i64;
 
 const FEW: u64 = 1_000;
 /// On each of two threads just above 2^14.
@@ -113,7 +117,8 @@ fn check(engine: EngineChoice, heartbeat: bool, bytes_max: f64) {
     let (few, many) = (held_by(FEW, engine, heartbeat), held_by(MANY, engine, heartbeat));
     let each = (many - few) as f64 / (MANY - FEW) as f64;
     assert!(each > 16.0, "{engine:?}: {each:.0} bytes each: not even its number and state");
-    assert!(each <= bytes_max, "{engine:?}, heartbeat {heartbeat}: {each:.0} bytes each");
+    let most = bytes_max + HISTOGRAMS_MAX as f64 / (MANY - FEW) as f64;
+    assert!(each <= most, "{engine:?}, heartbeat {heartbeat}: {each:.0} bytes each");
 }
 
 #[test]
