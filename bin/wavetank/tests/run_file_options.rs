@@ -83,6 +83,10 @@ const OPTIONS: &[(&[&str], Does)] = &[
     (&["--tag", "build=7"], Plan("build: \"7\"")),
     (&["--format", "json"], Elsewhere),
     (&["--out", "result.json"], Elsewhere),
+    // With a baseline: in `compare`.
+    (&["--baseline", "no-such-run"], Refused("no runs in")),
+    (&["--max-regression", "5%"], Refused("--baseline")),
+    (&["--metric", "p99"], Refused("--baseline")),
     (&["--runs-dir", "elsewhere"], Elsewhere),
     (&["--no-archive"], Elsewhere),
     (&["--quiet"], Elsewhere),

@@ -130,6 +130,14 @@ fn missing(argument: &str) -> UserError {
             let hint = "wavetank report latest, or the name of a folder in the runs directory";
             UserError::usage("no_run", "no run is named", hint)
         }
+        "--baseline <RUN>" => {
+            let hint = "give the run to compare with: --baseline RUN";
+            UserError::usage(
+                "no_baseline",
+                "this option says how to compare, and there is no `--baseline`",
+                hint,
+            )
+        }
         _ => UserError::usage(
             "no_url",
             "no URL is given",
