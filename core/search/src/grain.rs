@@ -31,7 +31,7 @@ impl Grain {
         }
     }
 
-    /// The highest level that is not above `value`.
+    /// What is told of a knee at `value`: of whole ones the highest that is not above it, of rates the nearest.
     pub fn below(self, value: f64) -> f64 {
         match self {
             Self::Whole => value.floor().max(1.0),
