@@ -88,6 +88,10 @@ fn an_empty_directory_and_none_are_told() {
         assert!(pruned.expect_exit(0).stdout.contains("nothing to remove"), "{pruned}");
         fs::create_dir_all(trial.place().path().join("empty")).expect("the test's own folder is writable");
     }
+    check_refused(
+        &runs(&trial, &["--keep", "3"]),
+        "hint: it belongs after another word: wavetank runs --help",
+    );
     trial.place().write("file", "");
     for words in [vec!["list"], vec!["show", "latest"], vec!["prune", "--keep", "0"], vec!["pack", "latest"]]
     {

@@ -89,6 +89,10 @@ fn unknown_option(error: &clap::Error, argument: &str) -> UserError {
         Some(suggested.as_str())
     };
     let hint = match near {
+        // A command of this command has it: `wavetank runs --keep 3`.
+        Some(near) if near == bare => {
+            format!("it belongs after another word: wavetank {} --help", command_of(error))
+        }
         Some(near) => format!("did you mean {near}?"),
         None => "wavetank run --help shows all options".to_owned(),
     };
