@@ -134,7 +134,7 @@ fn missing(argument: &str) -> UserError {
             let hint = "wavetank report latest, or the name of a folder in the runs directory";
             UserError::usage("no_run", "no run is named", hint)
         }
-        "--baseline <RUN>" => {
+        word if word.starts_with("--baseline") => {
             let hint = "give the run to compare with: --baseline RUN";
             UserError::usage(
                 "no_baseline",
