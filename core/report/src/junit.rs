@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
-use wavetank_plan::UserError;
 use wavetank_plan::quantity::show_count;
+use wavetank_plan::{UserError, steers};
 use wavetank_record::{RunRecord, Status, Threshold};
 
 use crate::journeys_text::{NamedCheck, by_name, example};
@@ -63,7 +63,10 @@ pub fn error_junit(error: &UserError) -> String {
 pub(crate) fn in_report(suite: TestSuite) -> String {
     let mut report = Report::new("wavetank");
     report.add_test_suite(suite);
-    report.to_string().expect("a string takes all text, and the serializer escapes what XML cannot hold")
+    let xml = report.to_string();
+    let xml = xml.expect("a string takes all text, and the serializer escapes what XML cannot hold");
+    let shown = |letter: char| if letter != '\n' && steers(letter) { '\u{fffd}' } else { letter };
+    xml.chars().map(shown).collect()
 }
 
 pub(crate) fn case(name: &str, status: TestCaseStatus) -> TestCase {

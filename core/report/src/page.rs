@@ -165,6 +165,7 @@ mod tests {
         check(&["a\u{1b}[2J", "\u{202e}b"], &["label      a\u{fffd}[2J · \u{fffd}b"]);
         let long = "x".repeat(60);
         check(&[&long, &long], &[&format!("label      {long}"), &format!("           {long}")]);
+        check(&["a\u{202e}b\u{1b}[2J\u{200b}"], &["label      a\u{fffd}b\u{fffd}[2J\u{fffd}"]);
         let words = format!("{long} {long}");
         check(&[&words], &[&format!("label      {long}"), &format!("           {long}")]);
         check(

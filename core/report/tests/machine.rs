@@ -29,10 +29,14 @@ fn each_outcome_has_its_cases() {
 #[test]
 fn words_are_escaped() {
     let mut record = failed();
-    record.name = "a<b>&\"c\"\u{1}".to_owned();
+    record.name = "a<b>&\"c\"\u{1}\u{202e}".to_owned();
     record.thresholds[0].expr = "p99(<x>&'\") < 5ms".to_owned();
     let xml = junit(&record);
     assert!(xml.contains("p99(&lt;x&gt;&amp;") && !xml.contains("<x>") && !xml.contains('\u{1}'), "{xml}");
+    assert!(
+        xml.contains("\u{fffd}") && !xml.contains('\u{202e}'),
+        "marks of direction turn a log around: {xml}"
+    );
 }
 
 #[test]

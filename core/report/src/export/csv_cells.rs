@@ -3,7 +3,7 @@
 use wavetank_measure::{
     Histogram, Interval, PhaseSeries, SessionSeries, StepSeries, TargetSeries, ThreadHealth,
 };
-use wavetank_plan::Nanos;
+use wavetank_plan::{Nanos, steers};
 
 /// One stretch of time, of the whole run or of one step.
 pub(super) struct Row<'a> {
@@ -121,8 +121,7 @@ pub(super) fn known(number: Option<u64>) -> String {
 
 /// A name from outside. What a spreadsheet would take for a formula gets an apostrophe ahead, which it shows as text.
 pub(super) fn name(name: &str) -> String {
-    let name: String =
-        name.chars().map(|letter| if letter.is_control() { '\u{fffd}' } else { letter }).collect();
+    let name: String = name.chars().map(|letter| if steers(letter) { '\u{fffd}' } else { letter }).collect();
     if name.starts_with(['=', '+', '-', '@', '\'']) { format!("'{name}") } else { name }
 }
 

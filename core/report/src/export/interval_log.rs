@@ -7,7 +7,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use wavetank_measure::{Histogram, Interval};
-use wavetank_plan::Plan;
+use wavetank_plan::{Plan, steers};
 use wavetank_record::{RunRecord, Wall};
 
 use super::times_of::{StepPick, TimesOf};
@@ -118,7 +118,7 @@ fn tags(plan: &Plan) -> BTreeMap<(u16, u16), String> {
             };
             let harmless = |letter: char| match letter {
                 ',' | '"' | '#' => '_',
-                letter if letter.is_whitespace() || letter.is_control() => '_',
+                letter if letter.is_whitespace() || steers(letter) => '_',
                 letter => letter,
             };
             let mut tag: String = name.chars().map(harmless).collect();
