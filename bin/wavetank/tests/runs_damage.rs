@@ -131,6 +131,15 @@ fn gone(name: &'static str) -> impl Fn(&Path) {
     move |folder| fs::remove_file(folder.join(name)).expect("the test's own folder is writable")
 }
 
+/// The first `lines` lines of `name`.
+fn keep_lines(name: &'static str, lines: usize) -> impl Fn(&Path) {
+    move |folder| {
+        let text = fs::read_to_string(folder.join(name)).expect("it is there");
+        let kept: String = text.split_inclusive('\n').take(lines).collect();
+        put(name, kept.as_bytes())(folder);
+    }
+}
+
 /// `name` with `from` replaced by `to`, once.
 fn edit(name: &'static str, from: &'static str, to: &'static str) -> impl Fn(&Path) {
     move |folder| {
@@ -176,7 +185,9 @@ fn finished_runs() {
     whole.check("environment.json gone", &gone("environment.json"), Same, Same, "PASS");
     whole.check("samples.jsonl cut", &cut("samples.jsonl"), Same, Same, "PASS");
     whole.check("samples.jsonl binary", &put("samples.jsonl", &[0xfe; 999]), Same, Same, "PASS");
-    let left_out = Told("1 lines in");
+    let left_out = Told("lacks 50 of the 150 requests");
+    let line = Told("1 line in");
+    whole.check("a damaged line", &edit(INTERVALS, "\"seq\":1", "\"seq\":?"), Same, line, "PASS");
     whole.check("an interval damaged", &edit(INTERVALS, "\"seq\":1", "\"seq\":?"), Same, left_out, "PASS");
     let later = Told("written by a later version");
     whole.check(
@@ -186,6 +197,8 @@ fn finished_runs() {
         later,
         "PASS",
     );
+    let lacks = Told("lacks 100 of the 150 requests");
+    whole.check("the last two seconds gone", &keep_lines(INTERVALS, 2), Same, lacks, "PASS");
     let none = Refused("no interval of the run can be read");
     whole.check("intervals binary", &put(INTERVALS, &[0; 9999]), Same, none, "PASS");
     whole.check("intervals gone", &gone(INTERVALS), Same, none, "PASS");

@@ -7,6 +7,8 @@ use wavetank_record::RunRecord;
 use wavetank_report::{HtmlSource, Language, html};
 use wavetank_store::OpenedRun;
 
+use super::archive_gaps::ArchiveGaps;
+
 /// Columns of time in the page: as many as a chart can show on a wide screen.
 const COLUMNS_MAX: usize = 360;
 /// The host that sent the load.
@@ -17,14 +19,9 @@ pub(super) fn html_page(record: &RunRecord, opened: Option<&OpenedRun>, language
     let plan = opened.and_then(|opened| opened.plan().ok());
     let course = opened.zip(plan.as_ref()).and_then(|(opened, plan)| {
         let (course, read) = readable(opened.course(plan, COLUMNS_MAX))?;
-        if read.damaged + read.missing > 0 {
-            let dir = opened.dir.join("intervals");
-            let (damaged, missing) = (read.damaged, read.missing);
-            warn(&format!(
-                "{damaged} lines in `{}` cannot be read and {missing} are missing: charts over time have gaps",
-                dir.display()
-            ));
-        }
+        let dir = format!("{}/intervals", opened.shown());
+        let told = course.counters.done + course.counters.failed();
+        ArchiveGaps { dir, read, told }.warn(record);
         Some(course)
     });
     let hosts = opened.and_then(|opened| readable(opened.hosts())).unwrap_or_default();

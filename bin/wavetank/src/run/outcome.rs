@@ -9,6 +9,7 @@ use wavetank_record::RunRecord;
 use wavetank_report::{CsvExport, IntervalLog, Language, StepPick, TimesOf, percentile_text};
 use wavetank_store::{OpenedRun, ReadReport};
 
+use super::archive_gaps::ArchiveGaps;
 use super::html_page::html_page;
 use crate::cli::{OutputFormat, Wants};
 
@@ -128,43 +129,40 @@ impl<'a> Outcome<'a> {
         archive: &Archive<'_>,
         mut write: impl FnMut(&str, &Interval) -> io::Result<()>,
     ) -> Result<(), Unwritten> {
-        let mut full = None;
-        let read = archive.opened.read_stretches(|agent, interval| match write(agent, interval) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(error) => {
-                full = Some(error);
-                ControlFlow::Break(())
+        let (mut full, mut told) = (None, 0);
+        let read = archive.opened.read_stretches(|agent, interval| {
+            told += answered(&archive.plan, interval);
+            match write(agent, interval) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(error) => {
+                    full = Some(error);
+                    ControlFlow::Break(())
+                }
             }
         });
         let read = read.map_err(Unwritten::Unmade)?;
         match full {
             Some(error) => Err(Unwritten::Io(error)),
-            None => self.complete(archive, read),
+            None => self.complete(archive, read, told),
         }
     }
 
     /// What could not be read is told; nothing at all is no result.
-    fn complete(&self, archive: &Archive<'_>, read: ReadReport) -> Result<(), Unwritten> {
+    fn complete(&self, archive: &Archive<'_>, read: ReadReport, told: u64) -> Result<(), Unwritten> {
         let dir = format!("{}/intervals", archive.opened.shown());
         if read.intervals == 0 && self.record.requests.offered > 0 {
             let message = format!("no interval of the run can be read in `{dir}`");
             let hint = "what run.json tells is left: .txt, .json, .xml and .md are made of it";
             return Err(Unwritten::Unmade(UserError::usage("archive_damaged", message, hint)));
         }
-        if read.damaged > 0 {
-            // Where stderr is gone, nobody is there to be told.
-            let _ = writeln!(
-                io::stderr(),
-                "warning: {} lines in `{dir}` cannot be read and are left out{}",
-                read.damaged,
-                later(read.newer)
-            );
-        }
+        ArchiveGaps { dir, read, told }.warn(self.record);
         Ok(())
     }
 }
 
-/// Where lines are not damaged but of a later version, the cure is another one.
-fn later(lines: u64) -> String {
-    if lines == 0 { String::new() } else { format!("; {lines} were written by a later version of wavetank") }
+/// Judged requests of an interval that ended, in whatever way.
+fn answered(plan: &Plan, interval: &Interval) -> u64 {
+    let judged = |phase: u16| plan.phases.get(usize::from(phase)).is_none_or(|phase| !phase.warmup);
+    let steps = interval.steps.iter().filter(|series| judged(series.key.phase));
+    steps.map(|series| series.counters.done + series.counters.failed()).sum()
 }

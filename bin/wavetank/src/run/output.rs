@@ -96,15 +96,16 @@ pub(crate) fn said(error: &io::Error) -> String {
 }
 
 fn told(place: &str, unwritten: Unwritten) -> UserError {
-    let (why, hint) = match unwritten {
+    let (cannot, why, hint) = match unwritten {
         Unwritten::Io(error) => (
+            "cannot write the result to",
             said(&error),
             "free some space there; a run with an archive can be printed again: wavetank report RUN"
                 .to_owned(),
         ),
-        Unwritten::Unmade(error) => (error.message, error.hint),
+        Unwritten::Unmade(error) => ("cannot make the result for", error.message, error.hint),
     };
-    UserError::usage(UNWRITTEN, format!("cannot write the result to {place}: {why}"), hint)
+    UserError::usage(UNWRITTEN, format!("{cannot} {place}: {why}"), hint)
 }
 
 /// Write to stdout what is no run's result.

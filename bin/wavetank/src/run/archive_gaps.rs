@@ -1,0 +1,56 @@
+//! [`ArchiveGaps`]: what an archive's intervals lack of the run they are of.
+
+use std::io::{self, Write};
+
+use wavetank_plan::quantity::show_count;
+use wavetank_record::RunRecord;
+use wavetank_store::ReadReport;
+
+/// What is not there, told on stderr beside every view that is made of intervals.
+pub(super) struct ArchiveGaps {
+    /// Where the intervals lie, as it is shown.
+    pub(super) dir: String,
+    /// What reading them was like.
+    pub(super) read: ReadReport,
+    /// Judged requests, done or failed, that they tell of.
+    pub(super) told: u64,
+}
+
+impl ArchiveGaps {
+    /// A line each. A file that ends too early between two lines is known only by what the run itself had counted.
+    fn sentences(&self, record: &RunRecord) -> Vec<String> {
+        let Self { dir, read, told } = self;
+        let mut sentences = Vec::new();
+        if read.damaged > 0 {
+            let lines = match read.damaged {
+                1 => "1 line in".to_owned(),
+                damaged => format!("{damaged} lines in"),
+            };
+            let later = match read.newer {
+                0 => String::new(),
+                newer => format!("; {newer} were written by a later version of wavetank"),
+            };
+            sentences.push(format!("{lines} `{dir}` cannot be read: left out{later}"));
+        }
+        let counted = record.requests.done + record.requests.failed;
+        if *told < counted {
+            sentences.push(format!(
+                "`{dir}` lacks {} of the {} requests that the run counted: what is told over time has gaps",
+                show_count(counted - told),
+                show_count(counted)
+            ));
+        } else if read.missing > 0 {
+            let are =
+                if read.missing == 1 { "1 interval is" } else { &format!("{} intervals are", read.missing) };
+            sentences.push(format!("{are} missing in `{dir}`: what is told over time has gaps"));
+        }
+        sentences
+    }
+
+    /// Tell it. Where stderr is gone, nobody is there to be told.
+    pub(super) fn warn(&self, record: &RunRecord) {
+        for sentence in self.sentences(record) {
+            let _ = writeln!(io::stderr(), "warning: {sentence}");
+        }
+    }
+}
