@@ -84,10 +84,10 @@ pub struct RunLine {
     /// Requests that failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<u64>,
-    /// Median response time in µs; absent also where nothing was recorded.
+    /// Median response time in µs; absent also where nothing was recorded, or dropped requests reach into it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p50_us: Option<Number>,
-    /// 99 % of response times in µs; absent also where nothing was recorded.
+    /// 99 % of response times in µs; absent also where nothing was recorded, or dropped requests reach into it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p99_us: Option<Number>,
 }
@@ -132,8 +132,9 @@ impl RunLine {
         self.done_per_s = Some(record.rate.done_per_s);
         self.failed = Some(record.requests.failed);
         let spread = record.response_us.spread.as_ref();
-        self.p50_us = spread.map(|spread| spread.p50);
-        self.p99_us = spread.map(|spread| spread.p99);
+        let known = |name: &str| spread.filter(|spread| !spread.is_unknown(name))?.percentile(name);
+        self.p50_us = known("p50");
+        self.p99_us = known("p99");
     }
 }
 

@@ -7,7 +7,7 @@ use std::fmt::Debug;
 use support::golden;
 use wavetank_record::{
     ARCHIVE_SCHEMA, ArchiveDoc, BesideDoc, BesideKind, Blame, DecodeError, FileDoc, HostDoc, Number,
-    PACK_SCHEMA, PackDoc, PackedFile, RUNS_SCHEMA, RunLine, RunState, RunsDoc, Status,
+    PACK_SCHEMA, PackDoc, PackedFile, RUNS_SCHEMA, RunLine, RunRecord, RunState, RunsDoc, Spread, Status,
 };
 
 fn run() -> RunLine {
@@ -104,4 +104,21 @@ fn what_a_pack_begins_with_is_as_described() {
         }],
     };
     check("pack.json", &doc, &doc.to_json(), PackDoc::from_json);
+}
+
+/// A percentile that dropped requests would have reached into is a lower bound: in a list it would pass for the time.
+#[test]
+fn times_that_are_not_known_are_not_told() {
+    let check = |unknown: &[&str], p50: Option<f64>, p99: Option<f64>| {
+        let mut record = RunRecord::default();
+        let unknown = unknown.iter().map(|name| (*name).to_owned()).collect();
+        let (fast, slow) = (Number(10.0), Number(20.0));
+        record.response_us.spread = Some(Spread { p50: fast, p99: slow, unknown, ..Spread::default() });
+        let mut line = RunLine::default();
+        line.tell(&record);
+        assert_eq!((line.p50_us, line.p99_us), (p50.map(Number), p99.map(Number)));
+    };
+    check(&[], Some(10.0), Some(20.0));
+    check(&["p99", "p99_9"], Some(10.0), None);
+    check(&["p50", "p99"], None, None);
 }
