@@ -80,6 +80,14 @@ impl ArchiveWriter {
         let dir = runs_dir.folder(meta.started, &meta.name, &meta.id);
         fs::create_dir_all(runs_dir.path()).map_err(|error| StoreProblem::new(runs_dir.path(), error))?;
         fs::create_dir(&dir).map_err(|error| StoreProblem::new(&dir, error))?;
+        Self::fill(runs_dir, dir.clone(), meta).inspect_err(|_| {
+            // Nothing of the run is in it, and left behind it would be the latest one, and a damaged one.
+            let _ = fs::remove_dir_all(&dir);
+        })
+    }
+
+    /// Puts into the new folder `dir` what is known ahead of the load.
+    fn fill(runs_dir: &RunsDir, dir: PathBuf, meta: &RunMeta) -> Result<Self, StoreProblem> {
         let intervals = dir.join("intervals");
         fs::create_dir(&intervals).map_err(|error| StoreProblem::new(&intervals, error))?;
         let held = write_held(&dir.join("plan.yaml"), &meta.plan_yaml)?;

@@ -68,6 +68,11 @@ fn a_disk_with_room_again_goes_on_and_loses_nothing() {
 
 fn on_a_tiny_disk(disk: &Path) {
     let ballast = disk.join("ballast");
+    let _ = fs::write(&ballast, vec![0; 64 << 10]);
+    let refused = ArchiveWriter::create(&RunsDir::new(disk.join("none")), &meta()).err().expect("no room");
+    assert_eq!(refused.source.kind(), ErrorKind::StorageFull);
+    let left = fs::read_dir(disk.join("none")).expect("that folder needs no room").count();
+    assert_eq!(left, 0, "a run that keeps no archive is not the latest one");
     fs::write(&ballast, vec![0; 24 << 10]).expect("that much fits");
     let mut writer = under_way(disk, 3);
     let problems = write(&mut writer, 3, 60);
