@@ -119,3 +119,20 @@ fn every_format_tells_it_and_nothing_in_it_is_more_than_text() {
     assert!(html.contains("<svg") && html.contains("2,480"), "{html}");
     assert!(!html.contains("http://") || html.contains("www.w3.org"), "nothing is fetched");
 }
+
+/// A run that was interrupted says nothing of its level, and was spoiled by nobody.
+#[test]
+fn levels_tell_how_many_runs_count() {
+    let check = |runs: u32, passed: u32, generator: u32, held: &str| {
+        let mut doc = doc("found", [Some(2_450.0), Some(2_480.0), Some(2_510.0)]);
+        doc.curve.truncate(1);
+        doc.curve[0] = SearchPointDoc { runs, passed, generator, ..doc.curve[0].clone() };
+        let text = knee_text(&doc);
+        let row = text.lines().last().expect("the level's");
+        assert!(row.contains(&format!("2,450/s  {held}  ")), "{row}");
+    };
+    check(3, 2, 0, "2 of 3");
+    check(3, 2, 1, "2 of 3, 1 spoiled");
+    check(0, 0, 2, "0 of 0, 2 spoiled");
+    check(0, 0, 0, "0 of 0");
+}

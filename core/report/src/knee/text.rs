@@ -44,6 +44,7 @@ pub(super) fn effort(doc: &SearchDoc) -> String {
 pub(super) fn cells(doc: &SearchDoc, point: &SearchPointDoc) -> Vec<String> {
     let time = |value: Option<Number>| value.map_or_else(|| "-".to_owned(), units::time);
     let held = match (point.runs, point.generator) {
+        (0, 0) => "0 of 0".to_owned(),
         (0, spoiled) => format!("0 of 0, {spoiled} spoiled"),
         (runs, 0) => format!("{} of {runs}", point.passed),
         (runs, spoiled) => format!("{} of {runs}, {spoiled} spoiled", point.passed),
