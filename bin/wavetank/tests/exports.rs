@@ -204,7 +204,7 @@ fn intervals_that_cannot_be_read() {
         text.lines().map(|line| if line.contains("\"seq\":3,") { "{" } else { line }).collect();
     std::fs::write(&path, damaged.join("\n") + "\n").expect("it can be written");
     let report = trial.program().args(["report", "latest", "--format", "csv"]).run();
-    assert!(report.expect_exit(0).stderr.contains("1 lines"), "{report}");
+    assert!(report.expect_exit(0).stderr.contains("1 line in"), "{report}");
     assert!(sum(&report.stdout, "done") < original.json()["requests"]["done"].as_u64().expect("a count"));
     // All are: nothing is not a result.
     std::fs::write(&path, "no\nline\n").expect("it can be written");

@@ -233,6 +233,10 @@ fn what_is_no_pack_or_half_of_one_is_told() {
     }
     put(b"");
     check(&place, "not_a_pack", "does not begin like one");
+    for behind in [&b"junk"[..], &[0], &whole] {
+        put(&[&whole, behind].concat());
+        check(&place, "pack_damaged", "something follows its end");
+    }
     put(b"{\"schema\":\"wavetank.run/1\"}");
     check(&place, "not_a_pack", "does not begin like one");
     let newer = PackDoc { schema: "wavetank.pack/2".to_owned(), ..doc(&[]) };

@@ -1,10 +1,10 @@
 //! [`Unpacked`]: a packed run in a private folder, which is removed with it.
 
 use std::fs::{self, File};
-use std::io::{self, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
-use flate2::read::GzDecoder;
+use flate2::bufread::GzDecoder;
 use sha2::{Digest as _, Sha256};
 use tempfile::TempDir;
 use wavetank_plan::{UserError, harmless};
@@ -109,7 +109,7 @@ const fn only_for_us(_: &mut tempfile::Builder<'_, '_>) {}
 pub(super) fn unpack(path: &Path, to: &Path) -> Result<PackDoc, UserError> {
     let mut file =
         BufReader::with_capacity(1 << 16, File::open(path).map_err(|error| unreadable(path, &error))?);
-    let begins = io::BufRead::fill_buf(&mut file).map_err(|error| unreadable(path, &error))?;
+    let begins = file.fill_buf().map_err(|error| unreadable(path, &error))?;
     if !begins.starts_with(&GZIP_MAGIC) {
         return Err(UserError::usage(
             "not_a_pack",
@@ -136,7 +136,10 @@ pub(super) fn unpack(path: &Path, to: &Path) -> Result<PackDoc, UserError> {
     // To the very end, where gzip's own sum stands.
     let mut rest = tar.into_inner().take(END_BYTES_MAX);
     let ended = io::copy(&mut rest, &mut io::sink()).map_err(|error| broken(path, &error))?;
-    if ended == END_BYTES_MAX {
+    let mut behind = rest.into_inner().into_inner();
+    let follows =
+        ended == END_BYTES_MAX || !behind.fill_buf().map_err(|error| broken(path, &error))?.is_empty();
+    if follows {
         return Err(damaged(path, "something follows its end"));
     }
     Ok(doc)
