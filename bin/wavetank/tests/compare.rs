@@ -77,6 +77,25 @@ fn single_runs_are_undecided_however_far_apart() {
     asked.expect_exit(4);
 }
 
+/// A file that ends too early between two lines looks like a run that was shorter.
+#[test]
+fn intervals_that_are_missing_are_told() {
+    let trial = trial();
+    let target = Target::start(Script::constant(Duration::from_millis(3)));
+    let url = target.url("/");
+    let words = ["run", &url, "-r", "100/s", "-d", "2s", "--no-probe", "--format", "json"];
+    let run = || trial.program().args(words).run().json()["id"].as_str().expect("an id").to_owned();
+    let ids = [run(), run()];
+    let folders = trial.place().runs("runs");
+    let folder = folders.iter().find(|folder| folder.to_string_lossy().ends_with(&ids[1])).expect("a folder");
+    let path = folder.join("intervals/local.jsonl");
+    let text = std::fs::read_to_string(&path).expect("it is there");
+    let kept: String = text.split_inclusive('\n').take(2).collect();
+    std::fs::write(&path, kept).expect("the test's own");
+    let told = compare(&trial, &[&ids[0], &ids[1]]);
+    assert!(told.expect_exit(0).stdout.contains("intervals lack"), "{told}");
+}
+
 #[test]
 fn what_cannot_be_compared_is_refused() {
     let trial = trial();

@@ -5,9 +5,12 @@ use std::path::PathBuf;
 
 use wavetank_compare::{Cutter, Machine, RunData};
 use wavetank_measure::HostSample;
+use wavetank_plan::quantity::show_count;
 use wavetank_plan::{Nanos, Plan, UserError};
 use wavetank_record::{ComparedRunDoc, PHASE_ENDED, RunRecord};
 use wavetank_store::{OpenedRun, RunsDir, Sealed};
+
+use crate::run::archive_gaps::answered;
 
 /// A run, read from its archive.
 pub(crate) struct LoadedRun {
@@ -29,7 +32,7 @@ pub(crate) fn load(runs: &RunsDir, word: &str) -> Result<LoadedRun, UserError> {
     let Some(record) = opened.record.clone() else {
         return Err(UserError::usage(
             "run_unfinished",
-            format!("run `{word}` never finished: `{}` has no `run.json`", opened.dir.display()),
+            format!("run `{word}` never finished: `{}` has no `run.json`", opened.shown()),
             format!("wavetank report {word} tells what was sealed of it; compare runs that finished"),
         ));
     };
@@ -79,7 +82,7 @@ fn read(opened: &OpenedRun, plan: &Plan, record: &RunRecord) -> Result<(RunData,
             cutter.phase_ended(phase, Nanos(event.at_ns));
         }
     }
-    let (mut first, mut lost) = (None, false);
+    let (mut first, mut lost, mut told) = (None, false, 0);
     let report = opened.read_intervals(|sealed| {
         let line = match sealed {
             Sealed::Next(line) => line,
@@ -90,6 +93,7 @@ fn read(opened: &OpenedRun, plan: &Plan, record: &RunRecord) -> Result<(RunData,
             }
         };
         let timed = first.get_or_insert_with(|| line.agent.clone()) == &line.agent;
+        told += answered(plan, &line.interval);
         cutter.add(&line.interval, timed);
     })?;
     let mut damage = Vec::new();
@@ -98,6 +102,14 @@ fn read(opened: &OpenedRun, plan: &Plan, record: &RunRecord) -> Result<(RunData,
     }
     if report.damaged > 0 {
         damage.push(format!("{} lines cannot be read", report.damaged));
+    }
+    let counted = record.requests.done + record.requests.failed;
+    if told < counted {
+        damage.push(format!(
+            "its intervals lack {} of the {} requests that it counted",
+            show_count(counted - told),
+            show_count(counted)
+        ));
     }
     let data = RunData { cut: cutter.finish(), figures: figures(opened, record)? };
     Ok((data, damage.join(", ")))

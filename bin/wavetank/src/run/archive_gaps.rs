@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use wavetank_measure::Interval;
+use wavetank_plan::Plan;
 use wavetank_plan::quantity::show_count;
 use wavetank_record::RunRecord;
 use wavetank_store::ReadReport;
@@ -53,4 +55,11 @@ impl ArchiveGaps {
             let _ = writeln!(io::stderr(), "warning: {sentence}");
         }
     }
+}
+
+/// Judged requests of an interval that ended, in whatever way.
+pub(crate) fn answered(plan: &Plan, interval: &Interval) -> u64 {
+    let judged = |phase: u16| plan.phases.get(usize::from(phase)).is_none_or(|phase| !phase.warmup);
+    let steps = interval.steps.iter().filter(|series| judged(series.key.phase));
+    steps.map(|series| series.counters.done + series.counters.failed()).sum()
 }

@@ -2,7 +2,7 @@
 
 #[cfg(target_os = "linux")]
 mod agent_host;
-mod archive_gaps;
+pub(crate) mod archive_gaps;
 #[cfg(target_os = "linux")]
 mod beside;
 #[cfg(target_os = "linux")]

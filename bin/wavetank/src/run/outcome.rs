@@ -9,7 +9,7 @@ use wavetank_record::RunRecord;
 use wavetank_report::{CsvExport, IntervalLog, Language, StepPick, TimesOf, percentile_text};
 use wavetank_store::{OpenedRun, ReadReport};
 
-use super::archive_gaps::ArchiveGaps;
+use super::archive_gaps::{ArchiveGaps, answered};
 use super::html_page::html_page;
 use crate::cli::{OutputFormat, Wants};
 
@@ -158,11 +158,4 @@ impl<'a> Outcome<'a> {
         ArchiveGaps { dir, read, told }.warn(self.record);
         Ok(())
     }
-}
-
-/// Judged requests of an interval that ended, in whatever way.
-fn answered(plan: &Plan, interval: &Interval) -> u64 {
-    let judged = |phase: u16| plan.phases.get(usize::from(phase)).is_none_or(|phase| !phase.warmup);
-    let steps = interval.steps.iter().filter(|series| judged(series.key.phase));
-    steps.map(|series| series.counters.done + series.counters.failed()).sum()
 }
