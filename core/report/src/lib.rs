@@ -40,8 +40,8 @@ pub use html::{HtmlSource, Language, html};
 pub use json::{error_json, json};
 pub use junit::{error_junit, junit};
 pub use knee::{
-    knee_csv, knee_curve, knee_headline, knee_html, knee_json, knee_junit, knee_markdown, knee_text,
-    level_text,
+    knee_csv, knee_curve, knee_drift, knee_headline, knee_html, knee_json, knee_junit, knee_markdown,
+    knee_text, level_text,
 };
 pub use load_text::load_doc;
 pub use progress::progress;

@@ -1,7 +1,12 @@
 //! A search in every format, with names and conditions that want to be more than text.
 
-use wavetank_record::{Blame, Number, SearchAnswerDoc, SearchDoc, SearchPointDoc, SearchSetupDoc};
-use wavetank_report::{knee_csv, knee_headline, knee_html, knee_junit, knee_markdown, knee_text, level_text};
+use wavetank_record::{
+    Blame, Number, SearchAnswerDoc, SearchDoc, SearchPointDoc, SearchRunDoc, SearchSetupDoc,
+};
+use wavetank_report::{
+    knee_csv, knee_curve, knee_drift, knee_headline, knee_html, knee_junit, knee_markdown, knee_text,
+    level_text,
+};
 
 const HOSTILE: &str = "<script>alert(1)</script>|`x`";
 
@@ -135,4 +140,40 @@ fn levels_tell_how_many_runs_count() {
     check(3, 2, 1, "2 of 3, 1 spoiled");
     check(0, 0, 2, "0 of 0, 2 spoiled");
     check(0, 0, 0, "0 of 0");
+}
+
+/// A knee is of a target that stays as it is.
+#[test]
+fn a_target_that_changes_is_noted() {
+    // Level, result, and requests that were done, of each run in turn.
+    let check = |runs: &[(f64, &str, u64)], says: &str| {
+        let run = |&(level, result, done): &(f64, &str, u64)| {
+            let mut run =
+                SearchRunDoc { level: Number(level), result: result.to_owned(), ..SearchRunDoc::default() };
+            run.requests.done = done;
+            run
+        };
+        let runs: Vec<_> = runs.iter().map(run).collect();
+        let notes = knee_drift("rate", &runs, &knee_curve(&runs, &[]));
+        assert_eq!(notes.len(), usize::from(!says.is_empty()), "{notes:?}");
+        assert!(notes.iter().all(|note| note.contains(says)), "{notes:?}");
+    };
+    let dead = (390.0, "fail", 0);
+    check(
+        &[(200.0, "pass", 9), (400.0, "pass", 9), dead, dead, dead],
+        "from run 3 on every request failed, even at 390/s",
+    );
+    check(&[(200.0, "pass", 9), (400.0, "pass", 9), dead, dead], "");
+    // Too much load may leave nothing done, and a target that never answered did not stop.
+    check(&[(200.0, "pass", 9), dead, dead, dead], "");
+    check(&[dead, dead, dead], "");
+    check(&[(400.0, "pass", 9), dead, dead, dead, (400.0, "pass", 9)], "");
+    let [low, high] = [(300.0, "fail", 7), (360.0, "pass", 9)];
+    check(
+        &[low, high, low, high, low, high],
+        "360/s held in 3 of 3 runs, but 300/s, which is less, in 0 of 3",
+    );
+    check(&[low, high, low, high, high], "");
+    let near = (350.0, "fail", 7);
+    check(&[near, high, near, high, near, high], "");
 }

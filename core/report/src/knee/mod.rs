@@ -2,6 +2,7 @@
 
 mod csv;
 mod curve;
+mod drift;
 mod html;
 mod junit;
 mod markdown;
@@ -10,6 +11,7 @@ mod words;
 
 pub use csv::knee_csv;
 pub use curve::knee_curve;
+pub use drift::knee_drift;
 pub use html::knee_html;
 pub use junit::knee_junit;
 pub use markdown::knee_markdown;

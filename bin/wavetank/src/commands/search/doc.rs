@@ -4,7 +4,7 @@ use wavetank_plan::{ExitCode, Nanos};
 use wavetank_record::{
     Blame, Number, RunRecord, SEARCH_SCHEMA, SearchAnswerDoc, SearchDoc, SearchRunDoc, SearchSetupDoc, Wall,
 };
-use wavetank_report::{knee_curve, knee_headline};
+use wavetank_report::{knee_curve, knee_drift, knee_headline};
 use wavetank_search::{Answer, CONFIDENCE, End, Stop, Wanted};
 
 use super::verdict::Judged;
@@ -64,6 +64,7 @@ impl Told<'_> {
             runs: self.runs.clone(),
             notes: self.remarks.iter().chain(self.notes.iter().flatten()).cloned().collect(),
         };
+        doc.notes.splice(0..0, knee_drift(&doc.of, &doc.runs, &doc.curve));
         doc.answer.headline = knee_headline(&doc);
         doc
     }
