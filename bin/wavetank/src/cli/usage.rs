@@ -24,7 +24,7 @@ fn user_error(error: &clap::Error) -> UserError {
             unknown_command(&text(error, ContextKind::InvalidSubcommand), &command_of(error))
         }
         ErrorKind::MissingSubcommand => no_command(),
-        ErrorKind::MissingRequiredArgument => missing(&argument),
+        ErrorKind::MissingRequiredArgument => missing(&argument, &command_of(error)),
         ErrorKind::ArgumentConflict => {
             let name = name_of(&argument);
             UserError::usage("conflict", format!("{name} is given twice"), "give it once")
@@ -122,7 +122,7 @@ fn no_command() -> UserError {
     UserError::usage("command_missing", "no command and no URL", hint)
 }
 
-fn missing(argument: &str) -> UserError {
+fn missing(argument: &str, command: &str) -> UserError {
     // By the names that the values have in `words`.
     match argument {
         "<bash|zsh|fish>" => UserError::usage("no_shell", "no shell is named", "wavetank completions bash"),
@@ -134,6 +134,10 @@ fn missing(argument: &str) -> UserError {
             let hint = "wavetank report latest, or the name of a folder in the runs directory";
             UserError::usage("no_run", "no run is named", hint)
         }
+        word if word.starts_with("<RUN,") => {
+            let hint = "wavetank compare A B, or several a side: wavetank compare A1 A2 --with B1 B2";
+            UserError::usage("no_run", "no runs are named", hint)
+        }
         word if word.starts_with("--baseline") => {
             let hint = "give the run to compare with: --baseline RUN";
             UserError::usage(
@@ -141,6 +145,10 @@ fn missing(argument: &str) -> UserError {
                 "this option says how to compare, and there is no `--baseline`",
                 hint,
             )
+        }
+        _ if command == "search" => {
+            let hint = "wavetank search localhost:8080/path --threshold 'p99 < 50ms', or search FILE";
+            UserError::usage("no_url", "no URL is given", hint)
         }
         _ => UserError::usage(
             "no_url",

@@ -33,6 +33,9 @@ fn clear(line: &str, error: &UserError) {
 fn words() {
     check(&[
         ("run", "no_url", Usage, "no URL", "wavetank run"),
+        ("search", "no_url", Usage, "no URL", "wavetank search"),
+        ("compare", "no_run", Usage, "no runs", "wavetank compare A B"),
+        ("run a.yaml --max-regression 5%", "no_baseline", Usage, "no `--baseline`", "--baseline RUN"),
         ("report", "no_run", Usage, "no run", "latest"),
         ("rnu localhost", "command_unknown", Usage, "`rnu`", "wavetank run?"),
         ("servee", "command_unknown", Usage, "`servee`", "wavetank serve?"),
