@@ -21,7 +21,7 @@ use std::process::ExitCode;
 
 use wavetank_plan::{UserError, harmless_lines};
 
-use cli::{CliExit, Command, FileFormat, OutputFormat, RunsArgs, RunsDeed};
+use cli::{CliExit, Command, ExplainArgs, FileFormat, OutputFormat, RunsArgs, RunsDeed};
 
 fn main() -> ExitCode {
     let command = match cli::parse(std::env::args_os().collect()) {
@@ -47,12 +47,14 @@ fn main() -> ExitCode {
         Command::Size(args) if args.format == FileFormat::Json => (OutputFormat::Json, Vec::new()),
         Command::Try(args) if args.file.format == FileFormat::Json => (OutputFormat::Json, Vec::new()),
         Command::Calibrate(args) if args.format == FileFormat::Json => (OutputFormat::Json, Vec::new()),
-        Command::Runs(RunsArgs {
+        Command::Explain(ExplainArgs { format: FileFormat::Json, .. })
+        | Command::Runs(RunsArgs {
             deed:
                 RunsDeed::List { format: FileFormat::Json, .. } | RunsDeed::Show { format: FileFormat::Json, .. },
             ..
         }) => (OutputFormat::Json, Vec::new()),
         Command::Serve(_)
+        | Command::Explain(_)
         | Command::Runs(_)
         | Command::Calibrate(_)
         | Command::Demo(_)
@@ -72,6 +74,7 @@ fn main() -> ExitCode {
         Command::Report(args) => commands::report(&args),
         Command::Runs(args) => commands::runs(args),
         Command::Compare(args) => commands::compare(&args),
+        Command::Explain(args) => commands::explain(&args),
         Command::Demo(args) => commands::demo(&args),
         Command::New(file) => commands::new(&file),
         Command::Check(args) => commands::check(*args),
@@ -98,7 +101,7 @@ fn refuse(error: &UserError, format: OutputFormat) -> ExitCode {
     let printed = on_stdout && run::output::print(&run::output::render_error(error, format)).is_ok();
     if !printed {
         // Names in it come from outside. Where stderr is gone too, the exit code is all that is left to tell.
-        let _ = writeln!(std::io::stderr(), "{}", harmless_lines(&error.to_string()));
+        let _ = writeln!(std::io::stderr(), "{}", harmless_lines(&error.with_code()));
     }
     ExitCode::from(error.exit as u8)
 }

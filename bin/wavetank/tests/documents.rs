@@ -5,7 +5,7 @@ use wavetank_testkit::{Outcome, Place, Program, Serve};
 /// Pages with files and command lines for users, below the repository's root.
 const PAGES: [&str; 4] = ["README.md", "docs/experiments.md", "docs/million.md", "docs/experiment.md"];
 /// Pages with command lines.
-const TYPED: [&str; 7] = [
+const TYPED: [&str; 8] = [
     "README.md",
     "docs/experiments.md",
     "docs/million.md",
@@ -13,6 +13,7 @@ const TYPED: [&str; 7] = [
     "docs/serve.md",
     "docs/calibrate.md",
     "docs/report.md",
+    "docs/codes.md",
 ];
 /// What stands before a piece of a file that leaves out target and steps.
 const HEAD: &str = "wavetank: 1\ntarget: http://127.0.0.1:8080\nsteps: [{get: /}]\n";

@@ -54,6 +54,13 @@ impl UserError {
         Some(Self { others: first.others.iter().cloned().chain(errors).collect(), ..first })
     }
 
+    /// The error with its code behind the message, for whoever wants to ask what it means; the others below it.
+    pub fn with_code(&self) -> String {
+        let hint = if self.hint.is_empty() { String::new() } else { format!("\nhint: {}", self.hint) };
+        let own = format!("error: {} [{}]{hint}", self.message, self.code);
+        std::iter::once(own).chain(self.others.iter().map(Self::with_code)).collect::<Vec<_>>().join("\n")
+    }
+
     const fn of(code: &'static str, message: String, hint: String, exit: ExitCode) -> Self {
         Self { code, message, hint, exit, others: Vec::new() }
     }

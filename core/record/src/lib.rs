@@ -12,6 +12,7 @@ mod decode_error;
 mod environment_doc;
 mod error_doc;
 mod event_line;
+mod explain_doc;
 mod forecast_doc;
 mod handshakes_line;
 mod held_parts;
@@ -47,6 +48,7 @@ pub use error_doc::{ERROR_SCHEMA, ErrorDoc};
 pub use event_line::{
     AROUND_DONE, EventLine, NAMES_FAILED, NAMES_MOVED, NAMES_REFUSED, PHASE_ENDED, TARGET_TELLS_NOTHING,
 };
+pub use explain_doc::{CodeDoc, EXPLAIN_SCHEMA, ExplainDoc};
 pub use forecast_doc::{
     AmountDoc, CapDoc, FORECAST_SCHEMA, ForecastDoc, HoldingDoc, HoldingMemoryDoc, LackDoc, NeedDoc,
     OutlookDoc, PerSecondDoc, PhaseForecastDoc, ScenarioForecastDoc, SettingDoc, SpanDoc, StandingDoc,

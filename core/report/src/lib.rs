@@ -9,6 +9,7 @@ pub mod chart;
 mod comparison;
 mod compose;
 mod examples;
+mod explain;
 mod export;
 mod forecast;
 mod held;
@@ -34,6 +35,9 @@ pub use calibration::{Known, calibration_text, overload, standing};
 pub use comparison::{comparison_junit, comparison_markdown, comparison_text};
 pub use compose::{Composition, compose};
 pub use examples::Examples;
+pub use explain::{
+    CodeGroup, Explanation, codes_page, explain, explain_doc, explain_list, explain_text, explanations,
+};
 pub use export::{CsvExport, IntervalLog, StepPick, TimesOf, markdown, percentile_text};
 pub use forecast::{Planned, forecast_doc, forecast_text};
 pub use html::{HtmlSource, Language, html};

@@ -252,6 +252,15 @@ fn add_findings(page: &mut Page, record: &RunRecord) {
             page.sentence("", &format!("hint: {}", finding.hint));
         }
     }
+    let mut codes: Vec<&str> = Vec::new();
+    for finding in &record.findings {
+        if !codes.contains(&finding.code.as_str()) {
+            codes.push(&finding.code);
+        }
+    }
+    if !codes.is_empty() {
+        page.sentence("", &format!("more: wavetank explain {}", codes.join(" ")));
+    }
 }
 
 /// Could the generator itself be believed?

@@ -32,6 +32,8 @@ pub(crate) enum Command {
     Runs(RunsArgs),
     /// `wavetank compare A B`.
     Compare(Box<CompareArgs>),
+    /// `wavetank explain`.
+    Explain(super::ExplainArgs),
     /// `wavetank demo`.
     Demo(DemoArgs),
     /// `wavetank new FILE`: the file.

@@ -1,6 +1,8 @@
 //! What an installation brings beside the program, made from the command line's own description: completions for
 //! shells and manual pages.
 
+use std::collections::BTreeSet;
+
 use clap::CommandFactory;
 use clap_complete::Shell;
 
@@ -9,7 +11,13 @@ use super::words::Words;
 /// A script that teaches `shell` the words of the command line.
 pub(crate) fn completions(shell: Shell) -> String {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Words::command(), "wavetank", &mut script);
+    // Only here: typed wrongly, a code gets our own words and not clap's list of hundreds.
+    let codes = wavetank_report::explanations().into_iter().map(|one| one.code).collect::<BTreeSet<_>>();
+    let explain = |command: clap::Command| {
+        command.mut_arg("codes", |codes_of| codes_of.value_parser(codes.into_iter().collect::<Vec<_>>()))
+    };
+    let mut command = Words::command().mut_subcommand("explain", explain);
+    clap_complete::generate(shell, &mut command, "wavetank", &mut script);
     String::from_utf8(script).expect("made from UTF-8 text")
 }
 

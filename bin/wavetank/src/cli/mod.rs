@@ -14,6 +14,7 @@ mod convert_report;
 mod convert_run;
 mod demo_args;
 mod exit;
+mod explain_words;
 mod file_words;
 mod files;
 mod goal;
@@ -52,6 +53,7 @@ pub(crate) use compare_args::BaselineArgs;
 pub(crate) use compare_args::{CompareArgs, CompareWishes};
 pub(crate) use demo_args::DemoArgs;
 pub(crate) use exit::CliExit;
+pub(crate) use explain_words::ExplainArgs;
 pub(crate) use install::{completions, man_pages};
 pub(crate) use search_args::SearchArgs;
 #[cfg(target_os = "linux")]
@@ -85,6 +87,7 @@ fn command(words: CommandWords, command_text: String) -> Result<Command, UserErr
         CommandWords::Report(words) => Command::Report(convert_report::report(words)?),
         CommandWords::Runs(words) => Command::Runs(runs_words::runs(*words)?),
         CommandWords::Compare(words) => Command::Compare(Box::new(compare_words::compare(*words)?)),
+        CommandWords::Explain(words) => Command::Explain(explain_words::explain(words)?),
         CommandWords::Demo(words) => Command::Demo(convert::demo(words)),
         CommandWords::New(words) => Command::New(words.file),
         CommandWords::Check(words) => Command::Check(Box::new(file_words::file(*words)?)),

@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand};
 
 use super::calibrate_words::CalibrateWords;
 use super::compare_words::CompareWords;
+use super::explain_words::ExplainWords;
 use super::file_words::{FileWords, NewWords};
 use super::run_words::RunWords;
 use super::runs_words::RunsWords;
@@ -33,6 +34,7 @@ Look
   report   Show a finished run again
   compare  Two runs, or several a side, beside each other: what differs, and how sure that is
   runs     The runs there are: list, show, prune, pack
+  explain  What a code or a word of a report means, why it happens, what to do
 Hosts
   calibrate  What this host can do as a generator: measured, kept, and used by `plan`
   size       What a load would take: hosts, addresses, ports, memory, links, limits of the kernel
@@ -86,6 +88,8 @@ pub(super) enum CommandWords {
     Report(ReportWords),
     /// The runs there are: list, show, prune, pack.
     Runs(Box<RunsWords>),
+    /// What a code or a word of a report means, why it happens, what to do.
+    Explain(ExplainWords),
     /// Two short runs against the built-in target: what a freeze does to the numbers.
     Demo(DemoWords),
     /// What this host can do as a generator: measured, kept, and used by `plan`.

@@ -12,6 +12,7 @@ mod completions;
 mod demo;
 #[cfg(any(test, not(target_os = "linux")))]
 mod elsewhere;
+mod explain;
 mod man;
 mod new;
 #[cfg(target_os = "linux")]
@@ -42,6 +43,7 @@ pub(crate) use completions::completions;
 pub(crate) use demo::demo;
 #[cfg(not(target_os = "linux"))]
 pub(crate) use elsewhere::{calibrate, demo, plan, run, search, serve, try_file};
+pub(crate) use explain::explain;
 pub(crate) use man::man;
 pub(crate) use new::new;
 #[cfg(target_os = "linux")]

@@ -28,6 +28,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 pub use language::Language;
 pub use sheet::HtmlSource;
+pub(crate) use words::glossary;
 
 use crate::chart::CHART_CSS;
 use sheet::{Sheet, harmless};

@@ -11,6 +11,12 @@ mod zh;
 pub(crate) use en::WORDS as EN;
 pub(crate) use zh::WORDS as ZH;
 
+/// What the glossary says of `word`, in English; nothing of a word that it does not have.
+pub(crate) fn glossary(word: &str) -> &'static str {
+    let said = glossary_en::GLOSSARY.iter().find(|(own, _)| *own == word);
+    said.map_or("", |&(_, meaning)| meaning)
+}
+
 /// A sentence with one thing in it.
 pub(crate) type Of1 = fn(&str) -> String;
 /// A sentence with two things in it.

@@ -1,0 +1,43 @@
+//! [`ExplainDoc`]: what `wavetank explain --format json` prints.
+
+use serde::{Deserialize, Serialize};
+
+/// Version of the object.
+pub const EXPLAIN_SCHEMA: &str = "wavetank.explain/1";
+
+/// Codes, explained. Written on stdout and never stored; `docs/codes.md` describes it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExplainDoc {
+    /// Always [`EXPLAIN_SCHEMA`].
+    pub schema: String,
+    /// Those that were asked for, by group.
+    pub codes: Vec<CodeDoc>,
+}
+
+/// One code of one group.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CodeDoc {
+    /// The code as it is printed.
+    pub code: String,
+    /// Other words for it.
+    pub also: Vec<String>,
+    /// Where it is met: `exit`, `reason`, `finding`, `error_class`, `drop_reason`, `word`, `event`, `command`, `host`,
+    /// `stored`, `file`, `experiment`, `data`.
+    pub group: String,
+    /// What it means.
+    pub means: String,
+    /// Why it happens, the most likely cause first; may be empty.
+    pub why: String,
+    /// What to do; may be empty.
+    #[serde(rename = "do")]
+    pub act: String,
+    /// The page of the documentation that has more.
+    pub see: String,
+}
+
+impl ExplainDoc {
+    /// The object as one line of JSON.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("strings always encode")
+    }
+}

@@ -1,0 +1,142 @@
+//! [`CodeGroup`]: where a code is met.
+
+/// Where a code is met, in the order in which one meets them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CodeGroup {
+    /// Exit codes and the words of a verdict.
+    Exits,
+    /// Why a verdict is what it is, where no finding and no condition says it.
+    Reasons,
+    /// Findings, those that are doubts about the generator among them.
+    Findings,
+    /// How requests fail.
+    Classes,
+    /// Why requests were never sent.
+    Drops,
+    /// Words of the report.
+    Words,
+    /// What happened once, in `events.jsonl`.
+    Events,
+    /// Errors of the command line and of its values.
+    Typed,
+    /// What this host or this target does not allow.
+    Refused,
+    /// Errors about stored runs and about files that are written.
+    Stored,
+    /// Experiment files: what cannot be read.
+    Written,
+    /// Experiment files: what can be read and makes no sense.
+    Meant,
+    /// Rows of data and what is taken out of answers.
+    Data,
+}
+
+impl CodeGroup {
+    /// All of them, in order.
+    pub const ALL: [Self; 13] = [
+        Self::Exits,
+        Self::Reasons,
+        Self::Findings,
+        Self::Classes,
+        Self::Drops,
+        Self::Words,
+        Self::Events,
+        Self::Typed,
+        Self::Refused,
+        Self::Stored,
+        Self::Written,
+        Self::Meant,
+        Self::Data,
+    ];
+
+    /// The name used in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Exits => "exit",
+            Self::Reasons => "reason",
+            Self::Findings => "finding",
+            Self::Classes => "error_class",
+            Self::Drops => "drop_reason",
+            Self::Words => "word",
+            Self::Events => "event",
+            Self::Typed => "command",
+            Self::Refused => "host",
+            Self::Stored => "stored",
+            Self::Written => "file",
+            Self::Meant => "experiment",
+            Self::Data => "data",
+        }
+    }
+
+    /// What the group is, as a heading.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Exits => "Exit codes and verdicts",
+            Self::Reasons => "Reasons of a verdict",
+            Self::Findings => "Findings",
+            Self::Classes => "How requests fail",
+            Self::Drops => "Why requests were never sent",
+            Self::Words => "Words of the report",
+            Self::Events => "Events of a run",
+            Self::Typed => "Errors: the command line and its values",
+            Self::Refused => "Errors: this host, and what it may load",
+            Self::Stored => "Errors: stored runs, and files that are written",
+            Self::Written => "Experiment files: what cannot be read",
+            Self::Meant => "Experiment files: what makes no sense",
+            Self::Data => "Experiment files: rows of data, and what is taken out of answers",
+        }
+    }
+
+    /// What one of the group is.
+    pub const fn one(self) -> &'static str {
+        match self {
+            Self::Exits => "an exit code",
+            Self::Reasons => "a reason of a verdict",
+            Self::Findings => "a finding",
+            Self::Classes => "a way in which requests fail",
+            Self::Drops => "why requests were never sent",
+            Self::Words => "a word of the report",
+            Self::Events => "an event of a run",
+            Self::Typed => "an error in a command or a value",
+            Self::Refused => "what this host lacks or forbids",
+            Self::Stored => "an error about stored runs and files",
+            Self::Written | Self::Meant => "a remark about an experiment file",
+            Self::Data => "a remark about data or extraction",
+        }
+    }
+
+    /// Where the documentation has more, unless a block says it better.
+    pub(super) const fn see(self) -> &'static str {
+        match self {
+            Self::Stored => "docs/runs.md",
+            Self::Written | Self::Meant | Self::Data => "docs/experiment.md",
+            Self::Typed => "docs/experiments.md",
+            Self::Refused => "docs/million.md",
+            Self::Exits
+            | Self::Reasons
+            | Self::Findings
+            | Self::Classes
+            | Self::Drops
+            | Self::Words
+            | Self::Events => "docs/report.md",
+        }
+    }
+
+    pub(super) const fn text(self) -> &'static str {
+        match self {
+            Self::Exits => include_str!("words/exits.txt"),
+            Self::Reasons => include_str!("words/reasons.txt"),
+            Self::Findings => include_str!("words/findings.txt"),
+            Self::Classes => include_str!("words/classes.txt"),
+            Self::Drops => include_str!("words/drops.txt"),
+            Self::Words => include_str!("words/words.txt"),
+            Self::Events => include_str!("words/events.txt"),
+            Self::Typed => include_str!("words/typed.txt"),
+            Self::Refused => include_str!("words/refused.txt"),
+            Self::Stored => include_str!("words/stored.txt"),
+            Self::Written => include_str!("words/written.txt"),
+            Self::Meant => include_str!("words/meant.txt"),
+            Self::Data => include_str!("words/data.txt"),
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! [`explain`]: the explanations of what was typed.
+
+use wavetank_plan::{UserError, did_you_mean};
+
+use super::{Explanation, explanations};
+
+/// Everything that is called `word`: `late`, `Late`, `first byte`, `exit 3`, `invalid`. Never empty.
+///
+/// # Errors
+/// A usage error (`code_unknown`) where nothing is, with what was probably meant.
+pub fn explain(word: &str) -> Result<Vec<Explanation>, UserError> {
+    let all = explanations();
+    let wanted = plain(word);
+    let found: Vec<_> =
+        all.iter().filter(|one| names(one).any(|name| plain(name) == wanted)).copied().collect();
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    let hint = match did_you_mean(&wanted, all.iter().flat_map(names)) {
+        Some(near) => format!("did you mean {near}? `wavetank explain` lists all codes"),
+        None => "`wavetank explain` lists all codes; they stand beside errors and findings".to_owned(),
+    };
+    Err(UserError::usage("code_unknown", format!("`{}` is no code of wavetank", word.trim()), hint))
+}
+
+fn names(one: &Explanation) -> impl Iterator<Item = &'static str> + use<> {
+    std::iter::once(one.code).chain(one.also.split(", ").filter(|name| !name.is_empty()))
+}
+
+/// As it stands in the table: small letters, `_` between words, no `exit` before a number.
+fn plain(word: &str) -> String {
+    let word = word.trim().trim_matches(['[', ']', '`', '"', '\'']).to_lowercase();
+    let joined =
+        word.split([' ', '-', '_', '.']).filter(|part| !part.is_empty()).collect::<Vec<_>>().join("_");
+    match joined.strip_prefix("exit_").or_else(|| joined.strip_prefix("code_")) {
+        Some(number) if number.parse::<u8>().is_ok() => number.to_owned(),
+        _ => joined,
+    }
+}
