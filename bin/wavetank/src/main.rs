@@ -21,7 +21,7 @@ use std::process::ExitCode;
 
 use wavetank_plan::{UserError, harmless_lines};
 
-use cli::{CliExit, Command, ExplainArgs, FileFormat, OutputFormat, RunsArgs, RunsDeed};
+use cli::{CliExit, Command, ExplainArgs, FileFormat, OutFile, OutputFormat, RunsArgs, RunsDeed};
 
 fn main() -> ExitCode {
     let command = match cli::parse(std::env::args_os().collect()) {
@@ -36,7 +36,38 @@ fn main() -> ExitCode {
             return refuse(&error, if json { OutputFormat::Json } else { OutputFormat::Text });
         }
     };
-    let (format, out) = match &command {
+    let (format, out) = wanted(&command);
+    let result = match command {
+        Command::Run(args) => commands::run(*args),
+        Command::Search(args) => commands::search(*args),
+        Command::Serve(args) => commands::serve(&args),
+        Command::Report(args) => commands::report(&args),
+        Command::Runs(args) => commands::runs(args),
+        Command::Compare(args) => commands::compare(&args),
+        Command::Explain(args) => commands::explain(&args),
+        Command::Demo(args) => commands::demo(&args),
+        Command::New(file) => commands::new(&file),
+        Command::Check(args) => commands::check(*args),
+        Command::Plan(args) => commands::plan(*args),
+        Command::Try(args) => commands::try_file(*args),
+        Command::Calibrate(args) => commands::calibrate(*args),
+        Command::Size(args) => commands::size(*args),
+        Command::Schema => commands::schema(),
+        Command::Completions(shell) => commands::completions(shell),
+        Command::Man(dir) => commands::man(&dir),
+    };
+    match result {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            run::output::deliver_error(&error, &out);
+            refuse(&error, format)
+        }
+    }
+}
+
+/// The format errors are told in, and the files that are told of them, too.
+fn wanted(command: &Command) -> (OutputFormat, Vec<OutFile>) {
+    match command {
         Command::Run(args) => (args.format, args.out.clone()),
         Command::Search(args) => (args.format, args.out.clone()),
         Command::Report(args) => (args.format, args.out.clone()),
@@ -66,32 +97,6 @@ fn main() -> ExitCode {
         | Command::Schema
         | Command::Completions(_)
         | Command::Man(_) => (OutputFormat::Text, Vec::new()),
-    };
-    let result = match command {
-        Command::Run(args) => commands::run(*args),
-        Command::Search(args) => commands::search(*args),
-        Command::Serve(args) => commands::serve(&args),
-        Command::Report(args) => commands::report(&args),
-        Command::Runs(args) => commands::runs(args),
-        Command::Compare(args) => commands::compare(&args),
-        Command::Explain(args) => commands::explain(&args),
-        Command::Demo(args) => commands::demo(&args),
-        Command::New(file) => commands::new(&file),
-        Command::Check(args) => commands::check(*args),
-        Command::Plan(args) => commands::plan(*args),
-        Command::Try(args) => commands::try_file(*args),
-        Command::Calibrate(args) => commands::calibrate(*args),
-        Command::Size(args) => commands::size(*args),
-        Command::Schema => commands::schema(),
-        Command::Completions(shell) => commands::completions(shell),
-        Command::Man(dir) => commands::man(&dir),
-    };
-    match result {
-        Ok(code) => ExitCode::from(code),
-        Err(error) => {
-            run::output::deliver_error(&error, &out);
-            refuse(&error, format)
-        }
     }
 }
 

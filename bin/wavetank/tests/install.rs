@@ -32,6 +32,8 @@ fn bash_completes_commands_and_options() {
     assert_eq!(commands, "report\n");
     let options = offered("wavetank run --conn").expect("bash was there");
     assert_eq!(options, "--connections\n--connect-timeout\n--connect-to\n");
+    let codes = offered("wavetank explain connect_").expect("bash was there");
+    assert_eq!(codes, "connect_refused\nconnect_timeout\nconnect_unreachable\n");
 }
 
 #[test]

@@ -4,6 +4,9 @@ use wavetank_plan::{UserError, did_you_mean};
 
 use super::{Explanation, explanations};
 
+/// A longer word is not repeated: whole files get pasted.
+const CHARS_TOLD_MAX: usize = 60;
+
 /// Everything that is called `word`: `late`, `Late`, `first byte`, `exit 3`, `invalid`. Never empty.
 ///
 /// # Errors
@@ -16,11 +19,14 @@ pub fn explain(word: &str) -> Result<Vec<Explanation>, UserError> {
     if !found.is_empty() {
         return Ok(found);
     }
-    let hint = match did_you_mean(&wanted, all.iter().flat_map(names)) {
+    let short = wanted.chars().count() <= CHARS_TOLD_MAX;
+    let hint = match did_you_mean(if short { &wanted } else { "" }, all.iter().flat_map(names)) {
         Some(near) => format!("did you mean {near}? `wavetank explain` lists all codes"),
         None => "`wavetank explain` lists all codes; they stand beside errors and findings".to_owned(),
     };
-    Err(UserError::usage("code_unknown", format!("`{}` is no code of wavetank", word.trim()), hint))
+    let told = word.trim();
+    let told = if told.chars().count() > CHARS_TOLD_MAX { "this" } else { &format!("`{told}`") };
+    Err(UserError::usage("code_unknown", format!("{told} is no code of wavetank"), hint))
 }
 
 fn names(one: &Explanation) -> impl Iterator<Item = &'static str> + use<> {
