@@ -64,6 +64,15 @@ fn ten_times_slower_is_a_difference_and_a_regression() {
     let markdown = trial.place().file("said.md");
     compare(&trial, &[&a, &b, "--out", &markdown]).expect_exit(0);
     assert!(std::fs::read_to_string(&markdown).expect("written").starts_with("## DIFFERENCE"));
+    let page = compare(&trial, &[&a, &b, "--format", "html", "--lang", "zh"]);
+    let told = &page.expect_exit(0).stdout;
+    assert!(told.starts_with("<!DOCTYPE html>") && told.contains("lang=\"zh-CN\""), "{page}");
+    assert!(
+        told.contains("有差异") && told.contains("id=\"course\"") && told.contains("id=\"times\""),
+        "{page}"
+    );
+    assert!(told.contains(&format!("wavetank compare {a} {b} --seed 1")), "{page}");
+    refused(&compare(&trial, &[&a, &b, "--lang", "zh"]), "--lang");
 }
 
 #[test]

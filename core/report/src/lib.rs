@@ -32,7 +32,9 @@ mod times_table;
 mod units;
 
 pub use calibration::{Known, calibration_text, overload, standing};
-pub use comparison::{comparison_junit, comparison_markdown, comparison_text};
+pub use comparison::{
+    CompareSource, SideCourse, comparison_html, comparison_junit, comparison_markdown, comparison_text,
+};
 pub use compose::{Composition, compose};
 pub use examples::Examples;
 pub use explain::{

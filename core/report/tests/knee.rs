@@ -4,8 +4,8 @@ use wavetank_record::{
     Blame, Number, SearchAnswerDoc, SearchDoc, SearchPointDoc, SearchRunDoc, SearchSetupDoc,
 };
 use wavetank_report::{
-    knee_csv, knee_curve, knee_drift, knee_headline, knee_html, knee_junit, knee_markdown, knee_text,
-    level_text,
+    Language, knee_csv, knee_curve, knee_drift, knee_headline, knee_html, knee_junit, knee_markdown,
+    knee_text, level_text,
 };
 
 const HOSTILE: &str = "<script>alert(1)</script>|`x`";
@@ -119,9 +119,12 @@ fn every_format_tells_it_and_nothing_in_it_is_more_than_text() {
     assert!(!outside_code.contains("<script>") && markdown.contains("\\|\\`x\\`"), "{markdown}");
     let junit = knee_junit(&doc);
     assert!(junit.contains("testcase name=\"knee\"") && !junit.contains("<script>"), "{junit}");
-    let html = knee_html(&doc);
+    let html = knee_html(&doc, Language::English);
     assert!(!html.contains("<script") && html.contains("&lt;script&gt;"), "{html}");
-    assert!(html.contains("<svg") && html.contains("2,480"), "{html}");
+    assert!(html.contains("<svg") && html.contains("2,480") && html.contains("95\u{a0}%"), "{html}");
+    assert!(html.contains("<td class=\"n\">4.00 ms</td>"), "numbers stand at the right: {html}");
+    let chinese = knee_html(&doc, Language::Chinese);
+    assert!(chinese.contains("已找到拐点") && !chinese.contains("<script"), "{chinese}");
     assert!(!html.contains("http://") || html.contains("www.w3.org"), "nothing is fetched");
 }
 

@@ -78,7 +78,7 @@ fn redact_proxy(value: &str) -> String {
 }
 
 /// In single quotes unless every letter is harmless to a shell.
-fn quoted(word: &str) -> String {
+pub(crate) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();

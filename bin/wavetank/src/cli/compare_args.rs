@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use wavetank_report::Language;
+
 use super::args::{OutFile, OutputFormat};
 
 /// `wavetank compare`.
@@ -15,6 +17,8 @@ pub(crate) struct CompareArgs {
     pub(crate) wishes: CompareWishes,
     /// Shape of the result on stdout.
     pub(crate) format: OutputFormat,
+    /// The language of a page.
+    pub(crate) language: Language,
     /// Files that get the result as well.
     pub(crate) out: Vec<OutFile>,
     /// Where archives lie.

@@ -9,10 +9,14 @@ use wavetank_plan::{UserError, did_you_mean};
 use super::args::OutputFormat;
 use super::compare_args::{BaselineArgs, CompareArgs, CompareWishes};
 use super::convert::{at, opt};
-use super::convert_report::{format, out_files};
+use super::convert_report::{format, language, out_files};
 
 /// Runs of one side at most: more are a mistake in a pattern of the shell.
 const RUNS_MAX: usize = 100;
+
+/// Formats of a comparison.
+const KNOWN: [OutputFormat; 5] =
+    [OutputFormat::Text, OutputFormat::Json, OutputFormat::Junit, OutputFormat::Markdown, OutputFormat::Html];
 
 /// Seed of what is drawn, unless another is asked for.
 const SEED: u64 = 1;
@@ -42,9 +46,12 @@ pub(super) struct CompareWords {
     #[arg(long, value_name = "N")]
     pub(super) seed: Option<String>,
     /// Shape of the result on stdout
-    #[arg(long, value_name = "text|json|junit|markdown", default_value = "text")]
+    #[arg(long, value_name = "text|json|junit|markdown|html", default_value = "text")]
     pub(super) format: String,
-    /// Write the result to a file too, in the format of its suffix: .txt .json .xml .junit .md (repeatable)
+    /// html: its language, en or zh [default: en]
+    #[arg(long, value_name = "LANG")]
+    pub(super) lang: Option<String>,
+    /// Write the result to a file too, in the format of its suffix: .txt .json .xml .junit .md .html (repeatable)
     #[arg(long, value_name = "FILE")]
     pub(super) out: Vec<PathBuf>,
     /// Where archives lie
@@ -58,18 +65,30 @@ pub(super) fn compare(words: CompareWords) -> Result<CompareArgs, UserError> {
     let format = format(&words.format)?;
     let out = out_files(words.out)?;
     for format in out.iter().map(|out| out.format).chain([format]) {
-        let known = [OutputFormat::Text, OutputFormat::Json, OutputFormat::Junit, OutputFormat::Markdown];
-        if !known.contains(&format) {
-            let hint = "text, json, junit or markdown; of one run: wavetank report RUN --format csv";
+        if !KNOWN.contains(&format) {
+            let hint = "text, json, junit, markdown or html; of one run: wavetank report RUN --format csv";
             return Err(UserError::usage("value_unknown", "a comparison has no such format", hint));
         }
+    }
+    let html = format == OutputFormat::Html || out.iter().any(|out| out.format == OutputFormat::Html);
+    if words.lang.is_some() && !html {
+        let hint = "with --format html, or --out FILE.html";
+        return Err(UserError::usage("conflict", "--lang is of html", hint));
     }
     let wishes = CompareWishes {
         metrics: metrics(words.metric)?,
         max_regression: opt("--max-regression", words.max_regression.as_ref(), limit)?,
         seed: opt("--seed", words.seed.as_ref(), seed)?.unwrap_or(SEED),
     };
-    Ok(CompareArgs { a, b, wishes, format, out, runs_dir: words.runs_dir })
+    Ok(CompareArgs {
+        a,
+        b,
+        wishes,
+        format,
+        language: language(words.lang.as_deref())?.unwrap_or_default(),
+        out,
+        runs_dir: words.runs_dir,
+    })
 }
 
 /// `--max-regression`: a share above nothing and below everything.

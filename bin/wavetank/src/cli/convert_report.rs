@@ -24,6 +24,11 @@ const FORMATS: [(&str, OutputFormat); 8] = [
 /// `--lang`.
 const LANGUAGES: [(&str, Language); 2] = [("en", Language::English), ("zh", Language::Chinese)];
 
+/// `--lang`, if it is given.
+pub(super) fn language(word: Option<&str>) -> Result<Option<Language>, UserError> {
+    word.map(|lang| at("--lang", one_of(lang, &LANGUAGES, &[]))).transpose()
+}
+
 /// `--format`.
 pub(super) fn format(text: &str) -> Result<OutputFormat, UserError> {
     match text {
@@ -73,8 +78,7 @@ pub(super) fn report(words: ReportWords) -> Result<ReportArgs, UserError> {
     }
     let run = if words.run == "latest" { RunRef::Latest } else { RunRef::Named(words.run) };
     let of = words.of.as_deref().map(|of| at("--of", one_of(of, &TimesOf::ALL, &[]))).transpose()?;
-    let language = words.lang.as_deref();
-    let language = language.map(|lang| at("--lang", one_of(lang, &LANGUAGES, &[]))).transpose()?;
+    let language = language(words.lang.as_deref())?;
     let wants = Wants { of, step: words.step, by_step: words.by_step, language };
     let args = ReportArgs {
         run,

@@ -6,7 +6,7 @@ use wavetank_report::{comparison_junit, comparison_markdown, comparison_text};
 use wavetank_store::RunsDir;
 
 use crate::cli::{CompareArgs, OutputFormat};
-use crate::comparing::{compare_sides, load};
+use crate::comparing::{compare_sides, load, page};
 use crate::run::out_file::open_all;
 use crate::run::output;
 
@@ -14,20 +14,25 @@ use crate::run::output;
 pub(crate) fn compare(args: &CompareArgs) -> Result<u8, UserError> {
     let runs = RunsDir::new(&args.runs_dir);
     let read = |words: &[String]| words.iter().map(|word| load(&runs, word)).collect::<Result<Vec<_>, _>>();
-    let doc = compare_sides(&read(&args.a)?, &read(&args.b)?, &args.wishes)?;
+    let (a, b) = (read(&args.a)?, read(&args.b)?);
+    let doc = compare_sides(&a, &b, &args.wishes)?;
+    let told = |format| match format {
+        OutputFormat::Html => page(&doc, [&a, &b], &args.wishes, args.language),
+        format => render(&doc, format),
+    };
     for file in open_all(&args.out)? {
         let shown = file.path.display().to_string();
-        let text = render(&doc, file.format);
+        let text = told(file.format);
         file.fill(|to| to.write_all(text.as_bytes())).map_err(|_: std::io::Error| {
             let hint = "free some space there; compare again";
             UserError::usage("result_unwritten", format!("cannot write the result to `{shown}`"), hint)
         })?;
     }
-    output::print(&render(&doc, args.format))?;
+    output::print(&told(args.format))?;
     Ok(doc.exit)
 }
 
-/// The comparison in `format`; the formats without one are refused where words are read.
+/// The comparison in `format`, which is not HTML; the formats without one are refused where words are read.
 pub(crate) fn render(doc: &CompareDoc, format: OutputFormat) -> String {
     match format {
         OutputFormat::Json => doc.to_json() + "\n",

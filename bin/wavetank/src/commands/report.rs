@@ -39,11 +39,11 @@ pub(crate) fn report(args: &ReportArgs) -> Result<u8, UserError> {
 
 /// Print a stored search again.
 fn report_search(folder: &SearchFolder, args: &ReportArgs) -> Result<u8, UserError> {
-    if args.wants != Wants::default() {
+    if args.wants != (Wants { language: args.wants.language, ..Wants::default() }) {
         let hint = "its runs have steps and histograms: wavetank report FOLDER/runs/NAME";
         return Err(UserError::usage(
             "conflict",
-            "--of, --step, --by-step and --lang mean nothing to a search",
+            "--of, --step and --by-step mean nothing to a search",
             hint,
         ));
     }
@@ -51,7 +51,7 @@ fn report_search(folder: &SearchFolder, args: &ReportArgs) -> Result<u8, UserErr
         return Err(output::not_of_searches());
     }
     let doc = folder.read()?;
-    output::deliver_search(&doc, args.format, open_all(&args.out)?)?;
+    output::deliver_search(&doc, args.format, open_all(&args.out)?, args.wants.language.unwrap_or_default())?;
     Ok(ExitCode::Pass as u8)
 }
 

@@ -1,7 +1,6 @@
 //! [`LoadedRun`]: what comparing needs of a stored run.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use wavetank_compare::{Cutter, Machine, RunData};
 use wavetank_measure::HostSample;
@@ -14,7 +13,8 @@ use crate::run::archive_gaps::answered;
 
 /// A run, read from its archive.
 pub(crate) struct LoadedRun {
-    pub(crate) dir: PathBuf,
+    /// Its archive; a pack stays unpacked as long as this is there.
+    pub(crate) opened: OpenedRun,
     pub(crate) record: RunRecord,
     pub(crate) plan: Plan,
     pub(crate) machine: Machine,
@@ -54,7 +54,7 @@ pub(crate) fn load(runs: &RunsDir, word: &str) -> Result<LoadedRun, UserError> {
         version: record.version.clone(),
         engine: record.generator.engine.clone(),
     };
-    Ok(LoadedRun { dir: opened.dir, record, plan, machine, data, damage })
+    Ok(LoadedRun { opened, record, plan, machine, data, damage })
 }
 
 impl LoadedRun {

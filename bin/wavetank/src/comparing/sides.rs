@@ -71,7 +71,7 @@ pub(crate) fn compare_sides(
 /// Whether two are one run, be it by another path or out of a pack, which lies in a folder of its own while it is read.
 fn is_same(a: &LoadedRun, b: &LoadedRun) -> bool {
     let told = |run: &LoadedRun| (run.record.id.clone(), run.record.started_at.clone());
-    a.dir == b.dir || told(a) == told(b)
+    a.opened.dir == b.opened.dir || told(a) == told(b)
 }
 
 /// Why a run's numbers are to be doubted.

@@ -4,6 +4,7 @@ use std::io::{self, BufWriter, Write};
 
 use wavetank_plan::UserError;
 use wavetank_record::SearchDoc;
+use wavetank_report::Language;
 
 use super::out_file::{OpenFile, overwrite};
 use super::outcome::{Outcome, Unwritten};
@@ -44,11 +45,12 @@ pub(crate) fn deliver(
     deliver_as(&|format, to| outcome.write(format, to), format, files)
 }
 
-/// The same of a search.
+/// The same of a search; `language` is that of a page.
 pub(crate) fn deliver_search(
     doc: &SearchDoc,
     format: OutputFormat,
     files: Vec<OpenFile>,
+    language: Language,
 ) -> Result<(), UserError> {
     let write = |format, to: &mut dyn Write| {
         let text = match format {
@@ -57,7 +59,7 @@ pub(crate) fn deliver_search(
             OutputFormat::Junit => wavetank_report::knee_junit(doc),
             OutputFormat::Markdown => wavetank_report::knee_markdown(doc),
             OutputFormat::Csv => wavetank_report::knee_csv(doc),
-            OutputFormat::Html => wavetank_report::knee_html(doc),
+            OutputFormat::Html => wavetank_report::knee_html(doc, language),
             OutputFormat::Hgrm | OutputFormat::Hlog => return Err(Unwritten::Unmade(not_of_searches())),
         };
         Ok(to.write_all(text.as_bytes())?)

@@ -1,11 +1,17 @@
 //! Two sides of runs beside each other, in words and tables. Pure functions of the stored comparison.
 
 mod headline;
+mod html;
+mod html_charts;
 mod junit;
 mod markdown;
+mod side_course;
 mod text;
 mod values;
+mod words;
 
+pub use html::{CompareSource, comparison_html};
 pub use junit::comparison_junit;
 pub use markdown::comparison_markdown;
+pub use side_course::SideCourse;
 pub use text::comparison_text;

@@ -3,6 +3,7 @@
 use wavetank_plan::quantity::{show_rate, show_share, show_size};
 use wavetank_record::{MetricDoc, Number};
 
+use super::words::{CompareWords, EN};
 use crate::units;
 
 /// A side's value in its unit.
@@ -30,8 +31,13 @@ pub(super) fn ratio(ratio: Number) -> String {
 
 /// The ratio's interval: `1.044 to 1.056`; empty without one.
 pub(super) fn interval(metric: &MetricDoc) -> String {
+    interval_in(metric, &EN)
+}
+
+/// The same in another language.
+pub(super) fn interval_in(metric: &MetricDoc, words: &CompareWords) -> String {
     match (metric.low, metric.high) {
-        (Some(low), Some(high)) => format!("{} to {}", ratio(low), ratio(high)),
+        (Some(low), Some(high)) => (words.between)(&ratio(low), &ratio(high)),
         _ => String::new(),
     }
 }
@@ -48,49 +54,59 @@ pub(super) fn percent(share: f64) -> String {
 
 /// `5.0 % more`, `3.2 % less`, `appeared` or `vanished`: what became of a value from A to B.
 pub(super) fn change(metric: &MetricDoc) -> String {
+    change_in(metric, &EN)
+}
+
+/// The same in another language.
+pub(super) fn change_in(metric: &MetricDoc, words: &CompareWords) -> String {
     let zero = |side: Option<Number>| side.is_some_and(|value| value.0 == 0.0);
     match metric.ratio {
-        Some(ratio) if ratio.0 >= 1.0 => format!("{} more", percent(ratio.0 - 1.0)),
-        Some(ratio) => format!("{} less", percent(1.0 - ratio.0)),
-        None if zero(metric.a) && !zero(metric.b) => format!("none before, {} now", value(metric, metric.b)),
-        None if zero(metric.b) && !zero(metric.a) => format!("{} before, none now", value(metric, metric.a)),
-        None => "not known".to_owned(),
+        Some(ratio) if ratio.0 >= 1.0 => (words.more)(&percent(ratio.0 - 1.0)),
+        Some(ratio) => (words.less)(&percent(1.0 - ratio.0)),
+        None if zero(metric.a) && !zero(metric.b) => (words.none_before)(&value(metric, metric.b)),
+        None if zero(metric.b) && !zero(metric.a) => (words.none_now)(&value(metric, metric.a)),
+        None => words.not_known.to_owned(),
     }
 }
 
 /// The change's interval in the sense of [`change`]: ` (4.4 to 5.6 %)`; empty without one.
 pub(super) fn change_interval(metric: &MetricDoc) -> String {
+    change_interval_in(metric, &EN)
+}
+
+/// The same in another language.
+pub(super) fn change_interval_in(metric: &MetricDoc, words: &CompareWords) -> String {
     let (Some(ratio), Some(low), Some(high)) = (metric.ratio, metric.low, metric.high) else {
         return String::new();
     };
     let (from, to) = if ratio.0 >= 1.0 { (low.0 - 1.0, high.0 - 1.0) } else { (1.0 - high.0, 1.0 - low.0) };
-    let sign = |share: f64| if share < 0.0 { "−" } else { "" };
-    format!(" ({}{} to {}{})", sign(from), percent(from), sign(to), percent(to))
-}
-
-/// The smallest difference that would have been shown; nothing below a factor of two says that nothing would.
-pub(super) fn seen_from(share: f64) -> String {
-    if share <= 1.0 {
-        format!("; {} would be", percent(share))
-    } else {
-        "; these runs show little".to_owned()
-    }
+    let signed = |share: f64| format!("{}{}", if share < 0.0 { "−" } else { "" }, percent(share));
+    (words.interval)(&signed(from), &signed(to))
 }
 
 /// What is said of one value.
 pub(super) fn judgement(metric: &MetricDoc) -> String {
+    judgement_in(metric, &EN)
+}
+
+/// The same in another language; why a value is not judged stays as it is stored.
+pub(super) fn judgement_in(metric: &MetricDoc, words: &CompareWords) -> String {
     let said = match metric.verdict.as_str() {
-        "difference" => change(metric),
+        "difference" => change_in(metric, words),
         "no_difference" => {
-            let seen = metric.smallest_seen.map_or(String::new(), |seen| seen_from(seen.0));
-            format!("not shown{seen}")
+            // The smallest difference that would have been shown; nothing below a factor of two says that nothing would.
+            let seen = metric.smallest_seen.map_or(String::new(), |seen| match seen.0 {
+                share if share <= 1.0 => (words.would_be)(&percent(share)),
+                _ => words.show_little.to_owned(),
+            });
+            format!("{}{seen}", words.not_shown)
         }
-        "undecided" => "undecided".to_owned(),
+        "undecided" => words.undecided.to_owned(),
         _ => metric.why.clone(),
     };
     match metric.regression.as_deref() {
-        Some("shown") => format!("REGRESSION: {said}"),
-        Some("possible") => format!("{said}; a regression is possible"),
+        Some("shown") => (words.regression)(&said),
+        Some("possible") => (words.possible)(&said),
         _ => said,
     }
 }

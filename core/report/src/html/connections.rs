@@ -112,7 +112,7 @@ fn over_time(sheet: &Sheet, course: &Course) -> Markup {
         sheet.words.connections.failed,
     ]);
     let numbers = Numbers { title: words.held, heads, rows: rows.collect() };
-    figure(sheet, svg, &numbers)
+    figure(sheet, &svg, &numbers)
 }
 
 /// Open connections, and how many the plan holds.

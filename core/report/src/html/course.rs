@@ -44,7 +44,7 @@ pub(crate) fn rates(sheet: &Sheet, course: &Course) -> Markup {
     });
     let heads =
         names(&[counts.offered, counts.done, counts.failed, counts.dropped, counts.late, counts.open]);
-    figure(sheet, lines.draw(), &Numbers { title: words.rate, heads, rows: rows.collect() })
+    figure(sheet, &lines.draw(), &Numbers { title: words.rate, heads, rows: rows.collect() })
 }
 
 /// The chart of rates alone.
@@ -129,7 +129,7 @@ fn heat_map(sheet: &Sheet, course: &Course) -> Markup {
     });
     let columns = &sheet.words.columns;
     let heads = names(&[columns.samples, "p50", "p90", "p99", columns.max, words.unanswered]);
-    figure(sheet, svg, &Numbers { title: words.heat, heads, rows: rows.collect() })
+    figure(sheet, &svg, &Numbers { title: words.heat, heads, rows: rows.collect() })
 }
 
 fn time(ns: u64) -> String {
@@ -203,7 +203,7 @@ fn stacked<K>(
         layers: drawn.collect(),
     }
     .draw();
-    figure(sheet, svg, &Numbers { title, heads, rows })
+    figure(sheet, &svg, &Numbers { title, heads, rows })
 }
 
 /// Users, where their number moves: the plan's and those there were.
@@ -238,7 +238,7 @@ fn users(sheet: &Sheet, course: &Course) -> Markup {
         .map(|column| (column.from, vec![show_whole(wanted(last_of(column))), show_whole(column.users)]));
     figure(
         sheet,
-        svg,
+        &svg,
         &Numbers { title: words.users, heads: names(&[words.planned, words.users]), rows: rows.collect() },
     )
 }

@@ -7,6 +7,7 @@ use wavetank_record::Number;
 
 use super::sheet::Sheet;
 use super::table::{Cell, Table};
+use super::words::Words;
 use crate::chart::{ChartWords, Frame, Mark, Point, Shade, Timeline};
 use crate::units;
 
@@ -31,9 +32,14 @@ pub(crate) fn names(names: &[&str]) -> Vec<String> {
 }
 
 /// `svg` with `numbers` below it.
-pub(crate) fn figure(sheet: &Sheet, svg: String, numbers: &Numbers) -> Markup {
-    let words = &sheet.words.charts;
-    let mut heads = vec![(sheet.words.columns.from, true)];
+pub(crate) fn figure(sheet: &Sheet, svg: &str, numbers: &Numbers) -> Markup {
+    figure_in(sheet.words, svg, numbers)
+}
+
+/// The same on a page that is not of one run.
+pub(crate) fn figure_in(all_words: &Words, svg: &str, numbers: &Numbers) -> Markup {
+    let words = &all_words.charts;
+    let mut heads = vec![(all_words.columns.from, true)];
     heads.extend(numbers.heads.iter().map(|head| (head.as_str(), true)));
     let mut table = Table::new(numbers.title, &heads);
     let all = numbers.rows.len();
@@ -48,7 +54,7 @@ pub(crate) fn figure(sheet: &Sheet, svg: String, numbers: &Numbers) -> Markup {
         @if all > 0 {
             details {
                 summary { ((words.data)(numbers.title)) }
-                (table.render(sheet))
+                (table.render_in(all_words))
                 @if shown.len() < all {
                     p.aside { ((words.thinned)(&shown.len().to_string(), &all.to_string())) }
                 }
@@ -63,10 +69,15 @@ fn spaced(all: usize, most: usize) -> impl Iterator<Item = usize> {
     (0..shown).map(move |number| if shown < 2 { 0 } else { number * (all - 1) / (shown - 1) })
 }
 
+/// What charts say of themselves in the language of `words`.
+pub(crate) fn chart_words(words: &Words) -> &'static ChartWords {
+    if words.tag == "en" { &ChartWords::EN } else { &ChartWords::ZH }
+}
+
 impl Sheet<'_> {
     /// The language of what charts say of themselves.
     pub(crate) fn chart_words(&self) -> &'static ChartWords {
-        if self.words.tag == "en" { &ChartWords::EN } else { &ChartWords::ZH }
+        chart_words(self.words)
     }
 
     pub(crate) fn frame<'b>(&self, id: &'b str, title: &'b str) -> Frame<'b> {

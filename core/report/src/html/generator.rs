@@ -76,7 +76,7 @@ fn busy_share(sheet: &Sheet, course: &Course) -> Markup {
         (column.from, cells)
     });
     let heads = names(&[words.busy_max, words.busy_mean, words.cpu, words.stalled, words.starved]);
-    figure(sheet, svg, &Numbers { title: words.busy, heads, rows: rows.collect() })
+    figure(sheet, &svg, &Numbers { title: words.busy, heads, rows: rows.collect() })
 }
 
 /// How late requests were begun.
@@ -102,5 +102,5 @@ fn lags(sheet: &Sheet, course: &Course) -> Markup {
         )
     });
     let heads = names(&[words.lag_p50, words.lag_p99, sheet.words.columns.max, sheet.words.counts.late]);
-    figure(sheet, svg, &Numbers { title: words.lag, heads, rows: rows.collect() })
+    figure(sheet, &svg, &Numbers { title: words.lag, heads, rows: rows.collect() })
 }

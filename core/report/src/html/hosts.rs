@@ -116,7 +116,7 @@ fn over_time(sheet: &Sheet) -> Markup {
         let numbers = samples(title, &series, unit);
         let frame = sheet.frame(id, title).high(130);
         let lines = Lines { frame, timeline: timeline.clone(), unit, series, limits: Vec::new() };
-        figure(sheet, lines.draw(), &numbers)
+        figure(sheet, &lines.draw(), &numbers)
     };
     html! {
         (draw("host-cpu", words.host_cpu, Unit::Share, cpu))

@@ -45,12 +45,7 @@ impl<'a> Sheet<'a> {
 
     /// A sentence of the record. They are stored in English, which a reader aloud must know.
     pub(crate) fn stored(&self, sentence: &str) -> Markup {
-        let sentence = with_code(&harmless(sentence));
-        match self.language {
-            Language::English => sentence,
-            Language::Chinese if sentence.0.is_empty() => sentence,
-            Language::Chinese => html! { span lang="en" { (sentence) } },
-        }
+        stored_in(self.language, sentence)
     }
 
     /// A percentile of `spread` by its field name, marked as in the text report where it is a bound or a guess.
@@ -59,6 +54,16 @@ impl<'a> Sheet<'a> {
             return self.words.times.above_dropped.to_owned();
         }
         units::percentile(spread, name)
+    }
+}
+
+/// A stored sentence on a page in `language`.
+pub(crate) fn stored_in(language: Language, sentence: &str) -> Markup {
+    let sentence = with_code(&harmless(sentence));
+    match language {
+        Language::English => sentence,
+        Language::Chinese if sentence.0.is_empty() => sentence,
+        Language::Chinese => html! { span lang="en" { (sentence) } },
     }
 }
 

@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 
 use super::sheet::{Sheet, harmless, outside};
+use super::words::Words;
 
 /// Rows of a table at most: a run may have thousands of steps, a page has not.
 pub(crate) const ROWS_MAX: usize = 200;
@@ -61,12 +62,17 @@ impl Table {
 
     /// Nothing without a row.
     pub(crate) fn render(&self, sheet: &Sheet) -> Markup {
+        self.render_in(sheet.words)
+    }
+
+    /// The same on a page that is not of one run.
+    pub(crate) fn render_in(&self, words: &Words) -> Markup {
         let Self { caption, heads, rows, more } = self;
         let told = |place: usize| {
             place == 0 || rows.iter().any(|row| row.get(place).is_some_and(|cell| !cell.is_empty()))
         };
         let told: Vec<bool> = (0..heads.len()).map(told).collect();
-        let label = (sheet.words.page.scrolls)(caption);
+        let label = (words.page.scrolls)(caption);
         html! {
             @if !rows.is_empty() {
                 div.scroll role="region" aria-label=(harmless(&label)) tabindex="0" {
@@ -80,7 +86,7 @@ impl Table {
                         tbody { @for row in rows { tr { (render_row(row, &told)) } } }
                     }
                 }
-                @if *more > 0 { p.aside { ((sheet.words.journeys.more_rows)(&more.to_string())) } }
+                @if *more > 0 { p.aside { ((words.journeys.more_rows)(&more.to_string())) } }
             }
         }
     }

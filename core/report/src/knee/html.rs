@@ -1,67 +1,133 @@
 //! [`knee_html`]: a search as one HTML file that asks no network for anything.
 
-use maud::{DOCTYPE, Markup, PreEscaped, html};
-use wavetank_plan::harmless;
+use maud::{Markup, PreEscaped, html};
 use wavetank_record::{Number, SearchDoc, SearchPointDoc};
 
-use super::text::{HEADINGS, cells, effort};
-use super::words::limit;
-use crate::chart::{CHART_CSS, ChartWords, Curve, CurvePoint, CurveSeries, Frame, Tone, Unit};
-use crate::html::{POLICY, STYLE};
+use super::page_words::KneeWords;
+use super::text::{cells, level_ends};
+use super::words::{level_text, limit};
+use crate::chart::{Curve, CurvePoint, CurveSeries, Frame, Tone, Unit};
+use crate::html::{
+    Cell, Document, Language, Section, Table, Words, chart_words, harmless, outside, stored_in,
+};
+use crate::units;
 
 /// The percentiles drawn: name, and how a level has it.
 type Drawn = (&'static str, fn(&SearchPointDoc) -> Option<Number>);
 const DRAWN: [Drawn; 3] =
     [("p50", |point| point.p50_us), ("p95", |point| point.p95_us), ("p99", |point| point.p99_us)];
 
-/// The answer, latency against load as a chart and as a table, and what was done.
-pub fn knee_html(doc: &SearchDoc) -> String {
-    let title = harmless(&doc.answer.headline);
-    let page: Markup = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(POLICY);
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                meta name="referrer" content="no-referrer";
-                meta name="robots" content="noindex";
-                link rel="icon" href="data:,";
-                title { (title) }
-                style { (PreEscaped(STYLE)) (PreEscaped(CHART_CSS)) }
-            }
-            body {
-                header { h1 { (title) } }
-                main {
-                    @if let Some(limit) = limit(doc) {
-                        p { strong { "limit " } (harmless(&limit)) }
-                    }
-                    p { (harmless(&doc.target)) " · " (effort(doc)) }
-                    section aria-labelledby="curve-title" {
-                        h2 #curve-title { "Latency against load" }
-                        (PreEscaped(chart(doc)))
-                        (table(doc))
-                    }
-                    @if !doc.notes.is_empty() {
-                        section aria-labelledby="notes-title" {
-                            h2 #notes-title { "Notes" }
-                            ul { @for note in &doc.notes { li { (harmless(note)) } } }
-                        }
-                    }
-                    section aria-labelledby="again-title" {
-                        h2 #again-title { "Do it again" }
-                        pre { code { (harmless(&doc.command)) } }
-                    }
-                }
-                footer { p { "wavetank " (harmless(&doc.version)) " · " (harmless(&doc.started_at)) } }
-            }
-        }
-    };
-    page.into_string()
+/// A page of a search under construction.
+struct Page<'a> {
+    doc: &'a SearchDoc,
+    own: &'static KneeWords,
+    words: &'static Words,
+    language: Language,
 }
 
-fn chart(doc: &SearchDoc) -> String {
+/// The answer, whose limit it was, latency against load as a chart and as a table, and how to do it again.
+pub fn knee_html(doc: &SearchDoc, language: Language) -> String {
+    let page = Page { doc, own: KneeWords::of(language), words: language.words(), language };
+    let own = page.own;
+    let sections = [
+        Section::new("levels", own.levels, own.levels_lead, table(&page)),
+        Section::new("notes", own.notes, "", notes(&page)),
+        Section::new("repeat", own.repeat, own.repeat_lead, repeat(&page)),
+    ];
+    let document = Document {
+        title: format!("{} · {}", harmless(&doc.name), own.kind),
+        header: header(&page),
+        summary: summary(&page),
+        sections: sections.into_iter().flatten().collect(),
+        made_by: (own.made_by)(&harmless(&doc.version)),
+    };
+    document.render(page.words).into_string()
+}
+
+fn header(page: &Page) -> Markup {
+    let doc = page.doc;
+    html! {
+        header {
+            p.kind { (page.own.kind) }
+            h1 { (outside(&doc.name)) }
+            p.when {
+                time datetime=(harmless(&doc.started_at)) { (outside(&doc.started_at)) }
+                " · " (units::seconds(doc.took_s)) " · " (outside(&doc.id))
+            }
+        }
+    }
+}
+
+fn summary(page: &Page) -> Markup {
+    let (doc, own) = (page.doc, page.own);
+    let ends = own.ends.iter().find(|(end, ..)| *end == doc.answer.end);
+    let &(_, word, means) = ends.unwrap_or(&own.broken_off);
+    let class = match (doc.answer.end.as_str(), doc.answer.exit) {
+        ("found" | "above", 0) => "pass",
+        ("below", _) => "fail",
+        ("generator", _) => "invalid",
+        _ => "incomplete",
+    };
+    html! {
+        section #summary aria-labelledby="summary-title" tabindex="-1" {
+            div class={ "verdict " (class) } {
+                div {
+                    h2 #summary-title { (word) }
+                    p.headline { (stored_in(page.language, &kept_together(&doc.answer.headline))) }
+                    p.means { (means) }
+                }
+            }
+            (numbers(page))
+            div.pair {
+                div {
+                    h3 { (own.asked) }
+                    ul { @for threshold in &doc.thresholds { li { code { (outside(threshold)) } } } }
+                    p { (own.target) (page.words.page.colon) (outside(&doc.target)) }
+                    p { (effort(page)) }
+                }
+                @if let Some(limit) = limit(doc) {
+                    div { h3 { (page.words.front.whose_limit) } p.whose { (stored_in(page.language, &limit)) } }
+                }
+            }
+            (PreEscaped(chart(page)))
+        }
+    }
+}
+
+/// A number and its sign are one word: no line may end between them.
+fn kept_together(text: &str) -> String {
+    text.replace(" %", "\u{a0}%")
+}
+
+/// The knee and both ends of its interval.
+fn numbers(page: &Page) -> Markup {
+    let (doc, own) = (page.doc, page.own);
+    let answer = &doc.answer;
+    let proven = |proven: bool| if proven { own.proven } else { own.not_proven };
+    let shown = [
+        (own.lower, answer.low, proven(answer.low_proven)),
+        (own.knee, answer.knee, own.knee_means),
+        (own.upper, answer.high, proven(answer.high_proven)),
+    ];
+    html! {
+        @if shown.iter().any(|(_, level, _)| level.is_some()) {
+            dl.numbers { @for (name, level, below) in shown { @if let Some(level) = level { div {
+                dt { (name) }
+                dd.number { (level_text(&doc.of, level)) }
+                dd.below { (below) }
+            } } } }
+        }
+    }
+}
+
+fn effort(page: &Page) -> String {
+    let doc = page.doc;
+    let [length, took] = [doc.setup.level_s, doc.took_s].map(units::seconds);
+    (page.own.effort)([&doc.runs.len().to_string(), &length, &took, &doc.seed.to_string()])
+}
+
+fn chart(page: &Page) -> String {
+    let doc = page.doc;
     let series = DRAWN.iter().map(|(name, of)| {
         let points: Vec<_> = doc
             .curve
@@ -74,12 +140,12 @@ fn chart(doc: &SearchDoc) -> String {
     });
     let ends = [doc.answer.low, doc.answer.knee, doc.answer.high];
     let marked = match ends {
-        [Some(low), Some(knee), Some(high)] => Some(("knee".to_owned(), [low.0, knee.0, high.0])),
+        [Some(low), Some(knee), Some(high)] => Some((page.own.knee.to_owned(), [low.0, knee.0, high.0])),
         _ => None,
     };
     let curve = Curve {
-        frame: Frame::new("latency-load", "Response time by load", &ChartWords::EN).high(280),
-        x_name: &doc.of,
+        frame: Frame::new("latency-load", page.own.chart, chart_words(page.words)).high(280),
+        x_name: (page.own.of)(&doc.of),
         x: if doc.unit == "per_s" { Unit::Rate } else { Unit::Count },
         y: Unit::Time,
         x_log: true,
@@ -90,21 +156,51 @@ fn chart(doc: &SearchDoc) -> String {
     curve.draw()
 }
 
-fn table(doc: &SearchDoc) -> Markup {
+fn table(page: &Page) -> Markup {
+    let own = page.own;
+    let heads = [
+        ((own.of)(&page.doc.of), true),
+        (own.held, true),
+        (own.done, true),
+        ("p50", true),
+        ("p95", true),
+        ("p99", true),
+        ("p99.9", true),
+        (own.place, false),
+    ];
+    let mut table = Table::new(own.levels, &heads);
+    for point in &page.doc.curve {
+        let mut row: Vec<_> = cells(page.doc, point).into_iter().map(Cell::Number).collect();
+        let tried = point.runs.to_string();
+        let held = (own.held_of)(&point.passed.to_string(), &tried);
+        let spoiled = match point.generator {
+            0 => String::new(),
+            spoiled => (own.spoiled)(&spoiled.to_string()),
+        };
+        row[1] = Cell::Number(held + &spoiled);
+        let place = match level_ends(page.doc, point) {
+            [true, _] => own.holds,
+            [_, true] => own.holds_no_more,
+            _ => "",
+        };
+        row[7] = Cell::word(place);
+        table.row(row);
+    }
+    table.render_in(page.words)
+}
+
+fn notes(page: &Page) -> Markup {
     html! {
-        div.scroll tabindex="0" role="region" aria-label="Latency against load" {
-            table {
-                caption { "Every level that was tried; each value is that of the run in the middle" }
-                thead { tr {
-                    th scope="col" { (doc.of) }
-                    @for heading in HEADINGS { th scope="col" { (if heading.is_empty() { "where" } else { heading }) } }
-                } }
-                tbody { @for point in &doc.curve {
-                    tr { @for (at, cell) in cells(doc, point).iter().enumerate() {
-                        @if at == 0 { th scope="row" { (cell) } } @else { td { (cell) } }
-                    } }
-                } }
-            }
+        @if !page.doc.notes.is_empty() {
+            ul { @for note in &page.doc.notes { li { (stored_in(page.language, note)) } } }
+        }
+    }
+}
+
+fn repeat(page: &Page) -> Markup {
+    html! {
+        @if !page.doc.command.is_empty() {
+            pre.command tabindex="0" role="region" aria-label=(page.words.facts.command) { code { (outside(&page.doc.command)) } }
         }
     }
 }

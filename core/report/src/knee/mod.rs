@@ -6,6 +6,7 @@ mod drift;
 mod html;
 mod junit;
 mod markdown;
+mod page_words;
 mod text;
 mod words;
 

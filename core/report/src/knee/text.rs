@@ -64,14 +64,17 @@ pub(super) fn cells(doc: &SearchDoc, point: &SearchPointDoc) -> Vec<String> {
 
 /// Where the answer lies, in words beside the row.
 fn mark(doc: &SearchDoc, point: &SearchPointDoc) -> &'static str {
-    let at = |end: Option<Number>| end.is_some_and(|end| end.0.total_cmp(&point.level.0).is_eq());
-    if at(doc.answer.low) {
-        "holds up to here at least"
-    } else if at(doc.answer.high) {
-        "holds no more"
-    } else {
-        ""
+    match level_ends(doc, point) {
+        [true, _] => "holds up to here at least",
+        [_, true] => "holds no more",
+        _ => "",
     }
+}
+
+/// Whether a level is the answer's lower end, and whether it is the upper one.
+pub(super) fn level_ends(doc: &SearchDoc, point: &SearchPointDoc) -> [bool; 2] {
+    let at = |end: Option<Number>| end.is_some_and(|end| end.0.total_cmp(&point.level.0).is_eq());
+    [at(doc.answer.low), at(doc.answer.high)]
 }
 
 fn table(doc: &SearchDoc) -> String {

@@ -1,0 +1,55 @@
+//! [`page`]: a comparison as an HTML file, with its runs over time.
+
+use std::io::{self, Write};
+
+use wavetank_plan::Nanos;
+use wavetank_record::{CompareDoc, SideDoc};
+use wavetank_report::{CompareSource, Language, SideCourse, comparison_html};
+
+use super::LoadedRun;
+use crate::cli::{CompareWishes, quoted};
+
+/// Columns of time in the page: two lines over each other need fewer than one run's own page has.
+const COLUMNS_MAX: usize = 180;
+
+/// `doc` as a page; `a` and `b` are the runs it was made of, `wishes` what was asked of them. A run whose intervals cannot be read
+/// is missing in the charts, which is told.
+pub(crate) fn page(
+    doc: &CompareDoc,
+    [a, b]: [&[LoadedRun]; 2],
+    wishes: &CompareWishes,
+    language: Language,
+) -> String {
+    let courses = [course(a), course(b)];
+    let command = command(doc, wishes);
+    comparison_html(CompareSource { doc, courses: [&courses[0], &courses[1]], command: &command }, language)
+}
+
+/// One run after the other: only what is drawn stays in memory.
+fn course(runs: &[LoadedRun]) -> SideCourse {
+    let mut side = SideCourse::default();
+    for run in runs {
+        match run.opened.course(&run.plan, COLUMNS_MAX) {
+            Ok((course, _)) => side.add(&course, Nanos((run.record.duration_s.0 * 1e9) as i64)),
+            Err(error) => {
+                let _ = writeln!(
+                    io::stderr(),
+                    "warning: run {} is not in the charts: {}",
+                    run.record.id,
+                    error.message
+                );
+            }
+        }
+    }
+    side
+}
+
+/// What compares the same again.
+fn command(doc: &CompareDoc, wishes: &CompareWishes) -> String {
+    let ids = |side: &SideDoc| side.runs.iter().map(|run| run.id.as_str()).collect::<Vec<_>>().join(",");
+    let mut words = vec!["wavetank compare".to_owned(), quoted(&ids(&doc.a)), quoted(&ids(&doc.b))];
+    words.extend(wishes.metrics.iter().map(|metric| format!("--metric {}", quoted(metric))));
+    words.extend(wishes.max_regression.map(|limit| format!("--max-regression {}%", limit * 100.0)));
+    words.push(format!("--seed {}", doc.seed));
+    words.join(" ")
+}

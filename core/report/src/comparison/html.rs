@@ -1,0 +1,298 @@
+//! [`comparison_html`]: a comparison as one HTML file that asks no network for anything.
+
+use maud::{Markup, PreEscaped, html};
+use wavetank_plan::quantity::show_share;
+use wavetank_record::{CompareAnswer, CompareDoc, MetricDoc, Number};
+
+use super::headline::{answer_in, headline_in, possible};
+use super::html_charts::{forest, over_time, spectrum};
+use super::side_course::SideCourse;
+use super::values::{change_in, interval_in, judgement_in, ratio, value};
+use super::words::CompareWords;
+use crate::html::{Cell, Document, Language, Section, Table, Words, harmless, outside, stored_in};
+use crate::units;
+
+/// Values told in large numbers, where they are known.
+const LARGE: [&str; 4] = ["done_rate", "failed", "p50", "p99"];
+/// Runs a side that show what matters on most machines.
+const RUNS_ADVISED: &str = "3";
+
+/// What the page is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct CompareSource<'a> {
+    /// The comparison.
+    pub doc: &'a CompareDoc,
+    /// Sides A and B over time; one without anything in it has no charts.
+    pub courses: [&'a SideCourse; 2],
+    /// The command that compares the same again.
+    pub command: &'a str,
+}
+
+/// A page of a comparison under construction.
+pub(super) struct Page<'a> {
+    pub(super) source: CompareSource<'a>,
+    pub(super) own: &'static CompareWords,
+    pub(super) words: &'static Words,
+    language: Language,
+}
+
+/// The whole file: the answer, how sure it is and whether more runs are needed; then all values, the sides over time, the runs,
+/// and how to repeat it.
+pub fn comparison_html(source: CompareSource, language: Language) -> String {
+    let page = Page { source, own: CompareWords::of(language), words: language.words(), language };
+    let own = &page.own.page;
+    let sections = [
+        Section::new("values", own.values, own.values_lead, values(&page)),
+        Section::new("course", own.course, own.course_lead, over_time(&page)),
+        Section::new("times", own.spectrum, own.spectrum_lead, spectrum(&page)),
+        Section::new("runs", own.of_runs, own.of_runs_lead, runs(&page)),
+        Section::new("notes", own.notes, "", notes(&page)),
+        Section::new("repeat", own.repeat, own.repeat_lead, repeat(&page)),
+    ];
+    let doc = source.doc;
+    let names = [&doc.a, &doc.b].map(|side| side.runs.first().map_or("", |run| run.name.as_str()));
+    let document = Document {
+        title: format!("{} · {}", answer_in(doc.answer, page.own).0, page.own.kind),
+        header: header(&page, names),
+        summary: summary(&page),
+        sections: sections.into_iter().flatten().collect(),
+        made_by: (own.made_by)(&harmless(&doc.version)),
+    };
+    document.render(page.words).into_string()
+}
+
+fn header(page: &Page, names: [&str; 2]) -> Markup {
+    let doc = page.source.doc;
+    let many = [&doc.a, &doc.b].map(|side| (page.own.page.runs)(&side.runs.len().to_string()));
+    html! {
+        header {
+            p.kind { (page.own.kind) }
+            h1 { "A " (outside(names[0])) " – B " (outside(names[1])) }
+            p.when {
+                "A" (page.words.page.colon) (many[0]) " · B" (page.words.page.colon) (many[1])
+                @if let Some(run) = doc.b.runs.first() { " · " (outside(&run.target)) }
+            }
+        }
+    }
+}
+
+fn summary(page: &Page) -> Markup {
+    let (doc, own) = (page.source.doc, &page.own.page);
+    let (word, means) = answer_in(doc.answer, page.own);
+    html! {
+        section #summary aria-labelledby="summary-title" tabindex="-1" {
+            div class={ "verdict " (class(doc.answer)) } {
+                (sign(doc.answer))
+                div {
+                    h2 #summary-title { (word) }
+                    p.headline { (harmless(&headline_in(doc, page.own))) }
+                    p.means { (means) }
+                }
+            }
+            @if !doc.warnings.is_empty() {
+                h3 { span.mark.doubt { span aria-hidden="true" { "⚠ " } (own.warnings) } }
+                ul { @for warning in &doc.warnings { li { (stored_in(page.language, warning)) } } }
+            }
+            (numbers(page))
+            div.pair {
+                div { h3 { (own.how_sure) } (sure(page)) }
+                div { h3 { (own.more_runs) } p { (harmless(&more_runs(page))) } }
+            }
+            @if let Some(svg) = forest(page) {
+                (PreEscaped(svg))
+                p.aside { (own.forest_lead) }
+            }
+        }
+    }
+}
+
+const fn class(answer: CompareAnswer) -> &'static str {
+    match answer {
+        CompareAnswer::Regression => "fail",
+        CompareAnswer::NoRegression => "pass",
+        CompareAnswer::Undecided => "invalid",
+        CompareAnswer::Difference | CompareAnswer::NoDifference => "incomplete",
+    }
+}
+
+/// A sign of its own for each kind of answer: an arrow that falls, a tick, a question, unequal, about equal.
+fn sign(answer: CompareAnswer) -> Markup {
+    let path = match answer {
+        CompareAnswer::Regression => {
+            r#"<path d="M8 2h8l6 6v8l-6 6H8l-6-6V8z"/><path d="M12 6.5v10m-4-4 4 4 4-4"/>"#
+        }
+        CompareAnswer::NoRegression => {
+            r#"<circle cx="12" cy="12" r="10"/><path d="m7 12.5 3.5 3.5 6.5-7.5"/>"#
+        }
+        CompareAnswer::Undecided => r#"<path d="M12 3 1.8 21h20.4z"/><path d="M12 9.5v5.5m0 2.4v.6"/>"#,
+        CompareAnswer::Difference => {
+            r#"<circle cx="12" cy="12" r="10"/><path d="M7 10h10M7 14h10M15 7 9 17"/>"#
+        }
+        CompareAnswer::NoDifference => r#"<circle cx="12" cy="12" r="10"/><path d="M7 10h10M7 14h10"/>"#,
+    };
+    html! { svg.sign viewBox="0 0 24 24" aria-hidden="true" focusable="false" { (PreEscaped(path)) } }
+}
+
+/// The values that most look for: A, B, and what is said of it.
+fn numbers(page: &Page) -> Markup {
+    let of = |name: &&str| page.source.doc.metrics.iter().find(|metric| metric.name == **name);
+    let shown: Vec<&MetricDoc> =
+        LARGE.iter().filter_map(of).filter(|metric| metric.a.is_some() && metric.b.is_some()).collect();
+    html! {
+        @if !shown.is_empty() {
+            dl.numbers { @for metric in shown { div {
+                dt { (metric.name) }
+                dd.number.two { (whole(metric, metric.a)) " → " (whole(metric, metric.b)) }
+                dd.below { (said(page, metric)) }
+            } } }
+        }
+    }
+}
+
+/// A value whose unit stays on its line.
+fn whole(metric: &MetricDoc, of: Option<Number>) -> String {
+    value(metric, of).replace(' ', "\u{a0}")
+}
+
+/// What is said of a value: the change where one is shown, with its sign.
+fn said(page: &Page, metric: &MetricDoc) -> Markup {
+    if metric.verdict == "not_judged" {
+        return stored_in(page.language, &metric.why);
+    }
+    let told = judgement_in(metric, page.own);
+    let grown = metric.ratio.is_some_and(|ratio| ratio.0 > 1.0);
+    let (class, mark) = match (metric.verdict.as_str(), metric.ratio) {
+        ("difference", Some(_)) if grown == (metric.better == "more") => ("mark good long", "▲"),
+        ("difference", _) => ("mark bad long", "▼"),
+        _ => return html! { (told) },
+    };
+    html! { span class=(class) { span aria-hidden="true" { (mark) } " " (told) } }
+}
+
+fn sure(page: &Page) -> Markup {
+    let (doc, own) = (page.source.doc, &page.own.page);
+    if doc.answer == CompareAnswer::Undecided {
+        return html! { p { (own.unsure) } };
+    }
+    let shown = doc.metrics.iter().filter(|metric| metric.verdict == "difference");
+    let surest = shown
+        .filter_map(|metric| Some((metric, metric.p_corrected?.0)))
+        .min_by(|one, other| one.1.total_cmp(&other.1));
+    html! {
+        p { ((own.sure)(&show_share(doc.level.0))) }
+        @if let Some((metric, p)) = surest { p { ((own.by_chance)(&harmless(&metric.name), &chance(p))) } }
+    }
+}
+
+/// A chance as a share; below what the method can tell apart, as a bound.
+fn chance(p: f64) -> String {
+    if p < 1e-4 { "< 0.01 %".to_owned() } else { show_share(p) }
+}
+
+fn more_runs(page: &Page) -> String {
+    let (doc, own) = (page.source.doc, &page.own.page);
+    let few = doc.a.runs.len().min(doc.b.runs.len());
+    let needed = doc.metrics.iter().filter_map(|metric| metric.runs_needed).min();
+    match doc.answer {
+        CompareAnswer::Undecided => (own.yes_more)(RUNS_ADVISED),
+        CompareAnswer::Difference | CompareAnswer::Regression => own.no_more.to_owned(),
+        CompareAnswer::NoRegression => match possible(doc, page.own) {
+            Some(names) => (own.to_exclude)(&names),
+            None => own.no_more.to_owned(),
+        },
+        CompareAnswer::NoDifference => match needed.filter(|runs| *runs as usize > few) {
+            Some(runs) => (own.would_take)(&runs.to_string()),
+            None => own.far_more.to_owned(),
+        },
+    }
+}
+
+fn values(page: &Page) -> Markup {
+    let own = &page.own.page;
+    let heads = [
+        (own.value, false),
+        ("A", true),
+        ("B", true),
+        (own.ratio, true),
+        (own.interval, true),
+        (own.chance, true),
+        (own.said, false),
+    ];
+    let mut table = Table::new(own.values, &heads);
+    for metric in &page.source.doc.metrics {
+        table.row(vec![
+            Cell::Name(metric.name.clone()),
+            Cell::Number(value(metric, metric.a)),
+            Cell::Number(value(metric, metric.b)),
+            Cell::Number(metric.ratio.map(ratio).unwrap_or_default()),
+            Cell::Number(interval_in(metric, page.own)),
+            Cell::Number(metric.p_corrected.map(|p| chance(p.0)).unwrap_or_default()),
+            Cell::Any(said(page, metric)),
+        ]);
+    }
+    table.render_in(page.words)
+}
+
+fn runs(page: &Page) -> Markup {
+    let own = &page.own.page;
+    let heads = [
+        (own.side, false),
+        (own.id, false),
+        (own.name, false),
+        (own.started, false),
+        (own.duration, true),
+        (own.verdict, false),
+        (own.load, false),
+        (own.target, false),
+        (own.version, false),
+    ];
+    let mut table = Table::new(own.of_runs, &heads);
+    let sides = [("A", &page.source.doc.a), ("B", &page.source.doc.b)];
+    for (side, run) in sides.iter().flat_map(|(side, all)| all.runs.iter().map(move |run| (side, run))) {
+        table.row(vec![
+            Cell::word(side),
+            Cell::Any(html! { code { (outside(&run.id)) } }),
+            Cell::Name(run.name.clone()),
+            Cell::Any(outside(&run.started_at)),
+            Cell::Number(units::seconds(run.duration_s)),
+            Cell::Any(verdict(page, &run.verdict)),
+            Cell::Any(stored_in(page.language, &run.load)),
+            Cell::Name(run.target.clone()),
+            Cell::Any(outside(&run.version)),
+        ]);
+    }
+    table.render_in(page.words)
+}
+
+fn verdict(page: &Page, word: &str) -> Markup {
+    let words = &page.words.verdict;
+    html! {
+        @match word {
+            "pass" => { (words.pass) }
+            "fail" => { (words.fail) }
+            "invalid" => { (words.invalid) }
+            "incomplete" => { (words.incomplete) }
+            other => { (outside(other)) }
+        }
+    }
+}
+
+fn notes(page: &Page) -> Markup {
+    let doc = page.source.doc;
+    html! {
+        @if !doc.notes.is_empty() { ul { @for note in &doc.notes { li { (stored_in(page.language, note)) } } } }
+        @for next in &doc.next { p { (page.own.page.next) (page.words.page.colon) (stored_in(page.language, next)) } }
+    }
+}
+
+fn repeat(page: &Page) -> Markup {
+    html! {
+        pre.command tabindex="0" role="region" aria-label=(page.own.page.command) { code { (outside(page.source.command)) } }
+    }
+}
+
+/// The ratio's change in words, for the forest's right side.
+pub(super) fn short(page: &Page, metric: &MetricDoc) -> String {
+    let of = metric.ratio.map(ratio).unwrap_or_default();
+    format!("{of} · {}", change_in(metric, page.own))
+}

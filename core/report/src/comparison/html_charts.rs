@@ -1,0 +1,126 @@
+//! The charts of a comparison: ratios with their intervals, the sides over time, their percentiles.
+
+use maud::{Markup, PreEscaped, html};
+use wavetank_plan::Nanos;
+use wavetank_plan::quantity::show_rate;
+use wavetank_record::MetricDoc;
+
+use super::html::{Page, short};
+use super::side_course::SideCourse;
+use crate::chart::{
+    ChartWords, Forest, Frame, Lines, Meaning, Ratio, Series, Spectrum, SpectrumCurve, Timeline, Tone, Unit,
+};
+use crate::html::{Cell, Numbers, Table, chart_words, figure_in};
+
+/// Rows of the picture on the first page; all stand in the table.
+const ROWS_MAX: usize = 12;
+/// Percentiles in the table behind the spectrum.
+const TOLD: [(&str, f64); 7] = [
+    ("p50", 50.0),
+    ("p75", 75.0),
+    ("p90", 90.0),
+    ("p95", 95.0),
+    ("p99", 99.0),
+    ("p99.9", 99.9),
+    ("p99.99", 99.99),
+];
+/// The sides' names and colours; dash and marker follow from the order.
+const SIDES: [(&str, Tone); 2] = [("A", Tone::Of(0)), ("B", Tone::Of(1))];
+
+fn frame<'a>(page: &Page, id: &'a str, title: &'a str) -> Frame<'a> {
+    let words: &'static ChartWords = chart_words(page.words);
+    Frame::new(id, title, words)
+}
+
+/// Ratios of what is judged; `None` where there is none.
+pub(super) fn forest(page: &Page) -> Option<String> {
+    let doc = page.source.doc;
+    let rows: Vec<Ratio> = doc.metrics.iter().filter_map(|metric| row(page, metric)).take(ROWS_MAX).collect();
+    let limits = doc.max_regression.map_or_else(Vec::new, |limit| vec![1.0 - limit.0, 1.0 + limit.0]);
+    let frame = frame(page, "ratios", page.own.page.forest);
+    (!rows.is_empty()).then(|| Forest { frame, rows, limits }.draw())
+}
+
+fn row(page: &Page, metric: &MetricDoc) -> Option<Ratio> {
+    let ends = [metric.low?.0, metric.ratio?.0, metric.high?.0];
+    let meaning = match metric.verdict.as_str() {
+        "difference" if (ends[1] > 1.0) == (metric.better == "more") => Meaning::Better,
+        "difference" => Meaning::Worse,
+        _ => Meaning::None,
+    };
+    metric.judged.then(|| Ratio { name: metric.name.clone(), text: short(page, metric), ends, meaning })
+}
+
+/// Rate, median and p99 of both sides over time.
+pub(super) fn over_time(page: &Page) -> Markup {
+    let own = &page.own.page;
+    let time = |ns: f64| Nanos(ns as i64).to_string();
+    html! {
+        (lines(page, ("rate", own.rate, Unit::Rate), &|side, at| page.source.courses[side].rate(at), &show_rate))
+        (lines(page, ("median", own.p50, Unit::Time), &|side, at| page.source.courses[side].percentile(at, 50.0), &time))
+        (lines(page, ("tail", own.p99, Unit::Time), &|side, at| page.source.courses[side].percentile(at, 99.0), &time))
+    }
+}
+
+fn lines(
+    page: &Page,
+    (id, title, unit): (&str, &str, Unit),
+    of: &dyn Fn(usize, Nanos) -> Option<f64>,
+    shown: &dyn Fn(f64) -> String,
+) -> Markup {
+    let courses = page.source.courses;
+    let until = courses.map(SideCourse::until);
+    let until = until[0].max(until[1]);
+    if until == Nanos::ZERO {
+        return html! {};
+    }
+    let series = SIDES
+        .iter()
+        .enumerate()
+        .map(|(side, &(name, tone))| Series::line(name, courses[side].points(|at| of(side, at))).toned(tone));
+    let chart = Lines {
+        frame: frame(page, id, title).high(180),
+        timeline: Timeline::new(Nanos::ZERO, until),
+        unit,
+        series: series.collect(),
+        limits: Vec::new(),
+    };
+    let mut begins: Vec<Nanos> = courses.iter().flat_map(|course| course.begins()).collect();
+    begins.sort_unstable();
+    begins.dedup();
+    let cell = |side: usize, at: Nanos| of(side, at).map_or_else(|| "–".to_owned(), shown);
+    let rows = begins.into_iter().map(|at| (at, vec![cell(0, at), cell(1, at)])).collect();
+    let heads = SIDES.iter().map(|(name, _)| (*name).to_owned()).collect();
+    figure_in(page.words, &chart.draw(), &Numbers { title, heads, rows })
+}
+
+/// Percentiles of both sides, and as a table.
+pub(super) fn spectrum(page: &Page) -> Markup {
+    let own = &page.own.page;
+    let times = page.source.courses.map(SideCourse::response);
+    if times.iter().all(|times| times.is_empty()) {
+        return html! {};
+    }
+    let curves = SIDES
+        .iter()
+        .zip(times)
+        .map(|(&(name, tone), values)| SpectrumCurve { tone, ..SpectrumCurve::new(name, values) });
+    let frame = frame(page, "spectrum", own.spectrum).high(280);
+    let svg = Spectrum { frame, curves: curves.collect(), limits: Vec::new() }.draw();
+    let mut heads = vec![(own.side, false), (page.words.columns.samples, true)];
+    heads.extend(TOLD.iter().map(|&(name, _)| (name, true)));
+    heads.push((page.words.columns.max, true));
+    let mut table = Table::new(own.spectrum, &heads);
+    let time = |ns: u64| Nanos(ns as i64).to_string();
+    for ((name, _), values) in SIDES.iter().zip(times).filter(|(_, values)| !values.is_empty()) {
+        let mut cells =
+            vec![Cell::word(name), Cell::Number(wavetank_plan::quantity::show_count(values.count()))];
+        cells.extend(TOLD.iter().map(|&(_, q)| {
+            let told = values.percentile(q).map_or_else(|| "–".to_owned(), time);
+            Cell::Number(if values.is_uncertain(q) { format!("~{told}") } else { told })
+        }));
+        cells.push(Cell::Number(time(values.max())));
+        table.row(cells);
+    }
+    html! { (PreEscaped(svg)) (table.render_in(page.words)) }
+}

@@ -1,0 +1,87 @@
+//! [`SideCourse`]: all runs of a side over time, laid over each other.
+
+use std::collections::BTreeMap;
+
+use wavetank_measure::{Course, Histogram};
+use wavetank_plan::Nanos;
+
+/// All runs of a side over time. Instants are those of each run's own clock, so that first seconds lie over first seconds.
+#[derive(Clone, Debug, Default)]
+pub struct SideCourse {
+    /// The columns' common length: that of the run with the longest ones.
+    column: Nanos,
+    slots: BTreeMap<i64, Slot>,
+    response: Histogram,
+}
+
+/// What came to be in a column, in all runs together.
+#[derive(Clone, Debug, Default)]
+struct Slot {
+    /// Measured time in it, of all runs.
+    len: Nanos,
+    done: u64,
+    response: Histogram,
+}
+
+impl SideCourse {
+    /// Lay `course` over what is there, as far as the measured window of `length`: what came before it and while answers were still
+    /// awaited after it is left out.
+    pub fn add(&mut self, course: &Course, length: Nanos) {
+        self.response.merge(&course.response);
+        if course.column > self.column {
+            self.widen(course.column);
+        }
+        for column in course.judged().iter().filter(|column| column.intervals > 0) {
+            if column.from < Nanos::ZERO || column.from >= length {
+                continue;
+            }
+            let slot = self.slots.entry(column.from.0 / self.column.0.max(1)).or_default();
+            slot.len = slot.len.after(column.len);
+            slot.done += column.counters.done;
+            slot.response.merge(&column.response);
+        }
+    }
+
+    fn widen(&mut self, column: Nanos) {
+        let old = std::mem::take(&mut self.slots);
+        for (at, slot) in old {
+            let into = self.slots.entry(at * self.column.0 / column.0).or_default();
+            into.len = into.len.after(slot.len);
+            into.done += slot.done;
+            into.response.merge(&slot.response);
+        }
+        self.column = column;
+    }
+
+    /// Response times of all runs.
+    pub(super) const fn response(&self) -> &Histogram {
+        &self.response
+    }
+
+    /// Where the last column ends.
+    pub(super) fn until(&self) -> Nanos {
+        self.slots.last_key_value().map_or(Nanos::ZERO, |(at, _)| Nanos((at + 1) * self.column.0))
+    }
+
+    /// Beginnings of the columns in which there is anything.
+    pub(super) fn begins(&self) -> impl Iterator<Item = Nanos> {
+        self.slots.keys().map(|at| Nanos(at * self.column.0))
+    }
+
+    /// Requests done per second of a run in the column that holds `at`.
+    pub(super) fn rate(&self, at: Nanos) -> Option<f64> {
+        let slot = self.slots.get(&(at.0 / self.column.0.max(1)))?;
+        (slot.len > Nanos::ZERO).then(|| slot.done as f64 / slot.len.as_secs_f64())
+    }
+
+    /// A percentile of the response times in the column that holds `at`, in nanoseconds.
+    pub(super) fn percentile(&self, at: Nanos, q: f64) -> Option<f64> {
+        let slot = self.slots.get(&(at.0 / self.column.0.max(1)))?;
+        slot.response.percentile(q).map(|ns| ns as f64)
+    }
+
+    /// The middles of the columns with what `of` tells of each.
+    pub(super) fn points(&self, of: impl Fn(Nanos) -> Option<f64>) -> Vec<(Nanos, Option<f64>)> {
+        self.begins().map(|from| (Nanos(from.0 + self.column.0 / 2), of(from))).collect()
+    }
+}

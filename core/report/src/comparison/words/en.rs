@@ -1,0 +1,98 @@
+//! A comparison in English.
+
+use super::{CompareWords, PageWords};
+
+pub(in crate::comparison) static WORDS: CompareWords = CompareWords {
+    kind: "Comparison of load tests",
+    answers: [
+        ("DIFFERENCE", "At least one value differs by more than chance explains."),
+        (
+            "NO DIFFERENCE SHOWN",
+            "No value differs by more than chance explains. That is no proof that they are equal.",
+        ),
+        ("UNDECIDED", "These runs cannot tell a difference from chance."),
+        ("REGRESSION", "At least one value is worse by more than was allowed."),
+        ("NO REGRESSION SHOWN", "No value is shown to be worse by more than was allowed."),
+    ],
+    comma: ", ",
+    more: |share| format!("{share} more"),
+    less: |share| format!("{share} less"),
+    none_before: |now| format!("none before, {now} now"),
+    none_now: |before| format!("{before} before, none now"),
+    not_known: "not known",
+    interval: |from, to| format!(" ({from} to {to})"),
+    between: |from, to| format!("{from} to {to}"),
+    beyond: |of, limit| format!("{of}: beyond the {limit} allowed"),
+    in_values: |many| format!("in {many} values"),
+    would_be_seen: |list| format!("; what would have been seen: {list}"),
+    all_exclude: |limit, many| format!("none beyond {limit} in {many} values, and all intervals exclude one"),
+    not_excluded: |limit, names| format!("none beyond {limit}, but not excluded of {names}"),
+    and_more: |more| format!(" and {more} more"),
+    nothing_judged: "there is no value that could be judged",
+    one_run: "one run a side: how much two runs of the same thing differ is not known",
+    not_shown: "not shown",
+    would_be: |share| format!("; {share} would be"),
+    show_little: "; these runs show little",
+    undecided: "undecided",
+    regression: |said| format!("REGRESSION: {said}"),
+    possible: |said| format!("{said}; a regression is possible"),
+    page: PageWords {
+        runs: |many| if many == "1" { "1 run".to_owned() } else { format!("{many} runs") },
+        warnings: "Beware",
+        how_sure: "How sure is that?",
+        sure: |level| {
+            format!("What is told as a difference is right, all of it together, with a chance of {level}.")
+        },
+        by_chance: |name, chance| {
+            format!("Surest is {name}: by chance alone such a difference comes with {chance}.")
+        },
+        unsure: "Not at all: two runs of the same thing differ too, and how much can only be seen from several of each. The intervals \
+            below are from the seconds within the runs.",
+        more_runs: "Are more runs needed?",
+        yes_more: |runs| format!("Yes: {runs} of each side at least, made in turn (A B A B …)."),
+        no_more: "No. More would only narrow the intervals.",
+        to_exclude: |names| {
+            format!("Only if a regression must be excluded, which it is not yet for: {names}.")
+        },
+        would_take: |runs| {
+            format!(
+                "Only if differences as small as these matter: about {runs} runs a side would show the largest of them."
+            )
+        },
+        far_more: "Only if differences smaller than those that would have been seen matter.",
+        forest: "B as a multiple of A, with 95 % intervals",
+        forest_lead: "Right of the middle there is more of it, left of it less. An interval that touches the middle shows no difference.",
+        values: "All values",
+        values_lead: "Each value of all runs of a side together. A difference is told where it survives the correction for all values \
+            that are judged; the interval is each value's own.",
+        value: "Value",
+        ratio: "B/A",
+        interval: "95 % interval",
+        chance: "By chance, corrected",
+        said: "Difference",
+        course: "Over time",
+        course_lead: "All runs of a side laid over each other from their first second.",
+        rate: "Requests done per second, each run",
+        p50: "Response time, p50",
+        p99: "Response time, p99",
+        spectrum: "Response time by percentile",
+        spectrum_lead: "All runs of a side in one histogram; percentiles are never averaged.",
+        of_runs: "Runs",
+        of_runs_lead: "A is what is compared with, B what is compared.",
+        side: "Side",
+        id: "Run",
+        name: "Name",
+        started: "Started",
+        target: "Target",
+        load: "Load",
+        verdict: "Verdict",
+        duration: "Measured",
+        version: "Version",
+        notes: "Notes",
+        next: "Next",
+        repeat: "How to repeat it",
+        repeat_lead: "The same runs and the same seed give the same comparison, to the last digit.",
+        command: "Command",
+        made_by: |version| format!("Made by Wavetank {version} from stored runs."),
+    },
+};

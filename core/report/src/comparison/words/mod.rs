@@ -1,0 +1,113 @@
+//! [`CompareWords`]: every word of a comparison that is ours, in one language.
+
+mod en;
+mod zh;
+
+pub(super) use en::WORDS as EN;
+pub(super) use zh::WORDS as ZH;
+
+use crate::html::Language;
+
+/// A sentence with one thing in it.
+type Of1 = fn(&str) -> String;
+/// A sentence with two things in it.
+type Of2 = fn(&str, &str) -> String;
+
+/// All words, by what they tell.
+pub(super) struct CompareWords {
+    pub(super) kind: &'static str,
+    /// Answers, and what each means, in the order of [`wavetank_record::CompareAnswer`].
+    pub(super) answers: [(&'static str, &'static str); 5],
+    /// Between the parts of a list.
+    pub(super) comma: &'static str,
+    pub(super) more: Of1,
+    pub(super) less: Of1,
+    pub(super) none_before: Of1,
+    pub(super) none_now: Of1,
+    pub(super) not_known: &'static str,
+    /// The interval behind a change: from, to.
+    pub(super) interval: Of2,
+    /// From, to.
+    pub(super) between: Of2,
+    /// Values that are named, the limit.
+    pub(super) beyond: Of2,
+    pub(super) in_values: Of1,
+    /// Differences that would have been seen.
+    pub(super) would_be_seen: Of1,
+    /// The limit, how many values.
+    pub(super) all_exclude: Of2,
+    /// The limit, names.
+    pub(super) not_excluded: Of2,
+    pub(super) and_more: Of1,
+    pub(super) nothing_judged: &'static str,
+    pub(super) one_run: &'static str,
+    pub(super) not_shown: &'static str,
+    pub(super) would_be: Of1,
+    pub(super) show_little: &'static str,
+    pub(super) undecided: &'static str,
+    pub(super) regression: Of1,
+    pub(super) possible: Of1,
+    pub(super) page: PageWords,
+}
+
+/// What only the page says.
+pub(super) struct PageWords {
+    pub(super) runs: Of1,
+    pub(super) warnings: &'static str,
+    pub(super) how_sure: &'static str,
+    /// The level; the value that is surest and its chance.
+    pub(super) sure: Of1,
+    pub(super) by_chance: Of2,
+    pub(super) unsure: &'static str,
+    pub(super) more_runs: &'static str,
+    /// How many a side at least.
+    pub(super) yes_more: Of1,
+    pub(super) no_more: &'static str,
+    /// Names of what is possible.
+    pub(super) to_exclude: Of1,
+    /// How many runs a side would show the largest difference seen.
+    pub(super) would_take: Of1,
+    pub(super) far_more: &'static str,
+    pub(super) forest: &'static str,
+    pub(super) forest_lead: &'static str,
+    pub(super) values: &'static str,
+    pub(super) values_lead: &'static str,
+    pub(super) value: &'static str,
+    pub(super) ratio: &'static str,
+    pub(super) interval: &'static str,
+    pub(super) chance: &'static str,
+    pub(super) said: &'static str,
+    pub(super) course: &'static str,
+    pub(super) course_lead: &'static str,
+    pub(super) rate: &'static str,
+    pub(super) p50: &'static str,
+    pub(super) p99: &'static str,
+    pub(super) spectrum: &'static str,
+    pub(super) spectrum_lead: &'static str,
+    pub(super) of_runs: &'static str,
+    pub(super) of_runs_lead: &'static str,
+    pub(super) side: &'static str,
+    pub(super) id: &'static str,
+    pub(super) name: &'static str,
+    pub(super) started: &'static str,
+    pub(super) target: &'static str,
+    pub(super) load: &'static str,
+    pub(super) verdict: &'static str,
+    pub(super) duration: &'static str,
+    pub(super) version: &'static str,
+    pub(super) notes: &'static str,
+    pub(super) next: &'static str,
+    pub(super) repeat: &'static str,
+    pub(super) repeat_lead: &'static str,
+    pub(super) command: &'static str,
+    pub(super) made_by: Of1,
+}
+
+impl CompareWords {
+    pub(super) const fn of(language: Language) -> &'static Self {
+        match language {
+            Language::English => &EN,
+            Language::Chinese => &ZH,
+        }
+    }
+}

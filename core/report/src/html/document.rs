@@ -1,0 +1,92 @@
+//! [`Document`]: the file around whatever a page tells.
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use super::words::Words;
+use crate::chart::CHART_CSS;
+
+/// The page's own style; charts bring theirs.
+const STYLE: &str = include_str!("style.css");
+/// What the page may load: nothing but its own style and pictures inside it.
+const POLICY: &str =
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
+
+/// One section: where it is linked to, its heading, one sentence below it, and the rest.
+pub(crate) struct Section {
+    id: &'static str,
+    title: &'static str,
+    lead: &'static str,
+    body: Markup,
+}
+
+impl Section {
+    /// `None` where there is nothing to tell.
+    pub(crate) fn new(
+        id: &'static str,
+        title: &'static str,
+        lead: &'static str,
+        body: Markup,
+    ) -> Option<Self> {
+        (!body.0.is_empty()).then_some(Self { id, title, lead, body })
+    }
+
+    fn render(&self) -> Markup {
+        let Self { id, title, lead, body } = self;
+        html! {
+            section id=(id) aria-labelledby={ (id) "-title" } {
+                h2 id={ (id) "-title" } { (title) }
+                @if !lead.is_empty() { p.lead { (lead) } }
+                (body)
+            }
+        }
+    }
+}
+
+/// A page: its banner, its first sheet, whose section is called `summary`, and all there is to know below.
+pub(crate) struct Document {
+    /// What the window is called; nothing in it may steer.
+    pub(crate) title: String,
+    pub(crate) header: Markup,
+    pub(crate) summary: Markup,
+    pub(crate) sections: Vec<Section>,
+    /// What it was made by, and of what.
+    pub(crate) made_by: String,
+}
+
+impl Document {
+    /// The whole file.
+    pub(crate) fn render(&self, words: &Words) -> Markup {
+        let page = &words.page;
+        html! {
+            (DOCTYPE)
+            html lang=(words.tag) {
+                head {
+                    meta charset="utf-8";
+                    meta http-equiv="Content-Security-Policy" content=(POLICY);
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    meta name="color-scheme" content="light dark";
+                    meta name="referrer" content="no-referrer";
+                    meta name="robots" content="noindex";
+                    link rel="icon" href="data:,";
+                    title { (self.title) }
+                    style { (PreEscaped(CHART_CSS)) (PreEscaped(STYLE)) }
+                }
+                body {
+                    a.skip href="#summary" { (page.skip) }
+                    (self.header)
+                    main {
+                        (self.summary)
+                        nav.contents aria-labelledby="contents" {
+                            h2 #contents { (page.contents) }
+                            ol { @for section in &self.sections {
+                                li { a href={ "#" (section.id) } { (section.title) } }
+                            } }
+                        }
+                        @for section in &self.sections { (section.render()) }
+                    }
+                    footer { p { (self.made_by) " " (page.offline) } }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! The page of a comparison: every answer in both languages, nothing from outside gets out of its place, nothing is loaded.
+
+use wavetank_record::{CompareAnswer, CompareDoc, ComparedRunDoc, MetricDoc, Number, SideDoc};
+use wavetank_report::{CompareSource, Language, SideCourse, comparison_html};
+
+const HOSTILE: &str = "<script>alert(1)</script>\"&\u{202e}";
+
+fn doc(answer: CompareAnswer) -> CompareDoc {
+    let run = ComparedRunDoc {
+        id: "7f3a".to_owned(),
+        name: HOSTILE.to_owned(),
+        started_at: HOSTILE.to_owned(),
+        target: HOSTILE.to_owned(),
+        load: HOSTILE.to_owned(),
+        verdict: "pass".to_owned(),
+        duration_s: Number(30.0),
+        version: HOSTILE.to_owned(),
+    };
+    let metric = |name: &str, verdict: &str| MetricDoc {
+        name: name.to_owned(),
+        unit: "us".to_owned(),
+        better: "less".to_owned(),
+        a: Some(Number(40_000.0)),
+        b: Some(Number(50_000.0)),
+        ratio: Some(Number(1.25)),
+        low: Some(Number(1.2)),
+        high: Some(Number(1.3)),
+        p_corrected: Some(Number(0.001)),
+        judged: verdict != "not_judged",
+        verdict: verdict.to_owned(),
+        regression: Some(if answer == CompareAnswer::Regression { "shown" } else { "possible" }.to_owned()),
+        smallest_seen: Some(Number(0.05)),
+        why: HOSTILE.to_owned(),
+        ..MetricDoc::default()
+    };
+    CompareDoc {
+        version: HOSTILE.to_owned(),
+        answer,
+        level: Number(0.95),
+        max_regression: Some(Number(0.1)),
+        a: SideDoc { runs: vec![run.clone(); 3] },
+        b: SideDoc { runs: vec![run; 3] },
+        metrics: vec![
+            metric("p99", "difference"),
+            metric(HOSTILE, "no_difference"),
+            metric("p50", "not_judged"),
+        ],
+        warnings: vec![HOSTILE.to_owned()],
+        notes: vec![HOSTILE.to_owned()],
+        next: vec![HOSTILE.to_owned()],
+        ..CompareDoc::default()
+    }
+}
+
+#[track_caller]
+fn check(answer: CompareAnswer, language: Language, mentions: &[&str]) {
+    let side = SideCourse::default();
+    let source = CompareSource { doc: &doc(answer), courses: [&side, &side], command: HOSTILE };
+    let page = comparison_html(source, language);
+    for word in mentions {
+        assert!(page.contains(word), "{answer:?} {language:?} does not tell `{word}`: {page}");
+    }
+    assert!(!page.contains("<script") && !page.contains('\u{202e}'), "{page}");
+    assert!(
+        page.contains("default-src 'none'") && !page.contains("http://") && !page.contains("https://"),
+        "{page}"
+    );
+    for id in ["summary", "values", "runs", "notes", "repeat"] {
+        assert_eq!(page.matches(&format!("<section id=\"{id}\"")).count(), 1, "{id}: {page}");
+    }
+    assert!(!page.contains("id=\"course\"") && !page.contains("id=\"times\""), "there is nothing over time");
+}
+
+#[test]
+fn every_answer_is_told_in_both_languages() {
+    let (en, zh) = (Language::English, Language::Chinese);
+    check(CompareAnswer::Difference, en, &["DIFFERENCE", "p99 25 % more (20 % to 30 %)", "No. More would"]);
+    check(CompareAnswer::Difference, zh, &["有差异", "p99 增加 25 %（20 % 至 30 %）", "不需要"]);
+    check(
+        CompareAnswer::Regression,
+        en,
+        &["REGRESSION", "beyond the 10 % allowed", "class=\"verdict fail\""],
+    );
+    check(CompareAnswer::Regression, zh, &["性能退化", "超过允许的 10 %"]);
+    check(CompareAnswer::NoDifference, en, &["NO DIFFERENCE SHOWN", "what would have been seen: p99 5.0 %"]);
+    check(CompareAnswer::NoDifference, zh, &["未见差异", "能够发现的最小差异"]);
+    check(CompareAnswer::NoRegression, en, &["NO REGRESSION SHOWN", "not excluded of p99"]);
+    check(CompareAnswer::NoRegression, zh, &["未见退化", "尚不能排除"]);
+    check(CompareAnswer::Undecided, en, &["UNDECIDED", "Yes: 3 of each side"]);
+    check(CompareAnswer::Undecided, zh, &["无法判定", "每侧至少 3 次"]);
+}
