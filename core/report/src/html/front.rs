@@ -37,8 +37,10 @@ pub(crate) fn header(sheet: &Sheet) -> Markup {
             p.kind { (words.page.report) }
             h1 { (outside(&record.name)) }
             p.when {
-                time datetime=(harmless(&record.started_at)) { (outside(&record.started_at)) }
-                " · " (units::seconds(record.duration_s))
+                @if !record.started_at.is_empty() {
+                    time datetime=(harmless(&record.started_at)) { (outside(&record.started_at)) } " · "
+                }
+                (units::seconds(record.duration_s))
                 " · " (words.facts.run_id) " " (outside(&record.id))
             }
         }
@@ -237,7 +239,8 @@ fn claims(sheet: &Sheet) -> Markup {
 
 fn host(sheet: &Sheet) -> Markup {
     let words = &sheet.words.front;
-    let Some(environment) = sheet.source.environment else { return html! {} };
+    let environment = sheet.source.environment.filter(|environment| !environment.host.cpus.is_empty());
+    let Some(environment) = environment else { return html! {} };
     let host = &environment.host;
     let cpus = (words.cpus)(&host.cpus.len().to_string());
     let memory = (words.memory_free)(&show_size(host.memory_available_bytes));
@@ -328,11 +331,14 @@ fn notes(sheet: &Sheet) -> Markup {
 fn repeat(sheet: &Sheet) -> Markup {
     let (record, words) = (sheet.record(), &sheet.words.facts);
     html! {
-        pre.command tabindex="0" role="region" aria-label=(words.command) { code { (outside(&record.command)) } }
+        // What a killed run was called by may be lost with its environment.
+        @if !record.command.is_empty() {
+            pre.command tabindex="0" role="region" aria-label=(words.command) { code { (outside(&record.command)) } }
+        }
         p.aside {
             (words.seed) " " code { (record.seed) }
             @if !record.plan_hash.is_empty() { " · " (words.plan_hash) " " code.hash { (outside(&record.plan_hash)) } }
-            " · " (words.version) " " (outside(&record.version))
+            @if !record.version.is_empty() { " · " (words.version) " " (outside(&record.version)) }
         }
     }
 }

@@ -46,6 +46,8 @@ pub(crate) fn verdict_sign(status: Status) -> Markup {
 pub(crate) fn whose_limit(sheet: &Sheet, blame: Blame) -> &'static str {
     let words = &sheet.words.verdict;
     match blame {
+        // Nobody is blamed for a run that was stopped either; that says nothing about limits.
+        Blame::None if sheet.record().verdict.status != Status::Pass => words.by_unknown,
         Blame::None => words.no_limit,
         Blame::Generator => words.by_generator,
         Blame::Network => words.by_network,
