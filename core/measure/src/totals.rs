@@ -43,6 +43,8 @@ pub struct Totals {
     pub intervals: u64,
     /// Connections the plan wants at most at one time; 0 where it names no number.
     pub planned: u64,
+    /// Begin of the earliest interval; the highest instant before the first.
+    began: Nanos,
     /// What happened to a key inside the time of its own phase, and inside the measured window.
     in_time: Vec<InTime>,
     spans: Spans,
@@ -64,13 +66,20 @@ impl Totals {
     pub fn new(plan: &Plan) -> Self {
         let planned = planned_connections(plan);
         let held = Plateaus::new(plan);
-        Self { spans: Spans::new(plan), planned, held, sealed: Nanos(i64::MIN), ..Self::default() }
+        let spans = Spans::new(plan);
+        let (began, sealed) = (Nanos(i64::MAX), Nanos(i64::MIN));
+        Self { held, sealed, planned, began, spans, ..Self::default() }
     }
 
     /// Phase number `phase` ended at `at`, before its planned end or without one. To be told before the
     /// intervals that follow that instant are added.
     pub fn phase_ended(&mut self, phase: u16, at: Nanos) {
         self.spans.phase_ended(phase, at);
+    }
+
+    /// From the begin of the earliest interval to the end of the latest: what is opened ahead, warm-up, load and drain.
+    pub fn span(&self) -> Nanos {
+        if self.began < self.sealed { self.sealed - self.began } else { Nanos::ZERO }
     }
 
     /// When things happened, by phase.
@@ -106,6 +115,7 @@ impl Totals {
             entry(&mut self.threads, |mine| mine.thread.cmp(&theirs.thread), make).merge(theirs);
             self.add_busy_share(theirs.busy_share(interval.len), interval.len >= BUSY_LEN_MIN);
         }
+        self.began = self.began.min(interval.from);
         self.sealed = self.sealed.max(interval.end());
         self.intervals += 1;
     }

@@ -111,6 +111,10 @@ pub struct Generator {
     /// Addition: the highest share of an interval that a load thread spent in turns that did work, 0 to 1.
     #[serde(default)]
     pub busiest_thread: Number,
+    /// Addition: seconds that this CPU time was taken in: from the first connection opened ahead of the load to the end of the
+    /// drain, the warm-up among them. Absent where no CPU time was counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_over_s: Option<Number>,
     /// Addition: what connections take of this process's memory; absent where few were opened ahead of the load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connection_memory: Option<ConnectionMemory>,

@@ -122,6 +122,7 @@ fn record() -> RunRecord {
                 grown_bytes: 40_960_000,
                 bytes_per_connection: 20_480,
             }),
+            cpu_over_s: Some(Number(12.5)),
             ..Generator::default()
         },
         tls: Some(tls()),

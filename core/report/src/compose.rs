@@ -274,6 +274,10 @@ fn generator(parts: &Composition<'_>) -> Generator {
         peak_rss_bytes: parts.peak_rss_bytes,
         threads: parts.plan.threads,
         engine: parts.environment.engine.clone(),
+        cpu_over_s: (parts.cpu_s.0 + parts.cpu_s.1 > 0.0)
+            .then(|| parts.totals.span())
+            .filter(|length| length.0 > 0)
+            .map(|length| Number(length.as_secs_f64())),
         connection_memory: parts.connection_memory,
         busiest_thread: Number((parts.totals.busy_share_max.min(1.0) * 1e4).round() / 1e4),
     }

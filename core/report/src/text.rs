@@ -276,8 +276,9 @@ fn generator(record: &RunRecord) -> Vec<String> {
         parts.push(format!("busiest thread {}", show_share(generator.busiest_thread.0)));
     }
     let cpu = generator.cpu_user_s.0 + generator.cpu_system_s.0;
-    if cpu > 0.0 && record.duration_s.0 > 0.0 {
-        parts.push(format!("{:.2} CPUs", cpu / record.duration_s.0));
+    let over_s = units::cpu_over_s(record);
+    if cpu > 0.0 && over_s > 0.0 {
+        parts.push(format!("{:.2} CPUs", cpu / over_s));
     }
     if generator.peak_rss_bytes > 0 {
         parts.push(format!("memory {}", show_size(generator.peak_rss_bytes)));

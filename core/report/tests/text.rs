@@ -93,6 +93,8 @@ fn handshakes_are_told_by_what_they_agreed_on() {
                 grown_bytes: 41_000_000,
                 bytes_per_connection: 20_500,
             }),
+            // A warm-up and a drain took of it as well.
+            cpu_over_s: Some(Number(15.0)),
             ..closed().generator
         },
         ..closed()

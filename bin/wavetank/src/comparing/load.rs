@@ -123,8 +123,11 @@ fn figures(
     let mut figures = BTreeMap::new();
     let generator = &record.generator;
     let cpu = generator.cpu_user_s.0 + generator.cpu_system_s.0;
-    if cpu > 0.0 && record.requests.done > 0 {
-        figures.insert("cpu_per_request(generator)".to_owned(), (cpu / record.requests.done as f64, "s"));
+    // The warm-up's requests took of the same CPU time.
+    let warmup = record.warmup.requests.as_ref().map_or(0, |requests| requests.done);
+    let done = record.requests.done + warmup;
+    if cpu > 0.0 && done > 0 {
+        figures.insert("cpu_per_request(generator)".to_owned(), (cpu / done as f64, "s"));
     }
     if generator.peak_rss_bytes > 0 {
         figures.insert("memory(generator)".to_owned(), (generator.peak_rss_bytes as f64, "bytes"));

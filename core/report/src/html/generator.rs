@@ -17,8 +17,9 @@ pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
     let (record, words) = (sheet.record(), sheet.words);
     let (own, generator) = (&words.generator, &record.generator);
     let cpu = generator.cpu_user_s.0 + generator.cpu_system_s.0;
-    let of_cpu = (cpu > 0.0 && record.duration_s.0 > 0.0).then(|| {
-        let cpus = format!("{:.2}", cpu / record.duration_s.0);
+    let over_s = units::cpu_over_s(record);
+    let of_cpu = (cpu > 0.0 && over_s > 0.0).then(|| {
+        let cpus = format!("{:.2}", cpu / over_s);
         (own.cpu_of)(&cpus, &format!("{cpu:.2} s"))
     });
     let lag = record.lag_us.spread.as_ref().map(|lag| units::percentile(lag, "p99"));

@@ -72,6 +72,7 @@ pub(crate) fn closed() -> RunRecord {
         connect_us: times(50, [88.0, 120.0, 180.0, 180.0, 180.0]),
         generator: Generator {
             connection_memory: None,
+            cpu_over_s: None,
             cpu_user_s: Number(2.1),
             cpu_system_s: Number(5.4),
             peak_rss_bytes: 12_345_678,
