@@ -366,7 +366,8 @@ impl OutputFormat {
         matches!(self, Self::Hgrm | Self::Hlog)
     }
 
-    /// Whether it tells more where there is an archive.
+    /// Whether it tells more where there is an archive. Only `run` asks.
+    #[cfg(target_os = "linux")]
     pub(crate) const fn reads_archive(self) -> bool {
         self.needs_intervals() || matches!(self, Self::Html)
     }
