@@ -116,17 +116,21 @@ fn record() -> RunRecord {
         load: LoadDoc { model: "closed".to_owned(), text: "50 connections".to_owned(), defaults: true },
         probe: Some(probe()),
         tags: [("k".to_owned(), "v".to_owned())].into(),
-        generator: Generator {
-            connection_memory: Some(ConnectionMemory {
-                connections: 2_000,
-                grown_bytes: 40_960_000,
-                bytes_per_connection: 20_480,
-            }),
-            cpu_over_s: Some(Number(12.5)),
-            ..Generator::default()
-        },
+        generator: generator(),
         tls: Some(tls()),
         ..journeyed()
+    }
+}
+
+fn generator() -> Generator {
+    Generator {
+        connection_memory: Some(ConnectionMemory {
+            connections: 2_000,
+            grown_bytes: 40_960_000,
+            bytes_per_connection: 20_480,
+        }),
+        cpu_over_s: Some(Number(12.5)),
+        ..Generator::default()
     }
 }
 
