@@ -366,12 +366,6 @@ impl OutputFormat {
         matches!(self, Self::Hgrm | Self::Hlog)
     }
 
-    /// Whether it tells more where there is an archive. Only `run` asks.
-    #[cfg(target_os = "linux")]
-    pub(crate) const fn reads_archive(self) -> bool {
-        self.needs_intervals() || matches!(self, Self::Html)
-    }
-
     /// Whether it can hold an error in place of a result, so that nobody takes the one for the other.
     pub(crate) const fn tells_errors(self) -> bool {
         matches!(self, Self::Text | Self::Json | Self::Junit)

@@ -130,8 +130,9 @@ pub(super) fn carry_out(
 /// The result as it was wanted; what is made of intervals reads them back from the archive.
 fn deliver(executed: &Executed, format: OutputFormat, files: Vec<OpenFile>) -> Result<(), UserError> {
     let formats = || files.iter().map(|file| file.format).chain([format]);
+    let reads_archive = |format: OutputFormat| format.needs_intervals() || format == OutputFormat::Html;
     let opened = match &executed.archive {
-        Some(folder) if formats().any(OutputFormat::reads_archive) => Some(wavetank_store::open(folder)?),
+        Some(folder) if formats().any(reads_archive) => Some(wavetank_store::open(folder)?),
         _ => None,
     };
     let outcome = Outcome::new(&executed.record, opened.as_ref(), &Wants::default(), formats())?;
