@@ -145,7 +145,26 @@ fn a_run_is_compared_as_soon_as_it_is_over() {
     let words = words.iter().chain(&["--metric", "p50", "--max-regression", "20%"]).copied();
     let told = trial.program().args(words.collect::<Vec<_>>()).run();
     assert!(told.expect_exit(1).stdout.contains("\nREGRESSION "), "{told}");
+    let both = |format: &str, file: &str| {
+        let words = ["run", &url, "-r", "100/s", "-d", "1s", "--no-probe", "--baseline", &baseline];
+        let more = ["--metric", "p50", "--max-regression", "20%", "--format", format, "--out", file];
+        trial.program().args(words).args(more).run()
+    };
+    let file = trial.place().file("both.md");
+    let json = both("json", &file);
+    let doc = json.expect_exit(1).json();
+    assert_eq!(
+        (&doc["schema"], &doc["verdict"]["status"]),
+        (&"wavetank.run/1".into(), &"pass".into()),
+        "{json}"
+    );
+    assert_eq!(doc["comparison"]["answer"], "regression", "{json}");
+    let markdown = std::fs::read_to_string(&file).expect("written");
+    assert!(markdown.contains("## REGRESSION"), "{markdown}");
+    let junit = both("junit", &trial.place().file("both.txt"));
+    assert_eq!(junit.expect_exit(1).stdout.matches("<testsuite ").count(), 2, "{junit}");
     let before = trial.place().runs("runs").len();
+    refused(&both("text", "both.html"), "--baseline");
     refused(&trial.program().args(["run", &url, "--baseline", "nobody"]).run(), "nobody");
     refused(
         &trial.program().args(["run", &url, "--baseline", &baseline, "--no-archive"]).run(),

@@ -1,11 +1,18 @@
 //! JSON: the record as it is stored, one object on one line.
 
 use wavetank_plan::UserError;
-use wavetank_record::{ErrorDoc, RunRecord};
+use wavetank_record::{CompareDoc, ErrorDoc, RunRecord};
 
 /// The `wavetank.run/1` object with a newline.
 pub fn json(record: &RunRecord) -> String {
     record.to_json() + "\n"
+}
+
+/// The same with a comparison inside, as its field `comparison`: whoever reads one object from stdout finds one object.
+pub fn json_beside(record: &RunRecord, comparison: &CompareDoc) -> String {
+    let run = record.to_json();
+    let open = run.strip_suffix('}').expect("an object ends with its brace");
+    format!("{open},\"comparison\":{}}}\n", comparison.to_json())
 }
 
 /// The `wavetank.error/1` object with a newline, for what ended before anything was sent.

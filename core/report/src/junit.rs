@@ -6,8 +6,9 @@ use std::time::Duration;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use wavetank_plan::quantity::show_count;
 use wavetank_plan::{UserError, steers};
-use wavetank_record::{RunRecord, Status, Threshold};
+use wavetank_record::{CompareDoc, RunRecord, Status, Threshold};
 
+use crate::comparison::comparison_suite;
 use crate::journeys_text::{NamedCheck, by_name, example};
 use crate::units;
 
@@ -15,6 +16,15 @@ use crate::units;
 /// error if the run is invalid or incomplete, and a failure if it failed for another reason than a threshold,
 /// so that nothing red can turn green here.
 pub fn junit(record: &RunRecord) -> String {
+    in_report([suite(record)])
+}
+
+/// The same with a comparison as a suite of its own behind it.
+pub fn junit_beside(record: &RunRecord, comparison: &CompareDoc) -> String {
+    in_report([suite(record), comparison_suite(comparison)])
+}
+
+fn suite(record: &RunRecord) -> TestSuite {
     let mut suite = TestSuite::new(record.name.as_str());
     suite.set_time(Duration::from_secs_f64(record.duration_s.0.clamp(0.0, 1e9)));
     suite.add_property(("run", record.id.as_str()));
@@ -46,7 +56,7 @@ pub fn junit(record: &RunRecord) -> String {
     for around in around_cases(record) {
         suite.add_test_case(around);
     }
-    in_report(suite)
+    suite
 }
 
 /// What ended before anything was sent, as a `JUnit` report with one case in error.
@@ -57,12 +67,12 @@ pub fn error_junit(error: &UserError) -> String {
     status.set_type(error.code).set_message(told(|one| &one.message)).set_description(told(|one| &one.hint));
     let mut suite = TestSuite::new("wavetank");
     suite.add_test_case(case("run", status));
-    in_report(suite)
+    in_report([suite])
 }
 
-pub(crate) fn in_report(suite: TestSuite) -> String {
+pub(crate) fn in_report(suites: impl IntoIterator<Item = TestSuite>) -> String {
     let mut report = Report::new("wavetank");
-    report.add_test_suite(suite);
+    report.add_test_suites(suites);
     let xml = report.to_string();
     let xml = xml.expect("a string takes all text, and the serializer escapes what XML cannot hold");
     let shown = |letter: char| if letter != '\n' && steers(letter) { '\u{fffd}' } else { letter };

@@ -43,8 +43,8 @@ pub use explain::{
 pub use export::{CsvExport, IntervalLog, StepPick, TimesOf, markdown, percentile_text};
 pub use forecast::{Planned, forecast_doc, forecast_text};
 pub use html::{HtmlSource, Language, html};
-pub use json::{error_json, json};
-pub use junit::{error_junit, junit};
+pub use json::{error_json, json, json_beside};
+pub use junit::{error_junit, junit, junit_beside};
 pub use knee::{
     knee_csv, knee_curve, knee_drift, knee_headline, knee_html, knee_json, knee_junit, knee_markdown,
     knee_text, level_text,

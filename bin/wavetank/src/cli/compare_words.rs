@@ -171,10 +171,10 @@ pub(super) struct BaselineWords {
     pub(super) metric: Vec<String>,
 }
 
-/// `run … --baseline RUN`; `format` is that of stdout, and `kept` says whether the run has an archive.
+/// `run … --baseline RUN`; `formats` are those of stdout and files, and `kept` says whether the run has an archive.
 pub(super) fn baseline(
     words: BaselineWords,
-    format: OutputFormat,
+    formats: &[OutputFormat],
     kept: bool,
 ) -> Result<Option<BaselineArgs>, UserError> {
     if words.baseline.is_empty() {
@@ -188,9 +188,12 @@ pub(super) fn baseline(
         let hint = "leave out --no-archive, or --once: what is compared is read from the archive";
         return Err(UserError::usage("conflict", "--baseline needs the run's archive", hint));
     }
-    if format != OutputFormat::Text {
-        let hint = "--out run.json keeps the run beside the text; afterwards wavetank compare RUN latest --format json";
-        return Err(UserError::usage("conflict", "--baseline tells run and comparison as text", hint));
+    let told = [OutputFormat::Text, OutputFormat::Json, OutputFormat::Junit, OutputFormat::Markdown];
+    if formats.iter().any(|format| !told.contains(format)) {
+        let hint = "text, json, junit and markdown tell both; afterwards: wavetank report latest --out FILE of the run, and wavetank \
+                    compare RUN latest --out FILE.html of both";
+        let message = "--baseline tells run and comparison together, and this format has no place for both";
+        return Err(UserError::usage("conflict", message, hint));
     }
     let wishes = CompareWishes {
         metrics: metrics(words.metric)?,

@@ -37,7 +37,8 @@ pub(super) fn run(words: RunWords, command: String) -> Result<RunArgs, UserError
         without_archive(format, &out)?;
     }
     let kept = !result.no_archive && !options.once;
-    let baseline = baseline(words.baseline, format, kept)?;
+    let formats: Vec<_> = out.iter().map(|out| out.format).chain([format]).collect();
+    let baseline = baseline(words.baseline, &formats, kept)?;
     Ok(RunArgs {
         goal,
         options,

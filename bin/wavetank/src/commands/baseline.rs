@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use wavetank_plan::{ExitCode, UserError};
-use wavetank_report::comparison_text;
+use wavetank_record::CompareDoc;
 use wavetank_store::RunsDir;
 
 use crate::cli::{BaselineArgs, CompareWishes};
 use crate::comparing::{LoadedRun, compare_sides, load};
-use crate::run::{Talk, output};
+use crate::run::Talk;
 
 /// Runs that were read before the new one began: what is wrong with them is told before anything is sent.
 pub(super) struct Baseline {
@@ -24,28 +24,32 @@ impl Baseline {
         Ok(Self { runs, wishes: args.wishes.clone() })
     }
 
-    /// Compare the run in `archive` with them and print it. The exit code is the run's, which ended with `exit`; where that
-    /// one passed, the comparison's.
-    pub(super) fn told(&self, archive: Option<&Path>, exit: u8, talk: &mut Talk) -> Result<u8, UserError> {
-        let compared = if let Some(folder) = archive {
-            let dir = RunsDir::new(folder.parent().unwrap_or(folder));
-            let run = load(&dir, &folder.display().to_string());
-            run.and_then(|run| compare_sides(&self.runs, &[run], &self.wishes))
-        } else {
+    /// The run in `archive` compared with them.
+    pub(super) fn compared(&self, archive: Option<&Path>) -> Result<CompareDoc, UserError> {
+        let Some(folder) = archive else {
             let hint = "make room in the runs directory";
-            Err(UserError::usage("no_archive", "there is no archive to compare", hint))
+            return Err(UserError::usage("no_archive", "there is no archive to compare", hint));
         };
-        match compared {
-            Ok(doc) => {
-                output::print(&format!("\n{}", comparison_text(&doc)))?;
-                Ok(if exit == ExitCode::Pass as u8 { doc.exit } else { exit })
-            }
-            // The run has been made and told; that it could not be compared must not hide that it did not pass.
-            Err(error) if exit != ExitCode::Pass as u8 => {
-                talk.warn(&error.to_string());
-                Ok(exit)
-            }
-            Err(error) => Err(error),
+        let dir = RunsDir::new(folder.parent().unwrap_or(folder));
+        let run = load(&dir, &folder.display().to_string())?;
+        compare_sides(&self.runs, &[run], &self.wishes)
+    }
+}
+
+/// The exit code of a run that ended with `exit` and was told: its own, and where it passed, the comparison's.
+pub(super) fn exit_beside(
+    compared: Option<Result<CompareDoc, UserError>>,
+    exit: u8,
+    talk: &mut Talk,
+) -> Result<u8, UserError> {
+    match compared {
+        Some(Ok(doc)) if exit == ExitCode::Pass as u8 => Ok(doc.exit),
+        None | Some(Ok(_)) => Ok(exit),
+        // The run has been made and told; that it could not be compared must not hide that it did not pass.
+        Some(Err(error)) if exit != ExitCode::Pass as u8 => {
+            talk.warn(&error.to_string());
+            Ok(exit)
         }
+        Some(Err(error)) => Err(error),
     }
 }

@@ -7,10 +7,11 @@ use std::sync::Arc;
 use wavetank_driver::bind_probe;
 use wavetank_plan::resolve::way_addresses;
 use wavetank_plan::{ExitCode, Missing, Plan, SourceOrder, SourcesPlan, TargetUrl, UserError, resolve};
+use wavetank_record::CompareDoc;
 use wavetank_report::load_doc;
 use wavetank_store::RunsDir;
 
-use super::baseline::Baseline;
+use super::baseline::{Baseline, exit_beside};
 use super::once::once;
 use super::run_file::run_file;
 use crate::calibrate::plan_overload;
@@ -107,8 +108,10 @@ pub(super) fn carry_out(
     delivery: Delivery,
 ) -> Result<u8, UserError> {
     let executed = execute(execution, talk)?;
-    let delivered = deliver(&executed, delivery.format, delivery.files);
     let archive = executed.archive.as_deref();
+    let compared = delivery.baseline.as_ref().map(|baseline| baseline.compared(archive));
+    let comparison = compared.as_ref().and_then(|compared| compared.as_ref().ok());
+    let delivered = deliver(&executed, comparison, delivery.format, delivery.files);
     if let Some(folder) = archive {
         talk.say(&format!("archive    {}", folder.display()));
     }
@@ -120,22 +123,25 @@ pub(super) fn carry_out(
             Ok(exit)
         }
         Err(error) => Err(error),
-        Ok(()) => match &delivery.baseline {
-            Some(baseline) => baseline.told(archive, exit, talk),
-            None => Ok(exit),
-        },
+        Ok(()) => exit_beside(compared, exit, talk),
     }
 }
 
 /// The result as it was wanted; what is made of intervals reads them back from the archive.
-fn deliver(executed: &Executed, format: OutputFormat, files: Vec<OpenFile>) -> Result<(), UserError> {
+fn deliver(
+    executed: &Executed,
+    comparison: Option<&CompareDoc>,
+    format: OutputFormat,
+    files: Vec<OpenFile>,
+) -> Result<(), UserError> {
     let formats = || files.iter().map(|file| file.format).chain([format]);
     let reads_archive = |format: OutputFormat| format.needs_intervals() || format == OutputFormat::Html;
     let opened = match &executed.archive {
         Some(folder) if formats().any(reads_archive) => Some(wavetank_store::open(folder)?),
         _ => None,
     };
-    let outcome = Outcome::new(&executed.record, opened.as_ref(), &Wants::default(), formats())?;
+    let outcome =
+        Outcome::new(&executed.record, opened.as_ref(), &Wants::default(), formats())?.beside(comparison);
     output::deliver(&outcome, format, files)
 }
 

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use wavetank_measure::{Histogram, Interval};
 use wavetank_plan::{Plan, UserError};
-use wavetank_record::RunRecord;
+use wavetank_record::{CompareDoc, RunRecord};
 use wavetank_report::{CsvExport, IntervalLog, Language, StepPick, TimesOf, percentile_text};
 use wavetank_store::{OpenedRun, ReadReport};
 
@@ -22,6 +22,8 @@ pub(crate) struct Outcome<'a> {
     by_step: bool,
     of: TimesOf,
     language: Language,
+    /// What the run was compared with as soon as it was over.
+    comparison: Option<&'a CompareDoc>,
 }
 
 struct Archive<'a> {
@@ -62,6 +64,7 @@ impl<'a> Outcome<'a> {
             by_step: wants.by_step,
             of: wants.of.unwrap_or_default(),
             language: wants.language.unwrap_or_default(),
+            comparison: None,
         };
         if let Some(opened) = opened
             && formats.any(OutputFormat::needs_intervals)
@@ -73,8 +76,16 @@ impl<'a> Outcome<'a> {
         Ok(outcome)
     }
 
+    /// The same with a comparison in every format that has a place for one.
+    pub(crate) fn beside(self, comparison: Option<&'a CompareDoc>) -> Self {
+        Self { comparison, ..self }
+    }
+
     /// Write it to `to` in `format`.
     pub(crate) fn write(&self, format: OutputFormat, to: &mut dyn Write) -> Result<(), Unwritten> {
+        if let Some(text) = self.comparison.and_then(|comparison| compared(self.record, comparison, format)) {
+            return Ok(to.write_all(text.as_bytes())?);
+        }
         let text = match format {
             OutputFormat::Text => wavetank_report::text(self.record),
             OutputFormat::Json => wavetank_report::json(self.record),
@@ -157,5 +168,22 @@ impl<'a> Outcome<'a> {
         }
         ArchiveGaps { dir, read, told }.warn(self.record);
         Ok(())
+    }
+}
+
+/// The run with its comparison: one object in JSON, a suite of its own in `JUnit`, below the run otherwise. `None` for formats of
+/// one run alone.
+fn compared(record: &RunRecord, comparison: &CompareDoc, format: OutputFormat) -> Option<String> {
+    let below = |run: String, comparison: String| Some(format!("{run}\n{comparison}"));
+    match format {
+        OutputFormat::Text => {
+            below(wavetank_report::text(record), wavetank_report::comparison_text(comparison))
+        }
+        OutputFormat::Markdown => {
+            below(wavetank_report::markdown(record), wavetank_report::comparison_markdown(comparison))
+        }
+        OutputFormat::Json => Some(wavetank_report::json_beside(record, comparison)),
+        OutputFormat::Junit => Some(wavetank_report::junit_beside(record, comparison)),
+        OutputFormat::Csv | OutputFormat::Hgrm | OutputFormat::Hlog | OutputFormat::Html => None,
     }
 }

@@ -10,6 +10,11 @@ use crate::junit::{case, in_report};
 /// The comparison as a `JUnit` report: a regression that is shown is a failure, what could not be decided is skipped. A
 /// difference alone is no failure: only `--max-regression` says what is too much.
 pub fn comparison_junit(doc: &CompareDoc) -> String {
+    in_report([comparison_suite(doc)])
+}
+
+/// Its suite.
+pub(crate) fn comparison_suite(doc: &CompareDoc) -> TestSuite {
     let mut suite = TestSuite::new("compare");
     suite.add_property(("version", doc.version.as_str()));
     suite.add_property(("answer", word(doc.answer)));
@@ -27,7 +32,7 @@ pub fn comparison_junit(doc: &CompareDoc) -> String {
     for metric in doc.metrics.iter().filter(|metric| metric.judged) {
         suite.add_test_case(case(&metric.name, status(metric)));
     }
-    in_report(suite)
+    suite
 }
 
 fn status(metric: &MetricDoc) -> TestCaseStatus {

@@ -12,6 +12,7 @@ mod words;
 
 pub use html::{CompareSource, comparison_html};
 pub use junit::comparison_junit;
+pub(crate) use junit::comparison_suite;
 pub use markdown::comparison_markdown;
 pub use side_course::SideCourse;
 pub use text::comparison_text;

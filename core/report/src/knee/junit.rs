@@ -31,5 +31,5 @@ pub fn knee_junit(doc: &SearchDoc) -> String {
     let mut knee = case("knee", status);
     knee.set_system_out(knee_text(doc));
     suite.add_test_case(knee);
-    in_report(suite)
+    in_report([suite])
 }
