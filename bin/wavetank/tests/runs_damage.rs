@@ -23,6 +23,8 @@ use Expected::{Refused, Same, Told};
 struct Whole {
     trial: Trial,
     folder: PathBuf,
+    /// Another run of the same load, packed.
+    other: String,
     text: String,
     csv: String,
 }
@@ -40,7 +42,11 @@ fn whole() -> Whole {
         outcome.expect_exit(0).stdout.clone()
     };
     let (text, csv) = (of("text"), of("csv"));
-    Whole { trial, folder, text, csv }
+    let other = ["-r", "50/s", "-d", "3s", "--runs-dir", "other", "--quiet"];
+    trial.load(&target.url("/"), other).run().expect_exit(0);
+    let packed = ["runs", "pack", "latest", "--runs-dir", "other", "--out", "other.wtrun"];
+    trial.program().args(packed).run().expect_exit(0);
+    Whole { trial, folder, other: "other.wtrun".to_owned(), text, csv }
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -94,6 +100,19 @@ fn check_one(outcome: &Outcome, same: &str, expected: Expected, what: &str) {
     }
 }
 
+/// A comparison with an undamaged run: told, or refused in one line.
+#[track_caller]
+fn check_compared(outcome: &Outcome, what: &str) {
+    assert!(!outcome.stderr.contains("panicked"), "{what}: {outcome}");
+    if outcome.exit == Some(2) {
+        let lines: Vec<_> = outcome.stderr.lines().collect();
+        assert!(outcome.stdout.is_empty() && lines.len() == 2, "{what}: {outcome}");
+        assert!(lines[0].starts_with("error: ") && lines[1].starts_with("hint: "), "{what}: {outcome}");
+    } else {
+        assert!(outcome.expect_exit(0).stdout.starts_with("UNDECIDED"), "{what}: {outcome}");
+    }
+}
+
 impl Whole {
     /// `damage` done to a copy: its text report, its CSV report, the outcome in the list.
     #[track_caller]
@@ -107,6 +126,8 @@ impl Whole {
         let run = |words: &[&str]| self.trial.program().args(words).args(["--runs-dir", "damaged"]).run();
         check_one(&run(&["report", "latest"]), &self.text, text, what);
         check_one(&run(&["report", "latest", "--format", "csv"]), &self.csv, csv, what);
+        let compared = run(&["compare", "latest", &self.other]);
+        check_compared(&compared, what);
         let list = run(&["runs", "list"]);
         assert!(list.expect_exit(0).stdout.contains(listed), "{what}: `{listed}`: {list}");
         let shown = run(&["runs", "show", "latest"]);

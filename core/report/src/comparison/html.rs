@@ -186,7 +186,7 @@ fn sure(page: &Page) -> Markup {
 
 /// A chance as a share; below what the method can tell apart, as a bound.
 fn chance(p: f64) -> String {
-    if p < 1e-4 { "< 0.01 %".to_owned() } else { show_share(p) }
+    if p < 1e-4 { "<\u{a0}0.01\u{a0}%".to_owned() } else { show_share(p) }
 }
 
 fn more_runs(page: &Page) -> String {
