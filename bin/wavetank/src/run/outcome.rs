@@ -77,6 +77,7 @@ impl<'a> Outcome<'a> {
     }
 
     /// The same with a comparison in every format that has a place for one.
+    #[cfg(target_os = "linux")]
     pub(crate) fn beside(self, comparison: Option<&'a CompareDoc>) -> Self {
         Self { comparison, ..self }
     }
