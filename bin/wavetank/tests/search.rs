@@ -94,6 +94,15 @@ fn a_stated_capacity_is_found() {
         assert!(told.expect_exit(0).stdout.starts_with(begins), "{told}");
     }
     report(&[&folder, "--format", "hgrm"]).expect_exit(2);
+    let prune = |words: &[&str]| {
+        let program = Program::new(env!("CARGO_BIN_EXE_wavetank")).args(["runs", "prune", "--keep", "0"]);
+        program.args(words).in_folder(place.path()).run()
+    };
+    let asked = prune(&[]);
+    assert!(asked.expect_exit(0).stdout.contains("would remove 1 search, "), "{asked}");
+    let removed = prune(&["--yes"]);
+    assert!(removed.expect_exit(0).stdout.contains("removed 1 search, "), "{removed}");
+    assert_eq!(place.runs("runs").len(), 0, "{removed}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
-//! [`Pruning`]: which runs may go, and how they go.
+//! [`Pruning`]: which runs and searches may go, and how they go.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use wavetank_plan::{Nanos, UserError, harmless};
@@ -11,20 +11,21 @@ use crate::archive_writer::sync_dir;
 use crate::contents::Contents;
 use crate::run_entry::{environment, is_locked, open_file};
 use crate::runs_dir::REMOVED_PREFIX;
+use crate::search_entry::SearchEntry;
 use crate::store_problem::plain;
 use crate::{RunEntry, RunsDir, survey};
 
 /// A run without `run.json` that was written to within this time may have a writer that holds no lock.
-const QUIET_NS: u64 = 60 * 1_000_000_000;
+pub(crate) const QUIET_NS: u64 = 60 * 1_000_000_000;
 
-/// Which runs are to go: those that all of these agree on.
+/// Which runs are to go: those that all of these agree on. A search, with its runs, is one of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PruneWishes {
     /// So many of the newest stay.
     pub keep: Option<u64>,
     /// Only what began longer ago than this.
     pub older_than: Option<Nanos>,
-    /// Only what did not pass.
+    /// Only what did not pass; searches that did not end with exit code 0.
     pub failed: bool,
     /// Only so many of the oldest that all that is left takes no more bytes than this.
     pub size_max: Option<u64>,
@@ -35,15 +36,37 @@ pub struct PruneWishes {
 pub struct Pruning {
     /// Runs that go, oldest first.
     pub going: Vec<RunLine>,
-    /// Runs that would go, were there not the reason beside them. Both as they can be printed.
+    /// Searches that go, with all of their runs, oldest first.
+    pub searches: Vec<PrunedSearch>,
+    /// Runs and searches that would go, were there not the reason beside them. Both as they can be printed.
     pub spared: Vec<(String, String)>,
     /// Runs that stay, the spared ones among them.
     pub staying: u64,
-    /// Their bytes.
+    /// Searches that stay, the spared ones among them.
+    pub searches_staying: u64,
+    /// The bytes of all that stays.
     pub staying_bytes: u64,
     /// Runs of an earlier, interrupted removal; they go too.
     pub leftovers: Vec<String>,
-    entries: Vec<RunEntry>,
+    entries: Vec<Found>,
+}
+
+/// One search that goes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PrunedSearch {
+    /// Its folder's name, as it can be printed.
+    pub folder: String,
+    /// Runs in it.
+    pub runs: u64,
+    /// Bytes of all its files.
+    pub bytes: u64,
+}
+
+/// What stays or goes as one thing.
+#[derive(Clone, Debug, PartialEq)]
+enum Found {
+    Run(RunEntry, Box<RunLine>),
+    Search(SearchEntry),
 }
 
 /// What went.
@@ -51,6 +74,8 @@ pub struct Pruning {
 pub struct Pruned {
     /// How many runs.
     pub runs: u64,
+    /// How many searches, whose runs are not counted among the others.
+    pub searches: u64,
     /// Their bytes.
     pub bytes: u64,
     /// What could not be removed, and why. Both as they can be printed.
@@ -64,29 +89,40 @@ impl RunsDir {
     /// A usage error if the directory cannot be read.
     pub fn prunable(&self, wishes: PruneWishes, now: Wall) -> Result<Pruning, UserError> {
         let listing = self.list()?;
-        let lines: Vec<RunLine> = listing.runs.iter().map(survey).collect();
-        let removed = listing.beside.into_iter().filter(|beside| beside.kind == BesideKind::Removed);
-        let mut pruning =
-            Pruning { leftovers: removed.map(|beside| beside.name).collect(), ..Pruning::default() };
-        pruning.staying_bytes = lines.iter().map(|line| line.bytes).sum();
-        pruning.staying = lines.len() as u64;
+        let mut found: Vec<Found> = Vec::new();
+        found.extend(listing.runs.into_iter().map(|entry| {
+            let line = survey(&entry);
+            Found::Run(entry, Box::new(line))
+        }));
+        let mut pruning = Pruning::default();
+        for beside in listing.beside {
+            match beside.kind {
+                BesideKind::Removed => pruning.leftovers.push(beside.name),
+                BesideKind::Search => {
+                    found.push(Found::Search(SearchEntry::new(self.path().join(beside.name))));
+                }
+                BesideKind::Pack | BesideKind::Other => {}
+            }
+        }
+        // Runs are in order already, also those of one second.
+        found.sort_by(|a, b| a.stamp().cmp(b.stamp()));
+        pruning.staying_bytes = found.iter().map(Found::bytes).sum();
+        pruning.staying = found.iter().filter(|found| matches!(found, Found::Run(..))).count() as u64;
+        pruning.searches_staying = found.len() as u64 - pruning.staying;
         let kept = wishes.keep.map_or(0, |keep| usize::try_from(keep).unwrap_or(usize::MAX));
         let before = wishes.older_than.map(|age| Wall(now.0.saturating_sub(age.0.unsigned_abs())).compact());
-        let candidates = lines.len().saturating_sub(kept);
-        for (entry, line) in listing.runs.into_iter().zip(lines).take(candidates) {
-            let old = before.as_deref().is_none_or(|before| entry.stamp() < before);
+        let candidates = found.len().saturating_sub(kept);
+        for found in found.into_iter().take(candidates) {
+            let old = before.as_deref().is_none_or(|before| found.stamp() < before);
             let large = wishes.size_max.is_none_or(|most| pruning.staying_bytes > most);
-            if !(old && large && (!wishes.failed || has_failed(&line))) {
+            if !(old && large && (!wishes.failed || found.has_failed())) {
                 continue;
             }
-            if let Some(why) = spared(&entry, now) {
-                pruning.spared.push((harmless(&entry.folder).into_owned(), why));
+            if let Some(why) = found.spared(now) {
+                pruning.spared.push((found.shown(), why));
                 continue;
             }
-            pruning.staying -= 1;
-            pruning.staying_bytes -= line.bytes;
-            pruning.going.push(line);
-            pruning.entries.push(entry);
+            pruning.let_go(found);
         }
         Ok(pruning)
     }
@@ -100,13 +136,16 @@ impl RunsDir {
                 pruned.refused.push((harmless(name).into_owned(), plain(&why)));
             }
         }
-        for (entry, line) in pruning.entries.iter().zip(&pruning.going) {
-            match spared(entry, now).map_or_else(|| self.remove(&entry.path), Err) {
+        for found in &pruning.entries {
+            match found.spared(now).map_or_else(|| self.remove(found.path()), Err) {
                 Ok(()) => {
-                    pruned.runs += 1;
-                    pruned.bytes += line.bytes;
+                    match found {
+                        Found::Run(..) => pruned.runs += 1,
+                        Found::Search(_) => pruned.searches += 1,
+                    }
+                    pruned.bytes += found.bytes();
                 }
-                Err(why) => pruned.refused.push((harmless(&entry.folder).into_owned(), why)),
+                Err(why) => pruned.refused.push((found.shown(), why)),
             }
         }
         pruned
@@ -133,6 +172,67 @@ impl RunsDir {
     }
 }
 
+impl Pruning {
+    fn let_go(&mut self, found: Found) {
+        self.staying_bytes -= found.bytes();
+        match &found {
+            Found::Run(_, line) => {
+                self.staying -= 1;
+                self.going.push((**line).clone());
+            }
+            Found::Search(search) => {
+                self.searches_staying -= 1;
+                let folder = found.shown();
+                self.searches.push(PrunedSearch { folder, runs: search.runs, bytes: search.bytes });
+            }
+        }
+        self.entries.push(found);
+    }
+}
+
+impl Found {
+    fn stamp(&self) -> &str {
+        match self {
+            Self::Run(entry, _) => entry.stamp(),
+            Self::Search(search) => &search.stamp,
+        }
+    }
+
+    fn bytes(&self) -> u64 {
+        match self {
+            Self::Run(_, line) => line.bytes,
+            Self::Search(search) => search.bytes,
+        }
+    }
+
+    const fn path(&self) -> &PathBuf {
+        match self {
+            Self::Run(entry, _) => &entry.path,
+            Self::Search(search) => &search.path,
+        }
+    }
+
+    /// Its folder's name, as it can be printed.
+    fn shown(&self) -> String {
+        let (Self::Run(RunEntry { folder, .. }, _) | Self::Search(SearchEntry { folder, .. })) = self;
+        harmless(folder).into_owned()
+    }
+
+    fn has_failed(&self) -> bool {
+        match self {
+            Self::Run(_, line) => has_failed(line),
+            Self::Search(search) => search.has_failed(),
+        }
+    }
+
+    fn spared(&self, now: Wall) -> Option<String> {
+        match self {
+            Self::Run(entry, _) => spared_run(entry, now),
+            Self::Search(search) => search.spared(now),
+        }
+    }
+}
+
 fn has_failed(line: &RunLine) -> bool {
     match line.state {
         RunState::Finished => line.verdict != Some(Status::Pass),
@@ -141,8 +241,8 @@ fn has_failed(line: &RunLine) -> bool {
     }
 }
 
-/// Why `entry` stays, whatever is wished.
-fn spared(entry: &RunEntry, now: Wall) -> Option<String> {
+/// Why the run `entry` stays, whatever is wished.
+pub(crate) fn spared_run(entry: &RunEntry, now: Wall) -> Option<String> {
     let real = fs::symlink_metadata(&entry.path).is_ok_and(|metadata| metadata.is_dir());
     if entry.linked || !real {
         return Some("it is only linked here, and lies elsewhere".to_owned());
@@ -187,7 +287,7 @@ fn is_ours(dir: &Path) -> bool {
 }
 
 /// When a file was last written, in nanoseconds since 1970.
-fn written(path: &Path) -> Option<u64> {
+pub(crate) fn written(path: &Path) -> Option<u64> {
     let modified = fs::symlink_metadata(path).and_then(|metadata| metadata.modified()).ok()?;
     u64::try_from(modified.duration_since(UNIX_EPOCH).ok()?.as_nanos()).ok()
 }

@@ -84,6 +84,12 @@ pub(crate) fn is_locked(dir: &Path) -> bool {
     matches!(plan.try_lock_shared(), Err(TryLockError::WouldBlock))
 }
 
+/// The same of a search's folder, whose writer holds a lock on the folder itself.
+pub(crate) fn is_dir_locked(dir: &Path) -> bool {
+    // Where a folder cannot be opened, no search can be made either.
+    File::open(dir).is_ok_and(|dir| matches!(dir.try_lock_shared(), Err(TryLockError::WouldBlock)))
+}
+
 /// The file at `path`, if it is one: opening a pipe would wait for who writes to it.
 pub(crate) fn open_file(path: &Path) -> Option<File> {
     fs::metadata(path).ok().filter(fs::Metadata::is_file).and_then(|_| File::open(path).ok())

@@ -1,6 +1,6 @@
 //! [`SearchFolder`]: where a search keeps its answer and its runs.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use wavetank_plan::{UserError, harmless};
@@ -11,14 +11,27 @@ use crate::opened_run::{newer, read_text};
 use crate::{RunsDir, StoreProblem};
 
 /// The answer in it.
-const ANSWER: &str = "search.json";
+pub(crate) const ANSWER: &str = "search.json";
+/// The same while it is being written.
+pub(crate) const PARTIAL: &str = "search.json.partial";
 /// Archives of its runs.
-const RUNS: &str = "runs";
+pub(crate) const RUNS: &str = "runs";
 
 /// A folder in the runs directory, named as an archive's is, with `search.json` and a runs directory of its own.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct SearchFolder {
     dir: PathBuf,
+    /// The folder, locked for as long as the search is under way: that is how others see that somebody writes here.
+    held: Option<File>,
+}
+
+impl Drop for SearchFolder {
+    fn drop(&mut self) {
+        if let Some(held) = &self.held {
+            // Load threads may have a copy of the file in tables of their own; this lets go for all of them.
+            let _ = held.unlock();
+        }
+    }
 }
 
 impl SearchFolder {
@@ -31,12 +44,14 @@ impl SearchFolder {
         fs::create_dir_all(runs.path()).map_err(|error| StoreProblem::new(runs.path(), error))?;
         fs::create_dir(&dir).map_err(|error| StoreProblem::new(&dir, error))?;
         sync_dir(runs.path())?;
-        Ok(Self { dir })
+        // Some file systems lock no folders: there, what was written a moment ago is left alone.
+        let held = File::open(&dir).ok().filter(|held| held.try_lock().is_ok());
+        Ok(Self { dir, held })
     }
 
     /// The search's folder at `dir`; `None` if it is none.
     pub fn at(dir: &Path) -> Option<Self> {
-        dir.join(ANSWER).is_file().then(|| Self { dir: dir.to_owned() })
+        dir.join(ANSWER).is_file().then(|| Self { dir: dir.to_owned(), held: None })
     }
 
     /// The search called `word` in `runs`, by its name's or id's beginning; `None` if there is none, or several.
@@ -53,7 +68,7 @@ impl SearchFolder {
             fs::read_dir(runs.path()).ok()?.filter_map(|entry| Some(entry.ok()?.path())).filter(fits);
         let first = found.next()?;
         // A word that fits several names none.
-        found.next().is_none().then_some(Self { dir: first })
+        found.next().is_none().then(|| Self { dir: first, held: None })
     }
 
     /// The folder itself.
@@ -71,7 +86,7 @@ impl SearchFolder {
     /// # Errors
     /// Where it cannot be made safe on the disk.
     pub fn write(&self, doc: &SearchDoc) -> Result<(), StoreProblem> {
-        let (partial, whole) = (self.dir.join("search.json.partial"), self.dir.join(ANSWER));
+        let (partial, whole) = (self.dir.join(PARTIAL), self.dir.join(ANSWER));
         let written = write_whole(&partial, &(doc.to_json() + "\n"))
             .and_then(|()| fs::rename(&partial, &whole).map_err(|error| StoreProblem::new(&whole, error)));
         if let Err(problem) = written {

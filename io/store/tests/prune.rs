@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use support::{meta, record};
 use tempfile::TempDir;
 use wavetank_plan::Nanos;
-use wavetank_record::{Status, Wall};
-use wavetank_store::{ArchiveWriter, PruneWishes, Pruning, RunMeta, RunsDir};
+use wavetank_record::{SEARCH_SCHEMA, SearchDoc, Status, Wall};
+use wavetank_store::{ArchiveWriter, PruneWishes, Pruning, RunMeta, RunsDir, SearchFolder};
 
 const DAY: u64 = 86_400_000_000_000;
 /// Long after everything that the tests write.
@@ -82,6 +82,99 @@ fn each_wish_narrows_what_goes() {
     let bytes: Vec<u64> = all.going.iter().map(|run| run.bytes).collect();
     check(PruneWishes { size_max: Some(bytes.iter().sum::<u64>() - 1), ..none }, &["aa01"]);
     check(PruneWishes { size_max: Some(bytes[2] + bytes[3]), ..none }, &["aa01", "aa02"]);
+}
+
+/// A search of two runs, made between the second and the third of the four; `end` is what its answer says of its end.
+fn search(runs: &RunsDir, end: Option<&str>) -> SearchFolder {
+    let folder =
+        SearchFolder::create(runs, Wall(NOW.0 - 5 * DAY / 2), "knee", "ee01").expect("it can be made");
+    (1..=2).for_each(|number| drop(write(&folder.runs(), number)));
+    if let Some(end) = end {
+        let mut doc = SearchDoc { schema: SEARCH_SCHEMA.to_owned(), ..SearchDoc::default() };
+        end.clone_into(&mut doc.answer.end);
+        folder.write(&doc).expect("the folder is writable");
+    }
+    folder
+}
+
+#[track_caller]
+fn check_search(wishes: PruneWishes, end: Option<&str>, ids: &[&str], goes: bool) {
+    let (_temp, runs) = four();
+    let path = search(&runs, end).path().to_owned();
+    let pruning = runs.prunable(wishes, NOW).expect("it can be read");
+    let named = going(&pruning);
+    let named: Vec<_> = named.iter().map(String::as_str).collect();
+    assert_eq!((named.as_slice(), pruning.searches.len()), (ids, usize::from(goes)));
+    assert_eq!((pruning.staying, pruning.searches_staying), (4 - ids.len() as u64, u64::from(!goes)));
+    assert!(pruning.searches.iter().all(|search| search.runs == 2 && search.bytes > 1_000), "{pruning:?}");
+    let pruned = runs.prune(&pruning, NOW);
+    assert_eq!((pruned.runs, pruned.searches), (ids.len() as u64, u64::from(goes)), "{pruned:?}");
+    assert!(pruned.refused.is_empty() && path.exists() != goes, "{pruned:?}");
+}
+
+/// A search and its runs are one thing among runs: it counts as one, has one age, and goes whole.
+#[test]
+fn searches_go_whole() {
+    let none = PruneWishes::default();
+    let all = PruneWishes { keep: Some(0), ..none };
+    for end in [Some("found"), Some("under_way"), None] {
+        check_search(all, end, &["aa01", "aa02", "aa03", "aa04"], true);
+    }
+    check_search(PruneWishes { keep: Some(2), ..none }, Some("found"), &["aa01", "aa02"], true);
+    check_search(PruneWishes { keep: Some(3), ..none }, Some("found"), &["aa01", "aa02"], false);
+    check_search(
+        PruneWishes { older_than: Some(Nanos(2 * DAY as i64)), ..none },
+        None,
+        &["aa01", "aa02"],
+        true,
+    );
+    check_search(PruneWishes { failed: true, ..none }, Some("found"), &["aa02", "aa03"], false);
+    check_search(PruneWishes { failed: true, ..none }, Some("under_way"), &["aa02", "aa03"], true);
+    let (_temp, runs) = four();
+    drop(search(&runs, Some("found")));
+    let sized = runs.prunable(all, NOW).expect("it can be read");
+    let newest: u64 = sized.going[2..].iter().map(|run| run.bytes).sum();
+    let search = sized.searches[0].bytes;
+    let size = |most: u64| PruneWishes { size_max: Some(most), ..none };
+    check_search(size(newest + search), Some("found"), &["aa01", "aa02"], false);
+    check_search(size(newest + search - 1), Some("found"), &["aa01", "aa02"], true);
+}
+
+#[test]
+fn some_searches_never_go() {
+    let all = PruneWishes { keep: Some(0), ..PruneWishes::default() };
+    let check = |spoil: &dyn Fn(&SearchFolder) -> Option<ArchiveWriter>, reason: &str| {
+        let temp = tempfile::tempdir().expect("a folder for the test");
+        let runs = RunsDir::new(temp.path());
+        let folder = search(&runs, Some("under_way"));
+        let path = folder.path().to_owned();
+        let held = spoil(&folder);
+        let written = fs::metadata(path.join("search.json")).and_then(|answer| answer.modified());
+        let since = written.expect("it is there").duration_since(std::time::UNIX_EPOCH).expect("after 1970");
+        let now = if reason.contains("minute") { Wall(since.as_nanos() as u64) } else { NOW };
+        let folder = (reason == "it is being written").then_some(folder);
+        let pruning = runs.prunable(all, now).expect("it can be read");
+        assert_eq!((pruning.searches.len(), pruning.searches_staying), (0, 1), "{reason}");
+        assert!(pruning.spared[0].1.contains(reason), "{reason}: {:?}", pruning.spared);
+        assert_eq!(runs.prune(&pruning, now).searches, 0);
+        assert!(path.join("search.json").exists(), "{reason}");
+        drop((held, folder));
+    };
+    let put = |name: &'static str| {
+        move |folder: &SearchFolder| {
+            fs::write(folder.path().join(name), "mine").expect("the folder is writable");
+            None
+        }
+    };
+    check(&|_| None, "it is being written");
+    check(&put("report.html"), "`report.html`, which is none of a search's files");
+    check(&put("runs/notes.txt"), "`runs/notes.txt`, which is none");
+    let run_being_written = |folder: &SearchFolder| {
+        let meta = RunMeta { id: "dd01".to_owned(), ..meta() };
+        Some(ArchiveWriter::create(&folder.runs(), &meta).expect("the folder is writable"))
+    };
+    check(&run_being_written, "-dd01`: it is being written");
+    check(&|_| None, "less than a minute ago");
 }
 
 /// What must stay stays, with the reason, also when it changes between asking and removing.

@@ -112,26 +112,31 @@ fn prune(runs: &RunsDir, wishes: PruneWishes, yes: bool) -> Result<u8, UserError
     let now = now::now();
     let pruning = runs.prunable(wishes, now)?;
     output::print(&told(&pruning))?;
-    if pruning.going.is_empty() && pruning.leftovers.is_empty() {
+    if pruning.going.is_empty() && pruning.searches.is_empty() && pruning.leftovers.is_empty() {
         output::print("nothing to remove\n")?;
         return Ok(ExitCode::Pass as u8);
     }
     if !yes {
-        let bytes: u64 = pruning.going.iter().map(|run| run.bytes).sum();
+        let runs: u64 = pruning.going.iter().map(|run| run.bytes).sum();
+        let bytes = runs + pruning.searches.iter().map(|search| search.bytes).sum::<u64>();
         output::print(&format!(
             "would remove {}, {}; nothing was removed\nnext: the same command with --yes\n",
-            runs_of(pruning.going.len() as u64),
+            things(pruning.going.len() as u64, pruning.searches.len() as u64),
             show_size(bytes),
         ))?;
         return Ok(ExitCode::Pass as u8);
     }
     let pruned = runs.prune(&pruning, now);
-    output::print(&format!("removed {}, {}\n", runs_of(pruned.runs), show_size(pruned.bytes)))?;
+    output::print(&format!(
+        "removed {}, {}\n",
+        things(pruned.runs, pruned.searches),
+        show_size(pruned.bytes)
+    ))?;
     match pruned.refused.first() {
         None => Ok(ExitCode::Pass as u8),
         Some((name, why)) => Err(UserError::usage(
             "not_removed",
-            format!("{} could not be removed: `{name}`: {why}", runs_of(pruned.refused.len() as u64)),
+            format!("{} could not be removed: `{name}`: {why}", show_whole(pruned.refused.len() as u64)),
             "check whose files they are; everything else was removed",
         )),
     }
@@ -143,11 +148,25 @@ fn told(pruning: &Pruning) -> String {
     if !pruning.going.is_empty() {
         text += &(run_lines(&pruning.going, columns()).join("\n") + "\n\n");
     }
+    text.extend(pruning.searches.iter().map(|search| {
+        format!("search `{}`: {}, {}\n", search.folder, runs_of(search.runs), show_size(search.bytes))
+    }));
     text.extend(pruning.spared.iter().map(|(name, why)| format!("stays: `{name}`: {why}\n")));
     let left = |name: &String| format!("left of an interrupted removal: `{}`\n", harmless(name));
     text.extend(pruning.leftovers.iter().map(left));
-    let stay = if pruning.staying == 1 { "stays" } else { "stay" };
-    text + &format!("{} {stay}, {}\n", runs_of(pruning.staying), show_size(pruning.staying_bytes))
+    let stay = if pruning.staying + pruning.searches_staying == 1 { "stays" } else { "stay" };
+    let staying = things(pruning.staying, pruning.searches_staying);
+    text + &format!("{staying} {stay}, {}\n", show_size(pruning.staying_bytes))
+}
+
+/// So many runs, and searches if there are any.
+fn things(runs: u64, searches: u64) -> String {
+    let told = format!("{} {}", show_whole(searches), if searches == 1 { "search" } else { "searches" });
+    match (runs, searches) {
+        (_, 0) => runs_of(runs),
+        (0, _) => told,
+        _ => format!("{} and {told}", runs_of(runs)),
+    }
 }
 
 fn runs_of(count: u64) -> String {
