@@ -13,8 +13,8 @@ use crate::{DecodeError, bucket_code};
 /// Bytes of a V2 payload at most: every bucket at nine bytes, and the header. Checked before decoding, so that
 /// a damaged length cannot ask for memory.
 const V2_BYTES_MAX: usize = Histogram::BUCKETS * 9 + 40;
-/// A sum of nanoseconds no run can reach. A damaged one would overflow when sums are added up.
-const SUM_MAX: u128 = 1 << 110;
+/// A sum of nanoseconds no run can reach. As many damaged ones as a disk has room for do not overflow when they are added up.
+const SUM_MAX: u128 = 1 << 96;
 /// First bytes of uncompressed V2 (`HdrHistogram`'s `V2EncodingCookieBase`, word size 1).
 const V2_COOKIE: [u8; 4] = [0x1c, 0x84, 0x93, 0x13];
 

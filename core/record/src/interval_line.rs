@@ -1,19 +1,20 @@
 //! [`IntervalLine`]: one line of `intervals/<agent>.jsonl`, which is also an agent's spool.
 
 use serde::{Deserialize, Serialize};
-use wavetank_measure::{Bytes, ConnCounts, Counters, Histogram, Interval, ThreadHealth};
+use wavetank_measure::{Bytes, ConnCounts, Histogram, Interval, ThreadHealth};
 use wavetank_plan::Nanos;
 
 use crate::DecodeError;
-use crate::journeys_line::{self, JourneysLine};
+use crate::counted::Counted;
+use crate::journeys_line::JourneysLine;
 use crate::series_line::{Series, SeriesLine};
 
 /// Version of the lines that are written. Histograms of version 1 were `HdrHistogram` V2 in base64, twice as long.
 const LINE_VERSION: u32 = 2;
 /// Oldest version that is read.
 const LINE_VERSION_MIN: u32 = 1;
-/// A count no run can reach. A damaged one would overflow when counts are added up.
-const COUNT_MAX: u64 = 1 << 56;
+/// A number of an interval that no run can reach. A damaged one would overflow when numbers are counted on.
+const SEQ_MAX: u64 = 1 << 56;
 /// No run begins or lasts longer than this from its load's begin: two years. What is further away is damaged, and would
 /// overflow when times are added up.
 const TIME_MAX: u64 = 1 << 56;
@@ -225,7 +226,7 @@ impl RawLine<'_> {
             }
         }
         let Self { checkpoint, agent, epoch, seq, .. } = self;
-        if largest_count(&interval).max(seq) > COUNT_MAX {
+        if seq > SEQ_MAX || !Counted::default().take(&interval) {
             return Err(DecodeError::new("a count beyond any run"));
         }
         Ok(IntervalLine { agent, epoch, seq, checkpoint, interval })
@@ -287,32 +288,4 @@ impl RawThread {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it by reference")]
 const fn is_none(count: &u64) -> bool {
     *count == 0
-}
-
-/// The largest of all numbers that are added up when intervals are merged.
-fn largest_count(interval: &Interval) -> u64 {
-    let requests = interval.steps.iter().flat_map(|step| {
-        let Counters { offered, sent, done, late, errors, dropped_by } = &step.counters;
-        let wire = [step.wire.sent, step.wire.retried, step.wire.redirected, step.wire.resources];
-        let status = step.status.0.iter().map(|&(_, count)| count);
-        let counts = [*offered, *sent, *done, *late, step.open].into_iter().chain(wire).chain(status);
-        counts.chain(*errors).chain(*dropped_by).chain([step.response.count(), step.service.count()])
-    });
-    let phases = interval.phases.iter().flat_map(|phase| {
-        [&phase.lag, &phase.wait, &phase.ttfb, &phase.transfer, &phase.failed].map(Histogram::count)
-    });
-    let targets = interval.targets.iter().flat_map(|target| {
-        let handshakes = target.handshakes.complete.iter().map(|&(_, n)| n).chain([target.handshakes.failed]);
-        [target.connect.count(), target.tls.count()].into_iter().chain(handshakes)
-    });
-    let ConnCounts { offered, opened, failed, closed, lost, reopened, late, opening, open, peak } =
-        interval.conns;
-    let conns = [offered, opened, failed, closed, lost, reopened, late, opening, open, peak];
-    let threads = interval.threads.iter().flat_map(|thread| {
-        [thread.turns, thread.stalled_turns, thread.starved_turns, thread.busy_ns, thread.cpu_ns]
-    });
-    let run = [interval.bytes.sent, interval.bytes.received, interval.users];
-    let journeys = [journeys_line::largest_count(&interval.journeys)];
-    let all = requests.chain(phases).chain(targets).chain(conns).chain(threads).chain(run).chain(journeys);
-    all.max().unwrap_or(0)
 }

@@ -187,8 +187,8 @@ impl MeetingLine {
     }
 }
 
-/// The largest of all numbers that are added up when journeys are merged.
-pub(crate) fn largest_count(journeys: &Journeys) -> u64 {
+/// All numbers that are added up when journeys are merged.
+pub(crate) fn counts(journeys: &Journeys) -> impl Iterator<Item = u64> + '_ {
     let sessions = journeys.sessions.iter().flat_map(|series| {
         let SessionCounts { offered, started, done, failed, dropped_by } = series.counts;
         [offered, started, done, failed, series.open].into_iter().chain(dropped_by)
@@ -199,6 +199,5 @@ pub(crate) fn largest_count(journeys: &Journeys) -> u64 {
     });
     let groups = journeys.groups.iter().map(|series| series.times.count());
     let meetings = journeys.meetings.iter().flat_map(|meeting| [meeting.of, meeting.present, meeting.sent]);
-    let all = sessions.chain(asked).chain(groups).chain(meetings).chain([journeys.meetings_untold]);
-    all.max().unwrap_or(0)
+    sessions.chain(asked).chain(groups).chain(meetings).chain([journeys.meetings_untold])
 }

@@ -8,6 +8,7 @@ mod archive_doc;
 mod bucket_code;
 mod calibration_doc;
 mod compare_doc;
+mod counted;
 mod decode_error;
 mod environment_doc;
 mod error_doc;
@@ -42,6 +43,7 @@ pub use calibration_doc::{
     FigureDoc, HeldMemoryDoc, LagDoc,
 };
 pub use compare_doc::{COMPARE_SCHEMA, CompareAnswer, CompareDoc, ComparedRunDoc, MetricDoc, SideDoc};
+pub use counted::Counted;
 pub use decode_error::DecodeError;
 pub use environment_doc::{EnvironmentDoc, HostDoc};
 pub use error_doc::{ERROR_SCHEMA, ErrorDoc};

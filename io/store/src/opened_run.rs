@@ -9,7 +9,7 @@ use std::sync::Arc;
 use wavetank_measure::Ledger;
 use wavetank_plan::{Nanos, Plan, UserError, harmless};
 use wavetank_record::{
-    DecodeError, EnvironmentDoc, EventLine, HostLine, IntervalLine, PHASE_ENDED, PlanDoc, RunRecord,
+    Counted, DecodeError, EnvironmentDoc, EventLine, HostLine, IntervalLine, PHASE_ENDED, PlanDoc, RunRecord,
     SampleLine, TargetLine,
 };
 
@@ -140,13 +140,18 @@ impl OpenedRun {
         paths.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
         paths.sort();
         let (mut report, mut line) = (ReadReport::default(), IntervalLine::default());
+        let mut counted = Counted::default();
         for path in paths {
             let mut agent = AgentReader::default();
             let (mut flow, mut first) = (ControlFlow::Continue(()), true);
             let torn = for_each_line_until(&path, |bytes| {
                 match line.decode_again(bytes) {
                     Ok(()) => agent.take(&line, &mut |sealed| {
-                        flow = visit(std::mem::take(&mut first), sealed);
+                        let fits = counted.take(&line.interval);
+                        if fits {
+                            flow = visit(std::mem::take(&mut first), sealed);
+                        }
+                        fits
                     }),
                     Err(error) => {
                         agent.report.damaged += 1;
@@ -156,7 +161,7 @@ impl OpenedRun {
                 flow
             })?;
             report.intervals += agent.report.intervals;
-            report.missing += agent.report.missing;
+            report.missing = report.missing.saturating_add(agent.report.missing);
             report.damaged += agent.report.damaged;
             report.newer += agent.report.newer;
             report.torn += u64::from(torn);
@@ -264,7 +269,8 @@ struct AgentReader {
 }
 
 impl AgentReader {
-    fn take(&mut self, line: &IntervalLine, visit: &mut impl FnMut(Sealed<'_>)) {
+    /// Hands the line to `visit`, which says whether it could be taken, unless it tells nothing new.
+    fn take(&mut self, line: &IntervalLine, visit: &mut impl FnMut(Sealed<'_>) -> bool) {
         let next = match self.last {
             Some((epoch, seq)) if epoch == line.epoch => seq + 1,
             _ => 0,
@@ -276,14 +282,16 @@ impl AgentReader {
                 self.report.missing -= self.missing_here;
                 self.missing_here = 0;
                 self.last = Some((line.epoch, line.seq));
-                visit(Sealed::Instead(line));
+                self.report.damaged += u64::from(!visit(Sealed::Instead(line)));
             }
         } else if !older {
-            self.missing_here += line.seq - next;
-            self.report.missing += line.seq - next;
-            self.report.intervals += 1;
+            // Each new epoch may claim that everything before was lost.
+            self.missing_here = self.missing_here.saturating_add(line.seq - next);
+            self.report.missing = self.report.missing.saturating_add(line.seq - next);
             self.last = Some((line.epoch, line.seq));
-            visit(Sealed::Next(line));
+            let taken = visit(Sealed::Next(line));
+            self.report.intervals += u64::from(taken);
+            self.report.damaged += u64::from(!taken);
         }
     }
 }
