@@ -21,6 +21,7 @@ mod outcome;
 mod plateaus;
 mod sample;
 mod sessions;
+mod since;
 mod skews;
 mod sliding;
 mod spans;
