@@ -41,6 +41,10 @@ pub enum Stop {
     Undecided,
     /// A run broke off.
     Broken,
+    /// The target answers nothing any more, at levels that held before.
+    Target,
+    /// The target changes with time, so that its levels contradict each other.
+    Unsteady,
     /// Not yet ended.
     UnderWay,
 }
@@ -54,6 +58,8 @@ impl Stop {
             Self::Runs => "runs",
             Self::Undecided => "undecided",
             Self::Broken => "broken",
+            Self::Target => "target",
+            Self::Unsteady => "unsteady",
             Self::UnderWay => "under_way",
         }
     }

@@ -68,7 +68,7 @@ impl Search {
         }
         let level = match self.stage {
             Stage::Measure => *self.pending.last()?,
-            Stage::Climb | Stage::Confirm | Stage::Narrow => self.level,
+            Stage::Climb | Stage::Confirm | Stage::Narrow | Stage::Check => self.level,
         };
         Some(Wanted { level, stage: self.stage, stretch: self.stretch })
     }
@@ -203,21 +203,21 @@ impl Search {
         }
     }
 
+    /// A run of the random order that decided something.
     fn measured(&mut self, level: f64, seen: Seen) {
         self.pending.pop();
-        match seen {
-            Seen::Pass | Seen::Fail => self.tally.add(level, seen == Seen::Pass),
-            Seen::Generator | Seen::Undecided => {
-                self.spoiled.push(level);
-                let spoiled = self.spoiled.iter().filter(|one| one.total_cmp(&level).is_eq()).count();
-                if spoiled as u32 >= SPOILED_MAX {
-                    self.generator = Some(self.generator.map_or(level, |most| most.min(level)));
-                    self.pending.retain(|&one| one < level);
-                } else {
-                    // Later, when what disturbed it may be over.
-                    self.pending.insert(0, level);
-                }
+        if seen == Seen::Generator {
+            self.spoiled.push(level);
+            let spoiled = self.spoiled.iter().filter(|one| one.total_cmp(&level).is_eq()).count();
+            if spoiled as u32 >= SPOILED_MAX {
+                self.generator = Some(self.generator.map_or(level, |most| most.min(level)));
+                self.pending.retain(|&one| one < level);
+            } else {
+                // Later, when what disturbed it may be over.
+                self.pending.insert(0, level);
             }
+        } else {
+            self.tally.add(level, seen == Seen::Pass);
         }
         if self.pending.is_empty() {
             self.settle();

@@ -22,6 +22,8 @@ pub enum Stage {
     Narrow,
     /// One of several levels in random order: what the answer is made of.
     Measure,
+    /// The lowest level that held, again, since nothing is answered any more.
+    Check,
 }
 
 impl Stage {
@@ -32,6 +34,7 @@ impl Stage {
             Self::Confirm => "confirm",
             Self::Narrow => "narrow",
             Self::Measure => "measure",
+            Self::Check => "check",
         }
     }
 }
