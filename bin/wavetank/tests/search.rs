@@ -154,6 +154,31 @@ fn a_signal_ends_the_level_and_tells_the_bracket() {
     assert_eq!(serde_json::from_str::<Value>(&kept).expect("JSON"), doc);
 }
 
+/// A dead target answers no run any more: the search ends, and its answer is none.
+#[test]
+fn a_target_that_dies_ends_the_search() {
+    let place = Place::new();
+    let target = Target::start(Script::constant(Duration::from_millis(2)));
+    let words = format!(
+        "{SHORT} --threshold p50<900ms --timeout 1s --from 50/s --to 100k/s --format json --no-probe"
+    );
+    let running = search(&place, &target.url("/"), &words).start();
+    target.wait_for("the first level", Duration::from_secs(20), |truth| truth.requests >= 60);
+    drop(target);
+    let outcome = running.wait(Duration::from_secs(60));
+    let doc = check(&outcome, 4, "target");
+    let headline = doc["answer"]["headline"].as_str().expect("a text");
+    assert!(headline.starts_with("no answer: the target stopped answering after "), "{headline}");
+    let runs = doc["runs"].as_array().expect("a list");
+    let silent = runs.iter().rev().take_while(|run| run["requests"]["done"] == 0).count();
+    assert!((2..=4).contains(&silent), "{outcome}");
+    assert_eq!(runs.last().map(|run| (&run["stage"], &run["level"])), Some((&"check".into(), &50.into())));
+    assert!(
+        doc["answer"]["low"].as_f64().is_some_and(|low| low >= 50.0),
+        "what was known is told: {outcome}"
+    );
+}
+
 #[test]
 fn a_target_that_is_not_there_is_told_once() {
     let place = Place::new();

@@ -50,7 +50,8 @@ pub struct SearchDoc {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SearchAnswerDoc {
     /// `found`, `above` (the highest level allowed still holds), `below` (the lowest does not), `generator` (it was the
-    /// limit first), or why it ended before its time: `signal`, `time`, `runs`, `undecided`, `broken`, `under_way`.
+    /// limit first), or why it ended before its time: `signal`, `time`, `runs`, `undecided`, `broken`,
+    /// `target` (it stopped answering), `unsteady` (it changes with time), `under_way`.
     pub end: String,
     /// The exit code.
     pub exit: u8,
@@ -133,7 +134,7 @@ pub struct SearchPointDoc {
 pub struct SearchRunDoc {
     /// The load.
     pub level: Number,
-    /// What for: `climb`, `confirm`, `narrow` or `measure`.
+    /// What for: `climb`, `confirm`, `narrow`, `measure` or `check`.
     pub stage: String,
     /// `pass`, `fail`, `generator` or `undecided`.
     pub result: String,

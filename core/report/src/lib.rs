@@ -46,8 +46,8 @@ pub use html::{HtmlSource, Language, html};
 pub use json::{error_json, json, json_beside};
 pub use junit::{error_junit, junit, junit_beside};
 pub use knee::{
-    knee_csv, knee_curve, knee_drift, knee_headline, knee_html, knee_json, knee_junit, knee_markdown,
-    knee_text, level_text,
+    knee_contradicts, knee_csv, knee_curve, knee_drift, knee_headline, knee_html, knee_json, knee_junit,
+    knee_markdown, knee_text, level_text,
 };
 pub use load_text::load_doc;
 pub use progress::progress;

@@ -4,7 +4,7 @@ use wavetank_record::{
     Blame, Number, SearchAnswerDoc, SearchDoc, SearchPointDoc, SearchRunDoc, SearchSetupDoc,
 };
 use wavetank_report::{
-    Language, knee_csv, knee_curve, knee_drift, knee_headline, knee_html, knee_junit, knee_markdown,
+    Language, knee_contradicts, knee_csv, knee_curve, knee_drift, knee_headline, knee_html, knee_junit, knee_markdown,
     knee_text, level_text,
 };
 
@@ -49,6 +49,13 @@ fn doc(end: &str, answer: [Option<f64>; 3]) -> SearchDoc {
     doc
 }
 
+/// Requests that were done, and result.
+fn run((done, result): (u64, &str)) -> SearchRunDoc {
+    let mut run = SearchRunDoc { result: result.to_owned(), ..SearchRunDoc::default() };
+    run.requests.done = done;
+    run
+}
+
 #[track_caller]
 fn check(end: &str, answer: [Option<f64>; 3], headline: &str) {
     assert_eq!(doc(end, answer).answer.headline, headline);
@@ -74,6 +81,17 @@ fn the_first_line_is_the_answer() {
         "signal",
         [Some(1_600.0), None, Some(3_200.0)],
         "interrupted by a signal: so far the knee is between 1,600/s and 3,200/s",
+    );
+    check(
+        "unsteady",
+        [Some(1_600.0), Some(2_000.0), Some(3_200.0)],
+        "no answer: the target changes with time, not only with the load: so far the knee is between 1,600/s and 3,200/s",
+    );
+    let mut dead = doc("target", [Some(1_600.0), None, None]);
+    dead.runs = [(5, "pass"), (5, "fail"), (0, "fail"), (0, "undecided"), (0, "fail")].map(run).to_vec();
+    assert_eq!(
+        knee_headline(&dead),
+        "no answer: the target stopped answering after 2 runs: so far all levels up to 1,600/s hold"
     );
     check("time", [None; 3], "out of time (--max-time): nothing is known yet");
     let mut open = doc("found", found);
@@ -176,6 +194,17 @@ fn a_target_that_changes_is_noted() {
         &[low, high, low, high, low, high],
         "360/s held in 3 of 3 runs, but 300/s, which is less, in 0 of 3",
     );
+    let curve = |runs: &[u32]| {
+        let point = |(at, &passed): (usize, &u32)| SearchPointDoc {
+            level: Number(100.0 * (at + 1) as f64),
+            runs: 3,
+            passed,
+            ..SearchPointDoc::default()
+        };
+        runs.iter().enumerate().map(point).collect::<Vec<_>>()
+    };
+    assert!(knee_contradicts(&curve(&[3, 1, 0, 3, 2])), "300/s never held, 400/s always");
+    assert!(!knee_contradicts(&curve(&[3, 1, 2, 3, 0])), "a note is enough");
     check(&[low, high, low, high, high], "");
     let near = (350.0, "fail", 7);
     check(&[near, high, near, high, near, high], "");

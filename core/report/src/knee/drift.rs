@@ -19,7 +19,7 @@ pub fn knee_drift(of: &str, runs: &[SearchRunDoc], curve: &[SearchPointDoc]) -> 
 
 /// Nothing is answered any more at loads that held before.
 fn stopped(of: &str, runs: &[SearchRunDoc]) -> Option<String> {
-    let is_silent = |run: &&SearchRunDoc| run.result == "fail" && run.requests.done == 0;
+    let is_silent = |run: &&SearchRunDoc| run.result != "pass" && run.requests.done == 0;
     let silent = runs.iter().rev().take_while(is_silent).count();
     let (before, silent) = runs.split_at(runs.len() - silent);
     let held = before.iter().filter(|run| run.result == "pass").map(|run| run.level);
@@ -37,12 +37,14 @@ fn stopped(of: &str, runs: &[SearchRunDoc]) -> Option<String> {
     ))
 }
 
-/// A load that never holds lies well below one that always does.
+/// Whether a load that never held lies well below one that always did, so that there is no answer.
+pub fn knee_contradicts(curve: &[SearchPointDoc]) -> bool {
+    opposites(curve).is_some_and(|(low, _)| low.passed == 0)
+}
+
+/// A load that seldom holds lies well below one that always does.
 fn turned(of: &str, curve: &[SearchPointDoc]) -> Option<String> {
-    let asked = |point: &&SearchPointDoc| point.runs >= RUNS_MIN;
-    let high = curve.iter().rev().filter(asked).find(|point| point.passed == point.runs)?;
-    let below = |point: &&SearchPointDoc| point.level.0 <= high.level.0 * APART;
-    let low = curve.iter().filter(asked).filter(below).find(|point| point.passed * 3 <= point.runs)?;
+    let (low, high) = opposites(curve)?;
     Some(format!(
         "{} held in {} of {} runs, but {}, which is less, in {} of {}: the target changes with time, not only with the load, \
          and the answer is little more than a guess",
@@ -53,4 +55,14 @@ fn turned(of: &str, curve: &[SearchPointDoc]) -> Option<String> {
         low.passed,
         low.runs
     ))
+}
+
+/// A level that seldom held, the one that did so least, and one above it that always did.
+fn opposites(curve: &[SearchPointDoc]) -> Option<(&SearchPointDoc, &SearchPointDoc)> {
+    let asked = |point: &&SearchPointDoc| point.runs >= RUNS_MIN;
+    let high = curve.iter().rev().filter(asked).find(|point| point.passed == point.runs)?;
+    let below = |point: &&SearchPointDoc| point.level.0 <= high.level.0 * APART;
+    let low =
+        curve.iter().filter(asked).filter(below).min_by_key(|point| point.passed * 1_000 / point.runs)?;
+    (low.passed * 3 <= low.runs).then_some((low, high))
 }

@@ -12,7 +12,7 @@ mod words;
 
 pub use csv::knee_csv;
 pub use curve::knee_curve;
-pub use drift::knee_drift;
+pub use drift::{knee_contradicts, knee_drift};
 pub use html::knee_html;
 pub use junit::knee_junit;
 pub use markdown::knee_markdown;

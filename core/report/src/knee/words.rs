@@ -1,7 +1,7 @@
 //! The sentences of a search.
 
 use wavetank_plan::quantity::{show_share, show_whole};
-use wavetank_record::{Blame, Number, SearchDoc};
+use wavetank_record::{Blame, Number, SearchDoc, SearchRunDoc};
 
 /// A level in its unit, all digits that it has: `2,480/s`, `133.3/s`, `1,200 users`, `1 connection`.
 pub fn level_text(of: &str, level: Number) -> String {
@@ -56,6 +56,12 @@ pub fn knee_headline(doc: &SearchDoc) -> String {
             "no answer: the generator was the limit at the lowest level already, {}",
             level(answer.generator_at.unwrap_or(doc.setup.from))
         ),
+        ("target", _) => {
+            let is_silent = |run: &&SearchRunDoc| run.result != "pass" && run.requests.done == 0;
+            let answered = doc.runs.len() - doc.runs.iter().rev().take_while(is_silent).count();
+            let runs = if answered == 1 { "run" } else { "runs" };
+            format!("no answer: the target stopped answering after {answered} {runs}: {}", so_far(doc))
+        }
         (end, _) => format!("{}: {}", stopped(end), so_far(doc)),
     }
 }
@@ -90,6 +96,7 @@ fn stopped(end: &str) -> &'static str {
         "runs" => "no answer after very many runs",
         "undecided" => "the levels are too short to decide (-d)",
         "under_way" => "not finished",
+        "unsteady" => "no answer: the target changes with time, not only with the load",
         _ => "a run broke off",
     }
 }

@@ -7,7 +7,7 @@ use wavetank_driver::{Clock, Signals, WallClock};
 use wavetank_plan::{Condition, ExitCode, Nanos, UserError};
 use wavetank_record::{Blame, Number, SearchDoc, SearchRunDoc, Status, Wall};
 use wavetank_report::level_text;
-use wavetank_search::{Search, Seen, Stop, Wanted};
+use wavetank_search::{Seen, Stop, Wanted, Watched};
 use wavetank_store::{RunsDir, SearchFolder, new_id};
 
 use super::aim::{Aim, Ready};
@@ -27,7 +27,7 @@ struct Course<'a> {
     aim: &'a Aim<'a>,
     args: &'a SearchArgs,
     host: &'a Host,
-    search: Search,
+    search: Watched,
     told: Told<'a>,
     /// What must hold.
     conditions: Vec<Condition>,
@@ -67,7 +67,7 @@ pub(super) fn conduct(
         broken_exit: None,
     };
     let folder = folder(args, &told, talk);
-    let (search, conditions) = (Search::new(args.setup), first.plan.thresholds.clone());
+    let (search, conditions) = (Watched::new(args.setup), first.plan.thresholds.clone());
     let mut course = Course { aim, args, host, search, told, conditions, folder, clock, signals };
     course.go(talk);
     let doc = course.doc();
@@ -158,7 +158,7 @@ impl Course<'_> {
         let archive = archive.and_then(|folder| Some(folder.file_name()?.to_str()?.to_owned()));
         self.told.add(wanted, &judged, &record, archive);
         match judged.seen {
-            Ok(seen) => self.search.result(seen),
+            Ok(seen) => self.search.result(seen, judged.silent),
             Err(stop) => {
                 self.told.broken_exit = Some(record.verdict.exit);
                 self.search.stop(stop);
@@ -208,7 +208,7 @@ impl Course<'_> {
             ..SearchRunDoc::default()
         });
         if error.exit == ExitCode::Refused {
-            self.search.result(Seen::Generator);
+            self.search.result(Seen::Generator, false);
         } else {
             talk.warn(&error.to_string());
             self.told.broken_exit = Some(error.exit as u8);

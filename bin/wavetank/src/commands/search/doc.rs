@@ -4,7 +4,7 @@ use wavetank_plan::{ExitCode, Nanos};
 use wavetank_record::{
     Blame, Number, RunRecord, SEARCH_SCHEMA, SearchAnswerDoc, SearchDoc, SearchRunDoc, SearchSetupDoc, Wall,
 };
-use wavetank_report::{knee_curve, knee_drift, knee_headline};
+use wavetank_report::{knee_contradicts, knee_curve, knee_drift, knee_headline};
 use wavetank_search::{Answer, CONFIDENCE, End, Stop, Wanted};
 
 use super::verdict::Judged;
@@ -65,6 +65,10 @@ impl Told<'_> {
             notes: self.remarks.iter().chain(self.notes.iter().flatten()).cloned().collect(),
         };
         doc.notes.splice(0..0, knee_drift(&doc.of, &doc.runs, &doc.curve));
+        if matches!(answer.end, End::Found | End::Above) && knee_contradicts(&doc.curve) {
+            let end = End::Stopped(Stop::Unsteady);
+            (doc.answer.end, doc.answer.exit) = (end.name().to_owned(), self.exit(end));
+        }
         doc.answer.headline = knee_headline(&doc);
         doc
     }
@@ -103,6 +107,15 @@ impl Told<'_> {
         let wanted = match answer.end {
             End::Generator => "generator",
             End::Stopped(Stop::Broken) => "undecided",
+            // What the target does now is what ended it, at whichever level.
+            End::Stopped(Stop::Target) => {
+                return self
+                    .runs
+                    .last()
+                    .map_or((Blame::None, String::new()), |run| (run.blame, run.why.clone()));
+            }
+            // None was met: a run that failed among others that held at the same level set none.
+            End::Above => return (Blame::None, String::new()),
             _ => "fail",
         };
         let above = answer.knee.unwrap_or(0.0);

@@ -14,6 +14,8 @@ pub(super) struct Judged {
     /// Why it is no pass, in one line.
     pub(super) why: String,
     pub(super) blame: Blame,
+    /// Whether requests were asked for and none was done.
+    pub(super) silent: bool,
     /// Of a rate: whether the queue grew.
     pub(super) growth: Option<Threshold>,
 }
@@ -48,7 +50,8 @@ pub(super) fn judged(record: &RunRecord, open: bool, behind: Blame) -> Judged {
         }
         Status::Incomplete => (Err(Stop::Broken), verdict.headline.clone(), verdict.blame),
     };
-    Judged { seen, why, blame, growth }
+    let silent = record.requests.offered > 0 && record.requests.done == 0;
+    Judged { seen, why, blame, silent, growth }
 }
 
 fn flow(record: &RunRecord) -> Flow {
