@@ -127,6 +127,10 @@ pub struct SearchPointDoc {
     pub p99_us: Option<Number>,
     /// 99.9 %.
     pub p99_9_us: Option<Number>,
+    /// Names of percentiles (`p50`, `p95`, `p99`, `p99_9`) that dropped requests would have reached into in the run in
+    /// the middle: they have no value.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unknown: Vec<String>,
 }
 
 /// One run of a search.

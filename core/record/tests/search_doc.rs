@@ -57,6 +57,7 @@ fn run(level: f64, p99: f64) -> SearchRunDoc {
 
 fn doc() -> SearchDoc {
     let point = |level: f64, passed: u32, p99: f64| SearchPointDoc {
+        unknown: Vec::new(),
         level: Number(level),
         runs: 3,
         passed,

@@ -4,6 +4,9 @@ use wavetank_plan::Nanos;
 use wavetank_plan::quantity::{show_count, show_rate, show_share, show_size};
 use wavetank_record::{Number, RunRecord, Spread, Status, Threshold};
 
+/// What stands for a percentile that dropped requests reach into.
+pub(crate) const DROPPED: &str = "> dropped";
+
 /// Microseconds with a fitting unit.
 pub(crate) fn time(us: Number) -> String {
     Nanos(us.as_nanos().round() as i64).to_string()
@@ -24,7 +27,7 @@ pub(crate) fn seconds(s: Number) -> String {
 pub(crate) fn percentile(spread: &Spread, name: &str) -> String {
     let Some(value) = spread.percentile(name) else { return String::new() };
     if spread.is_unknown(name) {
-        "> dropped".to_owned()
+        DROPPED.to_owned()
     } else if spread.is_uncertain(name) {
         format!("~{}", time(value))
     } else {

@@ -1,7 +1,7 @@
 //! A search in every format, with names and conditions that want to be more than text.
 
 use wavetank_record::{
-    Blame, Number, SearchAnswerDoc, SearchDoc, SearchPointDoc, SearchRunDoc, SearchSetupDoc,
+    Blame, Number, SearchAnswerDoc, SearchDoc, SearchPointDoc, SearchRunDoc, SearchSetupDoc, Spread,
 };
 use wavetank_report::{
     Language, knee_contradicts, knee_csv, knee_curve, knee_drift, knee_headline, knee_html, knee_junit, knee_markdown,
@@ -208,4 +208,39 @@ fn a_target_that_changes_is_noted() {
     check(&[low, high, low, high, high], "");
     let near = (350.0, "fail", 7);
     check(&[near, high, near, high, near, high], "");
+}
+
+/// Dropped requests never ended: where they reach into a percentile there is no value.
+#[test]
+fn dropped_requests_leave_no_percentile() {
+    let run = |unknown: &[&str], p99: f64| {
+        let spread = Spread {
+            p50: Number(1_000.0),
+            p99: Number(p99),
+            unknown: unknown.iter().map(|&name| name.to_owned()).collect(),
+            ..Spread::default()
+        };
+        let mut run =
+            SearchRunDoc { level: Number(100.0), result: "fail".to_owned(), ..SearchRunDoc::default() };
+        run.response_us.spread = Some(spread);
+        run
+    };
+    let mut doc = doc("found", [Some(100.0), Some(100.0), Some(110.0)]);
+    let mut check = |runs: &[SearchRunDoc], p99: Option<f64>, text: &str, csv: &str| {
+        doc.curve = knee_curve(runs, &[]);
+        assert_eq!(doc.curve[0].p99_us.map(|value| value.0), p99);
+        let told = knee_text(&doc);
+        assert!(told.lines().last().is_some_and(|row| row.contains(text)), "{text}: {told}");
+        assert_eq!(knee_csv(&doc).lines().last(), Some(csv));
+        assert_eq!(knee_html(&doc).contains("&gt; dropped"), p99.is_none());
+    };
+    let (known, unknown) = (run(&[], 9_000.0), run(&["p99", "p99_9"], 2_000.0));
+    // The run in the middle, of two the better one.
+    check(&[unknown.clone(), known.clone()], Some(9_000.0), "9.00 ms", "100,per_s,2,0,0,,0,1000,0,9000,0");
+    check(
+        &[unknown.clone(), known, unknown],
+        None,
+        "1.00 ms  0 ns  > dropped  > dropped",
+        "100,per_s,3,0,0,,0,1000,0,,",
+    );
 }

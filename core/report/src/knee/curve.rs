@@ -1,6 +1,6 @@
 //! [`knee_curve`]: latency against load, from a search's runs.
 
-use wavetank_record::{Number, SearchPointDoc, SearchRunDoc};
+use wavetank_record::{Number, SearchPointDoc, SearchRunDoc, Spread};
 
 /// Every level that was tried, lowest first. `chances` are the fitted ones: level and chance to hold.
 pub fn knee_curve(runs: &[SearchRunDoc], chances: &[(f64, f64)]) -> Vec<SearchPointDoc> {
@@ -13,10 +13,16 @@ pub fn knee_curve(runs: &[SearchRunDoc], chances: &[(f64, f64)]) -> Vec<SearchPo
 fn point(level: f64, runs: &[SearchRunDoc], chances: &[(f64, f64)]) -> SearchPointDoc {
     let own: Vec<_> = runs.iter().filter(|run| run.level.0.total_cmp(&level).is_eq()).collect();
     let count = |result: &str| own.iter().filter(|run| run.result == result).count() as u32;
+    // Dropped requests never ended: a percentile that they reach into is above all that were measured.
     let percentile = |name: &str| {
-        let values = own.iter().filter_map(|run| run.response_us.spread.as_ref()?.percentile(name));
-        middle(values.map(|value| value.0).collect()).map(Number)
+        let spreads = own.iter().filter_map(|run| run.response_us.spread.as_ref());
+        let value = |spread: &Spread| {
+            if spread.is_unknown(name) { Some(f64::INFINITY) } else { Some(spread.percentile(name)?.0) }
+        };
+        middle(spreads.filter_map(value).collect())
     };
+    let known = |name: &str| percentile(name).filter(|value| value.is_finite()).map(Number);
+    let dropped = |name: &&str| percentile(name).is_some_and(f64::is_infinite);
     let chance =
         chances.iter().find(|(at, _)| at.total_cmp(&level).is_eq()).map(|&(_, chance)| Number(chance));
     SearchPointDoc {
@@ -26,10 +32,15 @@ fn point(level: f64, runs: &[SearchRunDoc], chances: &[(f64, f64)]) -> SearchPoi
         generator: count("generator"),
         chance,
         done_per_s: Number(middle(own.iter().map(|run| run.rate.done_per_s.0).collect()).unwrap_or(0.0)),
-        p50_us: percentile("p50"),
-        p95_us: percentile("p95"),
-        p99_us: percentile("p99"),
-        p99_9_us: percentile("p99_9"),
+        p50_us: known("p50"),
+        p95_us: known("p95"),
+        p99_us: known("p99"),
+        p99_9_us: known("p99_9"),
+        unknown: ["p50", "p95", "p99", "p99_9"]
+            .iter()
+            .filter(|name| dropped(name))
+            .map(|&name| name.to_owned())
+            .collect(),
     }
 }
 

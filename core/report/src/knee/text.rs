@@ -42,7 +42,11 @@ pub(super) fn effort(doc: &SearchDoc) -> String {
 
 /// The cells of a level, its own first.
 pub(super) fn cells(doc: &SearchDoc, point: &SearchPointDoc) -> Vec<String> {
-    let time = |value: Option<Number>| value.map_or_else(|| "-".to_owned(), units::time);
+    let time = |name: &str, value: Option<Number>| match value {
+        Some(value) => units::time(value),
+        None if point.unknown.iter().any(|one| one == name) => units::DROPPED.to_owned(),
+        None => "-".to_owned(),
+    };
     let held = match (point.runs, point.generator) {
         (0, 0) => "0 of 0".to_owned(),
         (0, spoiled) => format!("0 of 0, {spoiled} spoiled"),
@@ -54,10 +58,10 @@ pub(super) fn cells(doc: &SearchDoc, point: &SearchPointDoc) -> Vec<String> {
         level_text(&doc.of, point.level),
         held,
         rate,
-        time(point.p50_us),
-        time(point.p95_us),
-        time(point.p99_us),
-        time(point.p99_9_us),
+        time("p50", point.p50_us),
+        time("p95", point.p95_us),
+        time("p99", point.p99_us),
+        time("p99_9", point.p99_9_us),
         mark(doc, point).to_owned(),
     ]
 }

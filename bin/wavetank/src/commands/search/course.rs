@@ -164,11 +164,11 @@ impl Course<'_> {
                 self.search.stop(stop);
             }
         }
-        let p99 = record
-            .response_us
-            .spread
-            .as_ref()
-            .map_or_else(String::new, |spread| format!(", p99 {}", Nanos((spread.p99.0 * 1e3) as i64)));
+        let p99 = match record.response_us.spread.as_ref() {
+            None => String::new(),
+            Some(spread) if spread.is_unknown("p99") => ", p99 > dropped".to_owned(),
+            Some(spread) => format!(", p99 {}", Nanos((spread.p99.0 * 1e3) as i64)),
+        };
         let result = judged.seen.map_or("stopped", Seen::name);
         let why = if judged.why.is_empty() { String::new() } else { format!(" ({})", judged.why) };
         let level = level_text(of(self.args.sought), Number(wanted.level));
