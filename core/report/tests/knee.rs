@@ -4,8 +4,8 @@ use wavetank_record::{
     Blame, Number, SearchAnswerDoc, SearchDoc, SearchPointDoc, SearchRunDoc, SearchSetupDoc, Spread,
 };
 use wavetank_report::{
-    Language, knee_contradicts, knee_csv, knee_curve, knee_drift, knee_headline, knee_html, knee_junit, knee_markdown,
-    knee_text, level_text,
+    Language, knee_contradicts, knee_csv, knee_curve, knee_drift, knee_headline, knee_html, knee_junit,
+    knee_markdown, knee_text, level_text,
 };
 
 const HOSTILE: &str = "<script>alert(1)</script>|`x`";
@@ -232,7 +232,7 @@ fn dropped_requests_leave_no_percentile() {
         let told = knee_text(&doc);
         assert!(told.lines().last().is_some_and(|row| row.contains(text)), "{text}: {told}");
         assert_eq!(knee_csv(&doc).lines().last(), Some(csv));
-        assert_eq!(knee_html(&doc).contains("&gt; dropped"), p99.is_none());
+        assert_eq!(knee_html(&doc, Language::English).contains("&gt; dropped"), p99.is_none());
     };
     let (known, unknown) = (run(&[], 9_000.0), run(&["p99", "p99_9"], 2_000.0));
     // The run in the middle, of two the better one.
