@@ -9,12 +9,15 @@ pub fn knee_csv(doc: &SearchDoc) -> String {
     let mut text =
         "level,unit,runs,passed,generator,chance,done_per_s,p50_us,p95_us,p99_us,p99_9_us\n".to_owned();
     let cell = |value: Option<Number>| value.map_or_else(String::new, |value| value.0.to_string());
+    // From a file that somebody may have changed: a word, or nothing that a spreadsheet would take for more.
+    let unit: String =
+        doc.unit.chars().filter(|letter| letter.is_ascii_alphanumeric() || *letter == '_').collect();
     for point in &doc.curve {
         let _ = writeln!(
             text,
             "{},{},{},{},{},{},{},{},{},{},{}",
             point.level.0,
-            doc.unit,
+            unit,
             point.runs,
             point.passed,
             point.generator,
