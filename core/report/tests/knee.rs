@@ -93,7 +93,11 @@ fn the_first_line_is_the_answer() {
         knee_headline(&dead),
         "no answer: the target stopped answering after 2 runs: so far all levels up to 1,600/s hold"
     );
-    check("time", [None; 3], "out of time (--max-time): nothing is known yet");
+    // Both levels of `doc` were tried; the lowest is told.
+    check("time", [None; 3], "no time for another run (--max-time): so far 2,450/s held in 3 of 3 runs");
+    let mut fresh = doc("time", [None; 3]);
+    fresh.curve.clear();
+    assert_eq!(knee_headline(&fresh), "no time for another run (--max-time): nothing is known yet");
     let mut open = doc("found", found);
     open.answer.high_proven = false;
     assert!(
@@ -131,6 +135,8 @@ fn every_format_tells_it_and_nothing_in_it_is_more_than_text() {
     let csv = knee_csv(&doc);
     assert_eq!(csv.lines().count(), 3, "{csv}");
     assert_eq!(csv.lines().nth(1), Some("2450,per_s,3,3,0,,2450,4000,,12000,"));
+    let csv = knee_csv(&SearchDoc { unit: "=per,_s\n\"".to_owned(), ..doc.clone() });
+    assert_eq!(csv.lines().nth(1), Some("2450,per_s,3,3,0,,2450,4000,,12000,"), "{csv}");
     let markdown = knee_markdown(&doc);
     // The target, being an address, stands as code.
     let outside_code = markdown.replace("`<script>alert(1)</script>`", "");
@@ -243,4 +249,28 @@ fn dropped_requests_leave_no_percentile() {
         "1.00 ms  0 ns  > dropped  > dropped",
         "100,per_s,3,0,0,,0,1000,0,,",
     );
+}
+
+/// What is told of lengths and limits is what was so.
+#[test]
+fn lengths_and_limits_are_those_of_the_runs() {
+    let check = |asked: f64, runs: &[f64], told: &str| {
+        let mut doc = doc("above", [Some(5_000.0), Some(5_000.0), None]);
+        doc.setup.level_s = Number(asked);
+        doc.took_s = Number(60.0);
+        let run = |&length: &f64| SearchRunDoc { duration_s: Number(length), ..SearchRunDoc::default() };
+        doc.runs = runs.iter().map(run).collect();
+        let text = knee_text(&doc);
+        assert!(text.contains(&format!("search     {told} in 60 s, seed 0\n")), "{told}: {text}");
+        let page = knee_html(&doc, Language::Chinese);
+        let each = told.split(" of ").last().expect("a length").replace(" to ", "–");
+        assert!(page.contains(&format!("每次 {each}，")), "{each}");
+        assert!(!text.contains("limit"), "it held up to the highest level: {text}");
+    };
+    check(1.0, &[55.000_1], "1 run of 55 s");
+    check(1.0, &[55.0, 1.000_2, 0.999_9], "3 runs of 1 s to 55 s");
+    check(1.0, &[1.003], "1 run of 1 s");
+    // One that this host could not make took no time.
+    check(10.0, &[10.0, 0.0], "2 runs of 10 s");
+    check(10.0, &[0.0], "1 run of 10 s");
 }

@@ -88,6 +88,27 @@ impl Setup {
         (1.0 + self.step).powi(self.levels as i32 + 1)
     }
 
+    /// Seconds that it takes, where a run at a level takes `each` with all around it: for the knee that is found soonest,
+    /// and for the one that takes longest, where all else goes as expected.
+    pub fn seconds_expected(&self, each: &dyn Fn(f64) -> f64) -> (f64, f64) {
+        let (fewest, _) = self.runs_expected();
+        // Two of them at the level that fails, one at the lowest.
+        let inside = f64::from(fewest - 3);
+        let more = f64::from(2 * self.repeats);
+        let (mut level, mut climbed) = (self.from, 0.0);
+        let (mut soonest, mut longest) = (f64::INFINITY, 0.0_f64);
+        while level < self.to {
+            let above = (level * self.factor).min(self.to);
+            climbed += each(level);
+            let found = climbed + 2.0 * each(above) + inside * each(level);
+            // Right above the lowest there is nothing to add below.
+            let added = if level > self.from { more * each(level) } else { 0.0 };
+            (soonest, longest) = (soonest.min(found), longest.max(found + added));
+            level = above;
+        }
+        (soonest, longest)
+    }
+
     /// Runs that it takes: where the knee is found right above the lowest level, and right below the highest.
     pub fn runs_expected(&self) -> (u32, u32) {
         let climb = ((self.to / self.from).ln() / self.factor.ln()).ceil().max(1.0) as u32;

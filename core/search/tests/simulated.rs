@@ -139,6 +139,28 @@ fn the_plan_of_the_search_is_kept() {
 }
 
 #[test]
+fn the_time_that_it_takes_is_told_before() {
+    let setup = Setup::new(Grain::Rate, 100.0, 1e6);
+    let (fewest, most) = setup.runs_expected();
+    let (soonest, longest) = setup.seconds_expected(&|_| 2.0);
+    let near = |seconds: f64, runs: u32| (seconds - 2.0 * f64::from(runs)).abs() < 1e-9;
+    assert!(near(soonest, fewest) && near(longest, most), "{soonest} to {longest}, {fewest} to {most} runs");
+    // Low rates last longer: 1,100 samples each. What a knee takes is within what was told.
+    let each = |level: f64| (1_100.0 / level).max(1.0);
+    let setup = Setup::new(Grain::Rate, 20.0, 20_000.0);
+    let (soonest, longest) = setup.seconds_expected(&each);
+    assert!(longest > 20.0 * each(20.0), "{longest} s, and a run at the lowest level takes {} s", each(20.0));
+    for knee in [25.0, 90.0, 1_000.0, 15_000.0] {
+        let (_, asked) = search(setup, 3, &plain(knee));
+        let took: f64 = asked.iter().map(|wanted| each(wanted.level)).sum();
+        assert!(
+            (0.6 * soonest..=1.3 * longest).contains(&took),
+            "{knee}: {took} s of {soonest} to {longest}"
+        );
+    }
+}
+
+#[test]
 fn no_knee_within_the_limits_is_a_lower_bound() {
     let (answer, asked) = search(Setup::new(Grain::Rate, 100.0, 5_000.0), 1, &plain(1e9));
     assert_eq!(

@@ -4,7 +4,7 @@ use maud::{Markup, PreEscaped, html};
 use wavetank_record::{Number, SearchDoc, SearchPointDoc};
 
 use super::page_words::KneeWords;
-use super::text::{cells, level_ends};
+use super::text::{cells, lengths, level_ends};
 use super::words::{level_text, limit};
 use crate::chart::{Curve, CurvePoint, CurveSeries, Frame, Tone, Unit};
 use crate::html::{
@@ -122,7 +122,7 @@ fn numbers(page: &Page) -> Markup {
 
 fn effort(page: &Page) -> String {
     let doc = page.doc;
-    let [length, took] = [doc.setup.level_s, doc.took_s].map(units::seconds);
+    let (length, took) = (lengths(doc, "–"), units::seconds(doc.took_s));
     (page.own.effort)([&doc.runs.len().to_string(), &length, &took, &doc.seed.to_string()])
 }
 

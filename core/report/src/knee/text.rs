@@ -31,13 +31,29 @@ pub fn knee_text(doc: &SearchDoc) -> String {
     harmless_lines(&text).into_owned()
 }
 
-/// `31 runs of 2 s in 1 m 42 s, seed 1`.
+/// `31 runs of 2 s in 1 m 42 s, seed 1`; `31 runs of 2 s to 55 s in …` where some were longer.
 pub(super) fn effort(doc: &SearchDoc) -> String {
     let runs = doc.runs.len();
-    let length = units::seconds(doc.setup.level_s);
+    let length = lengths(doc, " to ");
     let took = units::seconds(doc.took_s);
     let plural = if runs == 1 { "run" } else { "runs" };
     format!("{runs} {plural} of {length} in {took}, seed {}", doc.seed)
+}
+
+/// How long its runs were: one length where all are alike, else the shortest and the longest with `between` them.
+pub(super) fn lengths(doc: &SearchDoc, between: &str) -> String {
+    let lengths = doc.runs.iter().map(|run| run.duration_s.0).filter(|&length| length > 0.0);
+    let (shortest, longest) =
+        lengths.fold((f64::INFINITY, 0.0_f64), |(low, high), length| (low.min(length), high.max(length)));
+    let asked = doc.setup.level_s;
+    // The clock's own small differences aside.
+    let told = |length: f64| {
+        let digits = if length < 1.0 { 1_000.0 } else { 10.0 };
+        let same = (length / asked.0 - 1.0).abs() < 0.01;
+        units::seconds(if same || length <= 0.0 { asked } else { Number((length * digits).round() / digits) })
+    };
+    let (shortest, longest) = (told(shortest.min(longest)), told(longest));
+    if shortest == longest { longest } else { format!("{shortest}{between}{longest}") }
 }
 
 /// The cells of a level, its own first.

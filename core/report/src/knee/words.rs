@@ -92,7 +92,7 @@ fn interval(doc: &SearchDoc) -> String {
 fn stopped(end: &str) -> &'static str {
     match end {
         "signal" => "interrupted by a signal",
-        "time" => "out of time (--max-time)",
+        "time" => "no time for another run (--max-time)",
         "runs" => "no answer after very many runs",
         "undecided" => "the levels are too short to decide (-d)",
         "under_way" => "not finished",
@@ -107,13 +107,20 @@ fn so_far(doc: &SearchDoc) -> String {
         (Some(low), Some(high)) => format!("so far the knee is between {} and {}", level(low), level(high)),
         (Some(low), None) => format!("so far all levels up to {} hold", level(low)),
         (None, Some(high)) => format!("so far {} does not hold", level(high)),
-        (None, None) => "nothing is known yet".to_owned(),
+        (None, None) => match doc.curve.iter().find(|point| point.runs > 0) {
+            Some(point) => {
+                let runs = if point.runs == 1 { "run" } else { "runs" };
+                format!("so far {} held in {} of {} {runs}", level(point.level), point.passed, point.runs)
+            }
+            None => "nothing is known yet".to_owned(),
+        },
     }
 }
 
 /// Whose limit it was, in words; `None` where none was met.
 pub(super) fn limit(doc: &SearchDoc) -> Option<String> {
-    if doc.answer.limit.is_empty() {
+    // Up to the highest level none was met, whatever broke in one run among others.
+    if doc.answer.limit.is_empty() || doc.answer.end == "above" {
         return None;
     }
     let whose = match doc.answer.blame {

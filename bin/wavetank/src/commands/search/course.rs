@@ -79,20 +79,30 @@ pub(super) fn conduct(
 fn announce(args: &SearchArgs, first: &Ready, talk: &mut Talk) {
     let level = |level: f64| level_text(of(args.sought), Number(level));
     let (fewest, most) = args.setup.runs_expected();
-    let each = args.limits.length.0 + args.limits.warmup.0 + args.limits.settle.0 + AROUND.0;
-    let about = |runs: u32| Nanos(each * i64::from(runs));
+    let needed = |at: f64| match args.sought {
+        Sought::Rate => args.limits.length.max(length_for(&first.plan.thresholds, at)),
+        Sought::Users | Sought::Connections => args.limits.length,
+    };
+    let around = args.limits.warmup.0 + args.limits.settle.0 + AROUND.0;
+    let each = |at: f64| Nanos(needed(at).0 + around).as_secs_f64();
+    let (soonest, longest) = args.setup.seconds_expected(&each);
+    let about = |seconds: f64| Nanos((seconds * 1e9) as i64);
+    let lengths = match (needed(args.setup.to), needed(args.setup.from)) {
+        (short, long) if short == long => short.to_string(),
+        (short, long) => format!("{short} to {long}"),
+    };
     talk.say(&format!(
         "search     {} from {} to {}: about {fewest} to {most} runs of {}, {} to {}",
         of(args.sought),
         level(args.setup.from),
         level(args.setup.to),
-        args.limits.length,
-        about(fewest),
-        about(most)
+        lengths,
+        about(soonest),
+        about(longest)
     ));
     talk.say(&engine_line(first.plan.engine, first.engine_why.as_ref()));
-    let needed = length_for(&first.plan.thresholds, args.setup.from);
-    if args.sought == Sought::Rate && needed > args.limits.length {
+    let needed = needed(args.setup.from);
+    if needed > args.limits.length {
         talk.say(&format!(
             "note       runs at low rates last longer, {needed} at {}: a percentile needs its samples",
             level(args.setup.from)
