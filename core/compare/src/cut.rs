@@ -88,7 +88,9 @@ impl Cutter {
                 Ok(at) => at,
                 Err(_) if cut.steps.len() >= STEPS_MAX => continue,
                 Err(at) => {
-                    cut.steps.insert(at, (name, ScopeCut::default()));
+                    let mut scope = ScopeCut::default();
+                    scope.strips_mut().into_iter().for_each(|strip| strip.column = cut.column);
+                    cut.steps.insert(at, (name, scope));
                     at
                 }
             };
@@ -135,8 +137,7 @@ impl Cut {
     fn halve(&mut self) {
         let scopes = self.steps.iter_mut().map(|(_, scope)| scope).chain([&mut self.whole]);
         for scope in scopes {
-            let strips = [&mut scope.rate, &mut scope.failed, &mut scope.response.strip];
-            strips.into_iter().chain([&mut scope.service.strip]).for_each(Strip::halve);
+            scope.strips_mut().into_iter().for_each(Strip::halve);
         }
         self.lost.halve();
         self.connect.strip.halve();
@@ -144,6 +145,10 @@ impl Cut {
 }
 
 impl ScopeCut {
+    fn strips_mut(&mut self) -> [&mut Strip; 4] {
+        [&mut self.rate, &mut self.failed, &mut self.response.strip, &mut self.service.strip]
+    }
+
     fn add(&mut self, series: &StepSeries, column: usize, in_window: bool) {
         let counters = &series.counters;
         self.rate.add(column, 0, if in_window { counters.done } else { 0 });

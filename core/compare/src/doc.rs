@@ -1,6 +1,6 @@
 //! [`compare_doc`]: the comparison as it is stored and printed.
 
-use wavetank_plan::ExitCode;
+use wavetank_plan::{ExitCode, Nanos};
 use wavetank_record::{COMPARE_SCHEMA, CompareAnswer, CompareDoc, MetricDoc, Number, SideDoc};
 
 use crate::compared::{Compared, LEVEL};
@@ -17,8 +17,6 @@ pub struct Told {
     pub max_regression: Option<f64>,
     /// The runs of A, and of B.
     pub sides: [SideDoc; 2],
-    /// Length of a column, seconds.
-    pub column_s: f64,
     /// What could make the comparison unfair.
     pub warnings: Vec<String>,
     /// Worth knowing.
@@ -31,8 +29,7 @@ pub struct Told {
 pub fn compare_doc(rows: &[Compared], told: Told) -> CompareDoc {
     let first_level = LEVEL / rows.iter().filter(|row| row.judged).count().max(1) as f64;
     let regressions = told.max_regression.map(|limit| regressions(rows, limit));
-    let mut metrics: Vec<MetricDoc> =
-        rows.iter().map(|row| metric(row, first_level, told.column_s)).collect();
+    let mut metrics: Vec<MetricDoc> = rows.iter().map(|row| metric(row, first_level)).collect();
     for (at, regression) in regressions.iter().flatten().enumerate() {
         metrics[at].regression.clone_from(regression);
     }
@@ -73,7 +70,7 @@ fn answer(rows: &[Compared], metrics: &[MetricDoc], asked: bool) -> CompareAnswe
     }
 }
 
-fn metric(row: &Compared, first_level: f64, column_s: f64) -> MetricDoc {
+fn metric(row: &Compared, first_level: f64) -> MetricDoc {
     let ratio = row.ratio.filter(|_| row.values.iter().all(|value| value.is_some_and(|value| value > 0.0)));
     let interval = ratio.and_then(|ratio| ratio.interval(LEVEL));
     let p = row.ratio.and_then(|ratio| ratio.p_differs());
@@ -83,7 +80,7 @@ fn metric(row: &Compared, first_level: f64, column_s: f64) -> MetricDoc {
         (true, Some(_)) if row.differs() => "difference",
         (true, Some(_)) => "no_difference",
     };
-    let block = row.estimates.map_or(0, |[a, b]| a.block.max(b.block));
+    let block = row.estimates.map_or(Nanos::ZERO, |[a, b]| a.block.max(b.block));
     MetricDoc {
         name: row.name.clone(),
         unit: row.unit.to_owned(),
@@ -101,7 +98,7 @@ fn metric(row: &Compared, first_level: f64, column_s: f64) -> MetricDoc {
         regression: None,
         smallest_seen: row.ratio.and_then(|ratio| ratio.smallest_seen(first_level)).map(Number),
         runs_needed: if row.judged && !row.differs() { needed(row, first_level) } else { None },
-        block_s: Number(block as f64 * column_s),
+        block_s: Number(block.as_secs_f64()),
         why: row.why.clone(),
     }
 }

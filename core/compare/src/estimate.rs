@@ -1,6 +1,7 @@
 //! [`Estimate`]: a value of one side and what it may be off by, on a logarithmic scale.
 
 use wavetank_pace::Random;
+use wavetank_plan::Nanos;
 
 use crate::table::{Table, add};
 use crate::{Measure, Strip};
@@ -24,8 +25,8 @@ pub struct Estimate {
     pub counting: f64,
     /// The variance that no number of runs takes away.
     pub resolution: f64,
-    /// Columns of a block; 0 without blocks.
-    pub block: usize,
+    /// Length of a block, of the run with the longest; zero without blocks.
+    pub block: Nanos,
     /// Blocks that all runs together are cut into.
     pub blocks: usize,
 }
@@ -42,10 +43,9 @@ impl Estimate {
         let whole = table.whole();
         let n = table.runs.len();
         let between = if n > 1 { between(measures, &table, draws, random) } else { Vec::new() };
-        let within =
-            table.block.map_or_else(Vec::new, |block| within(measures, &table, (block, draws), random));
-        let columns: usize = table.runs.iter().map(|run| run.columns).sum();
-        let block = table.block.unwrap_or(0);
+        let within = if table.is_cut { within(measures, &table, draws, random) } else { Vec::new() };
+        let block = table.runs.iter().map(|run| run.block_length).max().unwrap_or_default();
+        let blocks = if table.is_cut { (blocks(&table) + 1e-9) as usize } else { 0 };
         let level = |variances: &[Option<f64>], at: usize| variances.get(at).copied().flatten();
         let one = |(at, measure): (usize, &Measure)| {
             Some(Self {
@@ -56,7 +56,7 @@ impl Estimate {
                 counting: measure.counting(&table.indices, &whole),
                 resolution: measure.resolution(&table.indices, &whole),
                 block,
-                blocks: columns.checked_div(block).unwrap_or(0),
+                blocks,
             })
         };
         measures.iter().enumerate().map(one).collect()
@@ -79,7 +79,7 @@ impl Estimate {
             within: None,
             counting: 0.0,
             resolution: 1e-6,
-            block: 0,
+            block: Nanos::ZERO,
             blocks: 0,
         })
     }
@@ -118,18 +118,13 @@ fn between(measures: &[Measure], table: &Table, draws: u64, random: &mut Random)
 }
 
 /// The variances by drawing blocks within every run, each run as long as it was.
-fn within(
-    measures: &[Measure],
-    table: &Table,
-    (block, draws): (usize, u64),
-    random: &mut Random,
-) -> Vec<Option<f64>> {
+fn within(measures: &[Measure], table: &Table, draws: u64, random: &mut Random) -> Vec<Option<f64>> {
     let mut spreads = vec![Spread::default(); measures.len()];
     let mut sum = vec![0; table.indices.len()];
     for _ in 0..draws {
         sum.fill(0);
         for run in &table.runs {
-            for _ in 0..run.columns.div_ceil(block) {
+            for _ in 0..run.columns.div_ceil(run.block) {
                 add(&mut sum, run.block_at(random.below(run.columns as u64) as usize));
             }
         }
@@ -137,10 +132,15 @@ fn within(
     }
     // The last block of a run is drawn whole where it would be cut, and few blocks vary less than many new ones.
     let columns: usize = table.runs.iter().map(|run| run.columns).sum();
-    let drawn: usize = table.runs.iter().map(|run| run.columns.div_ceil(block) * block).sum();
-    let each = columns as f64 / block as f64 / table.runs.len() as f64;
+    let drawn: usize = table.runs.iter().map(|run| run.columns.div_ceil(run.block) * run.block).sum();
+    let each = blocks(table) / table.runs.len() as f64;
     let few = drawn as f64 / columns as f64 * each / (each - 1.0);
     spreads.iter().map(|spread| Some(spread.variance()? * few)).collect()
+}
+
+/// Blocks that all runs together are cut into.
+fn blocks(table: &Table) -> f64 {
+    table.runs.iter().map(|run| run.columns as f64 / run.block as f64).sum()
 }
 
 fn read(measures: &[Measure], table: &Table, sum: &[u64], spreads: &mut [Spread]) {
@@ -178,7 +178,7 @@ mod tests {
 
     /// A run whose columns all hold the same.
     fn even(columns: usize, cells: &[(u16, u64)]) -> Strip {
-        Strip { columns: vec![cells.to_vec(); columns] }
+        Strip { columns: vec![cells.to_vec(); columns], ..Strip::default() }
     }
 
     fn of_one(measure: Measure, strips: &[&Strip]) -> Option<Estimate> {
@@ -190,7 +190,24 @@ mod tests {
         let strip = even(20, &[(100, 98), (900, 2)]);
         let estimate = of_one(Measure::Percentile(99.0), &[&strip, &strip]).unwrap();
         assert_eq!((estimate.between, estimate.within, estimate.runs), (Some(0.0), Some(0.0), 2));
-        assert!(estimate.resolution > 0.0 && (estimate.block, estimate.blocks) == (2, 20));
+        assert!(estimate.resolution > 0.0 && (estimate.block, estimate.blocks) == (Nanos::from_secs(2), 20));
+    }
+
+    /// A run of half a minute beside an hour, whose columns are longer: what is drawn of each is a stretch of the same time, as
+    /// far as the short one can be cut at all.
+    #[test]
+    fn blocks_are_as_long_in_runs_of_other_columns() {
+        let (minutes, mut hour) = (even(600, &[(0, 9), (1, 1_000)]), even(225, &[(0, 144), (1, 16_000)]));
+        hour.column = Nanos::from_secs(16);
+        let lengths = |strips: &[&Strip]| {
+            Table::new(&[Measure::Rate], strips).runs.iter().map(|run| run.block_length).collect::<Vec<_>>()
+        };
+        assert_eq!(lengths(&[&minutes, &minutes]), [Nanos::from_secs(2); 2]);
+        assert_eq!(lengths(&[&minutes, &hour]), [Nanos::from_secs(32); 2]);
+        let short = even(30, &[(0, 9), (1, 1_000)]);
+        assert_eq!(lengths(&[&short, &hour]), [Nanos::from_secs(7), Nanos::from_secs(32)]);
+        let estimate = of_one(Measure::Rate, &[&short, &hour]).unwrap();
+        assert_eq!((estimate.block, estimate.blocks), (Nanos::from_secs(32), 4 + 112));
     }
 
     /// For a mean all is known: its variance over n runs is that of one of them divided by n.

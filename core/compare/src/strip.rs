@@ -1,11 +1,21 @@
 //! [`Strip`]: one run's counts of one thing, column by column.
 
+use wavetank_plan::Nanos;
+
 /// What one run counted of one thing, in columns of one length and in order of time. A column is sparse: pairs of an
 /// index and a count, ascending by index, no index twice. What an index means is the [`Measure`](crate::Measure)'s.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Strip {
+    /// Length of a column; a second unless it is told.
+    pub column: Nanos,
     /// The columns.
     pub columns: Vec<Vec<(u16, u64)>>,
+}
+
+impl Default for Strip {
+    fn default() -> Self {
+        Self { column: Nanos::SECOND, columns: Vec::new() }
+    }
 }
 
 impl Strip {
@@ -31,6 +41,7 @@ impl Strip {
 
     /// Make columns twice as long, by adding up pairs of them.
     pub fn halve(&mut self) {
+        self.column = self.column.after(self.column);
         let columns = std::mem::take(&mut self.columns);
         let mut pairs = columns.into_iter();
         while let Some(mut first) = pairs.next() {
@@ -86,6 +97,6 @@ mod tests {
         strip.halve();
         assert_eq!(strip.columns, [vec![(3, 2)], vec![(1, 4), (7, 9), (9, 16)]]);
         strip.halve();
-        assert_eq!(strip.columns, [total]);
+        assert_eq!((strip.columns, strip.column), (vec![total], Nanos::from_secs(4)));
     }
 }

@@ -1,6 +1,8 @@
 //! [`Table`]: the strips of one side in the shape that drawing again is fast in.
 
-use crate::block::block_length;
+use wavetank_plan::Nanos;
+
+use crate::block::{BLOCKS_MIN, COLUMNS_MIN, block_length};
 use crate::strip::merge;
 use crate::{Measure, Strip};
 
@@ -9,13 +11,17 @@ pub(crate) struct Table {
     /// What each place of a row means, ascending.
     pub(crate) indices: Vec<u16>,
     pub(crate) runs: Vec<RunTable>,
-    /// Columns of a block; `None` where the runs are too short to be cut.
-    pub(crate) block: Option<usize>,
+    /// Whether runs are cut into blocks: none is where one is too short.
+    pub(crate) is_cut: bool,
 }
 
 /// One run: rows of `indices.len()` numbers.
 pub(crate) struct RunTable {
     pub(crate) columns: usize,
+    /// Columns of a block; 0 without blocks.
+    pub(crate) block: usize,
+    /// How long such a block is.
+    pub(crate) block_length: Nanos,
     /// All columns added up.
     pub(crate) whole: Vec<u64>,
     /// For each column the sum of the block that begins there and, past the end, goes on at the run's begin: every column
@@ -33,14 +39,16 @@ impl Table {
         let rows: Vec<Vec<u64>> = strips.iter().map(|strip| dense(&indices, strip)).collect();
         let width = indices.len();
         let wholes: Vec<Vec<u64>> = rows.iter().map(|row| added_up(row, width)).collect();
-        let block = common_block(measures, &indices, &rows, &wholes);
-        let runs = rows.into_iter().zip(wholes).map(|(rows, whole)| RunTable {
-            columns: rows.len() / width.max(1),
-            blocks: block.map_or_else(Vec::new, |length| block_sums(&rows, width, length)),
-            whole,
+        let common = common_block(measures, &indices, strips, &rows, &wholes);
+        let runs = strips.iter().zip(rows).zip(wholes).map(|((strip, rows), whole)| {
+            let columns = rows.len() / width.max(1);
+            let block = common.map_or(0, |length| block_columns(length, strip.column, columns));
+            let block_length = Nanos(strip.column.0.saturating_mul(block as i64));
+            let blocks = if block == 0 { Vec::new() } else { block_sums(&rows, width, block) };
+            RunTable { columns, block, block_length, whole, blocks }
         });
         let runs = runs.collect();
-        Self { indices, runs, block }
+        Self { indices, runs, is_cut: common.is_some() }
     }
 
     /// All runs added up.
@@ -85,27 +93,34 @@ fn added_up(rows: &[u64], width: usize) -> Vec<u64> {
     sum
 }
 
-/// One length for all runs of the side: for each measure the median of what runs ask for, and of those the longest; none
-/// if a run is too short.
+/// One length of time for all runs of the side, whose columns may be of different lengths: for each measure the median of what
+/// runs ask for, and of those the longest; none if a run is too short.
 fn common_block(
     measures: &[Measure],
     indices: &[u16],
+    strips: &[&Strip],
     rows: &[Vec<u64>],
     wholes: &[Vec<u64>],
-) -> Option<usize> {
+) -> Option<Nanos> {
     let width = indices.len().max(1);
     let mut longest = None;
     for measure in measures {
         let mut lengths = Vec::new();
-        for (rows, whole) in rows.iter().zip(wholes) {
+        for ((rows, whole), strip) in rows.iter().zip(wholes).zip(strips) {
             let values: Vec<f64> =
                 rows.chunks_exact(width).map(|row| measure.influence(indices, row, whole)).collect();
-            lengths.push(block_length(&values)?);
+            lengths.push(Nanos(strip.column.0.saturating_mul(block_length(&values)? as i64)));
         }
         lengths.sort_unstable();
         longest = longest.max(lengths.get(lengths.len() / 2).copied());
     }
     longest
+}
+
+/// How many columns of one run such a length is. Never so many that its blocks would tell nothing of how it varies.
+fn block_columns(length: Nanos, column: Nanos, columns: usize) -> usize {
+    let wanted = length.0.unsigned_abs().div_ceil(column.0.unsigned_abs().max(1)) as usize;
+    wanted.clamp(COLUMNS_MIN, (columns / BLOCKS_MIN).max(COLUMNS_MIN))
 }
 
 fn block_sums(rows: &[u64], width: usize, length: usize) -> Vec<u64> {

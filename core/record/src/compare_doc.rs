@@ -123,7 +123,7 @@ pub struct MetricDoc {
     /// Runs a side, at least, that would show a difference as large as this one four times in five; `null` where it is
     /// shown, or more than a hundred would be needed.
     pub runs_needed: Option<u32>,
-    /// Length of the blocks that were drawn, seconds; 0 without any.
+    /// Length of the blocks that were drawn, seconds, of the run with the longest; 0 without any.
     pub block_s: Number,
     /// Why it is not judged; empty if it is.
     #[serde(default, skip_serializing_if = "String::is_empty")]

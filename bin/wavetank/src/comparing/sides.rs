@@ -52,14 +52,12 @@ pub(crate) fn compare_sides(
         let message = format!("--metric: these runs have no `{missing}`");
         return Err(UserError::usage("metric_unknown", message, format!("there is: {}", known.join(" "))));
     }
-    let column = all.iter().map(|run| run.data.cut.column).max().unwrap_or_default();
     let side = |runs: &[LoadedRun]| SideDoc { runs: runs.iter().map(LoadedRun::doc).collect() };
     let told = Told {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         seed: wishes.seed,
         max_regression: wishes.max_regression,
         sides: [side(a), side(b)],
-        column_s: column.as_secs_f64(),
         warnings,
         ..Told::default()
     };
