@@ -35,8 +35,21 @@ fn a_run_and_its_archive_make_one_page() {
     assert!(chinese.expect_exit(0).stdout.contains("<html lang=\"zh-CN\">"), "{chinese}");
     let misplaced = trial.program().args(["report", "latest", "--lang", "zh"]).run();
     assert!(misplaced.expect_exit(2).stderr.contains("--lang is of html"), "{misplaced}");
-    // What a killed run leaves has no run.json.
+    // What was counted when means nothing without the plan.
     let folder = trial.place().runs("runs").remove(0);
+    let (plan, aside) = (folder.join("plan.yaml"), folder.join("aside"));
+    std::fs::rename(&plan, &aside).expect("it was there");
+    let bare = trial.program().args(["report", "latest", "--format", "html"]).run();
+    let warnings: Vec<_> = bare.expect_exit(0).stderr.lines().collect();
+    assert!(bare.stdout.contains("<section id=\"times\"") && !bare.stdout.contains("id=\"heat\""), "{bare}");
+    assert!(
+        warnings.len() == 1
+            && warnings[0].starts_with("warning: cannot read `plan.yaml` of ")
+            && warnings[0].ends_with("the page has no charts over time"),
+        "{bare}"
+    );
+    std::fs::rename(&aside, &plan).expect("it was there");
+    // What a killed run leaves has no run.json.
     std::fs::remove_file(folder.join("run.json")).expect("it was there");
     let killed = trial.program().args(["report", "latest", "--format", "html"]).run();
     let killed = &killed.expect_exit(0).stdout;

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use wavetank_plan::UserError;
+use wavetank_plan::{Plan, UserError};
 use wavetank_record::RunRecord;
 use wavetank_report::{HtmlSource, Language, html};
 use wavetank_store::OpenedRun;
@@ -16,7 +16,7 @@ const LOCAL: &str = "local";
 
 /// The run as a page. What of the archive is missing or cannot be read leaves its part out; the record alone makes a page.
 pub(super) fn html_page(record: &RunRecord, opened: Option<&OpenedRun>, language: Language) -> String {
-    let plan = opened.and_then(|opened| opened.plan().ok());
+    let plan = opened.and_then(|opened| planned(opened.plan()));
     let course = opened.zip(plan.as_ref()).and_then(|(opened, plan)| {
         let (course, read) = readable(opened.course(plan, COLUMNS_MAX))?;
         let dir = format!("{}/intervals", opened.shown());
@@ -36,6 +36,11 @@ pub(super) fn html_page(record: &RunRecord, opened: Option<&OpenedRun>, language
         target: &target,
     };
     html(source, language)
+}
+
+/// The plan, if it can be read; without one nothing tells what the intervals' numbers mean.
+fn planned(read: Result<Plan, UserError>) -> Option<Plan> {
+    read.map_err(|error| warn(&format!("{}; the page has no charts over time", error.message))).ok()
 }
 
 /// What could be read; else it is told why not.
