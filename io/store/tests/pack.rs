@@ -83,7 +83,19 @@ fn what_is_being_written_or_foreign_is_not_packed() {
     std::os::unix::fs::symlink("/etc/hostname", dir.join("link")).expect("the folder is writable");
     let packed = pack(&dir, &out, "0.1.0").expect("it can be packed");
     assert_eq!(packed.left_out, ["link", "my notes.txt"]);
-    assert!(!temp.path().join("x.wtrun.partial").exists());
+    let lies = |name: &str| fs::symlink_metadata(temp.path().join(name)).is_ok();
+    assert!(
+        lies("x.wtrun") && fs::read_dir(temp.path()).expect("it is there").count() == 2,
+        "nothing is left"
+    );
+    // What another put where a careless program would write is neither followed nor replaced.
+    let precious = temp.path().join("precious");
+    fs::write(&precious, "mine").expect("the folder is writable");
+    std::os::unix::fs::symlink(&precious, temp.path().join("y.wtrun.partial"))
+        .expect("the folder is writable");
+    pack(&dir, &temp.path().join("y.wtrun"), "0.1.0").expect("it can be packed");
+    assert!(lies("y.wtrun.partial") && lies("y.wtrun"));
+    assert_eq!(fs::read_to_string(&precious).expect("it is there"), "mine");
     let nowhere = temp.path().join("no/such/folder/x.wtrun");
     assert_eq!(pack(&dir, &nowhere, "0.1.0").expect_err("nowhere to write").code, "out_unwritable");
 }

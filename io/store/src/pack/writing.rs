@@ -14,8 +14,11 @@ use wavetank_record::{PACK_SCHEMA, PackDoc, PackedFile};
 use super::{PACK_JSON, faults, is_name, is_path};
 use crate::contents::{Contents, unreadable};
 use crate::run_entry::is_locked;
-use crate::runs_dir::sanitized;
+use crate::runs_dir::{new_id, sanitized};
 use crate::store_problem::plain;
+
+/// Names that are tried for the file while it grows.
+const NAMES_TRIED: u32 = 8;
 
 /// What was packed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,11 +49,7 @@ pub fn pack(dir: &Path, out: &Path, version: &str) -> Result<Packed, UserError> 
         ));
     }
     if out.symlink_metadata().is_ok() {
-        return Err(UserError::usage(
-            "out_exists",
-            format!("`{}` is there already", harmless(&out.to_string_lossy())),
-            "name another file with `--out FILE`, or remove that one",
-        ));
+        return Err(exists(out));
     }
     let contents = Contents::of(dir)?;
     let (files, foreign): (Vec<_>, Vec<_>) = contents.files.into_iter().partition(|file| is_path(&file.path));
@@ -76,16 +75,11 @@ pub fn pack(dir: &Path, out: &Path, version: &str) -> Result<Packed, UserError> 
             "move it out of the way",
         ));
     }
-    let mut partial = out.as_os_str().to_owned();
-    partial.push(".partial");
-    let partial = PathBuf::from(partial);
-    write(dir, &doc, &partial).and_then(|()| fs::rename(&partial, out).map_err(Failure::Writing)).map_err(
-        |failure| {
-            // Only tidiness: under this name nobody looks for it.
-            let _ = fs::remove_file(&partial);
-            failure.user_error(out)
-        },
-    )?;
+    let (file, partial) = begin(out).map_err(|error| Failure::Writing(error).user_error(out))?;
+    let written = write(dir, &doc, file).and_then(|()| settle(&partial, out).map_err(Failure::Writing));
+    // Only tidiness: under this name nobody looks for it, and where it took its place it is gone or has two names.
+    let _ = fs::remove_file(&partial);
+    written.map_err(|failure| failure.user_error(out))?;
     Ok(Packed {
         path: out.to_owned(),
         bytes: fs::metadata(out).map(|metadata| metadata.len()).unwrap_or_default(),
@@ -111,6 +105,7 @@ impl Failure {
     fn user_error(self, out: &Path) -> UserError {
         match self {
             Self::Reading(error) => error,
+            Self::Writing(error) if error.kind() == io::ErrorKind::AlreadyExists => exists(out),
             Self::Writing(error) => UserError::usage(
                 "out_unwritable",
                 format!("cannot write `{}`: {}", harmless(&out.to_string_lossy()), plain(&error)),
@@ -120,8 +115,48 @@ impl Failure {
     }
 }
 
-fn write(dir: &Path, doc: &PackDoc, partial: &Path) -> Result<(), Failure> {
-    let file = File::create(partial)?;
+fn exists(out: &Path) -> UserError {
+    UserError::usage(
+        "out_exists",
+        format!("`{}` is there already", harmless(&out.to_string_lossy())),
+        "name another file with `--out FILE`, or remove that one",
+    )
+}
+
+/// A new file beside `out`, under a name that nobody can know before: what lies in a shared folder under a name that can be
+/// guessed may be another's, or a link to it.
+fn begin(out: &Path) -> io::Result<(File, PathBuf)> {
+    let name = |attempt: u32| {
+        let mut name = out.as_os_str().to_owned();
+        name.push(format!(".{}{attempt}.partial", new_id()));
+        PathBuf::from(name)
+    };
+    for partial in (0..NAMES_TRIED).map(name) {
+        match File::create_new(&partial) {
+            Ok(file) => return Ok((file, partial)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(io::ErrorKind::ResourceBusy.into())
+}
+
+/// Gives the whole file its name, and replaces nothing: what came to be there since it was looked for stays.
+fn settle(partial: &Path, out: &Path) -> io::Result<()> {
+    match fs::hard_link(partial, out) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
+        // Not all file systems give a file two names: there the name is taken first, and only what took it is replaced.
+        Err(_) => {
+            File::create_new(out)?;
+            fs::rename(partial, out).inspect_err(|_| {
+                let _ = fs::remove_file(out);
+            })
+        }
+    }
+}
+
+fn write(dir: &Path, doc: &PackDoc, file: File) -> Result<(), Failure> {
     let gzip = GzEncoder::new(BufWriter::with_capacity(1 << 16, file), Compression::default());
     let mut tar = tar::Builder::new(gzip);
     let manifest = doc.to_json() + "\n";
@@ -195,4 +230,25 @@ pub(super) fn hex(bytes: &[u8]) -> String {
         write!(text, "{byte:02x}").expect("a string takes all text");
         text
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_came_to_be_there_meanwhile_stays() {
+        let temp = tempfile::tempdir().expect("a folder for the test");
+        let out = temp.path().join("x.wtrun");
+        let (file, partial) = begin(&out).expect("the folder is writable");
+        drop(file);
+        assert_ne!(begin(&out).expect("the folder is writable").1, partial, "each name is new");
+        fs::write(&out, "another's").expect("the folder is writable");
+        let error = settle(&partial, &out).expect_err("it is there");
+        assert_eq!(Failure::Writing(error).user_error(&out).code, "out_exists");
+        assert_eq!(fs::read_to_string(&out).expect("it is there"), "another's");
+        fs::remove_file(&out).expect("it is there");
+        settle(&partial, &out).expect("nothing is in the way");
+        assert_eq!(fs::read(&out).expect("it is there"), b"");
+    }
 }
