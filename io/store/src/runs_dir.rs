@@ -81,14 +81,14 @@ impl RunsDir {
     /// A usage error if there is none, or more than one, or the directory cannot be read.
     pub fn find(&self, word: &str) -> Result<PathBuf, UserError> {
         let by_path = || Some(PathBuf::from(word)).filter(|path| !word.is_empty() && path.exists());
-        let runs = match (self.list(), by_path()) {
-            (Ok(listing), _) => listing.runs,
+        let Listing { runs, beside } = match (self.list(), by_path()) {
+            (Ok(listing), _) => listing,
             (Err(_), Some(path)) if word != "latest" => return Ok(path),
             (Err(error), _) => return Err(error),
         };
         if word == "latest" {
             let latest = runs.iter().rfind(|run| run.openable);
-            return latest.map(|run| run.path.clone()).ok_or_else(|| self.none_yet());
+            return latest.map(|run| run.path.clone()).ok_or_else(|| self.none_yet(&beside));
         }
         let named = |run: &&RunEntry| run.id.starts_with(word) || run.folder.starts_with(word);
         let mut matching: Vec<_> = runs.iter().filter(|run| !word.is_empty() && named(run)).collect();
@@ -100,7 +100,7 @@ impl RunsDir {
         match (matching.as_slice(), by_path()) {
             ([run], _) => Ok(run.path.clone()),
             ([], Some(path)) => Ok(path),
-            ([], None) if runs.is_empty() => Err(self.none_yet()),
+            ([], None) if runs.is_empty() => Err(self.none_yet(&beside)),
             ([], None) => Err(UserError::usage(
                 "run_unknown",
                 format!("no run `{}` in `{}`", harmless(word), self.shown()),
@@ -115,12 +115,22 @@ impl RunsDir {
         harmless(&self.path.to_string_lossy()).into_owned()
     }
 
-    fn none_yet(&self) -> UserError {
-        UserError::usage(
-            "run_unknown",
-            format!("no runs in `{}`", self.shown()),
-            "make one with `wavetank run URL`, or say where they are with `--runs-dir DIR`",
-        )
+    fn none_yet(&self, beside: &[BesideDoc]) -> UserError {
+        let message = format!("no runs in `{}`", self.shown());
+        // By their names, which begin with the time, the last one is the newest.
+        let searched = |one: &&BesideDoc| {
+            one.kind == BesideKind::Search && self.path.join(&one.name).join("search.json").exists()
+        };
+        let hint = match beside.iter().rfind(searched) {
+            None => {
+                "make one with `wavetank run URL`, or say where they are with `--runs-dir DIR`".to_owned()
+            }
+            Some(search) => {
+                let folder = self.path.join(&search.name);
+                format!("a search lies there: wavetank report {}", harmless(&folder.to_string_lossy()))
+            }
+        };
+        UserError::usage("run_unknown", message, hint)
     }
 
     fn unreadable(&self, error: &io::Error) -> UserError {

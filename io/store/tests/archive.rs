@@ -90,6 +90,15 @@ fn runs_are_found_again() {
     let runs = RunsDir::new(temp.path().join("runs"));
     let error = runs.find("latest").expect_err("there is none yet");
     assert!(error.message.contains("no runs in") && error.hint.contains("wavetank run"), "{error}");
+    for name in ["20261121T190000Z-shop-aa00", "20261121T190005Z-shop-aa01"] {
+        fs::create_dir_all(runs.path().join(name)).expect("the folder is writable");
+        fs::write(runs.path().join(name).join("search.json"), "{}").expect("the folder is writable");
+    }
+    let error = runs.find("latest").expect_err("a search is no run");
+    let newest = runs.path().join("20261121T190005Z-shop-aa01");
+    assert!(error.message.contains("no runs in"), "{error}");
+    assert_eq!(error.hint, format!("a search lies there: wavetank report {}", newest.display()));
+    fs::remove_dir_all(runs.path()).expect("the folder is writable");
     let make = |second: u64, name: &str, id: &str| -> PathBuf {
         let started = Wall(1_795_287_600_000_000_000 + second * 1_000_000_000);
         let meta = RunMeta { name: name.to_owned(), id: id.to_owned(), started, ..meta() };
