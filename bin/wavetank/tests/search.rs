@@ -154,6 +154,29 @@ fn a_signal_ends_the_level_and_tells_the_bracket() {
     assert_eq!(serde_json::from_str::<Value>(&kept).expect("JSON"), doc);
 }
 
+/// What stands in the way of `search.json` is told, and the folder is not called an archive of the answer.
+#[test]
+fn an_answer_that_cannot_be_kept_is_told() {
+    let place = Place::new();
+    let target = Target::start(Script::constant(Duration::from_millis(2)));
+    let words = "--threshold p50<900ms -d 60s --from 50/s --no-probe --threads 1";
+    let running = search(&place, &target.url("/"), words).start();
+    target.wait_for("load", Duration::from_secs(20), |truth| truth.requests >= 20);
+    let folder = folder(&place);
+    // As a full disk would: the file cannot be made.
+    std::fs::create_dir(format!("{folder}/search.json.partial")).expect("the folder is writable");
+    running.signal(Signal::INT);
+    let outcome = running.wait(Duration::from_secs(20));
+    outcome.expect_exit(130);
+    assert!(
+        outcome.stdout.starts_with("interrupted by a signal: "),
+        "the answer is told all the same: {outcome}"
+    );
+    let says = |what: &str| outcome.stderr.contains(what);
+    assert!(says("its answer is only told\nhint: "), "{outcome}");
+    assert!(says("without the answer: search.json could not be written"), "{outcome}");
+}
+
 /// A dead target answers no run any more: the search ends, and its answer is none.
 #[test]
 fn a_target_that_dies_ends_the_search() {

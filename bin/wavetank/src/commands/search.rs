@@ -51,8 +51,8 @@ fn told(aim: &Aim<'_>, args: &SearchArgs, host: &Host, talk: &mut Talk) -> Resul
     let files = open_all(&args.out)?;
     let (doc, folder) = conduct(aim, args, host, talk)?;
     let delivered = output::deliver_search(&doc, args.format, files, Language::default());
-    if let Some(folder) = folder {
-        talk.say(&format!("archive    {}", folder.display()));
+    if let Some(kept) = folder {
+        talk.say(&kept);
     }
     end(&doc, delivered, talk)
 }

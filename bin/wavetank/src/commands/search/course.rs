@@ -1,6 +1,5 @@
 //! [`conduct`]: run after run, as the search asks for them.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use wavetank_driver::{Clock, Signals, WallClock};
@@ -36,13 +35,13 @@ struct Course<'a> {
     signals: Signals,
 }
 
-/// Searches. Fails only before anything was sent; the folder is where all of it is kept.
+/// Searches. Fails only before anything was sent; the line says where what of it is kept.
 pub(super) fn conduct(
     aim: &Aim<'_>,
     args: &SearchArgs,
     host: &Host,
     talk: &mut Talk,
-) -> Result<(SearchDoc, Option<PathBuf>), UserError> {
+) -> Result<(SearchDoc, Option<String>), UserError> {
     let signals = Signals::listen().map_err(|errno| host_cannot("listen for signals", errno))?;
     let clock = Clock::starting_now();
     let mut first = aim.ready(args.setup.from, args.limits.length, args.setup.seed)?;
@@ -71,8 +70,20 @@ pub(super) fn conduct(
     let mut course = Course { aim, args, host, search, told, conditions, folder, clock, signals };
     course.go(talk);
     let doc = course.doc();
-    course.store(&doc, talk);
-    Ok((doc, course.folder.map(|folder| folder.path().to_owned())))
+    let whole = course.store(&doc, talk);
+    Ok((doc, course.folder.as_ref().map(|folder| kept(folder, whole))))
+}
+
+/// Where it is kept, and whether all of it.
+fn kept(folder: &SearchFolder, whole: bool) -> String {
+    let shown = folder.path().display();
+    match (whole, SearchFolder::at(folder.path())) {
+        (true, _) => format!("archive    {shown}"),
+        (false, Some(_)) => {
+            format!("archive    {shown}, without the answer: search.json is of a run before the last")
+        }
+        (false, None) => format!("archive    {shown}, without the answer: search.json could not be written"),
+    }
 }
 
 /// What is going to be done, and how long it takes.
@@ -239,9 +250,15 @@ impl Course<'_> {
         self.told.doc(&self.search.answer(), self.clock.now())
     }
 
-    fn store(&mut self, doc: &SearchDoc, talk: &mut Talk) {
-        let Some(problem) = self.folder.as_ref().and_then(|folder| folder.write(doc).err()) else { return };
-        talk.warn(&format!("{problem}; the search goes on\nhint: {}", problem.hint()));
+    /// Whether it is kept as it is now, or was not to be.
+    fn store(&mut self, doc: &SearchDoc, talk: &mut Talk) -> bool {
+        let Some(problem) = self.folder.as_ref().and_then(|folder| folder.write(doc).err()) else {
+            return true;
+        };
+        let then =
+            if self.search.next().is_some() { "the search goes on" } else { "its answer is only told" };
+        talk.warn(&format!("{problem}; {then}\nhint: {}", problem.hint()));
+        false
     }
 }
 
