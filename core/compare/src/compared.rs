@@ -202,7 +202,8 @@ fn row(
     Compared { name, unit, values, more_is_better, ratio, estimates, judged, p_adjusted, figure, why }
 }
 
-/// Why a percentile cannot be compared; empty if it can.
+/// Why a percentile cannot be compared; empty if it can. Dropped requests have no time: fewer of them than lie above the
+/// percentile are left out of it on both sides alike, as a report does; with more, the percentile is itself one of them.
 fn doubt(q: f64, counts: [u64; 2], scopes: Option<&Scopes<'_>>) -> String {
     let above = |count: u64| count as f64 * (100.0 - q) / 100.0;
     if counts.iter().any(|&count| above(count) < ABOVE_MIN) {
