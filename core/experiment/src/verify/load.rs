@@ -14,10 +14,24 @@ const HELD_MIN: u64 = 1_000;
 const ENDLESS_MIN: u64 = 1_000;
 
 pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
+    unmeasured(experiment, out);
     jumps(experiment, &experiment.phases, out);
     for scenario in &experiment.scenarios {
         jumps(experiment, &scenario.phases, out);
         thinking(experiment, scenario, out);
+    }
+}
+
+/// Phases that are all kept and not judged: their requests are sent, and the run ends as one that measured nothing.
+fn unmeasured(experiment: &Experiment, out: &mut Diagnostics) {
+    let own = experiment.scenarios.iter().flat_map(|scenario| &scenario.phases);
+    let sending = |phase: &&Phase| !matches!(phase.load.value, PhaseLoad::Pause(_));
+    let mut phases = experiment.phases.iter().chain(own).filter(sending).peekable();
+    let Some(first) = phases.peek().map(|phase| phase.load.place) else { return };
+    if phases.all(|phase| phase.warmup) {
+        let message = "all load is warm-up: nothing of it is measured or judged";
+        let hint = "add a phase without `warmup: true`, or leave that out";
+        out.push(Diagnostic::warning("warmup_only", first, message, hint));
     }
 }
 
