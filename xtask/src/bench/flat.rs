@@ -7,11 +7,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use clap::Args;
-use hdrhistogram::Histogram;
-use hdrhistogram::serialization::Deserializer;
 use serde_json::Value;
 
 use super::contestant::shown;
@@ -150,15 +146,55 @@ fn seconds_of(runs: &Path) -> Result<Vec<Second>> {
         let held = (open, interval["conns"]["open"].as_u64().context("conns.open")?);
         open = held.1;
         let series = interval["series"].as_array().context("series")?;
-        let Some(connect) = series.iter().find_map(|part| part["times"]["connect"]["v2"].as_str()) else {
+        let mut connect = series.iter().map(|part| &part["times"]["connect"]);
+        let Some(connect) = connect.find(|times| times["count"].as_u64() > Some(0)) else {
             continue;
         };
-        let bytes = STANDARD.decode(connect).context("base64")?;
-        let histogram: Histogram<u64> =
-            Deserializer::new().deserialize(&mut bytes.as_slice()).context("a histogram")?;
-        seconds.push(Second { held, connect_p50_us: histogram.value_at_quantile(0.5) as f64 / 1e3 });
+        let median = median_ns(connect).context("buckets of connecting")?;
+        seconds.push(Second { held, connect_p50_us: median as f64 / 1e3 });
     }
     Ok(seconds)
+}
+
+/// Median of a stored histogram in nanoseconds; the format is told in `docs/formats/archive.md`.
+fn median_ns(times: &Value) -> Option<u64> {
+    let (count, min) = (times["count"].as_u64()?, times["min"].as_u64()?);
+    let beyond = u64::from((64 - min.leading_zeros()).saturating_sub(8));
+    let mut bucket = 128 * beyond + (min >> beyond);
+    let mut left = count.div_ceil(2);
+    let number =
+        |byte: u8| u64::from(byte.wrapping_sub(b'!')) - u64::from(byte > b'"') - u64::from(byte > b'\\');
+    let mut numbers = times["buckets"].as_str()?.bytes().map(number);
+    while let Some(n) = numbers.next() {
+        let mut long = || {
+            let (mut sum, mut place) = (0, 1);
+            loop {
+                let digit = numbers.next()?;
+                sum += digit % 46 * place;
+                place *= 46;
+                if digit < 46 {
+                    return Some(sum);
+                }
+            }
+        };
+        let (empty, values) = match n {
+            0..=79 => (n / 16, n % 16 + 1),
+            80..=89 => (0, 17 + 92 * (n - 80) + numbers.next()?),
+            90 => (0, 937 + long()?),
+            _ => (1 + long()?, 0),
+        };
+        bucket += empty;
+        if values == 0 {
+            continue;
+        }
+        if values >= left {
+            let beyond = (bucket / 128).saturating_sub(1);
+            return Some(((bucket - 128 * beyond + 1) << beyond) - 1);
+        }
+        left -= values;
+        bucket += 1;
+    }
+    None
 }
 
 /// Of the second in which `level` connections were reached; of the one that held most for the last few.
