@@ -54,6 +54,10 @@ pub struct RunRecord {
     pub wire: Wire,
     /// Sessions of the judged phases.
     pub sessions: Sessions,
+    /// Addition: sessions that never began, by reason, of the judged phases; absent where all of them began. The reasons are
+    /// those of `dropped_by`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub sessions_dropped_by: BTreeMap<String, u64>,
     /// Connections.
     pub connections: Connections,
     /// Traffic of connections under load.

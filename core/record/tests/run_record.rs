@@ -141,6 +141,7 @@ fn journeyed() -> RunRecord {
     RunRecord {
         rehearsal: Some("a rehearsal of shop.yaml with --scale 1/10".to_owned()),
         sessions: Sessions { offered: 9, started: 8, done: 4, failed: 1, dropped: 1, open: 3 },
+        sessions_dropped_by: [("max_open".to_owned(), 1)].into(),
         checks: vec![CheckDoc { name, step, scenario: "buyer".to_owned(), held: 7, failed: 1 }],
         counts: [("sold".to_owned(), 4)].into(),
         groups: vec![GroupDoc { name: "checkout".to_owned(), time_us: times(), ..GroupDoc::default() }],
@@ -242,8 +243,8 @@ fn the_record_is_as_described() {
 fn keys_stand_in_the_contracts_order() {
     let text = record().to_json();
     let top = "schema name id version command seed plan_hash started_at duration_s verdict requests dropped_by rate \
-               errors status wire sessions connections bytes response_us service_us lag_us wait_us connect_us tls_us \
-               ttfb_us transfer_us failed_us generator thresholds checks phases scenarios steps warmup setup events \
+               errors status wire sessions sessions_dropped_by connections bytes response_us service_us lag_us wait_us \
+               connect_us tls_us ttfb_us transfer_us failed_us generator thresholds checks phases scenarios steps warmup setup events \
                findings notes target load probe next tags";
     let mut at = 0;
     for key in top.split_whitespace() {

@@ -80,6 +80,7 @@ pub fn compose(parts: &Composition<'_>) -> RunRecord {
         before: journeys::around_doc(parts.before),
         after: journeys::around_doc(parts.after),
         sessions: journeys::sessions(plan, totals, Selection::Judged),
+        sessions_dropped_by: journeys::sessions_dropped_by(plan, totals),
         checks: journeys::checks(plan, totals),
         counts: journeys::counts(plan, totals),
         groups: journeys::groups(plan, totals),
@@ -123,7 +124,7 @@ fn measured(view: &View) -> RunRecord {
 }
 
 /// The counts that are not zero, by name.
-fn occurred(names: &[&str], counts: &[u64]) -> BTreeMap<String, u64> {
+pub(crate) fn occurred(names: &[&str], counts: &[u64]) -> BTreeMap<String, u64> {
     let occurred = names.iter().zip(counts).filter(|&(_, &n)| n > 0);
     occurred.map(|(name, &n)| ((*name).to_owned(), n)).collect()
 }

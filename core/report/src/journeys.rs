@@ -4,14 +4,14 @@
 use std::collections::BTreeMap;
 
 use wavetank_diagnose::Around;
-use wavetank_measure::{Meeting, Selection, SessionSeries, Totals};
+use wavetank_measure::{DropReason, Meeting, Selection, SessionSeries, Totals};
 use wavetank_plan::{Nanos, Plan};
 use wavetank_record::{
     AroundCheckDoc, AroundDoc, AroundFaultDoc, CheckDoc, GroupDoc, MeetingDoc, Number, RendezvousDoc,
     Sessions, Setup,
 };
 
-use crate::compose::times;
+use crate::compose::{occurred, times};
 
 /// Sessions of some keys.
 pub(crate) fn sessions(plan: &Plan, totals: &Totals, selection: Selection) -> Sessions {
@@ -24,6 +24,12 @@ pub(crate) fn sessions(plan: &Plan, totals: &Totals, selection: Selection) -> Se
         dropped: counts.dropped(),
         open,
     }
+}
+
+/// Why judged sessions never began.
+pub(crate) fn sessions_dropped_by(plan: &Plan, totals: &Totals) -> BTreeMap<String, u64> {
+    let counts = totals.sessions(plan, Selection::Judged).counts;
+    occurred(&DropReason::ALL.map(DropReason::name), &counts.dropped_by)
 }
 
 /// Every check of every step, asked or not.

@@ -4,6 +4,7 @@ use wavetank_plan::quantity::show_count;
 use wavetank_record::{AroundDoc, MeetingDoc, Number, RendezvousDoc, RunRecord, SampleLine, Status};
 
 use crate::page::Page;
+use crate::text::named;
 use crate::units::{self, part};
 
 /// Columns of the word beside a check.
@@ -13,21 +14,31 @@ const HELD_MAX: usize = 10;
 /// Examples told of each kind; the record has more.
 const EXAMPLES_MAX: usize = 3;
 
-/// Sessions, where they are not simply the requests.
-pub(crate) fn add_sessions(page: &mut Page, record: &RunRecord) {
+/// Whether sessions are something else than the requests, so that there is something to tell of them.
+pub(crate) fn has_sessions(record: &RunRecord) -> bool {
     let (sessions, requests) = (record.sessions, record.requests);
     let alike =
         (sessions.offered, sessions.done, sessions.open) == (requests.offered, requests.done, requests.open);
-    if sessions.offered == 0 || alike {
+    sessions.offered > 0 && !alike
+}
+
+/// Sessions, where they are not simply the requests.
+pub(crate) fn add_sessions(page: &mut Page, record: &RunRecord) {
+    if !has_sessions(record) {
         return;
     }
+    let sessions = record.sessions;
     let of = |name: &str, n: u64| {
         if n > 0 { format!("{name} {}", part(n, sessions.offered)) } else { String::new() }
     };
+    // Runs of earlier versions have no reasons.
+    let reasons = named(&record.sessions_dropped_by).join(", ");
+    let colon = if reasons.is_empty() { "" } else { ": " };
+    let dropped = format!("{}{colon}{reasons}", of("dropped", sessions.dropped));
     let parts = [
         format!("{} done of {}", show_count(sessions.done), show_count(sessions.offered)),
         of("failed", sessions.failed),
-        of("dropped", sessions.dropped),
+        dropped,
         of("not ended", sessions.open),
     ];
     page.parts("sessions", &parts);

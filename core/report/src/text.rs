@@ -234,7 +234,7 @@ fn tls_parts(tls: &TlsDoc) -> Vec<String> {
     parts
 }
 
-fn named(counts: &BTreeMap<String, u64>) -> Vec<String> {
+pub(crate) fn named(counts: &BTreeMap<String, u64>) -> Vec<String> {
     let mut counts: Vec<_> = counts.iter().filter(|&(_, &n)| n > 0).collect();
     counts.sort_by_key(|&(name, &n)| (std::cmp::Reverse(n), name));
     counts.into_iter().map(|(name, &n)| format!("{name} {}", show_count(n))).collect()

@@ -6,22 +6,27 @@ mod common;
 mod shop;
 mod support;
 
+use common::Second;
 use shop::{met, shop, ten_seconds};
 use wavetank_diagnose::{Around, AroundCheck, AroundFault, Circumstances, Ending, diagnose};
-use wavetank_measure::{Ledger, Observed};
+use wavetank_measure::{DropReason, Ledger, Observed};
 use wavetank_plan::Phase;
 use wavetank_record::{
     CheckDoc, EnvironmentDoc, Number, RunRecord, SampleLine, Sessions, Setup, Status, Threshold, VerdictDoc,
 };
-use wavetank_report::{Composition, compose, junit, text};
+use wavetank_report::{Composition, HtmlSource, Language, compose, html, junit, markdown, text};
 
 fn composed(warmup: bool) -> RunRecord {
+    composed_of(warmup, ten_seconds())
+}
+
+fn composed_of(warmup: bool, seconds: impl Iterator<Item = Second>) -> RunRecord {
     let mut plan = shop();
     if warmup {
         plan.phases[0] = Phase { warmup, ..plan.phases[0].clone() };
     }
     let mut book = Ledger::new(&plan);
-    let seconds = ten_seconds().chain(met(0, &[10, 90])).chain(met(1, &[]));
+    let seconds = seconds.chain(met(0, &[10, 90])).chain(met(1, &[]));
     for second in seconds {
         let _ = book.add(&second.seal());
     }
@@ -72,6 +77,50 @@ fn sessions_by_scope() {
     assert_eq!(record.scenarios[0].sessions, Some(all_done(1_000, 0)), "one request each");
     assert_eq!(record.scenarios[1].sessions, Some(all_done(400, 10)));
     assert_eq!(composed(true).sessions, all_done(700, 5), "the warm-up is apart");
+}
+
+/// In each second so many sessions of the buyers are dropped, in the first five seconds for one reason, then for two.
+fn dropping() -> impl Iterator<Item = Second> {
+    ten_seconds().enumerate().map(|(at, second)| {
+        second.with(|interval| {
+            let counts = &mut interval.journeys.sessions_mut(u16::from(at >= 5), 1).counts;
+            let reasons = [(DropReason::MaxOpen, 30), (DropReason::NoFiles, if at < 5 { 0 } else { 10 })];
+            for (reason, n) in reasons {
+                counts.offered += n;
+                counts.dropped_by[reason as usize] += n;
+            }
+        })
+    })
+}
+
+#[test]
+fn sessions_that_never_began_are_told_with_their_reasons() {
+    let by = |reasons: &[(&str, u64)]| reasons.iter().map(|&(name, n)| (name.to_owned(), n)).collect();
+    let record = composed_of(false, dropping());
+    assert_eq!(record.sessions_dropped_by, by(&[("max_open", 300), ("no_files", 50)]));
+    assert_eq!(record.sessions.dropped, 350, "the sum of its reasons");
+    assert_eq!(
+        composed_of(true, dropping()).sessions_dropped_by,
+        by(&[("max_open", 150), ("no_files", 50)]),
+        "those of the warm-up are apart"
+    );
+    assert_eq!(composed(false).sessions_dropped_by, by(&[]));
+    let printed = text(&record);
+    assert!(printed.contains("dropped 350 (20 %): max_open 300, no_files 50"), "{printed}");
+    let told = markdown(&record);
+    assert!(told.contains("| dropped: `max_open` | 300 (17.1 %) |"), "{told}");
+    let source =
+        HtmlSource { record: &record, plan: None, environment: None, course: None, hosts: &[], target: &[] };
+    let page = html(source, Language::English);
+    let from = page.find("<section id=\"sessions\"").expect("sessions differ from requests");
+    let section = &page[from..from + page[from..].find("</section>").expect("it ends")];
+    assert!(section.contains("no_files") && section.contains("max_open"), "{section}");
+    // Of runs of earlier versions only how many is known.
+    let earlier = RunRecord { sessions_dropped_by: by(&[]), ..record };
+    assert!(
+        text(&earlier).contains("dropped 350 (20 %)\n") || text(&earlier).contains("dropped 350 (20 %) ·")
+    );
+    assert!(!markdown(&earlier).contains("dropped: "));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use wavetank_plan::quantity::{show_count, show_rate, show_share, show_whole};
 use wavetank_record::{Finding, Requests, RunRecord, StepDoc, Threshold, Times};
 
 use super::markdown_text::{block, code, sentence, table};
-use crate::journeys_text::by_name;
+use crate::journeys_text::{by_name, has_sessions};
 use crate::units::{self, part};
 
 /// Rows of one table at most; what is left out is said.
@@ -18,6 +18,7 @@ pub fn markdown(record: &RunRecord) -> String {
     let mut page = Parts(String::new());
     page.part("", &head(record));
     page.part("Requests", &numbers(record));
+    page.part("Sessions", &sessions(record));
     page.part("Times", &times(record));
     page.part("Held connections", &held(record));
     page.part("Thresholds", &thresholds(record));
@@ -97,6 +98,23 @@ fn numbers(record: &RunRecord) -> String {
         row("open at the end", open, String::new()),
     ];
     table(&["requests", "count", "rate"], 2, &rows)
+}
+
+/// Sessions, where they are not simply the requests, and why some of them never began.
+fn sessions(record: &RunRecord) -> String {
+    if !has_sessions(record) {
+        return String::new();
+    }
+    let own = record.sessions;
+    let share = |n: u64| format!("{} ({})", show_whole(n), show_share(n as f64 / own.offered as f64));
+    let rows =
+        [("done", own.done), ("failed", own.failed), ("dropped", own.dropped), ("open at the end", own.open)];
+    let rows = rows.into_iter().map(|(name, n)| vec![name.to_owned(), share(n)]);
+    let reasons = record.sessions_dropped_by.iter().filter(|(_, n)| **n > 0);
+    let reasons = reasons.map(|(name, &n)| vec![format!("dropped: {}", code(name)), share(n)]);
+    let offered = vec!["offered".to_owned(), show_whole(own.offered)];
+    let rows: Vec<_> = std::iter::once(offered).chain(rows).chain(reasons).collect();
+    table(&["sessions", "count"], 1, &rows)
 }
 
 fn times(record: &RunRecord) -> String {

@@ -6,9 +6,10 @@ use wavetank_record::AroundDoc;
 
 use super::Section;
 use super::marks::{mark, result};
+use super::requests::named;
 use super::sheet::{Sheet, outside};
 use super::table::{Cell, Table};
-use crate::journeys_text::by_name;
+use crate::journeys_text::{by_name, has_sessions};
 use crate::units;
 
 pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
@@ -29,12 +30,10 @@ pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
 /// Sessions, where they are not simply the requests.
 fn sessions(sheet: &Sheet) -> Markup {
     let (record, words) = (sheet.record(), sheet.words);
-    let (own, requests) = (record.sessions, record.requests);
-    if own.offered == 0
-        || (own.offered, own.done, own.open) == (requests.offered, requests.done, requests.open)
-    {
+    if !has_sessions(record) {
         return html! {};
     }
+    let own = record.sessions;
     let rows = [
         (words.counts.offered, own.offered),
         (words.journeys.started, own.started),
@@ -50,7 +49,11 @@ fn sessions(sheet: &Sheet) -> Markup {
         let share = show_share(n as f64 / own.offered as f64);
         table.row(vec![Cell::word(name), Cell::Number(show_whole(n)), Cell::Number(share)]);
     }
-    html! { h3 { (words.journeys.sessions) } (table.render(sheet)) }
+    html! {
+        h3 { (words.journeys.sessions) }
+        (table.render(sheet))
+        (named(sheet, words.counts.dropped_by, columns.reason, &record.sessions_dropped_by, own.dropped))
+    }
 }
 
 /// Checks by name, those that failed first, then those that were never asked.

@@ -56,7 +56,13 @@ fn counts(sheet: &Sheet) -> Markup {
 }
 
 /// Counts by name, the most first; nothing where there are none.
-fn named(sheet: &Sheet, caption: &str, head: &str, counts: &BTreeMap<String, u64>, all: u64) -> Markup {
+pub(crate) fn named(
+    sheet: &Sheet,
+    caption: &str,
+    head: &str,
+    counts: &BTreeMap<String, u64>,
+    all: u64,
+) -> Markup {
     let mut counts: Vec<_> = counts.iter().filter(|&(_, &n)| n > 0).collect();
     counts.sort_by_key(|&(name, &n)| (std::cmp::Reverse(n), name));
     let columns = &sheet.words.columns;
