@@ -59,8 +59,11 @@ pub struct SearchAnswerDoc {
     pub headline: String,
     /// Where the chance to meet the thresholds falls through one half; of a lower bound the bound; null: unknown.
     pub knee: Option<Number>,
-    /// Lower end of the interval; null: unknown.
+    /// Lower end of the interval; null: unknown. Of a rate: what is sure to have been done in time at `low_level`.
     pub low: Option<Number>,
+    /// The level that held and that `low` comes from; absent in documents that take the level itself for `low`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub low_level: Option<Number>,
     /// Whether the lower end is proven with `confidence`, not only the highest level that held.
     pub low_proven: bool,
     /// Upper end of the interval; null: unknown.

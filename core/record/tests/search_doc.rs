@@ -87,6 +87,7 @@ fn doc() -> SearchDoc {
             headline: "knee 2,480/s (2,450 to 2,510, 95 %): p99 < 50ms holds up to there".to_owned(),
             knee: Some(Number(2_480.0)),
             low: Some(Number(2_450.0)),
+            low_level: Some(Number(2_475.0)),
             low_proven: true,
             high: Some(Number(2_510.0)),
             high_proven: true,

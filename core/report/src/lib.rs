@@ -47,7 +47,7 @@ pub use json::{error_json, json, json_beside};
 pub use junit::{error_junit, junit, junit_beside};
 pub use knee::{
     knee_contradicts, knee_csv, knee_curve, knee_drift, knee_headline, knee_html, knee_json, knee_junit,
-    knee_markdown, knee_text, level_text,
+    knee_markdown, knee_queued, knee_text, level_text,
 };
 pub use load_text::load_doc;
 pub use progress::progress;

@@ -85,8 +85,11 @@ pub struct Answer {
     pub end: End,
     /// The best guess; of a lower bound the bound itself. `None` where nothing is known.
     pub knee: Option<f64>,
-    /// The knee is not below this; `None` where nothing is known.
+    /// The knee is not below this; `None` where nothing is known. Of an open load what the target is known to have done at
+    /// [`low_level`](Self::low_level).
     pub low: Option<f64>,
+    /// The level that held and that `low` comes from.
+    pub low_level: Option<f64>,
     /// Whether that is proven with [`CONFIDENCE`](crate::CONFIDENCE), and not only the highest level that held.
     pub low_proven: bool,
     /// The knee is not above this; `None` where nothing is known.

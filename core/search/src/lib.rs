@@ -6,12 +6,14 @@
 //! [`Watched`] is one that ends when its target is gone.
 //!
 //! The *knee* is where the chance that a run meets the thresholds falls through one half, that chance never rising with
-//! the load. A target that meets them always up to some load and never beyond has its knee there.
+//! the load. A target that meets them always up to some load and never beyond has its knee there. Of an open load the answer
+//! is what is sure to have been done in time, so that a queue that did not yet break a threshold is not taken for capacity.
 
 mod answer;
 mod bounds;
 mod fit;
 mod grain;
+mod kept;
 mod ladder;
 mod overload;
 mod search;

@@ -20,6 +20,8 @@ pub struct Flow {
     pub window_s: f64,
     /// Mean response time in seconds, of those answered later too.
     pub response_s: f64,
+    /// The shortest response time in seconds.
+    pub fastest_s: f64,
 }
 
 impl Flow {
@@ -33,6 +35,18 @@ impl Flow {
         let grown = 2.0 * (under_way - standing);
         // What is under way at an instant is a matter of chance, too.
         if grown <= NOISE * (1.0 + under_way.sqrt()) { 0.0 } else { grown / self.offered }
+    }
+
+    /// The share (0 to 1) of what was asked for that the target is sure to have done in time: all of it but what was under way at
+    /// the end and would not have been if every answer had taken as long as the fastest. More than that a queue cannot have
+    /// grown by, whatever chance did. 1 where nothing was asked for.
+    pub fn kept(&self) -> f64 {
+        if self.offered <= 0.0 || self.window_s <= 0.0 {
+            return 1.0;
+        }
+        let standing = self.offered / self.window_s * self.fastest_s;
+        let queue = (self.offered - self.resolved - standing).clamp(0.0, self.offered);
+        1.0 - queue / self.offered
     }
 
     /// Whether the target cannot do what it is asked for.
@@ -53,7 +67,7 @@ mod tests {
         let mean = f64::midpoint(late(warmup_s), last);
         let offered = rate * window_s;
         let under_way = (rate * last).min(offered).floor();
-        Flow { offered, resolved: offered - under_way, window_s, response_s: mean }
+        Flow { offered, resolved: offered - under_way, window_s, response_s: mean, fastest_s: late(warmup_s) }
     }
 
     #[track_caller]
@@ -79,6 +93,19 @@ mod tests {
         // A long answer hides it for longer, not for ever.
         check(2_750.0, 2_500.0, 0.2, (0.5, 5.0), true);
         check(2_510.0, 2_500.0, 0.004, (0.5, 5.0), false);
+    }
+
+    /// What is sure to be done is no more than what the target can do, and hardly less.
+    #[test]
+    fn a_hidden_queue_is_not_taken_for_capacity() {
+        for (rate, capacity, work_s) in
+            [(252.0, 250.0, 0.008), (505.0, 500.0, 0.004), (2_500.0, 2_500.0, 0.2), (1_000.0, 2_500.0, 0.01)]
+        {
+            let sure = rate * run(rate, capacity, work_s, (0.5, 2.0)).kept();
+            let able = rate.min(capacity);
+            assert!(sure <= able * 1.001 && sure >= able * 0.99, "{rate} of {capacity}: {sure}");
+        }
+        assert!((Flow::default().kept() - 1.0).abs() < 1e-12);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! [`Search`]: which level is tried next.
 
+use crate::kept::Kept;
 use crate::ladder::{higher, inside, lower};
 use crate::shuffle::shuffle;
 use crate::{Answer, End, Point, Seen, Setup, Stage, Stop, Tally, Wanted, bounds, crossing, falling_fit};
@@ -31,6 +32,7 @@ pub struct Search {
     /// Levels whose runs the generator spoiled, once for each.
     spoiled: Vec<f64>,
     tally: Tally,
+    kept: Kept,
     /// From one level of the random order to the next.
     ratio: f64,
     added: u32,
@@ -52,6 +54,7 @@ impl Search {
             pending: Vec::new(),
             spoiled: Vec::new(),
             tally: Tally::default(),
+            kept: Kept::default(),
             ratio: 1.0 + setup.step,
             added: 0,
             stretch: 1,
@@ -73,10 +76,14 @@ impl Search {
         Some(Wanted { level, stage: self.stage, stretch: self.stretch })
     }
 
-    /// How the run went that was wanted.
-    pub fn result(&mut self, seen: Seen) {
+    /// How the run went that was wanted; `kept`: of what it asked for, the share (0 to 1) that is sure to have been
+    /// done in time ([`Flow::kept`](crate::Flow::kept)); 1 where nothing can pile up, as with users who wait for their answers.
+    pub fn result(&mut self, seen: Seen, kept: f64) {
         let Some(wanted) = self.next() else { return };
         self.runs += 1;
+        if seen == Seen::Pass {
+            self.kept.add(wanted.level, kept);
+        }
         if seen == Seen::Undecided {
             if self.stretch >= STRETCH_MAX {
                 self.end = Some(End::Stopped(Stop::Undecided));
@@ -283,8 +290,16 @@ impl Search {
             ends => ends,
         };
         let end = self.end.unwrap_or(End::Stopped(Stop::UnderWay));
+        let high = high.filter(|_| !matches!(end, End::Above | End::Generator));
+        let low_level = low;
+        // Where a level beyond broke, a queue may hide in one that held; without one, the bound is the load that was asked for.
+        let sustained = |level: f64| match self.kept.at(level) {
+            share if share < 1.0 && high.is_some() => self.setup.grain.nearest(level * share),
+            _ => level,
+        };
+        let low = low.map(sustained);
         let within = |knee: f64| knee.max(low.unwrap_or(knee)).min(high.unwrap_or(knee));
-        let at = crossing(levels, &fit).map(|knee| within(self.setup.grain.below(knee)));
+        let at = crossing(levels, &fit).map(|knee| within(sustained(self.setup.grain.below(knee))));
         let knee = match end {
             End::Found => at,
             End::Above | End::Generator => low,
@@ -295,8 +310,9 @@ impl Search {
             end,
             knee,
             low: low.filter(|_| end != End::Below),
+            low_level: low_level.filter(|_| end != End::Below),
             low_proven: proven.low.is_some(),
-            high: high.filter(|_| !matches!(end, End::Above | End::Generator)),
+            high,
             high_proven: proven.high.is_some(),
             generator_at: self.generator,
             points,

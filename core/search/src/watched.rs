@@ -48,8 +48,8 @@ impl Watched {
         }
     }
 
-    /// How the run went that was wanted. `silent`: it asked for something and nothing was done.
-    pub fn result(&mut self, seen: Seen, silent: bool) {
+    /// How the run went that was wanted. `silent`: it asked for something and nothing was done. `kept`: as of [`Search::result`].
+    pub fn result(&mut self, seen: Seen, silent: bool, kept: f64) {
         let Some(wanted) = self.next() else { return };
         let silent = silent && seen != Seen::Pass;
         if self.asking {
@@ -58,7 +58,7 @@ impl Watched {
         if silent && self.held.is_some() && self.before.is_none() {
             self.before = Some(Box::new(self.search.clone()));
         }
-        self.search.result(seen);
+        self.search.result(seen, kept);
         if seen == Seen::Pass {
             let (low, high) = self.held.unwrap_or((wanted.level, wanted.level));
             self.held = Some((low.min(wanted.level), high.max(wanted.level)));

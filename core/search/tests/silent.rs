@@ -9,7 +9,7 @@ fn search(target: &dyn Fn(usize, f64) -> (Seen, bool)) -> (Answer, Vec<Wanted>) 
     while let Some(wanted) = search.next() {
         let (seen, silent) = target(asked.len(), wanted.level);
         asked.push(wanted);
-        search.result(seen, silent);
+        search.result(seen, silent, 1.0);
     }
     (search.answer(), asked)
 }

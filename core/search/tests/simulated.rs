@@ -30,7 +30,7 @@ fn search(setup: Setup, seed: u64, target: Target<'_>) -> (Answer, Vec<Wanted>) 
     while let Some(wanted) = search.next() {
         assert!(wanted.level >= setup.from && wanted.level <= setup.to, "{wanted:?} is beyond the limits");
         asked.push(wanted);
-        search.result(target(wanted.level, [chance.draw(), chance.draw(), chance.draw()]));
+        search.result(target(wanted.level, [chance.draw(), chance.draw(), chance.draw()]), 1.0);
     }
     (search.answer(), asked)
 }
@@ -222,12 +222,12 @@ fn a_generator_that_is_disturbed_now_and_then_is_no_limit() {
 #[test]
 fn levels_that_are_too_short_get_longer() {
     let mut search = Search::new(Setup::new(Grain::Whole, 1.0, 100.0));
-    search.result(Seen::Undecided);
+    search.result(Seen::Undecided, 1.0);
     assert_eq!(search.next().map(|one| (one.level, one.stretch)), Some((1.0, 2)));
-    search.result(Seen::Pass);
+    search.result(Seen::Pass, 1.0);
     assert_eq!(search.next().map(|one| (one.level, one.stretch)), Some((2.0, 2)));
     for _ in 0..3 {
-        search.result(Seen::Undecided);
+        search.result(Seen::Undecided, 1.0);
     }
     assert_eq!(search.answer().end, End::Stopped(Stop::Undecided));
     assert_eq!(search.next(), None);
@@ -239,7 +239,7 @@ fn what_is_stopped_tells_its_bracket() {
     let target = plain(1_000.0);
     for _ in 0..7 {
         let level = search.next().unwrap().level;
-        search.result(target(level, [0.0; 3]));
+        search.result(target(level, [0.0; 3]), 1.0);
     }
     search.stop(Stop::Signal);
     let answer = search.answer();

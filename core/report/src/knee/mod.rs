@@ -7,6 +7,7 @@ mod html;
 mod junit;
 mod markdown;
 mod page_words;
+mod queued;
 mod text;
 mod words;
 
@@ -16,6 +17,7 @@ pub use drift::{knee_contradicts, knee_drift};
 pub use html::knee_html;
 pub use junit::knee_junit;
 pub use markdown::knee_markdown;
+pub use queued::knee_queued;
 pub use text::knee_text;
 pub use words::{knee_headline, level_text};
 

@@ -94,7 +94,7 @@ fn mark(doc: &SearchDoc, point: &SearchPointDoc) -> &'static str {
 /// Whether a level is the answer's lower end, and whether it is the upper one.
 pub(super) fn level_ends(doc: &SearchDoc, point: &SearchPointDoc) -> [bool; 2] {
     let at = |end: Option<Number>| end.is_some_and(|end| end.0.total_cmp(&point.level.0).is_eq());
-    [at(doc.answer.low), at(doc.answer.high)]
+    [at(doc.answer.low_level.or(doc.answer.low)), at(doc.answer.high)]
 }
 
 fn table(doc: &SearchDoc) -> String {

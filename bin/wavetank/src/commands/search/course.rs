@@ -179,7 +179,7 @@ impl Course<'_> {
         let archive = archive.and_then(|folder| Some(folder.file_name()?.to_str()?.to_owned()));
         self.told.add(wanted, &judged, &record, archive);
         match judged.seen {
-            Ok(seen) => self.search.result(seen, judged.silent),
+            Ok(seen) => self.search.result(seen, judged.silent, judged.kept),
             Err(stop) => {
                 self.told.broken_exit = Some(record.verdict.exit);
                 self.search.stop(stop);
@@ -229,7 +229,7 @@ impl Course<'_> {
             ..SearchRunDoc::default()
         });
         if error.exit == ExitCode::Refused {
-            self.search.result(Seen::Generator, false);
+            self.search.result(Seen::Generator, false, 1.0);
         } else {
             talk.warn(&error.to_string());
             self.told.broken_exit = Some(error.exit as u8);

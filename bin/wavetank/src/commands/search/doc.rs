@@ -4,7 +4,7 @@ use wavetank_plan::{ExitCode, Nanos};
 use wavetank_record::{
     Blame, Number, RunRecord, SEARCH_SCHEMA, SearchAnswerDoc, SearchDoc, SearchRunDoc, SearchSetupDoc, Wall,
 };
-use wavetank_report::{knee_contradicts, knee_curve, knee_drift, knee_headline};
+use wavetank_report::{knee_contradicts, knee_curve, knee_drift, knee_headline, knee_queued};
 use wavetank_search::{Answer, CONFIDENCE, End, Stop, Wanted};
 
 use super::verdict::Judged;
@@ -64,6 +64,7 @@ impl Told<'_> {
             runs: self.runs.clone(),
             notes: self.remarks.iter().chain(self.notes.iter().flatten()).cloned().collect(),
         };
+        doc.notes.splice(0..0, knee_queued(&doc));
         doc.notes.splice(0..0, knee_drift(&doc.of, &doc.runs, &doc.curve));
         if matches!(answer.end, End::Found | End::Above) && knee_contradicts(&doc.curve) {
             let end = End::Stopped(Stop::Unsteady);
@@ -81,6 +82,7 @@ impl Told<'_> {
             headline: String::new(),
             knee: answer.knee.map(Number),
             low: answer.low.map(Number),
+            low_level: answer.low_level.map(Number),
             low_proven: answer.low_proven,
             high: answer.high.map(Number),
             high_proven: answer.high_proven,

@@ -16,6 +16,8 @@ pub(super) struct Judged {
     pub(super) blame: Blame,
     /// Whether requests were asked for and none was done.
     pub(super) silent: bool,
+    /// Of what was asked for, the share (0 to 1) that was done in time; 1 where users wait for their answers.
+    pub(super) kept: f64,
     /// Of a rate: whether the queue grew.
     pub(super) growth: Option<Threshold>,
 }
@@ -51,7 +53,8 @@ pub(super) fn judged(record: &RunRecord, open: bool, behind: Blame) -> Judged {
         Status::Incomplete => (Err(Stop::Broken), verdict.headline.clone(), verdict.blame),
     };
     let silent = record.requests.offered > 0 && record.requests.done == 0;
-    Judged { seen, why, blame, silent, growth }
+    let kept = flow.map_or(1.0, |flow| flow.kept());
+    Judged { seen, why, blame, silent, kept, growth }
 }
 
 fn flow(record: &RunRecord) -> Flow {
@@ -63,6 +66,7 @@ fn flow(record: &RunRecord) -> Flow {
         resolved: record.rate.done_per_s.0 * window_s + gone,
         window_s,
         response_s: record.response_us.spread.as_ref().map_or(0.0, |spread| spread.mean.0 / 1e6),
+        fastest_s: record.response_us.spread.as_ref().map_or(0.0, |spread| spread.min.0 / 1e6),
     }
 }
 
