@@ -68,14 +68,17 @@ impl Shared {
         Truth::of(&all, u32::try_from(serving).expect("threads are few"), &self.gauge)
     }
 
-    /// How it stands with connections now.
+    /// How it stands with connections now, and with answers.
     pub(crate) fn standing(&self) -> Standing {
         let mut all = ConnectionCounts::default();
-        for counts in self.read(Counts::connections_in) {
-            all += counts;
+        let mut answers = 0;
+        for seen in self.read(|counts, epoch| (counts.connections_in(epoch), counts.answers_in(epoch))) {
+            all += seen.0;
+            answers += seen.1;
         }
         let now = self.clock.now();
-        Standing::of(&all.with_extremes(&self.gauge), self.clock.monotonic(now), WallClock::unix_ns())
+        let connections = all.with_extremes(&self.gauge);
+        Standing::of(&connections, answers, self.clock.monotonic(now), WallClock::unix_ns())
     }
 
     /// `look` at the counts of each thread, all of the same epoch.

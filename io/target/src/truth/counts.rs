@@ -203,6 +203,14 @@ impl Counts {
         seen
     }
 
+    /// The answers that were given in this epoch; nonsense as of [`Counts::seen_in`].
+    pub(crate) fn answers_in(&self, epoch: u64) -> u64 {
+        let same = self.epoch.load(Ordering::Acquire) == epoch;
+        let answers = if same { self.statuses.iter().map(Counter::get).sum() } else { 0 };
+        fence(Ordering::Acquire);
+        answers
+    }
+
     fn connections(&self) -> ConnectionCounts {
         let [closed_by_peer, reset, closed_by_us] = self.gone.each_ref().map(Counter::get);
         ConnectionCounts {

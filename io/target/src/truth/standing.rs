@@ -21,6 +21,8 @@ pub struct Standing {
     pub reset: u64,
     /// The most that were open at once since then.
     pub peak: u64,
+    /// Answers given since then, as `/truth` counts them.
+    pub answers: u64,
     /// When this was so, on the kernel's `CLOCK_MONOTONIC`, in nanoseconds.
     pub monotonic_ns: i64,
     /// The same instant as Unix time, in nanoseconds.
@@ -28,8 +30,8 @@ pub struct Standing {
 }
 
 impl Standing {
-    /// What `counts` come to at an instant that both clocks tell.
-    pub(crate) const fn of(counts: &ConnectionCounts, monotonic_ns: i64, unix_ns: i64) -> Self {
+    /// What `counts` and `answers` come to at an instant that both clocks tell.
+    pub(crate) const fn of(counts: &ConnectionCounts, answers: u64, monotonic_ns: i64, unix_ns: i64) -> Self {
         Self {
             schema: "wavetank.truth_connections/1",
             open: counts.open,
@@ -37,6 +39,7 @@ impl Standing {
             closed: counts.closed_by_peer + counts.reset + counts.closed_by_us,
             reset: counts.reset,
             peak: counts.peak,
+            answers,
             monotonic_ns,
             unix_ns,
         }

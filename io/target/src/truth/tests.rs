@@ -114,11 +114,14 @@ fn a_connection_s_end_is_told_apart() {
     }
     let seen = counts.connections_in(counts.epoch());
     assert_eq!((seen.closed_by_peer, seen.reset, seen.closed_by_us, seen.open), (1, 2, 3, 3));
-    let standing = Standing::of(&seen, 5, 7);
+    counts.answered(200);
+    counts.answered(404);
+    let standing = Standing::of(&seen, counts.answers_in(counts.epoch()), 5, 7);
+    assert_eq!(counts.answers_in(counts.epoch() + 1), 0, "those of another epoch are nobody's");
     assert_eq!((standing.closed, standing.reset, standing.open, standing.accepted), (6, 2, 3, 9));
     let json = String::from_utf8(standing.to_json()).expect("JSON is UTF-8");
     let expected = concat!(
-        r#"{"schema":"wavetank.truth_connections/1","open":3,"accepted":9,"closed":6,"reset":2,"peak":0,"#,
+        r#"{"schema":"wavetank.truth_connections/1","open":3,"accepted":9,"closed":6,"reset":2,"peak":0,"answers":2,"#,
         r#""monotonic_ns":5,"unix_ns":7}"#,
         "\n"
     );

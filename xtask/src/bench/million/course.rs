@@ -152,7 +152,7 @@ mod tests {
             Look {
                 at_s,
                 kernel,
-                target: Standing { open, accepted: open },
+                target: Standing { open, accepted: open, answers: 0 },
                 answers,
                 client: used(kernel * 10, at_s * 0.3),
                 server: used(open * 5, at_s * 0.2),

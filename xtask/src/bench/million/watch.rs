@@ -119,8 +119,8 @@ impl Watch<'_> {
         Ok(Look {
             at_s,
             kernel: sockets.in_use.saturating_sub(before.in_use) / 2,
+            answers: target.answers,
             target,
-            answers: asker.answers()?,
             client: Used::of(&process::family(load.child.id())),
             server: Used::of(&self.server.processes()),
             machine_s: process::machine_busy_s(),
