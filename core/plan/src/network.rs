@@ -33,6 +33,21 @@ impl Network {
         (prefix <= bits).then(|| Self::new(address, prefix))
     }
 
+    /// Its first address, of which nothing is left beside the prefix.
+    pub const fn address(self) -> IpAddr {
+        self.address
+    }
+
+    /// How many bits its addresses share.
+    pub const fn prefix(self) -> u8 {
+        self.prefix
+    }
+
+    /// Whether the two have an address in common.
+    pub fn overlaps(self, other: Self) -> bool {
+        self.contains(other.address) || other.contains(self.address)
+    }
+
     /// Whether `address` is inside.
     pub fn contains(self, address: IpAddr) -> bool {
         self.address.is_ipv4() == address.is_ipv4() && (self.first()..=self.last()).contains(&number(address))

@@ -1,0 +1,17 @@
+//! [`Serve`]: this program's own target.
+
+use serde::{Deserialize, Serialize};
+
+/// `wavetank serve`, with its options. It listens on all addresses of its host.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Serve {
+    /// `--tls`, with a certificate made at its start.
+    pub tls: bool,
+    /// `--threads`.
+    pub threads: Option<u32>,
+    /// `--any`: unknown paths are answered like `/`.
+    pub any: bool,
+    /// Further options, a word each, as on the command line; never those above, nor `--listen` or `--connections`
+    /// ([`Service::connections`](super::Service::connections)).
+    pub options: Vec<String>,
+}
