@@ -1,0 +1,108 @@
+//! Services that pass connections on in the kernel, and what stands behind a balancer.
+
+use super::service::{BINARY, CHECK_ABOUT, CONFIG, CONNECTIONS, LISTEN, NAME, SERVERS_ABOUT};
+use super::{Key, Kind, Room, Section, key, must};
+use crate::Ipvs;
+
+const SERVERS: Key =
+    must("servers", Kind::OneOrList(&Kind::Either(&[Kind::Servers, Kind::Is(Room::Server)])), SERVERS_ABOUT);
+const CHECK_KEY: Key = key("check", Kind::Either(&[Kind::Never, Kind::Is(Room::Check)]), CHECK_ABOUT);
+
+/// Direct routing.
+pub(crate) static DIRECT_ROUTING: Section = Section {
+    name: "direct_routing",
+    title: "direct_routing",
+    about: "Frames for a virtual address go to one of the servers as they are, and answers do not come back through the \
+            balancer (nftables, a Maglev table, sticky flows). The balancer alone answers ARP for the address; the servers \
+            have it on lo, listen on the same port and are on the balancer's network.",
+    keys: &[
+        must("address", Kind::Address, "The virtual address, free on a network of the balancer."),
+        LISTEN,
+        SERVERS,
+        NAME,
+        CONNECTIONS,
+        key("slots", Kind::Count, "Slots of the Maglev table, a prime; default 65537."),
+        key("sticky", Kind::Duration, "How long a connection is remembered; default 5m."),
+        key("flows", Kind::Count, "Most connections that are remembered; default 1M."),
+        CHECK_KEY,
+    ],
+    verbs: &[],
+};
+
+/// NAT.
+pub(crate) static NAT: Section = Section {
+    name: "nat",
+    title: "nat",
+    about: "Connections to an address go on to one of the servers with their addresses changed (nftables).",
+    keys: &[
+        key(
+            "address",
+            Kind::Address,
+            "The address that clients know; default: the balancer's own on its first network. Another one becomes a \
+             virtual address.",
+        ),
+        LISTEN,
+        SERVERS,
+        NAME,
+        CONNECTIONS,
+        key(
+            "masquerade",
+            Kind::Bool,
+            "Servers see the balancer's address; default true. false: they see the client's and route answers back \
+             through the balancer.",
+        ),
+        CHECK_KEY,
+    ],
+    verbs: &[],
+};
+
+/// IPVS.
+pub(crate) static IPVS: Section = Section {
+    name: "ipvs",
+    title: "ipvs",
+    about: "The kernel's own balancer, driven by keepalived, whose configuration is checked first by `keepalived -t`.",
+    keys: &[
+        must("address", Kind::Address, "The virtual address, free on a network of the balancer."),
+        LISTEN,
+        SERVERS,
+        NAME,
+        CONNECTIONS,
+        key("scheduler", Kind::Word(&Ipvs::SCHEDULERS), "How the next server is chosen; default mh (Maglev)."),
+        key(
+            "forward",
+            Kind::Word(&["direct_routing", "nat"]),
+            "How packets get there; default direct_routing, as by the service of that name.",
+        ),
+        CHECK_KEY,
+        BINARY,
+        CONFIG,
+    ],
+    verbs: &[],
+};
+
+/// One or more servers with a weight.
+pub(crate) static SERVER: Section = Section {
+    name: "servers",
+    title: "Servers behind a balancer",
+    about: "`\"app[1-4]:8080\"` says the same as `{server: \"app[1-4]:8080\", weight: 1}`.",
+    keys: &[
+        must("server", Kind::Servers, "The host, or a pattern, and the port."),
+        key("weight", Kind::Count, "Its part of the connections, relative to the others'; default 1."),
+    ],
+    verbs: &[],
+};
+
+/// How a balancer finds out.
+pub(crate) static CHECK: Section = Section {
+    name: "check",
+    title: "Checks of servers",
+    about: "Without http a connection to the server's port must be accepted.",
+    keys: &[
+        key("http", Kind::Path, "A GET of this path is answered with a status from 200 to 399."),
+        key("every", Kind::Duration, "Time between two checks of a server; default 1s."),
+        key("timeout", Kind::Duration, "A check that takes longer has failed; default 1s."),
+        key("fall", Kind::Count, "Failed checks in a row that take a server out; default 2."),
+        key("rise", Kind::Count, "Good ones in a row that take it back in; default 2."),
+    ],
+    verbs: &[],
+};

@@ -1,0 +1,95 @@
+//! [`read`]: from the topology file's bytes to a [`Lab`].
+
+use wavetank_experiment::{Diagnostic, Diagnostics, Node, Place, parse_yaml, text_of};
+
+use crate::read::{Reader, read_lab};
+use crate::resolve::resolve;
+use crate::{Lab, Machine};
+
+/// What a reading needs; everything outside the file is handed in.
+pub struct Input<'a> {
+    /// The file's name, from which the lab's is taken where the file says none.
+    pub name: &'a str,
+    /// The file as it is.
+    pub bytes: &'a [u8],
+    /// What stands in a file that the topology file names, by its name as written (beginning at the topology file's
+    /// folder); an error in words, such as `no such file`.
+    pub files: &'a dyn Fn(&str) -> Result<Vec<u8>, String>,
+    /// What is known of the machine.
+    pub machine: Machine,
+}
+
+/// What came of it.
+pub struct Reading {
+    /// The lab; `None` with at least one error among the remarks.
+    pub lab: Option<Lab>,
+    /// All remarks.
+    pub diagnostics: Diagnostics,
+    /// The text that places refer to, for [`wavetank_experiment::render`].
+    pub text: String,
+}
+
+/// Reads a topology file completely: what it says is wrong, alone or between its parts, stands among the remarks.
+pub fn read(input: &Input<'_>) -> Reading {
+    let mut out = Diagnostics::default();
+    let text = match text_of(input.bytes) {
+        Ok(text) => text,
+        Err(diagnostic) => {
+            out.push(of_a_lab(diagnostic));
+            return Reading { lab: None, diagnostics: out, text: String::new() };
+        }
+    };
+    let (root, told) = parse_yaml(text);
+    for diagnostic in told {
+        out.push(of_a_lab(diagnostic));
+    }
+    let lab = root.and_then(|root| read_tree(input, &root, &mut out));
+    let lab = lab.filter(|_| !out.has_errors());
+    Reading { lab, diagnostics: out, text: text.to_owned() }
+}
+
+fn read_tree(input: &Input<'_>, root: &Node, out: &mut Diagnostics) -> Option<Lab> {
+    if let Some(told) = foreign(root) {
+        out.push(told);
+        return None;
+    }
+    let mut reader = Reader { files: input.files, out: Diagnostics::default() };
+    let file = read_lab(&mut reader, root, input.name);
+    for diagnostic in reader.out.sorted() {
+        out.push(diagnostic.clone());
+    }
+    // What is wrong between the parts can be told only of parts that read well.
+    let file = file.filter(|_| !out.has_errors())?;
+    resolve(&file, input.machine, out)
+}
+
+/// Files of our own that are no labs.
+fn foreign(root: &Node) -> Option<Diagnostic> {
+    let has = |key: &str| root.get(key).is_some();
+    let (what, hint) = match root {
+        _ if has("wavetank_lab") => return None,
+        _ if has("wavetank") => ("an experiment", "it goes beside a lab: wavetank lab run LAB.yaml EXPERIMENT.yaml"),
+        _ if has("wavetank_fleet") => ("a fleet file", "a lab begins with wavetank_lab: 1"),
+        _ if has("services") => ("a file of Docker Compose", "a lab begins with wavetank_lab: 1; its services are hosts"),
+        _ => return None,
+    };
+    let place = Place { line: 1, column: 1, start: 0, end: 0 };
+    Some(Diagnostic::error("foreign_file", place, format!("this is {what}, not a lab"), hint))
+}
+
+/// The reader of YAML is the experiments', and some of its advice is about experiments.
+fn of_a_lab(diagnostic: Diagnostic) -> Diagnostic {
+    let hint = match diagnostic.code {
+        "file_empty" => "a lab begins with wavetank_lab: 1; examples/labs has some",
+        "yaml_documents" => "one lab a file: leave out the line ---",
+        "too_deep" => "no lab needs so many levels",
+        "yaml_alias" => "hosts that are alike share a key: app[1-4]",
+        "file_too_long" => {
+            let message = diagnostic.message.replace("an experiment", "a lab");
+            let hint = "files of hosts stand beside it: files: {/etc/app.conf: {from: app.conf}}".to_owned();
+            return Diagnostic { message, hint, ..diagnostic };
+        }
+        _ => return diagnostic,
+    };
+    Diagnostic { hint: hint.to_owned(), ..diagnostic }
+}

@@ -1,0 +1,119 @@
+//! Hosts.
+
+use std::net::IpAddr;
+
+use wavetank_experiment::{At, Entry, Node};
+
+use super::keys::one_or_list;
+use super::{Keys, Reader};
+use crate::file::{FileHost, FileRoute, FileVirtual};
+use crate::grammar::Room;
+use crate::{Limits, Role, Subnet};
+
+impl Reader<'_> {
+    pub(super) fn hosts(&mut self, node: &Node) -> Vec<FileHost> {
+        let entries = self.entries(node, "hosts");
+        if entries.is_empty() && node.entries().is_some() {
+            self.fail::<()>("value_missing", node.place, "a lab has a host", "app1: {networks: [front]}");
+        }
+        let all: Vec<_> = entries.iter().map(|entry| self.host(entry)).collect();
+        all.into_iter().flatten().collect()
+    }
+
+    fn host(&mut self, entry: &Entry) -> Option<FileHost> {
+        let names = self.host_names(&entry.key, entry.place);
+        let mut keys = Keys::open(self, &entry.value, Room::Host)?;
+        let role = keys.take("role").map(|node| self.one_of(node, "role", &Role::WORDS));
+        let sources = keys.entry("sources");
+        let networks = keys.require(self, "networks").map(|node| self.host_networks(node, sources));
+        let virtuals = keys.take("virtual").map(|node| self.each(node, "virtual addresses", Self::virtual_address));
+        let routes = keys.take("routes").map(|node| self.each(node, "routes", Self::route));
+        let limits = keys.take("limits").and_then(|node| self.limits(node));
+        let host = FileHost {
+            names: names.unwrap_or_default(),
+            place: entry.place,
+            role: role.unwrap_or(Some(Role::Other))?,
+            networks: networks.unwrap_or_default(),
+            virtuals: virtuals.unwrap_or_default(),
+            routes: routes.unwrap_or_default(),
+            sysctls: keys.take("sysctls").map(|node| self.sysctls(node)).unwrap_or_default(),
+            files: keys.take("files").map(|node| self.host_files(node)).unwrap_or_default(),
+            limits: limits.unwrap_or(Limits { place: entry.place, ..Limits::default() }),
+            sshd: keys.take("sshd").and_then(|node| self.bool(node)).unwrap_or_default(),
+            services: keys.take("services").map(|node| self.services(node)).unwrap_or_default(),
+        };
+        keys.finish();
+        Some(host).filter(|host| !host.names.is_empty())
+    }
+
+    /// All items of a list that `read` can read.
+    pub(super) fn each<T>(
+        &mut self,
+        node: &Node,
+        what: &str,
+        read: impl Fn(&mut Self, &Node) -> Option<T>,
+    ) -> Vec<T> {
+        let all: Vec<Option<T>> = self.list(node, what).iter().map(|item| read(self, item)).collect();
+        all.into_iter().flatten().collect()
+    }
+
+    fn virtual_address(&mut self, node: &Node) -> Option<FileVirtual> {
+        let mut keys = Keys::open(self, node, Room::Virtual)?;
+        let address = keys.require(self, "address").and_then(|node| self.address(node));
+        let on = keys.require(self, "on").and_then(|node| self.name(node, "a network"));
+        let name = keys.take("name").map(|node| self.host_name(node, "an address"));
+        keys.finish();
+        // A name that cannot be one has been told; the address without it would be another lab.
+        let name = name.map_or(Some(None), |name| name.map(|name| Some(name.value)));
+        Some(FileVirtual { address: address?, on: on?, name: name? })
+    }
+
+    fn route(&mut self, node: &Node) -> Option<FileRoute> {
+        let mut keys = Keys::open(self, node, Room::Route)?;
+        let to = keys.require(self, "to").and_then(|node| self.destination(node));
+        let via = keys.require(self, "via").and_then(|node| self.text(node, "a neighbour"));
+        let place = keys.place;
+        keys.finish();
+        Some(FileRoute { place, to: to?, via: via? })
+    }
+
+    /// `default`, or a network.
+    fn destination(&mut self, node: &Node) -> Option<Option<At<Subnet>>> {
+        let text = self.text(node, "a network")?;
+        if text.value == "default" {
+            return Some(None);
+        }
+        match Subnet::parse(&text.value) {
+            Some(subnet) => Some(Some(At::new(subnet, text.place))),
+            None => {
+                let message = format!("`{}` is no network", text.value);
+                self.fail("lab_route", text.place, message, "10.30.1.0/24, or default")
+            }
+        }
+    }
+
+    /// One address, without a prefix.
+    pub(super) fn address(&mut self, node: &Node) -> Option<At<IpAddr>> {
+        let text = self.text(node, "an address")?;
+        let address = self.address_of(&text.value, &text)?;
+        Some(At::new(address, text.place))
+    }
+
+    /// `word`, a part of `text`, as an address.
+    pub(super) fn address_of(&mut self, word: &str, text: &At<String>) -> Option<IpAddr> {
+        if let Ok(address) = word.trim().parse() {
+            return Some(address);
+        }
+        let hint = match word.split_once('/') {
+            Some((address, _)) => format!("without a prefix, which is the network's: {address}"),
+            None => "an address in numbers: 10.30.0.10".to_owned(),
+        };
+        self.fail("lab_address", text.place, format!("`{}` is no address", word.trim()), hint)
+    }
+
+    /// Names, or texts, that are one or several.
+    pub(super) fn texts(&mut self, node: &Node, what: &str) -> Vec<At<String>> {
+        let all: Vec<_> = one_or_list(node).iter().map(|item| self.clean_text(item, what)).collect();
+        all.into_iter().flatten().collect()
+    }
+}

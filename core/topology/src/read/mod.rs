@@ -1,0 +1,51 @@
+//! The tree to the parsed form: every key, every verb; all mistakes told, not only the first.
+//!
+//! Each part has a module. A reader's function returns `None` after it has said why. What stands in one place of the file
+//! alone is judged here; what two places say of each other, when names become hosts ([`crate::resolve`]).
+
+mod balancing;
+mod fault;
+mod health;
+mod host;
+mod host_files;
+mod interface;
+mod keys;
+mod lab;
+mod limits;
+mod names;
+mod ports;
+mod programs;
+mod quantity;
+mod servers;
+mod service;
+mod sysctls;
+mod text;
+
+pub(crate) use interface::ADDRESSES_MAX;
+pub(crate) use keys::Keys;
+pub(crate) use lab::read_lab;
+pub(crate) use names::HOSTS_MAX;
+
+use wavetank_experiment::{Diagnostic, Diagnostics, Place};
+
+/// What every part is handed: the files beside the topology file, and where to tell mistakes.
+pub(crate) struct Reader<'a> {
+    /// What stands in a file named by the topology file; an error in words where it cannot be read.
+    pub(crate) files: &'a dyn Fn(&str) -> Result<Vec<u8>, String>,
+    /// All remarks so far.
+    pub(crate) out: Diagnostics,
+}
+
+impl Reader<'_> {
+    /// Tells a mistake and returns `None`, for `return reader.fail(…)`.
+    pub(crate) fn fail<T>(
+        &mut self,
+        code: &'static str,
+        place: Place,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Option<T> {
+        self.out.push(Diagnostic::error(code, place, message, hint));
+        None
+    }
+}

@@ -1,0 +1,133 @@
+//! Addresses: those that the file gives first, then virtual ones, then the rest from the front of each network.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use wavetank_experiment::{Diagnostic, Diagnostics, Place};
+
+use super::Draft;
+use super::hosts::Plug;
+use crate::read::ADDRESSES_MAX;
+use crate::{ServiceKind, Subnet};
+
+/// Who has which address.
+type Taken = BTreeMap<IpAddr, String>;
+
+/// Gives each interface its addresses.
+pub(super) fn allot(draft: &mut Draft<'_>, plugs: &[Plug], out: &mut Diagnostics) {
+    let mut taken = Taken::new();
+    for plug in plugs {
+        for address in &plug.given {
+            give(draft, plug, *address, &mut taken, out);
+        }
+    }
+    reserve_virtual(draft, &mut taken, out);
+    if out.has_errors() {
+        return;
+    }
+    let mut next: Vec<Option<IpAddr>> =
+        draft.networks.iter().map(|network| Some(network.subnet.bindable().first)).collect();
+    for plug in plugs {
+        let network = draft.hosts[plug.host].interfaces[plug.interface].network;
+        let last = draft.networks[network].subnet.bindable().last;
+        for _ in plug.given.len()..plug.wanted {
+            while next[network].is_some_and(|address| taken.contains_key(&address)) {
+                next[network] = next[network].and_then(|address| after(address, last));
+            }
+            let Some(address) = next[network] else {
+                let subnet = draft.networks[network].subnet;
+                let message = format!("network `{}` ({subnet}) has no address left", draft.networks[network].name);
+                let hint = "a wider network, or fewer sources";
+                out.push(Diagnostic::error("lab_addresses_short", plug.place, message, hint));
+                return;
+            };
+            next[network] = after(address, last);
+            give(draft, plug, address, &mut taken, out);
+        }
+    }
+    tell_crowded(draft, out);
+}
+
+/// The address after this one, up to `last`.
+fn after(address: IpAddr, last: IpAddr) -> Option<IpAddr> {
+    let next = match address {
+        IpAddr::V4(v4) => IpAddr::V4(u32::from(v4).checked_add(1)?.into()),
+        IpAddr::V6(v6) => IpAddr::V6(u128::from(v6).checked_add(1)?.into()),
+    };
+    (next <= last).then_some(next)
+}
+
+/// Puts an address on an interface, if it can be there.
+fn give(draft: &mut Draft<'_>, plug: &Plug, address: IpAddr, taken: &mut Taken, out: &mut Diagnostics) {
+    let host = &mut draft.hosts[plug.host];
+    let interface = &mut host.interfaces[plug.interface];
+    let network = &draft.networks[interface.network];
+    if let Some(why) = unfit(network.subnet, address) {
+        let message = format!("`{address}` {why} `{}`, {}", network.name, network.subnet);
+        let range = network.subnet.bindable();
+        let hint = format!("from {} to {}", range.first, range.last);
+        out.push(Diagnostic::error("lab_address", plug.place, message, hint));
+    } else if let Some(who) = taken.insert(address, host.name.clone()) {
+        let message = format!("`{address}` belongs to {who} already");
+        out.push(Diagnostic::error("lab_address_twice", plug.place, message, "each address once"));
+    } else {
+        interface.addresses.push((address, network.subnet.prefix()));
+    }
+}
+
+/// Why a host cannot have `address` in `subnet`.
+fn unfit(subnet: Subnet, address: IpAddr) -> Option<&'static str> {
+    let range = subnet.bindable();
+    if !subnet.contains(address) {
+        Some("is not in network")
+    } else if (range.first..=range.last).contains(&address) {
+        None
+    } else {
+        Some("means all of network")
+    }
+}
+
+/// Virtual addresses are nobody's own. Several hosts may have the same one.
+fn reserve_virtual(draft: &Draft<'_>, taken: &mut Taken, out: &mut Diagnostics) {
+    let mut wanted: Vec<(IpAddr, Place)> = Vec::new();
+    for (host, origin) in draft.hosts.iter().zip(&draft.origins) {
+        wanted.extend(origin.virtuals.iter().map(|one| (one.address.value, one.address.place)));
+        for service in &origin.services {
+            let Some(address) = &service.address else { continue };
+            let own = host.interfaces.iter().flat_map(|interface| &interface.addresses);
+            // NAT also works for an address that the balancer has anyway.
+            let own = own.into_iter().any(|(own, _)| *own == address.value);
+            if !(own && matches!(service.service.kind, ServiceKind::Nat(_))) {
+                wanted.push((address.value, address.place));
+            }
+        }
+    }
+    for (address, place) in &wanted {
+        let network = draft.networks.iter().find(|network| network.subnet.contains(*address));
+        if let Some(who) = taken.get(address) {
+            let message = format!("`{address}` belongs to {who} already");
+            out.push(Diagnostic::error("lab_address_twice", *place, message, "a virtual address is free else"));
+        } else if let Some((network, why)) = network.and_then(|one| Some((one, unfit(one.subnet, *address)?))) {
+            let message = format!("`{address}` {why} `{}`", network.name);
+            let range = network.subnet.bindable();
+            let hint = format!("from {} to {}", range.first, range.last);
+            out.push(Diagnostic::error("lab_address", *place, message, hint));
+        }
+    }
+    for (address, _) in wanted {
+        taken.entry(address).or_insert_with(|| "a virtual address".to_owned());
+    }
+}
+
+/// The kernel's table of neighbours has 1,024 places for all namespaces together.
+fn tell_crowded(draft: &Draft<'_>, out: &mut Diagnostics) {
+    for (index, network) in draft.networks.iter().enumerate() {
+        let interfaces = draft.hosts.iter().filter_map(|host| host.interface_on(index));
+        let addresses: usize = interfaces.map(|interface| interface.addresses.len()).sum();
+        if addresses > ADDRESSES_MAX as usize {
+            let message = format!("network `{}` has {addresses} addresses", network.name);
+            let hint = format!("at most {ADDRESSES_MAX}: beyond them the kernel's table of neighbours is full");
+            out.push(Diagnostic::error("lab_too_many", network.place, message, hint));
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Servers behind balancers become hosts with addresses.
+
+use wavetank_experiment::{Diagnostic, Diagnostics};
+
+use super::Draft;
+use crate::file::{FileServer, FileService};
+use crate::{Backend, IpvsForward, NginxWork, Service, ServiceKind};
+
+/// Fills the servers of all balancers.
+pub(super) fn join(draft: &mut Draft<'_>, out: &mut Diagnostics) {
+    for host in 0..draft.hosts.len() {
+        for (index, of_file) in draft.origins[host].services.iter().enumerate() {
+            let servers = behind(draft, host, of_file, out);
+            put(&mut draft.hosts[host].services[index], servers);
+        }
+    }
+}
+
+fn put(service: &mut Service, servers: Vec<Backend>) {
+    match &mut service.kind {
+        ServiceKind::Nginx(nginx) => {
+            if let NginxWork::Proxy { servers: own, .. } = &mut nginx.work {
+                *own = servers;
+            }
+        }
+        ServiceKind::Haproxy(haproxy) => haproxy.servers = servers,
+        ServiceKind::DirectRouting(direct) => direct.servers = servers,
+        ServiceKind::Nat(nat) => nat.servers = servers,
+        ServiceKind::Ipvs(ipvs) => ipvs.servers = servers,
+        ServiceKind::Serve(_) | ServiceKind::Command(_) => {}
+    }
+}
+
+/// Whether packets keep their ports on their way to the server.
+fn keeps_ports(service: &Service) -> bool {
+    match &service.kind {
+        ServiceKind::DirectRouting(_) => true,
+        ServiceKind::Ipvs(ipvs) => ipvs.forward == IpvsForward::DirectRouting,
+        _ => false,
+    }
+}
+
+fn behind(draft: &Draft<'_>, balancer: usize, of_file: &FileService, out: &mut Diagnostics) -> Vec<Backend> {
+    let service = &of_file.service;
+    let mut all: Vec<Backend> = Vec::new();
+    for server in &of_file.servers {
+        let Some(port) = port_of(service, server, out) else { continue };
+        for name in &server.names {
+            let Some(host) = draft.host_named(name, server.place, out) else { continue };
+            let Some(backend) = backend(draft, (balancer, host), (server, port), service, out) else { continue };
+            if all.iter().any(|other| other.host == host && other.port == port) {
+                let message = format!("`{name}:{port}` stands behind it twice");
+                let hint = "once, with a weight: {server: \"app1:8080\", weight: 2}";
+                out.push(Diagnostic::error("lab_server", server.place, message, hint));
+            }
+            all.push(backend);
+        }
+    }
+    all
+}
+
+/// The port of a server; direct routing cannot change it.
+fn port_of(service: &Service, server: &FileServer, out: &mut Diagnostics) -> Option<u16> {
+    let first = service.listen.first().copied()?;
+    let port = server.port.unwrap_or(first);
+    if keeps_ports(service) && server.port.is_some_and(|port| service.listen != [port]) {
+        let message = format!("frames reach the servers as they are, and so on port {first}, not {port}");
+        let hint = "leave the port out: the servers listen on the balancer's";
+        out.push(Diagnostic::error("lab_server", server.place, message, hint));
+        return None;
+    }
+    if service.listen.len() > 1 && server.port.is_none() && !keeps_ports(service) {
+        let message = format!("it listens on {} ports, and the servers on which?", service.listen.len());
+        out.push(Diagnostic::error("lab_server", server.place, message, format!("\"{}:{first}\"?", server.names[0])));
+        return None;
+    }
+    Some(port)
+}
+
+fn backend(
+    draft: &Draft<'_>,
+    (balancer, host): (usize, usize),
+    (server, port): (&FileServer, u16),
+    service: &Service,
+    out: &mut Diagnostics,
+) -> Option<Backend> {
+    let name = &draft.hosts[host].name;
+    if host == balancer && in_kernel(service) {
+        let message = format!("`{name}` stands behind itself");
+        out.push(Diagnostic::error("lab_server", server.place, message, "its servers are other hosts"));
+        return None;
+    }
+    let Some((own, theirs)) = draft.shared(balancer, host) else {
+        let message = format!("`{name}` is on no network of `{}`", draft.hosts[balancer].name);
+        let hint = "a balancer and its servers share a network";
+        out.push(Diagnostic::error("lab_no_shared_network", server.place, message, hint));
+        return None;
+    };
+    let interface = &draft.hosts[host].interfaces[theirs];
+    tell_deaf(draft, host, (server, port), service, out);
+    Some(Backend {
+        host,
+        name: name.clone(),
+        address: interface.addresses.first()?.0,
+        port,
+        mac: interface.mac,
+        interface: own,
+        weight: server.weight,
+        place: server.place,
+    })
+}
+
+fn in_kernel(service: &Service) -> bool {
+    matches!(service.kind, ServiceKind::DirectRouting(_) | ServiceKind::Nat(_) | ServiceKind::Ipvs(_))
+}
+
+/// A server on which nothing listens at the port is no server.
+fn tell_deaf(
+    draft: &Draft<'_>,
+    host: usize,
+    (server, port): (&FileServer, u16),
+    service: &Service,
+    out: &mut Diagnostics,
+) {
+    let services = &draft.hosts[host].services;
+    let ports: &[u16] = if keeps_ports(service) { &service.listen } else { &[port] };
+    for port in ports {
+        let unsure = |other: &Service| matches!(other.kind, ServiceKind::Command(_)) && other.listen.is_empty();
+        if services.iter().any(|other| other.listen.contains(port) || unsure(other)) {
+            continue;
+        }
+        let name = &draft.hosts[host].name;
+        let heard: Vec<String> =
+            services.iter().flat_map(|other| &other.listen).take(8).map(ToString::to_string).collect();
+        let message = format!("nothing on `{name}` listens on port {port}");
+        let hint = match heard.as_slice() {
+            [] => format!("services of `{name}`: - serve: {{listen: {port}}}"),
+            some => format!("there it is {}", some.join(", ")),
+        };
+        out.push(Diagnostic::error("lab_server_deaf", server.place, message, hint));
+    }
+}

@@ -1,0 +1,135 @@
+//! Hosts: patterns written out, interfaces without addresses yet.
+
+use std::net::IpAddr;
+
+use wavetank_experiment::{Diagnostic, Diagnostics, Place};
+
+use super::unknown;
+use crate::file::{FileHost, FileInterface, FileLab};
+use crate::read::HOSTS_MAX;
+use crate::{Host, Interface, Network};
+
+/// An interface that wants addresses.
+pub(super) struct Plug {
+    /// The host and its interface, by their places.
+    pub(super) host: usize,
+    pub(super) interface: usize,
+    /// Addresses that the file gives this host.
+    pub(super) given: Vec<IpAddr>,
+    /// How many it wants, those included.
+    pub(super) wanted: usize,
+    /// Where they stand.
+    pub(super) place: Place,
+}
+
+/// For each host, what the file says of it.
+pub(super) fn origins(file: &FileLab) -> Vec<&FileHost> {
+    file.hosts.iter().flat_map(|host| host.names.iter().map(move |_| host)).collect()
+}
+
+/// All hosts and their interfaces.
+pub(super) fn hosts(file: &FileLab, networks: &[Network], out: &mut Diagnostics) -> (Vec<Host>, Vec<Plug>) {
+    let (mut hosts, mut plugs): (Vec<Host>, Vec<Plug>) = (Vec::new(), Vec::new());
+    for of_file in &file.hosts {
+        let interfaces = interfaces(of_file, networks, out);
+        for (index, name) in of_file.names.iter().enumerate() {
+            if hosts.iter().any(|other| other.name == *name) {
+                let message = format!("host `{name}` stands here a second time");
+                let hint = "each host belongs to one key; patterns that overlap share hosts";
+                out.push(Diagnostic::error("lab_host_twice", of_file.place, message, hint));
+            }
+            if name == "localhost" {
+                let message = "every host is `localhost` to itself";
+                out.push(Diagnostic::error("lab_name", of_file.place, message, "another name: app1"));
+            }
+            for (interface, (_, of_interface)) in interfaces.iter().enumerate() {
+                plugs.push(plug(of_interface, (hosts.len(), interface), (index, of_file.names.len())));
+            }
+            hosts.push(host(of_file, name, hosts.len(), &interfaces));
+        }
+    }
+    if hosts.len() > HOSTS_MAX {
+        let message = format!("{} hosts are more than a lab has", hosts.len());
+        let place = file.hosts.last().map(|host| host.place).unwrap_or_default();
+        out.push(Diagnostic::error("lab_too_many", place, message, format!("at most {HOSTS_MAX}")));
+    }
+    (hosts, plugs)
+}
+
+/// The networks of a host by their places, and what the file says of each; unknown ones and ones that stand there twice
+/// are told.
+fn interfaces<'f>(
+    host: &'f FileHost,
+    networks: &[Network],
+    out: &mut Diagnostics,
+) -> Vec<(usize, &'f FileInterface)> {
+    let mut all: Vec<(usize, &FileInterface)> = Vec::new();
+    for interface in &host.networks {
+        let (name, place) = (interface.network.value.as_str(), interface.network.place);
+        let Some(network) = networks.iter().position(|network| network.name == name) else {
+            let known = networks.iter().map(|network| network.name.as_str());
+            out.push(unknown("lab_network_unknown", "network", name, place, known));
+            continue;
+        };
+        if all.iter().any(|(other, _)| *other == network) {
+            let message = format!("network `{name}` stands here twice");
+            let hint = "one interface on a network; several addresses: sources: 2";
+            out.push(Diagnostic::error("lab_network_twice", place, message, hint));
+        }
+        let hosts = host.names.len();
+        if let Some(given) = &interface.addresses
+            && ![hosts, hosts * interface.sources as usize].contains(&given.value.len())
+        {
+            let message = format!("{} addresses for {hosts} hosts", given.value.len());
+            let hint = match interface.sources {
+                1 => format!("one for each host: a range of {hosts}"),
+                sources => format!("one for each host, or {sources} for each"),
+            };
+            out.push(Diagnostic::error("lab_addresses_count", given.place, message, hint));
+        }
+        all.push((network, interface));
+    }
+    all
+}
+
+/// Which of the addresses that the file gives a pattern belong to its host number `index` of `hosts`.
+fn plug(of_file: &FileInterface, (host, interface): (usize, usize), (index, hosts): (usize, usize)) -> Plug {
+    let wanted = of_file.sources as usize;
+    let place = of_file.addresses.as_ref().map_or(of_file.network.place, |given| given.place);
+    let given = of_file.addresses.as_ref().map(|given| given.value.as_slice()).unwrap_or_default();
+    let each = if given.len() == hosts * wanted { wanted } else { 1 };
+    let given = given.chunks(each).nth(index).unwrap_or_default().to_vec();
+    Plug { host, interface, given, wanted, place }
+}
+
+fn host(of_file: &FileHost, name: &str, index: usize, interfaces: &[(usize, &FileInterface)]) -> Host {
+    let interface = |(number, (network, of_interface)): (usize, &(usize, &FileInterface))| Interface {
+        name: format!("eth{number}"),
+        network: *network,
+        addresses: Vec::new(),
+        mac: mac(*network, index),
+        link: of_interface.link,
+        place: of_interface.network.place,
+    };
+    Host {
+        name: name.to_owned(),
+        role: of_file.role,
+        interfaces: interfaces.iter().enumerate().map(interface).collect(),
+        virtual_addresses: Vec::new(),
+        routes: Vec::new(),
+        sysctls: Vec::new(),
+        files: of_file.files.clone(),
+        limits: of_file.limits.clone(),
+        sshd: of_file.sshd,
+        services: of_file.services.iter().map(|service| service.service.clone()).collect(),
+        place: of_file.place,
+    }
+}
+
+/// A locally administered address: `WT`, the network, the host. A host has one interface on a network, so none occurs
+/// twice; other labs have switches of their own.
+fn mac(network: usize, host: usize) -> [u8; 6] {
+    let [_, network] = (network as u16).to_be_bytes();
+    let [high, low] = (host as u16).to_be_bytes();
+    [0x02, b'W', b'T', network, high, low]
+}

@@ -1,0 +1,95 @@
+//! Names become hosts: the parsed file to a [`Lab`], with all checks between its parts.
+//!
+//! The order is that of what depends on what: networks, hosts, addresses, virtual addresses, servers behind balancers,
+//! kernel settings, routes, faults. A part that fails is told and the next ones still run where they can, so that one
+//! reading tells as much as it can.
+
+mod addresses;
+mod balancers;
+mod clashes;
+mod faults;
+mod files;
+mod hosts;
+mod networks;
+mod routes;
+mod rooms;
+mod sysctls;
+mod virtuals;
+
+use wavetank_experiment::{Diagnostic, Diagnostics, Place};
+use wavetank_plan::did_you_mean;
+
+use crate::file::{FileHost, FileLab};
+use crate::{Host, Lab, Machine, Network};
+
+/// The lab of a file; `None` after at least one error.
+pub(crate) fn resolve(file: &FileLab, machine: Machine, out: &mut Diagnostics) -> Option<Lab> {
+    let networks = networks::networks(file, out);
+    let (hosts, plugs) = hosts::hosts(file, &networks, out);
+    let mut draft = Draft { networks, hosts, origins: hosts::origins(file) };
+    if out.has_errors() {
+        return None;
+    }
+    addresses::allot(&mut draft, &plugs, out);
+    if out.has_errors() {
+        return None;
+    }
+    balancers::join(&mut draft, out);
+    virtuals::join(&mut draft, out);
+    routes::join(&mut draft, out);
+    sysctls::settle(&mut draft, out);
+    clashes::tell(&draft, out);
+    rooms::tell(&draft, machine, out);
+    let mut faults = faults::faults(file, &draft, out);
+    files::tell(&draft, machine, out);
+    if out.has_errors() {
+        return None;
+    }
+    faults.sort_by_key(|fault| fault.when);
+    Some(Lab { name: file.name.clone(), networks: draft.networks, hosts: draft.hosts, faults })
+}
+
+/// The lab as far as it is known.
+struct Draft<'f> {
+    networks: Vec<Network>,
+    hosts: Vec<Host>,
+    /// For each host, what the file says of it.
+    origins: Vec<&'f FileHost>,
+}
+
+impl Draft<'_> {
+    /// The place of the host of that name in the list; a name that is none is told.
+    fn host_named(&self, name: &str, place: Place, out: &mut Diagnostics) -> Option<usize> {
+        let found = self.hosts.iter().position(|host| host.name == name);
+        if found.is_none() {
+            let known = self.hosts.iter().map(|host| host.name.as_str());
+            out.push(unknown("lab_host_unknown", "host", name, place, known));
+        }
+        found
+    }
+
+    /// The address by which `from` reaches `to`, and both interfaces, on the first network that both are on.
+    fn shared(&self, from: usize, to: usize) -> Option<(usize, usize)> {
+        let (from, to) = (&self.hosts[from].interfaces, &self.hosts[to].interfaces);
+        let there = |network: usize| to.iter().position(|other| other.network == network);
+        from.iter().enumerate().find_map(|(own, interface)| Some((own, there(interface.network)?)))
+    }
+}
+
+/// Nothing of this name is known.
+fn unknown<'k>(
+    code: &'static str,
+    what: &str,
+    name: &str,
+    place: Place,
+    known: impl Iterator<Item = &'k str> + Clone,
+) -> Diagnostic {
+    let hint = match did_you_mean(name, known.clone()) {
+        Some(near) => format!("did you mean {near}?"),
+        None => {
+            let some: Vec<&str> = known.take(8).collect();
+            if some.is_empty() { format!("there is no {what}") } else { format!("there are: {}", some.join(", ")) }
+        }
+    };
+    Diagnostic::error(code, place, format!("no {what} `{name}`"), hint)
+}

@@ -1,0 +1,22 @@
+//! Networks: apart from each other.
+
+use wavetank_experiment::{Diagnostic, Diagnostics};
+
+use crate::Network;
+use crate::file::FileLab;
+
+/// The networks of the file; those that overlap an earlier one are told.
+pub(super) fn networks(file: &FileLab, out: &mut Diagnostics) -> Vec<Network> {
+    let mut all: Vec<Network> = Vec::new();
+    for network in &file.networks {
+        if let Some(other) = all.iter().find(|other| other.subnet.overlaps(network.subnet.value)) {
+            let (own, theirs) = (network.subnet.value, other.subnet);
+            let message = format!("`{own}` overlaps network `{}`, which is {theirs}", other.name);
+            let hint = "networks of a lab have no address in common: 10.30.0.0/24 and 10.30.1.0/24";
+            out.push(Diagnostic::error("lab_overlap", network.subnet.place, message, hint));
+        }
+        let (name, place) = (network.name.value.clone(), network.name.place);
+        all.push(Network { name, subnet: network.subnet.value, place });
+    }
+    all
+}

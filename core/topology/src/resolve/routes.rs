@@ -1,0 +1,100 @@
+//! Routes: those of the file, and those by which answers come back through a balancer.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use wavetank_experiment::{Diagnostic, Diagnostics, Place};
+
+use super::Draft;
+use crate::file::FileRoute;
+use crate::{IpvsForward, Route, ServiceKind, Subnet};
+
+/// Puts routes on hosts.
+pub(super) fn join(draft: &mut Draft<'_>, out: &mut Diagnostics) {
+    for host in 0..draft.hosts.len() {
+        for of_file in &draft.origins[host].routes {
+            let Some(via) = neighbour(draft, host, of_file, out) else { continue };
+            let everything = match via {
+                IpAddr::V4(_) => Subnet::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0),
+                IpAddr::V6(_) => Subnet::new(IpAddr::V6(Ipv6Addr::UNSPECIFIED), 0),
+            };
+            let to = of_file.to.as_ref().map_or(everything, |to| to.value);
+            if to.is_ipv4() != via.is_ipv4() {
+                let message = format!("`{via}` cannot pass on packets to {to}");
+                out.push(Diagnostic::error("lab_route", of_file.via.place, message, "both IPv4, or both IPv6"));
+                continue;
+            }
+            add(draft, host, Route { to, via, place: of_file.place }, out);
+        }
+    }
+    for host in 0..draft.hosts.len() {
+        for index in 0..draft.hosts[host].services.len() {
+            back_through(draft, host, index, out);
+        }
+    }
+}
+
+/// The address of a route's neighbour: one on a network of the host.
+fn neighbour(draft: &Draft<'_>, host: usize, route: &FileRoute, out: &mut Diagnostics) -> Option<IpAddr> {
+    let (word, place) = (route.via.value.as_str(), route.via.place);
+    let via = match word.parse() {
+        Ok(address) => address,
+        Err(_) => {
+            let other = draft.host_named(word, place, out)?;
+            let Some((_, theirs)) = draft.shared(host, other) else { return strange(draft, host, word, place, out) };
+            draft.hosts[other].interfaces[theirs].addresses.first()?.0
+        }
+    };
+    let near = |interface: &crate::Interface| draft.networks[interface.network].subnet.contains(via);
+    let own = draft.hosts[host].interfaces.iter().flat_map(|one| &one.addresses).any(|(own, _)| *own == via);
+    if own || !draft.hosts[host].interfaces.iter().any(near) {
+        return strange(draft, host, word, place, out);
+    }
+    Some(via)
+}
+
+fn strange(draft: &Draft<'_>, host: usize, word: &str, place: Place, out: &mut Diagnostics) -> Option<IpAddr> {
+    let message = format!("`{word}` is no neighbour of `{}`", draft.hosts[host].name);
+    let hint = "another host on one of its networks, or that host's address there";
+    out.push(Diagnostic::error("lab_route", place, message, hint));
+    None
+}
+
+/// Adds a route; one to the same network by another way is told.
+fn add(draft: &mut Draft<'_>, host: usize, new: Route, out: &mut Diagnostics) {
+    let host = &mut draft.hosts[host];
+    match host.routes.iter().find(|route| route.to == new.to) {
+        Some(route) if route.via == new.via => {}
+        Some(route) => {
+            let message = format!("`{}` has two ways to {}: by {} and by {}", host.name, new.to, route.via, new.via);
+            out.push(Diagnostic::error("lab_route", new.place, message, "one of the two"));
+        }
+        None => host.routes.push(new),
+    }
+}
+
+/// Where clients keep their addresses, servers send answers to clients' networks through the balancer.
+fn back_through(draft: &mut Draft<'_>, host: usize, index: usize, out: &mut Diagnostics) {
+    let service = &draft.hosts[host].services[index];
+    let (returns, address) = match &service.kind {
+        ServiceKind::Nat(nat) => (!nat.masquerade, nat.address),
+        ServiceKind::Ipvs(ipvs) => (ipvs.forward == IpvsForward::Nat, ipvs.address),
+        _ => return,
+    };
+    if !returns {
+        return;
+    }
+    let place = service.place;
+    let Some(front) = draft.networks.iter().position(|network| network.subnet.contains(address)) else { return };
+    for server in service.backends().to_vec() {
+        let on_front = draft.hosts[server.host].interface_on(front).is_some();
+        let balancer = draft.hosts[host].interfaces[server.interface].addresses.first().map(|(own, _)| *own);
+        let Some(via) = balancer.filter(|_| !on_front) else {
+            let network = &draft.networks[front].name;
+            let message = format!("`{}` is on the clients' network `{network}` and would answer past the balancer", server.name);
+            let hint = "servers on a network of their own, or masquerade: true";
+            out.push(Diagnostic::error("lab_route", server.place, message, hint));
+            continue;
+        };
+        add(draft, server.host, Route { to: draft.networks[front].subnet, via, place }, out);
+    }
+}

@@ -1,0 +1,154 @@
+//! Kernel settings: a new network namespace starts from the kernel's defaults, so each host gets what its role needs,
+//! then what its services need, then what the file says.
+
+use wavetank_experiment::{Diagnostic, Diagnostics, Place};
+
+use super::Draft;
+use crate::{Host, IpvsForward, Role, ServiceKind, Sysctl, VirtualPlace};
+
+const OF_EVERYBODY: [(&str, &str, &str); 4] = [
+    (
+        "net.core.somaxconn",
+        "65535",
+        "caps every listener's backlog; a new namespace has 4096, which a burst of connections fills",
+    ),
+    (
+        "net.ipv4.tcp_slow_start_after_idle",
+        "0",
+        "connections kept alive between requests go on at the speed they had reached",
+    ),
+    ("net.ipv4.tcp_rmem", "4096 131072 16777216", "room for a fast link's answers; the default size stays the kernel's"),
+    ("net.ipv4.tcp_wmem", "4096 16384 16777216", "as tcp_rmem, for what is sent"),
+];
+
+/// Of whoever opens many connections.
+const OF_CONNECTING: [(&str, &str, &str); 3] = [
+    (
+        "net.ipv4.ip_local_port_range",
+        "1024 65535",
+        "64,512 ports for each pair of addresses; a new namespace has 28,232, and above half of them connecting slows down",
+    ),
+    (
+        "net.ipv4.tcp_tw_reuse",
+        "1",
+        "a port in TIME-WAIT is used again after a second; the default does so on loopback only",
+    ),
+    ("net.ipv4.tcp_syn_retries", "3", "a host that is gone is noticed in seconds and not in two minutes"),
+];
+
+const OF_SERVERS: [(&str, &str, &str); 1] =
+    [("net.ipv4.tcp_synack_retries", "3", "half-open connections of clients that are gone leave within seconds")];
+
+/// Of hosts that have an address silently (the kernel's ip-sysctl, arp_ignore and arp_announce).
+const OF_SILENCE: [(&str, &str, &str); 2] = [
+    ("net.ipv4.conf.all.arp_ignore", "1", "answers ARP for the interface's own addresses only, not for those on lo"),
+    ("net.ipv4.conf.all.arp_announce", "2", "asks by ARP in the name of the interface's own address only"),
+];
+
+/// Writes down the settings of all hosts.
+pub(super) fn settle(draft: &mut Draft<'_>, out: &mut Diagnostics) {
+    for host in 0..draft.hosts.len() {
+        let mut wanted = of_services(&draft.hosts[host]);
+        wanted.extend(of_role(&draft.hosts[host]));
+        let place = draft.hosts[host].place;
+        let mut all: Vec<Sysctl> = Vec::new();
+        for (key, value, why) in wanted {
+            if all.iter().all(|one| one.key != key) {
+                all.push(Sysctl { key, value, why, place });
+            }
+        }
+        for (key, value) in &draft.origins[host].sysctls {
+            tell_undone(&draft.hosts[host], &all, (&key.value, value, key.place), out);
+            let why = "asked for by the file".to_owned();
+            let own = Sysctl { key: key.value.clone(), value: value.clone(), why, place: key.place };
+            match all.iter_mut().find(|one| one.key == own.key) {
+                Some(one) => *one = own,
+                None => all.push(own),
+            }
+        }
+        // Writing ip_forward sets what stands under conf back to a router's or a host's defaults.
+        all.sort_by_key(|one| one.key != FORWARD);
+        draft.hosts[host].sysctls = all;
+    }
+}
+
+const FORWARD: &str = "net.ipv4.ip_forward";
+
+type Wanted = Vec<(String, String, String)>;
+
+fn owned(table: &[(&str, &str, &str)]) -> Wanted {
+    table.iter().map(|(key, value, why)| ((*key).to_owned(), (*value).to_owned(), (*why).to_owned())).collect()
+}
+
+fn of_role(host: &Host) -> Wanted {
+    let mut all = owned(&OF_EVERYBODY);
+    if matches!(host.role, Role::Load | Role::Balancer) {
+        all.extend(owned(&OF_CONNECTING));
+        all.extend(reserved_ports(host));
+    }
+    if matches!(host.role, Role::Server | Role::Balancer) {
+        all.extend(owned(&OF_SERVERS));
+    }
+    all
+}
+
+/// Ports that services listen on, kept from connections that go out: such a connection would keep a service from
+/// starting.
+fn reserved_ports(host: &Host) -> Option<(String, String, String)> {
+    let mut ports: Vec<u16> = host.services.iter().flat_map(|service| service.listen.iter().copied()).collect();
+    ports.extend(host.services.iter().filter_map(|service| match &service.kind {
+        ServiceKind::Haproxy(haproxy) => haproxy.stats,
+        _ => None,
+    }));
+    ports.retain(|port| *port >= 1024);
+    ports.sort_unstable();
+    ports.dedup();
+    // The kernel shows neighbouring ports as a range, and what is written is read back.
+    let mut ranges: Vec<(u16, u16)> = Vec::new();
+    for port in ports {
+        match ranges.last_mut() {
+            Some((_, last)) if last.checked_add(1) == Some(port) => *last = port,
+            _ => ranges.push((port, port)),
+        }
+    }
+    let shown = |(first, last): &(u16, u16)| match first == last {
+        true => first.to_string(),
+        false => format!("{first}-{last}"),
+    };
+    let value = ranges.iter().map(shown).collect::<Vec<_>>().join(",");
+    let why = "ports of the host's own services are not given to connections that go out";
+    (!value.is_empty()).then(|| ("net.ipv4.ip_local_reserved_ports".to_owned(), value, why.to_owned()))
+}
+
+fn of_services(host: &Host) -> Wanted {
+    let mut all = Wanted::new();
+    let mut want = |key: &str, value: &str, why: &str| all.push((key.to_owned(), value.to_owned(), why.to_owned()));
+    for service in &host.services {
+        match &service.kind {
+            ServiceKind::Nat(_) => want(FORWARD, "1", "NAT passes packets on from one network to another"),
+            ServiceKind::Ipvs(ipvs) if ipvs.forward == IpvsForward::Nat => {
+                want(FORWARD, "1", "IPVS passes packets on from one network to another");
+            }
+            _ => {}
+        }
+    }
+    for service in &host.services {
+        if matches!(service.kind, ServiceKind::DirectRouting(_)) {
+            want(FORWARD, "0", "frames are passed on before routing; what is left over goes nowhere");
+        }
+    }
+    if host.virtual_addresses.iter().any(|one| one.at == VirtualPlace::Silent) {
+        all.extend(owned(&OF_SILENCE));
+    }
+    all
+}
+
+/// A setting that breaks what the host is there for.
+fn tell_undone(host: &Host, all: &[Sysctl], (key, value, place): (&str, &str, Place), out: &mut Diagnostics) {
+    let needed = [FORWARD, "net.ipv4.conf.all.arp_ignore", "net.ipv4.conf.all.arp_announce"];
+    let own = all.iter().find(|one| one.key == key && one.value != value && needed.contains(&key));
+    if let Some(own) = own {
+        let message = format!("`{key}` is {value} here, and `{}` needs {}: {}", host.name, own.value, own.why);
+        out.push(Diagnostic::warning("lab_sysctl_value", place, message, "leave it out"));
+    }
+}
