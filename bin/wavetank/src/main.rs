@@ -52,7 +52,7 @@ fn main() -> ExitCode {
         Command::Try(args) => commands::try_file(*args),
         Command::Calibrate(args) => commands::calibrate(*args),
         Command::Size(args) => commands::size(*args),
-        Command::Schema => commands::schema(),
+        Command::Schema(of) => commands::schema(of),
         Command::Completions(shell) => commands::completions(shell),
         Command::Man(dir) => commands::man(&dir),
     };
@@ -94,7 +94,7 @@ fn wanted(command: &Command) -> (OutputFormat, Vec<OutFile>) {
         | Command::Plan(_)
         | Command::Try(_)
         | Command::Size(_)
-        | Command::Schema
+        | Command::Schema(_)
         | Command::Completions(_)
         | Command::Man(_) => (OutputFormat::Text, Vec::new()),
     }

@@ -117,7 +117,12 @@ fn targets(head: &str) -> Option<(&'static str, &'static str)> {
 }
 
 /// YAML of somebody else, by its keys.
-const KEYS: [(&[&str], &str, &str); 8] = [
+const KEYS: [(&[&str], &str, &str); 9] = [
+    (
+        &["wavetank_lab"],
+        "a lab",
+        "wavetank lab check FILE reads it; an experiment goes beside it: wavetank lab run LAB.yaml EXPERIMENT.yaml",
+    ),
     (
         &["wavetank_fleet"],
         "a fleet file",

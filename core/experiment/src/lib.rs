@@ -38,3 +38,4 @@ pub use render::{render, render_one};
 pub use schema::schema;
 pub use starter::starter;
 pub use verify::{RowFacts, verify_data};
+pub use yaml::{parse as parse_yaml, text_of};

@@ -46,7 +46,7 @@ const BY_VARIABLE: [&str; 6] = [
 ];
 
 /// Files that pass on the code of another.
-const PASSED_ON: [&str; 10] = [
+const PASSED_ON: [&str; 12] = [
     "bin/wavetank/src/commands/run_file.rs",
     "bin/wavetank/src/experiment/loaded.rs",
     "core/experiment/src/diagnostic.rs",
@@ -57,6 +57,8 @@ const PASSED_ON: [&str; 10] = [
     "core/experiment/src/verify/mod.rs",
     "core/diagnose/src/compose.rs",
     "core/report/src/explain/page.rs",
+    "core/topology/src/read/mod.rs",
+    "core/topology/src/resolve/mod.rs",
 ];
 
 /// Words behind a maker that are no codes: names of what is missing, told in the message.

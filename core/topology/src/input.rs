@@ -63,16 +63,20 @@ fn read_tree(input: &Input<'_>, root: &Node, out: &mut Diagnostics) -> Option<La
     resolve(&file, input.machine, out)
 }
 
-/// Files of our own that are no labs.
+/// Other files by a key of theirs, what they are, and what to know of them.
+const FOREIGN: [(&str, &str, &str); 3] = [
+    ("wavetank", "an experiment", "it goes beside a lab: wavetank lab run LAB.yaml EXPERIMENT.yaml"),
+    ("wavetank_fleet", "a fleet file", "a lab begins with wavetank_lab: 1"),
+    ("services", "a file of Docker Compose", "a lab begins with wavetank_lab: 1; its services are hosts there"),
+];
+
+/// Files that are no labs.
 fn foreign(root: &Node) -> Option<Diagnostic> {
     let has = |key: &str| root.get(key).is_some();
-    let (what, hint) = match root {
-        _ if has("wavetank_lab") => return None,
-        _ if has("wavetank") => ("an experiment", "it goes beside a lab: wavetank lab run LAB.yaml EXPERIMENT.yaml"),
-        _ if has("wavetank_fleet") => ("a fleet file", "a lab begins with wavetank_lab: 1"),
-        _ if has("services") => ("a file of Docker Compose", "a lab begins with wavetank_lab: 1; its services are hosts"),
-        _ => return None,
-    };
+    if has("wavetank_lab") {
+        return None;
+    }
+    let (_, what, hint) = FOREIGN.into_iter().find(|(key, ..)| has(key))?;
     let place = Place { line: 1, column: 1, start: 0, end: 0 };
     Some(Diagnostic::error("foreign_file", place, format!("this is {what}, not a lab"), hint))
 }

@@ -61,8 +61,8 @@ fn property(key: &Key) -> Value {
     property
 }
 
-fn kind(kind_: &Kind) -> Value {
-    match kind_ {
+fn kind(of: &Kind) -> Value {
+    match of {
         Kind::Text | Kind::Scalar => json!({"type": ["string", "number", "boolean"]}),
         Kind::File => json!({"type": "string", "minLength": 1}),
         Kind::Servers => written(r"[a-z0-9,\[\]-]+(:\d+)?"),

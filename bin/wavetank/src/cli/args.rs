@@ -48,8 +48,8 @@ pub(crate) enum Command {
     Calibrate(Box<CalibrateArgs>),
     /// `wavetank size [URL|FILE]`.
     Size(Box<SizeArgs>),
-    /// `wavetank schema`.
-    Schema,
+    /// `wavetank schema [experiment|lab]`.
+    Schema(super::SchemaOf),
     /// `wavetank completions SHELL`.
     Completions(Shell),
     /// `wavetank man DIR`: the folder.

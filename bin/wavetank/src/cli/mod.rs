@@ -22,6 +22,7 @@ mod habits;
 mod install;
 mod run_words;
 mod runs_words;
+mod schema_words;
 mod search_args;
 mod search_words;
 mod serve_tls_words;
@@ -56,6 +57,7 @@ pub(crate) use demo_args::DemoArgs;
 pub(crate) use exit::CliExit;
 pub(crate) use explain_words::ExplainArgs;
 pub(crate) use install::{completions, man_pages};
+pub(crate) use schema_words::SchemaOf;
 pub(crate) use search_args::SearchArgs;
 #[cfg(target_os = "linux")]
 pub(crate) use search_args::Sought;
@@ -98,7 +100,7 @@ fn command(words: CommandWords, command_text: String) -> Result<Command, UserErr
             Command::Calibrate(Box::new(calibrate_words::calibrate(*words, command_text)?))
         }
         CommandWords::Size(words) => Command::Size(Box::new(size_words::size(*words)?)),
-        CommandWords::Schema => Command::Schema,
+        CommandWords::Schema(words) => Command::Schema(schema_words::schema(&words)?),
         CommandWords::Completions(words) => Command::Completions(convert::shell(&words.shell)?),
         CommandWords::Man(words) => Command::Man(words.dir),
     })

@@ -10,6 +10,7 @@ use super::explain_words::ExplainWords;
 use super::file_words::{FileWords, NewWords};
 use super::run_words::RunWords;
 use super::runs_words::RunsWords;
+use super::schema_words::SchemaWords;
 use super::search_words::SearchWords;
 use super::serve_tls_words::ServeTlsWords;
 use super::size_words::SizeWords;
@@ -77,7 +78,7 @@ pub(super) enum CommandWords {
     /// One user, once: every request, answer, extraction and check shown.
     Try(Box<TryWords>),
     /// The files' JSON Schema, for editors, on stdout.
-    Schema,
+    Schema(SchemaWords),
     /// A target to practise on.
     Serve(Box<ServeWords>),
     /// What a load would take: hosts, addresses, ports, memory, links, limits of the kernel.

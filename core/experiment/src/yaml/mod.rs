@@ -21,7 +21,7 @@ pub(crate) const DEPTH_MAX: usize = 64;
 pub(crate) const NODES_MAX: usize = 500_000;
 
 /// The text of a file, a byte-order mark at its head left out. Fails on long files and on what is no UTF-8.
-pub(crate) fn text_of(bytes: &[u8]) -> Result<&str, Diagnostic> {
+pub fn text_of(bytes: &[u8]) -> Result<&str, Diagnostic> {
     if bytes.len() > FILE_BYTES_MAX {
         let message = format!("the file has {} MB; an experiment has at most 8 MiB", bytes.len() / 1_000_000);
         let hint = "rows of data belong into a file of their own: data: {NAME: {file: rows.csv}}";
@@ -44,7 +44,7 @@ pub(crate) fn text_of(bytes: &[u8]) -> Result<&str, Diagnostic> {
 }
 
 /// The tree of `text`, and what is wrong with it. Without a tree there is at least one error.
-pub(crate) fn parse(text: &str) -> (Option<Node>, Vec<Diagnostic>) {
+pub fn parse(text: &str) -> (Option<Node>, Vec<Diagnostic>) {
     let options = options! {
         disallow_directives: true,
         emit_comments: false,

@@ -36,7 +36,6 @@ pub(super) mod place {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
     use wavetank_experiment::Place;
 
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands in a reference")]
     pub(in crate::model) fn serialize<S: Serializer>(place: &Place, to: S) -> Result<S::Ok, S::Error> {
         (place.line, place.column, place.start, place.end).serialize(to)
     }
@@ -52,7 +51,6 @@ pub(super) mod subnet {
     use serde::{Deserialize, Deserializer, Serializer, de::Error as _};
     use wavetank_plan::Network;
 
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands in a reference")]
     pub(in crate::model) fn serialize<S: Serializer>(subnet: &Network, to: S) -> Result<S::Ok, S::Error> {
         to.collect_str(subnet)
     }

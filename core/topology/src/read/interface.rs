@@ -37,9 +37,9 @@ impl Reader<'_> {
                 let message = "`sources` stands here and at the network";
                 self.fail::<()>("lab_sources", entry.place, message, "one of the two");
             }
-            (Some(entry), [_, _, ..]) => {
+            (Some(entry), [first, _, ..]) => {
                 let message = "the host is on several networks, and `sources` says of none how many addresses";
-                let hint = format!("networks: {{{}: {{sources: 2}}}}", all[0].network.value);
+                let hint = format!("networks: {{{}: {{sources: 2}}}}", first.network.value);
                 self.fail::<()>("lab_sources", entry.place, message, hint);
             }
             _ => {}

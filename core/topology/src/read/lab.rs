@@ -49,7 +49,7 @@ impl Reader<'_> {
         let near = name_like(stem);
         let near = if near.is_empty() { "shop".to_owned() } else { near };
         let message = format!("the file's name cannot be the lab's: `{stem}`");
-        self.fail("lab_name", keys.place, message, format!("name: {near}"))
+        self.fail("lab_bad_name", keys.place, message, format!("name: {near}"))
     }
 
     fn networks(&mut self, node: &Node) -> Vec<FileNetwork> {
@@ -81,7 +81,7 @@ impl Reader<'_> {
         };
         // A host takes `lo` of its virtual addresses for its own loopback.
         if entry.key == "lo" {
-            return self.fail("lab_name", entry.place, "a network cannot be called `lo`", "front: …");
+            return self.fail("lab_bad_name", entry.place, "a network cannot be called `lo`", "front: …");
         }
         Some(FileNetwork { name: name?, subnet: subnet? })
     }

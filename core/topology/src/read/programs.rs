@@ -140,10 +140,7 @@ impl Reader<'_> {
         let modes = [("tcp", HaproxyMode::Tcp), ("http", HaproxyMode::Http)];
         let mode = keys.take("mode").map_or(Some(HaproxyMode::Http), |node| self.one_of(node, "mode", &modes));
         let own = self.own_program(&mut keys, Room::Haproxy);
-        let servers = match keys.has("config") {
-            true => keys.take("servers"),
-            false => keys.require(self, "servers"),
-        };
+        let servers = if keys.has("config") { keys.take("servers") } else { keys.require(self, "servers") };
         let servers = servers.map(|node| self.servers(node)).unwrap_or_default();
         let tls = keys.take("tls").map_or(Some(false), |node| self.bool(node));
         let balances = Haproxy::BALANCE.map(|word| (word, word));

@@ -91,7 +91,7 @@ impl Reader<'_> {
         let hint = format!(
             "lower-case letters, digits and -, a letter or digit at either end, at most {NAME_LETTERS_MAX}{advice}"
         );
-        self.fail("lab_name", place, message, hint)
+        self.fail("lab_bad_name", place, message, hint)
     }
 }
 

@@ -94,9 +94,9 @@ fn reserve_virtual(draft: &Draft<'_>, taken: &mut Taken, out: &mut Diagnostics) 
         wanted.extend(origin.virtuals.iter().map(|one| (one.address.value, one.address.place)));
         for service in &origin.services {
             let Some(address) = &service.address else { continue };
-            let own = host.interfaces.iter().flat_map(|interface| &interface.addresses);
+            let mut own = host.interfaces.iter().flat_map(|interface| &interface.addresses);
             // NAT also works for an address that the balancer has anyway.
-            let own = own.into_iter().any(|(own, _)| *own == address.value);
+            let own = own.any(|(own, _)| *own == address.value);
             if !(own && matches!(service.service.kind, ServiceKind::Nat(_))) {
                 wanted.push((address.value, address.place));
             }

@@ -9,7 +9,8 @@ use crate::{Backend, IpvsForward, NginxWork, Service, ServiceKind};
 /// Fills the servers of all balancers.
 pub(super) fn join(draft: &mut Draft<'_>, out: &mut Diagnostics) {
     for host in 0..draft.hosts.len() {
-        for (index, of_file) in draft.origins[host].services.iter().enumerate() {
+        let origin = draft.origins[host];
+        for (index, of_file) in origin.services.iter().enumerate() {
             let servers = behind(draft, host, of_file, out);
             put(&mut draft.hosts[host].services[index], servers);
         }

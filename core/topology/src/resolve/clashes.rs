@@ -66,8 +66,8 @@ fn virtual_names(draft: &Draft<'_>, host: &Host, out: &mut Diagnostics) {
             let message = format!("`{name}` is a host's name already");
             out.push(Diagnostic::error("lab_name_twice", one.place, message, "another name"));
         }
-        let elsewhere = draft.hosts.iter().flat_map(|other| &other.virtual_addresses);
-        if elsewhere.into_iter().any(|other| other.name.as_ref() == Some(name) && other.address != one.address) {
+        let mut elsewhere = draft.hosts.iter().flat_map(|other| &other.virtual_addresses);
+        if elsewhere.any(|other| other.name.as_ref() == Some(name) && other.address != one.address) {
             let message = format!("`{name}` is the name of two addresses");
             out.push(Diagnostic::error("lab_name_twice", one.place, message, "a name of its own for each"));
         }

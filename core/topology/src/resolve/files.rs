@@ -23,8 +23,8 @@ fn short(host: &Host, service: &Service, machine: Machine, allowed: u64, out: &m
     let Some(connections) = service.connections else { return };
     // What passes connections on has a file towards either side. nginx's workers are processes, each with a limit of its
     // own. `wavetank serve` finds itself more tables of files.
-    let (files_each, processes, whose) = match &service.kind {
-        ServiceKind::Haproxy(_) => (2, 1, "processes"),
+    let (files_each, processes, key) = match &service.kind {
+        ServiceKind::Haproxy(_) => (2, 1, "copies"),
         ServiceKind::Nginx(nginx) => {
             let own = host.limits.cpus.as_ref().map(|cpus| cpus.len() as u64);
             let workers = nginx.workers.map(u64::from).or(own).or(machine.cpus.map(u64::from));
@@ -50,7 +50,6 @@ fn short(host: &Host, service: &Service, machine: Machine, allowed: u64, out: &m
         // The kernel deals connections out by chance, so the fullest process has some more than its part.
         Some(_) => {
             let enough = (connections + connections / 20).div_ceil(room);
-            let key = if whose == "workers" { "workers" } else { "copies" };
             let each = if key == "copies" { processes } else { u64::from(service.copies) };
             format!("{key}: {}", enough.div_ceil(each))
         }

@@ -40,7 +40,7 @@ pub(super) fn hosts(file: &FileLab, networks: &[Network], out: &mut Diagnostics)
             }
             if name == "localhost" {
                 let message = "every host is `localhost` to itself";
-                out.push(Diagnostic::error("lab_name", of_file.place, message, "another name: app1"));
+                out.push(Diagnostic::error("lab_bad_name", of_file.place, message, "another name: app1"));
             }
             for (interface, (_, of_interface)) in interfaces.iter().enumerate() {
                 plugs.push(plug(of_interface, (hosts.len(), interface), (index, of_file.names.len())));

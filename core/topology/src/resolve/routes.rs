@@ -11,7 +11,8 @@ use crate::{IpvsForward, Route, ServiceKind, Subnet};
 /// Puts routes on hosts.
 pub(super) fn join(draft: &mut Draft<'_>, out: &mut Diagnostics) {
     for host in 0..draft.hosts.len() {
-        for of_file in &draft.origins[host].routes {
+        let origin = draft.origins[host];
+        for of_file in &origin.routes {
             let Some(via) = neighbour(draft, host, of_file, out) else { continue };
             let everything = match via {
                 IpAddr::V4(_) => Subnet::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0),

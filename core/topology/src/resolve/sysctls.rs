@@ -39,7 +39,7 @@ const OF_CONNECTING: [(&str, &str, &str); 3] = [
 const OF_SERVERS: [(&str, &str, &str); 1] =
     [("net.ipv4.tcp_synack_retries", "3", "half-open connections of clients that are gone leave within seconds")];
 
-/// Of hosts that have an address silently (the kernel's ip-sysctl, arp_ignore and arp_announce).
+/// Of hosts that have an address silently (the kernel's ip-sysctl.rst).
 const OF_SILENCE: [(&str, &str, &str); 2] = [
     ("net.ipv4.conf.all.arp_ignore", "1", "answers ARP for the interface's own addresses only, not for those on lo"),
     ("net.ipv4.conf.all.arp_announce", "2", "asks by ARP in the name of the interface's own address only"),
@@ -57,7 +57,8 @@ pub(super) fn settle(draft: &mut Draft<'_>, out: &mut Diagnostics) {
                 all.push(Sysctl { key, value, why, place });
             }
         }
-        for (key, value) in &draft.origins[host].sysctls {
+        let origin = draft.origins[host];
+        for (key, value) in &origin.sysctls {
             tell_undone(&draft.hosts[host], &all, (&key.value, value, key.place), out);
             let why = "asked for by the file".to_owned();
             let own = Sysctl { key: key.value.clone(), value: value.clone(), why, place: key.place };
@@ -111,10 +112,8 @@ fn reserved_ports(host: &Host) -> Option<(String, String, String)> {
             _ => ranges.push((port, port)),
         }
     }
-    let shown = |(first, last): &(u16, u16)| match first == last {
-        true => first.to_string(),
-        false => format!("{first}-{last}"),
-    };
+    let shown =
+        |(first, last): &(u16, u16)| if first == last { first.to_string() } else { format!("{first}-{last}") };
     let value = ranges.iter().map(shown).collect::<Vec<_>>().join(",");
     let why = "ports of the host's own services are not given to connections that go out";
     (!value.is_empty()).then(|| ("net.ipv4.ip_local_reserved_ports".to_owned(), value, why.to_owned()))

@@ -18,7 +18,8 @@ enum Want {
 /// Puts virtual addresses on hosts.
 pub(super) fn join(draft: &mut Draft<'_>, out: &mut Diagnostics) {
     for host in 0..draft.hosts.len() {
-        for one in &draft.origins[host].virtuals {
+        let origin = draft.origins[host];
+        for one in &origin.virtuals {
             let Some(at) = place_of(draft, host, &one.on.value, one.on.place, out) else { continue };
             let address = one.address.value;
             if let VirtualPlace::Answering(interface) = at {
