@@ -53,7 +53,7 @@ fn read_tree(input: &Input<'_>, root: &Node, out: &mut Diagnostics) -> Option<La
         out.push(told);
         return None;
     }
-    let mut reader = Reader { files: input.files, out: Diagnostics::default() };
+    let mut reader = Reader::new(input.files);
     let file = read_lab(&mut reader, root, input.name);
     for diagnostic in reader.out.sorted() {
         out.push(diagnostic.clone());

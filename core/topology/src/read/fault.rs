@@ -18,7 +18,7 @@ impl Reader<'_> {
             let message = format!("{} faults", items.len());
             self.fail::<()>("lab_too_many", beyond.place, message, format!("at most {FAULTS_MAX}"));
         }
-        let all: Vec<_> = items.iter().map(|item| self.fault(item)).collect();
+        let all: Vec<_> = items.iter().take(FAULTS_MAX).map(|item| self.fault(item)).collect();
         all.into_iter().flatten().collect()
     }
 

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use wavetank_experiment::{At, Entry, Node};
 
 use super::keys::one_or_list;
+use super::names::HOSTS_MAX;
 use super::{Keys, Reader};
 use crate::file::{FileHost, FileRoute, FileVirtual};
 use crate::grammar::Room;
@@ -16,8 +17,18 @@ impl Reader<'_> {
         if entries.is_empty() && node.entries().is_some() {
             self.fail::<()>("value_missing", node.place, "a lab has a host", "app1: {networks: [front]}");
         }
-        let all: Vec<_> = entries.iter().map(|entry| self.host(entry)).collect();
-        all.into_iter().flatten().collect()
+        let (mut all, mut names) = (Vec::new(), 0);
+        for entry in entries {
+            let Some(host) = self.host(entry) else { continue };
+            names += host.names.len();
+            all.push(host);
+            if names > HOSTS_MAX {
+                let message = format!("{names} hosts are more than a lab has");
+                self.fail::<()>("lab_too_many", entry.place, message, format!("at most {HOSTS_MAX}"));
+                break;
+            }
+        }
+        all
     }
 
     fn host(&mut self, entry: &Entry) -> Option<FileHost> {

@@ -20,7 +20,7 @@ impl Reader<'_> {
             let message = format!("{} files", entries.len());
             self.fail::<()>("lab_too_many", beyond.place, message, format!("at most {FILES_MAX} on a host"));
         }
-        let all: Vec<_> = entries.iter().map(|entry| self.host_file(entry)).collect();
+        let all: Vec<_> = entries.iter().take(FILES_MAX).map(|entry| self.host_file(entry)).collect();
         all.into_iter().flatten().collect()
     }
 

@@ -61,7 +61,7 @@ impl Reader<'_> {
             let message = format!("{} networks", entries.len());
             self.fail::<()>("lab_too_many", beyond.place, message, format!("at most {NETWORKS_MAX}"));
         }
-        let all: Vec<_> = entries.iter().map(|entry| self.network(entry)).collect();
+        let all: Vec<_> = entries.iter().take(NETWORKS_MAX).map(|entry| self.network(entry)).collect();
         all.into_iter().flatten().collect()
     }
 

@@ -24,9 +24,11 @@ mod text;
 pub(crate) use interface::ADDRESSES_MAX;
 pub(crate) use keys::Keys;
 pub(crate) use lab::read_lab;
-pub(crate) use names::HOSTS_MAX;
 
 use wavetank_experiment::{Diagnostic, Diagnostics, Place};
+
+/// Names that all patterns of a file stand for together: 256 hosts, each behind 256 balancers.
+const NAMES_MAX: usize = 65_536;
 
 /// What every part is handed: the files beside the topology file, and where to tell mistakes.
 pub(crate) struct Reader<'a> {
@@ -34,9 +36,16 @@ pub(crate) struct Reader<'a> {
     pub(crate) files: &'a dyn Fn(&str) -> Result<Vec<u8>, String>,
     /// All remarks so far.
     pub(crate) out: Diagnostics,
+    /// Names that patterns may still stand for: a short file of patterns could fill any memory.
+    pub(crate) names_left: usize,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    /// A reader that has read nothing.
+    pub(crate) fn new(files: &'a dyn Fn(&str) -> Result<Vec<u8>, String>) -> Self {
+        Self { files, out: Diagnostics::default(), names_left: NAMES_MAX }
+    }
+
     /// Tells a mistake and returns `None`, for `return reader.fail(…)`.
     pub(crate) fn fail<T>(
         &mut self,

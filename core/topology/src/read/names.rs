@@ -6,7 +6,7 @@ use super::Reader;
 use super::text::is_host_name;
 
 /// Most hosts of a lab: each is a process with namespaces of its own.
-pub(crate) const HOSTS_MAX: usize = 256;
+pub(super) const HOSTS_MAX: usize = 256;
 
 impl Reader<'_> {
     /// The names that `pattern` stands for, in its order; never none.
@@ -18,6 +18,11 @@ impl Reader<'_> {
                 return self.fail("lab_pattern", place, message, hint);
             }
         };
+        let Some(left) = self.names_left.checked_sub(names.len()) else {
+            let hint = "fewer, or shorter, patterns";
+            return self.fail("lab_too_many", place, "the file's patterns stand for too many hosts", hint);
+        };
+        self.names_left = left;
         match names.iter().find(|name| !is_host_name(name)) {
             Some(name) => self.bad_name(name, place, "a host"),
             None => Some(names),

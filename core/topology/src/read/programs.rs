@@ -104,7 +104,7 @@ impl Reader<'_> {
             self.fail::<()>("lab_too_many", beyond.place, message, format!("at most {PAGES_MAX}"));
         }
         let mut all: Vec<NginxPage> = Vec::new();
-        for entry in entries {
+        for entry in entries.iter().take(PAGES_MAX) {
             let path = entry.key.as_str();
             let Some(size) = self.size(&entry.value) else { continue };
             let below = |other: &NginxPage| {

@@ -29,7 +29,7 @@ impl Reader<'_> {
             let message = format!("{} services", items.len());
             self.fail::<()>("lab_too_many", beyond.place, message, format!("at most {SERVICES_MAX} on a host"));
         }
-        let all: Vec<_> = items.iter().map(|item| self.service(item)).collect();
+        let all: Vec<_> = items.iter().take(SERVICES_MAX).map(|item| self.service(item)).collect();
         all.into_iter().flatten().collect()
     }
 

@@ -15,6 +15,10 @@ type Taken = BTreeMap<IpAddr, String>;
 
 /// Gives each interface its addresses.
 pub(super) fn allot(draft: &mut Draft<'_>, plugs: &[Plug], out: &mut Diagnostics) {
+    tell_crowded(draft, plugs, out);
+    if out.has_errors() {
+        return;
+    }
     let mut taken = Taken::new();
     for plug in plugs {
         for address in &plug.given {
@@ -45,7 +49,6 @@ pub(super) fn allot(draft: &mut Draft<'_>, plugs: &[Plug], out: &mut Diagnostics
             give(draft, plug, address, &mut taken, out);
         }
     }
-    tell_crowded(draft, out);
 }
 
 /// The address after this one, up to `last`.
@@ -120,10 +123,10 @@ fn reserve_virtual(draft: &Draft<'_>, taken: &mut Taken, out: &mut Diagnostics) 
 }
 
 /// The kernel's table of neighbours has 1,024 places for all namespaces together.
-fn tell_crowded(draft: &Draft<'_>, out: &mut Diagnostics) {
+fn tell_crowded(draft: &Draft<'_>, plugs: &[Plug], out: &mut Diagnostics) {
     for (index, network) in draft.networks.iter().enumerate() {
-        let interfaces = draft.hosts.iter().filter_map(|host| host.interface_on(index));
-        let addresses: usize = interfaces.map(|interface| interface.addresses.len()).sum();
+        let here = |plug: &&Plug| draft.hosts[plug.host].interfaces[plug.interface].network == index;
+        let addresses: usize = plugs.iter().filter(here).map(|plug| plug.wanted).sum();
         if addresses > ADDRESSES_MAX as usize {
             let message = format!("network `{}` has {addresses} addresses", network.name);
             let hint = format!("at most {ADDRESSES_MAX}: beyond them the kernel's table of neighbours is full");

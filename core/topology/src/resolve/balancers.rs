@@ -6,6 +6,9 @@ use super::Draft;
 use crate::file::{FileServer, FileService};
 use crate::{Backend, IpvsForward, NginxWork, Service, ServiceKind};
 
+/// Most servers behind one service.
+const BACKENDS_MAX: usize = 256;
+
 /// Fills the servers of all balancers.
 pub(super) fn join(draft: &mut Draft<'_>, out: &mut Diagnostics) {
     for host in 0..draft.hosts.len() {
@@ -53,6 +56,11 @@ fn behind(draft: &Draft<'_>, balancer: usize, of_file: &FileService, out: &mut D
                 let message = format!("`{name}:{port}` stands behind it twice");
                 let hint = "once, with a weight: {server: \"app1:8080\", weight: 2}";
                 out.push(Diagnostic::error("lab_server", server.place, message, hint));
+            }
+            if all.len() == BACKENDS_MAX {
+                let message = format!("more than {BACKENDS_MAX} servers behind one service");
+                out.push(Diagnostic::error("lab_too_many", server.place, message, "several services share them"));
+                return all;
             }
             all.push(backend);
         }

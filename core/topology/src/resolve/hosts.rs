@@ -6,7 +6,6 @@ use wavetank_experiment::{Diagnostic, Diagnostics, Place};
 
 use super::unknown;
 use crate::file::{FileHost, FileInterface, FileLab};
-use crate::read::HOSTS_MAX;
 use crate::{Host, Interface, Network};
 
 /// An interface that wants addresses.
@@ -47,11 +46,6 @@ pub(super) fn hosts(file: &FileLab, networks: &[Network], out: &mut Diagnostics)
             }
             hosts.push(host(of_file, name, hosts.len(), &interfaces));
         }
-    }
-    if hosts.len() > HOSTS_MAX {
-        let message = format!("{} hosts are more than a lab has", hosts.len());
-        let place = file.hosts.last().map(|host| host.place).unwrap_or_default();
-        out.push(Diagnostic::error("lab_too_many", place, message, format!("at most {HOSTS_MAX}")));
     }
     (hosts, plugs)
 }
