@@ -67,7 +67,11 @@ fn read_tree(input: &Input<'_>, root: &Node, out: &mut Diagnostics) -> Option<La
 const FOREIGN: [(&str, &str, &str); 3] = [
     ("wavetank", "an experiment", "it goes beside a lab: wavetank lab run LAB.yaml EXPERIMENT.yaml"),
     ("wavetank_fleet", "a fleet file", "a lab begins with wavetank_lab: 1"),
-    ("services", "a file of Docker Compose", "a lab begins with wavetank_lab: 1; its services are hosts there"),
+    (
+        "services",
+        "a file of Docker Compose",
+        "a lab begins with wavetank_lab: 1; its services are hosts there",
+    ),
 ];
 
 /// Files that are no labs.

@@ -21,7 +21,8 @@ fn table(out: &mut String, section: &Section) {
     for key in section.keys {
         let about = key.about.replace('|', "\\|");
         let required = if key.required { " Required." } else { "" };
-        writeln!(out, "| `{}` | {} | {about}{required} |", key.name, takes(&key.kind)).expect("text takes everything");
+        writeln!(out, "| `{}` | {} | {about}{required} |", key.name, takes(&key.kind))
+            .expect("text takes everything");
     }
 }
 

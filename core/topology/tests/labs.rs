@@ -9,7 +9,8 @@ use wavetank_topology::{
     FaultKind, Host, Lab, Limits, Probe, Rendered, ServiceKind, VirtualPlace, hosts_file,
 };
 
-const TWO_NETWORKS: &str = "wavetank_lab: 1\nname: shop\nnetworks: {front: 10.30.0.0/24, back: 10.30.1.0/24}\n";
+const TWO_NETWORKS: &str =
+    "wavetank_lab: 1\nname: shop\nnetworks: {front: 10.30.0.0/24, back: 10.30.1.0/24}\n";
 
 /// A lab of `hosts` on the two networks.
 #[track_caller]
@@ -20,7 +21,8 @@ fn check(hosts: &str, asked: impl Fn(&Lab) -> Vec<String>, expected: &[&str]) {
 
 fn addresses(lab: &Lab) -> Vec<String> {
     let of = |host: &Host| {
-        let all = host.interfaces.iter().flat_map(|one| &one.addresses).map(|(address, _)| address.to_string());
+        let all =
+            host.interfaces.iter().flat_map(|one| &one.addresses).map(|(address, _)| address.to_string());
         format!("{} {}", host.name, all.collect::<Vec<_>>().join(" "))
     };
     lab.hosts.iter().map(of).collect()
@@ -172,12 +174,16 @@ fn answers_go_back_through_nat_that_keeps_clients_addresses() {
 ";
     let routes = |lab: &Lab| -> Vec<String> {
         let of = |host: &Host| {
-            host.routes.iter().map(|one| format!("{} {} via {}", host.name, one.to, one.via)).collect::<Vec<_>>()
+            host.routes
+                .iter()
+                .map(|one| format!("{} {} via {}", host.name, one.to, one.via))
+                .collect::<Vec<_>>()
         };
         lab.hosts.iter().flat_map(of).collect()
     };
     check(hosts, routes, &["app1 10.30.0.0/24 via 10.30.1.10"]);
-    let forwards = |lab: &Lab| vec![format!("{}={}", lab.hosts[0].sysctls[0].key, lab.hosts[0].sysctls[0].value)];
+    let forwards =
+        |lab: &Lab| vec![format!("{}={}", lab.hosts[0].sysctls[0].key, lab.hosts[0].sysctls[0].value)];
     check(hosts, forwards, &["net.ipv4.ip_forward=1"]);
 }
 

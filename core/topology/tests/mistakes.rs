@@ -58,7 +58,11 @@ fn every_code_of_a_lab_has_a_mistake() {
     let known: Vec<&str> =
         words.lines().filter(|line| line.starts_with("lab_") && !line.contains(' ')).collect();
     let missing: Vec<&&str> = known.iter().filter(|code| !told.contains(**code)).collect();
-    assert!(known.len() > 30 && missing.is_empty(), "{} codes, of which no mistake: {missing:?}", known.len());
+    assert!(
+        known.len() > 30 && missing.is_empty(),
+        "{} codes, of which no mistake: {missing:?}",
+        known.len()
+    );
 }
 
 #[test]

@@ -13,9 +13,42 @@ const MUTATIONS_DEFAULT: u64 = 5_000;
 
 /// What mutations put in: the words and signs that mean something.
 const WORDS: [&str; 36] = [
-    "{", "}", "[", "]", ": ", "- ", "\n", "  ", "\t", "\"", "#", "&a ", "*a", "null", "~", "0", "-1", "99999999999999999999",
-    "10.30.0.0/24", "10.30.0.10", "::1", "fd00::/64", " to ", "app[1-4]", "[01-99]", ":8080", "lo", "5%", "1Gbit/s", "100ms",
-    "servers: ", "listen: ", "networks: ", "address: ", "copies: ", "ü",
+    "{",
+    "}",
+    "[",
+    "]",
+    ": ",
+    "- ",
+    "\n",
+    "  ",
+    "\t",
+    "\"",
+    "#",
+    "&a ",
+    "*a",
+    "null",
+    "~",
+    "0",
+    "-1",
+    "99999999999999999999",
+    "10.30.0.0/24",
+    "10.30.0.10",
+    "::1",
+    "fd00::/64",
+    " to ",
+    "app[1-4]",
+    "[01-99]",
+    ":8080",
+    "lo",
+    "5%",
+    "1Gbit/s",
+    "100ms",
+    "servers: ",
+    "listen: ",
+    "networks: ",
+    "address: ",
+    "copies: ",
+    "ü",
 ];
 
 /// A generator of numbers from a seed (`SplitMix64`).
@@ -73,7 +106,11 @@ fn sound(lab: &Lab) {
         for interface in &host.interfaces {
             let subnet = lab.networks[interface.network].subnet;
             assert!(!interface.addresses.is_empty(), "{} has an address", host.name);
-            assert!(interface.addresses.iter().all(|(address, _)| subnet.contains(*address)), "{}", host.name);
+            assert!(
+                interface.addresses.iter().all(|(address, _)| subnet.contains(*address)),
+                "{}",
+                host.name
+            );
         }
         for backend in host.services.iter().flat_map(wavetank_topology::Service::backends) {
             let there = &lab.hosts[backend.host];
@@ -120,10 +157,13 @@ fn nothing_panics() {
 #[test]
 fn much_out_of_little_is_refused() {
     let head = "wavetank_lab: 1\nname: big\nnetworks: {a: 10.0.0.0/8}\nhosts:\n";
-    let hosts: String = (0..2_000).map(|at| format!("  h{at}-[1-256]: {{networks: [a], sources: 1k}}\n")).collect();
+    let host = |at: usize| format!("  h{at}-[1-256]: {{networks: [a], sources: 1k}}");
+    let hosts: Vec<String> = (0..2_000).map(host).collect();
+    let hosts = hosts.join("\n") + "\n";
     let servers = "\"h[1-256]\",".repeat(20_000);
-    let balancer =
-        format!("  h[1-256]:\n    networks: [a]\n    services: [{{haproxy: {{listen: 80, servers: [{servers}]}}}}]\n");
+    let balancer = format!(
+        "  h[1-256]:\n    networks: [a]\n    services: [{{haproxy: {{listen: 80, servers: [{servers}]}}}}]\n"
+    );
     let addresses = "  h[1-256]: {networks: [a], sources: 1k}\n".to_owned();
     for (what, hosts) in [("hosts", hosts), ("servers", balancer), ("addresses", addresses)] {
         let reading = reading("big.yaml", format!("{head}{hosts}").as_bytes());

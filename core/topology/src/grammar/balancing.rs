@@ -67,7 +67,11 @@ pub(crate) static IPVS: Section = Section {
         SERVERS,
         NAME,
         CONNECTIONS,
-        key("scheduler", Kind::Word(&Ipvs::SCHEDULERS), "How the next server is chosen; default mh (Maglev)."),
+        key(
+            "scheduler",
+            Kind::Word(&Ipvs::SCHEDULERS),
+            "How the next server is chosen; default mh (Maglev).",
+        ),
         key(
             "forward",
             Kind::Word(&["direct_routing", "nat"]),

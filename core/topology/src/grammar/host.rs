@@ -77,7 +77,11 @@ pub(crate) static LIMITS: Section = Section {
     about: "What a host may use of the machine; what does not stand here is not limited.",
     keys: &[
         key("cpus", Kind::Cpus, "CPUs that it may run on, by the machine's numbers: 0-3 or \"0,2\"."),
-        key("cpu", Kind::Share, "CPU time of all its processes together: 50% is half a CPU, 150% one and a half."),
+        key(
+            "cpu",
+            Kind::Share,
+            "CPU time of all its processes together: 50% is half a CPU, 150% one and a half.",
+        ),
         key("memory", Kind::Size, "Memory of all its processes together."),
         key("open_files", Kind::Count, "Open files of each process; default: what the machine allows."),
     ],

@@ -27,8 +27,10 @@ const COPIES: Key = key("copies", Kind::Count, "Processes that share the ports; 
 pub(super) const CONNECTIONS: Key =
     key("connections", Kind::Count, "Client connections at once that it is made for, all copies together.");
 const HEALTH_KEY: Key = key("health", Kind::Is(Room::Health), "When it counts as up.");
-const TLS: Key = key("tls", Kind::Bool, "End TLS here, with a certificate that the lab makes; default false.");
-pub(super) const BINARY: Key = key("binary", Kind::Text, "Your own binary: an absolute path, or a name in PATH.");
+const TLS: Key =
+    key("tls", Kind::Bool, "End TLS here, with a certificate that the lab makes; default false.");
+pub(super) const BINARY: Key =
+    key("binary", Kind::Text, "Your own binary: an absolute path, or a name in PATH.");
 pub(super) const CONFIG: Key = key(
     "config",
     Kind::File,
@@ -39,7 +41,8 @@ const WITHOUT: Key = key(
     Kind::OneOrList(&Kind::Text),
     "Directives to leave out of the generated configuration, to see what each does.",
 );
-pub(super) const SERVERS_ABOUT: &str = "Those behind it: \"app[1-4]:8080\"; without a port: the port it listens on itself.";
+pub(super) const SERVERS_ABOUT: &str =
+    "Those behind it: \"app[1-4]:8080\"; without a port: the port it listens on itself.";
 pub(super) const CHECK_ABOUT: &str = "How it finds out that one of them is dead; false: it does not look.";
 
 /// `wavetank serve`.
@@ -74,10 +77,22 @@ pub(crate) static NGINX: Section = Section {
         CONNECTIONS,
         HEALTH_KEY,
         TLS,
-        key("pages", Kind::Map(&Kind::Size), "Files to serve, by path, with their sizes: {/1k: 1kB}; / is always there."),
-        key("servers", Kind::OneOrList(&Kind::Either(&[Kind::Servers, Kind::Is(Room::Server)])), SERVERS_ABOUT),
+        key(
+            "pages",
+            Kind::Map(&Kind::Size),
+            "Files to serve, by path, with their sizes: {/1k: 1kB}; / is always there.",
+        ),
+        key(
+            "servers",
+            Kind::OneOrList(&Kind::Either(&[Kind::Servers, Kind::Is(Room::Server)])),
+            SERVERS_ABOUT,
+        ),
         key("keepalive", Kind::Bool, "With servers: keep connections to them open; default true."),
-        key("sale", Kind::Count, "A flash sale of so many things: /api/seckill, /api/login, /api/order, /admin/sale."),
+        key(
+            "sale",
+            Kind::Count,
+            "A flash sale of so many things: /api/seckill, /api/login, /api/order, /admin/sale.",
+        ),
         key("workers", Kind::Count, "Worker processes; default: one for each CPU it may use."),
         BINARY,
         CONFIG,
@@ -94,14 +109,22 @@ pub(crate) static HAPROXY: Section = Section {
     keys: &[
         LISTEN,
         key("mode", Kind::Word(&["tcp", "http"]), "What it understands of what passes; default http."),
-        key("servers", Kind::OneOrList(&Kind::Either(&[Kind::Servers, Kind::Is(Room::Server)])), SERVERS_ABOUT),
+        key(
+            "servers",
+            Kind::OneOrList(&Kind::Either(&[Kind::Servers, Kind::Is(Room::Server)])),
+            SERVERS_ABOUT,
+        ),
         NAME,
         COPIES,
         CONNECTIONS,
         HEALTH_KEY,
         TLS,
         key("balance", Kind::Word(&Haproxy::BALANCE), "How the next server is chosen; default roundrobin."),
-        key("threads", Kind::Count, "Threads of each process; default: the CPUs it may use, divided among its copies."),
+        key(
+            "threads",
+            Kind::Count,
+            "Threads of each process; default: the CPUs it may use, divided among its copies.",
+        ),
         key("pin", Kind::Cpus, "CPUs that its threads are pinned to (cpu-map), in turn."),
         key("timeouts", Kind::Is(Room::Timeouts), "Its times."),
         key(

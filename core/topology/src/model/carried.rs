@@ -26,7 +26,9 @@ pub(super) mod nanos_option {
         time.map(|time| time.0).serialize(to)
     }
 
-    pub(in crate::model) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Nanos>, D::Error> {
+    pub(in crate::model) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<Nanos>, D::Error> {
         Option::<i64>::deserialize(from).map(|time| time.map(Nanos))
     }
 }

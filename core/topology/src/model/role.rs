@@ -17,8 +17,12 @@ pub enum Role {
 
 impl Role {
     /// All of them with their words in the file.
-    pub const WORDS: [(&'static str, Self); 4] =
-        [("load", Self::Load), ("balancer", Self::Balancer), ("server", Self::Server), ("other", Self::Other)];
+    pub const WORDS: [(&'static str, Self); 4] = [
+        ("load", Self::Load),
+        ("balancer", Self::Balancer),
+        ("server", Self::Server),
+        ("other", Self::Other),
+    ];
 
     /// Its word in the file.
     pub const fn word(self) -> &'static str {

@@ -37,7 +37,8 @@ impl Reader<'_> {
             Some(flows) => {
                 let flows = flows?;
                 if flows.value > FLOWS_MAX {
-                    let message = format!("{} connections are more than a set in the kernel holds well", flows.value);
+                    let message =
+                        format!("{} connections are more than a set in the kernel holds well", flows.value);
                     return self.fail("lab_too_many", flows.place, message, "at most 16M");
                 }
                 flows.value
@@ -51,7 +52,7 @@ impl Reader<'_> {
             slots: slots?,
             sticky: sticky?,
             flows_max,
-            check: check?,
+            check: check.ok()?,
         });
         let service = common?.in_kernel(&keys, kind, servers);
         keys.finish();
@@ -61,7 +62,7 @@ impl Reader<'_> {
     /// A prime: by any other number of slots some servers would get more of the table than others.
     fn slots(&mut self, node: &Node) -> Option<u32> {
         let slots = self.few(node, SLOTS_MAX, "slots")?;
-        let prime = slots.value > 2 && (2..).take_while(|by| by * by <= slots.value).all(|by| slots.value % by != 0);
+        let prime = slots.value > 2 && (2..=slots.value.isqrt()).all(|by| slots.value % by != 0);
         if prime {
             return Some(slots.value);
         }
@@ -76,7 +77,7 @@ impl Reader<'_> {
         let servers = self.servers_behind(&mut keys);
         let masquerade = keys.take("masquerade").map_or(Some(true), |node| self.bool(node));
         let check = self.check(keys.take("check"));
-        let kind = Nat { address: LATER, servers: Vec::new(), masquerade: masquerade?, check: check? };
+        let kind = Nat { address: LATER, servers: Vec::new(), masquerade: masquerade?, check: check.ok()? };
         let service = common?.in_kernel(&keys, ServiceKind::Nat(kind), servers);
         keys.finish();
         Some(FileService { address: address.map_or(Some(None), |address| address.map(Some))?, ..service })
@@ -89,10 +90,12 @@ impl Reader<'_> {
         let address = keys.require(self, "address").and_then(|node| self.address(node));
         let servers = self.servers_behind(&mut keys);
         let schedulers = Ipvs::SCHEDULERS.map(|word| (word, word));
-        let scheduler = keys.take("scheduler").map_or(Some("mh"), |node| self.one_of(node, "scheduler", &schedulers));
+        let scheduler =
+            keys.take("scheduler").map_or(Some("mh"), |node| self.one_of(node, "scheduler", &schedulers));
         let ways = [("direct_routing", IpvsForward::DirectRouting), ("nat", IpvsForward::Nat)];
-        let forward =
-            keys.take("forward").map_or(Some(IpvsForward::DirectRouting), |node| self.one_of(node, "way", &ways));
+        let forward = keys
+            .take("forward")
+            .map_or(Some(IpvsForward::DirectRouting), |node| self.one_of(node, "way", &ways));
         let check = self.check(keys.take("check"));
         let own = self.own_program(&mut keys, Room::Ipvs);
         let kind = ServiceKind::Ipvs(Ipvs {
@@ -101,7 +104,7 @@ impl Reader<'_> {
             servers: Vec::new(),
             scheduler: scheduler?.to_owned(),
             forward: forward?,
-            check: check?,
+            check: check.ok()?,
             own: own?,
         });
         let service = common?.in_kernel(&keys, kind, servers);

@@ -3,7 +3,7 @@
 use wavetank_experiment::Node;
 use wavetank_plan::Nanos;
 
-use super::{Keys, Reader};
+use super::{Keys, Reader, Told};
 use crate::grammar::Room;
 use crate::{BackendCheck, Health, Probe};
 
@@ -31,7 +31,12 @@ impl Reader<'_> {
             (Some(path), Some(port)) => Probe::Http { port, path: path? },
             (Some(_), None) => {
                 let message = "without a port there is nobody to ask";
-                return self.fail("lab_key_conflict", place, message, "health: {port: 8080, http: /}, or listen: 8080");
+                return self.fail(
+                    "lab_key_conflict",
+                    place,
+                    message,
+                    "health: {port: 8080, http: /}, or listen: 8080",
+                );
             }
             (None, Some(port)) => Probe::Tcp { port },
             (None, None) => Probe::Alive,
@@ -40,22 +45,25 @@ impl Reader<'_> {
     }
 
     /// A balancer's check: `false` is none, nothing is the default.
-    pub(super) fn check(&mut self, node: Option<&Node>) -> Option<Option<BackendCheck>> {
+    pub(super) fn check(&mut self, node: Option<&Node>) -> Result<Option<BackendCheck>, Told> {
         let usual = BackendCheck::default();
-        let Some(node) = node else { return Some(Some(usual)) };
+        let Some(node) = node else { return Ok(Some(usual)) };
         if Self::is_false(node) {
-            return Some(None);
+            return Ok(None);
         }
-        let mut keys = Keys::open(self, node, Room::Check)?;
+        let mut keys = Keys::open(self, node, Room::Check).ok_or(Told)?;
         let path = keys.take("http").map(|node| self.http_path(node));
         let every = keys.take("every").map_or(Some(usual.every), |node| self.duration_positive(node));
         let timeout = keys.take("timeout").map_or(Some(usual.timeout), |node| self.duration_positive(node));
         let mut in_a_row = |reader: &mut Self, key: &'static str, usual: u32| {
-            keys.take(key).map_or(Some(usual), |node| reader.few(node, IN_A_ROW_MAX, "checks").map(|few| few.value))
+            keys.take(key)
+                .map_or(Some(usual), |node| reader.few(node, IN_A_ROW_MAX, "checks").map(|few| few.value))
         };
         let (fall, rise) = (in_a_row(self, "fall", usual.fall), in_a_row(self, "rise", usual.rise));
         keys.finish();
         let path = path.map_or(Some(None), |path| path.map(Some));
-        Some(Some(BackendCheck { path: path?, every: every?, timeout: timeout?, fall: fall?, rise: rise? }))
+        let read =
+            || Some(BackendCheck { path: path?, every: every?, timeout: timeout?, fall: fall?, rise: rise? });
+        read().map(Some).ok_or(Told)
     }
 }

@@ -6,7 +6,7 @@ use wavetank_experiment::{At, Entry, Node};
 
 use super::keys::one_or_list;
 use super::names::HOSTS_MAX;
-use super::{Keys, Reader};
+use super::{Keys, Reader, Told};
 use crate::file::{FileHost, FileRoute, FileVirtual};
 use crate::grammar::Room;
 use crate::{Limits, Role, Subnet};
@@ -37,7 +37,8 @@ impl Reader<'_> {
         let role = keys.take("role").map(|node| self.one_of(node, "role", &Role::WORDS));
         let sources = keys.entry("sources");
         let networks = keys.require(self, "networks").map(|node| self.host_networks(node, sources));
-        let virtuals = keys.take("virtual").map(|node| self.each(node, "virtual addresses", Self::virtual_address));
+        let virtuals =
+            keys.take("virtual").map(|node| self.each(node, "virtual addresses", Self::virtual_address));
         let routes = keys.take("routes").map(|node| self.each(node, "routes", Self::route));
         let limits = keys.take("limits").and_then(|node| self.limits(node));
         let host = FileHost {
@@ -81,26 +82,24 @@ impl Reader<'_> {
 
     fn route(&mut self, node: &Node) -> Option<FileRoute> {
         let mut keys = Keys::open(self, node, Room::Route)?;
-        let to = keys.require(self, "to").and_then(|node| self.destination(node));
+        let to = keys.require(self, "to").map(|node| self.destination(node));
         let via = keys.require(self, "via").and_then(|node| self.text(node, "a neighbour"));
         let place = keys.place;
         keys.finish();
-        Some(FileRoute { place, to: to?, via: via? })
+        Some(FileRoute { place, to: to?.ok()?, via: via? })
     }
 
-    /// `default`, or a network.
-    fn destination(&mut self, node: &Node) -> Option<Option<At<Subnet>>> {
-        let text = self.text(node, "a network")?;
+    /// `default`, which is `None`, or a network.
+    fn destination(&mut self, node: &Node) -> Result<Option<At<Subnet>>, Told> {
+        let text = self.text(node, "a network").ok_or(Told)?;
         if text.value == "default" {
-            return Some(None);
+            return Ok(None);
         }
-        match Subnet::parse(&text.value) {
-            Some(subnet) => Some(Some(At::new(subnet, text.place))),
-            None => {
-                let message = format!("`{}` is no network", text.value);
-                self.fail("lab_route", text.place, message, "10.30.1.0/24, or default")
-            }
+        if let Some(subnet) = Subnet::parse(&text.value) {
+            return Ok(Some(At::new(subnet, text.place)));
         }
+        let message = format!("`{}` is no network", text.value);
+        self.fail("lab_route", text.place, message, "10.30.1.0/24, or default").ok_or(Told)
     }
 
     /// One address, without a prefix.

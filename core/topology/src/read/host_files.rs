@@ -31,7 +31,8 @@ impl Reader<'_> {
             return Some(HostFile { path: path?, text, mode: 0o644, place: entry.place });
         }
         let mut keys = Keys::open(self, &entry.value, Room::HostFile)?;
-        let text = keys.take("text").map(|node| self.clean_text(node, "a file's text").map(|text| text.value));
+        let text =
+            keys.take("text").map(|node| self.clean_text(node, "a file's text").map(|text| text.value));
         let from = keys.take("from").map(|node| self.beside(node).map(|(_, text)| text));
         let mode = keys.take("mode").map(|node| self.mode(node));
         keys.finish();
@@ -85,12 +86,10 @@ impl Reader<'_> {
             let message = format!("`{}` has {} bytes", name.value, bytes.len());
             return self.fail("lab_too_many", name.place, message, "a lab takes files of 4 MiB at most");
         }
-        match String::from_utf8(bytes) {
-            Ok(text) => Some((name, text)),
-            Err(_) => {
-                let message = format!("`{}` is no text in UTF-8", name.value);
-                self.fail("lab_file_unreadable", name.place, message, "save it as UTF-8")
-            }
+        if let Ok(text) = String::from_utf8(bytes) {
+            return Some((name, text));
         }
+        let message = format!("`{}` is no text in UTF-8", name.value);
+        self.fail("lab_file_unreadable", name.place, message, "save it as UTF-8")
     }
 }

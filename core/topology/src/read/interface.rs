@@ -18,27 +18,26 @@ impl Reader<'_> {
     /// Names, or a map from names to what is to be said of them; `sources` stands at the host.
     pub(super) fn host_networks(&mut self, node: &Node, sources: Option<&Entry>) -> Vec<FileInterface> {
         let of_host = sources.and_then(|entry| self.few(&entry.value, ADDRESSES_MAX, "addresses"));
-        let mut all: Vec<FileInterface> = match node.entries() {
-            Some(entries) => {
-                let all: Vec<_> = entries.iter().map(|entry| self.interface(entry)).collect();
-                all.into_iter().flatten().collect()
-            }
-            None => {
-                let all: Vec<_> = one_or_list(node).iter().map(|item| self.plain_interface(item)).collect();
-                all.into_iter().flatten().collect()
-            }
+        let all: Vec<Option<FileInterface>> = if let Some(entries) = node.entries() {
+            entries.iter().map(|entry| self.interface(entry)).collect()
+        } else {
+            one_or_list(node).iter().map(|item| self.plain_interface(item)).collect()
         };
-        if all.is_empty() && (node.entries().is_some() || node.items().is_some()) {
+        let mut all: Vec<FileInterface> = all.into_iter().flatten().collect();
+        if node.entries().is_some_and(<[_]>::is_empty) || node.items().is_some_and(<[_]>::is_empty) {
             self.fail::<()>("value_missing", node.place, "a host is on a network", "networks: [front]");
         }
         match (sources, all.as_mut_slice()) {
-            (Some(_), [only]) if only.sources == 1 => only.sources = of_host.map_or(1, |sources| sources.value),
+            (Some(_), [only]) if only.sources == 1 => {
+                only.sources = of_host.map_or(1, |sources| sources.value);
+            }
             (Some(entry), [_]) => {
                 let message = "`sources` stands here and at the network";
                 self.fail::<()>("lab_sources", entry.place, message, "one of the two");
             }
             (Some(entry), [first, _, ..]) => {
-                let message = "the host is on several networks, and `sources` says of none how many addresses";
+                let message =
+                    "the host is on several networks, and `sources` says of none how many addresses";
                 let hint = format!("networks: {{{}: {{sources: 2}}}}", first.network.value);
                 self.fail::<()>("lab_sources", entry.place, message, hint);
             }
@@ -55,7 +54,12 @@ impl Reader<'_> {
     fn interface(&mut self, entry: &Entry) -> Option<FileInterface> {
         let network = self.own_name(entry, "a network");
         if entry.value.is_null() {
-            return Some(FileInterface { network: network?, addresses: None, sources: 1, link: Link::default() });
+            return Some(FileInterface {
+                network: network?,
+                addresses: None,
+                sources: 1,
+                link: Link::default(),
+            });
         }
         let mut keys = Keys::open(self, &entry.value, Room::Interface)?;
         let addresses = keys.take("address").map(|node| self.addresses(node));
@@ -79,14 +83,12 @@ impl Reader<'_> {
             return Some(At::new(vec![address], text.place));
         };
         let (from, to) = (self.address_of(from, &text)?, self.address_of(to, &text)?);
-        match range(from, to) {
-            Some(all) => Some(At::new(all, text.place)),
-            None => {
-                let message = format!("`{}` is no range of addresses", text.value);
-                let hint = format!("from the lower to the higher, at most {ADDRESSES_MAX}: 10.30.0.11 to 10.30.0.14");
-                self.fail("lab_address", text.place, message, hint)
-            }
+        if let Some(all) = range(from, to) {
+            return Some(At::new(all, text.place));
         }
+        let message = format!("`{}` is no range of addresses", text.value);
+        let hint = format!("from the lower to the higher, at most {ADDRESSES_MAX}: 10.30.0.11 to 10.30.0.14");
+        self.fail("lab_address", text.place, message, hint)
     }
 }
 

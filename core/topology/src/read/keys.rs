@@ -21,7 +21,8 @@ impl<'n> Keys<'n> {
     pub(crate) fn open(reader: &mut Reader<'_>, node: &'n Node, room: Room) -> Option<Self> {
         let section = room.section();
         let NodeKind::Map(entries) = &node.kind else {
-            let shown: Vec<String> = section.keys.iter().take(4).map(|key| format!("{}:", key.name)).collect();
+            let shown: Vec<String> =
+                section.keys.iter().take(4).map(|key| format!("{}:", key.name)).collect();
             let message = format!("{} is a map of keys, and this is {}", section.name, node.what());
             let hint = format!("with keys such as {}", shown.join(", "));
             return reader.fail("not_a_map", node.place, message, hint);
@@ -138,7 +139,12 @@ impl<'n> Keys<'n> {
     /// Ends the reading: in debug builds every key of the table must have been asked for.
     pub(crate) fn finish(self) {
         for key in self.section.keys {
-            debug_assert!(self.taken.contains(&key.name), "nobody reads `{}` of {}", key.name, self.section.name);
+            debug_assert!(
+                self.taken.contains(&key.name),
+                "nobody reads `{}` of {}",
+                key.name,
+                self.section.name
+            );
         }
     }
 }

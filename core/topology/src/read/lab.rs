@@ -102,7 +102,8 @@ impl Reader<'_> {
         }
         let (shortest, longest) = if subnet.is_ipv4() { (8, 30) } else { (8, 126) };
         if !(shortest..=longest).contains(&subnet.prefix()) {
-            let message = format!("`{shown}` is too {}", if subnet.prefix() < shortest { "wide" } else { "narrow" });
+            let message =
+                format!("`{shown}` is too {}", if subnet.prefix() < shortest { "wide" } else { "narrow" });
             let hint = format!("a prefix from /{shortest} to /{longest}");
             return self.fail("lab_subnet", text.place, message, hint);
         }

@@ -68,11 +68,14 @@ impl Reader<'_> {
     /// `50%`, `150%`: thousandths of one CPU's time.
     fn cpu_share(&mut self, node: &Node) -> Option<u64> {
         let text = self.text(node, "a share of a CPU")?;
-        let number = text.value.strip_suffix('%').map(str::trim).and_then(|number| number.parse::<f64>().ok());
+        let number =
+            text.value.strip_suffix('%').map(str::trim).and_then(|number| number.parse::<f64>().ok());
         let milli = number.map(|number| (number * 10.0).round()).filter(|milli| (0.0..=1e9).contains(milli));
         match milli.map(|milli| milli as u64) {
             Some(milli) if milli >= CPU_SHARE_MILLI_MIN => Some(milli),
-            Some(_) => self.fail("lab_value", text.place, "no program gets on with so little CPU", "at least 1%"),
+            Some(_) => {
+                self.fail("lab_value", text.place, "no program gets on with so little CPU", "at least 1%")
+            }
             None => {
                 let message = format!("`{}` is no share of a CPU", text.value);
                 self.fail("lab_cpus", text.place, message, "50% is half a CPU, 150% one and a half")

@@ -30,6 +30,10 @@ use wavetank_experiment::{Diagnostic, Diagnostics, Place};
 /// Names that all patterns of a file stand for together: 256 hosts, each behind 256 balancers.
 const NAMES_MAX: usize = 65_536;
 
+/// A mistake has been told, where `None` has a meaning of its own.
+#[derive(Debug)]
+pub(crate) struct Told;
+
 /// What every part is handed: the files beside the topology file, and where to tell mistakes.
 pub(crate) struct Reader<'a> {
     /// What stands in a file named by the topology file; an error in words where it cannot be read.

@@ -7,7 +7,8 @@ use super::{Keys, Reader};
 use crate::file::FileService;
 use crate::grammar::Room;
 use crate::{
-    Command, Haproxy, HaproxyMode, HaproxySources, HaproxyTimeouts, Nginx, NginxPage, NginxWork, Serve, ServiceKind,
+    Command, Haproxy, HaproxyMode, HaproxySources, HaproxyTimeouts, Nginx, NginxPage, NginxWork, Serve,
+    ServiceKind,
 };
 
 /// Most threads or worker processes of one process.
@@ -58,7 +59,10 @@ impl Reader<'_> {
 
     pub(super) fn nginx(&mut self, node: &Node) -> Option<FileService> {
         let mut keys = Keys::open(self, node, Room::Nginx)?;
-        self.not_beside_config(&keys, &["pages", "servers", "keepalive", "sale", "workers", "tls", "connections"]);
+        self.not_beside_config(
+            &keys,
+            &["pages", "servers", "keepalive", "sale", "workers", "tls", "connections"],
+        );
         let common = self.common(&mut keys, Room::Nginx);
         let (pages, proxied, sale) = (keys.entry("pages"), keys.entry("servers"), keys.entry("sale"));
         let keepalive = keys.entry("keepalive");
@@ -93,7 +97,12 @@ impl Reader<'_> {
         let mut said = works.into_iter().flatten();
         if let (Some(first), Some(second)) = (said.next(), said.next()) {
             let message = format!("`{}` and `{}` stand in one nginx", first.key, second.key);
-            self.fail::<()>("lab_key_conflict", second.place, message, "two services with ports of their own");
+            self.fail::<()>(
+                "lab_key_conflict",
+                second.place,
+                message,
+                "two services with ports of their own",
+            );
         }
     }
 
@@ -116,7 +125,12 @@ impl Reader<'_> {
                 let message = format!("`{path}` is no path of a file");
                 self.fail::<()>("lab_value", entry.place, message, "it begins with /: /1k.html");
             } else if path.ends_with('/') && path != "/" {
-                self.fail::<()>("lab_value", entry.place, format!("`{path}` is a folder"), "/folder/page.html");
+                self.fail::<()>(
+                    "lab_value",
+                    entry.place,
+                    format!("`{path}` is a folder"),
+                    "/folder/page.html",
+                );
             } else if all.iter().any(below) && path != "/" {
                 let message = format!("`{path}` is a file and a folder of another page");
                 self.fail::<()>("lab_value", entry.place, message, "another name for one of the two");
@@ -133,25 +147,38 @@ impl Reader<'_> {
     pub(super) fn haproxy(&mut self, node: &Node) -> Option<FileService> {
         let mut keys = Keys::open(self, node, Room::Haproxy)?;
         let shaping = [
-            "mode", "servers", "connections", "tls", "balance", "threads", "pin", "timeouts", "source_ports", "check", "stats",
+            "mode",
+            "servers",
+            "connections",
+            "tls",
+            "balance",
+            "threads",
+            "pin",
+            "timeouts",
+            "source_ports",
+            "check",
+            "stats",
         ];
         self.not_beside_config(&keys, &shaping);
         let common = self.common(&mut keys, Room::Haproxy);
         let modes = [("tcp", HaproxyMode::Tcp), ("http", HaproxyMode::Http)];
-        let mode = keys.take("mode").map_or(Some(HaproxyMode::Http), |node| self.one_of(node, "mode", &modes));
+        let mode =
+            keys.take("mode").map_or(Some(HaproxyMode::Http), |node| self.one_of(node, "mode", &modes));
         let own = self.own_program(&mut keys, Room::Haproxy);
         let servers = if keys.has("config") { keys.take("servers") } else { keys.require(self, "servers") };
         let servers = servers.map(|node| self.servers(node)).unwrap_or_default();
         let tls = keys.take("tls").map_or(Some(false), |node| self.bool(node));
         let balances = Haproxy::BALANCE.map(|word| (word, word));
-        let balance = keys.take("balance").map_or(Some("roundrobin"), |node| self.one_of(node, "balance", &balances));
+        let balance =
+            keys.take("balance").map_or(Some("roundrobin"), |node| self.one_of(node, "balance", &balances));
         let threads = keys.take("threads").map(|node| self.few(node, HAPROXY_THREADS_MAX, "threads"));
         let threads = threads.map_or(Some(None), |few| few.map(|few| Some(few.value)));
         let pin = keys.take("pin").map_or(Some(Vec::new()), |node| self.cpus(node));
         let timeouts = keys.take("timeouts").map(|node| self.timeouts(node, mode)).unwrap_or_default();
         let ways = [("kernel", HaproxySources::Kernel), ("ranges", HaproxySources::Ranges)];
-        let sources =
-            keys.take("source_ports").map_or(Some(HaproxySources::Kernel), |node| self.one_of(node, "way", &ways));
+        let sources = keys
+            .take("source_ports")
+            .map_or(Some(HaproxySources::Kernel), |node| self.one_of(node, "way", &ways));
         let check = self.check(keys.take("check"));
         let stats = keys.take("stats").map(|node| self.port(node));
         let stats = stats.map_or(Some(None), |port| port.map(|port| Some(port.value)));
@@ -166,7 +193,7 @@ impl Reader<'_> {
             pin: pin?,
             timeouts,
             sources: sources?,
-            check: check?,
+            check: check.ok()?,
             stats: stats?,
             own: own?,
         };
@@ -176,8 +203,11 @@ impl Reader<'_> {
     }
 
     fn timeouts(&mut self, node: &Node, mode: Option<HaproxyMode>) -> HaproxyTimeouts {
-        let Some(mut keys) = Keys::open(self, node, Room::Timeouts) else { return HaproxyTimeouts::default() };
-        let mut time = |reader: &mut Self, key| keys.take(key).and_then(|node| reader.duration_positive(node));
+        let Some(mut keys) = Keys::open(self, node, Room::Timeouts) else {
+            return HaproxyTimeouts::default();
+        };
+        let mut time =
+            |reader: &mut Self, key| keys.take(key).and_then(|node| reader.duration_positive(node));
         let timeouts = HaproxyTimeouts {
             connect: time(self, "connect"),
             client: time(self, "client"),
@@ -187,7 +217,12 @@ impl Reader<'_> {
         };
         if mode == Some(HaproxyMode::Tcp) && timeouts.keepalive.is_some() {
             let message = "`keepalive` is the time between two requests, and mode tcp knows of none";
-            self.fail::<()>("lab_key_conflict", keys.place_of("keepalive"), message, "mode: http, or leave it out");
+            self.fail::<()>(
+                "lab_key_conflict",
+                keys.place_of("keepalive"),
+                message,
+                "mode: http, or leave it out",
+            );
         }
         keys.finish();
         timeouts
@@ -204,7 +239,12 @@ impl Reader<'_> {
         let listen = common.as_ref().map(|common| common.listen.clone()).unwrap_or_default();
         let health = self.health(keys.take("health"), &listen);
         if let Some(run) = run.filter(|_| words.iter().all(|word| word.trim().is_empty())) {
-            return self.fail("value_missing", run.place, "there is no command", "run: python3 -m http.server 80");
+            return self.fail(
+                "value_missing",
+                run.place,
+                "there is no command",
+                "run: python3 -m http.server 80",
+            );
         }
         if !as_list {
             words = ["/bin/sh".to_owned(), "-c".to_owned()].into_iter().chain(words).collect();

@@ -2,7 +2,8 @@
 
 use wavetank_experiment::{At, Diagnostic, Node};
 use wavetank_plan::quantity::{
-    parse_count, parse_count_positive, parse_duration, parse_duration_positive, parse_link, parse_share, parse_size,
+    parse_count, parse_count_positive, parse_duration, parse_duration_positive, parse_link, parse_share,
+    parse_size,
 };
 use wavetank_plan::{Nanos, UserError};
 

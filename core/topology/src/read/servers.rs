@@ -15,7 +15,12 @@ impl Reader<'_> {
     pub(super) fn servers(&mut self, node: &Node) -> Vec<FileServer> {
         let all: Vec<_> = one_or_list(node).iter().map(|item| self.server(item)).collect();
         if all.is_empty() {
-            self.fail::<()>("value_missing", node.place, "nobody stands behind it", "servers: \"app[1-4]:8080\"");
+            self.fail::<()>(
+                "value_missing",
+                node.place,
+                "nobody stands behind it",
+                "servers: \"app[1-4]:8080\"",
+            );
         }
         all.into_iter().flatten().collect()
     }
@@ -26,9 +31,9 @@ impl Reader<'_> {
         }
         let mut keys = Keys::open(self, node, Room::Server)?;
         let server = keys.require(self, "server");
-        let weight = keys.take("weight").map_or(Some(1), |node| {
-            self.few(node, WEIGHT_MAX, "parts").map(|weight| weight.value)
-        });
+        let weight = keys
+            .take("weight")
+            .map_or(Some(1), |node| self.few(node, WEIGHT_MAX, "parts").map(|weight| weight.value));
         keys.finish();
         self.server_text(server?, weight?)
     }

@@ -27,7 +27,12 @@ impl Reader<'_> {
         let items = one_or_list(node);
         if let Some(beyond) = items.get(SERVICES_MAX) {
             let message = format!("{} services", items.len());
-            self.fail::<()>("lab_too_many", beyond.place, message, format!("at most {SERVICES_MAX} on a host"));
+            self.fail::<()>(
+                "lab_too_many",
+                beyond.place,
+                message,
+                format!("at most {SERVICES_MAX} on a host"),
+            );
         }
         let all: Vec<_> = items.iter().take(SERVICES_MAX).map(|item| self.service(item)).collect();
         all.into_iter().flatten().collect()
@@ -60,7 +65,8 @@ impl Reader<'_> {
             _ => keys.require(self, "listen").and_then(|node| self.ports(node)),
         };
         let copies = if has("copies") { keys.take("copies") } else { None };
-        let copies = copies.map_or(Some(1), |node| self.few(node, COPIES_MAX, "processes").map(|few| few.value));
+        let copies =
+            copies.map_or(Some(1), |node| self.few(node, COPIES_MAX, "processes").map(|few| few.value));
         let connections = if has("connections") { keys.take("connections") } else { None };
         let connections = connections.map(|node| self.count_positive(node));
         let name = name.map_or(Some(None), |name| name.map(Some));
@@ -79,11 +85,16 @@ impl Reader<'_> {
             config.map(|(name, text)| Some(OwnConfig { name: name.value, text, place: name.place }))
         });
         if let (Some(Some(config)), Some(first)) = (&config, without.first()) {
-            let message = format!("`{}` is your own configuration, from which nothing is left out", config.name);
+            let message =
+                format!("`{}` is your own configuration, from which nothing is left out", config.name);
             self.fail::<()>("lab_key_conflict", first.place, message, "leave it out there, or `config` here");
         }
         let without = without.into_iter().map(|word| word.value).collect();
-        Some(OwnProgram { binary: binary.map_or(Some(None), |binary| binary.map(Some))?, config: config?, without })
+        Some(OwnProgram {
+            binary: binary.map_or(Some(None), |binary| binary.map(Some))?,
+            config: config?,
+            without,
+        })
     }
 
     /// An absolute path, or a name that is looked up: nothing relative to a folder that the service does not know.
@@ -102,7 +113,8 @@ impl Reader<'_> {
             return;
         }
         for key in shaping.iter().filter(|key| keys.has(key)) {
-            let message = format!("`{key}` shapes the generated configuration, and this service has your own");
+            let message =
+                format!("`{key}` shapes the generated configuration, and this service has your own");
             let hint = "say it in your configuration, or leave `config` out";
             self.fail::<()>("lab_key_conflict", keys.place_of(key), message, hint);
         }

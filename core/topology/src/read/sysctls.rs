@@ -27,8 +27,14 @@ const OF_THE_MACHINE: [&str; 16] = [
 
 /// Settings that kernels no longer have, with what to know of them.
 const GONE: [(&str, &str); 2] = [
-    ("net.ipv4.tcp_tw_recycle", "it left Linux with 4.12; net.ipv4.tcp_tw_reuse: 1 is what helps whoever connects"),
-    ("net.ipv4.netfilter.ip_conntrack_max", "its name is net.netfilter.nf_conntrack_max, and it is the machine's"),
+    (
+        "net.ipv4.tcp_tw_recycle",
+        "it left Linux with 4.12; net.ipv4.tcp_tw_reuse: 1 is what helps whoever connects",
+    ),
+    (
+        "net.ipv4.netfilter.ip_conntrack_max",
+        "its name is net.netfilter.nf_conntrack_max, and it is the machine's",
+    ),
 ];
 
 /// The backlog of a socket is kept in 16 bits by old kernels, and deeper queues turn overload into seconds.
@@ -45,13 +51,19 @@ impl Reader<'_> {
         let value = self.clean_text(&entry.value, "a setting's value")?;
         let trimmed = value.value.trim();
         if trimmed.is_empty() || trimmed.contains(['\n', '\r']) {
-            return self.fail("lab_value", value.place, "a setting's value is one line", "65535, or \"1024 65535\"");
+            return self.fail(
+                "lab_value",
+                value.place,
+                "a setting's value is one line",
+                "65535, or \"1024 65535\"",
+            );
         }
         let key = key?;
         let deep = trimmed.parse::<u64>().is_ok_and(|value| value > SOMAXCONN_MAX);
         if deep && key.value == "net.core.somaxconn" {
             let message = format!("a queue of {trimmed} is deeper than any listener makes use of");
-            let hint = format!("{SOMAXCONN_MAX} at most: a deep queue turns overload into seconds of waiting");
+            let hint =
+                format!("{SOMAXCONN_MAX} at most: a deep queue turns overload into seconds of waiting");
             self.out.push(Diagnostic::warning("lab_sysctl_value", value.place, message, hint));
         }
         Some((key, trimmed.to_owned()))
@@ -68,7 +80,8 @@ impl Reader<'_> {
             return self.fail("lab_sysctl", entry.place, format!("no kernel of today has `{key}`"), *hint);
         }
         if !key.starts_with("net.") || OF_THE_MACHINE.iter().any(|own| key.starts_with(own)) {
-            let message = format!("`{key}` is a setting of the whole machine, and a lab changes nothing there");
+            let message =
+                format!("`{key}` is a setting of the whole machine, and a lab changes nothing there");
             let hint = "leave it out, or set it on the machine yourself";
             return self.fail("lab_sysctl", entry.place, message, hint);
         }

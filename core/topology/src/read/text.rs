@@ -26,7 +26,12 @@ impl Reader<'_> {
     pub(crate) fn clean_text(&mut self, node: &Node, what: &str) -> Option<At<String>> {
         let text = self.text(node, what)?;
         if text.value.contains('\0') {
-            return self.fail("lab_value", text.place, format!("{what} has a zero byte in it"), "leave it out");
+            return self.fail(
+                "lab_value",
+                text.place,
+                format!("{what} has a zero byte in it"),
+                "leave it out",
+            );
         }
         Some(text)
     }
@@ -116,7 +121,8 @@ pub(crate) fn is_host_name(text: &str) -> bool {
 /// `text` changed as little as makes a name of it; empty if nothing is left.
 pub(crate) fn name_like(text: &str) -> String {
     let own = |letter: char| if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '-' };
-    let near: String = text.trim_start_matches(|c: char| !c.is_ascii_alphanumeric()).chars().map(own).collect();
+    let near: String =
+        text.trim_start_matches(|c: char| !c.is_ascii_alphanumeric()).chars().map(own).collect();
     let cut = near.get(..near.len().min(NAME_LETTERS_MAX)).unwrap_or_default();
     cut.trim_end_matches('-').to_owned()
 }

@@ -40,7 +40,8 @@ pub(super) fn allot(draft: &mut Draft<'_>, plugs: &[Plug], out: &mut Diagnostics
             }
             let Some(address) = next[network] else {
                 let subnet = draft.networks[network].subnet;
-                let message = format!("network `{}` ({subnet}) has no address left", draft.networks[network].name);
+                let message =
+                    format!("network `{}` ({subnet}) has no address left", draft.networks[network].name);
                 let hint = "a wider network, or fewer sources";
                 out.push(Diagnostic::error("lab_addresses_short", plug.place, message, hint));
                 return;
@@ -109,8 +110,14 @@ fn reserve_virtual(draft: &Draft<'_>, taken: &mut Taken, out: &mut Diagnostics) 
         let network = draft.networks.iter().find(|network| network.subnet.contains(*address));
         if let Some(who) = taken.get(address) {
             let message = format!("`{address}` belongs to {who} already");
-            out.push(Diagnostic::error("lab_address_twice", *place, message, "a virtual address is free else"));
-        } else if let Some((network, why)) = network.and_then(|one| Some((one, unfit(one.subnet, *address)?))) {
+            out.push(Diagnostic::error(
+                "lab_address_twice",
+                *place,
+                message,
+                "a virtual address is none of a host's own",
+            ));
+        } else if let Some((network, why)) = network.and_then(|one| Some((one, unfit(one.subnet, *address)?)))
+        {
             let message = format!("`{address}` {why} `{}`", network.name);
             let range = network.subnet.bindable();
             let hint = format!("from {} to {}", range.first, range.last);
@@ -129,7 +136,8 @@ fn tell_crowded(draft: &Draft<'_>, plugs: &[Plug], out: &mut Diagnostics) {
         let addresses: usize = plugs.iter().filter(here).map(|plug| plug.wanted).sum();
         if addresses > ADDRESSES_MAX as usize {
             let message = format!("network `{}` has {addresses} addresses", network.name);
-            let hint = format!("at most {ADDRESSES_MAX}: beyond them the kernel's table of neighbours is full");
+            let hint =
+                format!("at most {ADDRESSES_MAX}: beyond them the kernel's table of neighbours is full");
             out.push(Diagnostic::error("lab_too_many", network.place, message, hint));
         }
     }

@@ -51,7 +51,9 @@ fn behind(draft: &Draft<'_>, balancer: usize, of_file: &FileService, out: &mut D
         let Some(port) = port_of(service, server, out) else { continue };
         for name in &server.names {
             let Some(host) = draft.host_named(name, server.place, out) else { continue };
-            let Some(backend) = backend(draft, (balancer, host), (server, port), service, out) else { continue };
+            let Some(backend) = backend(draft, (balancer, host), (server, port), service, out) else {
+                continue;
+            };
             if all.iter().any(|other| other.host == host && other.port == port) {
                 let message = format!("`{name}:{port}` stands behind it twice");
                 let hint = "once, with a weight: {server: \"app1:8080\", weight: 2}";
@@ -59,7 +61,12 @@ fn behind(draft: &Draft<'_>, balancer: usize, of_file: &FileService, out: &mut D
             }
             if all.len() == BACKENDS_MAX {
                 let message = format!("more than {BACKENDS_MAX} servers behind one service");
-                out.push(Diagnostic::error("lab_too_many", server.place, message, "several services share them"));
+                out.push(Diagnostic::error(
+                    "lab_too_many",
+                    server.place,
+                    message,
+                    "several services share them",
+                ));
                 return all;
             }
             all.push(backend);
@@ -80,7 +87,12 @@ fn port_of(service: &Service, server: &FileServer, out: &mut Diagnostics) -> Opt
     }
     if service.listen.len() > 1 && server.port.is_none() && !keeps_ports(service) {
         let message = format!("it listens on {} ports, and the servers on which?", service.listen.len());
-        out.push(Diagnostic::error("lab_server", server.place, message, format!("\"{}:{first}\"?", server.names[0])));
+        out.push(Diagnostic::error(
+            "lab_server",
+            server.place,
+            message,
+            format!("\"{}:{first}\"?", server.names[0]),
+        ));
         return None;
     }
     Some(port)
@@ -106,7 +118,7 @@ fn backend(
         return None;
     };
     let interface = &draft.hosts[host].interfaces[theirs];
-    tell_deaf(draft, host, (server, port), service, out);
+    heard(draft, host, (server, port), service, out)?;
     Some(Backend {
         host,
         name: name.clone(),
@@ -124,28 +136,31 @@ fn in_kernel(service: &Service) -> bool {
 }
 
 /// A server on which nothing listens at the port is no server.
-fn tell_deaf(
+fn heard(
     draft: &Draft<'_>,
     host: usize,
     (server, port): (&FileServer, u16),
     service: &Service,
     out: &mut Diagnostics,
-) {
+) -> Option<()> {
     let services = &draft.hosts[host].services;
     let ports: &[u16] = if keeps_ports(service) { &service.listen } else { &[port] };
     for port in ports {
-        let unsure = |other: &Service| matches!(other.kind, ServiceKind::Command(_)) && other.listen.is_empty();
+        let unsure =
+            |other: &Service| matches!(other.kind, ServiceKind::Command(_)) && other.listen.is_empty();
         if services.iter().any(|other| other.listen.contains(port) || unsure(other)) {
             continue;
         }
         let name = &draft.hosts[host].name;
-        let heard: Vec<String> =
+        let ports: Vec<String> =
             services.iter().flat_map(|other| &other.listen).take(8).map(ToString::to_string).collect();
         let message = format!("nothing on `{name}` listens on port {port}");
-        let hint = match heard.as_slice() {
+        let hint = match ports.as_slice() {
             [] => format!("services of `{name}`: - serve: {{listen: {port}}}"),
             some => format!("there it is {}", some.join(", ")),
         };
         out.push(Diagnostic::error("lab_server_deaf", server.place, message, hint));
+        return None;
     }
+    Some(())
 }

@@ -29,7 +29,9 @@ fn what(draft: &Draft<'_>, host: usize, of_file: &FileFault, out: &mut Diagnosti
         FileFaultKind::Kill => FaultKind::Kill { service: service(draft, host, of_file, out)? },
         FileFaultKind::Stop => FaultKind::Stop { service: service(draft, host, of_file, out)? },
         FileFaultKind::Pause => FaultKind::Pause { service: process(draft, host, of_file, out)? },
-        FileFaultKind::Files(limit) => FaultKind::Files { service: process(draft, host, of_file, out)?, limit },
+        FileFaultKind::Files(limit) => {
+            FaultKind::Files { service: process(draft, host, of_file, out)?, limit }
+        }
         FileFaultKind::Slow(delay) => FaultKind::Slow { service: process(draft, host, of_file, out)?, delay },
     };
     Some(kind)
@@ -42,8 +44,8 @@ fn interface(draft: &Draft<'_>, host: usize, of_file: &FileFault, out: &mut Diag
     let name_of = |interface: &crate::Interface| draft.networks[interface.network].name.as_str();
     let found = interfaces.iter().find(|interface| name_of(interface) == name);
     if found.is_none() {
-        let what = format!("network of `{}`", draft.hosts[host].name);
-        out.push(unknown("lab_network_unknown", &what, name, place, interfaces.iter().map(name_of)));
+        let lacks = format!("`{}` is on no network", draft.hosts[host].name);
+        out.push(unknown("lab_network_unknown", &lacks, name, place, interfaces.iter().map(name_of)));
     }
     found.map(|interface| interface.name.clone())
 }
@@ -53,9 +55,9 @@ fn service(draft: &Draft<'_>, host: usize, of_file: &FileFault, out: &mut Diagno
     let (name, place) = (of_file.of.value.as_str(), of_file.of.place);
     let host = &draft.hosts[host];
     if host.service(name).is_none() {
-        let what = format!("service of `{}`", host.name);
+        let lacks = format!("`{}` has no service", host.name);
         let known = host.services.iter().map(|service| service.name.as_str());
-        out.push(unknown("lab_service_unknown", &what, name, place, known));
+        out.push(unknown("lab_service_unknown", &lacks, name, place, known));
         return None;
     }
     Some(name.to_owned())

@@ -45,14 +45,13 @@ fn short(host: &Host, service: &Service, machine: Machine, allowed: u64, out: &m
         service.name,
         show_whole(allowed),
     );
-    let hint = match connections.checked_div(room) {
-        None => "limits: {open_files: …} leaves room for none".to_owned(),
+    let hint = if room == 0 {
+        "limits: {open_files: …} leaves room for none".to_owned()
+    } else {
         // The kernel deals connections out by chance, so the fullest process has some more than its part.
-        Some(_) => {
-            let enough = (connections + connections / 20).div_ceil(room);
-            let each = if key == "copies" { processes } else { u64::from(service.copies) };
-            format!("{key}: {}", enough.div_ceil(each))
-        }
+        let enough = (connections + connections / 20).div_ceil(room);
+        let each = if key == "copies" { processes } else { u64::from(service.copies) };
+        format!("{key}: {}", enough.div_ceil(each))
     };
     out.push(Diagnostic::error("lab_files_short", service.place_of("connections"), message, hint));
 }

@@ -62,7 +62,7 @@ fn interfaces<'f>(
         let (name, place) = (interface.network.value.as_str(), interface.network.place);
         let Some(network) = networks.iter().position(|network| network.name == name) else {
             let known = networks.iter().map(|network| network.name.as_str());
-            out.push(unknown("lab_network_unknown", "network", name, place, known));
+            out.push(unknown("lab_network_unknown", "no network", name, place, known));
             continue;
         };
         if all.iter().any(|(other, _)| *other == network) {

@@ -11,8 +11,8 @@ mod faults;
 mod files;
 mod hosts;
 mod networks;
-mod routes;
 mod rooms;
+mod routes;
 mod sysctls;
 mod virtuals;
 
@@ -63,7 +63,7 @@ impl Draft<'_> {
         let found = self.hosts.iter().position(|host| host.name == name);
         if found.is_none() {
             let known = self.hosts.iter().map(|host| host.name.as_str());
-            out.push(unknown("lab_host_unknown", "host", name, place, known));
+            out.push(unknown("lab_host_unknown", "no host", name, place, known));
         }
         found
     }
@@ -76,20 +76,19 @@ impl Draft<'_> {
     }
 }
 
-/// Nothing of this name is known.
+/// Nothing of this name is known; `lacks` says where: "no host".
 fn unknown<'k>(
     code: &'static str,
-    what: &str,
+    lacks: &str,
     name: &str,
     place: Place,
     known: impl Iterator<Item = &'k str> + Clone,
 ) -> Diagnostic {
-    let hint = match did_you_mean(name, known.clone()) {
-        Some(near) => format!("did you mean {near}?"),
-        None => {
-            let some: Vec<&str> = known.take(8).collect();
-            if some.is_empty() { format!("there is no {what}") } else { format!("there are: {}", some.join(", ")) }
-        }
+    let hint = if let Some(near) = did_you_mean(name, known.clone()) {
+        format!("did you mean {near}?")
+    } else {
+        let some: Vec<&str> = known.take(8).collect();
+        if some.is_empty() { "there is none".to_owned() } else { format!("there are: {}", some.join(", ")) }
     };
-    Diagnostic::error(code, place, format!("no {what} `{name}`"), hint)
+    Diagnostic::error(code, place, format!("{lacks} `{name}`"), hint)
 }

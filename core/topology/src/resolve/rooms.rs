@@ -22,7 +22,12 @@ pub(super) fn tell(draft: &Draft<'_>, machine: Machine, out: &mut Diagnostics) {
             && wanted > has
         {
             let message = format!("{} MiB are more than this machine has", wanted >> 20);
-            out.push(Diagnostic::warning("lab_memory", limits.place, message, format!("it has {} MiB", has >> 20)));
+            out.push(Diagnostic::warning(
+                "lab_memory",
+                limits.place,
+                message,
+                format!("it has {} MiB", has >> 20),
+            ));
         }
     }
 }
@@ -43,7 +48,8 @@ fn cpus(host: &Host, machine: Machine, out: &mut Diagnostics) {
         }
         let outside = |cpus: &Vec<u32>| haproxy.pin.iter().copied().find(|cpu| !cpus.contains(cpu));
         if let Some(cpu) = host.limits.cpus.as_ref().and_then(outside) {
-            let message = format!("CPU {} is not among those that `{}` may use", show_count(cpu.into()), host.name);
+            let message =
+                format!("CPU {} is not among those that `{}` may use", show_count(cpu.into()), host.name);
             out.push(Diagnostic::error("lab_cpus", place, message, "pin within limits: {cpus: …}"));
         }
     }

@@ -21,7 +21,12 @@ pub(super) fn join(draft: &mut Draft<'_>, out: &mut Diagnostics) {
             let to = of_file.to.as_ref().map_or(everything, |to| to.value);
             if to.is_ipv4() != via.is_ipv4() {
                 let message = format!("`{via}` cannot pass on packets to {to}");
-                out.push(Diagnostic::error("lab_route", of_file.via.place, message, "both IPv4, or both IPv6"));
+                out.push(Diagnostic::error(
+                    "lab_route",
+                    of_file.via.place,
+                    message,
+                    "both IPv4, or both IPv6",
+                ));
                 continue;
             }
             add(draft, host, Route { to, via, place: of_file.place }, out);
@@ -37,13 +42,14 @@ pub(super) fn join(draft: &mut Draft<'_>, out: &mut Diagnostics) {
 /// The address of a route's neighbour: one on a network of the host.
 fn neighbour(draft: &Draft<'_>, host: usize, route: &FileRoute, out: &mut Diagnostics) -> Option<IpAddr> {
     let (word, place) = (route.via.value.as_str(), route.via.place);
-    let via = match word.parse() {
-        Ok(address) => address,
-        Err(_) => {
-            let other = draft.host_named(word, place, out)?;
-            let Some((_, theirs)) = draft.shared(host, other) else { return strange(draft, host, word, place, out) };
-            draft.hosts[other].interfaces[theirs].addresses.first()?.0
-        }
+    let via = if let Ok(address) = word.parse() {
+        address
+    } else {
+        let other = draft.host_named(word, place, out)?;
+        let Some((_, theirs)) = draft.shared(host, other) else {
+            return strange(draft, host, word, place, out);
+        };
+        draft.hosts[other].interfaces[theirs].addresses.first()?.0
     };
     let near = |interface: &crate::Interface| draft.networks[interface.network].subnet.contains(via);
     let own = draft.hosts[host].interfaces.iter().flat_map(|one| &one.addresses).any(|(own, _)| *own == via);
@@ -53,7 +59,13 @@ fn neighbour(draft: &Draft<'_>, host: usize, route: &FileRoute, out: &mut Diagno
     Some(via)
 }
 
-fn strange(draft: &Draft<'_>, host: usize, word: &str, place: Place, out: &mut Diagnostics) -> Option<IpAddr> {
+fn strange(
+    draft: &Draft<'_>,
+    host: usize,
+    word: &str,
+    place: Place,
+    out: &mut Diagnostics,
+) -> Option<IpAddr> {
     let message = format!("`{word}` is no neighbour of `{}`", draft.hosts[host].name);
     let hint = "another host on one of its networks, or that host's address there";
     out.push(Diagnostic::error("lab_route", place, message, hint));
@@ -66,7 +78,8 @@ fn add(draft: &mut Draft<'_>, host: usize, new: Route, out: &mut Diagnostics) {
     match host.routes.iter().find(|route| route.to == new.to) {
         Some(route) if route.via == new.via => {}
         Some(route) => {
-            let message = format!("`{}` has two ways to {}: by {} and by {}", host.name, new.to, route.via, new.via);
+            let message =
+                format!("`{}` has two ways to {}: by {} and by {}", host.name, new.to, route.via, new.via);
             out.push(Diagnostic::error("lab_route", new.place, message, "one of the two"));
         }
         None => host.routes.push(new),
@@ -85,13 +98,22 @@ fn back_through(draft: &mut Draft<'_>, host: usize, index: usize, out: &mut Diag
         return;
     }
     let place = service.place;
-    let Some(front) = draft.networks.iter().position(|network| network.subnet.contains(address)) else { return };
+    let Some(front) = draft.networks.iter().position(|network| network.subnet.contains(address)) else {
+        return;
+    };
+    let mut told = None;
     for server in service.backends().to_vec() {
         let on_front = draft.hosts[server.host].interface_on(front).is_some();
         let balancer = draft.hosts[host].interfaces[server.interface].addresses.first().map(|(own, _)| *own);
         let Some(via) = balancer.filter(|_| !on_front) else {
+            if told.replace(server.place) == Some(server.place) {
+                continue;
+            }
             let network = &draft.networks[front].name;
-            let message = format!("`{}` is on the clients' network `{network}` and would answer past the balancer", server.name);
+            let message = format!(
+                "`{}` is on the clients' network `{network}` and would answer past the balancer",
+                server.name
+            );
             let hint = "servers on a network of their own, or masquerade: true";
             out.push(Diagnostic::error("lab_route", server.place, message, hint));
             continue;

@@ -17,7 +17,11 @@ const OF_EVERYBODY: [(&str, &str, &str); 4] = [
         "0",
         "connections kept alive between requests go on at the speed they had reached",
     ),
-    ("net.ipv4.tcp_rmem", "4096 131072 16777216", "room for a fast link's answers; the default size stays the kernel's"),
+    (
+        "net.ipv4.tcp_rmem",
+        "4096 131072 16777216",
+        "room for a fast link's answers; the default size stays the kernel's",
+    ),
     ("net.ipv4.tcp_wmem", "4096 16384 16777216", "as tcp_rmem, for what is sent"),
 ];
 
@@ -36,12 +40,19 @@ const OF_CONNECTING: [(&str, &str, &str); 3] = [
     ("net.ipv4.tcp_syn_retries", "3", "a host that is gone is noticed in seconds and not in two minutes"),
 ];
 
-const OF_SERVERS: [(&str, &str, &str); 1] =
-    [("net.ipv4.tcp_synack_retries", "3", "half-open connections of clients that are gone leave within seconds")];
+const OF_SERVERS: [(&str, &str, &str); 1] = [(
+    "net.ipv4.tcp_synack_retries",
+    "3",
+    "half-open connections of clients that are gone leave within seconds",
+)];
 
 /// Of hosts that have an address silently (the kernel's ip-sysctl.rst).
 const OF_SILENCE: [(&str, &str, &str); 2] = [
-    ("net.ipv4.conf.all.arp_ignore", "1", "answers ARP for the interface's own addresses only, not for those on lo"),
+    (
+        "net.ipv4.conf.all.arp_ignore",
+        "1",
+        "answers ARP for the interface's own addresses only, not for those on lo",
+    ),
     ("net.ipv4.conf.all.arp_announce", "2", "asks by ARP in the name of the interface's own address only"),
 ];
 
@@ -78,7 +89,10 @@ const FORWARD: &str = "net.ipv4.ip_forward";
 type Wanted = Vec<(String, String, String)>;
 
 fn owned(table: &[(&str, &str, &str)]) -> Wanted {
-    table.iter().map(|(key, value, why)| ((*key).to_owned(), (*value).to_owned(), (*why).to_owned())).collect()
+    table
+        .iter()
+        .map(|(key, value, why)| ((*key).to_owned(), (*value).to_owned(), (*why).to_owned()))
+        .collect()
 }
 
 fn of_role(host: &Host) -> Wanted {
@@ -96,7 +110,8 @@ fn of_role(host: &Host) -> Wanted {
 /// Ports that services listen on, kept from connections that go out: such a connection would keep a service from
 /// starting.
 fn reserved_ports(host: &Host) -> Option<(String, String, String)> {
-    let mut ports: Vec<u16> = host.services.iter().flat_map(|service| service.listen.iter().copied()).collect();
+    let mut ports: Vec<u16> =
+        host.services.iter().flat_map(|service| service.listen.iter().copied()).collect();
     ports.extend(host.services.iter().filter_map(|service| match &service.kind {
         ServiceKind::Haproxy(haproxy) => haproxy.stats,
         _ => None,
@@ -112,8 +127,9 @@ fn reserved_ports(host: &Host) -> Option<(String, String, String)> {
             _ => ranges.push((port, port)),
         }
     }
-    let shown =
-        |(first, last): &(u16, u16)| if first == last { first.to_string() } else { format!("{first}-{last}") };
+    let shown = |(first, last): &(u16, u16)| {
+        if first == last { first.to_string() } else { format!("{first}-{last}") }
+    };
     let value = ranges.iter().map(shown).collect::<Vec<_>>().join(",");
     let why = "ports of the host's own services are not given to connections that go out";
     (!value.is_empty()).then(|| ("net.ipv4.ip_local_reserved_ports".to_owned(), value, why.to_owned()))
@@ -121,7 +137,8 @@ fn reserved_ports(host: &Host) -> Option<(String, String, String)> {
 
 fn of_services(host: &Host) -> Wanted {
     let mut all = Wanted::new();
-    let mut want = |key: &str, value: &str, why: &str| all.push((key.to_owned(), value.to_owned(), why.to_owned()));
+    let mut want =
+        |key: &str, value: &str, why: &str| all.push((key.to_owned(), value.to_owned(), why.to_owned()));
     for service in &host.services {
         match &service.kind {
             ServiceKind::Nat(_) => want(FORWARD, "1", "NAT passes packets on from one network to another"),
@@ -147,7 +164,8 @@ fn tell_undone(host: &Host, all: &[Sysctl], (key, value, place): (&str, &str, Pl
     let needed = [FORWARD, "net.ipv4.conf.all.arp_ignore", "net.ipv4.conf.all.arp_announce"];
     let own = all.iter().find(|one| one.key == key && one.value != value && needed.contains(&key));
     if let Some(own) = own {
-        let message = format!("`{key}` is {value} here, and `{}` needs {}: {}", host.name, own.value, own.why);
+        let message =
+            format!("`{key}` is {value} here, and `{}` needs {}: {}", host.name, own.value, own.why);
         out.push(Diagnostic::warning("lab_sysctl_value", place, message, "leave it out"));
     }
 }

@@ -38,7 +38,13 @@ pub(super) fn join(draft: &mut Draft<'_>, out: &mut Diagnostics) {
 }
 
 /// `lo`, or a network of the host.
-fn place_of(draft: &Draft<'_>, host: usize, on: &str, place: Place, out: &mut Diagnostics) -> Option<VirtualPlace> {
+fn place_of(
+    draft: &Draft<'_>,
+    host: usize,
+    on: &str,
+    place: Place,
+    out: &mut Diagnostics,
+) -> Option<VirtualPlace> {
     if on == "lo" {
         return Some(VirtualPlace::Silent);
     }
@@ -47,7 +53,7 @@ fn place_of(draft: &Draft<'_>, host: usize, on: &str, place: Place, out: &mut Di
     let found = interfaces.iter().position(|interface| name_of(interface.network) == on);
     if found.is_none() {
         let known = interfaces.iter().map(|interface| name_of(interface.network)).chain(["lo"]);
-        out.push(unknown("lab_network_unknown", "network of the host", on, place, known));
+        out.push(unknown("lab_network_unknown", "the host is on no network", on, place, known));
     }
     found.map(VirtualPlace::Answering)
 }
@@ -130,10 +136,18 @@ fn silent_behind(
 ) {
     let network = draft.hosts[host].interfaces[interface].network;
     let mut servers = draft.hosts[host].services[index].backends().to_vec();
+    let mut told = None;
     for server in &mut servers {
         let there = draft.hosts[server.host].interface_on(network);
         let Some((there, first)) = there.and_then(|there| Some((there, there.addresses.first()?.0))) else {
-            let message = format!("`{}` is not on network `{}`, and frames go no further", server.name, draft.networks[network].name);
+            // The hosts of one pattern lack it alike.
+            if told.replace(server.place) == Some(server.place) {
+                continue;
+            }
+            let message = format!(
+                "`{}` is not on network `{}`, and frames go no further",
+                server.name, draft.networks[network].name
+            );
             let hint = "servers of direct routing are on the network of the virtual address";
             out.push(Diagnostic::error("lab_no_shared_network", server.place, message, hint));
             continue;
