@@ -29,7 +29,7 @@ pub mod witness;
 pub use act::{Act, answer, answer_with};
 pub use browser::Browser;
 pub use client::Client;
-pub use clock::Stamp;
+pub use clock::{Stamp, poll_until};
 pub use mixture::Mixture;
 pub use nginx::Nginx;
 pub use place::{Place, free_port};

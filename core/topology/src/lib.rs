@@ -12,6 +12,7 @@ mod model;
 mod names;
 mod page;
 mod read;
+pub mod render;
 mod resolve;
 mod schema;
 

@@ -1,0 +1,272 @@
+//! A configuration for `HAProxy`, over TCP or HTTP. Every copy has one of its own: they share the port, but neither a
+//! statistics socket nor source ports towards the servers.
+//!
+//! All paths in it are relative to the folder in which it is started, so that no file of the machine's is touched.
+
+mod servers;
+
+use std::fmt::Write as _;
+
+use wavetank_experiment::Diagnostic;
+use wavetank_plan::Nanos;
+
+use super::script::Script;
+use super::{Means, size};
+use crate::{Haproxy, HaproxyMode, Host, Rendered, Service};
+
+/// Its name in the folder of its copy.
+pub const HAPROXY_CONFIG: &str = "haproxy.cfg";
+/// Its statistics socket in the folder of its copy.
+pub const HAPROXY_SOCKET: &str = "stats.sock";
+
+/// Files that each client connection takes: its own, and the one to a server.
+const FILES_EACH: u64 = 2;
+
+/// Client connections that one `HAProxy` can have where a process may open `files`.
+pub const fn haproxy_room(files: u64) -> u64 {
+    size::room(files, FILES_EACH)
+}
+
+struct Writer<'a> {
+    host: &'a Host,
+    service: &'a Service,
+    haproxy: &'a Haproxy,
+    means: &'a Means,
+    /// Which of the copies, from 0.
+    copy: u32,
+    /// Client connections that this copy takes at most.
+    connections: u64,
+    threads: u32,
+    script: Script<'a>,
+}
+
+/// The configuration of copy `copy` (from 0) of `haproxy`, which is what `service` of `host` is. With one of the user's
+/// own it is that one, for every copy.
+///
+/// # Errors
+/// More connections than its copies can hold with the files they may open, or a directive to leave out that is not in
+/// it.
+pub fn haproxy(
+    host: &Host,
+    service: &Service,
+    haproxy: &Haproxy,
+    copy: u32,
+    means: &Means,
+) -> Result<Rendered, Diagnostic> {
+    if let Some(own) = &haproxy.own.config {
+        let mut rendered = Rendered::new(HAPROXY_CONFIG);
+        rendered.line(own.text.trim_end_matches('\n'), None);
+        return Ok(rendered);
+    }
+    let connections = connections(service, means)?;
+    let threads = haproxy.threads.unwrap_or(means.cpus / service.copies.max(1)).max(1);
+    let script = Script::new(HAPROXY_CONFIG, service, &haproxy.own.without, "");
+    let writer = Writer { host, service, haproxy, means, copy, connections, threads, script };
+    writer.write()
+}
+
+/// Client connections of one copy.
+fn connections(service: &Service, means: &Means) -> Result<u64, Diagnostic> {
+    let room = haproxy_room(means.files);
+    let Some(all) = service.connections else { return Ok(room.max(1)) };
+    let share = |copies: u64| size::dealt(all, copies) + 64;
+    let wanted = share(u64::from(service.copies.max(1)));
+    if wanted <= room {
+        return Ok(wanted);
+    }
+    let enough = (1..=1_024).find(|copies| share(*copies) <= room);
+    let hint = match enough {
+        Some(copies) => format!("copies: {copies}, which share the port"),
+        None => "fewer connections, or a higher limit of open files".to_owned(),
+    };
+    Err(Diagnostic::error(
+        "lab_files_short",
+        service.place_of("connections"),
+        format!(
+            "{all} connections do not fit into {}: one HAProxy may open {} files here, which is {room} connections \
+             from client to server",
+            if service.copies > 1 {
+                format!("{} processes", service.copies)
+            } else {
+                "one process".to_owned()
+            },
+            means.files
+        ),
+        hint,
+    ))
+}
+
+impl Writer<'_> {
+    fn write(mut self) -> Result<Rendered, Diagnostic> {
+        let Self { service, host, haproxy, .. } = self;
+        let copy = if service.copies > 1 {
+            format!(" ({} of {})", self.copy + 1, service.copies)
+        } else {
+            String::new()
+        };
+        self.script.remark(&format!(
+            "HAProxy `{}`{copy} on {}, made by wavetank from the topology file. Each directive has its reason above it.",
+            service.name, host.name
+        ));
+        self.script.open("global", None);
+        self.global();
+        self.script.close("");
+        self.script.open("defaults", None);
+        self.defaults();
+        self.script.close("");
+        self.script.open("frontend in", Some(service.place));
+        self.frontend();
+        self.script.close("");
+        self.script.open("backend servers", Some(service.place));
+        self.backend();
+        self.script.close("");
+        if let Some(port) = haproxy.stats {
+            self.script.open("frontend page", Some(service.place_of("stats")));
+            self.page(port);
+            self.script.close("");
+        }
+        self.script.finish()
+    }
+
+    fn global(&mut self) {
+        let most = haproxy_room(self.means.files);
+        let why = match self.service.connections {
+            Some(all) => format!(
+                "{all} connections, dealt out to {} process(es) by a hash, with room for its unevenness.\nTwo files \
+                 each: with {} files a process has room for {most}.",
+                self.service.copies, self.means.files
+            ),
+            None => format!(
+                "As many as {} files allow: two for each connection, and some for itself. More need copies.",
+                self.means.files
+            ),
+        };
+        let maxconn = self.connections.to_string();
+        let threads = self.threads.to_string();
+        let Self { script, haproxy, service, copy, .. } = self;
+        script.of_key("maxconn", &maxconn, &why, "connections");
+        let files = self.means.files.to_string();
+        script.tuned("fd-hard-limit", &files, "It may not ask for more files than the host has.", None);
+        let why = if haproxy.threads.is_some() {
+            "As the file says."
+        } else {
+            "The CPUs it may use, divided among its copies."
+        };
+        script.of_key("nbthread", &threads, why, "threads");
+        for thread in 0..self.threads {
+            let turn = u64::from(*copy) * u64::from(self.threads) + u64::from(thread);
+            let Some(cpu) =
+                usize::try_from(turn).ok().and_then(|turn| haproxy.pin.get(turn % haproxy.pin.len().max(1)))
+            else {
+                break;
+            };
+            let why =
+                if thread == 0 { "Each thread stays where its connections' memory is near." } else { "" };
+            script.of_key("cpu-map", &format!("1/{} {cpu}", thread + 1), why, "pin");
+        }
+        let why = "Counters and states are read here; for root alone, since it can also take servers out.";
+        script.needed(&format!("stats socket unix@{HAPROXY_SOCKET} mode 600 level admin"), why, None);
+        script.tuned("stats timeout", "1h", "Who reads each second keeps the connection.", None);
+        if haproxy.tls {
+            let origin = Some(service.place_of("tls"));
+            let options = "ssl-min-ver TLSv1.2";
+            script.tuned("ssl-default-bind-options", options, "What clients of today speak.", origin);
+        }
+    }
+
+    fn defaults(&mut self) {
+        let Self { script, haproxy, service, .. } = self;
+        let http = haproxy.mode == HaproxyMode::Http;
+        script.needed(if http { "mode http" } else { "mode tcp" }, "", Some(service.place_of("mode")));
+        script.tuned("no", "log", "A datagram for each connection would be measured with it.", None);
+        let maxconn = self.connections.to_string();
+        let why = "By default a part of the process's; here the one frontend may have them all.";
+        script.of_key("maxconn", &maxconn, why, "connections");
+        let times = haproxy.timeouts;
+        let mut timeout = |name: &str, key: &str, asked: Option<Nanos>, default_ms: i64, why: &str| {
+            let ms = asked.map_or(default_ms, |asked| (asked.0 / 1_000_000).max(1));
+            let why = if asked.is_some() { "As the file says." } else { why };
+            script.of_key(&format!("timeout {name}"), &format!("{ms}ms"), why, key);
+        };
+        let slow = "Longer than the slowest answer, and than users think: a shorter one ends connections that are meant\n\
+                    to be silent.";
+        timeout(
+            "connect",
+            "timeouts.connect",
+            times.connect,
+            3_000,
+            "Three tries of the kernel fit in; then it is dead.",
+        );
+        timeout("client", "timeouts.client", times.client, 120_000, slow);
+        timeout("server", "timeouts.server", times.server, 120_000, "As the clients'.");
+        timeout(
+            "queue",
+            "timeouts.queue",
+            times.queue,
+            5_000,
+            "Who waits longer for a server is told so (503).",
+        );
+        if http {
+            let why = "Between two requests users think.";
+            timeout("http-keep-alive", "timeouts.keepalive", times.keepalive, 120_000, why);
+            timeout(
+                "http-request",
+                "",
+                None,
+                30_000,
+                "A request that takes longer to arrive is an attack or a mistake.",
+            );
+        }
+        if let Some(check) = &haproxy.check {
+            timeout("check", "check", Some(check.timeout), 1_000, "");
+        }
+        script.tuned("retries", "2", "A server that refuses is tried again, at another place.", None);
+        script.tuned("option redispatch", "1", "Already the first retry goes to another server.", None);
+        if http {
+            let why = "Idle connections to servers go to whoever asks next, but a client's first request never gets one\n\
+                       that the server may just be closing.";
+            script.tuned("http-reuse", "safe", why, None);
+        }
+    }
+
+    fn frontend(&mut self) {
+        let mut options = String::new();
+        if self.haproxy.tls {
+            options.push_str(" ssl crt server.pem");
+        }
+        if self.script.keeps("backlog") {
+            let backlog = size::backlog(self.service.connections);
+            write!(options, " backlog {backlog}").expect("writing to a string does not fail");
+        }
+        // One thread has one queue anyway.
+        if self.threads > 1 && self.script.keeps("shards") {
+            options.push_str(" shards by-thread");
+        }
+        let mut why =
+            "A queue for each thread and copy, long enough for a burst; the kernel deals connections out.";
+        for port in self.service.listen.clone() {
+            let line = format!("bind {}{options}", self.bind_address(port));
+            self.script.needed(&line, why, Some(self.service.place_of("listen")));
+            why = "";
+        }
+        self.script.needed("default_backend servers", "", Some(self.service.place_of("servers")));
+    }
+
+    fn page(&mut self, port: u16) {
+        let line = format!("bind {}", self.bind_address(port));
+        let origin = Some(self.service.place_of("stats"));
+        let script = &mut self.script;
+        script.needed(&line, "The statistics as a page, for people.", origin);
+        script.also("mode http", origin);
+        script.also("stats enable", origin);
+        script.also("stats uri /", origin);
+        script.tuned("stats refresh", "2s", "As it goes.", origin);
+    }
+
+    /// Every address of the host, of both families where it has both.
+    fn bind_address(&self, port: u16) -> String {
+        let six =
+            self.host.interfaces.iter().flat_map(|one| &one.addresses).any(|(address, _)| address.is_ipv6());
+        if six { format!(":::{port} v4v6") } else { format!(":{port}") }
+    }
+}

@@ -1,0 +1,123 @@
+//! The part of `HAProxy`'s configuration that names the servers, and from where it reaches them.
+
+use std::net::{IpAddr, SocketAddr};
+
+use super::Writer;
+use crate::{Backend, HaproxyMode, HaproxySources};
+
+/// First port of a range of source ports where nothing listens above it.
+const PORT_FIRST: u32 = 1_024;
+/// The port after the last one.
+const PORT_END: u32 = 65_536;
+/// Weights of `HAProxy` end here.
+const WEIGHT_MAX: u32 = 256;
+
+impl Writer<'_> {
+    pub(super) fn backend(&mut self) {
+        let Self { script, haproxy, service, .. } = self;
+        let why = match haproxy.balance.as_str() {
+            "leastconn" => "To whom has the fewest: right for connections that last.",
+            "source" => "By the client's address.",
+            "first" => "The first with room.",
+            "random" => "By chance, the less loaded of two.",
+            _ => "In turn, by weight.",
+        };
+        script.of_key("balance", &haproxy.balance, why, "balance");
+        if let Some(check) = &haproxy.check {
+            let origin = Some(service.place_of("check"));
+            if let Some(path) = &check.path {
+                script.tuned(
+                    "option httpchk",
+                    &format!("GET {path}"),
+                    "Alive is who answers 2xx or 3xx.",
+                    origin,
+                );
+            }
+            let every = (check.every.0 / 1_000_000).max(1);
+            let line =
+                format!("default-server check inter {every}ms fall {} rise {}", check.fall, check.rise);
+            script.needed(
+                &line,
+                "A dead server gets nothing more; one that is back gets its share again.",
+                origin,
+            );
+        }
+        if haproxy.mode == HaproxyMode::Tcp && haproxy.check.is_some() {
+            let why = "What is connected to a dead server is ended, so that clients notice and come again.";
+            script.tuned(
+                "default-server",
+                "on-marked-down shutdown-sessions",
+                why,
+                Some(service.place_of("check")),
+            );
+        }
+        let servers = self.haproxy.servers.clone();
+        match self.haproxy.sources {
+            HaproxySources::Kernel => self.plain(&servers),
+            HaproxySources::Ranges => self.ranged(&servers),
+        }
+    }
+
+    fn plain(&mut self, servers: &[Backend]) {
+        for server in servers {
+            let line = server_line(server, &server_name(server, servers), None);
+            self.script.needed(&line, "", Some(server.place));
+        }
+    }
+
+    /// A line for each server and own address, each with ports of its own.
+    fn ranged(&mut self, servers: &[Backend]) {
+        let (first, last) = self.ports();
+        let why = format!(
+            "Ports {first} to {last} of each own address are this process's towards each server: it takes the next free\n\
+             one itself, where the kernel would search through all that are in use."
+        );
+        self.script.remark(&why);
+        for server in servers {
+            let name = server_name(server, servers);
+            let sources = self.sources(server);
+            for (index, source) in sources.iter().enumerate() {
+                let name = if index == 0 { name.clone() } else { format!("{name}-{}", index + 1) };
+                let range = format!("{}-{last}", SocketAddr::new(*source, first));
+                let line = server_line(server, &name, Some(&range));
+                self.script.needed(&line, "", Some(server.place));
+            }
+        }
+    }
+
+    /// The addresses from which the server is reached.
+    fn sources(&self, server: &Backend) -> Vec<IpAddr> {
+        let interface = self.host.interfaces.get(server.interface);
+        let addresses = interface.map_or(&[][..], |one| &one.addresses).iter().map(|(address, _)| *address);
+        addresses.filter(|address| address.is_ipv6() == server.address.is_ipv6()).collect()
+    }
+
+    /// First and last source port of this copy. They lie above the ports that something on the host listens on, if that
+    /// leaves half of them: such a port would be tried in vain, again and again.
+    fn ports(&self) -> (u16, u16) {
+        let listening = self.host.services.iter().flat_map(|service| &service.listen).copied();
+        let own = self.haproxy.stats.into_iter();
+        let above = listening.chain(own).max().map_or(PORT_FIRST, |port| u32::from(port) + 1);
+        let first = if above <= PORT_END / 2 { above.max(PORT_FIRST) } else { PORT_FIRST };
+        let each = (PORT_END - first) / self.service.copies.max(1);
+        let own = first + each * self.copy;
+        let port = |number: u32| u16::try_from(number).unwrap_or(u16::MAX);
+        (port(own), port(own + each.max(1) - 1))
+    }
+}
+
+/// Its name on statistics: the host's, and the port where a host is there twice.
+fn server_name(server: &Backend, all: &[Backend]) -> String {
+    let twice = all.iter().filter(|other| other.name == server.name).count() > 1;
+    if twice { format!("{}-{}", server.name, server.port) } else { server.name.clone() }
+}
+
+fn server_line(server: &Backend, name: &str, source: Option<&str>) -> String {
+    let to = SocketAddr::new(server.address, server.port);
+    let weight = match server.weight.min(WEIGHT_MAX) {
+        1 => String::new(),
+        weight => format!(" weight {weight}"),
+    };
+    let source = source.map_or_else(String::new, |range| format!(" source {range}"));
+    format!("server {name} {to}{weight}{source}")
+}

@@ -1,0 +1,117 @@
+//! The part of nginx's configuration that passes requests on.
+
+use super::Writer;
+use crate::Backend;
+
+/// Idle connections to servers that a worker keeps where the file does not say how many clients there are.
+const KEPT_DEFAULT: u64 = 128;
+
+impl Writer<'_> {
+    /// Whom requests are passed on to.
+    pub(super) fn upstream(&mut self, servers: &[Backend], keepalive: bool) {
+        let origin = Some(self.service.place_of("servers"));
+        let sources = self.sources(servers);
+        let script = &mut self.script;
+        script.open("upstream servers {", origin);
+        let why = "All workers know alike which server is dead and whose turn it is.";
+        script.tuned("zone", "servers 256k", why, origin);
+        for (index, server) in servers.iter().enumerate() {
+            let why = if index == 0 { "Two failures in two seconds take a server out for two." } else { "" };
+            let weight =
+                if server.weight == 1 { String::new() } else { format!(" weight={}", server.weight) };
+            let place = std::net::SocketAddr::new(server.address, server.port);
+            let line = format!("server {place}{weight} max_fails=2 fail_timeout=2s");
+            script.needed(&line, why, Some(server.place));
+        }
+        if keepalive {
+            let share = |clients: u64| {
+                (clients * 12).div_ceil(10 * self.workers * u64::from(self.service.copies.max(1)))
+            };
+            let room = (self.connections / 2).max(1);
+            let kept = self.service.connections.map_or(KEPT_DEFAULT, share).clamp(1, room);
+            let why = "Idle connections that a worker keeps: what its clients need and a fifth more. Without them each\n\
+                       request pays for a new connection, and a port is gone for a minute.";
+            script.of_key("keepalive", &kept.to_string(), why, "keepalive");
+            script.tuned(
+                "keepalive_requests",
+                "100000",
+                "By default every 1,000th costs its connection.",
+                origin,
+            );
+            script.tuned(
+                "keepalive_timeout",
+                "60s",
+                "Shorter than a server's own patience would have to be.",
+                origin,
+            );
+        }
+        script.close("}");
+        if sources.len() > 1 {
+            self.deal_sources(&sources);
+        }
+    }
+
+    /// Which of the balancer's addresses a connection to a server comes from.
+    fn deal_sources(&mut self, sources: &[String]) {
+        let origin = Some(self.service.place_of("servers"));
+        let why =
+            "Each of the balancer's addresses has 64,512 ports towards each server: they are used alike.";
+        self.script.remark(why);
+        self.script.open("split_clients \"$remote_addr:$remote_port\" $own_address {", origin);
+        let share = 10_000 / sources.len();
+        for (index, source) in sources.iter().enumerate() {
+            let last = index + 1 == sources.len();
+            let part = if last { "*".to_owned() } else { format!("{}.{:02}%", share / 100, share % 100) };
+            self.script.also(&format!("{part} {source}"), origin);
+        }
+        self.script.close("}");
+    }
+
+    /// The addresses towards the servers, if all of them are on one network; else the kernel chooses.
+    fn sources(&self, servers: &[Backend]) -> Vec<String> {
+        let Some(first) = servers.first() else { return Vec::new() };
+        if servers.iter().any(|server| server.interface != first.interface) {
+            return Vec::new();
+        }
+        let addresses = self.host.interfaces.get(first.interface).map_or(&[][..], |one| &one.addresses);
+        let alike = addresses.iter().filter(|(address, _)| address.is_ipv6() == first.address.is_ipv6());
+        alike.map(|(address, _)| address.to_string()).collect()
+    }
+
+    /// How they are passed on.
+    pub(super) fn pass(&mut self, servers: &[Backend], keepalive: bool) {
+        let origin = Some(self.service.place_of("servers"));
+        let several = self.sources(servers).len() > 1;
+        let script = &mut self.script;
+        script.open("location / {", origin);
+        script.needed("proxy_pass http://servers", "", origin);
+        if keepalive {
+            let why = "Both are needed for connections to servers to be kept: HTTP/1.1, and no `Connection: close`.";
+            script.of_key("proxy_http_version", "1.1", why, "keepalive");
+            script.of_key("proxy_set_header Connection", "\"\"", "", "keepalive");
+        }
+        script.tuned("proxy_set_header Host", "$http_host", "The name that the client asked for.", origin);
+        if several {
+            script.needed("proxy_bind $own_address", "See `split_clients` above.", origin);
+        }
+        let why =
+            "A server that does not answer the connect is dead for this request: the next one is asked.";
+        script.tuned("proxy_connect_timeout", "2s", why, origin);
+        script.tuned(
+            "proxy_next_upstream",
+            "error timeout",
+            "Once, and not for requests that change something.",
+            origin,
+        );
+        script.tuned("proxy_next_upstream_tries", "2", "", origin);
+        script.tuned(
+            "proxy_read_timeout",
+            "120s",
+            "Longer than the slowest answer that is meant to be one.",
+            origin,
+        );
+        script.tuned("proxy_send_timeout", "30s", "As clients' above.", origin);
+        script.tuned("proxy_max_temp_file_size", "0", "An answer never goes by way of the disk.", origin);
+        script.close("}");
+    }
+}

@@ -1,0 +1,64 @@
+//! The part of nginx's configuration that is a flash sale in Lua.
+
+use super::Writer;
+
+/// The sale itself.
+const PROGRAM: &str = include_str!("sale.lua");
+
+/// Memory for who has bought: a million of the longest names fit, and only what is used is taken.
+const BUYERS_MIB: u64 = 320;
+
+/// Paths and what answers them.
+const PATHS: [(&str, &str); 4] =
+    [("/api/seckill", "show"), ("/api/login", "login"), ("/api/order", "order"), ("/admin/sale", "admin")];
+
+impl Writer<'_> {
+    /// What makes nginx speak Lua.
+    pub(super) fn lua_modules(&mut self) {
+        let origin = Some(self.service.place_of("sale"));
+        for (index, module) in self.means.lua_modules.iter().enumerate() {
+            let why = if index == 0 { "Lua, and what it needs." } else { "" };
+            self.script.needed(&format!("load_module {module}"), why, origin);
+        }
+    }
+
+    /// What the workers share.
+    pub(super) fn sale_memory(&mut self, stock: u64) {
+        let origin = Some(self.service.place_of("sale"));
+        let script = &mut self.script;
+        script.needed(
+            "lua_shared_dict sales 1m",
+            "How many there are and are sold, for all workers.",
+            origin,
+        );
+        script.needed(
+            &format!("lua_shared_dict buyers {BUYERS_MIB}m"),
+            "Who has bought, each of them once.",
+            origin,
+        );
+        script.needed("lua_package_path \"$prefix/?.lua;;\"", "sale.lua beside this file.", origin);
+        let init = format!("init_by_lua_block {{ sale = require \"sale\"; sale.init({stock}) }}");
+        script.block(&init, origin);
+        let why = "Bodies stay in memory: the largest that is let in fits into the buffer.";
+        script.needed("client_max_body_size 4k", why, origin);
+        script.also("client_body_buffer_size 4k", origin);
+    }
+
+    /// Where it is asked.
+    pub(super) fn counters(&mut self) {
+        let origin = Some(self.service.place_of("sale"));
+        for (path, function) in PATHS {
+            self.script.block(
+                &format!("location = {path} {{ content_by_lua_block {{ sale.{function}() }} }}"),
+                origin,
+            );
+        }
+        let state = "location = / { return 200 \"a flash sale: /api/seckill\\n\"; }";
+        self.script.block(state, origin);
+    }
+}
+
+/// The sale's own file beside the configuration: name and text.
+pub fn sale_program() -> (&'static str, &'static str) {
+    ("sale.lua", PROGRAM)
+}

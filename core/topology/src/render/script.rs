@@ -1,0 +1,108 @@
+//! [`Script`]: a configuration while it is being written.
+
+use wavetank_experiment::{Diagnostic, Place};
+
+use crate::{Rendered, Service};
+
+/// See the module's description. What is *tuned* the user may leave out (`without`); what is *needed* he may not,
+/// because nothing would run without it.
+pub(super) struct Script<'a> {
+    rendered: Rendered,
+    service: &'a Service,
+    without: &'a [String],
+    /// What could be left out, in the order of the file.
+    tuned: Vec<String>,
+    depth: usize,
+    /// What ends a directive.
+    end: &'static str,
+}
+
+impl<'a> Script<'a> {
+    /// An empty file of that name. Directives end with `end`.
+    pub(super) fn new(path: &str, service: &'a Service, without: &'a [String], end: &'static str) -> Self {
+        Self { rendered: Rendered::new(path), service, without, tuned: Vec::new(), depth: 0, end }
+    }
+
+    /// A sentence of its own.
+    pub(super) fn remark(&mut self, text: &str) {
+        for line in text.lines() {
+            self.put(&format!("# {line}"), None);
+        }
+    }
+
+    /// A directive that must be there.
+    pub(super) fn needed(&mut self, directive: &str, why: &str, origin: Option<Place>) {
+        self.reason(why, origin);
+        let end = self.end;
+        self.put(&format!("{directive}{end}"), origin);
+    }
+
+    /// A directive that belongs to the one before it and needs no reason of its own.
+    pub(super) fn also(&mut self, directive: &str, origin: Option<Place>) {
+        self.needed(directive, "", origin);
+    }
+
+    /// The directive `name` with its value, unless the user leaves it out.
+    pub(super) fn tuned(&mut self, name: &str, value: &str, why: &str, origin: Option<Place>) {
+        if self.keeps(name) {
+            self.needed(&format!("{name} {value}"), why, origin);
+        }
+    }
+
+    /// A directive made of a key of the file.
+    pub(super) fn of_key(&mut self, name: &str, value: &str, why: &str, key: &str) {
+        self.tuned(name, value, why, Some(self.service.place_of(key)));
+    }
+
+    /// Whether `name` stays in: a directive, or a word of one that is needed.
+    pub(super) fn keeps(&mut self, name: &str) -> bool {
+        if !self.tuned.iter().any(|one| one == name) {
+            self.tuned.push(name.to_owned());
+        }
+        !self.without.iter().any(|left_out| left_out == name)
+    }
+
+    /// A block that stands in one line, or anything else that ends by itself.
+    pub(super) fn block(&mut self, text: &str, origin: Option<Place>) {
+        self.put(text, origin);
+    }
+
+    /// The beginning of a block or section: what follows stands further in.
+    pub(super) fn open(&mut self, head: &str, origin: Option<Place>) {
+        self.put(head, origin);
+        self.depth += 1;
+    }
+
+    /// Its end; `tail` closes it where the language wants that.
+    pub(super) fn close(&mut self, tail: &str) {
+        self.depth -= 1;
+        if !tail.is_empty() {
+            self.put(tail, None);
+        }
+    }
+
+    /// The file, if all that was to be left out has been in it.
+    pub(super) fn finish(self) -> Result<Rendered, Diagnostic> {
+        let Self { rendered, service, without, tuned, .. } = self;
+        match without.iter().find(|left_out| !tuned.contains(left_out)) {
+            None => Ok(rendered),
+            Some(unknown) => Err(Diagnostic::error(
+                "lab_without",
+                service.place_of("without"),
+                format!("`{unknown}` is no directive that `{}` could be without", service.name),
+                format!("one of: {}", tuned.join(", ")),
+            )),
+        }
+    }
+
+    fn reason(&mut self, why: &str, origin: Option<Place>) {
+        for line in why.lines() {
+            self.put(&format!("# {line}"), origin);
+        }
+    }
+
+    fn put(&mut self, line: &str, origin: Option<Place>) {
+        let line = format!("{:1$}{line}", "", self.depth * 4);
+        self.rendered.line(&line, origin);
+    }
+}

@@ -1,0 +1,54 @@
+//! Sizes by formula.
+
+/// Files of a process that are no connection: listening sockets, logs, libraries, event queues.
+const OTHER_FILES: u64 = 128;
+/// The kernel keeps the length of a queue of connections in 16 bits' worth, `net.core.somaxconn` of the lab.
+const BACKLOG_MAX: u64 = 65_535;
+/// Below this a queue is too short for a burst and saves nothing.
+const BACKLOG_MIN: u64 = 4_096;
+
+/// Client connections that one process can have beside each other when each takes `files_each` files.
+pub(super) const fn room(files: u64, files_each: u64) -> u64 {
+    files.saturating_sub(OTHER_FILES) / files_each
+}
+
+/// The share of one of `parts` of `whole` things that a hash deals out: the mean and six standard deviations, which one
+/// in a billion passes. A single part gets them all.
+pub(super) fn dealt(whole: u64, parts: u64) -> u64 {
+    let mean = whole.div_ceil(parts);
+    if parts == 1 { mean } else { mean + 6 * (mean.isqrt() + 1) }
+}
+
+/// Connections that may wait to be accepted: a quarter of a second's, when all come within two seconds.
+pub(super) fn backlog(connections: Option<u64>) -> u64 {
+    let burst = connections.unwrap_or_default().div_ceil(8).min(BACKLOG_MAX);
+    burst.next_power_of_two().clamp(BACKLOG_MIN, BACKLOG_MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_process_holds_half_as_many_proxied_connections_as_files() {
+        assert_eq!(room(20_000, 2), 9_936);
+        assert_eq!(room(100, 2), 0);
+    }
+
+    #[test]
+    fn shares_have_room_for_an_uneven_deal() {
+        let check = |whole, parts, expected| assert_eq!(dealt(whole, parts), expected, "{whole} on {parts}");
+        check(100, 1, 100);
+        check(100_000, 12, 8_334 + 6 * 92);
+        check(0, 4, 6);
+    }
+
+    #[test]
+    fn queues_have_two_ends() {
+        let check = |connections, expected| assert_eq!(backlog(connections), expected, "{connections:?}");
+        check(None, 4_096);
+        check(Some(100), 4_096);
+        check(Some(100_000), 16_384);
+        check(Some(u64::MAX), 65_535);
+    }
+}
