@@ -28,6 +28,7 @@ fn host() -> HostFacts {
         kernel: "6.18.0".to_owned(),
         hostname: "large".to_owned(),
         cpu_model: "test".to_owned(),
+        load_hosts: None,
     }
 }
 

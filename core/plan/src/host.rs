@@ -32,6 +32,9 @@ pub struct HostFacts {
     pub hostname: String,
     /// CPU model, as the kernel names it.
     pub cpu_model: String,
+    /// Hosts of a lab on this machine that send the load, each with addresses and ports of its own; `None`: this host
+    /// sends it.
+    pub load_hosts: Option<u32>,
 }
 
 impl HostFacts {
@@ -52,16 +55,26 @@ impl HostFacts {
             kernel: String::new(),
             hostname: String::new(),
             cpu_model: String::new(),
+            load_hosts: None,
         }
     }
 
-    /// Whether all of `targets` are addresses of this host, so that it holds both ends of each connection.
+    /// Whether all of `targets` are addresses of this host, so that it holds both ends of each connection. In a lab it
+    /// does, whosever addresses they are.
     pub fn is_target(&self, targets: &[SocketAddr]) -> bool {
+        if self.load_hosts.is_some() {
+            return true;
+        }
         let own = |target: &SocketAddr| {
             let ip = target.ip().to_canonical();
             ip.is_loopback() || self.addresses.contains(&ip)
         };
         targets.iter().all(own)
+    }
+
+    /// Hosts that send the load, this one or those of a lab; at least 1.
+    pub fn senders(&self) -> u32 {
+        self.load_hosts.unwrap_or(1).max(1)
     }
 
     /// Ports of the tuples that a load with source addresses owns: all but some that are left to the kernel's own

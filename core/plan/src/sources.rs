@@ -19,6 +19,15 @@ impl SourceRange {
         false
     }
 
+    /// The addresses that are in both, if any are.
+    pub fn common(&self, other: Self) -> Option<Self> {
+        let v4 = self.first.is_ipv4();
+        let first = number(self.first).max(number(other.first));
+        let last = number(self.last).min(number(other.last));
+        let some = v4 == other.first.is_ipv4() && first <= last;
+        some.then(|| Self { first: from_number(first, v4), last: from_number(last, v4) })
+    }
+
     /// Whether `address` is inside.
     pub fn contains(&self, address: IpAddr) -> bool {
         self.first.is_ipv4() == address.is_ipv4()

@@ -43,18 +43,20 @@ fn implicit(text: &str, subject: Subject, op: Op, value: Value) -> Condition {
 
 /// Fails (exit 2) on the first condition that names a step, phase, check, count, rendezvous or host the plan
 /// does not have, or a warm-up, which is judged by nothing.
-pub fn check_conditions(plan: &Plan) -> Result<(), UserError> {
+///
+/// `observed`: hosts are, and whoever observes them knows which there are.
+pub fn check_conditions(plan: &Plan, observed: bool) -> Result<(), UserError> {
     for condition in plan.thresholds.iter().chain(&plan.stop) {
-        check_known(plan, condition)?;
+        check_known(plan, condition, observed)?;
         check_step(plan, condition)?;
         check_phase(plan, condition)?;
     }
     Ok(())
 }
 
-/// Checks, counts and rendezvous of the plan's steps, of which a plan of one request has none, and hosts, which nobody
-/// observes.
-fn check_known(plan: &Plan, condition: &Condition) -> Result<(), UserError> {
+/// Checks, counts and rendezvous of the plan's steps, of which a plan of one request has none, and hosts where nobody
+/// observes any.
+fn check_known(plan: &Plan, condition: &Condition, observed: bool) -> Result<(), UserError> {
     let text = &condition.text;
     let steps = || plan.scenarios.iter().flat_map(|scenario| &scenario.steps);
     let known = |what: &'static str, name: &str, names: Vec<&str>| {
@@ -76,6 +78,7 @@ fn check_known(plan: &Plan, condition: &Condition) -> Result<(), UserError> {
         Subject::Skew(name) => {
             known("rendezvous", name, plan.shared.rendezvous.iter().map(String::as_str).collect())
         }
+        Subject::Host(..) if observed => Ok(()),
         Subject::Host(gauge, host) => Err(UserError::usage(
             "host_unobserved",
             format!("`{text}`: `{}` is about a host, and nobody observes {host}", gauge.name()),

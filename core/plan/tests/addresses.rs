@@ -250,3 +250,17 @@ fn the_guard_opens_what_is_allowed_and_no_more() {
         assert_eq!(AllowTarget::parse(bad).unwrap_err().code, "bad_network", "{bad}");
     }
 }
+
+#[test]
+fn what_two_ranges_have_in_common_is_a_range() {
+    fn check(one: &str, other: &str, common: Option<&str>) {
+        let range = |text: &str| parse_sources(text).expect(text)[0];
+        assert_eq!(range(one).common(range(other)), common.map(range), "{one} and {other}");
+        assert_eq!(range(other).common(range(one)), common.map(range), "{other} and {one}");
+    }
+    check("10.0.0.1-10.0.0.9", "10.0.0.5", Some("10.0.0.5"));
+    check("10.0.0.1-10.0.0.9", "10.0.0.7-10.0.0.20", Some("10.0.0.7-10.0.0.9"));
+    check("10.0.0.1-10.0.0.4", "10.0.0.5-10.0.0.9", None);
+    check("10.0.0.1", "fd00::1", None);
+    check("fd00::1-fd00::f", "fd00::2", Some("fd00::2"));
+}

@@ -24,6 +24,7 @@ fn host() -> HostFacts {
         kernel: "6.18.44".to_owned(),
         hostname: "load01".to_owned(),
         cpu_model: "test".to_owned(),
+        load_hosts: None,
     }
 }
 

@@ -10,7 +10,7 @@ use wavetank_plan::FileTables;
 
 use crate::own_files::{close_all_but, unshare_files};
 use crate::own_process::in_own_process;
-use crate::{Crash, Errno, Waker};
+use crate::{Crash, Errno, NetworkNamespace, Waker};
 
 /// A thread that has told how its start went, and how to wake it.
 #[derive(Debug)]
@@ -75,11 +75,52 @@ pub fn spawn<T: Send + 'static, E: Send + 'static>(
     life: impl FnOnce(Start<T, E>) + Send + 'static,
     crashed: impl FnOnce(Crash) + Send + 'static,
 ) -> Result<Started<T>, StartFault<E>> {
+    spawn_in(None, name, files, life, crashed)
+}
+
+/// The same in a network namespace, which the thread enters before it does anything else; without one it stays in that of
+/// who starts it.
+pub fn spawn_in<T: Send + 'static, E: Send + 'static>(
+    network: Option<NetworkNamespace>,
+    name: String,
+    files: FileTables,
+    life: impl FnOnce(Start<T, E>) + Send + 'static,
+    crashed: impl FnOnce(Crash) + Send + 'static,
+) -> Result<Started<T>, StartFault<E>> {
     // Two: a crash is told beside what was told before it.
     let (told, hears) = sync_channel(2);
     let post = post(files).map_err(StartFault::Refused)?;
     let far = post.as_ref().map(|(_, far)| far.as_raw_fd());
-    let thread = move || match files {
+    let thread = move || {
+        // The namespace's file is closed here, in the table it is of: in a table of the thread's own its number would
+        // soon be another file's.
+        if let Some(Err(errno)) = network.map(|network| network.enter()) {
+            let _ = told.send(Err(StartFault::Refused(errno)));
+            return;
+        }
+        live(files, far, told, life, crashed);
+    };
+    let handle =
+        Builder::new().name(name).spawn(thread).map_err(|error| StartFault::Refused(errno(&error)))?;
+    let (waker, value) = hears.recv().expect("a thread tells how its start went")?;
+    let waker = match (waker, post) {
+        (Some(waker), _) => waker,
+        (None, Some((near, _))) => Waker::receive(&near).map_err(StartFault::Refused)?,
+        (None, None) => unreachable!("a waker that is not told was posted"),
+    };
+    Ok(Started { handle, waker, value })
+}
+
+/// What a thread does from its begin to its end: `life`, with the table of files it is to have. `far` goes with it into
+/// a table of its own.
+fn live<T, E>(
+    files: FileTables,
+    far: Option<RawFd>,
+    told: SyncSender<Told<T, E>>,
+    life: impl FnOnce(Start<T, E>),
+    crashed: impl FnOnce(Crash),
+) {
+    match files {
         FileTables::Shared => life(Start { told, post: None }),
         FileTables::PerThread => {
             if let Err(errno) = unshare_files() {
@@ -101,16 +142,7 @@ pub fn spawn<T: Send + 'static, E: Send + 'static>(
                 Err(errno) => drop(told.send(Err(StartFault::Refused(errno)))),
             }
         }
-    };
-    let handle =
-        Builder::new().name(name).spawn(thread).map_err(|error| StartFault::Refused(errno(&error)))?;
-    let (waker, value) = hears.recv().expect("a thread tells how its start went")?;
-    let waker = match (waker, post) {
-        (Some(waker), _) => waker,
-        (None, Some((near, _))) => Waker::receive(&near).map_err(StartFault::Refused)?,
-        (None, None) => unreachable!("a waker that is not told was posted"),
-    };
-    Ok(Started { handle, waker, value })
+    }
 }
 
 /// Both ends of a pair of sockets, where a descriptor must get from one table to another.

@@ -27,6 +27,7 @@ mod opening;
 mod outbox;
 mod pacer;
 mod passing;
+mod place;
 mod pool;
 mod preface;
 mod probe;
@@ -53,6 +54,7 @@ pub use alone::{
 pub use collector::{Collector, Merged};
 pub use means::Means;
 pub use messages::{Change, Command, EndOfRun, LogLine, Message, Sample, SealedInterval, Slow, Times};
+pub use place::Place;
 pub use probe::{Probe, ProbeAnswer, ProbeFailure};
 pub use sources::SourcePorts;
 pub use threads::{LoadThreads, run_here};

@@ -6,6 +6,7 @@ use wavetank_driver::{Features, TlsClient};
 use wavetank_journey::Journeys;
 use wavetank_plan::{Plan, Ports, UserError};
 
+use crate::place::Place;
 use crate::sources::SourcePorts;
 
 /// What load threads are made with, beside their plan.
@@ -13,8 +14,10 @@ use crate::sources::SourcePorts;
 pub struct Means {
     /// One for each thread, where there are enough; with none the kernel places them.
     pub cpus: Vec<u32>,
-    /// Ports to bind, with source addresses in the plan.
+    /// Ports to bind, with source addresses in the plan: where there are places, of who asks beside the load.
     pub ports: SourcePorts,
+    /// Where load threads are, in turn; with none they are where the process is.
+    pub places: Vec<Place>,
     /// What of the kernel may be used.
     pub features: Features,
     /// Our side of TLS, of a plan that speaks it.
@@ -48,6 +51,7 @@ impl Means {
         Ok(Self {
             cpus: Vec::new(),
             ports: SourcePorts::new(&Ports::default(), 0),
+            places: Vec::new(),
             features: Features::all(),
             tls: None,
             journeys: Journeys::new(plan, Vec::new())?,

@@ -13,7 +13,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use wavetank_pace::Share;
-use wavetank_plan::{Nanos, Plan, Ports};
+use wavetank_plan::{Nanos, Plan, Ports, SourceRange, SourcesPlan};
 
 use tuples::Tuples;
 
@@ -29,6 +29,8 @@ const RESTING_MAX: usize = 1 << 20;
 pub struct SourcePorts {
     ports: Arc<[u16]>,
     start: u64,
+    /// Of the plan's source addresses those in here alone; `None`: all of them.
+    own: Option<Arc<[SourceRange]>>,
 }
 
 impl SourcePorts {
@@ -36,7 +38,27 @@ impl SourcePorts {
     /// runs in a row then begin at places of their own, and do not meet each other's `TIME_WAIT`s.
     pub fn new(ports: &Ports, run: u64) -> Self {
         // Numbers of runs may be close to each other (instants); spread them (Fibonacci hashing, Knuth).
-        Self { ports: ports.iter().collect(), start: run.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 16 }
+        let start = run.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 16;
+        Self { ports: ports.iter().collect(), start, own: None }
+    }
+
+    /// The same at a place that has the addresses `own`, and no others of a plan's source addresses. With none of them
+    /// the kernel chooses there.
+    #[must_use]
+    pub fn at(self, own: &[SourceRange]) -> Self {
+        Self { own: Some(own.into()), ..self }
+    }
+
+    /// The addresses to come from, of those of a plan.
+    fn sources(&self, plan: &SourcesPlan) -> SourcesPlan {
+        match &self.own {
+            None => plan.clone(),
+            Some(own) => {
+                let here =
+                    |range: &SourceRange| own.iter().filter_map(|own| range.common(*own)).collect::<Vec<_>>();
+                SourcesPlan { ranges: plan.ranges.iter().flat_map(here).collect(), order: plan.order }
+            }
+        }
     }
 }
 
@@ -97,7 +119,8 @@ impl Sources {
     /// The tuples of the load thread that owns `share` of everything. `turn` is the address of a target it
     /// begins with.
     pub(crate) fn new(plan: &Plan, ports: &SourcePorts, share: Share, turn: usize) -> Self {
-        let family = |v4| Tuples::new(&plan.sources, v4, &ports.ports, ports.start, share);
+        let sources = ports.sources(&plan.sources);
+        let family = |v4| Tuples::new(&sources, v4, &ports.ports, ports.start, share);
         let targets = vec![Vec::new(); plan.targets.len()];
         let mut this = Self { v4: family(true), v6: family(false), targets, ways: Vec::new(), turn };
         for (at, target) in plan.targets.iter().enumerate() {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use wavetank_driver::{
     Clock, Crash, Driver, Epoll, Errno, Features, Setup, Start, StartFault, Started, Tls, TlsClient, Uring,
-    Waker, WallClock, fine_timers, pin_to, spawn,
+    Waker, WallClock, fine_timers, pin_to, spawn_in,
 };
 use wavetank_journey::Journeys;
 use wavetank_pace::Share;
@@ -22,6 +22,7 @@ use crate::meeting_places::MeetingPlaces;
 use crate::messages::{Command, Message};
 use crate::opening::Opening;
 use crate::passing::{Passing, Seats};
+use crate::place::Seating;
 use crate::requests::Requests;
 use crate::sessions::{Sessions, UniqueRows};
 use crate::sleeper::Sleeper;
@@ -49,7 +50,8 @@ struct LoadThread {
 impl LoadThreads {
     /// Start the plan's threads on `cpus` (one each where there are enough). They open the connections that
     /// are to be there before the load, tell [`Message::Ready`] when that is done, and wait for
-    /// [`Command::Start`]. Fails if the kernel refuses a driver or a thread.
+    /// [`Command::Start`]. Where there are places, threads are dealt out over them in turn. Fails if the kernel refuses
+    /// a driver or a thread, or lets it not go where it is sent.
     pub fn prepare(
         plan: &Arc<Plan>,
         share: Share,
@@ -69,6 +71,8 @@ impl LoadThreads {
         for thread in 0..plan.threads {
             let (commands, inbox) = sync_channel(COMMANDS_MAX);
             let number = u16::try_from(thread).expect("the plan limits threads");
+            let seating = Seating::of(thread, plan.threads, means.places.len());
+            let place = means.places.get(seating.place);
             let seed = Seed {
                 features: means.features,
                 plan: Arc::clone(plan),
@@ -80,13 +84,9 @@ impl LoadThreads {
                 thread: number,
                 share: share.split(count, u64::from(thread)),
                 sleeper: Sleeper::one_of(plan.threads as usize, means.cpus.len()),
-                // With fewer threads than CPUs the kernel places them better than we could.
-                cpu: if means.cpus.len() == plan.threads as usize {
-                    means.cpus.get(thread as usize).copied()
-                } else {
-                    None
-                },
-                ports: means.ports.clone(),
+                cpu: cpu(means, plan.threads, thread, seating),
+                ports: place.map_or(&means.ports, |place| &place.ports).clone(),
+                sources: share.split(seating.of, seating.among),
                 tls: means.tls.clone(),
                 limits: limits.pop().expect("one for each thread"),
                 clock,
@@ -100,8 +100,9 @@ impl LoadThreads {
                 let _ = failed.send(Message::Failed(number, crash.to_string()));
             };
             let life = Seed::life(plan.engine);
+            let (network, name) = (place.map(|place| place.network.clone()), format!("load-{thread}"));
             let Started { handle, waker, .. } =
-                spawn(format!("load-{thread}"), plan.files, move |start| life(seed, start), crashed)?;
+                spawn_in(network, name, plan.files, move |start| life(seed, start), crashed)?;
             this.threads.push(LoadThread { commands, waker, handle });
         }
         Ok(this)
@@ -172,6 +173,7 @@ pub fn run_here<D: Driver>(
         sleeper: Sleeper::spinning(),
         cpu: None,
         ports: means.ports,
+        sources: Share::WHOLE,
         tls: None,
         limits: Limits::split(plan, Share::WHOLE, 1).pop().expect("one thread was asked for"),
         clock,
@@ -180,6 +182,16 @@ pub fn run_here<D: Driver>(
         messages,
     };
     seed.worker(driver).run()
+}
+
+/// The CPU that a thread is kept on, if on one: its place's, or one of its own where there are enough. With fewer threads
+/// than CPUs the kernel places them better than we could.
+fn cpu(means: &Means, threads: u32, thread: u32, seating: Seating) -> Option<u32> {
+    let of_place = means.places.get(seating.place).map_or(&[][..], |place| &place.cpus);
+    if let [_, ..] = of_place {
+        return of_place.get(seating.among as usize % of_place.len()).copied();
+    }
+    (means.cpus.len() == threads as usize).then(|| means.cpus.get(thread as usize).copied()).flatten()
 }
 
 /// Milliseconds since 1970 at the clock's zero.
@@ -257,6 +269,8 @@ struct Seed {
     sleeper: Sleeper,
     cpu: Option<u32>,
     ports: SourcePorts,
+    /// Which pairs of address and port are the thread's, of those of its place.
+    sources: Share,
     /// Our side of TLS, where it is spoken.
     tls: Option<Arc<TlsClient>>,
     limits: Limits,
@@ -336,6 +350,7 @@ impl Seed {
             share,
             sleeper,
             ports,
+            sources,
             limits,
             clock,
             prepared,
@@ -351,7 +366,7 @@ impl Seed {
             Arc::clone(&plan),
             requests,
             // Threads start at different addresses of a target with several.
-            Sources::new(&plan, &ports, share, usize::from(thread)),
+            Sources::new(&plan, &ports, sources, usize::from(thread)),
             seats,
         );
         let exchanges = Exchanges::new(connections, Arc::clone(&plan), limits.max_open);

@@ -34,6 +34,7 @@ pub fn host_facts() -> HostFacts {
         cpu_model: read::text("/proc/cpuinfo")
             .and_then(|text| parse::cpu_model(&text))
             .unwrap_or_else(|| names.machine().to_string_lossy().into_owned()),
+        load_hosts: None,
     }
 }
 
@@ -69,12 +70,15 @@ fn addresses() -> Vec<IpAddr> {
 
 fn local_networks() -> Vec<(IpAddr, u8)> {
     let mut networks =
-        read::text("/proc/net/fib_trie").map(|text| parse::local_ipv4(&text)).unwrap_or_default();
+        read::text("/proc/thread-self/net/fib_trie").map(|text| parse::local_ipv4(&text)).unwrap_or_default();
     if networks.is_empty() {
         networks.push((IpAddr::V4(Ipv4Addr::new(127, 0, 0, 0)), 8));
     }
-    networks
-        .extend(read::text("/proc/net/ipv6_route").map(|text| parse::local_ipv6(&text)).unwrap_or_default());
+    networks.extend(
+        read::text("/proc/thread-self/net/ipv6_route")
+            .map(|text| parse::local_ipv6(&text))
+            .unwrap_or_default(),
+    );
     networks
 }
 

@@ -23,7 +23,7 @@ pub(crate) fn source_ports(range: (u16, u16)) -> Ports {
     let reserved = read::text("/proc/sys/net/ipv4/ip_local_reserved_ports")
         .map(|text| parse::reserved_ports(&text))
         .unwrap_or_default();
-    let listened: Vec<(u16, u16)> = ["/proc/net/tcp", "/proc/net/tcp6"]
+    let listened: Vec<(u16, u16)> = ["/proc/thread-self/net/tcp", "/proc/thread-self/net/tcp6"]
         .into_iter()
         .flat_map(listened_ports)
         .map(|port| (port, port))

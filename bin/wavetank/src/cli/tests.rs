@@ -100,5 +100,6 @@ fn small_host() -> HostFacts {
         kernel: "6.1.0".to_owned(),
         hostname: "small".to_owned(),
         cpu_model: "test".to_owned(),
+        load_hosts: None,
     }
 }

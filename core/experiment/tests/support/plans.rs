@@ -24,6 +24,7 @@ pub(crate) fn host() -> HostFacts {
         kernel: "6.18.0".to_owned(),
         hostname: "large".to_owned(),
         cpu_model: "test".to_owned(),
+        load_hosts: None,
     }
 }
 

@@ -196,7 +196,11 @@ fn no_tuples(
         format!("; or more ports: sysctl -w net.ipv4.ip_local_port_range='{PORT_MIN} {}'", u16::MAX)
     });
     let hint = hint + &more.unwrap_or_default();
-    let have = if sources.is_empty() { "one source address".to_owned() } else { "--source".to_owned() };
+    let have = match (sources.is_empty(), host.load_hosts) {
+        (false, _) => "--source".to_owned(),
+        (true, None | Some(0 | 1)) => "one source address".to_owned(),
+        (true, Some(hosts)) => format!("one source address of each of {hosts} load hosts"),
+    };
     UserError::refused(
         "no_source_address",
         format!(
@@ -209,11 +213,15 @@ fn no_tuples(
 }
 
 /// Source addresses × ports × target addresses; without `--source` the kernel has one address per target, and all
-/// ports.
+/// ports, on each host that sends.
 fn tuples(host: &HostFacts, sources: &[SourceRange], targets: &[SocketAddr]) -> u64 {
     let per_target = |target: &SocketAddr| {
         let family = |range: &&SourceRange| range.first.is_ipv4() == target.is_ipv4();
-        if sources.is_empty() { 1 } else { sources.iter().filter(family).map(SourceRange::len).sum::<u128>() }
+        if sources.is_empty() {
+            u128::from(host.senders())
+        } else {
+            sources.iter().filter(family).map(SourceRange::len).sum::<u128>()
+        }
     };
     let pairs: u128 = targets.iter().map(per_target).sum();
     let ports = if sources.is_empty() { host.ports.count() } else { host.tuple_ports().count() };

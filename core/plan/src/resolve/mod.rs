@@ -109,7 +109,7 @@ pub fn resolve(
         events: Vec::new(),
         tags: options.tags.clone(),
     };
-    thresholds::check_conditions(&plan)?;
+    thresholds::check_conditions(&plan, host.load_hosts.is_some())?;
     remarks::of_plan(&plan, host, &mut notes);
     UserError::all(forecast::lacking(&plan, &room, "-c")).map_or(Ok(()), Err)?;
     notes.extend(forecast::risks(&plan, host));

@@ -20,6 +20,8 @@ pub struct Room<'a> {
     pub(super) capacity: Capacity,
     /// Threads there are at most if files do not ask for more.
     pub(super) threads_most: u32,
+    /// Their number was asked for.
+    threads_fixed: bool,
 }
 
 /// How a number of connections is held.
@@ -38,7 +40,7 @@ impl<'a> Room<'a> {
     /// `threads`: their number, if it was asked for.
     ///
     /// # Errors
-    /// Too many threads.
+    /// Too many threads, or fewer than there are hosts that send.
     pub fn new(
         host: &'a HostFacts,
         sources: &'a [SourceRange],
@@ -47,7 +49,16 @@ impl<'a> Room<'a> {
         threads: Option<u32>,
         tls: bool,
     ) -> Result<Self, UserError> {
-        let threads_most = threads.unwrap_or_else(|| u32::try_from(host.cpus.len()).unwrap_or(1).max(1));
+        let senders = host.senders();
+        // As many on each host that sends, so that all send alike.
+        let usual = || u32::try_from(host.cpus.len()).unwrap_or(1).max(1).next_multiple_of(senders);
+        let threads_most = threads.unwrap_or_else(usual);
+        if threads_most < senders {
+            let message =
+                format!("--threads {threads_most} is fewer than the {senders} load hosts of the lab");
+            let hint = format!("--threads {senders} or a multiple of it, or leave it out");
+            return Err(UserError::usage("conflict", message, hint));
+        }
         if threads_most > THREADS_MAX {
             let message = format!("--threads {threads_most} is out of range");
             return Err(UserError::usage(
@@ -59,7 +70,7 @@ impl<'a> Room<'a> {
         let both_ends = host.is_target(targets);
         let files = FileBudget::new(host, engine, threads_most, threads.is_some(), both_ends);
         let capacity = Capacity::of(host, sources, targets, files, (engine, tls));
-        Ok(Self { host, sources, targets, capacity, threads_most })
+        Ok(Self { host, sources, targets, capacity, threads_most, threads_fixed: threads.is_some() })
     }
 
     /// `wanted` connections, or fewer if this host cannot beside so many users who have none, with what lowered it.
@@ -112,7 +123,9 @@ impl<'a> Room<'a> {
     /// How `connections` are held.
     pub fn held(&self, connections: u64) -> Held {
         let holding = self.capacity.files.holding(connections);
-        let threads = holding.threads.min(u32::try_from(connections).unwrap_or(u32::MAX)).max(1);
+        let even = holding.threads.checked_next_multiple_of(self.host.senders()).unwrap_or(holding.threads);
+        let wanted = if self.threads_fixed { holding.threads } else { even };
+        let threads = wanted.min(u32::try_from(connections).unwrap_or(u32::MAX)).max(1);
         let remark = (threads > self.threads_most).then(|| {
             format!(
                 "{threads} load threads, because each has a table of files of its own and one holds {} (ulimit -n)",

@@ -33,6 +33,7 @@ fn plan(before: &str) -> Plan {
         kernel: String::new(),
         hostname: String::new(),
         cpu_model: String::new(),
+        load_hosts: None,
     };
     let options = RunOptions { dns: Some(DnsUse::EachSession), ..RunOptions::default() };
     let url = TargetUrl::parse("http://web/").expect("a URL");

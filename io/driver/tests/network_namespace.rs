@@ -1,0 +1,89 @@
+//! Threads that are sent to another network namespace: they are there and nobody else is, whatever table their files
+//! are in.
+
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::net::{TcpListener, TcpStream};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::time::Duration;
+
+use nix::sched::{CloneFlags, unshare};
+use wavetank_driver::{
+    Clock, Crash, Driver, Epoll, Feature, Features, NetworkNamespace, Setup, Start, StartFault, spawn_in,
+};
+use wavetank_plan::FileTables::{self, PerProcess, PerThread, Shared};
+
+/// Nothing here takes this long.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The tables that can be had here.
+fn tables() -> Vec<FileTables> {
+    let found = Features::probe(Features::all());
+    let all = [(Feature::Unshare, PerThread), (Feature::OwnProcess, PerProcess)];
+    let mut tables = vec![Shared];
+    tables
+        .extend(all.into_iter().filter(|(feature, _)| found.features.has(*feature)).map(|(_, files)| files));
+    tables
+}
+
+/// Which namespace the calling thread is in.
+fn here() -> String {
+    let link = fs::read_link("/proc/thread-self/ns/net").expect("/proc is mounted");
+    link.to_string_lossy().into_owned()
+}
+
+/// A namespace with nothing in it, and what it is called; `None`, which is told, where none can be made.
+fn elsewhere(test: &str) -> Option<(NetworkNamespace, String)> {
+    let made = std::thread::spawn(|| {
+        unshare(CloneFlags::CLONE_NEWNET)?;
+        Ok::<_, nix::Error>((NetworkNamespace::own().expect("/proc is mounted"), here()))
+    });
+    match made.join().expect("it only asks") {
+        Ok(made) => Some(made),
+        Err(errno) => {
+            wavetank_testkit::skip(test, &format!("no network namespace can be made here: {errno}"));
+            None
+        }
+    }
+}
+
+fn no_crash(crash: Crash) {
+    panic!("{crash}");
+}
+
+#[test]
+fn a_thread_is_where_it_was_sent_and_nobody_else() {
+    let Some((network, name)) = elsewhere("a_thread_is_where_it_was_sent_and_nobody_else") else { return };
+    let before = here();
+    assert_ne!(before, name);
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let at = listener.local_addr().expect("it is bound");
+    for files in tables() {
+        let (tells, told): (SyncSender<(String, Option<ErrorKind>)>, _) = sync_channel(1);
+        let life = move |start: Start<(), ()>| {
+            let driver = Epoll::new(&Setup::small(Clock::starting_now())).expect("a driver");
+            start.done(driver.waker().expect("a waker"), ());
+            // Its loopback is another one, on which nobody listens, and which is down.
+            let refused = TcpStream::connect(at).err().map(|error| error.kind());
+            tells.send((here(), refused)).expect("it is awaited");
+        };
+        let started = spawn_in(Some(network.clone()), "away".to_owned(), files, life, no_crash);
+        let started = started.expect("a thread");
+        let told = told.recv_timeout(PATIENCE).expect("it tells");
+        assert_eq!(told, (name.clone(), Some(ErrorKind::NetworkUnreachable)), "{files:?}");
+        started.handle.join().expect("it came to its end");
+        assert_eq!(here(), before, "{files:?}: only the thread went");
+    }
+    TcpStream::connect(at).expect("here it is listened on as before");
+}
+
+#[test]
+fn what_is_no_namespace_is_refused() {
+    for files in tables() {
+        let no_namespace = NetworkNamespace::new(File::open("/dev/null").expect("it is always there"));
+        let life = |_: Start<(), ()>| panic!("it has nowhere to be");
+        let fault = spawn_in(Some(no_namespace), "lost".to_owned(), files, life, no_crash);
+        let fault = fault.map(drop).expect_err("there is no such place");
+        assert!(matches!(fault, StartFault::Refused(errno) if errno.symbol() == Some("EINVAL")), "{fault:?}");
+    }
+}

@@ -1,0 +1,98 @@
+//! Load threads at several places: each connects from its own, to what is there.
+
+use std::collections::BTreeSet;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::process::Command as Program;
+use std::sync::Arc;
+use std::time::Duration;
+
+use nix::sched::{CloneFlags, unshare};
+use wavetank_driver::{Clock, Feature, Features, NetworkNamespace};
+use wavetank_engine::{Command, LoadThreads, Means, Message, Place, SourcePorts};
+use wavetank_pace::Share;
+use wavetank_plan::{
+    EngineChoice, HostFacts, Nanos, Ports, RunOptions, SocketFacts, SourcesPlan, TargetUrl, parse_sources,
+    resolve,
+};
+
+/// Where all listen, each on a loopback of its own.
+const AT: (Ipv4Addr, u16) = (Ipv4Addr::LOCALHOST, 8_000);
+
+/// A network namespace of its own and a listener there; `None` where there can be none.
+fn host() -> Option<(NetworkNamespace, TcpListener)> {
+    let made = std::thread::spawn(|| {
+        unshare(CloneFlags::CLONE_NEWNET).ok()?;
+        let up = Program::new("ip").args(["link", "set", "lo", "up"]).status().ok()?;
+        let listener = TcpListener::bind(AT).expect("nobody else is here");
+        listener.set_nonblocking(true).expect("a fresh socket");
+        up.success().then(|| (NetworkNamespace::own().expect("/proc is mounted"), listener))
+    });
+    made.join().expect("it only asks")
+}
+
+/// Four connections of two threads, opened ahead of a load that never begins. At each place the peers that came.
+fn check(engine: EngineChoice, sources: &[&str]) -> Option<Vec<Vec<IpAddr>>> {
+    let hosts = [host()?, host()?];
+    let address = SocketAddr::from(AT);
+    let facts = HostFacts { addresses: vec![address.ip()], ..HostFacts::plain(2) };
+    let range = |words: &[&str]| parse_sources(&words.join(",")).expect("addresses");
+    let ranges = if sources.is_empty() { Vec::new() } else { range(sources) };
+    let local = vec![(IpAddr::V4(Ipv4Addr::new(127, 0, 0, 0)), 8)];
+    let sockets = SocketFacts { uring: Ok(()), ..SocketFacts::plain() };
+    let facts = HostFacts { local_networks: local, sockets, ..facts };
+    let options = RunOptions {
+        connections: Some(4),
+        threads: Some(2),
+        engine: Some(engine),
+        sources: SourcesPlan { ranges, ..SourcesPlan::default() },
+        ..RunOptions::default()
+    };
+    let url = TargetUrl::parse(&format!("http://{address}/")).expect("a URL");
+    let plan = Arc::new(resolve(&options, &url, &[address], &facts).expect("a plan").plan);
+    let ports = SourcePorts::new(&Ports::range(40_000, 40_100), 1);
+    let place = |(at, (network, _)): (usize, &(NetworkNamespace, TcpListener))| {
+        let own = sources.get(at).map_or_else(Vec::new, |own| range(&[*own]));
+        Place { network: network.clone(), ports: ports.clone().at(&own), cpus: Vec::new() }
+    };
+    let places = hosts.iter().enumerate().map(place).collect();
+    let means = Means { places, ..Means::plain(&plan).expect("a plain plan") };
+    let clock = Clock::starting_now();
+    let threads = LoadThreads::prepare(&plan, Share::WHOLE, clock, &means).expect("threads");
+    let mut ready = 0;
+    while ready < 2 {
+        match threads.message(Duration::from_secs(10)).expect("the threads say something") {
+            Message::Ready(_, opened) => {
+                assert_eq!(opened, 2, "each opens its own");
+                ready += 1;
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    let peers = |(_, listener): &(NetworkNamespace, TcpListener)| {
+        std::iter::from_fn(|| listener.accept().ok()).map(|(_, peer)| peer.ip()).collect()
+    };
+    let peers = hosts.iter().map(peers).collect();
+    threads.tell(Command::Start(clock.now().after(Nanos::from_secs(3_600))));
+    threads.tell(Command::Finish(Nanos::ZERO - Nanos::from_secs(3_600)));
+    threads.join();
+    Some(peers)
+}
+
+#[test]
+fn each_thread_connects_from_its_own_place() {
+    let rings = Features::probe(Features::all()).features.has(Feature::Uring);
+    let engines = [EngineChoice::Epoll, EngineChoice::Uring];
+    for engine in engines.into_iter().take(1 + usize::from(rings)) {
+        let Some(peers) = check(engine, &[]) else {
+            let name = "each_thread_connects_from_its_own_place";
+            return wavetank_testkit::skip(name, "it needs root and `ip` for network namespaces");
+        };
+        let kernels = IpAddr::V4(Ipv4Addr::LOCALHOST);
+        assert_eq!(peers, [vec![kernels; 2], vec![kernels; 2]], "{engine:?}");
+        let peers = check(engine, &["127.0.0.2", "127.0.0.3-127.0.0.4"]).expect("it worked before");
+        let of = |peers: &[IpAddr]| peers.iter().map(ToString::to_string).collect::<BTreeSet<_>>();
+        assert_eq!(of(&peers[0]), ["127.0.0.2".to_owned()].into(), "{engine:?}");
+        assert_eq!(of(&peers[1]), ["127.0.0.3".to_owned(), "127.0.0.4".to_owned()].into(), "{engine:?}");
+        assert_eq!((peers[0].len(), peers[1].len()), (2, 2), "{engine:?}");
+    }
+}
