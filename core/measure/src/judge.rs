@@ -5,7 +5,7 @@ use wavetank_plan::{Condition, Nanos, Op, Plan};
 use crate::threshold::{Threshold, ThresholdResult};
 use crate::totals::planned_connections;
 use crate::tracker::Tracker;
-use crate::{Interval, Spans};
+use crate::{HostSample, Interval, Spans};
 
 /// Thresholds and stop conditions, judged second by second as intervals are sealed. Windows keep only
 /// what happened in them, so its memory does not grow with the run.
@@ -56,6 +56,13 @@ impl Judge {
             let at = interval.end();
             self.fired = first.map(|stop| Fired { stop, at, result: self.result(&self.stops[stop], spans) });
         }
+    }
+
+    /// Take in how the host called `name` stood at one instant; samples of one host come in order. Stop conditions are
+    /// looked at with the next interval.
+    pub fn observe_host(&mut self, name: &str, sample: &HostSample, spans: &Spans) {
+        let all = self.thresholds.iter_mut().chain(&mut self.stops);
+        all.for_each(|tracker| tracker.add_host(name, sample, spans));
     }
 
     /// The first stop condition that was true, and the seal at which it was.

@@ -55,6 +55,13 @@ impl Ledger {
         self.observed.add_host(sample);
     }
 
+    /// Enter how another host stood at one instant, one of a lab; samples of one host come in order. Conditions on hosts
+    /// are about these.
+    pub fn observe_other(&mut self, name: &str, sample: &HostSample) {
+        self.observed.add_other(name, sample);
+        self.judge.observe_host(name, sample, self.totals.spans());
+    }
+
     /// Enter how it stood with the target's connections by its own count; samples come in order.
     pub fn observe_target(&mut self, sample: TargetSample) {
         self.observed.add_target(sample);

@@ -19,6 +19,8 @@ pub(crate) enum Named {
     Count(u16, Vec<(u16, u16)>),
     /// A rendezvous, by its index.
     Place(u16),
+    /// Hosts, which the plan knows nothing of.
+    Hosts,
     /// The plan has no such thing, in words.
     Nothing(&'static str),
 }
@@ -48,7 +50,7 @@ impl Named {
             },
             Subject::Skew(name) => index(&plan.shared.rendezvous, name)
                 .map_or(Self::Nothing("no rendezvous of that name"), Self::Place),
-            Subject::Host(..) => Self::Nothing("nobody observes hosts"),
+            Subject::Host(..) => Self::Hosts,
             _ => subject.step().map_or(Self::All, |name| Self::steps_or_groups(subject, plan, name)),
         }
     }
@@ -90,7 +92,7 @@ impl Named {
                 steps.contains(&(scenario, step))
             }
             Self::Checks(checks) => checks.iter().any(|&(own, its, _)| (own, its) == (scenario, step)),
-            Self::Place(_) | Self::Nothing(_) => false,
+            Self::Place(_) | Self::Hosts | Self::Nothing(_) => false,
         }
     }
 

@@ -2,40 +2,7 @@
 
 use wavetank_plan::Nanos;
 
-use crate::Thinned;
-
-/// How a host stood at one instant. What its kernel does not tell is 0.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct HostSample {
-    /// When, on the run's clock.
-    pub at: Nanos,
-    /// TCP sockets of this network namespace that are in use, whatever their state but `TIME_WAIT`: IPv4 and IPv6.
-    pub tcp_inuse: u64,
-    /// Of them, IPv6.
-    pub tcp6_inuse: u64,
-    /// Sockets that nobody holds any more and that have not ended yet.
-    pub tcp_orphan: u64,
-    /// Connections in `TIME_WAIT`.
-    pub tcp_tw: u64,
-    /// TCP sockets of the whole host, in whatever state.
-    pub tcp_alloc: u64,
-    /// Pages of memory for what is in TCP's queues, of the whole host.
-    pub tcp_mem_pages: u64,
-    /// Memory that nobody uses, bytes.
-    pub mem_free_bytes: u64,
-    /// Memory that can be had without swapping, as the kernel estimates it, bytes.
-    pub mem_available_bytes: u64,
-    /// The kernel's own objects, sockets among them, bytes.
-    pub slab_bytes: u64,
-    /// Memory of this process that is resident, bytes.
-    pub rss_bytes: u64,
-    /// CPU time of this process in user mode since its start, nanoseconds.
-    pub cpu_user_ns: u64,
-    /// CPU time of this process in the kernel since its start, nanoseconds.
-    pub cpu_system_ns: u64,
-    /// Of each CPU of the host, ticks since boot: those with work, and all.
-    pub cores: Vec<(u64, u64)>,
-}
+use crate::{HostBook, HostSample, Thinned};
 
 /// How it stood with the target's connections at one instant, by its own count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,6 +25,9 @@ pub struct TargetSample {
     pub peak: u64,
 }
 
+/// Hosts beside this one that are kept a book of at most.
+const OTHERS_MAX: usize = 1_024;
+
 /// What was seen beside the load.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Observed {
@@ -65,6 +35,7 @@ pub struct Observed {
     target_before: Option<TargetSample>,
     host: Thinned<HostSample>,
     target: Thinned<TargetSample>,
+    others: Vec<HostBook>,
 }
 
 impl Observed {
@@ -74,6 +45,18 @@ impl Observed {
         let sample = HostSample { cores: Vec::new(), ..sample.clone() };
         self.host_before.get_or_insert_with(|| sample.clone());
         self.host.push(sample);
+    }
+
+    /// A sample of another host, a lab's; those of one host come in order.
+    pub(crate) fn add_other(&mut self, name: &str, sample: &HostSample) {
+        let at = self.others.iter().position(|book| book.name() == name);
+        let at = at.or_else(|| {
+            let room = self.others.len() < OTHERS_MAX;
+            room.then(|| self.others.push(HostBook::new(name))).map(|()| self.others.len() - 1)
+        });
+        if let Some(at) = at {
+            self.others[at].add(sample);
+        }
     }
 
     /// A sample of the target; they come in order.
@@ -90,6 +73,11 @@ impl Observed {
     /// The first of all: before the load.
     pub const fn host_before(&self) -> Option<&HostSample> {
         self.host_before.as_ref()
+    }
+
+    /// The other hosts that were observed, in the order in which they were first seen.
+    pub fn others(&self) -> &[HostBook] {
+        &self.others
     }
 
     /// The target's samples that are kept, in order.

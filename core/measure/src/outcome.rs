@@ -60,6 +60,11 @@ impl Outcome {
             Value::Share(_) => gauge as f64 / scope.planned as f64,
             _ => gauge as f64,
         };
+        Self::of_value(condition, value)
+    }
+
+    /// Judge `condition` on a value in its own unit.
+    pub(crate) fn of_value(condition: &Condition, value: f64) -> Self {
         Self { value: Some(value), ok: Some(holds(condition, value)), ..Self::default() }
     }
 

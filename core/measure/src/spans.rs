@@ -85,6 +85,12 @@ impl Spans {
         within.map(|span| until(span) - interval.from).max().unwrap_or(Nanos::ZERO)
     }
 
+    /// Whether an instant lies in the measured window, or with `phase` in that phase's time.
+    pub fn holds_at(&self, phase: Option<u16>, at: Nanos) -> bool {
+        let wanted = |ix: usize, span: &Span| phase.map_or(!span.warmup, |phase| usize::from(phase) == ix);
+        self.phases.iter().enumerate().any(|(ix, span)| wanted(ix, span) && span.contains(at))
+    }
+
     /// Whether connections opened in `interval` are those of phase number `phase`: its time, and the time
     /// before it that is no other phase's, in which its connections are opened ahead.
     pub fn in_opening(&self, phase: u16, interval: &Interval) -> bool {

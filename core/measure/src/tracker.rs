@@ -2,13 +2,14 @@
 
 use wavetank_plan::{Condition, Key, Nanos, Part, Plan, RequestCount, Subject, Value};
 
+use crate::host_gauges::HostGauges;
 use crate::named::Named;
 use crate::outcome::{Outcome, Scope, contains_lag};
 use crate::sample::{Sample, Tally};
 use crate::skews::Skews;
 use crate::sliding::Sliding;
 use crate::subject_count::{drops_by_generator, generator_drops, subject_count};
-use crate::{Histogram, Interval, Spans, StepSeries};
+use crate::{Histogram, HostSample, Interval, Spans, StepSeries};
 
 /// Everything one condition needs, gathered second by second.
 #[derive(Clone, Debug)]
@@ -24,6 +25,8 @@ pub(crate) struct Tracker {
     sliding: Option<Sliding>,
     gauge: Gauge,
     skews: Skews,
+    /// Of a condition on hosts.
+    hosts: Option<HostGauges>,
     /// The worst window seen so far, with its begin.
     worst: Option<(Nanos, Outcome)>,
     /// Over all windows that do not hold: all would, without lag; without what the generator failed or dropped.
@@ -67,14 +70,29 @@ impl Tracker {
             sliding,
             gauge: Gauge::default(),
             skews: Skews::default(),
+            hosts: match &condition.subject {
+                Subject::Host(gauge, pattern) => Some(HostGauges::new(*gauge, pattern)),
+                _ => None,
+            },
             worst: None,
             excuses: Excuses::default(),
             second: Sample::default(),
         }
     }
 
+    /// Take in a sample of the host called `name`.
+    pub(crate) fn add_host(&mut self, name: &str, sample: &HostSample, spans: &Spans) {
+        if let Some(hosts) = &mut self.hosts {
+            let phase = self.phase;
+            hosts.add(&self.condition, name, sample, |at| spans.holds_at(phase, at));
+        }
+    }
+
     /// Take in one sealed interval.
     pub(crate) fn add(&mut self, interval: &Interval, spans: &Spans) {
+        if self.hosts.is_some() {
+            return;
+        }
         if let Named::Place(place) = self.named {
             let judged = |phase| self.phase.map_or(!spans.is_warmup(phase), |only| only == phase);
             return self.skews.add(&self.condition, place, interval, judged);
@@ -108,6 +126,9 @@ impl Tracker {
 
     /// Whether the condition is broken at this seal: of the opposite of a stop condition, whether that fires.
     pub(crate) fn fires(&self, interval: &Interval, spans: &Spans) -> bool {
+        if let Some(hosts) = &self.hosts {
+            return hosts.is_broken(&self.condition);
+        }
         match self.named {
             Named::Place(_) => return self.skews.is_broken_now(),
             Named::Nothing(_) => return false,
@@ -133,6 +154,9 @@ impl Tracker {
         let undecided = |why: &str| Reckoning { outcome: Outcome::undecided(why), at: None };
         if self.phase == Some(u16::MAX) {
             return undecided("no phase of that name");
+        }
+        if let Some(hosts) = &self.hosts {
+            return hosts.reckon(&self.condition);
         }
         match self.named {
             Named::Nothing(why) => return undecided(why),

@@ -56,7 +56,7 @@ mod track;
 
 pub use allow_target::AllowTarget;
 pub use condition::{
-    Condition, ERROR_CLASSES, HostGauge, Op, PART_NAMES, Part, RequestCount, Subject, Value,
+    Condition, ERROR_CLASSES, HostGauge, Op, PART_NAMES, Part, RequestCount, Subject, Value, means_host,
 };
 pub use connect_to::ConnectTo;
 pub use error::{ExitCode, UserError};

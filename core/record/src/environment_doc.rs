@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use wavetank_plan::HostFacts;
 
-use crate::{DecodeError, LoadDoc, Probe};
+use crate::{DecodeError, LabDoc, LoadDoc, Probe};
 
 /// Written before the load starts, so that a run killed at any moment still tells what it was.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -31,6 +31,9 @@ pub struct EnvironmentDoc {
     pub engine_why: Option<String>,
     /// The host.
     pub host: HostDoc,
+    /// The lab that the run was made in; absent outside of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lab: Option<LabDoc>,
 }
 
 /// What the host was like. Needed to believe a number later, and to compare two runs fairly.

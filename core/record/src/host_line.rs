@@ -51,8 +51,10 @@ struct RawHost {
     offset_ns: i64,
     error_ns: u64,
     tcp: RawTcp,
+    net: RawNet,
     memory: RawMemory,
     process: RawProcess,
+    cpus_milli: u64,
     cores: Vec<(u64, u64)>,
 }
 
@@ -65,6 +67,16 @@ struct RawTcp {
     tw: u64,
     alloc: u64,
     mem_pages: u64,
+    established: u64,
+    listen_overflows: u64,
+    accept_queue: u64,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
+struct RawNet {
+    in_bytes: u64,
+    out_bytes: u64,
 }
 
 #[derive(Default, Serialize, Deserialize)]
@@ -74,6 +86,9 @@ struct RawMemory {
     free_bytes: u64,
     available_bytes: u64,
     slab_bytes: u64,
+    used_bytes: u64,
+    all_bytes: u64,
+    swap_bytes: u64,
 }
 
 #[derive(Default, Serialize, Deserialize)]
@@ -122,12 +137,21 @@ impl HostLine {
             tcp_tw,
             tcp_alloc,
             tcp_mem_pages,
+            tcp_established,
+            listen_overflows,
+            accept_queue,
+            net_in_bytes,
+            net_out_bytes,
             mem_free_bytes,
             mem_available_bytes,
             slab_bytes,
+            mem_used_bytes,
+            mem_all_bytes,
+            swap_bytes,
             rss_bytes,
             cpu_user_ns,
             cpu_system_ns,
+            cpus_milli,
             ref cores,
         } = self.sample;
         let raw = RawHost {
@@ -142,13 +166,21 @@ impl HostLine {
                 tw: tcp_tw,
                 alloc: tcp_alloc,
                 mem_pages: tcp_mem_pages,
+                established: tcp_established,
+                listen_overflows,
+                accept_queue,
             },
+            net: RawNet { in_bytes: net_in_bytes, out_bytes: net_out_bytes },
             memory: RawMemory {
                 free_bytes: mem_free_bytes,
                 available_bytes: mem_available_bytes,
                 slab_bytes,
+                used_bytes: mem_used_bytes,
+                all_bytes: mem_all_bytes,
+                swap_bytes,
             },
             process: RawProcess { rss_bytes, cpu_user_ns, cpu_system_ns },
+            cpus_milli,
             cores: cores.clone(),
         };
         serde_json::to_string(&raw).expect("plain data with string keys always encodes")
@@ -161,7 +193,7 @@ impl HostLine {
     pub fn decode(line: &[u8]) -> Result<Self, DecodeError> {
         let raw: RawHost = serde_json::from_slice(line).map_err(|error| DecodeError::json(&error))?;
         check(raw.v)?;
-        let RawHost { at_ns, offset_ns, error_ns, tcp, memory, process, cores, .. } = raw;
+        let RawHost { at_ns, offset_ns, error_ns, tcp, net, memory, process, cpus_milli, cores, .. } = raw;
         let sample = HostSample {
             at: Nanos(at_ns),
             tcp_inuse: tcp.inuse,
@@ -170,12 +202,21 @@ impl HostLine {
             tcp_tw: tcp.tw,
             tcp_alloc: tcp.alloc,
             tcp_mem_pages: tcp.mem_pages,
+            tcp_established: tcp.established,
+            listen_overflows: tcp.listen_overflows,
+            accept_queue: tcp.accept_queue,
+            net_in_bytes: net.in_bytes,
+            net_out_bytes: net.out_bytes,
             mem_free_bytes: memory.free_bytes,
             mem_available_bytes: memory.available_bytes,
             slab_bytes: memory.slab_bytes,
+            mem_used_bytes: memory.used_bytes,
+            mem_all_bytes: memory.all_bytes,
+            swap_bytes: memory.swap_bytes,
             rss_bytes: process.rss_bytes,
             cpu_user_ns: process.cpu_user_ns,
             cpu_system_ns: process.cpu_system_ns,
+            cpus_milli,
             cores,
         };
         Ok(Self { sample, offset_ns, error_ns })

@@ -23,6 +23,7 @@ mod interval_line;
 mod journey_parts;
 mod journeys_line;
 mod judgement;
+mod lab_parts;
 mod number;
 mod pack_doc;
 mod plan_doc;
@@ -63,6 +64,7 @@ pub use journey_parts::{
     AroundCheckDoc, AroundDoc, AroundFaultDoc, CheckDoc, GroupDoc, MeetingDoc, RendezvousDoc, Sessions,
 };
 pub use judgement::{Blame, Finding, Status, Threshold, VerdictDoc};
+pub use lab_parts::{HostUseDoc, LabDoc, LabHostDoc, ServerCountDoc};
 pub use number::Number;
 pub use pack_doc::{PACK_SCHEMA, PackDoc, PackedFile};
 pub use plan_doc::{PlanDoc, all_constants, engine_name};

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AroundDoc, Bytes, CheckDoc, Connections, EventLine, Finding, Generator, GroupDoc, HeldDoc, LoadDoc,
-    Number, PhaseDoc, Probe, RateDoc, RendezvousDoc, Requests, SampleLine, Sessions, Setup, StepDoc,
-    Threshold, Times, TlsDoc, VerdictDoc, Warmup, Wire,
+    AroundDoc, Bytes, CheckDoc, Connections, EventLine, Finding, Generator, GroupDoc, HeldDoc, HostUseDoc,
+    LoadDoc, Number, PhaseDoc, Probe, RateDoc, RendezvousDoc, Requests, SampleLine, ServerCountDoc, Sessions,
+    Setup, StepDoc, Threshold, Times, TlsDoc, VerdictDoc, Warmup, Wire,
 };
 
 /// Version of the format; fields are only ever added to it.
@@ -139,6 +139,12 @@ pub struct RunRecord {
     /// Addition: phases that held one and the same number of connections, in the plan's order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub held: Vec<HeldDoc>,
+    /// Addition: the hosts of the lab that the run was made in, in the topology's order; absent outside of a lab.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<HostUseDoc>,
+    /// Addition: what servers of the lab counted while the run went on, those that tell.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub servers: Vec<ServerCountDoc>,
     /// Addition: examples: the first failure of each class, and the slowest answers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub samples: Vec<SampleLine>,

@@ -9,17 +9,19 @@ use std::time::Duration;
 use wavetank_measure::{HostSample, TargetSample};
 use wavetank_plan::Nanos;
 
-use crate::{Asking, TargetAsker, host_sample};
+use crate::{Asking, HostWatch, TargetAsker, host_sample};
 
-/// Samples that wait for their reader at most, about half a minute of both kinds. What does not fit is left out: a
-/// second without a sample shows as such.
-const WAITING_MAX: usize = 64;
+/// Seconds of which samples of all kinds wait for their reader at most. What does not fit is left out: a second without a
+/// sample shows as such.
+const WAITING_SECONDS: usize = 32;
 
 /// Something that was seen.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Seen {
     /// This host.
     Host(Box<HostSample>),
+    /// Another host on this machine, by its number among those that are watched.
+    Other(usize, Box<HostSample>),
     /// The target's own count.
     Target(TargetSample),
     /// The target does not tell its count, and is not asked again; whether it answered the one request that was sent.
@@ -29,6 +31,15 @@ pub enum Seen {
         /// It was answered with something else.
         answered: bool,
     },
+}
+
+/// What is looked at beside the target.
+#[derive(Debug, Default)]
+pub struct Watched {
+    /// This host, at all.
+    pub this: bool,
+    /// Hosts of a lab on this machine.
+    pub others: Vec<HostWatch>,
 }
 
 /// Threads that look at the end of each second of the run's clock, when load threads seal their intervals. One looks at
@@ -44,20 +55,36 @@ pub struct Beside {
 impl Beside {
     /// Begin to look, at once and then each second. `now` reads the run's clock; `asker` asks the target, if anybody is
     /// to be asked. Where no thread can be had nothing is seen, and the load goes on.
-    pub fn start(now: impl Fn() -> Nanos + Clone + Send + 'static, asker: Option<TargetAsker>) -> Self {
-        let (tell, seen) = sync_channel(WAITING_MAX);
+    pub fn start(
+        now: impl Fn() -> Nanos + Clone + Send + 'static,
+        watched: Watched,
+        asker: Option<TargetAsker>,
+    ) -> Self {
+        let Watched { this, mut others } = watched;
+        let (tell, seen) = sync_channel(WAITING_SECONDS * (2 + others.len()));
         let over = Arc::new(AtomicBool::new(false));
         let mut threads = Vec::new();
         // Ahead of everything else: what was there before includes neither the load nor the connection of who asks.
-        drop(tell.try_send(Seen::Host(Box::new(host_sample(&now)))));
-        let look = {
-            let (now, mut first) = (now.clone(), true);
+        let mut look = {
+            let now = now.clone();
             move |tell: &SyncSender<Seen>| {
-                if !std::mem::take(&mut first) {
+                if this {
                     drop(tell.try_send(Seen::Host(Box::new(host_sample(&now)))));
                 }
-                true
+                for (number, other) in others.iter_mut().enumerate() {
+                    if let Some(sample) = other.sample(&now) {
+                        drop(tell.try_send(Seen::Other(number, Box::new(sample))));
+                    }
+                }
             }
+        };
+        look(&tell);
+        let mut first = true;
+        let look = move |tell: &SyncSender<Seen>| {
+            if !std::mem::take(&mut first) {
+                look(tell);
+            }
+            true
         };
         threads.extend(each_second("host", now.clone(), &over, tell.clone(), look));
         if let Some(mut asker) = asker {

@@ -47,6 +47,8 @@ pub struct ArchiveWriter {
     samples: LineFile,
     /// How this host stood; made with its first line, in a folder of its own.
     host: LineFile,
+    /// How the hosts of a lab stood, by name.
+    others: Vec<(String, LineFile)>,
     /// The target's own count.
     truth: LineFile,
     /// When everything was last made sure of.
@@ -102,6 +104,7 @@ impl ArchiveWriter {
             events: LineFile::new(&dir.join("events.jsonl")),
             samples: LineFile::new(&dir.join("samples.jsonl")),
             host: LineFile::new(&dir.join("hosts").join(format!("{}.jsonl", sanitized(&meta.agent)))),
+            others: Vec::new(),
             truth: LineFile::new(&dir.join("truth.jsonl")),
             synced: None,
             cumulative: Cumulative::default(),
@@ -151,11 +154,19 @@ impl ArchiveWriter {
 
     /// Add a sample of the host that the run's clock is of.
     pub fn host(&mut self, sample: &HostSample) -> Option<StoreProblem> {
-        let line = HostLine { sample: sample.clone(), ..HostLine::default() };
-        let folder = self.dir.join("hosts");
-        let made = if self.host.is_begun() { Ok(()) } else { fs::create_dir_all(&folder) };
-        let outcome = made.map_err(|error| StoreProblem::new(&folder, error));
-        let outcome = outcome.and_then(|()| self.host.append(line.encode()));
+        let outcome = append_host(&self.dir, &mut self.host, sample);
+        self.tell_once(outcome)
+    }
+
+    /// Add a sample of another host on this machine, one of a lab, by its name.
+    pub fn other_host(&mut self, name: &str, sample: &HostSample) -> Option<StoreProblem> {
+        let known = self.others.iter().position(|(known, _)| known == name);
+        let at = known.unwrap_or_else(|| {
+            let path = self.dir.join("hosts").join(format!("{}.jsonl", sanitized(name)));
+            self.others.push((name.to_owned(), LineFile::new(&path)));
+            self.others.len() - 1
+        });
+        let outcome = append_host(&self.dir, &mut self.others[at].1, sample);
         self.tell_once(outcome)
     }
 
@@ -192,6 +203,7 @@ impl ArchiveWriter {
         self.intervals.sync()?;
         self.events.sync()?;
         self.host.sync()?;
+        self.others.iter_mut().try_for_each(|(_, file)| file.sync())?;
         self.truth.sync()?;
         self.samples.sync()
     }
@@ -200,6 +212,14 @@ impl ArchiveWriter {
         let problem = outcome.err()?;
         (!std::mem::replace(&mut self.told, true)).then_some(problem)
     }
+}
+
+/// One more line of a host; the folder is made with the first of all.
+fn append_host(dir: &Path, file: &mut LineFile, sample: &HostSample) -> Result<(), StoreProblem> {
+    let line = HostLine { sample: sample.clone(), ..HostLine::default() };
+    let folder = dir.join("hosts");
+    let made = if file.is_begun() { Ok(()) } else { fs::create_dir_all(&folder) };
+    made.map_err(|error| StoreProblem::new(&folder, error)).and_then(|()| file.append(line.encode()))
 }
 
 /// A small file, whole and synced, that is locked as long as it is kept open.

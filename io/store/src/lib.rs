@@ -9,6 +9,7 @@ mod archive_writer;
 mod calibration_file;
 mod contents;
 mod cumulative;
+mod host_lines;
 mod interval_span;
 mod line_file;
 mod opened_run;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use wavetank_measure::Ledger;
 use wavetank_plan::{Nanos, Plan, UserError, harmless};
 use wavetank_record::{
-    Counted, DecodeError, EnvironmentDoc, EventLine, HostLine, IntervalLine, PHASE_ENDED, PlanDoc, RunRecord,
+    Counted, DecodeError, EnvironmentDoc, EventLine, IntervalLine, PHASE_ENDED, PlanDoc, RunRecord,
     SampleLine, TargetLine,
 };
 
@@ -225,26 +225,12 @@ impl OpenedRun {
         }
         // What was seen beside the load knows no checkpoints: it is entered into whichever book was kept last.
         report.damaged += self.read_hosts(|line| ledger.observe_host(&line.sample))?;
+        report.damaged += self.read_others(|name, line| ledger.observe_other(name, &line.sample))?;
         for_each_line(&self.dir.join("truth.jsonl"), |line| match TargetLine::decode(line) {
             Ok(TargetLine(sample)) => ledger.observe_target(sample),
             Err(_) => report.damaged += 1,
         })?;
         Ok((ledger, report))
-    }
-
-    /// Hand every sample of the host that the run's clock is of to `visit`, in order. Returns how many lines cannot be
-    /// read, be they damaged or of another version.
-    ///
-    /// # Errors
-    /// A usage error if the file cannot be read at all.
-    pub fn read_hosts(&self, mut visit: impl FnMut(HostLine)) -> Result<u64, UserError> {
-        let path = self.dir.join("hosts").join("local.jsonl");
-        let mut damaged = 0;
-        for_each_line(&path, |line| match HostLine::decode(line) {
-            Ok(line) => visit(line),
-            Err(_) => damaged += 1,
-        })?;
-        Ok(damaged)
     }
 
     fn empty_ledger(&self, plan: &Plan) -> Ledger {

@@ -101,7 +101,7 @@ impl OpenedRun {
 }
 
 /// Files of lines in a folder, by name, so many at most.
-fn line_files(dir: &Path) -> Result<Vec<PathBuf>, UserError> {
+pub(crate) fn line_files(dir: &Path) -> Result<Vec<PathBuf>, UserError> {
     let mut paths: Vec<_> = match fs::read_dir(dir) {
         Ok(entries) => entries.filter_map(|entry| Some(entry.ok()?.path())).take(FILES_MAX).collect(),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),

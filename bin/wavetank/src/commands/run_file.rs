@@ -146,7 +146,7 @@ pub(super) fn unready(experiment: &Experiment, rehearsal: bool) -> Result<(), Us
         && !rehearsal
     {
         let message = format!("`{}`: nobody observes that host", condition.value.text);
-        let hint = "leave it out; --scale or --speed rehearse without it";
+        let hint = "leave it out; --scale or --speed rehearse without it; in a lab hosts are observed: wavetank lab run LAB FILE";
         return refused("host_unobserved", message, hint);
     }
     Ok(())

@@ -49,6 +49,7 @@ pub(crate) fn try_file(args: TryArgs) -> Result<u8, UserError> {
     let means = Means {
         cpus: Vec::new(),
         ports: host.source_ports(),
+        places: Vec::new(),
         features: host.found.features,
         tls,
         journeys: Journeys::new(&plan, all_tables(&experiment, tables)?)?,

@@ -3,15 +3,28 @@
 use std::net::SocketAddr;
 
 use wavetank_driver::Clock;
-use wavetank_observe::{Beside, TargetAsker};
+use wavetank_observe::{Beside, HostWatch, TargetAsker, Watched};
 use wavetank_plan::{Nanos, Plan, Target, UserError};
+
+/// What is looked at beside a load.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Looking<'a> {
+    /// Whether the target is asked for its own count of connections; `None`: if it is on this host.
+    pub(crate) truth: Option<bool>,
+    /// The hosts of a lab, by name.
+    pub(crate) hosts: &'a [(String, HostWatch)],
+}
 
 /// Begin to look, if anybody would ask for it: `clock` is the run's.
 ///
-/// Only runs with hold phases are looked at. A sample costs the load nothing (a thread beside it reads five small files a
+/// Only runs with hold phases are looked at, and the hosts of a lab. A sample costs the load nothing (a thread beside it reads five small files a
 /// second, about 0.2 ms), but the archive of a run of requests has nothing that would be laid beside it.
-pub(super) fn start(plan: &Plan, clock: Clock, truth: Option<bool>) -> Option<Beside> {
-    plan.is_holding().then(|| Beside::start(move || clock.now(), asker(plan, clock, truth)))
+pub(super) fn start(plan: &Plan, clock: Clock, looking: Looking<'_>) -> Option<Beside> {
+    let holding = plan.is_holding();
+    let others: Vec<_> = looking.hosts.iter().map(|(_, watch)| watch.clone()).collect();
+    let asker = || if holding { asker(plan, clock, looking.truth) } else { None };
+    let wanted = holding || !others.is_empty();
+    wanted.then(|| Beside::start(move || clock.now(), Watched { this: holding, others }, asker()))
 }
 
 /// Who asks the target for its own count: one with one address, spoken to in the clear and without a proxy; without a

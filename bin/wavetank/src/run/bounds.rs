@@ -12,7 +12,7 @@ use wavetank_store::ArchiveWriter;
 
 use super::redaction::Redaction;
 use super::renewing::Renewing;
-use super::{Conducted, Conductor, Talk};
+use super::{Conducted, Conductor, Looking, Talk};
 
 /// What came of the run's `before` and `after`.
 #[derive(Default)]
@@ -31,8 +31,8 @@ pub(crate) struct Carrying<'a> {
     pub(crate) guard: &'a Guard,
     /// The command as typed, for hints.
     pub(crate) command: &'a str,
-    /// Whether the target is asked for its own count of connections; `None`: if it is on this host.
-    pub(crate) truth: Option<bool>,
+    /// What is looked at beside the load.
+    pub(crate) truth: Looking<'a>,
 }
 
 /// The load, with what comes before and after it. Fails only where this host cannot.

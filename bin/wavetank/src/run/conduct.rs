@@ -25,6 +25,7 @@ use wavetank_plan::{Nanos, Phase, Plan, UserError};
 use wavetank_record::{ConnectionMemory, EventLine, PHASE_ENDED, SampleLine, Setup};
 use wavetank_store::ArchiveWriter;
 
+use super::Looking;
 use super::agent_host::{AgentHost, Happening};
 use super::renewing::Renewing;
 use super::sample::{SampleBook, note_fault};
@@ -93,8 +94,8 @@ pub(crate) struct Conductor<'a> {
     zero: Nanos,
     /// Looks at this host and at the target's count once the load is agreed on.
     beside: Option<Beside>,
-    /// Whether the target is asked.
-    truth: Option<bool>,
+    /// What it looks at.
+    looking: Looking<'a>,
 }
 
 impl<'a> Conductor<'a> {
@@ -145,7 +146,7 @@ impl<'a> Conductor<'a> {
             outcome: None,
             zero: Nanos::ZERO,
             beside: None,
-            truth: None,
+            looking: Looking::default(),
             plan,
             clock,
         }
@@ -259,7 +260,7 @@ impl<'a> Conductor<'a> {
             Notice::Committed(zero) => {
                 self.zero = zero;
                 self.clock = self.clock.with_zero_at(zero);
-                self.beside = super::beside::start(&self.plan, self.clock, self.truth);
+                self.beside = super::beside::start(&self.plan, self.clock, self.looking);
             }
             Notice::Sealed { .. } => {}
             Notice::Lost(AgentId(agent)) => self.event("agent_lost", format!("agent {agent} is silent")),

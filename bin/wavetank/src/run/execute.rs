@@ -13,7 +13,7 @@ use wavetank_plan::{Guard, HostFacts, Missing, Plan, UserError};
 use wavetank_record::{EnvironmentDoc, HostDoc, LoadDoc, PlanDoc, RunRecord, Setup, Wall, engine_name};
 use wavetank_store::{ArchiveWriter, RunMeta, RunsDir, new_id};
 
-use super::{Bounds, Carrying, Conducted, Host, Probed, Talk, Told, carry, judge, probe};
+use super::{Bounds, Carrying, Conducted, Host, Looking, Probed, Talk, Told, carry, judge, probe};
 
 /// What to execute, and around what.
 pub(crate) struct Execution<'a> {
@@ -78,6 +78,7 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Talk) -> Result<Execu
         engine: engine_name(plan.engine).to_owned(),
         engine_why: engine_why.map(|Missing { cause, cure }| format!("{cause}: {cure}")),
         host: HostDoc::from(&host.facts),
+        lab: None,
     };
     let hash = PlanDoc::hash(&yaml);
     let archive = archive(runs_dir.as_ref(), &plan.name, &yaml, &environment, started, talk);
@@ -91,10 +92,12 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Talk) -> Result<Execu
         let means = Means {
             cpus: host.facts.cpus.clone(),
             ports: host.source_ports(),
+            places: Vec::new(),
             features: host.found.features,
             tls,
             journeys: Journeys::new(&plan, tables)?,
         };
+        let truth = Looking { truth, hosts: &[] };
         let way = Carrying { plan: &plan, hash: &hash, clock, signals, guard: &guard, command, truth };
         carry(&way, means, archive, talk)?
     };
@@ -233,6 +236,10 @@ pub(crate) fn host_cannot(what: &str, errno: Errno) -> UserError {
 
 /// Whether load and target share this host, so that they compete for its CPUs.
 fn same_host(plan: &Plan, host: &HostFacts) -> bool {
+    // A lab is one machine, whosever addresses these are.
+    if host.load_hosts.is_some() {
+        return true;
+    }
     let local = |address: &SocketAddr| {
         let ip = address.ip().to_canonical();
         ip.is_loopback() || host.addresses.contains(&ip)

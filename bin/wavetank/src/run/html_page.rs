@@ -25,7 +25,9 @@ pub(super) fn html_page(record: &RunRecord, opened: Option<&OpenedRun>, language
         Some(course)
     });
     let hosts = opened.and_then(|opened| readable(opened.hosts())).unwrap_or_default();
-    let local = hosts.into_iter().find(|host| host.name == LOCAL).unwrap_or_default();
+    let (local, others): (Vec<_>, Vec<_>) = hosts.into_iter().partition(|host| host.name == LOCAL);
+    let local = local.into_iter().next().unwrap_or_default();
+    let others: Vec<_> = others.into_iter().map(|host| (host.name, host.samples)).collect();
     let target = opened.and_then(|opened| readable(opened.truth())).unwrap_or_default();
     let source = HtmlSource {
         record,
@@ -33,6 +35,7 @@ pub(super) fn html_page(record: &RunRecord, opened: Option<&OpenedRun>, language
         environment: opened.and_then(|opened| opened.environment.as_ref()),
         course: course.as_ref(),
         hosts: &local.samples,
+        others: &others,
         target: &target,
     };
     html(source, language)

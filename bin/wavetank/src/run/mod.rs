@@ -38,7 +38,7 @@ mod talk;
 mod tls;
 
 #[cfg(target_os = "linux")]
-pub(crate) use beside::askable;
+pub(crate) use beside::{Looking, askable};
 #[cfg(target_os = "linux")]
 pub(crate) use bounds::{Bounds, Carrying, carry};
 #[cfg(target_os = "linux")]

@@ -1,12 +1,14 @@
 //! [`Condition`]: `SUBJECT OP VALUE [in PHASE] [for WINDOW]`, everywhere the same.
 
 mod host;
+mod host_pattern;
 mod parse;
 mod scale;
 mod subject;
 mod value;
 
 pub use host::HostGauge;
+pub use host_pattern::means_host;
 pub use subject::{ERROR_CLASSES, PART_NAMES};
 
 use crate::Nanos;

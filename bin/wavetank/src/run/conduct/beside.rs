@@ -5,11 +5,12 @@ use wavetank_observe::{Beside, Seen};
 use wavetank_record::{EventLine, Setup, TARGET_TELLS_NOTHING};
 
 use super::Conductor;
+use crate::run::Looking;
 
-impl Conductor<'_> {
-    /// The same, asking the target for its count or not; without a word if it is on this host.
-    pub(crate) fn asking(mut self, truth: Option<bool>) -> Self {
-        self.truth = truth;
+impl<'a> Conductor<'a> {
+    /// The same, looking at this beside the load.
+    pub(crate) const fn asking(mut self, looking: Looking<'a>) -> Self {
+        self.looking = looking;
         self
     }
 
@@ -32,6 +33,11 @@ impl Conductor<'_> {
                 Seen::Host(sample) => {
                     self.book.ledger.observe_host(&sample);
                     self.book.archive.as_mut().and_then(|archive| archive.host(&sample))
+                }
+                Seen::Other(number, sample) => {
+                    let name = &self.looking.hosts[number].0;
+                    self.book.ledger.observe_other(name, &sample);
+                    self.book.archive.as_mut().and_then(|archive| archive.other_host(name, &sample))
                 }
                 Seen::Target(sample) => {
                     self.book.ledger.observe_target(sample);

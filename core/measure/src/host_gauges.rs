@@ -1,0 +1,211 @@
+//! [`HostGauges`]: what one condition asks of hosts, sample by sample.
+//!
+//! Memory, swap, queues and established connections are values at an instant, of which the worst counts; CPU and network
+//! flow, so that only two samples tell how fast, and what counts is the mean over the span or a window. Of several hosts
+//! the worst counts.
+
+use std::collections::VecDeque;
+
+use wavetank_plan::{Condition, HostGauge, Nanos, Value, means_host};
+
+use crate::HostSample;
+use crate::host_sample::{Reading, highest};
+use crate::outcome::Outcome;
+use crate::tracker::{Reckoning, keep_worst};
+
+/// Samples come each second, give or take; what is short of a length by less is taken for it.
+const SLACK: Nanos = Nanos::from_millis(500);
+/// Hosts that one condition is about at most; what lies behind is left out.
+const HOSTS_MAX: usize = 1_024;
+/// Samples of a window at most: more than a day of them.
+const WINDOW_MAX: usize = 100_000;
+
+/// The hosts of one condition.
+#[derive(Clone, Debug)]
+pub(crate) struct HostGauges {
+    gauge: HostGauge,
+    pattern: String,
+    hosts: Vec<OneHost>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct OneHost {
+    name: String,
+    /// The sample before the next one.
+    before: Option<HostSample>,
+    /// The worst value, or the worst window.
+    worst: Option<(Nanos, Outcome)>,
+    /// Of a value: the last instant at which it held, or its first, since when it has not.
+    held_last: Option<Nanos>,
+    /// Of what flows: over the whole span.
+    whole: Vec<(f64, f64)>,
+    window: VecDeque<Stretch>,
+    /// Of what flows: the latest window does not hold.
+    window_broken: bool,
+}
+
+/// From one sample to the next.
+#[derive(Clone, Debug)]
+struct Stretch {
+    from: Nanos,
+    to: Nanos,
+    flow: Vec<(f64, f64)>,
+}
+
+impl HostGauges {
+    pub(crate) fn new(gauge: HostGauge, pattern: &str) -> Self {
+        Self { gauge, pattern: pattern.to_owned(), hosts: Vec::new() }
+    }
+
+    /// Take in a sample of the host called `name`; those of one host come in order. `within` says whether an instant lies
+    /// in the condition's span.
+    pub(crate) fn add(
+        &mut self,
+        condition: &Condition,
+        name: &str,
+        sample: &HostSample,
+        within: impl Fn(Nanos) -> bool,
+    ) {
+        if !means_host(&self.pattern, name) {
+            return;
+        }
+        let known = self.hosts.iter().position(|host| host.name == name);
+        let at = known.unwrap_or(self.hosts.len());
+        if known.is_none() {
+            if self.hosts.len() >= HOSTS_MAX {
+                return;
+            }
+            self.hosts.push(OneHost { name: name.to_owned(), ..OneHost::default() });
+        }
+        let host = &mut self.hosts[at];
+        match sample.reading(self.gauge) {
+            Reading::Level(value, all) => host.level(condition, sample.at, (value, all), within(sample.at)),
+            Reading::Flow => {
+                // A stretch belongs to the span in which its middle lies: samples are never on the second itself.
+                let middle = |before: &HostSample| Nanos(before.at.0.midpoint(sample.at.0));
+                let stretch = host.before.as_ref().filter(|before| within(middle(before))).map(|before| {
+                    let flow = sample.flow_since(before, self.gauge);
+                    Stretch { from: before.at, to: sample.at, flow }
+                });
+                host.flow(condition, stretch);
+            }
+        }
+        host.before = Some(sample.clone());
+    }
+
+    /// Whether the condition, the opposite of a stop condition, is broken as it stands.
+    pub(crate) fn is_broken(&self, condition: &Condition) -> bool {
+        self.hosts.iter().any(|host| host.is_broken(condition, self.gauge))
+    }
+
+    /// What it came to: of several hosts the worst, which is named.
+    pub(crate) fn reckon(&self, condition: &Condition) -> Reckoning {
+        let mut worst: Option<(Nanos, Outcome)> = None;
+        for host in &self.hosts {
+            let (at, outcome) = host.reckon(condition, self.gauge);
+            let why = match outcome.why {
+                Some(why) => Some(format!("{}: {why}", host.name)),
+                None if self.hosts.len() > 1 => Some(format!("on {}", host.name)),
+                None => None,
+            };
+            // Without an instant it is of the whole span.
+            let at = at.unwrap_or(Nanos(i64::MIN));
+            keep_worst(&mut worst, at, Outcome { why, ..outcome }, condition);
+        }
+        if let Some((at, outcome)) = worst {
+            return Reckoning { outcome, at: Some(at).filter(|at| at.0 > i64::MIN) };
+        }
+        let why = format!("nobody observed {}", self.pattern);
+        Reckoning { outcome: Outcome::undecided(&why), at: None }
+    }
+}
+
+impl OneHost {
+    fn level(&mut self, condition: &Condition, at: Nanos, (value, all): (u64, u64), within: bool) {
+        let value = match condition.value {
+            // Of how much it is a share, nobody knows.
+            Value::Share(_) if all == 0 => return,
+            Value::Share(_) => value as f64 / all as f64,
+            _ => value as f64,
+        };
+        if !within {
+            self.held_last = None;
+            return;
+        }
+        let outcome = Outcome::of_value(condition, value);
+        self.held_last = match outcome.ok {
+            Some(false) => {
+                self.held_last.or_else(|| self.before.as_ref().map(|before| before.at)).or(Some(at))
+            }
+            _ => None,
+        };
+        keep_worst(&mut self.worst, at, outcome, condition);
+    }
+
+    /// One more stretch of the span; `None`: it lies outside of it, or is the first.
+    fn flow(&mut self, condition: &Condition, stretch: Option<Stretch>) {
+        let Some(stretch) = stretch.filter(|stretch| !stretch.flow.is_empty()) else {
+            // No window lies across a gap.
+            self.window.clear();
+            self.window_broken = false;
+            return;
+        };
+        add(&mut self.whole, &stretch.flow);
+        let Some(length) = condition.window else { return };
+        self.window.push_back(stretch);
+        let covers = |from: Nanos, to: Nanos| (to - from).after(SLACK) >= length;
+        while let (Some(second), Some(last)) = (self.window.get(1), self.window.back())
+            && (covers(second.from, last.to) || self.window.len() > WINDOW_MAX)
+        {
+            self.window.pop_front();
+        }
+        let (Some(first), Some(last)) = (self.window.front(), self.window.back()) else { return };
+        let mut sum = Vec::new();
+        self.window.iter().for_each(|stretch| add(&mut sum, &stretch.flow));
+        let value = highest(&sum).filter(|_| covers(first.from, last.to));
+        if let Some(value) = value {
+            let outcome = Outcome::of_value(condition, value);
+            self.window_broken = outcome.ok == Some(false);
+            let from = first.from;
+            keep_worst(&mut self.worst, from, outcome, condition);
+        }
+    }
+
+    fn is_broken(&self, condition: &Condition, gauge: HostGauge) -> bool {
+        let Some(last) = &self.before else { return false };
+        match (last.reading(gauge), condition.window) {
+            (Reading::Level(..), window) => self
+                .held_last
+                .is_some_and(|since| window.is_none_or(|window| (last.at - since).after(SLACK) >= window)),
+            (Reading::Flow, Some(_)) => self.window_broken,
+            (Reading::Flow, None) => highest(&self.whole)
+                .is_some_and(|value| Outcome::of_value(condition, value).ok == Some(false)),
+        }
+    }
+
+    fn reckon(&self, condition: &Condition, gauge: HostGauge) -> (Option<Nanos>, Outcome) {
+        let flows = self.before.as_ref().is_some_and(|sample| sample.reading(gauge) == Reading::Flow);
+        if flows && condition.window.is_none() {
+            let value = highest(&self.whole);
+            let outcome = value.map(|value| Outcome::of_value(condition, value));
+            return (None, outcome.unwrap_or_else(|| Outcome::undecided("no sample")));
+        }
+        match &self.worst {
+            Some((at, outcome)) => (Some(*at), outcome.clone()),
+            None if flows => (None, Outcome::undecided("no window of that length was measured")),
+            None => (None, Outcome::undecided("no sample")),
+        }
+    }
+}
+
+/// Adds up pairs of one host; where their number is another, only the newer are kept.
+fn add(sum: &mut Vec<(f64, f64)>, flow: &[(f64, f64)]) {
+    if sum.len() != flow.len() {
+        flow.clone_into(sum);
+        return;
+    }
+    for (mine, theirs) in sum.iter_mut().zip(flow) {
+        mine.0 += theirs.0;
+        mine.1 += theirs.1;
+    }
+}

@@ -1,0 +1,103 @@
+//! What records tell of a lab: its hosts, and what servers in it counted.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Number;
+
+/// The lab that a run was made in, in `environment.json`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LabDoc {
+    /// Its name.
+    pub name: String,
+    /// Its hosts, in the order of the topology.
+    pub hosts: Vec<LabHostDoc>,
+}
+
+/// A host of a lab.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LabHostDoc {
+    /// Its name.
+    pub name: String,
+    /// `load`, `balancer`, `server` or `other`.
+    pub role: String,
+    /// Its services with their versions: `haproxy 2.6.12`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub services: Vec<String>,
+}
+
+/// How a host of a lab fared over a run, from its first sample before the load to its last.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct HostUseDoc {
+    /// Its name.
+    pub name: String,
+    /// `load`, `balancer`, `server` or `other`; empty where nobody knows.
+    pub role: String,
+    /// For how long it was looked at, seconds.
+    pub seconds: Number,
+    /// CPUs that it may use; 0 where nobody knows.
+    pub cpus: Number,
+    /// Share of them that it used, 0 to 1; absent where nobody knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu: Option<Number>,
+    /// The same in the second with the most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_max: Option<Number>,
+    /// The same of the busiest CPU in the second with the most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hottest_core_max: Option<Number>,
+    /// CPU time that it used, seconds.
+    pub cpu_s: Number,
+    /// That time divided by the requests that went out, microseconds; absent where there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_us_per_request: Option<Number>,
+    /// Memory in use at most, bytes.
+    pub memory_max_bytes: u64,
+    /// Memory that it may use, bytes.
+    pub memory_all_bytes: u64,
+    /// Established connections at most.
+    pub established_max: u64,
+    /// Connections in the longest accept queue at most.
+    pub accept_queue_max: u64,
+    /// Connections turned away because an accept queue was full.
+    pub listen_overflows: u64,
+    /// Bytes that came in.
+    pub in_bytes: u64,
+    /// Bytes that went out.
+    pub out_bytes: u64,
+    /// Bits a second that came in, in the second with the most.
+    pub in_bits_per_s_max: Number,
+    /// The same of what went out.
+    pub out_bits_per_s_max: Number,
+}
+
+/// What a server in a lab counted while a run went on, and beside it what the run counted itself, where the one must be
+/// the other: of a server that takes all of the load.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServerCountDoc {
+    /// Host and service, `lb1/haproxy`; several that take the load together are joined by ` + `.
+    pub server: String,
+    /// Connections that it accepted.
+    pub connections: u64,
+    /// Requests that it took; absent where it only passes connections on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requests: Option<u64>,
+    /// Connections that the run opened, that of its probe included. Absent where the load does not come to this server
+    /// directly, or was not alone on the way to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_connections: Option<u64>,
+    /// Requests that the run sent, those of its probe, `before` and `after` included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_requests: Option<u64>,
+}
+
+impl ServerCountDoc {
+    /// Whether it counted what the run counted; `None` where there is nothing to hold it against.
+    pub fn agrees(&self) -> Option<bool> {
+        let connections = self.run_connections.map(|run| run == self.connections);
+        let requests = self.requests.zip(self.run_requests).map(|(own, run)| own == run);
+        match (connections, requests) {
+            (Some(one), Some(other)) => Some(one && other),
+            (one, other) => one.or(other),
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! [`GroupCounts`]: CPU time and memory as the control groups of a process count them.
+
+use std::path::PathBuf;
+
+use crate::{parse, read};
+
+/// Microseconds in which version 2 counts.
+const NS_PER_US: u64 = 1_000;
+
+/// Where the counts of a process's groups stand; looked for once, so that reading them is some small files.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct GroupCounts {
+    /// With the group that counts CPU time, and whether it is of version 2.
+    cpu: Option<(PathBuf, bool)>,
+    memory: Option<(PathBuf, bool)>,
+}
+
+/// Memory of a group, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct GroupMemory {
+    /// In use, without files that the kernel gives up first.
+    pub(crate) used: Option<u64>,
+    /// Of processes.
+    pub(crate) rss: Option<u64>,
+    pub(crate) swap: u64,
+}
+
+impl GroupCounts {
+    /// Those of the process `pid`. The topmost group, in which everything of the machine is, counts nothing of its own.
+    pub(crate) fn of(pid: u32) -> Self {
+        let cgroups = read::text(format!("/proc/{pid}/cgroup")).unwrap_or_default();
+        let mounts = read::text("/proc/self/mountinfo").unwrap_or_default();
+        let find = |controller: &str, files: [&str; 2]| {
+            let all = parse::cgroups_of(controller, &cgroups, &mounts).into_iter();
+            let own = all.filter(|group| !group.path.trim_matches('/').is_empty());
+            let mut folders = own.map(|group| {
+                let folder = PathBuf::from(&group.mount).join(group.path.trim_start_matches('/'));
+                (folder, group.unified)
+            });
+            folders.find(|(folder, unified)| folder.join(files[usize::from(*unified)]).is_file())
+        };
+        Self {
+            cpu: find("cpuacct", ["cpuacct.usage", "cpu.stat"]),
+            memory: find("memory", ["memory.usage_in_bytes", "memory.current"]),
+        }
+    }
+
+    /// CPU time in user code and in the kernel, nanoseconds.
+    pub(crate) fn cpu(&self) -> Option<(u64, u64)> {
+        let (folder, unified) = self.cpu.as_ref()?;
+        if *unified {
+            return v2_cpu(&read::text(folder.join("cpu.stat"))?);
+        }
+        let number = |file: &str| read::number(folder.join(file));
+        let whole = || number("cpuacct.usage").map(|all| (all, 0));
+        number("cpuacct.usage_user").zip(number("cpuacct.usage_sys")).or_else(whole)
+    }
+
+    /// Of each CPU, the time used of it, nanoseconds; empty where nobody counts that, as version 2 does not.
+    pub(crate) fn cpu_of_each(&self) -> Vec<u64> {
+        let Some((folder, false)) = &self.cpu else { return Vec::new() };
+        let text = read::text(folder.join("cpuacct.usage_percpu")).unwrap_or_default();
+        text.split_whitespace().map_while(|word| word.parse().ok()).collect()
+    }
+
+    /// Memory now.
+    pub(crate) fn memory(&self) -> Option<GroupMemory> {
+        let (folder, unified) = self.memory.as_ref()?;
+        let [used, swap] = match unified {
+            true => ["memory.current", "memory.swap.current"],
+            false => ["memory.usage_in_bytes", ""],
+        };
+        let used = read::number(folder.join(used))?;
+        let stat = read::text(folder.join("memory.stat")).unwrap_or_default();
+        let given_up = parse::inactive_file_bytes(&stat).unwrap_or(0);
+        let swap = if *unified { read::number(folder.join(swap)) } else { field(&stat, "total_swap") };
+        Some(GroupMemory {
+            used: Some(used.saturating_sub(given_up)),
+            rss: field(&stat, if *unified { "anon" } else { "total_rss" }),
+            swap: swap.unwrap_or(0),
+        })
+    }
+}
+
+/// `user_usec` and `system_usec` of version 2's `cpu.stat`, in nanoseconds.
+fn v2_cpu(text: &str) -> Option<(u64, u64)> {
+    let ns = |name: &str| field(text, name)?.checked_mul(NS_PER_US);
+    ns("user_usec").zip(ns("system_usec"))
+}
+
+/// The number of a line `name number`.
+fn field(text: &str, name: &str) -> Option<u64> {
+    let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?;
+    value.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_found_by_their_whole_name() {
+        let text = "usage_usec 789\nuser_usec 700\nsystem_usec 89\ntotal_rss_huge 5\ntotal_rss 4\n";
+        assert_eq!(v2_cpu(text), Some((700_000, 89_000)));
+        assert_eq!(field(text, "total_rss"), Some(4));
+        assert_eq!(v2_cpu("nr_periods 0\n"), None);
+    }
+
+    #[test]
+    fn a_process_that_is_gone_counts_nothing() {
+        let nobody = GroupCounts::of(u32::MAX);
+        assert_eq!((nobody.cpu(), nobody.memory(), nobody.cpu_of_each()), (None, None, Vec::new()));
+    }
+}

@@ -1,0 +1,146 @@
+//! [`HostWatch`]: looks at a host that is a process's namespaces and control group, as those of a lab are.
+
+use wavetank_measure::HostSample;
+use wavetank_plan::Nanos;
+
+use crate::group_counts::GroupCounts;
+use crate::net_files::NetFiles;
+use crate::process_tree::{TreeUse, process_tree};
+use crate::{parse, read};
+
+/// What a host may use of the machine.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Allowance {
+    /// The CPUs that its processes may run on; empty: all.
+    pub cpus: Vec<u32>,
+    /// Thousandths of a CPU that they get at most; `None`: no limit beside the CPUs.
+    pub cpus_milli: Option<u64>,
+    /// Memory that they may have, bytes; `None`: the machine's.
+    pub memory_bytes: Option<u64>,
+}
+
+/// See the module's description.
+#[derive(Clone, Debug)]
+pub struct HostWatch {
+    pid: u32,
+    net: NetFiles,
+    group: GroupCounts,
+    allowance: Allowance,
+    /// CPUs of the machine.
+    machine_cpus: usize,
+    machine_memory_bytes: u64,
+    /// When it was first looked at.
+    first: Option<Nanos>,
+}
+
+impl HostWatch {
+    /// Of the host whose first process is `pid`, as this process's PID namespace knows it.
+    pub fn new(pid: u32, allowance: Allowance) -> Self {
+        let stat = read::text("/proc/stat").unwrap_or_default();
+        let memory = read::text("/proc/meminfo").unwrap_or_default();
+        Self {
+            pid,
+            net: NetFiles::of(pid),
+            group: GroupCounts::of(pid),
+            allowance,
+            machine_cpus: parse::cores(&stat).len().max(1),
+            machine_memory_bytes: parse::memory_bytes(&memory, "MemTotal:").unwrap_or(0),
+            first: None,
+        }
+    }
+
+    /// How it stands: some small files. The instant is that at which its sockets were counted, by `now`. `None`: its
+    /// process has ended.
+    pub fn sample(&mut self, now: impl Fn() -> Nanos) -> Option<HostSample> {
+        let net = self.net.sample(&now)?;
+        let first = *self.first.get_or_insert(net.at);
+        // What no group counts is counted process by process.
+        let (cpu, memory) = (self.group.cpu(), self.group.memory());
+        let counted = cpu.is_some() && memory.is_some();
+        let tree = if counted { TreeUse::default() } else { process_tree(self.pid) };
+        let (user_ns, system_ns) = cpu.unwrap_or((tree.cpu_user_ns, tree.cpu_system_ns));
+        let memory = memory.unwrap_or_default();
+        Some(HostSample {
+            mem_used_bytes: memory.used.unwrap_or(tree.rss_bytes),
+            mem_all_bytes: self.allowance.memory_bytes.unwrap_or(self.machine_memory_bytes),
+            swap_bytes: memory.swap,
+            rss_bytes: memory.rss.unwrap_or(tree.rss_bytes),
+            cpu_user_ns: user_ns,
+            cpu_system_ns: system_ns,
+            cpus_milli: self.cpus_milli(),
+            cores: self.cores(net.at.since(first)),
+            ..net
+        })
+    }
+
+    /// Thousandths of a CPU that it may use.
+    fn cpus_milli(&self) -> u64 {
+        let cpus = if self.allowance.cpus.is_empty() { self.machine_cpus } else { self.allowance.cpus.len() };
+        let all = cpus as u64 * 1_000;
+        self.allowance.cpus_milli.map_or(all, |most| most.min(all)).max(1)
+    }
+
+    /// Of each CPU that it may use, what it used of it, and for how long it has been looked at.
+    fn cores(&self, elapsed_ns: u64) -> Vec<(u64, u64)> {
+        let used = self.group.cpu_of_each();
+        let allowed = |cpu: usize| {
+            self.allowance.cpus.is_empty()
+                || self.allowance.cpus.contains(&u32::try_from(cpu).unwrap_or(u32::MAX))
+        };
+        // The kernel tells of CPUs that could be plugged in, too.
+        let there = used.into_iter().take(self.machine_cpus.max(self.highest())).enumerate();
+        there.filter(|(cpu, _)| allowed(*cpu)).map(|(_, used)| (used, elapsed_ns)).collect()
+    }
+
+    /// One more than the highest CPU that it may use.
+    fn highest(&self) -> usize {
+        self.allowance.cpus.iter().max().map_or(0, |cpu| *cpu as usize + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Work that a clock of the kernel's notices.
+    fn work() -> u64 {
+        (0..20_000_000_u64).fold(0, |sum, number| sum ^ number.wrapping_mul(0x9E37_79B9_7F4A_7C15))
+    }
+
+    #[test]
+    fn this_process_can_be_looked_at_like_a_host() {
+        let mut watch = HostWatch::new(std::process::id(), Allowance::default());
+        let before = watch.sample(|| Nanos::ZERO).expect("this process lives");
+        let used = |sample: &HostSample| sample.cpu_user_ns + sample.cpu_system_ns;
+        let mut after = before.clone();
+        for round in 1..1_000 {
+            std::hint::black_box(work());
+            after = watch.sample(|| Nanos::from_secs(round)).expect("this process lives");
+            if used(&after) > used(&before) {
+                break;
+            }
+        }
+        assert!(used(&after) > used(&before), "{before:?} {after:?}");
+        assert!(after.mem_used_bytes > 0 && after.mem_all_bytes > after.mem_used_bytes, "{after:?}");
+        assert!(after.rss_bytes > 0 && after.cpus_milli >= 1_000, "{after:?}");
+        assert!(after.cores.iter().all(|(_, elapsed)| *elapsed == after.at.since(before.at)), "{after:?}");
+    }
+
+    #[test]
+    fn an_allowance_bounds_what_is_all_of_it() {
+        let check = |cpus: &[u32], milli: Option<u64>, expected: u64| {
+            let allowance = Allowance { cpus: cpus.to_vec(), cpus_milli: milli, memory_bytes: Some(7) };
+            let watch = HostWatch { machine_cpus: 4, ..HostWatch::new(std::process::id(), allowance) };
+            assert_eq!(watch.cpus_milli(), expected, "{cpus:?} {milli:?}");
+        };
+        check(&[], None, 4_000);
+        check(&[1, 3], None, 2_000);
+        check(&[], Some(1_500), 1_500);
+        check(&[1], Some(1_500), 1_000);
+    }
+
+    #[test]
+    fn a_process_that_is_gone_has_no_sample() {
+        assert_eq!(HostWatch::new(u32::MAX, Allowance::default()).sample(|| Nanos::ZERO), None);
+    }
+}
