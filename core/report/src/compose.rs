@@ -15,7 +15,7 @@ use wavetank_record::{
 };
 
 use crate::next::next_steps;
-use crate::{held, journeys};
+use crate::{held, hosts, journeys};
 
 /// Everything a record is made of.
 #[derive(Clone, Copy, Debug)]
@@ -97,6 +97,8 @@ pub fn compose(parts: &Composition<'_>) -> RunRecord {
         tls: tls(totals),
         ..measured(&judged)
     };
+    let warm = record.warmup.wire.map_or(0, |wire| wire.sent);
+    record.hosts = hosts::hosts(environment, parts.observed, record.wire.sent + warm);
     record.next = next_steps(&record);
     record
 }

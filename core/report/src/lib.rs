@@ -14,6 +14,8 @@ mod export;
 mod forecast;
 mod held;
 mod held_text;
+mod hosts;
+mod hosts_text;
 mod html;
 mod journeys;
 mod journeys_text;

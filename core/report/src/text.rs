@@ -10,6 +10,7 @@ use wavetank_plan::quantity::{show_count, show_rate, show_share, show_size};
 use wavetank_record::{Blame, Probe, Requests, RunRecord, Status, Threshold, Times, TlsDoc};
 
 use crate::held_text::{add_held, is_holding};
+use crate::hosts_text::add_hosts;
 use crate::journeys_text as journeys;
 use crate::page::Page;
 use crate::scopes_table::add_scopes;
@@ -46,6 +47,7 @@ pub fn text(record: &RunRecord) -> String {
     journeys::add_counts(&mut page, record);
     journeys::add_around(&mut page, record);
     add_counts(&mut page, record);
+    add_hosts(&mut page, record);
     add_findings(&mut page, record);
     journeys::add_examples(&mut page, record);
     if record.requests.offered > 0 && (judged || record.requests.late > 0) {

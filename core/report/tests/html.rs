@@ -10,7 +10,15 @@ const LANGUAGES: [Language; 2] = [Language::English, Language::Chinese];
 
 fn page(record: &RunRecord, language: Language) -> String {
     html(
-        HtmlSource { record, plan: None, environment: None, course: None, hosts: &[], target: &[] },
+        HtmlSource {
+            record,
+            plan: None,
+            environment: None,
+            course: None,
+            hosts: &[],
+            others: &[],
+            target: &[],
+        },
         language,
     )
 }
@@ -155,6 +163,7 @@ fn what_comes_from_outside_stays_in_its_place() {
             environment: Some(&environment),
             course: None,
             hosts: &[],
+            others: &[],
             target: &[],
         };
         let page = html(source, language);

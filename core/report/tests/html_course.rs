@@ -53,8 +53,15 @@ fn page(
     hosts: &[HostSample],
     target: &[TargetSample],
 ) -> String {
-    let source =
-        HtmlSource { record, plan: Some(plan), environment: None, course: Some(course), hosts, target };
+    let source = HtmlSource {
+        record,
+        plan: Some(plan),
+        environment: None,
+        course: Some(course),
+        hosts,
+        others: &[],
+        target,
+    };
     html(source, Language::English)
 }
 

@@ -126,7 +126,7 @@ fn over_time(sheet: &Sheet) -> Markup {
 }
 
 /// The points of `series` as rows, one for each instant of the first; of another that has none there, its latest.
-fn samples<'a>(title: &'a str, series: &[Series], unit: Unit) -> Numbers<'a> {
+pub(super) fn samples<'a>(title: &'a str, series: &[Series], unit: Unit) -> Numbers<'a> {
     let show = |value: f64| match unit {
         Unit::Share => show_share(value),
         Unit::Bytes => show_size(value as u64),

@@ -14,6 +14,8 @@ mod front;
 mod generator;
 mod hosts;
 mod journeys;
+mod lab_hosts;
+mod lab_words;
 mod language;
 mod marks;
 mod requests;
@@ -53,6 +55,7 @@ pub fn html(source: HtmlSource, language: Language) -> String {
         connections::section(&sheet),
         generator::section(&sheet),
         hosts::section(&sheet),
+        lab_hosts::section(&sheet),
         examples::section(&sheet),
         environment::events(&sheet),
         environment::section(&sheet),

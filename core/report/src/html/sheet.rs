@@ -23,6 +23,8 @@ pub struct HtmlSource<'a> {
     pub course: Option<&'a Course>,
     /// `hosts/local.jsonl`, in order.
     pub hosts: &'a [HostSample],
+    /// The hosts of a lab, each with what lies in `hosts/NAME.jsonl`, in order.
+    pub others: &'a [(String, Vec<HostSample>)],
     /// `truth.jsonl`, in order.
     pub target: &'a [TargetSample],
 }
@@ -37,6 +39,10 @@ pub(crate) struct Sheet<'a> {
 impl<'a> Sheet<'a> {
     pub(crate) fn new(source: HtmlSource<'a>, language: Language) -> Self {
         Self { source, words: language.words(), language }
+    }
+
+    pub(crate) const fn language(&self) -> Language {
+        self.language
     }
 
     pub(crate) const fn record(&self) -> &'a RunRecord {

@@ -1,0 +1,58 @@
+//! What the record tells of the hosts of a lab.
+
+use wavetank_measure::{HostBook, HostPeaks, HostSample, Observed};
+use wavetank_record::{EnvironmentDoc, HostUseDoc, Number};
+
+/// The hosts that were looked at, in the topology's order, those that it does not name behind them. `requests` went out
+/// while they were.
+pub(crate) fn hosts(environment: &EnvironmentDoc, observed: &Observed, requests: u64) -> Vec<HostUseDoc> {
+    let known = environment.lab.as_ref().map_or(&[][..], |lab| &lab.hosts);
+    let place =
+        |book: &&HostBook| known.iter().position(|host| host.name == book.name()).unwrap_or(known.len());
+    let mut books: Vec<&HostBook> = observed.others().iter().collect();
+    books.sort_by_key(place);
+    let role =
+        |book: &HostBook| known.iter().find(|host| host.name == book.name()).map(|host| host.role.clone());
+    books.into_iter().filter_map(|book| host(book, role(book).unwrap_or_default(), requests)).collect()
+}
+
+/// One host; `None` where it was looked at only once, which tells of nothing that went on.
+fn host(book: &HostBook, role: String, requests: u64) -> Option<HostUseDoc> {
+    let (before, last) = (book.before()?, book.last()?);
+    let seconds = last.at.since(before.at) as f64 / 1e9;
+    if seconds <= 0.0 {
+        return None;
+    }
+    let HostPeaks { cpu, hottest_core, net_in_bits_per_s, net_out_bits_per_s, .. } = *book.peaks();
+    let grown = |of: fn(&HostSample) -> u64| of(last).saturating_sub(of(before));
+    let cpu_s = grown(|sample| sample.cpu_user_ns.saturating_add(sample.cpu_system_ns)) as f64 / 1e9;
+    Some(HostUseDoc {
+        name: book.name().to_owned(),
+        role,
+        seconds: Number(seconds),
+        cpus: Number(last.cpus_milli as f64 / 1e3),
+        cpu: last.cpu_since(before).map(share),
+        cpu_max: cpu.map(share),
+        hottest_core_max: hottest_core.map(share),
+        cpu_s: Number(cpu_s),
+        cpu_us_per_request: (requests > 0).then(|| Number(rounded(cpu_s * 1e6 / requests as f64, 1e3))),
+        memory_max_bytes: book.peaks().mem_used_bytes,
+        memory_all_bytes: last.mem_all_bytes,
+        established_max: book.peaks().tcp_established,
+        accept_queue_max: book.peaks().accept_queue,
+        listen_overflows: grown(|sample| sample.listen_overflows),
+        in_bytes: grown(|sample| sample.net_in_bytes),
+        out_bytes: grown(|sample| sample.net_out_bytes),
+        in_bits_per_s_max: Number(net_in_bits_per_s.unwrap_or(0.0).round()),
+        out_bits_per_s_max: Number(net_out_bits_per_s.unwrap_or(0.0).round()),
+    })
+}
+
+/// A share to a hundredth of a percent; samples are some microseconds off the second.
+fn share(share: f64) -> Number {
+    Number(rounded(share.min(1.0), 1e4))
+}
+
+fn rounded(value: f64, parts: f64) -> f64 {
+    (value * parts).round() / parts
+}

@@ -1,0 +1,107 @@
+//! The hosts of a lab, and what its servers counted, in lines of text.
+
+use wavetank_plan::quantity::{show_count, show_share, show_size, show_whole};
+use wavetank_record::{HostUseDoc, RunRecord, ServerCountDoc};
+
+use crate::page::{COLUMNS_MAX, Page, pad, pad_left, width};
+use crate::units::bits_per_s;
+
+/// Titles of the columns behind the host's name, with their widths.
+const COLUMNS: [(&str, usize); 6] =
+    [("cpu", 9), ("cpu most", 10), ("memory", 11), ("established", 13), ("in most", 14), ("out most", 14)];
+/// Hosts that have a line of their own.
+const HOSTS_TOLD: usize = 40;
+
+/// A line for each host, and what else there is to say of them; nothing outside of a lab.
+pub(crate) fn add_hosts(page: &mut Page, record: &RunRecord) {
+    if !record.hosts.is_empty() {
+        let cells = |texts: [String; 6]| {
+            let all = texts.iter().zip(COLUMNS);
+            all.map(|(text, (_, columns))| pad_left(text, columns)).collect::<String>()
+        };
+        let titles = cells(COLUMNS.map(|(title, _)| title.to_owned()));
+        let names = COLUMNS_MAX - width(&titles);
+        page.line(&(pad("hosts", names) + &titles));
+        for host in record.hosts.iter().take(HOSTS_TOLD) {
+            page.line(&(pad(&name(host, names), names) + &cells(row(host))));
+        }
+        if record.hosts.len() > HOSTS_TOLD {
+            let more = record.hosts.len() - HOSTS_TOLD;
+            page.sentence("", &format!("{more} more hosts in `hosts` of --format json"));
+        }
+        add_costs(page, record);
+        add_queues(page, record);
+    }
+    for (number, server) in record.servers.iter().enumerate() {
+        let label = if number == 0 { "servers" } else { "" };
+        page.parts(label, &counted(server));
+    }
+}
+
+/// `  lb1 (balancer)`, cut where it is too long.
+fn name(host: &HostUseDoc, columns: usize) -> String {
+    let role = if host.role.is_empty() { String::new() } else { format!(" ({})", host.role) };
+    let name = format!("  {}{role}", host.name);
+    if width(&name) < columns {
+        return name;
+    }
+    name.chars().take(columns.saturating_sub(2)).chain(['…']).collect()
+}
+
+fn row(host: &HostUseDoc) -> [String; 6] {
+    let share =
+        |share: Option<wavetank_record::Number>| share.map(|share| show_share(share.0)).unwrap_or_default();
+    [
+        share(host.cpu),
+        share(host.cpu_max),
+        show_size(host.memory_max_bytes),
+        show_whole(host.established_max),
+        bits_per_s(host.in_bits_per_s_max.0),
+        bits_per_s(host.out_bits_per_s_max.0),
+    ]
+}
+
+/// What a request cost the hosts that take it: those that send it spend their time in wavetank itself.
+fn add_costs(page: &mut Page, record: &RunRecord) {
+    let taking = record.hosts.iter().filter(|host| host.role != "load");
+    let cost = |host: &HostUseDoc| {
+        let us = host.cpu_us_per_request.filter(|us| us.0 > 0.0)?;
+        Some(format!("{} {}", host.name, crate::units::time(us)))
+    };
+    let parts: Vec<String> = taking.filter_map(cost).take(HOSTS_TOLD).collect();
+    if !parts.is_empty() {
+        page.parts("CPU each", &[format!("of a request: {}", parts.join(", "))]);
+    }
+}
+
+fn add_queues(page: &mut Page, record: &RunRecord) {
+    for host in record.hosts.iter().filter(|host| host.listen_overflows > 0) {
+        let sentence = format!(
+            "{} turned away {} connections because an accept queue was full (at most {} in it)",
+            host.name,
+            show_count(host.listen_overflows),
+            show_count(host.accept_queue_max)
+        );
+        page.sentence("queue", &sentence);
+    }
+}
+
+/// `lb1/haproxy counted 50 connections, 12,400 requests`, and what the run counted where that is another number.
+fn counted(server: &ServerCountDoc) -> Vec<String> {
+    let beside = |own: u64, run: Option<u64>| match run.filter(|run| *run != own) {
+        Some(run) => format!(" (the run {})", show_whole(run)),
+        None => String::new(),
+    };
+    let connections = format!(
+        "{} counted {} connections{}",
+        server.server,
+        show_whole(server.connections),
+        beside(server.connections, server.run_connections)
+    );
+    let requests = server
+        .requests
+        .map(|own| format!("{} requests{}", show_whole(own), beside(own, server.run_requests)));
+    let word =
+        server.agrees().map(|agrees| if agrees { "as the run did" } else { "not what the run counted" });
+    [Some(connections), requests, word.map(str::to_owned)].into_iter().flatten().collect()
+}

@@ -1,0 +1,142 @@
+//! The hosts of a lab: what each of them used and carried while the load ran, and what its servers counted.
+
+use maud::{Markup, html};
+use wavetank_measure::HostSample;
+use wavetank_plan::quantity::{show_share, show_size, show_whole};
+use wavetank_record::{HostUseDoc, Number, ServerCountDoc};
+
+use super::Section;
+use super::figures::figure;
+use super::hosts::samples;
+use super::lab_words::LabWords;
+use super::sheet::Sheet;
+use super::table::{Cell, Table};
+use crate::chart::{Lines, Point, Series, Timeline, Unit};
+use crate::units::{bits_per_s, time};
+
+/// Hosts drawn in one chart at most: there are so many colours.
+const DRAWN_MAX: usize = 8;
+
+pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
+    let (record, words) = (sheet.record(), LabWords::of(sheet.language()));
+    let body = html! {
+        @if !record.hosts.is_empty() { (table(sheet, words)) (over_time(sheet, words)) }
+        @if !record.servers.is_empty() { (servers(sheet, words)) }
+    };
+    Section::new("lab", words.title, words.lead, body)
+}
+
+fn table(sheet: &Sheet, words: &LabWords) -> Markup {
+    let heads = [
+        (words.host, false),
+        (words.role, false),
+        (words.cpu, true),
+        (words.cpu_max, true),
+        (words.hottest, true),
+        (words.per_request, true),
+        (words.memory, true),
+        (words.established, true),
+        (words.queue, true),
+        (words.overflows, true),
+        (words.net_in, true),
+        (words.net_out, true),
+    ];
+    let mut table = Table::new(words.title, &heads);
+    for host in &sheet.record().hosts {
+        table.row(row(host, words));
+    }
+    table.render(sheet)
+}
+
+fn row(host: &HostUseDoc, words: &LabWords) -> Vec<Cell> {
+    let share =
+        |share: Option<Number>| Cell::Number(share.map(|share| show_share(share.0)).unwrap_or_default());
+    // What did not occur leaves its column out.
+    let some = |count: u64| Cell::Number(if count == 0 { String::new() } else { show_whole(count) });
+    // Those that send spend their time in wavetank itself, which is in no host's count.
+    let cost = host.cpu_us_per_request.filter(|us| us.0 > 0.0 && host.role != "load");
+    vec![
+        Cell::Name(host.name.clone()),
+        Cell::word(words.role_word(&host.role)),
+        share(host.cpu),
+        share(host.cpu_max),
+        share(host.hottest_core_max),
+        Cell::Number(cost.map(time).unwrap_or_default()),
+        Cell::Number(show_size(host.memory_max_bytes)),
+        Cell::Number(show_whole(host.established_max)),
+        some(host.accept_queue_max),
+        some(host.listen_overflows),
+        Cell::Number(bits_per_s(host.in_bits_per_s_max.0)),
+        Cell::Number(bits_per_s(host.out_bits_per_s_max.0)),
+    ]
+}
+
+fn servers(sheet: &Sheet, words: &LabWords) -> Markup {
+    let heads = [
+        (words.server, false),
+        (words.connections, true),
+        (words.run_connections, true),
+        (words.requests, true),
+        (words.run_requests, true),
+        (words.agrees, false),
+    ];
+    let mut table = Table::new(words.servers, &heads);
+    let whole = |count: u64| Cell::Number(show_whole(count));
+    for server in &sheet.record().servers {
+        let ServerCountDoc { connections, requests, run_connections, run_requests, .. } = *server;
+        let maybe = |count: Option<u64>| count.map_or(Cell::Number(String::new()), whole);
+        let agrees = server.agrees().map(|agrees| if agrees { words.yes } else { words.no });
+        table.row(vec![
+            Cell::Name(server.server.clone()),
+            whole(connections),
+            maybe(run_connections),
+            maybe(requests),
+            maybe(run_requests.filter(|_| requests.is_some())),
+            Cell::word(agrees.unwrap_or_default()),
+        ]);
+    }
+    html! { h3 { (words.servers) } (table.render(sheet)) }
+}
+
+/// CPU, connections and traffic of the hosts that worked most.
+fn over_time(sheet: &Sheet, words: &LabWords) -> Markup {
+    let mut hosts: Vec<&(String, Vec<HostSample>)> =
+        sheet.source.others.iter().filter(|(_, samples)| samples.len() > 1).collect();
+    let worked = |name: &str| {
+        let known = sheet.record().hosts.iter().find(|host| host.name == *name);
+        known.map_or(0.0, |host| host.cpu_s.0)
+    };
+    // A stable sort: of hosts that worked alike the first ones stay first.
+    hosts.sort_by(|a, b| worked(&b.0).total_cmp(&worked(&a.0)));
+    hosts.truncate(DRAWN_MAX);
+    hosts.sort_by_key(|(name, _)| sheet.record().hosts.iter().position(|host| host.name == *name));
+    let instants = || hosts.iter().flat_map(|(_, samples)| [samples.first(), samples.last()]).flatten();
+    let (Some(first), Some(last)) =
+        (instants().map(|sample| sample.at).min(), instants().map(|sample| sample.at).max())
+    else {
+        return html! {};
+    };
+    let timeline = match sheet.source.course {
+        Some(course) if !course.columns.is_empty() => sheet.timeline(course),
+        _ => Timeline::new(first, last),
+    };
+    let pairs = |of: &dyn Fn(&HostSample, &HostSample) -> Option<f64>| -> Vec<Series> {
+        let line = |(name, samples): &&(String, Vec<HostSample>)| {
+            let points = samples.windows(2).map(|pair| (pair[1].at, of(&pair[0], &pair[1])));
+            Series::line(name, points.collect::<Vec<Point>>())
+        };
+        hosts.iter().map(line).collect()
+    };
+    let draw = |id: &str, title: &str, unit: Unit, series: Vec<Series>| {
+        let numbers = samples(title, &series, unit);
+        let frame = sheet.frame(id, title).high(130);
+        let lines = Lines { frame, timeline: timeline.clone(), unit, series, limits: Vec::new() };
+        figure(sheet, &lines.draw(), &numbers)
+    };
+    html! {
+        (draw("lab-cpu", words.chart_cpu, Unit::Share, pairs(&|before, now| now.cpu_since(before))))
+        (draw("lab-established", words.chart_established, Unit::Count, pairs(&|_, now| Some(now.tcp_established as f64))))
+        (draw("lab-net", words.chart_net, Unit::ByteRate,
+            pairs(&|before, now| now.net_since(before).map(|(received, sent)| (received + sent) / 8.0))))
+    }
+}

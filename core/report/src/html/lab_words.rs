@@ -1,0 +1,124 @@
+//! [`LabWords`]: the words with which a page tells of a lab, in each of its languages.
+
+use super::language::Language;
+
+/// See the module's description.
+pub(crate) struct LabWords {
+    pub(crate) title: &'static str,
+    pub(crate) lead: &'static str,
+    pub(crate) host: &'static str,
+    pub(crate) role: &'static str,
+    pub(crate) cpu: &'static str,
+    pub(crate) cpu_max: &'static str,
+    pub(crate) hottest: &'static str,
+    pub(crate) per_request: &'static str,
+    pub(crate) memory: &'static str,
+    pub(crate) established: &'static str,
+    pub(crate) queue: &'static str,
+    pub(crate) overflows: &'static str,
+    pub(crate) net_in: &'static str,
+    pub(crate) net_out: &'static str,
+    pub(crate) servers: &'static str,
+    pub(crate) server: &'static str,
+    pub(crate) connections: &'static str,
+    pub(crate) run_connections: &'static str,
+    pub(crate) requests: &'static str,
+    pub(crate) run_requests: &'static str,
+    pub(crate) agrees: &'static str,
+    pub(crate) yes: &'static str,
+    pub(crate) no: &'static str,
+    pub(crate) chart_cpu: &'static str,
+    pub(crate) chart_established: &'static str,
+    pub(crate) chart_net: &'static str,
+    load: &'static str,
+    balancer: &'static str,
+    server_role: &'static str,
+    other: &'static str,
+}
+
+const EN: LabWords = LabWords {
+    title: "Hosts of the lab",
+    lead: "All of them share this machine. CPU is a share of what the host may use; load threads run in wavetank and are in no \
+           host's count.",
+    host: "Host",
+    role: "Role",
+    cpu: "CPU",
+    cpu_max: "CPU at most",
+    hottest: "Busiest core",
+    per_request: "CPU of a request",
+    memory: "Memory at most",
+    established: "Established at most",
+    queue: "Accept queue at most",
+    overflows: "Turned away",
+    net_in: "In at most",
+    net_out: "Out at most",
+    servers: "What servers counted",
+    server: "Server",
+    connections: "Connections",
+    run_connections: "By the run",
+    requests: "Requests",
+    run_requests: "By the run",
+    agrees: "Alike",
+    yes: "yes",
+    no: "no",
+    chart_cpu: "CPU of the lab's hosts",
+    chart_established: "Established connections of the lab's hosts",
+    chart_net: "Traffic of the lab's hosts, in and out",
+    load: "load",
+    balancer: "balancer",
+    server_role: "server",
+    other: "other",
+};
+
+const ZH: LabWords = LabWords {
+    title: "实验室主机",
+    lead: "所有主机共用这台机器。CPU 为各主机可用额度的占比；负载线程在 wavetank 进程内运行，不计入任何主机。",
+    host: "主机",
+    role: "角色",
+    cpu: "CPU",
+    cpu_max: "CPU 峰值",
+    hottest: "最忙核心",
+    per_request: "每请求 CPU",
+    memory: "内存峰值",
+    established: "已建立连接峰值",
+    queue: "接收队列峰值",
+    overflows: "被拒连接",
+    net_in: "入流量峰值",
+    net_out: "出流量峰值",
+    servers: "服务器自身计数",
+    server: "服务器",
+    connections: "连接数",
+    run_connections: "本次运行",
+    requests: "请求数",
+    run_requests: "本次运行",
+    agrees: "一致",
+    yes: "是",
+    no: "否",
+    chart_cpu: "各主机 CPU",
+    chart_established: "各主机已建立连接数",
+    chart_net: "各主机流量（入与出）",
+    load: "负载",
+    balancer: "均衡器",
+    server_role: "服务器",
+    other: "其他",
+};
+
+impl LabWords {
+    pub(crate) const fn of(language: Language) -> &'static Self {
+        match language {
+            Language::English => &EN,
+            Language::Chinese => &ZH,
+        }
+    }
+
+    /// A role of the record in the page's language; one that is not known here is not told.
+    pub(crate) fn role_word(&self, role: &str) -> &'static str {
+        match role {
+            "load" => self.load,
+            "balancer" => self.balancer,
+            "server" => self.server_role,
+            "other" => self.other,
+            _ => "",
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! The hosts of a lab: from samples to the record, to text and to a page.
+
+#[path = "../../measure/tests/common/mod.rs"]
+mod common;
+mod support;
+
+use common::{Second, plan};
+use support::golden;
+use wavetank_diagnose::{Around, Circumstances, Ending, diagnose};
+use wavetank_measure::{HostSample, Ledger};
+use wavetank_plan::Nanos;
+use wavetank_record::{EnvironmentDoc, LabDoc, LabHostDoc, Number, RunRecord, ServerCountDoc, Setup};
+use wavetank_report::{Composition, HtmlSource, Language, compose, html, text};
+
+/// A host with two CPUs after `second` seconds, of which it used so many milliseconds in each.
+fn host(second: i64, cpu_ms: u64) -> HostSample {
+    let seconds = second.unsigned_abs();
+    HostSample {
+        at: Nanos::from_secs(second),
+        cpu_user_ns: cpu_ms * seconds * 1_000_000,
+        cpus_milli: 2_000,
+        cores: vec![(cpu_ms * seconds * 1_000_000, seconds * 1_000_000_000), (0, seconds * 1_000_000_000)],
+        mem_used_bytes: 50_000_000 + seconds,
+        mem_all_bytes: 1 << 30,
+        tcp_established: 100 * seconds.min(9),
+        accept_queue: seconds % 4,
+        listen_overflows: if cpu_ms > 500 { 3 * seconds } else { 0 },
+        net_in_bytes: seconds * 12_500_000,
+        net_out_bytes: seconds * 250_000_000,
+        ..HostSample::default()
+    }
+}
+
+/// Ten seconds of a thousand requests each, in a lab.
+fn in_a_lab() -> RunRecord {
+    let plan = plan(10);
+    let mut book = Ledger::new(&plan);
+    for second in 0..10 {
+        let _ = book.add(&Second::at(second).done(1_000, 1).seal());
+    }
+    for second in 0..=10 {
+        book.observe_other("app1", &host(second, 200));
+        book.observe_other("lb1", &host(second, 800));
+        book.observe_other("load1", &host(second, 0));
+    }
+    book.observe_other("seen-once", &host(3, 100));
+    let known = |name: &str, role: &str| LabHostDoc {
+        name: name.to_owned(),
+        role: role.to_owned(),
+        ..LabHostDoc::default()
+    };
+    let hosts = vec![known("load1", "load"), known("lb1", "balancer"), known("app1", "server")];
+    let lab = Some(LabDoc { name: "shop".to_owned(), hosts });
+    let environment = EnvironmentDoc { lab, ..EnvironmentDoc::default() };
+    let diagnosis = diagnose(&plan, &book, &Ending::Finished, &Circumstances::default());
+    compose(&Composition {
+        plan: &plan,
+        plan_hash: "ab12",
+        environment: &environment,
+        totals: book.totals(),
+        observed: book.observed(),
+        thresholds: &book.results(),
+        diagnosis: &diagnosis,
+        cpu_s: (0.0, 0.0),
+        peak_rss_bytes: 0,
+        connection_memory: None,
+        setup: Setup::default(),
+        before: &Around::default(),
+        after: &Around::default(),
+        samples: &[],
+        events: &[],
+    })
+}
+
+#[test]
+fn what_hosts_used_is_in_the_record() {
+    let record = in_a_lab();
+    let names: Vec<_> = record.hosts.iter().map(|host| host.name.as_str()).collect();
+    assert_eq!(names, ["load1", "lb1", "app1"], "as in the topology; a host seen once tells of nothing");
+    let lb1 = &record.hosts[1];
+    assert_eq!((lb1.role.as_str(), lb1.seconds, lb1.cpus), ("balancer", Number(10.0), Number(2.0)));
+    assert_eq!((lb1.cpu, lb1.cpu_max), (Some(Number(0.4)), Some(Number(0.4))));
+    assert_eq!(lb1.hottest_core_max, Some(Number(0.8)));
+    assert_eq!((lb1.cpu_s, lb1.cpu_us_per_request), (Number(8.0), Some(Number(800.0))));
+    assert_eq!((lb1.memory_max_bytes, lb1.established_max), (50_000_010, 900));
+    assert_eq!((lb1.accept_queue_max, lb1.listen_overflows), (3, 30));
+    assert_eq!((lb1.in_bytes, lb1.out_bytes), (125_000_000, 2_500_000_000));
+    assert_eq!((lb1.in_bits_per_s_max, lb1.out_bits_per_s_max), (Number(1e8), Number(2e9)));
+    let read = RunRecord::from_json(&record.to_json()).expect("it was written by us");
+    assert_eq!(read.hosts, record.hosts);
+}
+
+fn counted() -> RunRecord {
+    let servers = vec![
+        ServerCountDoc {
+            server: "lb1/haproxy".to_owned(),
+            connections: 50,
+            requests: Some(9_999),
+            run_connections: Some(50),
+            run_requests: Some(10_000),
+        },
+        ServerCountDoc { server: "app1/nginx".to_owned(), connections: 4, ..ServerCountDoc::default() },
+    ];
+    RunRecord { servers, ..in_a_lab() }
+}
+
+#[test]
+fn a_person_reads_them_in_a_table() {
+    let printed = text(&counted());
+    let from = printed.find("hosts").expect("they are told");
+    let rest = &printed[from..];
+    let until = rest.find("\ngenerator").or_else(|| rest.find("\nnote")).map_or(rest.len(), |at| at + 1);
+    golden("hosts.txt", &rest[..until]);
+    assert!(printed.lines().all(|line| line.chars().count() <= 100), "{printed}");
+    let outside = text(&RunRecord { hosts: Vec::new(), servers: Vec::new(), ..counted() });
+    assert!(!outside.contains("lb1"), "{outside}");
+}
+
+#[test]
+fn a_page_shows_and_draws_them() {
+    let record = counted();
+    let samples = |cpu_ms| (0..=10).map(|second| host(second, cpu_ms)).collect::<Vec<_>>();
+    let others = [
+        ("app1".to_owned(), samples(200)),
+        ("lb1".to_owned(), samples(800)),
+        ("x<b>".to_owned(), samples(1)),
+    ];
+    for (language, words) in [
+        (Language::English, ["Hosts of the lab", "balancer", "What servers counted"]),
+        (Language::Chinese, ["实验室主机", "均衡器", "服务器自身计数"]),
+    ] {
+        let source = HtmlSource {
+            record: &record,
+            plan: None,
+            environment: None,
+            course: None,
+            hosts: &[],
+            others: &others,
+            target: &[],
+        };
+        let page = html(source, language);
+        for word in words.into_iter().chain([
+            "id=\"lab-cpu\"",
+            "id=\"lab-established\"",
+            "id=\"lab-net\"",
+            "2.00 Gbit/s",
+        ]) {
+            assert!(page.contains(word), "{word} is missing, {language:?}");
+        }
+        assert!(!page.contains("x<b>"), "a name got out");
+    }
+}
