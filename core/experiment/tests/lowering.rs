@@ -8,27 +8,22 @@ use support::{example_names, example_text, reading};
 use wavetank_experiment::{Factor, Lowered, Lowering, Unfit, lower, rows_table};
 use wavetank_journey::Journeys;
 use wavetank_plan::{
-    Action, EngineChoice, Escape, Expr, HostFacts, HostLimits, Load, Nanos, Piece, Ports, ProxyProtocol,
-    ProxyUrl, SecretText, SocketFacts, SourcesPlan, TargetUrl, Template, UserError,
+    Action, EngineChoice, Escape, Expr, HostFacts, Load, Nanos, Piece, Ports, ProxyProtocol, ProxyUrl,
+    SecretText, SocketFacts, SourcesPlan, TargetUrl, Template, UserError,
 };
 
 /// A host that can do everything.
 fn host() -> HostFacts {
     let sockets = SocketFacts { uring: Ok(()), ..SocketFacts::plain() };
     HostFacts {
-        cpus: vec![0, 1],
         memory_available_bytes: 4 << 40,
         files_max: 1 << 20,
         sockets,
-        limits: HostLimits::default(),
         port_range: (1_024, 65_535),
         ports: Ports::range(1_024, 65_535),
         addresses: vec!["127.0.0.1".parse().expect("literal")],
         local_networks: vec![("127.0.0.0".parse().expect("literal"), 8)],
-        kernel: "6.18.0".to_owned(),
-        hostname: "large".to_owned(),
-        cpu_model: "test".to_owned(),
-        load_hosts: None,
+        ..HostFacts::plain(2)
     }
 }
 

@@ -338,6 +338,7 @@ fn the_small_documents_are_as_described() {
             port_range: (32_768, 60_999),
             ..HostDoc::default()
         },
+        lab: None,
     };
     golden("environment.json", &(environment.to_json() + "\n"));
     assert_eq!(EnvironmentDoc::from_json(&environment.to_json()), Ok(environment));
