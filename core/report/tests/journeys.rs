@@ -109,8 +109,15 @@ fn sessions_that_never_began_are_told_with_their_reasons() {
     assert!(printed.contains("dropped 350 (20 %): max_open 300, no_files 50"), "{printed}");
     let told = markdown(&record);
     assert!(told.contains("| dropped: `max_open` | 300 (17.1 %) |"), "{told}");
-    let source =
-        HtmlSource { record: &record, plan: None, environment: None, course: None, hosts: &[], target: &[] };
+    let source = HtmlSource {
+        record: &record,
+        plan: None,
+        environment: None,
+        course: None,
+        hosts: &[],
+        others: &[],
+        target: &[],
+    };
     let page = html(source, Language::English);
     let from = page.find("<section id=\"sessions\"").expect("sessions differ from requests");
     let section = &page[from..from + page[from..].find("</section>").expect("it ends")];
