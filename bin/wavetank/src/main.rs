@@ -21,10 +21,16 @@ use std::process::ExitCode;
 
 use wavetank_plan::{UserError, harmless_lines};
 
-use cli::{CliExit, Command, ExplainArgs, FileFormat, OutFile, OutputFormat, RunsArgs, RunsDeed};
+use cli::{CliExit, Command, ExplainArgs, FileFormat, LabArgs, LabDeed, OutFile, OutputFormat, RunsArgs, RunsDeed};
 
 fn main() -> ExitCode {
-    let command = match cli::parse(std::env::args_os().collect()) {
+    let argv: Vec<std::ffi::OsString> = std::env::args_os().collect();
+    // The lab's processes are this program again.
+    #[cfg(target_os = "linux")]
+    if let Some(ended) = wavetank_lab::inner(&argv) {
+        return ended.map_or_else(|error| refuse(&error, OutputFormat::Text), ExitCode::from);
+    }
+    let command = match cli::parse(argv) {
         Ok(command) => command,
         Err(CliExit::Help(text)) => {
             return match run::output::print(&text) {
@@ -53,6 +59,7 @@ fn main() -> ExitCode {
         Command::Calibrate(args) => commands::calibrate(*args),
         Command::Size(args) => commands::size(*args),
         Command::Schema(of) => commands::schema(of),
+        Command::Lab(args) => commands::lab(args),
         Command::Completions(shell) => commands::completions(shell),
         Command::Man(dir) => commands::man(&dir),
     };
@@ -78,7 +85,8 @@ fn wanted(command: &Command) -> (OutputFormat, Vec<OutFile>) {
         Command::Size(args) if args.format == FileFormat::Json => (OutputFormat::Json, Vec::new()),
         Command::Try(args) if args.file.format == FileFormat::Json => (OutputFormat::Json, Vec::new()),
         Command::Calibrate(args) if args.format == FileFormat::Json => (OutputFormat::Json, Vec::new()),
-        Command::Explain(ExplainArgs { format: FileFormat::Json, .. })
+        Command::Lab(LabArgs { deed: LabDeed::Status { format: FileFormat::Json }, .. })
+        | Command::Explain(ExplainArgs { format: FileFormat::Json, .. })
         | Command::Runs(RunsArgs {
             deed:
                 RunsDeed::List { format: FileFormat::Json, .. } | RunsDeed::Show { format: FileFormat::Json, .. },
@@ -95,6 +103,7 @@ fn wanted(command: &Command) -> (OutputFormat, Vec<OutFile>) {
         | Command::Try(_)
         | Command::Size(_)
         | Command::Schema(_)
+        | Command::Lab(_)
         | Command::Completions(_)
         | Command::Man(_) => (OutputFormat::Text, Vec::new()),
     }

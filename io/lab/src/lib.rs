@@ -9,7 +9,7 @@
 mod answer;
 mod bearer;
 mod client;
-mod crash;
+pub mod crash;
 mod entrance;
 pub mod fault;
 mod folder;
@@ -32,7 +32,6 @@ mod up;
 
 pub use bearer::Bearer;
 pub use client::Client;
-pub use crash::POINTS as CRASH_POINTS;
 pub use entrance::Entrance;
 pub use folder::{LabFolder, LabsFolder};
 pub use inner::inner;

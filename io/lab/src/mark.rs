@@ -2,8 +2,8 @@
 
 use wavetank_plan::UserError;
 
-/// Letters a lab's name may have: it becomes part of folders' and control groups' names.
-pub const NAME_CHARS_MAX: usize = 40;
+/// Letters a lab's name may have: it becomes part of the names of folders, control groups and aliases of interfaces.
+pub const NAME_CHARS_MAX: usize = 24;
 
 /// What everything of one lab bears: processes in their command lines, interfaces in their aliases, control groups in
 /// their names. The token tells a lab from an earlier one of the same name, so that nobody removes what is not his.
@@ -42,15 +42,15 @@ impl Mark {
     }
 }
 
-/// `name`, if a lab can be called so: a letter or digit, then letters, digits, `-`, `_` and `.`.
+/// `name`, if a lab can be called so, as its file calls it: a letter or digit, then letters, digits and `-`.
 pub(crate) fn lab_name(name: &str) -> Result<&str, UserError> {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
-    let fits = name.len() <= NAME_CHARS_MAX && name.bytes().all(plain);
-    if fits && name.bytes().next().is_some_and(|first| first.is_ascii_alphanumeric()) {
+    let letter = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    let fits = name.len() <= NAME_CHARS_MAX && name.bytes().all(|byte| letter(byte) || byte == b'-');
+    if fits && name.bytes().next().is_some_and(letter) {
         return Ok(name);
     }
     let message = format!("`{}` cannot be a lab's name", wavetank_plan::harmless(name));
-    let hint = format!("letters, digits, `-`, `_` and `.`, at most {NAME_CHARS_MAX}, e.g. --lab shop");
+    let hint = format!("lower-case letters, digits and `-`, at most {NAME_CHARS_MAX}, e.g. --lab shop");
     Err(UserError::usage("lab_name", message, hint))
 }
 
@@ -70,20 +70,29 @@ mod tests {
     #[test]
     fn a_mark_is_read_as_it_was_written() {
         check("shop", true);
-        check("a-b-c.d_e", true);
+        check("7-b-c-", true);
         check(&"x".repeat(NAME_CHARS_MAX), true);
     }
 
     #[test]
     fn a_name_that_leads_elsewhere_is_none() {
-        for name in ["", "..", ".hidden", "a/b", "a b", "-rf", "\u{e9}", &"x".repeat(NAME_CHARS_MAX + 1)] {
+        for name in
+            ["", "..", ".hidden", "a/b", "a b", "-rf", "Shop", "\u{e9}", &"x".repeat(NAME_CHARS_MAX + 1)]
+        {
             check(name, false);
         }
     }
 
     #[test]
     fn what_is_no_mark_is_not_read_as_one() {
-        for word in ["", "wavetank-", "wavetank-shop", "wavetank-shop-1234567", "shop-12345678", "wavetank-shop-1234567G"] {
+        for word in [
+            "",
+            "wavetank-",
+            "wavetank-shop",
+            "wavetank-shop-1234567",
+            "shop-12345678",
+            "wavetank-shop-1234567G",
+        ] {
             assert_eq!(Mark::parse(word), None, "{word}");
         }
     }

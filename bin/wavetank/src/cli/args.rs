@@ -50,6 +50,8 @@ pub(crate) enum Command {
     Size(Box<SizeArgs>),
     /// `wavetank schema [experiment|lab]`.
     Schema(super::SchemaOf),
+    /// `wavetank lab`.
+    Lab(super::LabArgs),
     /// `wavetank completions SHELL`.
     Completions(Shell),
     /// `wavetank man DIR`: the folder.

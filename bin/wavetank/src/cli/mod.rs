@@ -20,6 +20,8 @@ mod files;
 mod goal;
 mod habits;
 mod install;
+mod lab_args;
+mod lab_words;
 mod run_words;
 mod runs_words;
 mod schema_words;
@@ -57,6 +59,7 @@ pub(crate) use demo_args::DemoArgs;
 pub(crate) use exit::CliExit;
 pub(crate) use explain_words::ExplainArgs;
 pub(crate) use install::{completions, man_pages};
+pub(crate) use lab_args::{LabArgs, LabDeed};
 pub(crate) use schema_words::SchemaOf;
 pub(crate) use search_args::SearchArgs;
 #[cfg(target_os = "linux")]
@@ -99,6 +102,7 @@ fn command(words: CommandWords, command_text: String) -> Result<Command, UserErr
         CommandWords::Calibrate(words) => {
             Command::Calibrate(Box::new(calibrate_words::calibrate(*words, command_text)?))
         }
+        CommandWords::Lab(words) => Command::Lab(lab_words::lab(words)?),
         CommandWords::Size(words) => Command::Size(Box::new(size_words::size(*words)?)),
         CommandWords::Schema(words) => Command::Schema(schema_words::schema(&words)?),
         CommandWords::Completions(words) => Command::Completions(convert::shell(&words.shell)?),

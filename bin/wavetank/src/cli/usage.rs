@@ -146,6 +146,11 @@ fn missing(argument: &str, command: &str) -> UserError {
                 hint,
             )
         }
+        "<HOST>" => UserError::usage("no_host", "no host is named", "wavetank lab status shows the hosts"),
+        "<CMD>" | "<CMD>..." => {
+            let hint = "behind two dashes: wavetank lab exec HOST -- ip address";
+            UserError::usage("lab_command", "there is no command to run in the host", hint)
+        }
         _ if command == "search" => {
             let hint = "wavetank search localhost:8080/path --threshold 'p99 < 50ms', or search FILE";
             UserError::usage("no_url", "no URL is given", hint)
@@ -171,6 +176,7 @@ fn words_of(command: &str) -> String {
         "man" => "one folder: wavetank man ~/.local/share/man/man1".to_owned(),
         "report" => "one run: wavetank report latest".to_owned(),
         "runs" => "wavetank runs --help shows what there is: list, show, prune, pack".to_owned(),
+        "lab" => "wavetank lab --help shows what there is; a command for a host stands behind --".to_owned(),
         "new" | "check" | "plan" | "try" => format!("one file: wavetank {command} first.yaml"),
         "size" => "one URL or file at most: wavetank size -r 1M/s -c 1M".to_owned(),
         "calibrate" | "serve" | "demo" | "schema" => {

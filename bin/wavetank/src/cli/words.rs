@@ -8,6 +8,7 @@ use super::calibrate_words::CalibrateWords;
 use super::compare_words::CompareWords;
 use super::explain_words::ExplainWords;
 use super::file_words::{FileWords, NewWords};
+use super::lab_words::LabWords;
 use super::run_words::RunWords;
 use super::runs_words::RunsWords;
 use super::schema_words::SchemaWords;
@@ -39,6 +40,8 @@ Look
 Hosts
   calibrate  What this host can do as a generator: measured, kept, and used by `plan`
   size       What a load would take: hosts, addresses, ports, memory, links, limits of the kernel
+Lab
+  lab  A whole cluster on this machine: hosts, networks, servers, brought up and taken down
 Practise
   serve   A target to practise on
   demo    Two short runs against the built-in target: what a freeze does to the numbers
@@ -95,6 +98,8 @@ pub(super) enum CommandWords {
     Demo(DemoWords),
     /// What this host can do as a generator: measured, kept, and used by `plan`.
     Calibrate(Box<CalibrateWords>),
+    /// A whole cluster on this machine: hosts, networks, servers, brought up and taken down.
+    Lab(LabWords),
     /// Words for the shell to complete, on stdout.
     Completions(CompletionsWords),
     /// Manual pages, one for each command, into a folder.

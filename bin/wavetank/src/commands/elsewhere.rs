@@ -3,7 +3,7 @@
 
 use wavetank_plan::UserError;
 
-use crate::cli::{CalibrateArgs, DemoArgs, ReadArgs, RunArgs, SearchArgs, ServeArgs, TryArgs};
+use crate::cli::{CalibrateArgs, DemoArgs, LabArgs, ReadArgs, RunArgs, SearchArgs, ServeArgs, TryArgs};
 
 /// `wavetank run`, where it cannot.
 #[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its words"))]
@@ -41,6 +41,12 @@ pub(crate) fn calibrate(_: CalibrateArgs) -> Result<u8, UserError> {
     Err(linux_only("calibrate"))
 }
 
+/// `wavetank lab`, where it cannot: a lab is made of Linux's namespaces.
+#[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its words"))]
+pub(crate) fn lab(_: LabArgs) -> Result<u8, UserError> {
+    Err(linux_only("lab"))
+}
+
 /// `wavetank try`, where it cannot.
 #[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its words"))]
 pub(crate) fn try_file(_: TryArgs) -> Result<u8, UserError> {
@@ -66,7 +72,7 @@ mod tests {
 
     #[test]
     fn says_in_one_line_what_to_do_instead() {
-        for command in ["run", "search", "plan", "serve", "demo", "try", "calibrate"] {
+        for command in ["run", "search", "plan", "serve", "demo", "try", "calibrate", "lab"] {
             let error = linux_only(command);
             assert_eq!((error.code, error.exit), ("linux_only", ExitCode::Refused));
             assert!(error.message.contains(&format!("wavetank {command}")), "{}", error.message);

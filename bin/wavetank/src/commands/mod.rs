@@ -13,6 +13,8 @@ mod demo;
 #[cfg(any(test, not(target_os = "linux")))]
 mod elsewhere;
 mod explain;
+#[cfg(target_os = "linux")]
+mod lab;
 mod man;
 mod new;
 #[cfg(target_os = "linux")]
@@ -42,8 +44,10 @@ pub(crate) use completions::completions;
 #[cfg(target_os = "linux")]
 pub(crate) use demo::demo;
 #[cfg(not(target_os = "linux"))]
-pub(crate) use elsewhere::{calibrate, demo, plan, run, search, serve, try_file};
+pub(crate) use elsewhere::{calibrate, demo, lab, plan, run, search, serve, try_file};
 pub(crate) use explain::explain;
+#[cfg(target_os = "linux")]
+pub(crate) use lab::lab;
 pub(crate) use man::man;
 pub(crate) use new::new;
 #[cfg(target_os = "linux")]

@@ -18,12 +18,16 @@ impl Faults {
 
     /// Begins what is asked for; its number is for [`end`](Self::end).
     pub fn begin(&mut self, _what: &Value, _services: &mut Services) -> Result<u64, UserError> {
-        Err(UserError::refused("lab_faults", "this build knows no faults", "a lab without faults"))
+        Err(UserError::refused(
+            "value_later",
+            "faults of a lab come with a later version",
+            "a lab without faults",
+        ))
     }
 
     /// Undoes the fault of this number.
     pub fn end(&mut self, id: u64, _services: &mut Services) -> Result<(), UserError> {
-        Err(UserError::usage("lab_fault_unknown", format!("there is no fault {id}"), "it may have ended already"))
+        Err(UserError::refused("value_later", format!("there is no fault {id}"), "it may have ended already"))
     }
 
     /// Undoes all of them.

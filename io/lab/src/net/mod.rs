@@ -10,7 +10,11 @@ pub fn check(lab: &Lab) -> Result<(), UserError> {
     if lab.networks.is_empty() {
         return Ok(());
     }
-    Err(UserError::refused("lab_networks", "this build cannot make networks", "a lab without networks"))
+    Err(UserError::refused(
+        "value_later",
+        "networks of a lab come with a later version",
+        "a lab without networks",
+    ))
 }
 
 /// Makes the control groups of `lab.hosts[host]`, named after the mark and the host.

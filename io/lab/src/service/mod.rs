@@ -57,12 +57,17 @@ pub fn check_programs(lab: &Lab) -> Result<(), UserError> {
     if lab.hosts.iter().all(|host| host.services.is_empty()) {
         return Ok(());
     }
-    Err(UserError::refused("lab_services", "this build cannot run services", "a lab without services"))
+    Err(UserError::refused(
+        "value_later",
+        "services of a lab come with a later version",
+        "a lab without services",
+    ))
 }
 
 impl Services {
-    /// The services of `lab.hosts[host]`; what they write goes into `folder`.
-    pub fn new(lab: &Lab, host: usize, _folder: &Path) -> Self {
+    /// The services of `lab.hosts[host]`; what they write goes into `folder`. `file` is the topology file as the user
+    /// named it, for messages.
+    pub fn new(lab: &Lab, host: usize, _folder: &Path, _file: &str) -> Self {
         Self { wanted: lab.hosts[host].services.len() }
     }
 
@@ -71,7 +76,11 @@ impl Services {
         if self.wanted == 0 {
             return Ok(());
         }
-        Err(UserError::refused("lab_services", "this build cannot run services", "a lab without services"))
+        Err(UserError::refused(
+            "value_later",
+            "services of a lab come with a later version",
+            "a lab without services",
+        ))
     }
 
     /// Starts all of them and waits until they are healthy.
@@ -94,6 +103,10 @@ impl Services {
 
     /// A client's question that is the services' own.
     pub fn handle(&mut self, _say: &Value) -> Result<Value, UserError> {
-        Err(UserError::usage("lab_message", "the host has no such answer", "`wavetank lab status` says what it has"))
+        Err(UserError::refused(
+            "lab_message",
+            "the host has no such answer",
+            "wavetank lab status says what it has",
+        ))
     }
 }

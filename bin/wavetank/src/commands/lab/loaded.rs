@@ -1,0 +1,109 @@
+//! [`LoadedLab`]: a topology file with the files it names.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read, Write};
+use std::path::Path;
+
+use rustix::process::{Resource, getrlimit};
+use rustix::system::sysinfo;
+use wavetank_experiment::{Diagnostics, render};
+use wavetank_plan::quantity::show_size;
+use wavetank_plan::{ExitCode, UserError};
+use wavetank_topology::{Input, Lab, Machine, read};
+
+use crate::run::output::said;
+
+/// Bytes of a topology file, or of a file it names; the reader says so of what is a little less.
+const FILE_MAX: u64 = 8 << 20;
+
+/// See the module's description.
+pub(crate) struct LoadedLab {
+    /// The file's name as given.
+    pub(crate) name: String,
+    /// The lab; `None` if something is wrong.
+    pub(crate) lab: Option<Lab>,
+    /// All remarks.
+    pub(crate) diagnostics: Diagnostics,
+    /// The text that places refer to.
+    pub(crate) text: String,
+}
+
+impl LoadedLab {
+    /// Reads the file and all it names, for this machine. What is wrong in them is a remark; fails where the file itself
+    /// cannot be read.
+    pub(crate) fn read(file: &Path) -> Result<Self, UserError> {
+        let name = file.display().to_string();
+        let bytes = bytes_of(file).map_err(|why| {
+            let hint = "examples/labs has some to begin with";
+            UserError::usage("bad_file", format!("{name}: {why}"), hint)
+        })?;
+        let folder = file.parent().unwrap_or_else(|| Path::new(""));
+        let files = |name: &str| bytes_of(&folder.join(name));
+        let reading = read(&Input { name: &name, bytes: &bytes, files: &files, machine: this_machine() });
+        Ok(Self { name, lab: reading.lab, diagnostics: reading.diagnostics, text: reading.text })
+    }
+
+    /// Tells all remarks in words on stderr.
+    pub(crate) fn tell(&self) {
+        // Where stderr is gone, the exit code is all that is left to tell.
+        let _ = std::io::stderr().write_all(render(&self.diagnostics, &self.name, &self.text).as_bytes());
+    }
+
+    /// The lab, with remarks told; `Err` with the exit code where something is wrong.
+    pub(crate) fn told(mut self) -> Result<Lab, u8> {
+        self.tell();
+        self.lab.take().ok_or(ExitCode::Usage as u8)
+    }
+}
+
+/// A file's bytes; why there are none, in words.
+fn bytes_of(path: &Path) -> Result<Vec<u8>, String> {
+    let why = |error: std::io::Error| match error.kind() {
+        ErrorKind::NotFound => "there is no such file".to_owned(),
+        ErrorKind::IsADirectory => "it is a folder".to_owned(),
+        ErrorKind::PermissionDenied => "it may not be read".to_owned(),
+        _ => said(&error),
+    };
+    let mut bytes = Vec::new();
+    File::open(path).and_then(|file| file.take(FILE_MAX + 1).read_to_end(&mut bytes)).map_err(why)?;
+    if bytes.len() as u64 > FILE_MAX {
+        return Err(format!("it is larger than {}", show_size(FILE_MAX)));
+    }
+    Ok(bytes)
+}
+
+/// What a lab can have of this machine.
+fn this_machine() -> Machine {
+    let memory = sysinfo();
+    Machine {
+        cpus: std::fs::read_to_string("/sys/devices/system/cpu/present").ok().and_then(|text| cpus_in(&text)),
+        open_files: getrlimit(Resource::Nofile).maximum,
+        memory_bytes: Some(memory.totalram as u64 * u64::from(memory.mem_unit)),
+    }
+}
+
+/// One more than the last number in `0-7` or `0`.
+fn cpus_in(text: &str) -> Option<u32> {
+    let last = text.trim().rsplit(['-', ',']).next()?;
+    last.parse::<u32>().ok()?.checked_add(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cpus_are_counted_to_the_last() {
+        let check = |text: &str, expected| assert_eq!(cpus_in(text), expected, "{text}");
+        check("0-7\n", Some(8));
+        check("0\n", Some(1));
+        check("0,2-3", Some(4));
+        check("", None);
+    }
+
+    #[test]
+    fn this_machine_is_known() {
+        let Machine { cpus, memory_bytes, .. } = this_machine();
+        assert!(cpus.is_some_and(|cpus| cpus > 0) && memory_bytes.is_some_and(|bytes| bytes > 1 << 20));
+    }
+}

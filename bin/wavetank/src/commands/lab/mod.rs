@@ -1,0 +1,26 @@
+//! `wavetank lab`: a whole cluster on this machine, one file a verb.
+
+mod down;
+mod exec;
+mod loaded;
+mod logs;
+mod status;
+mod up;
+
+use wavetank_lab::LabsFolder;
+use wavetank_plan::UserError;
+
+use crate::cli::{LabArgs, LabDeed};
+
+/// Carry out what was asked; the exit code is that of the command for `exec`, else 0.
+pub(crate) fn lab(args: LabArgs) -> Result<u8, UserError> {
+    let labs = LabsFolder::of_this_machine();
+    let name = args.lab.as_deref();
+    match args.deed {
+        LabDeed::Up { file } => up::up(&labs, name, &file),
+        LabDeed::Status { format } => status::status(&labs, name, format),
+        LabDeed::Exec { host, words } => exec::exec(&labs.choose(name)?, &host, &words),
+        LabDeed::Logs { host, service } => logs::logs(&labs.choose(name)?, &host, service.as_deref()),
+        LabDeed::Down => down::down(&labs.choose(name)?),
+    }
+}

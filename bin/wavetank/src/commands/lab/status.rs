@@ -1,0 +1,138 @@
+//! `wavetank lab status`.
+
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+use wavetank_lab::{HostStatus, LabStatus, LabsFolder};
+use wavetank_plan::{ExitCode, UserError, harmless};
+
+use crate::cli::FileFormat;
+use crate::run::output;
+
+/// Tell how the labs stand, or the one of that name. Exit 0 also where there is none.
+pub(super) fn status(labs: &LabsFolder, name: Option<&str>, format: FileFormat) -> Result<u8, UserError> {
+    let folders = match name {
+        Some(name) => vec![labs.choose(Some(name))?],
+        None => labs.labs(),
+    };
+    let labs = folders.iter().map(LabStatus::of).collect::<Result<Vec<_>, _>>()?;
+    output::print(&match format {
+        FileFormat::Json => {
+            let labs: Vec<Value> = labs.iter().map(LabStatus::json).collect();
+            format!("{}\n", json!({ "schema": "wavetank.labs/1", "labs": labs }))
+        }
+        FileFormat::Text if labs.is_empty() => {
+            "there is no lab; wavetank lab up FILE brings one up\n".to_owned()
+        }
+        FileFormat::Text => labs.iter().map(text).collect::<Vec<_>>().join("\n"),
+    })?;
+    Ok(ExitCode::Pass as u8)
+}
+
+/// One lab: a line for itself, one for each host, and one for each service that is not up.
+pub(super) fn text(lab: &LabStatus) -> String {
+    let LabStatus { name, stands, file, running, hosts } = lab;
+    let file = file.as_ref().map(|file| format!(", of {}", harmless(file))).unwrap_or_default();
+    let running = if *running { ", a run has it" } else { "" };
+    let mut text = format!("lab {name}: {stands}{file}{running}\n");
+    if *stands == "dead" {
+        let _ = writeln!(
+            text,
+            "  its keeper was killed; wavetank lab down --lab {name} clears away what is left"
+        );
+    }
+    let width = |column: fn(&HostStatus) -> usize| hosts.iter().map(column).max().unwrap_or_default();
+    let (names, roles) = (width(|host| host.name.len()), width(|host| host.role.len()));
+    let addresses: Vec<String> = hosts.iter().map(addresses).collect();
+    let reach = addresses.iter().map(String::len).max().unwrap_or_default();
+    for (host, addresses) in hosts.iter().zip(&addresses) {
+        let HostStatus { name, role, pid, services, .. } = host;
+        let services = if pid.is_none() && *stands == "up" {
+            "its process has ended".to_owned()
+        } else {
+            services.iter().map(service).collect::<Vec<_>>().join(", ")
+        };
+        let line = format!("  {name:names$}  {role:roles$}  {addresses:reach$}  {services}");
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+    text
+}
+
+/// At most this many addresses of a host are shown: one that makes load may have hundreds.
+const ADDRESSES_SHOWN: usize = 3;
+
+fn addresses(host: &HostStatus) -> String {
+    let shown = host.addresses.iter().take(ADDRESSES_SHOWN).map(ToString::to_string).collect::<Vec<_>>();
+    let more = host.addresses.len() - shown.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", shown.join(" "))
+}
+
+/// A service's name, its version, and how it stands unless it is up.
+fn service(service: &Value) -> String {
+    let word = |key: &str| service[key].as_str().map(harmless).unwrap_or_default();
+    let version = if word("version").is_empty() { String::new() } else { format!(" {}", word("version")) };
+    let state = if word("state") == "up" { String::new() } else { format!(" ({})", word("state")) };
+    format!("{}{version}{state}", word("name"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lab(stands: &'static str, hosts: Vec<HostStatus>) -> LabStatus {
+        let file = Some("shop.yaml".to_owned());
+        LabStatus { name: "shop".to_owned(), stands, file, running: false, hosts }
+    }
+
+    fn host(name: &str, role: &'static str, addresses: usize, services: &[Value]) -> HostStatus {
+        let address = |number: usize| std::net::IpAddr::from([10, 30, 0, number as u8 + 1]);
+        HostStatus {
+            name: name.to_owned(),
+            role,
+            addresses: (0..addresses).map(address).collect(),
+            pid: Some(7),
+            services: services.to_vec(),
+        }
+    }
+
+    #[track_caller]
+    fn check(lab: &LabStatus, expected: &str) {
+        assert_eq!(text(lab), expected);
+    }
+
+    #[test]
+    fn hosts_stand_in_columns() {
+        let haproxy = json!({ "name": "haproxy", "state": "up", "version": "2.6.12" });
+        let serve = json!({ "name": "serve", "state": "stopped" });
+        let hosts = vec![
+            host("load1", "load", 5, &[]),
+            host("lb1", "balancer", 1, &[haproxy]),
+            host("app", "server", 1, &[serve]),
+        ];
+        check(
+            &lab("up", hosts),
+            "lab shop: up, of shop.yaml\n\
+             \x20 load1  load      10.30.0.1 10.30.0.2 10.30.0.3 and 2 more\n\
+             \x20 lb1    balancer  10.30.0.1                                 haproxy 2.6.12\n\
+             \x20 app    server    10.30.0.1                                 serve (stopped)\n",
+        );
+    }
+
+    #[test]
+    fn a_dead_one_says_how_to_be_rid_of_it() {
+        check(
+            &lab("dead", vec![]),
+            "lab shop: dead, of shop.yaml\n  its keeper was killed; wavetank lab down --lab shop clears away what is left\n",
+        );
+    }
+
+    #[test]
+    fn a_host_that_has_gone_is_told() {
+        let gone = HostStatus { pid: None, ..host("lb1", "balancer", 1, &[]) };
+        check(
+            &lab("up", vec![gone]),
+            "lab shop: up, of shop.yaml\n  lb1  balancer  10.30.0.1  its process has ended\n",
+        );
+    }
+}

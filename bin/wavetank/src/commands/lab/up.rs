@@ -1,0 +1,38 @@
+//! `wavetank lab up FILE`.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use wavetank_driver::Clock;
+use wavetank_lab::{LabStatus, LabsFolder, Mark, Order};
+use wavetank_plan::{ExitCode, UserError};
+
+use super::loaded::LoadedLab;
+use super::status;
+use crate::run::output;
+
+/// Bring the file's lab up, under another name if one is given, and say what it is. Exit 0 when all of it is up.
+pub(super) fn up(labs: &LabsFolder, name: Option<&str>, file: &Path) -> Result<u8, UserError> {
+    let clock = Clock::starting_now();
+    let mut lab = match LoadedLab::read(file)?.told() {
+        Ok(lab) => lab,
+        Err(code) => return Ok(code),
+    };
+    if let Some(name) = name {
+        name.clone_into(&mut lab.name);
+    }
+    let folder = labs.lab(&lab.name)?;
+    let order = Order { mark: Mark::draw(&lab.name)?, file: file.display().to_string(), lab };
+    wavetank_lab::up(&order, &folder)?;
+    let mut text = status::text(&LabStatus::of(&folder)?);
+    let host = order.lab.hosts.first().map_or("HOST", |host| host.name.as_str());
+    // Where there is one lab only it needs no name.
+    let which = if labs.labs().len() > 1 { format!(" --lab {}", folder.name()) } else { String::new() };
+    let took = clock.now();
+    let _ = writeln!(
+        text,
+        "up in {took}; next: wavetank lab exec {host}{which} -- ip address; wavetank lab down{which}"
+    );
+    output::print(&text)?;
+    Ok(ExitCode::Pass as u8)
+}

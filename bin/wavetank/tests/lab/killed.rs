@@ -1,0 +1,98 @@
+//! Killed at every point at which something is made or taken away: what can be left is taken away by whoever comes next.
+
+use std::time::Duration;
+
+use rustix::process::{Signal, kill_process};
+use wavetank_lab::crash::{FALLING, RISING};
+use wavetank_testkit::clock::poll_until;
+
+use crate::place::{HOSTS, Place};
+
+const PATIENCE: Duration = Duration::from_secs(10);
+const CRASH: &str = "WAVETANK_LAB_CRASH";
+
+/// The keeper is killed at `point` while the lab comes up. Whoever asked for the lab clears away what is left.
+fn keeper_killed_rising(place: &Place, point: &str) {
+    let up = place.lab(&["up", "lab.yaml"]).environment(CRASH, point).run();
+    assert!(up.expect_exit(5).stderr.contains("[lab_keeper]"), "{point}: {up}");
+    place.nothing_left(point);
+}
+
+/// Both are killed: `down` clears away what is left, as does another `up`.
+fn all_killed_rising(place: &Place, point: &str, next_up: bool) {
+    let up = place.lab(&["up", "lab.yaml"]).environment(CRASH, &format!("{point},orphaned")).run();
+    assert_eq!(up.signal, Some(Signal::KILL.as_raw()), "{point}: {up}");
+    let status = place.lab(&["status"]).run();
+    assert!(status.expect_exit(0).stdout.contains(": dead"), "{point}: {status}");
+    if next_up {
+        place.up();
+    }
+    place.lab(&["down"]).run().expect_exit(0);
+    place.nothing_left(point);
+}
+
+#[test]
+fn a_keeper_killed_while_it_raises_the_lab_leaves_nothing() {
+    let Some(place) = Place::new("rising", HOSTS) else { return };
+    for point in RISING {
+        keeper_killed_rising(&place, point);
+    }
+}
+
+#[test]
+fn what_everybody_who_knew_of_it_left_is_found() {
+    let Some(place) = Place::new("orphan", HOSTS) else { return };
+    for (index, point) in RISING.into_iter().enumerate() {
+        all_killed_rising(&place, point, index % 3 == 2);
+    }
+}
+
+#[test]
+fn a_keeper_killed_while_it_takes_the_lab_down_leaves_nothing() {
+    let Some(place) = Place::new("falling", HOSTS) else { return };
+    for point in FALLING {
+        place.lab(&["up", "lab.yaml"]).environment(CRASH, point).run().expect_exit(0);
+        place.lab(&["down"]).run().expect_exit(0);
+        place.nothing_left(point);
+    }
+}
+
+#[test]
+fn a_down_that_is_killed_is_finished_by_the_keeper_or_the_next_one() {
+    let Some(place) = Place::new("asking", HOSTS) else { return };
+    place.up();
+    let down = place.lab(&["down"]).environment(CRASH, "asked").run();
+    assert_eq!(down.signal, Some(Signal::KILL.as_raw()), "{down}");
+    let gone = poll_until(PATIENCE, || (!place.labs().exists()).then_some(()));
+    assert!(gone.is_some(), "the keeper has been told");
+    place.nothing_left("asked");
+    place.up();
+    kill_process(place.keeper(), Signal::KILL).expect("root may");
+    let down = place.lab(&["down"]).environment(CRASH, "swept").run();
+    assert_eq!(down.signal, Some(Signal::KILL.as_raw()), "{down}");
+    place.lab(&["down"]).run().expect_exit(0);
+    place.nothing_left("swept");
+}
+
+#[test]
+fn a_lab_dies_with_its_keeper() {
+    let Some(place) = Place::new("keeper", HOSTS) else { return };
+    place.up();
+    // What runs in a host goes with it.
+    let exec = place.lab(&["exec", "app", "--", "sleep", "1000"]).start();
+    let status = place.lab(&["status", "--format", "json"]).run().json();
+    let pid = status["labs"][0]["hosts"][0]["pid"].to_string();
+    kill_process(place.keeper(), Signal::KILL).expect("root may");
+    assert!(exec.ends_within(PATIENCE), "its command has been killed");
+    let gone =
+        poll_until(PATIENCE, || (!std::path::Path::new(&format!("/proc/{pid}/fd/0")).exists()).then_some(()));
+    assert!(gone.is_some(), "process {pid} is there");
+    let status = place.lab(&["status"]).run();
+    assert!(status.expect_exit(0).stdout.contains(": dead"), "{status}");
+    let refused = place.lab(&["exec", "app", "--", "true"]).run();
+    assert!(refused.expect_exit(5).stderr.contains("[lab_host_dead]"), "{refused}");
+    // The name is free again without a `down` in between.
+    place.up();
+    place.lab(&["down"]).run().expect_exit(0);
+    place.nothing_left("down");
+}

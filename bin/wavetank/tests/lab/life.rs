@@ -1,0 +1,129 @@
+//! A lab's life without accidents.
+
+use serde_json::Value;
+use wavetank_testkit::{Program, skip};
+
+use crate::place::{HOSTS, Place};
+
+#[test]
+fn hosts_are_machines_of_their_own() {
+    let Some(place) = Place::new("hosts", HOSTS) else { return };
+    let up = place.up();
+    assert!(up.stdout.starts_with(&format!("lab {}: up, of lab.yaml\n", place.name)), "{up}");
+    assert_eq!(place.said("load1", "hostname"), "load1");
+    assert_eq!(place.said("app", "hostname"), "app");
+    // Its own processes and links are all it sees, and mounts do not come out.
+    assert!(place.said("load1", "tr '\\0' ' ' < /proc/1/cmdline").contains("lab-host"));
+    assert_ne!(place.said("load1", "ls /sys/class/net"), place.said("load1", "ls /sys/class/net; echo eth9"));
+    assert_eq!(place.said("load1", "ls /sys/class/net").lines().collect::<Vec<_>>(), ["eth0", "lo"]);
+    place.said("load1", "mount -t tmpfs tmpfs /mnt && touch /mnt/mine");
+    assert_eq!(place.said("load2", "ls /mnt"), place.said("app", "ls /mnt"));
+    assert_eq!(place.said("load1", "ls /mnt"), "mine");
+    // What nobody waits for any more is reaped by the host's first process.
+    place.said("load1", "sh -c 'sleep 0.01 & exit' ; true");
+    let zombies = "for i in 1 2 3 4 5 6 7 8 9; do grep -l 'State:.Z' /proc/[0-9]*/status || exit 0; sleep 0.1; done; exit 1";
+    place.said("load1", zombies);
+    place.lab(&["down"]).run().expect_exit(0);
+    place.nothing_left("down");
+}
+
+#[test]
+fn hosts_reach_each_other_by_name() {
+    let Some(place) = Place::new("reach", HOSTS) else { return };
+    place.up();
+    for (from, to) in [("load1", "app"), ("app", "load2"), ("load2", "load2")] {
+        // Nobody listens there: the host itself says so, which it must have heard of it for (curl's exit code 7).
+        place.said(from, &format!("getent hosts {to} && {{ curl -s -m 3 http://{to}:9/; test $? = 7; }}"));
+    }
+    place.lab(&["down"]).run().expect_exit(0);
+    place.nothing_left("down");
+}
+
+#[test]
+fn a_command_has_its_input_output_folder_and_exit_code() {
+    let Some(place) = Place::new("exec", HOSTS) else { return };
+    place.up();
+    let exec = |words: &[&str]| place.lab(&[&["exec", "app", "--"], words].concat());
+    assert_eq!(exec(&["cat"]).input("hello").run().expect_exit(0).stdout, "hello");
+    assert_eq!(exec(&["sh", "-c", "echo no >&2; exit 7"]).run().expect_exit(7).stderr, "no\n");
+    exec(&["sh", "-c", "kill -9 $$"]).run().expect_exit(128 + 9);
+    let here = place.lab(&["exec", "app", "--", "ls"]).run();
+    assert!(here.expect_exit(0).stdout.contains("lab.yaml"), "{here}");
+    let unknown = exec(&["no-such-program"]).run();
+    assert!(unknown.expect_exit(2).stderr.contains("no program `no-such-program` in host app"), "{unknown}");
+    let host = place.lab(&["exec", "ap", "--", "true"]).run();
+    assert!(host.expect_exit(2).stderr.contains("did you mean app?"), "{host}");
+    let bare = place.lab(&["exec", "app"]).run();
+    assert!(bare.expect_exit(2).stderr.contains("[lab_command]"), "{bare}");
+    place.lab(&["down"]).run().expect_exit(0);
+    place.nothing_left("down");
+}
+
+#[test]
+fn status_tells_what_there_is() {
+    let Some(place) = Place::new("status", HOSTS) else { return };
+    let none = place.lab(&["status"]).run();
+    assert!(none.expect_exit(0).stdout.starts_with("there is no lab"), "{none}");
+    place.up();
+    let status = place.lab(&["status", "--format", "json"]).run().json();
+    let lab = &status["labs"][0];
+    assert_eq!(
+        (&status["schema"], &lab["name"], &lab["stands"]),
+        (&"wavetank.labs/1".into(), &place.name.clone().into(), &"up".into())
+    );
+    let hosts: Vec<&str> =
+        lab["hosts"].as_array().expect("a list").iter().filter_map(|host| host["name"].as_str()).collect();
+    assert_eq!(hosts, ["load1", "load2", "app"]);
+    assert!(lab["hosts"][0]["pid"].is_u64() && lab["hosts"][0]["role"] == "load", "{lab}");
+    // A host whose first process is killed is gone as a whole, and told so; the others stay.
+    let pid = lab["hosts"][2]["pid"].to_string();
+    Program::foreign("kill").map_or_else(
+        || kill(&pid),
+        |kill| {
+            kill.args(["-9", &pid]).run().expect_exit(0);
+        },
+    );
+    let gone = place.lab(&["status"]).run();
+    assert!(gone.expect_exit(0).stdout.contains("its process has ended"), "{gone}");
+    let exec = place.lab(&["exec", "app", "--", "true"]).run();
+    assert!(exec.expect_exit(5).stderr.contains("[lab_host_dead]"), "{exec}");
+    assert_eq!(place.said("load1", "echo here"), "here");
+    place.lab(&["down"]).run().expect_exit(0);
+    place.nothing_left("down");
+    let down = place.lab(&["down"]).run();
+    assert!(down.expect_exit(2).stderr.contains("[lab_none]"), "{down}");
+}
+
+fn kill(pid: &str) {
+    let pid = rustix::process::Pid::from_raw(pid.parse().expect("a number")).expect("a process");
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("root may");
+}
+
+#[test]
+fn who_may_not_is_told_before_anything_is_made() {
+    let Some(place) = Place::new("root", HOSTS) else { return };
+    let Some(setpriv) = Program::foreign("setpriv") else {
+        return skip("lab::life::who_may_not_is_told_before_anything_is_made", "`setpriv` is not installed");
+    };
+    let setpriv = setpriv.words()[0].clone();
+    for verb in [&["up", "lab.yaml"][..], &["up", "lab.yaml", "--lab", "other"]] {
+        let refused = place.lab(verb).under([&setpriv, "--bounding-set=-sys_admin"]).run();
+        assert!(refused.expect_exit(5).stderr.contains("[lab_root]"), "{refused}");
+        place.nothing_left("a refusal");
+    }
+    let json: Value = place.lab(&["status", "--format", "json"]).run().json();
+    assert_eq!(json["labs"], Value::Array(Vec::new()));
+}
+
+#[test]
+fn a_folder_of_somebody_else_is_left_alone() {
+    let Some(place) = Place::new("folder", HOSTS) else { return };
+    let theirs = place.labs().join("theirs");
+    std::fs::create_dir_all(theirs.join("thesis")).expect("can be made");
+    for words in [&["up", "lab.yaml", "--lab", "theirs"][..], &["down", "--lab", "theirs"]] {
+        let refused = place.lab(words).run();
+        refused.expect_exit(2);
+        assert!(theirs.join("thesis").is_dir(), "{refused}");
+    }
+    std::fs::remove_dir_all(place.labs()).expect("can be removed");
+}

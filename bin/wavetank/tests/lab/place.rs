@@ -1,0 +1,151 @@
+//! [`Place`]: a lab of a test's own, and what of this machine it must leave as it was.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use wavetank_testkit::netns::NetNs;
+use wavetank_testkit::{Outcome, Program, skip};
+
+/// Two hosts on a network, and one that is nowhere.
+pub const HOSTS: &str = "\
+networks:
+  front: 10.91.0.0/24
+hosts:
+  load[1-2]: {role: load, networks: [front]}
+  app: {role: server, networks: [front]}
+";
+
+/// A folder for labs, and the name of the first of them.
+pub struct Place {
+    folder: tempfile::TempDir,
+    pub name: String,
+    before: Machine,
+}
+
+/// What a lab could leave on a machine.
+#[derive(Debug, PartialEq, Eq)]
+struct Machine {
+    links: BTreeSet<String>,
+    mounts: String,
+    tables: String,
+    namespaces: BTreeSet<String>,
+    groups: BTreeSet<PathBuf>,
+    processes: BTreeSet<String>,
+}
+
+impl Place {
+    /// A place for the lab whose networks and hosts are `text`; `None` where this machine can have none.
+    pub fn new(test: &str, text: &str) -> Option<Self> {
+        if !NetNs::available(test) {
+            return None;
+        }
+        for program in ["ip", "tc", "nft"] {
+            if Program::foreign(program).is_none() {
+                skip(test, &format!("`{program}` is not installed"));
+                return None;
+            }
+        }
+        // Others may run the same test beside this one.
+        let name = format!("{test}-{}", std::process::id());
+        let folder = tempfile::tempdir().expect("temporary folders can be made");
+        let file = format!("wavetank_lab: 1\nname: {name}\n{text}");
+        fs::write(folder.path().join("lab.yaml"), file).expect("can be written");
+        let before = Machine::now(&name);
+        Some(Self { folder, name, before })
+    }
+
+    /// `wavetank lab WORDS`.
+    pub fn lab(&self, words: &[&str]) -> Program {
+        let labs = self.labs();
+        let program = Program::new(env!("CARGO_BIN_EXE_wavetank")).args(["lab"]).args(words);
+        program.in_folder(self.folder.path()).environment("WAVETANK_LABS", &labs.to_string_lossy())
+    }
+
+    /// The lab brought up.
+    #[track_caller]
+    pub fn up(&self) -> Outcome {
+        let up = self.lab(&["up", "lab.yaml"]).run();
+        up.expect_exit(0);
+        up
+    }
+
+    /// A shell's command in a host, which must succeed; what it said.
+    #[track_caller]
+    pub fn said(&self, host: &str, command: &str) -> String {
+        let told = self.lab(&["exec", host, "--", "sh", "-c", command]).run();
+        told.expect_exit(0).stdout.trim_end().to_owned()
+    }
+
+    /// The process of the keeper, as the lab's folder names it.
+    pub fn keeper(&self) -> rustix::process::Pid {
+        let text =
+            fs::read_to_string(self.labs().join(&self.name).join("lab.json")).expect("the lab is there");
+        let state: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
+        let pid = state["keeper"]["pid"].as_i64().and_then(|pid| i32::try_from(pid).ok());
+        pid.and_then(rustix::process::Pid::from_raw).expect("a keeper")
+    }
+
+    /// Where labs lie.
+    pub fn labs(&self) -> PathBuf {
+        self.folder.path().join("labs")
+    }
+
+    /// Panics, telling what, unless this machine is as it was before the lab.
+    #[track_caller]
+    pub fn nothing_left(&self, after: &str) {
+        assert_eq!(Machine::now(&self.name), self.before, "after {after}");
+        assert!(!self.labs().exists(), "after {after}: {:?}", walked(&self.labs(), 3));
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        // A test that failed in the middle leaves its lab to nobody.
+        if self.labs().join(&self.name).exists() {
+            self.lab(&["down", "--lab", &self.name]).run();
+        }
+    }
+}
+
+impl Machine {
+    fn now(lab: &str) -> Self {
+        let names =
+            |path: &str| walked(Path::new(path), 1).iter().map(|path| path.display().to_string()).collect();
+        let tables = Program::foreign("nft").expect("asked for before").args(["list", "tables"]).run();
+        let marked = format!("wavetank-{lab}");
+        let groups = walked(Path::new("/sys/fs/cgroup"), 3);
+        let bears =
+            |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&marked));
+        Self {
+            links: names("/sys/class/net"),
+            mounts: fs::read_to_string("/proc/self/mounts").expect("Linux has it"),
+            tables: tables.stdout,
+            namespaces: names("/run/netns"),
+            groups: groups.into_iter().filter(bears).collect(),
+            processes: processes(&marked),
+        }
+    }
+}
+
+/// Command lines in which `word` occurs.
+fn processes(word: &str) -> BTreeSet<String> {
+    let all = walked(Path::new("/proc"), 1).into_iter().map(|folder| folder.join("cmdline"));
+    let lines = all
+        .filter_map(|path| fs::read(path).ok())
+        .map(|line| String::from_utf8_lossy(&line).replace('\0', " "));
+    lines.filter(|line| line.contains(word)).collect()
+}
+
+/// Everything below a folder, so many folders deep.
+fn walked(folder: &Path, depth: usize) -> BTreeSet<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut all = BTreeSet::new();
+    for path in entries {
+        if depth > 1 && path.is_dir() && !path.is_symlink() {
+            all.extend(walked(&path, depth - 1));
+        }
+        all.insert(path);
+    }
+    all
+}

@@ -1,0 +1,56 @@
+//! [`Client`]: somebody who talks to a lab's keeper.
+
+use std::io::ErrorKind;
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use serde_json::Value;
+use wavetank_plan::UserError;
+
+use crate::LabFolder;
+use crate::answer::{self, system};
+use crate::line::Line;
+
+/// A connection to the keeper of one lab. Faults begun on it end with it.
+#[derive(Debug)]
+pub struct Client {
+    line: Line,
+    name: String,
+}
+
+impl Client {
+    /// To the keeper of the lab in `folder`; an error if nobody keeps it.
+    pub fn connect(folder: &LabFolder) -> Result<Self, UserError> {
+        let name = folder.name().to_owned();
+        match UnixStream::connect(folder.socket()) {
+            Ok(stream) => Ok(Self { line: Line::new(stream), name }),
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused) => {
+                let message = format!("lab `{name}` is not up: nobody keeps it");
+                let hint = format!(
+                    "wavetank lab status tells how it stands; wavetank lab down --lab {name} clears it away"
+                );
+                Err(UserError::usage("lab_not_up", message, hint))
+            }
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => Err(crate::up::no_root()),
+            Err(error) => Err(system(&format!("the keeper of lab `{name}` cannot be reached"), &error)),
+        }
+    }
+
+    /// Asks one question and waits for the answer.
+    pub fn ask(&mut self, question: &Value) -> Result<Value, UserError> {
+        let asked = self.line.send(question).and_then(|()| self.line.receive());
+        match asked {
+            Ok(Some(value)) => answer::read(value),
+            Ok(None) => {
+                let message = format!("the keeper of lab `{}` has ended", self.name);
+                Err(UserError::refused("lab_keeper", message, "wavetank lab down clears the lab away"))
+            }
+            Err(error) => Err(system(&format!("the keeper of lab `{}` does not answer", self.name), &error)),
+        }
+    }
+
+    /// For how long an answer may take; `None` for ever.
+    pub(crate) fn patience(&self, limit: Duration) -> Result<(), UserError> {
+        self.line.patience(Some(limit)).map_err(|error| system("a socket has no time limit", &error))
+    }
+}

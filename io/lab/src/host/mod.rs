@@ -1,0 +1,144 @@
+//! The host process: PID 1 of a lab host. It makes the host's namespaces, furnishes them, runs the services and reaps
+//! whatever dies. It has one thread and does one thing after the other; when the keeper is gone, so is it.
+
+mod deed;
+
+use std::os::fd::AsFd;
+
+use nix::sys::signal::{SigSet, Signal as NixSignal};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use rustix::process::{Signal, set_parent_process_death_signal};
+use serde_json::{Value, json};
+use wavetank_plan::UserError;
+
+use crate::answer::{self, system};
+use crate::fault::Faults;
+use crate::line::Line;
+use crate::order::Order;
+use crate::service::Services;
+use crate::{LabFolder, net, spaces};
+
+pub(crate) use deed::Deed;
+
+/// One host of a lab, in its own process.
+struct Host {
+    order: Order,
+    /// Its place in the topology's hosts.
+    index: usize,
+    services: Services,
+    faults: Faults,
+    keeper: Line,
+}
+
+/// What the host process does from its start to its end. Fails only before it can tell the keeper.
+pub(crate) fn run(folder: &LabFolder, name: &str) -> Result<(), UserError> {
+    // First of all: whatever happens to the keeper from now on, nothing of this host is left. If it happened before, the
+    // socket reads an end below.
+    set_parent_process_death_signal(Some(Signal::KILL))
+        .map_err(|errno| system("the host cannot be bound to its keeper", &errno))?;
+    let mut keeper = Line::of_standard_input()?;
+    match born(folder, name) {
+        Ok((order, index)) => {
+            let services = Services::new(&order.lab, index, &folder.host_folder(name), &order.file);
+            let faults = Faults::new(&order.lab, index);
+            let mut host = Host { order, index, services, faults, keeper };
+            host.tell(&Ok(Value::Null));
+            host.live()
+        }
+        Err(error) => {
+            // A keeper that is gone needs no reason.
+            let _ = keeper.send(&answer::of(&Err(error)));
+            Ok(())
+        }
+    }
+}
+
+/// The namespaces, and what the lab is.
+fn born(folder: &LabFolder, name: &str) -> Result<(Order, usize), UserError> {
+    let order = folder.order()?;
+    let index = order.lab.host_index(name).ok_or_else(|| {
+        UserError::refused("lab_state", format!("the lab has no host `{name}`"), "wavetank lab status")
+    })?;
+    net::join_group(&order.mark, name)?;
+    spaces::become_host(name, folder)?;
+    Ok((order, index))
+}
+
+impl Host {
+    /// Does what the keeper says until it is gone.
+    fn live(&mut self) -> Result<(), UserError> {
+        let mut children = SigSet::empty();
+        children.add(NixSignal::SIGCHLD);
+        let flags = SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC;
+        let blocked = children.thread_block().and_then(|()| SignalFd::with_flags(&children, flags));
+        let dead = blocked.map_err(|errno| system("the host cannot wait for its children", &errno))?;
+        loop {
+            self.reap();
+            let mut handles = [
+                PollFd::new(&self.keeper, PollFlags::IN),
+                PollFd::from_borrowed_fd(dead.as_fd(), PollFlags::IN),
+            ];
+            match poll(&mut handles, None) {
+                Ok(_) => {}
+                Err(Errno::INTR) => continue,
+                Err(errno) => return Err(system("the host cannot wait", &errno)),
+            }
+            let (said, died) = (!handles[0].revents().is_empty(), !handles[1].revents().is_empty());
+            if died {
+                // How many died is asked below; one signal may stand for several.
+                while matches!(dead.read_signal(), Ok(Some(_))) {}
+            }
+            if said {
+                match self.keeper.receive() {
+                    Ok(Some(message)) => {
+                        let result = self.carry_out(&message);
+                        self.tell(&result);
+                    }
+                    // The keeper is gone, and with this process go all others of the host.
+                    Ok(None) | Err(_) => return Ok(()),
+                }
+            }
+        }
+    }
+
+    fn tell(&mut self, result: &Result<Value, UserError>) {
+        // A keeper that is gone is noticed by the next read.
+        let _ = self.keeper.send(&answer::of(result));
+    }
+
+    /// Takes care of every child that has ended. Services hear of theirs first; PID 1 also gets all orphans.
+    fn reap(&mut self) {
+        let ended = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
+        loop {
+            let pid = match waitid(Id::All, ended) {
+                Ok(WaitStatus::Exited(pid, _) | WaitStatus::Signaled(pid, _, _)) => pid,
+                Ok(_) | Err(_) => return,
+            };
+            if !self.services.handle_exit(pid.as_raw().unsigned_abs()) {
+                // It has ended, so this neither waits nor fails.
+                let _ = waitpid(pid, Some(WaitPidFlag::WNOHANG));
+            }
+        }
+    }
+
+    fn carry_out(&mut self, message: &Value) -> Result<Value, UserError> {
+        let Self { order, index, services, faults, .. } = self;
+        match Deed::read(message)? {
+            Deed::Furnish => net::furnish(&order.lab, *index, &order.mark)?,
+            Deed::Check => services.check()?,
+            Deed::Start => services.start()?,
+            Deed::Stop => {
+                faults.end_all(services);
+                services.stop();
+            }
+            Deed::Status => return Ok(deed::told(&services.status())),
+            Deed::Say(say) => return services.handle(&say),
+            Deed::Fault(what) => return faults.begin(&what, services).map(|id| json!({ "id": id })),
+            Deed::FaultEnd(id) => faults.end(id, services)?,
+        }
+        Ok(Value::Null)
+    }
+}

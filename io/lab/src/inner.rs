@@ -1,0 +1,91 @@
+//! The words by which this program starts itself again for a lab. No words of the command line: help, completions and
+//! manual do not know them.
+
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+
+use wavetank_plan::UserError;
+
+use crate::entrance::Entrance;
+use crate::{LabFolder, Mark, host, keeper};
+
+/// What this process is to be.
+#[derive(Debug)]
+enum Inner {
+    Keeper { folder: LabFolder },
+    Host { folder: LabFolder, name: String },
+    Enter { folder: LabFolder, host: String, words: Vec<OsString> },
+}
+
+/// Does what `argv` says if it is one of the lab's own words, and gives back the exit code; `None` if it is not.
+pub fn inner(argv: &[OsString]) -> Option<Result<u8, UserError>> {
+    Some(match read(argv)? {
+        Inner::Keeper { folder } => keeper::run(folder).map(|()| 0),
+        Inner::Host { folder, name } => host::run(&folder, &name).map(|()| 0),
+        Inner::Enter { folder, host, words } => Entrance::to(&folder, &host).and_then(|way| way.run(&words)),
+    })
+}
+
+/// `PROGRAM lab-keeper --mark MARK --folder FOLDER`, `lab-host … --host NAME`, `lab-enter … --host NAME -- WORDS`. The
+/// mark comes first, where whoever looks for a lab's processes finds it.
+fn read(argv: &[OsString]) -> Option<Inner> {
+    let (command, rest) = argv.get(1..)?.split_first()?;
+    let (mark, rest) = value(rest, "--mark")?;
+    let mark = Mark::parse(mark.to_str()?)?;
+    let (folder, rest) = value(rest, "--folder")?;
+    let folder = LabFolder::told(PathBuf::from(folder)).filter(|folder| folder.name() == mark.name())?;
+    let name = |(name, rest): (&OsString, &[OsString])| Some((name.to_str()?.to_owned(), rest.to_owned()));
+    match command.to_str()? {
+        "lab-keeper" if rest.is_empty() => Some(Inner::Keeper { folder }),
+        "lab-host" => {
+            let (name, rest) = value(rest, "--host").and_then(name)?;
+            rest.is_empty().then_some(Inner::Host { folder, name })
+        }
+        "lab-enter" => {
+            let (host, mut words) = value(rest, "--host").and_then(name)?;
+            let dashes = words.first().is_some_and(|word| word == "--");
+            dashes.then(|| Inner::Enter { folder, host, words: words.split_off(1) })
+        }
+        _ => None,
+    }
+}
+
+fn value<'w>(words: &'w [OsString], option: &str) -> Option<(&'w OsString, &'w [OsString])> {
+    match words {
+        [name, value, rest @ ..] if name == OsStr::new(option) => Some((value, rest)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(words: &str, expected: Option<&str>) {
+        let argv: Vec<OsString> = words.split(' ').map(OsString::from).collect();
+        let said = read(&argv).map(|inner| match inner {
+            Inner::Keeper { folder } => format!("keeper of {}", folder.name()),
+            Inner::Host { folder, name } => format!("host {name} of {}", folder.name()),
+            Inner::Enter { folder, host, words } => format!("into {host} of {}: {words:?}", folder.name()),
+        });
+        assert_eq!(said.as_deref(), expected, "{words}");
+    }
+
+    #[test]
+    fn only_whole_sentences_are_ours() {
+        let told = "--mark wavetank-shop-0badcafe --folder /run/wavetank/labs/shop";
+        check(&format!("wavetank lab-keeper {told}"), Some("keeper of shop"));
+        check(&format!("wavetank lab-host {told} --host lb1"), Some("host lb1 of shop"));
+        check(
+            &format!("wavetank lab-enter {told} --host lb1 -- ip a"),
+            Some("into lb1 of shop: [\"ip\", \"a\"]"),
+        );
+        check(&format!("wavetank lab-enter {told} --host lb1 ip a"), None);
+        check(&format!("wavetank lab-keeper {told} --host lb1"), None);
+        check("wavetank lab-keeper --mark wavetank-shop-0badcafe --folder /run/wavetank/labs/other", None);
+        check("wavetank lab-keeper", None);
+        check("wavetank lab up shop.yaml", None);
+        check("wavetank", None);
+    }
+}

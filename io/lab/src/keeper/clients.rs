@@ -1,0 +1,158 @@
+//! [`Clients`]: who talks to the keeper, each in a thread of its own.
+
+use std::io::Write;
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::{Value, json};
+use wavetank_plan::{UserError, did_you_mean, harmless};
+
+use super::host_link::HostLink;
+use crate::answer;
+use crate::host::Deed;
+use crate::line::Line;
+
+/// Clients at once; a further one is hung up on.
+const CLIENTS_MAX: usize = 64;
+
+/// What all clients share.
+#[derive(Debug)]
+pub(super) struct Clients {
+    hosts: Vec<HostLink>,
+    talking: AtomicUsize,
+    /// Whether a run has the lab.
+    running: AtomicBool,
+    /// Who asked for the end, once somebody has.
+    ending: Mutex<Option<Line>>,
+    /// Wakes the keeper for the end.
+    button: UnixStream,
+}
+
+/// What one client has going.
+#[derive(Debug, Default)]
+struct Session {
+    /// Faults that end with the client: the host's place, and the fault's number there.
+    faults: Vec<(usize, u64)>,
+    running: bool,
+}
+
+impl Clients {
+    pub(super) fn new(hosts: Vec<HostLink>, button: UnixStream) -> Self {
+        let (talking, running) = (AtomicUsize::new(0), AtomicBool::new(false));
+        Self { hosts, talking, running, ending: Mutex::new(None), button }
+    }
+
+    pub(super) fn hosts(&self) -> &[HostLink] {
+        &self.hosts
+    }
+
+    /// The first who asked for the end; nobody if a signal did.
+    pub(super) fn who_wants_the_end(&self) -> Option<Line> {
+        self.ending.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// Talks to a new client in a thread of its own.
+    pub(super) fn welcome(clients: &Arc<Self>, stream: UnixStream) {
+        if clients.talking.fetch_add(1, Ordering::Relaxed) >= CLIENTS_MAX {
+            clients.talking.fetch_sub(1, Ordering::Relaxed);
+            return;
+        }
+        let shared = Arc::clone(clients);
+        let talk = move || {
+            shared.talk(Line::new(stream));
+            shared.talking.fetch_sub(1, Ordering::Relaxed);
+        };
+        if std::thread::Builder::new().name("client".to_owned()).spawn(talk).is_err() {
+            // The stream went with the thread that could not be: the client reads an end.
+            clients.talking.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    fn talk(&self, mut line: Line) {
+        let mut session = Session::default();
+        while let Ok(Some(message)) = line.receive() {
+            if message["ask"] == "down" {
+                self.end(line);
+                break;
+            }
+            let result = self.answer(&message, &mut session);
+            if line.send(&answer::of(&result)).is_err() {
+                break;
+            }
+        }
+        // Whatever became of the client: what it broke is mended.
+        for (host, id) in session.faults {
+            // A host that is dead has no faults, and one that ended by itself needs no end.
+            let _ = self.hosts[host].ask(&Deed::FaultEnd(id));
+        }
+        if session.running {
+            self.running.store(false, Ordering::Release);
+        }
+    }
+
+    /// Keeps who asked first, and wakes the keeper.
+    fn end(&self, line: Line) {
+        self.ending.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(line);
+        // Its other end lives as long as the keeper waits; afterwards nobody needs to be woken.
+        let _ = (&self.button).write_all(b"!");
+    }
+
+    fn answer(&self, message: &Value, session: &mut Session) -> Result<Value, UserError> {
+        match message["ask"].as_str().unwrap_or_default() {
+            "status" => Ok(self.status()),
+            "host" => self.host(message)?.1.ask(&Deed::Say(message["say"].clone())),
+            "fault" => {
+                let (place, host) = self.host(message)?;
+                let begun = host.ask(&Deed::Fault(message["what"].clone()))?;
+                if let (Some(id), false) = (begun["id"].as_u64(), message["keep"] == true) {
+                    session.faults.push((place, id));
+                }
+                Ok(begun)
+            }
+            "fault_end" => {
+                let (place, host) = self.host(message)?;
+                let id = message["id"].as_u64().unwrap_or_default();
+                session.faults.retain(|fault| *fault != (place, id));
+                host.ask(&Deed::FaultEnd(id))
+            }
+            "run" => {
+                if !session.running && self.running.swap(true, Ordering::Acquire) {
+                    let hint = "wait for its end, or bring up another lab beside it: wavetank lab up FILE --lab NAME";
+                    return Err(UserError::refused("lab_busy", "another run has this lab", hint));
+                }
+                session.running = true;
+                Ok(Value::Null)
+            }
+            _ => Err(UserError::refused(
+                "lab_message",
+                "the keeper does not know what it was asked",
+                "wavetank lab down, then up",
+            )),
+        }
+    }
+
+    fn host(&self, message: &Value) -> Result<(usize, &HostLink), UserError> {
+        let name = message["host"].as_str().unwrap_or_default();
+        let found = self.hosts.iter().enumerate().find(|(_, host)| host.name == name);
+        found.ok_or_else(|| host_unknown(name, self.hosts.iter().map(|host| host.name.as_str())))
+    }
+
+    fn status(&self) -> Value {
+        let one = |host: &HostLink| match host.ask(&Deed::Status) {
+            Ok(told) => json!({ "name": host.name, "pid": host.process.pid, "services": told["services"] }),
+            Err(error) => json!({ "name": host.name, "dead": error.message }),
+        };
+        let hosts: Vec<Value> = self.hosts.iter().map(one).collect();
+        json!({ "running": self.running.load(Ordering::Relaxed), "hosts": hosts })
+    }
+}
+
+/// The lab has no host of this name; `names` are those it has.
+pub(crate) fn host_unknown<'n>(name: &str, names: impl Iterator<Item = &'n str> + Clone) -> UserError {
+    let hint = match did_you_mean(name, names.clone()) {
+        Some(near) => format!("did you mean {near}?"),
+        None => format!("it has {}", names.collect::<Vec<_>>().join(", ")),
+    };
+    UserError::usage("lab_host", format!("the lab has no host `{}`", harmless(name)), hint)
+}

@@ -1,0 +1,137 @@
+//! [`Kept`]: a lab as its keeper holds it.
+
+use std::os::fd::AsFd;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::process::Child;
+use std::sync::Arc;
+use std::time::Duration;
+
+use nix::sys::signal::{SigSet, Signal};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use serde_json::Value;
+use wavetank_plan::UserError;
+
+use super::clients::Clients;
+use super::host_link::{HostLink, ask_willing};
+use crate::answer::{self, system};
+use crate::host::Deed;
+use crate::lock::Lock;
+use crate::order::Order;
+use crate::{Bearer, HostState, LabFolder, LabState, Phase, crash, sweep};
+
+/// How long services may take to stop when the lab goes down; `down` promises 2 s in all.
+const STOPPING_MAX: Duration = Duration::from_millis(1_200);
+
+/// Everything there is of a lab.
+#[derive(Debug)]
+pub(super) struct Kept {
+    pub(super) folder: LabFolder,
+    pub(super) order: Order,
+    pub(super) hosts: Vec<HostLink>,
+    /// The same, as the lab's folder tells of them.
+    pub(super) states: Vec<HostState>,
+    /// Their processes, in the same order.
+    pub(super) children: Vec<Child>,
+    keeper: Bearer,
+    lock: Option<Lock>,
+}
+
+impl Kept {
+    pub(super) fn new(folder: LabFolder, order: Order, lock: Lock, keeper: Bearer) -> Self {
+        let (hosts, states, children) = (Vec::new(), Vec::new(), Vec::new());
+        Self { folder, order, hosts, states, children, keeper, lock: Some(lock) }
+    }
+
+    /// Writes into the folder how far the lab is.
+    pub(super) fn note(&self, phase: Phase) -> Result<(), UserError> {
+        let (mark, hosts) = (self.order.mark.clone(), self.states.clone());
+        let state = LabState { mark, phase, keeper: self.keeper, hosts };
+        let path = self.folder.path();
+        state.write(path).map_err(|error| system(&format!("`{}` cannot be written", path.display()), &error))
+    }
+
+    /// Answers questions until somebody wants the lab's end, and ends it.
+    pub(super) fn keep(mut self, listener: &UnixListener) -> Result<(), UserError> {
+        let failed = |error: &(dyn std::error::Error + 'static)| system("the keeper cannot wait", error);
+        let mut wanted = SigSet::empty();
+        wanted.add(Signal::SIGTERM);
+        wanted.add(Signal::SIGINT);
+        wanted.add(Signal::SIGCHLD);
+        // Before there are threads: they inherit what is blocked.
+        wanted.thread_block().map_err(|errno| failed(&errno))?;
+        let flags = SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC;
+        let signals = SignalFd::with_flags(&wanted, flags).map_err(|errno| failed(&errno))?;
+        let (bell, button) = UnixStream::pair().map_err(|error| failed(&error))?;
+        let clients = Arc::new(Clients::new(std::mem::take(&mut self.hosts), button));
+        wait(listener, &signals, &bell, &clients).map_err(|errno| failed(&errno))?;
+        // Services stop in order, so that their logs tell so; then everything ends at once.
+        ask_willing(clients.hosts(), &Deed::Stop, STOPPING_MAX);
+        let fallen = self.fall(true);
+        if let Some(mut asking) = clients.who_wants_the_end() {
+            // Who asked waits for the end of this process anyway.
+            let _ = asking.send(&answer::of(&fallen.map(|()| Value::Null)));
+        }
+        Ok(())
+    }
+
+    /// Ends all hosts and takes away what they leave; an orderly end passes the points at which a test may break it.
+    pub(super) fn fall(&mut self, orderly: bool) -> Result<(), UserError> {
+        let point = |name: &str| {
+            if orderly {
+                crash::point(name);
+            }
+        };
+        // What is said there is for others; where it cannot be said, there is all the more to take away.
+        let _ = self.note(Phase::Falling);
+        point("falling");
+        for child in &mut self.children {
+            // One that has ended already is reaped below.
+            let _ = child.kill();
+        }
+        for child in &mut self.children {
+            // PID 1 is over only when all processes of its namespace are.
+            let _ = child.wait();
+        }
+        point("killed");
+        sweep::remove_groups(&self.order.mark)?;
+        point("ungrouped");
+        let path = self.folder.path();
+        let Some(lock) = self.lock.take() else { return Ok(()) };
+        lock.remove().map_err(|error| system(&format!("`{}` cannot be removed", path.display()), &error))
+    }
+}
+
+/// Until the end is wanted.
+fn wait(
+    listener: &UnixListener,
+    signals: &SignalFd,
+    bell: &UnixStream,
+    clients: &Arc<Clients>,
+) -> rustix::io::Result<()> {
+    loop {
+        let mut handles = [
+            PollFd::new(listener, PollFlags::IN),
+            PollFd::from_borrowed_fd(signals.as_fd(), PollFlags::IN),
+            PollFd::new(bell, PollFlags::IN),
+        ];
+        match poll(&mut handles, None) {
+            Ok(_) => {}
+            Err(Errno::INTR) => continue,
+            Err(errno) => return Err(errno),
+        }
+        let [called, signalled, rung] = handles.map(|handle| !handle.revents().is_empty());
+        if called && let Ok((stream, _)) = listener.accept() {
+            Clients::welcome(clients, stream);
+        }
+        while signalled && let Ok(Some(signal)) = signals.read_signal() {
+            if signal.ssi_signo != Signal::SIGCHLD as u32 {
+                return Ok(());
+            }
+        }
+        if rung {
+            return Ok(());
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! [`LabState`]: what a lab's folder says about the lab, in `lab.json`.
+//!
+//! It is written before anything else is created and again whenever more is known, always by renaming a whole file into
+//! place. It is read by programs of the same machine while the lab lives, and by nobody later: no stored format.
+
+use std::io::{ErrorKind, Result, Write};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use wavetank_plan::{UserError, harmless};
+
+use crate::{Bearer, Mark};
+
+/// The file's name in the lab's folder.
+const FILE: &str = "lab.json";
+
+/// The shape of `lab.json` this program writes and reads.
+const VERSION: u32 = 1;
+
+/// How far a lab is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Phase {
+    /// It is being brought up.
+    Rising,
+    /// It is whole.
+    Up,
+    /// It is being taken down.
+    Falling,
+}
+
+/// A host's process.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostState {
+    /// The host's name.
+    pub name: String,
+    /// PID 1 of its PID namespace, as the machine names it.
+    pub process: Bearer,
+}
+
+/// What is known of a lab beside its topology.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LabState {
+    /// Whose everything is.
+    pub mark: Mark,
+    /// How far it is.
+    pub phase: Phase,
+    /// The process that keeps it.
+    pub keeper: Bearer,
+    /// Its hosts in the topology's order; empty until all have been started.
+    pub hosts: Vec<HostState>,
+}
+
+/// The file, field by field.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    v: u32,
+    mark: String,
+    phase: Phase,
+    keeper: Bearer,
+    hosts: Vec<HostState>,
+}
+
+impl LabState {
+    /// Writes it into `folder`.
+    pub(crate) fn write(&self, folder: &Path) -> Result<()> {
+        let Self { mark, phase, keeper, hosts } = self;
+        let stored =
+            Stored { v: VERSION, mark: mark.word(), phase: *phase, keeper: *keeper, hosts: hosts.clone() };
+        let unfinished = folder.join("lab.json.new");
+        let mut file = std::fs::File::create(&unfinished)?;
+        file.write_all(serde_json::to_string(&stored)?.as_bytes())?;
+        std::fs::rename(unfinished, folder.join(FILE))
+    }
+
+    /// Reads it from `folder`; `None` if there is none, as in the first instant of a lab.
+    pub(crate) fn read(folder: &Path) -> std::result::Result<Option<Self>, UserError> {
+        let path = folder.join(FILE);
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(unreadable(&path, &error.to_string())),
+        };
+        let stored: Stored =
+            serde_json::from_str(&text).map_err(|error| unreadable(&path, &error.to_string()))?;
+        let Stored { v, mark, phase, keeper, hosts } = stored;
+        if v != VERSION {
+            return Err(unreadable(&path, &format!("it is of version {v}, not {VERSION}")));
+        }
+        let mark = Mark::parse(&mark).ok_or_else(|| unreadable(&path, "its mark is none"))?;
+        Ok(Some(Self { mark, phase, keeper, hosts }))
+    }
+}
+
+fn unreadable(path: &Path, why: &str) -> UserError {
+    let message = format!("`{}` cannot be read: {}", harmless(&path.display().to_string()), harmless(why));
+    let hint = "a lab is taken down by the version of wavetank that brought it up; what it left is that folder, and \
+                control groups named `wavetank-NAME-…`";
+    UserError::refused("lab_state", message, hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state() -> LabState {
+        let keeper = Bearer { pid: 7, start: 99 };
+        let hosts = vec![HostState { name: "lb1".to_owned(), process: Bearer { pid: 8, start: 100 } }];
+        let mark = Mark::draw("shop").expect("a name that fits");
+        LabState { mark, phase: Phase::Rising, keeper, hosts }
+    }
+
+    #[test]
+    fn what_is_written_is_what_is_read() {
+        let folder = tempfile::tempdir().expect("temporary folders can be made");
+        assert_eq!(LabState::read(folder.path()).expect("readable"), None);
+        for phase in [Phase::Rising, Phase::Up, Phase::Falling] {
+            let state = LabState { phase, ..state() };
+            state.write(folder.path()).expect("can be written");
+            assert_eq!(LabState::read(folder.path()).expect("readable"), Some(state));
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_ours_is_refused() {
+        let folder = tempfile::tempdir().expect("temporary folders can be made");
+        state().write(folder.path()).expect("can be written");
+        let path = folder.path().join(FILE);
+        let whole = std::fs::read_to_string(&path).expect("just written");
+        let damaged = [
+            whole[..whole.len() / 2].to_owned(),
+            whole.replace("\"v\":1", "\"v\":2"),
+            whole.replace("-shop-", "/"),
+        ];
+        for text in damaged {
+            std::fs::write(&path, &text).expect("can be written");
+            let error = LabState::read(folder.path()).expect_err(&text);
+            assert_eq!(error.code, "lab_state", "{error}");
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! [`LabStatus`]: how a lab stands.
+
+use std::net::IpAddr;
+
+use serde_json::{Value, json};
+use wavetank_plan::UserError;
+
+use crate::client::Client;
+use crate::state::Phase;
+use crate::{LabFolder, LabState};
+
+/// How a lab stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LabStatus {
+    /// Its name.
+    pub name: String,
+    /// `rising`, `up` or `falling`; `dead` if nobody keeps it, and only its folder and what else it left is there.
+    pub stands: &'static str,
+    /// The topology file it was made from; `None` if it was not far enough to know.
+    pub file: Option<String>,
+    /// Whether a run has it.
+    pub running: bool,
+    /// Its hosts, in the topology's order.
+    pub hosts: Vec<HostStatus>,
+}
+
+/// How a host of a lab stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HostStatus {
+    /// Its name.
+    pub name: String,
+    /// What it is there for.
+    pub role: &'static str,
+    /// Its addresses, those of its interfaces first.
+    pub addresses: Vec<IpAddr>,
+    /// Its first process, as the machine numbers it; `None` if it is not there.
+    pub pid: Option<u32>,
+    /// Its services, as the host tells of them: objects with `name`, `state`, `pids`, `version` and `said`.
+    pub services: Vec<Value>,
+}
+
+impl LabStatus {
+    /// Looks at the lab in `folder`.
+    pub fn of(folder: &LabFolder) -> Result<Self, UserError> {
+        let state = LabState::read(folder.path())?;
+        let stands = state.as_ref().map_or("dead", stands);
+        // A lab that is only beginning has no order yet.
+        let order = folder.order().ok();
+        let told = if stands == "up" {
+            Client::connect(folder)?.ask(&json!({ "ask": "status" }))?
+        } else {
+            Value::Null
+        };
+        let hosts = order.iter().flat_map(|order| &order.lab.hosts).map(|host| {
+            let virtuals = host.virtual_addresses.iter().map(|one| one.address);
+            let own = host
+                .interfaces
+                .iter()
+                .flat_map(|interface| &interface.addresses)
+                .map(|(address, _)| *address);
+            let told =
+                told["hosts"].as_array().and_then(|hosts| hosts.iter().find(|one| one["name"] == *host.name));
+            HostStatus {
+                name: host.name.clone(),
+                role: host.role.word(),
+                addresses: own.chain(virtuals).collect(),
+                pid: told.and_then(|host| u32::try_from(host["pid"].as_u64()?).ok()),
+                services: told.and_then(|host| host["services"].as_array().cloned()).unwrap_or_default(),
+            }
+        });
+        Ok(Self {
+            name: folder.name().to_owned(),
+            stands,
+            running: told["running"] == true,
+            hosts: hosts.collect(),
+            file: order.as_ref().map(|order| order.file.clone()),
+        })
+    }
+
+    /// For scripts.
+    pub fn json(&self) -> Value {
+        let Self { name, stands, file, running, hosts } = self;
+        let one = |host: &HostStatus| {
+            let HostStatus { name, role, addresses, pid, services } = host;
+            json!({ "name": name, "role": role, "addresses": addresses, "pid": pid, "services": services })
+        };
+        let hosts: Vec<Value> = hosts.iter().map(one).collect();
+        json!({ "name": name, "stands": stands, "file": file, "running": running, "hosts": hosts })
+    }
+}
+
+fn stands(state: &LabState) -> &'static str {
+    match state.phase {
+        _ if state.keeper.marked(&state.mark).is_none() => "dead",
+        Phase::Rising => "rising",
+        Phase::Up => "up",
+        Phase::Falling => "falling",
+    }
+}

@@ -1,0 +1,74 @@
+//! [`down`]: a lab taken down, whatever state it is in.
+
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+use serde_json::json;
+use wavetank_driver::Clock;
+use wavetank_plan::{Nanos, UserError};
+
+use crate::client::Client;
+use crate::sweep::{pause, sweep};
+use crate::{LabFolder, LabState, bearer, crash};
+
+/// How long a keeper may take to end its lab before it is killed: the kernel ends the lab then.
+const KEEPER_MAX: Duration = Duration::from_secs(10);
+
+/// How long somebody else may hold the folder of a lab that has no keeper any more.
+const HELD_MAX: Nanos = Nanos(5_000_000_000);
+
+/// Time between two looks at who holds it.
+const LOOK_AGAIN: Duration = Duration::from_millis(5);
+
+/// Takes the lab in `folder` down: by its keeper in an orderly way, without one by clearing away what is left. When it
+/// returns, nothing of the lab is there.
+pub fn down(folder: &LabFolder) -> Result<(), UserError> {
+    crate::up::privileged()?;
+    if cleared(folder)? {
+        return Ok(());
+    }
+    let keeper = keeper(folder)?;
+    if let Some(keeper) = keeper {
+        match Client::connect(folder) {
+            Ok(mut client) => {
+                client.patience(KEEPER_MAX)?;
+                // An error here is the keeper's, whose end is waited for below whatever it says; what it could not take
+                // away is tried again then.
+                let _ = client.ask(&json!({ "ask": "down" }));
+                crash::point("asked");
+            }
+            // It is only raising the lab: whoever waits for that is told.
+            Err(_) => bearer::kill(&keeper),
+        }
+        if !bearer::ended(&keeper, KEEPER_MAX) {
+            bearer::kill(&keeper);
+        }
+    }
+    let clock = Clock::starting_now();
+    while !cleared(folder)? {
+        if clock.now() > HELD_MAX {
+            let message = format!("somebody else is at work on lab `{}`", folder.name());
+            return Err(UserError::refused("lab_held", message, "wavetank lab status; try again"));
+        }
+        // Whoever holds the folder gives it back by ending, and is not known.
+        pause(LOOK_AGAIN);
+    }
+    Ok(())
+}
+
+/// Clears away what is left if nobody holds it; false if somebody does.
+pub(crate) fn cleared(folder: &LabFolder) -> Result<bool, UserError> {
+    let Some(lock) = folder.lock(false)? else { return Ok(!folder.path().exists()) };
+    sweep(folder, &lock)?;
+    crash::point("swept");
+    lock.remove().map_err(|error| {
+        crate::answer::system(&format!("`{}` cannot be removed", folder.path().display()), &error)
+    })?;
+    Ok(true)
+}
+
+/// The keeper, if the folder tells of one that lives.
+fn keeper(folder: &LabFolder) -> Result<Option<OwnedFd>, UserError> {
+    let state = LabState::read(folder.path())?;
+    Ok(state.and_then(|state| state.keeper.marked(&state.mark)))
+}

@@ -1,0 +1,110 @@
+//! [`up`]: a lab brought up, as whoever asks for it sees it.
+
+use std::io::ErrorKind;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use rustix::thread::{CapabilitySet, capabilities};
+use wavetank_driver::Signals;
+use wavetank_plan::UserError;
+use wavetank_topology::Lab;
+
+use crate::answer::{self, system};
+use crate::line::Line;
+use crate::{LabFolder, LabState, Order, crash, net, service, takedown};
+
+/// Time between two looks at whether a signal has come.
+const LOOK_UP: Duration = Duration::from_millis(200);
+
+/// Whether this machine can have the lab: rights, programs, features of the kernel. Nothing is created.
+pub fn check(lab: &Lab) -> Result<(), UserError> {
+    privileged()?;
+    net::check(lab)?;
+    service::check_programs(lab)
+}
+
+/// Brings up the lab of `order` in `folder`, and returns when it is whole. If it fails, or a signal comes, nothing is left.
+pub fn up(order: &Order, folder: &LabFolder) -> Result<LabState, UserError> {
+    check(&order.lab)?;
+    folder.fit_for_a_lab()?;
+    let signals = Signals::listen().map_err(|errno| system("signals cannot be counted", &errno))?;
+    let (ours, theirs) = UnixStream::pair().map_err(|error| system("no socket can be made", &error))?;
+    let mut command = Command::new("/proc/self/exe");
+    command
+        .arg0("wavetank")
+        .arg("lab-keeper")
+        .arg("--mark")
+        .arg(order.mark.word())
+        .arg("--folder")
+        .arg(folder.path());
+    command.current_dir("/").stdin(Stdio::from(OwnedFd::from(theirs))).stdout(Stdio::null());
+    // Ctrl-C at the terminal is this process's to understand.
+    command.process_group(0);
+    let mut keeper = command.spawn().map_err(|error| system("the keeper cannot be started", &error))?;
+    // It closes the other end with its life; as long as the command has one, too, nobody would notice.
+    drop(command);
+    let mut line = Line::new(ours);
+    let answer = send(&mut line, order).and_then(|()| told(&mut line, signals));
+    match answer {
+        Ok(Some(answer)) => match answer::read(answer) {
+            Ok(_) => folder.state(),
+            Err(error) => {
+                // It ends when it has said so.
+                let _ = keeper.wait();
+                Err(error)
+            }
+        },
+        Ok(None) | Err(_) => {
+            // It has not said a word: the kernel has ended the lab, and what is left is cleared away here.
+            let _ = keeper.wait();
+            crash::point("orphaned");
+            takedown::cleared(folder)?;
+            let message = format!(
+                "the keeper of lab `{}` ended before the lab was whole; nothing of it is left",
+                folder.name()
+            );
+            Err(UserError::refused("lab_keeper", message, "something killed it: memory (dmesg), or a signal"))
+        }
+    }
+}
+
+fn send(line: &mut Line, order: &Order) -> std::io::Result<()> {
+    line.send(&serde_json::from_str(&order.written())?)
+}
+
+/// What the keeper says at the end. A signal meanwhile tells it to undo what it has done.
+fn told(line: &mut Line, signals: Signals) -> std::io::Result<Option<serde_json::Value>> {
+    // A signal that comes just before the wait does not interrupt it.
+    line.patience(Some(LOOK_UP))?;
+    loop {
+        if signals.received() > 0 {
+            line.hang_up();
+        }
+        match line.receive() {
+            Err(error) if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::WouldBlock) => {}
+            other => return other,
+        }
+    }
+}
+
+/// An error unless this process may make namespaces and networks.
+pub(crate) fn privileged() -> Result<(), UserError> {
+    let needed = CapabilitySet::SYS_ADMIN | CapabilitySet::NET_ADMIN;
+    match capabilities(None) {
+        Ok(own) if own.effective.contains(needed) => Ok(()),
+        _ => Err(no_root()),
+    }
+}
+
+/// The one answer to all who lack the right.
+pub(crate) fn no_root() -> UserError {
+    let message = "a lab needs root: it is made of namespaces, virtual links and control groups";
+    UserError::refused(
+        "lab_root",
+        message,
+        "sudo wavetank lab …, or a container with CAP_SYS_ADMIN and CAP_NET_ADMIN",
+    )
+}
