@@ -40,6 +40,8 @@ pub fn up(order: &Order, folder: &LabFolder) -> Result<LabState, UserError> {
         .arg(order.mark.word())
         .arg("--folder")
         .arg(folder.path());
+    // A relative folder would be another one there.
+    command.envs(folder.path().parent().map(|labs| ("WAVETANK_LABS", labs)));
     command.current_dir("/").stdin(Stdio::from(OwnedFd::from(theirs))).stdout(Stdio::null());
     // Ctrl-C at the terminal is this process's to understand.
     command.process_group(0);
