@@ -21,7 +21,9 @@ use std::process::ExitCode;
 
 use wavetank_plan::{UserError, harmless_lines};
 
-use cli::{CliExit, Command, ExplainArgs, FileFormat, LabArgs, LabDeed, OutFile, OutputFormat, RunsArgs, RunsDeed};
+use cli::{
+    CliExit, Command, ExplainArgs, FileFormat, LabArgs, LabDeed, OutFile, OutputFormat, RunsArgs, RunsDeed,
+};
 
 fn main() -> ExitCode {
     let argv: Vec<std::ffi::OsString> = std::env::args_os().collect();

@@ -3,7 +3,7 @@
 use wavetank_plan::UserError;
 
 /// Letters a lab's name may have: it becomes part of the names of folders, control groups and aliases of interfaces.
-pub const NAME_CHARS_MAX: usize = 24;
+pub(crate) const NAME_CHARS_MAX: usize = 24;
 
 /// What everything of one lab bears: processes in their command lines, interfaces in their aliases, control groups in
 /// their names. The token tells a lab from an earlier one of the same name, so that nobody removes what is not his.

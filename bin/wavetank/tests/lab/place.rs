@@ -8,7 +8,7 @@ use wavetank_testkit::netns::NetNs;
 use wavetank_testkit::{Outcome, Program, skip};
 
 /// Two hosts on a network, and one that is nowhere.
-pub const HOSTS: &str = "\
+pub(crate) const HOSTS: &str = "\
 networks:
   front: 10.91.0.0/24
 hosts:
@@ -17,9 +17,9 @@ hosts:
 ";
 
 /// A folder for labs, and the name of the first of them.
-pub struct Place {
+pub(crate) struct Place {
     folder: tempfile::TempDir,
-    pub name: String,
+    pub(crate) name: String,
     before: Machine,
 }
 
@@ -36,7 +36,7 @@ struct Machine {
 
 impl Place {
     /// A place for the lab whose networks and hosts are `text`; `None` where this machine can have none.
-    pub fn new(test: &str, text: &str) -> Option<Self> {
+    pub(crate) fn new(test: &str, text: &str) -> Option<Self> {
         if !NetNs::available(test) {
             return None;
         }
@@ -56,7 +56,7 @@ impl Place {
     }
 
     /// `wavetank lab WORDS`.
-    pub fn lab(&self, words: &[&str]) -> Program {
+    pub(crate) fn lab(&self, words: &[&str]) -> Program {
         let labs = self.labs();
         let program = Program::new(env!("CARGO_BIN_EXE_wavetank")).args(["lab"]).args(words);
         program.in_folder(self.folder.path()).environment("WAVETANK_LABS", &labs.to_string_lossy())
@@ -64,7 +64,7 @@ impl Place {
 
     /// The lab brought up.
     #[track_caller]
-    pub fn up(&self) -> Outcome {
+    pub(crate) fn up(&self) -> Outcome {
         let up = self.lab(&["up", "lab.yaml"]).run();
         up.expect_exit(0);
         up
@@ -72,13 +72,13 @@ impl Place {
 
     /// A shell's command in a host, which must succeed; what it said.
     #[track_caller]
-    pub fn said(&self, host: &str, command: &str) -> String {
+    pub(crate) fn said(&self, host: &str, command: &str) -> String {
         let told = self.lab(&["exec", host, "--", "sh", "-c", command]).run();
         told.expect_exit(0).stdout.trim_end().to_owned()
     }
 
     /// The process of the keeper, as the lab's folder names it.
-    pub fn keeper(&self) -> rustix::process::Pid {
+    pub(crate) fn keeper(&self) -> rustix::process::Pid {
         let text =
             fs::read_to_string(self.labs().join(&self.name).join("lab.json")).expect("the lab is there");
         let state: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
@@ -87,13 +87,13 @@ impl Place {
     }
 
     /// Where labs lie.
-    pub fn labs(&self) -> PathBuf {
+    pub(crate) fn labs(&self) -> PathBuf {
         self.folder.path().join("labs")
     }
 
     /// Panics, telling what, unless this machine is as it was before the lab.
     #[track_caller]
-    pub fn nothing_left(&self, after: &str) {
+    pub(crate) fn nothing_left(&self, after: &str) {
         assert_eq!(Machine::now(&self.name), self.before, "after {after}");
         assert!(!self.labs().exists(), "after {after}: {:?}", walked(&self.labs(), 3));
     }
