@@ -50,27 +50,21 @@ pub fn up(order: &Order, folder: &LabFolder) -> Result<LabState, UserError> {
     drop(command);
     let mut line = Line::new(ours);
     let answer = send(&mut line, order).and_then(|()| told(&mut line, signals));
-    match answer {
-        Ok(Some(answer)) => match answer::read(answer) {
-            Ok(_) => folder.state(),
-            Err(error) => {
-                // It ends when it has said so.
-                let _ = keeper.wait();
-                Err(error)
-            }
-        },
-        Ok(None) | Err(_) => {
-            // It has not said a word: the kernel has ended the lab, and what is left is cleared away here.
+    if let Ok(Some(answer)) = answer {
+        let whole = answer::read(answer);
+        if whole.is_err() {
+            // It ends when it has said so.
             let _ = keeper.wait();
-            crash::point("orphaned");
-            takedown::cleared(folder)?;
-            let message = format!(
-                "the keeper of lab `{}` ended before the lab was whole; nothing of it is left",
-                folder.name()
-            );
-            Err(UserError::refused("lab_keeper", message, "something killed it: memory (dmesg), or a signal"))
         }
+        return whole.and_then(|_| folder.state());
     }
+    // It has not said a word: the kernel has ended the lab, and what is left is cleared away here.
+    let _ = keeper.wait();
+    crash::point("orphaned");
+    takedown::cleared(folder)?;
+    let name = folder.name();
+    let message = format!("the keeper of lab `{name}` ended before the lab was whole; nothing of it is left");
+    Err(UserError::refused("lab_keeper", message, "something killed it: memory (dmesg), or a signal"))
 }
 
 fn send(line: &mut Line, order: &Order) -> std::io::Result<()> {

@@ -113,10 +113,8 @@ impl Host {
     fn reap(&mut self) {
         let ended = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
         loop {
-            let pid = match waitid(Id::All, ended) {
-                Ok(WaitStatus::Exited(pid, _) | WaitStatus::Signaled(pid, _, _)) => pid,
-                Ok(_) | Err(_) => return,
-            };
+            let found = waitid(Id::All, ended);
+            let Ok(WaitStatus::Exited(pid, _) | WaitStatus::Signaled(pid, _, _)) = found else { return };
             if !self.services.handle_exit(pid.as_raw().unsigned_abs()) {
                 // It has ended, so this neither waits nor fails.
                 let _ = waitpid(pid, Some(WaitPidFlag::WNOHANG));
