@@ -14,6 +14,7 @@ mod page;
 mod read;
 pub mod render;
 mod resolve;
+mod routing;
 mod schema;
 
 pub use input::{Input, Reading, read};
@@ -21,5 +22,6 @@ pub use machine::Machine;
 pub use model::*;
 pub use names::hosts_file;
 pub use page::page;
+pub use routing::{KEEPALIVED_CONFIG, Maglev, Pool, PoolChange, Steering, keepalived};
 pub use schema::schema;
 pub use wavetank_plan::Network as Subnet;

@@ -1,0 +1,15 @@
+//! Balancers in the kernel, on paper: who owns which slot of a hash table, who of the servers is alive, and the texts for
+//! `nft` and keepalived that make it so. Whoever carries this out only runs programs and asks servers whether they live.
+
+mod direct;
+mod ipvs;
+mod maglev;
+mod nat;
+mod pool;
+mod ruleset;
+mod steering;
+
+pub use ipvs::{KEEPALIVED_CONFIG, keepalived};
+pub use maglev::Maglev;
+pub use pool::{Pool, PoolChange};
+pub use steering::Steering;

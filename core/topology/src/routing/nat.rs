@@ -1,0 +1,58 @@
+//! NAT as rules of the kernel's connection tracking.
+
+use super::ruleset::{self, Ruleset, SEED};
+use crate::{Nat, Rendered, Service};
+
+/// Slots of the Maglev table, a prime: more than a hundred for each of 40 servers. A table of 65,537 would be exact to a
+/// thousandth where nobody chooses.
+const SLOTS: u32 = 4_099;
+
+/// The family and name of the service's table.
+pub(super) fn table(service: &Service) -> String {
+    format!("ip {}", ruleset::table_name(service))
+}
+
+/// The whole table, without the slots. `nft -f` of it replaces a table of that name.
+pub(super) fn rules(service: &Service, nat: &Nat, path: String) -> Rendered {
+    let mut text = Ruleset::new(path, service);
+    let (table, address) = (table(service), nat.address);
+    text.own("# What may be there from an earlier start is taken away: deleting wants it to exist.");
+    text.own(&format!("table {table} {{ }}"));
+    text.own(&format!("delete table {table}"));
+    text.own(&format!("table {table} {{"));
+    text.own("  # Slot to server: a Maglev table, swapped as a whole when a server comes or goes. The first packet of a");
+    text.own("  # connection decides; after that the kernel's connection tracking knows it.");
+    text.of_key(
+        &format!("  map slots {{ typeof numgen inc mod {SLOTS} : ip daddr . tcp dport; }}"),
+        "servers",
+    );
+    text.own("  chain prerouting {");
+    text.own("    type nat hook prerouting priority dstnat; policy accept;");
+    let hash = format!("jhash ip saddr . tcp sport . tcp dport mod {SLOTS} seed {SEED}");
+    let ports = ruleset::ports(service);
+    let line = format!("    ip daddr {address} tcp dport {ports} counter dnat ip to {hash} map @slots");
+    text.of_key(&line, "address");
+    text.own("  }");
+    if nat.masquerade {
+        text.own("  # Answers come back here only if the servers see us.");
+        text.own("  chain postrouting {");
+        text.own("    type nat hook postrouting priority srcnat; policy accept;");
+        text.of_key(
+            &format!("    ct status dnat ct original ip daddr {address} counter masquerade"),
+            "masquerade",
+        );
+        text.own("  }");
+    }
+    text.own("}");
+    text.finish()
+}
+
+/// Lines that give the slots to the servers by `weights`. Connections under way stay where they are.
+pub(super) fn slots(service: &Service, nat: &Nat, weights: &[u32]) -> String {
+    let maglev = ruleset::maglev(&nat.servers, weights, SLOTS);
+    let element = |(slot, owner): (usize, &u32)| {
+        let server = &nat.servers[*owner as usize];
+        format!("{slot} : {} . {}", server.address, server.port)
+    };
+    ruleset::swapped(&table(service), "slots", maglev.owners().iter().enumerate().map(element))
+}
