@@ -33,6 +33,11 @@ fn a_run_and_its_archive_make_one_page() {
     assert_eq!(again.expect_exit(0).stdout, page, "the archive tells the same");
     let chinese = trial.program().args(["report", "latest", "--format", "html", "--lang", "zh"]).run();
     assert!(chinese.expect_exit(0).stdout.contains("<html lang=\"zh-CN\">"), "{chinese}");
+    let at_once = trial.place().file("zh.html");
+    let words = ["-r", "50/s", "-d", "200ms", "--no-archive", "--out", &at_once, "--lang", "zh"];
+    let outcome = trial.load(&target.url("/"), words).run();
+    assert!(matches!(outcome.exit, Some(0 | 3)), "{outcome}");
+    assert!(read(&at_once).contains("<html lang=\"zh-CN\">"), "the run's own page");
     let misplaced = trial.program().args(["report", "latest", "--lang", "zh"]).run();
     assert!(misplaced.expect_exit(2).stderr.contains("--lang is of html"), "{misplaced}");
     // What was counted when means nothing without the plan.

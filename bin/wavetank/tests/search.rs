@@ -94,6 +94,7 @@ fn a_stated_capacity_is_found() {
         assert!(told.expect_exit(0).stdout.starts_with(begins), "{told}");
     }
     report(&[&folder, "--format", "hgrm"]).expect_exit(2);
+    report(&[&folder, "--format", "html", "--lang", "zh"]).expect_exit(0);
     let prune = |words: &[&str]| {
         let program = Program::new(env!("CARGO_BIN_EXE_wavetank")).args(["runs", "prune", "--keep", "0"]);
         program.args(words).in_folder(place.path()).run()

@@ -71,6 +71,8 @@ pub(crate) struct RunArgs {
     pub(crate) format: OutputFormat,
     /// Files that get the result as well.
     pub(crate) out: Vec<OutFile>,
+    /// The language of a page.
+    pub(crate) language: Language,
     /// Where archives lie.
     pub(crate) runs_dir: PathBuf,
     /// Keep no archive.

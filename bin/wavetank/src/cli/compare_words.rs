@@ -9,7 +9,7 @@ use wavetank_plan::{UserError, did_you_mean};
 use super::args::OutputFormat;
 use super::compare_args::{BaselineArgs, CompareArgs, CompareWishes};
 use super::convert::{at, opt};
-use super::convert_report::{format, language, out_files};
+use super::convert_report::{all_formats, format, language, out_files};
 
 /// Runs of one side at most: more are a mistake in a pattern of the shell.
 const RUNS_MAX: usize = 100;
@@ -64,16 +64,10 @@ pub(super) fn compare(words: CompareWords) -> Result<CompareArgs, UserError> {
     let (a, b) = sides(&words.runs, &words.with)?;
     let format = format(&words.format)?;
     let out = out_files(words.out)?;
-    for format in out.iter().map(|out| out.format).chain([format]) {
-        if !KNOWN.contains(&format) {
-            let hint = "text, json, junit, markdown or html; of one run: wavetank report RUN --format csv";
-            return Err(UserError::usage("value_unknown", "a comparison has no such format", hint));
-        }
-    }
-    let html = format == OutputFormat::Html || out.iter().any(|out| out.format == OutputFormat::Html);
-    if words.lang.is_some() && !html {
-        let hint = "with --format html, or --out FILE.html";
-        return Err(UserError::usage("conflict", "--lang is of html", hint));
+    let formats = all_formats(format, &out);
+    if formats.iter().any(|format| !KNOWN.contains(format)) {
+        let hint = "text, json, junit, markdown or html; of one run: wavetank report RUN --format csv";
+        return Err(UserError::usage("value_unknown", "a comparison has no such format", hint));
     }
     let wishes = CompareWishes {
         metrics: metrics(words.metric)?,
@@ -85,7 +79,7 @@ pub(super) fn compare(words: CompareWords) -> Result<CompareArgs, UserError> {
         b,
         wishes,
         format,
-        language: language(words.lang.as_deref())?.unwrap_or_default(),
+        language: language(words.lang.as_deref(), &formats)?.unwrap_or_default(),
         out,
         runs_dir: words.runs_dir,
     })

@@ -24,9 +24,20 @@ const FORMATS: [(&str, OutputFormat); 8] = [
 /// `--lang`.
 const LANGUAGES: [(&str, Language); 2] = [("en", Language::English), ("zh", Language::Chinese)];
 
-/// `--lang`, if it is given.
-pub(super) fn language(word: Option<&str>) -> Result<Option<Language>, UserError> {
-    word.map(|lang| at("--lang", one_of(lang, &LANGUAGES, &[]))).transpose()
+/// `--lang`, if it is given; only a page has a language, so that one of `formats`, on stdout or in files, must be one.
+pub(super) fn language(word: Option<&str>, formats: &[OutputFormat]) -> Result<Option<Language>, UserError> {
+    let Some(word) = word else { return Ok(None) };
+    let language = at("--lang", one_of(word, &LANGUAGES, &[]))?;
+    if !formats.contains(&OutputFormat::Html) {
+        let hint = "with --format html, or --out FILE.html";
+        return Err(UserError::usage("conflict", "--lang is of html", hint));
+    }
+    Ok(Some(language))
+}
+
+/// The formats of stdout and of all files.
+pub(super) fn all_formats(format: OutputFormat, out: &[OutFile]) -> Vec<OutputFormat> {
+    out.iter().map(|out| out.format).chain([format]).collect()
 }
 
 /// `--format`.
@@ -78,22 +89,17 @@ pub(super) fn report(words: ReportWords) -> Result<ReportArgs, UserError> {
     }
     let run = if words.run == "latest" { RunRef::Latest } else { RunRef::Named(words.run) };
     let of = words.of.as_deref().map(|of| at("--of", one_of(of, &TimesOf::ALL, &[]))).transpose()?;
-    let language = language(words.lang.as_deref())?;
+    let (format, out) = (format(&words.format)?, out_files(words.out)?);
+    let language = language(words.lang.as_deref(), &all_formats(format, &out))?;
     let wants = Wants { of, step: words.step, by_step: words.by_step, language };
-    let args = ReportArgs {
-        run,
-        format: format(&words.format)?,
-        out: out_files(words.out)?,
-        wants,
-        runs_dir: words.runs_dir,
-    };
+    let args = ReportArgs { run, format, out, wants, runs_dir: words.runs_dir };
     unheard(&args)?;
     Ok(args)
 }
 
 /// What is asked of formats that are not wanted, or of times that do not have it.
 fn unheard(args: &ReportArgs) -> Result<(), UserError> {
-    let Wants { of, step, by_step, language } = &args.wants;
+    let Wants { of, step, by_step, language: _ } = &args.wants;
     let is = |formats: &[OutputFormat]| {
         formats.contains(&args.format) || args.out.iter().any(|out| formats.contains(&out.format))
     };
@@ -113,9 +119,6 @@ fn unheard(args: &ReportArgs) -> Result<(), UserError> {
             "--by-step is of csv and hlog",
             "with --format csv or hlog, or --out FILE.csv or .hlog",
         );
-    }
-    if language.is_some() && !is(&[OutputFormat::Html]) {
-        return conflict("--lang is of html", "with --format html, or --out FILE.html");
     }
     let of = of.unwrap_or_default();
     if (step.is_some() || *by_step && is(&[OutputFormat::Hlog])) && !of.is_of_steps() {

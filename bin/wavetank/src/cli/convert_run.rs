@@ -14,7 +14,7 @@ use wavetank_plan::{
 use super::args::{OutFile, OutputFormat, RunArgs};
 use super::compare_words::baseline;
 use super::convert::{at, engine, one_of, opt, small_count};
-use super::convert_report::{format, out_files};
+use super::convert_report::{all_formats, format, language, out_files};
 use super::files::Files;
 use super::goal::goal;
 use super::run_words::{
@@ -37,7 +37,8 @@ pub(super) fn run(words: RunWords, command: String) -> Result<RunArgs, UserError
         without_archive(format, &out)?;
     }
     let kept = !result.no_archive && !options.once;
-    let formats: Vec<_> = out.iter().map(|out| out.format).chain([format]).collect();
+    let formats = all_formats(format, &out);
+    let language = language(result.lang.as_deref(), &formats)?.unwrap_or_default();
     let baseline = baseline(words.baseline, &formats, kept)?;
     Ok(RunArgs {
         goal,
@@ -45,6 +46,7 @@ pub(super) fn run(words: RunWords, command: String) -> Result<RunArgs, UserError
         source_auto,
         format,
         out,
+        language,
         runs_dir: result.runs_dir.unwrap_or_else(|| PathBuf::from(RUNS_DIR)),
         no_archive: result.no_archive,
         quiet: result.quiet,
@@ -260,6 +262,7 @@ fn tags(words: &[String]) -> Result<BTreeMap<String, String>, UserError> {
 pub(super) fn result_conflicts(words: &ResultWords, once: bool) -> Result<(), UserError> {
     let given = [
         ("--out", !words.out.is_empty()),
+        ("--lang", words.lang.is_some()),
         ("--format", words.format.as_deref().is_some_and(|format| format != "text")),
         ("--runs-dir", words.runs_dir.is_some()),
     ];

@@ -228,10 +228,13 @@ pub(super) struct ResultWords {
     /// Shape of the result on stdout: text, json, junit, html, markdown, csv, hgrm, hlog [default: text]
     #[arg(long, value_name = "FORMAT")]
     pub(super) format: Option<String>,
-    /// Write the result to a file too, in the format of its suffix: .txt .json .xml .junit .md .csv .hgrm .hlog
+    /// Write the result to a file too, in the format of its suffix: .txt .json .xml .junit .html .md .csv .hgrm .hlog
     /// (repeatable)
     #[arg(long, value_name = "FILE")]
     pub(super) out: Vec<PathBuf>,
+    /// html: its language, en or zh [default: en]
+    #[arg(long, value_name = "LANG")]
+    pub(super) lang: Option<String>,
     /// Where archives go [default: runs]
     #[arg(long, value_name = "DIR")]
     pub(super) runs_dir: Option<PathBuf>,

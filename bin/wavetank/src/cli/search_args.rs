@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use wavetank_plan::{Nanos, RunOptions};
+use wavetank_report::Language;
 use wavetank_search::Setup;
 
 use super::args::{Goal, OutFile, OutputFormat};
@@ -28,6 +29,8 @@ pub(crate) struct SearchArgs {
     pub(crate) format: OutputFormat,
     /// Files that get the result as well.
     pub(crate) out: Vec<OutFile>,
+    /// The language of a page.
+    pub(crate) language: Language,
     /// Where archives lie.
     pub(crate) runs_dir: PathBuf,
     /// Keep no archive.

@@ -12,7 +12,7 @@ use wavetank_search::{Grain, Setup};
 
 use super::args::Goal;
 use super::convert::{at, one_of, opt, small_count};
-use super::convert_report::{format, out_files};
+use super::convert_report::{all_formats, format, language, out_files};
 use super::convert_run::{RUNS_DIR, options, result_conflicts};
 use super::file_words::VariationWords;
 use super::goal::goal;
@@ -95,6 +95,9 @@ pub(super) fn search(words: SearchWords, command: String) -> Result<SearchArgs, 
     let warmup = options.warmup.take().unwrap_or(Nanos((length.0 / 10).clamp(WARMUP.0, WARMUP.1)));
     result_conflicts(&words.result, false)?;
     let result = words.result;
+    let format = result.format.as_deref().map(format).transpose()?.unwrap_or_default();
+    let out = out_files(result.out)?;
+    let language = language(result.lang.as_deref(), &all_formats(format, &out))?.unwrap_or_default();
     Ok(SearchArgs {
         goal,
         options,
@@ -108,8 +111,9 @@ pub(super) fn search(words: SearchWords, command: String) -> Result<SearchArgs, 
             max_time: opt("--max-time", words.sought.max_time.as_ref(), parse_duration_positive)?,
         },
         phase: words.sought.phase,
-        format: result.format.as_deref().map(format).transpose()?.unwrap_or_default(),
-        out: out_files(result.out)?,
+        format,
+        out,
+        language,
         runs_dir: result.runs_dir.unwrap_or_else(|| PathBuf::from(RUNS_DIR)),
         no_archive: result.no_archive,
         quiet: result.quiet,

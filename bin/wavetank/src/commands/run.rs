@@ -8,7 +8,7 @@ use wavetank_driver::bind_probe;
 use wavetank_plan::resolve::way_addresses;
 use wavetank_plan::{ExitCode, Missing, Plan, SourceOrder, SourcesPlan, TargetUrl, UserError, resolve};
 use wavetank_record::CompareDoc;
-use wavetank_report::load_doc;
+use wavetank_report::{Language, load_doc};
 use wavetank_store::RunsDir;
 
 use super::baseline::{Baseline, exit_beside};
@@ -26,6 +26,8 @@ use crate::run::{
 pub(super) struct Delivery {
     pub(super) format: OutputFormat,
     pub(super) files: Vec<OpenFile>,
+    /// The language of a page.
+    pub(super) language: Language,
     /// `None`: no archive is kept.
     pub(super) runs_dir: Option<PathBuf>,
     pub(super) command: String,
@@ -43,7 +45,9 @@ pub(crate) fn run(args: RunArgs) -> Result<u8, UserError> {
 }
 
 fn run_url(url: &TargetUrl, args: RunArgs, baseline: Option<Baseline>) -> Result<u8, UserError> {
-    let RunArgs { mut options, source_auto, format, out, runs_dir, no_archive, quiet, command, .. } = args;
+    let RunArgs {
+        mut options, source_auto, format, out, language, runs_dir, no_archive, quiet, command, ..
+    } = args;
     let host = Host::look()?;
     let (name, port) = options.connect_point(url)?;
     let addresses = lookup((&name, port))?;
@@ -71,7 +75,8 @@ fn run_url(url: &TargetUrl, args: RunArgs, baseline: Option<Baseline>) -> Result
         && options.rate.is_none()
         && options.duration.is_none()
         && options.requests.is_none();
-    let delivery = Delivery { format, files, runs_dir: (!no_archive).then_some(runs_dir), command, baseline };
+    let runs_dir = (!no_archive).then_some(runs_dir);
+    let delivery = Delivery { format, files, language, runs_dir, command, baseline };
     let execution = Execution {
         load: load_doc(&plan, defaults),
         plan: Arc::clone(&plan),
@@ -111,7 +116,8 @@ pub(super) fn carry_out(
     let archive = executed.archive.as_deref();
     let compared = delivery.baseline.as_ref().map(|baseline| baseline.compared(archive));
     let comparison = compared.as_ref().and_then(|compared| compared.as_ref().ok());
-    let delivered = deliver(&executed, comparison, delivery.format, delivery.files);
+    let wants = Wants { language: Some(delivery.language), ..Wants::default() };
+    let delivered = deliver(&executed, comparison, &wants, delivery.format, delivery.files);
     if let Some(folder) = archive {
         talk.say(&format!("archive    {}", folder.display()));
     }
@@ -131,6 +137,7 @@ pub(super) fn carry_out(
 fn deliver(
     executed: &Executed,
     comparison: Option<&CompareDoc>,
+    wants: &Wants,
     format: OutputFormat,
     files: Vec<OpenFile>,
 ) -> Result<(), UserError> {
@@ -140,8 +147,7 @@ fn deliver(
         Some(folder) if formats().any(reads_archive) => Some(wavetank_store::open(folder)?),
         _ => None,
     };
-    let outcome =
-        Outcome::new(&executed.record, opened.as_ref(), &Wants::default(), formats())?.beside(comparison);
+    let outcome = Outcome::new(&executed.record, opened.as_ref(), wants, formats())?.beside(comparison);
     output::deliver(&outcome, format, files)
 }
 

@@ -22,7 +22,8 @@ use crate::run::{Execution, Host, Talk, askable, is_safe, output, tls_client};
 
 /// Everything that can be found wrong is found before anything is sent.
 pub(super) fn run_file(file: &FileArgs, args: RunArgs, baseline: Option<Baseline>) -> Result<u8, UserError> {
-    let RunArgs { options, source_auto, format, out, runs_dir, no_archive, quiet, command, .. } = args;
+    let RunArgs { options, source_auto, format, out, language, runs_dir, no_archive, quiet, command, .. } =
+        args;
     let options = with_whole_names(options);
     let mut loaded = Loaded::read(file, &options, Rows::Now)?;
     let Some(experiment) = loaded.experiment.take() else { return refused(&loaded, format, &out) };
@@ -64,7 +65,8 @@ pub(super) fn run_file(file: &FileArgs, args: RunArgs, baseline: Option<Baseline
     let load = load_doc(&plan, !experiment.has_phases());
     remarks.extend(plan_overload(&plan, &host.facts));
     say(&mut talk, &load.text, (&plan, engine_why.as_ref()), &remarks);
-    let delivery = Delivery { format, files, runs_dir: (!no_archive).then_some(runs_dir), command, baseline };
+    let runs_dir = (!no_archive).then_some(runs_dir);
+    let delivery = Delivery { format, files, language, runs_dir, command, baseline };
     let execution = Execution {
         load,
         plan: Arc::new(plan),

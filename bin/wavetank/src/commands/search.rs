@@ -8,7 +8,6 @@ mod verdict;
 
 use wavetank_plan::{ExitCode, UserError};
 use wavetank_record::SearchDoc;
-use wavetank_report::Language;
 
 use super::run_file::refused;
 use crate::cli::{Goal, OutputFormat, SearchArgs, without_values};
@@ -50,7 +49,7 @@ fn told(aim: &Aim<'_>, args: &SearchArgs, host: &Host, talk: &mut Talk) -> Resul
     }
     let files = open_all(&args.out)?;
     let (doc, folder) = conduct(aim, args, host, talk)?;
-    let delivered = output::deliver_search(&doc, args.format, files, Language::default());
+    let delivered = output::deliver_search(&doc, args.format, files, args.language);
     if let Some(kept) = folder {
         talk.say(&kept);
     }

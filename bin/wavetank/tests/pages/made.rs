@@ -77,7 +77,7 @@ fn page(name: &'static str, trial: Trial, words: &[&str], charts: &'static [&'st
 
 /// All kinds, made beside each other.
 pub(crate) fn all() -> Vec<Made> {
-    let kinds = [passes, fails, holds, encrypted, killed, hostile];
+    let kinds = [passes, fails, holds, encrypted, killed, hostile, compared, one_a_side, searched];
     thread::scope(|scope| {
         let making: Vec<_> = kinds.into_iter().map(|kind| scope.spawn(kind)).collect();
         making.into_iter().flat_map(|one| one.join().expect("the page can be made")).collect()
@@ -146,6 +146,70 @@ fn killed() -> Vec<Made> {
     run.signal(Signal::KILL);
     run.wait(Duration::from_secs(10));
     vec![page("a killed run", trial, &[], &["rate", "heat", "statuses"])]
+}
+
+/// Two sides of several runs, one three times as slow and with a name that has no end; in both languages.
+fn compared() -> Vec<Made> {
+    const CHARTS: &[&str] = &["ratios", "rate", "median", "tail", "spectrum"];
+    let trial = trial();
+    let [a, b] = sides(&trial, 2);
+    let english = compare(&trial, "a comparison", &[&a, &b, "--max-regression", "10%"], CHARTS);
+    let chinese = compare(&trial, "a comparison in Chinese", &[&a, &b, "--lang", "zh"], CHARTS);
+    vec![english, chinese]
+}
+
+/// What cannot be told apart, with a warning that the sides' loads differ.
+fn one_a_side() -> Vec<Made> {
+    let trial = trial();
+    let [a, b] = sides(&trial, 1);
+    // Nothing is judged, so that there are no ratios to draw.
+    vec![compare(&trial, "a comparison of two runs", &[&a, &b], &["rate", "spectrum"])]
+}
+
+/// The ids of so many runs a side, joined as they are asked for.
+fn sides(trial: &Trial, many: usize) -> [String; 2] {
+    let long = "long-".repeat(12);
+    [("quick", 3, "100/s"), (long.as_str(), 9, "80/s")].map(|(name, millis, rate)| {
+        let target = Target::start(Script::constant(ms(millis)));
+        let one = |_| {
+            let words = ["-r", rate, "-d", "2s", "--name", name];
+            let outcome = trial.load(&target.url("/"), words).run();
+            ran(&outcome);
+            outcome.json()["id"].as_str().expect("a run has an id").to_owned()
+        };
+        (0..many).map(one).collect::<Vec<_>>().join(",")
+    })
+}
+
+/// The page of a comparison, in a folder of its own.
+fn compare(trial: &Trial, name: &'static str, words: &[&str], charts: &'static [&'static str]) -> Made {
+    let own = self::trial();
+    let page = own.place().file("page.html");
+    let outcome = trial.program().args(["compare"]).args(words).args(["--out", &page]).run();
+    assert!(matches!(outcome.exit, Some(0 | 1 | 4)), "{outcome}");
+    Made { name, page: page.into(), charts, _trial: own }
+}
+
+/// A search that finds a stated capacity (or is kept from it by a busy machine); in both languages.
+fn searched() -> Vec<Made> {
+    const CHARTS: &[&str] = &["latency-load"];
+    let (english, chinese) = (trial(), trial());
+    let serve = Serve::start(&english.program(), &["--threads", "1"]);
+    let pages = [english.place().file("page.html"), chinese.place().file("page.html")];
+    let url = serve.url("/tier/simple?workers=2&work=4ms");
+    let words = ["-d", "300ms", "--warmup", "0s", "--settle", "0s", "--step", "5%", "--threads", "1"];
+    let search = english.program().args(["search", &url]).args(words);
+    let search = search.args(["--threshold", "p50 < 20ms", "--from", "50/s", "--to", "5k/s"]);
+    let outcome = search.args(["--lang", "zh", "--out", &pages[1]]).run();
+    assert!(matches!(outcome.exit, Some(0 | 1 | 3 | 4)), "{outcome}");
+    let folder = english.place().runs("runs").remove(0);
+    let report = english.program().args(["report", &folder.to_string_lossy(), "--out", &pages[0]]);
+    report.run().expect_exit(0);
+    let [page, page_chinese] = pages.map(PathBuf::from);
+    vec![
+        Made { name: "a search", page, charts: CHARTS, _trial: english },
+        Made { name: "a search in Chinese", page: page_chinese, charts: CHARTS, _trial: chinese },
+    ]
 }
 
 /// Names and answers that would like to be markup, and long ones. A file with such names is refused, so an archive is

@@ -61,7 +61,7 @@ pub struct CurvePoint {
 impl Curve<'_> {
     /// The chart as `<figure>`.
     pub fn draw(&self) -> String {
-        let mut figure = Figure::new(self.frame);
+        let mut figure = Figure::new(self.frame).wide("named");
         let (across, upwards) = (self.scale_across(), self.scale_upwards(&figure));
         figure.grid(&upwards);
         self.axis(&mut figure, &across);

@@ -43,7 +43,8 @@ impl<'a> Figure<'a> {
         }
     }
 
-    /// The same without room for labels on the left, by classes of the style sheet.
+    /// The same with other margins, by classes of the style sheet: `wide` without room for labels on the left, `named` with room for
+    /// what the axis across is called.
     pub(super) fn wide(self, wide: &'static str) -> Self {
         Self { wide, ..self }
     }

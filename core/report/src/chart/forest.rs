@@ -2,12 +2,14 @@
 
 use super::figure::{Figure, level};
 use super::frame::Frame;
-use super::labels::fit;
+use super::labels::{WIDTHS, fit, text_width};
 use super::row_texts::RowTexts;
 use super::svg::percent;
 
 /// Pixels below a row's texts, for its interval.
 const INTERVAL: u32 = 24;
+/// Pixels on the left of the plot.
+const MARGIN: f64 = 6.0;
 /// Rows at most; more are counted.
 const ROWS_MAX: usize = 60;
 /// The widest axis: a ratio and its inverse.
@@ -98,8 +100,11 @@ impl Forest<'_> {
 
 /// A line at 1 and changes in percent under the rows.
 fn axis(figure: &mut Figure<'_>, widest: f64, at: impl Fn(f64) -> f64) {
-    let inside = TICKS.into_iter().filter(|tick| *tick <= widest && *tick >= 1.0 / widest);
-    let wanted = inside.map(|ratio| (at(ratio), change(ratio))).collect();
+    let ticks = TICKS.into_iter().filter(|tick| *tick <= widest && *tick >= 1.0 / widest);
+    let ticks = ticks.map(|ratio| (at(ratio), change(ratio)));
+    // Where others have their scale upwards, this plot has next to no margin.
+    let is_inside = |(at, text): &(f64, String)| at * WIDTHS[0] >= text_width(text) / 2.0 - MARGIN;
+    let wanted = ticks.filter(is_inside).collect();
     for label in fit(wanted) {
         let (x, height, level) = (percent(label.at), figure.height(), level(label.level));
         let middle = if (label.at - 0.5).abs() < 1e-9 { " base" } else { "" };

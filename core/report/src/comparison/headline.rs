@@ -32,7 +32,7 @@ pub(super) fn headline(doc: &CompareDoc) -> String {
 
 /// The same in another language.
 pub(super) fn headline_in(doc: &CompareDoc, words: &CompareWords) -> String {
-    let limit = percent(doc.max_regression.map_or(0.0, |limit| limit.0));
+    let limit = percent(doc.max_regression.map_or(0.0, |limit| limit.0), words);
     let judged = doc.metrics.iter().filter(|metric| metric.judged).count();
     match doc.answer {
         CompareAnswer::Difference => named(doc, words, |metric| metric.verdict == "difference"),
@@ -55,8 +55,10 @@ fn seen(doc: &CompareDoc, words: &CompareWords) -> String {
     let judged = doc.metrics.iter().filter(|metric| metric.judged && metric.name.starts_with('p'));
     let seen =
         judged.filter_map(|metric| Some((metric, metric.smallest_seen?.0)).filter(|(_, seen)| *seen <= 1.0));
-    let seen: Vec<String> =
-        seen.take(NAMED_MAX).map(|(metric, seen)| format!("{} {}", metric.name, percent(seen))).collect();
+    let seen: Vec<String> = seen
+        .take(NAMED_MAX)
+        .map(|(metric, seen)| format!("{} {}", metric.name, percent(seen, words)))
+        .collect();
     if seen.is_empty() { String::new() } else { (words.would_be_seen)(&seen.join(words.comma)) }
 }
 

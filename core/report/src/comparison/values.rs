@@ -42,13 +42,13 @@ pub(super) fn interval_in(metric: &MetricDoc, words: &CompareWords) -> String {
     }
 }
 
-/// A difference as a share of A: `5.0 %`, `0.42 %`, `120 %`; no sign.
-pub(super) fn percent(share: f64) -> String {
+/// A difference as a share of A: `5.0 %`, `0.42 %`, `120 %`, `12 times`; no sign.
+pub(super) fn percent(share: f64, words: &CompareWords) -> String {
     match share.abs() * 100.0 {
         p if p < 0.995 => format!("{p:.2} %"),
         p if p < 9.95 => format!("{p:.1} %"),
         p if p < 999.5 => format!("{p:.0} %"),
-        p => format!("{:.0} times", p / 100.0),
+        p => (words.times)(&format!("{:.0}", p / 100.0)),
     }
 }
 
@@ -61,8 +61,8 @@ pub(super) fn change(metric: &MetricDoc) -> String {
 pub(super) fn change_in(metric: &MetricDoc, words: &CompareWords) -> String {
     let zero = |side: Option<Number>| side.is_some_and(|value| value.0 == 0.0);
     match metric.ratio {
-        Some(ratio) if ratio.0 >= 1.0 => (words.more)(&percent(ratio.0 - 1.0)),
-        Some(ratio) => (words.less)(&percent(1.0 - ratio.0)),
+        Some(ratio) if ratio.0 >= 1.0 => (words.more)(&percent(ratio.0 - 1.0, words)),
+        Some(ratio) => (words.less)(&percent(1.0 - ratio.0, words)),
         None if zero(metric.a) && !zero(metric.b) => (words.none_before)(&value(metric, metric.b)),
         None if zero(metric.b) && !zero(metric.a) => (words.none_now)(&value(metric, metric.a)),
         None => words.not_known.to_owned(),
@@ -80,7 +80,7 @@ pub(super) fn change_interval_in(metric: &MetricDoc, words: &CompareWords) -> St
         return String::new();
     };
     let (from, to) = if ratio.0 >= 1.0 { (low.0 - 1.0, high.0 - 1.0) } else { (1.0 - high.0, 1.0 - low.0) };
-    let signed = |share: f64| format!("{}{}", if share < 0.0 { "−" } else { "" }, percent(share));
+    let signed = |share: f64| format!("{}{}", if share < 0.0 { "−" } else { "" }, percent(share, words));
     (words.interval)(&signed(from), &signed(to))
 }
 
@@ -96,7 +96,7 @@ pub(super) fn judgement_in(metric: &MetricDoc, words: &CompareWords) -> String {
         "no_difference" => {
             // The smallest difference that would have been shown; nothing below a factor of two says that nothing would.
             let seen = metric.smallest_seen.map_or(String::new(), |seen| match seen.0 {
-                share if share <= 1.0 => (words.would_be)(&percent(share)),
+                share if share <= 1.0 => (words.would_be)(&percent(share, words)),
                 _ => words.show_little.to_owned(),
             });
             format!("{}{seen}", words.not_shown)

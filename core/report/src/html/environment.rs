@@ -84,8 +84,8 @@ fn plan(sheet: &Sheet) -> Markup {
     }
     let sources = plan.sources.ranges.iter().map(|range| format!("{} – {}", range.first, range.last));
     let sources = sources.collect::<Vec<_>>().join(", ");
-    let timeouts =
-        format!("{} · connect {} · drain {}", plan.http.timeout, plan.http.connect_timeout, plan.drain);
+    let timeouts = [plan.http.timeout, plan.http.connect_timeout, plan.drain].map(|time| time.to_string());
+    let timeouts = (words.timeouts)(timeouts.each_ref().map(String::as_str));
     html! {
         h3 { (words.targets) }
         (table.render(sheet))

@@ -125,7 +125,7 @@ fn told(sheet: &Sheet, title: &str, around: &AroundDoc) -> Markup {
             h3 { (title) }
             ul {
                 @for fault in &around.faults {
-                    li { (result(sheet, Some(false))) " " (outside(&fault.step)) (sheet.words.page.colon) (outside(&fault.what)) }
+                    li { (result(sheet, Some(false))) " " (outside(&fault.step)) (sheet.words.page.colon) (sheet.stored(&fault.what)) }
                 }
                 @for check in &around.checks {
                     li {

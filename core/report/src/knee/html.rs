@@ -1,14 +1,14 @@
 //! [`knee_html`]: a search as one HTML file that asks no network for anything.
 
 use maud::{Markup, PreEscaped, html};
-use wavetank_record::{Number, SearchDoc, SearchPointDoc};
+use wavetank_record::{Number, SearchDoc, SearchPointDoc, Status};
 
 use super::page_words::KneeWords;
 use super::text::{cells, lengths, level_ends};
-use super::words::{level_text, limit};
+use super::words::limit;
 use crate::chart::{Curve, CurvePoint, CurveSeries, Frame, Tone, Unit};
 use crate::html::{
-    Cell, Document, Language, Section, Table, Words, chart_words, harmless, outside, stored_in,
+    Cell, Document, Language, Section, Table, Words, chart_words, harmless, outside, stored_in, verdict_sign,
 };
 use crate::units;
 
@@ -62,15 +62,16 @@ fn summary(page: &Page) -> Markup {
     let (doc, own) = (page.doc, page.own);
     let ends = own.ends.iter().find(|(end, ..)| *end == doc.answer.end);
     let &(_, word, means) = ends.unwrap_or(&own.broken_off);
-    let class = match (doc.answer.end.as_str(), doc.answer.exit) {
-        ("found" | "above", 0) => "pass",
-        ("below", _) => "fail",
-        ("generator", _) => "invalid",
-        _ => "incomplete",
+    let status = match (doc.answer.end.as_str(), doc.answer.exit) {
+        ("found" | "above", 0) => Status::Pass,
+        ("below", _) => Status::Fail,
+        ("generator", _) => Status::Invalid,
+        _ => Status::Incomplete,
     };
     html! {
         section #summary aria-labelledby="summary-title" tabindex="-1" {
-            div class={ "verdict " (class) } {
+            div class={ "verdict " (status.name()) } {
+                (verdict_sign(status))
                 div {
                     h2 #summary-title { (word) }
                     p.headline { (stored_in(page.language, &kept_together(&doc.answer.headline))) }
@@ -113,7 +114,7 @@ fn numbers(page: &Page) -> Markup {
         @if shown.iter().any(|(_, level, _)| level.is_some()) {
             dl.numbers { @for (name, level, below) in shown { @if let Some(level) = level { div {
                 dt { (name) }
-                dd.number { (level_text(&doc.of, level)) }
+                dd.number { ((own.level)(&doc.of, level)) }
                 dd.below { (below) }
             } } } }
         }
@@ -177,6 +178,7 @@ fn table(page: &Page) -> Markup {
             0 => String::new(),
             spoiled => (own.spoiled)(&spoiled.to_string()),
         };
+        row[0] = Cell::Number((own.level)(&page.doc.of, point.level));
         row[1] = Cell::Number(held + &spoiled);
         let place = match level_ends(page.doc, point) {
             [true, _] => own.holds,

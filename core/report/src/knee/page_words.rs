@@ -1,5 +1,8 @@
 //! [`KneeWords`]: every word of a search's page that is ours, in each language.
 
+use wavetank_record::Number;
+
+use super::words::level_text;
 use crate::html::Language;
 
 /// What an end of a search is called, its word, and what it means.
@@ -25,6 +28,8 @@ pub(super) struct KneeWords {
     pub(super) chart: &'static str,
     /// What is varied: `rate`, `users` or `connections`.
     pub(super) of: fn(&str) -> &'static str,
+    /// A level in its unit, of what is varied.
+    pub(super) level: fn(&str, Number) -> String,
     pub(super) levels: &'static str,
     pub(super) levels_lead: &'static str,
     pub(super) held: &'static str,
@@ -80,6 +85,7 @@ static EN: KneeWords = KneeWords {
         "users" => "Users",
         _ => "Connections",
     },
+    level: level_text,
     levels: "Every level that was tried",
     levels_lead: "Each value is that of the run in the middle.",
     held: "Held",
@@ -118,6 +124,11 @@ static ZH: KneeWords = KneeWords {
         "rate" => "每秒请求数",
         "users" => "用户数",
         _ => "连接数",
+    },
+    level: |of, level| {
+        let text = level_text(of, level);
+        let unit = if of == "users" { "个用户" } else { "个连接" };
+        text.split_once(' ').map_or_else(|| text.clone(), |(number, _)| format!("{number} {unit}"))
     },
     levels: "尝试过的所有负载水平",
     levels_lead: "每项数值取自居中的那次运行。",

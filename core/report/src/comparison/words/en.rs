@@ -15,6 +15,7 @@ pub(in crate::comparison) static WORDS: CompareWords = CompareWords {
         ("NO REGRESSION SHOWN", "No value is shown to be worse by more than was allowed."),
     ],
     comma: ", ",
+    times: |many| format!("{many} times"),
     more: |share| format!("{share} more"),
     less: |share| format!("{share} less"),
     none_before: |now| format!("none before, {now} now"),

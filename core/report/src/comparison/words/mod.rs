@@ -20,6 +20,8 @@ pub(super) struct CompareWords {
     pub(super) answers: [(&'static str, &'static str); 5],
     /// Between the parts of a list.
     pub(super) comma: &'static str,
+    /// So many times as much.
+    pub(super) times: Of1,
     pub(super) more: Of1,
     pub(super) less: Of1,
     pub(super) none_before: Of1,

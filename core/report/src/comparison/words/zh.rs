@@ -12,6 +12,7 @@ pub(in crate::comparison) static WORDS: CompareWords = CompareWords {
         ("未见退化 NO REGRESSION SHOWN", "没有数值被证实变差超过允许范围。"),
     ],
     comma: "，",
+    times: |many| format!("{many} 倍"),
     more: |share| format!("增加 {share}"),
     less: |share| format!("减少 {share}"),
     none_before: |now| format!("原先没有，现在 {now}"),

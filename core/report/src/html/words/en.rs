@@ -302,6 +302,9 @@ pub(crate) static WORDS: Words = Words {
         targets: "Targets",
         sources: "Source addresses",
         timeout: "Timeouts",
+        timeouts: |[request, connect, drain]| {
+            format!("request {request} · connecting {connect} · after the load {drain}")
+        },
         tags: "Labels",
         repeat_hint: "The same seed gives the same arrivals on any number of threads.",
     },

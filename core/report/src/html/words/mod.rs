@@ -358,6 +358,8 @@ pub(crate) struct FactWords {
     pub(crate) targets: &'static str,
     pub(crate) sources: &'static str,
     pub(crate) timeout: &'static str,
+    /// Of a request, of a connection, of what is open after the load.
+    pub(crate) timeouts: fn([&str; 3]) -> String,
     pub(crate) tags: &'static str,
     pub(crate) repeat_hint: &'static str,
 }

@@ -292,6 +292,9 @@ pub(crate) static WORDS: Words = Words {
         targets: "被测目标",
         sources: "源地址",
         timeout: "超时",
+        timeouts: |[request, connect, drain]| {
+            format!("请求 {request} · 建立连接 {connect} · 负载结束后等待 {drain}")
+        },
         tags: "标签",
         repeat_hint: "相同的种子在任意线程数下都产生相同的到达序列。",
     },
