@@ -4,11 +4,13 @@
 //! (findings, notes, reasons) are not here: they are stored in English and shown as they are.
 
 mod en;
+mod fact_words;
 mod glossary_en;
 mod glossary_zh;
 mod zh;
 
 pub(crate) use en::WORDS as EN;
+pub(crate) use fact_words::FactWords;
 pub(crate) use zh::WORDS as ZH;
 
 /// What the glossary says of `word`, in English; nothing of a word that it does not have.
@@ -334,34 +336,6 @@ pub(crate) struct JourneyWords {
     pub(crate) first_failures: &'static str,
     pub(crate) slowest: &'static str,
     pub(crate) more_rows: Of1,
-}
-
-/// What the run was made with.
-pub(crate) struct FactWords {
-    pub(crate) command: &'static str,
-    pub(crate) seed: &'static str,
-    pub(crate) plan_hash: &'static str,
-    pub(crate) run_id: &'static str,
-    pub(crate) version: &'static str,
-    pub(crate) started: &'static str,
-    pub(crate) window: &'static str,
-    pub(crate) host: &'static str,
-    pub(crate) kernel: &'static str,
-    pub(crate) cpu: &'static str,
-    pub(crate) memory: &'static str,
-    pub(crate) files: &'static str,
-    pub(crate) ports: &'static str,
-    pub(crate) addresses: &'static str,
-    pub(crate) engine_why: &'static str,
-    pub(crate) probe: &'static str,
-    pub(crate) no_answer: &'static str,
-    pub(crate) targets: &'static str,
-    pub(crate) sources: &'static str,
-    pub(crate) timeout: &'static str,
-    /// Of a request, of a connection, of what is open after the load.
-    pub(crate) timeouts: fn([&str; 3]) -> String,
-    pub(crate) tags: &'static str,
-    pub(crate) repeat_hint: &'static str,
 }
 
 /// Charts and the tables of their data.
