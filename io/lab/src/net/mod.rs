@@ -1,43 +1,113 @@
-//! Networks: the switch's bridges, links into the hosts, what a host's namespace is furnished with, control groups.
+//! Networks: the switch's bridges, links into the hosts, what a host's namespaces are furnished with, control groups.
+//!
+//! What programs are told is made by pure functions (`wiring`, `shaping`, `names`); what this machine lacks is found by
+//! trying in a throw-away namespace (`kernel`), before anything of a lab is there.
+
+mod confine;
+mod etc;
+mod group;
+mod group_use;
+mod hierarchy;
+mod kernel;
+mod names;
+mod neighbours;
+mod setting;
+mod shaping;
+mod ssh;
+mod throwaway;
+mod tool;
+mod wiring;
+
+use std::fs;
+use std::io::ErrorKind;
 
 use wavetank_plan::UserError;
 use wavetank_topology::Lab;
 
-use crate::Mark;
+use crate::{LabsFolder, Mark};
 
-/// Whether this machine can make the lab's networks: known before anything is created.
+pub use confine::confine;
+pub use group_use::GroupUse;
+
+/// In the switch: nothing there takes part in networks itself, so nothing of it shall be heard on them; and what is
+/// bridged is nobody's to filter, whatever firewall the machine has. The second is there only with such a firewall.
+const SWITCH_SETTINGS: [(&str, &str); 3] = [
+    ("/proc/sys/net/ipv6/conf/all/disable_ipv6", "1"),
+    ("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1"),
+    ("/proc/sys/net/bridge/bridge-nf-call-iptables", "0"),
+];
+
+/// Whether this machine can make the lab's networks and limit its hosts, known before anything is created: programs,
+/// rights, features of the kernel, settings of hosts. All that is missing is told at once (exit 5).
 pub fn check(lab: &Lab) -> Result<(), UserError> {
-    if lab.networks.is_empty() {
-        return Ok(());
-    }
-    Err(UserError::refused(
-        "value_later",
-        "networks of a lab come with a later version",
-        "a lab without networks",
-    ))
+    kernel::check(lab)
 }
 
-/// Makes the control groups of `lab.hosts[host]`, named after the mark and the host.
-pub fn make_group(_lab: &Lab, _host: usize, _mark: &Mark) -> Result<(), UserError> {
-    Ok(())
+/// Makes the control groups of `lab.hosts[host]`, named after the mark and the host, with its limits. Without limits they
+/// are made where the machine lets us.
+pub fn make_group(lab: &Lab, host: usize, mark: &Mark) -> Result<(), UserError> {
+    group::make(lab, host, mark)
 }
 
 /// The calling process joins the host's control groups, if there are any.
-pub fn join_group(_mark: &Mark, _host: &str) -> Result<(), UserError> {
+pub fn join_group(mark: &Mark, host: &str) -> Result<(), UserError> {
+    group::join(mark, host)
+}
+
+/// Removes all control groups that bear the mark. Fails while a process is in one.
+pub fn remove_groups(mark: &Mark) -> Result<(), UserError> {
+    group::remove(mark)
+}
+
+/// In the keeper, whose network namespace is the switch: bridges, and links into the hosts' namespaces, with their rate,
+/// delay and loss towards the hosts and their loss from them. `pids[i]` is the process of `lab.hosts[i]`.
+pub fn connect(lab: &Lab, mark: &Mark, pids: &[u32]) -> Result<(), UserError> {
+    for (path, value) in SWITCH_SETTINGS {
+        match fs::write(path, value) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                let message = format!("the lab's switch cannot be set: {path}: {error}");
+                return Err(UserError::refused(
+                    "lab_network",
+                    message,
+                    "a container may have /proc/sys read-only",
+                ));
+            }
+            _ => {}
+        }
+    }
+    tool::Tool::IP
+        .batch(&wiring::switch_batch(lab, &mark.word(), pids))
+        .map_err(tool::Refusal::into_error)?;
+    tool::Tool::TC.batch(&shaping::switch_batch(lab)).map_err(tool::Refusal::into_error)?;
+    tool::Tool::NFT.rules(&shaping::loss_rules(lab)).map_err(tool::Refusal::into_error)?;
+    if ssh::wanted(lab) {
+        ssh::make_keys(LabsFolder::of_this_machine().lab(mark.name())?.path())?;
+    }
     Ok(())
 }
 
-/// Removes all control groups that bear the mark.
-pub fn remove_groups(_mark: &Mark) -> Result<(), UserError> {
-    Ok(())
-}
-
-/// In the keeper, whose network namespace is the switch: bridges, and links into the hosts' namespaces.
-pub fn connect(_lab: &Lab, _mark: &Mark, _pids: &[u32]) -> Result<(), UserError> {
-    Ok(())
-}
-
-/// In the host's namespaces: files, kernel settings, addresses, routes.
-pub fn furnish(_lab: &Lab, _host: usize, _mark: &Mark) -> Result<(), UserError> {
+/// In the process of `lab.hosts[host]`, in its namespaces, before anything else runs there: CPUs and files it may use, its
+/// own `/etc`, kernel settings, then addresses and routes, rate and delay of what it sends, and its SSH server.
+pub fn furnish(lab: &Lab, host: usize, mark: &Mark) -> Result<(), UserError> {
+    let this = &lab.hosts[host];
+    confine(&this.limits)?;
+    etc::cover()?;
+    etc::put("/etc/hosts", &names::hosts_file(lab, host), 0o644)?;
+    etc::put("/etc/resolv.conf", names::RESOLV_CONF, 0o644)?;
+    etc::put("/etc/hostname", &format!("{}\n", this.name), 0o644)?;
+    for file in &this.files {
+        etc::put(&file.path, &file.text, file.mode)?;
+    }
+    // Settings come before the addresses: a host must not answer for a silent one even once.
+    for setting in setting::Setting::of(this) {
+        setting.apply()?;
+    }
+    tool::Tool::IP.batch(&wiring::host_batch(lab, this, &mark.word())).map_err(tool::Refusal::into_error)?;
+    let shaped = this.interfaces.iter().map(|interface| shaping::outgoing(&interface.name, &interface.link));
+    tool::Tool::TC.batch(&shaped.collect::<String>()).map_err(tool::Refusal::into_error)?;
+    if ssh::wanted(lab) {
+        let folder = LabsFolder::of_this_machine().lab(mark.name())?;
+        ssh::furnish(this, folder.path(), &folder.host_folder(&this.name))?;
+    }
     Ok(())
 }

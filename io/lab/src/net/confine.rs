@@ -1,0 +1,103 @@
+//! What a process of a lab's host may use, beside its control groups: CPUs and open files.
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use wavetank_plan::UserError;
+use wavetank_topology::{Host, Limits};
+
+/// The right to raise limits (capabilities(7)), by its number among the bits of `CapEff`.
+const CAP_SYS_RESOURCE: u32 = 24;
+
+/// The calling process, and all that it starts, keeps to the host's CPUs and number of open files. For the host's own
+/// process and for whatever enters it by another way than being its child.
+pub fn confine(limits: &Limits) -> Result<(), UserError> {
+    if let Some(cpus) = &limits.cpus {
+        sched_setaffinity(None, &set(cpus)).map_err(|error| {
+            let message = format!("cannot keep to the CPUs {cpus:?}: {error}");
+            UserError::refused("lab_limit", message, "`nproc` and `taskset -p $$` show which there are")
+        })?;
+    }
+    let now = getrlimit(Resource::Nofile);
+    // A shell's soft limit is made for shells; programs that need fewer files take fewer.
+    let wanted = limits.open_files.map_or(Rlimit { current: now.maximum, ..now }, |most| Rlimit {
+        current: Some(most),
+        maximum: Some(most),
+    });
+    setrlimit(Resource::Nofile, wanted).map_err(|error| {
+        let message = format!("cannot limit open files to {:?}: {error}", limits.open_files);
+        UserError::refused("lab_limit", message, "`ulimit -Hn` shows the most that this user may ask for")
+    })
+}
+
+/// Whether this machine has the CPUs and the files that `host` asks for.
+pub(super) fn check(host: &Host) -> Result<(), UserError> {
+    let Limits { cpus, open_files, place, .. } = &host.limits;
+    let refused = |message: String, hint: &str| {
+        let message = format!("line {}: {message}", place.line);
+        Err(UserError::refused("lab_limit", message, hint.to_owned()))
+    };
+    let allowed = sched_getaffinity(None).ok();
+    let absent = cpus.iter().flatten().find(|cpu| {
+        let there = |allowed: &CpuSet| (**cpu as usize) < CpuSet::MAX_CPU && allowed.is_set(**cpu as usize);
+        !allowed.as_ref().is_some_and(there)
+    });
+    if let Some(cpu) = absent {
+        return refused(
+            format!("`{}` is to run on CPU {cpu}, which this machine does not let us use", host.name),
+            "CPUs are counted from 0; `taskset -p $$` shows which may be used",
+        );
+    }
+    let most = files_most();
+    match open_files {
+        Some(wanted) if *wanted > most => refused(
+            format!("`{}` is to open {wanted} files, and a process may open {most} here", host.name),
+            "ulimit -Hn, fs.nr_open; more processes (`copies`) share the work instead",
+        ),
+        _ => Ok(()),
+    }
+}
+
+fn set(cpus: &[u32]) -> CpuSet {
+    let mut set = CpuSet::new();
+    for cpu in cpus.iter().map(|cpu| *cpu as usize).filter(|cpu| *cpu < CpuSet::MAX_CPU) {
+        set.set(cpu);
+    }
+    set
+}
+
+/// The most files that this user can let a process open.
+fn files_most() -> u64 {
+    let hard = getrlimit(Resource::Nofile).maximum.unwrap_or(u64::MAX);
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    if !may_raise(&status) {
+        return hard;
+    }
+    let most = std::fs::read_to_string("/proc/sys/fs/nr_open").ok();
+    most.and_then(|text| text.trim().parse().ok()).map_or(hard, |most: u64| most.max(hard))
+}
+
+/// Whether the text of `/proc/self/status` says that limits may be raised.
+fn may_raise(status: &str) -> bool {
+    let bits = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let bits = bits.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok());
+    bits.is_some_and(|bits| bits >> CAP_SYS_RESOURCE & 1 == 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_rights(status: &str, expected: bool) {
+        assert_eq!(may_raise(status), expected, "{status}");
+    }
+
+    #[test]
+    fn only_who_has_the_right_may_raise_limits() {
+        check_rights("Name:\tx\nCapEff:\t000001ffffffffff\n", true);
+        check_rights("CapEff:\t000001fffeffffff\n", false);
+        check_rights("CapEff:\t0000000000000000\n", false);
+        check_rights("CapEff:\tnonsense\n", false);
+        check_rights("", false);
+    }
+}

@@ -1,0 +1,64 @@
+//! A host's own `/etc`: the machine's, with a layer of its own over it that lies in memory.
+
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::Path;
+
+use rustix::mount::{MountFlags, mount};
+use wavetank_plan::UserError;
+
+/// Where the layer lies: on the host's own `/run`, which is in memory and in no other namespace.
+const LAYER: &str = "/run/wavetank-etc";
+
+/// Lays a layer over `/etc` of the calling process's mount namespace, in which nothing may be shared with the machine:
+/// from here on, what is written below `/etc` is this host's.
+pub(crate) fn cover() -> Result<(), UserError> {
+    let covered = || -> io::Result<()> {
+        DirBuilder::new().mode(0o755).create(LAYER)?;
+        let [upper, work] = ["upper", "work"].map(|part| format!("{LAYER}/{part}"));
+        for folder in [&upper, &work] {
+            DirBuilder::new().mode(0o755).create(folder)?;
+            // The umask of whoever brought the lab up must not make `/etc` unreadable to servers that give up root.
+            fs::set_permissions(folder, fs::Permissions::from_mode(0o755))?;
+        }
+        let layers = format!("lowerdir=/etc,upperdir={upper},workdir={work}");
+        let layers = std::ffi::CString::new(layers).expect("the text above holds no zero byte");
+        mount("wavetank", "/etc", "overlay", MountFlags::empty(), layers.as_c_str())?;
+        Ok(())
+    };
+    covered().map_err(|error| {
+        let message = format!("a host cannot have an /etc of its own: {error}");
+        UserError::refused("lab_kernel", message, "the kernel needs overlayfs: modprobe overlay")
+    })
+}
+
+/// Puts `text` at `path`, which is below `/etc`, in place of what is there, be it a link that leads elsewhere.
+pub(crate) fn put(path: &str, text: &str, mode: u32) -> Result<(), UserError> {
+    replace(Path::new(path), text, mode).map_err(|error| {
+        let message = format!("cannot write `{path}` of a host: {error}");
+        UserError::refused(
+            "lab_file",
+            message,
+            "files of a host lie below /etc, in folders that are no files",
+        )
+    })
+}
+
+fn replace(path: &Path, text: &str, mode: u32) -> io::Result<()> {
+    // A layer that is not there would let this through to the machine's own file.
+    let inside = path.starts_with("/etc") && !path.components().any(|part| part.as_os_str() == "..");
+    if !inside || !Path::new(LAYER).is_dir() {
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "not in the host's own layer"));
+    }
+    if let Some(folder) = path.parent() {
+        DirBuilder::new().recursive(true).mode(0o755).create(folder)?;
+    }
+    let mut name = path.as_os_str().to_owned();
+    name.push(".wavetank-new");
+    let new = Path::new(&name);
+    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(mode).open(new)?;
+    file.write_all(text.as_bytes())?;
+    file.set_permissions(fs::Permissions::from_mode(mode))?;
+    fs::rename(new, path)
+}

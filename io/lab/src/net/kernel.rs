@@ -1,0 +1,160 @@
+//! Whether this machine can make a lab's networks: every feature is tried in a throw-away namespace, since what a kernel
+//! is configured with, what it may load and what a container forbids are known by no other way.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
+use wavetank_plan::UserError;
+use wavetank_topology::{Host, Interface, Lab, Link};
+
+use super::setting::Setting;
+use super::tool::{Refusal, Tool};
+use super::{confine, etc, group, shaping, ssh, throwaway};
+
+/// A feature of the kernel: whether somebody in the lab needs it, and how it is tried.
+struct Feature {
+    /// As in "the kernel cannot …".
+    what: &'static str,
+    hint: &'static str,
+    tool: Tool,
+    text: String,
+}
+
+/// All that stands in the way of the lab, told at once.
+pub(super) fn check(lab: &Lab) -> Result<(), UserError> {
+    let mut errors = programs(lab);
+    for host in &lab.hosts {
+        errors.extend(confine::check(host).err());
+        errors.extend(group::check(host).err());
+    }
+    if errors.is_empty() {
+        errors = throwaway::inside(|| Ok(lacks(lab)))?;
+    }
+    UserError::all(errors).map_or(Ok(()), Err)
+}
+
+/// Programs that are missing.
+fn programs(lab: &Lab) -> Vec<UserError> {
+    let any = |wish: fn(&Link) -> bool| cables(lab).any(|(_, interface)| wish(&interface.link));
+    let mut wanted = vec![(Tool::IP, "makes the lab's links and addresses")];
+    if any(|link| link.rate_bits.is_some() || link.delay.is_some()) {
+        wanted.push((Tool::TC, "makes links slow"));
+    }
+    if any(|link| link.loss_ppm > 0) {
+        wanted.push((Tool::NFT, "makes links lose packets"));
+    }
+    if ssh::wanted(lab) {
+        wanted.push((Tool::SSHD, "is asked for by a host (`sshd`)"));
+        wanted.push((Tool::SSH_KEYGEN, "makes the keys for `sshd`"));
+    }
+    wanted.into_iter().filter_map(|(tool, why)| tool.required(why).err()).collect()
+}
+
+/// In the throw-away namespace: features and settings that are not to be had.
+fn lacks(lab: &Lab) -> Vec<UserError> {
+    if let Err(error) = ends(lab) {
+        return vec![error];
+    }
+    let mut errors: Vec<UserError> = features(lab).into_iter().filter_map(|one| one.tried().err()).collect();
+    if let Some(first) = cables(lab).find(|(_, interface)| interface.link.delay.is_some()) {
+        errors.extend(delayed(first).err());
+    }
+    errors.extend(own_etc().err());
+    errors.extend(settings(lab));
+    errors
+}
+
+/// The ends of the lab's cables under their names: settings of interfaces are tried at them.
+fn ends(lab: &Lab) -> Result<(), UserError> {
+    let names: BTreeSet<&str> = cables(lab).map(|(_, interface)| interface.name.as_str()).collect();
+    let mut text = "link add trial type bridge\n".to_owned();
+    for (place, name) in names.iter().chain(&["trial0"]).enumerate() {
+        writeln!(text, "link add port{place} type veth peer name {name}")
+            .expect("writing to a String cannot fail");
+    }
+    let what = "join networks (bridges and virtual cables)";
+    Feature { what, hint: "modprobe bridge; modprobe veth", tool: Tool::IP, text }.tried()
+}
+
+fn features(lab: &Lab) -> Vec<Feature> {
+    let mut features = Vec::new();
+    let slow = Link { rate_bits: Some(1_000_000), delay: None, loss_ppm: 0 };
+    if cables(lab).any(|(_, interface)| interface.link.rate_bits.is_some()) {
+        features.push(Feature {
+            what: "limit a link's rate (no tbf)",
+            hint: "modprobe sch_tbf (CONFIG_NET_SCH_TBF), or leave `rate` out",
+            tool: Tool::TC,
+            text: shaping::outgoing("trial0", &slow),
+        });
+    }
+    if cables(lab).any(|(_, interface)| interface.link.loss_ppm > 0) {
+        features.push(Feature {
+            what: "lose packets (no rules of nftables at both sides of an interface, or no random numbers in them)",
+            hint: "Linux 5.17 with CONFIG_NF_TABLES_NETDEV, CONFIG_NETFILTER_EGRESS, CONFIG_NFT_NUMGEN; or leave `loss` out",
+            tool: Tool::NFT,
+            text: format!("table netdev trial {{\n{}}}\n", shaping::losing("trial0", 1)),
+        });
+    }
+    features
+}
+
+/// Delay has no other way than netem, which many small kernels are without.
+fn delayed((host, interface): (&Host, &Interface)) -> Result<(), UserError> {
+    let link = Link { rate_bits: None, loss_ppm: 0, ..interface.link };
+    // A device of its own: the other may have a rate by now.
+    let made = Tool::IP.batch("link add port type veth peer name trial1\n");
+    made.and_then(|()| Tool::TC.batch(&shaping::outgoing("trial1", &link))).map_err(|refusal: Refusal| {
+        let message = format!(
+            "line {}: the link of `{}` cannot have a delay: this kernel has no netem ({})",
+            interface.place.line, host.name, refusal.said
+        );
+        let hint = "modprobe sch_netem (CONFIG_NET_SCH_NETEM); without it leave `delay` out: rate and loss need none";
+        UserError::refused("lab_kernel", message, hint)
+    })
+}
+
+/// Whether a host can have an `/etc` of its own: tried as a host does it, in this thread's own mount namespace.
+fn own_etc() -> Result<(), UserError> {
+    let apart = || -> std::io::Result<()> {
+        mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
+        mount("wavetank", "/run", "tmpfs", MountFlags::empty(), None)?;
+        Ok(())
+    };
+    apart().map_err(|error| {
+        let message = format!("a host cannot have folders of its own: {error}");
+        UserError::refused(
+            "lab_kernel",
+            message,
+            "mounts are forbidden here; a container needs CAP_SYS_ADMIN",
+        )
+    })?;
+    etc::cover()
+}
+
+/// Settings that the kernel does not take, each told once however many hosts have it.
+fn settings(lab: &Lab) -> Vec<UserError> {
+    let mut tried = BTreeSet::new();
+    let all = lab.hosts.iter().flat_map(Setting::of);
+    let fresh = all.filter(|setting| tried.insert(setting.words()));
+    let errors = fresh.filter_map(|setting| setting.apply().err());
+    errors.collect()
+}
+
+fn cables(lab: &Lab) -> impl Iterator<Item = (&Host, &Interface)> {
+    lab.hosts.iter().flat_map(|host| host.interfaces.iter().map(move |interface| (host, interface)))
+}
+
+impl Feature {
+    fn tried(self) -> Result<(), UserError> {
+        let done = match self.tool {
+            Tool::NFT => self.tool.rules(&self.text),
+            _ => self.tool.batch(&self.text),
+        };
+        done.map_err(|refusal| {
+            let message =
+                format!("this kernel cannot {}: `{}` says: {}", self.what, refusal.tool.name(), refusal.said);
+            UserError::refused("lab_kernel", message, self.hint)
+        })
+    }
+}

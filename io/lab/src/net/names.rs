@@ -1,0 +1,44 @@
+//! What names mean inside a host: the text of its `/etc/hosts` and `/etc/resolv.conf`.
+
+use std::collections::BTreeSet;
+use std::net::IpAddr;
+
+use wavetank_topology::Lab;
+
+/// No name server: a name that is not of the lab is no name here, and no question leaves.
+pub(crate) const RESOLV_CONF: &str = "# A lab's host asks no name server: it knows the lab's names (/etc/hosts) and no others.\noptions timeout:1 attempts:1\n";
+
+/// Names as `lab.hosts[from]` sees them: every host by its name at the address that is nearest, by `NAME.NETWORK` at that
+/// of the network, and virtual addresses that have a name.
+pub(crate) fn hosts_file(lab: &Lab, from: usize) -> String {
+    let mut lines = vec![
+        "# The hosts of this lab, as seen from here. Nothing else has a name.".to_owned(),
+        "127.0.0.1 localhost".to_owned(),
+        "::1 localhost ip6-localhost ip6-loopback".to_owned(),
+    ];
+    let mut told = BTreeSet::new();
+    let mut tell = |address: IpAddr, name: String| {
+        let line = format!("{address} {name}");
+        if told.insert((address, name)) {
+            lines.push(line);
+        }
+    };
+    for (to, host) in lab.hosts.iter().enumerate() {
+        if let Some(address) = lab.address_seen(from, to) {
+            tell(address, host.name.clone());
+        }
+        for interface in &host.interfaces {
+            let network = lab.networks.get(interface.network);
+            if let Some(((address, _), network)) = interface.addresses.first().zip(network) {
+                tell(*address, format!("{}.{}", host.name, network.name));
+            }
+        }
+    }
+    // Several hosts have the same one with direct routing: it is one line all the same.
+    for virtual_address in lab.hosts.iter().flat_map(|host| &host.virtual_addresses) {
+        if let Some(name) = &virtual_address.name {
+            tell(virtual_address.address, name.clone());
+        }
+    }
+    lines.join("\n") + "\n"
+}

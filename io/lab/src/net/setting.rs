@@ -1,0 +1,185 @@
+//! [`Setting`]: a kernel setting of a network namespace, written and read back.
+
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write};
+use std::path::PathBuf;
+
+use wavetank_plan::{UserError, harmless};
+use wavetank_topology::{Host, Sysctl};
+
+/// What every host begins with, because a new namespace takes these over from the machine, and a lab is to be the same
+/// lab on a router, behind Docker and on a plain machine. Written to `all`, `default` and every interface.
+const CONF: [(&str, &str); 6] = [
+    ("forwarding", "0"), // first: writing it resets the others; what routes says so itself (`ip_forward`)
+    ("rp_filter", "0"),  // with direct routing an answer leaves by another way than the question came
+    ("accept_redirects", "0"), // nobody learns a shorter way past the balancer
+    ("send_redirects", "0"), // nor tells one: a balancer with one interface would, for every packet
+    ("arp_ignore", "0"), // the kernel's own; a host with a silent address has it otherwise among its settings
+    ("arp_announce", "2"), // asks in the name of the main address, so that neighbours remember one of each host
+];
+
+/// A key with dots and its value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Setting {
+    key: String,
+    value: String,
+    /// Line of the file that asks for it, if a line does.
+    line: Option<usize>,
+}
+
+/// What the kernel did with a setting, if not what was wanted.
+#[derive(Debug)]
+enum Trouble {
+    /// Not one of a network namespace.
+    OfMachine,
+    Absent,
+    ReadOnly,
+    Rejected(std::io::Error),
+    /// It took it and keeps something else.
+    Other(String),
+}
+
+impl Setting {
+    /// All of `host`, in the order in which they are to be written: the lab's base, then the host's own.
+    pub(crate) fn of(host: &Host) -> Vec<Self> {
+        let places = ["all", "default", "lo"].into_iter();
+        let places = places.chain(host.interfaces.iter().map(|interface| interface.name.as_str()));
+        let base = places.flat_map(|place| CONF.iter().map(move |one| Self::base(place, *one)));
+        base.chain(host.sysctls.iter().map(Self::from)).collect()
+    }
+
+    /// Writes it into the network namespace of the calling thread and reads it back.
+    pub(crate) fn apply(&self) -> Result<(), UserError> {
+        self.try_apply().map_err(|trouble| self.error(trouble))
+    }
+
+    /// As one writes it on a command line.
+    pub(crate) fn words(&self) -> String {
+        format!("{}={}", self.key, self.value)
+    }
+
+    fn base(place: &str, (name, value): (&str, &str)) -> Self {
+        Self { key: format!("net.ipv4.conf.{place}.{name}"), value: value.to_owned(), line: None }
+    }
+
+    fn try_apply(&self) -> Result<(), Trouble> {
+        let path = self.path()?;
+        let opened = OpenOptions::new().write(true).open(&path);
+        let mut file = opened.map_err(|error| match error.kind() {
+            ErrorKind::NotFound => Trouble::Absent,
+            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Trouble::ReadOnly,
+            _ => Trouble::Rejected(error),
+        })?;
+        // Some settings take each write for a whole value, so it must be one.
+        let written = file.write(format!("{}\n", self.value).as_bytes());
+        written.map_err(Trouble::Rejected)?;
+        let found = std::fs::read_to_string(&path).map_err(Trouble::Rejected)?;
+        if same(&self.key, &self.value, &found) { Ok(()) } else { Err(Trouble::Other(found)) }
+    }
+
+    /// Its file. Outside `net.` settings are the machine's, whatever namespace writes them.
+    fn path(&self) -> Result<PathBuf, Trouble> {
+        let parts: Vec<&str> = self.key.split('.').collect();
+        let plain = |part: &&str| !part.is_empty() && !part.contains('/');
+        if parts.first() != Some(&"net") || !parts.iter().all(plain) {
+            return Err(Trouble::OfMachine);
+        }
+        Ok(std::iter::once("/proc/sys").chain(parts).collect())
+    }
+
+    fn error(&self, trouble: Trouble) -> UserError {
+        let (key, value) = (harmless(&self.key), harmless(&self.value));
+        let line = self.line.map_or_else(String::new, |line| format!("line {line}: "));
+        let (message, hint) = match trouble {
+            Trouble::OfMachine => (
+                format!("`{key}` is no setting of a host: it would change this machine"),
+                "only settings below `net.` belong to a host; wavetank says no to the others",
+            ),
+            Trouble::Absent => (
+                format!("a host has no setting `{key}`"),
+                "misspelt, or one that the kernel has once for the whole machine (tcp_mem, netdev_max_backlog …)",
+            ),
+            Trouble::ReadOnly => (
+                format!("a host may not change `{key}`"),
+                "the kernel has it once for the whole machine; set it there, if at all",
+            ),
+            Trouble::Rejected(error) => (
+                format!("the kernel does not take `{key} = {value}`: {error}"),
+                "`sysctl KEY` shows what such a value looks like",
+            ),
+            Trouble::Other(found) => (
+                format!(
+                    "`{key}` was set to `{value}`, and the kernel made `{}` of it",
+                    harmless(found.trim())
+                ),
+                "ask for the value the kernel keeps",
+            ),
+        };
+        UserError::refused("lab_setting", format!("{line}{message}"), hint)
+    }
+}
+
+impl From<&Sysctl> for Setting {
+    fn from(sysctl: &Sysctl) -> Self {
+        Self { key: sysctl.key.clone(), value: sysctl.value.clone(), line: Some(sysctl.place.line) }
+    }
+}
+
+/// Whether the kernel has what was wanted: blanks apart, and ports apart from how they are written.
+fn same(key: &str, wanted: &str, found: &str) -> bool {
+    if key.ends_with("_ports") {
+        return ports(wanted) == ports(found);
+    }
+    wanted.split_whitespace().eq(found.split_whitespace())
+}
+
+/// Ranges of ports, joined where they touch: the kernel writes `80,81` as `80-81`. What is no port stays away, so that
+/// it differs from what has it.
+fn ports(text: &str) -> Vec<(u32, u32)> {
+    let range = |word: &str| {
+        let (first, last) = word.split_once('-').unwrap_or((word, word));
+        Some((first.trim().parse::<u32>().ok()?, last.trim().parse::<u32>().ok()?))
+    };
+    let mut ranges: Vec<(u32, u32)> = text.split(',').filter_map(range).collect();
+    ranges.sort_unstable();
+    let mut joined: Vec<(u32, u32)> = Vec::new();
+    for (first, last) in ranges {
+        match joined.last_mut() {
+            Some((_, end)) if first <= end.saturating_add(1) => *end = last.max(*end),
+            _ => joined.push((first, last)),
+        }
+    }
+    joined
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(key: &str, wanted: &str, found: &str, equal: bool) {
+        assert_eq!(same(key, wanted, found), equal, "{key}: {wanted} and {found}");
+    }
+
+    #[test]
+    fn what_was_read_back_is_compared_by_what_it_means() {
+        check("net.ipv4.ip_local_port_range", "1024 65535", "1024\t65535\n", true);
+        check("net.ipv4.ip_local_port_range", "1024 65535", "1025\t65535\n", false);
+        check("net.ipv4.tcp_congestion_control", "bbr", "cubic\n", false);
+        check("net.ipv4.ip_local_reserved_ports", "8081,80,8080", "80,8080-8081\n", true);
+        check("net.ipv4.ip_local_reserved_ports", "", "\n", true);
+        check("net.ipv4.ip_local_reserved_ports", "8080", "\n", false);
+    }
+
+    #[test]
+    fn what_is_the_machines_is_left_alone() {
+        for key in ["kernel.shmmax", "vm.swappiness", "net/../vm.swappiness", "net..x", "", "fs.file-max"] {
+            let setting = Setting { key: key.to_owned(), value: "1".to_owned(), line: Some(7) };
+            let error = setting.apply().expect_err(key);
+            assert!(
+                error.message.starts_with("line 7: ") && error.message.contains("this machine"),
+                "{error}"
+            );
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! What `ip` is told: bridges and cables in the switch, addresses and routes in a host. Texts only.
+
+use std::fmt::Write;
+use std::net::IpAddr;
+
+use wavetank_topology::{Host, Interface, Lab, VirtualPlace};
+
+use super::neighbours;
+
+/// The switch's end of a cable. An interface's name has 15 letters at most, so places stand in it and names in its alias.
+pub(crate) fn port(host: usize, interface: usize) -> String {
+    format!("h{host}i{interface}")
+}
+
+/// In the switch: a bridge for each network and, for each host, cables whose other ends appear under their final names
+/// in the namespaces of the processes `pids`, in the order of the lab's hosts.
+pub(crate) fn switch_batch(lab: &Lab, mark: &str, pids: &[u32]) -> String {
+    let mut batch = String::new();
+    for (place, network) in lab.networks.iter().enumerate() {
+        // Nothing forms a loop here, and a port that is listening first would lose the first seconds. Snooping would
+        // need somebody to ask who listens to a group, and IPv6 finds its neighbours by groups.
+        line(
+            &mut batch,
+            format_args!("link add n{place} type bridge stp_state 0 forward_delay 0 mcast_snooping 0"),
+        );
+        // A bridge without an address of its own takes its ports' lowest and changes it as they come and go.
+        let [high, low] = u16::try_from(place).unwrap_or(u16::MAX).to_be_bytes();
+        line(&mut batch, format_args!("link set n{place} address 06:77:74:00:{high:02x}:{low:02x}"));
+        line(&mut batch, format_args!("link set n{place} alias {mark}/{} up", network.name));
+    }
+    for (at, (host, pid)) in lab.hosts.iter().zip(pids).enumerate() {
+        for (place, interface) in host.interfaces.iter().enumerate() {
+            cable(&mut batch, &port(at, place), interface, *pid);
+            let owner = format!("{mark}/{}/{}", host.name, interface.name);
+            line(&mut batch, format_args!("link set {} alias {owner}", port(at, place)));
+            line(&mut batch, format_args!("link set {} master n{} up", port(at, place), interface.network));
+        }
+    }
+    batch
+}
+
+/// In the host: loopback, then interface by interface what it is called, what it has, and that it is up; then virtual
+/// addresses and routes.
+pub(crate) fn host_batch(lab: &Lab, host: &Host, mark: &str) -> String {
+    let mut batch = String::from("link set lo up\n");
+    for interface in &host.interfaces {
+        let name = &interface.name;
+        // Without an address that it makes for itself, nothing asks for routers or tells of groups: an interface's
+        // counters count what the lab's programs send.
+        line(&mut batch, format_args!("link set {name} addrgenmode none"));
+        line(&mut batch, format_args!("link set {name} alias {mark}/{}/{name}", host.name));
+        if loses(lab, interface.network) {
+            // Else the kernel hands on up to 64 kB as one packet, and one loss would be that of forty.
+            line(&mut batch, format_args!("link set {name} gso_max_segs 1"));
+        }
+        line(&mut batch, format_args!("link set {name} up"));
+        for (address, prefix) in &interface.addresses {
+            line(&mut batch, format_args!("addr add {address}/{prefix} dev {name}{}", at_once(*address)));
+        }
+    }
+    for address in &host.virtual_addresses {
+        let device = match address.at {
+            VirtualPlace::Answering(place) => {
+                host.interfaces.get(place).map_or("lo", |one| one.name.as_str())
+            }
+            VirtualPlace::Silent => "lo",
+        };
+        let address = address.address;
+        let prefix = if address.is_ipv4() { 32 } else { 128 };
+        line(&mut batch, format_args!("addr add {address}/{prefix} dev {device}{}", at_once(address)));
+    }
+    for (to, via) in neighbours::routes(lab, host) {
+        line(&mut batch, format_args!("route add {to} via {via}"));
+    }
+    for route in &host.routes {
+        line(&mut batch, format_args!("route add {} via {}", route.to, route.via));
+    }
+    batch
+}
+
+/// Whether packets get lost on a cable of that network.
+pub(crate) fn loses(lab: &Lab, network: usize) -> bool {
+    let mut cables = lab.hosts.iter().flat_map(|host| &host.interfaces);
+    cables.any(|cable| cable.network == network && cable.link.loss_ppm > 0)
+}
+
+fn cable(batch: &mut String, port: &str, interface: &Interface, pid: u32) {
+    let [a, b, c, d, e, f] = interface.mac;
+    let mac = format!("{a:02x}:{b:02x}:{c:02x}:{d:02x}:{e:02x}:{f:02x}");
+    let name = &interface.name;
+    line(batch, format_args!("link add {port} type veth peer name {name} address {mac} netns {pid}"));
+}
+
+/// An address of IPv6 is not used for the second in which the kernel asks whether somebody else has it: nobody has.
+const fn at_once(address: IpAddr) -> &'static str {
+    if address.is_ipv4() { "" } else { " nodad" }
+}
+
+fn line(batch: &mut String, words: std::fmt::Arguments<'_>) {
+    writeln!(batch, "{words}").expect("writing to a String cannot fail");
+}
