@@ -18,8 +18,8 @@ impl GroupUse {
     pub fn of(mark: &Mark, host: &str) -> Self {
         let folders = group::folders(mark, host);
         let find = |names: [&str; 2]| {
-            let files = names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
-            files.into_iter().find(|file| file.is_file())
+            let mut files = names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
+            files.find(|file| file.is_file())
         };
         Self {
             cpu: find(["cpuacct.usage", "cpu.stat"]),

@@ -70,9 +70,8 @@ impl Setting {
             ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Trouble::ReadOnly,
             _ => Trouble::Rejected(error),
         })?;
-        // Some settings take each write for a whole value, so it must be one.
-        let written = file.write(format!("{}\n", self.value).as_bytes());
-        written.map_err(Trouble::Rejected)?;
+        // Some settings take each write for a whole value; so short a text is written at once.
+        file.write_all(format!("{}\n", self.value).as_bytes()).map_err(Trouble::Rejected)?;
         let found = std::fs::read_to_string(&path).map_err(Trouble::Rejected)?;
         if same(&self.key, &self.value, &found) { Ok(()) } else { Err(Trouble::Other(found)) }
     }
