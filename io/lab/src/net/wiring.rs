@@ -86,10 +86,12 @@ pub(crate) fn loses(lab: &Lab, network: usize) -> bool {
 
 /// A path and no bare number: `ip` would take that for the name of a namespace first.
 fn cable(batch: &mut String, port: &str, interface: &Interface, pid: u32) {
-    let [a, b, c, d, e, f] = interface.mac;
-    let mac = format!("{a:02x}:{b:02x}:{c:02x}:{d:02x}:{e:02x}:{f:02x}");
+    let mac = interface.mac.map(|byte| format!("{byte:02x}")).join(":");
     let name = &interface.name;
-    line(batch, format_args!("link add {port} type veth peer name {name} address {mac} netns /proc/{pid}/ns/net"));
+    line(
+        batch,
+        format_args!("link add {port} type veth peer name {name} address {mac} netns /proc/{pid}/ns/net"),
+    );
 }
 
 /// An address of IPv6 is not used for the second in which the kernel asks whether somebody else has it: nobody has.
