@@ -71,6 +71,10 @@ impl Entrance {
             ));
         };
         net::join_group(&self.mark, host)?;
+        // Who enters is no child of the host's process, whose limits he would have by birth.
+        if let Some(found) = self.folder.order()?.lab.host(host) {
+            net::confine(&found.limits)?;
+        }
         let here = std::env::current_dir();
         spaces::enter(&self.handle).map_err(|errno| match errno {
             nix::errno::Errno::EPERM => crate::up::no_root(),
