@@ -87,7 +87,11 @@ fn wanted(command: &Command) -> (OutputFormat, Vec<OutFile>) {
         Command::Size(args) if args.format == FileFormat::Json => (OutputFormat::Json, Vec::new()),
         Command::Try(args) if args.file.format == FileFormat::Json => (OutputFormat::Json, Vec::new()),
         Command::Calibrate(args) if args.format == FileFormat::Json => (OutputFormat::Json, Vec::new()),
-        Command::Lab(LabArgs { deed: LabDeed::Status { format: FileFormat::Json }, .. })
+        Command::Lab(LabArgs {
+            deed:
+                LabDeed::Status { format: FileFormat::Json } | LabDeed::Check { format: FileFormat::Json, .. },
+            ..
+        })
         | Command::Explain(ExplainArgs { format: FileFormat::Json, .. })
         | Command::Runs(RunsArgs {
             deed:

@@ -17,6 +17,13 @@ pub(crate) struct LabArgs {
 /// What is done with a lab.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum LabDeed {
+    /// Its file is checked, and nothing is created.
+    Check {
+        /// The topology file.
+        file: PathBuf,
+        /// Shape of the answer.
+        format: FileFormat,
+    },
     /// Brought up.
     Up {
         /// The topology file.

@@ -23,6 +23,8 @@ pub(super) struct LabWords {
 
 #[derive(Debug, Subcommand)]
 enum LabWhat {
+    /// What is wrong with a topology file, if anything; nothing is created, and no root is needed
+    Check(CheckWords),
     /// Bring up the hosts, networks and services that a topology file describes
     Up(UpWords),
     /// The labs there are: hosts, addresses, services
@@ -33,6 +35,16 @@ enum LabWhat {
     Logs(LogsWords),
     /// Take a lab down; also what one left that was killed
     Down(WhichWords),
+}
+
+#[derive(Args, Debug)]
+struct CheckWords {
+    /// The topology file
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Shape of the answer
+    #[arg(long, value_name = "text|json", default_value = "text")]
+    format: String,
 }
 
 #[derive(Args, Debug)]
@@ -89,10 +101,11 @@ struct LogsWords {
 pub(super) fn lab(words: LabWords) -> Result<LabArgs, UserError> {
     Ok(match words.what {
         LabWhat::Up(words) => LabArgs { lab: words.lab, deed: LabDeed::Up { file: words.file } },
+        LabWhat::Check(words) => {
+            LabArgs { lab: None, deed: LabDeed::Check { file: words.file, format: format(&words.format)? } }
+        }
         LabWhat::Status(words) => {
-            let format =
-                one_of(&words.format, &[("text", FileFormat::Text), ("json", FileFormat::Json)], &[]);
-            LabArgs { lab: words.which.lab, deed: LabDeed::Status { format: at("--format", format)? } }
+            LabArgs { lab: words.which.lab, deed: LabDeed::Status { format: format(&words.format)? } }
         }
         LabWhat::Exec(words) => {
             LabArgs { lab: words.which.lab, deed: LabDeed::Exec { host: words.host, words: words.words } }
@@ -103,4 +116,8 @@ pub(super) fn lab(words: LabWords) -> Result<LabArgs, UserError> {
         }
         LabWhat::Down(words) => LabArgs { lab: words.lab, deed: LabDeed::Down },
     })
+}
+
+fn format(word: &str) -> Result<FileFormat, UserError> {
+    at("--format", one_of(word, &[("text", FileFormat::Text), ("json", FileFormat::Json)], &[]))
 }

@@ -34,16 +34,20 @@ impl Loaded {
                 let _ = std::io::stderr().write_all(self.rendered().as_bytes());
             }
             FileFormat::Json => {
-                let doc = ErrorDoc::from(&first);
-                let answer = json!({
-                    "schema": doc.schema, "code": doc.code, "message": doc.message, "hint": doc.hint, "exit": doc.exit,
-                    "remarks": remarks_json(&self.diagnostics),
-                });
-                output::print(&format!("{answer}\n"))?;
+                output::print(&format!("{}\n", errors_json(&first, &self.diagnostics)))?;
             }
         }
         Ok(ExitCode::Usage as u8)
     }
+}
+
+/// `wavetank.error/1` of the first error, with all remarks beside it.
+pub(crate) fn errors_json(first: &UserError, diagnostics: &Diagnostics) -> Value {
+    let doc = ErrorDoc::from(first);
+    json!({
+        "schema": doc.schema, "code": doc.code, "message": doc.message, "hint": doc.hint, "exit": doc.exit,
+        "remarks": remarks_json(diagnostics),
+    })
 }
 
 /// Every remark that is kept, in the order of places.

@@ -1,5 +1,6 @@
 //! `wavetank lab`: a whole cluster on this machine, one file a verb.
 
+mod check;
 mod down;
 mod exec;
 mod loaded;
@@ -17,6 +18,7 @@ pub(crate) fn lab(args: LabArgs) -> Result<u8, UserError> {
     let labs = LabsFolder::of_this_machine();
     let name = args.lab.as_deref();
     match args.deed {
+        LabDeed::Check { file, format } => check::check(&file, format),
         LabDeed::Up { file } => up::up(&labs, name, &file),
         LabDeed::Status { format } => status::status(&labs, name, format),
         LabDeed::Exec { host, words } => exec::exec(&labs.choose(name)?, &host, &words),

@@ -1,0 +1,122 @@
+//! `wavetank lab check FILE`.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use wavetank_plan::{ExitCode, UserError};
+use wavetank_topology::{Host, Lab, Role};
+
+use super::loaded::LoadedLab;
+use crate::cli::FileFormat;
+use crate::experiment::{errors_json, remarks_json};
+use crate::run::output;
+
+/// Read the file and what it names, hold it against this machine, and tell everything that is wrong: remarks on stderr,
+/// what the lab is on stdout. Exit 0, or 2 if it cannot be brought up. Nothing is created, and no root is needed.
+pub(super) fn check(file: &Path, format: FileFormat) -> Result<u8, UserError> {
+    let loaded = LoadedLab::read(file)?;
+    match (&loaded.lab, format) {
+        (Some(lab), FileFormat::Text) => {
+            loaded.tell();
+            output::print(&format!("{}: {}", loaded.name, text(lab)))?;
+        }
+        (Some(lab), FileFormat::Json) => {
+            let mut answer = json(lab);
+            answer["file"] = json!(loaded.name);
+            answer["remarks"] = json!(remarks_json(&loaded.diagnostics));
+            output::print(&format!("{answer}\n"))?;
+        }
+        (None, FileFormat::Text) => {
+            loaded.tell();
+            return Ok(ExitCode::Usage as u8);
+        }
+        (None, FileFormat::Json) => {
+            let first =
+                loaded.diagnostics.first_error(&loaded.name).expect("without a lab there is an error");
+            output::print(&format!("{}\n", errors_json(&first, &loaded.diagnostics)))?;
+            return Ok(ExitCode::Usage as u8);
+        }
+    }
+    Ok(ExitCode::Pass as u8)
+}
+
+/// A line for the lab, and one for each host.
+fn text(lab: &Lab) -> String {
+    let plural = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    let services: usize = lab.hosts.iter().map(|host| host.services.len()).sum();
+    let mut parts = vec![plural(lab.networks.len(), "network"), plural(lab.hosts.len(), "host")];
+    for (count, what) in [(services, "service"), (lab.faults.len(), "fault")] {
+        if count > 0 {
+            parts.push(plural(count, what));
+        }
+    }
+    let mut text = format!("{}, {}\n", lab.name, parts.join(", "));
+    let width = lab.hosts.iter().map(|host| host.name.len()).max().unwrap_or_default();
+    for host in &lab.hosts {
+        let services: Vec<String> = host.services.iter().map(service).collect();
+        let (name, role) = (&host.name, host.role.word());
+        let line = format!("  {name:width$}  {role:8}  {}  {}", addresses(lab, host), services.join(", "));
+        writeln!(text, "{}", line.trim_end()).expect("text takes everything");
+    }
+    if !lab.hosts.iter().any(|host| host.role == Role::Load) {
+        text.push_str("  no host makes load: `wavetank lab run` needs one with role: load\n");
+    }
+    text
+}
+
+/// Of each network its name and the host's first address there, and how many more there are.
+fn addresses(lab: &Lab, host: &Host) -> String {
+    let on = host.interfaces.iter().map(|one| {
+        let first = one.addresses.first().map(|(address, _)| address.to_string()).unwrap_or_default();
+        let more = match one.addresses.len() {
+            0 | 1 => String::new(),
+            count => format!(" and {} more", count - 1),
+        };
+        format!("{} {first}{more}", lab.networks[one.network].name)
+    });
+    let silent = host.virtual_addresses.iter().map(|one| format!("virtual {}", one.address));
+    on.chain(silent).collect::<Vec<_>>().join(", ")
+}
+
+/// A service's name, its ports, and how many stand behind it.
+fn service(service: &wavetank_topology::Service) -> String {
+    let mut text = service.name.clone();
+    match service.listen.as_slice() {
+        [] => {}
+        [only] => write!(text, " :{only}").expect("text takes everything"),
+        [first, .., last] => write!(text, " :{first}…{last}").expect("text takes everything"),
+    }
+    if service.copies > 1 {
+        write!(text, " × {}", service.copies).expect("text takes everything");
+    }
+    match service.backends().len() {
+        0 => {}
+        count => write!(text, " → {count}").expect("text takes everything"),
+    }
+    text
+}
+
+fn json(lab: &Lab) -> Value {
+    let hosts = lab.hosts.iter().map(|host| {
+        let addresses = host.interfaces.iter().flat_map(|one| &one.addresses);
+        json!({
+            "name": host.name,
+            "role": host.role.word(),
+            "addresses": addresses.map(|(address, _)| address).collect::<Vec<_>>(),
+            "services": host.services.iter().map(|one| json!({
+                "name": one.name, "kind": one.kind.word(), "listen": one.listen, "copies": one.copies,
+            })).collect::<Vec<_>>(),
+        })
+    });
+    json!({
+        "schema": "wavetank.lab_check/1",
+        "ok": true,
+        "name": lab.name,
+        "networks": lab.networks.iter().map(|network| json!({
+            "name": network.name, "subnet": network.subnet.to_string(),
+        })).collect::<Vec<_>>(),
+        "hosts": hosts.collect::<Vec<_>>(),
+        "faults": lab.faults.len(),
+    })
+}

@@ -1,0 +1,87 @@
+//! `wavetank lab check` and `wavetank schema lab`: what a topology file is, and what is wrong with it, before anything is
+//! created.
+
+use wavetank_testkit::{Place, Program};
+
+const LAB: &str = "wavetank_lab: 1
+name: shop
+networks: {front: 10.30.0.0/24, back: 10.30.1.0/24}
+hosts:
+  load[1-2]: {role: load, networks: [front], sources: 3}
+  lb1:
+    role: balancer
+    networks: [front, back]
+    files: {/etc/app.conf: {from: app.conf}}
+    services: [{haproxy: {listen: 8080, servers: \"app[1-2]:80\"}}]
+  app[1-2]: {role: server, networks: [back], services: [{serve: {listen: 80}}]}
+";
+
+fn program() -> Program {
+    Program::new(env!("CARGO_BIN_EXE_wavetank"))
+}
+
+#[test]
+fn a_lab_is_told_with_its_addresses() {
+    let place = Place::new();
+    let (lab, _) = (place.write("shop.yaml", LAB), place.write("app.conf", "hello\n"));
+    let told = program().args(["lab", "check", &lab]).run();
+    assert_eq!(told.exit, Some(0), "{told}");
+    assert_eq!(
+        told.stdout,
+        format!(
+            "{lab}: shop, 2 networks, 5 hosts, 3 services\n\
+             \x20 load1  load      front 10.30.0.1 and 2 more\n\
+             \x20 load2  load      front 10.30.0.4 and 2 more\n\
+             \x20 lb1    balancer  front 10.30.0.7, back 10.30.1.1  haproxy :8080 → 2\n\
+             \x20 app1   server    back 10.30.1.2  serve :80\n\
+             \x20 app2   server    back 10.30.1.3  serve :80\n"
+        )
+    );
+    let json = program().args(["lab", "check", &lab, "--format", "json"]).run();
+    let doc = json.json();
+    assert_eq!((&doc["schema"], &doc["name"]), (&"wavetank.lab_check/1".into(), &"shop".into()), "{json}");
+    assert_eq!(doc["hosts"][2]["services"][0]["listen"][0], 8080, "{json}");
+}
+
+#[test]
+fn what_is_wrong_is_told_with_its_place() {
+    let place = Place::new();
+    let wrong = LAB.replace("app[1-2]:80", "app[1-3]:80").replace("sources: 3", "sources: many");
+    let lab = place.write("shop.yaml", &wrong);
+    let told = program().args(["lab", "check", &lab]).run();
+    assert_eq!((told.exit, told.stdout.as_str()), (Some(2), ""), "{told}");
+    for said in ["lab_file_unreadable", "not_a_number", ":5:", ":9:", "2 errors"] {
+        assert!(told.stderr.contains(said), "{said}: {told}");
+    }
+    let json = program().args(["lab", "check", &lab, "--format", "json"]).run();
+    assert_eq!(json.exit, Some(2), "{json}");
+    assert_eq!(json.json()["schema"], "wavetank.error/1", "{json}");
+    assert_eq!(json.json()["remarks"].as_array().map(Vec::len), Some(2), "{json}");
+}
+
+#[test]
+fn a_file_that_is_not_there_or_no_lab_is_one_line() {
+    let place = Place::new();
+    let missing = place.path().join("nowhere.yaml");
+    let told = program().args(["lab", "check", &missing.display().to_string()]).run();
+    assert!(told.exit == Some(2) && told.stderr.contains("there is no such file"), "{told}");
+    let experiment =
+        place.write("first.yaml", "wavetank: 1\ntarget: http://127.0.0.1:1\nsteps: [{get: /}]\n");
+    let told = program().args(["lab", "check", &experiment]).run();
+    assert!(told.exit == Some(2) && told.stderr.contains("this is an experiment, not a lab"), "{told}");
+    let lab = place.write("shop.yaml", LAB);
+    let told = program().args(["check", &lab]).run();
+    assert!(told.exit == Some(2) && told.stderr.contains("wavetank lab check"), "{told}");
+}
+
+#[test]
+fn the_schema_of_labs_is_printed() {
+    let told = program().args(["schema", "lab"]).run();
+    assert_eq!(told.exit, Some(0), "{told}");
+    assert_eq!(told.json()["title"], "Wavetank lab, version 1", "{told}");
+    assert_eq!(told.json()["required"][0], "wavetank_lab", "{told}");
+    let plain = program().args(["schema"]).run();
+    assert_eq!(plain.json()["title"], "Wavetank experiment, version 1", "{plain}");
+    let wrong = program().args(["schema", "labs"]).run();
+    assert!(wrong.exit == Some(2) && wrong.stderr.contains("did you mean lab?"), "{wrong}");
+}
