@@ -7,8 +7,8 @@
 mod addresses;
 mod balancers;
 mod clashes;
+mod configurations;
 mod faults;
-mod files;
 mod hosts;
 mod networks;
 mod rooms;
@@ -41,7 +41,10 @@ pub(crate) fn resolve(file: &FileLab, machine: Machine, out: &mut Diagnostics) -
     clashes::tell(&draft, out);
     rooms::tell(&draft, machine, out);
     let mut faults = faults::faults(file, &draft, out);
-    files::tell(&draft, machine, out);
+    if out.has_errors() {
+        return None;
+    }
+    configurations::tell(&draft, machine, out);
     if out.has_errors() {
         return None;
     }
