@@ -1,112 +1,176 @@
 //! Services of a host: written, checked, started, watched over, stopped.
+//!
+//! They are real programs in the foreground, children of the host's process. A service's files lie in a folder of its
+//! name below the host's, what it says in `NAME.log` beside it. Nothing is started again by itself: a service that dies
+//! in a run is what the run is to show.
 
-use std::path::Path;
+mod certificate;
+mod counters;
+mod health;
+mod log;
+mod plan;
+mod process;
+mod program;
+mod refusal;
+mod running;
+mod shelter;
+mod status;
 
-use serde_json::Value;
-use wavetank_plan::UserError;
-use wavetank_topology::Lab;
+use std::path::{Path, PathBuf};
 
-/// Where a service stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ServiceState {
-    /// It runs and answered when it was last asked.
-    Up,
-    /// It runs and does not answer.
-    Down,
-    /// It was stopped on purpose.
-    Stopped,
-    /// It ended by itself.
-    Failed,
-}
+use serde_json::{Value, json};
+use wavetank_driver::Clock;
+use wavetank_plan::{Nanos, UserError, did_you_mean, harmless};
+use wavetank_topology::{Host, Lab, ServiceKind};
 
-impl ServiceState {
-    /// In one word, for people and scripts.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Up => "up",
-            Self::Down => "down",
-            Self::Stopped => "stopped",
-            Self::Failed => "failed",
-        }
-    }
-}
+use plan::Planner;
+use running::Running;
 
-/// What is known of a service.
-#[derive(Clone, Debug)]
-pub struct ServiceStatus {
-    /// Its name on its host.
-    pub name: String,
-    /// Where it stands.
-    pub state: ServiceState,
-    /// Its processes, as the host's PID namespace numbers them.
-    pub pids: Vec<u32>,
-    /// What the program calls its version.
-    pub version: Option<String>,
-    /// The last it said, where it failed.
-    pub said: Option<String>,
+pub use status::{ServiceState, ServiceStatus};
+
+/// Time that all services of a host together have to end by themselves.
+const STOP_MAX: Nanos = Nanos::from_millis(1_000);
+
+/// Whether every program that the lab's services need is on this machine, and all their configurations can be made.
+pub fn check_programs(lab: &Lab) -> Result<(), UserError> {
+    program::check_all(lab)?;
+    plan::rehearse(lab)
 }
 
 /// All services of one host, in the host's process.
 #[derive(Debug)]
 pub struct Services {
-    wanted: usize,
-}
-
-/// Whether every program the lab's services need is on this machine.
-pub fn check_programs(lab: &Lab) -> Result<(), UserError> {
-    if lab.hosts.iter().all(|host| host.services.is_empty()) {
-        return Ok(());
-    }
-    Err(UserError::refused(
-        "value_later",
-        "services of a lab come with a later version",
-        "a lab without services",
-    ))
+    host: Host,
+    folder: PathBuf,
+    /// The topology file as the user named it.
+    file: String,
+    clock: Clock,
+    /// In the order in which they are started; empty until they are checked.
+    all: Vec<Running>,
 }
 
 impl Services {
     /// The services of `lab.hosts[host]`; what they write goes into `folder`. `file` is the topology file as the user
     /// named it, for messages.
-    pub fn new(lab: &Lab, host: usize, _folder: &Path, _file: &str) -> Self {
-        Self { wanted: lab.hosts[host].services.len() }
+    pub fn new(lab: &Lab, host: usize, folder: &Path, file: &str) -> Self {
+        Self {
+            host: lab.hosts[host].clone(),
+            folder: folder.to_owned(),
+            file: file.to_owned(),
+            clock: Clock::starting_now(),
+            all: Vec::new(),
+        }
     }
 
     /// Writes the configurations and lets the programs check them.
     pub fn check(&mut self) -> Result<(), UserError> {
-        if self.wanted == 0 {
-            return Ok(());
+        shelter::shelter(&self.host)?;
+        let Self { host, folder, file, .. } = &*self;
+        let planner = Planner { host, folder, file };
+        let mut all = Vec::new();
+        for service in &host.services {
+            let running = Running::new(service.clone(), planner.plan(service)?, folder)?;
+            running.check(file, &host.name, self.clock)?;
+            all.push(running);
         }
-        Err(UserError::refused(
-            "value_later",
-            "services of a lab come with a later version",
-            "a lab without services",
-        ))
+        self.all = all;
+        Ok(())
     }
 
-    /// Starts all of them and waits until they are healthy.
+    /// Starts all of them, one after the other, and waits for each until it is up.
     pub fn start(&mut self) -> Result<(), UserError> {
-        self.check()
+        if self.all.is_empty() {
+            self.check()?;
+        }
+        let Self { host, file, clock, all, .. } = self;
+        let address = health::own_address(host);
+        all.iter_mut().try_for_each(|service| service.start(file, &host.name, address, *clock))
     }
 
     /// The child `pid` has ended and is not reaped yet: true if it was a service's, and is reaped now.
-    pub fn handle_exit(&mut self, _pid: u32) -> bool {
-        false
+    pub fn handle_exit(&mut self, pid: u32) -> bool {
+        self.all.iter_mut().any(|service| service.handle_exit(pid))
     }
 
-    /// Stops all of them, the last started first.
-    pub fn stop(&mut self) {}
+    /// Stops all of them, the last started first, within a second; who does not end by then is killed.
+    pub fn stop(&mut self) {
+        let deadline = self.clock.now().after(STOP_MAX);
+        for service in self.all.iter_mut().rev() {
+            service.stop(self.clock, deadline);
+        }
+    }
 
     /// How they do.
     pub fn status(&self) -> Vec<ServiceStatus> {
-        Vec::new()
+        self.all.iter().map(Running::status).collect()
     }
 
-    /// A client's question that is the services' own.
-    pub fn handle(&mut self, _say: &Value) -> Result<Value, UserError> {
-        Err(UserError::refused(
-            "lab_message",
-            "the host has no such answer",
-            "wavetank lab status says what it has",
-        ))
+    /// The processes of `service` with all that they started, as the host numbers them; those that the lab started come
+    /// first. Empty for a service that does not run, or is no process.
+    pub fn pids(&self, service: &str) -> Vec<u32> {
+        self.all.iter().find(|one| one.service.name == service).map(Running::pids).unwrap_or_default()
+    }
+
+    /// Stops the service of that name, within a second; then it is killed.
+    pub fn stop_one(&mut self, name: &str) -> Result<(), UserError> {
+        let (clock, deadline) = (self.clock, self.clock.now().after(STOP_MAX));
+        self.one(name)?.stop(clock, deadline);
+        Ok(())
+    }
+
+    /// Starts the service of that name again, or those of its processes that do not run, and waits until it is up.
+    pub fn start_one(&mut self, name: &str) -> Result<(), UserError> {
+        let (clock, address) = (self.clock, health::own_address(&self.host));
+        let (file, host) = (self.file.clone(), self.host.name.clone());
+        self.one(name)?.start(&file, &host, address, clock)
+    }
+
+    /// A client's question that is the services' own: `{"counters": true}`.
+    pub fn handle(&mut self, say: &Value) -> Result<Value, UserError> {
+        if say["counters"] == json!(true) {
+            return self.counters();
+        }
+        let hint = "is the lab of another version of wavetank?";
+        Err(UserError::refused("lab_message", "the host does not know what it was asked", hint))
+    }
+
+    /// What programs with counters of their own have counted.
+    fn counters(&mut self) -> Result<Value, UserError> {
+        let host = &self.host.name;
+        let mut counters = Vec::new();
+        for service in &mut self.all {
+            if service.plan.counters.is_none() || service.is_down() {
+                continue;
+            }
+            let folders = service.plan.launches.iter().map(|launch| launch.folder.as_path());
+            let read = match service.service.kind {
+                ServiceKind::Nginx(_) => counters::of_nginx(folders, service.readings),
+                ServiceKind::Haproxy(_) => counters::of_haproxy(folders),
+                _ => continue,
+            };
+            service.readings += 1;
+            let name = &service.service.name;
+            let mut read = read.map_err(|reason| {
+                let message = format!("the counters of `{name}` on {host} cannot be read: {reason}");
+                UserError::refused("lab_counters", message, format!("wavetank lab logs {host} {name}"))
+            })?;
+            read["service"] = json!(name);
+            counters.push(read);
+        }
+        Ok(json!({ "counters": counters }))
+    }
+
+    fn one(&mut self, name: &str) -> Result<&mut Running, UserError> {
+        if let Some(index) = self.all.iter().position(|one| one.service.name == name) {
+            return Ok(&mut self.all[index]);
+        }
+        let names: Vec<&str> = self.all.iter().map(|one| one.service.name.as_str()).collect();
+        let message = format!("host {} has no service `{}`", self.host.name, harmless(name));
+        let hint = match did_you_mean(name, names.iter().copied()) {
+            Some(near) => format!("did you mean {near}?"),
+            None if names.is_empty() => "it has none".to_owned(),
+            None => format!("it has {}", names.join(", ")),
+        };
+        Err(UserError::usage("lab_service", message, hint))
     }
 }

@@ -1,0 +1,216 @@
+//! Counters that programs keep themselves: `HAProxy`'s statistics socket, nginx's `stub_status`.
+//!
+//! They are read before and after a run and held against what the run counted, so nothing of the reading itself may be
+//! in them.
+
+use std::io::{Read as _, Write as _};
+use std::os::fd::AsRawFd as _;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+use wavetank_topology::render::{HAPROXY_SOCKET, NGINX_SOCKET, NGINX_STATUS_PATH};
+
+/// A program that does not answer in this time stands still.
+const ANSWER_MAX: Duration = Duration::from_secs(2);
+/// Bytes of an answer at most: 700 for each of a thousand servers.
+const ANSWER_BYTES_MAX: u64 = 1 << 20;
+/// Classes of statuses that `HAProxy` counts.
+const CLASSES: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
+
+/// What a `HAProxy` counted, all copies added up. The folders are its copies'.
+pub(super) fn of_haproxy<'a>(folders: impl Iterator<Item = &'a Path>) -> Result<Value, String> {
+    let mut all = Haproxy::default();
+    for folder in folders {
+        let said = told(folder, HAPROXY_SOCKET, "show stat\n")?;
+        all.add(&said).ok_or("its statistics cannot be read")?;
+    }
+    Ok(all.value())
+}
+
+/// What an nginx counted, all copies added up. Each was asked `readings` times before.
+pub(super) fn of_nginx<'a>(folders: impl Iterator<Item = &'a Path>, readings: u64) -> Result<Value, String> {
+    let mut all = [0; 4];
+    for folder in folders {
+        let asked = format!("GET {NGINX_STATUS_PATH} HTTP/1.0\r\nHost: lab\r\n\r\n");
+        let said = told(folder, NGINX_SOCKET, &asked)?;
+        let read = nginx_read(&said).ok_or("its statistics cannot be read")?;
+        // This reading and those before it were connections with a request each; this one is still open.
+        let own = readings + 1;
+        let taken_off = [own, own, own, 1];
+        for ((sum, count), own) in all.iter_mut().zip(read).zip(taken_off) {
+            *sum += count.saturating_sub(own);
+        }
+    }
+    let [accepted, handled, requests, open] = all;
+    Ok(json!({
+        "program": "nginx", "connections": accepted, "dropped": accepted.saturating_sub(handled),
+        "requests": requests, "open": open,
+    }))
+}
+
+/// What comes back on a socket in a folder when `asked` goes out.
+fn told(folder: &Path, socket: &str, asked: &str) -> Result<String, String> {
+    let exchange = || -> std::io::Result<Vec<u8>> {
+        // The name of a socket has 107 letters at most, and a lab's folder may be deep: it is named by a handle.
+        let handle = std::fs::File::open(folder)?;
+        let mut stream = UnixStream::connect(format!("/proc/self/fd/{}/{socket}", handle.as_raw_fd()))?;
+        stream.set_read_timeout(Some(ANSWER_MAX))?;
+        stream.set_write_timeout(Some(ANSWER_MAX))?;
+        stream.write_all(asked.as_bytes())?;
+        let mut answer = Vec::new();
+        stream.take(ANSWER_BYTES_MAX).read_to_end(&mut answer)?;
+        Ok(answer)
+    };
+    let answer = exchange().map_err(|error| format!("{socket}: {error}"))?;
+    Ok(String::from_utf8_lossy(&answer).into_owned())
+}
+
+/// accepted, handled, requests, open.
+fn nginx_read(said: &str) -> Option<[u64; 4]> {
+    let open = said.split("Active connections:").nth(1)?.split_whitespace().next()?.parse().ok()?;
+    let line = said.split("server accepts handled requests").nth(1)?;
+    let mut numbers = line.split_whitespace().map(str::parse::<u64>);
+    let mut next = || numbers.next()?.ok();
+    Some([next()?, next()?, next()?, open])
+}
+
+/// Sums over copies.
+#[derive(Debug, Default)]
+struct Haproxy {
+    connections: u64,
+    /// `None` in mode tcp, which knows none.
+    requests: Option<u64>,
+    classes: [u64; 5],
+    open: u64,
+    bytes_in: u64,
+    bytes_out: u64,
+    denied: u64,
+    connect_failed: u64,
+    /// Name, connections, whether it is up; in the order of the first copy.
+    servers: Vec<(String, u64, bool)>,
+}
+
+impl Haproxy {
+    /// Adds one copy's `show stat`: a line of names behind `# `, then lines of values (management.txt, 9.1).
+    fn add(&mut self, said: &str) -> Option<()> {
+        let mut lines = said.lines();
+        let names: Vec<&str> = lines.next()?.strip_prefix("# ")?.split(',').collect();
+        let column = |name: &str| names.iter().position(|one| *one == name);
+        let (proxy, place) = (column("pxname")?, column("svname")?);
+        let mut seen = false;
+        for line in lines.filter(|line| !line.is_empty()) {
+            let values: Vec<&str> = line.split(',').collect();
+            let text =
+                |name: &str| column(name).and_then(|index| values.get(index)).copied().unwrap_or_default();
+            let number = |name: &str| text(name).parse::<u64>().ok();
+            match (*values.get(proxy)?, *values.get(place)?) {
+                ("in", "FRONTEND") => {
+                    seen = true;
+                    // `stot` of a frontend counts the same in versions that do not know `conn_tot`.
+                    self.connections += number("conn_tot").or_else(|| number("stot"))?;
+                    self.open += number("scur")?;
+                    self.bytes_in += number("bin")?;
+                    self.bytes_out += number("bout")?;
+                    self.denied += number("dreq").unwrap_or_default() + number("ereq").unwrap_or_default();
+                    if let Some(requests) = number("req_tot").filter(|_| text("mode") != "tcp") {
+                        *self.requests.get_or_insert(0) += requests;
+                        for (sum, class) in self.classes.iter_mut().zip(CLASSES) {
+                            *sum += number(&format!("hrsp_{class}")).unwrap_or_default();
+                        }
+                    }
+                }
+                ("servers", "BACKEND") => self.connect_failed += number("econ").unwrap_or_default(),
+                ("servers", name) => self.add_server(name, number("stot")?, text("status").starts_with("UP")),
+                _ => {}
+            }
+        }
+        seen.then_some(())
+    }
+
+    fn add_server(&mut self, name: &str, connections: u64, up: bool) {
+        match self.servers.iter_mut().find(|(known, ..)| known == name) {
+            // It is out where any copy has it out.
+            Some((_, sum, all_up)) => (*sum, *all_up) = (*sum + connections, *all_up && up),
+            None => self.servers.push((name.to_owned(), connections, up)),
+        }
+    }
+
+    fn value(&self) -> Value {
+        let answers = self.requests.map(|_| {
+            let classes =
+                CLASSES.iter().zip(self.classes).map(|(class, count)| ((*class).to_owned(), json!(count)));
+            classes.collect::<Map<String, Value>>()
+        });
+        let server = |(name, connections, up): &(String, u64, bool)| json!({ "name": name, "connections": connections, "up": up });
+        json!({
+            "program": "haproxy", "connections": self.connections, "requests": self.requests, "answers": answers,
+            "open": self.open, "bytes_in": self.bytes_in, "bytes_out": self.bytes_out, "denied": self.denied,
+            "connect_failed": self.connect_failed,
+            "servers": self.servers.iter().map(server).collect::<Vec<_>>(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NAMES: &str =
+        "# pxname,svname,scur,stot,bin,bout,dreq,ereq,econ,status,mode,conn_tot,req_tot,hrsp_2xx,hrsp_5xx,";
+
+    #[track_caller]
+    fn check(copies: &[&str], expected: &Value) {
+        let mut all = Haproxy::default();
+        for rows in copies {
+            assert_eq!(all.add(&format!("{NAMES}\n{rows}\n\n")), Some(()), "{rows}");
+        }
+        assert_eq!(all.value(), *expected);
+    }
+
+    #[test]
+    fn copies_add_up() {
+        let one = "in,FRONTEND,2,7,100,900,1,2,,OPEN,http,7,70,68,2,\nservers,app1,1,4,1,1,0,,0,UP,http,,,68,0,\n\
+                   servers,app2,1,3,1,1,0,,0,DOWN,http,,,0,0,\nservers,BACKEND,2,7,1,1,0,,5,UP,http,,,68,0,\n\
+                   page,FRONTEND,1,9,9,9,0,0,,OPEN,http,9,9,9,9,";
+        let two =
+            "in,FRONTEND,0,1,10,90,0,0,,OPEN,http,1,10,10,0,\nservers,app1,0,1,1,1,0,,0,UP,http,,,10,0,";
+        let servers = json!([{ "name": "app1", "connections": 5, "up": true }, { "name": "app2", "connections": 3, "up": false }]);
+        check(
+            &[one, two],
+            &json!({
+                "program": "haproxy", "connections": 8, "requests": 80, "open": 2, "bytes_in": 110, "bytes_out": 990,
+                "denied": 3, "connect_failed": 5, "servers": servers,
+                "answers": { "1xx": 0, "2xx": 78, "3xx": 0, "4xx": 0, "5xx": 2 },
+            }),
+        );
+    }
+
+    #[test]
+    fn over_tcp_there_are_no_requests() {
+        let one = "in,FRONTEND,2,7,100,900,0,0,,OPEN,tcp,7,,,,";
+        check(
+            &[one],
+            &json!({
+                "program": "haproxy", "connections": 7, "requests": null, "answers": null, "open": 2, "bytes_in": 100,
+                "bytes_out": 900, "denied": 0, "connect_failed": 0, "servers": [],
+            }),
+        );
+    }
+
+    #[test]
+    fn what_is_no_statistics_is_told() {
+        for said in ["", "Unknown command.", NAMES, "# a,b\n1,2"] {
+            assert_eq!(Haproxy::default().add(said), None, "{said}");
+        }
+    }
+
+    #[test]
+    fn nginx_is_read_as_it_writes() {
+        let said = "HTTP/1.1 200 OK\r\n\r\nActive connections: 3 \nserver accepts handled requests\n 14 13 40 \n\
+                    Reading: 0 Writing: 1 Waiting: 0 \n";
+        assert_eq!(nginx_read(said), Some([14, 13, 40, 3]));
+        assert_eq!(nginx_read("HTTP/1.1 404 Not Found\r\n\r\n"), None);
+    }
+}

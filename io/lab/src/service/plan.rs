@@ -1,0 +1,314 @@
+//! [`Plan`]: what it takes to run a service: files that are written, what checks them, what is started.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use rustix::process::{Resource, getrlimit};
+use wavetank_plan::UserError;
+use wavetank_topology::render::{
+    HAPROXY_CONFIG, HAPROXY_SOCKET, Means, NGINX_CONFIG, NGINX_SOCKET, Said, haproxy, haproxy_said, nginx,
+    nginx_said, sale_program,
+};
+use wavetank_topology::{
+    Command, Haproxy, Host, Lab, Nginx, NginxPage, NginxWork, Rendered, Serve, Service, ServiceKind,
+};
+
+use super::certificate::certificate;
+use super::process::Launch;
+use super::program::{Program, found, lua_modules};
+use super::refusal::at;
+use crate::answer::system;
+
+/// The page `/` of a server of static files.
+const INDEX: &str = "<!doctype html><title>wavetank lab</title><p>It works.</p>\n";
+/// What pages are filled with.
+const FILLER: &[u8; 64] = b"The quick brown fox jumps over the lazy dog, again and again..\r\n";
+
+/// See the module's description.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    /// What is started, one for each copy; nothing for what is no process.
+    pub(super) launches: Vec<Launch>,
+    /// How the program itself checks its configuration.
+    pub(super) check: Option<Check>,
+    /// A socket in the folder of each copy on which it tells its counters; `None` for a configuration of the user's.
+    pub(super) counters: Option<&'static str>,
+    /// What the program calls its version.
+    pub(super) version: Option<String>,
+}
+
+/// How a program checks its configuration. All copies have the same directives, so the first one's is enough.
+#[derive(Debug)]
+pub(super) struct Check {
+    pub(super) launch: Launch,
+    pub(super) rendered: Rendered,
+    /// The name of the user's own configuration, for messages.
+    pub(super) own: Option<String>,
+    /// How the program's words are read.
+    pub(super) said: fn(&str, &str) -> Said,
+}
+
+/// Who plans for which host.
+pub(super) struct Planner<'a> {
+    pub(super) host: &'a Host,
+    /// The host's folder.
+    pub(super) folder: &'a Path,
+    /// The topology file, for messages.
+    pub(super) file: &'a str,
+}
+
+impl Planner<'_> {
+    /// Writes all that `service` needs.
+    pub(super) fn plan(&self, service: &Service) -> Result<Plan, UserError> {
+        match &service.kind {
+            ServiceKind::Nginx(work) => self.nginx(service, work),
+            ServiceKind::Haproxy(work) => self.haproxy(service, work),
+            ServiceKind::Serve(work) => self.serve(service, work),
+            ServiceKind::Command(work) => self.command(service, work),
+            ServiceKind::DirectRouting(_) | ServiceKind::Nat(_) | ServiceKind::Ipvs(_) => {
+                let message = format!("this build cannot run `{}`", service.kind.word());
+                let hint = "nginx, haproxy, serve or command";
+                Err(at(self.file, service.place, UserError::refused("lab_service_kind", message, hint)))
+            }
+        }
+    }
+
+    fn nginx(&self, service: &Service, work: &Nginx) -> Result<Plan, UserError> {
+        let binary = Program::NGINX.find(&work.own)?;
+        let means = means_inside(nginx_modules(work, &binary)?);
+        let rendered = nginx(self.host, service, work, &means).map_err(|error| self.told(&error))?;
+        let mut launches = Vec::new();
+        for folder in self.folders(service)? {
+            write(&folder.join(NGINX_CONFIG), rendered.text.as_bytes())?;
+            fs::create_dir_all(folder.join("tmp")).map_err(|error| unwritten(&folder, &error))?;
+            if work.own.config.is_none() {
+                self.nginx_files(&folder, work)?;
+            }
+            let mut words = vec![text(&binary), "-p".to_owned(), format!("{}/", text(&folder))];
+            words.extend(["-c", NGINX_CONFIG].map(str::to_owned));
+            if work.own.config.is_some() && !says_daemon(&rendered.text) {
+                words.extend(["-g", "daemon off;"].map(str::to_owned));
+            }
+            launches.push(Launch {
+                folder,
+                words,
+                name: None,
+                environment: Vec::new(),
+                sockets: &[NGINX_SOCKET],
+            });
+        }
+        let own = work.own.config.as_ref().map(|own| own.name.clone());
+        let check = check(&launches, &["-t"], rendered, own, nginx_said);
+        let counters = work.own.config.is_none().then_some(NGINX_SOCKET);
+        Ok(Plan { launches, check, counters, version: Program::NGINX.version(&binary) })
+    }
+
+    fn nginx_files(&self, folder: &Path, work: &Nginx) -> Result<(), UserError> {
+        if work.tls {
+            certificate(self.host, folder)?;
+        }
+        match &work.work {
+            NginxWork::Static { pages } => {
+                let root = folder.join("www");
+                fs::create_dir_all(&root).map_err(|error| unwritten(&root, &error))?;
+                write(&root.join("index.html"), INDEX.as_bytes())?;
+                pages.iter().try_for_each(|page| page_file(&root, page))
+            }
+            NginxWork::Sale { .. } => {
+                let (name, program) = sale_program();
+                write(&folder.join(name), program.as_bytes())
+            }
+            NginxWork::Proxy { .. } => Ok(()),
+        }
+    }
+
+    fn haproxy(&self, service: &Service, work: &Haproxy) -> Result<Plan, UserError> {
+        let binary = Program::HAPROXY.find(&work.own)?;
+        let means = means_inside(Vec::new());
+        let (mut launches, mut first) = (Vec::new(), None);
+        for (copy, folder) in (0_u32..).zip(self.folders(service)?) {
+            let rendered =
+                haproxy(self.host, service, work, copy, &means).map_err(|error| self.told(&error))?;
+            write(&folder.join(HAPROXY_CONFIG), rendered.text.as_bytes())?;
+            if work.tls && work.own.config.is_none() {
+                certificate(self.host, &folder)?;
+            }
+            let words = vec![text(&binary), "-db".to_owned(), "-f".to_owned(), HAPROXY_CONFIG.to_owned()];
+            launches.push(Launch {
+                folder,
+                words,
+                name: None,
+                environment: Vec::new(),
+                sockets: &[HAPROXY_SOCKET],
+            });
+            first.get_or_insert(rendered);
+        }
+        let own = work.own.config.as_ref().map(|own| own.name.clone());
+        let check = check(&launches, &["-c"], first.unwrap_or_default(), own, haproxy_said);
+        let counters = work.own.config.is_none().then_some(HAPROXY_SOCKET);
+        Ok(Plan { launches, check, counters, version: Program::HAPROXY.version(&binary) })
+    }
+
+    fn serve(&self, service: &Service, work: &Serve) -> Result<Plan, UserError> {
+        let six =
+            self.host.interfaces.iter().flat_map(|one| &one.addresses).any(|(address, _)| address.is_ipv6());
+        let all = if six { "[::]" } else { "0.0.0.0" };
+        let listen: Vec<String> = service.listen.iter().map(|port| format!("{all}:{port}")).collect();
+        // Whatever became of the file since: the program that runs here.
+        let mut words =
+            ["/proc/self/exe", "serve", "--listen", &listen.join(",")].map(str::to_owned).to_vec();
+        if let Some(connections) = service.connections {
+            let each = connections.div_ceil(u64::from(service.copies.max(1)));
+            words.extend(["--connections".to_owned(), each.to_string()]);
+        }
+        if let Some(threads) = work.threads {
+            words.extend(["--threads".to_owned(), threads.to_string()]);
+        }
+        words.extend(work.any.then(|| "--any".to_owned()));
+        words.extend(work.tls.then(|| "--tls".to_owned()));
+        words.extend(work.options.iter().cloned());
+        let launch = |folder| Launch {
+            folder,
+            words: words.clone(),
+            name: Some("wavetank"),
+            environment: Vec::new(),
+            sockets: &[],
+        };
+        let launches = self.folders(service)?.into_iter().map(launch).collect();
+        let version = Some(format!("wavetank {}", env!("CARGO_PKG_VERSION")));
+        Ok(Plan { launches, check: None, counters: None, version })
+    }
+
+    fn command(&self, service: &Service, work: &Command) -> Result<Plan, UserError> {
+        let mut words = work.words.clone();
+        if let Some(path) = words.first().and_then(|word| found(word)) {
+            words[0] = text(&path);
+        }
+        let launch = |folder| Launch {
+            folder,
+            words: words.clone(),
+            name: None,
+            environment: work.environment.clone(),
+            sockets: &[],
+        };
+        let launches = self.folders(service)?.into_iter().map(launch).collect();
+        Ok(Plan { launches, ..Plan::default() })
+    }
+
+    /// A folder for each copy, empty but for what an earlier start left.
+    fn folders(&self, service: &Service) -> Result<Vec<PathBuf>, UserError> {
+        let folder = self.folder.join(&service.name);
+        let copies = service.copies.max(1);
+        let of = |copy: u32| if copies == 1 { folder.clone() } else { folder.join((copy + 1).to_string()) };
+        let folders: Vec<PathBuf> = (0..copies).map(of).collect();
+        folders.iter().try_for_each(|one| fs::create_dir_all(one).map_err(|error| unwritten(one, &error)))?;
+        Ok(folders)
+    }
+
+    fn told(&self, error: &wavetank_experiment::Diagnostic) -> UserError {
+        super::refusal::of(self.file, error)
+    }
+}
+
+/// Whether all configurations of the lab can be made, before any host is there.
+pub(super) fn rehearse(lab: &Lab) -> Result<(), UserError> {
+    let mut errors = Vec::new();
+    for host in &lab.hosts {
+        for service in &host.services {
+            let outcome = match &service.kind {
+                ServiceKind::Nginx(work) => {
+                    let modules =
+                        Program::NGINX.find(&work.own).and_then(|path| nginx_modules(work, &path))?;
+                    nginx(host, service, work, &means_outside(host, modules)).map(drop)
+                }
+                ServiceKind::Haproxy(work) => {
+                    haproxy(host, service, work, 0, &means_outside(host, Vec::new())).map(drop)
+                }
+                _ => Ok(()),
+            };
+            if let Err(error) = outcome {
+                let error = super::refusal::of("the topology file", &error);
+                // Hosts of one pattern have one mistake.
+                if !errors.contains(&error) {
+                    errors.push(error);
+                }
+            }
+        }
+    }
+    UserError::all(errors).map_or(Ok(()), Err)
+}
+
+fn nginx_modules(work: &Nginx, binary: &Path) -> Result<Vec<String>, UserError> {
+    let lua = work.own.config.is_none() && matches!(work.work, NginxWork::Sale { .. });
+    if lua { lua_modules(binary) } else { Ok(Vec::new()) }
+}
+
+fn check(
+    launches: &[Launch],
+    words: &[&str],
+    rendered: Rendered,
+    own: Option<String>,
+    said: fn(&str, &str) -> Said,
+) -> Option<Check> {
+    let mut launch = launches.first()?.clone();
+    launch.words.retain(|word| word != "-db");
+    launch.words.extend(words.iter().map(|word| (*word).to_owned()));
+    Some(Check { launch, rendered, own, said })
+}
+
+/// What a process of this host may use, asked inside it.
+fn means_inside(lua_modules: Vec<String>) -> Means {
+    let cpus =
+        std::thread::available_parallelism().map_or(1, |cpus| u32::try_from(cpus.get()).unwrap_or(u32::MAX));
+    Means { cpus, files: getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX), lua_modules }
+}
+
+/// The same before the host is there: the machine's, cut by the file's.
+fn means_outside(host: &Host, lua_modules: Vec<String>) -> Means {
+    let mut means = means_inside(lua_modules);
+    // A host's processes get as many files as the machine allows at most.
+    means.files = getrlimit(Resource::Nofile).maximum.unwrap_or(u64::MAX);
+    if let Some(cpus) = &host.limits.cpus {
+        means.cpus = means.cpus.min(u32::try_from(cpus.len()).unwrap_or(u32::MAX)).max(1);
+    }
+    means.files = host.limits.open_files.unwrap_or(means.files);
+    means
+}
+
+/// Whether the text says itself whether nginx goes to the background.
+fn says_daemon(config: &str) -> bool {
+    config.lines().any(|line| line.split_whitespace().next() == Some("daemon"))
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), UserError> {
+    fs::write(path, bytes).map_err(|error| unwritten(path, &error))
+}
+
+fn page_file(root: &Path, page: &NginxPage) -> Result<(), UserError> {
+    let inside = page.path.trim_start_matches('/');
+    let folder_only = inside.is_empty() || inside.ends_with('/');
+    let path = if folder_only { root.join(inside).join("index.html") } else { root.join(inside) };
+    let fill = || -> std::io::Result<()> {
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        let mut file = std::io::BufWriter::new(fs::File::create(&path)?);
+        let mut left = page.bytes;
+        while left > 0 {
+            let part = left.min(FILLER.len() as u64);
+            file.write_all(&FILLER[..usize::try_from(part).unwrap_or(FILLER.len())])?;
+            left -= part;
+        }
+        file.flush()
+    };
+    fill().map_err(|error| unwritten(&path, &error))
+}
+
+fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+fn unwritten(path: &Path, error: &std::io::Error) -> UserError {
+    system(&format!("{} cannot be written", path.display()), error)
+}

@@ -1,0 +1,162 @@
+//! [`Program`]: a program of others, where it is, and the package of Debian that has it.
+
+use std::collections::BTreeSet;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use wavetank_plan::{UserError, harmless};
+use wavetank_topology::{Lab, NginxWork, OwnProgram, ServiceKind};
+
+/// Most bytes of a program's words about itself.
+const WORDS_BYTES_MAX: usize = 64 * 1024;
+/// Where programs for administrators are, which a user's `PATH` may leave out.
+const ALSO: [&str; 4] = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin"];
+/// What nginx loads for Lua, in this order.
+const LUA: [&str; 2] = ["ndk_http_module.so", "ngx_http_lua_module.so"];
+
+/// See the module's description.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Program {
+    name: &'static str,
+    package: &'static str,
+    /// What makes it say its version.
+    version: &'static str,
+}
+
+impl Program {
+    pub(super) const NGINX: Self = Self { name: "nginx", package: "nginx-light", version: "-v" };
+    pub(super) const HAPROXY: Self = Self { name: "haproxy", package: "haproxy", version: "-v" };
+
+    /// Where it is: the user's own, or the one in `PATH`.
+    pub(super) fn find(self, own: &OwnProgram) -> Result<PathBuf, UserError> {
+        let Some(binary) = &own.binary else {
+            return found(self.name).ok_or_else(|| {
+                let message = format!("{} is not installed, and a service of the lab needs it", self.name);
+                UserError::refused("lab_program", message, format!("apt-get install {}", self.package))
+            });
+        };
+        found(binary).ok_or_else(|| {
+            let message = format!("there is no program `{}`", harmless(binary));
+            let hint =
+                format!("binary: an absolute path or a name in PATH; without it the lab takes {}", self.name);
+            UserError::refused("lab_program", message, hint)
+        })
+    }
+
+    /// The first line of what it says about its version.
+    pub(super) fn version(self, path: &Path) -> Option<String> {
+        let said = words(path, self.version)?;
+        let line = said.lines().find(|line| !line.trim().is_empty())?;
+        Some(harmless(line.trim()).chars().take(120).collect())
+    }
+}
+
+/// The modules that this nginx has to load for Lua, none if it is built in.
+pub(super) fn lua_modules(nginx: &Path) -> Result<Vec<String>, UserError> {
+    let built = words(nginx, "-V").unwrap_or_default();
+    let option =
+        |name: &str| built.split_whitespace().find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
+    let static_lua =
+        built.split_whitespace().any(|word| word.starts_with("--add-module=") && word.contains("lua"));
+    if static_lua {
+        return Ok(Vec::new());
+    }
+    let prefix = option("--prefix").unwrap_or("/usr/local/nginx");
+    let folder = option("--modules-path").map_or_else(|| Path::new(prefix).join("modules"), PathBuf::from);
+    let paths: Vec<PathBuf> = LUA.iter().map(|name| folder.join(name)).collect();
+    match paths.iter().find(|path| !path.is_file()) {
+        None => Ok(paths.iter().map(|path| path.to_string_lossy().into_owned()).collect()),
+        Some(missing) => {
+            let message = format!("nginx has no Lua here: there is no {}", missing.display());
+            let hint = "apt-get install libnginx-mod-http-lua; or binary: another nginx that has it";
+            Err(UserError::refused("lab_program", message, hint))
+        }
+    }
+}
+
+/// Whether every program that the lab's services need is on this machine.
+pub(super) fn check_all(lab: &Lab) -> Result<(), UserError> {
+    let mut errors: Vec<UserError> = Vec::new();
+    let mut told = BTreeSet::new();
+    for service in lab.hosts.iter().flat_map(|host| &host.services) {
+        let checked = match &service.kind {
+            ServiceKind::Nginx(nginx) => Program::NGINX.find(&nginx.own).and_then(|path| {
+                let lua = nginx.own.config.is_none() && matches!(nginx.work, NginxWork::Sale { .. });
+                if lua { lua_modules(&path).map(drop) } else { Ok(()) }
+            }),
+            ServiceKind::Haproxy(haproxy) => Program::HAPROXY.find(&haproxy.own).map(drop),
+            ServiceKind::Command(command) => command_found(&command.words),
+            ServiceKind::Serve(_)
+            | ServiceKind::DirectRouting(_)
+            | ServiceKind::Nat(_)
+            | ServiceKind::Ipvs(_) => Ok(()),
+        };
+        if let Err(error) = checked {
+            // Four servers that lack the same program lack it once.
+            if told.insert(error.message.clone()) {
+                errors.push(error);
+            }
+        }
+    }
+    UserError::all(errors).map_or(Ok(()), Err)
+}
+
+fn command_found(words: &[String]) -> Result<(), UserError> {
+    let Some(program) = words.first() else { return Ok(()) };
+    // A path of the host's own `/etc` is there only when the host is.
+    if program.starts_with("/etc/") || found(program).is_some() {
+        return Ok(());
+    }
+    let message =
+        format!("there is no program `{}`, which a service of the lab is to run", harmless(program));
+    let hint = "run: a path or a name in PATH first; a text instead of a list goes to /bin/sh";
+    Err(UserError::refused("lab_program", message, hint))
+}
+
+/// Where the program is that is meant by an absolute path or a name.
+pub(super) fn found(word: &str) -> Option<PathBuf> {
+    let runs = |path: &Path| {
+        path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
+    };
+    if word.contains('/') {
+        return Some(PathBuf::from(word)).filter(|path| path.is_absolute() && runs(path));
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path).chain(ALSO.iter().map(PathBuf::from));
+    folders.map(|folder| folder.join(word)).find(|path| path.is_absolute() && runs(path))
+}
+
+/// What a program answers to one question about itself. It is one of those above, which answer and end.
+fn words(path: &Path, question: &str) -> Option<String> {
+    let output = Command::new(path).arg(question).stdin(Stdio::null()).output().ok()?;
+    let mut said = output.stdout;
+    said.extend_from_slice(&output.stderr);
+    said.truncate(WORDS_BYTES_MAX);
+    Some(String::from_utf8_lossy(&said).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_found_by_name_and_by_path() {
+        let check = |word: &str, there: bool| assert_eq!(found(word).is_some(), there, "{word}");
+        check("sh", true);
+        check("/bin/sh", true);
+        check("bin/sh", false);
+        check("/etc/passwd", false);
+        check("no-such-program-of-wavetank", false);
+    }
+
+    #[test]
+    fn a_missing_program_is_told_with_its_package() {
+        let absent = Program { name: "no-such-program-of-wavetank", package: "no-package", version: "-v" };
+        let error = absent.find(&OwnProgram::default()).expect_err("it is not there");
+        assert_eq!((error.code, error.hint.as_str()), ("lab_program", "apt-get install no-package"));
+        let own = OwnProgram { binary: Some("/no/such".to_owned()), ..OwnProgram::default() };
+        let error = Program::NGINX.find(&own).expect_err("it is not there");
+        assert_eq!((error.code, error.message.contains("/no/such")), ("lab_program", true));
+    }
+}

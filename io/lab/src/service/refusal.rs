@@ -1,0 +1,20 @@
+//! Errors about a service, told with the topology file's line.
+
+use wavetank_experiment::{Diagnostic, Diagnostics, Place};
+use wavetank_plan::UserError;
+
+/// A remark about `file` as the error it is.
+pub(super) fn of(file: &str, error: &Diagnostic) -> UserError {
+    let mut all = Diagnostics::default();
+    all.push(error.clone());
+    all.first_error(file).expect("an error was just added")
+}
+
+/// `error` with its place before the message.
+pub(super) fn at(file: &str, place: Place, error: UserError) -> UserError {
+    if place == Place::default() {
+        return error;
+    }
+    let message = format!("{file}:{}:{}: {}", place.line, place.column, error.message);
+    UserError { message, ..error }
+}

@@ -1,0 +1,7 @@
+//! Real nginx and `HAProxy` as the lab runs them: configurations accepted, ports shared, counters true, deaths noticed.
+
+mod balancer;
+mod refused;
+mod sale;
+mod server;
+mod stand;
