@@ -3,4 +3,5 @@
 mod killed;
 mod life;
 mod place;
+mod services;
 mod several;

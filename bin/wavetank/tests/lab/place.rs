@@ -62,6 +62,11 @@ impl Place {
         program.in_folder(self.folder.path()).environment("WAVETANK_LABS", &labs.to_string_lossy())
     }
 
+    /// A file beside the topology file.
+    pub(crate) fn file(&self, name: &str, text: &str) {
+        fs::write(self.folder.path().join(name), text).expect("can be written");
+    }
+
     /// The lab brought up.
     #[track_caller]
     pub(crate) fn up(&self) -> Outcome {
