@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use wavetank_plan::UserError;
 
 use crate::entrance::Entrance;
-use crate::{LabFolder, Mark, host, keeper};
+use crate::{LabFolder, Mark, host, keeper, routing};
 
 /// What this process is to be.
 #[derive(Debug)]
@@ -15,6 +15,7 @@ enum Inner {
     Keeper { folder: LabFolder },
     Host { folder: LabFolder, name: String },
     Enter { folder: LabFolder, host: String, words: Vec<OsString> },
+    Director { folder: PathBuf, service: String },
 }
 
 /// Does what `argv` says if it is one of the lab's own words, and gives back the exit code; `None` if it is not.
@@ -23,13 +24,18 @@ pub fn inner(argv: &[OsString]) -> Option<Result<u8, UserError>> {
         Inner::Keeper { folder } => keeper::run(folder).map(|()| 0),
         Inner::Host { folder, name } => host::run(&folder, &name).map(|()| 0),
         Inner::Enter { folder, host, words } => Entrance::to(&folder, &host).and_then(|way| way.run(&words)),
+        Inner::Director { folder, service } => routing::run(&folder, &service).map(|()| 0),
     })
 }
 
 /// `PROGRAM lab-keeper --mark MARK --folder FOLDER`, `lab-host … --host NAME`, `lab-enter … --host NAME -- WORDS`. The
-/// mark comes first, where whoever looks for a lab's processes finds it.
+/// mark comes first, where whoever looks for a lab's processes finds it. `lab-director --folder HOST-FOLDER --service NAME`
+/// is a service of a host, with which it dies.
 fn read(argv: &[OsString]) -> Option<Inner> {
     let (command, rest) = argv.get(1..)?.split_first()?;
+    if command == "lab-director" {
+        return director(rest);
+    }
     let (mark, rest) = value(rest, "--mark")?;
     let mark = Mark::parse(mark.to_str()?)?;
     let (folder, rest) = value(rest, "--folder")?;
@@ -50,6 +56,13 @@ fn read(argv: &[OsString]) -> Option<Inner> {
     }
 }
 
+fn director(words: &[OsString]) -> Option<Inner> {
+    let (folder, rest) = value(words, "--folder")?;
+    let (service, rest) = value(rest, "--service")?;
+    let service = service.to_str()?.to_owned();
+    rest.is_empty().then(|| Inner::Director { folder: PathBuf::from(folder), service })
+}
+
 fn value<'w>(words: &'w [OsString], option: &str) -> Option<(&'w OsString, &'w [OsString])> {
     match words {
         [name, value, rest @ ..] if name == OsStr::new(option) => Some((value, rest)),
@@ -67,6 +80,7 @@ mod tests {
         let said = read(&argv).map(|inner| match inner {
             Inner::Keeper { folder } => format!("keeper of {}", folder.name()),
             Inner::Host { folder, name } => format!("host {name} of {}", folder.name()),
+            Inner::Director { folder, service } => format!("director {service} in {}", folder.display()),
             Inner::Enter { folder, host, words } => format!("into {host} of {}: {words:?}", folder.name()),
         });
         assert_eq!(said.as_deref(), expected, "{words}");
@@ -85,6 +99,12 @@ mod tests {
         check(&format!("wavetank lab-keeper {told} --host lb1"), None);
         check("wavetank lab-keeper --mark wavetank-shop-0badcafe --folder /run/wavetank/labs/other", None);
         check("wavetank lab-keeper", None);
+        check(
+            "wavetank lab-director --folder /labs/shop/hosts/lb1 --service web",
+            Some("director web in /labs/shop/hosts/lb1"),
+        );
+        check("wavetank lab-director --folder /labs/shop/hosts/lb1", None);
+        check("wavetank lab-director --folder /labs/shop/hosts/lb1 --service web more", None);
         check("wavetank lab up shop.yaml", None);
         check("wavetank", None);
     }

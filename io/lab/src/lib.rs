@@ -22,6 +22,7 @@ mod logs;
 mod mark;
 pub mod net;
 mod order;
+mod routing;
 pub mod service;
 mod spaces;
 mod state;

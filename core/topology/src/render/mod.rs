@@ -11,4 +11,4 @@ mod size;
 pub use haproxy::{HAPROXY_CONFIG, HAPROXY_SOCKET, haproxy, haproxy_room};
 pub use means::Means;
 pub use nginx::{NGINX_CONFIG, NGINX_SOCKET, NGINX_STATUS_PATH, nginx, sale_program};
-pub use said::{Said, haproxy_said, nginx_said};
+pub use said::{Said, haproxy_said, keepalived_said, nft_said, nginx_said};

@@ -57,6 +57,30 @@ pub fn haproxy_said(output: &str, config: &str) -> Said {
     if words.is_empty() { last(output) } else { Said { words: clipped(&words.join("; ")), line } }
 }
 
+/// What `nft --check` said: `RULES.nft:12:5-8: Error: syntax error, unexpected …`, then the line and arrows below it.
+pub fn nft_said(output: &str, rules: &str) -> Said {
+    let found = output.lines().find_map(|line| {
+        let (place, words) = line.split_once(": Error: ")?;
+        let (file, columns) = place.split_once(':')?;
+        let ours = file.rsplit('/').next() == Some(rules);
+        Some((words, columns.split(':').next()?.parse().ok().filter(|_| ours)))
+    });
+    let Some((words, line)) = found else { return last(output) };
+    Said { words: clipped(words), line }
+}
+
+/// What `keepalived --config-test` said: `(/path/keepalived.conf: Line 6) Invalid lvs_scheduler …`.
+pub fn keepalived_said(output: &str, config: &str) -> Said {
+    let found = output.lines().find_map(|line| {
+        let (place, words) = line.split_once('(')?.1.split_once(") ")?;
+        let (file, number) = place.split_once(": Line ")?;
+        let ours = file.rsplit('/').next() == Some(config);
+        Some((words, number.parse().ok().filter(|_| ours)))
+    });
+    let Some((words, line)) = found else { return last(output) };
+    Said { words: clipped(words), line }
+}
+
 /// The line of `PATH:LINE`, if the path is that of `config`.
 fn line_in(place: &str, config: &str) -> Option<usize> {
     let (path, line) = place.trim().rsplit_once(':')?;
@@ -119,6 +143,21 @@ mod tests {
         check(&haproxy_said(output, "h.cfg"), words, Some(5));
         let old = "[ALERT] 325/162230 (1963) : parsing [/etc/h.cfg:2] : unknown keyword 'maxcon'\n";
         check(&haproxy_said(old, "h.cfg"), "unknown keyword 'maxcon'", Some(2));
+    }
+
+    #[test]
+    fn nft_and_keepalived_as_they_speak() {
+        let output = "/run/x/web.nft:12:5-8: Error: syntax error, unexpected fwd\n    fwd to x\n    ^^^\n";
+        check(&nft_said(output, "web.nft"), "syntax error, unexpected fwd", Some(12));
+        check(&nft_said(output, "other.nft"), "syntax error, unexpected fwd", None);
+        let output =
+            "(/run/x/keepalived.conf: Line 6) Invalid lvs_scheduler 'mhx' - ignoring\nVirtual server …\n";
+        check(&keepalived_said(output, "keepalived.conf"), "Invalid lvs_scheduler 'mhx' - ignoring", Some(6));
+        check(
+            &keepalived_said("keepalived: no such file\n", "keepalived.conf"),
+            "keepalived: no such file",
+            None,
+        );
     }
 
     #[test]

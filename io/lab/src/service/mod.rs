@@ -7,6 +7,7 @@
 mod certificate;
 mod counters;
 mod health;
+mod kernel_plan;
 mod log;
 mod plan;
 mod process;

@@ -11,13 +11,12 @@ use wavetank_topology::render::{
     nginx_said, sale_program,
 };
 use wavetank_topology::{
-    Command, Haproxy, Host, Lab, Nginx, NginxPage, NginxWork, Rendered, Serve, Service, ServiceKind,
+    Command, Haproxy, Host, Lab, Nginx, NginxPage, NginxWork, Rendered, Serve, Service, ServiceKind, Steering,
 };
 
 use super::certificate::certificate;
 use super::process::Launch;
 use super::program::{Program, found, lua_modules};
-use super::refusal::at;
 use crate::answer::system;
 
 /// The page `/` of a server of static files.
@@ -66,10 +65,10 @@ impl Planner<'_> {
             ServiceKind::Haproxy(work) => self.haproxy(service, work),
             ServiceKind::Serve(work) => self.serve(service, work),
             ServiceKind::Command(work) => self.command(service, work),
-            ServiceKind::DirectRouting(_) | ServiceKind::Nat(_) | ServiceKind::Ipvs(_) => {
-                let message = format!("this build cannot run `{}`", service.kind.word());
-                let hint = "nginx, haproxy, serve or command";
-                Err(at(self.file, service.place, UserError::refused("lab_service_kind", message, hint)))
+            ServiceKind::Ipvs(work) => self.ipvs(service, work),
+            ServiceKind::DirectRouting(_) | ServiceKind::Nat(_) => {
+                let steering = Steering::of(service, self.host).expect("these are the kinds that steer");
+                self.steering(service, steering)
             }
         }
     }
@@ -197,7 +196,7 @@ impl Planner<'_> {
     }
 
     /// A folder for each copy, empty but for what an earlier start left.
-    fn folders(&self, service: &Service) -> Result<Vec<PathBuf>, UserError> {
+    pub(super) fn folders(&self, service: &Service) -> Result<Vec<PathBuf>, UserError> {
         let folder = self.folder.join(&service.name);
         let copies = service.copies.max(1);
         let of = |copy: u32| if copies == 1 { folder.clone() } else { folder.join((copy + 1).to_string()) };
@@ -281,7 +280,7 @@ fn says_daemon(config: &str) -> bool {
     config.lines().any(|line| line.split_whitespace().next() == Some("daemon"))
 }
 
-fn write(path: &Path, bytes: &[u8]) -> Result<(), UserError> {
+pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), UserError> {
     fs::write(path, bytes).map_err(|error| unwritten(path, &error))
 }
 
@@ -305,7 +304,7 @@ fn page_file(root: &Path, page: &NginxPage) -> Result<(), UserError> {
     fill().map_err(|error| unwritten(&path, &error))
 }
 
-fn text(path: &Path) -> String {
+pub(super) fn text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 

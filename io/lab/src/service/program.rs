@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use crate::routing::ipvs_lack;
 use wavetank_plan::{UserError, harmless};
 use wavetank_topology::{Lab, NginxWork, OwnProgram, ServiceKind};
 
@@ -27,6 +28,9 @@ pub(super) struct Program {
 impl Program {
     pub(super) const NGINX: Self = Self { name: "nginx", package: "nginx-light", version: "-v" };
     pub(super) const HAPROXY: Self = Self { name: "haproxy", package: "haproxy", version: "-v" };
+    pub(super) const NFT: Self = Self { name: "nft", package: "nftables", version: "--version" };
+    pub(super) const KEEPALIVED: Self =
+        Self { name: "keepalived", package: "keepalived", version: "--version" };
 
     /// Where it is: the user's own, or the one in `PATH`.
     pub(super) fn find(self, own: &OwnProgram) -> Result<PathBuf, UserError> {
@@ -87,10 +91,11 @@ pub(super) fn check_all(lab: &Lab) -> Result<(), UserError> {
             }),
             ServiceKind::Haproxy(haproxy) => Program::HAPROXY.find(&haproxy.own).map(drop),
             ServiceKind::Command(command) => command_found(&command.words),
-            ServiceKind::Serve(_)
-            | ServiceKind::DirectRouting(_)
-            | ServiceKind::Nat(_)
-            | ServiceKind::Ipvs(_) => Ok(()),
+            ServiceKind::DirectRouting(_) | ServiceKind::Nat(_) => {
+                Program::NFT.find(&OwnProgram::default()).map(drop)
+            }
+            ServiceKind::Ipvs(ipvs) => Program::KEEPALIVED.find(&ipvs.own).and_then(|_| kernel_has_ipvs()),
+            ServiceKind::Serve(_) => Ok(()),
         };
         if let Err(error) = checked {
             // Four servers that lack the same program lack it once.
@@ -100,6 +105,13 @@ pub(super) fn check_all(lab: &Lab) -> Result<(), UserError> {
         }
     }
     UserError::all(errors).map_or(Ok(()), Err)
+}
+
+fn kernel_has_ipvs() -> Result<(), UserError> {
+    ipvs_lack().map_or(Ok(()), |lack| {
+        let hint = "direct_routing does the same by nftables; `wavetank explain lab_ipvs`";
+        Err(UserError::refused("lab_ipvs", lack, hint))
+    })
 }
 
 fn command_found(words: &[String]) -> Result<(), UserError> {

@@ -8,7 +8,7 @@ use std::process::{Child, ExitStatus};
 use rustix::process::Signal;
 use wavetank_driver::Clock;
 use wavetank_plan::{Nanos, UserError, harmless};
-use wavetank_topology::{Probe, Service};
+use wavetank_topology::{Probe, Service, ServiceKind};
 
 use super::health::{all_listen, asked};
 use super::log::Log;
@@ -222,7 +222,7 @@ impl Running {
             Wanted::Up if self.children.iter().any(Option::is_none) => ServiceState::Failed,
             Wanted::Up => {
                 let stands = |pid: &u32| Stat::of(*pid).is_some_and(|stat| stat.state == 'T');
-                let works = self.plan.launches.is_empty() || all_listen(&self.service.listen);
+                let works = in_kernel(&self.service.kind) || all_listen(&self.service.listen);
                 if works && !pids.iter().any(stands) { ServiceState::Up } else { ServiceState::Down }
             }
         };
@@ -267,6 +267,11 @@ fn checked(check: &Check, clock: Clock) -> std::io::Result<(bool, String)> {
         return Ok((status.success(), words));
     }
     Ok((false, format!("{words}\nits check took longer than {} s", CHECK_MAX.0 / 1_000_000_000)))
+}
+
+/// Whether the kernel takes its connections: no socket listens.
+const fn in_kernel(kind: &ServiceKind) -> bool {
+    matches!(kind, ServiceKind::DirectRouting(_) | ServiceKind::Nat(_) | ServiceKind::Ipvs(_))
 }
 
 /// The last words of a program, behind a colon; nothing if it said nothing.

@@ -1,0 +1,103 @@
+//! Rules on their way into the kernel, through `nft`.
+
+use std::fs::File;
+use std::io::{Seek, Write};
+use std::process::{Command, Stdio};
+
+use rustix::fs::{MemfdFlags, memfd_create};
+use wavetank_plan::{UserError, harmless};
+use wavetank_topology::{Pool, Steering};
+
+use crate::answer::system;
+
+/// Most letters of `nft`'s own words that are passed on.
+const SAID_CHARS_MAX: usize = 400;
+
+/// Loads rules and slots in one step, unless the rules are there already.
+pub(super) fn load(steering: &Steering<'_>, pool: &Pool, file: &str) -> Result<(), UserError> {
+    if is_loaded(steering)? {
+        return Ok(());
+    }
+    let rules = steering.rules();
+    let text = format!("{}{}", rules.text, steering.slots(&pool.weights()));
+    run(&text).map_err(|said| {
+        let place = line_named(&said).and_then(|line| rules.origin_of(line));
+        refused(&said, place.map(|place| format!("{file}:{}:{}", place.line, place.column)))
+    })
+}
+
+/// Whether the rules are in the kernel.
+fn is_loaded(steering: &Steering<'_>) -> Result<bool, UserError> {
+    let mut nft = nft();
+    nft.args(["--terse", "list", "table"]).args(steering.table().split(' '));
+    let output =
+        nft.stdin(Stdio::null()).output().map_err(|error| system("`nft` cannot be started", &error))?;
+    Ok(output.status.success())
+}
+
+/// Gives the slots to who is alive. No packet sees anything between the old table and the new one.
+pub(super) fn swap(steering: &Steering<'_>, pool: &Pool) -> Result<(), UserError> {
+    run(&steering.slots(&pool.weights())).map_err(|said| refused(&said, None))
+}
+
+/// Takes the rules away.
+pub(super) fn remove(steering: &Steering<'_>) -> Result<(), UserError> {
+    run(&steering.removal()).map_err(|said| refused(&said, None))
+}
+
+/// Runs `nft` with `text` as its input; an error is what it said.
+fn run(text: &str) -> Result<(), String> {
+    let input = memory_file(text).map_err(|error| error.to_string())?;
+    let mut nft = nft();
+    nft.args(["--file", "-"]).stdin(Stdio::from(input)).stdout(Stdio::null());
+    let output = nft.output().map_err(|error| error.to_string())?;
+    let said = || String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    if output.status.success() { Ok(()) } else { Err(said()) }
+}
+
+/// Services have the folders of administrators' programs in their `PATH`.
+fn nft() -> Command {
+    Command::new("nft")
+}
+
+/// A file without a name: `nft` reads it without anybody standing by to write.
+fn memory_file(text: &str) -> std::io::Result<File> {
+    let mut file = File::from(memfd_create("wavetank-rules", MemfdFlags::CLOEXEC)?);
+    file.write_all(text.as_bytes())?;
+    file.rewind()?;
+    Ok(file)
+}
+
+/// The line of its input that `nft` complains about first: `/dev/stdin:12:5-8: Error: …`.
+fn line_named(said: &str) -> Option<usize> {
+    let (_, after) = said.split_once("/dev/stdin:")?;
+    after.split(':').next()?.parse().ok()
+}
+
+/// `at` is the place in the topology file that caused the line.
+fn refused(said: &str, at: Option<String>) -> UserError {
+    let first: Vec<&str> = said.lines().take(2).map(str::trim).collect();
+    let words: String = harmless(&first.join(" ")).chars().take(SAID_CHARS_MAX).collect();
+    let at = at.map_or_else(String::new, |at| format!("{at}: "));
+    let hint =
+        "nftables 1.0 and a kernel with its netdev family, maps and hashes; for NAT also connection tracking";
+    UserError::refused("lab_nft", format!("{at}`nft` does not take the rules: {words}"), hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(said: &str, line: Option<usize>) {
+        assert_eq!(line_named(said), line, "{said}");
+    }
+
+    #[test]
+    fn the_line_is_the_first_one_named() {
+        check("/dev/stdin:12:5-8: Error: syntax error\n/dev/stdin:30:1-1: Error: x", Some(12));
+        check("Error: Could not process rule: Operation not permitted", None);
+        check("/dev/stdin:x: Error", None);
+        check("", None);
+    }
+}

@@ -1,0 +1,102 @@
+//! [`Weights`]: what somebody wants servers to weigh, beside what the topology file says.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use wavetank_plan::harmless;
+use wavetank_topology::Backend;
+
+/// A file with more bytes than this was not meant for us.
+const BYTES_MAX: u64 = 64 * 1024;
+/// As the topology file's.
+const WEIGHT_MAX: u32 = 256;
+
+/// A file in the service's folder, `weights.json`: a JSON object of servers (`app1`, or `app1:8080`) and weights. 0
+/// drains a server. It is read at the start and when the director gets SIGHUP; who does not stand in it keeps the weight
+/// of the topology file.
+pub(super) struct Weights {
+    path: PathBuf,
+}
+
+impl Weights {
+    /// Those in the service's folder.
+    pub(super) fn in_folder(folder: &Path) -> Self {
+        Self { path: folder.join("weights.json") }
+    }
+
+    /// The weight of each of `servers`, in order. An error, in words, changes nothing.
+    pub(super) fn read(&self, servers: &[Backend]) -> Result<Vec<u32>, String> {
+        match std::fs::metadata(&self.path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Ok(servers.iter().map(|server| server.weight).collect());
+            }
+            Err(error) => return Err(error.to_string()),
+            Ok(meta) if meta.len() > BYTES_MAX => return Err(format!("it has {} bytes", meta.len())),
+            Ok(_) => {}
+        }
+        let text = std::fs::read_to_string(&self.path).map_err(|error| error.to_string())?;
+        weights(&text, servers)
+    }
+}
+
+fn weights(text: &str, servers: &[Backend]) -> Result<Vec<u32>, String> {
+    let told: BTreeMap<String, u32> =
+        serde_json::from_str(text).map_err(|error| harmless(&error.to_string()).into_owned())?;
+    let mut weights: Vec<u32> = servers.iter().map(|server| server.weight).collect();
+    for (name, &weight) in &told {
+        if weight > WEIGHT_MAX {
+            return Err(format!("{weight} is more than {WEIGHT_MAX}"));
+        }
+        let mut known = false;
+        for (server, own) in servers.iter().zip(&mut weights) {
+            if *name == server.name || *name == format!("{}:{}", server.name, server.port) {
+                (known, *own) = (true, weight);
+            }
+        }
+        if !known {
+            return Err(format!("no server `{}` stands behind it", harmless(name)));
+        }
+    }
+    Ok(weights)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{IpAddr, Ipv4Addr};
+
+    use super::*;
+
+    fn server(name: &str, port: u16, weight: u32) -> Backend {
+        let address = IpAddr::V4(Ipv4Addr::LOCALHOST);
+        Backend {
+            host: 0,
+            name: name.to_owned(),
+            address,
+            port,
+            mac: [0; 6],
+            interface: 0,
+            weight,
+            place: wavetank_experiment::Place::default(),
+        }
+    }
+
+    #[track_caller]
+    fn check(text: &str, expected: Result<[u32; 3], &str>) {
+        let servers = [server("app1", 80, 1), server("app1", 81, 2), server("app2", 80, 1)];
+        let read = weights(text, &servers);
+        assert_eq!(
+            read.as_deref().map_err(String::as_str),
+            expected.as_ref().map(<[u32; 3]>::as_slice).map_err(|e| *e)
+        );
+    }
+
+    #[test]
+    fn a_name_is_a_host_or_one_port_of_it() {
+        check("{}", Ok([1, 2, 1]));
+        check("{\"app1\": 0}", Ok([0, 0, 1]));
+        check("{\"app1:81\": 7, \"app2\": 256}", Ok([1, 7, 256]));
+        check("{\"app9\": 0}", Err("no server `app9` stands behind it"));
+        check("{\"app2\": 257}", Err("257 is more than 256"));
+        check("{\"app2\": -1}", Err("invalid value: integer `-1`, expected u32 at line 1 column 11"));
+    }
+}
