@@ -3,5 +3,6 @@
 mod killed;
 mod life;
 mod place;
+mod routing;
 mod services;
 mod several;
