@@ -38,7 +38,15 @@ impl Client {
 
     /// Asks one question and waits for the answer.
     pub fn ask(&mut self, question: &Value) -> Result<Value, UserError> {
-        let asked = self.line.send(question).and_then(|()| self.line.receive());
+        let asked = self.line.send(question).and_then(|()| {
+            loop {
+                match self.line.receive() {
+                    // A signal that this process counts is no reason to leave a question without its answer.
+                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                    other => return other,
+                }
+            }
+        });
         match asked {
             Ok(Some(value)) => answer::read(value),
             Ok(None) => {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use rustix::thread::{CapabilitySet, capabilities};
 use wavetank_driver::Signals;
-use wavetank_plan::UserError;
+use wavetank_plan::{ExitCode, UserError};
 use wavetank_topology::Lab;
 
 use crate::answer::{self, system};
@@ -28,9 +28,14 @@ pub fn check(lab: &Lab) -> Result<(), UserError> {
 
 /// Brings up the lab of `order` in `folder`, and returns when it is whole. If it fails, or a signal comes, nothing is left.
 pub fn up(order: &Order, folder: &LabFolder) -> Result<LabState, UserError> {
-    check(&order.lab)?;
-    folder.fit_for_a_lab()?;
     let signals = Signals::listen().map_err(|errno| system("signals cannot be counted", &errno))?;
+    let checked = check(&order.lab);
+    // Ctrl-C ends the programs that the check runs, too, and is not what is wrong with the machine then.
+    if signals.received() > 0 {
+        return Err(interrupted());
+    }
+    checked?;
+    folder.fit_for_a_lab()?;
     let (ours, theirs) = UnixStream::pair().map_err(|error| system("no socket can be made", &error))?;
     let mut command = Command::new("/proc/self/exe");
     command
@@ -92,6 +97,18 @@ pub(crate) fn privileged() -> Result<(), UserError> {
     match capabilities(None) {
         Ok(own) if own.effective.contains(needed) => Ok(()),
         _ => Err(no_root()),
+    }
+}
+
+/// Nobody waits for the lab any more.
+pub(crate) fn interrupted() -> UserError {
+    UserError {
+        exit: ExitCode::Signal,
+        ..UserError::refused(
+            "lab_interrupted",
+            "interrupted before the lab was whole; nothing of it is left",
+            "",
+        )
     }
 }
 

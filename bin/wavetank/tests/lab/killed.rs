@@ -96,3 +96,63 @@ fn a_lab_dies_with_its_keeper() {
     place.lab(&["down"]).run().expect_exit(0);
     place.nothing_left("down");
 }
+
+/// Instants at which a beginning is broken off: ever further apart, so that they fall into every part of it, however fast
+/// the machine is.
+fn instants() -> impl Iterator<Item = Duration> {
+    std::iter::successors(Some(Duration::from_millis(4)), |last| Some(*last * 5 / 4))
+        .take_while(|at| *at < PATIENCE)
+}
+
+#[test]
+fn killed_at_any_instant_it_leaves_nothing() {
+    let Some(place) = Place::new("instant", HOSTS) else { return };
+    for instant in instants() {
+        let up = place.lab(&["up", "lab.yaml"]).start();
+        let whole = up.ends_within(instant);
+        if let Some(keeper) = place.keeper_running() {
+            // It may just have ended with a lab that failed.
+            let _ = kill_process(keeper, Signal::KILL);
+        }
+        drop(up);
+        // There may have been nothing yet: then there is no lab to take down.
+        let down = place.lab(&["down"]).run();
+        assert!(matches!(down.exit, Some(0 | 2)), "after {instant:?}: {down}");
+        // A keeper that was not to be found yet undoes what it does as soon as it sees that nobody waits for it.
+        poll_until(PATIENCE, || place.is_as_before().then_some(()));
+        place.nothing_left(&format!("{instant:?}"));
+        if whole {
+            return;
+        }
+    }
+    panic!("it never came up");
+}
+
+#[test]
+fn interrupted_at_any_instant_it_is_undone() {
+    let Some(place) = Place::new("signal", HOSTS) else { return };
+    let mut undone = 0;
+    for instant in instants() {
+        let up = place.lab(&["up", "lab.yaml"]).start();
+        up.ends_within(instant);
+        up.signal(Signal::INT);
+        let up = up.wait(PATIENCE);
+        match (up.exit, up.signal) {
+            // Whole before it came.
+            (Some(0), None) => {
+                place.lab(&["down"]).run().expect_exit(0);
+                assert!(undone > 0, "no signal came in between");
+                return place.nothing_left("down");
+            }
+            (Some(130), None) => {
+                assert!(up.stderr.contains("[lab_interrupted]"), "{up}");
+                undone += 1;
+            }
+            // Before it was listened to, when nothing was there yet.
+            (None, Some(signal)) if signal == Signal::INT.as_raw() => {}
+            _ => panic!("{up}"),
+        }
+        place.nothing_left(&format!("{instant:?}: {up}"));
+    }
+    panic!("it never came up");
+}

@@ -91,9 +91,22 @@ impl Place {
         pid.and_then(rustix::process::Pid::from_raw).expect("a keeper")
     }
 
+    /// The process of the keeper, if there is one, whatever the folder says.
+    pub(crate) fn keeper_running(&self) -> Option<rustix::process::Pid> {
+        let words = format!("lab-keeper --mark wavetank-{}-", self.name);
+        let mut all = walked(Path::new("/proc"), 1).into_iter();
+        let keeper = all.find(|folder| command_line(folder).is_some_and(|line| line.contains(&words)))?;
+        rustix::process::Pid::from_raw(keeper.file_name()?.to_str()?.parse().ok()?)
+    }
+
     /// Where labs lie.
     pub(crate) fn labs(&self) -> PathBuf {
         self.folder.path().join("labs")
+    }
+
+    /// Whether this machine is as it was before the lab.
+    pub(crate) fn is_as_before(&self) -> bool {
+        !self.labs().exists() && Machine::now(&self.name) == self.before
     }
 
     /// Panics, telling what, unless this machine is as it was before the lab.
@@ -135,11 +148,14 @@ impl Machine {
 
 /// Command lines in which `word` occurs.
 fn processes(word: &str) -> BTreeSet<String> {
-    let all = walked(Path::new("/proc"), 1).into_iter().map(|folder| folder.join("cmdline"));
-    let lines = all
-        .filter_map(|path| fs::read(path).ok())
-        .map(|line| String::from_utf8_lossy(&line).replace('\0', " "));
+    let lines = walked(Path::new("/proc"), 1).into_iter().filter_map(|folder| command_line(&folder));
     lines.filter(|line| line.contains(word)).collect()
+}
+
+/// The words of a process, by its folder in `/proc`.
+fn command_line(folder: &Path) -> Option<String> {
+    let line = fs::read(folder.join("cmdline")).ok()?;
+    Some(String::from_utf8_lossy(&line).replace('\0', " "))
 }
 
 /// Everything below a folder, so many folders deep.

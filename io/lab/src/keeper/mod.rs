@@ -15,6 +15,7 @@ use wavetank_plan::UserError;
 
 use crate::line::Line;
 use crate::order::Order;
+use crate::up::interrupted;
 use crate::{LabFolder, answer};
 
 use kept::Kept;
@@ -41,7 +42,7 @@ pub(crate) fn run(folder: LabFolder) -> Result<(), UserError> {
 fn raised(folder: LabFolder, up: &mut Line) -> Result<(Kept, UnixListener), UserError> {
     let order = match up.receive() {
         Ok(Some(order)) => Order::read(&order.to_string())?,
-        Ok(None) | Err(_) => return Err(raise::abandoned()),
+        Ok(None) | Err(_) => return Err(interrupted()),
     };
     raise::raise(folder, order, up)
 }

@@ -2,7 +2,7 @@
 
 use std::os::unix::net::UnixListener;
 
-use wavetank_plan::{ExitCode, UserError};
+use wavetank_plan::UserError;
 
 use super::host_link::{HostLink, ask_all};
 use super::kept::Kept;
@@ -11,6 +11,7 @@ use crate::host::Deed;
 use crate::line::Line;
 use crate::lock::Lock;
 use crate::order::Order;
+use crate::up::interrupted;
 use crate::{Bearer, HostState, LabFolder, Phase, crash, net, spaces, sweep};
 
 /// Makes the lab, and the socket at which it takes questions. Nothing is left if it fails, or if `up` closes before.
@@ -22,7 +23,7 @@ pub(super) fn raise(folder: LabFolder, order: Order, up: &Line) -> Result<(Kept,
     match rise(&mut kept, up) {
         Ok(listener) => Ok((kept, listener)),
         Err(why) => {
-            let mut why = why.unwrap_or_else(abandoned);
+            let mut why = why.unwrap_or_else(interrupted);
             why.others.extend(kept.fall(false).err());
             Err(why)
         }
@@ -81,18 +82,6 @@ fn start_hosts(kept: &mut Kept) -> Result<(), UserError> {
         kept.children.push(child);
     }
     kept.note(Phase::Rising)
-}
-
-/// Nobody waits for the lab any more.
-pub(super) fn abandoned() -> UserError {
-    UserError {
-        exit: ExitCode::Signal,
-        ..UserError::refused(
-            "lab_interrupted",
-            "interrupted before the lab was whole; nothing of it is left",
-            "",
-        )
-    }
 }
 
 fn there_already(folder: &LabFolder) -> UserError {
