@@ -67,7 +67,7 @@ fn a_configuration_that_is_not_accepted_undoes_the_lab() {
     place.file("my.cfg", "defaults\n  mode http\n  timeout connect nonsense\n");
     let up = place.lab(&["up", "lab.yaml"]).run();
     let told = &up.expect_exit(2).stderr;
-    for part in ["lab.yaml:10:", "`haproxy` on lb1", "(my.cfg:3)", "[lab_config]"] {
+    for part in ["lab.yaml:11:", "`haproxy` on lb1", "(my.cfg:3)", "[lab_config]"] {
         assert!(told.contains(part), "no `{part}` in {told}");
     }
     place.nothing_left("a lab that was refused");
