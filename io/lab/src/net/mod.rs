@@ -3,6 +3,7 @@
 //! What programs are told is made by pure functions (`wiring`, `shaping`, `names`); what this machine lacks is found by
 //! trying in a throw-away namespace (`kernel`), before anything of a lab is there.
 
+mod carrier;
 mod confine;
 mod etc;
 mod group;
@@ -11,6 +12,7 @@ mod hierarchy;
 mod kernel;
 mod names;
 mod neighbours;
+mod patience;
 mod setting;
 mod shaping;
 mod ssh;
@@ -60,7 +62,7 @@ pub fn remove_groups(mark: &Mark) -> Result<(), UserError> {
 }
 
 /// In the keeper, whose network namespace is the switch: bridges, and links into the hosts' namespaces, with their rate,
-/// delay and loss towards the hosts and their loss from them. `pids[i]` is the process of `lab.hosts[i]`.
+/// delay and loss towards the hosts and their loss from them; all of them carry when it is done. `pids[i]` is the process of `lab.hosts[i]`.
 pub fn connect(lab: &Lab, mark: &Mark, pids: &[u32]) -> Result<(), UserError> {
     for (path, value) in SWITCH_SETTINGS {
         match fs::write(path, value) {
@@ -78,6 +80,7 @@ pub fn connect(lab: &Lab, mark: &Mark, pids: &[u32]) -> Result<(), UserError> {
     tool::Tool::IP
         .batch(&wiring::switch_batch(lab, &mark.word(), pids))
         .map_err(tool::Refusal::into_error)?;
+    carrier::plug_in(lab, pids)?;
     tool::Tool::TC.batch(&shaping::switch_batch(lab)).map_err(tool::Refusal::into_error)?;
     tool::Tool::NFT.rules(&shaping::loss_rules(lab)).map_err(tool::Refusal::into_error)?;
     if ssh::wanted(lab) {

@@ -8,19 +8,16 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use rustix::event::poll;
-use rustix::time::Timespec;
-use wavetank_driver::Clock;
 use wavetank_plan::{Nanos, UserError};
 use wavetank_topology::{Host, Lab};
 
 use super::etc;
+use super::patience::holds_within;
 use super::tool::Tool;
 
 const PORT: u16 = 22;
 /// A server that does not listen by then will not.
 const LISTENS_WITHIN: Nanos = Nanos::from_secs(3);
-const LOOK_EVERY_NS: i64 = 5_000_000;
 
 const SERVER_KEY: &str = "/etc/ssh/wavetank_host_key";
 const CLIENT_KEY: &str = "/etc/ssh/wavetank_client_key";
@@ -81,15 +78,9 @@ fn start(host: &Host, log: &Path) -> Result<(), UserError> {
     Tool::SSHD.run(&words, Stdio::null()).map_err(|said| failed(&said))?;
     let own = host.interfaces.first().and_then(|interface| interface.addresses.first());
     let address = own.map_or(IpAddr::from([127, 0, 0, 1]), |(address, _)| *address);
-    let clock = Clock::starting_now();
-    while !listens(address) {
-        if clock.now() > LISTENS_WITHIN {
-            let said = fs::read_to_string(log).unwrap_or_default();
-            return Err(failed(said.lines().last().unwrap_or("it does not listen")));
-        }
-        let pause = Timespec { tv_sec: 0, tv_nsec: LOOK_EVERY_NS };
-        // Nothing is waited for but time: there is no event that a program's first listening makes.
-        let _ = poll(&mut [], Some(&pause));
+    if !holds_within(LISTENS_WITHIN, || listens(address)) {
+        let said = fs::read_to_string(log).unwrap_or_default();
+        return Err(failed(said.lines().last().unwrap_or("it does not listen")));
     }
     Ok(())
 }

@@ -11,6 +11,9 @@ use wavetank_plan::UserError;
 /// How much of what a program says about its failure is kept.
 const SAID_BYTES_MAX: u64 = 16 * 1024;
 
+/// How much of what a program prints is kept: some kilobytes for each of thousands of interfaces.
+const TOLD_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
 /// Where programs for administrators are, beside the folders of `PATH`, which often names them for root only.
 const FOLDERS: [&str; 3] = ["/usr/sbin", "/sbin", "/usr/local/sbin"];
 
@@ -71,11 +74,27 @@ impl Tool {
         self.run(arguments, Stdio::from(input)).map_err(|said| self.refusal(text, &said))
     }
 
-    /// Runs it to its end without input; an error is what it said.
+    /// What it prints, of which only the beginning is kept; an error is what it said.
+    pub(crate) fn told(self, arguments: &[&str]) -> Result<String, String> {
+        let wrong = |error: std::io::Error| error.to_string();
+        let mut printed = memory_file("").map_err(wrong)?;
+        let output = printed.try_clone().map_err(wrong)?;
+        self.run_into(arguments, Stdio::null(), Stdio::from(output))?;
+        printed.rewind().map_err(wrong)?;
+        let mut text = String::new();
+        printed.take(TOLD_BYTES_MAX).read_to_string(&mut text).map_err(wrong)?;
+        Ok(text)
+    }
+
+    /// Runs it to its end; an error is what it said.
     pub(crate) fn run(self, arguments: &[&str], input: Stdio) -> Result<(), String> {
+        self.run_into(arguments, input, Stdio::null())
+    }
+
+    fn run_into(self, arguments: &[&str], input: Stdio, output: Stdio) -> Result<(), String> {
         let program = self.path().ok_or_else(|| format!("`{}` is not on this machine", self.name))?;
         let mut command = Command::new(program);
-        command.args(arguments).stdin(input).stdout(Stdio::null()).stderr(Stdio::piped());
+        command.args(arguments).stdin(input).stdout(output).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(|error| error.to_string())?;
         let said = words_of(&mut child).map_err(|error| error.to_string())?;
         let status = child.wait().map_err(|error| error.to_string())?;

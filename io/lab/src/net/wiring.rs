@@ -39,21 +39,28 @@ pub(crate) fn switch_batch(lab: &Lab, mark: &str, pids: &[u32]) -> String {
     batch
 }
 
-/// In the host: loopback, then interface by interface what it is called, what it has, and that it is up; then virtual
-/// addresses and routes.
+/// In the host, before anything else: its ends of the cables are up. Without an address that an interface makes for
+/// itself, nothing asks for routers or tells of groups: its counters count what the lab's programs send.
+pub(crate) fn far_ends_batch(host: &Host) -> String {
+    let mut batch = String::new();
+    for interface in &host.interfaces {
+        line(&mut batch, format_args!("link set {} addrgenmode none", interface.name));
+        line(&mut batch, format_args!("link set {} up", interface.name));
+    }
+    batch
+}
+
+/// In the host, whose interfaces are up: loopback, then interface by interface what it is called and what it has; then
+/// virtual addresses and routes.
 pub(crate) fn host_batch(lab: &Lab, host: &Host, mark: &str) -> String {
     let mut batch = String::from("link set lo up\n");
     for interface in &host.interfaces {
         let name = &interface.name;
-        // Without an address that it makes for itself, nothing asks for routers or tells of groups: an interface's
-        // counters count what the lab's programs send.
-        line(&mut batch, format_args!("link set {name} addrgenmode none"));
         line(&mut batch, format_args!("link set {name} alias {mark}/{}/{name}", host.name));
         if loses(lab, interface.network) {
             // Else the kernel hands on up to 64 kB as one packet, and one loss would be that of forty.
             line(&mut batch, format_args!("link set {name} gso_max_segs 1"));
         }
-        line(&mut batch, format_args!("link set {name} up"));
         for (address, prefix) in &interface.addresses {
             line(&mut batch, format_args!("addr add {address}/{prefix} dev {name}{}", at_once(*address)));
         }

@@ -1,0 +1,106 @@
+//! Cables plugged in: both ends up, and the switch's ports passing packets on.
+//!
+//! An interface counts as up at once, but a worker of the kernel tells the bridge of it some time later, on a busy machine
+//! much later. Until then the bridge drops what comes without counting it, and a host that asks for its neighbour within
+//! that time asks again after a whole second. So a lab is not whole before all ports forward.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+
+use nix::sched::{CloneFlags, setns};
+use serde_json::Value;
+use wavetank_plan::{Nanos, UserError};
+use wavetank_topology::{Host, Lab};
+
+use super::patience::holds_within;
+use super::tool::{Refusal, Tool};
+use super::wiring;
+
+/// On the busiest machine the kernel's worker has had its turn by then.
+const FORWARDS_WITHIN: Nanos = Nanos::from_secs(10);
+
+/// In the switch, whose cables lead into the namespaces of `pids`: sets their far ends up and waits until all forward.
+pub(super) fn plug_in(lab: &Lab, pids: &[u32]) -> Result<(), UserError> {
+    for (host, pid) in lab.hosts.iter().zip(pids) {
+        far_ends(host, *pid)?;
+    }
+    let wanted: BTreeSet<String> = ports(lab).collect();
+    let mut last = BTreeSet::new();
+    let all = holds_within(FORWARDS_WITHIN, || {
+        last = Tool::IP
+            .told(&["-json", "-details", "link", "show"])
+            .map_or_else(|_| BTreeSet::new(), |told| forwarding(&told));
+        wanted.is_subset(&last)
+    });
+    if all {
+        return Ok(());
+    }
+    let dead = wanted.difference(&last).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let message = format!("ports of the lab's switch do not forward after {FORWARDS_WITHIN}: {dead}");
+    Err(UserError::refused(
+        "lab_network",
+        message,
+        "the machine may be overloaded; h3i0 is eth0 of the fourth host",
+    ))
+}
+
+/// In a thread of its own, which enters the network of process `pid`.
+fn far_ends(host: &Host, pid: u32) -> Result<(), UserError> {
+    let batch = wiring::far_ends_batch(host);
+    let enter = || -> Result<(), UserError> {
+        let path = format!("/proc/{pid}/ns/net");
+        let entered = File::open(&path).and_then(|network| Ok(setns(network, CloneFlags::CLONE_NEWNET)?));
+        entered.map_err(|error| {
+            let message = format!("the network of `{}` cannot be entered: {path}: {error}", host.name);
+            UserError::refused(
+                "lab_network",
+                message,
+                "its process may have been killed; `wavetank lab up` begins anew",
+            )
+        })?;
+        Tool::IP.batch(&batch).map_err(Refusal::into_error)
+    };
+    std::thread::scope(|scope| {
+        let thread = scope.spawn(enter);
+        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+fn ports(lab: &Lab) -> impl Iterator<Item = String> + '_ {
+    lab.hosts
+        .iter()
+        .enumerate()
+        .flat_map(|(at, host)| (0..host.interfaces.len()).map(move |place| wiring::port(at, place)))
+}
+
+/// Ports that forward, from what `ip -json -details link` prints; what is not that prints none.
+fn forwarding(told: &str) -> BTreeSet<String> {
+    let links: Vec<Value> = serde_json::from_str(told).unwrap_or_default();
+    let forwards = |link: &&Value| link["linkinfo"]["info_slave_data"]["state"] == "forwarding";
+    links.iter().filter(forwards).filter_map(|link| link["ifname"].as_str().map(str::to_owned)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(told: &str, expected: &[&str]) {
+        assert_eq!(forwarding(told).iter().map(String::as_str).collect::<Vec<_>>(), expected, "{told}");
+    }
+
+    #[test]
+    fn only_ports_that_forward_count() {
+        let port = |name: &str, state: &str| {
+            format!(
+                r#"{{"ifname":"{name}","linkinfo":{{"info_kind":"veth","info_slave_data":{{"state":"{state}"}}}}}}"#
+            )
+        };
+        let bridge = r#"{"ifname":"n0","linkinfo":{"info_kind":"bridge"}}"#;
+        let (up, off) = (port("h0i0", "forwarding"), port("h1i0", "disabled"));
+        check(&format!("[{bridge},{up},{off}]"), &["h0i0"]);
+        check("[]", &[]);
+        check("nonsense", &[]);
+        check(r#"{"ifname":"h0i0"}"#, &[]);
+    }
+}
