@@ -86,7 +86,7 @@ impl Experiment {
         }
     }
 
-    /// `--speed`: divides for, every, ramp, wave, spike, pause, from and the time of events, and multiplies at.
+    /// `--speed`: divides for, every, ramp, wave, spike, pause, from and the times of events, and multiplies at.
     /// Think times, timeouts and waits stay.
     pub fn speed(&mut self, factor: Factor) {
         for phase in self.all_phases_mut() {
@@ -115,6 +115,7 @@ impl Experiment {
         }
         for event in &mut self.events {
             event.when = factor.shortens(event.when);
+            event.lasts = event.lasts.map(|lasts| factor.shortens(lasts));
         }
     }
 

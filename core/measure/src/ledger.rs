@@ -2,9 +2,10 @@
 
 use wavetank_plan::{Nanos, Plan};
 
+use crate::impacts::Impacts;
 use crate::{
-    ErrorClass, Hopeless, HostSample, Interval, Judge, Observed, TargetSample, ThresholdResult, Totals,
-    Validity, Violation, Watch,
+    ErrorClass, Hopeless, HostSample, Impact, Interval, Judge, Observed, TargetSample, ThresholdResult,
+    Totals, Validity, Violation, Watch,
 };
 
 /// One book for a run: every merged interval is entered once, in order, and everything that can be said of the
@@ -19,6 +20,7 @@ pub struct Ledger {
     /// Intervals are known to be missing.
     gaps: bool,
     observed: Observed,
+    impacts: Impacts,
 }
 
 impl Ledger {
@@ -35,6 +37,7 @@ impl Ledger {
             violations: Vec::new(),
             gaps: false,
             observed: Observed::default(),
+            impacts: Impacts::new(plan),
         }
     }
 
@@ -48,6 +51,26 @@ impl Ledger {
     /// intervals that follow that instant are added.
     pub fn phase_ended(&mut self, phase: u16, at: Nanos) {
         self.totals.phase_ended(phase, at);
+    }
+
+    /// Number `event` of the plan's events was done at `at`. To be told before the intervals that end later are added.
+    pub fn event_began(&mut self, event: u16, at: Nanos) {
+        self.impacts.began(event, at);
+    }
+
+    /// Number `event` of the plan's events was taken back at `at`. To be told before the intervals that end later are added.
+    pub fn event_ended(&mut self, event: u16, at: Nanos) {
+        self.impacts.ended(event, at);
+    }
+
+    /// Number `event` of the plan's events was begun in vain: it is as if it had never been.
+    pub fn event_failed(&mut self, event: u16) {
+        self.impacts.failed(event);
+    }
+
+    /// What clients saw of the events that were done, the first 64 of them.
+    pub fn impacts(&self) -> Vec<Impact> {
+        self.impacts.all()
     }
 
     /// Enter how this host stood at one instant; samples come in order.
@@ -78,6 +101,7 @@ impl Ledger {
         self.judge.add(interval, self.totals.spans());
         self.watch.add(interval, self.totals.spans());
         self.hopeless.add(interval);
+        self.impacts.add(interval, self.totals.spans());
         let checked = self.totals.check();
         self.note(checked)
     }

@@ -19,6 +19,7 @@ mod handshakes_line;
 mod held_parts;
 mod histogram_code;
 mod host_line;
+mod impact_doc;
 mod interval_line;
 mod journey_parts;
 mod journeys_line;
@@ -49,7 +50,8 @@ pub use decode_error::DecodeError;
 pub use environment_doc::{EnvironmentDoc, HostDoc};
 pub use error_doc::{ERROR_SCHEMA, ErrorDoc};
 pub use event_line::{
-    AROUND_DONE, EventLine, NAMES_FAILED, NAMES_MOVED, NAMES_REFUSED, PHASE_ENDED, TARGET_TELLS_NOTHING,
+    AROUND_DONE, EVENT_DONE, EVENT_FAILED, EVENT_STUCK, EVENT_UNDONE, EventLine, NAMES_FAILED, NAMES_MOVED,
+    NAMES_REFUSED, PHASE_ENDED, TARGET_TELLS_NOTHING,
 };
 pub use explain_doc::{CodeDoc, EXPLAIN_SCHEMA, ExplainDoc};
 pub use forecast_doc::{
@@ -59,6 +61,7 @@ pub use forecast_doc::{
 };
 pub use held_parts::{HeldDoc, KernelCount, PhaseConnections, TargetDoc};
 pub use host_line::{HostLine, TargetCount, TargetLine};
+pub use impact_doc::{ImpactDoc, ImpactOutcome, RecoveryDoc, SeenDoc};
 pub use interval_line::IntervalLine;
 pub use journey_parts::{
     AroundCheckDoc, AroundDoc, AroundFaultDoc, CheckDoc, GroupDoc, MeetingDoc, RendezvousDoc, Sessions,

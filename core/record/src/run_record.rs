@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     AroundDoc, Bytes, CheckDoc, Connections, EventLine, Finding, Generator, GroupDoc, HeldDoc, HostUseDoc,
-    LoadDoc, Number, PhaseDoc, Probe, RateDoc, RendezvousDoc, Requests, SampleLine, ServerCountDoc, Sessions,
-    Setup, StepDoc, Threshold, Times, TlsDoc, VerdictDoc, Warmup, Wire,
+    ImpactDoc, LoadDoc, Number, PhaseDoc, Probe, RateDoc, RendezvousDoc, Requests, SampleLine,
+    ServerCountDoc, Sessions, Setup, StepDoc, Threshold, Times, TlsDoc, VerdictDoc, Warmup, Wire,
 };
 
 /// Version of the format; fields are only ever added to it.
@@ -148,6 +148,9 @@ pub struct RunRecord {
     /// Addition: examples: the first failure of each class, and the slowest answers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub samples: Vec<SampleLine>,
+    /// Addition: what was done to hosts, by the plan's events, and what clients saw of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub impacts: Vec<ImpactDoc>,
 }
 
 impl RunRecord {

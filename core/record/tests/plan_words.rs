@@ -39,7 +39,8 @@ fn journey() -> Plan {
         when: Nanos::from_secs(900),
         host: "app07".to_owned(),
         run: "systemctl stop app".to_owned(),
-        undo: None,
+        undo: Some("systemctl start app".to_owned()),
+        lasts: Some(Nanos::from_secs(60)),
     }];
     let scenario = &mut plan.scenarios[0];
     scenario.variables = vec!["sku".to_owned(), "all".to_owned()];

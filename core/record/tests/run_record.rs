@@ -6,10 +6,10 @@ use support::golden;
 use wavetank_plan::UserError;
 use wavetank_record::{
     AroundCheckDoc, AroundDoc, AroundFaultDoc, Blame, CheckDoc, ConnectionMemory, Connections,
-    EnvironmentDoc, ErrorDoc, EventLine, Finding, Generator, GroupDoc, HeldDoc, HostDoc, KernelCount,
-    LoadDoc, MeetingDoc, Number, PHASE_ENDED, PhaseConnections, PhaseDoc, Probe, RUN_SCHEMA, RendezvousDoc,
-    Requests, RunRecord, SampleLine, Sessions, Spread, Status, StepDoc, TargetDoc, Threshold, Times, TlsDoc,
-    VerdictDoc, Warmup,
+    EnvironmentDoc, ErrorDoc, EventLine, Finding, Generator, GroupDoc, HeldDoc, HostDoc, ImpactDoc,
+    ImpactOutcome, KernelCount, LoadDoc, MeetingDoc, Number, PHASE_ENDED, PhaseConnections, PhaseDoc, Probe,
+    RUN_SCHEMA, RecoveryDoc, RendezvousDoc, Requests, RunRecord, SampleLine, SeenDoc, Sessions, Spread,
+    Status, StepDoc, TargetDoc, Threshold, Times, TlsDoc, VerdictDoc, Warmup,
 };
 
 fn times() -> Times {
@@ -172,8 +172,49 @@ fn journeyed() -> RunRecord {
             faults: vec![AroundFaultDoc { step: "GET /sale".to_owned(), what: "status 500".to_owned() }],
         }),
         samples: vec![sample],
+        impacts: impacts(),
         ..holding()
     }
+}
+
+/// What events bring: one that clients saw, and one that was not done.
+fn impacts() -> Vec<ImpactDoc> {
+    let before = SeenDoc {
+        seconds: Number(10.0),
+        offered: 1_000,
+        done: 1_000,
+        done_per_s: Number(100.0),
+        p50_us: Some(Number(5_000.0)),
+        p99_us: Some(Number(5_003.5)),
+        max_us: Some(Number(5_003.5)),
+        ..SeenDoc::default()
+    };
+    let during = SeenDoc { seconds: Number(5.0), failed: 200, failed_share: Number(0.4), lost: 3, ..before };
+    let seen = ImpactDoc {
+        event: 0,
+        host: "app1".to_owned(),
+        what: "kill serve".to_owned(),
+        from_s: Number(10.0),
+        until_s: Some(Number(15.013)),
+        outcome: ImpactOutcome::Undone,
+        before: Some(before),
+        during: Some(during),
+        after: Some(SeenDoc { p50_us: None, ..before }),
+        hurt_s: Number(7.0),
+        recovery: RecoveryDoc::After,
+        recovery_s: Some(Number(1.987)),
+        ..ImpactDoc::default()
+    };
+    let failed = ImpactDoc {
+        event: 1,
+        host: "app2".to_owned(),
+        what: "systemctl stop app".to_owned(),
+        from_s: Number(20.0),
+        outcome: ImpactOutcome::Failed,
+        why: "app2: systemctl stop app could not be done".to_owned(),
+        ..ImpactDoc::default()
+    };
+    vec![seen, failed]
 }
 
 /// What hold phases bring.

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use wavetank_diagnose::{Around, Diagnosis};
 use wavetank_measure::{
-    Agreed, Counters, DropReason, ErrorClass, Histogram, Observed, Selection, ThresholdResult, Totals, View,
+    Agreed, Counters, DropReason, ErrorClass, Histogram, Impact, Observed, Selection, ThresholdResult,
+    Totals, View,
 };
 use wavetank_plan::{Plan, Scenario, Value};
 use wavetank_record::{
@@ -15,7 +16,7 @@ use wavetank_record::{
 };
 
 use crate::next::next_steps;
-use crate::{held, hosts, journeys};
+use crate::{held, hosts, impacts, journeys};
 
 /// Everything a record is made of.
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +51,8 @@ pub struct Composition<'a> {
     pub samples: &'a [SampleLine],
     /// What happened when.
     pub events: &'a [EventLine],
+    /// What clients saw of the plan's events.
+    pub impacts: &'a [Impact],
 }
 
 /// The record of a run.
@@ -86,6 +89,7 @@ pub fn compose(parts: &Composition<'_>) -> RunRecord {
         groups: journeys::groups(plan, totals),
         rendezvous: journeys::rendezvous(plan, totals),
         samples: parts.samples.to_vec(),
+        impacts: impacts::docs(plan, parts.events, parts.impacts),
         rehearsal: environment.rehearsal.clone(),
         events: parts.events.to_vec(),
         findings: diagnosis.findings.iter().map(finding).collect(),

@@ -17,6 +17,8 @@ mod held_text;
 mod hosts;
 mod hosts_text;
 mod html;
+mod impacts;
+mod impacts_text;
 mod journeys;
 mod journeys_text;
 mod json;

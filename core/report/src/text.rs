@@ -11,6 +11,7 @@ use wavetank_record::{Blame, Probe, Requests, RunRecord, Status, Threshold, Time
 
 use crate::held_text::{add_held, is_holding};
 use crate::hosts_text::add_hosts;
+use crate::impacts_text::add_impacts;
 use crate::journeys_text as journeys;
 use crate::page::Page;
 use crate::scopes_table::add_scopes;
@@ -46,6 +47,7 @@ pub fn text(record: &RunRecord) -> String {
     journeys::add_checks(&mut page, record);
     journeys::add_counts(&mut page, record);
     journeys::add_around(&mut page, record);
+    add_impacts(&mut page, record);
     add_counts(&mut page, record);
     add_hosts(&mut page, record);
     add_findings(&mut page, record);

@@ -200,6 +200,7 @@ fn composed_of(load: &Load, seconds: &[Interval], diagnosis: &Diagnosis) -> RunR
         after: &Around::default(),
         samples: &[],
         events: &events,
+        impacts: &[],
     })
 }
 

@@ -69,6 +69,7 @@ fn in_a_lab() -> RunRecord {
         after: &Around::default(),
         samples: &[],
         events: &[],
+        impacts: &[],
     })
 }
 

@@ -62,6 +62,7 @@ fn composed_of(warmup: bool, seconds: impl Iterator<Item = Second>) -> RunRecord
         after: &circumstances.after,
         samples: &[SampleLine { kind: "slow".to_owned(), ..SampleLine::default() }],
         events: &[],
+        impacts: &[],
     })
 }
 

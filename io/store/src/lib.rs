@@ -16,6 +16,7 @@ mod opened_run;
 mod over_time;
 mod pack;
 mod prune;
+mod retold;
 mod run_entry;
 mod runs_dir;
 mod search_entry;

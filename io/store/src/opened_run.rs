@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use wavetank_measure::Ledger;
-use wavetank_plan::{Nanos, Plan, UserError, harmless};
+use wavetank_plan::{Plan, UserError, harmless};
 use wavetank_record::{
-    Counted, DecodeError, EnvironmentDoc, EventLine, IntervalLine, PHASE_ENDED, PlanDoc, RunRecord,
-    SampleLine, TargetLine,
+    Counted, DecodeError, EnvironmentDoc, EventLine, IntervalLine, PlanDoc, RunRecord, SampleLine, TargetLine,
 };
 
 use crate::contents::unreadable;
 use crate::pack::Unpacked;
+use crate::retold::retell;
 use crate::run_entry::is_locked;
 use crate::survey::TEXT_BYTES_MAX;
 
@@ -235,11 +235,7 @@ impl OpenedRun {
 
     fn empty_ledger(&self, plan: &Plan) -> Ledger {
         let mut ledger = Ledger::new(plan);
-        for event in self.events.iter().filter(|event| event.kind == PHASE_ENDED) {
-            if let Some(phase) = event.phase {
-                ledger.phase_ended(phase, Nanos(event.at_ns));
-            }
-        }
+        retell(&self.events, &mut ledger);
         ledger
     }
 }

@@ -93,6 +93,7 @@ fn run_url(url: &TargetUrl, args: RunArgs, baseline: Option<Baseline>) -> Result
         truth: None,
         rehearsal: None,
         knee_sought: false,
+        hands: None,
     };
     carry_out(execution, &mut talk, delivery)
 }

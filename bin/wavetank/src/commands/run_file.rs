@@ -83,6 +83,7 @@ pub(super) fn run_file(file: &FileArgs, args: RunArgs, baseline: Option<Baseline
         truth: experiment.truth,
         rehearsal,
         knee_sought: false,
+        hands: None,
     };
     carry_out(execution, &mut talk, delivery)
 }
@@ -139,7 +140,7 @@ pub(super) fn unready(experiment: &Experiment, rehearsal: bool) -> Result<(), Us
         return refused(
             "events_alone",
             message,
-            "leave events out: they need a fleet or a lab, which come later",
+            "wavetank lab run LAB FILE carries them out in a lab; or leave events out",
         );
     }
     let conditions = experiment.thresholds.iter().chain(&experiment.stop);

@@ -10,6 +10,7 @@ use wavetank_plan::{Guard, Nanos, Plan, UserError};
 use wavetank_record::{AROUND_DONE, EventLine, Setup};
 use wavetank_store::ArchiveWriter;
 
+use super::hands::{Deeds, Hands};
 use super::redaction::Redaction;
 use super::renewing::Renewing;
 use super::{Conducted, Conductor, Looking, Talk};
@@ -33,6 +34,8 @@ pub(crate) struct Carrying<'a> {
     pub(crate) command: &'a str,
     /// What is looked at beside the load.
     pub(crate) truth: Looking<'a>,
+    /// Who does what the plan's events say; `None`: it has none.
+    pub(crate) hands: Option<Hands<'a>>,
 }
 
 /// The load, with what comes before and after it. Fails only where this host cannot.
@@ -42,12 +45,13 @@ pub(crate) fn carry(
     archive: Option<ArchiveWriter>,
     talk: &mut Talk,
 ) -> Result<(Conducted, Bounds), UserError> {
-    let Carrying { plan, hash, clock, signals, guard, command, truth } = *way;
+    let Carrying { plan, hash, clock, signals, guard, command, truth, hands } = *way;
+    let deeds = hands.map(|hands| Deeds::new(&plan.events, hands)).transpose()?;
     let names = || Renewing::start(plan, guard, command);
     let mut bounds = Bounds::default();
     if plan.around.before.is_none() && plan.around.after.is_none() {
         let conductor = Conductor::new(Arc::clone(plan), hash, clock, means, signals, archive, talk);
-        return Ok((conductor.renewing(names()).asking(truth).run()?, bounds));
+        return Ok((conductor.renewing(names()).asking(truth).doing(deeds).run()?, bounds));
     }
     let cancelled = || signals.received() > 0;
     let mut alone = Alone::new(plan, &means, clock, &cancelled)?;
@@ -71,7 +75,7 @@ pub(crate) fn carry(
     store(&mut archive, done.as_ref(), talk);
     means.journeys.give(&before.variables);
     let conductor = Conductor::new(Arc::clone(plan), hash, clock, means, signals, archive, talk);
-    let mut conducted = conductor.renewing(names()).asking(truth).run()?;
+    let mut conducted = conductor.renewing(names()).asking(truth).doing(deeds).run()?;
     conducted.events.splice(0..0, done);
     // Who interrupts a run wants it to end; and without a load there is nothing to look back at.
     let loaded = conducted.started.is_some() && !matches!(conducted.ending, Ending::Signal);
@@ -96,13 +100,8 @@ fn done(kind: &str, plan: &Plan, around: &Around) -> EventLine {
     let begins = plan.phases.iter().map(|phase| phase.start).min().unwrap_or(Nanos::ZERO);
     let at = if kind == AROUND_DONE[0] { begins } else { plan.load_end().unwrap_or(begins) };
     let &Around { sent, done, failed, .. } = around;
-    EventLine {
-        at_ns: at.0,
-        kind: kind.to_owned(),
-        text: format!("{done} done, {failed} failed"),
-        phase: None,
-        setup: Some(Setup { sent, done, failed }),
-    }
+    let text = format!("{done} done, {failed} failed");
+    EventLine { setup: Some(Setup { sent, done, failed }), ..EventLine::new(at, kind, text) }
 }
 
 fn store(archive: &mut Option<ArchiveWriter>, event: Option<&EventLine>, talk: &mut Talk) {

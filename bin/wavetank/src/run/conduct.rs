@@ -5,8 +5,10 @@
 
 mod beside;
 mod book;
+mod deeds;
 mod journeys;
 mod names;
+mod settling;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,19 +16,18 @@ use std::time::Duration;
 use wavetank_diagnose::Ending;
 use wavetank_driver::{Clock, Signals};
 use wavetank_engine::{LoadThreads, Means, Merged};
-use wavetank_fleet::{
-    AgentEnd, AgentId, Controller, ControllerAction, EndCause, Notice, Outcome, Reason, RunSetup,
-};
+use wavetank_fleet::{AgentId, Controller, ControllerAction, Notice, Outcome, RunSetup};
 use wavetank_link::{ControllerLink, in_process};
 use wavetank_measure::{ErrorClass, Ledger};
 use wavetank_observe::Beside;
 use wavetank_plan::constants::SIGNAL_DRAIN_MAX;
-use wavetank_plan::{Nanos, Phase, Plan, UserError};
+use wavetank_plan::{Nanos, Plan, UserError};
 use wavetank_record::{ConnectionMemory, EventLine, PHASE_ENDED, SampleLine, Setup};
 use wavetank_store::ArchiveWriter;
 
 use super::Looking;
 use super::agent_host::{AgentHost, Happening};
+use super::hands::Deeds;
 use super::renewing::Renewing;
 use super::sample::{SampleBook, note_fault};
 use super::talk::Talk;
@@ -96,6 +97,8 @@ pub(crate) struct Conductor<'a> {
     beside: Option<Beside>,
     /// What it looks at.
     looking: Looking<'a>,
+    /// What the plan's events do to hosts.
+    deeds: Option<Deeds>,
 }
 
 impl<'a> Conductor<'a> {
@@ -147,6 +150,7 @@ impl<'a> Conductor<'a> {
             zero: Nanos::ZERO,
             beside: None,
             looking: Looking::default(),
+            deeds: None,
             plan,
             clock,
         }
@@ -170,7 +174,9 @@ impl<'a> Conductor<'a> {
             }
             self.see();
             self.look_around();
+            self.do_deeds();
         };
+        self.end_deeds();
         self.end_seeing();
         self.end_log();
         self.end_names();
@@ -192,49 +198,6 @@ impl<'a> Conductor<'a> {
             memory,
             setup,
         })
-    }
-
-    /// What the outcome means for the book.
-    fn settle(&mut self, outcome: &Outcome) -> Result<(), UserError> {
-        for agent in &outcome.agents {
-            for reason in &agent.refused {
-                match reason {
-                    Reason::Host(line) if outcome.started_at.is_none() => {
-                        let hint = "look at `ulimit -a` and at the limits of the container";
-                        return Err(UserError::refused("host_cannot", format!("this host {line}"), hint));
-                    }
-                    Reason::TooLate => {
-                        let text = "this host was held up for so long that an agreed instant had passed";
-                        self.book.lost.push(text.to_owned());
-                    }
-                    Reason::Host(line) => self.book.lost.push(format!("this host {line}")),
-                    Reason::WrongState(_) | Reason::OlderEpoch { .. } => {
-                        self.book.lost.push("a command was refused by the agent of this host".to_owned());
-                    }
-                }
-            }
-            match agent.end {
-                AgentEnd::Sealed(EndCause::Plan | EndCause::Command) => {}
-                AgentEnd::Sealed(EndCause::Orphaned | EndCause::Overdue) | AgentEnd::Unfinished => {
-                    self.book.lost.push("the load did not end when it should have and was cut".to_owned());
-                }
-                AgentEnd::Lost => self.book.lost.push("the agent of this host was lost".to_owned()),
-            }
-        }
-        let silent = matches!(self.book.ending, Ending::Finished) && self.book.lost.is_empty();
-        if silent && outcome.started_at.is_none() {
-            // The controller waited for as long as any target can take, and then stopped.
-            self.book.ending = Ending::NeverBegan { waited: prepare_max(&self.plan) };
-            return Ok(());
-        }
-        let counted = self.plan.phases.iter().any(Phase::is_counted);
-        if matches!(self.book.ending, Ending::Finished)
-            && counted
-            && let Some(class) = self.book.ledger.only_class()
-        {
-            self.book.ending = Ending::Hopeless { class };
-        }
-        Ok(())
     }
 
     /// Let the controller's machine hear and act.
@@ -381,16 +344,13 @@ impl<'a> Conductor<'a> {
     fn phase_ended(&mut self, phase: u16, at: Nanos) {
         let text = format!("phase {} ended", self.plan.phases[usize::from(phase)].name);
         self.book.ledger.phase_ended(phase, at);
-        let event =
-            EventLine { at_ns: at.0, kind: PHASE_ENDED.to_owned(), text, phase: Some(phase), setup: None };
+        let event = EventLine { phase: Some(phase), ..EventLine::new(at, PHASE_ENDED, text) };
         self.book.event(event, at);
     }
 
     fn event(&mut self, kind: &str, text: impl Into<String>) {
         let now = self.clock.now();
-        let event =
-            EventLine { at_ns: now.0, kind: kind.to_owned(), text: text.into(), phase: None, setup: None };
-        self.book.event(event, now);
+        self.book.event(EventLine::new(now, kind, text), now);
     }
 }
 

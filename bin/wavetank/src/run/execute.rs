@@ -13,6 +13,7 @@ use wavetank_plan::{Guard, HostFacts, Missing, Plan, UserError};
 use wavetank_record::{EnvironmentDoc, HostDoc, LoadDoc, PlanDoc, RunRecord, Setup, Wall, engine_name};
 use wavetank_store::{ArchiveWriter, RunMeta, RunsDir, new_id};
 
+use super::hands::Hands;
 use super::{Bounds, Carrying, Conducted, Host, Looking, Probed, Talk, Told, carry, judge, probe};
 
 /// What to execute, and around what.
@@ -43,6 +44,8 @@ pub(crate) struct Execution<'a> {
     pub(crate) rehearsal: Option<String>,
     /// It is a level of a search: a full generator voids it.
     pub(crate) knee_sought: bool,
+    /// Who does what the plan's events say; `None`: it has none.
+    pub(crate) hands: Option<Hands<'a>>,
 }
 
 /// A finished run.
@@ -56,7 +59,7 @@ pub(crate) struct Executed {
 pub(crate) fn execute(execution: Execution<'_>, talk: &mut Talk) -> Result<Executed, UserError> {
     let Execution { plan, load, host, engine_why, command, runs_dir, tls, .. } = execution;
     let Execution { probe: wants_probe, repeatable, tables, rehearsal, guard, truth, .. } = execution;
-    let knee_sought = execution.knee_sought;
+    let (knee_sought, hands) = (execution.knee_sought, execution.hands);
     let signals = Signals::listen().map_err(|errno| host_cannot("listen for signals", errno))?;
     let clock = Clock::starting_now();
     let wall_at_zero = WallClock::unix_ns() - clock.now().0;
@@ -98,7 +101,7 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Talk) -> Result<Execu
             journeys: Journeys::new(&plan, tables)?,
         };
         let truth = Looking { truth, hosts: &[] };
-        let way = Carrying { plan: &plan, hash: &hash, clock, signals, guard: &guard, command, truth };
+        let way = Carrying { plan: &plan, hash: &hash, clock, signals, guard: &guard, command, truth, hands };
         carry(&way, means, archive, talk)?
     };
     if let Some(zero) = conducted.started {

@@ -44,6 +44,7 @@ pub(crate) fn judge(told: Told<'_>) -> RunRecord {
         before: &circumstances.before,
         after: &circumstances.after,
         events: told.events,
+        impacts: &ledger.impacts(),
         samples: told.samples,
     });
     // Ahead of all else: its numbers must never be taken for those of the real run.

@@ -14,6 +14,8 @@ mod conduct;
 #[cfg(target_os = "linux")]
 mod execute;
 #[cfg(target_os = "linux")]
+mod hands;
+#[cfg(target_os = "linux")]
 mod host;
 mod html_page;
 mod judge;

@@ -73,7 +73,7 @@ const KEYS: &[Key] = &[
     key("tags", Kind::Map(&Kind::Text), "Labels of yours, kept with the run."),
     key("thresholds", Kind::OneOrList(&Kind::Condition), "What must hold, all of it: else FAIL (exit 1)."),
     key("stop", Kind::OneOrList(&Kind::Condition), "The first that comes true ends the run: FAIL (exit 1)."),
-    key("events", Kind::List(&Kind::Is(Room::Event)), "What is done to hosts during the run; needs a fleet."),
+    key("events", Kind::List(&Kind::Is(Room::Event)), "What is done to hosts during the run; needs a lab."),
     key("after", Kind::Steps, "Once, when all is quiet; a failed check is FAIL (exit 1)."),
 ];
 
@@ -84,8 +84,18 @@ pub(crate) static EVENT: Section = Section {
     about: "Something done to a host during the run. undo runs at the end, and whenever the run is cut short.",
     keys: &[
         must("when", Kind::Duration, "Time after the start of the load."),
-        must("host", Kind::Text, "The host of the fleet, or a pattern."),
-        must("run", Kind::Text, "The command."),
-        key("undo", Kind::Text, "The command that takes it back."),
+        must("host", Kind::Text, "The host of the lab, or a pattern: each of them."),
+        must(
+            "run",
+            Kind::Text,
+            "The command, for the host's shell; or `fault` and its words, as `wavetank lab fault HOST` takes them: \
+             fault kill nginx.",
+        ),
+        key("undo", Kind::Text, "The command that takes it back; a fault needs none."),
+        key(
+            "for",
+            Kind::Duration,
+            "How long it lasts until it is taken back; default: to the end of the run.",
+        ),
     ],
 };

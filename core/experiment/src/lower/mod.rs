@@ -193,6 +193,7 @@ fn events(experiment: &Experiment, begin: Nanos) -> Vec<EventPlan> {
         host: event.host.value.clone(),
         run: event.run.clone(),
         undo: event.undo.clone(),
+        lasts: event.lasts,
     };
     let mut events: Vec<EventPlan> = experiment.events.iter().map(one).collect();
     events.sort_by_key(|event| event.when);

@@ -100,4 +100,6 @@ pub struct Event {
     pub run: String,
     /// The command that takes it back.
     pub undo: Option<String>,
+    /// How long it lasts; `None`: to the end of the run.
+    pub lasts: Option<Nanos>,
 }

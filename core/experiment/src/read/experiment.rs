@@ -1,6 +1,6 @@
 //! The top of the file.
 
-use wavetank_plan::{SourcesPlan, parse_sources};
+use wavetank_plan::{EventPlan, Nanos, SourcesPlan, parse_sources};
 
 use super::Reader;
 use super::keys::Keys;
@@ -159,11 +159,30 @@ impl Reader<'_> {
             let when = keys.require(self, "when", EVENT.name).and_then(|node| self.duration(node));
             let host = keys.require(self, "host", EVENT.name).and_then(|node| self.text(node, "a host"));
             let run = keys.require(self, "run", EVENT.name).and_then(|node| self.text(node, "a command"));
-            let undo = keys.take("undo").and_then(|node| self.text(node, "a command")).map(|undo| undo.value);
+            let undo = keys.take("undo").and_then(|node| self.text(node, "a command"));
+            let lasts = keys.take("for").and_then(|node| self.duration_positive(node));
             let place: Place = keys.place;
             keys.finish();
-            Some(Event { place, when: when?.value, host: host?, run: run?.value, undo })
+            let (when, host, run) = (when?.value, host?, run?.value);
+            self.fitting(&run, undo.as_ref(), lasts.as_ref())?;
+            let (undo, lasts) = (undo.map(|undo| undo.value), lasts.map(|lasts| lasts.value));
+            Some(Event { place, when, host, run, undo, lasts })
         });
         all.collect::<Vec<_>>().into_iter().flatten().collect()
+    }
+
+    /// A fault takes itself back, and what has no end of its own cannot last for a time.
+    fn fitting(&mut self, run: &str, undo: Option<&At<String>>, lasts: Option<&At<Nanos>>) -> Option<()> {
+        match (EventPlan::fault(run), undo, lasts) {
+            (Some(_), Some(undo), _) => {
+                let hint = "leave undo out: a fault is taken back after `for`, at the end and on any abort";
+                self.fail("event_undo", undo.place, "a fault has an undo of its own", hint)
+            }
+            (None, None, Some(lasts)) => {
+                let message = "`for` says when to take it back, and nothing says how";
+                self.fail("event_undo", lasts.place, message, "undo: COMMAND beside it")
+            }
+            _ => Some(()),
+        }
     }
 }

@@ -33,7 +33,7 @@ pub fn notes(plan: &Plan, forecast: &Forecast, host: &HostFacts) -> Vec<String> 
         }
     }
     if !plan.events.is_empty() {
-        notes.push("events need a lab or a fleet: run refuses them on one host".to_owned());
+        notes.push("events need a lab (wavetank lab run): run refuses them on one host".to_owned());
     }
     if forecast.scenarios.iter().any(|scenario| scenario.ends_run) {
         notes.push("a session may end the run (end: run) before its time".to_owned());

@@ -33,6 +33,8 @@ pub(super) struct EventYaml {
     run: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     undo: Option<String>,
+    #[serde(default, rename = "for", skip_serializing_if = "Option::is_none")]
+    lasts: Option<String>,
 }
 
 impl SharedYaml {
@@ -68,12 +70,13 @@ impl DataYaml {
 
 impl EventYaml {
     pub(super) fn new(event: &EventPlan) -> Self {
-        let EventPlan { when, host, run, undo } = event.clone();
-        Self { when: exact_duration(when), host, run, undo }
+        let EventPlan { when, host, run, undo, lasts } = event.clone();
+        Self { when: exact_duration(when), host, run, undo, lasts: lasts.map(exact_duration) }
     }
 
     pub(super) fn read(&self) -> Result<EventPlan, DecodeError> {
-        let Self { when, host, run, undo } = self.clone();
-        Ok(EventPlan { when: read_duration(&when)?, host, run, undo })
+        let Self { when, host, run, undo, lasts } = self.clone();
+        let lasts = lasts.as_deref().map(read_duration).transpose()?;
+        Ok(EventPlan { when: read_duration(&when)?, host, run, undo, lasts })
     }
 }

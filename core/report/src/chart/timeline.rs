@@ -61,6 +61,8 @@ pub struct Timeline {
     pub until: Nanos,
     /// Stretches that are shaded, such as warm-up and drain.
     pub shades: Vec<Shade>,
+    /// Stretches in which something was done to a host on purpose.
+    pub bands: Vec<Shade>,
     /// Events, such as a phase's begin or a signal; the first 60 are drawn.
     pub marks: Vec<Mark>,
 }
@@ -134,7 +136,7 @@ impl Timeline {
 
     /// What is happening, above the plot.
     fn captions(&self) -> Vec<Label> {
-        let shades = self.shades.iter().map(|shade| {
+        let shades = self.shades.iter().chain(&self.bands).map(|shade| {
             (f64::midpoint(self.at(shade.from), self.at(shade.until)), cut(&shade.label, LABEL_MAX))
         });
         let marks = self.marks().map(|mark| (self.at(mark.at), cut(&mark.label, LABEL_MAX)));
@@ -148,11 +150,12 @@ impl Timeline {
     /// Shades and events, behind the data, and the ticks below.
     pub(super) fn draw(&self, figure: &mut Figure<'_>) {
         let height = figure.height();
-        for shade in &self.shades {
+        let shades = self.shades.iter().map(|shade| ("shade", shade));
+        for (class, shade) in shades.chain(self.bands.iter().map(|band| ("fault", band))) {
             let (from, until) = (self.at(shade.from), self.at(shade.until));
             if until > from {
                 figure.push(&format!(
-                    "<rect class=\"shade\" x=\"{}\" width=\"{}\" height=\"{height}\"/>",
+                    "<rect class=\"{class}\" x=\"{}\" width=\"{}\" height=\"{height}\"/>",
                     percent(from),
                     percent(until - from)
                 ));
@@ -177,7 +180,7 @@ impl Timeline {
     fn describe(&self, figure: &mut Figure<'_>) {
         let words = figure.words();
         figure.say((words.span)(&self.clock(self.from), &self.clock(self.until)));
-        for shade in &self.shades {
+        for shade in self.shades.iter().chain(&self.bands) {
             figure.say((words.shaded)(&shade.label, &self.clock(shade.from), &self.clock(shade.until)));
         }
         let marks: Vec<String> =

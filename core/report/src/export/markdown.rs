@@ -4,6 +4,7 @@ use wavetank_plan::quantity::{show_count, show_rate, show_share, show_whole};
 use wavetank_record::{Finding, Requests, RunRecord, StepDoc, Threshold, Times};
 
 use super::markdown_text::{block, code, sentence, table};
+use crate::impacts_text as impacts;
 use crate::journeys_text::{by_name, has_sessions};
 use crate::units::{self, part};
 
@@ -23,6 +24,7 @@ pub fn markdown(record: &RunRecord) -> String {
     page.part("Held connections", &held(record));
     page.part("Thresholds", &thresholds(record));
     page.part("Checks", &checks(record));
+    page.part("Events", &events(record));
     page.part("Findings", &findings(record));
     page.part("Phases", &phases(record));
     page.part("Steps", &steps(record));
@@ -210,6 +212,23 @@ fn checks(record: &RunRecord) -> String {
         }
     }
     cut(table(&["check", "held", "failed"], 2, &rows), named.len())
+}
+
+/// What was done to hosts while the load ran.
+fn events(record: &RunRecord) -> String {
+    let rows = record.impacts.iter().take(ROWS_MAX).map(|impact| {
+        let lasted = [impacts::lasted(impact), impact.why.clone()];
+        let lasted: Vec<_> = lasted.into_iter().filter(|said| !said.is_empty()).collect();
+        vec![
+            units::seconds(impact.from_s),
+            code(&format!("{} on {}", impact.what, impact.host)),
+            sentence(&lasted.join(": ")),
+            sentence(&impacts::seen(impact).join(", ")),
+            impacts::recovered(impact),
+        ]
+    });
+    let rows: Vec<_> = rows.collect();
+    cut(table(&["at", "event", "outcome", "clients saw", "and then"], 0, &rows), record.impacts.len())
 }
 
 fn findings(record: &RunRecord) -> String {

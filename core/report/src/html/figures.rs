@@ -5,6 +5,7 @@ use wavetank_measure::{Column, Course};
 use wavetank_plan::Nanos;
 use wavetank_record::Number;
 
+use super::impacts;
 use super::sheet::Sheet;
 use super::table::{Cell, Table};
 use super::words::Words;
@@ -98,6 +99,7 @@ impl Sheet<'_> {
         if load_end > Nanos::ZERO && until > load_end.after(DRAIN_MIN) {
             timeline.shades.push(shade(load_end, until, words.drain));
         }
+        timeline.bands = impacts::bands(self, (from, until));
         // One phase alone begins where everything does.
         if self.record().phases.len() > 1 {
             timeline.marks.extend(

@@ -13,6 +13,8 @@ mod findings;
 mod front;
 mod generator;
 mod hosts;
+mod impact_words;
+mod impacts;
 mod journeys;
 mod lab_hosts;
 mod lab_words;
@@ -50,6 +52,7 @@ pub fn html(source: HtmlSource, language: Language) -> String {
         thresholds::section(&sheet),
         findings::section(&sheet),
         course::section(&sheet),
+        impacts::section(&sheet),
         times::section(&sheet),
         scopes::section(&sheet),
         journeys::section(&sheet),

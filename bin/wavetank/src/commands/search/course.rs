@@ -213,6 +213,7 @@ impl Course<'_> {
             truth: ready.truth,
             rehearsal: None,
             knee_sought: true,
+            hands: None,
         };
         execute(execution, talk)
     }

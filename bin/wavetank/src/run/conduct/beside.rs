@@ -59,13 +59,7 @@ impl<'a> Conductor<'a> {
         self.book.setup = setup;
         let now = self.clock.now();
         let text = "the target does not tell how many connections it has: only a `wavetank serve` does";
-        let event = EventLine {
-            at_ns: now.0,
-            kind: TARGET_TELLS_NOTHING.to_owned(),
-            text: text.to_owned(),
-            phase: None,
-            setup: Some(setup),
-        };
+        let event = EventLine { setup: Some(setup), ..EventLine::new(now, TARGET_TELLS_NOTHING, text) };
         self.book.event(event, now);
     }
 }

@@ -58,8 +58,7 @@ impl Conductor<'_> {
                     self.book.talk.say("log        (what follows stands in the archive's events)");
                 }
             }
-            let event =
-                EventLine { at_ns: at.0, kind: "log".to_owned(), text, phase: Some(key.phase), setup: None };
+            let event = EventLine { phase: Some(key.phase), ..EventLine::new(at, "log", text) };
             self.book.event(event, now);
         }
     }

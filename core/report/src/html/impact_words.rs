@@ -1,0 +1,80 @@
+//! [`ImpactWords`]: what is said of what was done to hosts.
+
+use super::words::{Of1, Words};
+
+/// Words of the section about what was done to hosts while the load ran.
+pub(crate) struct ImpactWords {
+    pub(crate) title: &'static str,
+    pub(crate) lead: &'static str,
+    pub(crate) what: &'static str,
+    pub(crate) outcome: &'static str,
+    pub(crate) stretch: &'static str,
+    pub(crate) lost: &'static str,
+    pub(crate) recovery: &'static str,
+    pub(crate) before: &'static str,
+    pub(crate) during: &'static str,
+    pub(crate) after: &'static str,
+    pub(crate) undone: Of1,
+    pub(crate) lasting: &'static str,
+    pub(crate) failed: &'static str,
+    pub(crate) stuck: &'static str,
+    pub(crate) not_reached: &'static str,
+    pub(crate) unhurt: &'static str,
+    pub(crate) well_during: Of1,
+    pub(crate) well_after: Of1,
+    pub(crate) never_well: &'static str,
+}
+
+/// Those in the language of `words`.
+pub(crate) fn impact_words(words: &Words) -> &'static ImpactWords {
+    if words.tag == "en" { &EN } else { &ZH }
+}
+
+static EN: ImpactWords = ImpactWords {
+    title: "What was done to hosts",
+    lead: "Faults and other events of the experiment or the lab, and what clients saw: in the ten seconds before, while \
+           it lasted, and until they had fared as before for three seconds. A second is worse than those before if more \
+           fails (by over 1 % of all), less than 90 % is done, the p99 is more than twice as long, or connections are \
+           lost. In the charts: the dashed bands.",
+    what: "Event",
+    outcome: "Outcome",
+    stretch: "Time",
+    lost: "Connections lost",
+    recovery: "And then",
+    before: "before",
+    during: "during",
+    after: "after",
+    undone: |time| format!("taken back after {time}"),
+    lasting: "not taken back",
+    failed: "could not be done",
+    stuck: "could not be taken back",
+    not_reached: "not done: the run was over before",
+    unhurt: "clients saw nothing of it",
+    well_during: |time| format!("well again {time} after it began, while it lasted"),
+    well_after: |time| format!("well again {time} after it was taken back"),
+    never_well: "not well again before the load ended",
+};
+
+static ZH: ImpactWords = ImpactWords {
+    title: "对主机施加的操作",
+    lead: "实验或实验环境中的故障及其他事件，以及客户端所见：发生前十秒、持续期间，以及直到客户端连续三秒恢复如初。\
+           若某一秒的失败占比高出 1 个百分点以上、完成量不足原先的 90 %、p99 超过原先两倍，或有连接断开，即视为变差。\
+           图中以虚线框的色带标出。",
+    what: "事件",
+    outcome: "执行情况",
+    stretch: "时段",
+    lost: "断开的连接",
+    recovery: "恢复情况",
+    before: "之前",
+    during: "期间",
+    after: "之后",
+    undone: |time| format!("{time} 后撤销"),
+    lasting: "未撤销",
+    failed: "未能执行",
+    stuck: "未能撤销",
+    not_reached: "未执行：运行已先行结束",
+    unhurt: "客户端未受影响",
+    well_during: |time| format!("开始 {time} 后恢复，此时故障仍在持续"),
+    well_after: |time| format!("撤销 {time} 后恢复"),
+    never_well: "负载结束前未恢复",
+};

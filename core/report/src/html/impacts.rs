@@ -1,0 +1,127 @@
+//! What was done to hosts while the load ran, and what clients saw of it: bands in the charts, and a table.
+
+use maud::{Markup, html};
+use wavetank_plan::Nanos;
+use wavetank_plan::quantity::{show_rate, show_share, show_whole};
+use wavetank_record::{ImpactDoc, ImpactOutcome, Number, RecoveryDoc, SeenDoc};
+
+use super::Section;
+use super::impact_words::{ImpactWords, impact_words};
+use super::sheet::Sheet;
+use super::table::{Cell, Table};
+use crate::chart::Shade;
+use crate::impacts_text::shown;
+use crate::units;
+
+/// Bands drawn at most: more of them would hide the chart.
+const BANDS_MAX: usize = 30;
+/// What is never taken back, or at once, is a narrow band: such a part of the axis.
+const NARROWEST: i64 = 200;
+
+/// The stretches in which something was done to a host, for a time axis from one instant to another.
+pub(super) fn bands(sheet: &Sheet, (from, until): (Nanos, Nanos)) -> Vec<Shade> {
+    let instant = |at: Number| Nanos((at.0 * 1e9) as i64);
+    let narrowest = Nanos(until.0.saturating_sub(from.0) / NARROWEST);
+    let done = sheet.record().impacts.iter().filter(|impact| was_done(impact));
+    let bands = done.map(|impact| {
+        let begin = instant(impact.from_s);
+        let end = impact.until_s.map_or(until, instant).max(begin.after(narrowest));
+        Shade { from: begin, until: end.min(until), label: format!("{} {}", impact.what, impact.host) }
+    });
+    bands.filter(|band| band.from < until).take(BANDS_MAX).collect()
+}
+
+const fn was_done(impact: &ImpactDoc) -> bool {
+    matches!(impact.outcome, ImpactOutcome::Done | ImpactOutcome::Undone | ImpactOutcome::Stuck)
+}
+
+pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
+    let words = impact_words(sheet.words);
+    let heads = [
+        (words.what, false),
+        (sheet.words.columns.at, true),
+        (words.outcome, false),
+        (words.stretch, false),
+        (sheet.words.front.done_rate, true),
+        (sheet.words.counts.failed, true),
+        ("p50", true),
+        ("p99", true),
+        (words.lost, true),
+        (words.recovery, false),
+    ];
+    let mut table = Table::new(words.title, &heads);
+    for impact in &sheet.record().impacts {
+        for row in rows(sheet, words, impact) {
+            table.row(row);
+        }
+    }
+    Section::new("impacts", words.title, words.lead, table.render(sheet))
+}
+
+/// A row for each stretch of time that something is known of; what was not done has one too.
+fn rows(sheet: &Sheet, words: &ImpactWords, impact: &ImpactDoc) -> Vec<Vec<Cell>> {
+    let stretches =
+        [(words.before, &impact.before), (words.during, &impact.during), (words.after, &impact.after)];
+    let known: Vec<_> = stretches.iter().filter_map(|&(name, seen)| Some((name, seen.as_ref()?))).collect();
+    let mut rows: Vec<Vec<Cell>> = known.iter().map(|&(name, seen)| stretch(name, seen)).collect();
+    if rows.is_empty() {
+        rows.push((0..STRETCH_CELLS).map(|_| Cell::word("")).collect());
+    }
+    let last = rows.len() - 1;
+    // Every row is named by its first cell, what is told once stands in the first row.
+    let name = || Cell::Name(format!("{} {}", impact.what, impact.host));
+    let head = |row: usize| {
+        if row > 0 {
+            return vec![name(), Cell::word(""), Cell::word("")];
+        }
+        let at = Cell::Number(units::seconds(impact.from_s));
+        vec![name(), at, Cell::Any(outcome(sheet, words, impact))]
+    };
+    let end = |row: usize| if row == last { recovered(words, impact) } else { String::new() };
+    let whole = rows.into_iter().enumerate().map(|(row, cells)| {
+        head(row).into_iter().chain(cells).chain([Cell::word(&end(row))]).collect::<Vec<Cell>>()
+    });
+    whole.collect()
+}
+
+/// Cells of [`stretch`].
+const STRETCH_CELLS: usize = 6;
+
+fn stretch(name: &str, seen: &SeenDoc) -> Vec<Cell> {
+    let time = |time: Option<Number>| Cell::Number(time.map(units::time).unwrap_or_default());
+    vec![
+        Cell::word(&format!("{name} ({})", units::seconds(seen.seconds))),
+        Cell::Number(show_rate(seen.done_per_s.0)),
+        Cell::Number(show_share(seen.failed_share.0)),
+        time(seen.p50_us),
+        time(seen.p99_us),
+        Cell::Number(if seen.lost > 0 { show_whole(seen.lost) } else { String::new() }),
+    ]
+}
+
+fn outcome(sheet: &Sheet, words: &ImpactWords, impact: &ImpactDoc) -> Markup {
+    let said = match (impact.outcome, impact.until_s) {
+        (ImpactOutcome::NotReached, _) => words.not_reached.to_owned(),
+        (ImpactOutcome::Failed, _) => words.failed.to_owned(),
+        (ImpactOutcome::Done, _) => words.lasting.to_owned(),
+        (ImpactOutcome::Stuck, _) => words.stuck.to_owned(),
+        (ImpactOutcome::Undone, until) => {
+            (words.undone)(&shown(until.map_or(0.0, |until| until.0 - impact.from_s.0)))
+        }
+    };
+    html! {
+        (said)
+        @if !impact.why.is_empty() { br; (sheet.stored(&impact.why)) }
+    }
+}
+
+fn recovered(words: &ImpactWords, impact: &ImpactDoc) -> String {
+    let took = shown(impact.recovery_s.map_or(0.0, |took| took.0));
+    match impact.recovery {
+        RecoveryDoc::Unknown => String::new(),
+        RecoveryDoc::Unhurt => words.unhurt.to_owned(),
+        RecoveryDoc::During => (words.well_during)(&took),
+        RecoveryDoc::After => (words.well_after)(&took),
+        RecoveryDoc::Never => words.never_well.to_owned(),
+    }
+}

@@ -1,0 +1,91 @@
+//! What was done to hosts, in words: for the text report and for Markdown.
+
+use wavetank_plan::Nanos;
+use wavetank_plan::quantity::{show_count, show_rate, show_share};
+use wavetank_record::{ImpactDoc, ImpactOutcome, Number, RecoveryDoc, RunRecord, SeenDoc};
+
+use crate::page::Page;
+use crate::units;
+
+/// Events that have a line of their own.
+const TOLD_MAX: usize = 12;
+
+/// The lines `events` of the text report; none where nothing was planned.
+pub(crate) fn add_impacts(page: &mut Page, record: &RunRecord) {
+    for (number, impact) in record.impacts.iter().take(TOLD_MAX).enumerate() {
+        let label = if number == 0 { "events" } else { "" };
+        page.parts(label, &[happened(impact), lasted(impact)]);
+        page.parts("", std::slice::from_ref(&impact.why));
+        let mut clients = seen(impact);
+        clients.push(recovered(impact));
+        page.parts("", &clients);
+    }
+    let more = record.impacts.len().saturating_sub(TOLD_MAX);
+    if more > 0 {
+        page.sentence("", &format!("{more} more in `impacts` of --format json"));
+    }
+}
+
+/// When, what and where: `at 10 s: kill serve on app1`.
+pub(crate) fn happened(impact: &ImpactDoc) -> String {
+    format!("at {}: {} on {}", units::seconds(impact.from_s), impact.what, impact.host)
+}
+
+/// What came of it: `taken back after 5.01 s`.
+pub(crate) fn lasted(impact: &ImpactDoc) -> String {
+    match (impact.outcome, impact.until_s) {
+        (ImpactOutcome::NotReached, _) => "not done: the run was over before".to_owned(),
+        (ImpactOutcome::Failed, _) => "could not be done".to_owned(),
+        (ImpactOutcome::Done, _) => "not taken back".to_owned(),
+        (ImpactOutcome::Stuck, _) => "could not be taken back".to_owned(),
+        (ImpactOutcome::Undone, until) => {
+            let length = until.map_or(0.0, |until| until.0 - impact.from_s.0);
+            format!("taken back after {}", shown(length))
+        }
+    }
+}
+
+/// What clients saw, as values before and while it lasted; empty where they saw nothing that can be told.
+pub(crate) fn seen(impact: &ImpactDoc) -> Vec<String> {
+    let Some(during) = &impact.during else { return Vec::new() };
+    let before = impact.before.as_ref();
+    let pair = |name: &str, of: &dyn Fn(&SeenDoc) -> Option<String>| {
+        let now = of(during)?;
+        let then = before.and_then(of);
+        Some(match then {
+            Some(then) if then != now => format!("{name} {then} → {now}"),
+            _ => format!("{name} {now}"),
+        })
+    };
+    let mut parts: Vec<String> = [
+        pair("done", &|seen| Some(show_rate(seen.done_per_s.0))),
+        pair("failed", &|seen| Some(show_share(seen.failed_share.0))),
+        pair("p99", &|seen| seen.p99_us.map(units::time)),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let lost = during.lost + impact.after.map_or(0, |after| after.lost);
+    if lost > 0 {
+        parts.push(format!("connections lost {}", show_count(lost)));
+    }
+    parts
+}
+
+/// How it ended for clients; empty where nothing can be told.
+pub(crate) fn recovered(impact: &ImpactDoc) -> String {
+    let took = shown(impact.recovery_s.map_or(0.0, |took| took.0));
+    match impact.recovery {
+        RecoveryDoc::Unknown => String::new(),
+        RecoveryDoc::Unhurt => "clients saw nothing of it".to_owned(),
+        RecoveryDoc::During => format!("well again {took} after it began, while it lasted"),
+        RecoveryDoc::After => format!("well again {took} after it was taken back"),
+        RecoveryDoc::Never => "not well again before the load ended".to_owned(),
+    }
+}
+
+/// A length in seconds with a fitting unit.
+pub(crate) fn shown(seconds: f64) -> String {
+    let length = Number((seconds * 1e3).round() / 1e3);
+    if length.0 < 1.0 { Nanos((length.0 * 1e9) as i64).to_string() } else { units::seconds(length) }
+}
