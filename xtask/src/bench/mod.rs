@@ -25,6 +25,7 @@ mod flat;
 mod goal;
 mod http;
 mod journey;
+mod lab;
 mod lateness;
 mod locust;
 mod machine;
@@ -96,6 +97,8 @@ enum Bench {
     Search(search::SearchArguments),
     /// False alarms of `wavetank compare` in real pairs, and a planted difference.
     Compare(compare::CompareArguments),
+    /// A lab of eight hosts up and down again and again: how long that takes, and what is left.
+    Lab(lab::LabArguments),
     /// Direct routing, NAT and `HAProxy` side by side in one lab: requests per second, CPU per request.
     Routing,
     /// A million connections held: none lost, memory and CPU of both ends, all of them asked at once.
@@ -154,6 +157,7 @@ pub(crate) fn run(root: &Path, arguments: &BenchArguments) -> Result<()> {
         Bench::Report(arguments) => session.bench("report", |session| report::run(session, arguments)),
         Bench::Search(arguments) => session.bench("search", |session| search::run(session, arguments)),
         Bench::Compare(arguments) => session.bench("compare", |session| compare::run(session, arguments)),
+        Bench::Lab(arguments) => session.bench("lab", |session| lab::run(session, arguments)),
         Bench::Routing => session.bench("routing", routing::run),
         Bench::Million(arguments) => session.bench("million", |session| million::run(session, arguments)),
     }
@@ -199,6 +203,7 @@ fn all(session: &mut Session) {
     session.bench("report", |session| report::run(session, &report::ReportArguments::of_the_target()));
     session.bench("search", |session| search::run(session, &search::SearchArguments::of(engine)));
     session.bench("compare", |session| compare::run(session, &compare::CompareArguments::of(engine)));
+    session.bench("lab", |session| lab::run(session, &lab::LabArguments::default()));
     session.bench("routing", routing::run);
     session.bench("million", |session| million::run(session, &million::MillionArguments::of(engine)));
 }
