@@ -4,6 +4,7 @@
 //! functions, so that every mistake is known before the first namespace. [`read`] takes the file's bytes, the files
 //! that it names, and what is known of the machine; all mistakes are told at once, each with its place and a hint.
 
+mod deed;
 mod file;
 mod grammar;
 mod input;
@@ -16,6 +17,7 @@ mod resolve;
 mod routing;
 mod schema;
 
+pub use deed::{Deed, EVENTS_MAX, fault_of_words, planned_events};
 pub use input::{Input, Reading, read};
 pub use machine::Machine;
 pub use model::*;

@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use wavetank_plan::Nanos;
+
 use super::args::FileFormat;
 
 /// `wavetank lab`.
@@ -48,6 +50,22 @@ pub(crate) enum LabDeed {
         /// The service; `None`: all of the host's.
         service: Option<String>,
     },
+    /// Something goes wrong in it on purpose.
+    Fault {
+        /// The host.
+        host: String,
+        /// The fault in words; `None`: the fault of this number is taken back.
+        what: FaultWords,
+    },
     /// Taken down.
     Down,
+}
+
+/// What is done with a fault.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum FaultWords {
+    /// It begins: its words, and how long it lasts; `None`: until it is taken back or the lab is down.
+    Begin(String, Option<Nanos>),
+    /// The one of this number is taken back.
+    End(u64),
 }

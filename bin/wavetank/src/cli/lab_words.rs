@@ -5,10 +5,11 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use wavetank_plan::UserError;
+use wavetank_plan::quantity::parse_duration_positive;
 
 use super::args::FileFormat;
 use super::convert::{at, one_of};
-use super::lab_args::{LabArgs, LabDeed};
+use super::lab_args::{FaultWords, LabArgs, LabDeed};
 
 /// `wavetank lab`.
 #[derive(Args, Debug)]
@@ -33,6 +34,8 @@ enum LabWhat {
     Exec(ExecWords),
     /// What a host's services wrote
     Logs(LogsWords),
+    /// Let something go wrong in a host: kill, stop or pause a service, cut a link, drop packets, exhaust files, slow down
+    Fault(FaultArgs),
     /// Take a lab down; also what one left that was killed
     Down(WhichWords),
 }
@@ -97,6 +100,48 @@ struct LogsWords {
     which: WhichWords,
 }
 
+#[derive(Args, Debug)]
+#[command(after_help = "\
+FAULT is one of: kill SERVICE · stop SERVICE · pause SERVICE · cut NETWORK · drop SHARE NETWORK
+                 files SERVICE N · slow SERVICE TIME · undo NUMBER
+SERVICE and NETWORK may be left out where the host has only one.
+For example: wavetank lab fault app1 kill nginx; wavetank lab fault app1 drop 20% --for 10s
+             wavetank lab fault app1 undo 3 takes back what the lab called fault 3")]
+struct FaultArgs {
+    /// The host
+    #[arg(value_name = "HOST")]
+    host: String,
+    /// What goes wrong
+    #[arg(value_name = "FAULT", required = true, num_args = 1..=3)]
+    words: Vec<String>,
+    /// How long: it is taken back then, or when this command is interrupted [default: until undo or down]
+    #[arg(long = "for", value_name = "TIME")]
+    lasts: Option<String>,
+    #[command(flatten)]
+    which: WhichWords,
+}
+
+/// Reads the words of a fault.
+fn fault(words: FaultArgs) -> Result<LabArgs, UserError> {
+    let lasts = words.lasts.as_deref().map(parse_duration_positive).transpose();
+    let lasts = at("--for", lasts)?;
+    let what = match words.words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["undo", number] => {
+            let hint = "the number that the lab gave it when it began: undo 3";
+            let number = number.parse().map_err(|_| {
+                UserError::usage("lab_fault_words", format!("`{number}` is no number of a fault"), hint)
+            })?;
+            if lasts.is_some() {
+                let message = "--for says how long a fault lasts, and undo ends one";
+                return Err(UserError::usage("lab_fault_words", message, "leave --for out"));
+            }
+            FaultWords::End(number)
+        }
+        _ => FaultWords::Begin(words.words.join(" "), lasts),
+    };
+    Ok(LabArgs { lab: words.which.lab, deed: LabDeed::Fault { host: words.host, what } })
+}
+
 /// Reads every word.
 pub(super) fn lab(words: LabWords) -> Result<LabArgs, UserError> {
     Ok(match words.what {
@@ -114,6 +159,7 @@ pub(super) fn lab(words: LabWords) -> Result<LabArgs, UserError> {
             let deed = LabDeed::Logs { host: words.host, service: words.service };
             LabArgs { lab: words.which.lab, deed }
         }
+        LabWhat::Fault(words) => return fault(words),
         LabWhat::Down(words) => LabArgs { lab: words.lab, deed: LabDeed::Down },
     })
 }

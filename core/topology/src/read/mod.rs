@@ -24,6 +24,7 @@ mod text;
 pub(crate) use interface::ADDRESSES_MAX;
 pub(crate) use keys::Keys;
 pub(crate) use lab::read_lab;
+pub(crate) use names::expanded;
 
 use wavetank_experiment::{Diagnostic, Diagnostics, Place};
 

@@ -31,7 +31,7 @@ impl Reader<'_> {
 }
 
 /// The names that `pattern` stands for, or how it should look.
-fn expanded(pattern: &str) -> Result<Vec<String>, String> {
+pub(crate) fn expanded(pattern: &str) -> Result<Vec<String>, String> {
     let shape = || "one pair of brackets with numbers: app[1-4], app[01-20], app[1,3,7-9]".to_owned();
     let Some((head, rest)) = pattern.split_once('[') else {
         return if pattern.contains(']') { Err(shape()) } else { Ok(vec![pattern.to_owned()]) };

@@ -3,6 +3,8 @@
 mod check;
 mod down;
 mod exec;
+mod fault;
+mod hand;
 mod loaded;
 mod logs;
 mod status;
@@ -23,6 +25,7 @@ pub(crate) fn lab(args: LabArgs) -> Result<u8, UserError> {
         LabDeed::Status { format } => status::status(&labs, name, format),
         LabDeed::Exec { host, words } => exec::exec(&labs.choose(name)?, &host, &words),
         LabDeed::Logs { host, service } => logs::logs(&labs.choose(name)?, &host, service.as_deref()),
+        LabDeed::Fault { host, what } => fault::fault(&labs.choose(name)?, &host, &what),
         LabDeed::Down => down::down(&labs.choose(name)?),
     }
 }

@@ -1,0 +1,68 @@
+//! `wavetank lab fault HOST FAULT`.
+
+use rustix::event::{Timespec, poll};
+use wavetank_driver::{Clock, Signals};
+use wavetank_lab::{Client, LabFolder};
+use wavetank_plan::{ExitCode, Nanos, UserError};
+use wavetank_topology::{Deed, fault_of_words};
+
+use super::hand::{begin, end};
+use crate::cli::FaultWords;
+use crate::run::{host_cannot, output};
+
+/// How long it waits before it looks at signals again: one may come just before it begins to wait.
+const LOOK_AROUND: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+
+/// Begin a fault, or take one back. With a time, wait for it, and take the fault back then or at a signal. Exit 0.
+pub(super) fn fault(folder: &LabFolder, host: &str, what: &FaultWords) -> Result<u8, UserError> {
+    let lab = folder.order()?.lab;
+    let mut client = Client::connect(folder)?;
+    match what {
+        FaultWords::End(id) => {
+            end(&mut client, host, *id)?;
+            output::print(&format!("fault {id} of {host} is taken back\n"))?;
+        }
+        FaultWords::Begin(words, lasts) => {
+            let fault = fault_of_words(words, &lab, host)?;
+            let told = format!("{host}: {fault}");
+            let signals = Signals::listen().map_err(|errno| host_cannot("listen for signals", errno))?;
+            let id = begin(&mut client, host, &Deed::Fault(fault), lasts.is_none())?;
+            match lasts {
+                None => {
+                    let back = format!("wavetank lab fault {host} undo {id}");
+                    output::print(&format!("{told}, until `{back}`\n"))?;
+                }
+                Some(lasts) => {
+                    output::print(&format!("{told}, for {lasts}\n"))?;
+                    wait(*lasts, signals);
+                    end(&mut client, host, id)?;
+                    output::print(&format!("{told} is taken back\n"))?;
+                }
+            }
+        }
+    }
+    Ok(ExitCode::Pass as u8)
+}
+
+/// Until so long has passed, or a signal has come.
+fn wait(length: Nanos, signals: Signals) {
+    let clock = Clock::starting_now();
+    while clock.now() < length && signals.received() == 0 {
+        let left = Nanos(length.0 - clock.now().0).0.clamp(1, LOOK_AROUND.tv_nsec);
+        // A signal ends it early, which is looked at next.
+        let _ = poll(&mut [], Some(&Timespec { tv_sec: 0, tv_nsec: left }));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waiting_takes_as_long_as_it_should() {
+        let signals = Signals::listen().expect("signals can be counted");
+        let clock = Clock::starting_now();
+        wait(Nanos::from_millis(60), signals);
+        assert!(clock.now() >= Nanos::from_millis(60));
+    }
+}

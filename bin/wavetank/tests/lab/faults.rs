@@ -1,0 +1,136 @@
+//! Faults by hand: each is felt by clients, taken back when it is asked for, and taken back when whoever began it is killed.
+
+use std::time::Duration;
+
+use wavetank_testkit::{Outcome, Signal, Stamp};
+
+use crate::place::Place;
+
+/// A client, and a server with a service.
+const HOSTS: &str = "\
+networks:
+  front: 10.92.0.0/24
+hosts:
+  load1: {role: load, networks: [front]}
+  app1:
+    role: server
+    networks: [front]
+    services:
+      - serve: {listen: 8080}
+";
+
+/// How long something may take to be felt.
+const FELT_MAX: Duration = Duration::from_secs(20);
+
+/// The status of an answer from the server; `000`: none within a second.
+fn status(place: &Place) -> String {
+    place.said("load1", "curl -s -m 1 -o /dev/null -w '%{http_code}' http://app1:8080/ || true")
+}
+
+/// Panics unless the server comes to answer so.
+#[track_caller]
+fn comes_to(place: &Place, wanted: &str, when: &str) {
+    let began = Stamp::now();
+    loop {
+        let now = status(place);
+        if now == wanted {
+            return;
+        }
+        assert!(Stamp::now().since(began) < FELT_MAX, "{when}: still {now}, not {wanted}");
+    }
+}
+
+#[track_caller]
+fn fault(place: &Place, words: &str) -> Outcome {
+    let words: Vec<&str> = ["fault", "app1"].into_iter().chain(words.split_whitespace()).collect();
+    let done = place.lab(&words).run();
+    done.expect_exit(0);
+    done
+}
+
+/// The number that the lab gave a fault.
+fn number(begun: &Outcome) -> String {
+    let (_, rest) = begun.stdout.split_once(" undo ").unwrap_or_else(|| panic!("no number: {begun}"));
+    rest.chars().take_while(char::is_ascii_digit).collect()
+}
+
+/// Begins a fault, after which the server answers nothing, and takes it back, after which it answers again.
+#[track_caller]
+fn check(place: &Place, words: &str, told: &str) {
+    comes_to(place, "200", &format!("before {words}"));
+    let begun = fault(place, words);
+    assert!(begun.stdout.starts_with(&format!("app1: {told}, until")), "{begun}");
+    comes_to(place, "000", words);
+    fault(place, &format!("undo {}", number(&begun)));
+    comes_to(place, "200", &format!("after {words}"));
+}
+
+#[test]
+fn each_is_felt_and_taken_back() {
+    let Some(place) = Place::new("faults", HOSTS) else { return };
+    place.up();
+    check(&place, "kill", "kill serve");
+    check(&place, "stop serve", "stop serve");
+    check(&place, "pause", "pause serve");
+    check(&place, "cut", "cut eth0");
+    check(&place, "cut front", "cut eth0");
+    check(&place, "drop 100%", "drop 100% eth0");
+    assert_eq!(place.said("app1", "nft list tables"), "", "no filter is left");
+
+    let limits = "cat /proc/[0-9]*/limits | grep -c '^Max open files *77 ' || true";
+    let begun = fault(&place, "files 77");
+    assert_ne!(place.said("app1", limits), "0");
+    fault(&place, &format!("undo {}", number(&begun)));
+    assert_eq!(place.said("app1", limits), "0");
+
+    let slowest = "for i in 1 2 3 4 5 6 7 8; do curl -s -m 5 -o /dev/null -w '%{time_total}\\n' http://app1:8080/; done \
+                   | sort -n | tail -1";
+    let begun = fault(&place, "slow 300ms");
+    let seconds: f64 = place.said("load1", slowest).parse().expect("a time");
+    assert!(seconds >= 0.1, "the slowest of eight took {seconds} s");
+    fault(&place, &format!("undo {}", number(&begun)));
+    assert_eq!(place.said("app1", "grep -h ') T ' /proc/[0-9]*/stat || true"), "", "nobody stands still");
+    comes_to(&place, "200", "after slow");
+    place.lab(&["down"]).run().expect_exit(0);
+    place.nothing_left("down");
+}
+
+#[test]
+fn what_lasts_for_a_time_ends_by_itself_or_with_its_command() {
+    let Some(place) = Place::new("faults-for", HOSTS) else { return };
+    place.up();
+    let whole = place.lab(&["fault", "app1", "pause", "--for", "300ms"]).run();
+    assert!(whole.expect_exit(0).stdout.ends_with("app1: pause serve is taken back\n"), "{whole}");
+    comes_to(&place, "200", "after its time");
+    for signal in [Signal::INT, Signal::KILL] {
+        let command = place.lab(&["fault", "app1", "kill", "--for", "10m"]).start();
+        comes_to(&place, "000", "while it lasts");
+        command.signal(signal);
+        command.wait(Duration::from_secs(20));
+        comes_to(&place, "200", "after its command");
+    }
+    place.lab(&["down"]).run().expect_exit(0);
+    place.nothing_left("down");
+}
+
+#[test]
+fn what_cannot_be_is_told() {
+    let Some(place) = Place::new("faults-bad", HOSTS) else { return };
+    place.up();
+    let check = |words: &[&str], exit: i32, told: &str| {
+        let refused = place.lab(&[&["fault"], words].concat()).run();
+        assert!(refused.expect_exit(exit).stderr.contains(told), "{refused}");
+    };
+    check(&["app2", "kill"], 2, "did you mean app1?");
+    check(&["app1", "kil"], 2, "did you mean kill?");
+    check(&["app1", "kill", "nginx"], 2, "one of: serve");
+    check(&["app1", "drop", "20"], 2, "20%?");
+    check(&["app1", "undo", "99"], 2, "[lab_fault_unknown]");
+    check(&["app1", "undo", "x"], 2, "[lab_fault_words]");
+    check(&["app1", "undo", "1", "--for", "1s"], 2, "--for");
+    check(&["load1", "kill"], 2, "no service");
+    fault(&place, "kill");
+    check(&["app1", "pause"], 5, "[lab_fault_vacant]");
+    place.lab(&["down"]).run().expect_exit(0);
+    place.nothing_left("down");
+}

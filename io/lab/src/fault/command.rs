@@ -1,0 +1,88 @@
+//! A command of the user's, in the host's shell.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::os::fd::OwnedFd;
+use std::process::{Child, Command, Stdio};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use wavetank_plan::UserError;
+
+/// How long a command may take; the host does nothing else meanwhile.
+const TIME_MAX: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
+/// How much of what it says is told.
+const SAID_MAX: u64 = 2_048;
+
+/// Has the shell of the host carry out `command`, and waits until it has ended. What it leaves running in the background
+/// goes on.
+pub(super) fn shell(host: &str, command: &str) -> Result<(), UserError> {
+    let failed = |what: String, said: &str| {
+        let said = said.lines().last().map(|line| format!(": {}", line.trim())).unwrap_or_default();
+        let message = format!("host {host}: `{command}` {what}{said}");
+        UserError::refused(
+            "lab_command_failed",
+            message,
+            format!("try it: wavetank lab exec {host} -- {command}"),
+        )
+    };
+    let system = |error: &dyn std::fmt::Display| failed(format!("was not carried out: {error}"), "");
+    // A file rather than a pipe: what goes on in the background may hold it open.
+    let said = memfd_create("wavetank-said", MemfdFlags::CLOEXEC).map_err(|errno| system(&errno))?;
+    let output = || said.try_clone().map(Stdio::from);
+    let mut child = Command::new("/bin/sh")
+        .args(["-c", command])
+        .stdin(Stdio::null())
+        .stdout(output().map_err(|error| system(&error))?)
+        .stderr(output().map_err(|error| system(&error))?)
+        .spawn()
+        .map_err(|error| system(&error))?;
+    if !ended(&child).map_err(|error| system(&error))? {
+        // It is killed, and reaped below.
+        let _ = child.kill();
+        let _ = child.wait();
+        return Err(failed("took longer than 10 s".to_owned(), &tail(said)));
+    }
+    let status = child.wait().map_err(|error| system(&error))?;
+    if status.success() { Ok(()) } else { Err(failed(format!("ended with {status}"), &tail(said))) }
+}
+
+/// Whether it has ended within the time it may take.
+fn ended(child: &Child) -> std::io::Result<bool> {
+    let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else { return Ok(true) };
+    // It is not reaped yet, so that its number is its own.
+    let handle = pidfd_open(pid, PidfdFlags::empty())?;
+    Ok(poll(&mut [PollFd::new(&handle, PollFlags::IN)], Some(&TIME_MAX))? > 0)
+}
+
+/// The last it said.
+fn tail(said: OwnedFd) -> String {
+    let mut file = File::from(said);
+    let mut text = Vec::new();
+    let length = file.metadata().map_or(0, |about| about.len());
+    // What cannot be read is not told.
+    let _ = file
+        .seek(SeekFrom::Start(length.saturating_sub(SAID_MAX)))
+        .and_then(|_| file.take(SAID_MAX).read_to_end(&mut text));
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_told_by_its_end() {
+        assert_eq!(shell("app1", "exit 0"), Ok(()));
+        assert_eq!(shell("app1", "sleep 1 & echo fine"), Ok(()));
+        let check = |command: &str, told: &str| {
+            let error = shell("app1", command).expect_err(command);
+            assert_eq!(error.code, "lab_command_failed");
+            assert!(error.message.contains(told), "{}", error.message);
+        };
+        check("echo one; echo two >&2; exit 3", "exit status: 3: two");
+        check("no-such-program-here", "not found");
+        check("kill -9 $$", "signal: 9");
+    }
+}

@@ -1,0 +1,194 @@
+//! The processes of a service, with all their children, as the host's PID namespace numbers them.
+
+use std::io::Result;
+use std::os::fd::OwnedFd;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+
+/// How often processes are looked for again that were made while the others were stopped.
+const ROUNDS_MAX: usize = 16;
+/// How often, and how far apart, it is looked whether a process has stopped.
+const SETTLE_TRIES: usize = 200;
+const SETTLE_STEP: Timespec = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
+/// Processes of one service at most.
+const PROCESSES_MAX: usize = 4_096;
+/// How long the kernel may take to end a process that was killed.
+const DEATH_MAX: Timespec = Timespec { tv_sec: 2, tv_nsec: 0 };
+
+/// A process that cannot be taken for another, however often its number is given away.
+#[derive(Debug)]
+pub(super) struct Held {
+    pub(super) pid: u32,
+    handle: OwnedFd,
+}
+
+impl Held {
+    /// `None` if there is no such process any more.
+    fn of(pid: u32) -> Result<Option<Self>> {
+        let Some(raw) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return Ok(None) };
+        match pidfd_open(raw, PidfdFlags::empty()) {
+            Ok(handle) => Ok(Some(Self { pid, handle })),
+            Err(Errno::SRCH) => Ok(None),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+
+    /// One that has ended needs no signal.
+    fn signal(&self, signal: Signal) -> Result<()> {
+        match pidfd_send_signal(&self.handle, signal) {
+            Ok(()) | Err(Errno::SRCH) => Ok(()),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+}
+
+/// Stops `roots` and all their children, and holds them. They are stopped before their children are looked for, so that
+/// none is missed that is made meanwhile.
+pub(super) fn frozen(roots: &[u32]) -> Result<Vec<Held>> {
+    let mut held: Vec<Held> = Vec::new();
+    for _ in 0..ROUNDS_MAX {
+        let mut found = false;
+        for pid in family(roots) {
+            if held.iter().any(|own| own.pid == pid) {
+                continue;
+            }
+            if let Some(own) = Held::of(pid)? {
+                if let Err(error) = own.signal(Signal::STOP) {
+                    resume(&held);
+                    return Err(error);
+                }
+                settle(pid);
+                held.push(own);
+                found = true;
+            }
+        }
+        if !found {
+            break;
+        }
+    }
+    Ok(held)
+}
+
+/// Waits until a process that was told to stop has done so; one that waits for a disk may take its time.
+fn settle(pid: u32) {
+    let stopped = || stat(pid).is_none_or(|(state, _)| matches!(state, b'T' | b't' | b'Z' | b'X'));
+    for _ in 0..SETTLE_TRIES {
+        if stopped() {
+            return;
+        }
+        // Nothing is waited for but the time; a signal that ends it early costs one try.
+        let _ = poll(&mut [], Some(&SETTLE_STEP));
+    }
+}
+
+/// Lets them go on, those whose parents wait for them first.
+pub(super) fn resume(held: &[Held]) {
+    for own in held.iter().rev() {
+        // A process that has ended goes on without us, and nothing else can be wrong with a signal that could be sent before.
+        let _ = own.signal(Signal::CONT);
+    }
+}
+
+/// Kills `roots` and all their children, and waits until they are dead.
+pub(super) fn kill(roots: &[u32]) -> Result<()> {
+    // A master that still ran would replace what is killed beside it.
+    let held = frozen(roots)?;
+    held.iter().try_for_each(|own| own.signal(Signal::KILL))?;
+    for own in &held {
+        // Whose death takes longer than any should is the kernel's affair: the signal cannot be taken back.
+        let _ = poll(&mut [PollFd::new(&own.handle, PollFlags::IN)], Some(&DEATH_MAX));
+    }
+    Ok(())
+}
+
+/// Whether one of `pids` runs, stopped or not: what is dead and not yet reaped does not.
+pub(super) fn any_alive(pids: &[u32]) -> bool {
+    pids.iter().any(|&pid| stat(pid).is_some_and(|(state, _)| !matches!(state, b'Z' | b'X')))
+}
+
+/// `roots` and all that descend from them, parents first.
+pub(super) fn family(roots: &[u32]) -> Vec<u32> {
+    let numbers = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = numbers.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let all: Vec<(u32, u32)> = pids.filter_map(|pid| Some((pid, stat(pid)?.1))).collect();
+    descending(roots, &all)
+}
+
+/// Of processes with their parents those that are in `roots` or descend from one, parents first.
+fn descending(roots: &[u32], all: &[(u32, u32)]) -> Vec<u32> {
+    let mut family: Vec<u32> =
+        roots.iter().copied().filter(|root| all.iter().any(|(pid, _)| pid == root)).collect();
+    let mut next = 0;
+    while next < family.len() && family.len() < PROCESSES_MAX {
+        let parent = family[next];
+        for &(pid, _) in all.iter().filter(|(_, of)| *of == parent) {
+            if !family.contains(&pid) {
+                family.push(pid);
+            }
+        }
+        next += 1;
+    }
+    family
+}
+
+/// State and parent of a process (`/proc/PID/stat`, proc(5)); its name may have blanks and brackets in it.
+fn stat(pid: u32) -> Option<(u8, u32)> {
+    read_stat(&std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+}
+
+fn read_stat(text: &str) -> Option<(u8, u32)> {
+    let mut fields = text.rsplit_once(')')?.1.split_ascii_whitespace();
+    let state = *fields.next()?.as_bytes().first()?;
+    Some((state, fields.next()?.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_family_is_told_by_parents() {
+        let all = [(1, 0), (7, 1), (8, 7), (9, 8), (12, 1), (13, 12), (20, 99)];
+        let check = |roots: &[u32], family: &[u32]| assert_eq!(descending(roots, &all), family, "{roots:?}");
+        check(&[7], &[7, 8, 9]);
+        check(&[12, 7], &[12, 7, 13, 8, 9]);
+        check(&[9], &[9]);
+        // One that is gone has no family; a circle, which no kernel shows, ends.
+        check(&[500], &[]);
+        assert_eq!(descending(&[1], &[(1, 2), (2, 1)]), [1, 2]);
+    }
+
+    #[test]
+    fn the_state_is_told_whatever_the_name() {
+        let check = |text: &str, told: Option<(u8, u32)>| assert_eq!(read_stat(text), told, "{text}");
+        check("17 (nginx: worker) S 7 7 7 0 -1", Some((b'S', 7)));
+        check("17 (a) b) Z 1 7", Some((b'Z', 1)));
+        check("17 (x", None);
+        check("17 (x) R", None);
+        check("", None);
+    }
+
+    #[test]
+    fn a_process_and_its_child_stand_still_go_on_and_die() {
+        let mut shell =
+            std::process::Command::new("sh").args(["-c", "sleep 60 & wait"]).spawn().expect("a shell starts");
+        let root = [shell.id()];
+        let deadline = wavetank_driver::Clock::starting_now();
+        while family(&root).len() < 2 {
+            assert!(deadline.now() < wavetank_plan::Nanos::from_secs(10), "the child never came");
+            std::thread::yield_now();
+        }
+        let held = frozen(&root).expect("they can be stopped");
+        assert_eq!(held.len(), 2);
+        let state = |held: &Held| stat(held.pid).map(|(state, _)| state);
+        assert!(held.iter().all(|own| state(own) == Some(b'T')), "{held:?}");
+        resume(&held);
+        assert!(held.iter().all(|own| state(own) != Some(b'T')), "{held:?}");
+        kill(&root).expect("they can be killed");
+        assert!(!any_alive(&root));
+        assert_eq!(held.iter().filter(|own| any_alive(&[own.pid])).count(), 0);
+        shell.wait().expect("it is reaped");
+    }
+}
