@@ -10,13 +10,18 @@ hosts:
 ";
 
 fn lab(rest: &str) -> Lab {
+    reading(rest).unwrap_or_else(|told| panic!("{rest}\n{told:#?}"))
+}
+
+/// The lab, or what is wrong with it.
+fn reading(rest: &str) -> Result<Lab, Vec<String>> {
     let text = format!("{HOSTS}{rest}");
     let files = |name: &str| Err(format!("no such file: {name}"));
     let machine = Machine { cpus: None, open_files: None, memory_bytes: None };
     let input = Input { name: "steer.yaml", bytes: text.as_bytes(), files: &files, machine };
     let reading = read(&input);
     let told: Vec<String> = reading.diagnostics.sorted().iter().map(|one| one.message.clone()).collect();
-    reading.lab.unwrap_or_else(|| panic!("{text}\n{told:#?}"))
+    reading.lab.ok_or(told)
 }
 
 fn direct() -> Lab {
@@ -177,4 +182,23 @@ fn keepalived_gets_a_virtual_server_for_each_port() {
     check(&config.text, "delay_before_retry 0.5", 4);
     let braces = |letter| config.text.matches(letter).count();
     assert_eq!(braces('{'), braces('}'));
+}
+
+#[test]
+fn balancers_of_different_addresses_share_a_port() {
+    let both = |address: &str| {
+        reading(&format!(
+            "  lb1:
+    role: balancer
+    networks: [front]
+    services:
+      - direct_routing: {{address: 10.30.0.100, listen: 80, servers: app1}}
+      - nat: {{address: {address}, listen: 80, servers: app1}}
+  app1: {{role: server, networks: [front], services: [serve: {{listen: 80}}]}}
+"
+        ))
+    };
+    assert!(both("10.30.0.101").is_ok());
+    let told = both("10.30.0.100").expect_err("one address, one port, two balancers");
+    assert_eq!(told, ["port 80 is that of service `direct_routing`"]);
 }

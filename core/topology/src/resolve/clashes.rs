@@ -25,7 +25,7 @@ fn services(host: &Host, out: &mut Diagnostics) {
             out.push(Diagnostic::error("lab_service_twice", service.place_of("name"), message, hint));
         }
         for port in &service.listen {
-            if let Some(other) = earlier.iter().find(|other| claims(other, *port)) {
+            if let Some(other) = earlier.iter().find(|other| claims(other, *port) && !apart(other, service)) {
                 tell_port(*port, &format!("service `{}`", other.name), service, "listen", out);
             } else if *port == SSH_PORT && host.sshd {
                 tell_port(*port, "the host's SSH server", service, "listen", out);
@@ -50,6 +50,17 @@ fn claims(service: &Service, port: u16) -> bool {
         _ => None,
     };
     service.listen.contains(&port) || stats == Some(port)
+}
+
+/// Whether both are balancers in the kernel and take different addresses: they never see each other's packets.
+fn apart(one: &Service, other: &Service) -> bool {
+    let address = |service: &Service| match &service.kind {
+        ServiceKind::DirectRouting(direct) => Some(direct.address),
+        ServiceKind::Nat(nat) => Some(nat.address),
+        ServiceKind::Ipvs(ipvs) => Some(ipvs.address),
+        _ => None,
+    };
+    address(one).zip(address(other)).is_some_and(|(one, other)| one != other)
 }
 
 fn tell_port(port: u16, whose: &str, service: &Service, key: &str, out: &mut Diagnostics) {
