@@ -63,7 +63,7 @@ pub(crate) fn run(folder: &Path, service: &str) -> Result<(), UserError> {
     let mut director = Director { steering, pool: steering.pool(), weights, folder, now: Nanos::ZERO };
     director.read_weights();
     // Where the rules are there already, their slots are those of another director, who may have seen other servers.
-    nft::load(&steering, &director.pool, &order.file)?;
+    nft::load(&steering, &order.file)?;
     director.swap()?;
     director.live(&signals)?;
     nft::remove(&steering)

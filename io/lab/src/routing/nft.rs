@@ -13,14 +13,14 @@ use crate::answer::system;
 /// Most letters of `nft`'s own words that are passed on.
 const SAID_CHARS_MAX: usize = 400;
 
-/// Loads rules and slots in one step, unless the rules are there already.
-pub(super) fn load(steering: &Steering<'_>, pool: &Pool, file: &str) -> Result<(), UserError> {
+/// Loads the rules, with no server in any slot, unless they are there already: connections under way hang on what the
+/// kernel remembers in them.
+pub(super) fn load(steering: &Steering<'_>, file: &str) -> Result<(), UserError> {
     if is_loaded(steering)? {
         return Ok(());
     }
     let rules = steering.rules();
-    let text = format!("{}{}", rules.text, steering.slots(&pool.weights()));
-    run(&text).map_err(|said| {
+    run(&rules.text).map_err(|said| {
         let place = line_named(&said).and_then(|line| rules.origin_of(line));
         refused(&said, place.map(|place| format!("{file}:{}:{}", place.line, place.column)))
     })

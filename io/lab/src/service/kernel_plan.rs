@@ -16,8 +16,7 @@ impl Planner<'_> {
     pub(super) fn steering(&self, service: &Service, steering: Steering<'_>) -> Result<Plan, UserError> {
         let nft = Program::NFT.find(&OwnProgram::default())?;
         let folder = self.folder(service)?;
-        let mut rules = steering.rules();
-        rules.text.push_str(&steering.slots(&steering.pool().weights()));
+        let rules = steering.rules();
         write(&folder.join(&rules.path), rules.text.as_bytes())?;
         let words = [text(&nft), "--check".to_owned(), "--file".to_owned(), rules.path.clone()].to_vec();
         let mut director = vec!["/proc/self/exe".to_owned()];
