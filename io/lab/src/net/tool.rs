@@ -123,7 +123,7 @@ impl Refusal {
     pub(crate) fn into_error(self) -> UserError {
         let what = self.line.map_or_else(String::new, |line| format!(" `{}`", line.trim()));
         let message = format!("`{}` does not do{what}: {}", self.tool.name, self.said);
-        let hint = "`wavetank lab check FILE` tells what this machine lacks; otherwise the file asks for what cannot be";
+        let hint = "what the kernel lacks is told before; so the file asks for what cannot be, or a host was killed meanwhile";
         UserError::refused("lab_network", message, hint)
     }
 }
