@@ -91,6 +91,16 @@ fn check(example: &str, programs: &[&str], url: &str) {
 }
 
 #[test]
+fn the_example_of_one_server() {
+    check("one-server", &[], "http://app1:8080/");
+}
+
+#[test]
+fn the_example_of_a_proxy_that_ends_tls() {
+    check("nginx-proxy", &["nginx"], "https://proxy1/1k --insecure");
+}
+
+#[test]
 fn the_example_of_haproxy_over_tcp() {
     check("haproxy-tcp", &["haproxy"], "http://lb1:8080/");
 }
