@@ -88,6 +88,11 @@ impl Impacts {
         Self { open, closed, wanted, recent: VecDeque::new(), watches: Vec::new() }
     }
 
+    /// Whether the plan has events, around which every second tells how clients fared.
+    pub(crate) const fn are_wanted(&self) -> bool {
+        self.wanted
+    }
+
     /// Event number `event` of the plan was done at `at`.
     pub(crate) fn began(&mut self, event: u16, at: Nanos) {
         if self.wanted && self.watches.len() < Self::WATCHES_MAX {

@@ -95,6 +95,31 @@ impl Interval {
         self.sort();
     }
 
+    /// Its times alone, by step, phase and target; groups' times are of its journeys and stay behind.
+    #[must_use]
+    pub fn times(&self) -> Self {
+        let steps = self.steps.iter().map(|series| StepSeries {
+            key: series.key,
+            response: series.response.clone(),
+            service: series.service.clone(),
+            ..StepSeries::default()
+        });
+        let targets = self.targets.iter().map(|series| TargetSeries {
+            phase: series.phase,
+            target: series.target,
+            connect: series.connect.clone(),
+            tls: series.tls.clone(),
+            ..TargetSeries::default()
+        });
+        Self {
+            from: self.from,
+            steps: steps.collect(),
+            phases: self.phases.clone(),
+            targets: targets.collect(),
+            ..Self::default()
+        }
+    }
+
     /// Whether a load thread was full: busy for at least the share of the contract.
     pub fn has_full_thread(&self) -> bool {
         self.threads.iter().any(|health| health.is_full(self.len))

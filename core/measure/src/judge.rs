@@ -65,6 +65,17 @@ impl Judge {
         all.for_each(|tracker| tracker.add_host(name, sample, spans));
     }
 
+    /// Whether it matters in which second a time was measured.
+    pub(crate) fn weighs_times_by_second(&self) -> bool {
+        self.stops.iter().any(Tracker::is_of_times)
+            || self.thresholds.iter().any(|tracker| tracker.is_of_times() && tracker.is_windowed())
+    }
+
+    /// Take in the times, and nothing else, of intervals that were added without theirs.
+    pub(crate) fn add_times(&mut self, times: &Interval, spans: &Spans) {
+        self.thresholds.iter_mut().for_each(|tracker| tracker.add_times(times, spans));
+    }
+
     /// The first stop condition that was true, and the seal at which it was.
     pub fn stop_fired(&self) -> Option<(&str, Nanos)> {
         self.fired.as_ref().map(|fired| (self.stops[fired.stop].condition.text.as_str(), fired.at))

@@ -106,6 +106,20 @@ impl Ledger {
         self.note(checked)
     }
 
+    /// Whether it matters in which second a time was measured: to conditions on times over windows, to stop conditions on
+    /// times, which are true at one seal, to plateaus of held connections, and to what events did. Where it does not, seconds may be added
+    /// without their times, and those of all of them together by [`Ledger::add_times`].
+    pub fn weighs_times_by_second(&self) -> bool {
+        self.judge.weighs_times_by_second() || self.totals.held.weighs_times() || self.impacts.are_wanted()
+    }
+
+    /// Enter the times of seconds that were added without; of `sum` nothing else is taken.
+    pub fn add_times(&mut self, sum: &Interval) {
+        let times = sum.times();
+        self.totals.add_times(&times);
+        self.judge.add_times(&times, self.totals.spans());
+    }
+
     /// The run is over: check also that nothing has left the data.
     pub fn close(&mut self) -> Result<(), Violation> {
         let checked = self.totals.check_final();

@@ -123,6 +123,11 @@ impl Plateaus {
         plateaus.filter(|(_, plateau)| plateau.seconds > 0)
     }
 
+    /// Whether some phase is a plateau, whose seconds tell their own times.
+    pub(crate) fn weighs_times(&self) -> bool {
+        self.phases.iter().any(|held| held.plateau.is_some())
+    }
+
     /// Take in one merged interval; they come in order. `spans` are those of the totals.
     pub(crate) fn add(&mut self, interval: &Interval, spans: &Spans) {
         if self.holding.is_empty() {

@@ -91,16 +91,7 @@ impl Totals {
     pub fn add(&mut self, interval: &Interval) {
         let latest = interval.end() >= self.sealed;
         self.add_steps(interval, latest);
-        for theirs in &interval.phases {
-            let find = |mine: &PhaseSeries| mine.phase.cmp(&theirs.phase);
-            entry(&mut self.phases, find, || PhaseSeries { phase: theirs.phase, ..PhaseSeries::default() })
-                .merge(theirs);
-        }
-        for theirs in &interval.targets {
-            let place = (theirs.phase, theirs.target);
-            let make = || TargetSeries { phase: place.0, target: place.1, ..TargetSeries::default() };
-            entry(&mut self.targets, |mine| (mine.phase, mine.target).cmp(&place), make).merge(theirs);
-        }
+        self.add_parts(interval);
         self.journeys.merge(&interval.journeys);
         if latest {
             self.journeys.clear_gauges();
@@ -118,6 +109,26 @@ impl Totals {
         self.began = self.began.min(interval.from);
         self.sealed = self.sealed.max(interval.end());
         self.intervals += 1;
+    }
+
+    /// Add the times of intervals that were added without; `times` has nothing else.
+    pub(crate) fn add_times(&mut self, times: &Interval) {
+        self.add_steps(times, false);
+        self.add_parts(times);
+    }
+
+    /// What is told of phases and of targets.
+    fn add_parts(&mut self, interval: &Interval) {
+        for theirs in &interval.phases {
+            let find = |mine: &PhaseSeries| mine.phase.cmp(&theirs.phase);
+            entry(&mut self.phases, find, || PhaseSeries { phase: theirs.phase, ..PhaseSeries::default() })
+                .merge(theirs);
+        }
+        for theirs in &interval.targets {
+            let place = (theirs.phase, theirs.target);
+            let make = || TargetSeries { phase: place.0, target: place.1, ..TargetSeries::default() };
+            entry(&mut self.targets, |mine| (mine.phase, mine.target).cmp(&place), make).merge(theirs);
+        }
     }
 
     /// The last interval of a run may be some milliseconds, all of them spent on closing connections.

@@ -124,6 +124,25 @@ impl Tracker {
         self.second = second;
     }
 
+    /// Whether its subject is a time.
+    pub(crate) const fn is_of_times(&self) -> bool {
+        part_of(&self.condition.subject).is_some()
+    }
+
+    /// Whether it is judged over windows.
+    pub(crate) const fn is_windowed(&self) -> bool {
+        self.sliding.is_some()
+    }
+
+    /// Take in times of intervals whose counts were taken already; `times` has nothing else. Not for windows.
+    pub(crate) fn add_times(&mut self, times: &Interval, spans: &Spans) {
+        if self.is_of_times() && !self.is_windowed() && !matches!(self.named, Named::Place(_)) {
+            let mut sample = Sample::default();
+            self.take(times, spans, Nanos::ZERO, &mut sample);
+            self.whole.add(&sample);
+        }
+    }
+
     /// Whether the condition is broken at this seal: of the opposite of a stop condition, whether that fires.
     pub(crate) fn fires(&self, interval: &Interval, spans: &Spans) -> bool {
         if let Some(hosts) = &self.hosts {

@@ -7,7 +7,7 @@ use wavetank_plan::Nanos;
 use crate::DecodeError;
 use crate::counted::Counted;
 use crate::journeys_line::JourneysLine;
-use crate::series_line::{Series, SeriesLine};
+use crate::series_line::{Series, SeriesLine, SeriesTimes, TimesLine, TimesSkipped};
 
 /// Version of the lines that are written. Histograms of version 1 were `HdrHistogram` V2 in base64, twice as long.
 const LINE_VERSION: u32 = 2;
@@ -81,12 +81,28 @@ impl IntervalLine {
     /// # Errors
     /// As [`IntervalLine::decode`].
     pub fn decode_again(&mut self, line: &[u8]) -> Result<(), DecodeError> {
-        let raw: RawLine<'_> =
-            serde_json::from_slice(line).map_err(|error| DecodeError::line(line, LINE_VERSION, &error))?;
         let mut pool = histograms(std::mem::take(&mut self.interval));
-        *self = raw.decode(&mut pool)?;
+        *self = read::<TimesLine<'_>>(line, &mut pool)?;
         Ok(())
     }
+
+    /// The line without the times of its steps, phases and targets, which are most of it and are not looked at: a damaged one goes
+    /// unnoticed.
+    ///
+    /// # Errors
+    /// As [`IntervalLine::decode`].
+    pub fn decode_counts(line: &[u8]) -> Result<Self, DecodeError> {
+        read::<TimesSkipped>(line, &mut Vec::new())
+    }
+}
+
+fn read<'a, T: SeriesTimes + Deserialize<'a>>(
+    line: &'a [u8],
+    pool: &mut Vec<Histogram>,
+) -> Result<IntervalLine, DecodeError> {
+    let raw: RawLine<'a, T> =
+        serde_json::from_slice(line).map_err(|error| DecodeError::line(line, LINE_VERSION, &error))?;
+    raw.decode(pool)
 }
 
 /// The histograms of an interval, the first last.
@@ -129,7 +145,8 @@ fn check_place(from_ns: i64, len_ns: i64) -> Result<(), DecodeError> {
 
 /// The line's keys, in the contract's order; what is missing reads as zero.
 #[derive(Serialize, Deserialize)]
-struct RawLine<'a> {
+#[serde(bound(serialize = "T: SeriesTimes + Serialize", deserialize = "T: SeriesTimes + Deserialize<'de>"))]
+struct RawLine<'a, T> {
     v: u32,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     checkpoint: bool,
@@ -140,8 +157,7 @@ struct RawLine<'a> {
     len_ns: i64,
     #[serde(default)]
     users: u64,
-    #[serde(borrow)]
-    series: Vec<SeriesLine<'a>>,
+    series: Vec<SeriesLine<T>>,
     conns: RawConns,
     bytes: crate::Bytes,
     threads: Vec<RawThread>,
@@ -178,7 +194,7 @@ struct RawThread {
     cpu_ns: u64,
 }
 
-impl RawLine<'static> {
+impl RawLine<'static, TimesLine<'static>> {
     fn new(interval: &Interval) -> Self {
         // Taken apart by name, so that a new field of an interval cannot be forgotten here.
         let Interval { from, len, steps, phases, targets, conns, bytes, users, threads, journeys } = interval;
@@ -204,7 +220,7 @@ impl RawLine<'static> {
     }
 }
 
-impl RawLine<'_> {
+impl<T: SeriesTimes> RawLine<'_, T> {
     fn decode(self, pool: &mut Vec<Histogram>) -> Result<IntervalLine, DecodeError> {
         check_version(self.v)?;
         check_place(self.from_ns, self.len_ns)?;

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer, Serialize};
 use wavetank_measure::{
     Counters, DropReason, ErrorClass, Histogram, PhaseSeries, StatusCounts, StepSeries, TargetSeries, Wire,
 };
@@ -15,9 +16,14 @@ use crate::run_parts;
 
 /// One of three kinds, told apart by what they are of: `key` (phase, scenario, step), or `phase` alone, or
 /// `phase` and `target`. One struct with optional fields, because a tagged one could not carry 128-bit sums.
+/// `T`: what is made of its times.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct SeriesLine<'a> {
+#[serde(
+    default,
+    deny_unknown_fields,
+    bound(serialize = "T: SeriesTimes + Serialize", deserialize = "T: SeriesTimes + Deserialize<'de>")
+)]
+pub(crate) struct SeriesLine<T> {
     #[serde(skip_serializing_if = "Option::is_none")]
     key: Option<[u16; 3]>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -30,14 +36,43 @@ pub(crate) struct SeriesLine<'a> {
     wire: Option<run_parts::Wire>,
     #[serde(skip_serializing_if = "Option::is_none")]
     handshakes: Option<HandshakesLine>,
-    #[serde(borrow, skip_serializing_if = "TimesLine::is_empty")]
-    times: TimesLine<'a>,
+    #[serde(skip_serializing_if = "SeriesTimes::is_empty")]
+    times: T,
+}
+
+/// What is made of the times of a series: all of them, or nothing.
+pub(crate) trait SeriesTimes: Default {
+    /// Whether there are none.
+    fn is_empty(&self) -> bool;
+
+    /// Into `series`, in the memory of those in `pool`, as far as they last.
+    fn fill(self, series: &mut Series, pool: &mut Vec<Histogram>) -> Result<(), DecodeError>;
+}
+
+/// Times that nobody looks at: most of a line, and most of the time that reading it takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct TimesSkipped;
+
+impl<'de> Deserialize<'de> for TimesSkipped {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        IgnoredAny::deserialize(deserializer).map(|IgnoredAny| Self)
+    }
+}
+
+impl SeriesTimes for TimesSkipped {
+    fn is_empty(&self) -> bool {
+        true
+    }
+
+    fn fill(self, _: &mut Series, _: &mut Vec<Histogram>) -> Result<(), DecodeError> {
+        Ok(())
+    }
 }
 
 /// Times by name; those of one kind of series, where they are not empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct TimesLine<'a> {
+pub(crate) struct TimesLine<'a> {
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
     response: Option<HistogramCode<'a>>,
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
@@ -92,7 +127,7 @@ pub(crate) enum Series {
     Target(TargetSeries),
 }
 
-impl SeriesLine<'static> {
+impl SeriesLine<TimesLine<'static>> {
     pub(crate) fn of_step(series: &StepSeries) -> Self {
         // Taken apart by name, so that a new field cannot be forgotten here.
         let StepSeries { key, counters, open, status, wire, response, service } = series;
@@ -140,56 +175,66 @@ impl SeriesLine<'static> {
     }
 }
 
-impl SeriesLine<'_> {
+impl<T: SeriesTimes> SeriesLine<T> {
     /// What it is, its times in the memory of those in `pool`, as far as they last.
-    pub(crate) fn decode(mut self, pool: &mut Vec<Histogram>) -> Result<Series, DecodeError> {
-        let mut times = std::mem::take(&mut self.times);
-        let mut take_beside = |times: &mut Option<HistogramCode<'_>>, other: &Histogram| match times.take() {
-            Some(code) => code.decode(other, pool.pop().unwrap_or_default()),
-            None => Ok(Histogram::default()),
-        };
-        let nothing = Histogram::default();
-        let series = match (self.key, self.phase, self.target) {
+    pub(crate) fn decode(self, pool: &mut Vec<Histogram>) -> Result<Series, DecodeError> {
+        let mut series = match (self.key, self.phase, self.target) {
             (Some([phase, scenario, step]), None, None) => {
-                let requests = self.requests.take().unwrap_or_default();
+                let requests = self.requests.unwrap_or_default();
                 let plain = run_parts::Wire { sent: requests.sent, ..run_parts::Wire::default() };
                 let run_parts::Wire { sent, retried, redirected, resources } = self.wire.unwrap_or(plain);
-                let response = take_beside(&mut times.response, &nothing)?;
-                let service = take_beside(&mut times.service, &response)?;
                 Series::Step(StepSeries {
                     key: Key { phase, scenario, step },
                     counters: requests.counters()?,
                     open: requests.open,
                     status: StatusCounts(requests.status),
                     wire: Wire { sent, retried, redirected, resources },
-                    response,
-                    service,
+                    ..StepSeries::default()
                 })
             }
-            (None, Some(phase), None) => Series::Phase(PhaseSeries {
-                phase,
-                lag: take_beside(&mut times.lag, &nothing)?,
-                wait: take_beside(&mut times.wait, &nothing)?,
-                ttfb: take_beside(&mut times.ttfb, &nothing)?,
-                transfer: take_beside(&mut times.transfer, &nothing)?,
-                failed: take_beside(&mut times.failed, &nothing)?,
-            }),
+            (None, Some(phase), None) => Series::Phase(PhaseSeries { phase, ..PhaseSeries::default() }),
             (None, Some(phase), Some(target)) => Series::Target(TargetSeries {
                 phase,
                 target,
-                connect: take_beside(&mut times.connect, &nothing)?,
-                tls: take_beside(&mut times.tls, &nothing)?,
-                handshakes: self.handshakes.take().unwrap_or_default().decode(),
+                handshakes: self.handshakes.unwrap_or_default().decode(),
+                ..TargetSeries::default()
             }),
             _ => return Err(DecodeError::new("series: neither of a key, nor of a phase, nor of a target")),
         };
-        if times.is_empty() { Ok(series) } else { Err(DecodeError::new("series: times of another kind")) }
+        self.times.fill(&mut series, pool)?;
+        Ok(series)
     }
 }
 
-impl TimesLine<'_> {
+impl SeriesTimes for TimesLine<'_> {
     fn is_empty(&self) -> bool {
         *self == Self::default()
+    }
+
+    fn fill(mut self, series: &mut Series, pool: &mut Vec<Histogram>) -> Result<(), DecodeError> {
+        let mut take_beside = |times: &mut Option<HistogramCode<'_>>, other: &Histogram| match times.take() {
+            Some(code) => code.decode(other, pool.pop().unwrap_or_default()),
+            None => Ok(Histogram::default()),
+        };
+        let nothing = Histogram::default();
+        match series {
+            Series::Step(step) => {
+                step.response = take_beside(&mut self.response, &nothing)?;
+                step.service = take_beside(&mut self.service, &step.response)?;
+            }
+            Series::Phase(phase) => {
+                phase.lag = take_beside(&mut self.lag, &nothing)?;
+                phase.wait = take_beside(&mut self.wait, &nothing)?;
+                phase.ttfb = take_beside(&mut self.ttfb, &nothing)?;
+                phase.transfer = take_beside(&mut self.transfer, &nothing)?;
+                phase.failed = take_beside(&mut self.failed, &nothing)?;
+            }
+            Series::Target(target) => {
+                target.connect = take_beside(&mut self.connect, &nothing)?;
+                target.tls = take_beside(&mut self.tls, &nothing)?;
+            }
+        }
+        if self.is_empty() { Ok(()) } else { Err(DecodeError::new("series: times of another kind")) }
     }
 }
 

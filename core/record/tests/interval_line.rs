@@ -3,7 +3,7 @@
 mod support;
 
 use support::{Random, golden, interval};
-use wavetank_measure::Interval;
+use wavetank_measure::{Interval, PhaseSeries};
 use wavetank_record::IntervalLine;
 
 fn line(interval: Interval, checkpoint: bool) -> IntervalLine {
@@ -34,6 +34,33 @@ fn random_intervals_come_back_exactly() {
         let interval = Random(seed).interval();
         eprintln!("seed {seed}");
         check(&line(interval, seed % 2 == 0));
+    }
+}
+
+/// Without times a line tells all else, and is as picky about that.
+#[test]
+fn counts_are_read_without_times() {
+    for seed in 1..100 {
+        let whole = line(Random(seed).interval(), seed % 2 == 0);
+        let text = whole.encode();
+        let read =
+            IntervalLine::decode_counts(text.as_bytes()).unwrap_or_else(|error| panic!("{seed}: {error}"));
+        let mut expected = whole;
+        let interval = &mut expected.interval;
+        for step in &mut interval.steps {
+            (step.response, step.service) = Default::default();
+        }
+        interval
+            .phases
+            .iter_mut()
+            .for_each(|it| *it = PhaseSeries { phase: it.phase, ..PhaseSeries::default() });
+        for target in &mut interval.targets {
+            (target.connect, target.tls) = Default::default();
+        }
+        assert_eq!(read, expected, "seed {seed}");
+        let broken = text.replacen("\"conns\"", "\"conn\"", 1);
+        assert!(IntervalLine::decode_counts(broken.as_bytes()).is_err());
+        assert!(IntervalLine::decode_counts(&text.as_bytes()[..text.len() - 1]).is_err());
     }
 }
 

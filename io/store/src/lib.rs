@@ -5,9 +5,11 @@
 //! happens on the control thread; load threads never wait for a disk, and a disk that refuses is reported
 //! once and stops nothing.
 
+mod archive_ledger;
 mod archive_writer;
 mod calibration_file;
 mod contents;
+mod counts_ahead;
 mod cumulative;
 mod host_lines;
 mod interval_span;

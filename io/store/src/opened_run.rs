@@ -1,25 +1,23 @@
 //! [`OpenedRun`]: an archive read back, finished or not.
 
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use wavetank_measure::Ledger;
 use wavetank_plan::{Plan, UserError, harmless};
 use wavetank_record::{
-    Counted, DecodeError, EnvironmentDoc, EventLine, IntervalLine, PlanDoc, RunRecord, SampleLine, TargetLine,
+    Counted, DecodeError, EnvironmentDoc, EventLine, IntervalLine, PlanDoc, RunRecord, SampleLine,
 };
 
 use crate::contents::unreadable;
 use crate::pack::Unpacked;
-use crate::retold::retell;
 use crate::run_entry::is_locked;
 use crate::survey::TEXT_BYTES_MAX;
 
 /// Bytes of one line at most: 4,096 series with all their histograms stay well below it.
-const LINE_BYTES_MAX: u64 = 256 << 20;
+pub(crate) const LINE_BYTES_MAX: u64 = 256 << 20;
 
 /// An archive, with everything small already read.
 #[derive(Clone, Debug, PartialEq)]
@@ -202,42 +200,6 @@ impl OpenedRun {
             UserError::usage("archive_damaged", message, hint)
         })
     }
-
-    /// Everything that was sealed, added up and judged: what a killed run can still be told by. What does not
-    /// add up stays noted in the ledger.
-    ///
-    /// # Errors
-    /// A usage error if the files cannot be read at all.
-    pub fn ledger(&self, plan: &Plan) -> Result<(Ledger, ReadReport), UserError> {
-        let mut ledger = self.empty_ledger(plan);
-        let mut report = self.read_intervals(|sealed| {
-            let line = match sealed {
-                Sealed::Next(line) => line,
-                Sealed::Instead(line) => {
-                    ledger = self.empty_ledger(plan);
-                    line
-                }
-            };
-            let _ = ledger.add(&line.interval);
-        })?;
-        if report.missing > 0 {
-            ledger.has_gaps();
-        }
-        // What was seen beside the load knows no checkpoints: it is entered into whichever book was kept last.
-        report.damaged += self.read_hosts(|line| ledger.observe_host(&line.sample))?;
-        report.damaged += self.read_others(|name, line| ledger.observe_other(name, &line.sample))?;
-        for_each_line(&self.dir.join("truth.jsonl"), |line| match TargetLine::decode(line) {
-            Ok(TargetLine(sample)) => ledger.observe_target(sample),
-            Err(_) => report.damaged += 1,
-        })?;
-        Ok((ledger, report))
-    }
-
-    fn empty_ledger(&self, plan: &Plan) -> Ledger {
-        let mut ledger = Ledger::new(plan);
-        retell(&self.events, &mut ledger);
-        ledger
-    }
 }
 
 /// Follows the numbers of one agent's intervals.
@@ -351,15 +313,24 @@ pub(crate) fn for_each_line(path: &Path, mut visit: impl FnMut(&[u8])) -> Result
 }
 
 /// As [`for_each_line`], until `visit` has had enough.
-fn for_each_line_until(
+fn for_each_line_until(path: &Path, visit: impl FnMut(&[u8]) -> ControlFlow<()>) -> Result<bool, UserError> {
+    for_each_line_from(path, 0, visit)
+}
+
+/// The same of the lines from byte `from` on, where one begins.
+pub(crate) fn for_each_line_from(
     path: &Path,
+    from: u64,
     mut visit: impl FnMut(&[u8]) -> ControlFlow<()>,
 ) -> Result<bool, UserError> {
-    let file = match File::open(path) {
+    let mut file = match File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         Err(error) => return Err(unreadable(path, &error)),
     };
+    if from > 0 {
+        file.seek(SeekFrom::Start(from)).map_err(|error| unreadable(path, &error))?;
+    }
     let mut reader = BufReader::with_capacity(1 << 16, file);
     let mut line = Vec::new();
     loop {

@@ -1,0 +1,143 @@
+//! The [`Ledger`] of an archive: what a run that never finished can still be told by.
+//!
+//! Most of an archive are times, second by second, and most plans ask for them only as a whole. That whole stands in the last
+//! checkpoint: then seconds are read without their times, which takes a fraction of the time and comes to the same.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use wavetank_measure::{Interval, Ledger, Totals};
+use wavetank_plan::{Plan, UserError};
+use wavetank_record::{Counted, IntervalLine, TargetLine};
+
+use crate::counts_ahead::for_each_count;
+use crate::opened_run::{for_each_line, for_each_line_from};
+use crate::over_time::line_files;
+use crate::retold::retell;
+use crate::{OpenedRun, ReadReport, Sealed};
+
+/// Bytes at the end of a file among which its last checkpoint is looked for: a minute of a run of a thousand steps.
+const TAIL_BYTES_MAX: u64 = 64 << 20;
+/// Where in its line it stands that it is a checkpoint, at the latest.
+const WORD_AT_MAX: usize = 64;
+
+impl OpenedRun {
+    /// Everything that was sealed, added up and judged: what a killed run can still be told by. What does not
+    /// add up stays noted in the ledger.
+    ///
+    /// # Errors
+    /// A usage error if the files cannot be read at all.
+    pub fn ledger(&self, plan: &Plan) -> Result<(Ledger, ReadReport), UserError> {
+        let quick = self.ledger_by_checkpoint(plan)?;
+        let (mut ledger, mut report) = quick.map_or_else(|| self.ledger_by_second(plan), Ok)?;
+        if report.missing > 0 {
+            ledger.has_gaps();
+        }
+        // What was seen beside the load knows no checkpoints: it is entered into whichever book was kept last.
+        report.damaged += self.read_hosts(|line| ledger.observe_host(&line.sample))?;
+        report.damaged += self.read_others(|name, line| ledger.observe_other(name, &line.sample))?;
+        for_each_line(&self.dir.join("truth.jsonl"), |line| match TargetLine::decode(line) {
+            Ok(TargetLine(sample)) => ledger.observe_target(sample),
+            Err(_) => report.damaged += 1,
+        })?;
+        Ok((ledger, report))
+    }
+
+    /// Every second as it was sealed.
+    fn ledger_by_second(&self, plan: &Plan) -> Result<(Ledger, ReadReport), UserError> {
+        let mut ledger = self.empty_ledger(plan);
+        let report = self.read_intervals(|sealed| {
+            let line = match sealed {
+                Sealed::Next(line) => line,
+                Sealed::Instead(line) => {
+                    ledger = self.empty_ledger(plan);
+                    line
+                }
+            };
+            let _ = ledger.add(&line.interval);
+        })?;
+        Ok((ledger, report))
+    }
+
+    /// The same, but for the times of seconds before the last checkpoint, which are taken from that. `None` where a second's
+    /// own times matter, or the archive is not of one agent that wrote all of it without a gap: then every line must be looked
+    /// at.
+    fn ledger_by_checkpoint(&self, plan: &Plan) -> Result<Option<(Ledger, ReadReport)>, UserError> {
+        let mut ledger = self.empty_ledger(plan);
+        if ledger.weighs_times_by_second() {
+            return Ok(None);
+        }
+        let paths = line_files(&self.dir.join("intervals"))?;
+        let [path] = &paths[..] else { return Ok(None) };
+        // What cannot be read is told by who reads all of it.
+        let Some((until, checkpoint)) = last_checkpoint(path).ok().flatten() else { return Ok(None) };
+        let sum = &checkpoint.interval;
+        let (mut next, mut counted, mut report) = (0, Counted::default(), ReadReport::default());
+        if !counted.take(&sum.times()) {
+            return Ok(None);
+        }
+        let mut add = |line: &IntervalLine, ledger: &mut Ledger| {
+            let follows = !line.checkpoint && (line.epoch, line.seq) == (checkpoint.epoch, next);
+            let fits = follows && counted.take(&line.interval);
+            if fits {
+                (next, report.intervals) = (next + 1, report.intervals + 1);
+                let _ = ledger.add(&line.interval);
+            }
+            fits
+        };
+        let mut whole = for_each_count(path, until, |line| add(line, &mut ledger));
+        whole &= ledger.totals().intervals == checkpoint.seq + 1 && is_sum(sum, ledger.totals());
+        if !whole {
+            return Ok(None);
+        }
+        ledger.add_times(sum);
+        let torn = for_each_line_from(path, until, |bytes| {
+            whole = IntervalLine::decode(bytes).is_ok_and(|line| add(&line, &mut ledger));
+            if whole { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        })?;
+        report.torn = u64::from(torn);
+        Ok(whole.then_some((ledger, report)))
+    }
+
+    fn empty_ledger(&self, plan: &Plan) -> Ledger {
+        let mut ledger = Ledger::new(plan);
+        retell(&self.events, &mut ledger);
+        ledger
+    }
+}
+
+/// The last checkpoint in a file of intervals, and where the line after it begins; `None` where none is near the end, or it
+/// cannot be read.
+fn last_checkpoint(path: &Path) -> io::Result<Option<(u64, IntervalLine)>> {
+    let mut file = File::open(path)?;
+    let from = file.metadata()?.len().saturating_sub(TAIL_BYTES_MAX);
+    file.seek(SeekFrom::Start(from))?;
+    let mut tail = Vec::new();
+    file.take(TAIL_BYTES_MAX).read_to_end(&mut tail)?;
+    let newline_before = |end: usize| tail[..end].iter().rposition(|&byte| byte == b'\n');
+    let mut end = newline_before(tail.len());
+    while let Some(line_end) = end {
+        end = newline_before(line_end);
+        let line = &tail[end.map_or(0, |newline| newline + 1)..line_end];
+        // The first one may be the end of a longer one, and then it is no line.
+        if is_checkpoint(line) {
+            let read = IntervalLine::decode(line).ok();
+            return Ok(read.map(|read| (from + line_end as u64 + 1, read)));
+        }
+    }
+    Ok(None)
+}
+
+/// Whether this line is a checkpoint, without reading it.
+pub(crate) fn is_checkpoint(line: &[u8]) -> bool {
+    const WORD: &[u8] = b"\"checkpoint\":true";
+    line[..line.len().min(WORD_AT_MAX)].windows(WORD.len()).any(|word| word == WORD)
+}
+
+/// Whether `sum` counts what was added up.
+fn is_sum(sum: &Interval, totals: &Totals) -> bool {
+    let (theirs, own) = (sum.steps.iter(), totals.steps.iter());
+    theirs.map(|step| (step.key, &step.counters)).eq(own.map(|step| (step.key, &step.counters)))
+}
