@@ -86,6 +86,40 @@ fn single_runs_are_undecided_however_far_apart() {
     asked.expect_exit(4);
 }
 
+#[test]
+fn names_and_labels_choose_runs() {
+    let trial = trial();
+    let target = Target::start(Script::constant(Duration::from_millis(3)));
+    let url = target.url("/");
+    let run = |name: &str, version: &str| {
+        let words = ["-r", "100/s", "-d", "1s", "--no-probe", "--name", name, "--tag", version];
+        trial.load(&url, words).run().json()["id"].as_str().expect("an id").to_owned()
+    };
+    let [old, new] = ["version=1", "version=2"].map(|version| [run("shop", version), run("shop", version)]);
+    let other = run("bank", "version=2");
+    let chosen = |words: &[&str]| {
+        let told = compare(&trial, &[words, &["--format", "json"]].concat());
+        let doc = told.expect_exit(0).json();
+        ["a", "b"].map(|side| {
+            let runs = doc[side]["runs"].as_array().expect("a list").iter();
+            runs.map(|run| run["id"].as_str().expect("an id").to_owned()).collect::<Vec<_>>()
+        })
+    };
+    assert_eq!(chosen(&["tag:version=1", "name:bank"]), [old.to_vec(), vec![other.clone()]]);
+    assert_eq!(chosen(&["tag:version=1", "name:shop+tag:version=2"]), [old.to_vec(), new.to_vec()]);
+    assert_eq!(chosen(&[&format!("tag:version=1,{other}"), &new[0]])[0].len(), 3);
+    refused(&compare(&trial, &["tag:version=3", "name:bank"]), "tag:version=3");
+    refused(&compare(&trial, &["name:sho", "name:bank"]), "name:sho");
+    refused(&compare(&trial, &["tag:version", "name:bank"]), "names no runs");
+    refused(&compare(&trial, &["name:shop", "tag:version=2"]), "named twice");
+    // What never finished is left out, and told.
+    let folders = trial.place().runs("runs");
+    let folder = folders.iter().find(|folder| folder.to_string_lossy().ends_with(&new[1])).expect("a folder");
+    std::fs::remove_file(folder.join("run.json")).expect("the test's own");
+    let told = compare(&trial, &["tag:version=1", "name:shop+tag:version=2"]);
+    assert!(told.expect_exit(0).stderr.contains("1 run that has not finished left out"), "{told}");
+}
+
 /// A file that ends too early between two lines looks like a run that was shorter.
 #[test]
 fn intervals_that_are_missing_are_told() {

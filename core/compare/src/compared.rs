@@ -12,6 +12,10 @@ pub const LEVEL: f64 = 0.05;
 /// A percentile with fewer values above it on a side is not compared.
 const ABOVE_MIN: f64 = wavetank_plan::constants::UNCERTAIN_BELOW as f64;
 
+/// Told, and judged only where it is asked for: it lies between two that are judged and follows them, and each value more
+/// that is judged makes all the others harder to tell from chance.
+const TOLD_ONLY: &str = "p95";
+
 /// One run of a side.
 #[derive(Clone, Debug, Default)]
 pub struct RunData {
@@ -24,7 +28,7 @@ pub struct RunData {
 /// What shall be judged.
 #[derive(Clone, Debug, Default)]
 pub struct Wishes {
-    /// Names of the values that are judged; empty: all but figures.
+    /// Names of the values that are judged; empty: all but figures and p95.
     pub metrics: Vec<String>,
     /// Seed of what is drawn.
     pub seed: u64,
@@ -71,7 +75,7 @@ pub fn compared(a: &[RunData], b: &[RunData], wishes: &Wishes) -> Vec<Compared> 
     let strips = |of: fn(&Cut) -> &Strip| sides.map(|side| side.iter().map(|run| of(&run.cut)).collect());
     let times = |of: fn(&Cut) -> &Timed| sides.map(|side| side.iter().map(|run| of(&run.cut)).collect());
     let whole: Scopes = sides.map(|side| side.iter().map(|run| &run.cut.whole).collect());
-    table.add_scope(&whole, "", &[50.0, 90.0, 99.0, 99.9]);
+    table.add_scope(&whole, "", &[50.0, 90.0, 95.0, 99.0, 99.9]);
     table.add_times(&times(|cut| &cut.connect), ("connect", &[50.0, 99.0]), None);
     table.add_quotient(&strips(|cut| &cut.lost), ("lost".to_owned(), "share", 1.0, false));
     let several = sides.iter().any(|side| side.iter().any(|run| run.cut.steps.len() > 1));
@@ -232,7 +236,8 @@ fn quotient(strips: &[&Strip]) -> (u64, u64) {
 /// Decides what belongs to the family and corrects for its size.
 fn judge(rows: &mut [Compared], wishes: &Wishes) {
     for row in &mut *rows {
-        let wanted = if wishes.metrics.is_empty() { !row.figure } else { wishes.metrics.contains(&row.name) };
+        let usual = !row.figure && row.name != TOLD_ONLY;
+        let wanted = if wishes.metrics.is_empty() { usual } else { wishes.metrics.contains(&row.name) };
         if !wanted {
             let why = if wishes.metrics.is_empty() {
                 "told, not judged: name it with --metric"

@@ -6,6 +6,9 @@ use wavetank_report::Language;
 
 use super::args::{OutFile, OutputFormat};
 
+/// Runs of one side at most: more are a mistake in a pattern of the shell, or a label that all runs have.
+pub(crate) const RUNS_MAX: usize = 100;
+
 /// `wavetank compare`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct CompareArgs {

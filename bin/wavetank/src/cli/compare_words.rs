@@ -7,12 +7,9 @@ use wavetank_plan::quantity::parse_share;
 use wavetank_plan::{UserError, did_you_mean};
 
 use super::args::OutputFormat;
-use super::compare_args::{BaselineArgs, CompareArgs, CompareWishes};
+use super::compare_args::{BaselineArgs, CompareArgs, CompareWishes, RUNS_MAX};
 use super::convert::{at, opt};
 use super::convert_report::{all_formats, format, language, out_files};
-
-/// Runs of one side at most: more are a mistake in a pattern of the shell.
-const RUNS_MAX: usize = 100;
 
 /// Formats of a comparison.
 const KNOWN: [OutputFormat; 5] =
@@ -28,7 +25,9 @@ One run a side tells what differs between two runs, not why: three or more of ea
 For example: wavetank compare 7f3a latest
        wavetank compare 7f3a 81c0 92d4 --with a1b2 c3d4 e5f6
        wavetank compare 7f3a,81c0,92d4 a1b2,c3d4,e5f6 --max-regression 10%
-A run is its folder, its name in the runs directory, the beginning of its id, or latest")]
+       wavetank compare tag:version=1 tag:version=2
+A run is its folder, its name in the runs directory, the beginning of its id, or latest; name:NAME and tag:KEY=VALUE are
+all finished runs of that name or with that label, name:NAME+tag:KEY=VALUE those that are both")]
 pub(super) struct CompareWords {
     /// A and B, several runs of a side joined by commas; with `--with` all of these are A
     #[arg(value_name = "RUN,…", required = true)]
@@ -139,7 +138,7 @@ fn sides(runs: &[String], with: &[String]) -> Result<(Vec<String>, Vec<String>),
     };
     for side in [&a, &b] {
         if side.is_empty() {
-            let hint = "a run is its folder, the beginning of its id, or latest";
+            let hint = "a run is its folder, the beginning of its id, or latest; name:NAME and tag:KEY=VALUE are several";
             return Err(UserError::usage("one_side", "a side names no run", hint));
         }
         if side.len() > RUNS_MAX {

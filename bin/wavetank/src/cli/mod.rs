@@ -54,7 +54,7 @@ pub(crate) use command_text::quoted;
 pub(crate) use command_text::without_values;
 #[cfg(target_os = "linux")]
 pub(crate) use compare_args::BaselineArgs;
-pub(crate) use compare_args::{CompareArgs, CompareWishes};
+pub(crate) use compare_args::{CompareArgs, CompareWishes, RUNS_MAX};
 pub(crate) use demo_args::DemoArgs;
 pub(crate) use exit::CliExit;
 pub(crate) use explain_words::ExplainArgs;

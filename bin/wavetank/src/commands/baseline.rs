@@ -7,7 +7,7 @@ use wavetank_record::CompareDoc;
 use wavetank_store::RunsDir;
 
 use crate::cli::{BaselineArgs, CompareWishes};
-use crate::comparing::{LoadedRun, compare_sides, load};
+use crate::comparing::{LoadedRun, compare_sides, load, load_all};
 use crate::run::Talk;
 
 /// Runs that were read before the new one began: what is wrong with them is told before anything is sent.
@@ -20,8 +20,7 @@ impl Baseline {
     /// Read the runs called so in `runs_dir`.
     pub(super) fn load(args: &BaselineArgs, runs_dir: &Path) -> Result<Self, UserError> {
         let dir = RunsDir::new(runs_dir);
-        let runs = args.runs.iter().map(|word| load(&dir, word)).collect::<Result<_, _>>()?;
-        Ok(Self { runs, wishes: args.wishes.clone() })
+        Ok(Self { runs: load_all(&dir, &args.runs)?, wishes: args.wishes.clone() })
     }
 
     /// The run in `archive` compared with them.

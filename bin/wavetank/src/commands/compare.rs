@@ -6,15 +6,14 @@ use wavetank_report::{comparison_junit, comparison_markdown, comparison_text};
 use wavetank_store::RunsDir;
 
 use crate::cli::{CompareArgs, OutputFormat};
-use crate::comparing::{compare_sides, load, page};
+use crate::comparing::{compare_sides, load_all, page};
 use crate::run::out_file::open_all;
 use crate::run::output;
 
 /// Tell what differs. Exit 1 if a regression beyond `--max-regression` is shown, 4 if the runs cannot tell.
 pub(crate) fn compare(args: &CompareArgs) -> Result<u8, UserError> {
     let runs = RunsDir::new(&args.runs_dir);
-    let read = |words: &[String]| words.iter().map(|word| load(&runs, word)).collect::<Result<Vec<_>, _>>();
-    let (a, b) = (read(&args.a)?, read(&args.b)?);
+    let (a, b) = (load_all(&runs, &args.a)?, load_all(&runs, &args.b)?);
     let doc = compare_sides(&a, &b, &args.wishes)?;
     let told = |format| match format {
         OutputFormat::Html => page(&doc, [&a, &b], &args.wishes, args.language),
