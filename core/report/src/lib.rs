@@ -25,6 +25,7 @@ mod json;
 mod junit;
 mod knee;
 mod load_text;
+mod more;
 mod next;
 mod page;
 mod progress;

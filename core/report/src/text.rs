@@ -13,6 +13,7 @@ use crate::held_text::{add_held, is_holding};
 use crate::hosts_text::add_hosts;
 use crate::impacts_text::add_impacts;
 use crate::journeys_text as journeys;
+use crate::more::more_about_findings;
 use crate::page::Page;
 use crate::scopes_table::add_scopes;
 use crate::times_table::add_times;
@@ -256,14 +257,8 @@ fn add_findings(page: &mut Page, record: &RunRecord) {
             page.sentence("", &format!("hint: {}", finding.hint));
         }
     }
-    let mut codes: Vec<&str> = Vec::new();
-    for finding in &record.findings {
-        if !codes.contains(&finding.code.as_str()) {
-            codes.push(&finding.code);
-        }
-    }
-    if !codes.is_empty() {
-        page.sentence("", &format!("more: wavetank explain {}", codes.join(" ")));
+    if let Some(command) = more_about_findings(record) {
+        page.sentence("", &format!("more: {command}"));
     }
 }
 

@@ -6,6 +6,7 @@ use wavetank_record::{Finding, Requests, RunRecord, StepDoc, Threshold, Times};
 use super::markdown_text::{block, code, sentence, table};
 use crate::impacts_text as impacts;
 use crate::journeys_text::{by_name, has_sessions};
+use crate::more::{more_about_errors, more_about_findings};
 use crate::units::{self, part};
 
 /// Rows of one table at most; what is left out is said.
@@ -244,7 +245,13 @@ fn findings(record: &RunRecord) -> String {
         }
         line + "\n"
     };
-    record.findings.iter().map(one).collect()
+    let told: String = record.findings.iter().map(one).collect();
+    told + &more(more_about_findings(record))
+}
+
+/// Where more is told of what stands above, if there is such a command.
+fn more(command: Option<String>) -> String {
+    command.map(|command| format!("\nMore about these: {}\n", code(&command))).unwrap_or_default()
 }
 
 fn phases(record: &RunRecord) -> String {
@@ -294,7 +301,7 @@ fn kinds(record: &RunRecord) -> String {
     let answers = record.status.iter().map(|(status, &n)| rows("answered", &status.to_string(), n));
     let rows: Vec<_> = errors.chain(dropped).chain(answers).collect();
     let shown = rows.len().min(ROWS_MAX);
-    cut(table(&["", "kind", "count"], 1, &rows[..shown]), rows.len())
+    cut(table(&["", "kind", "count"], 1, &rows[..shown]), rows.len()) + &more(more_about_errors(record))
 }
 
 /// `table`, and how many of `all` its rows are if not all.

@@ -4,8 +4,9 @@ use maud::{Markup, html};
 use wavetank_record::Finding;
 
 use super::Section;
-use super::marks::blamed;
+use super::marks::{blamed, more};
 use super::sheet::{Sheet, outside};
+use crate::more::more_about_findings;
 
 pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
     let (record, words) = (sheet.record(), sheet.words);
@@ -17,6 +18,7 @@ pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
     let body = html! {
         @if record.findings.is_empty() { p { (words.leads.no_findings) } }
         @for finding in findings { (one(sheet, finding)) }
+        (more(sheet, more_about_findings(record)))
         @if !notes.is_empty() {
             h3 { (words.front.notes) }
             ul { @for note in notes { li { (sheet.stored(note)) } } }

@@ -3,7 +3,7 @@
 use maud::{Markup, PreEscaped, html};
 use wavetank_record::{Blame, Status};
 
-use super::sheet::Sheet;
+use super::sheet::{Sheet, outside};
 
 /// The verdict in the page's language.
 pub(crate) fn verdict_word(sheet: &Sheet) -> &'static str {
@@ -67,6 +67,15 @@ pub(crate) fn blamed(sheet: &Sheet, blame: Blame) -> &'static str {
         Blame::Balancer => words.blame_balancer,
         Blame::Target => words.blame_target,
         Blame::Unknown => words.blame_unknown,
+    }
+}
+
+/// Where more is told of what stands above, if there is such a command.
+pub(crate) fn more(sheet: &Sheet, command: Option<String>) -> Markup {
+    html! {
+        @if let Some(command) = command {
+            p.aside { (sheet.words.marks.more) (sheet.words.page.colon) code { (outside(&command)) } }
+        }
     }
 }
 

@@ -7,8 +7,10 @@ use wavetank_plan::quantity::{show_count, show_share, show_size, show_whole};
 use wavetank_record::Requests;
 
 use super::Section;
+use super::marks::more;
 use super::sheet::Sheet;
 use super::table::{Cell, Table, facts};
+use crate::more::more_about_errors;
 use crate::units::part;
 
 pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
@@ -26,6 +28,7 @@ pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
             (named(sheet, words.counts.dropped_by, words.columns.reason, &record.dropped_by, record.requests.dropped))
             (statuses(sheet))
         }
+        (more(sheet, more_about_errors(record)))
         h3 { (words.counts.traffic) }
         (traffic(sheet))
     };

@@ -212,6 +212,7 @@ pub(crate) static WORDS: Words = Words {
         unasked: "never asked",
         implicit: "implicit",
         decisive: "decides the verdict",
+        more: "More about these",
         evidence: "Evidence",
         fix: "What to do",
     },

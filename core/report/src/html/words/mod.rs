@@ -260,6 +260,8 @@ pub(crate) struct MarkWords {
     pub(crate) unasked: &'static str,
     pub(crate) implicit: &'static str,
     pub(crate) decisive: &'static str,
+    /// Ahead of the command that explains what stands above.
+    pub(crate) more: &'static str,
     pub(crate) evidence: &'static str,
     pub(crate) fix: &'static str,
 }

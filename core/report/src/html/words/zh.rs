@@ -202,6 +202,7 @@ pub(crate) static WORDS: Words = Words {
         unasked: "未执行",
         implicit: "隐含",
         decisive: "决定结论",
+        more: "更多说明",
         evidence: "依据",
         fix: "处理建议",
     },
