@@ -1,5 +1,6 @@
 //! [`Examples`]: the requests that are worth a look.
 
+use wavetank_plan::Plan;
 use wavetank_record::SampleLine;
 
 /// Failed requests kept: the first of each step and class.
@@ -8,24 +9,39 @@ const FAILED_MAX: usize = 100;
 const SLOW_MAX: usize = 10;
 
 /// The first failures and the slowest answers of each step, of all load threads, gathered line by line: live, and
-/// from the archive's lines again.
+/// from the archive's lines again. A failure of the measured load takes the place of one of the warm-up, which counts for nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Examples {
+    /// Names of phases that only warm up.
+    warmup: Vec<String>,
     failed: Vec<SampleLine>,
     slow: Vec<SampleLine>,
 }
 
 impl Examples {
+    /// None yet, of a run of `plan`.
+    pub fn new(plan: &Plan) -> Self {
+        let warmup = plan.phases.iter().filter(|phase| phase.warmup).map(|phase| phase.name.clone());
+        Self { warmup: warmup.collect(), ..Self::default() }
+    }
+
     /// Take `line` in, unless there are better ones. Whether it was taken.
     pub fn add(&mut self, line: &SampleLine) -> bool {
         let step = |of: &SampleLine| (of.scenario.clone(), of.step.clone());
         if line.kind != "slow" {
-            let known = self.failed.iter().any(|own| own.class == line.class && step(own) == step(line));
-            let taken = !known && self.failed.len() < FAILED_MAX;
-            if taken {
-                self.failed.push(line.clone());
-            }
-            return taken;
+            let warms_up = |of: &SampleLine| self.warmup.contains(&of.phase);
+            let known = self.failed.iter().position(|own| own.class == line.class && step(own) == step(line));
+            return match known {
+                Some(at) if warms_up(&self.failed[at]) && !warms_up(line) => {
+                    self.failed[at] = line.clone();
+                    true
+                }
+                None if self.failed.len() < FAILED_MAX => {
+                    self.failed.push(line.clone());
+                    true
+                }
+                _ => false,
+            };
         }
         let same = self.slow.iter().enumerate().filter(|(_, own)| step(own) == step(line));
         let same: Vec<_> = same.map(|(at, own)| (at, own.total_us.0)).collect();
@@ -92,6 +108,16 @@ mod tests {
         let many: Vec<_> = (1..=30).map(|ms| slow("a", ms)).chain([slow("b", 1)]).collect();
         let slowest: Vec<_> = (21..=30).rev().map(|ms| ("", "a", ms)).chain([("", "b", 1)]).collect();
         check(&many, &slowest);
+    }
+
+    #[test]
+    fn failures_of_the_measured_load_are_preferred() {
+        let mut examples = Examples { warmup: vec!["warm".to_owned()], ..Examples::default() };
+        let of = |phase: &str, ms: u64| SampleLine { phase: phase.to_owned(), ..failed("a", "reset", ms) };
+        let taken = [of("warm", 1), of("warm", 2), of("main", 3), of("main", 4), of("warm", 5)]
+            .map(|line| examples.add(&line));
+        assert_eq!(taken, [true, false, true, false, false]);
+        assert_eq!(examples.lines(), [of("main", 3)]);
     }
 
     #[test]

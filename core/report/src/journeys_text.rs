@@ -89,10 +89,10 @@ pub(crate) fn add_checks(page: &mut Page, record: &RunRecord) {
             1 => ("unasked", "no answer came".to_owned()),
             _ => ("held", format!("{} answers", show_count(answers))),
         };
-        let step = check.steps.first().map_or("", String::as_str);
+        let step = units::cut(check.steps.first().map_or("", String::as_str));
         let step =
-            if check.steps.len() > 1 { format!("{} steps", check.steps.len()) } else { step.to_owned() };
-        let sentence = format!("{}: {said} · {step}", check.name);
+            if check.steps.len() > 1 { format!("{} steps", check.steps.len()) } else { step.into_owned() };
+        let sentence = format!("{}: {said} · {step}", units::cut(&check.name));
         page.entry(if number == 0 { "checks" } else { "" }, word, WORD_COLUMNS, &sentence);
     }
     if shown < ordered.len() {
@@ -170,7 +170,7 @@ pub(crate) fn add_examples(page: &mut Page, record: &RunRecord) {
 pub(crate) fn example(sample: &SampleLine) -> Vec<String> {
     let at = Number(sample.intended_ns as f64 / 1e9);
     let mut parts =
-        vec![sample.step.clone(), format!("at {}", units::seconds(at)), units::time(sample.total_us)];
+        vec![units::cut(&sample.step).into_owned(), format!("at {}", units::seconds(at)), units::time(sample.total_us)];
     parts.extend(sample.status.map(|status| format!("status {status}")));
     if sample.kind == "slow" {
         parts.push(format!("lag {}", units::time(sample.lag_us)));

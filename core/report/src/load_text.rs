@@ -8,6 +8,9 @@ use wavetank_record::{LoadDoc, Number};
 use crate::forecast::short_rate;
 use crate::units;
 
+/// Phases that a line tells of; how many more there are is told, and the table of phases has all.
+const PHASES_TOLD_MAX: usize = 12;
+
 /// What `plan` asks for, in words and as a model; `defaults` if the user left it all to wavetank.
 pub fn load_doc(plan: &Plan, defaults: bool) -> LoadDoc {
     let judged: Vec<_> = plan.phases.iter().filter(|phase| !phase.warmup).collect();
@@ -20,10 +23,15 @@ pub fn load_doc(plan: &Plan, defaults: bool) -> LoadDoc {
     // Of several phases each is told by its name; those of one plain run have none worth telling.
     let named = |phase: &&Phase| match judged.len() {
         1 => phase_text(plan, phase),
-        _ => format!("{}: {}", phase.name, phase_text(plan, phase)),
+        _ => format!("{}: {}", units::cut(&phase.name), phase_text(plan, phase)),
     };
     let several = judged.len() > 1;
-    let mut texts: Vec<_> = judged.iter().map(named).collect();
+    // One more than is told costs no more than to say that there is one more.
+    let told = if judged.len() > PHASES_TOLD_MAX + 1 { PHASES_TOLD_MAX } else { judged.len() };
+    let mut texts: Vec<_> = judged.iter().take(told).map(named).collect();
+    if told < judged.len() {
+        texts.push(format!("and {} more phases", judged.len() - told));
+    }
     let warmup = plan.phases.iter().filter(|phase| phase.warmup).filter_map(|phase| phase.length);
     let joint = if several { "; " } else { ", " };
     texts.extend(

@@ -76,7 +76,7 @@ fn is_judged(record: &RunRecord) -> bool {
 
 fn add_verdict(page: &mut Page, record: &RunRecord) {
     let short = format!("run {} · {}", record.id, units::seconds(record.duration_s));
-    let long = format!("{} · {short}", record.name);
+    let long = format!("{} · {short}", units::cut(&record.name));
     let word = record.verdict.status.name().to_uppercase();
     page.head(&word, &units::headline(record), &[long, short]);
     add_blame(page, record);

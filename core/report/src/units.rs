@@ -1,5 +1,7 @@
 //! Numbers of the record as people read them.
 
+use std::borrow::Cow;
+
 use wavetank_plan::Nanos;
 use wavetank_plan::quantity::{show_count, show_rate, show_share, show_size};
 use wavetank_record::{Number, RunRecord, Spread, Status, Threshold};
@@ -39,6 +41,22 @@ pub(crate) fn percentile(spread: &Spread, name: &str) -> String {
 pub(crate) fn part(count: u64, of: u64) -> String {
     let share = if of == 0 { 0.0 } else { count as f64 / of as f64 };
     format!("{} ({})", show_count(count), show_share(share))
+}
+
+/// Letters of a name in a table at most: a file may have names of any length, a page has not.
+const NAME_CHARS_MAX: usize = 160;
+/// Of them, those of its end, where paths differ.
+const NAME_END_CHARS: usize = 40;
+
+/// A name as a table has it: whole, or where it is very long its begin and its end.
+pub(crate) fn cut(name: &str) -> Cow<'_, str> {
+    // A letter is a byte or more.
+    let letters = if name.len() <= NAME_CHARS_MAX { 0 } else { name.chars().count() };
+    if letters <= NAME_CHARS_MAX {
+        return Cow::Borrowed(name);
+    }
+    let begin = name.chars().take(NAME_CHARS_MAX - NAME_END_CHARS - 1);
+    Cow::Owned(begin.chain(['…']).chain(name.chars().skip(letters - NAME_END_CHARS)).collect())
 }
 
 /// A threshold's value in its unit; empty without one.
@@ -92,4 +110,20 @@ pub(crate) fn headline(record: &RunRecord) -> String {
 /// Seconds that the generator's CPU time was taken in; of older records only the measured window is known.
 pub(crate) fn cpu_over_s(record: &RunRecord) -> f64 {
     record.generator.cpu_over_s.unwrap_or(record.duration_s).0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_names_keep_both_ends() {
+        let check = |name: &str, told: &str| assert_eq!(cut(name), told);
+        check("", "");
+        check("GET /", "GET /");
+        let whole = "é".repeat(NAME_CHARS_MAX);
+        check(&whole, &whole);
+        let long = format!("{}{}z", "a".repeat(10_000), "é".repeat(NAME_END_CHARS - 1));
+        check(&long, &format!("{}…{}z", "a".repeat(119), "é".repeat(39)));
+    }
 }

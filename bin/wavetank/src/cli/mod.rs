@@ -80,8 +80,9 @@ pub(crate) fn parse(argv: Vec<OsString>) -> Result<Command, CliExit> {
         return target.map(calibrate).map_err(|error| CliExit::Error { error, json });
     }
     let command_text = command_text::command_text(&argv);
+    let typed = shorthand::with_run(argv);
     let words =
-        Words::try_parse_from(shorthand::with_run(argv)).map_err(|error| usage::exit_of(&error, json))?;
+        Words::try_parse_from(&typed).map_err(|error| usage::exit_of(&error, &typed, json))?;
     command(words.command, command_text).map_err(|error| CliExit::Error { error, json })
 }
 

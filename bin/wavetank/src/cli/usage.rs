@@ -1,5 +1,7 @@
 //! clap's own errors as [`UserError`]s: one clear line and a hint.
 
+use std::ffi::OsString;
+
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use wavetank_plan::{UserError, did_you_mean};
@@ -9,17 +11,17 @@ use super::habits::habit;
 use super::words::Words;
 
 /// Help and version end the program well, everything else is a usage error.
-pub(super) fn exit_of(error: &clap::Error, json: bool) -> CliExit {
+pub(super) fn exit_of(error: &clap::Error, typed: &[OsString], json: bool) -> CliExit {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => CliExit::Help(error.render().to_string()),
-        _ => CliExit::Error { error: user_error(error), json },
+        _ => CliExit::Error { error: user_error(error, typed), json },
     }
 }
 
-fn user_error(error: &clap::Error) -> UserError {
+fn user_error(error: &clap::Error, typed: &[OsString]) -> UserError {
     let argument = text(error, ContextKind::InvalidArg);
     match error.kind() {
-        ErrorKind::UnknownArgument => unknown_option(error, &argument),
+        ErrorKind::UnknownArgument => unknown_option(error, &argument, typed),
         ErrorKind::InvalidSubcommand => {
             unknown_command(&text(error, ContextKind::InvalidSubcommand), &command_of(error))
         }
@@ -59,7 +61,7 @@ fn user_error(error: &clap::Error) -> UserError {
     }
 }
 
-fn unknown_option(error: &clap::Error, argument: &str) -> UserError {
+fn unknown_option(error: &clap::Error, argument: &str, typed: &[OsString]) -> UserError {
     let message = || format!("there is no option `{argument}`");
     if !argument.starts_with('-') {
         let message = format!("`{argument}` is one word too many");
@@ -69,8 +71,7 @@ fn unknown_option(error: &clap::Error, argument: &str) -> UserError {
         && argument[1..].starts_with(|c: char| c.is_ascii_digit())
         && habit(argument).is_none()
     {
-        let hint = "numbers and quantities are never below zero here";
-        return UserError::usage("negative", format!("`{argument}` is negative"), hint);
+        return negative(argument, typed);
     }
     if let Some(hint) = habit(argument) {
         return UserError::usage("option_unknown", message(), hint);
@@ -97,6 +98,20 @@ fn unknown_option(error: &clap::Error, argument: &str) -> UserError {
         None => "wavetank run --help shows all options".to_owned(),
     };
     UserError::usage("option_unknown", message(), hint)
+}
+
+/// `argument` is the begin of a word (`-1` of `-1%`), taken for an option: the word, and the option it is meant for.
+fn negative(argument: &str, typed: &[OsString]) -> UserError {
+    let typed: Vec<_> = typed.iter().map(|word| word.to_string_lossy()).collect();
+    let at = typed.iter().position(|word| word.starts_with(argument));
+    let word = at.map_or(argument, |at| &typed[at]);
+    let before = at.and_then(|at| typed.get(at.checked_sub(1)?)).filter(|word| word.starts_with('-'));
+    let option = before.map(|option| format!("{option}: ")).unwrap_or_default();
+    let hint = match before.and_then(|option| example(option)) {
+        Some(example) => format!("numbers and quantities are never below zero here, for example {example}"),
+        None => "numbers and quantities are never below zero here".to_owned(),
+    };
+    UserError::usage("negative", format!("{option}`{word}` is negative"), hint)
 }
 
 fn unknown_command(word: &str, of: &str) -> UserError {
@@ -220,6 +235,8 @@ fn example(name: &str) -> Option<&'static str> {
         "--header" | "-H" => "'Name: value'",
         "--threshold" => "'p99 < 250ms'",
         "--stop" => "'failed > 50% for 10s'",
+        "--max-regression" => "10%",
+        "--older-than" => "30d",
         "--out" => "result.json",
         "--format" => "json",
         _ => return None,

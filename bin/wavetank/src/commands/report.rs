@@ -1,7 +1,7 @@
 //! `wavetank report RUN`.
 
 use wavetank_diagnose::{Circumstances, Ending};
-use wavetank_plan::{ExitCode, UserError};
+use wavetank_plan::{ExitCode, Plan, UserError};
 use wavetank_record::{EventLine, PlanDoc, RunRecord, SampleLine, Setup};
 use wavetank_report::Examples;
 use wavetank_store::{OpenedRun, ReadReport, RunsDir, SearchFolder};
@@ -97,7 +97,7 @@ fn unfinished(opened: &OpenedRun) -> Result<RunRecord, UserError> {
         connection_memory: None,
         setup: setup(environment.probe.is_some(), &opened.events),
         events: &opened.events,
-        samples: &examples(&opened.samples),
+        samples: &examples(&plan, &opened.samples),
     }))
 }
 
@@ -113,8 +113,8 @@ fn unread(read: ReadReport) -> String {
 }
 
 /// The requests worth a look: of those written as they came, the ones that still are.
-fn examples(lines: &[SampleLine]) -> Vec<SampleLine> {
-    let mut examples = Examples::default();
+fn examples(plan: &Plan, lines: &[SampleLine]) -> Vec<SampleLine> {
+    let mut examples = Examples::new(plan);
     for line in lines {
         examples.add(line);
     }

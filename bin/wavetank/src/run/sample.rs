@@ -21,7 +21,7 @@ pub(crate) struct SampleBook {
 impl SampleBook {
     /// Empty, of a run of `plan`.
     pub(crate) fn new(plan: &Plan) -> Self {
-        Self { redaction: Redaction::new(plan), examples: Examples::default(), written: 0 }
+        Self { redaction: Redaction::new(plan), examples: Examples::new(plan), written: 0 }
     }
 
     /// Those of one interval. What comes back is to be written to the archive.

@@ -65,7 +65,7 @@ fn head(record: &RunRecord) -> String {
         "unknown" => "whose limit it was cannot be told".to_owned(),
         blame => format!("the limit: **{blame}**"),
     };
-    add(&mut text, &format!("{}; {limit}.\n", code(&record.name)));
+    add(&mut text, &format!("{}; {limit}.\n", name(&record.name)));
     for reason in verdict.reasons.iter().take(ROWS_MAX) {
         add(&mut text, &format!("\n- reason: {}", code(reason)));
     }
@@ -161,7 +161,7 @@ fn cells(times: &Times) -> Vec<String> {
 fn held(record: &RunRecord) -> String {
     let rows = record.held.iter().take(ROWS_MAX).map(|held| {
         vec![
-            code(&held.phase),
+            name(&held.phase),
             show_whole(held.planned),
             show_whole(held.lowest),
             show_whole(held.lost),
@@ -199,12 +199,12 @@ fn checks(record: &RunRecord) -> String {
     let rows = named
         .iter()
         .take(ROWS_MAX)
-        .map(|check| vec![code(&check.name), show_count(check.held), show_count(check.failed)]);
+        .map(|check| vec![name(&check.name), show_count(check.held), show_count(check.failed)]);
     let mut rows: Vec<_> = rows.collect();
     for (when, around) in [("before", &record.before), ("after", &record.after)] {
         let Some(around) = around else { continue };
         for check in around.checks.iter().take(ROWS_MAX) {
-            let name = format!("{when} {}", code(&format!("{}: {}", check.step, check.name)));
+            let name = format!("{when} {}", self::name(&format!("{}: {}", check.step, check.name)));
             let found = if check.ok { "0".to_owned() } else { format!("1, found {}", code(&check.found)) };
             rows.push(vec![name, u8::from(check.ok).to_string(), found]);
         }
@@ -260,7 +260,7 @@ fn phases(record: &RunRecord) -> String {
     }
     let rows = record.phases.iter().take(ROWS_MAX).map(|phase| {
         let (requests, rate) = (phase.requests, show_rate(phase.rate.done_per_s.0));
-        scope(code(&phase.name), rate, requests, &phase.response_us)
+        scope(name(&phase.name), rate, requests, &phase.response_us)
     });
     let rows: Vec<_> = rows.collect();
     cut(table(&["phase", "done/s", "done", "failed", "p50", "p99", "max"], 6, &rows), record.phases.len())
@@ -270,15 +270,15 @@ fn steps(record: &RunRecord) -> String {
     if record.steps.len() < 2 {
         return String::new();
     }
-    let name = |step: &StepDoc| match step.scenario.as_str() {
-        "" => code(&step.name),
-        scenario => code(&format!("{scenario}: {}", step.name)),
+    let named = |step: &StepDoc| match step.scenario.as_str() {
+        "" => name(&step.name),
+        scenario => name(&format!("{scenario}: {}", step.name)),
     };
     let rows = record
         .steps
         .iter()
         .take(ROWS_MAX)
-        .map(|step| scope(name(step), show_count(step.requests.sent), step.requests, &step.response_us));
+        .map(|step| scope(named(step), show_count(step.requests.sent), step.requests, &step.response_us));
     let rows: Vec<_> = rows.collect();
     cut(table(&["step", "sent", "done", "failed", "p50", "p99", "max"], 6, &rows), record.steps.len())
 }
@@ -302,6 +302,11 @@ fn kinds(record: &RunRecord) -> String {
     let rows: Vec<_> = errors.chain(dropped).chain(answers).collect();
     let shown = rows.len().min(ROWS_MAX);
     cut(table(&["", "kind", "count"], 1, &rows[..shown]), rows.len()) + &more(more_about_errors(record))
+}
+
+/// A name from outside, taken literally; of a very long one begin and end.
+fn name(name: &str) -> String {
+    code(&units::cut(name))
 }
 
 /// `table`, and how many of `all` its rows are if not all.

@@ -35,7 +35,7 @@ pub(crate) fn header(sheet: &Sheet) -> Markup {
     html! {
         header {
             p.kind { (words.page.report) }
-            h1 { (outside(&record.name)) }
+            h1 { (outside(&units::cut(&record.name))) }
             p.when {
                 @if !record.started_at.is_empty() {
                     time datetime=(harmless(&record.started_at)) { (outside(&record.started_at)) } " · "

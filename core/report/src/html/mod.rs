@@ -44,6 +44,8 @@ pub(crate) use words::Words;
 
 use sheet::Sheet;
 
+use crate::units::cut;
+
 /// The whole file: a first page for whoever wants the result, then all there is to know.
 pub fn html(source: HtmlSource, language: Language) -> String {
     let sheet = Sheet::new(source, language);
@@ -74,7 +76,7 @@ pub fn html(source: HtmlSource, language: Language) -> String {
 fn document(sheet: &Sheet, sections: Vec<Section>) -> Markup {
     let (record, words) = (sheet.record(), sheet.words);
     let document = Document {
-        title: format!("{} · {} · {}", marks::verdict_word(sheet), harmless(&record.name), words.page.report),
+        title: format!("{} · {} · {}", marks::verdict_word(sheet), harmless(&cut(&record.name)), words.page.report),
         header: front::header(sheet),
         summary: front::summary(sheet),
         sections,

@@ -4,13 +4,14 @@ use maud::{Markup, html};
 
 use super::sheet::{Sheet, harmless, outside};
 use super::words::Words;
+use crate::units::cut;
 
 /// Rows of a table at most: a run may have thousands of steps, a page has not.
 pub(crate) const ROWS_MAX: usize = 200;
 
 /// One cell.
 pub(crate) enum Cell {
-    /// A name from outside, which may be long and break anywhere.
+    /// A name from outside, which may break anywhere; of a very long one begin and end are told.
     Name(String),
     /// A number with its unit; stands at the right.
     Number(String),
@@ -97,10 +98,10 @@ fn render_row(row: &[Cell], told: &[bool]) -> Markup {
     html! {
         @for (place, cell) in row.iter().enumerate().filter(|(place, _)| told(place)) {
             @match (place, cell) {
-                (0, Cell::Name(name)) => { th.name scope="row" { (outside(name)) } }
+                (0, Cell::Name(name)) => { th.name scope="row" { (outside(&cut(name))) } }
                 (0, Cell::Number(number)) => { th.n scope="row" { (number) } }
                 (0, Cell::Any(any)) => { th scope="row" { (any) } }
-                (_, Cell::Name(name)) => { td.name { (outside(name)) } }
+                (_, Cell::Name(name)) => { td.name { (outside(&cut(name))) } }
                 (_, Cell::Number(number)) => { td.n { (number) } }
                 (_, Cell::Any(any)) => { td.text { (any) } }
             }
