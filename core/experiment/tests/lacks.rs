@@ -9,8 +9,8 @@ use support::reading;
 use wavetank_experiment::{Lowered, Lowering, Sources, lower};
 use wavetank_plan::forecast::{Forecast, Holding};
 use wavetank_plan::{
-    EngineChoice, FileTables, HostFacts, HostLimits, Missing, Nanos, Ports, SocketFacts, SourcesPlan,
-    TargetUrl,
+    EngineChoice, ExitCode, FileTables, HostFacts, HostLimits, Missing, Nanos, Ports, SocketFacts,
+    SourcesPlan, TargetUrl, UserError,
 };
 
 const MILLION: &str = "\
@@ -36,6 +36,14 @@ fn able() -> HostFacts {
 }
 
 fn on(text: &str, host: &HostFacts) -> Lowered {
+    lowered(text, host).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn unfit(text: &str, host: &HostFacts) -> UserError {
+    lowered(text, host).expect_err("it does not fit")
+}
+
+fn lowered(text: &str, host: &HostFacts) -> Result<Lowered, UserError> {
     let experiment = reading("x.yaml", text.as_bytes(), &[]).experiment.expect("a good file");
     let sources = match experiment.sources.as_ref().map(|sources| &sources.value) {
         Some(Sources::These(these)) => these.clone(),
@@ -53,7 +61,7 @@ fn on(text: &str, host: &HostFacts) -> Lowered {
         threads: None,
         engine: EngineChoice::Auto,
     };
-    lower(&experiment, &lowering).unwrap_or_else(|unfit| panic!("{}", unfit.told("x.yaml")))
+    lower(&experiment, &lowering).map_err(|unfit| unfit.told("x.yaml"))
 }
 
 /// `expected`: code, words of the message, words of the hint, of everything that is lacking, in order.
@@ -236,4 +244,26 @@ fn holding_says_from_where_how_fast_on_what_and_how_far() {
     let users =
         MILLION.replace("hold: 0 to 1M, at: 25k/s", "users: 5, for: 1s").replace("hold: 1M", "users: 5");
     assert_eq!(of(&users, &able()), None);
+}
+
+/// Each step in each phase that comes to it is a series of its own.
+#[test]
+fn more_series_than_are_kept_are_refused() {
+    let text = |phases: usize, steps: usize| {
+        let steps: Vec<_> = (0..steps).map(|number| format!("{{get: /{number}}}")).collect();
+        let phases: Vec<_> =
+            (0..phases).map(|number| format!("  - {{name: p{number}, rate: 1/s, for: 1s}}\n")).collect();
+        let (steps, phases) = (steps.join(", "), phases.concat());
+        format!("wavetank: 1\ntarget: http://127.0.0.1:8080\nsteps: [{steps}]\nphases:\n{phases}")
+    };
+    assert_eq!(on(&text(64, 64), &able()).plan.phases.len(), 64, "4,096 are kept");
+    let refused = unfit(&text(63, 66), &able());
+    assert_eq!((refused.code, refused.exit), ("too_many_series", ExitCode::Usage));
+    assert!(
+        refused.message.contains("4,158 series") && refused.message.contains("63 phases, 66 steps"),
+        "{refused}"
+    );
+    // One phase of the same length with the same load.
+    let stair = "wavetank: 1\ntarget: http://127.0.0.1:8080\nsteps: [{get: /}]\nphases: [{rate: 1/s to 100/s, for: 1h}]\n";
+    on(stair, &able());
 }

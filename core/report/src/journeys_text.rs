@@ -169,8 +169,11 @@ pub(crate) fn add_examples(page: &mut Page, record: &RunRecord) {
 /// One example: what, when, how long, and why.
 pub(crate) fn example(sample: &SampleLine) -> Vec<String> {
     let at = Number(sample.intended_ns as f64 / 1e9);
-    let mut parts =
-        vec![units::cut(&sample.step).into_owned(), format!("at {}", units::seconds(at)), units::time(sample.total_us)];
+    let mut parts = vec![
+        units::cut(&sample.step).into_owned(),
+        format!("at {}", units::seconds(at)),
+        units::time(sample.total_us),
+    ];
     parts.extend(sample.status.map(|status| format!("status {status}")));
     if sample.kind == "slow" {
         parts.push(format!("lag {}", units::time(sample.lag_us)));

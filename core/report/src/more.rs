@@ -26,7 +26,8 @@ pub(crate) fn more_about_findings(record: &RunRecord) -> Option<String> {
 /// The same of the ways in which requests failed and the reasons for which they were dropped.
 pub(crate) fn more_about_errors(record: &RunRecord) -> Option<String> {
     let occurred = |counts: &'_ BTreeMap<String, u64>| {
-        let mut counts: Vec<_> = counts.iter().filter(|&(_, &n)| n > 0).map(|(name, &n)| (name.clone(), n)).collect();
+        let mut counts: Vec<_> =
+            counts.iter().filter(|&(_, &n)| n > 0).map(|(name, &n)| (name.clone(), n)).collect();
         counts.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
         counts.into_iter().map(|(name, _)| name)
     };
@@ -40,7 +41,9 @@ mod tests {
 
     #[test]
     fn each_name_stands_once() {
-        let check = |names: &[&str], told: Option<&str>| assert_eq!(more_about(names.iter().copied()).as_deref(), told);
+        let check = |names: &[&str], told: Option<&str>| {
+            assert_eq!(more_about(names.iter().copied()).as_deref(), told)
+        };
         check(&[], None);
         check(&["late", "no_files", "late"], Some("wavetank explain late no_files"));
         check(&["a", "b", "c", "d", "e", "f", "g", "h", "i"], Some("wavetank explain a b c d e f g h"));
@@ -49,7 +52,8 @@ mod tests {
     #[test]
     fn what_failed_most_comes_first() {
         let counts = |all: &[(&str, u64)]| all.iter().map(|&(name, n)| (name.to_owned(), n)).collect();
-        let (errors, dropped_by) = (counts(&[("check", 2), ("reset", 9), ("tls", 0)]), counts(&[("behind", 1)]));
+        let (errors, dropped_by) =
+            (counts(&[("check", 2), ("reset", 9), ("tls", 0)]), counts(&[("behind", 1)]));
         let record = RunRecord { errors, dropped_by, ..RunRecord::default() };
         assert_eq!(more_about_errors(&record).as_deref(), Some("wavetank explain reset check behind"));
         assert_eq!(more_about_errors(&RunRecord::default()), None);

@@ -81,8 +81,7 @@ pub(crate) fn parse(argv: Vec<OsString>) -> Result<Command, CliExit> {
     }
     let command_text = command_text::command_text(&argv);
     let typed = shorthand::with_run(argv);
-    let words =
-        Words::try_parse_from(&typed).map_err(|error| usage::exit_of(&error, &typed, json))?;
+    let words = Words::try_parse_from(&typed).map_err(|error| usage::exit_of(&error, &typed, json))?;
     command(words.command, command_text).map_err(|error| CliExit::Error { error, json })
 }
 

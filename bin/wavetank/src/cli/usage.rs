@@ -67,10 +67,13 @@ fn unknown_option(error: &clap::Error, argument: &str, typed: &[OsString]) -> Us
         let message = format!("`{argument}` is one word too many");
         return UserError::usage("word_surplus", message, words_of(&command_of(error)));
     }
-    if argument.starts_with('-')
-        && argument[1..].starts_with(|c: char| c.is_ascii_digit())
-        && habit(argument).is_none()
-    {
+    // Other tools have `-1`, but none has `-1%`.
+    let longer = typed.iter().any(|word| {
+        let word = word.to_string_lossy();
+        word.len() > argument.len() && word.starts_with(argument)
+    });
+    let is_number = argument[1..].starts_with(|c: char| c.is_ascii_digit());
+    if is_number && (longer || habit(argument).is_none()) {
         return negative(argument, typed);
     }
     if let Some(hint) = habit(argument) {

@@ -68,7 +68,8 @@ fn read(part: &str) -> Result<Trait, UserError> {
         UserError::usage("bad_tag", message, hint)
     };
     let named = part.strip_prefix(NAME).filter(|name| !name.is_empty());
-    let tagged = part.strip_prefix(TAG).and_then(|tag| tag.split_once('=')).filter(|(key, _)| !key.is_empty());
+    let tagged =
+        part.strip_prefix(TAG).and_then(|tag| tag.split_once('=')).filter(|(key, _)| !key.is_empty());
     match (named, tagged) {
         (Some(name), _) => Ok(Trait::Name(name.to_owned())),
         (_, Some((key, value))) => Ok(Trait::Tag(key.to_owned(), value.to_owned())),
@@ -96,7 +97,8 @@ fn chosen(runs: &RunsDir, word: &str, traits: &[Trait], most: usize) -> Result<V
             _ => unfinished += 1,
         }
     }
-    let (word, shown) = (harmless(word), harmless(&runs.path().to_string_lossy()));
+    let dir = runs.path().to_string_lossy();
+    let (word, shown) = (harmless(word), harmless(&dir));
     if unfinished > 0 {
         let runs = if unfinished == 1 { "run that has" } else { "runs that have" };
         // Where stderr is gone, nobody is there to be told.
@@ -109,7 +111,11 @@ fn chosen(runs: &RunsDir, word: &str, traits: &[Trait], most: usize) -> Result<V
     }
     if found.len() > most {
         let message = format!("`{word}` fits {} runs, and a side has {RUNS_MAX} at most", found.len());
-        return Err(UserError::usage("overflow", message, "ask for a label as well: name:checkout+tag:version=2"));
+        return Err(UserError::usage(
+            "overflow",
+            message,
+            "ask for a label as well: name:checkout+tag:version=2",
+        ));
     }
     Ok(found)
 }
@@ -124,7 +130,8 @@ mod tests {
             |text: &str| Trait::Name(text.to_owned()),
             |key: &str, value: &str| Trait::Tag(key.to_owned(), value.to_owned()),
         );
-        let check = |word: &str, expected: Option<Vec<Trait>>| assert_eq!(traits(word), Ok(expected), "{word}");
+        let check =
+            |word: &str, expected: Option<Vec<Trait>>| assert_eq!(traits(word), Ok(expected), "{word}");
         check("7f3a21", None);
         check("runs/20261121T190000Z-shop-7f3a21", None);
         check("name:shop", Some(vec![name("shop")]));

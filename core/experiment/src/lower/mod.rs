@@ -181,6 +181,7 @@ fn lowered(experiment: &Experiment, input: &Lowering<'_>) -> Result<Lowered, Unf
         events: events(experiment, begin),
         tags: experiment.tags.iter().cloned().collect(),
     };
+    resolve::check_series(&plan)?;
     let lacking = forecast::lacking(&plan, &room, fewer).into_iter().map(wording::in_keys).collect();
     remarks.extend(forecast::risks(&plan, input.host));
     Ok(Lowered { plan, lacking, remarks, engine_why: engine.why })

@@ -10,6 +10,7 @@ mod load;
 mod remarks;
 mod request;
 mod room;
+mod series;
 mod tls;
 
 use std::net::SocketAddr;
@@ -29,6 +30,7 @@ pub use engine::{Engine, choose as choose_engine};
 pub use remarks::{no_names, ports_searched};
 pub use request::{USER_AGENT, check_header, user_and_password};
 pub use room::{Held, Room};
+pub use series::check_series;
 pub use tls::tls_plan;
 
 /// Seed of a run that names none: the same command gives the same load.

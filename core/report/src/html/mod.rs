@@ -76,7 +76,12 @@ pub fn html(source: HtmlSource, language: Language) -> String {
 fn document(sheet: &Sheet, sections: Vec<Section>) -> Markup {
     let (record, words) = (sheet.record(), sheet.words);
     let document = Document {
-        title: format!("{} · {} · {}", marks::verdict_word(sheet), harmless(&cut(&record.name)), words.page.report),
+        title: format!(
+            "{} · {} · {}",
+            marks::verdict_word(sheet),
+            harmless(&cut(&record.name)),
+            words.page.report
+        ),
         header: front::header(sheet),
         summary: front::summary(sheet),
         sections,
