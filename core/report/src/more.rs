@@ -42,7 +42,7 @@ mod tests {
     #[test]
     fn each_name_stands_once() {
         let check = |names: &[&str], told: Option<&str>| {
-            assert_eq!(more_about(names.iter().copied()).as_deref(), told)
+            assert_eq!(more_about(names.iter().copied()).as_deref(), told);
         };
         check(&[], None);
         check(&["late", "no_files", "late"], Some("wavetank explain late no_files"));

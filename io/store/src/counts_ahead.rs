@@ -31,9 +31,8 @@ pub(crate) fn for_each_count(path: &Path, until: u64, mut visit: impl FnMut(&Int
         let readers: Vec<Receiver<Chunk>> = (0..threads)
             .map(|own| {
                 let (sender, receiver) = sync_channel(AHEAD_MAX);
-                scope.spawn(move || {
-                    read_chunks((own..chunks).step_by(threads as usize), path, until, &sender)
-                });
+                let own_chunks = (own..chunks).step_by(threads as usize);
+                scope.spawn(move || read_chunks(own_chunks, path, until, &sender));
                 receiver
             })
             .collect();
