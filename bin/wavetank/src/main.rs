@@ -77,7 +77,9 @@ fn main() -> ExitCode {
 /// The format errors are told in, and the files that are told of them, too.
 fn wanted(command: &Command) -> (OutputFormat, Vec<OutFile>) {
     match command {
-        Command::Run(args) => (args.format, args.out.clone()),
+        Command::Run(args) | Command::Lab(LabArgs { deed: LabDeed::Run { args, .. }, .. }) => {
+            (args.format, args.out.clone())
+        }
         Command::Search(args) => (args.format, args.out.clone()),
         Command::Report(args) => (args.format, args.out.clone()),
         Command::Compare(args) => (args.format, args.out.clone()),

@@ -30,6 +30,7 @@ mod status;
 mod sweep;
 mod takedown;
 mod up;
+mod visit;
 
 pub use bearer::Bearer;
 pub use client::Client;
@@ -43,3 +44,4 @@ pub use state::{HostState, LabState, Phase};
 pub use status::{HostStatus, LabStatus};
 pub use takedown::down;
 pub use up::{check, up};
+pub use visit::visit;

@@ -52,8 +52,8 @@ impl GroupCounts {
             return v2_cpu(&read::text(folder.join("cpu.stat"))?);
         }
         let number = |file: &str| read::number(folder.join(file));
-        let whole = || number("cpuacct.usage").map(|all| (all, 0));
-        number("cpuacct.usage_user").zip(number("cpuacct.usage_sys")).or_else(whole)
+        let (user, system) = (number("cpuacct.usage_user"), number("cpuacct.usage_sys"));
+        Some(divided(number("cpuacct.usage")?, user.zip(system)))
     }
 
     /// Of each CPU, the time used of it, nanoseconds; empty where nobody counts that, as version 2 does not.
@@ -82,6 +82,16 @@ impl GroupCounts {
     }
 }
 
+/// `all` as time in user code and in the kernel, in proportion to `(user, system)`. Version 1 counts the whole to the
+/// nanosecond, and the two by looking now and then at who is at work.
+fn divided(all: u64, parts: Option<(u64, u64)>) -> (u64, u64) {
+    let (user, system) = parts.unwrap_or_default();
+    let sum = u128::from(user) + u128::from(system);
+    let in_kernel = (u128::from(all) * u128::from(system)).checked_div(sum).unwrap_or(0);
+    let in_kernel = u64::try_from(in_kernel).unwrap_or(all).min(all);
+    (all - in_kernel, in_kernel)
+}
+
 /// `user_usec` and `system_usec` of version 2's `cpu.stat`, in nanoseconds.
 fn v2_cpu(text: &str) -> Option<(u64, u64)> {
     let ns = |name: &str| field(text, name)?.checked_mul(NS_PER_US);
@@ -104,6 +114,14 @@ mod tests {
         assert_eq!(v2_cpu(text), Some((700_000, 89_000)));
         assert_eq!(field(text, "total_rss"), Some(4));
         assert_eq!(v2_cpu("nr_periods 0\n"), None);
+    }
+
+    #[test]
+    fn a_whole_is_divided_in_proportion() {
+        assert_eq!(divided(1_000, Some((30, 10))), (750, 250));
+        assert_eq!(divided(1_000, Some((0, 0))), (1_000, 0));
+        assert_eq!(divided(u64::MAX, Some((0, u64::MAX))), (0, u64::MAX));
+        assert_eq!(divided(7, None), (7, 0));
     }
 
     #[test]

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use wavetank_plan::Nanos;
 
-use super::args::FileFormat;
+use super::args::{FileFormat, RunArgs};
 
 /// `wavetank lab`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct LabArgs {
     /// Which lab; `None`: the only one, or, for `up`, the one the file names.
     pub(crate) lab: Option<String>,
@@ -17,7 +17,7 @@ pub(crate) struct LabArgs {
 }
 
 /// What is done with a lab.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum LabDeed {
     /// Its file is checked, and nothing is created.
     Check {
@@ -30,6 +30,13 @@ pub(crate) enum LabDeed {
     Up {
         /// The topology file.
         file: PathBuf,
+    },
+    /// Brought up for a run from its load hosts.
+    Run {
+        /// The topology file.
+        file: PathBuf,
+        /// The run.
+        args: Box<RunArgs>,
     },
     /// Looked at.
     Status {

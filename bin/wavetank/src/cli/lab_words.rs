@@ -9,7 +9,9 @@ use wavetank_plan::quantity::parse_duration_positive;
 
 use super::args::FileFormat;
 use super::convert::{at, one_of};
+use super::convert_run;
 use super::lab_args::{FaultWords, LabArgs, LabDeed};
+use super::run_words::RunWords;
 
 /// `wavetank lab`.
 #[derive(Args, Debug)]
@@ -28,6 +30,8 @@ enum LabWhat {
     Check(CheckWords),
     /// Bring up the hosts, networks and services that a topology file describes
     Up(UpWords),
+    /// Make a run from the lab's load hosts; the lab is brought up for it and taken down after it, unless it is up
+    Run(Box<RunInLabWords>),
     /// The labs there are: hosts, addresses, services
     Status(StatusWords),
     /// Run a command in a host
@@ -58,6 +62,21 @@ struct UpWords {
     /// Call the lab so, to have several beside each other [default: the file's `name`]
     #[arg(long, value_name = "NAME")]
     lab: Option<String>,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+For example: wavetank lab run examples/labs/one-server.yaml examples/labs/one-server-load.yaml
+The rest is as of `wavetank run`; conditions may be about hosts: cpu(lb1) < 90%, established(lb1) >= 2k in keep")]
+struct RunInLabWords {
+    /// The topology file
+    #[arg(value_name = "LAB")]
+    lab_file: PathBuf,
+    /// Call the lab so, to have several beside each other [default: the file's `name`]
+    #[arg(long, value_name = "NAME")]
+    lab: Option<String>,
+    #[command(flatten)]
+    run: RunWords,
 }
 
 #[derive(Args, Debug)]
@@ -142,12 +161,17 @@ fn fault(words: FaultArgs) -> Result<LabArgs, UserError> {
     Ok(LabArgs { lab: words.which.lab, deed: LabDeed::Fault { host: words.host, what } })
 }
 
-/// Reads every word.
-pub(super) fn lab(words: LabWords) -> Result<LabArgs, UserError> {
+/// Reads every word; `command` is the redacted command line.
+pub(super) fn lab(words: LabWords, command: String) -> Result<LabArgs, UserError> {
     Ok(match words.what {
         LabWhat::Up(words) => LabArgs { lab: words.lab, deed: LabDeed::Up { file: words.file } },
         LabWhat::Check(words) => {
             LabArgs { lab: None, deed: LabDeed::Check { file: words.file, format: format(&words.format)? } }
+        }
+        LabWhat::Run(words) => {
+            let RunInLabWords { lab_file, lab, run } = *words;
+            let args = Box::new(convert_run::run(run, command)?);
+            LabArgs { lab, deed: LabDeed::Run { file: lab_file, args } }
         }
         LabWhat::Status(words) => {
             LabArgs { lab: words.which.lab, deed: LabDeed::Status { format: format(&words.format)? } }

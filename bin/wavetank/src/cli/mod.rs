@@ -102,7 +102,7 @@ fn command(words: CommandWords, command_text: String) -> Result<Command, UserErr
         CommandWords::Calibrate(words) => {
             Command::Calibrate(Box::new(calibrate_words::calibrate(*words, command_text)?))
         }
-        CommandWords::Lab(words) => Command::Lab(lab_words::lab(words)?),
+        CommandWords::Lab(words) => Command::Lab(lab_words::lab(words, command_text)?),
         CommandWords::Size(words) => Command::Size(Box::new(size_words::size(*words)?)),
         CommandWords::Schema(words) => Command::Schema(schema_words::schema(&words)?),
         CommandWords::Completions(words) => Command::Completions(convert::shell(&words.shell)?),

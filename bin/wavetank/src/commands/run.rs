@@ -19,7 +19,7 @@ use crate::cli::{Goal, OutputFormat, RunArgs, Wants};
 use crate::run::out_file::{OpenFile, open_all};
 use crate::run::outcome::Outcome;
 use crate::run::{
-    Executed, Execution, Host, Talk, admit, engine_line, execute, is_safe, lookup, output, tls_client,
+    Executed, Execution, Host, LabRun, Talk, admit, engine_line, execute, is_safe, lookup, output, tls_client,
 };
 
 /// Where a run's words, numbers and archive go.
@@ -37,18 +37,32 @@ pub(super) struct Delivery {
 
 /// Resolve, guard, probe, load, judge, deliver.
 pub(crate) fn run(args: RunArgs) -> Result<u8, UserError> {
+    run_from(args, None)
+}
+
+/// The same from the hosts of a lab, if there is one.
+pub(super) fn run_from(args: RunArgs, lab: Option<LabRun>) -> Result<u8, UserError> {
     let baseline = args.baseline.as_ref().map(|words| Baseline::load(words, &args.runs_dir)).transpose()?;
     match &args.goal {
-        Goal::Url(url) => run_url(&url.clone(), args, baseline),
-        Goal::File(file) => run_file(&file.clone(), args, baseline),
+        Goal::Url(url) => run_url(&url.clone(), args, baseline, lab),
+        Goal::File(file) => run_file(&file.clone(), args, baseline, lab),
     }
 }
 
-fn run_url(url: &TargetUrl, args: RunArgs, baseline: Option<Baseline>) -> Result<u8, UserError> {
+fn run_url(
+    url: &TargetUrl,
+    args: RunArgs,
+    baseline: Option<Baseline>,
+    lab: Option<LabRun>,
+) -> Result<u8, UserError> {
     let RunArgs {
         mut options, source_auto, format, out, language, runs_dir, no_archive, quiet, command, ..
     } = args;
-    let host = Host::look()?;
+    if let Some(lab) = &lab {
+        let mut conditions = options.thresholds.iter().chain(&options.stop);
+        conditions.try_for_each(|one| lab.knows(&one.subject, &one.text))?;
+    }
+    let host = Host::look_from(lab)?;
     let (name, port) = options.connect_point(url)?;
     let addresses = lookup((&name, port))?;
     if let Some(proxy) = &mut options.proxy {
@@ -56,11 +70,11 @@ fn run_url(url: &TargetUrl, args: RunArgs, baseline: Option<Baseline>) -> Result
     }
     if source_auto {
         let first = options.proxy.as_ref().map_or(&url.host, |proxy| &proxy.url.at.host).clone();
-        options.sources = own_addresses(&way_addresses(&options, url, &addresses)?, &first)?;
+        options.sources = own_addresses_of(&host, &way_addresses(&options, url, &addresses)?, &first)?;
     }
     let resolved = resolve(&options, url, &addresses, &host.facts)?;
     admit(&resolved, &options, url, &command)?;
-    try_sources(&resolved.plan)?;
+    try_sources_of(&host, &resolved.plan)?;
     let tls = tls_client(&resolved.plan)?;
     let files = open_all(&out)?;
     if options.once {
@@ -163,6 +177,26 @@ pub(super) fn own_addresses(targets: &[SocketAddr], name: &str) -> Result<Source
         )
     })?;
     Ok(SourcesPlan { ranges, order: SourceOrder::FillFirst })
+}
+
+/// The same of all hosts that send the load.
+pub(super) fn own_addresses_of(
+    host: &Host,
+    targets: &[SocketAddr],
+    name: &str,
+) -> Result<SourcesPlan, UserError> {
+    match &host.lab {
+        Some(lab) => lab.own_addresses(targets, name),
+        None => own_addresses(targets, name),
+    }
+}
+
+/// Source addresses can be bound by the hosts that send the load, found out before anything is sent.
+pub(super) fn try_sources_of(host: &Host, plan: &Plan) -> Result<(), UserError> {
+    match &host.lab {
+        Some(lab) => lab.try_sources(plan),
+        None => try_sources(plan),
+    }
 }
 
 /// The first address of every source range can be bound, found out before anything is sent.

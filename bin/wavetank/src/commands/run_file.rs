@@ -1,5 +1,6 @@
 //! `wavetank run FILE`: read, lower, guard, load, judge, deliver.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use wavetank_experiment::{DataContent, Experiment, Lowered, Lowering, Sources, lower, rows_table};
@@ -13,15 +14,20 @@ use wavetank_report::load_doc;
 use wavetank_store::RunsDir;
 
 use super::baseline::Baseline;
-use super::run::{Delivery, carry_out, own_addresses, say, try_sources};
+use super::run::{Delivery, carry_out, own_addresses_of, say, try_sources_of};
 use crate::calibrate::plan_overload;
 use crate::cli::{FileArgs, OutFile, OutputFormat, RunArgs, without_values};
 use crate::experiment::{Loaded, Names, Rows, with_whole_names};
 use crate::run::out_file::open_all;
-use crate::run::{Execution, Host, Talk, askable, is_safe, output, tls_client};
+use crate::run::{Execution, Host, LabRun, Talk, askable, is_safe, output, tls_client};
 
 /// Everything that can be found wrong is found before anything is sent.
-pub(super) fn run_file(file: &FileArgs, args: RunArgs, baseline: Option<Baseline>) -> Result<u8, UserError> {
+pub(super) fn run_file(
+    file: &FileArgs,
+    args: RunArgs,
+    baseline: Option<Baseline>,
+    lab: Option<LabRun>,
+) -> Result<u8, UserError> {
     let RunArgs { options, source_auto, format, out, language, runs_dir, no_archive, quiet, command, .. } =
         args;
     let options = with_whole_names(options);
@@ -29,8 +35,8 @@ pub(super) fn run_file(file: &FileArgs, args: RunArgs, baseline: Option<Baseline
     let Some(experiment) = loaded.experiment.take() else { return refused(&loaded, format, &out) };
     let command = without_values(&command, &file.set, &experiment.redact);
     let rehearsal = rehearsal(file, &loaded.name);
-    unready(&experiment, rehearsal.is_some())?;
-    let host = Host::look()?;
+    let host = ready_host(&experiment, rehearsal.is_some(), lab)?;
+    let own = |targets: &[SocketAddr], name: &str| own_addresses_of(&host, targets, name);
     let names = Names::new(&experiment);
     let tables = std::mem::take(&mut loaded.tables);
     let lowering = Lowering {
@@ -39,7 +45,7 @@ pub(super) fn run_file(file: &FileArgs, args: RunArgs, baseline: Option<Baseline
         addresses: &|url| names.addresses(url),
         file: &|name| loaded.file(name),
         secret: &|name| file.secret(name),
-        sources: sources(&experiment, &options, source_auto, &names)?,
+        sources: sources(&experiment, &options, source_auto, &names, &own)?,
         threads: options.threads,
         engine: options.engine.unwrap_or(EngineChoice::Auto),
     };
@@ -50,12 +56,10 @@ pub(super) fn run_file(file: &FileArgs, args: RunArgs, baseline: Option<Baseline
     if let Some(error) = UserError::all(lacking) {
         return Err(error);
     }
-    try_sources(&plan)?;
+    try_sources_of(&host, &plan)?;
     let tls = tls_client(&plan)?;
     let tables = all_tables(&experiment, tables)?;
-    if experiment.truth == Some(true) {
-        askable(&plan)?;
-    }
+    experiment.truth.filter(|wanted| *wanted).map_or(Ok(()), |_| askable(&plan))?;
     let probe = experiment.probe.unwrap_or_default().then(|| probed(&plan)).transpose()?;
     let files = open_all(&out)?;
     let mut talk = Talk::new(quiet);
@@ -86,6 +90,12 @@ pub(super) fn run_file(file: &FileArgs, args: RunArgs, baseline: Option<Baseline
         hands: None,
     };
     carry_out(execution, &mut talk, delivery)
+}
+
+/// This host, or those of the lab, if they can do what the file asks for.
+fn ready_host(experiment: &Experiment, rehearsal: bool, lab: Option<LabRun>) -> Result<Host, UserError> {
+    unready(experiment, rehearsal, lab.as_ref())?;
+    Host::look_from(lab)
 }
 
 /// A plan of the one request that is sent ahead: the first that is the same for everybody and changes nothing.
@@ -133,7 +143,11 @@ fn rehearsal(file: &FileArgs, name: &str) -> Option<String> {
 }
 
 /// What a file may ask for and a run on one host cannot give.
-pub(super) fn unready(experiment: &Experiment, rehearsal: bool) -> Result<(), UserError> {
+pub(super) fn unready(
+    experiment: &Experiment,
+    rehearsal: bool,
+    lab: Option<&LabRun>,
+) -> Result<(), UserError> {
     let refused = |code, message: String, hint: &str| Err(UserError::usage(code, message, hint));
     if let Some(event) = experiment.events.first() {
         let message = format!("events: nobody here can run a command on {}", event.host.value);
@@ -143,7 +157,10 @@ pub(super) fn unready(experiment: &Experiment, rehearsal: bool) -> Result<(), Us
             "wavetank lab run LAB FILE carries them out in a lab; or leave events out",
         );
     }
-    let conditions = experiment.thresholds.iter().chain(&experiment.stop);
+    let mut conditions = experiment.thresholds.iter().chain(&experiment.stop);
+    if let Some(lab) = lab {
+        return conditions.try_for_each(|one| lab.knows(&one.value.subject, &one.value.text));
+    }
     let mut unobserved = conditions.filter(|one| matches!(one.value.subject, Subject::Host(..)));
     if let Some(condition) = unobserved.next()
         && !rehearsal
@@ -155,12 +172,16 @@ pub(super) fn unready(experiment: &Experiment, rehearsal: bool) -> Result<(), Us
     Ok(())
 }
 
+/// What finds out the addresses that lead to targets of a name.
+pub(super) type OwnAddresses<'a> = dyn Fn(&[SocketAddr], &str) -> Result<SourcesPlan, UserError> + 'a;
+
 /// The option's, or the file's.
 pub(super) fn sources(
     experiment: &Experiment,
     options: &RunOptions,
     auto: bool,
     names: &Names<'_>,
+    own_addresses: &OwnAddresses<'_>,
 ) -> Result<SourcesPlan, UserError> {
     let own = || {
         let first = experiment.targets.first().and_then(|target| target.urls.first());

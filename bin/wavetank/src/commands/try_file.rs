@@ -10,7 +10,7 @@ use wavetank_journey::Journeys;
 use wavetank_plan::{EngineChoice, ExitCode, Guard, Plan, Scenario, SecretText, UserError, did_you_mean};
 use wavetank_record::{TRY_SCHEMA, TryDoc, TryEvent, TryWalk};
 
-use super::run::try_sources;
+use super::run::{own_addresses, try_sources};
 use super::run_file::{all_tables, sources};
 use crate::cli::{FileFormat, TryArgs};
 use crate::experiment::{Loaded, Names, Rows, with_whole_names};
@@ -36,7 +36,7 @@ pub(crate) fn try_file(args: TryArgs) -> Result<u8, UserError> {
             given.borrow_mut().extend(secret.clone());
             secret
         },
-        sources: sources(&experiment, &options, false, &names)?,
+        sources: sources(&experiment, &options, false, &names, &own_addresses)?,
         threads: Some(1),
         engine: options.engine.unwrap_or(EngineChoice::Auto),
     };

@@ -10,11 +10,14 @@ use wavetank_journey::Journeys;
 use wavetank_journey::rows::Table;
 use wavetank_observe::{CpuTimes, ProcessUsage, process_usage};
 use wavetank_plan::{Guard, HostFacts, Missing, Plan, UserError};
-use wavetank_record::{EnvironmentDoc, HostDoc, LoadDoc, PlanDoc, RunRecord, Setup, Wall, engine_name};
+use wavetank_record::{
+    EnvironmentDoc, HostDoc, LoadDoc, PlanDoc, RunRecord, ServerCountDoc, Setup, Wall, engine_name,
+};
 use wavetank_store::{ArchiveWriter, RunMeta, RunsDir, new_id};
 
 use super::hands::Hands;
-use super::{Bounds, Carrying, Conducted, Host, Looking, Probed, Talk, Told, carry, judge, probe};
+use super::server_counts::ServerCounts;
+use super::{Bounds, Carrying, Conducted, Host, LabRun, Looking, Probed, Talk, Told, carry, judge, probe};
 
 /// What to execute, and around what.
 pub(crate) struct Execution<'a> {
@@ -63,6 +66,7 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Talk) -> Result<Execu
     let signals = Signals::listen().map_err(|errno| host_cannot("listen for signals", errno))?;
     let clock = Clock::starting_now();
     let wall_at_zero = WallClock::unix_ns() - clock.now().0;
+    let counted = host.lab.as_ref().map(LabRun::counts);
     let probed = wants_probe.map_or_else(Probed::none, |one| probe(&one, clock, host, tls.clone(), signals));
     if let Some(cure) = &probed.cure {
         talk.say(&format!("note       {cure}"));
@@ -81,7 +85,7 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Talk) -> Result<Execu
         engine: engine_name(plan.engine).to_owned(),
         engine_why: engine_why.map(|Missing { cause, cure }| format!("{cause}: {cure}")),
         host: HostDoc::from(&host.facts),
-        lab: None,
+        lab: host.lab.as_ref().map(LabRun::doc),
     };
     let hash = PlanDoc::hash(&yaml);
     let archive = archive(runs_dir.as_ref(), &plan.name, &yaml, &environment, started, talk);
@@ -95,19 +99,22 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Talk) -> Result<Execu
         let means = Means {
             cpus: host.facts.cpus.clone(),
             ports: host.source_ports(),
-            places: Vec::new(),
+            places: host.places(),
             features: host.found.features,
             tls,
             journeys: Journeys::new(&plan, tables)?,
         };
-        let truth = Looking { truth, hosts: &[] };
+        let watches = host.lab.as_ref().map(LabRun::watches).unwrap_or_default();
+        let truth = Looking { truth, hosts: &watches };
         let way = Carrying { plan: &plan, hash: &hash, clock, signals, guard: &guard, command, truth, hands };
         carry(&way, means, archive, talk)?
     };
     if let Some(zero) = conducted.started {
         environment.started_at = Wall((wall_at_zero + zero.0).unsigned_abs()).rfc3339();
     }
+    let servers = ServersCounted { lab: host.lab.as_ref(), before: counted, probed: probed.setup.sent > 0 };
     let around = Around {
+        servers,
         plan: &plan,
         hash,
         environment: &environment,
@@ -117,7 +124,7 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Talk) -> Result<Execu
         knee_sought,
         bounds,
     };
-    Ok(conclude(conducted, &around, (probed.setup, probed.cure), talk))
+    Ok(conclude(conducted, around, (probed.setup, probed.cure), talk))
 }
 
 /// What was so before the load.
@@ -126,7 +133,33 @@ struct Before {
     cpu_times: Option<CpuTimes>,
 }
 
+/// What servers of the lab had counted before anything was sent.
+struct ServersCounted<'a> {
+    lab: Option<&'a LabRun>,
+    before: Option<Result<ServerCounts, UserError>>,
+    probed: bool,
+}
+
+impl ServersCounted<'_> {
+    /// What they have counted since, beside `record`; nothing where somebody else may have asked them too, or they do not
+    /// tell, which is said.
+    fn since(self, plan: &Plan, record: &RunRecord, talk: &mut Talk) -> Vec<ServerCountDoc> {
+        let Some((lab, before)) = self.lab.zip(self.before) else { return Vec::new() };
+        match before.and_then(|before| Ok((before, lab.counts()?))) {
+            Ok((before, now)) => now.since(&before, (lab.lab(), plan), record, self.probed),
+            Err(error) => {
+                talk.warn(&format!(
+                    "{}; what servers counted is not told\nhint: {}",
+                    error.message, error.hint
+                ));
+                Vec::new()
+            }
+        }
+    }
+}
+
 struct Around<'a> {
+    servers: ServersCounted<'a>,
     plan: &'a Plan,
     hash: String,
     environment: &'a EnvironmentDoc,
@@ -139,7 +172,7 @@ struct Around<'a> {
 
 fn conclude(
     conducted: Conducted,
-    around: &Around<'_>,
+    around: Around<'_>,
     (setup, cure): (Setup, Option<String>),
     talk: &mut Talk,
 ) -> Executed {
@@ -187,6 +220,7 @@ fn conclude(
         events: &events,
         samples: &samples,
     });
+    record.servers = around.servers.since(around.plan, &record, talk);
     record.notes.extend(cure);
     if !around.repeatable {
         record.next.clear();

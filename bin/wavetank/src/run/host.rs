@@ -1,8 +1,10 @@
 //! [`Host`]: what is known of this host before anything is planned.
 
 use wavetank_driver::{Feature, Features, Found, WallClock};
-use wavetank_engine::SourcePorts;
+use wavetank_engine::{Place, SourcePorts};
 use wavetank_plan::{HostFacts, SocketFacts, UserError};
+
+use super::LabRun;
 
 /// Names what of the kernel must not be used, so that every fallback can be walked on one kernel.
 const MASK: &str = "WAVETANK_MASK";
@@ -11,12 +13,19 @@ const MASK: &str = "WAVETANK_MASK";
 pub(crate) struct Host {
     pub(crate) facts: HostFacts,
     pub(crate) found: Found,
+    /// The lab whose hosts send the load, if they do.
+    pub(crate) lab: Option<LabRun>,
 }
 
 impl Host {
     /// Look around now, having raised the limit of open files as far as it goes. Fails on words in the mask that
     /// mean nothing.
     pub(crate) fn look() -> Result<Self, UserError> {
+        Self::look_from(None)
+    }
+
+    /// The same of the hosts of a lab together, if there is one.
+    pub(crate) fn look_from(lab: Option<LabRun>) -> Result<Self, UserError> {
         let wanted = wanted(&std::env::var(MASK).unwrap_or_default())?;
         // Where the kernel says no, the plan is made for the limit there is.
         let _ = wavetank_observe::raise_file_limit();
@@ -27,12 +36,25 @@ impl Host {
             own_files: found.own_files(),
             ..facts.sockets
         };
-        Ok(Self { facts: HostFacts { sockets, ..facts }, found })
+        let facts = HostFacts { sockets, ..facts };
+        let facts = match &lab {
+            Some(lab) => lab.facts(facts),
+            None => facts,
+        };
+        Ok(Self { facts, found, lab })
     }
 
     /// The ports that connections with a source address of ours bind, from a place that is another each time.
     pub(crate) fn source_ports(&self) -> SourcePorts {
+        if let Some(lab) = &self.lab {
+            return lab.first_ports();
+        }
         SourcePorts::new(&self.facts.tuple_ports(), WallClock::unix_ns().unsigned_abs())
+    }
+
+    /// Where load threads are to be: nowhere else than this process, outside of a lab.
+    pub(crate) fn places(&self) -> Vec<Place> {
+        self.lab.as_ref().map(LabRun::places).unwrap_or_default()
     }
 }
 

@@ -20,6 +20,8 @@ mod host;
 mod html_page;
 mod judge;
 #[cfg(target_os = "linux")]
+mod lab_run;
+#[cfg(target_os = "linux")]
 mod lookup;
 #[cfg(target_os = "linux")]
 mod memory;
@@ -34,6 +36,8 @@ mod redaction;
 mod renewing;
 #[cfg(target_os = "linux")]
 mod sample;
+#[cfg(target_os = "linux")]
+mod server_counts;
 #[cfg(target_os = "linux")]
 mod talk;
 #[cfg(target_os = "linux")]
@@ -52,6 +56,8 @@ pub(crate) use execute::{Executed, Execution, execute, host_cannot};
 #[cfg(target_os = "linux")]
 pub(crate) use host::Host;
 pub(crate) use judge::{Told, judge};
+#[cfg(target_os = "linux")]
+pub(crate) use lab_run::LabRun;
 #[cfg(target_os = "linux")]
 pub(crate) use lookup::{admit, lookup};
 #[cfg(target_os = "linux")]

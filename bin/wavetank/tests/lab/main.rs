@@ -5,5 +5,6 @@ mod killed;
 mod life;
 mod place;
 mod routing;
+mod run;
 mod services;
 mod several;

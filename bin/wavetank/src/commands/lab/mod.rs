@@ -7,6 +7,7 @@ mod fault;
 mod hand;
 mod loaded;
 mod logs;
+mod run;
 mod status;
 mod up;
 
@@ -22,6 +23,7 @@ pub(crate) fn lab(args: LabArgs) -> Result<u8, UserError> {
     match args.deed {
         LabDeed::Check { file, format } => check::check(&file, format),
         LabDeed::Up { file } => up::up(&labs, name, &file),
+        LabDeed::Run { file, args } => run::run(&labs, name, &file, *args),
         LabDeed::Status { format } => status::status(&labs, name, format),
         LabDeed::Exec { host, words } => exec::exec(&labs.choose(name)?, &host, &words),
         LabDeed::Logs { host, service } => logs::logs(&labs.choose(name)?, &host, service.as_deref()),

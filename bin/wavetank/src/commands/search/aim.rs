@@ -80,7 +80,7 @@ pub(super) fn of_file<'a>(
     names: &'a Names<'a>,
     around: (&'a SearchArgs, &'a Host),
 ) -> Result<Aim<'a>, UserError> {
-    unready(experiment, false)?;
+    unready(experiment, false, None)?;
     let thresholds: Vec<_> = experiment.thresholds.iter().map(|one| one.value.clone()).collect();
     searchable(&thresholds)?;
     if thresholds.is_empty() {
@@ -148,7 +148,7 @@ impl Aim<'_> {
             addresses: &|url| names.addresses(url),
             file: &|name| loaded.file(name),
             secret: &|name| file.secret(name),
-            sources: sources(&levelled, options, args.source_auto, names)?,
+            sources: sources(&levelled, options, args.source_auto, names, &own_addresses)?,
             threads: options.threads,
             engine: options.engine.unwrap_or(EngineChoice::Auto),
         };

@@ -1,0 +1,74 @@
+//! `wavetank lab run FILE EXPERIMENT`: a lab for the time of a run, or a run in one that is up.
+
+use std::path::Path;
+
+use wavetank_lab::{LabFolder, LabStatus, LabsFolder, Mark, Order};
+use wavetank_plan::UserError;
+use wavetank_topology::Lab;
+
+use super::loaded::LoadedLab;
+use crate::cli::RunArgs;
+use crate::commands::run::run_from;
+use crate::run::{LabRun, Talk};
+
+/// Make the run from the load hosts of the file's lab, which is brought up for it and taken down after it, unless it is up
+/// already: then it stays. The exit code is the run's.
+pub(super) fn run(
+    labs: &LabsFolder,
+    name: Option<&str>,
+    file: &Path,
+    args: RunArgs,
+) -> Result<u8, UserError> {
+    let mut lab = match LoadedLab::read(file)?.told() {
+        Ok(lab) => lab,
+        Err(code) => return Ok(code),
+    };
+    if let Some(name) = name {
+        name.clone_into(&mut lab.name);
+    }
+    let folder = labs.lab(&lab.name)?;
+    let mut talk = Talk::new(args.quiet);
+    let was_up = is_up(&folder, &lab)?;
+    if was_up {
+        talk.say(&format!("lab        {} is up, and stays", lab.name));
+    } else {
+        let order = Order { mark: Mark::draw(&lab.name)?, file: file.display().to_string(), lab };
+        wavetank_lab::up(&order, &folder)?;
+        talk.say(&format!("lab        {} is up: {} hosts", folder.name(), order.lab.hosts.len()));
+    }
+    let result = LabRun::begin(&folder).and_then(|lab| run_from(args, Some(lab)));
+    if was_up {
+        return result;
+    }
+    let down = wavetank_lab::down(&folder);
+    match (result, down) {
+        // A lab that stays behind must not go unnoticed, and the run's own result counts more.
+        (result @ (Err(_) | Ok(1..)), Err(error)) => {
+            talk.warn(&error.to_string());
+            result
+        }
+        (result, down) => down.and(result),
+    }
+}
+
+/// Whether the lab is up already, and is the one that is asked for.
+fn is_up(folder: &LabFolder, lab: &Lab) -> Result<bool, UserError> {
+    if !folder.path().exists() {
+        return Ok(false);
+    }
+    let name = folder.name();
+    match LabStatus::of(folder)?.stands {
+        "up" if folder.order()?.lab == *lab => Ok(true),
+        "up" => {
+            let message = format!("lab {name} is up, and is not what the file describes now");
+            let hint = format!("wavetank lab down --lab {name}; or another name beside it: --lab NAME");
+            Err(UserError::usage("lab_differs", message, hint))
+        }
+        stands => {
+            let message = format!("lab {name} is {stands}");
+            let hint =
+                format!("wavetank lab status --lab {name}; wavetank lab down --lab {name} clears it away");
+            Err(UserError::usage("lab_not_up", message, hint))
+        }
+    }
+}

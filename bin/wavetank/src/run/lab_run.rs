@@ -1,0 +1,244 @@
+//! [`LabRun`]: a run whose load comes from hosts of a lab.
+//!
+//! The process moves into the first of them before anything else of the run happens: there the host is looked at, names
+//! are looked up, and everything is sent that is not load. Load threads enter theirs when they are made.
+
+use std::net::SocketAddr;
+use std::thread;
+
+use serde_json::json;
+use wavetank_driver::{NetworkNamespace, WallClock, bind_probe};
+use wavetank_engine::{Place, SourcePorts};
+use wavetank_lab::{Client, Entrance, LabFolder, LabState, LabStatus};
+use wavetank_observe::{Allowance, HostWatch, host_facts, route_sources};
+use wavetank_plan::{
+    HostFacts, Plan, SourceOrder, SourceRange, SourcesPlan, Subject, UserError, did_you_mean, means_host,
+};
+use wavetank_record::{LabDoc, LabHostDoc};
+use wavetank_topology::{Host, Lab};
+
+use super::server_counts::ServerCounts;
+
+/// The name that this host bears in every archive.
+const THIS_HOST: &str = "local";
+
+/// See the module's description.
+pub(crate) struct LabRun {
+    lab: Lab,
+    folder: LabFolder,
+    state: LabState,
+    doc: LabDoc,
+    load_hosts: Vec<LoadHost>,
+    /// As long as it is there, nobody else runs in the lab.
+    _client: Client,
+}
+
+/// A host that sends.
+struct LoadHost {
+    name: String,
+    network: NetworkNamespace,
+    /// What is so in its network.
+    facts: HostFacts,
+    cpus: Vec<u32>,
+}
+
+impl LabRun {
+    /// A run in the lab that is up in `folder`: this process, which must have one thread, is in the network of its first
+    /// load host from now on, and knows the names that it knows.
+    ///
+    /// # Errors
+    /// A lab that is not up, that another run has, or that has no host to send from.
+    pub(crate) fn begin(folder: &LabFolder) -> Result<Self, UserError> {
+        let (state, lab) = (folder.state()?, folder.order()?.lab);
+        let mut client = Client::connect(folder)?;
+        client.ask(&json!({ "ask": "run" }))?;
+        if lab.host(THIS_HOST).is_some() {
+            let message = format!("a host of the lab is called `{THIS_HOST}`, as an archive calls this one");
+            return Err(UserError::usage("lab_host_name", message, "another name for it in the topology"));
+        }
+        let names: Vec<String> = lab.load_hosts().map(|index| lab.hosts[index].name.clone()).collect();
+        let Some(first) = names.first() else {
+            let message = format!("lab {} has no host that sends load", lab.name);
+            return Err(UserError::usage(
+                "lab_no_load_host",
+                message,
+                "load[1-2]: {role: load, networks: […]} in its file",
+            ));
+        };
+        let doc = doc(&lab, folder);
+        wavetank_lab::visit(folder, first)?;
+        let mut load_hosts = Vec::with_capacity(names.len());
+        for name in names {
+            let network = NetworkNamespace::new(Entrance::to(folder, &name)?.net_namespace()?);
+            let facts = inside(&network, host_facts)?;
+            let cpus = lab.host(&name).and_then(|host| host.limits.cpus.clone()).unwrap_or_default();
+            load_hosts.push(LoadHost { name, network, facts, cpus });
+        }
+        Ok(Self { lab, folder: folder.clone(), state, doc, load_hosts, _client: client })
+    }
+
+    /// `facts` of the first load host as those of all of them together.
+    pub(crate) fn facts(&self, facts: HostFacts) -> HostFacts {
+        let mut addresses: Vec<_> =
+            self.load_hosts.iter().flat_map(|host| &host.facts.addresses).copied().collect();
+        addresses.sort_unstable();
+        addresses.dedup();
+        // All have the settings of their role; where one has less, that is what can be planned with.
+        let fewest = self.load_hosts.iter().min_by_key(|host| host.facts.ports.count());
+        let ports = fewest.map_or(facts.ports, |host| host.facts.ports.clone());
+        let load_hosts = u32::try_from(self.load_hosts.len()).ok();
+        HostFacts { addresses, ports, load_hosts, ..facts }
+    }
+
+    /// Where load threads are to be, in turn. Ports begin at a place of this run's own.
+    pub(crate) fn places(&self) -> Vec<Place> {
+        let place = |host: &LoadHost| Place {
+            network: host.network.clone(),
+            ports: host.ports(),
+            cpus: host.cpus.clone(),
+        };
+        self.load_hosts.iter().map(place).collect()
+    }
+
+    /// Ports for whoever sends beside the load, from the first load host.
+    pub(crate) fn first_ports(&self) -> SourcePorts {
+        self.load_hosts[0].ports()
+    }
+
+    /// What `--source auto` stands for: all addresses of all load hosts on the way to `targets`, called `name`.
+    pub(crate) fn own_addresses(&self, targets: &[SocketAddr], name: &str) -> Result<SourcesPlan, UserError> {
+        let mut ranges: Vec<SourceRange> = Vec::new();
+        for host in &self.load_hosts {
+            let found = inside(&host.network, || route_sources(targets))?.map_err(|error| {
+                let message =
+                    format!("--source auto: load host {} has no way to `{name}`: {error}", host.name);
+                let hint = format!("wavetank lab exec {} -- ip route", host.name);
+                UserError::refused("no_source_address", message, hint)
+            })?;
+            ranges.extend(found.into_iter().filter(|range| !ranges.contains(range)).collect::<Vec<_>>());
+        }
+        Ok(SourcesPlan { ranges, order: SourceOrder::InTurn })
+    }
+
+    /// Every load host can bind the first of its source addresses, and has one if the plan names any.
+    pub(crate) fn try_sources(&self, plan: &Plan) -> Result<(), UserError> {
+        if plan.sources.is_empty() {
+            return Ok(());
+        }
+        for LoadHost { name, network, facts, .. } in &self.load_hosts {
+            let refused =
+                |message: String, hint: String| UserError::refused("no_source_address", message, hint);
+            let owns = |range: &&SourceRange| facts.addresses.iter().any(|address| range.contains(*address));
+            let Some(range) = plan.sources.ranges.iter().find(owns) else {
+                let message = format!(
+                    "load host {name} has none of the source addresses, and would send none of the load"
+                );
+                return Err(refused(message, "sources: auto takes all that the load hosts have".to_owned()));
+            };
+            let own = facts.addresses.iter().copied().find(|address| range.contains(*address));
+            let bound =
+                inside(network, || own.map_or(Ok(()), |address| bind_probe(SocketAddr::new(address, 0))))?;
+            bound.map_err(|errno| {
+                let message = format!("load host {name} cannot bind one of its source addresses: {errno}");
+                refused(message, format!("wavetank lab exec {name} -- ip address"))
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The hosts that are to be looked at, by name.
+    pub(crate) fn watches(&self) -> Vec<(String, HostWatch)> {
+        let watch = |host: &Host| {
+            let known = self.state.hosts.iter().find(|state| state.name == host.name)?;
+            let allowance = Allowance {
+                cpus: host.limits.cpus.clone().unwrap_or_default(),
+                cpus_milli: host.limits.cpu_share_milli,
+                memory_bytes: host.limits.memory_bytes,
+            };
+            Some((host.name.clone(), HostWatch::new(known.process.pid, allowance)))
+        };
+        self.lab.hosts.iter().filter_map(watch).collect()
+    }
+
+    /// A condition about a host that the lab does not have is told of.
+    pub(crate) fn knows(&self, subject: &Subject, text: &str) -> Result<(), UserError> {
+        let Subject::Host(_, pattern) = subject else { return Ok(()) };
+        let names = || self.lab.hosts.iter().map(|host| host.name.as_str());
+        if names().any(|name| means_host(pattern, name)) {
+            return Ok(());
+        }
+        let hint = match did_you_mean(pattern, names()) {
+            Some(near) => format!("did you mean {near}?"),
+            None => format!("it has {}", names().collect::<Vec<_>>().join(", ")),
+        };
+        let message = format!("`{text}`: lab {} has no host `{pattern}`", self.lab.name);
+        Err(UserError::usage("host_unobserved", message, hint))
+    }
+
+    /// What the lab's servers have counted so far.
+    ///
+    /// # Errors
+    /// A server that does not answer.
+    pub(crate) fn counts(&self) -> Result<ServerCounts, UserError> {
+        ServerCounts::read(&self.lab, &self.folder)
+    }
+
+    /// For the record.
+    pub(crate) fn doc(&self) -> LabDoc {
+        self.doc.clone()
+    }
+
+    /// The topology.
+    pub(crate) const fn lab(&self) -> &Lab {
+        &self.lab
+    }
+}
+
+impl LoadHost {
+    fn ports(&self) -> SourcePorts {
+        let own: Vec<_> = self
+            .facts
+            .addresses
+            .iter()
+            .map(|&address| SourceRange { first: address, last: address })
+            .collect();
+        SourcePorts::new(&self.facts.tuple_ports(), WallClock::unix_ns().unsigned_abs()).at(&own)
+    }
+}
+
+/// What `work` comes to in another network.
+fn inside<T: Send>(network: &NetworkNamespace, work: impl FnOnce() -> T + Send) -> Result<T, UserError> {
+    thread::scope(|scope| {
+        let there = scope.spawn(move || network.enter().map(|()| work()));
+        there.join().expect("looking around breaks nothing")
+    })
+    .map_err(|errno| {
+        let message = format!("the network of a load host cannot be entered: {errno}");
+        UserError::refused(
+            "lab_system",
+            message,
+            "a lab is used with the rights that it was brought up with: root",
+        )
+    })
+}
+
+/// The lab for the record; versions of services as the lab tells them, if it does.
+fn doc(lab: &Lab, folder: &LabFolder) -> LabDoc {
+    let status = LabStatus::of(folder).ok();
+    let services = |host: &Host| -> Vec<String> {
+        let known =
+            status.as_ref().and_then(|status| status.hosts.iter().find(|known| known.name == host.name));
+        let version = |name: &str| {
+            let services = &known?.services;
+            let own = services.iter().find(|service| service["name"].as_str() == Some(name))?;
+            own["version"].as_str().map(|version| format!("{name} {version}"))
+        };
+        host.services.iter().map(|one| version(&one.name).unwrap_or_else(|| one.name.clone())).collect()
+    };
+    let host = |host: &Host| LabHostDoc {
+        name: host.name.clone(),
+        role: host.role.word().to_owned(),
+        services: services(host),
+    };
+    LabDoc { name: lab.name.clone(), hosts: lab.hosts.iter().map(host).collect() }
+}

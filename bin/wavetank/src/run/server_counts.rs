@@ -1,0 +1,158 @@
+//! [`ServerCounts`]: what servers of a lab count themselves, before a run and after it, held against the run's own count.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use serde_json::{Value, json};
+use wavetank_lab::{Client, LabFolder};
+use wavetank_plan::{Plan, UserError};
+use wavetank_record::{RunRecord, ServerCountDoc};
+use wavetank_topology::{Host, Lab, ServiceKind};
+
+/// Names that are joined where several servers take the load together.
+const NAMES_JOINED: usize = 3;
+
+/// Connections, and requests where there are any, by host and service.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ServerCounts(BTreeMap<(String, String), (u64, Option<u64>)>);
+
+impl ServerCounts {
+    /// How it stands now, of all services in `lab` that tell.
+    ///
+    /// # Errors
+    /// A lab that does not answer.
+    pub(crate) fn read(lab: &Lab, folder: &LabFolder) -> Result<Self, UserError> {
+        let mut client = Client::connect(folder)?;
+        let mut counts = BTreeMap::new();
+        for host in lab.hosts.iter().filter(|host| !host.services.is_empty()) {
+            let question = json!({ "ask": "host", "host": host.name, "say": { "counters": true } });
+            let answer = client.ask(&question)?;
+            for one in answer["counters"].as_array().into_iter().flatten() {
+                if let Some((service, count)) = counted(one) {
+                    counts.insert((host.name.clone(), service), count);
+                }
+            }
+        }
+        Ok(Self(counts))
+    }
+
+    /// What was counted since `before`, in the order of the topology; where the servers that take all of the load tell,
+    /// beside what `record` tells of it. `probed`: a request was sent ahead, on a connection of its own.
+    pub(crate) fn since(
+        &self,
+        before: &Self,
+        (lab, plan): (&Lab, &Plan),
+        record: &RunRecord,
+        probed: bool,
+    ) -> Vec<ServerCountDoc> {
+        let mut docs = Vec::new();
+        let mut fronts = Vec::new();
+        for host in &lab.hosts {
+            let own = self.0.iter().filter(|((name, _), _)| *name == host.name);
+            for ((_, service), &(connections, requests)) in own {
+                let then = before.0.get(&(host.name.clone(), service.clone())).copied();
+                let (connections_then, requests_then) = then.unwrap_or_default();
+                let doc = ServerCountDoc {
+                    server: format!("{}/{service}", host.name),
+                    // A service that was started again counts from 0.
+                    connections: connections.checked_sub(connections_then).unwrap_or(connections),
+                    requests: requests.map(|now| now.checked_sub(requests_then.unwrap_or(0)).unwrap_or(now)),
+                    run_connections: None,
+                    run_requests: None,
+                };
+                if takes_load(host, plan) {
+                    fronts.push(doc.clone());
+                }
+                docs.push(doc);
+            }
+        }
+        // Every server that the load comes to must tell, or their sum is not all of it.
+        let told = |host: &Host| self.0.keys().any(|(name, _)| *name == host.name) || only_forwards(host);
+        let all_tell = lab.hosts.iter().filter(|host| takes_load(host, plan)).all(told);
+        if let Some(sum) = together(&fronts).filter(|_| all_tell) {
+            let doc = ServerCountDoc {
+                run_connections: run_connections(plan, record, probed),
+                run_requests: sum.requests.map(|_| run_requests(record)),
+                ..sum
+            };
+            docs.retain(|known| known.server != doc.server);
+            docs.insert(0, doc);
+        }
+        docs
+    }
+}
+
+/// One service's answer.
+fn counted(one: &Value) -> Option<(String, (u64, Option<u64>))> {
+    Some((one["service"].as_str()?.to_owned(), (one["connections"].as_u64()?, one["requests"].as_u64())))
+}
+
+/// Whether connections of the plan go to an address of `host`.
+fn takes_load(host: &Host, plan: &Plan) -> bool {
+    let to: Vec<IpAddr> =
+        plan.targets.iter().flat_map(|target| plan.way_to(target)).map(std::net::SocketAddr::ip).collect();
+    let own = host.interfaces.iter().flat_map(|interface| &interface.addresses).map(|(address, _)| *address);
+    own.chain(host.virtual_addresses.iter().map(|one| one.address)).any(|address| to.contains(&address))
+}
+
+/// Whether packets are all that `host` passes on: who takes them is another one, with the same address.
+fn only_forwards(host: &Host) -> bool {
+    let forwards = |kind: &ServiceKind| matches!(kind, ServiceKind::DirectRouting(_) | ServiceKind::Ipvs(_));
+    !host.services.is_empty() && host.services.iter().all(|service| forwards(&service.kind))
+}
+
+/// All of them as one; requests are known if all know them.
+fn together(fronts: &[ServerCountDoc]) -> Option<ServerCountDoc> {
+    let names: Vec<&str> = fronts.iter().take(NAMES_JOINED).map(|one| one.server.as_str()).collect();
+    let more = fronts.len().saturating_sub(NAMES_JOINED);
+    let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+    (!fronts.is_empty()).then(|| ServerCountDoc {
+        server: format!("{}{rest}", names.join(" + ")),
+        connections: fronts.iter().map(|one| one.connections).sum(),
+        requests: fronts.iter().map(|one| one.requests).sum(),
+        run_connections: None,
+        run_requests: None,
+    })
+}
+
+/// Connections that the run opened; nothing where steps around the load opened some that nobody counted.
+fn run_connections(plan: &Plan, record: &RunRecord, probed: bool) -> Option<u64> {
+    let alone = plan.around.before.is_none() && plan.around.after.is_none();
+    // What was begun and not finished may have been accepted all the same.
+    let certain = record.connections.opening == 0 && record.connections.failed == 0;
+    (alone && certain).then(|| record.connections.opened + u64::from(probed))
+}
+
+/// Requests that went out by the run's own count.
+fn run_requests(record: &RunRecord) -> u64 {
+    record.wire.sent + record.warmup.wire.map_or(0, |wire| wire.sent) + record.setup.sent
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn doc(server: &str, connections: u64, requests: Option<u64>) -> ServerCountDoc {
+        ServerCountDoc { server: server.to_owned(), connections, requests, ..ServerCountDoc::default() }
+    }
+
+    #[test]
+    fn servers_that_take_the_load_together_are_added_up() {
+        let check =
+            |all: &[ServerCountDoc], expected: Option<ServerCountDoc>| assert_eq!(together(all), expected);
+        check(&[], None);
+        check(&[doc("lb1/haproxy", 5, Some(9))], Some(doc("lb1/haproxy", 5, Some(9))));
+        let two = [doc("a/nginx", 5, Some(9)), doc("b/nginx", 6, Some(1))];
+        check(&two, Some(doc("a/nginx + b/nginx", 11, Some(10))));
+        check(&[two[0].clone(), doc("c/haproxy", 1, None)], Some(doc("a/nginx + c/haproxy", 6, None)));
+        let many: Vec<_> = (0..5).map(|number| doc(&format!("h{number}"), 1, None)).collect();
+        check(&many, Some(doc("h0 + h1 + h2 and 2 more", 5, None)));
+    }
+
+    #[test]
+    fn an_answer_without_connections_is_none() {
+        let one = json!({ "service": "haproxy", "connections": 7, "requests": null, "open": 1 });
+        assert_eq!(counted(&one), Some(("haproxy".to_owned(), (7, None))));
+        assert_eq!(counted(&json!({ "service": "serve" })), None);
+    }
+}

@@ -1,0 +1,191 @@
+//! `wavetank lab run`: the load comes from the lab's load hosts, and every host is looked at while it does.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::Value;
+use wavetank_testkit::{Outcome, Program, skip};
+
+use crate::place::Place;
+
+/// Two hosts that send, one of them from two addresses, and a server.
+const LAB: &str = "\
+networks:
+  front: 10.92.0.0/24
+hosts:
+  load1: {role: load, networks: [front], sources: 2}
+  load2: {role: load, networks: [front]}
+  app:
+    role: server
+    networks: [front]
+    services:
+      - serve: {listen: 8080, any: true}
+";
+
+/// An experiment against the server, by its name in the lab.
+const EXPERIMENT: &str = "\
+wavetank: 1
+name: in-a-lab
+target: http://app:8080
+steps: [{get: /}]
+phases:
+  - {name: main, rate: 200/s, for: 3s}
+probe: true
+before: [{post: /truth/reset}]
+after:
+  - get: /truth
+thresholds:
+  - failed = 0
+  - cpu(app) < 100%
+  - memory(app) > 1MB
+  - net_out(app) > 1kbit/s
+  - cpu(load[1-2]) < 100%
+";
+
+impl Place {
+    /// The experiment `text` run in the lab with `words`, and its record if it told one.
+    fn run(&self, text: &str, words: &[&str]) -> (Outcome, Value) {
+        let file = self.labs().with_file_name("load.yaml");
+        fs::write(&file, text).expect("can be written");
+        let always = ["run", "lab.yaml", "load.yaml", "--format", "json", "--runs-dir", "runs", "--quiet"];
+        let told = self.lab(&[&always, words].concat()).run();
+        let record = serde_json::from_str(&told.stdout).unwrap_or(Value::Null);
+        (told, record)
+    }
+
+    /// Lines of a file in the newest archive.
+    fn archived(&self, file: &str) -> Vec<Value> {
+        let runs = fs::read_dir(self.labs().with_file_name("runs")).expect("there are runs");
+        let newest: Option<PathBuf> = runs.map(|run| run.expect("readable").path()).max();
+        let path = newest.expect("there is one").join(file);
+        let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        text.lines().map(|line| serde_json::from_str(line).expect("a line is JSON")).collect()
+    }
+}
+
+#[test]
+fn a_run_brings_its_lab_up_and_takes_it_down() {
+    let Some(place) = Place::new("run", LAB) else { return };
+    let (told, record) = place.run(EXPERIMENT, &[]);
+    told.expect_exit(0);
+    place.nothing_left("run");
+    assert_eq!(record["requests"]["done"], 600, "{told}");
+    assert_eq!(record["verdict"]["status"], "pass", "{told}");
+    let all_held = record["thresholds"].as_array().expect("a list").iter().all(|one| one["ok"] == true);
+    assert!(all_held, "{}", record["thresholds"]);
+    let hosts = record["hosts"].as_array().expect("hosts are told");
+    let names: Vec<_> = hosts.iter().map(|host| (&host["name"], &host["role"])).collect();
+    let named = |name: &str, role: &str| (Value::from(name), Value::from(role));
+    let expected = [named("load1", "load"), named("load2", "load"), named("app", "server")];
+    assert!(
+        names.iter().zip(&expected).all(|((name, role), (own, its))| *name == own && *role == its),
+        "{names:?}"
+    );
+    assert!(hosts[2]["cpu_s"].as_f64().is_some_and(|seconds| seconds > 0.0), "{}", hosts[2]);
+    assert!(hosts[2]["out_bytes"].as_u64().is_some_and(|bytes| bytes > 600 * 50), "{}", hosts[2]);
+    // Both send alike: what goes out of one goes out of the other.
+    let sent = |host: usize| hosts[host]["out_bytes"].as_u64().expect("a count") as f64;
+    assert!((sent(0) / sent(1) - 1.0).abs() < 0.4, "{} and {}", hosts[0], hosts[1]);
+    for host in ["load1", "load2", "app"] {
+        let lines = place.archived(&format!("hosts/{host}.jsonl"));
+        assert!(lines.len() >= 4, "{host}: {lines:?}");
+    }
+    let environment = fs::read_dir(place.labs().with_file_name("runs")).expect("runs").next().expect("one");
+    let path = environment.expect("readable").path().join("environment.json");
+    let environment: Value =
+        serde_json::from_str(&fs::read_to_string(path).expect("readable")).expect("it is JSON");
+    assert_eq!(environment["lab"]["hosts"][2]["name"], "app");
+}
+
+#[test]
+fn every_source_address_of_every_load_host_is_used() {
+    let Some(place) = Place::new("sources", LAB) else { return };
+    place.up();
+    let text = EXPERIMENT.replace("probe: true", "sources: auto").replace("rate: 200/s", "users: 12");
+    let text = text.replace("  - failed = 0", "  - failed = 0\n  - established(app) >= 12 in main");
+    let seen = "for i in $(seq 60); do ss -Htn state established sport = :8080 | awk '{print $4}' | cut -d: -f1 | sort | uniq -c; \
+                sleep 0.05; done | sort | uniq | awk '{print $2}' | sort -u";
+    let watch = place.lab(&["exec", "app", "--", "sh", "-c", seen]);
+    let (told, watched) = std::thread::scope(|scope| {
+        let watched = scope.spawn(move || watch.run());
+        (place.run(&text, &[]), watched.join().expect("it only looks"))
+    });
+    told.0.expect_exit(0);
+    // The lab was up, and stays.
+    let status = place.lab(&["status"]).run();
+    assert!(status.expect_exit(0).stdout.contains(": up"), "{status}");
+    let addresses: Vec<_> = watched.stdout.lines().collect();
+    assert_eq!(addresses.len(), 3, "two of load1, one of load2: {watched}");
+    place.lab(&["down"]).run().expect_exit(0);
+    place.nothing_left("down");
+}
+
+#[test]
+fn what_the_lab_does_not_have_is_told_before_anything_is_sent() {
+    let Some(place) = Place::new("unknown", LAB) else { return };
+    let (told, record) = place.run(&EXPERIMENT.replace("cpu(app)", "cpu(ap)"), &[]);
+    told.expect_exit(2);
+    assert_eq!(
+        (&record["code"], &record["hint"]),
+        (&Value::from("host_unobserved"), &Value::from("did you mean app?"))
+    );
+    let (told, record) = place.run(EXPERIMENT, &["--threads", "1"]);
+    told.expect_exit(2);
+    assert!(record["message"].as_str().is_some_and(|text| text.contains("2 load hosts")), "{told}");
+    place.nothing_left("two refusals");
+    place.up();
+    let file = place.labs().with_file_name("lab.yaml");
+    let text = fs::read_to_string(&file).expect("readable");
+    fs::write(&file, text.replace("sources: 2", "sources: 3")).expect("can be written");
+    let (told, record) = place.run(EXPERIMENT, &[]);
+    told.expect_exit(2);
+    assert_eq!(record["code"], "lab_differs", "{told}");
+    place.lab(&["down"]).run().expect_exit(0);
+    place.nothing_left("down");
+}
+
+#[test]
+fn a_threshold_on_a_host_breaks_the_run() {
+    let Some(place) = Place::new("broken", LAB) else { return };
+    let (told, record) = place.run(&EXPERIMENT.replace("memory(app) > 1MB", "memory(app) < 1MB"), &[]);
+    told.expect_exit(1);
+    let broken = record["thresholds"].as_array().expect("a list").iter().filter(|one| one["ok"] == false);
+    let broken: Vec<_> = broken.map(|one| &one["expr"]).collect();
+    assert_eq!(broken, ["memory(app) < 1MB"], "{told}");
+    place.nothing_left("run");
+}
+
+/// A balancer that takes all of the load, and a server behind it.
+fn balanced(balancer: &str) -> String {
+    format!(
+        "networks: {{front: 10.93.0.0/24, back: 10.93.1.0/24}}\n\
+         hosts:\n\
+         \x20 load[1-2]: {{role: load, networks: [front]}}\n\
+         \x20 lb1: {{role: balancer, networks: [front, back], services: [{balancer}]}}\n\
+         \x20 app: {{role: server, networks: [back], services: [serve: {{listen: 8080, any: true}}]}}\n"
+    )
+}
+
+#[test]
+fn servers_count_what_the_run_counts() {
+    let text =
+        EXPERIMENT.split("before:").next().expect("there is a beginning").replace("app:8080", "lb1:8080");
+    for (program, service) in [
+        ("haproxy", "haproxy: {mode: http, listen: 8080, servers: \"app:8080\"}"),
+        ("nginx", "nginx: {listen: 8080, servers: \"app:8080\"}"),
+    ] {
+        if Program::foreign(program).is_none() {
+            skip("servers_count_what_the_run_counts", &format!("`{program}` is not installed"));
+            continue;
+        }
+        let Some(place) = Place::new(program, &balanced(service)) else { return };
+        let (told, record) = place.run(&text, &[]);
+        told.expect_exit(0);
+        place.nothing_left("run");
+        let server = &record["servers"][0];
+        assert_eq!(server["server"], format!("lb1/{program}"), "{told}");
+        assert_eq!(server["connections"], server["run_connections"], "{server}");
+        assert_eq!(server["requests"], server["run_requests"], "{server}");
+        assert_eq!(server["requests"], 601, "600 and the probe: {server}");
+    }
+}

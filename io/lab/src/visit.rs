@@ -1,0 +1,50 @@
+//! [`visit`]: this process moves into a host's network and knows the names that the host knows, and stays who it is.
+//!
+//! Other than [`Entrance::run`](crate::Entrance::run) it keeps its PID namespace, its files and its `/proc`: it goes on
+//! writing where it was started, and looks at all hosts of the lab from there.
+
+use std::fs;
+use std::path::Path;
+
+use nix::sched::{CloneFlags, unshare};
+use rustix::mount::{MountPropagationFlags, mount_bind, mount_change};
+use wavetank_driver::NetworkNamespace;
+use wavetank_plan::UserError;
+
+use crate::answer::system;
+use crate::{Entrance, LabFolder};
+
+/// What names are looked up by.
+const NAME_FILES: [&str; 2] = ["hosts", "resolv.conf"];
+
+/// The calling thread, and all that it starts later, is in the network of `host` from now on, in a mount namespace of its
+/// own in which the host's names lie over this machine's. To be called before there are other threads.
+///
+/// # Errors
+/// A host that is not there, or rights that are missing.
+pub fn visit(folder: &LabFolder, host: &str) -> Result<(), UserError> {
+    let entrance = Entrance::to(folder, host)?;
+    let state = folder.state()?;
+    let known = state.hosts.iter().find(|known| known.name == host);
+    let pid = known.map(|known| known.process.pid).expect("there is an entrance to it");
+    let network = NetworkNamespace::new(entrance.net_namespace()?);
+    let here =
+        |error: &(dyn std::error::Error + 'static)| system(&format!("host {host} cannot be visited"), error);
+    unshare(CloneFlags::CLONE_NEWNS).map_err(|errno| here(&errno))?;
+    // What is mounted here is nobody else's to see.
+    let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
+    mount_change("/", private).map_err(|errno| here(&errno))?;
+    let root = Path::new("/proc").join(pid.to_string()).join("root");
+    for name in NAME_FILES {
+        let theirs = root.join("etc").join(name);
+        let Ok(text) = fs::read_to_string(theirs) else { continue };
+        // A file of another mount namespace cannot be mounted in this one, so its words are copied.
+        let copy = folder.path().join(format!("visitor-{name}"));
+        fs::write(&copy, text).map_err(|error| here(&error))?;
+        let over = Path::new("/etc").join(name);
+        if over.exists() {
+            mount_bind(&copy, &over).map_err(|errno| here(&errno))?;
+        }
+    }
+    network.enter().map_err(|errno| here(&errno))
+}
