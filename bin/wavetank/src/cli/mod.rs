@@ -59,7 +59,9 @@ pub(crate) use demo_args::DemoArgs;
 pub(crate) use exit::CliExit;
 pub(crate) use explain_words::ExplainArgs;
 pub(crate) use install::{completions, man_pages};
-pub(crate) use lab_args::{FaultWords, LabArgs, LabDeed};
+#[cfg(target_os = "linux")]
+pub(crate) use lab_args::FaultWords;
+pub(crate) use lab_args::{LabArgs, LabDeed};
 pub(crate) use schema_words::SchemaOf;
 pub(crate) use search_args::SearchArgs;
 #[cfg(target_os = "linux")]
