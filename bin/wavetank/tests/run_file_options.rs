@@ -83,6 +83,7 @@ const OPTIONS: &[(&[&str], Does)] = &[
     (&["--tag", "build=7"], Plan("build: \"7\"")),
     (&["--format", "json"], Elsewhere),
     (&["--out", "result.json"], Elsewhere),
+    (&["--lang", "zh"], Refused("--lang is of html")),
     // With a baseline: in `compare`.
     (&["--baseline", "no-such-run"], Refused("no runs in")),
     (&["--max-regression", "5%"], Refused("--baseline")),

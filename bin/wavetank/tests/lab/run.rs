@@ -178,7 +178,7 @@ fn servers_count_what_the_run_counts() {
             skip("servers_count_what_the_run_counts", &format!("`{program}` is not installed"));
             continue;
         }
-        let Some(place) = Place::new(program, &balanced(service)) else { return };
+        let Some(place) = Place::new(&format!("counted-{program}"), &balanced(service)) else { return };
         let (told, record) = place.run(&text, &[]);
         told.expect_exit(0);
         place.nothing_left("run");
