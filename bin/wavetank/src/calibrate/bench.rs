@@ -87,7 +87,6 @@ impl Bench {
             truth: None,
             rehearsal: None,
             knee_sought: false,
-            hands: None,
         };
         let record = execute(execution, &mut Talk::new(true))?.record;
         if self.signals.received() > 0 || record.verdict.exit == ExitCode::Signal as u8 {

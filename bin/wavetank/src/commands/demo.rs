@@ -100,7 +100,6 @@ fn make(options: &Options, args: &DemoArgs, talk: &mut Talk) -> Result<Made, Use
         truth: None,
         rehearsal: None,
         knee_sought: false,
-        hands: None,
     };
     let Executed { record, archive } = execute(execution, talk)?;
     let counted = server.truth().requests;

@@ -107,7 +107,6 @@ fn run_url(
         truth: None,
         rehearsal: None,
         knee_sought: false,
-        hands: None,
     };
     carry_out(execution, &mut talk, delivery)
 }

@@ -87,7 +87,6 @@ pub(super) fn run_file(
         truth: experiment.truth,
         rehearsal,
         knee_sought: false,
-        hands: None,
     };
     carry_out(execution, &mut talk, delivery)
 }
@@ -149,7 +148,7 @@ pub(super) fn unready(
     lab: Option<&LabRun>,
 ) -> Result<(), UserError> {
     let refused = |code, message: String, hint: &str| Err(UserError::usage(code, message, hint));
-    if let Some(event) = experiment.events.first() {
+    if let (Some(event), None) = (experiment.events.first(), lab) {
         let message = format!("events: nobody here can run a command on {}", event.host.value);
         return refused(
             "events_alone",

@@ -47,8 +47,6 @@ pub(crate) struct Execution<'a> {
     pub(crate) rehearsal: Option<String>,
     /// It is a level of a search: a full generator voids it.
     pub(crate) knee_sought: bool,
-    /// Who does what the plan's events say; `None`: it has none.
-    pub(crate) hands: Option<Hands<'a>>,
 }
 
 /// A finished run.
@@ -62,7 +60,10 @@ pub(crate) struct Executed {
 pub(crate) fn execute(execution: Execution<'_>, talk: &mut Talk) -> Result<Executed, UserError> {
     let Execution { plan, load, host, engine_why, command, runs_dir, tls, .. } = execution;
     let Execution { probe: wants_probe, repeatable, tables, rehearsal, guard, truth, .. } = execution;
-    let (knee_sought, hands) = (execution.knee_sought, execution.hands);
+    let knee_sought = execution.knee_sought;
+    let plan = host.lab.as_ref().map_or_else(|| Ok(Arc::clone(&plan)), |lab| lab.with_events(&plan))?;
+    let hand = host.lab.as_ref().filter(|_| !plan.events.is_empty()).map(|lab| || lab.hand());
+    let hands = hand.as_ref().map(|hand| hand as Hands<'_>);
     let signals = Signals::listen().map_err(|errno| host_cannot("listen for signals", errno))?;
     let clock = Clock::starting_now();
     let wall_at_zero = WallClock::unix_ns() - clock.now().0;

@@ -5,10 +5,12 @@
 //! channels with a place for everything that can ever be in them.
 
 mod deeds;
+mod lab_hand;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use deeds::{DeedNews, Deeds};
+pub(crate) use lab_hand::{LabHand, begin_deed, end_deed};
 
 use wavetank_plan::{EventPlan, UserError};
 

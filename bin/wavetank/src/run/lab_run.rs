@@ -4,6 +4,7 @@
 //! are looked up, and everything is sent that is not load. Load threads enter theirs when they are made.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::thread;
 
 use serde_json::json;
@@ -15,8 +16,9 @@ use wavetank_plan::{
     HostFacts, Plan, SourceOrder, SourceRange, SourcesPlan, Subject, UserError, did_you_mean, means_host,
 };
 use wavetank_record::{LabDoc, LabHostDoc};
-use wavetank_topology::{Host, Lab};
+use wavetank_topology::{Host, Lab, planned_events};
 
+use super::hands::{Hand, LabHand};
 use super::server_counts::ServerCounts;
 
 /// The name that this host bears in every archive.
@@ -181,6 +183,20 @@ impl LabRun {
     /// A server that does not answer.
     pub(crate) fn counts(&self) -> Result<ServerCounts, UserError> {
         ServerCounts::read(&self.lab, &self.folder)
+    }
+
+    /// `plan` with the lab's own faults among its events, each of them for one host.
+    ///
+    /// # Errors
+    /// An event that names what the lab does not have.
+    pub(crate) fn with_events(&self, plan: &Arc<Plan>) -> Result<Arc<Plan>, UserError> {
+        let events = planned_events(&self.lab, &plan.events)?;
+        Ok(Arc::new(Plan { events, ..Plan::clone(plan) }))
+    }
+
+    /// Somebody who does what the plan's events say.
+    pub(crate) fn hand(&self) -> Result<Box<dyn Hand>, UserError> {
+        Ok(Box::new(LabHand::new(&self.lab, &self.folder)?))
     }
 
     /// For the record.

@@ -54,6 +54,8 @@ pub(crate) use conduct::{Conducted, Conductor};
 #[cfg(target_os = "linux")]
 pub(crate) use execute::{Executed, Execution, execute, host_cannot};
 #[cfg(target_os = "linux")]
+pub(crate) use hands::{begin_deed, end_deed};
+#[cfg(target_os = "linux")]
 pub(crate) use host::Host;
 pub(crate) use judge::{Told, judge};
 #[cfg(target_os = "linux")]

@@ -6,9 +6,8 @@ use wavetank_lab::{Client, LabFolder};
 use wavetank_plan::{ExitCode, Nanos, UserError};
 use wavetank_topology::{Deed, fault_of_words};
 
-use super::hand::{begin, end};
 use crate::cli::FaultWords;
-use crate::run::{host_cannot, output};
+use crate::run::{begin_deed, end_deed, host_cannot, output};
 
 /// How long it waits before it looks at signals again: one may come just before it begins to wait.
 const LOOK_AROUND: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
@@ -19,14 +18,14 @@ pub(super) fn fault(folder: &LabFolder, host: &str, what: &FaultWords) -> Result
     let mut client = Client::connect(folder)?;
     match what {
         FaultWords::End(id) => {
-            end(&mut client, host, *id)?;
+            end_deed(&mut client, host, *id)?;
             output::print(&format!("fault {id} of {host} is taken back\n"))?;
         }
         FaultWords::Begin(words, lasts) => {
             let fault = fault_of_words(words, &lab, host)?;
             let told = format!("{host}: {fault}");
             let signals = Signals::listen().map_err(|errno| host_cannot("listen for signals", errno))?;
-            let id = begin(&mut client, host, &Deed::Fault(fault), lasts.is_none())?;
+            let id = begin_deed(&mut client, host, &Deed::Fault(fault), lasts.is_none())?;
             match lasts {
                 None => {
                     let back = format!("wavetank lab fault {host} undo {id}");
@@ -35,7 +34,7 @@ pub(super) fn fault(folder: &LabFolder, host: &str, what: &FaultWords) -> Result
                 Some(lasts) => {
                     output::print(&format!("{told}, for {lasts}\n"))?;
                     wait(*lasts, signals);
-                    end(&mut client, host, id)?;
+                    end_deed(&mut client, host, id)?;
                     output::print(&format!("{told} is taken back\n"))?;
                 }
             }

@@ -4,7 +4,6 @@ mod check;
 mod down;
 mod exec;
 mod fault;
-mod hand;
 mod loaded;
 mod logs;
 mod run;

@@ -213,7 +213,6 @@ impl Course<'_> {
             truth: ready.truth,
             rehearsal: None,
             knee_sought: true,
-            hands: None,
         };
         execute(execution, talk)
     }

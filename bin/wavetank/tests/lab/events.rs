@@ -1,0 +1,140 @@
+//! Faults and events while a load runs: done at their time, taken back on any end, seen in the record.
+
+use std::fs;
+use std::time::Duration;
+
+use serde_json::Value;
+use wavetank_testkit::{Running, Signal, Stamp};
+
+use crate::place::Place;
+
+/// A server that is killed in every run, for a second and a half.
+const LAB: &str = "\
+networks:
+  front: 10.93.0.0/24
+hosts:
+  load1: {role: load, networks: [front]}
+  app1:
+    role: server
+    networks: [front]
+    services:
+      - serve: {listen: 8080, any: true}
+faults:
+  - {when: 2s, host: app1, kill: serve, for: 1500ms}
+";
+
+/// How long something may take to be felt.
+const FELT_MAX: Duration = Duration::from_secs(30);
+
+/// An experiment of so many seconds with these events.
+fn experiment(seconds: u32, events: &str) -> String {
+    format!(
+        "wavetank: 1\nname: eventful\ntarget: http://app1:8080\nsteps: [{{get: /}}]\nhttp: {{timeout: 1s}}\n\
+         phases:\n  - {{name: main, rate: 100/s, for: {seconds}s}}\nthresholds:\n  - failed < 95%\n\
+         events:\n{events}"
+    )
+}
+
+fn start(place: &Place, text: &str) -> Running {
+    fs::write(place.labs().with_file_name("load.yaml"), text).expect("can be written");
+    let words = ["run", "lab.yaml", "load.yaml", "--format", "json", "--runs-dir", "runs", "--quiet"];
+    place.lab(&words).start()
+}
+
+/// Panics unless the server comes to answer so.
+#[track_caller]
+fn comes_to(place: &Place, wanted: &str, when: &str) {
+    let began = Stamp::now();
+    loop {
+        let now =
+            place.said("load1", "curl -s -m 1 -o /dev/null -w '%{http_code}' http://app1:8080/ || true");
+        if now == wanted {
+            return;
+        }
+        assert!(Stamp::now().since(began) < FELT_MAX, "{when}: still {now}, not {wanted}");
+    }
+}
+
+#[test]
+fn they_are_done_seen_and_taken_back() {
+    let Some(place) = Place::new("events", LAB) else { return };
+    place.up();
+    let note = "  - {when: 6s, host: \"app[1]\", run: echo begun >> /run/told, undo: echo back >> /run/told}\n  \
+                - {when: 7s, host: app1, run: no-such-program, undo: \"true\"}\n  \
+                - {when: 10m, host: app1, run: fault cut}\n";
+    let done = start(&place, &experiment(8, note)).wait(Duration::from_mins(1));
+    let record = done.expect_exit(0).json();
+    assert_eq!(place.said("app1", "cat /run/told"), "begun\nback");
+    let impacts = record["impacts"].as_array().unwrap_or_else(|| panic!("no impacts: {done}")).clone();
+    let told: Vec<(&str, &str)> = impacts
+        .iter()
+        .map(|one| (one["what"].as_str().unwrap_or_default(), one["outcome"].as_str().unwrap_or_default()))
+        .collect();
+    let expected = [
+        ("kill serve", "undone"),
+        ("echo begun >> /run/told", "undone"),
+        ("no-such-program", "failed"),
+        ("cut", "not_reached"),
+    ];
+    assert_eq!(told, expected, "{record}");
+    let first = &impacts[0];
+    let at = |name: &str| first[name].as_f64().unwrap_or_else(|| panic!("no {name}: {first}"));
+    assert!((2.0..3.0).contains(&at("from_s")) && at("until_s") - at("from_s") >= 1.4, "{first}");
+    assert!(at("hurt_s") >= 1.0 && first["during"]["failed"].as_u64() > Some(50), "{first}");
+    assert_eq!(first["before"]["failed"], 0, "{first}");
+    assert!(["after", "during"].contains(&first["recovery"].as_str().unwrap_or_default()), "{first}");
+    // The archive alone tells the same.
+    let runs = fs::read_dir(place.labs().with_file_name("runs")).expect("there are runs");
+    let folder = runs.map(|run| run.expect("readable").path()).max().expect("there is one");
+    fs::remove_file(folder.join("run.json")).expect("it is there");
+    let wavetank = wavetank_testkit::Program::new(env!("CARGO_BIN_EXE_wavetank"));
+    let again = wavetank.args(["report", &folder.to_string_lossy(), "--format", "json"]).run().json();
+    assert_eq!(again["impacts"], Value::Array(impacts), "{again}");
+    place.lab(&["down"]).run().expect_exit(0);
+    place.nothing_left("down");
+}
+
+#[test]
+fn whatever_ends_the_run_they_are_taken_back() {
+    let Some(place) = Place::new("events-end", LAB) else { return };
+    place.up();
+    let lasting = experiment(600, "  - {when: 5s, host: app1, run: fault pause}\n");
+    for signal in [Signal::INT, Signal::KILL] {
+        let mut run = start(&place, &lasting);
+        // The keeper may still be busy with the end of the run before.
+        while run.ends_within(Duration::from_millis(500)) {
+            let refused = run.wait(Duration::from_secs(1));
+            assert!(refused.expect_exit(5).stdout.contains("lab_busy"), "{refused}");
+            run = start(&place, &lasting);
+        }
+        // The kill comes first, and passes.
+        comes_to(&place, "000", "while it is killed");
+        comes_to(&place, "200", "after it was killed");
+        comes_to(&place, "000", "while it stands still");
+        run.signal(signal);
+        let ended = run.wait(Duration::from_mins(1));
+        if signal == Signal::INT {
+            let impacts = &ended.expect_exit(130).json()["impacts"];
+            assert_eq!(impacts[1]["outcome"], "undone", "{impacts}");
+        }
+        comes_to(&place, "200", "after the run");
+    }
+    place.lab(&["down"]).run().expect_exit(0);
+    place.nothing_left("down");
+}
+
+#[test]
+fn what_cannot_be_done_is_told_before_anything_is_sent() {
+    let Some(place) = Place::new("events-bad", LAB) else { return };
+    place.up();
+    for (event, told) in [
+        ("{when: 1s, host: app2, run: reboot}", "did you mean app1?"),
+        ("{when: 1s, host: app1, run: fault kill nginx}", "one of: serve"),
+    ] {
+        let refused = start(&place, &experiment(1, &format!("  - {event}\n"))).wait(Duration::from_mins(1));
+        assert!(refused.expect_exit(2).stdout.contains(told), "{refused}");
+        assert!(!place.labs().with_file_name("runs").exists(), "no archive of what was never run");
+    }
+    place.lab(&["down"]).run().expect_exit(0);
+    place.nothing_left("down");
+}
