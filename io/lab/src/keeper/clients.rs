@@ -2,13 +2,14 @@
 
 use std::io::Write;
 use std::os::unix::net::UnixStream;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Value, json};
 use wavetank_plan::{UserError, did_you_mean, harmless};
 
 use super::host_link::HostLink;
+use super::turn::Turn;
 use crate::answer;
 use crate::host::Deed;
 use crate::line::Line;
@@ -21,8 +22,7 @@ const CLIENTS_MAX: usize = 64;
 pub(super) struct Clients {
     hosts: Vec<HostLink>,
     talking: AtomicUsize,
-    /// Whether a run has the lab.
-    running: AtomicBool,
+    turn: Turn,
     /// Who asked for the end, once somebody has.
     ending: Mutex<Option<Line>>,
     /// Wakes the keeper for the end.
@@ -39,8 +39,8 @@ struct Session {
 
 impl Clients {
     pub(super) fn new(hosts: Vec<HostLink>, button: UnixStream) -> Self {
-        let (talking, running) = (AtomicUsize::new(0), AtomicBool::new(false));
-        Self { hosts, talking, running, ending: Mutex::new(None), button }
+        let (talking, turn) = (AtomicUsize::new(0), Turn::default());
+        Self { hosts, talking, turn, ending: Mutex::new(None), button }
     }
 
     pub(super) fn hosts(&self) -> &[HostLink] {
@@ -81,13 +81,16 @@ impl Clients {
                 break;
             }
         }
+        if session.running {
+            self.turn.mend();
+        }
         // Whatever became of the client: what it broke is mended.
         for (host, id) in session.faults {
             // A host that is dead has no faults, and one that ended by itself needs no end.
             let _ = self.hosts[host].ask(&Deed::FaultEnd(id));
         }
         if session.running {
-            self.running.store(false, Ordering::Release);
+            self.turn.give();
         }
     }
 
@@ -117,7 +120,7 @@ impl Clients {
                 host.ask(&Deed::FaultEnd(id))
             }
             "run" => {
-                if !session.running && self.running.swap(true, Ordering::Acquire) {
+                if !session.running && !self.turn.take() {
                     let hint = "wait for its end, or bring up another lab beside it: wavetank lab up FILE --lab NAME";
                     return Err(UserError::refused("lab_busy", "another run has this lab", hint));
                 }
@@ -144,7 +147,7 @@ impl Clients {
             Err(error) => json!({ "name": host.name, "dead": error.message }),
         };
         let hosts: Vec<Value> = self.hosts.iter().map(one).collect();
-        json!({ "running": self.running.load(Ordering::Relaxed), "hosts": hosts })
+        json!({ "running": self.turn.is_taken(), "hosts": hosts })
     }
 }
 

@@ -7,6 +7,7 @@ mod clients;
 mod host_link;
 mod kept;
 mod raise;
+mod turn;
 
 use std::os::unix::net::UnixListener;
 
