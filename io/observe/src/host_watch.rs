@@ -52,7 +52,7 @@ impl HostWatch {
     /// How it stands: some small files. The instant is that at which its sockets were counted, by `now`. `None`: its
     /// process has ended.
     pub fn sample(&mut self, now: impl Fn() -> Nanos) -> Option<HostSample> {
-        let net = self.net.sample(&now)?;
+        let net = self.net.sample_with_queue(&now)?;
         let first = *self.first.get_or_insert(net.at);
         // What no group counts is counted process by process.
         let (cpu, memory) = (self.group.cpu(), self.group.memory());
