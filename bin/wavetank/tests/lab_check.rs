@@ -85,3 +85,22 @@ fn the_schema_of_labs_is_printed() {
     let wrong = program().args(["schema", "labs"]).run();
     assert!(wrong.exit == Some(2) && wrong.stderr.contains("did you mean lab?"), "{wrong}");
 }
+
+/// Whoever reads a run's result as JSON is told what is wrong with the lab as JSON, on stdout and in the files alike.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_tells_what_is_wrong_as_its_result_was_wanted() {
+    let place = Place::new();
+    let lab = place.write("shop.yaml", LAB.replace("app[1-2]:80", "app[1-3]:80"));
+    place.write("app.conf", "hello\n");
+    let out = place.write("result.json", "an earlier result");
+    let words = ["lab", "run", &lab, "http://lb1:8080/", "--format", "json", "--out", &out];
+    let told = program().args(words).run();
+    assert_eq!(told.exit, Some(2), "{told}");
+    assert_eq!(told.json()["code"], "lab_host_unknown", "{told}");
+    let written = std::fs::read_to_string(&out).expect("it is there");
+    assert!(written.contains("lab_host_unknown"), "{written}");
+    let told = program().args(["lab", "run", &lab, "http://lb1:8080/"]).run();
+    assert_eq!((told.exit, told.stdout.as_str()), (Some(2), ""), "{told}");
+    assert!(told.stderr.contains("lab_host_unknown"), "{told}");
+}

@@ -2,8 +2,11 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::time::Duration;
 
+use rustix::process::{Signal, kill_process};
 use serde_json::Value;
+use wavetank_testkit::clock::poll_until;
 use wavetank_testkit::{Outcome, Program, skip};
 
 use crate::place::Place;
@@ -142,6 +145,18 @@ fn what_the_lab_does_not_have_is_told_before_anything_is_sent() {
     assert_eq!(record["code"], "lab_differs", "{told}");
     place.lab(&["down"]).run().expect_exit(0);
     place.nothing_left("down");
+}
+
+#[test]
+fn what_a_killed_lab_left_is_no_obstacle() {
+    let Some(place) = Place::new("dead-before", LAB) else { return };
+    place.up();
+    kill_process(place.keeper(), Signal::KILL).expect("root may");
+    let is_dead = || place.lab(&["status"]).run().stdout.contains(": dead").then_some(());
+    assert!(poll_until(Duration::from_secs(10), is_dead).is_some(), "its keeper was killed");
+    let told = place.lab(&["run", "lab.yaml", "http://app:8080/", "--once"]).run();
+    assert!(told.expect_exit(0).stdout.contains("200"), "{told}");
+    place.nothing_left("run");
 }
 
 #[test]

@@ -3,13 +3,14 @@
 use std::path::Path;
 
 use wavetank_lab::{LabFolder, LabStatus, LabsFolder, Mark, Order};
-use wavetank_plan::UserError;
+use wavetank_plan::{ExitCode, UserError};
 use wavetank_topology::Lab;
 
 use super::loaded::LoadedLab;
-use crate::cli::RunArgs;
+use crate::cli::{OutFile, OutputFormat, RunArgs};
 use crate::commands::run::run_from;
-use crate::run::{LabRun, Talk};
+use crate::experiment::errors_json;
+use crate::run::{LabRun, Talk, output};
 
 /// Make the run from the load hosts of the file's lab, which is brought up for it and taken down after it, unless it is up
 /// already: then it stays. The exit code is the run's.
@@ -19,10 +20,9 @@ pub(super) fn run(
     file: &Path,
     args: RunArgs,
 ) -> Result<u8, UserError> {
-    let mut lab = match LoadedLab::read(file)?.told() {
-        Ok(lab) => lab,
-        Err(code) => return Ok(code),
-    };
+    let loaded = LoadedLab::read(file)?;
+    let Some(mut lab) = loaded.lab.clone() else { return told_as_wanted(&loaded, args.format, &args.out) };
+    loaded.tell();
     if let Some(name) = name {
         name.clone_into(&mut lab.name);
     }
@@ -51,6 +51,18 @@ pub(super) fn run(
     }
 }
 
+/// Tells what keeps the lab from being brought up where, and in the shape in which, the run's result was wanted. Exit 2.
+fn told_as_wanted(loaded: &LoadedLab, format: OutputFormat, out: &[OutFile]) -> Result<u8, UserError> {
+    let first = loaded.diagnostics.first_error(&loaded.name).expect("without a lab there is an error");
+    output::deliver_error(&first, out);
+    match format {
+        OutputFormat::Json => output::print(&format!("{}\n", errors_json(&first, &loaded.diagnostics)))?,
+        OutputFormat::Junit => output::print(&output::render_error(&first, format))?,
+        _ => loaded.tell(),
+    }
+    Ok(ExitCode::Usage as u8)
+}
+
 /// Whether the lab is up already, and is the one that is asked for.
 fn is_up(folder: &LabFolder, lab: &Lab) -> Result<bool, UserError> {
     if !folder.path().exists() {
@@ -64,6 +76,8 @@ fn is_up(folder: &LabFolder, lab: &Lab) -> Result<bool, UserError> {
             let hint = format!("wavetank lab down --lab {name}; or another name beside it: --lab NAME");
             Err(UserError::usage("lab_differs", message, hint))
         }
+        // Bringing it up begins with clearing away what the dead one left.
+        "dead" => Ok(false),
         stands => {
             let message = format!("lab {name} is {stands}");
             let hint =
