@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
 use wavetank_plan::UserError;
-use wavetank_topology::{Host, Interface, Lab, Link};
+use wavetank_topology::{FaultKind, Host, Interface, Lab, Link};
 
 use super::setting::Setting;
 use super::tool::{Refusal, Tool};
@@ -41,7 +41,7 @@ fn programs(lab: &Lab) -> Vec<UserError> {
     if any(|link| link.rate_bits.is_some() || link.delay.is_some()) {
         wanted.push((Tool::TC, "makes links slow"));
     }
-    if any(|link| link.loss_ppm > 0) {
+    if loses(lab) {
         wanted.push((Tool::NFT, "makes links lose packets"));
     }
     if ssh::wanted(lab) {
@@ -88,10 +88,11 @@ fn features(lab: &Lab) -> Vec<Feature> {
             text: shaping::outgoing("trial0", &slow),
         });
     }
-    if cables(lab).any(|(_, interface)| interface.link.loss_ppm > 0) {
+    if loses(lab) {
         features.push(Feature {
             what: "lose packets (no rules of nftables at both sides of an interface, or no random numbers in them)",
-            hint: "Linux 5.17 with CONFIG_NF_TABLES_NETDEV, CONFIG_NETFILTER_EGRESS, CONFIG_NFT_NUMGEN; or leave `loss` out",
+            hint: "Linux 5.16 with CONFIG_NF_TABLES_NETDEV, CONFIG_NETFILTER_EGRESS, CONFIG_NFT_NUMGEN; or leave `loss`, `cut` \
+                   and `drop` out",
             tool: Tool::NFT,
             text: format!("table netdev trial {{\n{}}}\n", shaping::losing("trial0", 1)),
         });
@@ -141,6 +142,14 @@ fn settings(lab: &Lab) -> Vec<UserError> {
     errors.collect()
 }
 
+/// Whether packets get lost in the lab: always, or by a fault, which must not turn out to be impossible in the middle of a
+/// run.
+fn loses(lab: &Lab) -> bool {
+    let by_fault = |what: &FaultKind| matches!(what, FaultKind::Cut { .. } | FaultKind::Drop { .. });
+    cables(lab).any(|(_, interface)| interface.link.loss_ppm > 0)
+        || lab.faults.iter().any(|fault| by_fault(&fault.what))
+}
+
 fn cables(lab: &Lab) -> impl Iterator<Item = (&Host, &Interface)> {
     lab.hosts.iter().flat_map(|host| host.interfaces.iter().map(move |interface| (host, interface)))
 }
@@ -156,5 +165,36 @@ impl Feature {
                 format!("this kernel cannot {}: `{}` says: {}", self.what, refusal.tool.name(), refusal.said);
             UserError::refused("lab_kernel", message, self.hint)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use wavetank_topology::{Input, Machine, read};
+
+    use super::*;
+
+    /// Whether a lab of one host with `network` and `faults` needs what loses packets.
+    #[track_caller]
+    fn check(network: &str, faults: &str, expected: bool) {
+        let text = format!(
+            "wavetank_lab: 1\nname: x\nnetworks: {{net: 10.30.0.0/24}}\nhosts:\n  a1: {{networks: {{net: {network}}}, \
+             services: [{{serve: {{listen: 80}}}}]}}\nfaults: [{faults}]\n"
+        );
+        let files = |_: &str| Err("no such file".to_owned());
+        let input =
+            Input { name: "lab.yaml", bytes: text.as_bytes(), files: &files, machine: Machine::default() };
+        let reading = read(&input);
+        let told = wavetank_experiment::render(&reading.diagnostics, "lab.yaml", &reading.text);
+        assert_eq!(loses(&reading.lab.unwrap_or_else(|| panic!("{told}"))), expected, "{text}");
+    }
+
+    #[test]
+    fn faults_need_what_links_need() {
+        check("{}", "", false);
+        check("{loss: 1%}", "", true);
+        check("{}", "{when: 1s, host: a1, cut: net}", true);
+        check("{}", "{when: 1s, host: a1, drop: net, share: 5%}", true);
+        check("{}", "{when: 1s, host: a1, kill: serve}", false);
     }
 }
