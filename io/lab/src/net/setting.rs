@@ -34,6 +34,8 @@ enum Trouble {
     OfMachine,
     Absent,
     ReadOnly,
+    /// All of `/proc/sys` is read-only, as in containers.
+    Sealed,
     Rejected(std::io::Error),
     /// It took it and keeps something else.
     Other(String),
@@ -67,7 +69,8 @@ impl Setting {
         let opened = OpenOptions::new().write(true).open(&path);
         let mut file = opened.map_err(|error| match error.kind() {
             ErrorKind::NotFound => Trouble::Absent,
-            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Trouble::ReadOnly,
+            ErrorKind::PermissionDenied => Trouble::ReadOnly,
+            ErrorKind::ReadOnlyFilesystem => Trouble::Sealed,
             _ => Trouble::Rejected(error),
         })?;
         // Some settings take each write for a whole value; so short a text is written at once.
@@ -101,6 +104,10 @@ impl Setting {
             Trouble::ReadOnly => (
                 format!("a host may not change `{key}`"),
                 "the kernel has it once for the whole machine; set it there, if at all",
+            ),
+            Trouble::Sealed => (
+                format!("`{key}` cannot be set: /proc/sys is read-only here"),
+                "containers have it so; a privileged one has not, nor one into which it is mounted for writing",
             ),
             Trouble::Rejected(error) => (
                 format!("the kernel does not take `{key} = {value}`: {error}"),
@@ -168,6 +175,14 @@ mod tests {
         check("net.ipv4.ip_local_reserved_ports", "8081,80,8080", "80,8080-8081\n", true);
         check("net.ipv4.ip_local_reserved_ports", "", "\n", true);
         check("net.ipv4.ip_local_reserved_ports", "8080", "\n", false);
+    }
+
+    #[test]
+    fn a_container_is_not_taken_for_a_setting_of_the_machine() {
+        let setting = Setting { key: "net.ipv4.ip_forward".to_owned(), value: "1".to_owned(), line: None };
+        let (sealed, once) = (setting.error(Trouble::Sealed), setting.error(Trouble::ReadOnly));
+        assert!(sealed.message.contains("read-only here") && sealed.hint.contains("container"), "{sealed}");
+        assert!(once.hint.contains("whole machine"), "{once}");
     }
 
     #[test]
