@@ -55,7 +55,7 @@ impl Log {
 
     /// Adds a line of the lab's own.
     pub(super) fn remark(&mut self, line: &str) {
-        // A full pipe is that of a service that says enough itself.
+        // The thread reads as long as this end is there; if it could not, the line is lost and nothing else.
         let _ = writeln!(self.pipe, "wavetank: {line}");
     }
 
@@ -116,7 +116,7 @@ impl Keeper {
             let fresh = std::fs::rename(&self.path, &self.older).and_then(|()| File::create(&self.path));
             match fresh {
                 Ok(file) => self.file = file,
-                Err(_) => drop(self.file.set_len(0)),
+                Err(_) => drop(self.file.set_len(0).and_then(|()| self.file.rewind())),
             }
             self.written = 0;
         }
@@ -152,6 +152,23 @@ mod tests {
     fn a_short_log_is_whole() {
         let (log, older) = written(10);
         assert_eq!((log.len(), older), (10_000, None));
+    }
+
+    #[test]
+    fn the_bound_holds_where_the_older_file_cannot_be_made() {
+        let folder = tempfile::tempdir().expect("temporary folders can be made");
+        let path = folder.path().join("x.log");
+        let (reader, _pipe) = std::io::pipe().expect("there are pipes");
+        let file = File::create(&path).expect("can be made");
+        let older = folder.path().join("nowhere/x.older.log");
+        let mut keeper = Keeper { reader, file, written: 0, path: path.clone(), older };
+        let some = vec![b'x'; READ_BYTES];
+        for _ in 0..=FILE_BYTES_MAX / READ_BYTES as u64 {
+            keeper.take(&some);
+        }
+        // It began anew with the last of them.
+        let length = std::fs::metadata(path).expect("there is a log").len();
+        assert_eq!(length, READ_BYTES as u64);
     }
 
     #[test]
