@@ -14,14 +14,15 @@ use wavetank_plan::UserError;
 use crate::answer::system;
 use crate::{Entrance, LabFolder};
 
-/// What names are looked up by.
-const NAME_FILES: [&str; 2] = ["hosts", "resolv.conf"];
+/// What names are looked up by, and whether the machine must have it: without `/etc/hosts` there is nothing that the
+/// host's could lie over, and its names would be unknown; without `/etc/resolv.conf` nobody outside is asked anyway.
+const NAME_FILES: [(&str, bool); 2] = [("hosts", true), ("resolv.conf", false)];
 
 /// The calling thread, and all that it starts later, is in the network of `host` from now on, in a mount namespace of its
 /// own in which the host's names lie over this machine's. To be called before there are other threads.
 ///
 /// # Errors
-/// A host that is not there, or rights that are missing.
+/// A host that is not there, names that cannot be had from it, or rights that are missing.
 pub fn visit(folder: &LabFolder, host: &str) -> Result<(), UserError> {
     let entrance = Entrance::to(folder, host)?;
     let state = folder.state()?;
@@ -35,14 +36,14 @@ pub fn visit(folder: &LabFolder, host: &str) -> Result<(), UserError> {
     let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     mount_change("/", private).map_err(|errno| here(&errno))?;
     let root = Path::new("/proc").join(pid.to_string()).join("root");
-    for name in NAME_FILES {
-        let theirs = root.join("etc").join(name);
-        let Ok(text) = fs::read_to_string(theirs) else { continue };
+    for (name, needed) in NAME_FILES {
+        // Every host has both; one that was skipped would leave the machine's own names in its place.
+        let text = fs::read_to_string(root.join("etc").join(name)).map_err(|error| here(&error))?;
         // A file of another mount namespace cannot be mounted in this one, so its words are copied.
         let copy = folder.path().join(format!("visitor-{name}"));
         fs::write(&copy, text).map_err(|error| here(&error))?;
         let over = Path::new("/etc").join(name);
-        if over.exists() {
+        if needed || over.exists() {
             mount_bind(&copy, &over).map_err(|errno| here(&errno))?;
         }
     }
