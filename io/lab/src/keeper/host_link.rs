@@ -75,11 +75,11 @@ impl HostLink {
 
     fn dead(&self) -> UserError {
         let message = format!("the process of host {} has ended", self.name);
-        UserError::refused(
-            "lab_host_dead",
-            message,
-            "wavetank lab down, then up; its last words are in hosts/HOST/host.log",
-        )
+        let hint = format!(
+            "wavetank lab logs {} host has its last words; then wavetank lab down, and up",
+            self.name
+        );
+        UserError::refused("lab_host_dead", message, hint)
     }
 }
 
