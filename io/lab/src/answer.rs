@@ -1,10 +1,18 @@
 //! Answers between the lab's processes: a value, or the error a person is to read.
 
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
 use serde_json::{Value, json};
 use wavetank_plan::{ExitCode, UserError};
 
 /// Letters an error code sent by another process of ours may have.
 const CODE_CHARS_MAX: usize = 60;
+/// Codes that this process remembers at most; the program has fewer.
+const CODES_MAX: usize = 1_024;
+
+/// Codes that other processes of ours have sent.
+static CODES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
 
 /// What was asked for.
 pub(crate) fn ok(value: &Value) -> Value {
@@ -35,17 +43,30 @@ pub(crate) fn read(mut answer: Value) -> Result<Value, UserError> {
 
 fn read_error(error: &Value) -> UserError {
     let text = |key: &str| error[key].as_str().unwrap_or_default().to_owned();
-    let code: String = text("code").chars().take(CODE_CHARS_MAX).collect();
     let others = error["others"].as_array().map(|others| others.iter().map(read_error).collect());
     UserError {
-        // Codes are constants of the program. One that comes from another process of ours lives as long as this
-        // process, which ends with it or hands on a handful.
-        code: code.leak(),
+        code: code(text("code")),
         message: text("message"),
         hint: text("hint"),
         exit: exit(error["exit"].as_u64()),
         others: others.unwrap_or_default(),
     }
+}
+
+/// A code is a constant of the program. One that comes from another process of ours is made one here, each of them once:
+/// a keeper may hear of the same failure as often as somebody likes to ask for it.
+fn code(sent: String) -> &'static str {
+    let mut known = CODES.lock().unwrap_or_else(PoisonError::into_inner);
+    let sent: String = sent.chars().take(CODE_CHARS_MAX).collect();
+    if let Some(&code) = known.get(sent.as_str()) {
+        return code;
+    }
+    if known.len() >= CODES_MAX {
+        return "lab_message";
+    }
+    let code: &'static str = sent.leak();
+    known.insert(code);
+    code
 }
 
 const fn exit(code: Option<u64>) -> ExitCode {
@@ -72,6 +93,13 @@ mod tests {
     #[track_caller]
     fn check(result: &Result<Value, UserError>) {
         assert_eq!(&read(of(result)), result);
+    }
+
+    #[test]
+    fn a_code_is_kept_once() {
+        let sent = || code("a_code_of_this_test".to_owned());
+        assert!(std::ptr::eq(sent(), sent()));
+        assert_eq!(code("x".repeat(CODE_CHARS_MAX + 1)), "x".repeat(CODE_CHARS_MAX));
     }
 
     #[test]
