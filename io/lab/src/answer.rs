@@ -45,7 +45,7 @@ fn read_error(error: &Value) -> UserError {
     let text = |key: &str| error[key].as_str().unwrap_or_default().to_owned();
     let others = error["others"].as_array().map(|others| others.iter().map(read_error).collect());
     UserError {
-        code: code(text("code")),
+        code: code(error["code"].as_str().unwrap_or_default()),
         message: text("message"),
         hint: text("hint"),
         exit: exit(error["exit"].as_u64()),
@@ -55,7 +55,7 @@ fn read_error(error: &Value) -> UserError {
 
 /// A code is a constant of the program. One that comes from another process of ours is made one here, each of them once:
 /// a keeper may hear of the same failure as often as somebody likes to ask for it.
-fn code(sent: String) -> &'static str {
+fn code(sent: &str) -> &'static str {
     let mut known = CODES.lock().unwrap_or_else(PoisonError::into_inner);
     let sent: String = sent.chars().take(CODE_CHARS_MAX).collect();
     if let Some(&code) = known.get(sent.as_str()) {
@@ -97,9 +97,9 @@ mod tests {
 
     #[test]
     fn a_code_is_kept_once() {
-        let sent = || code("a_code_of_this_test".to_owned());
+        let sent = || code("a_code_of_this_test");
         assert!(std::ptr::eq(sent(), sent()));
-        assert_eq!(code("x".repeat(CODE_CHARS_MAX + 1)), "x".repeat(CODE_CHARS_MAX));
+        assert_eq!(code(&"x".repeat(CODE_CHARS_MAX + 1)), "x".repeat(CODE_CHARS_MAX));
     }
 
     #[test]

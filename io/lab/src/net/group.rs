@@ -107,7 +107,7 @@ pub(super) fn check(host: &Host) -> Result<(), UserError> {
 }
 
 /// The groups of a host that there are.
-pub(super) fn folders(mark: &Mark, host: &str) -> Vec<PathBuf> {
+fn folders(mark: &Mark, host: &str) -> Vec<PathBuf> {
     let name = name(mark, host);
     let all = Hierarchy::all().into_iter().map(|tree| tree.top.join(&name));
     all.filter(|folder| folder.is_dir()).collect()

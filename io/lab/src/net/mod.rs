@@ -7,7 +7,6 @@ mod carrier;
 mod confine;
 mod etc;
 mod group;
-mod group_use;
 mod hierarchy;
 mod kernel;
 mod names;
@@ -29,7 +28,6 @@ use wavetank_topology::Lab;
 use crate::{LabsFolder, Mark};
 
 pub use confine::confine;
-pub use group_use::GroupUse;
 
 /// In the switch: nothing there takes part in networks itself, so nothing of it shall be heard on them; and what is
 /// bridged is nobody's to filter, whatever firewall the machine has. The second is there only with such a firewall.
