@@ -61,7 +61,7 @@ pub(crate) enum LabDeed {
     Fault {
         /// The host.
         host: String,
-        /// The fault in words; `None`: the fault of this number is taken back.
+        /// The fault in words, or the number of the one that is taken back.
         what: FaultWords,
     },
     /// Taken down.

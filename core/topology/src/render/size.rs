@@ -2,7 +2,7 @@
 
 /// Files of a process that are no connection: listening sockets, logs, libraries, event queues.
 const OTHER_FILES: u64 = 128;
-/// The kernel keeps the length of a queue of connections in 16 bits' worth, `net.core.somaxconn` of the lab.
+/// The lab sets `net.core.somaxconn` to this, which caps every queue of connections to be accepted.
 const BACKLOG_MAX: u64 = 65_535;
 /// Below this a queue is too short for a burst and saves nothing.
 const BACKLOG_MIN: u64 = 4_096;

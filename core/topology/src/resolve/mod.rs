@@ -1,8 +1,8 @@
 //! Names become hosts: the parsed file to a [`Lab`], with all checks between its parts.
 //!
-//! The order is that of what depends on what: networks, hosts, addresses, virtual addresses, servers behind balancers,
-//! kernel settings, routes, faults. A part that fails is told and the next ones still run where they can, so that one
-//! reading tells as much as it can.
+//! The order is that of what depends on what: networks, hosts, addresses, servers behind balancers, virtual addresses,
+//! routes, kernel settings, faults; configurations, which are made of all of them, at the end. A part that fails is told
+//! and the next ones still run where they can, so that one reading tells as much as it can.
 
 mod addresses;
 mod balancers;
@@ -71,7 +71,7 @@ impl Draft<'_> {
         found
     }
 
-    /// The address by which `from` reaches `to`, and both interfaces, on the first network that both are on.
+    /// The interfaces by which `from` reaches `to`, that of `from` first, on the first network that both are on.
     fn shared(&self, from: usize, to: usize) -> Option<(usize, usize)> {
         let (from, to) = (&self.hosts[from].interfaces, &self.hosts[to].interfaces);
         let there = |network: usize| to.iter().position(|other| other.network == network);

@@ -1,5 +1,6 @@
 //! The host process: PID 1 of a lab host. It makes the host's namespaces, furnishes them, runs the services and reaps
-//! whatever dies. It has one thread and does one thing after the other; when the keeper is gone, so is it.
+//! whatever dies. One thread does what the keeper says, one thing after the other; others only copy what services say,
+//! or slow a service down. When the keeper is gone, so is it.
 
 mod deed;
 

@@ -13,7 +13,8 @@ use wavetank_topology::{Input, Lab, Machine, read};
 
 use crate::run::output::said;
 
-/// Bytes of a topology file, or of a file it names; the reader says so of what is a little less.
+/// Bytes that are read of a topology file, or of a file it names. The reader has limits of its own, none above
+/// this, and tells them with a place.
 const FILE_MAX: u64 = 8 << 20;
 
 /// See the module's description.
