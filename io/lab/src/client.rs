@@ -20,6 +20,9 @@ pub struct Client {
 
 impl Client {
     /// To the keeper of the lab in `folder`; an error if nobody keeps it.
+    ///
+    /// # Errors
+    /// `lab_not_up` where nobody keeps it, `lab_root` where this user may not ask.
     pub fn connect(folder: &LabFolder) -> Result<Self, UserError> {
         let name = folder.name().to_owned();
         match UnixStream::connect(folder.socket()) {
@@ -37,6 +40,9 @@ impl Client {
     }
 
     /// Asks one question and waits for the answer.
+    ///
+    /// # Errors
+    /// What the keeper or the host says against it, or a keeper that has ended.
     pub fn ask(&mut self, question: &Value) -> Result<Value, UserError> {
         let asked = self.line.send(question).and_then(|()| {
             loop {

@@ -26,6 +26,9 @@ pub struct Entrance {
 
 impl Entrance {
     /// To `host` of the lab in `folder`.
+    ///
+    /// # Errors
+    /// A lab that is not up, a host that it does not have, or one whose process has ended.
     pub fn to(folder: &LabFolder, host: &str) -> Result<Self, UserError> {
         let state = folder.state()?;
         let names = state.hosts.iter().map(|host| host.name.as_str());
@@ -45,6 +48,9 @@ impl Entrance {
     }
 
     /// The host's network namespace, for threads to enter.
+    ///
+    /// # Errors
+    /// Where it may not be opened, or the host has ended since.
     pub fn net_namespace(&self) -> Result<OwnedFd, UserError> {
         let opened = spaces::network_of(self.pid);
         opened.map_err(|error| system(&format!("the network of host {} cannot be opened", self.host), &error))
@@ -61,6 +67,9 @@ impl Entrance {
 
     /// Runs `words` inside the host, with this process's input and output, and gives back its exit code; 128 and the
     /// signal's number if a signal ended it. The calling process, which must have one thread, enters the host for good.
+    ///
+    /// # Errors
+    /// No words, a program that is not there, or rights that are missing: the command has not run then.
     pub fn run(&self, words: &[OsString]) -> Result<u8, UserError> {
         let host = &self.host;
         let Some((program, arguments)) = words.split_first() else {

@@ -39,6 +39,9 @@ impl LabsFolder {
     }
 
     /// The folder of the lab of this name.
+    ///
+    /// # Errors
+    /// A name that no lab can have.
     pub fn lab(&self, name: &str) -> Result<LabFolder, UserError> {
         let name = lab_name(name)?;
         Ok(LabFolder { path: self.path.join(name), name: name.to_owned() })
@@ -55,6 +58,9 @@ impl LabsFolder {
     }
 
     /// The lab of this name, or, without one, the only lab there is.
+    ///
+    /// # Errors
+    /// No lab of that name, or none at all, or, without a name, several.
     pub fn choose(&self, name: Option<&str>) -> Result<LabFolder, UserError> {
         let labs = self.labs();
         let names: Vec<&str> = labs.iter().map(|lab| lab.name.as_str()).collect();
@@ -114,6 +120,9 @@ impl LabFolder {
     }
 
     /// What the lab was made from.
+    ///
+    /// # Errors
+    /// A lab that is only beginning, or was brought up by another version of wavetank.
     pub fn order(&self) -> Result<Order, UserError> {
         let path = self.path.join(ORDER_FILE);
         let text = std::fs::read_to_string(&path)

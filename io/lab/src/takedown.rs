@@ -22,6 +22,10 @@ const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
 /// Takes the lab in `folder` down: by its keeper in an orderly way, without one by clearing away what is left. When it
 /// returns, nothing of the lab is there.
+///
+/// # Errors
+/// Rights that are missing, processes that do not end, or somebody else at work on the lab; what is left then is for
+/// another `down`.
 pub fn down(folder: &LabFolder) -> Result<(), UserError> {
     crate::up::privileged()?;
     if cleared(folder)? {

@@ -27,6 +27,10 @@ pub fn check(lab: &Lab) -> Result<(), UserError> {
 }
 
 /// Brings up the lab of `order` in `folder`, and returns when it is whole. If it fails, or a signal comes, nothing is left.
+///
+/// # Errors
+/// What [`check`] says; a lab of that name that is there already; what kept a step from being done, with the program's own
+/// words; a signal (exit 130).
 pub fn up(order: &Order, folder: &LabFolder) -> Result<LabState, UserError> {
     let signals = Signals::listen().map_err(|errno| system("signals cannot be counted", &errno))?;
     let checked = check(&order.lab);

@@ -10,6 +10,9 @@ const CAP_SYS_RESOURCE: u32 = 24;
 
 /// The calling process, and all that it starts, keeps to the host's CPUs and number of open files. For the host's own
 /// process and for whatever enters it by another way than being its child.
+///
+/// # Errors
+/// CPUs that are not there, or more open files than this user may allow.
 pub fn confine(limits: &Limits) -> Result<(), UserError> {
     if let Some(cpus) = &limits.cpus {
         sched_setaffinity(None, &set(cpus)).map_err(|error| {

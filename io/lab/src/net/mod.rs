@@ -45,11 +45,17 @@ pub fn check(lab: &Lab) -> Result<(), UserError> {
 
 /// Makes the control groups of `lab.hosts[host]`, named after the mark and the host, with its limits. Without limits they
 /// are made where the machine lets us.
+///
+/// # Errors
+/// A limit that the machine's groups do not take.
 pub fn make_group(lab: &Lab, host: usize, mark: &Mark) -> Result<(), UserError> {
     group::make(lab, host, mark)
 }
 
 /// The calling process joins the host's control groups, if there are any.
+///
+/// # Errors
+/// A group that may not be joined.
 pub fn join_group(mark: &Mark, host: &str) -> Result<(), UserError> {
     group::join(mark, host)
 }
@@ -61,6 +67,9 @@ pub fn remove_groups(mark: &Mark) -> Result<(), UserError> {
 
 /// In the keeper, whose network namespace is the switch: bridges, and links into the hosts' namespaces, with their rate,
 /// delay and loss towards the hosts and their loss from them; all of them carry when it is done. `pids[i]` is the process of `lab.hosts[i]`.
+///
+/// # Errors
+/// What `ip`, `tc` or `nft` said against a line, with the line; ports that do not forward in time.
 pub fn connect(lab: &Lab, mark: &Mark, pids: &[u32]) -> Result<(), UserError> {
     for (path, value) in SWITCH_SETTINGS {
         match fs::write(path, value) {
@@ -89,6 +98,9 @@ pub fn connect(lab: &Lab, mark: &Mark, pids: &[u32]) -> Result<(), UserError> {
 
 /// In the process of `lab.hosts[host]`, in its namespaces, before anything else runs there: CPUs and files it may use, its
 /// own `/etc`, kernel settings, then addresses and routes, rate and delay of what it sends, and its SSH server.
+///
+/// # Errors
+/// The first of these steps that could not be done, in the words of the kernel or the program.
 pub fn furnish(lab: &Lab, host: usize, mark: &Mark) -> Result<(), UserError> {
     let this = &lab.hosts[host];
     confine(&this.limits)?;

@@ -33,6 +33,9 @@ pub use status::{ServiceState, ServiceStatus};
 const STOP_MAX: Nanos = Nanos::from_millis(1_000);
 
 /// Whether every program that the lab's services need is on this machine, and all their configurations can be made.
+///
+/// # Errors
+/// All that is missing or cannot be made, each once.
 pub fn check_programs(lab: &Lab) -> Result<(), UserError> {
     program::check_all(lab)?;
     plan::rehearse(lab)
@@ -64,6 +67,9 @@ impl Services {
     }
 
     /// Writes the configurations and lets the programs check them.
+    ///
+    /// # Errors
+    /// What a program says against its configuration, with the topology file's line; files that cannot be written.
     pub fn check(&mut self) -> Result<(), UserError> {
         shelter::shelter(&self.host)?;
         let Self { host, folder, file, .. } = &*self;
@@ -79,6 +85,9 @@ impl Services {
     }
 
     /// Starts all of them, one after the other, and waits for each until it is up.
+    ///
+    /// # Errors
+    /// The first service that ends at its start or is not up in time; those before it run on.
     pub fn start(&mut self) -> Result<(), UserError> {
         if self.all.is_empty() {
             self.check()?;
@@ -113,6 +122,9 @@ impl Services {
     }
 
     /// Stops the service of that name, within a second; then it is killed.
+    ///
+    /// # Errors
+    /// A service that the host does not have.
     pub fn stop_one(&mut self, name: &str) -> Result<(), UserError> {
         let (clock, deadline) = (self.clock, self.clock.now().after(STOP_MAX));
         self.one(name)?.stop(clock, deadline);
@@ -120,6 +132,9 @@ impl Services {
     }
 
     /// Starts the service of that name again, or those of its processes that do not run, and waits until it is up.
+    ///
+    /// # Errors
+    /// A service that the host does not have, or one that does not come up again.
     pub fn start_one(&mut self, name: &str) -> Result<(), UserError> {
         let (clock, address) = (self.clock, health::own_address(&self.host));
         let (file, host) = (self.file.clone(), self.host.name.clone());
@@ -127,6 +142,9 @@ impl Services {
     }
 
     /// A client's question that is the services' own: `{"counters": true}`.
+    ///
+    /// # Errors
+    /// A question that nobody here knows, or a program that does not tell its counts.
     pub fn handle(&mut self, say: &Value) -> Result<Value, UserError> {
         if say["counters"] == json!(true) {
             return self.counters();
