@@ -231,6 +231,10 @@ fn explanations_are_whole() {
         assert!(means.ends_with('.'), "{code}: a sentence ends in a period: {means}");
         assert!(!why.ends_with('.') && !act.ends_with('.'), "{code}: causes and deeds have none at the end");
         assert!(root().join(see).is_file(), "{code}: there is no {see}");
+        assert!(
+            see.starts_with("docs/lab") || !code.starts_with("lab_"),
+            "{code}: {see} says nothing of labs"
+        );
     }
     for group in CodeGroup::ALL {
         assert!(of(group).len() > 3, "{}", group.title());

@@ -23,7 +23,7 @@ pub enum CodeGroup {
     Refused,
     /// Errors about stored runs and about files that are written.
     Stored,
-    /// Experiment files: what cannot be read.
+    /// Experiment and topology files: what cannot be read.
     Written,
     /// Experiment files: what can be read and makes no sense.
     Meant,
@@ -81,7 +81,7 @@ impl CodeGroup {
             Self::Typed => "Errors: the command line and its values",
             Self::Refused => "Errors: this host, and what it may load",
             Self::Stored => "Errors: stored runs, and files that are written",
-            Self::Written => "Experiment files: what cannot be read",
+            Self::Written => "Experiment and topology files: what cannot be read",
             Self::Meant => "Experiment files: what makes no sense",
             Self::Data => "Experiment files: rows of data, and what is taken out of answers",
         }
@@ -100,14 +100,18 @@ impl CodeGroup {
             Self::Typed => "an error in a command or a value",
             Self::Refused => "what this host lacks or forbids",
             Self::Stored => "an error about stored runs and files",
-            Self::Written | Self::Meant => "a remark about an experiment file",
+            Self::Written => "a remark about an experiment or topology file",
+            Self::Meant => "a remark about an experiment file",
             Self::Data => "a remark about data or extraction",
         }
     }
 
-    /// Where the documentation has more, unless a block says it better.
-    pub(super) const fn see(self) -> &'static str {
+    /// Where the documentation has more of `code`, unless its block says it better. Codes of labs stand among the others of
+    /// their kind, and have pages of their own.
+    pub(super) fn see(self, code: &str) -> &'static str {
         match self {
+            Self::Written if code.starts_with("lab_") => "docs/lab-file.md",
+            _ if code.starts_with("lab_") => "docs/lab.md",
             Self::Stored => "docs/runs.md",
             Self::Written | Self::Meant | Self::Data => "docs/experiment.md",
             Self::Typed => "docs/experiments.md",
