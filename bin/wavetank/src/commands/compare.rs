@@ -19,16 +19,19 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<u8, UserError> {
         OutputFormat::Html => page(&doc, [&a, &b], &args.wishes, args.language),
         format => render(&doc, format),
     };
+    let mut failures = Vec::new();
     for file in open_all(&args.out)? {
         let shown = file.path.display().to_string();
         let text = told(file.format);
-        file.fill(|to| to.write_all(text.as_bytes())).map_err(|_: std::io::Error| {
-            let hint = "free some space there; compare again";
-            UserError::usage("result_unwritten", format!("cannot write the result to `{shown}`"), hint)
-        })?;
+        let filled: std::io::Result<()> = file.fill(|to| to.write_all(text.as_bytes()));
+        failures.extend(filled.err().map(|error| {
+            let message = format!("cannot write the result to `{shown}`: {}", output::said(&error));
+            UserError::usage("result_unwritten", message, "free some space there; compare again")
+        }));
     }
-    output::print(&told(args.format))?;
-    Ok(doc.exit)
+    // What could not be written to one place is told at the others all the same.
+    failures.extend(output::print(&told(args.format)).err());
+    UserError::all(failures).map_or(Ok(doc.exit), Err)
 }
 
 /// The comparison in `format`, which is not HTML; the formats without one are refused where words are read.
