@@ -133,25 +133,57 @@ fn figures(
         figures.insert("memory(generator)".to_owned(), (generator.peak_rss_bytes as f64, "bytes"));
     }
     for host in opened.hosts()? {
-        let (Some(begin), Some(end)) = (host.samples.first(), host.samples.last()) else { continue };
-        if let Some(share) = busy(begin, end) {
-            figures.insert(format!("cpu({})", host.name), (share, "share"));
-        }
-        let least = host.samples.iter().map(|sample| sample.mem_available_bytes).min().unwrap_or(0);
-        let taken = begin.mem_available_bytes.saturating_sub(least);
-        if taken > 0 {
-            figures.insert(format!("memory({})", host.name), (taken as f64, "bytes"));
-        }
+        let (cpu, memory) = stood(&host.samples);
+        figures.extend(cpu.map(|share| (format!("cpu({})", host.name), (share, "share"))));
+        figures.extend(memory.map(|bytes| (format!("memory({})", host.name), (bytes as f64, "bytes"))));
     }
     Ok(figures)
 }
 
-/// The share of its CPUs' time that a host had work in, between two samples.
-fn busy(begin: &HostSample, end: &HostSample) -> Option<f64> {
-    let sum = |sample: &HostSample| {
-        sample.cores.iter().fold((0, 0), |(busy, all), core| (busy + core.0, all + core.1))
+/// The share of its CPUs that a host used over its samples, as reports tell it, and its memory in bytes: of a lab's host the
+/// most that it used, of a machine, which others use too, how much less could be had than at the beginning. Nothing where
+/// nobody knows.
+fn stood(samples: &[HostSample]) -> (Option<f64>, Option<u64>) {
+    let (Some(begin), Some(end)) = (samples.first(), samples.last()) else { return (None, None) };
+    let memory = if end.cpus_milli > 0 {
+        samples.iter().map(|sample| sample.mem_used_bytes).max()
+    } else {
+        let least = samples.iter().map(|sample| sample.mem_available_bytes).min();
+        least.map(|least| begin.mem_available_bytes.saturating_sub(least))
     };
-    let ((busy_then, all_then), (busy_now, all_now)) = (sum(begin), sum(end));
-    let all = all_now.checked_sub(all_then).filter(|all| *all > 0)?;
-    Some(busy_now.saturating_sub(busy_then) as f64 / all as f64)
+    (end.cpu_since(begin), memory.filter(|bytes| *bytes > 0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(begin: HostSample, end: HostSample, cpu: Option<f64>, memory: Option<u64>) {
+        let end = HostSample { at: Nanos::from_secs(10), ..end };
+        assert_eq!(stood(&[begin, end]), (cpu, memory));
+    }
+
+    #[test]
+    fn a_machine_is_told_by_its_cpus_and_what_is_left_of_memory() {
+        let of = |cores: &[(u64, u64)], mem_available_bytes| HostSample {
+            cores: cores.to_vec(),
+            mem_available_bytes,
+            ..HostSample::default()
+        };
+        check(of(&[(10, 100), (0, 100)], 900), of(&[(60, 200), (50, 200)], 700), Some(0.5), Some(200));
+        check(of(&[], 900), of(&[], 900), None, None);
+    }
+
+    #[test]
+    fn a_host_of_a_lab_is_told_by_what_it_may_use() {
+        // Half a CPU of which it used all in ten seconds, though no CPU is counted by itself.
+        let of = |cpu_user_ns, mem_used_bytes| HostSample {
+            cpus_milli: 500,
+            cpu_user_ns,
+            mem_used_bytes,
+            ..HostSample::default()
+        };
+        check(of(0, 4_096), of(5_000_000_000, 1_024), Some(1.0), Some(4_096));
+    }
 }
