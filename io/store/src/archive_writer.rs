@@ -12,7 +12,7 @@ use wavetank_record::{
 
 use crate::cumulative::Cumulative;
 use crate::line_file::LineFile;
-use crate::runs_dir::sanitized;
+use crate::runs_dir::{file_stem, sanitized};
 use crate::{RunsDir, StoreProblem};
 
 /// What is known before the first packet.
@@ -162,7 +162,7 @@ impl ArchiveWriter {
     pub fn other_host(&mut self, name: &str, sample: &HostSample) -> Option<StoreProblem> {
         let known = self.others.iter().position(|(known, _)| known == name);
         let at = known.unwrap_or_else(|| {
-            let path = self.dir.join("hosts").join(format!("{}.jsonl", sanitized(name)));
+            let path = self.dir.join("hosts").join(format!("{}.jsonl", file_stem(name)));
             self.others.push((name.to_owned(), LineFile::new(&path)));
             self.others.len() - 1
         });

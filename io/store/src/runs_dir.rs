@@ -201,6 +201,15 @@ pub fn new_id() -> String {
     format!("{a:02x}{b:02x}{c:02x}")
 }
 
+/// A host's name as the name of its file. It is read back from there, so that it stays as it is where every system can have
+/// it.
+pub(crate) fn file_stem(name: &str) -> String {
+    let plain = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
+    let kept =
+        name.chars().all(plain) && (1..=NAME_CHARS_MAX).contains(&name.len()) && !name.starts_with('-');
+    if kept { name.to_owned() } else { sanitized(name) }
+}
+
 /// `name` as part of a folder's name: letters, digits, `.` and `_` stay, everything else becomes one `-`.
 pub(crate) fn sanitized(name: &str) -> String {
     let mut clean = String::new();
@@ -225,6 +234,16 @@ mod tests {
 
     fn check(name: &str, folder: &str) {
         assert_eq!(sanitized(name), folder, "{name:?}");
+    }
+
+    #[test]
+    fn hosts_keep_their_names_where_they_can() {
+        for name in ["lb1", "app-1", "app--1", "7"] {
+            assert_eq!(file_stem(name), name);
+        }
+        for (name, stem) in [("../x", "x"), ("", "run"), ("-x", "x"), ("a/b", "a-b"), ("App 1", "App-1")] {
+            assert_eq!(file_stem(name), stem, "{name:?}");
+        }
     }
 
     #[test]
