@@ -107,6 +107,7 @@ pub(crate) fn headline(record: &RunRecord) -> String {
         (status, _) => format!("{} for a reason that was not recorded", status.name()),
     }
 }
+
 /// Seconds that the generator's CPU time was taken in; of older records only the measured window is known.
 pub(crate) fn cpu_over_s(record: &RunRecord) -> f64 {
     record.generator.cpu_over_s.unwrap_or(record.duration_s).0
