@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use wavetank_compare::{RunData, Told, Wishes, alike, compare_doc, compared, machines};
+use wavetank_compare::{RunData, STEPS_MAX, Told, Wishes, alike, compare_doc, compared, machines};
 use wavetank_plan::{Plan, UserError};
 use wavetank_record::{CompareAnswer, CompareDoc, SideDoc, Status};
 
@@ -63,7 +63,21 @@ pub(crate) fn compare_sides(
     };
     let mut doc = compare_doc(&rows, told);
     advise(&mut doc);
+    doc.notes.extend(steps_told(&all));
     Ok(doc)
+}
+
+/// Where runs have more steps than are compared each by itself, how many they are.
+fn steps_told(all: &[&LoadedRun]) -> Option<String> {
+    let steps =
+        |run: &&LoadedRun| -> usize { run.plan.scenarios.iter().map(|scenario| scenario.steps.len()).sum() };
+    let most = all.iter().map(steps).max()?;
+    (most > STEPS_MAX).then(|| {
+        format!(
+            "the first {STEPS_MAX} of {most} steps are compared each by itself; what is told of no step is of \
+             all of them"
+        )
+    })
 }
 
 /// Whether two are one run, be it by another path or out of a pack, which lies in a folder of its own while it is read.
