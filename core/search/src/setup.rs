@@ -72,7 +72,11 @@ impl Setup {
         for (name, given, least, what) in counts {
             if !(least..=Self::MOST).contains(&given) {
                 let message = format!("{name} {given} is not within {least} and {}", Self::MOST);
-                let hint = format!("fewer than {least} {what} prove nothing, and {least} is the default");
+                let hint = if given < least {
+                    format!("fewer than {least} {what} prove nothing, and {least} is the default")
+                } else {
+                    format!("more than {} {what} would take days, and {least} is the default", Self::MOST)
+                };
                 return refused(message, hint);
             }
         }
