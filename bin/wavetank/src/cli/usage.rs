@@ -26,6 +26,7 @@ fn user_error(error: &clap::Error, typed: &[OsString]) -> UserError {
             unknown_command(&text(error, ContextKind::InvalidSubcommand), &command_of(error))
         }
         ErrorKind::MissingSubcommand => no_command(),
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => no_verb(error),
         ErrorKind::MissingRequiredArgument => missing(&argument, &command_of(error)),
         ErrorKind::ArgumentConflict => {
             let name = name_of(&argument);
@@ -73,10 +74,12 @@ fn unknown_option(error: &clap::Error, argument: &str, typed: &[OsString]) -> Us
         word.len() > argument.len() && word.starts_with(argument)
     });
     let is_number = argument[1..].starts_with(|c: char| c.is_ascii_digit());
-    if is_number && (longer || habit(argument).is_none()) {
+    // Whoever types a lab's verb has no other load generator in mind, unless the verb is `run`.
+    let habit = if is_lab_verb(error) { None } else { habit(argument) };
+    if is_number && (longer || habit.is_none()) {
         return negative(argument, typed);
     }
-    if let Some(hint) = habit(argument) {
+    if let Some(hint) = habit {
         return UserError::usage("option_unknown", message(), hint);
     }
     let bare = argument.split('=').next().unwrap_or(argument);
@@ -98,6 +101,9 @@ fn unknown_option(error: &clap::Error, argument: &str, typed: &[OsString]) -> Us
             format!("it belongs after another word: wavetank {} --help", command_of(error))
         }
         Some(near) => format!("did you mean {near}?"),
+        None if is_lab_verb(error) => {
+            format!("wavetank lab {} --help shows its options", word_of_usage(error, 3))
+        }
         None => "wavetank run --help shows all options".to_owned(),
     };
     UserError::usage("option_unknown", message(), hint)
@@ -140,12 +146,29 @@ fn no_command() -> UserError {
     UserError::usage("command_missing", "no command and no URL", hint)
 }
 
+/// A command that has commands of its own was called alone: clap would answer with its whole help.
+fn no_verb(error: &clap::Error) -> UserError {
+    // What clap told here is the help itself, in which the call stands behind "Usage:".
+    let help = error.render().to_string();
+    let mut words = help.split_whitespace().skip_while(|word| *word != "Usage:").skip(2);
+    let of = words.next().unwrap_or_default();
+    let command = Words::command();
+    let Some(group) = command.find_subcommand(of) else { return no_command() };
+    let known: Vec<&str> = group.get_subcommands().map(clap::Command::get_name).collect();
+    let hint = format!("there is: {}; wavetank {of} --help", known.join(", "));
+    UserError::usage("command_missing", format!("{of} wants a word that says what to do"), hint)
+}
+
 fn missing(argument: &str, command: &str) -> UserError {
-    // By the names that the values have in `words`.
-    match argument {
+    // By the names that the values have in `words`; where several are missing the first says most.
+    match argument.split_inclusive('>').next().unwrap_or_default() {
         "<bash|zsh|fish>" => UserError::usage("no_shell", "no shell is named", "wavetank completions bash"),
         "<DIR>" => {
             UserError::usage("no_folder", "no folder is named", "wavetank man ~/.local/share/man/man1")
+        }
+        "<FILE>" if command == "lab" => {
+            let hint = "wavetank lab up FILE; examples/labs/ has some, docs/lab-file.md the grammar";
+            UserError::usage("no_file", "no topology file is named", hint)
         }
         "<FILE>" => UserError::usage("no_file", "no file is named", "wavetank new first.yaml writes one"),
         "<RUN|latest>" => {
@@ -165,9 +188,21 @@ fn missing(argument: &str, command: &str) -> UserError {
             )
         }
         "<HOST>" => UserError::usage("no_host", "no host is named", "wavetank lab status shows the hosts"),
-        "<CMD>" | "<CMD>..." => {
+        "<LAB>" => {
+            let hint = "wavetank lab run LAB EXPERIMENT: the file of the lab, then that of the load";
+            UserError::usage("no_file", "no topology file is named", hint)
+        }
+        "<FAULT>" => {
+            let hint = "wavetank lab fault app1 kill nginx; wavetank lab fault --help shows all faults";
+            UserError::usage("lab_fault_words", "no fault is named", hint)
+        }
+        "<CMD>" => {
             let hint = "behind two dashes: wavetank lab exec HOST -- ip address";
             UserError::usage("lab_command", "there is no command to run in the host", hint)
+        }
+        _ if command == "lab" => {
+            let hint = "wavetank lab run LAB EXPERIMENT: an experiment file, or a URL in the lab";
+            UserError::usage("no_url", "there is nothing to run in the lab", hint)
         }
         _ if command == "search" => {
             let hint = "wavetank search localhost:8080/path --threshold 'p99 < 50ms', or search FILE";
@@ -181,10 +216,20 @@ fn missing(argument: &str, command: &str) -> UserError {
     }
 }
 
-/// The command that was called, by clap's line `Usage: wavetank COMMAND …`.
+/// The command that was called.
 fn command_of(error: &clap::Error) -> String {
+    word_of_usage(error, 2)
+}
+
+/// A verb of `lab` that sends no load, or none.
+fn is_lab_verb(error: &clap::Error) -> bool {
+    command_of(error) == "lab" && word_of_usage(error, 3) != "run"
+}
+
+/// This word of clap's line `Usage: wavetank COMMAND …`.
+fn word_of_usage(error: &clap::Error, at: usize) -> String {
     let Some(ContextValue::StyledStr(usage)) = error.get(ContextKind::Usage) else { return String::new() };
-    usage.to_string().split_whitespace().nth(2).unwrap_or_default().to_owned()
+    usage.to_string().split_whitespace().nth(at).unwrap_or_default().to_owned()
 }
 
 /// Which words a command takes besides its options.
