@@ -1,5 +1,6 @@
 //! [`Page`]: labelled lines, wrapped.
 
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 use wavetank_plan::steers;
 
 /// Columns of a line at most.
@@ -46,8 +47,7 @@ impl Page {
     /// `label`, `word` in a column of its own, and `parts` beside it.
     pub(crate) fn beside(&mut self, label: &str, word: &str, columns: usize, parts: &[String]) {
         let room = self.columns.saturating_sub(LABEL_COLUMNS + columns + 2).max(LABEL_COLUMNS);
-        let cut = || word.chars().take(columns.saturating_sub(1)).chain(['…']).collect::<String>();
-        let word = if width(word) > columns { cut() } else { word.to_owned() };
+        let word = cut(word, columns);
         for (number, line) in joined(parts, room).iter().enumerate() {
             let (label, word) = if number == 0 { (label, word.as_str()) } else { ("", "") };
             self.labelled(label, &[format!("{}  {line}", pad(word, columns))]);
@@ -109,9 +109,28 @@ fn joined(parts: &[String], columns: usize) -> Vec<String> {
     lines
 }
 
-/// Columns of `text`; all our own words are one column a character.
+/// Columns of `text` on a terminal: two for a Chinese letter, none for an accent that stands above the one before.
 pub(crate) fn width(text: &str) -> usize {
-    text.chars().count()
+    text.width()
+}
+
+/// `text` in at most `columns`, its end cut off where it is longer.
+pub(crate) fn cut(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let end = fitting(text, columns.saturating_sub(1));
+    text[..end].chars().chain(['…']).collect()
+}
+
+/// Bytes of `text` that fit into `columns`, whole letters.
+fn fitting(text: &str, columns: usize) -> usize {
+    let mut taken = 0;
+    let beyond = text.char_indices().find(|(_, letter)| {
+        taken += letter.width().unwrap_or(0);
+        taken > columns
+    });
+    beyond.map_or(text.len(), |(at, _)| at)
 }
 
 /// `text` with blanks after it up to `columns`.
@@ -128,21 +147,31 @@ pub(crate) fn pad_left(text: &str, columns: usize) -> String {
 pub(crate) fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
-        let letters: Vec<char> = word.chars().collect();
-        for (number, piece) in letters.chunks(columns).enumerate() {
+        for (number, piece) in pieces(word, columns).enumerate() {
             let line = lines.last_mut().expect("there is always a line");
-            let piece: String = piece.iter().collect();
             if line.is_empty() {
-                *line = piece;
-            } else if number == 0 && width(line) + 1 + width(&piece) <= columns {
+                piece.clone_into(line);
+            } else if number == 0 && width(line) + 1 + width(piece) <= columns {
                 line.push(' ');
-                line.push_str(&piece);
+                line.push_str(piece);
             } else {
-                lines.push(piece);
+                lines.push(piece.to_owned());
             }
         }
     }
     lines
+}
+
+/// `word` in pieces of at most `columns`, but a letter at least.
+fn pieces(word: &str, columns: usize) -> impl Iterator<Item = &str> {
+    let mut rest = word;
+    std::iter::from_fn(move || {
+        let first = rest.chars().next()?.len_utf8();
+        let end = if rest.len() <= columns { rest.len() } else { fitting(rest, columns).max(first) };
+        let (piece, after) = rest.split_at(end);
+        rest = after;
+        Some(piece)
+    })
 }
 
 #[cfg(test)]
@@ -172,6 +201,22 @@ mod tests {
             &[&"y".repeat(100)],
             &[&format!("label      {}", "y".repeat(89)), &format!("           {}", "y".repeat(11))],
         );
+    }
+
+    #[test]
+    fn wide_letters_take_two_columns() {
+        check(&[&"网".repeat(45)], &[&format!("label      {}", "网".repeat(44)), "           网"]);
+        let accent = "e\u{301}".repeat(60);
+        check(&[&accent], &[&format!("label      {accent}")]);
+        let cut_to =
+            |text: &str, columns: usize, shown: &str| assert_eq!(cut(text, columns), shown, "{text}");
+        cut_to("网上商店", 8, "网上商店");
+        cut_to("网上商店", 7, "网上商…");
+        cut_to("网上商店", 6, "网上…");
+        cut_to("a网", 2, "a…");
+        cut_to("shop", 4, "shop");
+        cut_to("shops", 4, "sho…");
+        cut_to("shops", 0, "…");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use wavetank_plan::harmless_lines;
 use wavetank_record::{Number, SearchDoc, SearchPointDoc};
 
 use super::words::{level_text, limit};
+use crate::page::width;
 use crate::units;
 
 /// Headings of the table, the level's own before them.
@@ -102,13 +103,13 @@ fn table(doc: &SearchDoc) -> String {
         vec![std::iter::once(doc.of.as_str()).chain(HEADINGS).map(str::to_owned).collect::<Vec<_>>()];
     rows.extend(doc.curve.iter().map(|point| cells(doc, point)));
     let columns = HEADINGS.len() + 1;
-    let width = |at: usize| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0);
-    let widths: Vec<_> = (0..columns).map(width).collect();
+    let widest = |at: usize| rows.iter().map(|row| width(&row[at])).max().unwrap_or(0);
+    let widths: Vec<_> = (0..columns).map(widest).collect();
     let mut text = String::new();
     for row in &rows {
         let mut line = String::new();
         for (at, cell) in row.iter().enumerate() {
-            let gap = widths[at] - cell.chars().count();
+            let gap = widths[at] - width(cell);
             // Words to the left, numbers to the right.
             let (before, after) = if at + 1 == columns { (0, 0) } else { (gap, 0) };
             let _ = write!(line, "{}{cell}{}  ", " ".repeat(before), " ".repeat(after));

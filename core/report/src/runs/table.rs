@@ -5,7 +5,7 @@ use wavetank_plan::quantity::{show_rate, show_size, show_whole};
 use wavetank_record::{BesideKind, RunLine, RunsDoc};
 
 use super::{began, outcome};
-use crate::page::{Page, pad, pad_left, width};
+use crate::page::{Page, cut, pad, pad_left, width};
 use crate::units::time;
 
 /// Columns of a name at most.
@@ -109,10 +109,19 @@ fn counted(count: u64, word: &str) -> String {
     format!("{} {word}{}", show_whole(count), if count == 1 { "" } else { "s" })
 }
 
-/// `text` in at most `columns`, its end cut off where it is longer.
-fn cut(text: &str, columns: usize) -> String {
-    if width(text) <= columns {
-        return text.to_owned();
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_stand_below_each_other_whatever_the_letters() {
+        let names = ["shop", "网上商店的结算页面压力测试第一轮", "cafe\u{301} de\u{301}ja\u{300} vu"];
+        let run =
+            |name: &&str| RunLine { name: (*name).to_owned(), load: "load".to_owned(), ..RunLine::default() };
+        let lines = run_lines(&names.iter().map(run).collect::<Vec<_>>(), 120);
+        let at = |line: &String| width(line.split_once("load").expect("the last column").0);
+        let places: Vec<_> = lines.iter().map(at).collect();
+        assert!(places.iter().all(|place| *place == places[0]), "{places:?}\n{}", lines.join("\n"));
+        assert!(lines[2].contains("网上商店的结算页面压力测试…"), "{}", lines[2]);
     }
-    text.chars().take(columns.saturating_sub(1)).chain(['…']).collect()
 }
