@@ -28,6 +28,7 @@ mod load_text;
 mod more;
 mod next;
 mod page;
+mod phrases;
 mod progress;
 mod runs;
 mod scopes_table;

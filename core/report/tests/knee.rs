@@ -152,6 +152,39 @@ fn every_format_tells_it_and_nothing_in_it_is_more_than_text() {
     assert!(!html.contains("http://") || html.contains("www.w3.org"), "nothing is fetched");
 }
 
+/// What English says in a sentence Chinese says in one of its own, made of the same values.
+#[test]
+fn a_chinese_page_answers_in_chinese() {
+    let page = |doc: &SearchDoc| knee_html(doc, Language::Chinese);
+    let check = |end: &str, answer: [Option<f64>; 3], headline: &str| {
+        let told = page(&doc(end, answer));
+        assert!(told.contains(&format!("<p class=\"headline\">{headline}</p>")), "{headline}: {told}");
+    };
+    let found = [Some(2_450.0), Some(2_480.0), Some(2_510.0)];
+    check(
+        "found",
+        found,
+        "拐点为 2,480/s（2,450/s 至 2,510/s，置信度 95\u{a0}%）：不超过该负载时 p99 &lt; 50ms 成立",
+    );
+    check("below", [None, None, Some(100.0)], "没有拐点：在最低负载 100/s 下 p99 &lt; 50ms 就不成立");
+    check(
+        "signal",
+        [Some(1_600.0), None, Some(3_200.0)],
+        "被信号中断；目前可知拐点在 1,600/s 与 3,200/s 之间",
+    );
+    check("time", [None; 3], "剩余时间不足以再运行一次（--max-time）；目前在 2,450/s 的 3 次运行中成立 3 次");
+    let mut doc = doc("found", found);
+    doc.answer.limit = "`p99 < 50ms` broke: 61 ms".to_owned();
+    doc.notes = vec![
+        "500/s held, but 2 % of it may have been queueing when a run ended: 490/s is what the target is sure to sustain; longer \
+         runs (-d) tell it more exactly"
+            .to_owned(),
+    ];
+    let told = page(&doc);
+    assert!(told.contains("被测系统的上限：<code>p99 &lt; 50ms</code> 未满足：实测 61 ms"), "{told}");
+    assert!(told.contains("500/s 成立") && !told.contains("lang=\"en\""), "{told}");
+}
+
 /// A run that was interrupted says nothing of its level, and was spoiled by nobody.
 #[test]
 fn levels_tell_how_many_runs_count() {

@@ -93,7 +93,7 @@ fn verdict(sheet: &Sheet) -> Markup {
                         (sheet.words.verdict.reasons) (sheet.words.page.colon)
                         @for (number, reason) in record.verdict.reasons.iter().enumerate() {
                             @if number > 0 { " · " }
-                            code { (sheet.stored(reason)) }
+                            (sheet.reason(reason))
                         }
                     }
                 }

@@ -7,6 +7,7 @@ use wavetank_record::{EnvironmentDoc, Number, RunRecord, Spread};
 
 use super::language::Language;
 use super::words::Words;
+use crate::phrases::{Piece, in_chinese};
 use crate::units;
 
 /// What is stored of a run, as far as it can be read. Only the record is needed: whatever else is missing leaves its
@@ -49,9 +50,19 @@ impl<'a> Sheet<'a> {
         self.source.record
     }
 
-    /// A sentence of the record. They are stored in English, which a reader aloud must know.
+    /// A sentence of the record. They are stored in English, which a reader aloud must know where there are no other words.
     pub(crate) fn stored(&self, sentence: &str) -> Markup {
         stored_in(self.language, sentence)
+    }
+
+    /// A reason of the verdict: a condition as it was written, or a code, with a word in the page's language beside it.
+    pub(crate) fn reason(&self, reason: &str) -> Markup {
+        let code = harmless(reason);
+        let pieces = if self.language == Language::Chinese { in_chinese(&code) } else { Vec::new() };
+        html! {
+            @if let [Piece::Own(word)] = &pieces[..] { @if *word != code { (word) " " } }
+            code { (code) }
+        }
     }
 
     /// A percentile of `spread` by its field name, marked as in the text report where it is a bound or a guess.
@@ -65,11 +76,15 @@ impl<'a> Sheet<'a> {
 
 /// A stored sentence on a page in `language`.
 pub(crate) fn stored_in(language: Language, sentence: &str) -> Markup {
-    let sentence = with_code(&harmless(sentence));
+    let sentence = harmless(sentence);
     match language {
-        Language::English => sentence,
-        Language::Chinese if sentence.0.is_empty() => sentence,
-        Language::Chinese => html! { span lang="en" { (sentence) } },
+        Language::English => with_code(&sentence),
+        Language::Chinese => html! {
+            @for piece in in_chinese(&sentence) { @match piece {
+                Piece::Own(text) => { (with_code(&text)) }
+                Piece::Stored(text) => { span lang="en" { (with_code(&text)) } }
+            } }
+        },
     }
 }
 

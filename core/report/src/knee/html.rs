@@ -5,7 +5,7 @@ use wavetank_record::{Number, SearchDoc, SearchPointDoc, Status};
 
 use super::page_words::KneeWords;
 use super::text::{cells, lengths, level_ends};
-use super::words::limit;
+use super::words::limited;
 use crate::chart::{Curve, CurvePoint, CurveSeries, Frame, Tone, Unit};
 use crate::html::{
     Cell, Document, Language, Section, Table, Words, chart_words, harmless, outside, stored_in, verdict_sign,
@@ -74,7 +74,7 @@ fn summary(page: &Page) -> Markup {
                 (verdict_sign(status))
                 div {
                     h2 #summary-title { (word) }
-                    p.headline { (stored_in(page.language, &kept_together(&doc.answer.headline))) }
+                    p.headline { (headline(page)) }
                     p.means { (means) }
                 }
             }
@@ -86,12 +86,23 @@ fn summary(page: &Page) -> Markup {
                     p { (own.target) (page.words.page.colon) (outside(&doc.target)) }
                     p { (effort(page)) }
                 }
-                @if let Some(limit) = limit(doc) {
-                    div { h3 { (page.words.front.whose_limit) } p.whose { (stored_in(page.language, &limit)) } }
+                @if let Some(blame) = limited(doc) {
+                    div {
+                        h3 { (page.words.front.whose_limit) }
+                        p.whose { ((own.limit_of)(blame)) (page.words.page.colon) (stored_in(page.language, &doc.answer.limit)) }
+                    }
                 }
             }
             (PreEscaped(chart(page)))
         }
+    }
+}
+
+/// The answer in one line: as it is stored, or said again from its values.
+fn headline(page: &Page) -> Markup {
+    match page.own.headline {
+        None => stored_in(page.language, &kept_together(&page.doc.answer.headline)),
+        Some(headline) => html! { (harmless(&kept_together(&headline(page.doc)))) },
     }
 }
 

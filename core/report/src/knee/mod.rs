@@ -1,5 +1,6 @@
 //! A search as text, JSON, `JUnit`, CSV, Markdown and one HTML file: the answer first, then latency against load.
 
+mod chinese;
 mod csv;
 mod curve;
 mod drift;

@@ -1,8 +1,9 @@
 //! [`KneeWords`]: every word of a search's page that is ours, in each language.
 
-use wavetank_record::Number;
+use wavetank_record::{Blame, Number, SearchDoc};
 
-use super::words::level_text;
+use super::chinese;
+use super::words::{level_text, whose};
 use crate::html::Language;
 
 /// What an end of a search is called, its word, and what it means.
@@ -11,6 +12,10 @@ type End = (&'static str, &'static str, &'static str);
 /// All words, by what they tell.
 pub(super) struct KneeWords {
     pub(super) kind: &'static str,
+    /// The answer in one line, where it is not told as it is stored.
+    pub(super) headline: Option<fn(&SearchDoc) -> String>,
+    /// Whose limit it was.
+    pub(super) limit_of: fn(Blame) -> &'static str,
     /// Ends that are answers.
     pub(super) ends: [End; 4],
     /// Every other end.
@@ -57,6 +62,8 @@ impl KneeWords {
 
 static EN: KneeWords = KneeWords {
     kind: "Search for the knee",
+    headline: None,
+    limit_of: whose,
     ends: [
         ("found", "KNEE FOUND", "Up to the knee the conditions hold; above it they do not."),
         ("above", "NO KNEE IN RANGE", "The conditions hold even at the highest level that may be tried."),
@@ -103,6 +110,8 @@ static EN: KneeWords = KneeWords {
 
 static ZH: KneeWords = KneeWords {
     kind: "拐点搜索",
+    headline: Some(chinese::headline),
+    limit_of: chinese::whose,
     ends: [
         ("found", "已找到拐点", "负载不超过拐点时各项条件成立，超过后不再成立。"),
         ("above", "范围内没有拐点", "即使在允许尝试的最高负载下，各项条件仍然成立。"),
@@ -125,11 +134,7 @@ static ZH: KneeWords = KneeWords {
         "users" => "用户数",
         _ => "连接数",
     },
-    level: |of, level| {
-        let text = level_text(of, level);
-        let unit = if of == "users" { "个用户" } else { "个连接" };
-        text.split_once(' ').map_or_else(|| text.clone(), |(number, _)| format!("{number} {unit}"))
-    },
+    level: chinese::level,
     levels: "尝试过的所有负载水平",
     levels_lead: "每项数值取自居中的那次运行。",
     held: "成立次数",

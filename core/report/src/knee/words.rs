@@ -57,8 +57,7 @@ pub fn knee_headline(doc: &SearchDoc) -> String {
             level(answer.generator_at.unwrap_or(doc.setup.from))
         ),
         ("target", _) => {
-            let is_silent = |run: &&SearchRunDoc| run.result != "pass" && run.requests.done == 0;
-            let answered = doc.runs.len() - doc.runs.iter().rev().take_while(is_silent).count();
+            let answered = answered_runs(doc);
             let runs = if answered == 1 { "run" } else { "runs" };
             format!("no answer: the target stopped answering after {answered} {runs}: {}", so_far(doc))
         }
@@ -119,16 +118,29 @@ fn so_far(doc: &SearchDoc) -> String {
 
 /// Whose limit it was, in words; `None` where none was met.
 pub(super) fn limit(doc: &SearchDoc) -> Option<String> {
+    limited(doc).map(|blame| format!("{}: {}", whose(blame), doc.answer.limit))
+}
+
+/// Who set the limit; `None` where none was met.
+pub(super) fn limited(doc: &SearchDoc) -> Option<Blame> {
     // Up to the highest level none was met, whatever broke in one run among others.
-    if doc.answer.limit.is_empty() || doc.answer.end == "above" {
-        return None;
-    }
-    let whose = match doc.answer.blame {
+    let met = !doc.answer.limit.is_empty() && doc.answer.end != "above";
+    met.then_some(doc.answer.blame)
+}
+
+/// Whose limit it was.
+pub(super) const fn whose(blame: Blame) -> &'static str {
+    match blame {
         Blame::Target => "the target's",
         Blame::Generator => "the generator's",
         Blame::Network => "the network's",
         Blame::Balancer => "the balancer's",
         Blame::None | Blame::Unknown => "the target's, or of what lies before it",
-    };
-    Some(format!("{whose}: {}", doc.answer.limit))
+    }
+}
+
+/// How many runs there were before the last ones, in which nothing was answered.
+pub(super) fn answered_runs(doc: &SearchDoc) -> usize {
+    let is_silent = |run: &&SearchRunDoc| run.result != "pass" && run.requests.done == 0;
+    doc.runs.len() - doc.runs.iter().rev().take_while(is_silent).count()
 }
