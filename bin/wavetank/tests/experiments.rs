@@ -45,6 +45,24 @@ fn refused(text: &str, words: &[&str], mentions: &[&str]) {
     );
 }
 
+/// What no host could run is the file's own mistake, known without running it.
+#[test]
+fn a_file_of_too_many_series_is_told_before_it_runs() {
+    let text = |phases: usize, steps: usize| {
+        let steps: Vec<_> = (0..steps).map(|number| format!("{{get: /{number}}}")).collect();
+        let phases: Vec<_> =
+            (0..phases).map(|number| format!("  - {{name: p{number}, rate: 1/s, for: 1s}}\n")).collect();
+        let phases = phases.concat();
+        format!(
+            "wavetank: 1\ntarget: http://127.0.0.1:8080\nsteps: [{}]\nphases:\n{phases}",
+            steps.join(", ")
+        )
+    };
+    refused(&text(63, 66), &[], &["4,158 series", "63 phases, 66 steps"]);
+    let place = Place::new();
+    wavetank(&["check", &place.write("x.yaml", text(64, 64))]).expect_exit(0);
+}
+
 #[test]
 fn every_example_passes() {
     for name in EXAMPLES {

@@ -63,8 +63,12 @@ fn lacking(
     let host = Host::look()?;
     // A file may be right where it cannot be planned yet, for want of a secret or of a file it names: what is lacking
     // then is `plan`'s and `run`'s to tell.
-    let planned = lowered(experiment, loaded, asked, &host);
-    Ok(planned.map(|(lowered, _)| lowered.lacking).unwrap_or_default())
+    match lowered(experiment, loaded, asked, &host) {
+        Ok((lowered, _)) => Ok(lowered.lacking),
+        // No host could run that: the file is at fault.
+        Err(error) if error.code == "too_many_series" => Err(error),
+        Err(_) => Ok(Vec::new()),
+    }
 }
 
 /// Nothing is known of a host that runs no loads.
