@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use wavetank_testkit::{Outcome, Place, Program, Script, Serve, Signal, Target};
+use wavetank_testkit::{Act, Outcome, Place, Program, Script, Seen, Serve, Signal, Target, answer};
 
 /// Two workers of 4 ms: 500 requests a second.
 const TIER: &str = "/tier/simple?workers=2&work=4ms";
@@ -201,6 +201,31 @@ fn a_target_that_dies_ends_the_search() {
         doc["answer"]["low"].as_f64().is_some_and(|low| low >= 50.0),
         "what was known is told: {outcome}"
     );
+}
+
+/// A target that hangs is not waited for: requests would time out after a minute.
+#[test]
+fn a_target_that_hangs_ends_the_search_soon() {
+    let place = Place::new();
+    // Half a second of 50/s, which is the first level, and no word from then on.
+    let hangs =
+        |seen: &Seen| vec![if seen.number <= 25 { Act::Send(answer(200, b"ok")) } else { Act::Silence }];
+    let target = Target::start(Script::new(hangs));
+    let words = format!("{SHORT} --threshold p50<900ms --from 50/s --format json --no-probe");
+    let running = search(&place, &target.url("/"), &words).start();
+    let doc = check(&running.wait(Duration::from_secs(55)), 4, "target");
+    let runs = doc["runs"].as_array().expect("a list");
+    let done: Vec<_> = runs.iter().map(|run| &run["requests"]["done"]).collect();
+    assert_eq!(done, [25, 0, 0, 0], "the first level, twice the second, the first again: {doc}");
+    assert_eq!(doc["answer"]["low"], 50, "what was known is told: {doc}");
+    assert!(doc["took_s"].as_f64().is_some_and(|took| took < 45.0), "{doc}");
+    // Where nothing happened there is no such file.
+    let is_silent = |run: &Value| {
+        let archive = run["archive"].as_str().expect("it was kept");
+        let events = std::fs::read_to_string(format!("{}/runs/{archive}/events.jsonl", folder(&place)));
+        events.is_ok_and(|events| events.contains("\"silent\""))
+    };
+    assert_eq!(runs.iter().map(is_silent).collect::<Vec<_>>(), [false, true, true, true], "{doc}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Second, condition, plan, with_warmup};
-use wavetank_measure::{DropReason, ErrorClass, Ledger};
+use wavetank_measure::{DropReason, ErrorClass, Ledger, Silence};
 use wavetank_plan::Nanos;
 
 /// The second at whose seal `text` fires.
@@ -131,4 +131,40 @@ fn the_first_five_seconds_are_those_of_the_warmup() {
     }
     assert_eq!(book.hopeless(), Some(ErrorClass::NoFiles));
     assert_eq!(book.only_class(), Some(ErrorClass::NoFiles));
+}
+
+/// Under `threshold`, the seal at which nothing has come of anything for too long, and for how long.
+fn silent(threshold: &str, seconds: impl IntoIterator<Item = Second>) -> Option<(i64, i64)> {
+    let mut plan = plan(20);
+    plan.thresholds = vec![condition(threshold)];
+    let mut silence = Silence::of(&plan)?;
+    let whole = |length: Nanos| length.0 / Nanos::SECOND.0;
+    seconds.into_iter().map(Second::seal).find_map(|interval| {
+        silence.add(&interval);
+        silence.unbearable().map(|lasted| (whole(interval.end()), whole(lasted)))
+    })
+}
+
+/// So many sent in each of the first seconds, and nothing more.
+fn unanswered(n: u64) -> impl Iterator<Item = Second> {
+    (0..30).map(move |at| {
+        let second = Second::at(at).open(if at < 2 { n } else { 0 });
+        second.with(|interval| {
+            interval.steps.iter_mut().for_each(|step| step.counters.sent = step.counters.offered);
+        })
+    })
+}
+
+#[test]
+fn who_answers_nothing_is_not_waited_for() {
+    assert_eq!(silent("p99 < 50ms", unanswered(10)), Some((6, 5)));
+    assert_eq!(silent("p99 < 4s", unanswered(10)), Some((9, 8)), "twice as long as it may take");
+    assert_eq!(silent("failed < 1%", unanswered(10)), None, "nothing says how long it may take");
+    assert_eq!(silent("p99 < 50ms", unanswered(0)), None, "nothing was asked");
+    let once = |spoken: fn(Second) -> Second, when: i64| {
+        (0..).zip(unanswered(10)).map(move |(at, second)| if at == when { spoken(second) } else { second })
+    };
+    assert_eq!(silent("p99 < 50ms", once(|second| second.answered(1, 900), 3)), None, "it spoke");
+    let failed = |second: Second| second.failed(1, ErrorClass::Reset, 5);
+    assert_eq!(silent("p99 < 50ms", once(failed, 3)), None, "that is an answer, too");
 }

@@ -13,6 +13,8 @@ pub(crate) struct Looking<'a> {
     pub(crate) truth: Option<bool>,
     /// The hosts of a lab, by name.
     pub(crate) hosts: &'a [(String, HostWatch)],
+    /// Whether a target that answers nothing at all is worth no more waiting: in a level of a search.
+    pub(crate) silence: bool,
 }
 
 /// Begin to look, if anybody would ask for it: `clock` is the run's.

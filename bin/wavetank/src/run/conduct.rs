@@ -18,7 +18,7 @@ use wavetank_driver::{Clock, Signals};
 use wavetank_engine::{LoadThreads, Means, Merged};
 use wavetank_fleet::{AgentId, Controller, ControllerAction, Notice, Outcome, RunSetup};
 use wavetank_link::{ControllerLink, in_process};
-use wavetank_measure::{ErrorClass, Ledger};
+use wavetank_measure::{ErrorClass, Ledger, Silence};
 use wavetank_observe::Beside;
 use wavetank_plan::constants::SIGNAL_DRAIN_MAX;
 use wavetank_plan::{Nanos, Plan, UserError};
@@ -99,6 +99,8 @@ pub(crate) struct Conductor<'a> {
     looking: Looking<'a>,
     /// What the plan's events do to hosts.
     deeds: Option<Deeds>,
+    /// Of a level of a search: whether the target answers anything at all.
+    silence: Option<Silence>,
 }
 
 impl<'a> Conductor<'a> {
@@ -151,6 +153,7 @@ impl<'a> Conductor<'a> {
             beside: None,
             looking: Looking::default(),
             deeds: None,
+            silence: None,
             plan,
             clock,
         }
@@ -275,6 +278,9 @@ impl<'a> Conductor<'a> {
         }
         let problem = self.book.archive.as_mut().and_then(|archive| archive.interval(now, &interval));
         self.book.store_problem(problem, now);
+        if let Some(silence) = &mut self.silence {
+            silence.add(&interval);
+        }
         for sample in &samples {
             note_fault(&mut self.book.faults, sample);
         }
@@ -299,6 +305,9 @@ impl<'a> Conductor<'a> {
             let condition = condition.to_owned();
             self.event("stop_fired", format!("stop condition fired: {condition}"));
             self.end(Ending::StopFired { condition, at }, Some(self.plan.drain.min(SIGNAL_DRAIN_MAX)));
+        } else if let Some(lasted) = self.silence.as_ref().and_then(Silence::unbearable) {
+            self.event("silent", format!("nothing was answered for {lasted}, which ends the level"));
+            self.end(Ending::Finished, None);
         }
     }
 

@@ -106,7 +106,7 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Talk) -> Result<Execu
             journeys: Journeys::new(&plan, tables)?,
         };
         let watches = host.lab.as_ref().map(LabRun::watches).unwrap_or_default();
-        let truth = Looking { truth, hosts: &watches };
+        let truth = Looking { truth, hosts: &watches, silence: knee_sought };
         let way = Carrying { plan: &plan, hash: &hash, clock, signals, guard: &guard, command, truth, hands };
         carry(&way, means, archive, talk)?
     };

@@ -1,6 +1,7 @@
 //! What was seen beside the load goes into the book: into the ledger, and into the archive at once, so that a run that is
 //! killed has its samples.
 
+use wavetank_measure::Silence;
 use wavetank_observe::{Beside, Seen};
 use wavetank_record::{EventLine, Setup, TARGET_TELLS_NOTHING};
 
@@ -9,8 +10,9 @@ use crate::run::Looking;
 
 impl<'a> Conductor<'a> {
     /// The same, looking at this beside the load.
-    pub(crate) const fn asking(mut self, looking: Looking<'a>) -> Self {
+    pub(crate) fn asking(mut self, looking: Looking<'a>) -> Self {
         self.looking = looking;
+        self.silence = looking.silence.then(|| Silence::of(&self.plan)).flatten();
         self
     }
 

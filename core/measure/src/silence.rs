@@ -1,0 +1,51 @@
+//! [`Silence`]: notices a target that answers nothing at all.
+
+use wavetank_plan::{Nanos, Plan, Value};
+
+use crate::Interval;
+
+/// No target is given less than this to say its first word.
+const SILENCE_MIN: Nanos = Nanos::from_secs(5);
+/// Who says nothing for so many times as long as a threshold allows would break it with whatever came then.
+const TIMES: i64 = 2;
+
+/// Notices a run in which something was sent and nothing came of it, neither an answer nor a failure, for longer than its
+/// thresholds could bear. A level of a search that is silent is broken, and need not wait until its requests time out.
+#[derive(Clone, Debug)]
+pub struct Silence {
+    limit: Nanos,
+    /// The seal after the first request was sent.
+    since: Option<Nanos>,
+    until: Nanos,
+    resolved: bool,
+}
+
+impl Silence {
+    /// Of a run of `plan`; `None` where no threshold says how long anything may take.
+    pub fn of(plan: &Plan) -> Option<Self> {
+        let times = plan.thresholds.iter().filter_map(|condition| match condition.value {
+            Value::Time(time) => Some(time),
+            _ => None,
+        });
+        let longest = times.max()?;
+        let limit = SILENCE_MIN.max(Nanos(longest.0.saturating_mul(TIMES)));
+        Some(Self { limit, since: None, until: Nanos::ZERO, resolved: false })
+    }
+
+    /// Take in one merged interval; they come in order.
+    pub fn add(&mut self, interval: &Interval) {
+        self.until = interval.end();
+        for series in &interval.steps {
+            self.resolved |= series.counters.done + series.counters.failed() > 0;
+            if series.counters.sent > 0 {
+                self.since.get_or_insert(self.until);
+            }
+        }
+    }
+
+    /// For how long nothing came of anything, once that is longer than the run can bear.
+    pub fn unbearable(&self) -> Option<Nanos> {
+        let lasted = self.until - self.since.filter(|_| !self.resolved)?;
+        (lasted >= self.limit).then_some(lasted)
+    }
+}
