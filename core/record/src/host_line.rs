@@ -5,6 +5,7 @@ use wavetank_measure::{HostSample, TargetSample};
 use wavetank_plan::Nanos;
 
 use crate::DecodeError;
+use crate::sane_numbers::check_numbers;
 
 /// Version of both lines.
 const LINE_VERSION: u32 = 1;
@@ -189,8 +190,9 @@ impl HostLine {
     /// Read one line, without its newline.
     ///
     /// # Errors
-    /// When the bytes are no such line of a version known here.
+    /// When the bytes are no such line of a version known here, or a number in it is beyond any run.
     pub fn decode(line: &[u8]) -> Result<Self, DecodeError> {
+        check_numbers(line)?;
         let raw: RawHost = serde_json::from_slice(line).map_err(|error| DecodeError::json(&error))?;
         check(raw.v)?;
         let RawHost { at_ns, offset_ns, error_ns, tcp, net, memory, process, cpus_milli, cores, .. } = raw;
@@ -236,8 +238,9 @@ impl TargetLine {
     /// Read one line, without its newline.
     ///
     /// # Errors
-    /// When the bytes are no such line of a version known here.
+    /// When the bytes are no such line of a version known here, or a number in it is beyond any run.
     pub fn decode(line: &[u8]) -> Result<Self, DecodeError> {
+        check_numbers(line)?;
         let raw: RawTarget = serde_json::from_slice(line).map_err(|error| DecodeError::json(&error))?;
         check(raw.v)?;
         let RawTarget { asked_ns, at_ns, error_ns, open, accepted, closed, reset, peak, .. } = raw;
@@ -252,6 +255,7 @@ impl TargetCount {
     /// # Errors
     /// When it is no JSON object of that schema: whoever answered is no `wavetank serve`.
     pub fn decode(body: &[u8]) -> Result<Self, DecodeError> {
+        check_numbers(body)?;
         let raw: RawCount = serde_json::from_slice(body).map_err(|error| DecodeError::json(&error))?;
         if raw.schema != TARGET_SCHEMA {
             return Err(DecodeError::schema(&raw.schema, TARGET_SCHEMA));

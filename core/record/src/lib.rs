@@ -32,6 +32,7 @@ mod run_parts;
 mod run_record;
 mod runs_doc;
 mod sample_line;
+mod sane_numbers;
 mod search_doc;
 mod series_line;
 mod size_doc;

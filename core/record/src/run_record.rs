@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::sane_numbers::check_numbers;
 use crate::{
     AroundDoc, Bytes, CheckDoc, Connections, EventLine, Finding, Generator, GroupDoc, HeldDoc, HostUseDoc,
     ImpactDoc, LoadDoc, Number, PhaseDoc, Probe, RateDoc, RendezvousDoc, Requests, SampleLine,
@@ -162,14 +163,14 @@ impl RunRecord {
     /// Read `run.json`. Unknown fields are skipped: the format only grows.
     ///
     /// # Errors
-    /// When the text is no JSON object of this schema.
+    /// When the text is no JSON object of this schema, or a number in it is beyond any run.
     pub fn from_json(text: &str) -> Result<Self, crate::DecodeError> {
         let record: Self = serde_json::from_str(text)
             .map_err(|error| crate::DecodeError::json_of(text, RUN_SCHEMA, &error))?;
-        if record.schema == RUN_SCHEMA {
-            Ok(record)
-        } else {
-            Err(crate::DecodeError::schema(&record.schema, RUN_SCHEMA))
+        if record.schema != RUN_SCHEMA {
+            return Err(crate::DecodeError::schema(&record.schema, RUN_SCHEMA));
         }
+        check_numbers(text.as_bytes())?;
+        Ok(record)
     }
 }

@@ -16,6 +16,11 @@ const MAX_OPEN_BY: [(&str, MaxOpenBy); 4] = [
     ("sources", MaxOpenBy::Sources),
 ];
 
+/// Nanoseconds of a phase's beginning and of its length at most, 36 years: both add up, and what is open before and after it.
+const TIME_MAX: u64 = 1 << 60;
+/// Users or connections at most: as many as are counted of anything ([`crate::Counted`]).
+const COUNT_MAX: u64 = crate::Counted::EVENTS_MAX;
+
 /// One load among the keys from `rate` to `pause`; what does not apply is not written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct PhaseYaml {
@@ -106,6 +111,12 @@ impl PhaseYaml {
         if length.is_some_and(|length| length <= Nanos::ZERO) {
             return Err(DecodeError::new(format!("phase `{}` lasts no time", self.name)));
         }
+        let start = read_duration(&self.start)?;
+        if [start, length.unwrap_or_default()].iter().any(|time| time.0.unsigned_abs() > TIME_MAX)
+            || self.load.users.max(self.load.hold).is_some_and(|count| count > COUNT_MAX)
+        {
+            return Err(DecodeError::new(format!("phase `{}` is beyond any run", self.name)));
+        }
         let load = self.load.read(length)?;
         let load =
             load.ok_or_else(|| DecodeError::new(format!("phase `{}` has no load, or two", self.name)))?;
@@ -117,7 +128,7 @@ impl PhaseYaml {
         Ok(Phase {
             name: self.name.clone(),
             warmup: self.warmup,
-            start: read_duration(&self.start)?,
+            start,
             length,
             requests_max: self.requests_max,
             sessions_max: self.sessions_max,
