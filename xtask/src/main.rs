@@ -1,5 +1,5 @@
 //! The project's task runner: `cargo ci`, `cargo xtask tidy`, `cargo xtask golden`, `cargo xtask bench`,
-//! `cargo xtask dist`, `cargo xtask instructions`.
+//! `cargo xtask dist`, `cargo xtask instructions`, `cargo xtask pictures`.
 //! It depends on no crate of the product, so that it works while the product does not build.
 #![expect(clippy::print_stdout, reason = "a command-line program speaks on stdout")]
 
@@ -12,6 +12,7 @@ mod bench;
 mod ci;
 mod dist;
 mod instructions;
+mod pictures;
 mod stopwatch;
 mod targets;
 mod tidy;
@@ -35,6 +36,8 @@ enum Task {
     Dist(dist::DistArguments),
     /// What a request costs on the load path, counted in instructions and held against what is kept.
     Instructions(instructions::InstructionsArguments),
+    /// The pictures of README, from runs made now.
+    Pictures(pictures::PicturesArguments),
     /// Numbers beside a peer's, in paired rounds of one run.
     Bench(bench::BenchArguments),
     /// Helper of `bench`: runs a program and writes what it used to a file.
@@ -64,6 +67,7 @@ fn main() -> ExitCode {
         Task::Golden => tidy::record_goldens(&root()),
         Task::Instructions(arguments) => instructions::run(&root(), &arguments),
         Task::Dist(arguments) => dist::run(&root(), &arguments),
+        Task::Pictures(arguments) => pictures::run(&root(), &arguments),
         Task::Bench(arguments) => bench::run(&root(), &arguments),
         Task::Child { usage, seconds_max, words } => bench::child::run(&usage, seconds_max, &words),
         Task::Probe { rate, seconds } => bench::probe::run(rate, seconds),
