@@ -4,8 +4,9 @@ use std::fs;
 use std::time::Duration;
 
 use serde_json::Value;
-use wavetank_testkit::{Running, Signal, Stamp};
+use wavetank_testkit::{Running, Signal};
 
+use crate::felt::comes_to;
 use crate::place::Place;
 
 /// A server that is killed in every run, for a second and a half.
@@ -23,9 +24,6 @@ faults:
   - {when: 2s, host: app1, kill: serve, for: 1500ms}
 ";
 
-/// How long something may take to be felt.
-const FELT_MAX: Duration = Duration::from_secs(30);
-
 /// An experiment of so many seconds with these events.
 fn experiment(seconds: u32, events: &str) -> String {
     format!(
@@ -39,20 +37,6 @@ fn start(place: &Place, text: &str) -> Running {
     fs::write(place.labs().with_file_name("load.yaml"), text).expect("can be written");
     let words = ["run", "lab.yaml", "load.yaml", "--format", "json", "--runs-dir", "runs", "--quiet"];
     place.lab(&words).start()
-}
-
-/// Panics unless the server comes to answer so.
-#[track_caller]
-fn comes_to(place: &Place, wanted: &str, when: &str) {
-    let began = Stamp::now();
-    loop {
-        let now =
-            place.said("load1", "curl -s -m 1 -o /dev/null -w '%{http_code}' http://app1:8080/ || true");
-        if now == wanted {
-            return;
-        }
-        assert!(Stamp::now().since(began) < FELT_MAX, "{when}: still {now}, not {wanted}");
-    }
 }
 
 #[test]

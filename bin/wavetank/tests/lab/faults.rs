@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use wavetank_testkit::{Outcome, Signal, Stamp};
+use wavetank_testkit::{Outcome, Signal};
 
+use crate::felt::comes_to;
 use crate::place::Place;
 
 /// A client, and a server with a service.
@@ -18,27 +19,6 @@ hosts:
     services:
       - serve: {listen: 8080}
 ";
-
-/// How long something may take to be felt.
-const FELT_MAX: Duration = Duration::from_secs(20);
-
-/// The status of an answer from the server; `000`: none within a second.
-fn status(place: &Place) -> String {
-    place.said("load1", "curl -s -m 1 -o /dev/null -w '%{http_code}' http://app1:8080/ || true")
-}
-
-/// Panics unless the server comes to answer so.
-#[track_caller]
-fn comes_to(place: &Place, wanted: &str, when: &str) {
-    let began = Stamp::now();
-    loop {
-        let now = status(place);
-        if now == wanted {
-            return;
-        }
-        assert!(Stamp::now().since(began) < FELT_MAX, "{when}: still {now}, not {wanted}");
-    }
-}
 
 #[track_caller]
 fn fault(place: &Place, words: &str) -> Outcome {

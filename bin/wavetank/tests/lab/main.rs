@@ -2,6 +2,7 @@
 
 mod events;
 mod faults;
+mod felt;
 mod killed;
 mod life;
 mod place;
