@@ -6,11 +6,11 @@ mod support;
 
 use common::{Second, plan};
 use support::golden;
-use wavetank_diagnose::{Around, Circumstances, Ending, diagnose};
+use support::measured::{bare, record_of};
 use wavetank_measure::{HostSample, Ledger};
 use wavetank_plan::Nanos;
-use wavetank_record::{EnvironmentDoc, LabDoc, LabHostDoc, Number, RunRecord, ServerCountDoc, Setup};
-use wavetank_report::{Composition, HtmlSource, Language, compose, html, text};
+use wavetank_record::{EnvironmentDoc, LabDoc, LabHostDoc, Number, RunRecord, ServerCountDoc};
+use wavetank_report::{HtmlSource, Language, html, text};
 
 /// A host with two CPUs after `second` seconds, of which it used so many milliseconds in each.
 fn host(second: i64, cpu_ms: u64) -> HostSample {
@@ -52,25 +52,7 @@ fn in_a_lab() -> RunRecord {
     let hosts = vec![known("load1", "load"), known("lb1", "balancer"), known("app1", "server")];
     let lab = Some(LabDoc { name: "shop".to_owned(), hosts });
     let environment = EnvironmentDoc { lab, ..EnvironmentDoc::default() };
-    let diagnosis = diagnose(&plan, &book, &Ending::Finished, &Circumstances::default());
-    compose(&Composition {
-        plan: &plan,
-        plan_hash: "ab12",
-        environment: &environment,
-        totals: book.totals(),
-        observed: book.observed(),
-        thresholds: &book.results(),
-        diagnosis: &diagnosis,
-        cpu_s: (0.0, 0.0),
-        peak_rss_bytes: 0,
-        connection_memory: None,
-        setup: Setup::default(),
-        before: &Around::default(),
-        after: &Around::default(),
-        samples: &[],
-        events: &[],
-        impacts: &[],
-    })
+    record_of(&plan, &book, &environment, &[])
 }
 
 #[test]
@@ -130,16 +112,7 @@ fn a_page_shows_and_draws_them() {
         (Language::English, ["Hosts of the lab", "balancer", "What servers counted"]),
         (Language::Chinese, ["实验室主机", "均衡器", "服务器自身计数"]),
     ] {
-        let source = HtmlSource {
-            record: &record,
-            plan: None,
-            environment: None,
-            course: None,
-            hosts: &[],
-            others: &others,
-            target: &[],
-        };
-        let page = html(source, language);
+        let page = html(HtmlSource { others: &others, ..bare(&record) }, language);
         for word in words.into_iter().chain([
             "id=\"lab-cpu\"",
             "id=\"lab-established\"",

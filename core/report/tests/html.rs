@@ -2,6 +2,7 @@
 
 mod support;
 
+use support::measured::bare;
 use support::{closed, failed, held, hopeless, interrupted, invalid, open, unanswered};
 use wavetank_record::{EnvironmentDoc, EventLine, HostDoc, RunRecord, SampleLine};
 use wavetank_report::{HtmlSource, Language, html};
@@ -9,18 +10,7 @@ use wavetank_report::{HtmlSource, Language, html};
 const LANGUAGES: [Language; 2] = [Language::English, Language::Chinese];
 
 fn page(record: &RunRecord, language: Language) -> String {
-    html(
-        HtmlSource {
-            record,
-            plan: None,
-            environment: None,
-            course: None,
-            hosts: &[],
-            others: &[],
-            target: &[],
-        },
-        language,
-    )
+    html(bare(record), language)
 }
 
 fn all_records() -> Vec<RunRecord> {
@@ -159,16 +149,7 @@ fn what_comes_from_outside_stays_in_its_place() {
     let environment =
         EnvironmentDoc { host, engine_why: Some(hostile.to_owned()), ..EnvironmentDoc::default() };
     for language in LANGUAGES {
-        let source = HtmlSource {
-            record: &record,
-            plan: None,
-            environment: Some(&environment),
-            course: None,
-            hosts: &[],
-            others: &[],
-            target: &[],
-        };
-        let page = html(source, language);
+        let page = html(HtmlSource { environment: Some(&environment), ..bare(&record) }, language);
         assert!(page.matches("alert(1)").count() > 30, "the names are not there");
         for reaching in ["<script", "<img", "</title><script", "\" onload", "\u{202e}", "\u{1b}", "\u{0}"] {
             assert!(!page.contains(reaching), "{reaching:?} got out, {language:?}");

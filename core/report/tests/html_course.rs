@@ -6,6 +6,7 @@ mod common;
 mod support;
 
 use common::{plan, with_warmup};
+use support::measured::bare;
 use support::open;
 use wavetank_measure::{Course, CourseMaker, ErrorClass, HostSample, Interval, TargetSample, ThreadHealth};
 use wavetank_plan::{Key, Nanos, Plan, RequestPlan, Step};
@@ -53,15 +54,7 @@ fn page(
     hosts: &[HostSample],
     target: &[TargetSample],
 ) -> String {
-    let source = HtmlSource {
-        record,
-        plan: Some(plan),
-        environment: None,
-        course: Some(course),
-        hosts,
-        others: &[],
-        target,
-    };
+    let source = HtmlSource { plan: Some(plan), course: Some(course), hosts, target, ..bare(record) };
     html(source, Language::English)
 }
 

@@ -5,15 +5,15 @@ mod common;
 mod support;
 
 use common::{Second, plan};
+use support::measured::{bare, record_of};
 use support::{golden, open};
-use wavetank_diagnose::{Around, Circumstances, Ending, diagnose};
 use wavetank_measure::{Course, CourseMaker, ErrorClass, Ledger};
 use wavetank_plan::{EventPlan, Nanos, Plan};
 use wavetank_record::{
     EVENT_DONE, EVENT_FAILED, EVENT_STUCK, EVENT_UNDONE, EnvironmentDoc, EventLine, ImpactOutcome, Number,
-    RecoveryDoc, RunRecord, Setup,
+    RecoveryDoc, RunRecord,
 };
-use wavetank_report::{Composition, HtmlSource, Language, compose, html, markdown, text};
+use wavetank_report::{HtmlSource, Language, html, markdown, text};
 
 fn event(when: i64, host: &str, run: &str) -> EventPlan {
     EventPlan {
@@ -76,25 +76,7 @@ fn record() -> RunRecord {
     for at in 0..40 {
         book.add(&second(at).seal()).expect("it adds up");
     }
-    let diagnosis = diagnose(&plan, &book, &Ending::Finished, &Circumstances::default());
-    compose(&Composition {
-        plan: &plan,
-        plan_hash: "ab12",
-        environment: &EnvironmentDoc::default(),
-        totals: book.totals(),
-        observed: book.observed(),
-        thresholds: &book.results(),
-        diagnosis: &diagnosis,
-        cpu_s: (0.0, 0.0),
-        peak_rss_bytes: 0,
-        connection_memory: None,
-        setup: Setup::default(),
-        before: &Around::default(),
-        after: &Around::default(),
-        samples: &[],
-        events: &lines(),
-        impacts: &book.impacts(),
-    })
+    record_of(&plan, &book, &EnvironmentDoc::default(), &lines())
 }
 
 #[test]
@@ -147,15 +129,7 @@ fn the_page_draws_bands_and_has_a_table() {
         (Language::Chinese, "对主机施加的操作", "撤销 2 s 后恢复"),
     ] {
         let page = |record: &RunRecord| {
-            let source = HtmlSource {
-                record,
-                plan: Some(&plan),
-                environment: None,
-                course: Some(&course),
-                hosts: &[],
-                others: &[],
-                target: &[],
-            };
+            let source = HtmlSource { plan: Some(&plan), course: Some(&course), ..bare(record) };
             html(source, language)
         };
         let page_told = page(&told);

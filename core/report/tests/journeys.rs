@@ -8,13 +8,14 @@ mod support;
 
 use common::Second;
 use shop::{met, shop, ten_seconds};
+use support::measured::bare;
 use wavetank_diagnose::{Around, AroundCheck, AroundFault, Circumstances, Ending, diagnose};
 use wavetank_measure::{DropReason, Ledger, Observed};
 use wavetank_plan::Phase;
 use wavetank_record::{
     CheckDoc, EnvironmentDoc, Number, RunRecord, SampleLine, Sessions, Setup, Status, Threshold, VerdictDoc,
 };
-use wavetank_report::{Composition, HtmlSource, Language, compose, html, junit, markdown, text};
+use wavetank_report::{Composition, Language, compose, html, junit, markdown, text};
 
 fn composed(warmup: bool) -> RunRecord {
     composed_of(warmup, ten_seconds())
@@ -110,16 +111,7 @@ fn sessions_that_never_began_are_told_with_their_reasons() {
     assert!(printed.contains("dropped 350 (20 %): max_open 300, no_files 50"), "{printed}");
     let told = markdown(&record);
     assert!(told.contains("| dropped: `max_open` | 300 (17.1 %) |"), "{told}");
-    let source = HtmlSource {
-        record: &record,
-        plan: None,
-        environment: None,
-        course: None,
-        hosts: &[],
-        others: &[],
-        target: &[],
-    };
-    let page = html(source, Language::English);
+    let page = html(bare(&record), Language::English);
     let from = page.find("<section id=\"sessions\"").expect("sessions differ from requests");
     let section = &page[from..from + page[from..].find("</section>").expect("it ends")];
     assert!(section.contains("no_files") && section.contains("max_open"), "{section}");

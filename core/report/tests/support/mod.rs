@@ -1,6 +1,8 @@
 //! What the tests of this crate share: example records and goldens.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
+pub(crate) mod measured;
+
 use std::path::PathBuf;
 
 use wavetank_record::{
