@@ -1,8 +1,10 @@
 //! Files of other tools, recognised by what they hold: a name and a way on instead of a riddle about YAML.
 
+use wavetank_grammar::{Foreign, foreign, foreign_in_tree};
 use wavetank_plan::did_you_mean;
 
-use crate::{Diagnostic, Node, Place};
+use crate::grammar::{Grammar as _, Room};
+use crate::{Diagnostic, Node};
 
 const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 /// Enough of a file to tell whose it is.
@@ -94,7 +96,7 @@ pub(crate) fn in_text(name: &str, text: &str) -> Option<Diagnostic> {
     let by_name =
         || ENDINGS.iter().find(|(end, ..)| lower.ends_with(end)).map(|(_, what, hint)| (*what, *hint));
     let (what, hint) = found.or_else(|| archive(head)).or_else(|| targets(head)).or_else(by_name)?;
-    Some(told(what, hint))
+    Some(foreign(what, hint, &Room::ADVICE))
 }
 
 /// An HTTP archive is JSON, and so would be read as YAML.
@@ -117,7 +119,7 @@ fn targets(head: &str) -> Option<(&'static str, &'static str)> {
 }
 
 /// YAML of somebody else, by its keys.
-const KEYS: [(&[&str], &str, &str); 9] = [
+const KEYS: [Foreign; 9] = [
     (
         &["wavetank_lab"],
         "a lab",
@@ -151,13 +153,11 @@ const KEYS: [(&[&str], &str, &str); 9] = [
 
 /// A file that is another tool's, by its top-level keys.
 pub(crate) fn in_tree(root: &Node) -> Option<Diagnostic> {
-    let has = |key: &&str| root.get(key).is_some();
-    if has(&"wavetank") {
+    if root.get("wavetank").is_some() {
         return None;
     }
-    let found = KEYS.iter().find(|(keys, ..)| keys.iter().all(has));
-    if let Some((_, what, hint)) = found {
-        return Some(told(what, hint));
+    if let Some(told) = foreign_in_tree(root, &KEYS, &Room::ADVICE) {
+        return Some(told);
     }
     let entries = root.entries()?;
     let near = entries.iter().find(|entry| did_you_mean(&entry.key, ["wavetank"]).is_some());
@@ -165,9 +165,4 @@ pub(crate) fn in_tree(root: &Node) -> Option<Diagnostic> {
         let message = format!("an experiment begins with `wavetank: 1`, not `{}`", entry.key);
         Diagnostic::error("version_unknown", entry.place, message, "wavetank: 1")
     })
-}
-
-fn told(what: &str, hint: &str) -> Diagnostic {
-    let place = Place { line: 1, column: 1, start: 0, end: 0 };
-    Diagnostic::error("foreign_file", place, format!("this is {what}, not an experiment"), hint)
 }

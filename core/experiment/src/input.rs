@@ -1,10 +1,12 @@
 //! [`read`]: from the file's bytes to an [`Experiment`].
 
+use wavetank_grammar::{parse_yaml, text_of};
 use wavetank_plan::{RunOptions, UserError};
 
+use crate::grammar::{Grammar as _, Room};
 use crate::read::{Vars, read_experiment};
 use crate::verify::verify;
-use crate::{Diagnostic, Diagnostics, Experiment, foreign, yaml};
+use crate::{Diagnostic, Diagnostics, Experiment, foreign};
 
 /// What a reading needs; everything outside the file is handed in.
 pub struct Input<'a> {
@@ -28,14 +30,14 @@ pub struct Reading {
     pub experiment: Option<Experiment>,
     /// All remarks.
     pub diagnostics: Diagnostics,
-    /// The text that places refer to, for [`render`](crate::render).
+    /// The text that places refer to, for [`wavetank_grammar::render`].
     pub text: String,
 }
 
 /// Reads a file completely.
 pub fn read(input: &Input<'_>) -> Reading {
     let mut out = Diagnostics::default();
-    let text = match yaml::text_of(input.bytes) {
+    let text = match text_of(input.bytes, &Room::ADVICE) {
         Ok(text) => text,
         Err(diagnostic) => {
             out.push(diagnostic);
@@ -52,7 +54,7 @@ fn read_text(input: &Input<'_>, text: &str, out: &mut Diagnostics) -> Option<Exp
         out.push(foreign);
         return None;
     }
-    let (root, told) = yaml::parse(text);
+    let (root, told) = parse_yaml(text, &Room::ADVICE);
     for diagnostic in told {
         out.push(diagnostic);
     }

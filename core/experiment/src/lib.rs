@@ -6,36 +6,28 @@
 
 mod amend;
 mod at_level;
-mod diagnostic;
 mod foreign;
 mod given;
 mod grammar;
 mod input;
 mod lower;
 mod model;
-mod node;
 mod page;
-mod place;
 mod read;
 mod rehearse;
-mod render;
 mod schema;
 mod starter;
 mod verify;
 mod walk;
-mod yaml;
 
 pub use at_level::Level;
-pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use input::{Input, Reading, read};
 pub use lower::{Lowered, Lowering, Unfit, lower, rows_table};
 pub use model::*;
-pub use node::{Entry, Node, NodeKind, Scalar};
 pub use page::page;
-pub use place::{At, Place};
 pub use rehearse::Factor;
-pub use render::{render, render_one};
 pub use schema::schema;
 pub use starter::starter;
 pub use verify::{RowFacts, verify_data};
-pub use yaml::{parse as parse_yaml, text_of};
+
+use wavetank_grammar::{At, Diagnostic, Diagnostics, Entry, Node, NodeKind, Place, Scalar};

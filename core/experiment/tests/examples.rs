@@ -3,7 +3,7 @@
 mod support;
 
 use support::{example_names, example_text, reading};
-use wavetank_experiment::{Severity, render};
+use wavetank_grammar::{Severity, render};
 
 #[test]
 fn all_are_read() {

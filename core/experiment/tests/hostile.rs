@@ -5,7 +5,7 @@ mod support;
 use std::fmt::Write as _;
 
 use support::reading;
-use wavetank_experiment::render;
+use wavetank_grammar::render;
 
 const HEAD: &str = "wavetank: 1\ntarget: http://127.0.0.1:8080\n";
 const TAIL: &str = "steps: [{get: /}]\nphases: [{rate: 1/s, for: 1s}]\n";

@@ -1,17 +1,16 @@
 //! Every mistake with what its author reads: `mistakes/NAME.yaml` beside `NAME.txt`.
 //! `WAVETANK_GOLDEN=update` writes the answers anew; read the difference before it lands.
 
+#[path = "../../grammar/tests/common/mistakes.rs"]
+mod common;
 mod support;
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 
-use support::{golden_at, names_in, reading};
-use wavetank_experiment::{RowFacts, render, verify_data};
-
-fn folder() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/mistakes")
-}
+use common::{bytes_of, check_answers, mistakes};
+use support::reading;
+use wavetank_experiment::{RowFacts, verify_data};
+use wavetank_grammar::render;
 
 /// Files that a foreign tool's name must end in something else than `.yaml`.
 fn name_of(stem: &str) -> String {
@@ -22,10 +21,9 @@ fn name_of(stem: &str) -> String {
 
 /// What is read of `stem`, and the codes in it.
 fn answer(stem: &str) -> (String, Vec<&'static str>) {
-    let bytes = std::fs::read(folder().join(format!("{stem}.yaml"))).expect("the mistake is there");
     let name = name_of(stem);
     let set: &[(&str, &str)] = if stem == "set_unknown" { &[("buyer", "5")] } else { &[] };
-    let reading = reading(&name, &bytes, set);
+    let reading = reading(&name, &bytes_of(stem), set);
     let mut diagnostics = reading.diagnostics;
     if let Some(experiment) = &reading.experiment {
         for told in verify_data(experiment, &rows).sorted() {
@@ -48,30 +46,14 @@ fn rows(file: &str) -> Option<RowFacts> {
 
 #[test]
 fn each_is_answered_as_checked_in() {
-    let names = names_in(&folder(), "yaml");
-    for name in &names {
-        let stem = name.trim_end_matches(".yaml");
-        let (text, codes) = answer(stem);
-        assert!(!codes.is_empty(), "{name} is no mistake");
-        golden_at(&folder().join(format!("{stem}.txt")), &text);
-    }
-}
-
-#[test]
-fn every_answer_has_a_mistake() {
-    let mistakes: BTreeSet<String> =
-        names_in(&folder(), "yaml").iter().map(|name| name.replace(".yaml", "")).collect();
-    let answers: BTreeSet<String> =
-        names_in(&folder(), "txt").iter().map(|name| name.replace(".txt", "")).collect();
-    assert_eq!(mistakes, answers);
+    check_answers(answer);
 }
 
 #[test]
 fn there_are_enough_of_them() {
-    let stems = names_in(&folder(), "yaml");
-    let codes: BTreeSet<&str> =
-        stems.iter().flat_map(|name| answer(name.trim_end_matches(".yaml")).1).collect();
-    assert!(stems.len() >= 100, "{} mistakes", stems.len());
+    let mistakes = mistakes();
+    let codes: BTreeSet<&str> = mistakes.iter().flat_map(|stem| answer(stem).1).collect();
+    assert!(mistakes.len() >= 100, "{} mistakes", mistakes.len());
     assert!(codes.len() >= 80, "{} codes: {codes:?}", codes.len());
 }
 

@@ -1,7 +1,8 @@
 //! [`read`]: from the topology file's bytes to a [`Lab`].
 
-use wavetank_experiment::{Diagnostic, Diagnostics, Node, Place, parse_yaml, text_of};
+use wavetank_grammar::{Diagnostic, Diagnostics, Foreign, Node, foreign_in_tree, parse_yaml, text_of};
 
+use crate::grammar::{Grammar as _, Room};
 use crate::read::{Reader, read_lab};
 use crate::resolve::resolve;
 use crate::{Lab, Machine};
@@ -25,23 +26,23 @@ pub struct Reading {
     pub lab: Option<Lab>,
     /// All remarks.
     pub diagnostics: Diagnostics,
-    /// The text that places refer to, for [`wavetank_experiment::render`].
+    /// The text that places refer to, for [`wavetank_grammar::render`].
     pub text: String,
 }
 
 /// Reads a topology file completely: what it says is wrong, alone or between its parts, stands among the remarks.
 pub fn read(input: &Input<'_>) -> Reading {
     let mut out = Diagnostics::default();
-    let text = match text_of(input.bytes) {
+    let text = match text_of(input.bytes, &Room::ADVICE) {
         Ok(text) => text,
         Err(diagnostic) => {
-            out.push(of_a_lab(diagnostic));
+            out.push(diagnostic);
             return Reading { lab: None, diagnostics: out, text: String::new() };
         }
     };
-    let (root, told) = parse_yaml(text);
+    let (root, told) = parse_yaml(text, &Room::ADVICE);
     for diagnostic in told {
-        out.push(of_a_lab(diagnostic));
+        out.push(diagnostic);
     }
     let lab = root.and_then(|root| read_tree(input, &root, &mut out));
     let lab = lab.filter(|_| !out.has_errors());
@@ -63,12 +64,12 @@ fn read_tree(input: &Input<'_>, root: &Node, out: &mut Diagnostics) -> Option<La
     resolve(&file, input.machine, out)
 }
 
-/// Other files by a key of theirs, what they are, and what to know of them.
-const FOREIGN: [(&str, &str, &str); 3] = [
-    ("wavetank", "an experiment", "it goes beside a lab: wavetank lab run LAB.yaml EXPERIMENT.yaml"),
-    ("wavetank_fleet", "a fleet file", "a lab begins with wavetank_lab: 1"),
+/// Other files by their keys.
+const FOREIGN: [Foreign; 3] = [
+    (&["wavetank"], "an experiment", "it goes beside a lab: wavetank lab run LAB.yaml EXPERIMENT.yaml"),
+    (&["wavetank_fleet"], "a fleet file", "a lab begins with wavetank_lab: 1"),
     (
-        "services",
+        &["services"],
         "a file of Docker Compose",
         "a lab begins with wavetank_lab: 1; its services are hosts there",
     ),
@@ -76,28 +77,8 @@ const FOREIGN: [(&str, &str, &str); 3] = [
 
 /// Files that are no labs.
 fn foreign(root: &Node) -> Option<Diagnostic> {
-    let has = |key: &str| root.get(key).is_some();
-    if has("wavetank_lab") {
+    if root.get("wavetank_lab").is_some() {
         return None;
     }
-    let (_, what, hint) = FOREIGN.into_iter().find(|(key, ..)| has(key))?;
-    let place = Place { line: 1, column: 1, start: 0, end: 0 };
-    Some(Diagnostic::error("foreign_file", place, format!("this is {what}, not a lab"), hint))
-}
-
-/// The reader of YAML is the experiments', and some of its advice is about experiments.
-fn of_a_lab(diagnostic: Diagnostic) -> Diagnostic {
-    let hint = match diagnostic.code {
-        "file_empty" => "a lab begins with wavetank_lab: 1; examples/labs has some",
-        "yaml_documents" => "one lab a file: leave out the line ---",
-        "too_deep" => "no lab needs so many levels",
-        "yaml_alias" => "hosts that are alike share a key: app[1-4]",
-        "file_too_long" => {
-            let message = diagnostic.message.replace("an experiment", "a lab");
-            let hint = "files of hosts stand beside it: files: {/etc/app.conf: {from: app.conf}}".to_owned();
-            return Diagnostic { message, hint, ..diagnostic };
-        }
-        _ => return diagnostic,
-    };
-    Diagnostic { hint: hint.to_owned(), ..diagnostic }
+    foreign_in_tree(root, &FOREIGN, &Room::ADVICE)
 }

@@ -1,6 +1,6 @@
 //! What is done to hosts, in words: what they are read as, what they are written as, and what is refused.
 
-use wavetank_experiment::Place;
+use wavetank_grammar::Place;
 use wavetank_plan::{EventPlan, Nanos};
 use wavetank_topology::{
     Deed, Fault, FaultKind, Health, Host, Interface, Lab, Limits, Link, Network, Probe, Role, Serve, Service,

@@ -2,8 +2,9 @@
 
 mod support;
 
-use support::{example_labs, reading, root};
-use wavetank_experiment::render;
+use support::files::root;
+use support::{example_labs, reading};
+use wavetank_grammar::render;
 use wavetank_topology::Role;
 
 #[test]

@@ -3,7 +3,7 @@
 mod support;
 
 use support::lab;
-use wavetank_experiment::Place;
+use wavetank_grammar::Place;
 use wavetank_plan::Nanos;
 use wavetank_topology::{FaultKind, Host, Lab, Limits, Probe, Rendered, ServiceKind, VirtualPlace};
 

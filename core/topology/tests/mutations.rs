@@ -1,33 +1,19 @@
 //! Whatever becomes of a topology file, reading it ends: with a lab or with an error, never in a panic, and with little work.
-//!
-//! 5,000 mutated files are read, or as many as `WAVETANK_MUTATIONS` says. A failing one is told by its seed:
-//! `WAVETANK_MUTATION_SEED` reads that one alone.
 
+#[path = "../../grammar/tests/common/mutation.rs"]
+mod mutation;
 mod support;
 
-use support::{example_labs, names_in, reading, root};
-use wavetank_experiment::render;
+use mutation::read_mutated;
+use support::files::{of_tests, texts_in};
+use support::{example_labs, reading};
+use wavetank_grammar::render;
 use wavetank_topology::Lab;
 
-const MUTATIONS_DEFAULT: u64 = 5_000;
+const MUTATIONS: u64 = 5_000;
 
-/// What mutations put in: the words and signs that mean something.
-const WORDS: [&str; 36] = [
-    "{",
-    "}",
-    "[",
-    "]",
-    ": ",
-    "- ",
-    "\n",
-    "  ",
-    "\t",
-    "\"",
-    "#",
-    "&a ",
-    "*a",
-    "null",
-    "~",
+/// Words that mean something in a lab.
+const WORDS: [&str; 20] = [
     "0",
     "-1",
     "99999999999999999999",
@@ -48,50 +34,7 @@ const WORDS: [&str; 36] = [
     "networks: ",
     "address: ",
     "copies: ",
-    "ü",
 ];
-
-/// A generator of numbers from a seed (`SplitMix64`).
-struct Dice(u64);
-
-impl Dice {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut word = self.0;
-        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        word ^ (word >> 31)
-    }
-
-    /// Below `bound`; 0 of 0.
-    fn below(&mut self, bound: usize) -> usize {
-        if bound == 0 { 0 } else { (self.next() % bound as u64) as usize }
-    }
-}
-
-/// One to five changes of a file, some of them by parts of another.
-fn mutated(seed: u64, files: &[String]) -> Vec<u8> {
-    let mut dice = Dice(seed);
-    let mut bytes = files[dice.below(files.len())].clone().into_bytes();
-    for _ in 0..=dice.below(5) {
-        let (at, length) = (dice.below(bytes.len() + 1), dice.below(24));
-        let end = (at + length).min(bytes.len());
-        let word = WORDS[dice.below(WORDS.len())].as_bytes();
-        match dice.below(5) {
-            0 => drop(bytes.drain(at..end)),
-            1 => drop(bytes.splice(at..at, word.iter().copied())),
-            2 => drop(bytes.splice(at..end, word.iter().copied())),
-            3 if at < bytes.len() => bytes[at] = dice.next() as u8,
-            _ => {
-                let other = files[dice.below(files.len())].as_bytes();
-                let from = dice.below(other.len() + 1);
-                let piece = &other[from..(from + dice.below(200)).min(other.len())];
-                drop(bytes.splice(at..at, piece.iter().copied()));
-            }
-        }
-    }
-    bytes
-}
 
 /// What holds of every lab, however its file looks.
 fn sound(lab: &Lab) {
@@ -134,23 +77,11 @@ fn use_all(bytes: &[u8]) {
 
 #[test]
 fn nothing_panics() {
-    let folder = root().join("core/topology/tests");
     let mut files: Vec<String> = example_labs().into_iter().map(|(_, text)| text).collect();
-    files.extend(std::fs::read_to_string(folder.join("golden/everything.yaml")));
-    let mistakes = folder.join("mistakes");
-    for name in names_in(&mistakes, "yaml") {
-        files.extend(std::fs::read_to_string(mistakes.join(name)));
+    for folder in ["golden", "mistakes"] {
+        files.extend(texts_in(&of_tests(folder), "yaml"));
     }
-    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
-    let seeds = match number("WAVETANK_MUTATION_SEED") {
-        Some(seed) => seed..seed + 1,
-        None => 0..number("WAVETANK_MUTATIONS").unwrap_or(MUTATIONS_DEFAULT),
-    };
-    for seed in seeds {
-        let bytes = mutated(seed, &files);
-        let done = std::panic::catch_unwind(|| use_all(&bytes));
-        assert!(done.is_ok(), "WAVETANK_MUTATION_SEED={seed}:\n{}", String::from_utf8_lossy(&bytes));
-    }
+    read_mutated(&files, &WORDS, MUTATIONS, use_all);
 }
 
 /// Short files that would be long labs are refused before they are.

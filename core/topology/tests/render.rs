@@ -1,6 +1,6 @@
 //! Configurations for nginx and `HAProxy`: what stands in them, what each line is there for, and what does not fit.
 
-use wavetank_experiment::Diagnostic;
+use wavetank_grammar::Diagnostic;
 use wavetank_topology::render::{Means, haproxy, haproxy_room, nginx};
 use wavetank_topology::{Input, Lab, Machine, Rendered, ServiceKind, read};
 

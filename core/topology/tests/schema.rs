@@ -1,30 +1,23 @@
 //! The schema and the page are those that are checked in, and every file that is read validates.
 
+#[path = "../../grammar/tests/common/schema.rs"]
+mod common;
 mod support;
 
-use std::collections::BTreeSet;
-use std::path::PathBuf;
-
-use serde_json::Value;
-use support::{example_labs, golden_at, reading, root};
-use wavetank_experiment::render;
+use common::keys_unused;
+use support::files::{golden_at, of_tests, root};
+use support::{example_labs, reading};
+use wavetank_grammar::render;
 use wavetank_topology::{page, schema};
-
-fn validator() -> jsonschema::Validator {
-    let schema: Value = serde_json::from_str(&schema()).expect("the schema is JSON");
-    jsonschema::validator_for(&schema).expect("the schema is a schema")
-}
 
 /// What is wrong with `text` for the schema.
 fn complaints(text: &str) -> Vec<String> {
-    let value: Value = serde_saphyr::from_str(text).expect("is YAML");
-    validator().iter_errors(&value).map(|error| format!("{}: {error}", error.instance_path())).collect()
+    common::complaints(&schema(), text)
 }
 
 #[test]
 fn schema_is_as_checked_in() {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/schema.json");
-    golden_at(&path, &schema());
+    golden_at(&of_tests("golden/schema.json"), &schema());
 }
 
 #[test]
@@ -64,33 +57,6 @@ fn every_key_is_read() {
     assert_eq!(complaints(text), Vec::<String>::new());
     let read = reading("everything.yaml", text.as_bytes());
     assert!(read.lab.is_some(), "{}", render(&read.diagnostics, "everything.yaml", &read.text));
-    let (mut known, mut used) = (BTreeSet::new(), BTreeSet::new());
-    properties(&serde_json::from_str(&schema()).expect("JSON"), &mut known);
-    keys(&serde_saphyr::from_str(text).expect("YAML"), &mut used);
-    let missing: Vec<&String> = known.difference(&used).collect();
-    assert!(known.len() > 70 && missing.is_empty(), "{} keys, of which missing: {missing:?}", known.len());
-}
-
-/// The names of all properties in a schema.
-fn properties(schema: &Value, into: &mut BTreeSet<String>) {
-    if let Some(Value::Object(properties)) = schema.get("properties") {
-        into.extend(properties.keys().cloned());
-    }
-    children(schema, &mut |child| properties(child, into));
-}
-
-/// The keys of all maps in a file.
-fn keys(value: &Value, into: &mut BTreeSet<String>) {
-    if let Value::Object(map) = value {
-        into.extend(map.keys().cloned());
-    }
-    children(value, &mut |child| keys(child, into));
-}
-
-fn children(value: &Value, visit: &mut dyn FnMut(&Value)) {
-    match value {
-        Value::Object(map) => map.values().for_each(visit),
-        Value::Array(items) => items.iter().for_each(visit),
-        _ => {}
-    }
+    let (known, missing) = keys_unused(&schema(), text);
+    assert!(known > 70 && missing.is_empty(), "{known} keys, of which missing: {missing:?}");
 }

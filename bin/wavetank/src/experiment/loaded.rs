@@ -6,9 +6,8 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-use wavetank_experiment::{
-    DataContent, DataFile, Diagnostic, Diagnostics, Experiment, Input, RowFacts, Severity, read, verify_data,
-};
+use wavetank_experiment::{DataContent, DataFile, Experiment, Input, RowFacts, read, verify_data};
+use wavetank_grammar::{Diagnostic, Diagnostics, Severity};
 use wavetank_journey::rows::{RowsSource, Table};
 use wavetank_plan::PemFile;
 use wavetank_plan::quantity::show_size;

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use serde_json::{Value, json};
-use wavetank_experiment::{Diagnostics, Severity, render};
+use wavetank_grammar::{Diagnostics, Severity, render};
 use wavetank_plan::{ExitCode, UserError};
 use wavetank_record::ErrorDoc;
 

@@ -1,5 +1,6 @@
 //! Rows of data.
 
+use super::Own::Value;
 use super::{Key, Kind, Section, key, must};
 
 const ROW: Key = key(
@@ -21,6 +22,7 @@ pub(crate) static DATA_FILE: Section = Section {
         key("separator", Kind::Text, "One character between columns; default \",\"."),
         key("encoding", Kind::Text, "Of the file's text, for example latin1; default utf-8."),
     ],
+    verbs: &[],
 };
 
 /// Rows in the experiment itself.
@@ -31,10 +33,15 @@ pub(crate) static DATA_ROWS: Section = Section {
     keys: &[
         must(
             "rows",
-            Kind::List(&Kind::Either(&[Kind::Map(&Kind::Value), Kind::List(&Kind::Value), Kind::Text])),
+            Kind::List(&Kind::Either(&[
+                Kind::Map(&Kind::Own(Value)),
+                Kind::List(&Kind::Own(Value)),
+                Kind::Text,
+            ])),
             "The rows.",
         ),
         ROW,
         key("columns", Kind::OneOrList(&Kind::Name), "Names of the columns, if rows are lists."),
     ],
+    verbs: &[],
 };

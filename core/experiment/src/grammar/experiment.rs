@@ -1,5 +1,6 @@
 //! The top of the file, and events.
 
+use super::Own::{Condition, Rate, Steps, Url, Value};
 use super::{Key, Kind, Room, Section, key, must};
 
 /// The whole file.
@@ -8,6 +9,7 @@ pub(crate) static EXPERIMENT: Section = Section {
     title: "The file",
     about: "Everything a run needs. Numbers are totals of the whole run, never per host, thread or connection.",
     keys: KEYS,
+    verbs: &[],
 };
 
 const KEYS: &[Key] = &[
@@ -16,17 +18,17 @@ const KEYS: &[Key] = &[
     key("about", Kind::Text, "What the experiment is for."),
     key(
         "vars",
-        Kind::Map(&Kind::Value),
+        Kind::Map(&Kind::Own(Value)),
         "Values with names, used as ${NAME} wherever a value stands. --set NAME=VALUE replaces one.",
     ),
     key(
         "target",
-        Kind::OneOrList(&Kind::Url),
+        Kind::OneOrList(&Kind::Own(Url)),
         "Where requests go: one URL, or several, used in turn. --target URL replaces it.",
     ),
     key(
         "targets",
-        Kind::Map(&Kind::Either(&[Kind::OneOrList(&Kind::Url), Kind::Is(Room::Target)])),
+        Kind::Map(&Kind::Either(&[Kind::OneOrList(&Kind::Own(Url)), Kind::Is(Room::Target)])),
         "Several targets with names; a scenario names its own by target, a step by to.",
     ),
     key(
@@ -45,9 +47,9 @@ const KEYS: &[Key] = &[
         Kind::Map(&Kind::Either(&[Kind::Is(Room::DataFile), Kind::Is(Room::DataRows)])),
         "Rows of data, used as ${NAME.column}.",
     ),
-    key("blocks", Kind::Map(&Kind::Steps), "Steps with a name, called by use: NAME."),
-    key("before", Kind::Steps, "Once, ahead of the load; if a step fails there is no load (exit 4)."),
-    key("steps", Kind::Steps, "What one virtual user does. Several journeys: scenarios."),
+    key("blocks", Kind::Map(&Kind::Own(Steps)), "Steps with a name, called by use: NAME."),
+    key("before", Kind::Own(Steps), "Once, ahead of the load; if a step fails there is no load (exit 4)."),
+    key("steps", Kind::Own(Steps), "What one virtual user does. Several journeys: scenarios."),
     key(
         "scenarios",
         Kind::Map(&Kind::Is(Room::Scenario)),
@@ -60,7 +62,7 @@ const KEYS: &[Key] = &[
         "Bound on everything after the last phase; default: 30s or the longest timeout. 0s cuts at once.",
     ),
     key("seed", Kind::Count, "Of every random choice; default: chosen and printed."),
-    key("open_rate", Kind::Rate, "Connections opened ahead of a phase; default 5k/s."),
+    key("open_rate", Kind::Own(Rate), "Connections opened ahead of a phase; default 5k/s."),
     key("late_tolerance", Kind::Duration, "Lag above which a request is late; default 1ms."),
     key("redact", Kind::OneOrList(&Kind::Text), "Headers, cookies and variables shown as ***."),
     key("probe", Kind::Bool, "Send one uncounted request ahead of the load; default false."),
@@ -71,10 +73,18 @@ const KEYS: &[Key] = &[
          Default: only a target on this host is asked.",
     ),
     key("tags", Kind::Map(&Kind::Text), "Labels of yours, kept with the run."),
-    key("thresholds", Kind::OneOrList(&Kind::Condition), "What must hold, all of it: else FAIL (exit 1)."),
-    key("stop", Kind::OneOrList(&Kind::Condition), "The first that comes true ends the run: FAIL (exit 1)."),
+    key(
+        "thresholds",
+        Kind::OneOrList(&Kind::Own(Condition)),
+        "What must hold, all of it: else FAIL (exit 1).",
+    ),
+    key(
+        "stop",
+        Kind::OneOrList(&Kind::Own(Condition)),
+        "The first that comes true ends the run: FAIL (exit 1).",
+    ),
     key("events", Kind::List(&Kind::Is(Room::Event)), "What is done to hosts during the run; needs a lab."),
-    key("after", Kind::Steps, "Once, when all is quiet; a failed check is FAIL (exit 1)."),
+    key("after", Kind::Own(Steps), "Once, when all is quiet; a failed check is FAIL (exit 1)."),
 ];
 
 /// An event.
@@ -98,4 +108,5 @@ pub(crate) static EVENT: Section = Section {
             "How long it lasts until it is taken back; default: to the end of the run.",
         ),
     ],
+    verbs: &[],
 };

@@ -1,5 +1,6 @@
 //! How HTTP is spoken: `http`, targets, TLS.
 
+use super::Own::{Auth, Statuses, Template, Url};
 use super::{Kind, Room, Section, key, must};
 
 /// `http:`.
@@ -12,18 +13,18 @@ pub(crate) static HTTP: Section = Section {
         key("timeout", Kind::Duration, "From begun to complete, connecting included; default 60s."),
         key("connect_timeout", Kind::Duration, "For connecting alone, inside timeout; default 5s."),
         key("keepalive", Kind::Bool, "Connections serve more than one request; default true."),
-        key("headers", Kind::Map(&Kind::Template), "Sent with every request."),
-        key("auth", Kind::Auth, "basic USER:PASSWORD, digest USER:PASSWORD, bearer TOKEN."),
+        key("headers", Kind::Map(&Kind::Own(Template)), "Sent with every request."),
+        key("auth", Kind::Own(Auth), "basic USER:PASSWORD, digest USER:PASSWORD, bearer TOKEN."),
         key(
             "cookies",
             Kind::Bool,
             "Each user keeps the cookies it is given (RFC 6265); default true, false where all send one request over and over.",
         ),
         key("follow", Kind::Count, "Redirects followed, to targets of the plan; default 0."),
-        key("expect", Kind::Statuses, "Statuses that make an answer done; default 200 to 399."),
+        key("expect", Kind::Own(Statuses), "Statuses that make an answer done; default 200 to 399."),
         key(
             "proxy",
-            Kind::Url,
+            Kind::Own(Url),
             "A forward proxy, http://[USER:${secret:PASSWORD}@]HOST:PORT; https goes through it by CONNECT.",
         ),
         key(
@@ -52,6 +53,7 @@ pub(crate) static HTTP: Section = Section {
         key("body_max", Kind::Size, "Longer answers fail as body_limit, and their connection is closed."),
         key("tls", Kind::Is(Room::Tls), "How TLS is spoken."),
     ],
+    verbs: &[],
 };
 
 /// `tls:`.
@@ -71,6 +73,7 @@ pub(crate) static TLS: Section = Section {
         key("ciphers", Kind::OneOrList(&Kind::Text), "Cipher suites, in order of preference."),
         key("alpn", Kind::OneOrList(&Kind::Text), "Protocols offered, in order of preference."),
     ],
+    verbs: &[],
 };
 
 /// A target with more than a URL.
@@ -79,7 +82,11 @@ pub(crate) static TARGET: Section = Section {
     title: "Targets",
     about: "A place requests go to, of one or several URLs.",
     keys: &[
-        must("urls", Kind::OneOrList(&Kind::Either(&[Kind::Url, Kind::Is(Room::TargetUrl)])), "Its URLs."),
+        must(
+            "urls",
+            Kind::OneOrList(&Kind::Either(&[Kind::Own(Url), Kind::Is(Room::TargetUrl)])),
+            "Its URLs.",
+        ),
         key(
             "pick",
             Kind::Word(&["in_turn", "random", "weight", "dns"]),
@@ -87,6 +94,7 @@ pub(crate) static TARGET: Section = Section {
         ),
         key("tls", Kind::Is(Room::Tls), "How TLS is spoken with it."),
     ],
+    verbs: &[],
 };
 
 /// One URL of a target with its weight.
@@ -95,7 +103,8 @@ pub(crate) static TARGET_URL: Section = Section {
     title: "A target's URL",
     about: "One of a target's URLs with a weight.",
     keys: &[
-        must("url", Kind::Url, "The URL."),
+        must("url", Kind::Own(Url), "The URL."),
         key("weight", Kind::Count, "Its part of the connections, relative to the others."),
     ],
+    verbs: &[],
 };

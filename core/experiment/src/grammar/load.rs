@@ -1,5 +1,6 @@
 //! Scenarios and phases.
 
+use super::Own::{CountOrRate, CountRange, Rate, RateRange, Sessions, Spike, Steps, Think};
 use super::{Kind, Room, Section, key};
 
 /// A scenario.
@@ -11,11 +12,19 @@ pub(crate) static SCENARIO: Section = Section {
     keys: &[
         key("weight", Kind::Count, "Its part of the top-level phases, relative to the other scenarios."),
         key("phases", Kind::List(&Kind::Is(Room::Phase)), "Phases of its own."),
-        key("before", Kind::Steps, "Once per user, ahead of its first session; again if it came to no end."),
-        key("steps", Kind::Steps, "The journey; users repeat it. None: the connection is held in silence."),
+        key(
+            "before",
+            Kind::Own(Steps),
+            "Once per user, ahead of its first session; again if it came to no end.",
+        ),
+        key(
+            "steps",
+            Kind::Own(Steps),
+            "The journey; users repeat it. None: the connection is held in silence.",
+        ),
         key(
             "after",
-            Kind::Steps,
+            Kind::Own(Steps),
             "Once per user, when it leaves or has had its sessions; not if the run is cut.",
         ),
         key(
@@ -24,7 +33,7 @@ pub(crate) static SCENARIO: Section = Section {
             "Who owns a connection: user (default; kept over its sessions), session, request (one each), shared (a \
              pool of the run).",
         ),
-        key("think", Kind::Think, "Waited between two steps."),
+        key("think", Kind::Own(Think), "Waited between two steps."),
         key(
             "pace",
             Kind::Duration,
@@ -37,6 +46,7 @@ pub(crate) static SCENARIO: Section = Section {
             "What a failed request leads to; default continue.",
         ),
     ],
+    verbs: &[],
 };
 
 /// A phase.
@@ -48,30 +58,43 @@ pub(crate) static PHASE: Section = Section {
     keys: &[
         key(
             "rate",
-            Kind::RateRange,
+            Kind::Own(RateRange),
             "Open model: sessions that arrive, 500/s or 0/s to 1k/s; 500 requests/s counts requests instead.",
         ),
-        key("users", Kind::CountRange, "Closed model: users that repeat their scenario, 300 or 0 to 300."),
-        key("hold", Kind::CountRange, "Connections kept open, 1M or 0 to 1M; each repeats its scenario."),
+        key(
+            "users",
+            Kind::Own(CountRange),
+            "Closed model: users that repeat their scenario, 300 or 0 to 300.",
+        ),
+        key(
+            "hold",
+            Kind::Own(CountRange),
+            "Connections kept open, 1M or 0 to 1M; each repeats its scenario.",
+        ),
         key("trace", Kind::File, "Arrivals from a file: times, or time,rate in each row."),
         key("pause", Kind::Duration, "Nobody new for this long; sessions that run go on."),
         key("for", Kind::Duration, "Its length."),
-        key("at", Kind::Rate, "Instead of for, for A to B: users started or connections opened per time."),
-        key("step", Kind::CountOrRate, "Instead of for, for A to B: stairs of this height; with every."),
+        key(
+            "at",
+            Kind::Own(Rate),
+            "Instead of for, for A to B: users started or connections opened per time.",
+        ),
+        key("step", Kind::Own(CountOrRate), "Instead of for, for A to B: stairs of this height; with every."),
         key("every", Kind::Duration, "Length of one stair."),
         key("ramp", Kind::Duration, "Time in which a stair is climbed; default: at once."),
         key(
             "sessions",
-            Kind::Sessions,
+            Kind::Own(Sessions),
             "Until this many sessions have started (15k), or for each user this many, who then leaves (1 each); \
              with for it is a cap.",
         ),
         key("name", Kind::Name, "Its name in reports and conditions."),
         key("arrivals", Kind::Word(&["even", "poisson"]), "Spacing of arrivals; default even."),
         key("wave", Kind::Duration, "A to B: swing between the two, once in this time."),
-        key("spike", Kind::Spike, "A higher rate now and then: 5k/s for 10s every 1m."),
+        key("spike", Kind::Own(Spike), "A higher rate now and then: 5k/s for 10s every 1m."),
         key("max_open", Kind::Count, "Open requests above which arrivals are dropped."),
         key("warmup", Kind::Bool, "Kept, but not judged; default false."),
         key("from", Kind::Duration, "When it starts, instead of after the one before."),
     ],
+    verbs: &[],
 };

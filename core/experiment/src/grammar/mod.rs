@@ -1,22 +1,33 @@
-//! The grammar as a table: every key, what it takes, what it is for.
-//!
-//! One source for four readers: the reader of files refuses what is not here, the JSON Schema and
-//! `docs/experiment.md` are made of it, and *did you mean* looks here. Whoever adds a key here and reads it
-//! nowhere is told so by the reader's own check.
+//! The grammar of experiments as a table: every key, what it takes, what it is for.
 
 mod data;
 mod experiment;
 mod http;
 mod load;
+mod own;
 mod step;
+mod synonyms;
 
-pub(crate) use data::{DATA_FILE, DATA_ROWS};
-pub(crate) use experiment::{EVENT, EXPERIMENT};
-pub(crate) use http::{HTTP, TARGET, TARGET_URL, TLS};
-pub(crate) use load::{PHASE, SCENARIO};
-pub(crate) use step::{CHOICE, FORMS, METHODS, MULTIPART_FILE};
+pub(crate) use own::Own;
+pub(crate) use step::{FORMS, METHODS};
+pub(crate) use wavetank_grammar::{Grammar, key, must};
 
-/// The maps with fixed keys, by name: a table of constants cannot point at tables that point back.
+use data::{DATA_FILE, DATA_ROWS};
+use experiment::{EVENT, EXPERIMENT};
+use http::{HTTP, TARGET, TARGET_URL, TLS};
+use load::{PHASE, SCENARIO};
+use serde_json::{Value, json};
+use step::{CHOICE, MULTIPART_FILE};
+use wavetank_grammar::{Advice, homes_among};
+
+/// A key of an experiment.
+pub(crate) type Key = wavetank_grammar::Key<Room>;
+/// What it takes.
+pub(crate) type Kind = wavetank_grammar::Kind<Room>;
+/// A map with fixed keys.
+pub(crate) type Section = wavetank_grammar::Section<Room>;
+
+/// The maps with fixed keys, by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Room {
     Experiment,
@@ -33,9 +44,10 @@ pub(crate) enum Room {
     Choice,
 }
 
-impl Room {
-    /// All of them, in the order of the page.
-    pub(crate) const ALL: [Self; 12] = [
+impl Grammar for Room {
+    type Own = Own;
+
+    const ALL: &'static [Self] = &[
         Self::Experiment,
         Self::Target,
         Self::TargetUrl,
@@ -49,9 +61,21 @@ impl Room {
         Self::MultipartFile,
         Self::Event,
     ];
+    const FILE: Self = Self::Experiment;
+    const TITLE: &'static str = "Wavetank experiment, version 1";
+    const ADVICE: Advice = Advice {
+        a_file: "an experiment",
+        empty: "`wavetank new FILE` writes one to begin with",
+        documents: "one experiment a file: leave out the line ---",
+        deep: "name inner steps under blocks: and call them by use: NAME",
+        alias: "name a stretch of steps under blocks: and call it by use: NAME",
+        merge: "name what is shared under blocks: or vars:",
+        long: "rows of data belong into a file of their own: data: {NAME: {file: rows.csv}}",
+    };
+    const SYNONYMS: &'static [(&'static str, &'static str)] = synonyms::SYNONYMS;
+    const VARIABLE: Option<&'static str> = Some(r"\$\{.+\}");
 
-    /// The map's keys.
-    pub(crate) fn section(self) -> &'static Section {
+    fn section(self) -> &'static Section {
         match self {
             Self::Experiment => &EXPERIMENT,
             Self::Http => &HTTP,
@@ -67,28 +91,28 @@ impl Room {
             Self::Choice => &CHOICE,
         }
     }
+
+    fn definition(self) -> String {
+        let title = self.section().title.to_lowercase();
+        title.replace(['\'', ','], "").replace(' ', "_")
+    }
+
+    fn name_shape() -> Value {
+        json!({"type": ["string", "number"], "pattern": r"^\S+$"})
+    }
+
+    fn homes(word: &str) -> Vec<&'static str> {
+        let mut homes = homes_among(&HOMES, word);
+        if FORMS.iter().any(|form| form.verbs.iter().chain(form.keys).any(|key| key.name == word)) {
+            homes.push("a step");
+        }
+        homes
+    }
 }
 
-/// A map of the grammar with fixed keys.
-pub(crate) struct Section {
-    /// What messages call it: "a phase".
-    pub(crate) name: &'static str,
-    /// Its heading in the page.
-    pub(crate) title: &'static str,
-    /// What it is for.
-    pub(crate) about: &'static str,
-    /// Its keys, in the order in which the page lists them.
-    pub(crate) keys: &'static [Key],
-}
-
-/// A key of a [`Section`] or a step.
-pub(crate) struct Key {
-    pub(crate) name: &'static str,
-    pub(crate) kind: Kind,
-    pub(crate) about: &'static str,
-    /// It must stand there.
-    pub(crate) required: bool,
-}
+/// Maps that a key in the wrong place is told to belong to: one of a few alike stands for all.
+const HOMES: [Room; 7] =
+    [Room::Experiment, Room::Http, Room::Tls, Room::Scenario, Room::Phase, Room::Event, Room::DataFile];
 
 /// A step: its verbs, of which exactly one stands, and the keys that belong to them.
 pub(crate) struct Form {
@@ -100,77 +124,4 @@ pub(crate) struct Form {
     pub(crate) about: &'static str,
     pub(crate) verbs: &'static [Key],
     pub(crate) keys: &'static [Key],
-}
-
-/// What a key takes.
-pub(crate) enum Kind {
-    /// Any text.
-    Text,
-    /// One word: letters, digits, `_`, `-`, `.`.
-    Name,
-    /// Text with `${…}` in it.
-    Template,
-    /// `true` or `false`.
-    Bool,
-    /// The version of the grammar.
-    Version,
-    /// A count: `500`, `10k`, `1M`.
-    Count,
-    /// A duration: `30s`, `1m30s`.
-    Duration,
-    /// A rate: `500/s`.
-    Rate,
-    /// A size: `16kB`.
-    Size,
-    /// A count or `A to B` of them.
-    CountRange,
-    /// A rate or `A to B` of them.
-    RateRange,
-    /// A count or a rate, of a stair.
-    CountOrRate,
-    /// `15k`, or `1 each`.
-    Sessions,
-    /// `5k/s for 10s every 1m`.
-    Spike,
-    /// An URL.
-    Url,
-    /// A file's name, from the experiment's folder.
-    File,
-    /// Statuses: `200 to 399`.
-    Statuses,
-    /// A condition on the run.
-    Condition,
-    /// A condition on one answer.
-    Check,
-    /// A think time.
-    Think,
-    /// A part of an answer.
-    From,
-    /// `basic USER:PASSWORD` and its like.
-    Auth,
-    /// Any value, templates inside.
-    Value,
-    /// One of these words.
-    Word(&'static [&'static str]),
-    /// A map with fixed keys.
-    Is(Room),
-    /// A list of steps.
-    Steps,
-    /// A list.
-    List(&'static Self),
-    /// One, or a list.
-    OneOrList(&'static Self),
-    /// A map from names of the user's choosing.
-    Map(&'static Self),
-    /// One of several kinds.
-    Either(&'static [Self]),
-}
-
-pub(crate) const fn key(name: &'static str, kind: Kind, about: &'static str) -> Key {
-    Key { name, kind, about, required: false }
-}
-
-/// A key that must stand there.
-pub(crate) const fn must(name: &'static str, kind: Kind, about: &'static str) -> Key {
-    Key { name, kind, about, required: true }
 }

@@ -1,5 +1,6 @@
 //! Steps: every form with its verbs and keys.
 
+use super::Own::{Auth, Check, Part, Steps, Template, Think, Value};
 use super::{Form, Key, Kind, Room, Section, key, must};
 
 /// Methods that are verbs of their own.
@@ -8,18 +9,18 @@ pub(crate) const METHODS: [&str; 7] = ["get", "head", "post", "put", "patch", "d
 const REQUEST_KEYS: &[Key] = &[
     key("name", Kind::Text, "Its name in reports and conditions; default: method and path."),
     key("to", Kind::Name, "Another target, a name under targets."),
-    key("query", Kind::Map(&Kind::Value), "Added to the path, encoded; a list repeats the name."),
-    key("headers", Kind::Map(&Kind::Template), "Sent with this request."),
-    key("json", Kind::Value, "The body, as JSON."),
-    key("form", Kind::Map(&Kind::Value), "The body, as a form's fields."),
+    key("query", Kind::Map(&Kind::Own(Value)), "Added to the path, encoded; a list repeats the name."),
+    key("headers", Kind::Map(&Kind::Own(Template)), "Sent with this request."),
+    key("json", Kind::Own(Value), "The body, as JSON."),
+    key("form", Kind::Map(&Kind::Own(Value)), "The body, as a form's fields."),
     key(
         "multipart",
-        Kind::Map(&Kind::Either(&[Kind::Template, Kind::Is(Room::MultipartFile)])),
+        Kind::Map(&Kind::Either(&[Kind::Own(Template), Kind::Is(Room::MultipartFile)])),
         "The body, as multipart/form-data.",
     ),
-    key("body", Kind::Template, "The body, as text."),
+    key("body", Kind::Own(Template), "The body, as text."),
     key("file", Kind::File, "The body, from a file."),
-    key("auth", Kind::Auth, "basic USER:PASSWORD, digest USER:PASSWORD, bearer TOKEN, none."),
+    key("auth", Kind::Own(Auth), "basic USER:PASSWORD, digest USER:PASSWORD, bearer TOKEN, none."),
     key("timeout", Kind::Duration, "Instead of http.timeout."),
     key("follow", Kind::Count, "Redirects followed, to targets of the plan; one elsewhere fails."),
     key(
@@ -29,22 +30,26 @@ const REQUEST_KEYS: &[Key] = &[
     ),
     key(
         "extract",
-        Kind::Map(&Kind::From),
+        Kind::Map(&Kind::Own(Part)),
         "Variables taken from the answer; nothing found fails the request.",
     ),
     key(
         "check",
-        Kind::OneOrList(&Kind::Either(&[Kind::Check, Kind::Map(&Kind::Check)])),
+        Kind::OneOrList(&Kind::Either(&[Kind::Own(Check), Kind::Map(&Kind::Own(Check))])),
         "What the answer must be like; else the request fails (class check). NAME: CONDITION gives it a name.",
     ),
-    key("count", Kind::Map(&Kind::Check), "Counts answers that are like this: count(NAME), ${count.NAME}."),
+    key(
+        "count",
+        Kind::Map(&Kind::Own(Check)),
+        "Counts answers that are like this: count(NAME), ${count.NAME}.",
+    ),
     ON_FAILURE,
 ];
 
 const ON_FAILURE: Key =
     key("on_failure", Kind::Word(&["continue", "end_session", "end_run"]), "What a failure leads to.");
 
-const STEPS: Key = must("steps", Kind::Steps, "The steps inside.");
+const STEPS: Key = must("steps", Kind::Own(Steps), "The steps inside.");
 
 /// A file in a multipart body.
 pub(crate) static MULTIPART_FILE: Section = Section {
@@ -53,9 +58,10 @@ pub(crate) static MULTIPART_FILE: Section = Section {
     about: "A part of a multipart body that comes from a file.",
     keys: &[
         must("file", Kind::File, "The file's name."),
-        key("name", Kind::Template, "The name it is sent under; default: the file's own."),
+        key("name", Kind::Own(Template), "The name it is sent under; default: the file's own."),
         key("type", Kind::Text, "Its content type; default application/octet-stream."),
     ],
+    verbs: &[],
 };
 
 /// One way of `choose`.
@@ -64,6 +70,7 @@ pub(crate) static CHOICE: Section = Section {
     title: "A choice",
     about: "One of the ways of choose.",
     keys: &[key("weight", Kind::Count, "How often it is chosen, relative to the others; default 1."), STEPS],
+    verbs: &[],
 };
 
 /// All forms of a step.
@@ -73,14 +80,14 @@ pub(crate) static FORMS: &[Form] = &[
         name: "request",
         about: "One HTTP request, timed and counted.",
         verbs: &[
-            key("get", Kind::Template, "GET a path or URL."),
-            key("head", Kind::Template, "HEAD a path or URL."),
-            key("post", Kind::Template, "POST to a path or URL."),
-            key("put", Kind::Template, "PUT to a path or URL."),
-            key("patch", Kind::Template, "PATCH a path or URL."),
-            key("delete", Kind::Template, "DELETE a path or URL."),
-            key("options", Kind::Template, "OPTIONS of a path or URL."),
-            key("request", Kind::Template, "Any other method: PROPFIND /dav/."),
+            key("get", Kind::Own(Template), "GET a path or URL."),
+            key("head", Kind::Own(Template), "HEAD a path or URL."),
+            key("post", Kind::Own(Template), "POST to a path or URL."),
+            key("put", Kind::Own(Template), "PUT to a path or URL."),
+            key("patch", Kind::Own(Template), "PATCH a path or URL."),
+            key("delete", Kind::Own(Template), "DELETE a path or URL."),
+            key("options", Kind::Own(Template), "OPTIONS of a path or URL."),
+            key("request", Kind::Own(Template), "Any other method: PROPFIND /dav/."),
         ],
         keys: REQUEST_KEYS,
     },
@@ -88,18 +95,18 @@ pub(crate) static FORMS: &[Form] = &[
         title: "Bytes as they are",
         name: "raw",
         about: "A request written out; an HTTP answer is read.",
-        verbs: &[key("raw", Kind::Template, "What is sent, \\r\\n included.")],
+        verbs: &[key("raw", Kind::Own(Template), "What is sent, \\r\\n included.")],
         keys: &[
             key("name", Kind::Text, "Its name in reports and conditions."),
             key("to", Kind::Name, "Another target, a name under targets."),
             key("timeout", Kind::Duration, "Instead of http.timeout."),
-            key("extract", Kind::Map(&Kind::From), "Variables taken from the answer."),
+            key("extract", Kind::Map(&Kind::Own(Part)), "Variables taken from the answer."),
             key(
                 "check",
-                Kind::OneOrList(&Kind::Either(&[Kind::Check, Kind::Map(&Kind::Check)])),
+                Kind::OneOrList(&Kind::Either(&[Kind::Own(Check), Kind::Map(&Kind::Own(Check))])),
                 "What the answer must be like.",
             ),
-            key("count", Kind::Map(&Kind::Check), "Counts answers that are like this."),
+            key("count", Kind::Map(&Kind::Own(Check)), "Counts answers that are like this."),
             ON_FAILURE,
         ],
     },
@@ -109,7 +116,7 @@ pub(crate) static FORMS: &[Form] = &[
         about: "Wait as a person does.",
         verbs: &[key(
             "think",
-            Kind::Think,
+            Kind::Own(Think),
             "2s · 1s to 3s · exponential 2s · normal 2s +- 500ms · lognormal 2s p95 8s",
         )],
         keys: &[],
@@ -132,21 +139,21 @@ pub(crate) static FORMS: &[Form] = &[
         title: "While",
         name: "while",
         about: "Steps again and again while a condition holds.",
-        verbs: &[key("while", Kind::Check, "The condition, asked ahead of each turn.")],
+        verbs: &[key("while", Kind::Own(Check), "The condition, asked ahead of each turn.")],
         keys: &[key("at_most", Kind::Count, "Turns at most."), STEPS],
     },
     Form {
         title: "If",
         name: "if",
         about: "Steps if a condition holds, others if not.",
-        verbs: &[key("if", Kind::Check, "The condition, on a variable or on the answer before.")],
-        keys: &[STEPS, key("else", Kind::Steps, "The steps if it does not hold.")],
+        verbs: &[key("if", Kind::Own(Check), "The condition, on a variable or on the answer before.")],
+        keys: &[STEPS, key("else", Kind::Own(Steps), "The steps if it does not hold.")],
     },
     Form {
         title: "Each",
         name: "each",
         about: "Steps once for each item of a list.",
-        verbs: &[key("each", Kind::Value, "The list: ${LIST}.")],
+        verbs: &[key("each", Kind::Own(Value), "The list: ${LIST}.")],
         keys: &[key("as", Kind::Name, "The variable that holds the item."), STEPS],
     },
     Form {
@@ -167,14 +174,14 @@ pub(crate) static FORMS: &[Form] = &[
         title: "Setting variables",
         name: "set",
         about: "Give variables a value, for the rest of the session.",
-        verbs: &[key("set", Kind::Map(&Kind::Value), "Names and values.")],
+        verbs: &[key("set", Kind::Map(&Kind::Own(Value)), "Names and values.")],
         keys: &[],
     },
     Form {
         title: "Logging",
         name: "log",
         about: "Write a line; shown by try, kept of the first sessions of a run.",
-        verbs: &[key("log", Kind::Template, "The line.")],
+        verbs: &[key("log", Kind::Own(Template), "The line.")],
         keys: &[],
     },
     Form {

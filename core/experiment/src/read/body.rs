@@ -1,8 +1,7 @@
 //! Bodies of requests: exactly one of `json`, `form`, `multipart`, `body`, `file`.
 
-use super::Reader;
-use super::keys::Keys;
-use crate::grammar::MULTIPART_FILE;
+use super::{Keys, Reader, TreeReader as _};
+use crate::grammar::Room;
 use crate::model::{Body, PartContent};
 use crate::{Node, NodeKind};
 
@@ -47,8 +46,8 @@ impl Reader<'_> {
         let NodeKind::Map(_) = &node.kind else {
             return self.template(node, "a part").map(PartContent::Text);
         };
-        let mut keys = Keys::open(self, node, MULTIPART_FILE.name, MULTIPART_FILE.keys.iter())?;
-        let file = keys.require(self, "file", MULTIPART_FILE.name).and_then(|node| self.file_name(node));
+        let mut keys = Keys::open(self, node, Room::MultipartFile)?;
+        let file = keys.require(self, "file").and_then(|node| self.file_name(node));
         let name = keys.take("name").and_then(|node| self.template(node, "a name"));
         let content_type =
             keys.take("type").and_then(|node| self.text(node, "a content type")).map(|at| at.value);

@@ -4,8 +4,8 @@ use wavetank_journey::extract::Pattern;
 use wavetank_plan::did_you_mean;
 use wavetank_plan::quantity::{parse_count, parse_duration, parse_size};
 
-use super::Reader;
 use super::value::is_number;
+use super::{Reader, TreeReader as _};
 use crate::model::{Check, CheckOp, Expected, From, Operand, Tested};
 use crate::{Diagnostic, Node, Place};
 

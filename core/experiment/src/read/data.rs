@@ -2,9 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::Reader;
-use super::keys::Keys;
-use crate::grammar::{DATA_FILE, DATA_ROWS};
+use super::{Keys, Reader, TreeReader as _};
+use crate::grammar::Room;
 use crate::model::{DataContent, DataFile, DataSource, RowUse, Value};
 use crate::{Entry, Node, NodeKind};
 
@@ -39,8 +38,8 @@ impl Reader<'_> {
         if !in_rows && node.get("file").is_none() {
             return self.fail("data_source", entry.place, "data has neither file nor rows", SHAPE);
         }
-        let section = if in_rows { &DATA_ROWS } else { &DATA_FILE };
-        let mut keys = Keys::open(self, node, section.name, section.keys.iter())?;
+        let room = if in_rows { Room::DataRows } else { Room::DataFile };
+        let mut keys = Keys::open(self, node, room)?;
         let row = keys
             .take("row")
             .and_then(|node| self.one_of(node, "way to take rows", &ROWS))

@@ -2,16 +2,15 @@
 
 use wavetank_plan::{EventPlan, Nanos, SourcesPlan, parse_sources};
 
-use super::Reader;
-use super::keys::Keys;
-use crate::grammar::{EVENT, EXPERIMENT};
+use super::{Keys, Reader, TreeReader as _};
+use crate::grammar::Room;
 use crate::model::{Block, Event, Experiment, Scenario, Sources, Variable};
 use crate::{At, Node, Place};
 
 /// The whole file, whose variables stand in `reader`.
 pub(crate) fn read_experiment(reader: &mut Reader<'_>, root: &Node) -> Option<Experiment> {
-    let mut keys = Keys::open(reader, root, EXPERIMENT.name, EXPERIMENT.keys.iter())?;
-    reader.version(&mut keys);
+    let mut keys = Keys::open(reader, root, Room::Experiment)?;
+    keys.version(reader, "wavetank");
     let name = keys.take("name").and_then(|node| reader.name(node, "an experiment"));
     let about = keys.take("about").and_then(|node| reader.text(node, "a text")).map(|about| about.value);
     keys.take("vars");
@@ -49,15 +48,6 @@ pub(crate) fn read_experiment(reader: &mut Reader<'_>, root: &Node) -> Option<Ex
 }
 
 impl Reader<'_> {
-    fn version(&mut self, keys: &mut Keys<'_>) {
-        let Some(node) = keys.require(self, "wavetank", "an experiment") else { return };
-        let Some(version) = self.text(node, "the version of the grammar") else { return };
-        if version.value != "1" {
-            let message = format!("version `{}` of the grammar is not known here", version.value);
-            self.fail::<()>("version_unknown", version.place, message, "wavetank: 1");
-        }
-    }
-
     fn variables(&mut self) -> Vec<Variable> {
         let vars = self.vars;
         let all = vars.all.iter().map(|(name, place, node)| {
@@ -155,10 +145,10 @@ impl Reader<'_> {
     fn events(&mut self, node: &Node) -> Vec<Event> {
         let items = self.list(node, "events");
         let all = items.iter().map(|item| {
-            let mut keys = Keys::open(self, item, EVENT.name, EVENT.keys.iter())?;
-            let when = keys.require(self, "when", EVENT.name).and_then(|node| self.duration(node));
-            let host = keys.require(self, "host", EVENT.name).and_then(|node| self.text(node, "a host"));
-            let run = keys.require(self, "run", EVENT.name).and_then(|node| self.text(node, "a command"));
+            let mut keys = Keys::open(self, item, Room::Event)?;
+            let when = keys.require(self, "when").and_then(|node| self.duration(node));
+            let host = keys.require(self, "host").and_then(|node| self.text(node, "a host"));
+            let run = keys.require(self, "run").and_then(|node| self.text(node, "a command"));
             let undo = keys.take("undo").and_then(|node| self.text(node, "a command"));
             let lasts = keys.take("for").and_then(|node| self.duration_positive(node));
             let place: Place = keys.place;

@@ -3,7 +3,7 @@
 use wavetank_plan::did_you_mean;
 use wavetank_plan::quantity::parse_count;
 
-use super::{Reader, is_word, outside};
+use super::{Reader, TreeReader as _, is_word, outside};
 use crate::Place;
 use crate::model::{Function, Part, Template};
 

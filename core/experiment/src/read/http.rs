@@ -4,16 +4,15 @@ use wavetank_plan::{
     Close, ConnectTo, DnsUse, HttpVersion, IpFamily, ProxyProtocol, StatusSet, TlsResume, TlsVersions,
 };
 
-use super::Reader;
-use super::keys::Keys;
-use crate::grammar::{HTTP, TLS};
+use super::{Keys, Reader, TreeReader as _};
+use crate::grammar::Room;
 use crate::model::{Auth, Header, Http, Part, Template, TlsChoice};
 use crate::{At, Node, Place};
 
 impl Reader<'_> {
     /// `http:`.
     pub(super) fn http(&mut self, node: &Node) -> Option<Http> {
-        let mut keys = Keys::open(self, node, HTTP.name, HTTP.keys.iter())?;
+        let mut keys = Keys::open(self, node, Room::Http)?;
         let versions = [("1.1", HttpVersion::Http11), ("1.0", HttpVersion::Http10)];
         let http = Http {
             version: keys
@@ -101,7 +100,7 @@ impl Reader<'_> {
 
     /// `tls:`.
     pub(super) fn tls(&mut self, node: &Node) -> Option<TlsChoice> {
-        let mut keys = Keys::open(self, node, TLS.name, TLS.keys.iter())?;
+        let mut keys = Keys::open(self, node, Room::Tls)?;
         let resumes = [("never", TlsResume::Never), ("user", TlsResume::User), ("shared", TlsResume::Shared)];
         let versions = [("1.3", TlsVersions::Tls13), ("1.2", TlsVersions::Tls12)];
         let list = |reader: &mut Self, keys: &mut Keys<'_>, key| {

@@ -8,12 +8,11 @@ mod data;
 mod experiment;
 mod expression;
 mod http;
-mod keys;
+mod names;
 mod phase;
 mod phase_rules;
 mod proxy;
 mod quantity;
-mod quotes;
 mod request;
 mod scenario;
 mod span;
@@ -25,15 +24,18 @@ mod text;
 mod think;
 mod value;
 mod vars;
-mod words;
 
 pub(crate) use check::OPERATORS;
 pub(crate) use experiment::read_experiment;
-pub(crate) use quotes::outside;
+pub(crate) use names::is_word;
 pub(crate) use vars::Vars;
-pub(crate) use words::is_word;
+pub(crate) use wavetank_grammar::{TreeReader, outside};
 
-use crate::{Diagnostic, Diagnostics, Place};
+use crate::grammar::{Grammar as _, Room};
+use crate::{Diagnostics, Place};
+
+/// A map with fixed keys of an experiment.
+pub(crate) type Keys<'n> = wavetank_grammar::Keys<'n, Room>;
 
 /// What every part is handed: the variables, and where to tell mistakes.
 pub(crate) struct Reader<'a> {
@@ -59,11 +61,6 @@ impl Budget {
 }
 
 impl Reader<'_> {
-    /// More mistakes are told than are kept: further ones are only counted, and looking for what was meant costs.
-    pub(crate) fn advice_is_wasted(&self) -> bool {
-        self.out.left_out() > 0
-    }
-
     /// Takes text that a variable stands for out of the budget.
     pub(crate) fn spend_text(&mut self, bytes: usize, place: Place) -> Option<()> {
         let Some(left) = self.budget.text.checked_sub(bytes) else { return self.too_large(place) };
@@ -80,19 +77,6 @@ impl Reader<'_> {
 
     fn too_large<T>(&mut self, place: Place) -> Option<T> {
         let message = "variables bring more into the file than anybody could have written";
-        let hint = "rows of data belong into a file of their own: data: {NAME: {file: rows.csv}}";
-        self.fail("file_too_large", place, message, hint)
-    }
-
-    /// Tells a mistake and returns `None`, for `return reader.fail(…)`.
-    pub(crate) fn fail<T>(
-        &mut self,
-        code: &'static str,
-        place: Place,
-        message: impl Into<String>,
-        hint: impl Into<String>,
-    ) -> Option<T> {
-        self.out.push(Diagnostic::error(code, place, message, hint));
-        None
+        self.fail("file_too_large", place, message, Room::ADVICE.long)
     }
 }

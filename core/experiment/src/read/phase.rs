@@ -3,9 +3,8 @@
 use wavetank_plan::quantity::{parse_count_positive, parse_duration_positive, parse_rate_positive};
 use wavetank_plan::{Arrivals, UserError};
 
-use super::Reader;
-use super::keys::Keys;
-use crate::grammar::PHASE;
+use super::{Keys, Reader, TreeReader as _};
+use crate::grammar::Room;
 use crate::model::{Phase, PhaseLoad, Sessions, Spike, StairHeight, Stairs};
 use crate::{At, Node, Place};
 
@@ -24,7 +23,7 @@ impl Reader<'_> {
     }
 
     fn phase(&mut self, node: &Node) -> Option<Phase> {
-        let mut keys = Keys::open(self, node, PHASE.name, PHASE.keys.iter())?;
+        let mut keys = Keys::open(self, node, Room::Phase)?;
         let load = self.load(&mut keys);
         let arrivals = [("even", Arrivals::Even), ("poisson", Arrivals::Poisson)];
         let phase = Phase {

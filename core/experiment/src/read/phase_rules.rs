@@ -2,8 +2,7 @@
 
 use wavetank_plan::Rate;
 
-use super::Reader;
-use super::keys::Keys;
+use super::{Keys, Reader};
 use crate::At;
 use crate::model::PhaseLoad;
 

@@ -2,8 +2,8 @@
 
 use wavetank_plan::ProxyUrl;
 
-use super::Reader;
 use super::http::user_and_password;
+use super::{Reader, TreeReader as _};
 use crate::model::{Part, Proxy};
 use crate::{At, Diagnostic, Node};
 

@@ -1,50 +1,12 @@
-//! Quantities: the readers of core/plan at a place of the file.
+//! Quantities that only experiments have.
 
-use wavetank_plan::quantity::{
-    parse_count, parse_count_positive, parse_duration, parse_duration_positive, parse_rate_positive,
-    parse_size,
-};
-use wavetank_plan::{Condition, Nanos, Rate, UserError};
+use wavetank_plan::quantity::parse_rate_positive;
+use wavetank_plan::{Condition, Rate, UserError};
 
-use super::Reader;
-use crate::{At, Diagnostic, Node};
+use super::{Reader, TreeReader as _};
+use crate::{At, Node};
 
 impl Reader<'_> {
-    /// A single value, read by `parse`.
-    pub(crate) fn quantity<T>(
-        &mut self,
-        node: &Node,
-        what: &str,
-        parse: impl FnOnce(&str) -> Result<T, UserError>,
-    ) -> Option<At<T>> {
-        let text = self.text(node, what)?;
-        match parse(&text.value) {
-            Ok(value) => Some(At::new(value, text.place)),
-            Err(error) => {
-                self.out.push(Diagnostic::of(error, text.place));
-                None
-            }
-        }
-    }
-
-    pub(crate) fn duration(&mut self, node: &Node) -> Option<At<Nanos>> {
-        self.quantity(node, "a duration", sexagesimal)
-    }
-
-    pub(crate) fn duration_positive(&mut self, node: &Node) -> Option<At<Nanos>> {
-        self.quantity(node, "a duration", |text| {
-            sexagesimal(text).and_then(|_| parse_duration_positive(text))
-        })
-    }
-
-    pub(crate) fn count(&mut self, node: &Node) -> Option<At<u64>> {
-        self.quantity(node, "a count", parse_count)
-    }
-
-    pub(crate) fn count_positive(&mut self, node: &Node) -> Option<At<u64>> {
-        self.quantity(node, "a count", parse_count_positive)
-    }
-
     /// A small count, such as requests in a pipeline.
     pub(crate) fn small(&mut self, node: &Node) -> Option<u32> {
         let count = self.count(node)?;
@@ -69,28 +31,12 @@ impl Reader<'_> {
         self.quantity(node, "a rate", parse_rate_positive)
     }
 
-    pub(crate) fn size(&mut self, node: &Node) -> Option<At<u64>> {
-        self.quantity(node, "a size", parse_size)
-    }
-
     /// A condition on the run.
     pub(crate) fn condition(&mut self, node: &Node) -> Option<At<Condition>> {
         self.quantity(node, "a condition", |text| {
             Condition::parse(text).map_err(|error| of_answer(text, error))
         })
     }
-}
-
-/// `10:30` is ten and a half minutes to some readers of YAML, and text to others.
-fn sexagesimal(text: &str) -> Result<Nanos, UserError> {
-    parse_duration(text).map_err(|error| match text.split_once(':') {
-        Some((minutes, seconds)) if !minutes.is_empty() && !seconds.is_empty() => UserError::usage(
-            "unit_missing",
-            format!("`{text}`: a duration needs units"),
-            format!("{minutes}m{seconds}s?"),
-        ),
-        _ => error,
-    })
 }
 
 /// What only one answer has cannot be asked of a run.

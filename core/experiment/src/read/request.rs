@@ -3,8 +3,7 @@
 use wavetank_plan::PART_NAMES;
 
 use super::http::starts_with;
-use super::keys::Keys;
-use super::{Reader, is_word};
+use super::{Keys, Reader, TreeReader as _, is_word};
 use crate::grammar::METHODS;
 use crate::model::{Check, Extraction, NamedCheck, OnFailure, Part, Request, RequestHead, Template};
 use crate::{At, Entry, Node, NodeKind, Place};

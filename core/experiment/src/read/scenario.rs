@@ -1,8 +1,7 @@
 //! `scenarios`.
 
-use super::Reader;
-use super::keys::Keys;
-use crate::grammar::SCENARIO;
+use super::{Keys, Reader, TreeReader as _};
+use crate::grammar::Room;
 use crate::model::{Connection, Scenario};
 use crate::{At, Entry, Node, Place};
 
@@ -47,7 +46,7 @@ impl Reader<'_> {
 
     fn scenario(&mut self, entry: &Entry) -> Option<Scenario> {
         let name = self.own_name(entry, "a scenario");
-        let mut keys = Keys::open(self, &entry.value, SCENARIO.name, SCENARIO.keys.iter())?;
+        let mut keys = Keys::open(self, &entry.value, Room::Scenario)?;
         let both = keys.has("weight").then(|| keys.entry("phases")).flatten();
         if let Some(phases) = both {
             let hint =

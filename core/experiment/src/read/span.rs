@@ -3,7 +3,7 @@
 use wavetank_plan::quantity::{parse_count, parse_rate};
 use wavetank_plan::{Rate, UserError};
 
-use super::Reader;
+use super::{Reader, TreeReader as _};
 use crate::model::Span;
 use crate::{At, Diagnostic, Node};
 

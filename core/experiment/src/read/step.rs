@@ -1,10 +1,10 @@
 //! Steps: exactly one verb, and the keys that belong to it.
 
+use wavetank_grammar::meant;
 use wavetank_plan::did_you_mean;
 
-use super::Reader;
-use super::keys::Keys;
-use crate::grammar::{CHOICE, FORMS, Form};
+use super::{Keys, Reader, TreeReader as _};
+use crate::grammar::{FORMS, Form, Room};
 use crate::model::{Choice, EachList, EndOf, Step, Value, Verb};
 use crate::{Entry, Node, NodeKind};
 
@@ -53,7 +53,7 @@ impl Reader<'_> {
             }
         };
         let known = form.verbs.iter().filter(|key| key.name == verb.key).chain(form.keys);
-        let mut keys = Keys::open(self, node, &format!("`{}`", verb.key), known)?;
+        let mut keys = Keys::open_as(self, node, format!("`{}`", verb.key), known)?;
         let verb_key = form.verbs.iter().find(|key| key.name == verb.key).map_or("", |key| key.name);
         keys.entry(verb_key);
         if verb.value.is_null() {
@@ -87,7 +87,7 @@ impl Reader<'_> {
         let hint = match did_you_mean(&first.key, verbs()) {
             _ if verbs().any(|verb| verb == upper) => format!("in lower case: {upper}"),
             Some(near) => format!("did you mean {near}?"),
-            None => match super::words::meant(&first.key, verbs()) {
+            None => match meant::<Room>(&first.key, verbs()) {
                 Some(meant) => meant,
                 None => format!("one of: {}", verbs().collect::<Vec<_>>().join(", ")),
             },
@@ -112,8 +112,7 @@ impl Reader<'_> {
             }
             "while" => {
                 let check = self.check(&verb.value);
-                let at_most =
-                    keys.require(self, "at_most", "`while`").and_then(|node| self.count_positive(node));
+                let at_most = keys.require(self, "at_most").and_then(|node| self.count_positive(node));
                 let steps = self.inner(keys, verb);
                 Some(Verb::While { check: check?, at_most: at_most?.value, steps: steps? })
             }
@@ -142,7 +141,7 @@ impl Reader<'_> {
 
     /// The steps inside a step.
     fn inner(&mut self, keys: &mut Keys<'_>, verb: &Entry) -> Option<Vec<Step>> {
-        let node = keys.require(self, "steps", &format!("`{}`", verb.key))?;
+        let node = keys.require(self, "steps")?;
         if node.items().is_some_and(<[Node]>::is_empty) {
             return self.fail(
                 "steps_empty",
@@ -162,7 +161,7 @@ impl Reader<'_> {
             }
             _ => self.list_variable(&verb.value),
         };
-        let name = keys.require(self, "as", "`each`").and_then(|node| self.text(node, "a variable"));
+        let name = keys.require(self, "as").and_then(|node| self.text(node, "a variable"));
         let name = name.and_then(|name| self.variable_word(&name));
         let steps = self.inner(keys, verb);
         Some(Verb::Each { list: list?, name: name?, steps: steps? })
@@ -186,9 +185,9 @@ impl Reader<'_> {
         let items = self.list(node, "choose");
         let mut all = Vec::new();
         for item in items {
-            let mut keys = Keys::open(self, item, CHOICE.name, CHOICE.keys.iter())?;
+            let mut keys = Keys::open(self, item, Room::Choice)?;
             let weight = keys.take("weight").map(|node| self.count_positive(node));
-            let steps = keys.require(self, "steps", CHOICE.name).map(|node| self.steps(node));
+            let steps = keys.require(self, "steps").map(|node| self.steps(node));
             keys.finish();
             let weight = match weight {
                 None => 1,

@@ -3,7 +3,7 @@
 use wavetank_journey::extract::Extractor;
 use wavetank_plan::did_you_mean;
 
-use super::{OPERATORS, Reader, outside};
+use super::{OPERATORS, Reader, TreeReader as _, outside};
 use crate::model::{From, Tested};
 use crate::{At, Diagnostic, Node, Place};
 

@@ -2,9 +2,8 @@
 
 use wavetank_plan::TargetUrl;
 
-use super::Reader;
-use super::keys::Keys;
-use crate::grammar::{TARGET, TARGET_URL};
+use super::{Keys, Reader, TreeReader as _};
+use crate::grammar::Room;
 use crate::model::{Pick, Target, TargetAddress};
 use crate::{At, Node, NodeKind, Place};
 
@@ -34,8 +33,8 @@ impl Reader<'_> {
     }
 
     fn target_map(&mut self, node: &Node) -> Option<Target> {
-        let mut keys = Keys::open(self, node, TARGET.name, TARGET.keys.iter())?;
-        let urls = keys.require(self, "urls", TARGET.name).and_then(|urls| self.urls(urls));
+        let mut keys = Keys::open(self, node, Room::Target)?;
+        let urls = keys.require(self, "urls").and_then(|urls| self.urls(urls));
         let words = [
             ("in_turn", Pick::InTurn),
             ("random", Pick::Random),
@@ -77,8 +76,8 @@ impl Reader<'_> {
     fn urls(&mut self, node: &Node) -> Option<Vec<TargetAddress>> {
         let urls = self.each(node, |reader, item| match &item.kind {
             NodeKind::Map(_) => {
-                let mut keys = Keys::open(reader, item, TARGET_URL.name, TARGET_URL.keys.iter())?;
-                let url = keys.require(reader, "url", TARGET_URL.name).and_then(|url| reader.url(url));
+                let mut keys = Keys::open(reader, item, Room::TargetUrl)?;
+                let url = keys.require(reader, "url").and_then(|url| reader.url(url));
                 let weight = keys.take("weight").and_then(|weight| reader.count_positive(weight));
                 keys.finish();
                 Some(TargetAddress { url: url?, weight: weight.map(|weight| weight.value) })

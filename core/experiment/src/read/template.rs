@@ -1,6 +1,6 @@
 //! Text with `${…}` to parts.
 
-use super::{Reader, outside};
+use super::{Reader, TreeReader as _, outside};
 use crate::model::{Part, Template};
 use crate::{Node, Place};
 

@@ -2,37 +2,16 @@
 
 use wavetank_plan::did_you_mean;
 
-use super::Reader;
-use crate::node::Scalar;
-use crate::{At, Node, NodeKind, Place};
+use super::{Reader, TreeReader};
+use crate::{Diagnostics, Place};
 
-impl Reader<'_> {
-    /// The text of a single value, variables filled in. `what` says what is wanted: "a duration".
-    pub(crate) fn text(&mut self, node: &Node, what: &str) -> Option<At<String>> {
-        let scalar = self.scalar(node, what)?;
-        self.fixed(&scalar.text, node.place).map(|text| At::new(text, node.place))
+impl TreeReader for Reader<'_> {
+    fn out(&mut self) -> &mut Diagnostics {
+        &mut self.out
     }
 
-    /// A single value as written.
-    pub(crate) fn scalar<'n>(&mut self, node: &'n Node, what: &str) -> Option<&'n Scalar> {
-        match &node.kind {
-            NodeKind::Scalar(_) if node.is_null() => self.fail(
-                "value_missing",
-                node.place,
-                format!("{what} is missing here"),
-                "write one, or leave the key out",
-            ),
-            NodeKind::Scalar(scalar) => Some(scalar),
-            NodeKind::Map(_) | NodeKind::List(_) => {
-                let message = format!("{what} is a single value, and this is {}", node.what());
-                let hint = "text with a colon, or with brackets at its beginning, stands in quotes";
-                self.fail("not_a_value", node.place, message, hint)
-            }
-        }
-    }
-
-    /// Fills `${…}` in a text that is fixed before the run.
-    pub(crate) fn fixed(&mut self, text: &str, place: Place) -> Option<String> {
+    /// Fills `${…}` in.
+    fn fixed(&mut self, text: &str, place: Place) -> Option<String> {
         let mut out = String::with_capacity(text.len());
         let mut rest = text;
         while let Some(at) = rest.find("${") {
@@ -51,7 +30,9 @@ impl Reader<'_> {
         out.push_str(rest);
         Some(out)
     }
+}
 
+impl Reader<'_> {
     /// `${` without its `}`.
     pub(crate) fn unclosed<T>(&mut self, place: Place) -> Option<T> {
         self.fail(
@@ -118,7 +99,8 @@ impl Reader<'_> {
     /// Nothing of this name is known.
     pub(crate) fn unknown_variable<T>(&mut self, name: &str, place: Place) -> Option<T> {
         // More mistakes than are kept need no advice.
-        let known = self.vars.names().take(if self.advice_is_wasted() { 0 } else { usize::MAX });
+        let looked_at = if self.advice_is_wasted() { 0 } else { usize::MAX };
+        let known = self.vars.names().take(looked_at);
         let hint = match did_you_mean(name, known) {
             Some(near) => format!("did you mean ${{{near}}}?"),
             None => format!("vars: {{{name}: VALUE}}, or --set {name}=VALUE"),

@@ -3,7 +3,7 @@
 use wavetank_plan::quantity::parse_duration;
 use wavetank_plan::{UserError, did_you_mean};
 
-use super::Reader;
+use super::{Reader, TreeReader as _};
 use crate::Node;
 use crate::model::Think;
 

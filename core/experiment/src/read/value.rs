@@ -2,7 +2,7 @@
 
 use wavetank_plan::quantity::parse_count;
 
-use super::Reader;
+use super::{Reader, TreeReader as _};
 use crate::model::Value;
 use crate::{Node, NodeKind};
 

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{Budget, Reader, is_word};
-use crate::node::Scalar;
-use crate::{Diagnostic, Diagnostics, Entry, Input, Node, NodeKind, Place};
+use super::{Budget, Reader, TreeReader as _, is_word};
+use crate::grammar::{Grammar as _, Room};
+use crate::{Diagnostic, Diagnostics, Entry, Input, Node, NodeKind, Place, Scalar};
 use wavetank_plan::did_you_mean;
 
 /// Deepest nesting that variables may bring about.
@@ -29,8 +29,7 @@ impl Vars {
         let entries = root.get("vars").and_then(Node::entries).unwrap_or_default();
         if entries.len() > VARS_MAX {
             let message = format!("{} variables; a file has at most {VARS_MAX}", entries.len());
-            let hint = "rows of data belong into a file of their own: data: {NAME: {file: rows.csv}}";
-            out.push(Diagnostic::error("too_many", entries[VARS_MAX].place, message, hint));
+            out.push(Diagnostic::error("too_many", entries[VARS_MAX].place, message, Room::ADVICE.long));
             return vars;
         }
         let mut budget = Budget::WHOLE;

@@ -1,6 +1,6 @@
 //! [`FileFault`]: a fault, its host perhaps a pattern.
 
-use wavetank_experiment::{At, Place};
+use wavetank_grammar::{At, Place};
 use wavetank_plan::Nanos;
 
 /// A fault, of each host of a pattern.

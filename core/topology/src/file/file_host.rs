@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use wavetank_experiment::{At, Place};
+use wavetank_grammar::{At, Place};
 
 use super::{FileInterface, FileService};
 use crate::{HostFile, Limits, Role, Subnet};

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use wavetank_experiment::At;
+use wavetank_grammar::At;
 
 use crate::Link;
 

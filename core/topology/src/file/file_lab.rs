@@ -1,6 +1,6 @@
 //! [`FileLab`]: the whole file.
 
-use wavetank_experiment::At;
+use wavetank_grammar::At;
 
 use super::{FileFault, FileHost};
 use crate::Subnet;

@@ -1,6 +1,6 @@
 //! [`FileServer`]: servers behind a balancer.
 
-use wavetank_experiment::Place;
+use wavetank_grammar::Place;
 
 /// Hosts and a port, by which a balancer knows them.
 #[derive(Clone)]

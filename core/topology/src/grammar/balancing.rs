@@ -1,12 +1,16 @@
 //! Services that pass connections on in the kernel, and what stands behind a balancer.
 
+use super::Own::{Address, Never, Path, Servers};
 use super::service::{BINARY, CHECK_ABOUT, CONFIG, CONNECTIONS, LISTEN, NAME, SERVERS_ABOUT};
 use super::{Key, Kind, Room, Section, key, must};
 use crate::Ipvs;
 
-const SERVERS: Key =
-    must("servers", Kind::OneOrList(&Kind::Either(&[Kind::Servers, Kind::Is(Room::Server)])), SERVERS_ABOUT);
-const CHECK_KEY: Key = key("check", Kind::Either(&[Kind::Never, Kind::Is(Room::Check)]), CHECK_ABOUT);
+const SERVERS: Key = must(
+    "servers",
+    Kind::OneOrList(&Kind::Either(&[Kind::Own(Servers), Kind::Is(Room::Server)])),
+    SERVERS_ABOUT,
+);
+const CHECK_KEY: Key = key("check", Kind::Either(&[Kind::Own(Never), Kind::Is(Room::Check)]), CHECK_ABOUT);
 
 /// Direct routing.
 pub(crate) static DIRECT_ROUTING: Section = Section {
@@ -16,7 +20,7 @@ pub(crate) static DIRECT_ROUTING: Section = Section {
             balancer (nftables, a Maglev table, sticky flows). The balancer alone answers ARP for the address; the servers \
             have it on lo, listen on the same port and are on the balancer's network.",
     keys: &[
-        must("address", Kind::Address, "The virtual address, free on a network of the balancer."),
+        must("address", Kind::Own(Address), "The virtual address, free on a network of the balancer."),
         LISTEN,
         SERVERS,
         NAME,
@@ -37,7 +41,7 @@ pub(crate) static NAT: Section = Section {
     keys: &[
         key(
             "address",
-            Kind::Address,
+            Kind::Own(Address),
             "The address that clients know; default: the balancer's own on its first network. Another one becomes a \
              virtual address.",
         ),
@@ -62,7 +66,7 @@ pub(crate) static IPVS: Section = Section {
     title: "ipvs",
     about: "The kernel's own balancer, driven by keepalived, whose configuration is checked first by `keepalived -t`.",
     keys: &[
-        must("address", Kind::Address, "The virtual address, free on a network of the balancer."),
+        must("address", Kind::Own(Address), "The virtual address, free on a network of the balancer."),
         LISTEN,
         SERVERS,
         NAME,
@@ -90,7 +94,7 @@ pub(crate) static SERVER: Section = Section {
     title: "Servers behind a balancer",
     about: "`\"app[1-4]:8080\"` says the same as `{server: \"app[1-4]:8080\", weight: 1}`.",
     keys: &[
-        must("server", Kind::Servers, "The host, or a pattern, and the port."),
+        must("server", Kind::Own(Servers), "The host, or a pattern, and the port."),
         key("weight", Kind::Count, "Its part of the connections, relative to the others'; default 1."),
     ],
     verbs: &[],
@@ -102,7 +106,7 @@ pub(crate) static CHECK: Section = Section {
     title: "Checks of servers",
     about: "Without http a connection to the server's port must be accepted.",
     keys: &[
-        key("http", Kind::Path, "A GET of this path is answered with a status from 200 to 399."),
+        key("http", Kind::Own(Path), "A GET of this path is answered with a status from 200 to 399."),
         key("every", Kind::Duration, "Time between two checks of a server; default 1s."),
         key("timeout", Kind::Duration, "A check that takes longer has failed; default 1s."),
         key("fall", Kind::Count, "Failed checks in a row that take a server out; default 2."),

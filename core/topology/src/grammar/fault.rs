@@ -1,5 +1,6 @@
 //! Faults.
 
+use super::Own::Share;
 use super::{Kind, Section, key, must};
 
 /// A fault.
@@ -17,7 +18,7 @@ pub(crate) static FAULT: Section = Section {
         key("pause", Kind::Name, "The service whose processes stand still (SIGSTOP)."),
         key("cut", Kind::Name, "The network to which the host's cable is cut."),
         key("drop", Kind::Name, "The network on which a share of the host's packets is lost."),
-        key("share", Kind::Share, "With drop: the share."),
+        key("share", Kind::Own(Share), "With drop: the share."),
         key("files", Kind::Name, "The service that can open no more files than limit."),
         key("limit", Kind::Count, "With files: that number."),
         key("slow", Kind::Name, "The service that takes longer to answer."),

@@ -1,5 +1,6 @@
 //! Hosts and what belongs to them.
 
+use super::Own::{Address, Addresses, Cpus, Destination, Link, Mode, Scalar, Share};
 use super::{Kind, Room, Section, key, must};
 
 /// A host.
@@ -32,7 +33,7 @@ pub(crate) static HOST: Section = Section {
         key("routes", Kind::List(&Kind::Is(Room::Route)), "Ways to networks that it is not on."),
         key(
             "sysctls",
-            Kind::Map(&Kind::Scalar),
+            Kind::Map(&Kind::Own(Scalar)),
             "Kernel settings of its network namespace, in place of those of its role; each is read back.",
         ),
         key(
@@ -59,13 +60,13 @@ pub(crate) static INTERFACE: Section = Section {
     keys: &[
         key(
             "address",
-            Kind::Addresses,
+            Kind::Own(Addresses),
             "Its address, or a range for the hosts of a pattern; default: the next one that is free.",
         ),
         key("sources", Kind::Count, "Addresses that it has here; default 1."),
-        key("rate", Kind::Link, "Most data per second (tbf); default: as fast as the machine is."),
+        key("rate", Kind::Own(Link), "Most data per second (tbf); default: as fast as the machine is."),
         key("delay", Kind::Duration, "What each packet takes longer, one way; where the kernel has netem."),
-        key("loss", Kind::Share, "Share of packets that are lost."),
+        key("loss", Kind::Own(Share), "Share of packets that are lost."),
     ],
     verbs: &[],
 };
@@ -76,10 +77,10 @@ pub(crate) static LIMITS: Section = Section {
     title: "Limits",
     about: "What a host may use of the machine; what does not stand here is not limited.",
     keys: &[
-        key("cpus", Kind::Cpus, "CPUs that it may run on, by the machine's numbers: 0-3 or \"0,2\"."),
+        key("cpus", Kind::Own(Cpus), "CPUs that it may run on, by the machine's numbers: 0-3 or \"0,2\"."),
         key(
             "cpu",
-            Kind::Share,
+            Kind::Own(Share),
             "CPU time of all its processes together: 50% is half a CPU, 150% one and a half.",
         ),
         key("memory", Kind::Size, "Memory of all its processes together."),
@@ -94,7 +95,7 @@ pub(crate) static ROUTE: Section = Section {
     title: "Routes",
     about: "A way to addresses that are on none of the host's networks.",
     keys: &[
-        must("to", Kind::Destination, "The network, or default."),
+        must("to", Kind::Own(Destination), "The network, or default."),
         must("via", Kind::Text, "The neighbour that passes it on: a host's name or an address."),
     ],
     verbs: &[],
@@ -107,7 +108,7 @@ pub(crate) static VIRTUAL: Section = Section {
     about: "An address that a host has beside its own. On lo it is silent: the host takes what is sent to it and answers \
             no ARP for it.",
     keys: &[
-        must("address", Kind::Address, "The address."),
+        must("address", Kind::Own(Address), "The address."),
         must("on", Kind::Name, "A network of the host, where it answers ARP, or lo."),
         key("name", Kind::Name, "A name by which the lab's hosts reach it."),
     ],
@@ -122,7 +123,7 @@ pub(crate) static HOST_FILE: Section = Section {
     keys: &[
         key("text", Kind::Text, "What stands in it."),
         key("from", Kind::File, "Instead: a file beside this one whose text it gets."),
-        key("mode", Kind::Mode, "Its permission bits; default \"0644\"."),
+        key("mode", Kind::Own(Mode), "Its permission bits; default \"0644\"."),
     ],
     verbs: &["text", "from"],
 };

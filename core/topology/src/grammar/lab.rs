@@ -1,5 +1,6 @@
 //! The top of the file, and networks.
 
+use super::Own::Subnet;
 use super::{Kind, Room, Section, key, must};
 
 /// The whole file.
@@ -14,7 +15,7 @@ pub(crate) static LAB: Section = Section {
         key("about", Kind::Text, "What the lab is for."),
         must(
             "networks",
-            Kind::Map(&Kind::Either(&[Kind::Subnet, Kind::Is(Room::Network)])),
+            Kind::Map(&Kind::Either(&[Kind::Own(Subnet), Kind::Is(Room::Network)])),
             "The networks by their names, each with its addresses.",
         ),
         must(
@@ -33,6 +34,10 @@ pub(crate) static NETWORK: Section = Section {
     title: "Networks",
     about: "A network is a bridge of its own with nothing on it but the lab's hosts. `front: 10.30.0.0/24` says the same \
             as `front: {subnet: 10.30.0.0/24}`.",
-    keys: &[must("subnet", Kind::Subnet, "Its addresses: a private network, apart from the lab's others.")],
+    keys: &[must(
+        "subnet",
+        Kind::Own(Subnet),
+        "Its addresses: a private network, apart from the lab's others.",
+    )],
     verbs: &[],
 };

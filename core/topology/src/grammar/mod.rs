@@ -1,21 +1,32 @@
 //! The grammar of topology files as a table: every key, what it takes, what it is for.
-//!
-//! One source for the reader, which refuses what is not here, for the JSON Schema and for the tables of `docs/lab.md`.
-//! A key that stands here and that nobody reads is told by the reader's own check.
 
 mod balancing;
 mod fault;
 mod host;
 mod lab;
+mod own;
 mod service;
 
-pub(crate) use balancing::{CHECK, DIRECT_ROUTING, IPVS, NAT, SERVER};
-pub(crate) use fault::FAULT;
-pub(crate) use host::{HOST, HOST_FILE, INTERFACE, LIMITS, ROUTE, VIRTUAL};
-pub(crate) use lab::{LAB, NETWORK};
-pub(crate) use service::{COMMAND, HAPROXY, HEALTH, NGINX, SERVE, SERVICE, TIMEOUTS};
+pub(crate) use own::Own;
+pub(crate) use wavetank_grammar::{Grammar, key, must};
 
-/// The maps with fixed keys, by name: a table of constants cannot point at tables that point back.
+use balancing::{CHECK, DIRECT_ROUTING, IPVS, NAT, SERVER};
+use fault::FAULT;
+use host::{HOST, HOST_FILE, INTERFACE, LIMITS, ROUTE, VIRTUAL};
+use lab::{LAB, NETWORK};
+use serde_json::Value;
+use service::{COMMAND, HAPROXY, HEALTH, NGINX, SERVE, SERVICE, TIMEOUTS};
+use wavetank_grammar::Advice;
+use wavetank_grammar::shape::written;
+
+/// A key of a topology file.
+pub(crate) type Key = wavetank_grammar::Key<Room>;
+/// What it takes.
+pub(crate) type Kind = wavetank_grammar::Kind<Room>;
+/// A map with fixed keys.
+pub(crate) type Section = wavetank_grammar::Section<Room>;
+
+/// The maps with fixed keys, by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Room {
     Lab,
@@ -41,9 +52,10 @@ pub(crate) enum Room {
     Fault,
 }
 
-impl Room {
-    /// All of them, in the order of the page.
-    pub(crate) const ALL: [Self; 21] = [
+impl Grammar for Room {
+    type Own = Own;
+
+    const ALL: &'static [Self] = &[
         Self::Lab,
         Self::Network,
         Self::Host,
@@ -66,9 +78,19 @@ impl Room {
         Self::Health,
         Self::Fault,
     ];
+    const FILE: Self = Self::Lab;
+    const TITLE: &'static str = "Wavetank lab, version 1";
+    const ADVICE: Advice = Advice {
+        a_file: "a lab",
+        empty: "a lab begins with wavetank_lab: 1; examples/labs has some",
+        documents: "one lab a file: leave out the line ---",
+        deep: "no lab needs so many levels",
+        alias: "hosts that are alike share a key: app[1-4]",
+        merge: "hosts that are alike share a key: app[1-4]",
+        long: "files of hosts stand beside it: files: {/etc/app.conf: {from: app.conf}}",
+    };
 
-    /// The map's keys.
-    pub(crate) fn section(self) -> &'static Section {
+    fn section(self) -> &'static Section {
         match self {
             Self::Lab => &LAB,
             Self::Network => &NETWORK,
@@ -93,96 +115,16 @@ impl Room {
             Self::Fault => &FAULT,
         }
     }
-}
 
-/// A map of the grammar with fixed keys.
-pub(crate) struct Section {
-    /// What messages call it: "a host".
-    pub(crate) name: &'static str,
-    /// Its heading in the page.
-    pub(crate) title: &'static str,
-    /// What it is for.
-    pub(crate) about: &'static str,
-    /// Its keys, in the order in which the page lists them.
-    pub(crate) keys: &'static [Key],
-    /// Of these keys exactly one must stand there; empty where there is no such rule.
-    pub(crate) verbs: &'static [&'static str],
-}
+    fn definition(self) -> String {
+        format!("{self:?}").to_lowercase()
+    }
 
-/// A key of a [`Section`].
-pub(crate) struct Key {
-    pub(crate) name: &'static str,
-    pub(crate) kind: Kind,
-    pub(crate) about: &'static str,
-    /// It must stand there.
-    pub(crate) required: bool,
-}
+    fn taken(self) -> String {
+        self.section().title.to_lowercase()
+    }
 
-/// What a key takes.
-pub(crate) enum Kind {
-    /// Any text.
-    Text,
-    /// One word: lower-case letters, digits, `-`.
-    Name,
-    /// `true` or `false`.
-    Bool,
-    /// The version of the grammar.
-    Version,
-    /// A count: `500`, `10k`, `1M`.
-    Count,
-    /// A duration: `30s`, `1m30s`.
-    Duration,
-    /// A size: `16kB`.
-    Size,
-    /// A share: `5%`.
-    Share,
-    /// A rate of data: `1Gbit/s`.
-    Link,
-    /// `10.30.0.0/24`.
-    Subnet,
-    /// `10.30.0.0/24`, or `default`.
-    Destination,
-    /// `10.30.0.10`.
-    Address,
-    /// An address, or `A to B` of them.
-    Addresses,
-    /// A port, or `A to B`, or a list.
-    Ports,
-    /// CPUs by their numbers: `0-3`, `"0,2"`.
-    Cpus,
-    /// A path that begins with `/`.
-    Path,
-    /// A file's name, from the topology file's folder.
-    File,
-    /// Permission bits: `"0644"`.
-    Mode,
-    /// `"app[1-4]:8080"`.
-    Servers,
-    /// A single value of any kind, as a sysctl has: text or number.
-    Scalar,
-    /// `false`.
-    Never,
-    /// One of these words.
-    Word(&'static [&'static str]),
-    /// A map with fixed keys.
-    Is(Room),
-    /// A list.
-    List(&'static Self),
-    /// One, or a list.
-    OneOrList(&'static Self),
-    /// A map from names of the user's choosing.
-    Map(&'static Self),
-    /// A map from names of the user's choosing, whose values may be left out.
-    MapOrNothing(&'static Self),
-    /// One of several kinds.
-    Either(&'static [Self]),
-}
-
-pub(crate) const fn key(name: &'static str, kind: Kind, about: &'static str) -> Key {
-    Key { name, kind, about, required: false }
-}
-
-/// A key that must stand there.
-pub(crate) const fn must(name: &'static str, kind: Kind, about: &'static str) -> Key {
-    Key { name, kind, about, required: true }
+    fn name_shape() -> Value {
+        written::<Self>("[a-z0-9]([a-z0-9_-]{0,22}[a-z0-9])?")
+    }
 }

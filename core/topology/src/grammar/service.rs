@@ -1,5 +1,6 @@
 //! Services that are programs.
 
+use super::Own::{Cpus, Never, Path, Ports, Scalar, Servers};
 use super::{Key, Kind, Room, Section, key, must};
 use crate::Haproxy;
 
@@ -22,7 +23,8 @@ pub(crate) static SERVICE: Section = Section {
 };
 
 pub(super) const NAME: Key = key("name", Kind::Name, "Its name on the host; default: the word of its kind.");
-pub(super) const LISTEN: Key = must("listen", Kind::Ports, "The port, or several: 8080 to 8087, [80, 443].");
+pub(super) const LISTEN: Key =
+    must("listen", Kind::Own(Ports), "The port, or several: 8080 to 8087, [80, 443].");
 const COPIES: Key = key("copies", Kind::Count, "Processes that share the ports; default 1.");
 pub(super) const CONNECTIONS: Key =
     key("connections", Kind::Count, "Client connections at once that it is made for, all copies together.");
@@ -84,7 +86,7 @@ pub(crate) static NGINX: Section = Section {
         ),
         key(
             "servers",
-            Kind::OneOrList(&Kind::Either(&[Kind::Servers, Kind::Is(Room::Server)])),
+            Kind::OneOrList(&Kind::Either(&[Kind::Own(Servers), Kind::Is(Room::Server)])),
             SERVERS_ABOUT,
         ),
         key("keepalive", Kind::Bool, "With servers: keep connections to them open; default true."),
@@ -111,7 +113,7 @@ pub(crate) static HAPROXY: Section = Section {
         key("mode", Kind::Word(&["tcp", "http"]), "What it understands of what passes; default http."),
         key(
             "servers",
-            Kind::OneOrList(&Kind::Either(&[Kind::Servers, Kind::Is(Room::Server)])),
+            Kind::OneOrList(&Kind::Either(&[Kind::Own(Servers), Kind::Is(Room::Server)])),
             SERVERS_ABOUT,
         ),
         NAME,
@@ -125,14 +127,14 @@ pub(crate) static HAPROXY: Section = Section {
             Kind::Count,
             "Threads of each process; default: the CPUs it may use, divided among its copies.",
         ),
-        key("pin", Kind::Cpus, "CPUs that its threads are pinned to (cpu-map), in turn."),
+        key("pin", Kind::Own(Cpus), "CPUs that its threads are pinned to (cpu-map), in turn."),
         key("timeouts", Kind::Is(Room::Timeouts), "Its times."),
         key(
             "source_ports",
             Kind::Word(&["kernel", "ranges"]),
             "Who chooses ports towards the servers: the kernel (default), or explicit ranges over all addresses here.",
         ),
-        key("check", Kind::Either(&[Kind::Never, Kind::Is(Room::Check)]), CHECK_ABOUT),
+        key("check", Kind::Either(&[Kind::Own(Never), Kind::Is(Room::Check)]), CHECK_ABOUT),
         key("stats", Kind::Count, "Port of its statistics page; the statistics socket is always there."),
         BINARY,
         CONFIG,
@@ -164,10 +166,10 @@ pub(crate) static COMMAND: Section = Section {
     keys: &[
         must("run", Kind::OneOrList(&Kind::Text), "The program."),
         NAME,
-        key("listen", Kind::Ports, "Its port, or several; without, it counts as up while it runs."),
+        key("listen", Kind::Own(Ports), "Its port, or several; without, it counts as up while it runs."),
         COPIES,
         HEALTH_KEY,
-        key("environment", Kind::Map(&Kind::Scalar), "Variables beside those it has anyway."),
+        key("environment", Kind::Map(&Kind::Own(Scalar)), "Variables beside those it has anyway."),
     ],
     verbs: &[],
 };
@@ -178,7 +180,7 @@ pub(crate) static HEALTH: Section = Section {
     title: "Health of a service",
     about: "Asked from inside the host. Without http a connection to the port must be accepted.",
     keys: &[
-        key("http", Kind::Path, "A GET of this path is answered with a status from 200 to 399."),
+        key("http", Kind::Own(Path), "A GET of this path is answered with a status from 200 to 399."),
         key("port", Kind::Count, "The port; default: the first it listens on."),
         key("every", Kind::Duration, "Time between two tries; default 50ms."),
         key("within", Kind::Duration, "It must be up within this time; default 10s."),

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
-use wavetank_experiment::Place;
+use wavetank_grammar::Place;
 
 /// A server behind a balancer, as the balancer reaches it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -33,10 +33,10 @@ pub(super) mod nanos_option {
     }
 }
 
-/// A [`wavetank_experiment::Place`] as line, column, first byte and byte after the last.
+/// A [`wavetank_grammar::Place`] as line, column, first byte and byte after the last.
 pub(super) mod place {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
-    use wavetank_experiment::Place;
+    use wavetank_grammar::Place;
 
     pub(in crate::model) fn serialize<S: Serializer>(place: &Place, to: S) -> Result<S::Ok, S::Error> {
         (place.line, place.column, place.start, place.end).serialize(to)

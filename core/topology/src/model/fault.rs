@@ -1,7 +1,7 @@
 //! [`Fault`]: something that goes wrong on purpose.
 
 use serde::{Deserialize, Serialize};
-use wavetank_experiment::Place;
+use wavetank_grammar::Place;
 use wavetank_plan::Nanos;
 
 /// A fault of the lab's own, carried out in every run with it.

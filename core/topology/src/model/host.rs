@@ -1,7 +1,7 @@
 //! [`Host`]: one host of a lab.
 
 use serde::{Deserialize, Serialize};
-use wavetank_experiment::Place;
+use wavetank_grammar::Place;
 
 use super::{HostFile, Interface, Limits, Role, Route, Service, Sysctl, VirtualAddress};
 

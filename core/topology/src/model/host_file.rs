@@ -1,7 +1,7 @@
 //! [`HostFile`]: one file over a host's `/etc`.
 
 use serde::{Deserialize, Serialize};
-use wavetank_experiment::Place;
+use wavetank_grammar::Place;
 
 /// A file of a host. It lies under `/etc`, which every host has an overlay of: anywhere else it would be the
 /// machine's own file.

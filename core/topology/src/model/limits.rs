@@ -1,7 +1,7 @@
 //! [`Limits`]: what a host may use of the machine.
 
 use serde::{Deserialize, Serialize};
-use wavetank_experiment::Place;
+use wavetank_grammar::Place;
 
 /// Bounds of a host; `None` is none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

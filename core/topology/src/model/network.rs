@@ -1,7 +1,7 @@
 //! [`Network`]: what hosts are plugged into.
 
 use serde::{Deserialize, Serialize};
-use wavetank_experiment::Place;
+use wavetank_grammar::Place;
 use wavetank_plan::Network as Subnet;
 
 /// A network of a lab: one bridge, nothing else on it than the lab's hosts.

@@ -1,7 +1,7 @@
 //! [`OwnProgram`]: the user's own binary and configuration in place of the found and generated ones.
 
 use serde::{Deserialize, Serialize};
-use wavetank_experiment::Place;
+use wavetank_grammar::Place;
 
 /// What the user brings for a service that is a program of others.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

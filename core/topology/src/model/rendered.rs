@@ -1,6 +1,6 @@
 //! [`Rendered`]: a generated configuration.
 
-use wavetank_experiment::Place;
+use wavetank_grammar::Place;
 
 /// A file made from a lab, with the reason for each of its lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! [`Service`]: something that runs on a host.
 
 use serde::{Deserialize, Serialize};
-use wavetank_experiment::Place;
+use wavetank_grammar::Place;
 
 use super::{Backend, Command, DirectRouting, Haproxy, Health, Ipvs, KeyPlace, Nat, Nginx, Serve};
 

@@ -1,7 +1,7 @@
 //! [`Sysctl`]: one kernel setting of a host.
 
 use serde::{Deserialize, Serialize};
-use wavetank_experiment::Place;
+use wavetank_grammar::Place;
 
 /// A setting of the host's network namespace, written and read back.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

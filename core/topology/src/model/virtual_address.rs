@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
-use wavetank_experiment::Place;
+use wavetank_grammar::Place;
 
 /// An address that several hosts of a lab may have, or that moves between them; alone in its prefix (/32, /128).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

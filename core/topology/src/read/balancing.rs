@@ -2,11 +2,11 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use wavetank_experiment::Node;
+use wavetank_grammar::Node;
 use wavetank_plan::Nanos;
 
 use super::service::Common;
-use super::{Keys, Reader};
+use super::{Keys, Reader, TreeReader as _};
 use crate::file::{FileServer, FileService};
 use crate::grammar::Room;
 use crate::{DirectRouting, Health, Ipvs, IpvsForward, Nat, Probe, ServiceKind};
@@ -25,12 +25,12 @@ const FLOWS_MAX: u64 = 1 << 24;
 
 impl Reader<'_> {
     pub(super) fn direct_routing(&mut self, node: &Node) -> Option<FileService> {
-        let mut keys = Keys::open(self, node, Room::DirectRouting)?;
+        let mut keys = self.open(node, Room::DirectRouting)?;
         let common = self.common(&mut keys, Room::DirectRouting);
         let address = keys.require(self, "address").and_then(|node| self.address(node));
         let servers = self.servers_behind(&mut keys);
         let slots = keys.take("slots").map_or(Some(SLOTS), |node| self.slots(node));
-        let sticky = keys.take("sticky").map_or(Some(STICKY), |node| self.duration_positive(node));
+        let sticky = keys.take("sticky").map_or(Some(STICKY), |node| self.lasting(node));
         let flows = keys.take("flows").map(|node| self.count_positive(node));
         let check = self.check(keys.take("check"));
         let flows_max = match flows {
@@ -71,7 +71,7 @@ impl Reader<'_> {
     }
 
     pub(super) fn nat(&mut self, node: &Node) -> Option<FileService> {
-        let mut keys = Keys::open(self, node, Room::Nat)?;
+        let mut keys = self.open(node, Room::Nat)?;
         let common = self.common(&mut keys, Room::Nat);
         let address = keys.take("address").map(|node| self.address(node));
         let servers = self.servers_behind(&mut keys);
@@ -84,7 +84,7 @@ impl Reader<'_> {
     }
 
     pub(super) fn ipvs(&mut self, node: &Node) -> Option<FileService> {
-        let mut keys = Keys::open(self, node, Room::Ipvs)?;
+        let mut keys = self.open(node, Room::Ipvs)?;
         self.not_beside_config(&keys, &["check", "scheduler", "connections"]);
         let common = self.common(&mut keys, Room::Ipvs);
         let address = keys.require(self, "address").and_then(|node| self.address(node));

@@ -1,10 +1,10 @@
 //! Faults.
 
-use wavetank_experiment::{At, Node};
+use wavetank_grammar::{At, Node};
 
-use super::{Keys, Reader};
+use super::{Reader, TreeReader as _};
 use crate::file::{FileFault, FileFaultKind};
-use crate::grammar::Room;
+use crate::grammar::{Grammar as _, Room};
 
 /// Most faults of a lab.
 const FAULTS_MAX: usize = 256;
@@ -23,14 +23,14 @@ impl Reader<'_> {
     }
 
     fn fault(&mut self, node: &Node) -> Option<FileFault> {
-        let mut keys = Keys::open(self, node, Room::Fault)?;
-        let when = keys.require(self, "when").and_then(|node| self.duration(node));
+        let mut keys = self.open(node, Room::Fault)?;
+        let when = keys.require(self, "when").and_then(|node| self.duration(node).map(|when| when.value));
         let host = keys.require(self, "host").and_then(|node| self.text(node, "a host"));
         let hosts = host.and_then(|text| {
             let names = self.host_names(&text.value, text.place)?;
             Some(At::new(names, text.place))
         });
-        let lasts = keys.take("for").map(|node| self.duration_positive(node));
+        let lasts = keys.take("for").map(|node| self.lasting(node));
         let verbs = Room::Fault.section().verbs;
         let found: Vec<_> = verbs.iter().map(|verb| (*verb, keys.take(verb))).collect();
         let verb = found.into_iter().find_map(|(verb, node)| Some((verb, node?)));
@@ -72,7 +72,7 @@ impl Reader<'_> {
             "cut" => Some(FileFaultKind::Cut),
             "drop" => self.share_ppm(companion?).map(FileFaultKind::Drop),
             "files" => self.count(companion?).map(|count| FileFaultKind::Files(count.value)),
-            _ => self.duration_positive(companion?).map(FileFaultKind::Slow),
+            _ => self.lasting(companion?).map(FileFaultKind::Slow),
         }
     }
 }

@@ -1,9 +1,9 @@
 //! When a service is up, and how a balancer finds out that a server is dead.
 
-use wavetank_experiment::Node;
+use wavetank_grammar::Node;
 use wavetank_plan::Nanos;
 
-use super::{Keys, Reader, Told};
+use super::{Reader, Told, TreeReader as _};
 use crate::grammar::Room;
 use crate::{BackendCheck, Health, Probe};
 
@@ -19,11 +19,11 @@ impl Reader<'_> {
         let first = ports.first().copied();
         let plain = first.map_or(Probe::Alive, |port| Probe::Tcp { port });
         let Some(node) = node else { return Some(Health { probe: plain, every: EVERY, within: WITHIN }) };
-        let mut keys = Keys::open(self, node, Room::Health)?;
+        let mut keys = self.open(node, Room::Health)?;
         let path = keys.take("http").map(|node| self.http_path(node));
         let port = keys.take("port").map(|node| self.port(node));
-        let every = keys.take("every").map_or(Some(EVERY), |node| self.duration_positive(node));
-        let within = keys.take("within").map_or(Some(WITHIN), |node| self.duration_positive(node));
+        let every = keys.take("every").map_or(Some(EVERY), |node| self.lasting(node));
+        let within = keys.take("within").map_or(Some(WITHIN), |node| self.lasting(node));
         let place = keys.place;
         keys.finish();
         let port = port.map_or(Some(first), |port| port.map(|port| Some(port.value)))?;
@@ -51,10 +51,10 @@ impl Reader<'_> {
         if Self::is_false(node) {
             return Ok(None);
         }
-        let mut keys = Keys::open(self, node, Room::Check).ok_or(Told)?;
+        let mut keys = self.open(node, Room::Check).ok_or(Told)?;
         let path = keys.take("http").map(|node| self.http_path(node));
-        let every = keys.take("every").map_or(Some(usual.every), |node| self.duration_positive(node));
-        let timeout = keys.take("timeout").map_or(Some(usual.timeout), |node| self.duration_positive(node));
+        let every = keys.take("every").map_or(Some(usual.every), |node| self.lasting(node));
+        let timeout = keys.take("timeout").map_or(Some(usual.timeout), |node| self.lasting(node));
         let mut in_a_row = |reader: &mut Self, key: &'static str, usual: u32| {
             keys.take(key)
                 .map_or(Some(usual), |node| reader.few(node, IN_A_ROW_MAX, "checks").map(|few| few.value))

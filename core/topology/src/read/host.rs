@@ -2,11 +2,10 @@
 
 use std::net::IpAddr;
 
-use wavetank_experiment::{At, Entry, Node};
+use wavetank_grammar::{At, Entry, Node};
 
-use super::keys::one_or_list;
 use super::names::HOSTS_MAX;
-use super::{Keys, Reader, Told};
+use super::{Reader, Told, TreeReader as _};
 use crate::file::{FileHost, FileRoute, FileVirtual};
 use crate::grammar::Room;
 use crate::{Limits, Role, Subnet};
@@ -33,13 +32,14 @@ impl Reader<'_> {
 
     fn host(&mut self, entry: &Entry) -> Option<FileHost> {
         let names = self.host_names(&entry.key, entry.place);
-        let mut keys = Keys::open(self, &entry.value, Room::Host)?;
+        let mut keys = self.open(&entry.value, Room::Host)?;
         let role = keys.take("role").map(|node| self.one_of(node, "role", &Role::WORDS));
         let sources = keys.entry("sources");
         let networks = keys.require(self, "networks").map(|node| self.host_networks(node, sources));
-        let virtuals =
-            keys.take("virtual").map(|node| self.each(node, "virtual addresses", Self::virtual_address));
-        let routes = keys.take("routes").map(|node| self.each(node, "routes", Self::route));
+        let virtuals = keys
+            .take("virtual")
+            .map(|node| self.each_listed(node, "virtual addresses", Self::virtual_address));
+        let routes = keys.take("routes").map(|node| self.each_listed(node, "routes", Self::route));
         let limits = keys.take("limits").and_then(|node| self.limits(node));
         let host = FileHost {
             names: names.unwrap_or_default(),
@@ -58,19 +58,8 @@ impl Reader<'_> {
         Some(host).filter(|host| !host.names.is_empty())
     }
 
-    /// All items of a list that `read` can read.
-    pub(super) fn each<T>(
-        &mut self,
-        node: &Node,
-        what: &str,
-        read: impl Fn(&mut Self, &Node) -> Option<T>,
-    ) -> Vec<T> {
-        let all: Vec<Option<T>> = self.list(node, what).iter().map(|item| read(self, item)).collect();
-        all.into_iter().flatten().collect()
-    }
-
     fn virtual_address(&mut self, node: &Node) -> Option<FileVirtual> {
-        let mut keys = Keys::open(self, node, Room::Virtual)?;
+        let mut keys = self.open(node, Room::Virtual)?;
         let address = keys.require(self, "address").and_then(|node| self.address(node));
         let on = keys.require(self, "on").and_then(|node| self.name(node, "a network"));
         let name = keys.take("name").map(|node| self.host_name(node, "an address"));
@@ -81,7 +70,7 @@ impl Reader<'_> {
     }
 
     fn route(&mut self, node: &Node) -> Option<FileRoute> {
-        let mut keys = Keys::open(self, node, Room::Route)?;
+        let mut keys = self.open(node, Room::Route)?;
         let to = keys.require(self, "to").map(|node| self.destination(node));
         let via = keys.require(self, "via").and_then(|node| self.text(node, "a neighbour"));
         let place = keys.place;
@@ -119,11 +108,5 @@ impl Reader<'_> {
             None => "an address in numbers: 10.30.0.10".to_owned(),
         };
         self.fail("lab_address", text.place, format!("`{}` is no address", word.trim()), hint)
-    }
-
-    /// Names, or texts, that are one or several.
-    pub(super) fn texts(&mut self, node: &Node, what: &str) -> Vec<At<String>> {
-        let all: Vec<_> = one_or_list(node).iter().map(|item| self.clean_text(item, what)).collect();
-        all.into_iter().flatten().collect()
     }
 }

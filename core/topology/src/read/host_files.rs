@@ -1,8 +1,8 @@
 //! Files over a host's `/etc`, and files beside the topology file.
 
-use wavetank_experiment::{At, Entry, Node};
+use wavetank_grammar::{At, Entry, Node};
 
-use super::{Keys, Reader};
+use super::{Reader, TreeReader as _};
 use crate::HostFile;
 use crate::grammar::Room;
 
@@ -30,7 +30,7 @@ impl Reader<'_> {
             let text = self.clean_text(&entry.value, "a file's text")?.value;
             return Some(HostFile { path: path?, text, mode: 0o644, place: entry.place });
         }
-        let mut keys = Keys::open(self, &entry.value, Room::HostFile)?;
+        let mut keys = self.open(&entry.value, Room::HostFile)?;
         let text =
             keys.take("text").map(|node| self.clean_text(node, "a file's text").map(|text| text.value));
         let from = keys.take("from").map(|node| self.beside(node).map(|(_, text)| text));

@@ -2,10 +2,9 @@
 
 use std::net::IpAddr;
 
-use wavetank_experiment::{At, Entry, Node};
+use wavetank_grammar::{At, Entry, Node};
 
-use super::keys::one_or_list;
-use super::{Keys, Reader};
+use super::{Reader, TreeReader as _};
 use crate::Link;
 use crate::file::FileInterface;
 use crate::grammar::Room;
@@ -21,7 +20,7 @@ impl Reader<'_> {
         let all: Vec<Option<FileInterface>> = if let Some(entries) = node.entries() {
             entries.iter().map(|entry| self.interface(entry)).collect()
         } else {
-            one_or_list(node).iter().map(|item| self.plain_interface(item)).collect()
+            node.one_or_list().iter().map(|item| self.plain_interface(item)).collect()
         };
         let mut all: Vec<FileInterface> = all.into_iter().flatten().collect();
         if node.entries().is_some_and(<[_]>::is_empty) || node.items().is_some_and(<[_]>::is_empty) {
@@ -61,12 +60,12 @@ impl Reader<'_> {
                 link: Link::default(),
             });
         }
-        let mut keys = Keys::open(self, &entry.value, Room::Interface)?;
+        let mut keys = self.open(&entry.value, Room::Interface)?;
         let addresses = keys.take("address").map(|node| self.addresses(node));
         let sources = keys.take("sources").and_then(|node| self.few(node, ADDRESSES_MAX, "addresses"));
         let link = Link {
             rate_bits: keys.take("rate").and_then(|node| self.link_rate(node)),
-            delay: keys.take("delay").and_then(|node| self.duration_positive(node)),
+            delay: keys.take("delay").and_then(|node| self.lasting(node)),
             loss_ppm: keys.take("loss").and_then(|node| self.share_ppm(node)).unwrap_or_default(),
         };
         keys.finish();

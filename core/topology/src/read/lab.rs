@@ -1,9 +1,9 @@
 //! The top of the file.
 
-use wavetank_experiment::{At, Entry, Node};
+use wavetank_grammar::{At, Entry, Node};
 
 use super::text::{is_host_name, name_like};
-use super::{Keys, Reader};
+use super::{Keys, Reader, TreeReader as _};
 use crate::Subnet;
 use crate::file::{FileLab, FileNetwork};
 use crate::grammar::Room;
@@ -13,8 +13,8 @@ const NETWORKS_MAX: usize = 16;
 
 /// The whole file; `file` is its name.
 pub(crate) fn read_lab(reader: &mut Reader<'_>, root: &Node, file: &str) -> Option<FileLab> {
-    let mut keys = Keys::open(reader, root, Room::Lab)?;
-    reader.version(&mut keys);
+    let mut keys = reader.open(root, Room::Lab)?;
+    keys.version(reader, "wavetank_lab");
     let name = match keys.take("name") {
         Some(node) => reader.host_name(node, "a lab").map(|name| name.value),
         None => reader.name_of(file, &keys),
@@ -30,15 +30,6 @@ pub(crate) fn read_lab(reader: &mut Reader<'_>, root: &Node, file: &str) -> Opti
 }
 
 impl Reader<'_> {
-    fn version(&mut self, keys: &mut Keys<'_>) {
-        let Some(node) = keys.require(self, "wavetank_lab") else { return };
-        let Some(version) = self.text(node, "the version of the grammar") else { return };
-        if version.value != "1" {
-            let message = format!("version `{}` of the grammar is not known here", version.value);
-            self.fail::<()>("version_unknown", version.place, message, "wavetank_lab: 1");
-        }
-    }
-
     /// The lab's name out of the file's.
     fn name_of(&mut self, file: &str, keys: &Keys<'_>) -> Option<String> {
         let last = file.rsplit(['/', '\\']).next().unwrap_or(file);
@@ -72,7 +63,7 @@ impl Reader<'_> {
             return self.fail("value_missing", entry.place, message, format!("{}: 10.30.0.0/24", entry.key));
         }
         let subnet = if entry.value.entries().is_some() {
-            let mut keys = Keys::open(self, &entry.value, Room::Network)?;
+            let mut keys = self.open(&entry.value, Room::Network)?;
             let subnet = keys.require(self, "subnet").and_then(|node| self.subnet(node));
             keys.finish();
             subnet

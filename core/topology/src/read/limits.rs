@@ -1,8 +1,8 @@
 //! What a host may use of the machine.
 
-use wavetank_experiment::Node;
+use wavetank_grammar::Node;
 
-use super::{Keys, Reader};
+use super::{Reader, TreeReader as _};
 use crate::Limits;
 use crate::grammar::Room;
 
@@ -17,7 +17,7 @@ const CPU_SHARE_MILLI_MIN: u64 = 10;
 
 impl Reader<'_> {
     pub(super) fn limits(&mut self, node: &Node) -> Option<Limits> {
-        let mut keys = Keys::open(self, node, Room::Limits)?;
+        let mut keys = self.open(node, Room::Limits)?;
         let limits = Limits {
             cpus: keys.take("cpus").and_then(|node| self.cpus(node)),
             cpu_share_milli: keys.take("cpu").and_then(|node| self.cpu_share(node)),
@@ -46,7 +46,7 @@ impl Reader<'_> {
     /// CPUs by their numbers, rising, each once: `0-3`, `0,2`, or a list.
     pub(super) fn cpus(&mut self, node: &Node) -> Option<Vec<u32>> {
         let mut all = Vec::new();
-        for item in super::keys::one_or_list(node) {
+        for item in node.one_or_list() {
             let text = self.text(item, "CPUs")?;
             for part in text.value.split(',') {
                 let (first, last) = part.split_once('-').unwrap_or((part, part));

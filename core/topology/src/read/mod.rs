@@ -9,7 +9,6 @@ mod health;
 mod host;
 mod host_files;
 mod interface;
-mod keys;
 mod lab;
 mod limits;
 mod names;
@@ -20,13 +19,19 @@ mod servers;
 mod service;
 mod sysctls;
 mod text;
+mod verbs;
 
 pub(crate) use interface::ADDRESSES_MAX;
-pub(crate) use keys::Keys;
 pub(crate) use lab::read_lab;
 pub(crate) use names::expanded;
+pub(crate) use wavetank_grammar::TreeReader;
 
-use wavetank_experiment::{Diagnostic, Diagnostics, Place};
+use wavetank_grammar::Diagnostics;
+
+use crate::grammar::Room;
+
+/// A map with fixed keys of a lab.
+pub(crate) type Keys<'n> = wavetank_grammar::Keys<'n, Room>;
 
 /// Names that all patterns of a file stand for together: 256 hosts, each behind 256 balancers.
 const NAMES_MAX: usize = 65_536;
@@ -50,16 +55,10 @@ impl<'a> Reader<'a> {
     pub(crate) fn new(files: &'a dyn Fn(&str) -> Result<Vec<u8>, String>) -> Self {
         Self { files, out: Diagnostics::default(), names_left: NAMES_MAX }
     }
+}
 
-    /// Tells a mistake and returns `None`, for `return reader.fail(…)`.
-    pub(crate) fn fail<T>(
-        &mut self,
-        code: &'static str,
-        place: Place,
-        message: impl Into<String>,
-        hint: impl Into<String>,
-    ) -> Option<T> {
-        self.out.push(Diagnostic::error(code, place, message, hint));
-        None
+impl TreeReader for Reader<'_> {
+    fn out(&mut self) -> &mut Diagnostics {
+        &mut self.out
     }
 }

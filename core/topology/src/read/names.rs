@@ -1,9 +1,9 @@
 //! Patterns of hosts: `load[1-3]`, `app[01-20]`, `web[1,3,7-9]`.
 
-use wavetank_experiment::Place;
+use wavetank_grammar::Place;
 
-use super::Reader;
 use super::text::is_host_name;
+use super::{Reader, TreeReader as _};
 
 /// Most hosts of a lab: each is a process with namespaces of its own.
 pub(super) const HOSTS_MAX: usize = 256;

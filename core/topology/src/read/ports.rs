@@ -1,9 +1,8 @@
 //! Ports, and paths over HTTP.
 
-use wavetank_experiment::{At, Node, Place};
+use wavetank_grammar::{At, Node, Place};
 
-use super::Reader;
-use super::keys::one_or_list;
+use super::{Reader, TreeReader as _};
 
 /// Most ports that one service listens on.
 const PORTS_MAX: usize = 256;
@@ -12,7 +11,7 @@ impl Reader<'_> {
     /// `8080`, `8080 to 8087`, or a list of such: rising, each once.
     pub(super) fn ports(&mut self, node: &Node) -> Option<Vec<u16>> {
         let mut all = Vec::new();
-        for item in one_or_list(node) {
+        for item in node.one_or_list() {
             let text = self.text(item, "a port")?;
             let (from, to) = text.value.split_once(" to ").unwrap_or((&text.value, &text.value));
             let (from, to) = (self.port_of(from, text.place)?, self.port_of(to, text.place)?);

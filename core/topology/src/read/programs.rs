@@ -1,9 +1,9 @@
 //! Services that are programs: serve, nginx, `HAProxy`, any command.
 
-use wavetank_experiment::{Entry, Node};
+use wavetank_grammar::{Entry, Node};
 
 use super::ports::is_path;
-use super::{Keys, Reader};
+use super::{Reader, TreeReader as _};
 use crate::file::FileService;
 use crate::grammar::Room;
 use crate::{
@@ -30,7 +30,7 @@ const KEYS_OF_SERVE: [(&str, &str); 5] = [
 
 impl Reader<'_> {
     pub(super) fn serve(&mut self, node: &Node) -> Option<FileService> {
-        let mut keys = Keys::open(self, node, Room::Serve)?;
+        let mut keys = self.open(node, Room::Serve)?;
         let common = self.common(&mut keys, Room::Serve);
         let tls = keys.take("tls").map_or(Some(false), |node| self.bool(node));
         let threads = keys.take("threads").map(|node| self.few(node, THREADS_MAX, "threads"));
@@ -46,7 +46,7 @@ impl Reader<'_> {
     }
 
     fn serve_options(&mut self, node: &Node) -> Vec<String> {
-        let words = self.each(node, "options", |reader, item| reader.clean_text(item, "an option"));
+        let words = self.each_listed(node, "options", |reader, item| reader.clean_text(item, "an option"));
         for word in &words {
             let name = word.value.split('=').next().unwrap_or_default();
             if let Some((option, key)) = KEYS_OF_SERVE.iter().find(|(option, _)| *option == name) {
@@ -58,7 +58,7 @@ impl Reader<'_> {
     }
 
     pub(super) fn nginx(&mut self, node: &Node) -> Option<FileService> {
-        let mut keys = Keys::open(self, node, Room::Nginx)?;
+        let mut keys = self.open(node, Room::Nginx)?;
         self.not_beside_config(
             &keys,
             &["pages", "servers", "keepalive", "sale", "workers", "tls", "connections"],
@@ -145,7 +145,7 @@ impl Reader<'_> {
     }
 
     pub(super) fn haproxy(&mut self, node: &Node) -> Option<FileService> {
-        let mut keys = Keys::open(self, node, Room::Haproxy)?;
+        let mut keys = self.open(node, Room::Haproxy)?;
         let shaping = [
             "mode",
             "servers",
@@ -203,11 +203,10 @@ impl Reader<'_> {
     }
 
     fn timeouts(&mut self, node: &Node, mode: Option<HaproxyMode>) -> HaproxyTimeouts {
-        let Some(mut keys) = Keys::open(self, node, Room::Timeouts) else {
+        let Some(mut keys) = self.open(node, Room::Timeouts) else {
             return HaproxyTimeouts::default();
         };
-        let mut time =
-            |reader: &mut Self, key| keys.take(key).and_then(|node| reader.duration_positive(node));
+        let mut time = |reader: &mut Self, key| keys.take(key).and_then(|node| reader.lasting(node));
         let timeouts = HaproxyTimeouts {
             connect: time(self, "connect"),
             client: time(self, "client"),
@@ -229,11 +228,11 @@ impl Reader<'_> {
     }
 
     pub(super) fn command(&mut self, node: &Node) -> Option<FileService> {
-        let mut keys = Keys::open(self, node, Room::Command)?;
+        let mut keys = self.open(node, Room::Command)?;
         let common = self.common(&mut keys, Room::Command);
         let run = keys.require(self, "run");
         let as_list = run.is_some_and(|node| node.items().is_some());
-        let words = run.map(|node| self.texts(node, "a command")).unwrap_or_default();
+        let words = run.map(|node| self.clean_texts(node, "a command")).unwrap_or_default();
         let mut words: Vec<String> = words.into_iter().map(|word| word.value).collect();
         let environment = keys.take("environment").map(|node| self.environment(node)).unwrap_or_default();
         let listen = common.as_ref().map(|common| common.listen.clone()).unwrap_or_default();

@@ -1,46 +1,15 @@
-//! Quantities: the readers of core/plan at a place of the file.
+//! Quantities as labs have them.
 
-use wavetank_experiment::{At, Diagnostic, Node};
-use wavetank_plan::quantity::{
-    parse_count, parse_count_positive, parse_duration, parse_duration_positive, parse_link, parse_share,
-    parse_size,
-};
-use wavetank_plan::{Nanos, UserError};
+use wavetank_grammar::{At, Node};
+use wavetank_plan::Nanos;
+use wavetank_plan::quantity::{parse_link, parse_share};
 
-use super::Reader;
+use super::{Reader, TreeReader as _};
 
 impl Reader<'_> {
-    /// A single value, read by `parse`.
-    pub(crate) fn quantity<T>(
-        &mut self,
-        node: &Node,
-        what: &str,
-        parse: impl FnOnce(&str) -> Result<T, UserError>,
-    ) -> Option<At<T>> {
-        let text = self.text(node, what)?;
-        match parse(&text.value) {
-            Ok(value) => Some(At::new(value, text.place)),
-            Err(error) => {
-                self.out.push(Diagnostic::of(error, text.place));
-                None
-            }
-        }
-    }
-
-    pub(crate) fn duration(&mut self, node: &Node) -> Option<Nanos> {
-        self.quantity(node, "a duration", parse_duration).map(|at| at.value)
-    }
-
-    pub(crate) fn duration_positive(&mut self, node: &Node) -> Option<Nanos> {
-        self.quantity(node, "a duration", parse_duration_positive).map(|at| at.value)
-    }
-
-    pub(crate) fn count(&mut self, node: &Node) -> Option<At<u64>> {
-        self.quantity(node, "a count", parse_count)
-    }
-
-    pub(crate) fn count_positive(&mut self, node: &Node) -> Option<At<u64>> {
-        self.quantity(node, "a count", parse_count_positive)
+    /// A duration that is not nothing, without its place.
+    pub(crate) fn lasting(&mut self, node: &Node) -> Option<Nanos> {
+        self.duration_positive(node).map(|lasting| lasting.value)
     }
 
     /// A count from 1 to `most`; `what` are "threads".
@@ -53,10 +22,6 @@ impl Reader<'_> {
                 self.fail("lab_too_many", count.place, message, format!("at most {most}"))
             }
         }
-    }
-
-    pub(crate) fn size(&mut self, node: &Node) -> Option<At<u64>> {
-        self.quantity(node, "a size", parse_size)
     }
 
     /// A share of packets, as parts of a million.

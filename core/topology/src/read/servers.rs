@@ -1,9 +1,8 @@
 //! Those behind a balancer: `"app[1-4]:8080"`.
 
-use wavetank_experiment::Node;
+use wavetank_grammar::Node;
 
-use super::keys::one_or_list;
-use super::{Keys, Reader};
+use super::{Reader, TreeReader as _};
 use crate::file::FileServer;
 use crate::grammar::Room;
 
@@ -13,7 +12,7 @@ const WEIGHT_MAX: u32 = 256;
 impl Reader<'_> {
     /// One or several; what cannot be read is told and left out.
     pub(super) fn servers(&mut self, node: &Node) -> Vec<FileServer> {
-        let all: Vec<_> = one_or_list(node).iter().map(|item| self.server(item)).collect();
+        let all: Vec<_> = node.one_or_list().iter().map(|item| self.server(item)).collect();
         if all.is_empty() {
             self.fail::<()>(
                 "value_missing",
@@ -29,7 +28,7 @@ impl Reader<'_> {
         if node.entries().is_none() {
             return self.server_text(node, 1);
         }
-        let mut keys = Keys::open(self, node, Room::Server)?;
+        let mut keys = self.open(node, Room::Server)?;
         let server = keys.require(self, "server");
         let weight = keys
             .take("weight")

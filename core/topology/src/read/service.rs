@@ -1,12 +1,11 @@
 //! Services: what they have in common.
 
-use wavetank_experiment::{At, Node};
+use wavetank_grammar::{At, Node};
 
-use super::keys::one_or_list;
-use super::{Keys, Reader};
+use super::{Keys, Reader, TreeReader as _};
 use crate::file::{FileServer, FileService};
-use crate::grammar::Room;
-use crate::{Health, OwnConfig, OwnProgram, Service, ServiceKind};
+use crate::grammar::{Grammar as _, Room};
+use crate::{Health, KeyPlace, OwnConfig, OwnProgram, Service, ServiceKind};
 
 /// Most services of a host.
 const SERVICES_MAX: usize = 16;
@@ -24,7 +23,7 @@ pub(super) struct Common {
 
 impl Reader<'_> {
     pub(super) fn services(&mut self, node: &Node) -> Vec<FileService> {
-        let items = one_or_list(node);
+        let items = node.one_or_list();
         if let Some(beyond) = items.get(SERVICES_MAX) {
             let message = format!("{} services", items.len());
             self.fail::<()>(
@@ -39,7 +38,7 @@ impl Reader<'_> {
     }
 
     fn service(&mut self, node: &Node) -> Option<FileService> {
-        let mut keys = Keys::open(self, node, Room::Service)?;
+        let mut keys = self.open(node, Room::Service)?;
         let readers: [(&'static str, ReadService<'_>); 7] = [
             ("serve", Self::serve),
             ("nginx", Self::nginx),
@@ -80,7 +79,7 @@ impl Reader<'_> {
         let binary = keys.take("binary").map(|node| self.binary(node));
         let config = keys.take("config").map(|node| self.beside(node));
         let without = if has("without") { keys.take("without") } else { None };
-        let without = without.map(|node| self.texts(node, "a directive")).unwrap_or_default();
+        let without = without.map(|node| self.clean_texts(node, "a directive")).unwrap_or_default();
         let config = config.map_or(Some(None), |config| {
             config.map(|(name, text)| Some(OwnConfig { name: name.value, text, place: name.place }))
         });
@@ -140,7 +139,7 @@ impl Common {
             connections: self.connections,
             health,
             place: keys.place,
-            keys: keys.places(),
+            keys: KeyPlace::all(keys.entries()),
         };
         FileService { service, servers, address: None }
     }

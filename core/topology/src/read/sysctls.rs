@@ -1,8 +1,8 @@
 //! Kernel settings of a host: only such as belong to its own network namespace.
 
-use wavetank_experiment::{At, Diagnostic, Entry, Node};
+use wavetank_grammar::{At, Diagnostic, Entry, Node};
 
-use super::Reader;
+use super::{Reader, TreeReader as _};
 
 /// Settings below `net.` that are the machine's and not a namespace's, by their beginnings (tried on Linux 6.18: they are
 /// not there in a new network namespace, or can only be read).

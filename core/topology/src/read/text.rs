@@ -1,27 +1,10 @@
-//! Single values: texts, names, words of a closed set. No variables: a lab is one file, and `$` is the programs' own.
+//! Texts and names. No variables: a lab is one file, and `$` is the programs' own.
 
-use wavetank_experiment::{At, Entry, Node, NodeKind, Place};
-use wavetank_plan::did_you_mean;
+use wavetank_grammar::{At, Entry, Node, Place};
 
-use super::Reader;
+use super::{Reader, TreeReader as _};
 
 impl Reader<'_> {
-    /// The text of a single value. `what` says what is wanted: "a duration".
-    pub(crate) fn text(&mut self, node: &Node, what: &str) -> Option<At<String>> {
-        match &node.kind {
-            NodeKind::Scalar(_) if node.is_null() => {
-                let message = format!("{what} is missing here");
-                self.fail("value_missing", node.place, message, "write one, or leave the key out")
-            }
-            NodeKind::Scalar(scalar) => Some(At::new(scalar.text.clone(), node.place)),
-            NodeKind::Map(_) | NodeKind::List(_) => {
-                let message = format!("{what} is a single value, and this is {}", node.what());
-                let hint = "text with a colon, or with brackets at its beginning, stands in quotes";
-                self.fail("not_a_value", node.place, message, hint)
-            }
-        }
-    }
-
     /// A text that stands for itself: nothing that a program's argument or environment cannot hold.
     pub(crate) fn clean_text(&mut self, node: &Node, what: &str) -> Option<At<String>> {
         let text = self.text(node, what)?;
@@ -36,31 +19,9 @@ impl Reader<'_> {
         Some(text)
     }
 
-    /// One of a closed set of words.
-    pub(crate) fn one_of<T: Copy>(&mut self, node: &Node, what: &str, words: &[(&str, T)]) -> Option<T> {
-        let word = self.text(node, what)?;
-        if let Some((_, value)) = words.iter().find(|(known, _)| *known == word.value) {
-            return Some(*value);
-        }
-        let known = || words.iter().map(|(known, _)| *known);
-        let hint = match did_you_mean(&word.value, known()) {
-            Some(near) => format!("did you mean {near}?"),
-            None => format!("one of: {}", known().collect::<Vec<_>>().join(", ")),
-        };
-        self.fail("word_unknown", word.place, format!("`{}` is no {what}", word.value), hint)
-    }
-
-    /// `true` or `false`.
-    pub(crate) fn bool(&mut self, node: &Node) -> Option<bool> {
-        let word = self.text(node, "true or false")?;
-        let hint = match word.value.to_ascii_lowercase().as_str() {
-            "true" if word.value == "true" => return Some(true),
-            "false" if word.value == "false" => return Some(false),
-            "true" | "yes" | "on" | "y" | "1" => "true?",
-            "false" | "no" | "off" | "n" | "0" => "false?",
-            _ => "true or false",
-        };
-        self.fail("not_a_bool", word.place, format!("`{}` is neither true nor false", word.value), hint)
+    /// Texts that stand for themselves, one or several.
+    pub(crate) fn clean_texts(&mut self, node: &Node, what: &str) -> Vec<At<String>> {
+        self.each(node, |reader, item| reader.clean_text(item, what))
     }
 
     /// Whether `node` is the word `false`, as in place of a map.

@@ -1,6 +1,6 @@
 //! [`Script`]: a configuration while it is being written.
 
-use wavetank_experiment::{Diagnostic, Place};
+use wavetank_grammar::{Diagnostic, Place};
 
 use crate::{Rendered, Service};
 

@@ -1,6 +1,6 @@
 //! Servers behind balancers become hosts with addresses.
 
-use wavetank_experiment::{Diagnostic, Diagnostics};
+use wavetank_grammar::{Diagnostic, Diagnostics};
 
 use super::Draft;
 use crate::file::{FileServer, FileService};

@@ -1,6 +1,6 @@
 //! What two parts of one host claim: a name, a port, an address; and names that mean two things.
 
-use wavetank_experiment::{Diagnostic, Diagnostics};
+use wavetank_grammar::{Diagnostic, Diagnostics};
 
 use super::Draft;
 use crate::{Host, Service, ServiceKind};

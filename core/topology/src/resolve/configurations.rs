@@ -1,7 +1,7 @@
 //! Configurations that cannot be made: more connections than processes may open files for, directives to leave out that
 //! there are not.
 
-use wavetank_experiment::Diagnostics;
+use wavetank_grammar::Diagnostics;
 
 use super::Draft;
 use crate::render::{Means, haproxy, nginx};

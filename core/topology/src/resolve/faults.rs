@@ -1,6 +1,6 @@
 //! Faults: of services and interfaces that there are.
 
-use wavetank_experiment::{Diagnostic, Diagnostics};
+use wavetank_grammar::{Diagnostic, Diagnostics};
 
 use super::{Draft, unknown};
 use crate::file::{FileFault, FileFaultKind, FileLab};

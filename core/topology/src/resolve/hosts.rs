@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use wavetank_experiment::{Diagnostic, Diagnostics, Place};
+use wavetank_grammar::{Diagnostic, Diagnostics, Place};
 
 use super::unknown;
 use crate::file::{FileHost, FileInterface, FileLab};

@@ -16,7 +16,7 @@ mod routes;
 mod sysctls;
 mod virtuals;
 
-use wavetank_experiment::{Diagnostic, Diagnostics, Place};
+use wavetank_grammar::{Diagnostic, Diagnostics, Place};
 use wavetank_plan::did_you_mean;
 
 use crate::file::{FileHost, FileLab};

@@ -1,6 +1,6 @@
 //! Networks: apart from each other.
 
-use wavetank_experiment::{Diagnostic, Diagnostics};
+use wavetank_grammar::{Diagnostic, Diagnostics};
 
 use crate::Network;
 use crate::file::FileLab;

@@ -1,6 +1,6 @@
 //! What hosts want of the machine, held against what it has.
 
-use wavetank_experiment::{Diagnostic, Diagnostics};
+use wavetank_grammar::{Diagnostic, Diagnostics};
 use wavetank_plan::quantity::show_count;
 
 use super::Draft;

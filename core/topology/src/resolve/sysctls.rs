@@ -1,7 +1,7 @@
 //! Kernel settings: a new network namespace starts from the kernel's defaults, so each host gets what its role needs,
 //! then what its services need, then what the file says.
 
-use wavetank_experiment::{Diagnostic, Diagnostics, Place};
+use wavetank_grammar::{Diagnostic, Diagnostics, Place};
 
 use super::Draft;
 use crate::{Host, IpvsForward, Role, ServiceKind, Sysctl, VirtualPlace};

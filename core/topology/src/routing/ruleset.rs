@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use wavetank_experiment::Place;
+use wavetank_grammar::Place;
 
 use super::Maglev;
 use crate::{Backend, Rendered, Service};

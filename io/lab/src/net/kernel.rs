@@ -185,7 +185,7 @@ mod tests {
         let input =
             Input { name: "lab.yaml", bytes: text.as_bytes(), files: &files, machine: Machine::default() };
         let reading = read(&input);
-        let told = wavetank_experiment::render(&reading.diagnostics, "lab.yaml", &reading.text);
+        let told = wavetank_grammar::render(&reading.diagnostics, "lab.yaml", &reading.text);
         assert_eq!(loses(&reading.lab.unwrap_or_else(|| panic!("{told}"))), expected, "{text}");
     }
 

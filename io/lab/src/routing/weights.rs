@@ -76,7 +76,7 @@ mod tests {
             mac: [0; 6],
             interface: 0,
             weight,
-            place: wavetank_experiment::Place::default(),
+            place: wavetank_grammar::Place::default(),
         }
     }
 

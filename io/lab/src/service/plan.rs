@@ -205,7 +205,7 @@ impl Planner<'_> {
         Ok(folders)
     }
 
-    fn told(&self, error: &wavetank_experiment::Diagnostic) -> UserError {
+    fn told(&self, error: &wavetank_grammar::Diagnostic) -> UserError {
         super::refusal::of(self.file, error)
     }
 }

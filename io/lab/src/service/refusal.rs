@@ -1,6 +1,6 @@
 //! Errors about a service, told with the topology file's line.
 
-use wavetank_experiment::{Diagnostic, Diagnostics, Place};
+use wavetank_grammar::{Diagnostic, Diagnostics, Place};
 use wavetank_plan::UserError;
 
 /// A remark about `file` as the error it is.

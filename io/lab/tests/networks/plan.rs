@@ -1,6 +1,6 @@
 //! Labs on paper, made by hand.
 
-use wavetank_experiment::Place;
+use wavetank_grammar::Place;
 use wavetank_topology::{
     Host, Interface, Lab, Limits, Link, Network, Role, Subnet, Sysctl, VirtualAddress, VirtualPlace,
 };

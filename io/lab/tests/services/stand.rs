@@ -70,7 +70,7 @@ impl Stand {
         let input =
             Input { name: "lab.yaml", bytes: text.as_bytes(), files: &beside, machine: Machine::default() };
         let reading = read(&input);
-        let told = wavetank_experiment::render(&reading.diagnostics, "lab.yaml", &reading.text);
+        let told = wavetank_grammar::render(&reading.diagnostics, "lab.yaml", &reading.text);
         let lab = reading.lab.unwrap_or_else(|| panic!("{told}"));
         check_programs(&lab).expect("every program is there and every configuration can be made");
         let folder = tempfile::tempdir().expect("temporary folders can be made");

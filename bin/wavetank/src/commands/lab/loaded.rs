@@ -6,7 +6,7 @@ use std::path::Path;
 
 use rustix::process::{Resource, getrlimit};
 use rustix::system::sysinfo;
-use wavetank_experiment::{Diagnostics, render};
+use wavetank_grammar::{Diagnostics, render};
 use wavetank_plan::quantity::show_size;
 use wavetank_plan::{ExitCode, UserError};
 use wavetank_topology::{Input, Lab, Machine, read};

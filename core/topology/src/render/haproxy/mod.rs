@@ -7,7 +7,7 @@ mod servers;
 
 use std::fmt::Write as _;
 
-use wavetank_experiment::Diagnostic;
+use wavetank_grammar::Diagnostic;
 use wavetank_plan::Nanos;
 
 use super::script::Script;

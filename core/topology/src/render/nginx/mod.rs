@@ -8,7 +8,7 @@ mod sale;
 
 use std::fmt::Write as _;
 
-use wavetank_experiment::Diagnostic;
+use wavetank_grammar::Diagnostic;
 
 use super::script::Script;
 use super::{Means, size};

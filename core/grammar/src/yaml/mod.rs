@@ -5,27 +5,27 @@
 //! `"12"` and `12` in a JSON body are one. Anchors and aliases are followed within a budget of nodes; depth,
 //! nodes and bytes are bounded before anything is built of them.
 
-mod advice;
 mod builder;
+mod trouble;
 
 use serde_saphyr::granit_parser::{Parser, Span, options};
 
-use crate::{Diagnostic, Node, Place};
+use crate::{Advice, Diagnostic, Node, Place};
 use builder::Builder;
 
 /// Longest file that is read.
-pub(crate) const FILE_BYTES_MAX: usize = 8 << 20;
+const FILE_BYTES_MAX: usize = 8 << 20;
 /// Deepest nesting of maps and lists.
-pub(crate) const DEPTH_MAX: usize = 64;
+const DEPTH_MAX: usize = 64;
 /// Most values of one file, long texts for several, those that aliases repeat included.
-pub(crate) const NODES_MAX: usize = 500_000;
+const NODES_MAX: usize = 500_000;
 
 /// The text of a file, a byte-order mark at its head left out. Fails on long files and on what is no UTF-8.
-pub fn text_of(bytes: &[u8]) -> Result<&str, Diagnostic> {
+pub fn text_of<'b>(bytes: &'b [u8], advice: &Advice) -> Result<&'b str, Diagnostic> {
     if bytes.len() > FILE_BYTES_MAX {
-        let message = format!("the file has {} MB; an experiment has at most 8 MiB", bytes.len() / 1_000_000);
-        let hint = "rows of data belong into a file of their own: data: {NAME: {file: rows.csv}}";
-        return Err(Diagnostic::placeless("file_too_long", message, hint));
+        let (megabytes, a_file) = (bytes.len() / 1_000_000, advice.a_file);
+        let message = format!("the file has {megabytes} MB; {a_file} has at most 8 MiB");
+        return Err(Diagnostic::placeless("file_too_long", message, advice.long));
     }
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
@@ -44,18 +44,18 @@ pub fn text_of(bytes: &[u8]) -> Result<&str, Diagnostic> {
 }
 
 /// The tree of `text`, and what is wrong with it. Without a tree there is at least one error.
-pub fn parse(text: &str) -> (Option<Node>, Vec<Diagnostic>) {
+pub fn parse(text: &str, advice: &Advice) -> (Option<Node>, Vec<Diagnostic>) {
     let options = options! {
         disallow_directives: true,
         emit_comments: false,
         flow_nesting_limit: DEPTH_MAX,
         block_nesting_limit: DEPTH_MAX,
     };
-    let mut builder = Builder::new(text);
+    let mut builder = Builder::new(text, advice);
     for event in Parser::new_from_str_with_options(text, options) {
         let step = match event {
             Ok((event, span)) => builder.take(event, place(span)),
-            Err(error) => Err(advice::of(&error, text)),
+            Err(error) => Err(trouble::of(&error, text, advice)),
         };
         if let Err(diagnostic) = step {
             let mut all = builder.into_diagnostics();

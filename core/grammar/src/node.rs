@@ -87,7 +87,7 @@ impl Node {
     }
 
     /// The items, where a single one may stand alone.
-    pub(crate) fn one_or_list(&self) -> &[Self] {
+    pub fn one_or_list(&self) -> &[Self] {
         self.items().unwrap_or(std::slice::from_ref(self))
     }
 
@@ -103,7 +103,7 @@ impl Node {
 
     /// Values in the tree, itself included, a long text for several: what a copy of it costs. The depth of trees is
     /// bounded, and so is the recursion.
-    pub(crate) fn size(&self) -> usize {
+    pub fn size(&self) -> usize {
         match &self.kind {
             NodeKind::Scalar(scalar) => 1 + scalar.text.len() / BYTES_A_VALUE,
             NodeKind::List(items) => 1 + items.iter().map(Self::size).sum::<usize>(),
@@ -115,7 +115,7 @@ impl Node {
     }
 
     /// Levels of maps and lists.
-    pub(crate) fn depth(&self) -> usize {
+    pub fn depth(&self) -> usize {
         match &self.kind {
             NodeKind::Scalar(_) => 0,
             NodeKind::List(items) => 1 + items.iter().map(Self::depth).max().unwrap_or(0),

@@ -3,29 +3,28 @@
 use serde_saphyr::granit_parser::{ErrorKind, ScanError};
 
 use super::DEPTH_MAX;
-use crate::read::outside;
-use crate::{Diagnostic, Place};
+use crate::{Advice, Diagnostic, Place, outside};
 
 /// Lines before the parser's place in which the cause is looked for: it notices some mistakes only in a later
 /// line.
 const LINES_BACK: usize = 3;
 
 /// What the parser could not read, in words of the grammar where the cause is recognised.
-pub(super) fn of(error: &ScanError, text: &str) -> Diagnostic {
+pub(super) fn of(error: &ScanError, text: &str, advice: &Advice) -> Diagnostic {
     let marker = error.marker();
     let at = marker.byte_offset().unwrap_or(text.len()).min(text.len());
     let at = (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     let place = Place { line: marker.line(), column: marker.col() + 1, start: at, end: at };
     if matches!(error.kind(), ErrorKind::RecursionLimitExceeded) {
-        return too_deep(place);
+        return too_deep(place, advice);
     }
     lines_before(text, at).find_map(|line| recognised(&line)).unwrap_or_else(|| by_kind(error, place))
 }
 
 /// Deeper than anything a person writes.
-pub(super) fn too_deep(place: Place) -> Diagnostic {
+pub(super) fn too_deep(place: Place, advice: &Advice) -> Diagnostic {
     let message = format!("more than {DEPTH_MAX} levels of maps and lists inside each other");
-    Diagnostic::error("too_deep", place, message, "name inner steps under blocks: and call them by use: NAME")
+    Diagnostic::error("too_deep", place, message, advice.deep)
 }
 
 /// A tag begins with `!`: nearly always it is a condition without its subject.

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_saphyr::granit_parser::{Event, ScalarStyle, Tag};
 
-use super::{DEPTH_MAX, NODES_MAX, advice};
-use crate::node::{Entry, NodeKind, Scalar};
-use crate::{Diagnostic, Node, Place};
+use super::{DEPTH_MAX, NODES_MAX, trouble};
+use crate::{Advice, Diagnostic, Entry, Node, NodeKind, Place, Scalar};
 
 /// The tree so far.
 pub(super) struct Builder<'t> {
     text: &'t str,
+    advice: &'t Advice,
     open: Vec<Open>,
     root: Option<Node>,
     anchors: BTreeMap<usize, Node>,
@@ -32,9 +32,10 @@ enum Content {
 }
 
 impl<'t> Builder<'t> {
-    pub(super) fn new(text: &'t str) -> Self {
+    pub(super) fn new(text: &'t str, advice: &'t Advice) -> Self {
         Self {
             text,
+            advice,
             open: Vec::new(),
             root: None,
             anchors: BTreeMap::new(),
@@ -50,8 +51,8 @@ impl<'t> Builder<'t> {
 
     pub(super) fn finish(mut self) -> (Option<Node>, Vec<Diagnostic>) {
         if self.root.is_none() && self.diagnostics.is_empty() {
-            let hint = "`wavetank new FILE` writes one to begin with";
-            self.diagnostics.push(Diagnostic::placeless("file_empty", "the file is empty", hint));
+            let told = Diagnostic::placeless("file_empty", "the file is empty", self.advice.empty);
+            self.diagnostics.push(told);
         }
         (self.root, self.diagnostics)
     }
@@ -62,9 +63,8 @@ impl<'t> Builder<'t> {
             Event::DocumentStart(..) => {
                 self.documents += 1;
                 if self.documents > 1 {
-                    let hint = "one experiment a file: leave out the line ---";
                     let message = "a second document begins here";
-                    return Err(Diagnostic::error("yaml_documents", place, message, hint));
+                    return Err(Diagnostic::error("yaml_documents", place, message, self.advice.documents));
                 }
                 Ok(())
             }
@@ -87,14 +87,13 @@ impl<'t> Builder<'t> {
             Event::Alias(id) => {
                 let Some(node) = self.anchors.get(&id) else {
                     let message = "the alias stands inside what it repeats";
-                    let hint = "name a stretch of steps under blocks: and call it by use: NAME";
-                    return Err(Diagnostic::error("yaml_alias", place, message, hint));
+                    return Err(Diagnostic::error("yaml_alias", place, message, self.advice.alias));
                 };
                 let mut node = node.clone();
                 node.place = place;
                 self.count(node.size(), place)?;
                 if self.open.len() + node.depth() > DEPTH_MAX {
-                    return Err(advice::too_deep(place));
+                    return Err(trouble::too_deep(place, self.advice));
                 }
                 self.add(node, 0)
             }
@@ -104,7 +103,7 @@ impl<'t> Builder<'t> {
 
     fn refuse_tag(&self, tag: Option<&Tag>, place: Place) -> Result<(), Diagnostic> {
         let Some(tag) = tag else { return Ok(()) };
-        Err(advice::of_tag(&tag.original(), self.text, place))
+        Err(trouble::of_tag(&tag.original(), self.text, place))
     }
 
     fn count(&mut self, nodes: usize, place: Place) -> Result<(), Diagnostic> {
@@ -114,14 +113,13 @@ impl<'t> Builder<'t> {
         }
         let message =
             "the file has more values than anybody could have written, those that aliases repeat included";
-        let hint = "rows of data belong into a file of their own: data: {NAME: {file: rows.csv}}";
-        Err(Diagnostic::error("file_too_large", place, message, hint))
+        Err(Diagnostic::error("file_too_large", place, message, self.advice.long))
     }
 
     fn begin(&mut self, content: Content, place: Place, anchor: usize) -> Result<(), Diagnostic> {
         self.count(1, place)?;
         if self.open.len() >= DEPTH_MAX {
-            return Err(advice::too_deep(place));
+            return Err(trouble::too_deep(place, self.advice));
         }
         self.open.push(Open { place, anchor, content });
         Ok(())

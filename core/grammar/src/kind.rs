@@ -1,0 +1,58 @@
+//! [`Kind`]: what a key takes.
+
+use crate::{Grammar, OwnKind};
+
+/// What a key takes.
+pub enum Kind<G: Grammar> {
+    /// Any text.
+    Text,
+    /// One word, as the grammar's names are.
+    Name,
+    /// `true` or `false`.
+    Bool,
+    /// The version of the grammar.
+    Version,
+    /// A count: `500`, `10k`, `1M`.
+    Count,
+    /// A duration: `30s`, `1m30s`.
+    Duration,
+    /// A size: `16kB`.
+    Size,
+    /// A file's name, from the folder of the file that is read.
+    File,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// What only this grammar has.
+    Own(G::Own),
+    /// A map with fixed keys.
+    Is(G),
+    /// A list.
+    List(&'static Self),
+    /// One, or a list.
+    OneOrList(&'static Self),
+    /// A map from names of the user's choosing.
+    Map(&'static Self),
+    /// A map from names of the user's choosing, whose values may be left out.
+    MapOrNothing(&'static Self),
+    /// One of several kinds.
+    Either(&'static [Self]),
+}
+
+impl<G: Grammar> Kind<G> {
+    /// Whether nothing is a value, too, as `null` is in JSON.
+    pub fn may_be_nothing(&self) -> bool {
+        matches!(self, Self::Own(own) if own.may_be_nothing())
+    }
+
+    /// Whether `map` is what it takes, or somewhere inside.
+    pub fn leads_to(&self, map: G) -> bool {
+        match self {
+            Self::Is(own) => *own == map,
+            Self::List(inner) | Self::OneOrList(inner) | Self::Map(inner) | Self::MapOrNothing(inner) => {
+                inner.leads_to(map)
+            }
+            Self::Either(kinds) => kinds.iter().any(|kind| kind.leads_to(map)),
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! [`Section`] and [`Key`]: a map with fixed keys.
+
+use crate::{Grammar, Kind};
+
+/// A map of the grammar with fixed keys.
+pub struct Section<G: Grammar> {
+    /// What messages call it: "a phase".
+    pub name: &'static str,
+    /// Its heading in the page.
+    pub title: &'static str,
+    /// What it is for.
+    pub about: &'static str,
+    /// Its keys, in the order in which the page lists them.
+    pub keys: &'static [Key<G>],
+    /// Of these keys exactly one must stand there; empty where there is no such rule.
+    pub verbs: &'static [&'static str],
+}
+
+/// A key of a map.
+pub struct Key<G: Grammar> {
+    /// The word.
+    pub name: &'static str,
+    /// What it takes.
+    pub kind: Kind<G>,
+    /// What it is for, in a sentence.
+    pub about: &'static str,
+    /// It must stand there.
+    pub required: bool,
+}
+
+/// A key that may stand there.
+pub const fn key<G: Grammar>(name: &'static str, kind: Kind<G>, about: &'static str) -> Key<G> {
+    Key { name, kind, about, required: false }
+}
+
+/// A key that must stand there.
+pub const fn must<G: Grammar>(name: &'static str, kind: Kind<G>, about: &'static str) -> Key<G> {
+    Key { name, kind, about, required: true }
+}

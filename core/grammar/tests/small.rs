@@ -1,0 +1,192 @@
+//! A grammar of two maps: what its table alone makes of a file, a schema and a page.
+
+use serde_json::{Map, Value, json};
+use wavetank_grammar::shape::written;
+use wavetank_grammar::{
+    Advice, Diagnostics, Foreign, Grammar, Keys, Kind, Node, OwnKind, Section, TreeReader, foreign_in_tree,
+    key, must, page, parse_yaml, render, schema, text_of,
+};
+
+/// A list of what to buy.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shopping {
+    List,
+    Thing,
+}
+
+/// A price: `3 EUR`.
+struct Price;
+
+impl OwnKind for Price {
+    fn takes(&self) -> &'static str {
+        "a price"
+    }
+
+    fn shape(&self) -> Value {
+        written::<Shopping>(r"\d+ EUR")
+    }
+}
+
+static LIST: Section<Shopping> = Section {
+    name: "a list",
+    title: "The list",
+    about: "What to buy.",
+    keys: &[
+        must("shopping", Kind::Version, "Version of this grammar."),
+        key("things", Kind::Map(&Kind::Is(Shopping::Thing)), "The things by their names."),
+    ],
+    verbs: &[],
+};
+
+static THING: Section<Shopping> = Section {
+    name: "a thing",
+    title: "Things",
+    about: "One of them.",
+    keys: &[
+        must("price", Kind::Own(Price), "What it costs."),
+        key("shop", Kind::Word(&["market", "1.1"]), "Where: market|1.1."),
+        key("within", Kind::Duration, "How soon."),
+    ],
+    verbs: &["price"],
+};
+
+impl Grammar for Shopping {
+    type Own = Price;
+
+    const ALL: &'static [Self] = &[Self::List, Self::Thing];
+    const FILE: Self = Self::List;
+    const TITLE: &'static str = "Shopping, version 1";
+    const ADVICE: Advice = Advice {
+        a_file: "a list",
+        empty: "begin with milk",
+        documents: "one list a file",
+        deep: "not so deep",
+        alias: "name it once",
+        merge: "write it out",
+        long: "buy less",
+    };
+    const SYNONYMS: &'static [(&'static str, &'static str)] = &[("cost", "price: 3 EUR")];
+    const VARIABLE: Option<&'static str> = Some("@.+");
+
+    fn section(self) -> &'static Section<Self> {
+        match self {
+            Self::List => &LIST,
+            Self::Thing => &THING,
+        }
+    }
+
+    fn definition(self) -> String {
+        self.section().title.to_lowercase()
+    }
+
+    fn name_shape() -> Value {
+        written::<Self>("[a-z]+")
+    }
+}
+
+#[derive(Default)]
+struct Reader(Diagnostics);
+
+impl TreeReader for Reader {
+    fn out(&mut self) -> &mut Diagnostics {
+        &mut self.0
+    }
+}
+
+fn read(reader: &mut Reader, root: &Node) -> Option<()> {
+    let mut list = Keys::open(reader, root, Shopping::List)?;
+    list.version(reader, "shopping");
+    let things = list.take("things").map(|node| reader.entries(node, "things")).unwrap_or_default();
+    for thing in things {
+        let Some(mut keys) = Keys::open(reader, &thing.value, Shopping::Thing) else { continue };
+        keys.require(reader, "price").and_then(|node| reader.text(node, "a price"));
+        keys.take("shop").and_then(|node| reader.one_of(node, "shop", &[("market", 1), ("1.1", 2)]));
+        keys.take("within").and_then(|node| reader.duration_positive(node));
+        keys.finish();
+    }
+    list.finish();
+    Some(())
+}
+
+/// Panics unless of a file exactly these remarks are told, each with its line, its column and its hint.
+#[track_caller]
+fn check(text: &str, told: &[&str]) {
+    let advice = &Shopping::ADVICE;
+    let (root, remarks) = parse_yaml(text_of(text.as_bytes(), advice).expect("is text"), advice);
+    let mut reader = Reader::default();
+    for remark in remarks {
+        reader.0.push(remark);
+    }
+    let _ = root.and_then(|root| read(&mut reader, &root));
+    let shown = |one: &&wavetank_grammar::Diagnostic| {
+        let place = one.place.map(|place| format!("{}:{} ", place.line, place.column)).unwrap_or_default();
+        format!("{place}{}: {}; {}", one.code, one.message, one.hint)
+    };
+    let found: Vec<String> = reader.0.sorted().iter().map(shown).collect();
+    assert_eq!(found, told, "{}", render(&reader.0, "list.yaml", text));
+}
+
+#[test]
+fn keys_are_read_by_the_table() {
+    check("shopping: 1\nthings: {milk: {price: 1 EUR, shop: market, within: 10m}}\n", &[]);
+    check(
+        "shopping: 2\nthing: {}\n",
+        &[
+            "1:11 version_unknown: version `2` of the grammar is not known here; shopping: 1",
+            "2:1 key_unknown: a list has no key `thing`; did you mean things?",
+        ],
+    );
+    check(
+        "things:\n  milk: {cost: 1, things: 1, <<: 2, colour: red, shop: home, within: \"10:30\"}\n",
+        &[
+            "1:1 key_missing: a list wants `shopping`; shopping: 1 as the first line",
+            "2:10 key_unknown: a thing has no key `cost`; here it is called price: 3 EUR",
+            "2:10 key_missing: a thing wants `price`; price: … What it costs.",
+            "2:19 key_unknown: a thing has no key `things`; `things` belongs to a list",
+            "2:30 key_unknown: a thing has no key `<<`; write it out",
+            "2:37 key_unknown: a thing has no key `colour`; a thing has: price, shop, within",
+            "2:56 word_unknown: `home` is no shop; one of: market, 1.1",
+            "2:70 unit_missing: `10:30`: a duration needs units; 10m30s?",
+        ],
+    );
+    check("", &["file_empty: the file is empty; begin with milk"]);
+    check(
+        "- 1\n",
+        &["1:3 not_a_map: a list is a map of keys, and this is a list; with keys such as shopping:, things:"],
+    );
+}
+
+#[test]
+fn files_of_others_are_known_by_their_keys() {
+    const KNOWN: [Foreign; 2] = [(&["a", "b"], "an alphabet", "go on"), (&["a"], "a letter", "stop")];
+    let told = |text: &str| {
+        let (root, _) = parse_yaml(text, &Shopping::ADVICE);
+        foreign_in_tree(&root.expect("a tree"), &KNOWN, &Shopping::ADVICE).map(|told| told.message)
+    };
+    assert_eq!(told("b: 1\na: 1\n").as_deref(), Some("this is an alphabet, not a list"));
+    assert_eq!(told("a: 1\n").as_deref(), Some("this is a letter, not a list"));
+    assert_eq!(told("b: 1\n"), None);
+}
+
+#[test]
+fn schema_and_page_are_made_of_the_table() {
+    let made: Value = serde_json::from_str(&schema::<Shopping>(Map::new())).expect("is JSON");
+    assert_eq!((&made["title"], &made["required"]), (&json!("Shopping, version 1"), &json!(["shopping"])));
+    let things = json!({
+        "type": ["object", "string"], "pattern": "^@.+$", "description": "The things by their names.",
+        "additionalProperties": {"$ref": "#/$defs/things"},
+    });
+    assert_eq!(made["properties"]["things"], things);
+    let thing = &made["$defs"]["things"];
+    assert_eq!(thing["oneOf"], json!([{"required": ["price"]}]));
+    assert_eq!(thing["properties"]["price"]["pattern"], r"^\d+ EUR$|@.+");
+    assert_eq!(thing["properties"]["shop"]["enum"], json!(["market", "1.1", 1.1]));
+
+    let mut written = String::new();
+    page::section(&mut written, &THING);
+    let expected = "\n## Things\n\nOne of them.\n\n| key | takes | |\n|---|---|---|\n\
+                    | `price` | a price | What it costs. Required. |\n\
+                    | `shop` | `market`, `1.1` | Where: market\\|1.1. |\n\
+                    | `within` | a duration | How soon. |\n";
+    assert_eq!(written, expected);
+}

@@ -1,0 +1,82 @@
+//! [`Own`]: single values that only labs have.
+
+use serde_json::{Value, json};
+use wavetank_grammar::OwnKind;
+use wavetank_grammar::shape::{number_or, one_or_list, text, written};
+
+use super::Room;
+
+const SHARE: &str = r"\d+(\.\d+)? ?%";
+const LINK: &str = r"\d+(\.\d+)? ?[kMG]bit/s";
+const SUBNET: &str = r"[0-9a-fA-F:.]+/\d+";
+const ADDRESS: &str = "[0-9a-fA-F:.]+";
+const PORTS: &str = r"\d+( to \d+)?";
+const CPUS: &str = r"\d+(-\d+)?( ?, ?\d+(-\d+)?)*";
+
+/// What a key of a lab takes, where no other file has it.
+pub(crate) enum Own {
+    /// A share: `5%`.
+    Share,
+    /// A rate of data: `1Gbit/s`.
+    Link,
+    /// `10.30.0.0/24`.
+    Subnet,
+    /// `10.30.0.0/24`, or `default`.
+    Destination,
+    /// `10.30.0.10`.
+    Address,
+    /// An address, or `A to B` of them.
+    Addresses,
+    /// A port, or `A to B`, or a list.
+    Ports,
+    /// CPUs by their numbers: `0-3`, `"0,2"`.
+    Cpus,
+    /// A path that begins with `/`.
+    Path,
+    /// Permission bits: `"0644"`.
+    Mode,
+    /// `"app[1-4]:8080"`.
+    Servers,
+    /// A single value of any kind, as a sysctl has: text or number.
+    Scalar,
+    /// `false`.
+    Never,
+}
+
+impl OwnKind for Own {
+    fn takes(&self) -> &'static str {
+        match self {
+            Self::Share => "a share",
+            Self::Link => "a link's rate",
+            Self::Subnet => "a network: `10.30.0.0/24`",
+            Self::Destination => "a network, or `default`",
+            Self::Address => "an address",
+            Self::Addresses => "an address, or A to B",
+            Self::Ports => "a port, or A to B, or a list",
+            Self::Cpus => "CPUs: `0-3`, `\"0,2\"`",
+            Self::Path => "a path",
+            Self::Mode => "permission bits",
+            Self::Servers => "`\"HOSTS:PORT\"`",
+            Self::Scalar => "a value",
+            Self::Never => "`false`",
+        }
+    }
+
+    fn shape(&self) -> Value {
+        match self {
+            Self::Share => written::<Room>(SHARE),
+            Self::Link => written::<Room>(LINK),
+            Self::Subnet => written::<Room>(SUBNET),
+            Self::Destination => written::<Room>(&format!("(default|{SUBNET}|{ADDRESS})")),
+            Self::Address => written::<Room>(ADDRESS),
+            Self::Addresses => written::<Room>(&format!("{ADDRESS}( to {ADDRESS})?")),
+            Self::Ports => one_or_list::<Room>(&number_or::<Room>(PORTS)),
+            Self::Cpus => one_or_list::<Room>(&number_or::<Room>(CPUS)),
+            Self::Path => written::<Room>("/.*"),
+            Self::Mode => json!({"type": ["string", "integer"], "pattern": "^(0o|0)?[0-7]{3}$"}),
+            Self::Servers => written::<Room>(r"[a-z0-9,\[\]-]+(:\d+)?"),
+            Self::Scalar => text(),
+            Self::Never => json!({"const": false}),
+        }
+    }
+}
