@@ -17,7 +17,9 @@ mod resolve;
 mod routing;
 mod schema;
 
-pub use deed::{Deed, EVENTS_MAX, fault_of_words, planned_events};
+pub use deed::{
+    Deed, EVENTS_MAX, PoolDeed, PoolWish, fault_of_words, planned_events, pool_of_words, pools_of,
+};
 pub use input::{Input, Reading, read};
 pub use machine::Machine;
 pub use model::*;

@@ -57,6 +57,15 @@ pub(crate) enum LabDeed {
         /// The service; `None`: all of the host's.
         service: Option<String>,
     },
+    /// The servers behind a host's balancers are shown, or take more or fewer connections.
+    Pool {
+        /// The host.
+        host: String,
+        /// What is wanted.
+        ask: PoolAsk,
+        /// Shape of the answer.
+        format: FileFormat,
+    },
     /// Something goes wrong in it on purpose.
     Fault {
         /// The host.
@@ -66,6 +75,15 @@ pub(crate) enum LabDeed {
     },
     /// Taken down.
     Down,
+}
+
+/// What is wanted of a pool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum PoolAsk {
+    /// To see those of the host, or the one of this service.
+    Show(Option<String>),
+    /// To change one: its words.
+    Change(String),
 }
 
 /// What is done with a fault.

@@ -10,7 +10,7 @@ use wavetank_plan::quantity::parse_duration_positive;
 use super::args::FileFormat;
 use super::convert::{at, one_of};
 use super::convert_run;
-use super::lab_args::{FaultWords, LabArgs, LabDeed};
+use super::lab_args::{FaultWords, LabArgs, LabDeed, PoolAsk};
 use super::run_words::RunWords;
 
 /// `wavetank lab`.
@@ -38,6 +38,8 @@ enum LabWhat {
     Exec(ExecWords),
     /// What a host's services wrote
     Logs(LogsWords),
+    /// The servers behind a host's balancers: how they stand; drain one, take it back, give it another weight
+    Pool(PoolWords),
     /// Let something go wrong in a host: kill, stop or pause a service, cut a link, drop packets, exhaust files, slow down
     Fault(FaultArgs),
     /// Take a lab down; also what one left that was killed
@@ -121,6 +123,37 @@ struct LogsWords {
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
+For example: wavetank lab pool lb1; wavetank lab pool lb1 haproxy app1 drain; wavetank lab pool lb1 haproxy app1 ready
+             wavetank lab pool lb1 direct_routing web[1-2] weight 3
+drain: no new connections; ready: as many as the topology file says; weight N: N parts, 0 to 256. Connections under way go on.
+For direct routing, NAT and HAProxy. SERVICE may be left out where the host has only one of them.")]
+struct PoolWords {
+    /// The host
+    #[arg(value_name = "HOST")]
+    host: String,
+    /// Nothing, or a service: how servers stand; SERVICE SERVER drain, ready or weight N changes it
+    #[arg(value_name = "WORDS", num_args = 0..=4)]
+    words: Vec<String>,
+    #[command(flatten)]
+    which: WhichWords,
+    /// Shape of the answer
+    #[arg(long, value_name = "text|json", default_value = "text")]
+    format: String,
+}
+
+/// Reads the words of a pool: one alone is a service, unless it is a verb.
+fn pool(words: PoolWords) -> Result<LabArgs, UserError> {
+    let ask = match words.words.as_slice() {
+        [] => PoolAsk::Show(None),
+        [one] if !["drain", "ready", "weight"].contains(&one.as_str()) => PoolAsk::Show(Some(one.clone())),
+        some => PoolAsk::Change(some.join(" ")),
+    };
+    let format = format(&words.format)?;
+    Ok(LabArgs { lab: words.which.lab, deed: LabDeed::Pool { host: words.host, ask, format } })
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
 FAULT is one of: kill SERVICE · stop SERVICE · pause SERVICE · cut NETWORK · drop SHARE NETWORK
                  files SERVICE N · slow SERVICE TIME · undo NUMBER
 SERVICE and NETWORK may be left out where the host has only one.
@@ -183,6 +216,7 @@ pub(super) fn lab(words: LabWords, command: String) -> Result<LabArgs, UserError
             let deed = LabDeed::Logs { host: words.host, service: words.service };
             LabArgs { lab: words.which.lab, deed }
         }
+        LabWhat::Pool(words) => return pool(words),
         LabWhat::Fault(words) => return fault(words),
         LabWhat::Down(words) => LabArgs { lab: words.lab, deed: LabDeed::Down },
     })

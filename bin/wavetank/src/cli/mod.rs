@@ -60,7 +60,7 @@ pub(crate) use exit::CliExit;
 pub(crate) use explain_words::ExplainArgs;
 pub(crate) use install::{completions, man_pages};
 #[cfg(target_os = "linux")]
-pub(crate) use lab_args::FaultWords;
+pub(crate) use lab_args::{FaultWords, PoolAsk};
 pub(crate) use lab_args::{LabArgs, LabDeed};
 pub(crate) use schema_words::SchemaOf;
 pub(crate) use search_args::SearchArgs;

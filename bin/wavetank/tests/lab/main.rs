@@ -6,6 +6,7 @@ mod felt;
 mod killed;
 mod life;
 mod place;
+mod pool;
 mod routing;
 mod run;
 mod services;

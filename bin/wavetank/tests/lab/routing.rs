@@ -8,7 +8,7 @@ use wavetank_testkit::{Program, skip};
 
 use crate::place::Place;
 
-const DIRECT: &str = "\
+pub(crate) const DIRECT: &str = "\
 networks:
   web: 10.92.0.0/24
 hosts:
@@ -25,7 +25,7 @@ hosts:
       - serve: {listen: 80}
 ";
 
-const NAT: &str = "\
+pub(crate) const NAT: &str = "\
 networks: {front: 10.93.0.0/24, back: 10.93.1.0/24}
 hosts:
   load1: {role: load, networks: [front]}
@@ -43,7 +43,7 @@ hosts:
 
 const VIP: &str = "10.92.0.100";
 const SERVERS: [&str; 2] = ["web1", "web2"];
-const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// What the director of `service` on lb1 says of itself, once `wanted` holds.
 #[track_caller]
@@ -60,13 +60,13 @@ fn weighs(server: usize, weight: u64) -> impl Fn(&Value) -> bool {
 
 /// Whether so many connections from load1, one after the other, are answered.
 #[track_caller]
-fn answered(place: &Place, address: &str, count: usize) {
+pub(crate) fn answered(place: &Place, address: &str, count: usize) {
     let one = format!("curl -sf -m 5 -o /dev/null http://{address}/ || exit 1");
     place.said("load1", &format!("for i in $(seq {count}); do {one}; done"));
 }
 
 /// Requests that each server has answered, by its own count.
-fn requests(place: &Place, port: u16) -> Vec<u64> {
+pub(crate) fn requests(place: &Place, port: u16) -> Vec<u64> {
     let of = |host: &&str| {
         let truth = place.said(host, &format!("curl -sf http://127.0.0.1:{port}/truth"));
         let truth: Value = serde_json::from_str(&truth).expect("/truth is JSON");
@@ -88,7 +88,7 @@ fn serve_again(place: &Place, host: &str, port: u16) -> wavetank_testkit::Runnin
     place.lab(&["exec", host, "--", &program.words()[0], "serve", "--listen", &listen]).start()
 }
 
-fn tools(test: &str) -> bool {
+pub(crate) fn tools(test: &str) -> bool {
     let missing = ["curl", "pgrep"].into_iter().find(|name| Program::foreign(name).is_none());
     if let Some(name) = missing {
         skip(test, &format!("`{name}` is not installed"));

@@ -99,9 +99,9 @@ pub(crate) static EVENT: Section = Section {
             "run",
             Kind::Text,
             "The command, for the host's shell; or `fault` and its words, as `wavetank lab fault HOST` takes them: \
-             fault kill nginx.",
+             fault kill nginx; or `pool` and its words, as `wavetank lab pool HOST` takes them: pool haproxy app1 drain.",
         ),
-        key("undo", Kind::Text, "The command that takes it back; a fault needs none."),
+        key("undo", Kind::Text, "The command that takes it back; a fault or a change of a pool needs none."),
         key(
             "for",
             Kind::Duration,

@@ -161,14 +161,16 @@ impl Reader<'_> {
         all.collect::<Vec<_>>().into_iter().flatten().collect()
     }
 
-    /// A fault takes itself back, and what has no end of its own cannot last for a time.
+    /// A fault takes itself back, a change of a pool too, and what has no end of its own cannot last for a time.
     fn fitting(&mut self, run: &str, undo: Option<&At<String>>, lasts: Option<&At<Nanos>>) -> Option<()> {
-        match (EventPlan::fault(run), undo, lasts) {
-            (Some(_), Some(undo), _) => {
-                let hint = "leave undo out: a fault is taken back after `for`, at the end and on any abort";
-                self.fail("event_undo", undo.place, "a fault has an undo of its own", hint)
+        match (EventPlan::undoes_itself(run), undo, lasts) {
+            (true, Some(undo), _) => {
+                let what = if EventPlan::fault(run).is_some() { "a fault" } else { "a change of a pool" };
+                let hint =
+                    format!("leave undo out: {what} is taken back after `for`, at the end and on any abort");
+                self.fail("event_undo", undo.place, format!("{what} has an undo of its own"), hint)
             }
-            (None, None, Some(lasts)) => {
+            (false, None, Some(lasts)) => {
                 let message = "`for` says when to take it back, and nothing says how";
                 self.fail("event_undo", lasts.place, message, "undo: COMMAND beside it")
             }

@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 use wavetank_grammar::Place;
 
-use super::{Backend, Command, DirectRouting, Haproxy, Health, Ipvs, KeyPlace, Nat, Nginx, Serve};
+use super::{
+    Backend, BackendCheck, Command, DirectRouting, Haproxy, Health, Ipvs, KeyPlace, Nat, Nginx, Serve,
+};
 
 /// A service of a host.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,6 +33,17 @@ impl Service {
     /// Where the value of `key` stands in the file; where it does not stand there: the service itself.
     pub fn place_of(&self, key: &str) -> Place {
         self.keys.iter().find(|one| one.key == key).map_or(self.place, |one| one.place)
+    }
+
+    /// How it finds out that one of its [`backends`](Self::backends) is dead; `None`: it does not look, or nobody can tell.
+    pub fn checks(&self) -> Option<&BackendCheck> {
+        match &self.kind {
+            ServiceKind::Haproxy(haproxy) => haproxy.check.as_ref(),
+            ServiceKind::DirectRouting(direct) => direct.check.as_ref(),
+            ServiceKind::Nat(nat) => nat.check.as_ref(),
+            ServiceKind::Ipvs(ipvs) => ipvs.check.as_ref(),
+            ServiceKind::Nginx(_) | ServiceKind::Serve(_) | ServiceKind::Command(_) => None,
+        }
     }
 
     /// Those it passes connections on to; empty for what answers itself.

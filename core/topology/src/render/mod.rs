@@ -8,7 +8,7 @@ mod said;
 mod script;
 mod size;
 
-pub use haproxy::{HAPROXY_CONFIG, HAPROXY_SOCKET, haproxy, haproxy_room};
+pub use haproxy::{HAPROXY_BACKEND, HAPROXY_CONFIG, HAPROXY_SOCKET, haproxy, haproxy_room, haproxy_servers};
 pub use means::Means;
 pub use nginx::{NGINX_CONFIG, NGINX_SOCKET, NGINX_STATUS_PATH, nginx, sale_program};
 pub use said::{Said, haproxy_said, keepalived_said, nft_said, nginx_said};

@@ -7,6 +7,8 @@ use crate::{DirectRouting, Host, Rendered, Service};
 
 /// What tells connections apart. The port they go to is part of it: one client may use a port of its own for two of ours.
 const FLOW: &str = "ip saddr . tcp sport . tcp dport";
+/// The name of the map that remembers connections.
+pub(super) const FLOWS: &str = "flows";
 /// A connection that a client has ended is remembered for this long, for the rest of the server's answer to be acknowledged.
 const CLOSING: Nanos = Nanos::from_secs(60);
 

@@ -62,6 +62,16 @@ impl Pool {
         self.members.iter().map(|member| if member.alive { member.weight } else { 0 }).collect()
     }
 
+    /// What server `index` is to weigh while it lives.
+    pub fn wanted(&self, index: usize) -> u32 {
+        self.members.get(index).map_or(0, |member| member.weight)
+    }
+
+    /// Whether server `index` counts as alive.
+    pub fn is_alive(&self, index: usize) -> bool {
+        self.members.get(index).is_some_and(|member| member.alive)
+    }
+
     /// How many take new connections.
     pub fn taking(&self) -> usize {
         self.weights().iter().filter(|weight| **weight > 0).count()
@@ -107,6 +117,8 @@ mod tests {
         pool.handle_check(0, false);
         pool.handle_check(0, true);
         assert_eq!(pool.weights(), [0, 0]);
+        assert_eq!((pool.wanted(1), pool.is_alive(1)), (1, false), "out, and to be back as it was");
+        assert_eq!((pool.wanted(0), pool.is_alive(0)), (0, true), "drained, and well");
         assert!(pool.set_weight(0, 2));
         assert_eq!(pool.weights(), [2, 0]);
         assert!(!pool.set_weight(7, 1) && pool.handle_check(7, false).is_none(), "there is no such server");

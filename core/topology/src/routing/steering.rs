@@ -59,6 +59,15 @@ impl<'l> Steering<'l> {
         }
     }
 
+    /// The map of its table that remembers connections, to the mark of their servers: the server's place among
+    /// [`servers`](Self::servers), from 1. `None`: the kernel's connection tracking remembers them.
+    pub fn flows(&self) -> Option<&'static str> {
+        match self.how {
+            How::Direct(_) => Some(direct::FLOWS),
+            How::Nat(_) => None,
+        }
+    }
+
     /// Whom it steers to.
     pub fn servers(&self) -> &'l [Backend] {
         match self.how {

@@ -1,7 +1,7 @@
 //! Faults of a host: begun, and undone whatever happens to who asked for them.
 //!
 //! All of it happens inside the host: signals and limits to the processes of its services, filters on its interfaces,
-//! commands in its shell. What dies with the host need not be undone.
+//! weights of its pools, commands in its shell. What dies with the host need not be undone.
 
 mod cable;
 mod command;
@@ -11,7 +11,7 @@ mod slow;
 
 use serde_json::Value;
 use wavetank_plan::UserError;
-use wavetank_topology::{Deed, FaultKind, Lab};
+use wavetank_topology::{Deed, FaultKind, Lab, PoolDeed};
 
 use crate::service::Services;
 use cable::Filter;
@@ -45,6 +45,8 @@ enum Active {
     Limited(Vec<Limited>),
     /// The processes stand still no more.
     Slow(Slowdown),
+    /// Servers behind a balancer take as many connections as before.
+    Pool(PoolDeed),
     /// A command of the user's.
     Command(Option<String>),
 }
@@ -70,6 +72,7 @@ impl Faults {
         })?;
         let active = match deed {
             Deed::Fault(fault) => self.fault(fault, services)?,
+            Deed::Pool(deed) => Active::Pool(services.change_pool(&deed)?),
             Deed::Command { run, undo } => {
                 shell(&self.host, &run)?;
                 Active::Command(undo)
@@ -149,6 +152,7 @@ impl Faults {
                 slow.end();
                 Ok(())
             }
+            Active::Pool(deed) => services.restore_pool(&deed),
             Active::Command(undo) => undo.map_or(Ok(()), |undo| shell(&self.host, &undo)),
         }
     }

@@ -13,8 +13,9 @@ use wavetank_plan::{Nanos, UserError};
 use wavetank_topology::{Pool, PoolChange, Steering};
 
 use super::health_check::{HealthCheck, Outcome};
+use super::nft;
+use super::state_file::DirectorState;
 use super::weights::Weights;
-use super::{nft, state_file};
 use crate::LabFolder;
 use crate::answer::system;
 
@@ -121,7 +122,7 @@ impl Director<'_> {
         nft::swap(&self.steering, &self.pool)?;
         let servers = self.steering.servers();
         self.say(&format!("{} of {} servers take connections", self.pool.taking(), servers.len()));
-        state_file::write(&self.folder, servers, &self.pool)
+        DirectorState::of(servers, &self.pool).write(&self.folder)
     }
 
     /// True if some weight is another one than before.

@@ -6,6 +6,7 @@
 //! to end, it takes the rules away; killed, it leaves them, as a dead keepalived leaves those of IPVS.
 
 mod director;
+mod flows;
 mod health_check;
 mod ipvs;
 mod nft;
@@ -15,8 +16,10 @@ mod weights;
 use std::path::Path;
 
 pub(crate) use director::run;
+pub(crate) use flows::flows;
 pub(crate) use ipvs::{ipvs_lack, ipvs_words};
-pub(crate) use state_file::STATE_FILE;
+pub(crate) use state_file::{DirectorState, STATE_FILE, ServerState};
+pub(crate) use weights::Weights;
 
 /// The words after our own program's name that start the director of `service`, which must be direct routing or NAT.
 /// `folder` is that of the host in the lab's.

@@ -4,28 +4,25 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use wavetank_plan::harmless;
-use wavetank_topology::Backend;
+use wavetank_topology::{Backend, PoolWish};
 
 /// A file with more bytes than this was not meant for us.
 const BYTES_MAX: u64 = 64 * 1024;
-/// As the topology file's.
-const WEIGHT_MAX: u32 = 256;
-
 /// A file in the service's folder, `weights.json`: a JSON object of servers (`app1`, or `app1:8080`) and weights. 0
 /// drains a server. It is read at the start and when the director gets SIGHUP; who does not stand in it keeps the weight
 /// of the topology file.
-pub(super) struct Weights {
+pub(crate) struct Weights {
     path: PathBuf,
 }
 
 impl Weights {
     /// Those in the service's folder.
-    pub(super) fn in_folder(folder: &Path) -> Self {
+    pub(crate) fn in_folder(folder: &Path) -> Self {
         Self { path: folder.join("weights.json") }
     }
 
     /// The weight of each of `servers`, in order. An error, in words, changes nothing.
-    pub(super) fn read(&self, servers: &[Backend]) -> Result<Vec<u32>, String> {
+    pub(crate) fn read(&self, servers: &[Backend]) -> Result<Vec<u32>, String> {
         match std::fs::metadata(&self.path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 return Ok(servers.iter().map(|server| server.weight).collect());
@@ -37,6 +34,21 @@ impl Weights {
         let text = std::fs::read_to_string(&self.path).map_err(|error| error.to_string())?;
         weights(&text, servers)
     }
+
+    /// Makes `wanted` the weight of each of `servers`, in order, from the next time that the file is read. Who weighs what
+    /// the topology file says does not stand in it.
+    pub(crate) fn write(&self, servers: &[Backend], wanted: &[u32]) -> std::io::Result<()> {
+        let next = self.path.with_extension("json.next");
+        std::fs::write(&next, written(servers, wanted))?;
+        std::fs::rename(next, &self.path)
+    }
+}
+
+fn written(servers: &[Backend], wanted: &[u32]) -> String {
+    let other = servers.iter().zip(wanted).filter(|(server, weight)| server.weight != **weight);
+    let told: BTreeMap<String, u32> =
+        other.map(|(server, weight)| (format!("{}:{}", server.name, server.port), *weight)).collect();
+    serde_json::to_string(&told).expect("names and numbers")
 }
 
 fn weights(text: &str, servers: &[Backend]) -> Result<Vec<u32>, String> {
@@ -44,8 +56,8 @@ fn weights(text: &str, servers: &[Backend]) -> Result<Vec<u32>, String> {
         serde_json::from_str(text).map_err(|error| harmless(&error.to_string()).into_owned())?;
     let mut weights: Vec<u32> = servers.iter().map(|server| server.weight).collect();
     for (name, &weight) in &told {
-        if weight > WEIGHT_MAX {
-            return Err(format!("{weight} is more than {WEIGHT_MAX}"));
+        if weight > PoolWish::WEIGHT_MAX {
+            return Err(format!("{weight} is more than {}", PoolWish::WEIGHT_MAX));
         }
         let mut known = false;
         for (server, own) in servers.iter().zip(&mut weights) {
@@ -80,9 +92,13 @@ mod tests {
         }
     }
 
+    fn servers() -> [Backend; 3] {
+        [server("app1", 80, 1), server("app1", 81, 2), server("app2", 80, 1)]
+    }
+
     #[track_caller]
     fn check(text: &str, expected: Result<[u32; 3], &str>) {
-        let servers = [server("app1", 80, 1), server("app1", 81, 2), server("app2", 80, 1)];
+        let servers = servers();
         let read = weights(text, &servers);
         assert_eq!(
             read.as_deref().map_err(String::as_str),
@@ -98,5 +114,14 @@ mod tests {
         check("{\"app9\": 0}", Err("no server `app9` stands behind it"));
         check("{\"app2\": 257}", Err("257 is more than 256"));
         check("{\"app2\": -1}", Err("invalid value: integer `-1`, expected u32 at line 1 column 11"));
+    }
+
+    #[test]
+    fn what_is_written_is_what_is_read() {
+        for wanted in [[1, 2, 1], [0, 0, 0], [1, 256, 0], [5, 2, 1]] {
+            let text = written(&servers(), &wanted);
+            check(&text, Ok(wanted));
+        }
+        assert_eq!(written(&servers(), &[1, 2, 1]), "{}");
     }
 }

@@ -51,7 +51,7 @@ pub(super) fn of_nginx<'a>(folders: impl Iterator<Item = &'a Path>, readings: u6
 }
 
 /// What comes back on a socket in a folder when `asked` goes out.
-fn told(folder: &Path, socket: &str, asked: &str) -> Result<String, String> {
+pub(super) fn told(folder: &Path, socket: &str, asked: &str) -> Result<String, String> {
     let exchange = || -> std::io::Result<Vec<u8>> {
         // The name of a socket has 107 letters at most, and a lab's folder may be deep: it is named by a handle.
         let handle = std::fs::File::open(folder)?;

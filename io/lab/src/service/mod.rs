@@ -6,10 +6,12 @@
 
 mod certificate;
 mod counters;
+mod haproxy_pool;
 mod health;
 mod kernel_plan;
 mod log;
 mod plan;
+mod pools;
 mod process;
 mod program;
 mod refusal;
@@ -22,7 +24,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use wavetank_driver::Clock;
 use wavetank_plan::{Nanos, UserError, did_you_mean, harmless};
-use wavetank_topology::{Host, Lab, ServiceKind};
+use wavetank_topology::{Host, Lab, PoolDeed, ServiceKind};
 
 use plan::Planner;
 use running::Running;
@@ -141,13 +143,20 @@ impl Services {
         self.one(name)?.start(&file, &host, address, clock)
     }
 
-    /// A client's question that is the services' own: `{"counters": true}`.
+    /// A client's question that is the services' own: `{"counters": true}`; `{"pools": [NAMES]}`, how servers behind
+    /// balancers stand; `{"pool": DEED}`, a [`PoolDeed`] that nobody takes back.
     ///
     /// # Errors
-    /// A question that nobody here knows, or a program that does not tell its counts.
+    /// A question that nobody here knows, a program that does not tell its counts, or a pool that cannot be told or changed.
     pub fn handle(&mut self, say: &Value) -> Result<Value, UserError> {
         if say["counters"] == json!(true) {
             return self.counters();
+        }
+        if say["pools"].is_array() {
+            return self.pools(&say["pools"]);
+        }
+        if let Ok(deed) = serde_json::from_value::<PoolDeed>(say["pool"].clone()) {
+            return self.change_pool(&deed).map(|_| Value::Null);
         }
         let hint = "is the lab of another version of wavetank?";
         Err(UserError::refused("lab_message", "the host does not know what it was asked", hint))

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::path::Path;
 use std::process::{Child, ExitStatus};
 
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, kill_process};
 use wavetank_driver::Clock;
 use wavetank_plan::{Nanos, UserError, harmless};
 use wavetank_topology::{Probe, Service, ServiceKind};
@@ -201,6 +201,17 @@ impl Running {
             let _ = child.wait();
         }
         self.log.remark("stopped");
+    }
+
+    /// Tells those of its processes that the lab started to read anew what they are told by files (SIGHUP); not what they
+    /// started, which would end by it.
+    pub(super) fn hang_up(&self) {
+        for child in self.children.iter().flatten() {
+            if let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+                // One that has ended and is not reaped yet hears nothing.
+                let _ = kill_process(pid, Signal::HUP);
+            }
+        }
     }
 
     /// Whether none of its processes runs.

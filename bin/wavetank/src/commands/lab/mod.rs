@@ -6,6 +6,7 @@ mod exec;
 mod fault;
 mod loaded;
 mod logs;
+mod pool;
 mod run;
 mod status;
 mod up;
@@ -26,6 +27,7 @@ pub(crate) fn lab(args: LabArgs) -> Result<u8, UserError> {
         LabDeed::Status { format } => status::status(&labs, name, format),
         LabDeed::Exec { host, words } => exec::exec(&labs.choose(name)?, &host, &words),
         LabDeed::Logs { host, service } => logs::logs(&labs.choose(name)?, &host, service.as_deref()),
+        LabDeed::Pool { host, ask, format } => pool::pool(&labs.choose(name)?, &host, &ask, format),
         LabDeed::Fault { host, what } => fault::fault(&labs.choose(name)?, &host, &what),
         LabDeed::Down => down::down(&labs.choose(name)?),
     }

@@ -14,6 +14,8 @@ use super::script::Script;
 use super::{Means, size};
 use crate::{Haproxy, HaproxyMode, Host, Rendered, Service};
 
+pub use servers::{HAPROXY_BACKEND, haproxy_servers};
+
 /// Its name in the folder of its copy.
 pub const HAPROXY_CONFIG: &str = "haproxy.cfg";
 /// Its statistics socket in the folder of its copy.
@@ -117,7 +119,7 @@ impl Writer<'_> {
         self.script.open("frontend in", Some(service.place));
         self.frontend();
         self.script.close("");
-        self.script.open("backend servers", Some(service.place));
+        self.script.open(&format!("backend {HAPROXY_BACKEND}"), Some(service.place));
         self.backend();
         self.script.close("");
         if let Some(port) = haproxy.stats {

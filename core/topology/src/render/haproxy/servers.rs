@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use super::Writer;
-use crate::{Backend, HaproxyMode, HaproxySources};
+use crate::{Backend, Haproxy, HaproxyMode, HaproxySources, Host};
 
 /// First port of a range of source ports where nothing listens above it.
 const PORT_FIRST: u32 = 1_024;
@@ -75,21 +75,13 @@ impl Writer<'_> {
         self.script.remark(&why);
         for server in servers {
             let name = server_name(server, servers);
-            let sources = self.sources(server);
-            for (index, source) in sources.iter().enumerate() {
-                let name = if index == 0 { name.clone() } else { format!("{name}-{}", index + 1) };
+            for (index, source) in sources(self.host, server).iter().enumerate() {
+                let name = line_name(&name, index);
                 let range = format!("{}-{last}", SocketAddr::new(*source, first));
                 let line = server_line(server, &name, Some(&range));
                 self.script.needed(&line, "", Some(server.place));
             }
         }
-    }
-
-    /// The addresses from which the server is reached.
-    fn sources(&self, server: &Backend) -> Vec<IpAddr> {
-        let interface = self.host.interfaces.get(server.interface);
-        let addresses = interface.map_or(&[][..], |one| &one.addresses).iter().map(|(address, _)| *address);
-        addresses.filter(|address| address.is_ipv6() == server.address.is_ipv6()).collect()
     }
 
     /// First and last source port of this copy. They lie above the ports that something on the host listens on, if that
@@ -104,6 +96,33 @@ impl Writer<'_> {
         let port = |number: u32| u16::try_from(number).unwrap_or(u16::MAX);
         (port(own), port(own + each.max(1) - 1))
     }
+}
+
+/// The backend that all servers are in.
+pub const HAPROXY_BACKEND: &str = "servers";
+
+/// By which names the server with this place in [`Haproxy::servers`] is known to it: one, or one for each own address where
+/// the file wants ranges of ports; none if there is no such server.
+pub fn haproxy_servers(host: &Host, haproxy: &Haproxy, server: usize) -> Vec<String> {
+    let Some(server) = haproxy.servers.get(server) else { return Vec::new() };
+    let name = server_name(server, &haproxy.servers);
+    let lines = match haproxy.sources {
+        HaproxySources::Kernel => 1,
+        HaproxySources::Ranges => sources(host, server).len(),
+    };
+    (0..lines).map(|line| line_name(&name, line)).collect()
+}
+
+/// The addresses from which the server is reached.
+fn sources(host: &Host, server: &Backend) -> Vec<IpAddr> {
+    let interface = host.interfaces.get(server.interface);
+    let addresses = interface.map_or(&[][..], |one| &one.addresses).iter().map(|(address, _)| *address);
+    addresses.filter(|address| address.is_ipv6() == server.address.is_ipv6()).collect()
+}
+
+/// The name of a server's line number `line`, from 0.
+fn line_name(server: &str, line: usize) -> String {
+    if line == 0 { server.to_owned() } else { format!("{server}-{}", line + 1) }
 }
 
 /// Its name on statistics: the host's, and the port where a host is there twice.
