@@ -13,9 +13,13 @@ fn lab(rest: &str) -> Lab {
     reading(rest).unwrap_or_else(|told| panic!("{rest}\n{told:#?}"))
 }
 
-/// The lab, or what is wrong with it.
+/// The lab of some hosts, or what is wrong with it.
 fn reading(rest: &str) -> Result<Lab, Vec<String>> {
-    let text = format!("{HOSTS}{rest}");
+    lab_of(&format!("{HOSTS}{rest}"))
+}
+
+/// The lab of a whole file, or what is wrong with it.
+fn lab_of(text: &str) -> Result<Lab, Vec<String>> {
     let files = |name: &str| Err(format!("no such file: {name}"));
     let machine = Machine { cpus: None, open_files: None, memory_bytes: None };
     let input = Input { name: "steer.yaml", bytes: text.as_bytes(), files: &files, machine };
@@ -24,8 +28,7 @@ fn reading(rest: &str) -> Result<Lab, Vec<String>> {
     reading.lab.ok_or(told)
 }
 
-fn direct() -> Lab {
-    lab("  lb1:
+const DIRECT: &str = "  lb1:
     role: balancer
     networks: {front: {address: 10.30.0.10}}
     services:
@@ -43,11 +46,18 @@ fn direct() -> Lab {
     networks: [front]
     services:
       - serve: {listen: [80, 443]}
-")
+";
+
+fn direct() -> Lab {
+    lab(DIRECT)
 }
 
 fn nat(masquerade: bool) -> Lab {
-    lab(&format!(
+    lab(&nat_text(masquerade))
+}
+
+fn nat_text(masquerade: bool) -> String {
+    format!(
         "  lb1:
     role: balancer
     networks: [front, back]
@@ -59,7 +69,7 @@ fn nat(masquerade: bool) -> Lab {
     services:
       - serve: {{listen: 8080}}
 "
-    ))
+    )
 }
 
 fn steering(lab: &Lab) -> Steering<'_> {
@@ -97,10 +107,12 @@ fn direct_routing_is_a_table_at_the_balancers_ingress() {
     let rules = steering.rules();
     assert_eq!(rules.text.lines().count(), rules.origins.len(), "every line has its reason, or none");
     check(&rules.text, "hook ingress device \"eth0\"", 1);
-    check(&rules.text, "ip daddr 10.30.0.100 tcp dport { 80, 443 } goto steer", 1);
+    check(&rules.text, "ip daddr 10.30.0.100 ip hdrlength 5 tcp dport { 80, 443 } goto steer", 1);
+    // What routers say of answers: about a packet of TCP, from this address and one of its ports.
+    check(&rules.text, "@th,136,8 6 @th,160,32 0x0a1e0064 @th,224,16 { 80, 443 } goto told", 1);
     check(&rules.text, "timeout 90s;", 1);
     check(&rules.text, "size 5000;", 1);
-    check(&rules.text, "mod 1021", 2);
+    check(&rules.text, "mod 1021", 3);
     // The frames leave as the balancer's own, for the servers' hardware addresses.
     let mac = |mac: [u8; 6]| mac.map(|byte| format!("{byte:02x}")).join(":");
     check(&rules.text, &format!("ether saddr set {} ether daddr set", mac(balancer.interfaces[0].mac)), 1);
@@ -115,6 +127,62 @@ fn direct_routing_is_a_table_at_the_balancers_ingress() {
     let at = rules.text.lines().position(|line| line.contains("timeout 90s;")).expect("it was found above");
     assert_eq!(rules.origin_of(at + 1).map(|place| place.line), Some(17), "`sticky` stands there");
     assert_eq!(steering.removal(), "delete table netdev wavetank_direct_routing\n");
+}
+
+/// `text` with networks, and an address, of IPv6 instead.
+fn six(text: &str) -> String {
+    let text = text.replace("10.30.0.0/24", "\"fd00:30::/64\"").replace("10.30.1.0/24", "\"fd00:30:1::/64\"");
+    text.replace("10.30.0.100", "\"fd00:30::100\"").replace("10.30.0.10", "\"fd00:30::10\"")
+}
+
+#[test]
+fn rules_for_ipv6_come_from_the_same_hand() {
+    let lab = lab_of(&six(&format!("{HOSTS}{DIRECT}"))).expect("a lab");
+    let rules = steering(&lab).rules().text;
+    check(&rules, "ip6 daddr fd00:30::100 ip6 nexthdr tcp tcp dport { 80, 443 } goto steer", 1);
+    check(
+        &rules,
+        "@th,112,8 6 @th,128,128 0xfd000030000000000000000000000100 @th,384,16 { 80, 443 } goto told",
+        1,
+    );
+    check(&rules, "jhash ip6 saddr . tcp sport . tcp dport mod 1021", 1);
+    check(&rules, " ip ", 0);
+    check(&rules, "HASH", 0);
+    let app1 = lab.host("app1").expect("it is in the file");
+    assert_eq!(app1.virtual_addresses[0].address.to_string(), "fd00:30::100");
+    assert!(app1.sysctls.iter().all(|one| !one.key.contains("arp_")), "IPv6 is silent by itself");
+    for masquerade in [true, false] {
+        let lab = lab_of(&six(&format!("{HOSTS}{}", nat_text(masquerade)))).expect("a lab");
+        let steering = steering(&lab);
+        let rules = steering.rules().text;
+        check(&rules, "dnat ip6 to jhash ip6 saddr", 1);
+        check(&rules, "masquerade", usize::from(masquerade));
+        assert_eq!(steering.table(), "ip6 wavetank_nat");
+        check(&steering.slots(&[1, 0]), "fd00:30:1::2 . 8080", 65);
+        let forwards = |sysctl: &wavetank_topology::Sysctl| {
+            sysctl.key == "net.ipv6.conf.all.forwarding" && sysctl.value == "1"
+        };
+        assert!(lab.host("lb1").is_some_and(|host| host.sysctls.iter().any(forwards)));
+    }
+}
+
+#[test]
+fn nat_keeps_the_family() {
+    let text = |networks: &str| {
+        format!(
+            "wavetank_lab: 1
+name: mixed
+networks: {{front: \"fd00:30::/64\", back: 10.30.1.0/24, back6: \"fd00:30:1::/64\"}}
+hosts:
+  lb1: {{role: balancer, networks: [front, back, back6], services: [nat: {{listen: 80, servers: app1}}]}}
+  app1: {{role: server, networks: {networks}, services: [serve: {{listen: 80}}]}}
+"
+        )
+    };
+    let lab = lab_of(&text("[back, back6]")).expect("both are on one of IPv6");
+    assert_eq!(steering(&lab).servers()[0].address.to_string(), "fd00:30:1::2");
+    let told = lab_of(&text("[back]")).expect_err("they are on none");
+    assert_eq!(told, ["`app1` has no address of IPv6 on a network of the balancer"]);
 }
 
 #[test]

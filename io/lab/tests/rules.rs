@@ -6,11 +6,13 @@ use wavetank_testkit::netns::NetNs;
 use wavetank_testkit::{Program, skip};
 use wavetank_topology::{Input, Lab, Machine, ServiceKind, Steering, keepalived, read};
 
+/// A balancer with that service; of IPv6, if an address of it is.
 fn lab(service: &str) -> Lab {
+    let network = if service.contains("fd00:") { "\"fd00:30::/64\"" } else { "10.30.0.0/24" };
     let text = format!(
         "wavetank_lab: 1
 name: rules
-networks: {{front: 10.30.0.0/24}}
+networks: {{front: {network}}}
 hosts:
   lb1: {{role: balancer, networks: [front], services: [{service}]}}
   app[1-3]: {{role: server, networks: [front], services: [serve: {{listen: [80, 443]}}]}}
@@ -59,6 +61,7 @@ fn nft_takes_direct_routing() {
         "nft_takes_direct_routing",
         &one.replace("listen: 80", "listen: [80, 443], slots: 251, flows: 100, sticky: 10ms"),
     );
+    check_nft("nft_takes_direct_routing", &one.replace("10.30.0.100", "\"fd00:30::100\""));
 }
 
 #[test]
@@ -68,6 +71,7 @@ fn nft_takes_nat() {
         "nft_takes_nat",
         "nat: {address: 10.30.0.100, listen: [80, 81], servers: \"app[1-3]:443\", name: my-nat}",
     );
+    check_nft("nft_takes_nat", "nat: {address: \"fd00:30::100\", listen: 80, servers: \"app[1-3]:443\"}");
 }
 
 #[track_caller]

@@ -11,3 +11,5 @@ mod routing;
 mod run;
 mod services;
 mod several;
+mod six;
+mod told;

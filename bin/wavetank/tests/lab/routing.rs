@@ -41,7 +41,6 @@ hosts:
       - serve: {listen: 8080}
 ";
 
-const VIP: &str = "10.92.0.100";
 const SERVERS: [&str; 2] = ["web1", "web2"];
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -82,9 +81,9 @@ fn kill_serve(place: &Place, host: &str) {
 }
 
 /// Serves on `host` again, until dropped.
-fn serve_again(place: &Place, host: &str, port: u16) -> wavetank_testkit::Running {
+fn serve_again(place: &Place, host: &str, port: u16, six: bool) -> wavetank_testkit::Running {
     let program = Program::new(env!("CARGO_BIN_EXE_wavetank"));
-    let listen = format!("0.0.0.0:{port}");
+    let listen = format!("{}:{port}", if six { "[::]" } else { "0.0.0.0" });
     place.lab(&["exec", host, "--", &program.words()[0], "serve", "--listen", &listen]).start()
 }
 
@@ -96,23 +95,35 @@ pub(crate) fn tools(test: &str) -> bool {
     missing.is_none()
 }
 
-#[test]
-fn direct_routing_holds_what_it_promises() {
-    if !tools("direct_routing_holds_what_it_promises") {
+/// `vip` is the virtual address as it stands in a URL.
+#[track_caller]
+fn check_direct(name: &str, text: &str, vip: &str) {
+    if !tools(name) {
         return;
     }
-    let Some(place) = Place::new("direct", DIRECT) else { return };
+    let Some(place) = Place::new(name, text) else { return };
     let up = place.up();
     assert!(!up.stdout.contains("(down)"), "{up}");
-    answers_do_not_cross_the_balancer(&place);
-    the_balancer_alone_answers_arp(&place);
-    a_swap_breaks_nothing(&place);
-    a_dead_server_leaves_and_comes_back(&place, ("direct_routing", VIP), 80);
+    answers_do_not_cross_the_balancer(&place, vip);
+    the_balancer_alone_answers_for_the_address(&place, vip);
+    a_swap_breaks_nothing(&place, vip);
+    a_dead_server_leaves_and_comes_back(&place, ("direct_routing", vip), 80);
     place.lab(&["down"]).run().expect_exit(0);
     place.nothing_left("down");
 }
 
-fn answers_do_not_cross_the_balancer(place: &Place) {
+#[test]
+fn direct_routing_holds_what_it_promises() {
+    check_direct("direct", DIRECT, "10.92.0.100");
+}
+
+#[test]
+fn direct_routing_holds_it_with_ipv6() {
+    let text = DIRECT.replace("10.92.0.0/24", "\"fd00:92::/64\"").replace("10.92.0.100", "\"fd00:92::100\"");
+    check_direct("direct-six", &text, "[fd00:92::100]");
+}
+
+fn answers_do_not_cross_the_balancer(place: &Place, vip: &str) {
     const BYTES: u64 = 2_000_000;
     const ANSWERS: u64 = 8;
     let sent = |host: &str| {
@@ -121,7 +132,7 @@ fn answers_do_not_cross_the_balancer(place: &Place) {
     };
     let sent_by_all = || SERVERS.iter().map(|host| sent(host)).sum::<u64>();
     let (balancer, servers) = (sent("lb1"), sent_by_all());
-    let one = format!("curl -sf -m 10 -o /dev/null http://{VIP}/bytes/{BYTES} || exit 1");
+    let one = format!("curl -sf -m 10 -o /dev/null http://{vip}/bytes/{BYTES} || exit 1");
     place.said("load1", &format!("for i in $(seq {ANSWERS}); do {one}; done"));
     let (balancer, servers) = (sent("lb1") - balancer, sent_by_all() - servers);
     assert!(servers >= ANSWERS * BYTES, "the servers sent {servers} B");
@@ -129,26 +140,27 @@ fn answers_do_not_cross_the_balancer(place: &Place) {
     assert!(balancer > 0 && balancer < servers / 10, "the balancer sent {balancer} B, the servers {servers}");
 }
 
-fn the_balancer_alone_answers_arp(place: &Place) {
+fn the_balancer_alone_answers_for_the_address(place: &Place, vip: &str) {
     let balancer = place.said("lb1", "cat /sys/class/net/eth0/address");
+    let bare = vip.trim_matches(['[', ']']);
     let ask =
-        format!("ip neigh flush dev eth0; curl -sf -m 5 -o /dev/null http://{VIP}/; ip neigh show {VIP}");
+        format!("ip neigh flush dev eth0; curl -sf -m 5 -o /dev/null http://{vip}/; ip neigh show {bare}");
     let told = place.said("load1", &format!("for i in $(seq 8); do {ask}; done"));
     let hardware: Vec<&str> =
         told.lines().filter_map(|line| line.split_once("lladdr ")?.1.split(' ').next()).collect();
     assert_eq!(hardware, [balancer.as_str(); 8], "{told}");
 }
 
-fn a_swap_breaks_nothing(place: &Place) {
+fn a_swap_breaks_nothing(place: &Place, vip: &str) {
     // From the same ports twice. Where the client was the one that closed first its port is not free again (curl's exit
     // code 45), but not all of them.
-    let curl = format!("curl -sf -m 5 -o /dev/null --local-port $port http://{VIP}/close");
+    let curl = format!("curl -sf -m 5 -o /dev/null --local-port $port http://{vip}/close");
     let same_ports = format!(
         "n=0; for port in $(seq 45001 45030); do {curl}; case $? in 0) n=$((n+1));; 45) ;; *) exit 1;; esac; done; test $n -gt 2"
     );
     place.said("load1", &same_ports);
     let program = Program::new(env!("CARGO_BIN_EXE_wavetank"));
-    let url = format!("http://{VIP}/delay/20ms");
+    let url = format!("http://{vip}/delay/20ms");
     let words =
         ["exec", "load1", "--", &program.words()[0], "run", &url, "-c", "40", "-d", "6s", "--format", "json"];
     let before = requests(place, 80);
@@ -174,7 +186,7 @@ fn a_swap_breaks_nothing(place: &Place) {
     );
     // Whoever comes now is the other one's, also from a port that the first one knew.
     place.said("load1", &same_ports);
-    answered(place, VIP, 20);
+    answered(place, vip, 20);
     let later = requests(place, 80);
     assert!(later[0] <= after[0] + 2, "drained, and asked again: {after:?}, {later:?}");
     assert!(later[1] >= after[1] + 22, "{after:?}, {later:?}");
@@ -191,7 +203,7 @@ fn a_dead_server_leaves_and_comes_back(place: &Place, (service, address): (&str,
     state(place, service, |state| state["taking"] == 0);
     // Nobody is left: who comes is refused at once, and does not wait.
     place.said("load1", &format!("curl -s -m 5 http://{address}/; test $? = 7"));
-    let _again = SERVERS.map(|host| serve_again(place, host, port));
+    let _again = SERVERS.map(|host| serve_again(place, host, port, address.starts_with('[')));
     state(place, service, |state| state["taking"] == 2);
     answered(place, address, 30);
     assert!(requests(place, port).iter().all(|count| *count > 3), "both answer again");
@@ -202,11 +214,13 @@ fn a_dead_server_leaves_and_comes_back(place: &Place, (service, address): (&str,
 }
 
 #[track_caller]
-fn check_nat(name: &str, masquerade: bool) {
+fn check_nat(name: &str, text: &str, masquerade: bool) {
     if !tools(name) {
         return;
     }
-    let text = NAT.replace("MASQUERADE", if masquerade { "true" } else { "false" });
+    let text = text.replace("MASQUERADE", if masquerade { "true" } else { "false" });
+    let six = text.contains("::");
+    let balancer = if six { "[fd00:93::10]" } else { "lb1" };
     let Some(place) = Place::new(name, &text) else { return };
     place.up();
     answered(&place, "lb1", 40);
@@ -217,19 +231,29 @@ fn check_nat(name: &str, masquerade: bool) {
     let before = bytes();
     place.said("load1", "curl -sf -m 10 -o /dev/null http://lb1/bytes/1000000");
     assert!(bytes() - before > 1_000_000);
-    a_dead_server_leaves_and_comes_back(&place, ("nat", "lb1"), 8080);
+    a_dead_server_leaves_and_comes_back(&place, ("nat", balancer), 8080);
     place.lab(&["down"]).run().expect_exit(0);
     place.nothing_left("down");
 }
 
 #[test]
 fn nat_brings_answers_back_through_the_balancer() {
-    check_nat("nat-own", true);
+    check_nat("nat-own", NAT, true);
 }
 
 #[test]
 fn nat_keeps_clients_addresses_where_servers_route_back() {
-    check_nat("nat-client", false);
+    check_nat("nat-client", NAT, false);
+}
+
+#[test]
+fn nat_does_the_same_with_ipv6() {
+    let text = NAT
+        .replace("10.93.0.0/24", "\"fd00:93::/64\"")
+        .replace("10.93.1.0/24", "\"fd00:93:1::/64\"")
+        .replace("10.93.0.10", "\"fd00:93::10\"");
+    check_nat("nat-own-six", &text, true);
+    check_nat("nat-client-six", &text, false);
 }
 
 #[test]
@@ -238,7 +262,7 @@ fn ipvs_is_refused_where_the_kernel_has_none() {
     let Some(place) = Place::new("ipvs", &text) else { return };
     let up = place.lab(&["up", "lab.yaml"]).run();
     if up.exit == Some(0) {
-        answered(&place, VIP, 20);
+        answered(&place, "10.92.0.100", 20);
         place.lab(&["down"]).run().expect_exit(0);
     } else {
         assert!(up.expect_exit(5).stderr.contains("[lab_ipvs]"), "{up}");

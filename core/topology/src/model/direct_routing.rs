@@ -11,7 +11,7 @@ use super::{Backend, BackendCheck};
 /// their [`virtual_addresses`](super::Host::virtual_addresses) already: answering at the balancer, silent at the servers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DirectRouting {
-    /// The virtual address; IPv4.
+    /// The virtual address.
     pub address: IpAddr,
     /// The balancer's interface on which frames come in and go out, by its place in
     /// [`Host::interfaces`](super::Host::interfaces): all servers are on that network.

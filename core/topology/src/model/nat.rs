@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 
 use super::{Backend, BackendCheck};
 
-/// NAT by nftables at the balancer, whose `ip_forward` is among its sysctls already.
+/// NAT by nftables at the balancer, whose forwarding is among its sysctls already.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Nat {
-    /// The address that clients know: one of the balancer's own or a virtual one; IPv4.
+    /// The address that clients know: one of the balancer's own or a virtual one.
     pub address: IpAddr,
-    /// Behind it; never empty.
+    /// Behind it, with addresses of the same family; never empty.
     pub servers: Vec<Backend>,
     /// Whether the balancer's address stands in for the client's, so that answers come back to it. If not, the servers
     /// have routes through the balancer ([`Host::routes`](super::Host::routes)) to the networks of clients.

@@ -22,9 +22,10 @@ pub struct VirtualAddress {
 /// Where a host has a virtual address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum VirtualPlace {
-    /// On the interface with this place in [`Host::interfaces`](super::Host::interfaces): it answers ARP.
+    /// On the interface with this place in [`Host::interfaces`](super::Host::interfaces): it answers ARP, or
+    /// neighbour solicitations.
     Answering(usize),
     /// On `lo`: it takes what is sent to it and answers no ARP, for which `arp_ignore` and `arp_announce` are among the
-    /// host's sysctls.
+    /// host's sysctls; for an address of IPv6 nobody answers on another interface anyway.
     Silent,
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
+use std::ops::RangeInclusive;
 
 use wavetank_grammar::{Diagnostic, Diagnostics, Place};
 
@@ -30,10 +31,10 @@ pub(super) fn allot(draft: &mut Draft<'_>, plugs: &[Plug], out: &mut Diagnostics
         return;
     }
     let mut next: Vec<Option<IpAddr>> =
-        draft.networks.iter().map(|network| Some(network.subnet.bindable().first)).collect();
+        draft.networks.iter().map(|network| Some(*range_of(network.subnet).start())).collect();
     for plug in plugs {
         let network = draft.hosts[plug.host].interfaces[plug.interface].network;
-        let last = draft.networks[network].subnet.bindable().last;
+        let last = *range_of(draft.networks[network].subnet).end();
         for _ in plug.given.len()..plug.wanted {
             while next[network].is_some_and(|address| taken.contains_key(&address)) {
                 next[network] = next[network].and_then(|address| after(address, last));
@@ -52,6 +53,16 @@ pub(super) fn allot(draft: &mut Draft<'_>, plugs: &[Plug], out: &mut Diagnostics
     }
 }
 
+/// The addresses that hosts of a network can have. The first one of IPv6 means all of its routers (RFC 4291, 2.6.1).
+fn range_of(subnet: Subnet) -> RangeInclusive<IpAddr> {
+    let range = subnet.bindable();
+    let first = match range.first {
+        IpAddr::V6(_) if subnet.prefix() < 127 => after(range.first, range.last).unwrap_or(range.first),
+        first => first,
+    };
+    first..=range.last
+}
+
 /// The address after this one, up to `last`.
 fn after(address: IpAddr, last: IpAddr) -> Option<IpAddr> {
     let next = match address {
@@ -68,8 +79,8 @@ fn give(draft: &mut Draft<'_>, plug: &Plug, address: IpAddr, taken: &mut Taken, 
     let network = &draft.networks[interface.network];
     if let Some(why) = unfit(network.subnet, address) {
         let message = format!("`{address}` {why} `{}`, {}", network.name, network.subnet);
-        let range = network.subnet.bindable();
-        let hint = format!("from {} to {}", range.first, range.last);
+        let range = range_of(network.subnet);
+        let hint = format!("from {} to {}", range.start(), range.end());
         out.push(Diagnostic::error("lab_address", plug.place, message, hint));
     } else if let Some(who) = taken.insert(address, host.name.clone()) {
         let message = format!("`{address}` belongs to {who} already");
@@ -81,13 +92,14 @@ fn give(draft: &mut Draft<'_>, plug: &Plug, address: IpAddr, taken: &mut Taken, 
 
 /// Why a host cannot have `address` in `subnet`.
 fn unfit(subnet: Subnet, address: IpAddr) -> Option<&'static str> {
-    let range = subnet.bindable();
     if !subnet.contains(address) {
         Some("is not in network")
-    } else if (range.first..=range.last).contains(&address) {
+    } else if range_of(subnet).contains(&address) {
         None
-    } else {
+    } else if address.is_ipv4() {
         Some("means all of network")
+    } else {
+        Some("means all routers of network")
     }
 }
 
@@ -119,8 +131,8 @@ fn reserve_virtual(draft: &Draft<'_>, taken: &mut Taken, out: &mut Diagnostics) 
         } else if let Some((network, why)) = network.and_then(|one| Some((one, unfit(one.subnet, *address)?)))
         {
             let message = format!("`{address}` {why} `{}`", network.name);
-            let range = network.subnet.bindable();
-            let hint = format!("from {} to {}", range.first, range.last);
+            let range = range_of(network.subnet);
+            let hint = format!("from {} to {}", range.start(), range.end());
             out.push(Diagnostic::error("lab_address", *place, message, hint));
         }
     }

@@ -20,7 +20,8 @@ pub(super) fn join(draft: &mut Draft<'_>, out: &mut Diagnostics) {
     }
 }
 
-fn put(service: &mut Service, servers: Vec<Backend>) {
+/// Makes `servers` those behind `service`.
+pub(super) fn put(service: &mut Service, servers: Vec<Backend>) {
     match &mut service.kind {
         ServiceKind::Nginx(nginx) => {
             if let NginxWork::Proxy { servers: own, .. } = &mut nginx.work {

@@ -1,10 +1,12 @@
 //! Kernel settings: a new network namespace starts from the kernel's defaults, so each host gets what its role needs,
 //! then what its services need, then what the file says.
 
+use std::net::IpAddr;
+
 use wavetank_grammar::{Diagnostic, Diagnostics, Place};
 
 use super::Draft;
-use crate::{Host, IpvsForward, Role, ServiceKind, Sysctl, VirtualPlace};
+use crate::{Host, IpvsForward, Role, ServiceKind, Sysctl, VirtualAddress, VirtualPlace};
 
 const OF_EVERYBODY: [(&str, &str, &str); 4] = [
     (
@@ -79,12 +81,18 @@ pub(super) fn settle(draft: &mut Draft<'_>, out: &mut Diagnostics) {
             }
         }
         // Writing ip_forward sets what stands under conf back to a router's or a host's defaults.
-        all.sort_by_key(|one| one.key != FORWARD);
+        all.sort_by_key(|one| !FORWARD.contains(&one.key.as_str()));
         draft.hosts[host].sysctls = all;
     }
 }
 
-const FORWARD: &str = "net.ipv4.ip_forward";
+/// Whether packets are passed on, of IPv4 and of IPv6.
+const FORWARD: [&str; 2] = ["net.ipv4.ip_forward", "net.ipv6.conf.all.forwarding"];
+
+/// The setting for packets of the family of `address`.
+const fn forward(address: IpAddr) -> &'static str {
+    if address.is_ipv4() { FORWARD[0] } else { FORWARD[1] }
+}
 
 type Wanted = Vec<(String, String, String)>;
 
@@ -141,19 +149,24 @@ fn of_services(host: &Host) -> Wanted {
         |key: &str, value: &str, why: &str| all.push((key.to_owned(), value.to_owned(), why.to_owned()));
     for service in &host.services {
         match &service.kind {
-            ServiceKind::Nat(_) => want(FORWARD, "1", "NAT passes packets on from one network to another"),
+            ServiceKind::Nat(nat) => {
+                want(forward(nat.address), "1", "NAT passes packets on from one network to another");
+            }
             ServiceKind::Ipvs(ipvs) if ipvs.forward == IpvsForward::Nat => {
-                want(FORWARD, "1", "IPVS passes packets on from one network to another");
+                want(forward(ipvs.address), "1", "IPVS passes packets on from one network to another");
             }
             _ => {}
         }
     }
     for service in &host.services {
-        if matches!(service.kind, ServiceKind::DirectRouting(_)) {
-            want(FORWARD, "0", "frames are passed on before routing; what is left over goes nowhere");
+        if let ServiceKind::DirectRouting(direct) = &service.kind {
+            let why = "frames are passed on before routing; what is left over goes nowhere";
+            want(forward(direct.address), "0", why);
         }
     }
-    if host.virtual_addresses.iter().any(|one| one.at == VirtualPlace::Silent) {
+    // Nobody answers for an address of IPv6 on an interface that does not have it.
+    let silent = |one: &VirtualAddress| one.at == VirtualPlace::Silent && one.address.is_ipv4();
+    if host.virtual_addresses.iter().any(silent) {
         all.extend(owned(&OF_SILENCE));
     }
     all
@@ -161,8 +174,9 @@ fn of_services(host: &Host) -> Wanted {
 
 /// A setting that breaks what the host is there for.
 fn tell_undone(host: &Host, all: &[Sysctl], (key, value, place): (&str, &str, Place), out: &mut Diagnostics) {
-    let needed = [FORWARD, "net.ipv4.conf.all.arp_ignore", "net.ipv4.conf.all.arp_announce"];
-    let own = all.iter().find(|one| one.key == key && one.value != value && needed.contains(&key));
+    let silence = ["net.ipv4.conf.all.arp_ignore", "net.ipv4.conf.all.arp_announce"];
+    let needed = FORWARD.contains(&key) || silence.contains(&key);
+    let own = all.iter().find(|one| needed && one.key == key && one.value != value);
     if let Some(own) = own {
         let message =
             format!("`{key}` is {value} here, and `{}` needs {}: {}", host.name, own.value, own.why);

@@ -4,6 +4,7 @@ use std::net::IpAddr;
 
 use wavetank_grammar::{Diagnostic, Diagnostics, Place};
 
+use super::balancers::put;
 use super::{Draft, unknown};
 use crate::{IpvsForward, ServiceKind, VirtualAddress, VirtualPlace};
 
@@ -100,11 +101,6 @@ fn of_service(draft: &mut Draft<'_>, host: usize, index: usize, out: &mut Diagno
     };
     let own = draft.hosts[host].interfaces.first().and_then(|first| first.addresses.first());
     let Some((address, place)) = given.or_else(|| own.map(|(own, _)| (*own, service.place))) else { return };
-    if address.is_ipv6() && !matches!(service.kind, ServiceKind::Ipvs(_)) {
-        let message = format!("`{address}`: {} is made for IPv4", service.kind.word());
-        out.push(Diagnostic::error("lab_address", place, message, "an IPv4 address"));
-        return;
-    }
     let on_interface = |subject: &crate::Interface| draft.networks[subject.network].subnet.contains(address);
     let Some(interface) = draft.hosts[host].interfaces.iter().position(on_interface) else {
         let message = format!("`{address}` is on no network of the balancer");
@@ -116,8 +112,9 @@ fn of_service(draft: &mut Draft<'_>, host: usize, index: usize, out: &mut Diagno
         let at = VirtualPlace::Answering(interface);
         add(draft, host, VirtualAddress { address, at, name: None, place }, out);
     }
-    if matches!(want, Want::Direct) {
-        silent_behind(draft, (host, index, interface), (address, place), out);
+    match want {
+        Want::Direct => silent_behind(draft, (host, index, interface), (address, place), out),
+        Want::Translated => alike_behind(draft, (host, index), address, out),
     }
     match &mut draft.hosts[host].services[index].kind {
         ServiceKind::DirectRouting(direct) => (direct.address, direct.interface) = (address, interface),
@@ -157,11 +154,37 @@ fn silent_behind(
         let silent = VirtualAddress { address, at: VirtualPlace::Silent, name: None, place };
         add(draft, server.host, silent, out);
     }
-    match &mut draft.hosts[host].services[index].kind {
-        ServiceKind::DirectRouting(direct) => direct.servers = servers,
-        ServiceKind::Ipvs(ipvs) => ipvs.servers = servers,
-        _ => {}
+    put(&mut draft.hosts[host].services[index], servers);
+}
+
+/// The servers of NAT, which makes no packet of IPv6 of one of IPv4: reached on a network of the address's family.
+fn alike_behind(
+    draft: &mut Draft<'_>,
+    (host, index): (usize, usize),
+    address: IpAddr,
+    out: &mut Diagnostics,
+) {
+    let six = address.is_ipv6();
+    let mut servers = draft.hosts[host].services[index].backends().to_vec();
+    let mut told = None;
+    for server in servers.iter_mut().filter(|server| server.address.is_ipv6() != six) {
+        let mut own = draft.hosts[host].interfaces.iter().enumerate();
+        let found = own.find_map(|(own, interface)| {
+            let there = draft.hosts[server.host].interface_on(interface.network)?;
+            let (first, _) = there.addresses.first().filter(|(first, _)| first.is_ipv6() == six)?;
+            Some((own, *first, there.mac))
+        });
+        if let Some(found) = found {
+            (server.interface, server.address, server.mac) = found;
+        } else if told.replace(server.place) != Some(server.place) {
+            let family = if six { "IPv6" } else { "IPv4" };
+            let message =
+                format!("`{}` has no address of {family} on a network of the balancer", server.name);
+            let hint = format!("NAT keeps the family: a network of {family} for both, or another `address`");
+            out.push(Diagnostic::error("lab_no_shared_network", server.place, message, hint));
+        }
     }
+    put(&mut draft.hosts[host].services[index], servers);
 }
 
 /// Two hosts that answer for one address is what direct routing exists to avoid.

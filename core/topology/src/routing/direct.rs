@@ -2,11 +2,10 @@
 
 use wavetank_plan::Nanos;
 
-use super::ruleset::{self, Ruleset, SEED};
+use super::family::Family;
+use super::ruleset::{self, Ruleset};
 use crate::{DirectRouting, Host, Rendered, Service};
 
-/// What tells connections apart. The port they go to is part of it: one client may use a port of its own for two of ours.
-const FLOW: &str = "ip saddr . tcp sport . tcp dport";
 /// The name of the map that remembers connections.
 pub(super) const FLOWS: &str = "flows";
 /// A connection that a client has ended is remembered for this long, for the rest of the server's answer to be acknowledged.
@@ -54,8 +53,8 @@ fn maps(text: &mut Ruleset<'_>, direct: &DirectRouting) {
     text.own("  # Server to hardware address.");
     text.own("  map servers { typeof meta mark : ether daddr; }");
     text.own("  # Connections stay where they are, whatever becomes of the slots. The size bounds the kernel's memory.");
-    text.own("  map flows {");
-    text.own(&format!("    typeof {FLOW} : meta mark;"));
+    text.own(&format!("  map {FLOWS} {{"));
+    text.own(&format!("    typeof {} : meta mark;", Family::of(direct.address).key_type()));
     text.own("    flags dynamic,timeout;");
     text.of_key(&format!("    timeout {};", seconds(direct.sticky)), "sticky");
     text.of_key(&format!("    size {flows_max};"), "flows");
@@ -63,42 +62,71 @@ fn maps(text: &mut Ruleset<'_>, direct: &DirectRouting) {
 }
 
 fn chains(text: &mut Ruleset<'_>, service: &Service, direct: &DirectRouting, balancer: &Host) {
+    let family = Family::of(direct.address);
     let interface = &balancer.interfaces[direct.interface];
-    let (sticky, closing) = (seconds(direct.sticky), seconds(direct.sticky.min(CLOSING)));
-    let (device, slots) = (&interface.name, direct.slots);
+    let device = &interface.name;
     text.own("  chain ingress {");
     text.own(&format!("    type filter hook ingress device \"{device}\" priority 0; policy accept;"));
-    let ours = format!("    ip daddr {} tcp dport {} goto steer", direct.address, ruleset::ports(service));
-    text.of_key(&ours, "address");
-    text.own("  }");
-    text.own("  chain steer {");
-    text.own("    meta mark set 0");
-    text.own("    tcp flags syn / fin,syn,rst,ack goto opening");
-    text.own(&format!("    meta mark set {FLOW} map @flows"));
-    text.own("    # Under way and unknown: opened before this balancer was there, or forgotten.");
-    text.own("    meta mark 0 goto opening");
-    text.own(&format!(
-        "    tcp flags fin,rst update @flows {{ {FLOW} timeout {closing} : meta mark }} goto out"
-    ));
+    text.of_key(&format!("    {} goto steer", family.ours(&ruleset::ports(service))), "address");
     text.own(
-        "    # Acknowledgements alone refresh nothing: there are many, and the last one comes after the end.",
+        "    # What routers say about packets of the servers' answers, which are sent from this address.",
     );
-    text.own(&format!("    tcp flags psh update @flows {{ {FLOW} timeout {sticky} : meta mark }}"));
-    text.own("    goto out");
+    text.of_key(&format!("    {} goto told", family.told(&service.listen)), "address");
     text.own("  }");
-    text.own("  chain opening {");
-    text.own("    # A client's port comes round again while it is still remembered, and updating leaves the server as it was.");
-    text.own(&format!("    delete @flows {{ {FLOW} : meta mark }}"));
-    text.of_key(&format!("    meta mark set jhash {FLOW} mod {slots} seed {SEED} map @slots"), "slots");
-    text.own("    # No server is left: our own kernel has the address, and refuses.");
-    text.own("    meta mark 0 counter accept");
-    text.own(&format!("    update @flows {{ {FLOW} timeout {sticky} : meta mark }}"));
-    text.own("    goto out");
-    text.own("  }");
+    steer(text, family, direct);
+    opening(text, family, direct);
+    told(text, family, direct);
     text.own("  chain out {");
     text.own("    # From our own address: with the client's the switch would believe that the client had moved here.");
     let set = format!("    ether saddr set {} ether daddr set meta mark map @servers", mac(interface.mac));
     text.of_key(&format!("{set} counter fwd to \"{device}\";"), "servers");
+    text.own("  }");
+}
+
+/// A packet from a client.
+fn steer(text: &mut Ruleset<'_>, family: Family, direct: &DirectRouting) {
+    let (flow, sticky) = (family.key(), seconds(direct.sticky));
+    let closing = seconds(direct.sticky.min(CLOSING));
+    text.own("  chain steer {");
+    text.own("    meta mark set 0");
+    text.own("    tcp flags syn / fin,syn,rst,ack goto opening");
+    text.own(&format!("    meta mark set {flow} map @{FLOWS}"));
+    text.own("    # Under way and unknown: opened before this balancer was there, or forgotten.");
+    text.own("    meta mark 0 goto opening");
+    text.own(&format!(
+        "    tcp flags fin,rst update @{FLOWS} {{ {flow} timeout {closing} : meta mark }} goto out"
+    ));
+    text.own(
+        "    # Acknowledgements alone refresh nothing: there are many, and the last one comes after the end.",
+    );
+    text.own(&format!("    tcp flags psh update @{FLOWS} {{ {flow} timeout {sticky} : meta mark }}"));
+    text.own("    goto out");
+    text.own("  }");
+}
+
+/// A connection that is new here.
+fn opening(text: &mut Ruleset<'_>, family: Family, direct: &DirectRouting) {
+    let (flow, sticky) = (family.key(), seconds(direct.sticky));
+    text.own("  chain opening {");
+    text.own("    # A client's port comes round again while it is still remembered, and updating leaves the server as it was.");
+    text.own(&format!("    delete @{FLOWS} {{ {flow} : meta mark }}"));
+    text.of_key(&format!("    meta mark set {} map @slots", family.slot(direct.slots)), "slots");
+    text.own("    # No server is left: our own kernel has the address, and refuses.");
+    text.own("    meta mark 0 counter accept");
+    text.own(&format!("    update @{FLOWS} {{ {flow} timeout {sticky} : meta mark }}"));
+    text.own("    goto out");
+    text.own("  }");
+}
+
+/// A message about a packet that a server sent, for which it stands to hear that.
+fn told(text: &mut Ruleset<'_>, family: Family, direct: &DirectRouting) {
+    text.own("  chain told {");
+    text.own("    meta mark set 0");
+    text.own(&format!("    meta mark set {} map @{FLOWS}", family.told_key()));
+    let slot = family.told_slot(direct.slots);
+    text.of_key(&format!("    meta mark 0 meta mark set {slot} map @slots"), "slots");
+    text.own("    meta mark 0 counter accept");
+    text.own("    goto out");
     text.own("  }");
 }
 

@@ -2,6 +2,7 @@
 //! `nft` and keepalived that make it so. Whoever carries this out only runs programs and asks servers whether they live.
 
 mod direct;
+mod family;
 mod ipvs;
 mod maglev;
 mod nat;

@@ -1,6 +1,7 @@
 //! NAT as rules of the kernel's connection tracking.
 
-use super::ruleset::{self, Ruleset, SEED};
+use super::family::Family;
+use super::ruleset::{self, Ruleset};
 use crate::{Nat, Rendered, Service};
 
 /// Slots of the Maglev table, a prime: more than a hundred for each of 40 servers. A table of 65,537 would be exact to a
@@ -8,14 +9,15 @@ use crate::{Nat, Rendered, Service};
 const SLOTS: u32 = 4_099;
 
 /// The family and name of the service's table.
-pub(super) fn table(service: &Service) -> String {
-    format!("ip {}", ruleset::table_name(service))
+pub(super) fn table(service: &Service, nat: &Nat) -> String {
+    format!("{} {}", Family::of(nat.address).word(), ruleset::table_name(service))
 }
 
 /// The whole table, without the slots. `nft -f` of it replaces a table of that name.
 pub(super) fn rules(service: &Service, nat: &Nat, path: String) -> Rendered {
     let mut text = Ruleset::new(path, service);
-    let (table, address) = (table(service), nat.address);
+    let (table, address, family) = (table(service, nat), nat.address, Family::of(nat.address));
+    let ip = family.word();
     text.own("# What may be there from an earlier start is taken away: deleting wants it to exist.");
     text.own(&format!("table {table} {{ }}"));
     text.own(&format!("delete table {table}"));
@@ -23,14 +25,13 @@ pub(super) fn rules(service: &Service, nat: &Nat, path: String) -> Rendered {
     text.own("  # Slot to server: a Maglev table, swapped as a whole when a server comes or goes. The first packet of a");
     text.own("  # connection decides; after that the kernel's connection tracking knows it.");
     text.of_key(
-        &format!("  map slots {{ typeof numgen inc mod {SLOTS} : ip daddr . tcp dport; }}"),
+        &format!("  map slots {{ typeof numgen inc mod {SLOTS} : {ip} daddr . tcp dport; }}"),
         "servers",
     );
     text.own("  chain prerouting {");
     text.own("    type nat hook prerouting priority dstnat; policy accept;");
-    let hash = format!("jhash ip saddr . tcp sport . tcp dport mod {SLOTS} seed {SEED}");
-    let ports = ruleset::ports(service);
-    let line = format!("    ip daddr {address} tcp dport {ports} counter dnat ip to {hash} map @slots");
+    let (hash, ports) = (family.slot(SLOTS), ruleset::ports(service));
+    let line = format!("    {ip} daddr {address} tcp dport {ports} counter dnat {ip} to {hash} map @slots");
     text.of_key(&line, "address");
     text.own("  }");
     if nat.masquerade {
@@ -38,7 +39,7 @@ pub(super) fn rules(service: &Service, nat: &Nat, path: String) -> Rendered {
         text.own("  chain postrouting {");
         text.own("    type nat hook postrouting priority srcnat; policy accept;");
         text.of_key(
-            &format!("    ct status dnat ct original ip daddr {address} counter masquerade"),
+            &format!("    ct status dnat ct original {ip} daddr {address} counter masquerade"),
             "masquerade",
         );
         text.own("  }");
@@ -54,5 +55,5 @@ pub(super) fn slots(service: &Service, nat: &Nat, weights: &[u32]) -> String {
         let server = &nat.servers[*owner as usize];
         format!("{slot} : {} . {}", server.address, server.port)
     };
-    ruleset::swapped(&table(service), "slots", maglev.owners().iter().enumerate().map(element))
+    ruleset::swapped(&table(service, nat), "slots", maglev.owners().iter().enumerate().map(element))
 }

@@ -55,7 +55,7 @@ impl<'l> Steering<'l> {
     pub fn table(&self) -> String {
         match self.how {
             How::Direct(_) => direct::table(self.service),
-            How::Nat(_) => nat::table(self.service),
+            How::Nat(nat) => nat::table(self.service, nat),
         }
     }
 

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
+use std::path::Path;
 
 use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
 use wavetank_plan::UserError;
@@ -10,7 +11,7 @@ use wavetank_topology::{FaultKind, Host, Interface, Lab, Link};
 
 use super::setting::Setting;
 use super::tool::{Refusal, Tool};
-use super::{confine, etc, group, shaping, ssh, throwaway};
+use super::{confine, etc, group, setting, shaping, ssh, throwaway};
 
 /// A feature of the kernel: whether somebody in the lab needs it, and how it is tried.
 struct Feature {
@@ -53,7 +54,7 @@ fn programs(lab: &Lab) -> Vec<UserError> {
 
 /// In the throw-away namespace: features and settings that are not to be had.
 fn lacks(lab: &Lab) -> Vec<UserError> {
-    if let Err(error) = ends(lab) {
+    if let Some(error) = ends(lab).err().or_else(|| ipv6(lab)) {
         return vec![error];
     }
     let mut errors: Vec<UserError> = features(lab).into_iter().filter_map(|one| one.tried().err()).collect();
@@ -63,6 +64,19 @@ fn lacks(lab: &Lab) -> Vec<UserError> {
     errors.extend(own_etc().err());
     errors.extend(settings(lab));
     errors
+}
+
+/// Where there is no IPv6 at all, none of its settings is.
+fn ipv6(lab: &Lab) -> Option<UserError> {
+    let host = lab.hosts.iter().find(|host| setting::speaks_ipv6(host))?;
+    if Path::new("/proc/sys/net/ipv6").exists() {
+        return None;
+    }
+    let line = host.interfaces.first().map_or(host.place.line, |interface| interface.place.line);
+    let message =
+        format!("line {line}: `{}` has an address of IPv6, which this kernel does not speak", host.name);
+    let hint = "boot without ipv6.disable=1 (CONFIG_IPV6), or give the lab networks of IPv4 only";
+    Some(UserError::refused("lab_kernel", message, hint))
 }
 
 /// The ends of the lab's cables under their names: settings of interfaces are tried at them.

@@ -18,6 +18,15 @@ const CONF: [(&str, &str); 6] = [
     ("arp_announce", "2"), // asks in the name of the main address, so that neighbours remember one of each host
 ];
 
+/// The same of IPv6, for hosts that speak it.
+const CONF6: [(&str, &str); 5] = [
+    ("disable_ipv6", "0"), // a machine may keep it from all new interfaces
+    ("forwarding", "0"),
+    ("accept_ra", "0"), // addresses and routes are those of the lab's file
+    ("accept_redirects", "0"),
+    ("router_solicitations", "0"), // nobody asks for a router: there is none
+];
+
 /// A key with dots and its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Setting {
@@ -44,10 +53,17 @@ enum Trouble {
 impl Setting {
     /// All of `host`, in the order in which they are to be written: the lab's base, then the host's own.
     pub(crate) fn of(host: &Host) -> Vec<Self> {
-        let places = ["all", "default", "lo"].into_iter();
-        let places = places.chain(host.interfaces.iter().map(|interface| interface.name.as_str()));
-        let base = places.flat_map(|place| CONF.iter().map(move |one| Self::base(place, *one)));
-        base.chain(host.sysctls.iter().map(Self::from)).collect()
+        let own = host.interfaces.iter().map(|interface| interface.name.as_str());
+        let places: Vec<&str> = ["all", "default", "lo"].into_iter().chain(own).collect();
+        let six: &[(&str, &str)] = if speaks_ipv6(host) { &CONF6 } else { &[] };
+        let mut all = Vec::new();
+        for (protocol, conf) in [("ipv4", &CONF[..]), ("ipv6", six)] {
+            for place in &places {
+                all.extend(conf.iter().map(|one| Self::base(protocol, place, *one)));
+            }
+        }
+        all.extend(host.sysctls.iter().map(Self::from));
+        all
     }
 
     /// Writes it into the network namespace of the calling thread and reads it back.
@@ -60,8 +76,8 @@ impl Setting {
         format!("{}={}", self.key, self.value)
     }
 
-    fn base(place: &str, (name, value): (&str, &str)) -> Self {
-        Self { key: format!("net.ipv4.conf.{place}.{name}"), value: value.to_owned(), line: None }
+    fn base(protocol: &str, place: &str, (name, value): (&str, &str)) -> Self {
+        Self { key: format!("net.{protocol}.conf.{place}.{name}"), value: value.to_owned(), line: None }
     }
 
     fn try_apply(&self) -> Result<(), Trouble> {
@@ -129,6 +145,12 @@ impl From<&Sysctl> for Setting {
     fn from(sysctl: &Sysctl) -> Self {
         Self { key: sysctl.key.clone(), value: sysctl.value.clone(), line: Some(sysctl.place.line) }
     }
+}
+
+/// Whether the host has an address of IPv6.
+pub(crate) fn speaks_ipv6(host: &Host) -> bool {
+    let own = host.interfaces.iter().flat_map(|interface| &interface.addresses).map(|(address, _)| *address);
+    own.chain(host.virtual_addresses.iter().map(|one| one.address)).any(|address| address.is_ipv6())
 }
 
 /// Whether the kernel has what was wanted: blanks apart, and ports apart from how they are written.

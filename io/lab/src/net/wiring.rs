@@ -1,7 +1,7 @@
 //! What `ip` is told: bridges and cables in the switch, addresses and routes in a host. Texts only.
 
 use std::fmt::Write;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 
 use wavetank_topology::{Host, Interface, Lab, VirtualPlace};
 
@@ -61,9 +61,7 @@ pub(crate) fn host_batch(lab: &Lab, host: &Host, mark: &str) -> String {
             // Else the kernel hands on up to 64 kB as one packet, and one loss would be that of forty.
             line(&mut batch, format_args!("link set {name} gso_max_segs 1"));
         }
-        for (address, prefix) in &interface.addresses {
-            line(&mut batch, format_args!("addr add {address}/{prefix} dev {name}{}", at_once(*address)));
-        }
+        addresses(&mut batch, interface);
     }
     for address in &host.virtual_addresses {
         let device = match address.at {
@@ -73,8 +71,10 @@ pub(crate) fn host_batch(lab: &Lab, host: &Host, mark: &str) -> String {
             VirtualPlace::Silent => "lo",
         };
         let address = address.address;
-        let prefix = if address.is_ipv4() { 32 } else { 128 };
-        line(&mut batch, format_args!("addr add {address}/{prefix} dev {device}{}", at_once(address)));
+        // Of addresses of IPv6 the one that is most like the neighbour's would be the source of what the host itself
+        // begins, and the whole of this one counts; only who binds it sends from one that is not preferred.
+        let (prefix, rest) = if address.is_ipv4() { (32, "") } else { (128, " preferred_lft 0") };
+        line(&mut batch, format_args!("addr add {address}/{prefix} dev {device}{}{rest}", at_once(address)));
     }
     for (to, via) in neighbours::routes(lab, host) {
         line(&mut batch, format_args!("route add {to} via {via}"));
@@ -83,6 +83,34 @@ pub(crate) fn host_batch(lab: &Lab, host: &Host, mark: &str) -> String {
         line(&mut batch, format_args!("route add {} via {}", route.to, route.via));
     }
     batch
+}
+
+/// What an interface has, the main address first in what the kernel makes of it.
+fn addresses(batch: &mut String, interface: &Interface) {
+    let name = &interface.name;
+    let six = interface.addresses.iter().any(|(address, _)| address.is_ipv6());
+    if six {
+        // In the name of this one the host asks for a neighbour where the packet is not from the interface's own: one
+        // that is passed on, or from an address on lo.
+        line(batch, format_args!("addr add {}/64 dev {name} nodad", link_local(interface.mac)));
+    }
+    let mut all: Vec<&(IpAddr, u8)> = interface.addresses.iter().collect();
+    if six {
+        // Of several that are alike the kernel takes the last.
+        all.reverse();
+    }
+    for (address, prefix) in all {
+        line(batch, format_args!("addr add {address}/{prefix} dev {name}{}", at_once(*address)));
+    }
+}
+
+/// The address that IPv6 makes of a hardware address (RFC 4291, appendix A).
+fn link_local(mac: [u8; 6]) -> Ipv6Addr {
+    let pair = |high: u8, low: u8| u16::from_be_bytes([high, low]);
+    let [maker @ .., one, two, three] = mac;
+    let [first, second, third] = maker;
+    let (upper, lower) = (pair(first ^ 2, second), pair(third, 0xff));
+    Ipv6Addr::new(0xfe80, 0, 0, 0, upper, lower, pair(0xfe, one), pair(two, three))
 }
 
 /// Whether packets get lost on a cable of that network.
@@ -108,4 +136,15 @@ const fn at_once(address: IpAddr) -> &'static str {
 
 fn line(batch: &mut String, words: std::fmt::Arguments<'_>) {
     writeln!(batch, "{words}").expect("writing to a String cannot fail");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_of_a_link_is_made_of_its_hardware() {
+        let made = link_local([0x02, b'W', b'T', 1, 0, 5]);
+        assert_eq!(made.to_string(), "fe80::57:54ff:fe01:5");
+    }
 }
