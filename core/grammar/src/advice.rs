@@ -11,6 +11,10 @@ pub struct Advice {
     pub documents: &'static str,
     /// Of maps and lists too deep inside each other.
     pub deep: &'static str,
+    /// A map in one line, as an example.
+    pub map: &'static str,
+    /// A line of a map, as an example.
+    pub line: &'static str,
     /// How something is said once for several, in place of an anchor that repeats itself.
     pub alias: &'static str,
     /// How something is said once for several, in place of the key `<<`.

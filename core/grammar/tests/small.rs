@@ -61,6 +61,8 @@ impl Grammar for Shopping {
         empty: "begin with milk",
         documents: "one list a file",
         deep: "not so deep",
+        map: "{price: 1 EUR}",
+        line: "price: 1 EUR",
         alias: "name it once",
         merge: "write it out",
         long: "buy less",
@@ -147,6 +149,13 @@ fn keys_are_read_by_the_table() {
             "2:37 key_unknown: a thing has no key `colour`; a thing has: price, shop, within",
             "2:56 word_unknown: `home` is no shop; one of: market, 1.1",
             "2:70 unit_missing: `10:30`: a duration needs units; 10m30s?",
+        ],
+    );
+    check(
+        "things: {milk: {price: 1 EUR\n",
+        &[
+            "1:16 yaml_brackets: the brackets do not match, or a comma is missing; each { has its }, each [ its ], and commas \
+           stand between: {price: 1 EUR}",
         ],
     );
     check("", &["file_empty: the file is empty; begin with milk"]);

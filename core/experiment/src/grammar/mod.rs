@@ -68,6 +68,8 @@ impl Grammar for Room {
         empty: "`wavetank new FILE` writes one to begin with",
         documents: "one experiment a file: leave out the line ---",
         deep: "name inner steps under blocks: and call them by use: NAME",
+        map: "{rate: 8/s, for: 10m}",
+        line: "for: 10m",
         alias: "name a stretch of steps under blocks: and call it by use: NAME",
         merge: "name what is shared under blocks: or vars:",
         long: "rows of data belong into a file of their own: data: {NAME: {file: rows.csv}}",

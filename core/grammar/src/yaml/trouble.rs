@@ -18,7 +18,9 @@ pub(super) fn of(error: &ScanError, text: &str, advice: &Advice) -> Diagnostic {
     if matches!(error.kind(), ErrorKind::RecursionLimitExceeded) {
         return too_deep(place, advice);
     }
-    lines_before(text, at).find_map(|line| recognised(&line)).unwrap_or_else(|| by_kind(error, place))
+    lines_before(text, at)
+        .find_map(|line| recognised(&line))
+        .unwrap_or_else(|| with_example(by_kind(error, place), advice))
 }
 
 /// Deeper than anything a person writes.
@@ -174,6 +176,16 @@ fn colon_in_text(line: &Line<'_>) -> Option<Diagnostic> {
     Some(Diagnostic::error("colon_unquoted", line.place(from, from + value.len()), message, hint))
 }
 
+/// What is about the shape of a map is shown by one of the file's own.
+fn with_example(told: Diagnostic, advice: &Advice) -> Diagnostic {
+    let example = match told.code {
+        "yaml_brackets" => advice.map,
+        "yaml_indent" => advice.line,
+        _ => return told,
+    };
+    Diagnostic { hint: format!("{}: {example}", told.hint), ..told }
+}
+
 /// What is left: by the parser's kind of error.
 fn by_kind(error: &ScanError, place: Place) -> Diagnostic {
     let (code, message, hint) = match error.kind() {
@@ -205,7 +217,7 @@ fn by_kind(error: &ScanError, place: Place) -> Diagnostic {
         | ErrorKind::ExpectedFlowSequenceSeparator => (
             "yaml_brackets",
             "the brackets do not match, or a comma is missing",
-            "each { has its }, each [ its ], and commas stand between: {rate: 8/s, for: 10m}",
+            "each { has its }, each [ its ], and commas stand between",
         ),
         ErrorKind::UnknownAnchor => (
             "yaml_alias",
@@ -230,7 +242,7 @@ fn by_kind(error: &ScanError, place: Place) -> Diagnostic {
         | ErrorKind::InvalidSimpleKey => (
             "yaml_indent",
             "this line does not fit those above it",
-            "keys of one map begin in the same column, and a colon and a blank follow each: for: 10m",
+            "keys of one map begin in the same column, and a colon and a blank follow each",
         ),
         _ => {
             let message = format!("this is no YAML: {}", error.info());

@@ -85,6 +85,8 @@ impl Grammar for Room {
         empty: "a lab begins with wavetank_lab: 1; examples/labs has some",
         documents: "one lab a file: leave out the line ---",
         deep: "no lab needs so many levels",
+        map: "{role: load, networks: [front]}",
+        line: "role: load",
         alias: "hosts that are alike share a key: app[1-4]",
         merge: "hosts that are alike share a key: app[1-4]",
         long: "files of hosts stand beside it: files: {/etc/app.conf: {from: app.conf}}",
