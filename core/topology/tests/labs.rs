@@ -5,7 +5,9 @@ mod support;
 use support::lab;
 use wavetank_grammar::Place;
 use wavetank_plan::Nanos;
-use wavetank_topology::{FaultKind, Host, Lab, Limits, Probe, Rendered, ServiceKind, VirtualPlace};
+use wavetank_topology::{
+    FaultKind, Host, Input, Lab, Limits, Probe, Rendered, ServiceKind, VirtualPlace, read,
+};
 
 const TWO_NETWORKS: &str =
     "wavetank_lab: 1\nname: shop\nnetworks: {front: 10.30.0.0/24, back: 10.30.1.0/24}\n";
@@ -268,4 +270,22 @@ fn a_line_of_a_configuration_leads_back_to_the_file() {
     let lines: Vec<Option<usize>> =
         [0, 1, 3, 4, 99].map(|line| rendered.origin_of(line).map(|place| place.line)).to_vec();
     assert_eq!(lines, [None, None, Some(7), Some(7), Some(7)]);
+}
+
+#[test]
+fn texts_of_all_hosts_are_counted_before_they_are_handed_out() {
+    let check = |hosts: &str, fits: bool| {
+        let text = format!(
+            "wavetank_lab: 1\nname: big\nnetworks: {{front: 10.30.0.0/16}}\nhosts:\n  {hosts}: {{networks: [front], files: {{/etc/x: {{from: big}}}}}}\n"
+        );
+        let files = |_: &str| Ok(vec![b'x'; 3 << 20]);
+        let input =
+            Input { name: "lab.yaml", bytes: text.as_bytes(), files: &files, machine: support::MACHINE };
+        let reading = read(&input);
+        let codes: Vec<_> = reading.diagnostics.sorted().iter().map(|told| told.code).collect();
+        assert_eq!(codes, if fits { vec![] } else { vec!["lab_too_many"] }, "{hosts}");
+    };
+    check("app[1-2]", true);
+    check("app[1-3]", false);
+    check("app[1-256]", false);
 }

@@ -6,6 +6,7 @@
 
 mod addresses;
 mod balancers;
+mod bulk;
 mod clashes;
 mod configurations;
 mod faults;
@@ -24,6 +25,10 @@ use crate::{Host, Lab, Machine, Network};
 
 /// The lab of a file; `None` after at least one error.
 pub(crate) fn resolve(file: &FileLab, machine: Machine, out: &mut Diagnostics) -> Option<Lab> {
+    bulk::tell(file, out);
+    if out.has_errors() {
+        return None;
+    }
     let networks = networks::networks(file, out);
     let (hosts, plugs) = hosts::hosts(file, &networks, out);
     let mut draft = Draft { networks, hosts, origins: hosts::origins(file) };
