@@ -1,16 +1,22 @@
 //! [`Entrance`]: the way into a host of a lab.
 
-use std::ffi::{OsStr, OsString};
-use std::io::ErrorKind;
-use std::os::fd::OwnedFd;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::ffi::OsString;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixListener;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use wavetank_driver::Signals;
-use wavetank_plan::{UserError, harmless};
+use nix::sys::signalfd::SignalFd;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use serde_json::json;
+use wavetank_plan::UserError;
 
 use crate::answer::system;
+use crate::errand::{self, Errand, KILLED, no_command, not_begun};
 use crate::keeper::host_unknown;
+use crate::line::Line;
 use crate::state::Phase;
 use crate::{LabFolder, Mark, net, spaces};
 
@@ -56,29 +62,47 @@ impl Entrance {
         opened.map_err(|error| system(&format!("the network of host {} cannot be opened", self.host), &error))
     }
 
-    /// A command that runs what is added to its words inside the host: in all its namespaces and its control groups.
-    /// For callers that have several threads, or do not want to enter for good.
-    pub fn command(&self) -> Command {
+    /// Runs `words` inside the host, with this process's input and output, and gives back its exit code; 128 and the
+    /// signal's number if a signal ended it, or the host with it. What this process is sent, the command is sent; what
+    /// becomes of this process, the command is not left behind.
+    ///
+    /// # Errors
+    /// No words, rights that are missing, or no room for another process: the command has not run then. A program that is
+    /// not there is told on standard error, and the exit code says so.
+    pub fn run(&self, words: &[OsString]) -> Result<u8, UserError> {
+        let host = &self.host;
+        crate::up::privileged()?;
+        if words.is_empty() {
+            return Err(no_command(host));
+        }
+        let meeting = Meeting::new(&self.folder)?;
+        // Before anything is started: what comes now is for the command, too.
+        let signals = errand::signals(None)?;
+        let begun = self.command(&meeting.path, words).status();
+        let begun = begun.map_err(|error| not_begun(host, &error))?;
+        if !begun.success() {
+            // It has said why.
+            return Ok(begun.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(KILLED));
+        }
+        let failed = |error: &std::io::Error| system("the end of the command cannot be waited for", error);
+        let Some(mut line) = meeting.held(&self.handle).map_err(|error| failed(&error))? else {
+            return Ok(KILLED);
+        };
+        attend(&mut line, &signals).map_err(|error| failed(&error))
+    }
+
+    /// A process that enters the host, and starts there what runs `words`.
+    fn command(&self, socket: &Path, words: &[OsString]) -> Command {
         let mut command = Command::new("/proc/self/exe");
         command.arg0("wavetank").arg("lab-enter").arg("--mark").arg(self.mark.word());
-        command.arg("--folder").arg(self.folder.path()).arg("--host").arg(&self.host).arg("--");
+        command.arg("--folder").arg(self.folder.path()).arg("--host").arg(&self.host);
+        command.arg("--socket").arg(socket).arg("--").args(words);
         command
     }
 
-    /// Runs `words` inside the host, with this process's input and output, and gives back its exit code; 128 and the
-    /// signal's number if a signal ended it. The calling process, which must have one thread, enters the host for good.
-    ///
-    /// # Errors
-    /// No words, a program that is not there, or rights that are missing: the command has not run then.
-    pub fn run(&self, words: &[OsString]) -> Result<u8, UserError> {
+    /// The calling process, which must have one thread, enters the host for good, and starts there what runs `words`.
+    pub(crate) fn enter(&self, socket: &Path, words: &[OsString]) -> Result<u8, UserError> {
         let host = &self.host;
-        let Some((program, arguments)) = words.split_first() else {
-            return Err(UserError::usage(
-                "lab_command",
-                "there is no command",
-                format!("wavetank lab exec {host} -- ip address"),
-            ));
-        };
         net::join_group(&self.mark, host)?;
         // Who enters is no child of the host's process, whose limits he would have by birth.
         if let Some(found) = self.folder.order()?.lab.host(host) {
@@ -94,27 +118,74 @@ impl Entrance {
         if !there {
             std::env::set_current_dir("/").map_err(|error| system("there is no root folder", &error))?;
         }
-        // Ctrl-C reaches the command, too. This process stays to tell how the command took it.
-        Signals::listen().map_err(|errno| system("signals cannot be counted", &errno))?;
-        match Command::new(program).args(arguments).status() {
-            Ok(status) => {
-                let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default());
-                Ok(u8::try_from(code).unwrap_or(u8::MAX))
+        let begun = Errand::Begin.command(host, socket, words).status();
+        let begun = begun.map_err(|error| not_begun(host, &error))?;
+        Ok(begun.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(KILLED))
+    }
+}
+
+/// A socket in the lab's folder, which every host sees, where the errand meets who sent it.
+struct Meeting {
+    listener: UnixListener,
+    path: PathBuf,
+}
+
+impl Meeting {
+    fn new(folder: &LabFolder) -> Result<Self, UserError> {
+        let path = folder.errand_socket(std::process::id());
+        // A process of this number that was killed may have left one.
+        let _ = std::fs::remove_file(&path);
+        let listener = UnixListener::bind(&path)
+            .map_err(|error| system(&format!("`{}` cannot be made", path.display()), &error))?;
+        Ok(Self { listener, path })
+    }
+
+    /// The line to the errand, when it is there; `None` if the host has ended first.
+    fn held(self, host: &OwnedFd) -> std::io::Result<Option<Line>> {
+        loop {
+            let mut handles = [PollFd::new(&self.listener, PollFlags::IN), PollFd::new(host, PollFlags::IN)];
+            match poll(&mut handles, None) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(errno) => return Err(errno.into()),
             }
-            Err(error) => Err(not_run(program, host, &error)),
+            let [called, ended] = handles.map(|handle| !handle.revents().is_empty());
+            if called {
+                return self.listener.accept().map(|(stream, _)| Some(Line::new(stream)));
+            }
+            if ended {
+                return Ok(None);
+            }
         }
     }
 }
 
-fn not_run(program: &OsStr, host: &str, error: &std::io::Error) -> UserError {
-    let shown = program.to_string_lossy();
-    let message = match error.kind() {
-        ErrorKind::NotFound => format!("there is no program `{}` in host {host}", harmless(&shown)),
-        _ => format!("`{}` cannot be run in host {host}: {error}", harmless(&shown)),
-    };
-    UserError::usage(
-        "lab_command",
-        message,
-        format!("wavetank lab exec {host} -- sh -c '…' for words of a shell"),
-    )
+impl Drop for Meeting {
+    fn drop(&mut self) {
+        // The lab may be gone with its folder.
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// Waits for what the errand says at its end, and hands on to the command what this process is sent.
+fn attend(line: &mut Line, signals: &SignalFd) -> std::io::Result<u8> {
+    loop {
+        let mut handles =
+            [PollFd::new(line, PollFlags::IN), PollFd::from_borrowed_fd(signals.as_fd(), PollFlags::IN)];
+        match poll(&mut handles, None) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+        let said = !handles[0].revents().is_empty();
+        while let Ok(Some(signal)) = signals.read_signal() {
+            if errand::is_for_us(&signal) {
+                // An errand that has just ended hears nothing; what it said is read next.
+                let _ = line.send(&json!({ "signal": signal.ssi_signo }));
+            }
+        }
+        if said {
+            let told = line.receive().ok().flatten();
+            let code = told.and_then(|told| u8::try_from(told["ended"].as_u64()?).ok());
+            return Ok(code.unwrap_or(KILLED));
+        }
+    }
 }

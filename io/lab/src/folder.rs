@@ -1,20 +1,42 @@
 //! [`LabsFolder`] and [`LabFolder`]: where labs are found.
 
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use wavetank_plan::{UserError, did_you_mean, harmless};
 
 use crate::answer::system;
-use crate::lock::{LOCK_FILE, Lock};
+use crate::lock::{LOCK_FILE, Lock, remove_above};
 use crate::mark::lab_name;
 use crate::order::Order;
-use crate::state::LabState;
+use crate::state::{LabState, STATE_FILE};
 
 /// Where labs lie unless `WAVETANK_LABS` says otherwise.
 const DEFAULT: &str = "/run/wavetank/labs";
 
 /// The file in a lab's folder that keeps the order.
 const ORDER_FILE: &str = "order.json";
+
+/// Bytes of a socket's path at most (`sun_path` of unix(7), with a zero byte at its end).
+const SOCKET_PATH_MAX: usize = 107;
+
+/// Everything that lies at the top of a lab's folder: state, order, the keeper's own, the hosts' folders, keys of SSH
+/// servers, what a run has read of a host.
+const OWN: [&str; 10] = [
+    LOCK_FILE,
+    STATE_FILE,
+    "lab.json.new",
+    ORDER_FILE,
+    "keeper.log",
+    "keeper.sock",
+    "hosts",
+    "ssh",
+    "visitor-hosts",
+    "visitor-resolv.conf",
+];
 
 /// The folder of all labs of this machine.
 #[derive(Clone, Debug)]
@@ -91,6 +113,13 @@ impl LabsFolder {
     }
 }
 
+impl LabsFolder {
+    /// Takes away what a lab leaves that was killed between its first and its last breath: an empty folder for labs.
+    pub fn tidy(&self) {
+        remove_above(&self.path.join("none"));
+    }
+}
+
 impl LabFolder {
     /// The lab's name.
     pub fn name(&self) -> &str {
@@ -125,9 +154,17 @@ impl LabFolder {
     /// A lab that is only beginning, or was brought up by another version of wavetank.
     pub fn order(&self) -> Result<Order, UserError> {
         let path = self.path.join(ORDER_FILE);
-        let text = std::fs::read_to_string(&path)
-            .map_err(|error| system(&format!("`{}` cannot be read", path.display()), &error))?;
+        let text = std::fs::read_to_string(&path).map_err(|error| match error.kind() {
+            ErrorKind::PermissionDenied => crate::up::no_root(),
+            _ => system(&format!("`{}` cannot be read", path.display()), &error),
+        })?;
         Order::read(&text)
+    }
+
+    /// The socket at which a process waits for the errand that it sends into a host. Beside the hosts' folders: its path
+    /// must be short.
+    pub(crate) fn errand_socket(&self, pid: u32) -> PathBuf {
+        self.path.join("hosts").join(format!("exec-{pid}.sock"))
     }
 
     /// The socket at which the keeper takes questions.
@@ -135,9 +172,12 @@ impl LabFolder {
         self.path.join("keeper.sock")
     }
 
-    /// Stores what the lab is made from.
+    /// Stores what the lab is made from. Files that only root may read in a host stand in it with all their text.
     pub(crate) fn store(&self, order: &Order) -> std::io::Result<()> {
-        std::fs::write(self.path.join(ORDER_FILE), order.written())
+        let mut options = OpenOptions::new();
+        let mut file =
+            options.write(true).create(true).truncate(true).mode(0o600).open(self.path.join(ORDER_FILE))?;
+        file.write_all(order.written().as_bytes())
     }
 
     /// The folder as a process of the lab was told it.
@@ -146,9 +186,22 @@ impl LabFolder {
         Some(Self { path, name })
     }
 
-    /// An error if something that is no lab's lies where the folder would be: it would be taken away with the lab.
+    /// An error if something that is no lab's lies where the folder would be: it would be taken away with the lab. Or if
+    /// the folder lies so deep that no socket can be made in it.
     pub(crate) fn fit_for_a_lab(&self) -> Result<(), UserError> {
-        if !self.path.exists() || self.is_there() {
+        let (longest, most) = (self.errand_socket(u32::MAX), SOCKET_PATH_MAX);
+        let beyond = longest.as_os_str().as_bytes().len().saturating_sub(most);
+        if beyond > 0 {
+            let path = self.path.display();
+            let message =
+                format!("`{path}` is too long by {beyond} letters: paths of sockets have at most {most}");
+            return Err(UserError::usage(
+                "lab_folder",
+                message,
+                "a folder nearer to the root in WAVETANK_LABS",
+            ));
+        }
+        if self.path.symlink_metadata().is_err() || self.is_there() {
             return Ok(());
         }
         let message = format!("`{}` is there, and is no lab's", self.path.display());
@@ -161,17 +214,59 @@ impl LabFolder {
             .map_err(|error| system(&format!("`{}` cannot be made or locked", self.path.display()), &error))
     }
 
-    /// Whether there is a folder of a lab: one that holds nothing of ours is somebody else's.
-    fn is_there(&self) -> bool {
-        let holds = |name: &str| self.path.join(name).exists();
-        let empty = || std::fs::read_dir(&self.path).is_ok_and(|mut entries| entries.next().is_none());
-        holds(LOCK_FILE) || holds("lab.json") || empty()
+    /// Whether there is a folder of a lab. It is taken away with everything in it, so it holds what a lab leaves and
+    /// nothing else; a link would be emptied where it leads.
+    pub fn is_there(&self) -> bool {
+        let real = self.path.symlink_metadata().is_ok_and(|about| about.is_dir());
+        let Ok(entries) = std::fs::read_dir(&self.path) else { return false };
+        let names = entries.flatten().map(|entry| entry.file_name());
+        // Who put a file of his own beside a lab's state has a lab all the same.
+        let ours = || names.into_iter().all(|name| OWN.iter().any(|own| name == *own));
+        real && (self.path.join(STATE_FILE).exists() || ours())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[track_caller]
+    fn check_place(files: &[&str], a_lab: bool) {
+        let root = tempfile::tempdir().expect("temporary folders can be made");
+        let folder = LabsFolder { path: root.path().to_owned() }.lab("shop").expect("a name");
+        std::fs::create_dir(folder.path()).expect("can be made");
+        for file in files {
+            std::fs::write(folder.path().join(file), "precious").expect("can be written");
+        }
+        assert_eq!(folder.is_there(), a_lab, "{files:?}");
+        assert_eq!(folder.fit_for_a_lab().is_ok(), a_lab, "{files:?}");
+        let link = LabsFolder { path: root.path().to_owned() }.lab("link").expect("a name");
+        std::os::unix::fs::symlink(folder.path(), link.path()).expect("can be made");
+        assert!(!link.is_there() && link.fit_for_a_lab().is_err(), "a link to {files:?}");
+    }
+
+    #[test]
+    fn a_path_that_is_too_long_for_a_socket_is_told() {
+        let of = |letters: usize| LabsFolder { path: PathBuf::from(format!("/{}", "x".repeat(letters))) };
+        let check = |letters: usize, fits: bool| {
+            let lab = of(letters).lab("shop").expect("a name");
+            assert_eq!(lab.fit_for_a_lab().is_ok(), fits, "{letters}");
+        };
+        // "/" and "/shop" and "/hosts/exec-4294967295.sock"
+        let others = 1 + 5 + 27;
+        check(SOCKET_PATH_MAX - others, true);
+        check(SOCKET_PATH_MAX - others + 1, false);
+    }
+
+    #[test]
+    fn what_is_somebody_elses_is_no_lab() {
+        check_place(&[], true);
+        check_place(&["lock"], true);
+        check_place(&["lock", "order.json", "keeper.log"], true);
+        check_place(&["lab.json", "notes.txt"], true);
+        check_place(&["lock", "accounts.db"], false);
+        check_place(&["accounts.db"], false);
+    }
 
     /// Labs of these names, and what is chosen of them.
     #[track_caller]

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use wavetank_plan::UserError;
 
 use crate::entrance::Entrance;
+use crate::errand::Errand;
 use crate::{LabFolder, Mark, host, keeper, routing};
 
 /// What this process is to be.
@@ -14,7 +15,8 @@ use crate::{LabFolder, Mark, host, keeper, routing};
 enum Inner {
     Keeper { folder: LabFolder },
     Host { folder: LabFolder, name: String },
-    Enter { folder: LabFolder, host: String, words: Vec<OsString> },
+    Enter { folder: LabFolder, host: String, socket: PathBuf, words: Vec<OsString> },
+    Errand { errand: Errand, host: String, socket: PathBuf, words: Vec<OsString> },
     Director { folder: PathBuf, service: String },
 }
 
@@ -23,18 +25,23 @@ pub fn inner(argv: &[OsString]) -> Option<Result<u8, UserError>> {
     Some(match read(argv)? {
         Inner::Keeper { folder } => keeper::run(folder).map(|()| 0),
         Inner::Host { folder, name } => host::run(&folder, &name).map(|()| 0),
-        Inner::Enter { folder, host, words } => Entrance::to(&folder, &host).and_then(|way| way.run(&words)),
+        Inner::Enter { folder, host, socket, words } => {
+            Entrance::to(&folder, &host).and_then(|way| way.enter(&socket, &words))
+        }
+        Inner::Errand { errand, host, socket, words } => errand.run(&host, &socket, &words),
         Inner::Director { folder, service } => routing::run(&folder, &service).map(|()| 0),
     })
 }
 
-/// `PROGRAM lab-keeper --mark MARK --folder FOLDER`, `lab-host … --host NAME`, `lab-enter … --host NAME -- WORDS`. The
-/// mark comes first, where whoever looks for a lab's processes finds it. `lab-director --folder HOST-FOLDER --service NAME`
-/// is a service of a host, with which it dies.
+/// `PROGRAM lab-keeper --mark MARK --folder FOLDER`, `lab-host … --host NAME`, `lab-enter … --host NAME --socket PATH --
+/// WORDS`. The mark comes first, where whoever looks for a lab's processes finds it. `lab-director --folder HOST-FOLDER
+/// --service NAME` is a service of a host, with which it dies, and so does `lab-errand WHAT --host NAME --socket PATH -- WORDS`.
 fn read(argv: &[OsString]) -> Option<Inner> {
     let (command, rest) = argv.get(1..)?.split_first()?;
-    if command == "lab-director" {
-        return director(rest);
+    match command.to_str()? {
+        "lab-director" => return director(rest),
+        "lab-errand" => return errand(rest),
+        _ => {}
     }
     let (mark, rest) = value(rest, "--mark")?;
     let mark = Mark::parse(mark.to_str()?)?;
@@ -48,12 +55,27 @@ fn read(argv: &[OsString]) -> Option<Inner> {
             rest.is_empty().then_some(Inner::Host { folder, name })
         }
         "lab-enter" => {
-            let (host, mut words) = value(rest, "--host").and_then(name)?;
-            let dashes = words.first().is_some_and(|word| word == "--");
-            dashes.then(|| Inner::Enter { folder, host, words: words.split_off(1) })
+            let (host, socket, words) = sent(rest)?;
+            Some(Inner::Enter { folder, host, socket, words })
         }
         _ => None,
     }
+}
+
+fn errand(words: &[OsString]) -> Option<Inner> {
+    let (what, rest) = words.split_first()?;
+    let errand = Errand::parse(what)?;
+    let (host, socket, words) = sent(rest)?;
+    Some(Inner::Errand { errand, host, socket, words })
+}
+
+/// `--host NAME --socket PATH -- WORDS`.
+fn sent(words: &[OsString]) -> Option<(String, PathBuf, Vec<OsString>)> {
+    let (host, rest) = value(words, "--host")?;
+    let (socket, rest) = value(rest, "--socket")?;
+    let (dashes, words) = rest.split_first()?;
+    let sent = (host.to_str()?.to_owned(), PathBuf::from(socket), words.to_owned());
+    (dashes == "--").then_some(sent)
 }
 
 fn director(words: &[OsString]) -> Option<Inner> {
@@ -81,7 +103,12 @@ mod tests {
             Inner::Keeper { folder } => format!("keeper of {}", folder.name()),
             Inner::Host { folder, name } => format!("host {name} of {}", folder.name()),
             Inner::Director { folder, service } => format!("director {service} in {}", folder.display()),
-            Inner::Enter { folder, host, words } => format!("into {host} of {}: {words:?}", folder.name()),
+            Inner::Enter { folder, host, socket, words } => {
+                format!("into {host} of {} by {}: {words:?}", folder.name(), socket.display())
+            }
+            Inner::Errand { errand, host, socket, words } => {
+                format!("{errand:?} in {host} by {}: {words:?}", socket.display())
+            }
         });
         assert_eq!(said.as_deref(), expected, "{words}");
     }
@@ -92,10 +119,16 @@ mod tests {
         check(&format!("wavetank lab-keeper {told}"), Some("keeper of shop"));
         check(&format!("wavetank lab-host {told} --host lb1"), Some("host lb1 of shop"));
         check(
-            &format!("wavetank lab-enter {told} --host lb1 -- ip a"),
-            Some("into lb1 of shop: [\"ip\", \"a\"]"),
+            &format!("wavetank lab-enter {told} --host lb1 --socket /x -- ip a"),
+            Some("into lb1 of shop by /x: [\"ip\", \"a\"]"),
         );
-        check(&format!("wavetank lab-enter {told} --host lb1 ip a"), None);
+        check(&format!("wavetank lab-enter {told} --host lb1 --socket /x ip a"), None);
+        check(&format!("wavetank lab-enter {told} --host lb1 -- ip a"), None);
+        check(
+            "wavetank lab-errand --go --host lb1 --socket /x -- ip a",
+            Some("Go in lb1 by /x: [\"ip\", \"a\"]"),
+        );
+        check("wavetank lab-errand --stay --host lb1 --socket /x -- ip a", None);
         check(&format!("wavetank lab-keeper {told} --host lb1"), None);
         check("wavetank lab-keeper --mark wavetank-shop-0badcafe --folder /run/wavetank/labs/other", None);
         check("wavetank lab-keeper", None);

@@ -11,6 +11,7 @@ mod bearer;
 mod client;
 pub mod crash;
 mod entrance;
+mod errand;
 pub mod fault;
 mod folder;
 mod host;

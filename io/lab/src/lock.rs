@@ -29,7 +29,11 @@ impl Lock {
     pub(crate) fn take(folder: &Path, make: bool) -> Result<Option<Self>> {
         for _ in 0..TRIES_MAX {
             if make {
-                std::fs::DirBuilder::new().recursive(true).mode(0o755).create(folder)?;
+                match std::fs::DirBuilder::new().recursive(true).mode(0o755).create(folder) {
+                    // Whoever took away the last lab took the folder above it, too, just now.
+                    Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                    made => made?,
+                }
             }
             let path = folder.join(LOCK_FILE);
             let opened = OpenOptions::new().create(make || folder.is_dir()).append(true).open(&path);
@@ -80,14 +84,18 @@ impl Lock {
             Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => return Ok(()),
             other => other?,
         }
-        // `labs`, and `/run/wavetank`: other labs may be in them.
-        for above in self.folder.ancestors().skip(1).take(2) {
-            let ours = above.file_name().is_some_and(|name| name == "labs" || name == "wavetank");
-            if !ours || std::fs::remove_dir(above).is_err() {
-                break;
-            }
-        }
+        remove_above(&self.folder);
         Ok(())
+    }
+}
+
+/// Takes away the folders above a lab's that are ours, `labs` and `/run/wavetank`, unless other labs are in them.
+pub(crate) fn remove_above(folder: &Path) {
+    for above in folder.ancestors().skip(1).take(2) {
+        let ours = above.file_name().is_some_and(|name| name == "labs" || name == "wavetank");
+        if !ours || std::fs::remove_dir(above).is_err() {
+            break;
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use wavetank_plan::{UserError, harmless};
 use crate::{Bearer, Mark};
 
 /// The file's name in the lab's folder.
-const FILE: &str = "lab.json";
+pub(crate) const STATE_FILE: &str = "lab.json";
 
 /// The shape of `lab.json` this program writes and reads.
 const VERSION: u32 = 1;
@@ -70,12 +70,12 @@ impl LabState {
         let unfinished = folder.join("lab.json.new");
         let mut file = std::fs::File::create(&unfinished)?;
         file.write_all(serde_json::to_string(&stored)?.as_bytes())?;
-        std::fs::rename(unfinished, folder.join(FILE))
+        std::fs::rename(unfinished, folder.join(STATE_FILE))
     }
 
     /// Reads it from `folder`; `None` if there is none, as in the first instant of a lab.
     pub(crate) fn read(folder: &Path) -> std::result::Result<Option<Self>, UserError> {
-        let path = folder.join(FILE);
+        let path = folder.join(STATE_FILE);
         let text = match std::fs::read_to_string(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -125,7 +125,7 @@ mod tests {
     fn what_cannot_be_ours_is_refused() {
         let folder = tempfile::tempdir().expect("temporary folders can be made");
         state().write(folder.path()).expect("can be written");
-        let path = folder.path().join(FILE);
+        let path = folder.path().join(STATE_FILE);
         let whole = std::fs::read_to_string(&path).expect("just written");
         let damaged = [
             whole[..whole.len() / 2].to_owned(),

@@ -31,8 +31,8 @@ pub fn down(folder: &LabFolder) -> Result<(), UserError> {
     if cleared(folder)? {
         return Ok(());
     }
-    let keeper = keeper(folder)?;
-    if let Some(keeper) = keeper {
+    let clock = Clock::starting_now();
+    if let Some(keeper) = keeper(folder)? {
         match Client::connect(folder) {
             Ok(mut client) => {
                 client.patience(KEEPER_MAX)?;
@@ -44,7 +44,9 @@ pub fn down(folder: &LabFolder) -> Result<(), UserError> {
             // It is only raising the lab: whoever waits for that is told.
             Err(_) => bearer::kill(&keeper),
         }
-        if !bearer::ended(&keeper, KEEPER_MAX) {
+        // One that said nothing for all of its time has had it.
+        let left = KEEPER_MAX.saturating_sub(Duration::from_nanos(clock.now().0.unsigned_abs()));
+        if !bearer::ended(&keeper, left) {
             bearer::kill(&keeper);
         }
     }

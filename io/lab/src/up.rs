@@ -9,11 +9,12 @@ use std::time::Duration;
 
 use rustix::thread::{CapabilitySet, capabilities};
 use wavetank_driver::Signals;
+use wavetank_plan::quantity::show_size;
 use wavetank_plan::{ExitCode, UserError};
 use wavetank_topology::Lab;
 
 use crate::answer::{self, system};
-use crate::line::Line;
+use crate::line::{LINE_BYTES_MAX, Line};
 use crate::{LabFolder, LabState, Order, crash, net, service, takedown};
 
 /// Time between two looks at whether a signal has come.
@@ -40,6 +41,7 @@ pub fn up(order: &Order, folder: &LabFolder) -> Result<LabState, UserError> {
     }
     checked?;
     folder.fit_for_a_lab()?;
+    let message = message(order)?;
     let (ours, theirs) = UnixStream::pair().map_err(|error| system("no socket can be made", &error))?;
     let mut command = Command::new("/proc/self/exe");
     command
@@ -58,7 +60,7 @@ pub fn up(order: &Order, folder: &LabFolder) -> Result<LabState, UserError> {
     // It closes the other end with its life; as long as the command has one, too, nobody would notice.
     drop(command);
     let mut line = Line::new(ours);
-    let answer = send(&mut line, order).and_then(|()| told(&mut line, signals));
+    let answer = line.send(&message).and_then(|()| told(&mut line, signals));
     if let Ok(Some(answer)) = answer {
         let whole = answer::read(answer);
         if whole.is_err() {
@@ -67,7 +69,9 @@ pub fn up(order: &Order, folder: &LabFolder) -> Result<LabState, UserError> {
         }
         return whole.and_then(|_| folder.state());
     }
-    // It has not said a word: the kernel has ended the lab, and what is left is cleared away here.
+    // It has not said a word: the kernel has ended the lab, and what is left is cleared away here. A keeper that still
+    // waits for its order reads the end of it.
+    drop(line);
     let _ = keeper.wait();
     crash::point("orphaned");
     takedown::cleared(folder)?;
@@ -76,8 +80,17 @@ pub fn up(order: &Order, folder: &LabFolder) -> Result<LabState, UserError> {
     Err(UserError::refused("lab_keeper", message, "something killed it: memory (dmesg), or a signal"))
 }
 
-fn send(line: &mut Line, order: &Order) -> std::io::Result<()> {
-    line.send(&serde_json::from_str(&order.written())?)
+/// The order as the keeper takes it. It would wait for ever for the end of one that cannot be sent.
+fn message(order: &Order) -> Result<serde_json::Value, UserError> {
+    let written = order.written();
+    if written.len() > LINE_BYTES_MAX {
+        let (size, most) = (show_size(written.len() as u64), show_size(LINE_BYTES_MAX as u64));
+        let message = format!("what the file says of its hosts comes to {size}, and a lab takes {most}");
+        let hint =
+            "a text of `files` or `config` counts for each host of a pattern: shorter texts, or fewer hosts";
+        return Err(UserError::usage("lab_too_many", message, hint));
+    }
+    Ok(serde_json::from_str(&written).expect("it has just been written as JSON"))
 }
 
 /// What the keeper says at the end. A signal meanwhile tells it to undo what it has done.

@@ -120,10 +120,34 @@ fn a_folder_of_somebody_else_is_left_alone() {
     let Some(place) = Place::new("folder", HOSTS) else { return };
     let theirs = place.labs().join("theirs");
     std::fs::create_dir_all(theirs.join("thesis")).expect("can be made");
-    for words in [&["up", "lab.yaml", "--lab", "theirs"][..], &["down", "--lab", "theirs"]] {
-        let refused = place.lab(words).run();
-        refused.expect_exit(2);
-        assert!(theirs.join("thesis").is_dir(), "{refused}");
+    // Others lock their folders, too.
+    for lock in [false, true] {
+        if lock {
+            std::fs::write(theirs.join("lock"), "").expect("can be written");
+        }
+        for words in [&["up", "lab.yaml", "--lab", "theirs"][..], &["down", "--lab", "theirs"], &["down"]] {
+            let refused = place.lab(words).run();
+            refused.expect_exit(2);
+            assert!(theirs.join("thesis").is_dir(), "{refused}");
+        }
     }
     std::fs::remove_dir_all(place.labs()).expect("can be removed");
+}
+
+/// Each of five hosts gets a text; nothing is made of a lab that is too large to be handed on.
+#[track_caller]
+fn check_texts(name: &str, text: &str) {
+    let hosts = HOSTS.replace("load[1-2]: {", "load[1-5]: {files: {/etc/big: {from: big}}, ");
+    let Some(place) = Place::new(name, &hosts) else { return };
+    place.file("big", text);
+    let refused = place.lab(&["up", "lab.yaml"]).run();
+    assert!(refused.expect_exit(2).stderr.contains("[lab_too_many]"), "{refused}");
+    place.nothing_left("a refusal");
+}
+
+#[test]
+fn what_is_too_much_for_a_lab_is_told_at_once() {
+    check_texts("texts", &"x".repeat(2 << 20));
+    // Twice as long when they are handed on.
+    check_texts("lines", &"\n".repeat(1 << 20));
 }

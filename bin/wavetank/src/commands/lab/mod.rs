@@ -29,6 +29,6 @@ pub(crate) fn lab(args: LabArgs) -> Result<u8, UserError> {
         LabDeed::Logs { host, service } => logs::logs(&labs.choose(name)?, &host, service.as_deref()),
         LabDeed::Pool { host, ask, format } => pool::pool(&labs.choose(name)?, &host, &ask, format),
         LabDeed::Fault { host, what } => fault::fault(&labs.choose(name)?, &host, &what),
-        LabDeed::Down => down::down(&labs.choose(name)?),
+        LabDeed::Down => down::down(&labs.choose(name).inspect_err(|_| labs.tidy())?),
     }
 }

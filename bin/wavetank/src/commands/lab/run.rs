@@ -65,7 +65,8 @@ fn told_as_wanted(loaded: &LoadedLab, format: OutputFormat, out: &[OutFile]) -> 
 
 /// Whether the lab is up already, and is the one that is asked for.
 fn is_up(folder: &LabFolder, lab: &Lab) -> Result<bool, UserError> {
-    if !folder.path().exists() {
+    if !folder.is_there() {
+        // What else may lie there `up` tells.
         return Ok(false);
     }
     let name = folder.name();
