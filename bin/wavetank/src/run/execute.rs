@@ -10,9 +10,7 @@ use wavetank_journey::Journeys;
 use wavetank_journey::rows::Table;
 use wavetank_observe::{CpuTimes, ProcessUsage, process_usage};
 use wavetank_plan::{Guard, HostFacts, Missing, Plan, UserError};
-use wavetank_record::{
-    EnvironmentDoc, HostDoc, LoadDoc, PlanDoc, RunRecord, ServerCountDoc, Setup, Wall, engine_name,
-};
+use wavetank_record::{EnvironmentDoc, HostDoc, LoadDoc, PlanDoc, RunRecord, Setup, Wall, engine_name};
 use wavetank_store::{ArchiveWriter, RunMeta, RunsDir, new_id};
 
 use super::hands::Hands;
@@ -67,7 +65,7 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Talk) -> Result<Execu
     let signals = Signals::listen().map_err(|errno| host_cannot("listen for signals", errno))?;
     let clock = Clock::starting_now();
     let wall_at_zero = WallClock::unix_ns() - clock.now().0;
-    let counted = host.lab.as_ref().map(LabRun::counts);
+    let (counted, probes) = (host.lab.as_ref().map(LabRun::counts), wants_probe.is_some());
     let probed = wants_probe.map_or_else(Probed::none, |one| probe(&one, clock, host, tls.clone(), signals));
     if let Some(cure) = &probed.cure {
         talk.say(&format!("note       {cure}"));
@@ -113,7 +111,7 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Talk) -> Result<Execu
     if let Some(zero) = conducted.started {
         environment.started_at = Wall((wall_at_zero + zero.0).unsigned_abs()).rfc3339();
     }
-    let servers = ServersCounted { lab: host.lab.as_ref(), before: counted, probed: probed.setup.sent > 0 };
+    let servers = ServersCounted::new(host.lab.as_ref(), counted, probes.then_some(&probed.setup));
     let around = Around {
         servers,
         plan: &plan,
@@ -138,22 +136,36 @@ struct Before {
 struct ServersCounted<'a> {
     lab: Option<&'a LabRun>,
     before: Option<Result<ServerCounts, UserError>>,
-    probed: bool,
+    /// Connections that were opened ahead of the load, with a request each; `None` if that is not known.
+    probe: Option<u64>,
 }
 
-impl ServersCounted<'_> {
-    /// What they have counted since, beside `record`; nothing where somebody else may have asked them too, or they do not
-    /// tell, which is said.
-    fn since(self, plan: &Plan, record: &RunRecord, talk: &mut Talk) -> Vec<ServerCountDoc> {
-        let Some((lab, before)) = self.lab.zip(self.before) else { return Vec::new() };
+impl<'a> ServersCounted<'a> {
+    /// `probe`: what was sent ahead, if anything was to be.
+    fn new(
+        lab: Option<&'a LabRun>,
+        before: Option<Result<ServerCounts, UserError>>,
+        probe: Option<&Setup>,
+    ) -> Self {
+        // A probe that was cut short may have been seen by a server or not.
+        let probe = probe.map_or(Some(0), |probe| (probe.sent > 0).then_some(1));
+        Self { lab, before, probe }
+    }
+
+    /// Puts into `record` what they have counted since, beside what it tells itself, and what cannot be told of them; nothing
+    /// where they do not tell, which is said.
+    fn add_to(self, plan: &Plan, record: &mut RunRecord, talk: &mut Talk) {
+        let Some((lab, before)) = self.lab.zip(self.before) else { return };
         match before.and_then(|before| Ok((before, lab.counts()?))) {
-            Ok((before, now)) => now.since(&before, (lab.lab(), plan), record, self.probed),
+            Ok((before, now)) => {
+                record.servers = now.since(&before, (lab.lab(), plan), record, self.probe);
+                record.notes.extend(now.unknown_since(&before));
+            }
             Err(error) => {
                 talk.warn(&format!(
                     "{}; what servers counted is not told\nhint: {}",
                     error.message, error.hint
                 ));
-                Vec::new()
             }
         }
     }
@@ -177,8 +189,11 @@ fn conclude(
     (setup, cure): (Setup, Option<String>),
     talk: &mut Talk,
 ) -> Executed {
-    let Conducted { mut ledger, ending, events, samples, archive, lost, accounting, faults, memory, .. } =
-        conducted;
+    let Conducted {
+        mut ledger, ending, events, samples, archive, mut lost, accounting, faults, memory, ..
+    } = conducted;
+    // What clients saw of a lab that is gone says nothing about its servers.
+    lost.extend(around.servers.lab.and_then(LabRun::loss));
     let asked = conducted.setup;
     let setup = Setup {
         sent: setup.sent + asked.sent,
@@ -221,7 +236,7 @@ fn conclude(
         events: &events,
         samples: &samples,
     });
-    record.servers = around.servers.since(around.plan, &record, talk);
+    around.servers.add_to(around.plan, &mut record, talk);
     record.notes.extend(cure);
     if !around.repeatable {
         record.next.clear();

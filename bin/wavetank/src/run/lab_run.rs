@@ -54,6 +54,11 @@ impl LabRun {
         let (state, lab) = (folder.state()?, folder.order()?.lab);
         let mut client = Client::connect(folder)?;
         client.ask(&json!({ "ask": "run" }))?;
+        if let Some(dead) = state.hosts.iter().find(|host| host.process.marked(&state.mark).is_none()) {
+            let message = format!("the process of host {} has ended", dead.name);
+            let hint = format!("wavetank lab down --lab {}, then up again", folder.name());
+            return Err(UserError::refused("lab_host_dead", message, hint));
+        }
         if lab.host(THIS_HOST).is_some() {
             let message = format!("a host of the lab is called `{THIS_HOST}`, as an archive calls this one");
             return Err(UserError::usage("lab_host_name", message, "another name for it in the topology"));
@@ -183,6 +188,16 @@ impl LabRun {
     /// A server that does not answer.
     pub(crate) fn counts(&self) -> Result<ServerCounts, UserError> {
         ServerCounts::read(&self.lab, &self.folder)
+    }
+
+    /// What of the lab has gone since the run began, in words.
+    pub(crate) fn loss(&self) -> Option<String> {
+        let LabState { mark, keeper, hosts, .. } = &self.state;
+        if keeper.marked(mark).is_none() {
+            return Some("the lab was taken down while the run went on".to_owned());
+        }
+        let ended = hosts.iter().find(|host| host.process.marked(mark).is_none())?;
+        Some(format!("host {} of the lab ended while the run went on", ended.name))
     }
 
     /// `plan` with the lab's own faults among its events, each of them for one host.

@@ -12,9 +12,19 @@ use wavetank_topology::{Host, Lab, ServiceKind};
 /// Names that are joined where several servers take the load together.
 const NAMES_JOINED: usize = 3;
 
-/// Connections, and requests where there are any, by host and service.
+/// What was counted, by host and service.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ServerCounts(BTreeMap<(String, String), (u64, Option<u64>)>);
+pub(crate) struct ServerCounts(BTreeMap<(String, String), Count>);
+
+/// What a service counts of itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Count {
+    connections: u64,
+    /// `None` where it knows of none.
+    requests: Option<u64>,
+    /// How many processes of it were started in all: a new one counts from 0.
+    starts: u64,
+}
 
 impl ServerCounts {
     /// How it stands now, of all services in `lab` that tell.
@@ -28,35 +38,38 @@ impl ServerCounts {
             let question = json!({ "ask": "host", "host": host.name, "say": { "counters": true } });
             let answer = client.ask(&question)?;
             for one in answer["counters"].as_array().into_iter().flatten() {
-                if let Some((service, count)) = counted(one) {
-                    counts.insert((host.name.clone(), service), count);
-                }
+                let (service, count) = counted(one).unzip();
+                counts.extend(service.map(|service| (host.name.clone(), service)).zip(count));
             }
         }
         Ok(Self(counts))
     }
 
     /// What was counted since `before`, in the order of the topology; where the servers that take all of the load tell,
-    /// beside what `record` tells of it. `probed`: a request was sent ahead, on a connection of its own.
+    /// beside what `record` tells of it. A service that was started again meanwhile began anew and is left out.
+    /// `probe`: how many connections were opened ahead of the load, with a request each; `None` if that is not known.
     pub(crate) fn since(
         &self,
         before: &Self,
         (lab, plan): (&Lab, &Plan),
         record: &RunRecord,
-        probed: bool,
+        probe: Option<u64>,
     ) -> Vec<ServerCountDoc> {
         let mut docs = Vec::new();
         let mut fronts = Vec::new();
         for host in &lab.hosts {
             let own = self.0.iter().filter(|((name, _), _)| *name == host.name);
-            for ((_, service), &(connections, requests)) in own {
-                let then = before.0.get(&(host.name.clone(), service.clone())).copied();
-                let (connections_then, requests_then) = then.unwrap_or_default();
+            for (key @ (_, service), now) in own {
+                // One that was not there before has counted nothing but this run.
+                let then =
+                    before.0.get(key).copied().unwrap_or(Count { starts: now.starts, ..Count::default() });
+                if then.starts != now.starts {
+                    continue;
+                }
                 let doc = ServerCountDoc {
                     server: format!("{}/{service}", host.name),
-                    // A service that was started again counts from 0.
-                    connections: connections.checked_sub(connections_then).unwrap_or(connections),
-                    requests: requests.map(|now| now.checked_sub(requests_then.unwrap_or(0)).unwrap_or(now)),
+                    connections: now.connections.saturating_sub(then.connections),
+                    requests: now.requests.map(|now| now.saturating_sub(then.requests.unwrap_or(0))),
                     run_connections: None,
                     run_requests: None,
                 };
@@ -67,12 +80,16 @@ impl ServerCounts {
             }
         }
         // Every server that the load comes to must tell, or their sum is not all of it.
-        let told = |host: &Host| self.0.keys().any(|(name, _)| *name == host.name) || only_forwards(host);
+        let again = self.started_again(before);
+        let told = |host: &Host| {
+            let of_host = |(name, _): &&(String, String)| *name == host.name;
+            only_forwards(host) || self.0.keys().any(|key| of_host(&key)) && !again.iter().any(of_host)
+        };
         let all_tell = lab.hosts.iter().filter(|host| takes_load(host, plan)).all(told);
         if let Some(sum) = together(&fronts).filter(|_| all_tell) {
             let doc = ServerCountDoc {
-                run_connections: run_connections(plan, record, probed),
-                run_requests: sum.requests.map(|_| run_requests(record)),
+                run_connections: run_connections(plan, record, probe),
+                run_requests: sum.requests.and(probe).map(|_| run_requests(record)),
                 ..sum
             };
             docs.retain(|known| known.server != doc.server);
@@ -80,11 +97,39 @@ impl ServerCounts {
         }
         docs
     }
+
+    /// Services whose own counts tell nothing of the time since `before`, as `HOST/SERVICE`, in words of a note.
+    pub(crate) fn unknown_since(&self, before: &Self) -> Option<String> {
+        let again = self.started_again(before);
+        let names: Vec<String> =
+            again.iter().take(NAMES_JOINED).map(|(host, service)| format!("{host}/{service}")).collect();
+        let more = again.len().saturating_sub(NAMES_JOINED);
+        let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+        (!again.is_empty()).then(|| {
+            format!(
+                "{}{rest}: started again during the run, what it counts itself began anew and is not told",
+                names.join(", ")
+            )
+        })
+    }
+
+    /// Hosts and services of which processes were started since `before`.
+    fn started_again<'s>(&'s self, before: &Self) -> Vec<&'s (String, String)> {
+        let again = |key: &&(String, String)| {
+            before.0.get(*key).is_some_and(|then| then.starts != self.0[*key].starts)
+        };
+        self.0.keys().filter(again).collect()
+    }
 }
 
 /// One service's answer.
-fn counted(one: &Value) -> Option<(String, (u64, Option<u64>))> {
-    Some((one["service"].as_str()?.to_owned(), (one["connections"].as_u64()?, one["requests"].as_u64())))
+fn counted(one: &Value) -> Option<(String, Count)> {
+    let count = Count {
+        connections: one["connections"].as_u64()?,
+        requests: one["requests"].as_u64(),
+        starts: one["starts"].as_u64().unwrap_or_default(),
+    };
+    Some((one["service"].as_str()?.to_owned(), count))
 }
 
 /// Whether connections of the plan go to an address of `host`.
@@ -116,11 +161,11 @@ fn together(fronts: &[ServerCountDoc]) -> Option<ServerCountDoc> {
 }
 
 /// Connections that the run opened; nothing where steps around the load opened some that nobody counted.
-fn run_connections(plan: &Plan, record: &RunRecord, probed: bool) -> Option<u64> {
+fn run_connections(plan: &Plan, record: &RunRecord, probe: Option<u64>) -> Option<u64> {
     let alone = plan.around.before.is_none() && plan.around.after.is_none();
     // What was begun and not finished may have been accepted all the same.
     let certain = record.connections.opening == 0 && record.connections.failed == 0;
-    (alone && certain).then(|| record.connections.opened + u64::from(probed))
+    probe.filter(|_| alone && certain).map(|probe| record.connections.opened + probe)
 }
 
 /// Requests that went out by the run's own count.
@@ -150,9 +195,29 @@ mod tests {
     }
 
     #[test]
+    fn a_service_that_was_started_again_is_told_of() {
+        let of = |all: &[(&str, u64)]| {
+            let one = |&(host, starts): &(&str, u64)| {
+                let count = Count { connections: 9, requests: Some(9), starts };
+                ((host.to_owned(), "nginx".to_owned()), count)
+            };
+            ServerCounts(all.iter().map(one).collect())
+        };
+        let check = |before: &[(&str, u64)], now: &[(&str, u64)], told: Option<&str>| {
+            let said = of(now).unknown_since(&of(before));
+            assert_eq!(said.as_deref().and_then(|said| said.split(": ").next()), told, "{before:?} {now:?}");
+        };
+        check(&[("a", 1), ("b", 1)], &[("a", 1), ("b", 1)], None);
+        check(&[("a", 1), ("b", 1)], &[("a", 1), ("b", 2)], Some("b/nginx"));
+        check(&[("a", 1)], &[("a", 1), ("b", 2)], None);
+        check(&[("a", 1), ("b", 1)], &[("a", 2), ("b", 2)], Some("a/nginx, b/nginx"));
+    }
+
+    #[test]
     fn an_answer_without_connections_is_none() {
-        let one = json!({ "service": "haproxy", "connections": 7, "requests": null, "open": 1 });
-        assert_eq!(counted(&one), Some(("haproxy".to_owned(), (7, None))));
+        let one = json!({ "service": "haproxy", "connections": 7, "requests": null, "open": 1, "starts": 2 });
+        let count = Count { connections: 7, requests: None, starts: 2 };
+        assert_eq!(counted(&one), Some(("haproxy".to_owned(), count)));
         assert_eq!(counted(&json!({ "service": "serve" })), None);
     }
 }

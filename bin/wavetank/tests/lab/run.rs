@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use rustix::process::{Signal, kill_process};
 use serde_json::Value;
-use wavetank_testkit::clock::poll_until;
-use wavetank_testkit::{Outcome, Program, skip};
+use wavetank_testkit::{Outcome, Program, poll_until, skip};
 
 use crate::place::Place;
 
@@ -203,4 +202,23 @@ fn servers_count_what_the_run_counts() {
         assert_eq!(server["requests"], server["run_requests"], "{server}");
         assert_eq!(server["requests"], 601, "600 and the probe: {server}");
     }
+}
+
+#[test]
+fn what_clients_saw_of_a_lab_that_went_is_no_verdict_on_its_servers() {
+    let Some(place) = Place::new("gone", LAB) else { return };
+    place.up();
+    let words = ["run", "lab.yaml", "http://app:8080/", "-r", "50/s", "-d", "3s", "--runs-dir", "runs"];
+    let run = place.lab(&words).start();
+    let runs = place.labs().with_file_name("runs");
+    let sealed = || {
+        let run = fs::read_dir(&runs).ok()?.next()?.ok()?;
+        let text = fs::read_to_string(run.path().join("intervals/local.jsonl")).ok()?;
+        (text.lines().count() > 1).then_some(())
+    };
+    assert!(poll_until(Duration::from_secs(20), sealed).is_some(), "load goes on: {}", run.stderr());
+    place.lab(&["down"]).run().expect_exit(0);
+    let told = run.wait(Duration::from_secs(20));
+    assert!(told.expect_exit(4).stdout.contains("the lab was taken down while the run went on"), "{told}");
+    place.nothing_left("down");
 }

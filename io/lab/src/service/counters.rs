@@ -29,15 +29,16 @@ pub(super) fn of_haproxy<'a>(folders: impl Iterator<Item = &'a Path>) -> Result<
     Ok(all.value())
 }
 
-/// What an nginx counted, all copies added up. Each was asked `readings` times before.
-pub(super) fn of_nginx<'a>(folders: impl Iterator<Item = &'a Path>, readings: u64) -> Result<Value, String> {
+/// What an nginx counted, all copies added up. With the folder of each: how often it was asked before, which is one more now.
+pub(super) fn of_nginx<'a>(copies: impl Iterator<Item = (&'a Path, &'a mut u64)>) -> Result<Value, String> {
     let mut all = [0; 4];
-    for folder in folders {
+    for (folder, readings) in copies {
+        *readings += 1;
         let asked = format!("GET {NGINX_STATUS_PATH} HTTP/1.0\r\nHost: lab\r\n\r\n");
         let said = told(folder, NGINX_SOCKET, &asked)?;
         let read = nginx_read(&said).ok_or("its statistics cannot be read")?;
         // This reading and those before it were connections with a request each; this one is still open.
-        let own = readings + 1;
+        let own = *readings;
         let taken_off = [own, own, own, 1];
         for ((sum, count), own) in all.iter_mut().zip(read).zip(taken_off) {
             *sum += count.saturating_sub(own);

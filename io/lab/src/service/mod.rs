@@ -172,17 +172,16 @@ impl Services {
             }
             let folders = service.plan.launches.iter().map(|launch| launch.folder.as_path());
             let read = match service.service.kind {
-                ServiceKind::Nginx(_) => counters::of_nginx(folders, service.readings),
+                ServiceKind::Nginx(_) => counters::of_nginx(folders.zip(&mut service.readings)),
                 ServiceKind::Haproxy(_) => counters::of_haproxy(folders),
                 _ => continue,
             };
-            service.readings += 1;
             let name = &service.service.name;
             let mut read = read.map_err(|reason| {
                 let message = format!("the counters of `{name}` on {host} cannot be read: {reason}");
                 UserError::refused("lab_counters", message, format!("wavetank lab logs {host} {name}"))
             })?;
-            read["service"] = json!(name);
+            (read["service"], read["starts"]) = (json!(name), json!(service.starts));
             counters.push(read);
         }
         Ok(json!({ "counters": counters }))

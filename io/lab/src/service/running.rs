@@ -36,8 +36,10 @@ pub(super) struct Running {
     wanted: Wanted,
     /// How one of its processes ended that nobody had stopped, and its last words.
     ended: Option<String>,
-    /// How often its counters were read, which some programs count too.
-    pub(super) readings: u64,
+    /// How often the counters of each copy were read since it was started, which some programs count too.
+    pub(super) readings: Vec<u64>,
+    /// How many processes were started in all: a new one counts from 0.
+    pub(super) starts: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +55,8 @@ impl Running {
     pub(super) fn new(service: Service, plan: Plan, folder: &Path) -> Result<Self, UserError> {
         let log = Log::begin(folder, &service.name)?;
         let children = plan.launches.iter().map(|_| None).collect();
-        Ok(Self { service, plan, log, children, wanted: Wanted::Nothing, ended: None, readings: 0 })
+        let (wanted, readings) = (Wanted::Nothing, vec![0; plan.launches.len()]);
+        Ok(Self { service, plan, log, children, wanted, ended: None, readings, starts: 0 })
     }
 
     /// Lets the program check its configuration.
@@ -102,7 +105,10 @@ impl Running {
                 self.plan.launches[copy].start(out, err)
             });
             match started {
-                Ok(child) => self.children[copy] = Some(child),
+                Ok(child) => {
+                    (self.children[copy], self.readings[copy]) = (Some(child), 0);
+                    self.starts += 1;
+                }
                 Err(error) => return Err(self.not_started(file, host, &error)),
             }
         }
