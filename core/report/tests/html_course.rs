@@ -121,6 +121,25 @@ fn judged_columns_begin_with_the_load() {
     assert!(page.contains(">Warm-up<"), "the warm-up is not shaded");
 }
 
+/// Axes around nothing would mislead.
+#[test]
+fn where_nothing_was_answered_no_times_are_drawn() {
+    let plan = plan(5);
+    let charts = |answered: bool| {
+        let mut maker = CourseMaker::new(&plan, COLUMNS_MAX);
+        for at in 0..5 {
+            let mut interval = second(at, 0, 1);
+            for step in interval.steps.iter_mut().filter(|_| !answered) {
+                step.response = wavetank_measure::Histogram::default();
+            }
+            maker.add(&interval);
+        }
+        let page = page(&open(), &plan, &maker.finish(), &[], &[]);
+        ["rate", "heat"].map(|chart| page.contains(&format!("id=\"{chart}\"")))
+    };
+    assert_eq!((charts(true), charts(false)), ([true, true], [true, false]));
+}
+
 #[test]
 fn a_drain_of_some_milliseconds_draws_no_fall() {
     let plan = plan(10);

@@ -105,6 +105,10 @@ fn planned(plan: &Plan, columns: &[&Column]) -> Option<Vec<(Nanos, Option<f64>)>
 fn heat_map(sheet: &Sheet, course: &Course) -> Markup {
     let words = &sheet.words.charts;
     let columns = &judged(course);
+    // Where nothing was answered there is nothing to draw, and axes of nothing mislead.
+    if columns.iter().all(|column| column.response.is_empty()) {
+        return html! {};
+    }
     let drawn = whole(columns);
     let cells = drawn.iter().map(|column| HeatColumn {
         from: column.from,

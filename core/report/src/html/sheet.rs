@@ -95,6 +95,8 @@ pub(crate) fn outside(text: &str) -> Markup {
 
 /// What stands between backticks as code, as in a terminal it stands between backticks.
 fn with_code(sentence: &str) -> Markup {
+    // A number and its sign are one word: no line may end between them.
+    let sentence = sentence.replace(" %", "\u{a0}%");
     let parts: Vec<_> = sentence.split('`').collect();
     // One that is not closed is no code.
     if parts.len() % 2 == 0 {
@@ -141,6 +143,7 @@ mod tests {
         let check = |text: &str, shown: &str| assert_eq!(with_code(text).into_string(), shown);
         check("raise `--drain`, or `<b>`", "raise <code>--drain</code>, or <code>&lt;b&gt;</code>");
         check("one ` alone", "one ` alone");
+        check("95 % of 3", "95\u{a0}% of 3");
         check("", "");
     }
 

@@ -58,7 +58,7 @@ pub(crate) static WORDS: Words = Words {
         next_limit: "What limits next?",
         room_none: "Nothing was watched that could tell.",
         room_thread: |share| {
-            format!("The busiest load thread worked {share} of its time; from 95 % on it limits.")
+            format!("The busiest load thread worked {share} of its time; from 95\u{a0}% on it limits.")
         },
         room_cpus: |share| format!("CPUs of the generator's host were busy up to {share}."),
         room_memory: |least, most| {

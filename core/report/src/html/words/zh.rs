@@ -54,7 +54,7 @@ pub(crate) static WORDS: Words = Words {
         whose_limit: "这是谁的上限？",
         next_limit: "下一个瓶颈在哪里？",
         room_none: "没有可供判断的观测数据。",
-        room_thread: |share| format!("最忙的负载线程有 {share} 的时间在工作；达到 95 % 即成为瓶颈。"),
+        room_thread: |share| format!("最忙的负载线程有 {share} 的时间在工作；达到 95\u{a0}% 即成为瓶颈。"),
         room_cpus: |share| format!("发压端主机的 CPU 使用率最高达 {share}。"),
         room_memory: |least, most| format!("发压端主机的可用内存最低降至 {least}（起始 {most}）。"),
         room_files: |peak, most| format!("同时打开的连接最多 {peak} 个，文件句柄上限为 {most}。"),
