@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 const SEARCHES_MAX: usize = 3;
 /// Of a search only the chart is shown.
 const CHART_ALONE: &str = "<style>body>header,body>footer,.skip,nav,.verdict,.numbers,.pair,section:not(#summary){display:none!important}\
-main{display:block!important;padding-top:.75rem!important}</style>";
+main{display:block!important}#summary>.chart{margin-top:.5rem!important}</style>";
 
 /// `cargo xtask pictures`.
 #[derive(Args)]
