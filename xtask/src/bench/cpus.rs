@@ -15,10 +15,15 @@ pub(super) struct Pair {
 impl Pair {
     /// The first two allowed CPUs; nothing where there is only one.
     pub(super) fn of_this_process() -> Result<Option<Self>> {
-        let allowed = sched_getaffinity(None).context("sched_getaffinity")?;
-        let mut cpus = (0..CpuSet::MAX_CPU).filter(|&cpu| allowed.is_set(cpu));
+        let mut cpus = allowed()?.into_iter();
         Ok(cpus.next().zip(cpus.next()).map(|(target, generator)| Self { generator, target }))
     }
+}
+
+/// The CPUs this process may use.
+pub(super) fn allowed() -> Result<Vec<usize>> {
+    let allowed = sched_getaffinity(None).context("sched_getaffinity")?;
+    Ok((0..CpuSet::MAX_CPU).filter(|&cpu| allowed.is_set(cpu)).collect())
 }
 
 /// Confines the calling thread, and what it starts from now on, to one CPU.

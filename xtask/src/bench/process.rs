@@ -39,7 +39,13 @@ pub(super) fn cpu_s(pids: &[u32]) -> f64 {
 /// Time that this machine's CPUs have worked since it began, all together: seconds.
 pub(super) fn machine_busy_s() -> f64 {
     let text = std::fs::read_to_string("/proc/stat").unwrap_or_default();
-    busy_ticks_in(&text).unwrap_or(0) as f64 / TICKS_PER_SECOND
+    busy_ticks_of(&text, "cpu ").unwrap_or(0) as f64 / TICKS_PER_SECOND
+}
+
+/// Time that one of them has worked: seconds, interrupts included.
+pub(super) fn cpu_busy_s(cpu: usize) -> f64 {
+    let text = std::fs::read_to_string("/proc/stat").unwrap_or_default();
+    busy_ticks_of(&text, &format!("cpu{cpu} ")).unwrap_or(0) as f64 / TICKS_PER_SECOND
 }
 
 /// All memory of user mode that processes have resident, files mapped included: bytes.
@@ -74,9 +80,10 @@ fn cpu_ticks_in(stat: &str) -> Option<u64> {
     Some(fields.next()?.parse::<u64>().ok()? + fields.next()?.parse::<u64>().ok()?)
 }
 
-/// The line `cpu user nice system idle iowait irq softirq …`, without the fourth and the fifth.
-fn busy_ticks_in(stat: &str) -> Option<u64> {
-    let line = stat.lines().find_map(|line| line.strip_prefix("cpu "))?;
+/// The line `cpu user nice system idle iowait irq softirq …`, without the fourth and the fifth; `name` is its first word
+/// and the blank behind it.
+fn busy_ticks_of(stat: &str, name: &str) -> Option<u64> {
+    let line = stat.lines().find_map(|line| line.strip_prefix(name))?;
     let ticks: Vec<u64> = line.split_whitespace().take(7).map_while(|field| field.parse().ok()).collect();
     let [user, nice, system, _, _, irq, softirq] = ticks[..] else { return None };
     Some(user + nice + system + irq + softirq)
@@ -99,8 +106,10 @@ mod tests {
         check("7 (a) b (c)) S 1 7 7 0 -1 4194560 250 0 0 0 31 12 0 0 20 0 1 0 5", Some(43));
         check("7 (cat) S 1 7", None);
         check("", None);
-        assert_eq!(busy_ticks_in("cpu  1 2 4 100 200 8 16 32 0 0\ncpu0 1 2"), Some(31));
-        assert_eq!(busy_ticks_in("cpu0 1 2"), None);
+        let stat = "cpu  1 2 4 100 200 8 16 32 0 0\ncpu0 1 2 4 100 200 8 0 0 0 0\ncpu10 1 2\n";
+        assert_eq!(busy_ticks_of(stat, "cpu "), Some(31));
+        assert_eq!(busy_ticks_of(stat, "cpu0 "), Some(15));
+        assert_eq!((busy_ticks_of(stat, "cpu1 "), busy_ticks_of(stat, "cpu10 ")), (None, None));
     }
 
     #[test]
