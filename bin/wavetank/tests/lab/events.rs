@@ -46,7 +46,8 @@ fn they_are_done_seen_and_taken_back() {
     let note = "  - {when: 6s, host: \"app[1]\", run: echo begun >> /run/told, undo: echo back >> /run/told}\n  \
                 - {when: 7s, host: app1, run: no-such-program, undo: \"true\"}\n  \
                 - {when: 10m, host: app1, run: fault cut}\n";
-    let done = start(&place, &experiment(8, note)).wait(Duration::from_mins(1));
+    // Clients must fare well for 3 s before it counts as recovered; a busy machine takes its time until then.
+    let done = start(&place, &experiment(14, note)).wait(Duration::from_mins(1));
     let record = done.expect_exit(0).json();
     assert_eq!(place.said("app1", "cat /run/told"), "begun\nback");
     let impacts = record["impacts"].as_array().unwrap_or_else(|| panic!("no impacts: {done}")).clone();
