@@ -44,7 +44,12 @@ impl Client {
     /// # Errors
     /// What the keeper or the host says against it, or a keeper that has ended.
     pub fn ask(&mut self, question: &Value) -> Result<Value, UserError> {
-        let asked = self.line.send(question).and_then(|()| {
+        let sent = match self.line.send(question) {
+            // A keeper that hung up before it was asked may have said why.
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+            other => other,
+        };
+        let asked = sent.and_then(|()| {
             loop {
                 match self.line.receive() {
                     // A signal that this process counts is no reason to leave a question without its answer.
@@ -66,5 +71,31 @@ impl Client {
     /// For how long an answer may take; `None` for ever.
     pub(crate) fn patience(&self, limit: Duration) -> Result<(), UserError> {
         self.line.patience(Some(limit)).map_err(|error| system("a socket has no time limit", &error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Asks a keeper that has hung up already, after `words`.
+    fn check(words: Option<UserError>, expected: &str) {
+        let (ours, theirs) = UnixStream::pair().expect("sockets can be made");
+        let mut keeper = Line::new(theirs);
+        if let Some(error) = words {
+            keeper.send(&answer::of(&Err(error))).expect("room for a few bytes");
+        }
+        drop(keeper);
+        let mut client = Client { line: Line::new(ours), name: "shop".to_owned() };
+        let told = client.ask(&json!({ "ask": "status" }));
+        assert_eq!(told.map_err(|error| error.code), Err(expected));
+    }
+
+    #[test]
+    fn last_words_are_read_and_silence_is_an_end() {
+        check(Some(UserError::refused("lab_busy", "too many talk", "try again")), "lab_busy");
+        check(None, "lab_keeper");
     }
 }

@@ -14,7 +14,7 @@ use crate::answer;
 use crate::host::Deed;
 use crate::line::Line;
 
-/// Clients at once; a further one is hung up on.
+/// Clients at once; a further one is told so, and hung up on.
 const CLIENTS_MAX: usize = 64;
 
 /// What all clients share.
@@ -56,6 +56,8 @@ impl Clients {
     pub(super) fn welcome(clients: &Arc<Self>, stream: UnixStream) {
         if clients.talking.fetch_add(1, Ordering::Relaxed) >= CLIENTS_MAX {
             clients.talking.fetch_sub(1, Ordering::Relaxed);
+            // Who is gone already need not be told.
+            let _ = Line::new(stream).send(&answer::of(&Err(too_many())));
             return;
         }
         let shared = Arc::clone(clients);
@@ -151,6 +153,12 @@ impl Clients {
     }
 }
 
+/// As many talk to the keeper as may.
+fn too_many() -> UserError {
+    let message = format!("{CLIENTS_MAX} commands talk to this lab already");
+    UserError::refused("lab_busy", message, "try again when one of them has ended")
+}
+
 /// The lab has no host of this name; `names` are those it has.
 pub(crate) fn host_unknown<'n>(name: &str, names: impl Iterator<Item = &'n str> + Clone) -> UserError {
     let hint = match did_you_mean(name, names.clone()) {
@@ -158,4 +166,28 @@ pub(crate) fn host_unknown<'n>(name: &str, names: impl Iterator<Item = &'n str> 
         None => format!("it has {}", names.collect::<Vec<_>>().join(", ")),
     };
     UserError::usage("lab_host", format!("the lab has no host `{}`", harmless(name)), hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn join(clients: &Arc<Clients>) -> Line {
+        let (ours, theirs) = UnixStream::pair().expect("sockets can be made");
+        Clients::welcome(clients, theirs);
+        Line::new(ours)
+    }
+
+    #[test]
+    fn one_client_too_many_is_told_so() {
+        let (button, _other_end) = UnixStream::pair().expect("sockets can be made");
+        let clients = Arc::new(Clients::new(Vec::new(), button));
+        let mut talking: Vec<Line> = (0..CLIENTS_MAX).map(|_| join(&clients)).collect();
+        let told = join(&clients).receive().expect("words came").expect("before the end");
+        assert_eq!(answer::read(told).map_err(|error| error.code), Err("lab_busy"));
+        // The others notice nothing.
+        talking[0].send(&json!({ "ask": "status" })).expect("somebody listens");
+        let told = talking[0].receive().expect("words came").expect("before the end");
+        assert_eq!(answer::read(told), Ok(json!({ "running": false, "hosts": [] })));
+    }
 }
