@@ -14,7 +14,7 @@ use crate::store_problem::plain;
 /// Letters of a run's name that go into its folder's name at most.
 const NAME_CHARS_MAX: usize = 48;
 /// Runs named at most where a word fits several.
-const NAMES_TOLD_MAX: usize = 8;
+pub(crate) const NAMES_TOLD_MAX: usize = 8;
 /// A packed run's file ends so.
 pub const PACK_SUFFIX: &str = "wtrun";
 /// A run that is being removed is first renamed to this and its name.

@@ -21,7 +21,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<u8, UserError> {
     let found = runs.find(word);
     let folder = match &found {
         Ok(path) => SearchFolder::at(path),
-        Err(_) => SearchFolder::find(&runs, word),
+        Err(_) => SearchFolder::find(&runs, word)?,
     };
     if let Some(folder) = folder {
         return report_search(&folder, args);
