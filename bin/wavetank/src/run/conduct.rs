@@ -212,12 +212,24 @@ impl<'a> Conductor<'a> {
         if self.controller.poll_timeout().is_some_and(|at| at <= now) {
             self.controller.handle_timeout(now);
         }
+        let mut committed = false;
         while let Some(action) = self.controller.poll() {
             match action {
                 // A lost message is repeated by the machine.
                 ControllerAction::Send { to, message } => drop(self.link.send(to, message)),
-                ControllerAction::Notify(notice) => self.notice(notice),
+                ControllerAction::Notify(notice) => {
+                    committed |= matches!(notice, Notice::Committed(_));
+                    self.notice(notice);
+                }
             }
+        }
+        if committed {
+            // The agent hears of the agreed instant at once: on a busy host it would be over before whatever looks at
+            // the hosts of a lab has come up.
+            for happening in self.agent.turn(Duration::ZERO) {
+                self.note(happening);
+            }
+            self.beside = super::beside::start(&self.plan, self.clock, self.looking);
         }
     }
 
@@ -226,7 +238,6 @@ impl<'a> Conductor<'a> {
             Notice::Committed(zero) => {
                 self.zero = zero;
                 self.clock = self.clock.with_zero_at(zero);
-                self.beside = super::beside::start(&self.plan, self.clock, self.looking);
             }
             Notice::Sealed { .. } => {}
             Notice::Lost(AgentId(agent)) => self.event("agent_lost", format!("agent {agent} is silent")),
