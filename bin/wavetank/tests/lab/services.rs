@@ -118,3 +118,29 @@ fn the_example_of_the_flash_sale() {
         skip("flash-sale", "nginx has no Lua module");
     }
 }
+
+#[test]
+fn a_host_outlives_services_for_which_memory_does_not_suffice() {
+    let many = "for i in $(seq 300); do sleep 1000 & done; wait";
+    let text = format!(
+        "networks: {{front: 10.94.0.0/24}}\n\
+         hosts:\n\
+         \x20 app:\n\
+         \x20   networks: [front]\n\
+         \x20   limits: {{memory: 40MB}}\n\
+         \x20   services: [command: {{name: many, run: \"{many}\"}}]\n"
+    );
+    let Some(place) = Place::new("memory", &text) else { return };
+    // The service may be ended at its start, which is told, or later.
+    let up = place.lab(&["up", "lab.yaml"]).run();
+    let own = up.exit == Some(0) || up.stderr.contains("`many` on app ended");
+    assert!(own, "the service ends, not the host: {up}");
+    if up.exit == Some(0) {
+        assert_ne!(
+            place.said("app", "cat /proc/1/oom_score_adj"),
+            place.said("app", "cat /proc/self/oom_score_adj")
+        );
+        place.lab(&["down"]).run().expect_exit(0);
+    }
+    place.nothing_left("down");
+}

@@ -54,8 +54,22 @@ impl Launch {
         }
         let mut command = self.command();
         command.process_group(0).stdout(out).stderr(err);
-        unhindered(|| command.spawn())
+        let child = unhindered(|| command.spawn())?;
+        // What it may have started since, too: afterwards it hands it on.
+        std::iter::once(child.id()).chain(members(&[child.id()])).for_each(put_forward);
+        Ok(child)
     }
+}
+
+/// How much more than by its size the kernel weighs a service when it looks for a process to end for want of memory, in
+/// thousandths of what the host has (proc(5)). The host's own process is small, but so are many services, and with it
+/// all of them would go.
+const FORWARD: &str = "500";
+
+/// Has a service end before its host does where memory does not suffice.
+fn put_forward(pid: u32) {
+    // One that has just ended has no weight.
+    let _ = fs::write(format!("/proc/{pid}/oom_score_adj"), FORWARD);
 }
 
 /// Runs `start` with the signal let through that a host process keeps back for itself: its children inherit that, and a
