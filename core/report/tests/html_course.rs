@@ -121,6 +121,27 @@ fn judged_columns_begin_with_the_load() {
     assert!(page.contains(">Warm-up<"), "the warm-up is not shaded");
 }
 
+/// The judged half of such a second knows of requests alone: of connections it would draw a fall to nothing.
+#[test]
+fn a_warmup_beside_judged_load_is_drawn_once() {
+    let mut plan = with_warmup(plan(5), 1);
+    plan.phases[0].start = Nanos::ZERO;
+    let mut maker = CourseMaker::new(&plan, COLUMNS_MAX);
+    for at in 0..5 {
+        let mut interval = second(at, 1, 1);
+        if at == 0 {
+            interval.merge(&second(at, 0, 1));
+        }
+        maker.add(&interval);
+    }
+    let course = maker.finish();
+    assert_eq!(course.columns.iter().filter(|column| column.from == Nanos::ZERO).count(), 2, "{course:?}");
+    let page = page(&open(), &plan, &course, &[], &[]);
+    for chart in ["held", "busy"] {
+        assert_eq!(instants(&page, chart), ["0 s", "1 s", "2 s", "3 s", "4 s"], "{chart}");
+    }
+}
+
 /// Axes around nothing would mislead.
 #[test]
 fn where_nothing_was_answered_no_times_are_drawn() {

@@ -131,7 +131,7 @@ pub(crate) fn asked(course: &Course) -> Vec<&Column> {
     course.warmup().iter().filter(|column| column.end() <= begin).chain(judged).collect()
 }
 
-/// All columns in order of time: where one is there twice, in the warm-up that of the warm-up.
+/// All columns in order of time: where one is there twice, that of the warm-up.
 pub(crate) fn all(course: &Course) -> Vec<&Column> {
     let warmup = course.warmup();
     let before = course.judged().iter().filter(|column| column.from < Nanos::ZERO);
@@ -140,7 +140,8 @@ pub(crate) fn all(course: &Course) -> Vec<&Column> {
     };
     let mut columns: Vec<_> = before.filter(own).chain(warmup).collect();
     columns.sort_by_key(|column| column.from);
-    columns.extend(judged(course));
+    // A second of a warm-up beside judged load is there twice, too: that one knows of requests alone.
+    columns.extend(judged(course).into_iter().filter(|column| column.threads_ns > 0 || own(column)));
     columns
 }
 
