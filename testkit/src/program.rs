@@ -165,6 +165,11 @@ impl Running {
         poll(&mut handles, Some(&timeout)).is_ok_and(|ready| ready > 0)
     }
 
+    /// What it has said on standard output so far.
+    pub fn stdout(&self) -> String {
+        content(&self.stdout)
+    }
+
     /// What it has said on standard error so far.
     pub fn stderr(&self) -> String {
         content(&self.stderr)

@@ -64,7 +64,12 @@ impl Client {
                 let message = format!("the keeper of lab `{}` has ended", self.name);
                 Err(UserError::refused("lab_keeper", message, "wavetank lab down clears the lab away"))
             }
-            Err(error) => Err(system(&format!("the keeper of lab `{}` does not answer", self.name), &error)),
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+                let message = format!("the keeper of lab `{}` does not answer", self.name);
+                let hint = format!("it may stand still; wavetank lab down --lab {} ends it", self.name);
+                Err(UserError::refused("lab_silent", message, hint))
+            }
+            Err(error) => Err(system(&format!("the keeper of lab `{}` cannot be asked", self.name), &error)),
         }
     }
 

@@ -9,7 +9,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use wavetank_plan::{UserError, harmless};
 
-use crate::{Bearer, Mark};
+use crate::{Bearer, LabFolder, Mark};
 
 /// The file's name in the lab's folder.
 pub(crate) const STATE_FILE: &str = "lab.json";
@@ -90,6 +90,12 @@ impl LabState {
         let mark = Mark::parse(&mark).ok_or_else(|| unreadable(&path, "its mark is none"))?;
         Ok(Some(Self { mark, phase, keeper, hosts }))
     }
+}
+
+/// Whether the lab in `folder` has a keeper that lives.
+pub fn is_kept(folder: &LabFolder) -> bool {
+    let state = LabState::read(folder.path()).ok().flatten();
+    state.is_some_and(|state| state.keeper.marked(&state.mark).is_some())
 }
 
 fn unreadable(path: &Path, why: &str) -> UserError {

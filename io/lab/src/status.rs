@@ -1,6 +1,7 @@
 //! [`LabStatus`]: how a lab stands.
 
 use std::net::IpAddr;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use wavetank_plan::UserError;
@@ -9,12 +10,16 @@ use crate::client::Client;
 use crate::state::Phase;
 use crate::{LabFolder, LabState};
 
+/// How long a keeper may take to answer: it waits 2 s for its hosts itself.
+const KEEPER_MAX: Duration = Duration::from_secs(5);
+
 /// How a lab stands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LabStatus {
     /// Its name.
     pub name: String,
-    /// `rising`, `up` or `falling`; `dead` if nobody keeps it, and only its folder and what else it left is there.
+    /// `rising`, `up` or `falling`; `silent` if its keeper does not answer; `dead` if nobody keeps it, and only its folder
+    /// and what else it left is there.
     pub stands: &'static str,
     /// The topology file it was made from; `None` if it was not far enough to know.
     pub file: Option<String>,
@@ -37,19 +42,25 @@ pub struct HostStatus {
     pub pid: Option<u32>,
     /// Its services, as the host tells of them: objects with `name`, `state`, `pids`, `version` and `said`.
     pub services: Vec<Value>,
+    /// Whether it does not answer: it stands still, or is busy.
+    pub silent: bool,
 }
 
 impl LabStatus {
     /// Looks at the lab in `folder`.
     pub fn of(folder: &LabFolder) -> Result<Self, UserError> {
         let state = LabState::read(folder.path())?;
-        let stands = state.as_ref().map_or("dead", stands);
+        let mut stands = state.as_ref().map_or("dead", stands);
         // A lab that is only beginning has no order yet.
         let order = folder.order().ok();
-        let told = if stands == "up" {
-            Client::connect(folder)?.ask(&json!({ "ask": "status" }))?
-        } else {
-            Value::Null
+        let told = match (stands == "up").then(|| told(folder)) {
+            // Other labs are to be told of all the same.
+            Some(Err(error)) if error.code == "lab_silent" => {
+                stands = "silent";
+                Value::Null
+            }
+            Some(told) => told?,
+            None => Value::Null,
         };
         let hosts = order.iter().flat_map(|order| &order.lab.hosts).map(|host| {
             let virtuals = host.virtual_addresses.iter().map(|one| one.address);
@@ -66,6 +77,7 @@ impl LabStatus {
                 addresses: own.chain(virtuals).collect(),
                 pid: told.and_then(|host| u32::try_from(host["pid"].as_u64()?).ok()),
                 services: told.and_then(|host| host["services"].as_array().cloned()).unwrap_or_default(),
+                silent: told.is_some_and(|host| host["silent"] == true),
             }
         });
         Ok(Self {
@@ -81,11 +93,29 @@ impl LabStatus {
     pub fn json(&self) -> Value {
         let Self { name, stands, file, running, hosts } = self;
         let one = |host: &HostStatus| {
-            let HostStatus { name, role, addresses, pid, services } = host;
-            json!({ "name": name, "role": role, "addresses": addresses, "pid": pid, "services": services })
+            let HostStatus { name, role, addresses, pid, services, silent } = host;
+            json!({
+                "name": name, "role": role, "addresses": addresses, "pid": pid, "services": services, "silent": silent,
+            })
         };
         let hosts: Vec<Value> = hosts.iter().map(one).collect();
         json!({ "name": name, "stands": stands, "file": file, "running": running, "hosts": hosts })
+    }
+}
+
+/// What the keeper says, if it says it in time.
+fn told(folder: &LabFolder) -> Result<Value, UserError> {
+    let mut client = Client::connect(folder)?;
+    client.patience(KEEPER_MAX)?;
+    client.ask(&json!({ "ask": "status" }))
+}
+
+/// A service with the version of its program, in words: `nginx 1.22.1`, `web nginx 1.22.1`.
+pub fn versioned(service: &str, version: &str) -> String {
+    match version.split_once(' ') {
+        // Most are called as their program is.
+        Some((program, number)) if program.eq_ignore_ascii_case(service) => format!("{service} {number}"),
+        _ => format!("{service} {version}"),
     }
 }
 
@@ -95,5 +125,24 @@ fn stands(state: &LabState) -> &'static str {
         Phase::Rising => "rising",
         Phase::Up => "up",
         Phase::Falling => "falling",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(service: &str, version: &str, expected: &str) {
+        assert_eq!(versioned(service, version), expected);
+    }
+
+    #[test]
+    fn no_name_is_told_twice() {
+        check("nginx", "nginx 1.22.1", "nginx 1.22.1");
+        check("haproxy", "HAProxy 2.6.12-1+deb12u4", "haproxy 2.6.12-1+deb12u4");
+        check("web", "nginx 1.22.1", "web nginx 1.22.1");
+        check("serve", "wavetank 0.1.0", "serve wavetank 0.1.0");
+        check("mine", "whatever", "mine whatever");
     }
 }

@@ -56,6 +56,8 @@ pub(crate) enum LabDeed {
         host: String,
         /// The service; `None`: all of the host's.
         service: Option<String>,
+        /// Whether what is written from now on is shown, too.
+        follow: bool,
     },
     /// The servers behind a host's balancers are shown, or take more or fewer connections.
     Pool {

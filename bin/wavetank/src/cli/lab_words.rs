@@ -117,6 +117,9 @@ struct LogsWords {
     /// The service; all of the host's without it
     #[arg(value_name = "SERVICE")]
     service: Option<String>,
+    /// Go on with what is written from now on, until the lab is gone or Ctrl-C
+    #[arg(long, short)]
+    follow: bool,
     #[command(flatten)]
     which: WhichWords,
 }
@@ -213,7 +216,7 @@ pub(super) fn lab(words: LabWords, command: String) -> Result<LabArgs, UserError
             LabArgs { lab: words.which.lab, deed: LabDeed::Exec { host: words.host, words: words.words } }
         }
         LabWhat::Logs(words) => {
-            let deed = LabDeed::Logs { host: words.host, service: words.service };
+            let deed = LabDeed::Logs { host: words.host, service: words.service, follow: words.follow };
             LabArgs { lab: words.which.lab, deed }
         }
         LabWhat::Pool(words) => return pool(words),

@@ -10,7 +10,7 @@ use std::thread;
 use serde_json::json;
 use wavetank_driver::{NetworkNamespace, WallClock, bind_probe};
 use wavetank_engine::{Place, SourcePorts};
-use wavetank_lab::{Client, Entrance, LabFolder, LabState, LabStatus};
+use wavetank_lab::{Client, Entrance, LabFolder, LabState, LabStatus, versioned};
 use wavetank_observe::{Allowance, HostWatch, host_facts, route_sources};
 use wavetank_plan::{
     HostFacts, Plan, SourceOrder, SourceRange, SourcesPlan, Subject, UserError, did_you_mean, means_host,
@@ -262,7 +262,7 @@ fn doc(lab: &Lab, folder: &LabFolder) -> LabDoc {
         let version = |name: &str| {
             let services = &known?.services;
             let own = services.iter().find(|service| service["name"].as_str() == Some(name))?;
-            own["version"].as_str().map(|version| format!("{name} {version}"))
+            own["version"].as_str().map(|version| versioned(name, version))
         };
         host.services.iter().map(|one| version(&one.name).unwrap_or_else(|| one.name.clone())).collect()
     };

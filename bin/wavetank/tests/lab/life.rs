@@ -1,9 +1,14 @@
 //! A lab's life without accidents.
 
+use std::time::Duration;
+
 use serde_json::Value;
+use wavetank_testkit::clock::poll_until;
 use wavetank_testkit::{Program, skip};
 
 use crate::place::{HOSTS, Place};
+
+const PATIENCE: Duration = Duration::from_secs(10);
 
 #[test]
 fn hosts_are_machines_of_their_own() {
@@ -150,4 +155,50 @@ fn what_is_too_much_for_a_lab_is_told_at_once() {
     check_texts("texts", &"x".repeat(2 << 20));
     // Twice as long when they are handed on.
     check_texts("lines", &"\n".repeat(1 << 20));
+}
+
+#[test]
+fn a_host_that_stands_still_holds_up_no_other() {
+    let Some(place) = Place::new("still", HOSTS) else { return };
+    place.up();
+    let status = || place.lab(&["status", "--format", "json"]).run().expect_exit(0).json()["labs"][0].clone();
+    let pid = status()["hosts"][1]["pid"].as_i64().and_then(|pid| i32::try_from(pid).ok());
+    let pid = pid.and_then(rustix::process::Pid::from_raw).expect("it has a process");
+    rustix::process::kill_process(pid, rustix::process::Signal::STOP).expect("root may");
+    // Twice: the first question is answered when nobody waits for it any more.
+    for _ in 0..2 {
+        let lab = status();
+        let told: Vec<_> =
+            lab["hosts"].as_array().expect("a list").iter().map(|host| host["silent"] == true).collect();
+        assert_eq!((&lab["stands"], told.as_slice()), (&"up".into(), &[false, true, false][..]), "{lab}");
+    }
+    let text = place.lab(&["status"]).run();
+    assert!(text.expect_exit(0).stdout.contains("it does not answer"), "{text}");
+    rustix::process::kill_process(pid, rustix::process::Signal::CONT).expect("root may");
+    let told = poll_until(PATIENCE, || Some(status()).filter(|lab| lab["hosts"][1]["silent"] == false));
+    assert!(told.is_some_and(|lab| lab["hosts"][1]["services"].is_array()), "it answers again");
+    rustix::process::kill_process(pid, rustix::process::Signal::STOP).expect("root may");
+    place.lab(&["down"]).run().expect_exit(0);
+    place.nothing_left("down");
+}
+
+#[test]
+fn a_log_is_followed_until_the_lab_is_gone() {
+    let run = "echo begun; while ! test -e /run/go; do sleep 0.02; done; echo went on; exec sleep 1000";
+    let app = format!("\n    services: [{{command: {{run: '{run}'}}}}]");
+    let hosts = HOSTS.replace(
+        "app: {role: server, networks: [front]}",
+        &format!("app:\n    role: server\n    networks: [front]{app}"),
+    );
+    let Some(place) = Place::new("follow", &hosts) else { return };
+    place.up();
+    let follow = place.lab(&["logs", "app", "command", "--follow"]).start();
+    let shows = |words: &str| poll_until(PATIENCE, || (follow.stdout() == words).then_some(()));
+    assert!(shows("begun\n").is_some(), "{}", follow.stdout());
+    place.said("app", "touch /run/go");
+    assert!(shows("begun\nwent on\n").is_some(), "{}", follow.stdout());
+    place.lab(&["down"]).run().expect_exit(0);
+    let follow = follow.wait(PATIENCE);
+    assert!(follow.expect_exit(0).stdout.starts_with("begun\nwent on\n"), "{follow}");
+    place.nothing_left("down");
 }

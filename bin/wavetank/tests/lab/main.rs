@@ -14,3 +14,4 @@ mod services;
 mod several;
 mod six;
 mod told;
+mod together;

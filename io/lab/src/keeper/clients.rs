@@ -4,10 +4,12 @@ use std::io::Write;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use wavetank_plan::{UserError, did_you_mean, harmless};
 
+use super::ask_within::{Answered, ask_within};
 use super::host_link::HostLink;
 use super::turn::Turn;
 use crate::answer;
@@ -16,6 +18,9 @@ use crate::line::Line;
 
 /// Clients at once; a further one is told so, and hung up on.
 const CLIENTS_MAX: usize = 64;
+
+/// How long hosts may take to tell how they do, all together.
+const STATUS_MAX: Duration = Duration::from_secs(2);
 
 /// What all clients share.
 #[derive(Debug)]
@@ -144,11 +149,16 @@ impl Clients {
     }
 
     fn status(&self) -> Value {
-        let one = |host: &HostLink| match host.ask(&Deed::Status) {
-            Ok(told) => json!({ "name": host.name, "pid": host.process.pid, "services": told["services"] }),
-            Err(error) => json!({ "name": host.name, "dead": error.message }),
+        let one = |(host, answered): (&HostLink, Answered)| {
+            let HostLink { name, process, .. } = host;
+            match answered {
+                Some(Ok(told)) => json!({ "name": name, "pid": process.pid, "services": told["services"] }),
+                Some(Err(error)) => json!({ "name": name, "dead": error.message }),
+                None => json!({ "name": name, "pid": process.pid, "silent": true }),
+            }
         };
-        let hosts: Vec<Value> = self.hosts.iter().map(one).collect();
+        let answers = ask_within(&self.hosts, &Deed::Status, STATUS_MAX);
+        let hosts: Vec<Value> = self.hosts.iter().zip(answers).map(one).collect();
         json!({ "running": self.turn.is_taken(), "hosts": hosts })
     }
 }

@@ -1,28 +1,32 @@
 //! [`HostLink`]: the keeper's end of a host.
 
+use std::io::ErrorKind;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use serde_json::Value;
 use wavetank_plan::UserError;
 
+use super::talk::Talk;
 use crate::answer::{self, system};
 use crate::host::Deed;
 use crate::line::Line;
 use crate::{Bearer, LabFolder, Mark, spaces};
+
+/// The code of a host that does not answer.
+pub(super) const SILENT: &str = "lab_silent";
 
 /// A host's process and the way to talk to it, which one at a time may use.
 #[derive(Debug)]
 pub(super) struct HostLink {
     pub(super) name: String,
     pub(super) process: Bearer,
-    line: Mutex<Line>,
+    talk: Mutex<Talk>,
 }
 
 impl HostLink {
@@ -47,30 +51,53 @@ impl HostLink {
         let child = spaces::with_own_pids(|| command.spawn())?.map_err(|error| failed(&error))?;
         // A child that has not been waited for keeps its number, even if it is dead already.
         let process = Bearer::of(child.id()).ok_or_else(|| failed(&Errno::SRCH))?;
-        Ok((Self { name: name.to_owned(), process, line: Mutex::new(Line::new(ours)) }, child))
+        Ok((Self { name: name.to_owned(), process, talk: Mutex::new(Talk::new(Line::new(ours))) }, child))
     }
 
     /// Has the host do something, and waits for its answer.
     pub(super) fn ask(&self, deed: &Deed) -> Result<Value, UserError> {
-        let mut line = self.line();
-        self.send(&mut line, deed)?;
-        self.receive(&mut line)
+        let mut talk = self.talk();
+        self.send(&mut talk, deed)?;
+        self.receive(&mut talk)
     }
 
-    fn line(&self) -> MutexGuard<'_, Line> {
+    fn talk(&self) -> MutexGuard<'_, Talk> {
         // Whoever panicked in between left at worst a line that the next answer is told apart from by failing to fit.
-        self.line.lock().unwrap_or_else(PoisonError::into_inner)
+        self.talk.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn send(&self, line: &mut Line, deed: &Deed) -> Result<(), UserError> {
-        line.send(&deed.written()).map_err(|_| self.dead())
-    }
-
-    fn receive(&self, line: &mut Line) -> Result<Value, UserError> {
-        match line.receive() {
-            Ok(Some(value)) => answer::read(value),
-            Ok(None) | Err(_) => Err(self.dead()),
+    /// The talk, unless somebody else has it.
+    pub(super) fn talk_at_once(&self) -> Option<MutexGuard<'_, Talk>> {
+        match self.talk.try_lock() {
+            Ok(talk) => Some(talk),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
         }
+    }
+
+    pub(super) fn send(&self, talk: &mut Talk, deed: &Deed) -> Result<(), UserError> {
+        talk.send(&deed.written()).map_err(|error| self.unheard(&error))
+    }
+
+    fn receive(&self, talk: &mut Talk) -> Result<Value, UserError> {
+        self.read(talk.receive())
+    }
+
+    /// What the host said.
+    pub(super) fn read(&self, received: std::io::Result<Option<Value>>) -> Result<Value, UserError> {
+        match received {
+            Ok(Some(value)) => answer::read(value),
+            Ok(None) => Err(self.dead()),
+            Err(error) => Err(self.unheard(&error)),
+        }
+    }
+
+    fn unheard(&self, error: &std::io::Error) -> UserError {
+        if error.kind() != ErrorKind::WouldBlock {
+            return self.dead();
+        }
+        let message = format!("host {} has not answered for a long time", self.name);
+        UserError::refused(SILENT, message, "its first process may stand still; wavetank lab down, then up")
     }
 
     fn dead(&self) -> UserError {
@@ -86,16 +113,16 @@ impl HostLink {
 /// Has all hosts do `deed` at once, or waits for the line each of them says by itself if there is none. Gives up as soon
 /// as one fails, or as `up` is closed: `Err(None)`.
 pub(super) fn ask_all(hosts: &[HostLink], deed: Option<&Deed>, up: &Line) -> Result<(), Option<UserError>> {
-    let mut waiting: Vec<(&HostLink, MutexGuard<'_, Line>)> =
-        hosts.iter().map(|host| (host, host.line())).collect();
+    let mut waiting: Vec<(&HostLink, MutexGuard<'_, Talk>)> =
+        hosts.iter().map(|host| (host, host.talk())).collect();
     if let Some(deed) = deed {
-        for (host, line) in &mut waiting {
-            host.send(line, deed)?;
+        for (host, talk) in &mut waiting {
+            host.send(talk, deed)?;
         }
     }
     while !waiting.is_empty() {
         let mut handles: Vec<PollFd<'_>> = vec![PollFd::new(up, PollFlags::IN)];
-        handles.extend(waiting.iter().map(|(_, line)| PollFd::from_borrowed_fd(line.as_fd(), PollFlags::IN)));
+        handles.extend(waiting.iter().map(|(_, talk)| PollFd::from_borrowed_fd(talk.as_fd(), PollFlags::IN)));
         match poll(&mut handles, None) {
             Ok(_) => {}
             Err(Errno::INTR) => continue,
@@ -106,40 +133,9 @@ pub(super) fn ask_all(hosts: &[HostLink], deed: Option<&Deed>, up: &Line) -> Res
             return Err(None);
         }
         for index in (0..waiting.len()).rev().filter(|index| ready[index + 1]) {
-            let (host, mut line) = waiting.swap_remove(index);
-            host.receive(&mut line)?;
+            let (host, mut talk) = waiting.swap_remove(index);
+            host.receive(&mut talk)?;
         }
     }
     Ok(())
-}
-
-/// Has all hosts do `deed` at once, but those that are busy or dead, and waits no longer than `limit` for all together.
-pub(super) fn ask_willing(hosts: &[HostLink], deed: &Deed, limit: Duration) {
-    let mut waiting = Vec::new();
-    for host in hosts {
-        if let Ok(mut line) = host.line.try_lock()
-            && host.send(&mut line, deed).is_ok()
-        {
-            waiting.push((host, line));
-        }
-    }
-    let clock = wavetank_driver::Clock::starting_now();
-    while !waiting.is_empty() {
-        let left = limit.as_nanos() as i64 - clock.now().0;
-        if left <= 0 {
-            return;
-        }
-        let timeout = Timespec { tv_sec: left / 1_000_000_000, tv_nsec: left % 1_000_000_000 };
-        let mut handles: Vec<PollFd<'_>> =
-            waiting.iter().map(|(_, line)| PollFd::from_borrowed_fd(line.as_fd(), PollFlags::IN)).collect();
-        if matches!(poll(&mut handles, Some(&timeout)), Err(errno) if errno != Errno::INTR) {
-            return;
-        }
-        let ready: Vec<bool> = handles.iter().map(|handle| !handle.revents().is_empty()).collect();
-        for index in (0..waiting.len()).rev().filter(|index| ready[*index]) {
-            let (host, mut line) = waiting.swap_remove(index);
-            // What it says does not matter any more: the next thing is its end.
-            let _ = host.receive(&mut line);
-        }
-    }
 }

@@ -13,8 +13,9 @@ use rustix::io::Errno;
 use serde_json::Value;
 use wavetank_plan::UserError;
 
+use super::ask_within::ask_within;
 use super::clients::Clients;
-use super::host_link::{HostLink, ask_willing};
+use super::host_link::HostLink;
 use crate::answer::{self, system};
 use crate::host::Deed;
 use crate::lock::Lock;
@@ -67,7 +68,8 @@ impl Kept {
         let clients = Arc::new(Clients::new(std::mem::take(&mut self.hosts), button));
         wait(listener, &signals, &bell, &clients).map_err(|errno| failed(&errno))?;
         // Services stop in order, so that their logs tell so; then everything ends at once.
-        ask_willing(clients.hosts(), &Deed::Stop, STOPPING_MAX);
+        // What they say does not matter any more.
+        ask_within(clients.hosts(), &Deed::Stop, STOPPING_MAX);
         let fallen = self.fall(true);
         if let Some(mut asking) = clients.who_wants_the_end() {
             // Who asked waits for the end of this process anyway.

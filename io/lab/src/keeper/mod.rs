@@ -3,10 +3,12 @@
 //! It raises the lab while whoever asked for it waits at the other end of its standard input, and undoes everything if
 //! that end closes first. Then it waits: for questions at its socket, for the end.
 
+mod ask_within;
 mod clients;
 mod host_link;
 mod kept;
 mod raise;
+mod talk;
 mod turn;
 
 use std::os::unix::net::UnixListener;

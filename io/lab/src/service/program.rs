@@ -11,6 +11,8 @@ use wavetank_topology::{Lab, NginxWork, OwnProgram, ServiceKind};
 
 /// Most bytes of a program's words about itself.
 const WORDS_BYTES_MAX: usize = 64 * 1024;
+/// Letters of a version.
+const VERSION_CHARS_MAX: usize = 120;
 /// Where programs for administrators are, which a user's `PATH` may leave out.
 const ALSO: [&str; 4] = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin"];
 /// What nginx loads for Lua, in this order.
@@ -48,12 +50,26 @@ impl Program {
         })
     }
 
-    /// The first line of what it says about its version.
+    /// Its name and version, from the first line of what it says about itself.
     pub(super) fn version(self, path: &Path) -> Option<String> {
         let said = words(path, self.version)?;
         let line = said.lines().find(|line| !line.trim().is_empty())?;
-        Some(harmless(line.trim()).chars().take(120).collect())
+        Some(harmless(&version_in(line.trim())).chars().take(VERSION_CHARS_MAX).collect())
     }
+}
+
+/// `nginx 1.22.1` of `nginx version: nginx/1.22.1`, `HAProxy 2.6.12` of `HAProxy version 2.6.12 2026/…`, `nftables 1.0.6` of
+/// `nftables v1.0.6 (…)`; a line without such a number as it is.
+fn version_in(line: &str) -> String {
+    let number = |word: &str| {
+        let number = word.strip_prefix('v').unwrap_or(word);
+        number.starts_with(|first: char| first.is_ascii_digit()).then(|| number.to_owned())
+    };
+    let named = line.split_whitespace().find_map(|word| match word.split_once('/') {
+        Some((program, version)) => Some((program, number(version)?)),
+        None => Some((line.split_whitespace().next()?, number(word)?)),
+    });
+    named.map_or_else(|| line.to_owned(), |(program, version)| format!("{program} {version}"))
 }
 
 /// The modules that this nginx has to load for Lua, none if it is built in.
@@ -151,6 +167,21 @@ fn words(path: &Path, question: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_version_is_a_name_and_a_number() {
+        let check = |line: &str, expected: &str| assert_eq!(version_in(line), expected, "{line}");
+        check("nginx version: nginx/1.22.1", "nginx 1.22.1");
+        check("nginx version: openresty/1.21.4.1 (Ubuntu)", "openresty 1.21.4.1");
+        check(
+            "HAProxy version 2.6.12-1+deb12u4 2026/04/18 - https://haproxy.org/",
+            "HAProxy 2.6.12-1+deb12u4",
+        );
+        check("nftables v1.0.6 (Lester Gooch #5)", "nftables 1.0.6");
+        check("Keepalived v2.2.7 (01/16,2022)", "Keepalived 2.2.7");
+        check("something of somebody's", "something of somebody's");
+        check("", "");
+    }
 
     #[test]
     fn programs_are_found_by_name_and_by_path() {

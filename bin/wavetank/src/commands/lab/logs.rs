@@ -1,41 +1,66 @@
 //! `wavetank lab logs HOST [SERVICE]`.
 
-use std::fs::File;
-use std::io::{BufRead, BufReader, ErrorKind, Write};
+use std::io::{ErrorKind, Write};
 
+use rustix::event::{Timespec, poll};
 use wavetank_lab::{LabFolder, LogFile};
-use wavetank_plan::{ExitCode, UserError, harmless};
+use wavetank_plan::{ExitCode, UserError};
 
+use super::followed::Followed;
 use crate::run::output::said;
 
-/// Show what was written, a log after the other, each below its name where there are several. Exit 0.
-pub(super) fn logs(folder: &LabFolder, host: &str, service: Option<&str>) -> Result<u8, UserError> {
+/// Time between two looks at whether there is more to show: a file tells nobody.
+const LOOK_AGAIN: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+
+/// Show what was written, a log after the other, each below its name where there are several; with `follow` also what is
+/// written from now on, until the lab is gone. Exit 0.
+pub(super) fn logs(
+    folder: &LabFolder,
+    host: &str,
+    service: Option<&str>,
+    follow: bool,
+) -> Result<u8, UserError> {
     let logs = wavetank_lab::logs(folder, host, service)?;
     let mut to = std::io::stdout().lock();
+    let mut speaker = (logs.len() > 1).then_some("");
+    let mut followed = Vec::new();
     for log in &logs {
-        match show(log, logs.len() > 1, &mut to) {
-            // Whoever reads has seen enough.
-            Err(error) if error.kind() == ErrorKind::BrokenPipe => break,
-            shown => shown.map_err(|error| {
-                let message = format!("the log of {} cannot be shown: {}", log.name, said(&error));
-                UserError::refused("lab_system", message, format!("it lies in `{}`", log.path.display()))
-            })?,
+        let shown = Followed::open(log).and_then(|mut log| log.show(&mut speaker, &mut to).map(|()| log));
+        // A log that is full is taken the place of, and this is where the old one goes.
+        let older = log.name.rsplit('.').next() == Some("older");
+        match seen(shown, log)? {
+            Some(mut shown) if !follow || older => {
+                if seen(shown.end(&mut speaker, &mut to).and_then(|()| to.flush()), log)?.is_none() {
+                    return Ok(ExitCode::Pass as u8);
+                }
+            }
+            Some(shown) => followed.push((shown, log)),
+            None => return Ok(ExitCode::Pass as u8),
+        }
+    }
+    let mut kept = follow;
+    while kept {
+        // A signal ends this process.
+        let _ = poll(&mut [], Some(&LOOK_AGAIN));
+        // Asked before the last look, which then shows all there is.
+        kept = wavetank_lab::is_kept(folder);
+        for (shown, log) in &mut followed {
+            if seen(shown.show(&mut speaker, &mut to), log)?.is_none() {
+                return Ok(ExitCode::Pass as u8);
+            }
         }
     }
     Ok(ExitCode::Pass as u8)
 }
 
-/// Line by line: what servers write comes from their clients, and is not meant for a terminal.
-fn show(log: &LogFile, named: bool, to: &mut impl Write) -> std::io::Result<()> {
-    let mut from = BufReader::new(File::open(&log.path)?);
-    if named {
-        writeln!(to, "==> {} <==", harmless(&log.name))?;
+/// `None` where whoever reads has seen enough.
+fn seen<T>(shown: std::io::Result<T>, log: &LogFile) -> Result<Option<T>, UserError> {
+    match shown {
+        Ok(shown) => Ok(Some(shown)),
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(None),
+        Err(error) => {
+            let message = format!("the log of {} cannot be shown: {}", log.name, said(&error));
+            Err(UserError::refused("lab_system", message, format!("it lies in `{}`", log.path.display())))
+        }
     }
-    let mut line = Vec::new();
-    while from.read_until(b'\n', &mut line)? > 0 {
-        let text = String::from_utf8_lossy(&line);
-        writeln!(to, "{}", harmless(text.trim_end_matches('\n')))?;
-        line.clear();
-    }
-    to.flush()
 }

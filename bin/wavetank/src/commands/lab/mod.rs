@@ -9,6 +9,8 @@ mod logs;
 mod pool;
 mod run;
 mod status;
+#[cfg(target_os = "linux")]
+mod followed;
 mod up;
 
 use wavetank_lab::LabsFolder;
@@ -26,7 +28,9 @@ pub(crate) fn lab(args: LabArgs) -> Result<u8, UserError> {
         LabDeed::Run { file, args } => run::run(&labs, name, &file, *args),
         LabDeed::Status { format } => status::status(&labs, name, format),
         LabDeed::Exec { host, words } => exec::exec(&labs.choose(name)?, &host, &words),
-        LabDeed::Logs { host, service } => logs::logs(&labs.choose(name)?, &host, service.as_deref()),
+        LabDeed::Logs { host, service, follow } => {
+            logs::logs(&labs.choose(name)?, &host, service.as_deref(), follow)
+        }
         LabDeed::Pool { host, ask, format } => pool::pool(&labs.choose(name)?, &host, &ask, format),
         LabDeed::Fault { host, what } => fault::fault(&labs.choose(name)?, &host, &what),
         LabDeed::Down => down::down(&labs.choose(name).inspect_err(|_| labs.tidy())?),

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use serde_json::{Value, json};
-use wavetank_lab::{HostStatus, LabStatus, LabsFolder};
+use wavetank_lab::{HostStatus, LabStatus, LabsFolder, versioned};
 use wavetank_plan::{ExitCode, UserError, harmless};
 
 use crate::cli::FileFormat;
@@ -41,13 +41,18 @@ pub(super) fn text(lab: &LabStatus) -> String {
             "  its keeper was killed; wavetank lab down --lab {name} clears away what is left"
         );
     }
+    if *stands == "silent" {
+        let _ = writeln!(text, "  its keeper does not answer; wavetank lab down --lab {name} ends it");
+    }
     let width = |column: fn(&HostStatus) -> usize| hosts.iter().map(column).max().unwrap_or_default();
     let (names, roles) = (width(|host| host.name.len()), width(|host| host.role.len()));
     let addresses: Vec<String> = hosts.iter().map(addresses).collect();
     let reach = addresses.iter().map(String::len).max().unwrap_or_default();
     for (host, addresses) in hosts.iter().zip(&addresses) {
-        let HostStatus { name, role, pid, services, .. } = host;
-        let services = if pid.is_none() && *stands == "up" {
+        let HostStatus { name, role, pid, services, silent, .. } = host;
+        let services = if *silent {
+            "it does not answer: it stands still, or is busy".to_owned()
+        } else if pid.is_none() && *stands == "up" {
             "its process has ended".to_owned()
         } else {
             services.iter().map(service).collect::<Vec<_>>().join(", ")
@@ -71,9 +76,10 @@ fn addresses(host: &HostStatus) -> String {
 /// A service's name, its version, and how it stands unless it is up.
 fn service(service: &Value) -> String {
     let word = |key: &str| service[key].as_str().map(harmless).unwrap_or_default();
-    let version = if word("version").is_empty() { String::new() } else { format!(" {}", word("version")) };
+    let (name, version) = (word("name"), word("version"));
+    let program = if version.is_empty() { name.into_owned() } else { versioned(&name, &version) };
     let state = if word("state") == "up" { String::new() } else { format!(" ({})", word("state")) };
-    format!("{}{version}{state}", word("name"))
+    format!("{program}{state}")
 }
 
 #[cfg(test)]
@@ -93,6 +99,7 @@ mod tests {
             addresses: (0..addresses).map(address).collect(),
             pid: Some(7),
             services: services.to_vec(),
+            silent: false,
         }
     }
 
@@ -103,7 +110,7 @@ mod tests {
 
     #[test]
     fn hosts_stand_in_columns() {
-        let haproxy = json!({ "name": "haproxy", "state": "up", "version": "2.6.12" });
+        let haproxy = json!({ "name": "haproxy", "state": "up", "version": "HAProxy 2.6.12" });
         let serve = json!({ "name": "serve", "state": "stopped" });
         let hosts = vec![
             host("load1", "load", 5, &[]),
@@ -124,6 +131,19 @@ mod tests {
         check(
             &lab("dead", vec![]),
             "lab shop: dead, of shop.yaml\n  its keeper was killed; wavetank lab down --lab shop clears away what is left\n",
+        );
+    }
+
+    #[test]
+    fn who_does_not_answer_is_told() {
+        let silent = HostStatus { silent: true, ..host("lb1", "balancer", 1, &[]) };
+        check(
+            &lab("up", vec![silent]),
+            "lab shop: up, of shop.yaml\n  lb1  balancer  10.30.0.1  it does not answer: it stands still, or is busy\n",
+        );
+        check(
+            &lab("silent", vec![]),
+            "lab shop: silent, of shop.yaml\n  its keeper does not answer; wavetank lab down --lab shop ends it\n",
         );
     }
 
