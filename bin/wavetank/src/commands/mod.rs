@@ -14,6 +14,8 @@ mod demo;
 mod elsewhere;
 mod explain;
 #[cfg(target_os = "linux")]
+#[cfg(target_os = "linux")]
+mod lab_ahead;
 mod lab;
 mod man;
 mod new;

@@ -12,6 +12,7 @@ use wavetank_report::{Language, load_doc};
 use wavetank_store::RunsDir;
 
 use super::baseline::{Baseline, exit_beside};
+use super::lab_ahead::LabAhead;
 use super::once::once;
 use super::run_file::run_file;
 use crate::calibrate::plan_overload;
@@ -19,7 +20,7 @@ use crate::cli::{Goal, OutputFormat, RunArgs, Wants};
 use crate::run::out_file::{OpenFile, open_all};
 use crate::run::outcome::Outcome;
 use crate::run::{
-    Executed, Execution, Host, LabRun, Talk, admit, engine_line, execute, is_safe, lookup, output, tls_client,
+    Executed, Execution, Host, Talk, admit, engine_line, execute, is_safe, lookup, output, tls_client,
 };
 
 /// Where a run's words, numbers and archive go.
@@ -40,8 +41,8 @@ pub(crate) fn run(args: RunArgs) -> Result<u8, UserError> {
     run_from(args, None)
 }
 
-/// The same from the hosts of a lab, if there is one.
-pub(super) fn run_from(args: RunArgs, lab: Option<LabRun>) -> Result<u8, UserError> {
+/// The same from the hosts of a lab, if there is one: it is entered when all that needs no lab is known to be right.
+pub(super) fn run_from(args: RunArgs, lab: Option<LabAhead<'_>>) -> Result<u8, UserError> {
     let baseline = args.baseline.as_ref().map(|words| Baseline::load(words, &args.runs_dir)).transpose()?;
     match &args.goal {
         Goal::Url(url) => run_url(&url.clone(), args, baseline, lab),
@@ -53,17 +54,16 @@ fn run_url(
     url: &TargetUrl,
     args: RunArgs,
     baseline: Option<Baseline>,
-    lab: Option<LabRun>,
+    lab: Option<LabAhead<'_>>,
 ) -> Result<u8, UserError> {
     let RunArgs {
         mut options, source_auto, format, out, language, runs_dir, no_archive, quiet, command, ..
     } = args;
     if let Some(lab) = &lab {
-        let mut conditions = options.thresholds.iter().chain(&options.stop);
-        conditions.try_for_each(|one| lab.knows(&one.subject, &one.text))?;
+        lab.knows(options.thresholds.iter().chain(&options.stop))?;
     }
-    let host = Host::look_from(lab)?;
     let (name, port) = options.connect_point(url)?;
+    let host = Host::look_from(LabAhead::entered(lab)?)?;
     let addresses = lookup((&name, port))?;
     if let Some(proxy) = &mut options.proxy {
         proxy.addresses = lookup((&proxy.url.at.host, proxy.url.at.port))?;

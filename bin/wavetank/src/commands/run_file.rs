@@ -14,19 +14,20 @@ use wavetank_report::load_doc;
 use wavetank_store::RunsDir;
 
 use super::baseline::Baseline;
+use super::lab_ahead::LabAhead;
 use super::run::{Delivery, carry_out, own_addresses_of, say, try_sources_of};
 use crate::calibrate::plan_overload;
 use crate::cli::{FileArgs, OutFile, OutputFormat, RunArgs, without_values};
 use crate::experiment::{Loaded, Names, Rows, with_whole_names};
 use crate::run::out_file::open_all;
-use crate::run::{Execution, Host, LabRun, Talk, askable, is_safe, output, tls_client};
+use crate::run::{Execution, Host, Talk, askable, is_safe, output, tls_client};
 
 /// Everything that can be found wrong is found before anything is sent.
 pub(super) fn run_file(
     file: &FileArgs,
     args: RunArgs,
     baseline: Option<Baseline>,
-    lab: Option<LabRun>,
+    lab: Option<LabAhead<'_>>,
 ) -> Result<u8, UserError> {
     let RunArgs { options, source_auto, format, out, language, runs_dir, no_archive, quiet, command, .. } =
         args;
@@ -92,9 +93,13 @@ pub(super) fn run_file(
 }
 
 /// This host, or those of the lab, if they can do what the file asks for.
-fn ready_host(experiment: &Experiment, rehearsal: bool, lab: Option<LabRun>) -> Result<Host, UserError> {
+fn ready_host(
+    experiment: &Experiment,
+    rehearsal: bool,
+    lab: Option<LabAhead<'_>>,
+) -> Result<Host, UserError> {
     unready(experiment, rehearsal, lab.as_ref())?;
-    Host::look_from(lab)
+    Host::look_from(LabAhead::entered(lab)?)
 }
 
 /// A plan of the one request that is sent ahead: the first that is the same for everybody and changes nothing.
@@ -145,7 +150,7 @@ fn rehearsal(file: &FileArgs, name: &str) -> Option<String> {
 pub(super) fn unready(
     experiment: &Experiment,
     rehearsal: bool,
-    lab: Option<&LabRun>,
+    lab: Option<&LabAhead<'_>>,
 ) -> Result<(), UserError> {
     let refused = |code, message: String, hint: &str| Err(UserError::usage(code, message, hint));
     if let (Some(event), None) = (experiment.events.first(), lab) {
@@ -156,9 +161,9 @@ pub(super) fn unready(
             "wavetank lab run LAB FILE carries them out in a lab; or leave events out",
         );
     }
-    let mut conditions = experiment.thresholds.iter().chain(&experiment.stop);
+    let conditions = experiment.thresholds.iter().chain(&experiment.stop);
     if let Some(lab) = lab {
-        return conditions.try_for_each(|one| lab.knows(&one.value.subject, &one.value.text));
+        return lab.knows(conditions.map(|one| &one.value)).and_then(|()| lab.can_do(experiment));
     }
     let mut unobserved = conditions.filter(|one| matches!(one.value.subject, Subject::Host(..)));
     if let Some(condition) = unobserved.next()

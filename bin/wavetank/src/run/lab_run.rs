@@ -59,21 +59,10 @@ impl LabRun {
             let hint = format!("wavetank lab down --lab {}, then up again", folder.name());
             return Err(UserError::refused("lab_host_dead", message, hint));
         }
-        if lab.host(THIS_HOST).is_some() {
-            let message = format!("a host of the lab is called `{THIS_HOST}`, as an archive calls this one");
-            return Err(UserError::usage("lab_host_name", message, "another name for it in the topology"));
-        }
+        let first = first_load_host(&lab)?;
         let names: Vec<String> = lab.load_hosts().map(|index| lab.hosts[index].name.clone()).collect();
-        let Some(first) = names.first() else {
-            let message = format!("lab {} has no host that sends load", lab.name);
-            return Err(UserError::usage(
-                "lab_no_load_host",
-                message,
-                "load[1-2]: {role: load, networks: […]} in its file",
-            ));
-        };
         let doc = doc(&lab, folder);
-        wavetank_lab::visit(folder, first)?;
+        wavetank_lab::visit(folder, &first)?;
         let mut load_hosts = Vec::with_capacity(names.len());
         for name in names {
             let network = NetworkNamespace::new(Entrance::to(folder, &name)?.net_namespace()?);
@@ -167,21 +156,6 @@ impl LabRun {
         self.lab.hosts.iter().filter_map(watch).collect()
     }
 
-    /// A condition about a host that the lab does not have is told of.
-    pub(crate) fn knows(&self, subject: &Subject, text: &str) -> Result<(), UserError> {
-        let Subject::Host(_, pattern) = subject else { return Ok(()) };
-        let names = || self.lab.hosts.iter().map(|host| host.name.as_str());
-        if names().any(|name| means_host(pattern, name)) {
-            return Ok(());
-        }
-        let hint = match did_you_mean(pattern, names()) {
-            Some(near) => format!("did you mean {near}?"),
-            None => format!("it has {}", names().collect::<Vec<_>>().join(", ")),
-        };
-        let message = format!("`{text}`: lab {} has no host `{pattern}`", self.lab.name);
-        Err(UserError::usage("host_unobserved", message, hint))
-    }
-
     /// What the lab's servers have counted so far.
     ///
     /// # Errors
@@ -223,6 +197,34 @@ impl LabRun {
     pub(crate) const fn lab(&self) -> &Lab {
         &self.lab
     }
+}
+
+/// The host of a lab that sends everything but the load, as far as the lab on paper can be run in at all.
+pub(crate) fn first_load_host(lab: &Lab) -> Result<String, UserError> {
+    if lab.host(THIS_HOST).is_some() {
+        let message = format!("a host of the lab is called `{THIS_HOST}`, as an archive calls this one");
+        return Err(UserError::usage("lab_host_name", message, "another name for it in the topology"));
+    }
+    let first = lab.load_hosts().next().map(|index| lab.hosts[index].name.clone());
+    first.ok_or_else(|| {
+        let message = format!("lab {} has no host that sends load", lab.name);
+        UserError::usage("lab_no_load_host", message, "load[1-2]: {role: load, networks: […]} in its file")
+    })
+}
+
+/// A condition about a host that the lab does not have is told of.
+pub(crate) fn lab_knows(lab: &Lab, subject: &Subject, text: &str) -> Result<(), UserError> {
+    let Subject::Host(_, pattern) = subject else { return Ok(()) };
+    let names = || lab.hosts.iter().map(|host| host.name.as_str());
+    if names().any(|name| means_host(pattern, name)) {
+        return Ok(());
+    }
+    let hint = match did_you_mean(pattern, names()) {
+        Some(near) => format!("did you mean {near}?"),
+        None => format!("it has {}", names().collect::<Vec<_>>().join(", ")),
+    };
+    let message = format!("`{text}`: lab {} has no host `{pattern}`", lab.name);
+    Err(UserError::usage("host_unobserved", message, hint))
 }
 
 impl LoadHost {

@@ -59,7 +59,7 @@ pub(crate) use hands::{begin_deed, end_deed};
 pub(crate) use host::Host;
 pub(crate) use judge::{Told, judge};
 #[cfg(target_os = "linux")]
-pub(crate) use lab_run::LabRun;
+pub(crate) use lab_run::{LabRun, first_load_host, lab_knows};
 #[cfg(target_os = "linux")]
 pub(crate) use lookup::{admit, lookup};
 #[cfg(target_os = "linux")]

@@ -222,3 +222,40 @@ fn what_clients_saw_of_a_lab_that_went_is_no_verdict_on_its_servers() {
     assert!(told.expect_exit(4).stdout.contains("the lab was taken down while the run went on"), "{told}");
     place.nothing_left("down");
 }
+
+#[test]
+fn what_is_wrong_with_the_run_is_told_before_the_lab_is_made() {
+    let Some(place) = Place::new("ahead", LAB) else { return };
+    // Where a keeper is started all the same, it ends there, and that would be told.
+    let told = |words: &[&str]| {
+        let always = ["run", "lab.yaml"];
+        place.lab(&[&always, words].concat()).environment("WAVETANK_LAB_CRASH", "locked").run()
+    };
+    let check = |text: &str, code: &str| {
+        fs::write(place.labs().with_file_name("load.yaml"), text).expect("can be written");
+        let run = told(&["load.yaml"]);
+        assert!(run.expect_exit(2).stderr.contains(code), "no {code}: {run}");
+    };
+    let missing = told(&["nowhere.yaml"]);
+    assert!(missing.expect_exit(2).stderr.contains("[bad_file]"), "{missing}");
+    check(&EXPERIMENT.replace("for: 3s", "for: 3"), "unit_missing");
+    check(&EXPERIMENT.replace("cpu(app)", "cpu(apple)"), "[host_unobserved]");
+    check(&format!("{EXPERIMENT}data: {{users: {{file: nowhere.csv}}}}\n"), "data_missing");
+    let event = |event: &str| format!("{EXPERIMENT}events:\n  - {{when: 1s, {event}}}\n");
+    check(&event("host: apple, run: \"true\""), "[lab_host]");
+    check(&event("host: app, run: fault kill nginx"), "[lab_fault");
+    let url = told(&["http://app:8080/", "--threshold", "cpu(apple) < 100%"]);
+    assert!(url.expect_exit(2).stderr.contains("[host_unobserved]"), "{url}");
+    place.nothing_left("runs that were refused");
+}
+
+#[test]
+fn a_lab_nobody_can_run_in_is_not_made_for_a_run() {
+    let Some(place) = Place::new("loadless", &LAB.replace("role: load", "role: server")) else { return };
+    let (told, _) = place.run(EXPERIMENT, &[]);
+    assert!(
+        told.expect_exit(2).stderr.contains("lab_no_load_host") || told.stdout.contains("lab_no_load_host"),
+        "{told}"
+    );
+    place.nothing_left("a run that was refused");
+}

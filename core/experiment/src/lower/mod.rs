@@ -178,27 +178,13 @@ fn lowered(experiment: &Experiment, input: &Lowering<'_>) -> Result<Lowered, Unf
         thresholds: experiment.thresholds.iter().map(|at| at.value.clone()).collect(),
         stop: experiment.stop.iter().map(|at| at.value.clone()).collect(),
         under_test: experiment.under_test.iter().map(|host| host.value.clone()).collect(),
-        events: events(experiment, begin),
+        events: experiment.event_plans(begin),
         tags: experiment.tags.iter().cloned().collect(),
     };
     resolve::check_series(&plan)?;
     let lacking = forecast::lacking(&plan, &room, fewer).into_iter().map(wording::in_keys).collect();
     remarks.extend(forecast::risks(&plan, input.host));
     Ok(Lowered { plan, lacking, remarks, engine_why: engine.why })
-}
-
-/// In the order in which they happen; `begin` is when the load begins on the file's clock.
-fn events(experiment: &Experiment, begin: Nanos) -> Vec<EventPlan> {
-    let one = |event: &crate::model::Event| EventPlan {
-        when: event.when - begin,
-        host: event.host.value.clone(),
-        run: event.run.clone(),
-        undo: event.undo.clone(),
-        lasts: event.lasts,
-    };
-    let mut events: Vec<EventPlan> = experiment.events.iter().map(one).collect();
-    events.sort_by_key(|event| event.when);
-    events
 }
 
 /// The file's name for the run, or where it goes, in the letters a folder's name may have.
@@ -213,6 +199,20 @@ fn name(experiment: &Experiment) -> String {
 }
 
 impl Experiment {
+    /// What is done to hosts, in the order in which it happens; `begin` is when the load begins on the file's clock.
+    pub fn event_plans(&self, begin: Nanos) -> Vec<EventPlan> {
+        let one = |event: &crate::model::Event| EventPlan {
+            when: event.when - begin,
+            host: event.host.value.clone(),
+            run: event.run.clone(),
+            undo: event.undo.clone(),
+            lasts: event.lasts,
+        };
+        let mut events: Vec<EventPlan> = self.events.iter().map(one).collect();
+        events.sort_by_key(|event| event.when);
+        events
+    }
+
     /// Host and port to resolve and connect to for `url`: its own, or what `http.connect_to` says.
     pub fn connect_point(&self, url: &TargetUrl) -> (String, u16) {
         let rule = self.http.connect_to.iter().find_map(|rule| rule.apply(url));

@@ -1,5 +1,6 @@
 //! `wavetank lab run FILE EXPERIMENT`: a lab for the time of a run, or a run in one that is up.
 
+use std::cell::Cell;
 use std::path::Path;
 
 use wavetank_lab::{LabFolder, LabStatus, LabsFolder, Mark, Order};
@@ -8,12 +9,13 @@ use wavetank_topology::Lab;
 
 use super::loaded::LoadedLab;
 use crate::cli::{OutFile, OutputFormat, RunArgs};
+use crate::commands::lab_ahead::LabAhead;
 use crate::commands::run::run_from;
 use crate::experiment::errors_json;
-use crate::run::{LabRun, Talk, output};
+use crate::run::{LabRun, Talk, first_load_host, output};
 
 /// Make the run from the load hosts of the file's lab, which is brought up for it and taken down after it, unless it is up
-/// already: then it stays. The exit code is the run's.
+/// already: then it stays. What is wrong with the run is told before the lab is made. The exit code is the run's.
 pub(super) fn run(
     labs: &LabsFolder,
     name: Option<&str>,
@@ -26,25 +28,33 @@ pub(super) fn run(
     if let Some(name) = name {
         name.clone_into(&mut lab.name);
     }
+    first_load_host(&lab)?;
     let folder = labs.lab(&lab.name)?;
-    let mut talk = Talk::new(args.quiet);
     let was_up = is_up(&folder, &lab)?;
-    if was_up {
-        talk.say(&format!("lab        {} is up, and stays", lab.name));
-    } else {
-        let order = Order { mark: Mark::draw(&lab.name)?, file: file.display().to_string(), lab };
-        wavetank_lab::up(&order, &folder)?;
-        talk.say(&format!("lab        {} is up: {} hosts", folder.name(), order.lab.hosts.len()));
-    }
-    let result = LabRun::begin(&folder).and_then(|lab| run_from(args, Some(lab)));
-    if was_up {
+    let quiet = args.quiet;
+    let brought_up = Cell::new(false);
+    let enter = || {
+        let mut talk = Talk::new(quiet);
+        if was_up {
+            talk.say(&format!("lab        {} is up, and stays", lab.name));
+        } else {
+            let mark = Mark::draw(&lab.name)?;
+            let order = Order { mark, file: file.display().to_string(), lab: lab.clone() };
+            wavetank_lab::up(&order, &folder)?;
+            brought_up.set(true);
+            talk.say(&format!("lab        {} is up: {} hosts", folder.name(), lab.hosts.len()));
+        }
+        LabRun::begin(&folder)
+    };
+    let result = run_from(args, Some(LabAhead { lab: &lab, enter: Box::new(enter) }));
+    if !brought_up.get() {
         return result;
     }
     let down = wavetank_lab::down(&folder);
     match (result, down) {
         // A lab that stays behind must not go unnoticed, and the run's own result counts more.
         (result @ (Err(_) | Ok(1..)), Err(error)) => {
-            talk.warn(&error.to_string());
+            Talk::new(quiet).warn(&error.to_string());
             result
         }
         (result, down) => down.and(result),

@@ -1,0 +1,36 @@
+//! [`LabAhead`]: a lab that a run is to be made in.
+
+use wavetank_experiment::Experiment;
+use wavetank_plan::{Condition, Nanos, UserError};
+use wavetank_topology::{Lab, planned_events};
+
+use crate::run::{LabRun, lab_knows};
+
+/// A lab on paper, and the way into it. What a run asks of it is held against the paper, so that a mistake is told before a
+/// lab is made for nothing.
+pub(super) struct LabAhead<'a> {
+    /// What it is.
+    pub(super) lab: &'a Lab,
+    /// Brings it up, unless it is up already, and moves this process into it.
+    pub(super) enter: Box<dyn FnOnce() -> Result<LabRun, UserError> + 'a>,
+}
+
+impl LabAhead<'_> {
+    /// Whether the lab has the hosts that conditions are about.
+    pub(super) fn knows<'c>(
+        &self,
+        mut conditions: impl Iterator<Item = &'c Condition>,
+    ) -> Result<(), UserError> {
+        conditions.try_for_each(|one| lab_knows(self.lab, &one.subject, &one.text))
+    }
+
+    /// Whether what the experiment does to hosts can be done in the lab.
+    pub(super) fn can_do(&self, experiment: &Experiment) -> Result<(), UserError> {
+        planned_events(self.lab, &experiment.event_plans(Nanos::ZERO)).map(drop)
+    }
+
+    /// Into the lab; there is none in most runs.
+    pub(super) fn entered(ahead: Option<Self>) -> Result<Option<LabRun>, UserError> {
+        ahead.map(|ahead| (ahead.enter)()).transpose()
+    }
+}
