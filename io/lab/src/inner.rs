@@ -8,13 +8,14 @@ use wavetank_plan::UserError;
 
 use crate::entrance::Entrance;
 use crate::errand::Errand;
-use crate::{LabFolder, Mark, host, keeper, routing};
+use crate::{LabFolder, Mark, host, keeper, routing, trial};
 
 /// What this process is to be.
 #[derive(Debug)]
 enum Inner {
     Keeper { folder: LabFolder },
     Host { folder: LabFolder, name: String },
+    Trial { folder: LabFolder, name: String },
     Enter { folder: LabFolder, host: String, socket: PathBuf, words: Vec<OsString> },
     Errand { errand: Errand, host: String, socket: PathBuf, words: Vec<OsString> },
     Director { folder: PathBuf, service: String },
@@ -25,6 +26,7 @@ pub fn inner(argv: &[OsString]) -> Option<Result<u8, UserError>> {
     Some(match read(argv)? {
         Inner::Keeper { folder } => keeper::run(folder).map(|()| 0),
         Inner::Host { folder, name } => host::run(&folder, &name).map(|()| 0),
+        Inner::Trial { folder, name } => trial::run(&folder, &name).map(|()| 0),
         Inner::Enter { folder, host, socket, words } => {
             Entrance::to(&folder, &host).and_then(|way| way.enter(&socket, &words))
         }
@@ -33,7 +35,7 @@ pub fn inner(argv: &[OsString]) -> Option<Result<u8, UserError>> {
     })
 }
 
-/// `PROGRAM lab-keeper --mark MARK --folder FOLDER`, `lab-host … --host NAME`, `lab-enter … --host NAME --socket PATH --
+/// `PROGRAM lab-keeper --mark MARK --folder FOLDER`, `lab-host … --host NAME` and `lab-trial` likewise, `lab-enter … --host NAME --socket PATH --
 /// WORDS`. The mark comes first, where whoever looks for a lab's processes finds it. `lab-director --folder HOST-FOLDER
 /// --service NAME` is a service of a host, with which it dies, and so does `lab-errand WHAT --host NAME --socket PATH -- WORDS`.
 fn read(argv: &[OsString]) -> Option<Inner> {
@@ -50,9 +52,11 @@ fn read(argv: &[OsString]) -> Option<Inner> {
     let name = |(name, rest): (&OsString, &[OsString])| Some((name.to_str()?.to_owned(), rest.to_owned()));
     match command.to_str()? {
         "lab-keeper" if rest.is_empty() => Some(Inner::Keeper { folder }),
-        "lab-host" => {
+        word @ ("lab-host" | "lab-trial") => {
             let (name, rest) = value(rest, "--host").and_then(name)?;
-            rest.is_empty().then_some(Inner::Host { folder, name })
+            let inner =
+                if word == "lab-host" { Inner::Host { folder, name } } else { Inner::Trial { folder, name } };
+            rest.is_empty().then_some(inner)
         }
         "lab-enter" => {
             let (host, socket, words) = sent(rest)?;
@@ -102,6 +106,7 @@ mod tests {
         let said = read(&argv).map(|inner| match inner {
             Inner::Keeper { folder } => format!("keeper of {}", folder.name()),
             Inner::Host { folder, name } => format!("host {name} of {}", folder.name()),
+            Inner::Trial { folder, name } => format!("trial of {name} of {}", folder.name()),
             Inner::Director { folder, service } => format!("director {service} in {}", folder.display()),
             Inner::Enter { folder, host, socket, words } => {
                 format!("into {host} of {} by {}: {words:?}", folder.name(), socket.display())
@@ -118,6 +123,8 @@ mod tests {
         let told = "--mark wavetank-shop-0badcafe --folder /run/wavetank/labs/shop";
         check(&format!("wavetank lab-keeper {told}"), Some("keeper of shop"));
         check(&format!("wavetank lab-host {told} --host lb1"), Some("host lb1 of shop"));
+        check(&format!("wavetank lab-trial {told} --host lb1"), Some("trial of lb1 of shop"));
+        check(&format!("wavetank lab-trial {told} --host lb1 more"), None);
         check(
             &format!("wavetank lab-enter {told} --host lb1 --socket /x -- ip a"),
             Some("into lb1 of shop by /x: [\"ip\", \"a\"]"),

@@ -42,8 +42,9 @@ pub(crate) fn with_own_pids<T>(start: impl FnOnce() -> T) -> Result<T, UserError
 }
 
 /// The calling process, PID 1 of its namespace, becomes the host called `name`: network, mounts and name of its own,
-/// `/proc` and `/sys` that show those, an empty `/run` with the lab's folder in it. No mount goes out or comes in.
-pub(crate) fn become_host(name: &str, lab: &LabFolder) -> Result<(), UserError> {
+/// `/proc` and `/sys` that show those, an empty `/run` with the lab's folder in it, if there is one. No mount goes out or
+/// comes in.
+pub(crate) fn become_host(name: &str, lab: Option<&LabFolder>) -> Result<(), UserError> {
     unshare(OWN).map_err(|errno| system("no namespaces can be made", &errno))?;
     let mounted = || -> rustix::io::Result<()> {
         mount_change("/", MountPropagationFlags::REC | MountPropagationFlags::PRIVATE)?;
@@ -51,9 +52,8 @@ pub(crate) fn become_host(name: &str, lab: &LabFolder) -> Result<(), UserError> 
         mount("proc", "/proc", "proc", plain, None::<&CStr>)?;
         over("/sys", Path::new(GROUPS), || mount("sysfs", "/sys", "sysfs", plain, None::<&CStr>))?;
         let data = c"mode=755,size=64m";
-        over("/run", lab.path(), || {
-            mount("run", "/run", "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, data)
-        })?;
+        let kept = lab.map_or(Path::new(""), LabFolder::path);
+        over("/run", kept, || mount("run", "/run", "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, data))?;
         rustix::system::sethostname(name.as_bytes())
     };
     mounted().map_err(|errno| system(&format!("the mounts of {name} cannot be made"), &errno))

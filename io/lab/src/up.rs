@@ -11,20 +11,23 @@ use rustix::thread::{CapabilitySet, capabilities};
 use wavetank_driver::Signals;
 use wavetank_plan::quantity::show_size;
 use wavetank_plan::{ExitCode, UserError};
-use wavetank_topology::Lab;
 
 use crate::answer::{self, system};
 use crate::line::{LINE_BYTES_MAX, Line};
-use crate::{LabFolder, LabState, Order, crash, net, service, takedown};
+use crate::{LabFolder, LabState, Order, crash, net, service, takedown, trial};
 
 /// Time between two looks at whether a signal has come.
 const LOOK_UP: Duration = Duration::from_millis(200);
 
-/// Whether this machine can have the lab: rights, programs, features of the kernel. Nothing is created.
-pub fn check(lab: &Lab) -> Result<(), UserError> {
+/// Whether this machine can have the lab of `order`: rights, programs, features of the kernel; then whether the programs
+/// accept the configurations that they would have in `folder`, which is not touched. Nothing is created.
+pub fn check(order: &Order, folder: &LabFolder) -> Result<(), UserError> {
+    let Order { lab, file, .. } = order;
     privileged()?;
-    net::check(lab)?;
-    service::check_programs(lab)
+    // Neither depends on the other, and who has to install something wants to know of all of it.
+    let checked = [net::check(lab, file), service::check_programs(lab, file)];
+    UserError::all(checked.into_iter().filter_map(Result::err).collect()).map_or(Ok(()), Err)?;
+    trial::try_configurations(order, folder)
 }
 
 /// Brings up the lab of `order` in `folder`, and returns when it is whole. If it fails, or a signal comes, nothing is left.
@@ -34,7 +37,7 @@ pub fn check(lab: &Lab) -> Result<(), UserError> {
 /// words; a signal (exit 130).
 pub fn up(order: &Order, folder: &LabFolder) -> Result<LabState, UserError> {
     let signals = Signals::listen().map_err(|errno| system("signals cannot be counted", &errno))?;
-    let checked = check(&order.lab);
+    let checked = check(order, folder);
     // Ctrl-C ends the programs that the check runs, too, and is not what is wrong with the machine then.
     if signals.received() > 0 {
         return Err(interrupted());
@@ -109,7 +112,7 @@ fn told(line: &mut Line, signals: Signals) -> std::io::Result<Option<serde_json:
 }
 
 /// An error unless this process may make namespaces and networks.
-pub(crate) fn privileged() -> Result<(), UserError> {
+pub fn privileged() -> Result<(), UserError> {
     let needed = CapabilitySet::SYS_ADMIN | CapabilitySet::NET_ADMIN;
     match capabilities(None) {
         Ok(own) if own.effective.contains(needed) => Ok(()),

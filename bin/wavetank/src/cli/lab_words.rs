@@ -26,7 +26,7 @@ pub(super) struct LabWords {
 
 #[derive(Debug, Subcommand)]
 enum LabWhat {
-    /// What is wrong with a topology file, if anything; nothing is created, and no root is needed
+    /// What is wrong with a topology file, if anything, and, as root, what this machine lacks for it; nothing is created
     Check(CheckWords),
     /// Bring up the hosts, networks and services that a topology file describes
     Up(UpWords),

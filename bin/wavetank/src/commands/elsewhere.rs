@@ -3,7 +3,9 @@
 
 use wavetank_plan::UserError;
 
-use crate::cli::{CalibrateArgs, DemoArgs, LabArgs, ReadArgs, RunArgs, SearchArgs, ServeArgs, TryArgs};
+use crate::cli::{
+    CalibrateArgs, DemoArgs, LabArgs, LabDeed, ReadArgs, RunArgs, SearchArgs, ServeArgs, TryArgs,
+};
 
 /// `wavetank run`, where it cannot.
 #[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its words"))]
@@ -41,10 +43,13 @@ pub(crate) fn calibrate(_: CalibrateArgs) -> Result<u8, UserError> {
     Err(linux_only("calibrate"))
 }
 
-/// `wavetank lab`, where it cannot: a lab is made of Linux's namespaces.
+/// `wavetank lab`, where it cannot: a lab is made of Linux's namespaces. What is wrong with its file is told anywhere.
 #[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its words"))]
-pub(crate) fn lab(_: LabArgs) -> Result<u8, UserError> {
-    Err(linux_only("lab"))
+pub(crate) fn lab(args: LabArgs) -> Result<u8, UserError> {
+    match args.deed {
+        LabDeed::Check { file, format } => super::lab::check(&file, format),
+        _ => Err(linux_only("lab")),
+    }
 }
 
 /// `wavetank try`, where it cannot.

@@ -13,10 +13,9 @@ mod demo;
 #[cfg(any(test, not(target_os = "linux")))]
 mod elsewhere;
 mod explain;
-#[cfg(target_os = "linux")]
+mod lab;
 #[cfg(target_os = "linux")]
 mod lab_ahead;
-mod lab;
 mod man;
 mod new;
 #[cfg(target_os = "linux")]

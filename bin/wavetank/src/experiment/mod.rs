@@ -10,6 +10,4 @@ pub(crate) use loaded::{Loaded, Rows, with_whole_names};
 #[cfg(target_os = "linux")]
 pub(crate) use names::Names;
 pub(crate) use request_bytes::request_bytes;
-#[cfg(target_os = "linux")]
-pub(crate) use told::errors_json;
-pub(crate) use told::remarks_json;
+pub(crate) use told::{errors_json, remarks_json};

@@ -1,5 +1,6 @@
 //! `wavetank lab`: brought up, used, taken down, and killed wherever it can be; each time nothing is left.
 
+mod checked;
 mod errands;
 mod events;
 mod faults;

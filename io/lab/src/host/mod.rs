@@ -64,7 +64,7 @@ fn born(folder: &LabFolder, name: &str) -> Result<(Order, usize), UserError> {
         UserError::refused("lab_state", format!("the lab has no host `{name}`"), "wavetank lab status")
     })?;
     net::join_group(&order.mark, name)?;
-    spaces::become_host(name, folder)?;
+    spaces::become_host(name, Some(folder))?;
     Ok((order, index))
 }
 
@@ -126,7 +126,7 @@ impl Host {
     fn carry_out(&mut self, message: &Value) -> Result<Value, UserError> {
         let Self { order, index, services, faults, .. } = self;
         match Deed::read(message)? {
-            Deed::Furnish => net::furnish(&order.lab, *index, &order.mark)?,
+            Deed::Furnish => net::furnish(&order.lab, *index, &order.mark, &order.file)?,
             Deed::Check => services.check()?,
             Deed::Start => services.start()?,
             Deed::Stop => {

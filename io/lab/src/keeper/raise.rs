@@ -55,7 +55,7 @@ fn rise(kept: &mut Kept, up: &Line) -> Result<UnixListener, Option<UserError>> {
     for (index, host) in kept.order.lab.hosts.iter().enumerate() {
         std::fs::create_dir_all(kept.folder.host_folder(&host.name))
             .map_err(|error| failed("no folders", &error))?;
-        net::make_group(&kept.order.lab, index, &kept.order.mark)?;
+        net::make_group(&kept.order.lab, index, &kept.order.mark, &kept.order.file)?;
     }
     crash::point("grouped");
     start_hosts(kept)?;

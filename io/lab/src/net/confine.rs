@@ -5,6 +5,8 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use wavetank_plan::UserError;
 use wavetank_topology::{Host, Limits};
 
+use crate::refusal;
+
 /// The right to raise limits (capabilities(7)), by its number among the bits of `CapEff`.
 const CAP_SYS_RESOURCE: u32 = 24;
 
@@ -32,12 +34,11 @@ pub fn confine(limits: &Limits) -> Result<(), UserError> {
     })
 }
 
-/// Whether this machine has the CPUs and the files that `host` asks for.
-pub(super) fn check(host: &Host) -> Result<(), UserError> {
+/// Whether this machine has the CPUs and the files that `host` asks for in `file`.
+pub(super) fn check(host: &Host, file: &str) -> Result<(), UserError> {
     let Limits { cpus, open_files, place, .. } = &host.limits;
     let refused = |message: String, hint: &str| {
-        let message = format!("line {}: {message}", place.line);
-        Err(UserError::refused("lab_limit", message, hint.to_owned()))
+        Err(refusal::at(file, *place, UserError::refused("lab_limit", message, hint.to_owned())))
     };
     let allowed = sched_getaffinity(None).ok();
     let absent = cpus.iter().flatten().find(|cpu| {

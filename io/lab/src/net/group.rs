@@ -11,7 +11,7 @@ use wavetank_plan::UserError;
 use wavetank_topology::{Host, Lab, Limits};
 
 use super::hierarchy::Hierarchy;
-use crate::Mark;
+use crate::{Mark, refusal};
 
 /// In such stretches a share of the CPU is given out: the kernel's own default.
 const CPU_PERIOD_US: u64 = 100_000;
@@ -29,7 +29,7 @@ struct Knob {
 
 /// Makes the groups of `lab.hosts[host]`, with its limits. Where nothing is limited, a machine that forbids groups is no
 /// obstacle: they are there to count in.
-pub(super) fn make(lab: &Lab, host: usize, mark: &Mark) -> Result<(), UserError> {
+pub(super) fn make(lab: &Lab, host: usize, mark: &Mark, file: &str) -> Result<(), UserError> {
     let host = &lab.hosts[host];
     for tree in Hierarchy::all() {
         let knobs = knobs(&host.limits, &tree);
@@ -41,7 +41,7 @@ pub(super) fn make(lab: &Lab, host: usize, mark: &Mark) -> Result<(), UserError>
         // Half a group would let nobody in. Without one there is still the affinity that `confine` sets.
         let _ = fs::remove_dir(&folder);
         if knobs.iter().any(|knob| knob.controller != "cpuset") {
-            return Err(refused(host, &folder, &error));
+            return Err(refused(host, file, &folder, &error));
         }
     }
     Ok(())
@@ -80,8 +80,8 @@ pub(super) fn remove(mark: &Mark) -> Result<(), UserError> {
     UserError::all(failed).map_or(Ok(()), Err)
 }
 
-/// Whether the machine's groups can limit what `host` wants limited.
-pub(super) fn check(host: &Host) -> Result<(), UserError> {
+/// Whether the machine's groups can limit what `host` wants limited in `file`.
+pub(super) fn check(host: &Host, file: &str) -> Result<(), UserError> {
     let trees = Hierarchy::all();
     let limits = &host.limits;
     let wanted = [
@@ -93,14 +93,11 @@ pub(super) fn check(host: &Host) -> Result<(), UserError> {
         let usable = |tree: &Hierarchy| rustix::fs::access(&tree.top, rustix::fs::Access::WRITE_OK).is_ok();
         if wanted && !tree.is_some_and(usable) {
             let found = if tree.is_some() { "cannot be written" } else { "is not there" };
-            let line = limits.place.line;
-            let message = format!(
-                "line {line}: {what} of `{}` cannot be limited: the controller `{controller}` {found}",
-                host.name
-            );
+            let message =
+                format!("{what} of `{}` cannot be limited: the controller `{controller}` {found}", host.name);
             let hint =
                 "leave the limit out; in a container, the groups must be mounted writable (/sys/fs/cgroup)";
-            return Err(UserError::refused("lab_limit", message, hint));
+            return Err(refusal::at(file, limits.place, UserError::refused("lab_limit", message, hint)));
         }
     }
     Ok(())
@@ -207,13 +204,8 @@ fn remove_tree(folder: &Path) -> io::Result<()> {
     }
 }
 
-fn refused(host: &Host, folder: &Path, error: &io::Error) -> UserError {
-    let line = host.limits.place.line;
-    let message = format!(
-        "line {line}: the limits of `{}` cannot be set in `{}`: {error}",
-        host.name,
-        folder.display()
-    );
+fn refused(host: &Host, file: &str, folder: &Path, error: &io::Error) -> UserError {
+    let message = format!("the limits of `{}` cannot be set in `{}`: {error}", host.name, folder.display());
     let hint = "control groups must be writable for root; in a container they are often not";
-    UserError::refused("lab_limit", message, hint)
+    refusal::at(file, host.limits.place, UserError::refused("lab_limit", message, hint))
 }

@@ -12,6 +12,7 @@ use wavetank_topology::{FaultKind, Host, Interface, Lab, Link};
 use super::setting::Setting;
 use super::tool::{Refusal, Tool};
 use super::{confine, etc, group, setting, shaping, ssh, throwaway};
+use crate::refusal::at;
 
 /// A feature of the kernel: whether somebody in the lab needs it, and how it is tried.
 struct Feature {
@@ -23,14 +24,14 @@ struct Feature {
 }
 
 /// All that stands in the way of the lab, told at once.
-pub(super) fn check(lab: &Lab) -> Result<(), UserError> {
+pub(super) fn check(lab: &Lab, file: &str) -> Result<(), UserError> {
     let mut errors = programs(lab);
     for host in &lab.hosts {
-        errors.extend(confine::check(host).err());
-        errors.extend(group::check(host).err());
+        errors.extend(confine::check(host, file).err());
+        errors.extend(group::check(host, file).err());
     }
     if errors.is_empty() {
-        errors = throwaway::inside(|| Ok(lacks(lab)))?;
+        errors = throwaway::inside(|| Ok(lacks(lab, file)))?;
     }
     UserError::all(errors).map_or(Ok(()), Err)
 }
@@ -53,16 +54,16 @@ fn programs(lab: &Lab) -> Vec<UserError> {
 }
 
 /// In the throw-away namespace: features and settings that are not to be had.
-fn lacks(lab: &Lab) -> Vec<UserError> {
+fn lacks(lab: &Lab, file: &str) -> Vec<UserError> {
     if let Some(error) = ends(lab).err().or_else(|| ipv6(lab)) {
         return vec![error];
     }
     let mut errors: Vec<UserError> = features(lab).into_iter().filter_map(|one| one.tried().err()).collect();
     if let Some(first) = cables(lab).find(|(_, interface)| interface.link.delay.is_some()) {
-        errors.extend(delayed(first).err());
+        errors.extend(delayed(first, file).err());
     }
     errors.extend(own_etc().err());
-    errors.extend(settings(lab));
+    errors.extend(settings(lab, file));
     errors
 }
 
@@ -115,17 +116,17 @@ fn features(lab: &Lab) -> Vec<Feature> {
 }
 
 /// Delay has no other way than netem, which many small kernels are without.
-fn delayed((host, interface): (&Host, &Interface)) -> Result<(), UserError> {
+fn delayed((host, interface): (&Host, &Interface), file: &str) -> Result<(), UserError> {
     let link = Link { rate_bits: None, loss_ppm: 0, ..interface.link };
     // A device of its own: the other may have a rate by now.
     let made = Tool::IP.batch("link add port type veth peer name trial1\n");
     made.and_then(|()| Tool::TC.batch(&shaping::outgoing("trial1", &link))).map_err(|refusal: Refusal| {
         let message = format!(
-            "line {}: the link of `{}` cannot have a delay: this kernel has no netem ({})",
-            interface.place.line, host.name, refusal.said
+            "the link of `{}` cannot have a delay: this kernel has no netem ({})",
+            host.name, refusal.said
         );
         let hint = "modprobe sch_netem (CONFIG_NET_SCH_NETEM); without it leave `delay` out: rate and loss need none";
-        UserError::refused("lab_kernel", message, hint)
+        at(file, interface.place, UserError::refused("lab_kernel", message, hint))
     })
 }
 
@@ -148,11 +149,11 @@ fn own_etc() -> Result<(), UserError> {
 }
 
 /// Settings that the kernel does not take, each told once however many hosts have it.
-fn settings(lab: &Lab) -> Vec<UserError> {
+fn settings(lab: &Lab, file: &str) -> Vec<UserError> {
     let mut tried = BTreeSet::new();
     let all = lab.hosts.iter().flat_map(Setting::of);
     let fresh = all.filter(|setting| tried.insert(setting.words()));
-    let errors = fresh.filter_map(|setting| setting.apply().err());
+    let errors = fresh.filter_map(|setting| setting.apply(file).err());
     errors.collect()
 }
 

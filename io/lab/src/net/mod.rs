@@ -28,6 +28,7 @@ use wavetank_topology::Lab;
 use crate::{LabsFolder, Mark};
 
 pub use confine::confine;
+pub(crate) use ssh::SSH_FILES;
 
 /// In the switch: nothing there takes part in networks itself, so nothing of it shall be heard on them; and what is
 /// bridged is nobody's to filter, whatever firewall the machine has. The second is there only with such a firewall.
@@ -38,18 +39,19 @@ const SWITCH_SETTINGS: [(&str, &str); 3] = [
 ];
 
 /// Whether this machine can make the lab's networks and limit its hosts, known before anything is created: programs,
-/// rights, features of the kernel, settings of hosts. All that is missing is told at once (exit 5).
-pub fn check(lab: &Lab) -> Result<(), UserError> {
-    kernel::check(lab)
+/// rights, features of the kernel, settings of hosts. All that is missing is told at once (exit 5), with the line of `file`,
+/// the topology file as the user named it, that asks for it.
+pub fn check(lab: &Lab, file: &str) -> Result<(), UserError> {
+    kernel::check(lab, file)
 }
 
 /// Makes the control groups of `lab.hosts[host]`, named after the mark and the host, with its limits. Without limits they
-/// are made where the machine lets us.
+/// are made where the machine lets us. `file` is the topology file, for messages.
 ///
 /// # Errors
 /// A limit that the machine's groups do not take.
-pub fn make_group(lab: &Lab, host: usize, mark: &Mark) -> Result<(), UserError> {
-    group::make(lab, host, mark)
+pub fn make_group(lab: &Lab, host: usize, mark: &Mark, file: &str) -> Result<(), UserError> {
+    group::make(lab, host, mark, file)
 }
 
 /// The calling process joins the host's control groups, if there are any.
@@ -97,11 +99,33 @@ pub fn connect(lab: &Lab, mark: &Mark, pids: &[u32]) -> Result<(), UserError> {
 }
 
 /// In the process of `lab.hosts[host]`, in its namespaces, before anything else runs there: CPUs and files it may use, its
-/// own `/etc`, kernel settings, then addresses and routes, rate and delay of what it sends, and its SSH server.
+/// own `/etc`, kernel settings, then addresses and routes, rate and delay of what it sends, and its SSH server. `file` is
+/// the topology file, for messages.
 ///
 /// # Errors
 /// The first of these steps that could not be done, in the words of the kernel or the program.
-pub fn furnish(lab: &Lab, host: usize, mark: &Mark) -> Result<(), UserError> {
+pub fn furnish(lab: &Lab, host: usize, mark: &Mark, file: &str) -> Result<(), UserError> {
+    let this = &lab.hosts[host];
+    furnish_itself(lab, host, mark, file)?;
+    let shaped = this.interfaces.iter().map(|interface| shaping::outgoing(&interface.name, &interface.link));
+    tool::Tool::TC.batch(&shaped.collect::<String>()).map_err(tool::Refusal::into_error)?;
+    if ssh::wanted(lab) {
+        let folder = LabsFolder::of_this_machine().lab(mark.name())?;
+        ssh::furnish(this, folder.path(), &folder.host_folder(&this.name))?;
+    }
+    Ok(())
+}
+
+/// In a process that is `lab.hosts[host]` for a trial, in namespaces of its own: the same, at cables that lead nowhere, and
+/// without SSH.
+pub(crate) fn furnish_alone(lab: &Lab, host: usize, mark: &Mark, file: &str) -> Result<(), UserError> {
+    let loose = wiring::loose_batch(&lab.hosts[host]);
+    tool::Tool::IP.batch(&loose).map_err(tool::Refusal::into_error)?;
+    furnish_itself(lab, host, mark, file)
+}
+
+/// What a host is by itself, whoever it is joined to.
+fn furnish_itself(lab: &Lab, host: usize, mark: &Mark, file: &str) -> Result<(), UserError> {
     let this = &lab.hosts[host];
     confine(&this.limits)?;
     etc::cover()?;
@@ -113,14 +137,7 @@ pub fn furnish(lab: &Lab, host: usize, mark: &Mark) -> Result<(), UserError> {
     }
     // Settings come before the addresses: a host must not answer for a silent one even once.
     for setting in setting::Setting::of(this) {
-        setting.apply()?;
+        setting.apply(file)?;
     }
-    tool::Tool::IP.batch(&wiring::host_batch(lab, this, &mark.word())).map_err(tool::Refusal::into_error)?;
-    let shaped = this.interfaces.iter().map(|interface| shaping::outgoing(&interface.name, &interface.link));
-    tool::Tool::TC.batch(&shaped.collect::<String>()).map_err(tool::Refusal::into_error)?;
-    if ssh::wanted(lab) {
-        let folder = LabsFolder::of_this_machine().lab(mark.name())?;
-        ssh::furnish(this, folder.path(), &folder.host_folder(&this.name))?;
-    }
-    Ok(())
+    tool::Tool::IP.batch(&wiring::host_batch(lab, this, &mark.word())).map_err(tool::Refusal::into_error)
 }

@@ -4,8 +4,11 @@ use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 
+use wavetank_grammar::Place;
 use wavetank_plan::{UserError, harmless};
 use wavetank_topology::{Host, Sysctl};
+
+use crate::refusal;
 
 /// What every host begins with, because a new namespace takes these over from the machine, and a lab is to be the same
 /// lab on a router, behind Docker and on a plain machine. Written to `all`, `default` and every interface.
@@ -32,8 +35,8 @@ const CONF6: [(&str, &str); 5] = [
 pub(crate) struct Setting {
     key: String,
     value: String,
-    /// Line of the file that asks for it, if a line does.
-    line: Option<usize>,
+    /// Where the file asks for it, if it does.
+    place: Option<Place>,
 }
 
 /// What the kernel did with a setting, if not what was wanted.
@@ -66,9 +69,11 @@ impl Setting {
         all
     }
 
-    /// Writes it into the network namespace of the calling thread and reads it back.
-    pub(crate) fn apply(&self) -> Result<(), UserError> {
-        self.try_apply().map_err(|trouble| self.error(trouble))
+    /// Writes it into the network namespace of the calling thread and reads it back. `file` is the topology file, for
+    /// messages.
+    pub(crate) fn apply(&self, file: &str) -> Result<(), UserError> {
+        self.try_apply()
+            .map_err(|trouble| refusal::at(file, self.place.unwrap_or_default(), self.error(trouble)))
     }
 
     /// As one writes it on a command line.
@@ -77,7 +82,7 @@ impl Setting {
     }
 
     fn base(protocol: &str, place: &str, (name, value): (&str, &str)) -> Self {
-        Self { key: format!("net.{protocol}.conf.{place}.{name}"), value: value.to_owned(), line: None }
+        Self { key: format!("net.{protocol}.conf.{place}.{name}"), value: value.to_owned(), place: None }
     }
 
     fn try_apply(&self) -> Result<(), Trouble> {
@@ -107,7 +112,6 @@ impl Setting {
 
     fn error(&self, trouble: Trouble) -> UserError {
         let (key, value) = (harmless(&self.key), harmless(&self.value));
-        let line = self.line.map_or_else(String::new, |line| format!("line {line}: "));
         let (message, hint) = match trouble {
             Trouble::OfMachine => (
                 format!("`{key}` is no setting of a host: it would change this machine"),
@@ -137,13 +141,13 @@ impl Setting {
                 "ask for the value the kernel keeps",
             ),
         };
-        UserError::refused("lab_setting", format!("{line}{message}"), hint)
+        UserError::refused("lab_setting", message, hint)
     }
 }
 
 impl From<&Sysctl> for Setting {
     fn from(sysctl: &Sysctl) -> Self {
-        Self { key: sysctl.key.clone(), value: sysctl.value.clone(), line: Some(sysctl.place.line) }
+        Self { key: sysctl.key.clone(), value: sysctl.value.clone(), place: Some(sysctl.place) }
     }
 }
 
@@ -209,11 +213,12 @@ mod tests {
 
     #[test]
     fn what_is_the_machines_is_left_alone() {
+        let place = Place { line: 7, column: 3, ..Place::default() };
         for key in ["kernel.shmmax", "vm.swappiness", "net/../vm.swappiness", "net..x", "", "fs.file-max"] {
-            let setting = Setting { key: key.to_owned(), value: "1".to_owned(), line: Some(7) };
-            let error = setting.apply().expect_err(key);
+            let setting = Setting { key: key.to_owned(), value: "1".to_owned(), place: Some(place) };
+            let error = setting.apply("lab.yaml").expect_err(key);
             assert!(
-                error.message.starts_with("line 7: ") && error.message.contains("this machine"),
+                error.message.starts_with("lab.yaml:7:3: ") && error.message.contains("this machine"),
                 "{error}"
             );
         }

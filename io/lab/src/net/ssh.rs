@@ -19,6 +19,8 @@ const PORT: u16 = 22;
 /// A server that does not listen by then will not.
 const LISTENS_WITHIN: Nanos = Nanos::from_secs(3);
 
+/// What the lab's own files of SSH begin with.
+pub(crate) const SSH_FILES: &str = "/etc/ssh/wavetank_";
 const SERVER_KEY: &str = "/etc/ssh/wavetank_host_key";
 const CLIENT_KEY: &str = "/etc/ssh/wavetank_client_key";
 const ADMITTED: &str = "/etc/ssh/wavetank_admitted";

@@ -39,6 +39,18 @@ pub(crate) fn switch_batch(lab: &Lab, mark: &str, pids: &[u32]) -> String {
     batch
 }
 
+/// In a host that is alone: its ends of cables, up, and other ends that lead nowhere.
+pub(crate) fn loose_batch(host: &Host) -> String {
+    let mut batch = String::new();
+    for (place, interface) in host.interfaces.iter().enumerate() {
+        let mac = hardware_address(interface);
+        let name = &interface.name;
+        line(&mut batch, format_args!("link add loose{place} type veth peer name {name} address {mac}"));
+        line(&mut batch, format_args!("link set loose{place} up"));
+    }
+    batch + &far_ends_batch(host)
+}
+
 /// In the host, before anything else: its ends of the cables are up. Without an address that an interface makes for
 /// itself, nothing asks for routers or tells of groups: its counters count what the lab's programs send.
 pub(crate) fn far_ends_batch(host: &Host) -> String {
@@ -121,12 +133,16 @@ pub(crate) fn loses(lab: &Lab, network: usize) -> bool {
 
 /// A path and no bare number: `ip` would take that for the name of a namespace first.
 fn cable(batch: &mut String, port: &str, interface: &Interface, pid: u32) {
-    let mac = interface.mac.map(|byte| format!("{byte:02x}")).join(":");
+    let mac = hardware_address(interface);
     let name = &interface.name;
     line(
         batch,
         format_args!("link add {port} type veth peer name {name} address {mac} netns /proc/{pid}/ns/net"),
     );
+}
+
+fn hardware_address(interface: &Interface) -> String {
+    interface.mac.map(|byte| format!("{byte:02x}")).join(":")
 }
 
 /// An address of IPv6 is not used for the second in which the kernel asks whether somebody else has it: nobody has.

@@ -14,7 +14,6 @@ mod plan;
 mod pools;
 mod process;
 mod program;
-mod refusal;
 mod running;
 mod shelter;
 mod status;
@@ -24,7 +23,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use wavetank_driver::Clock;
 use wavetank_plan::{Nanos, UserError, did_you_mean, harmless};
-use wavetank_topology::{Host, Lab, PoolDeed, ServiceKind};
+use wavetank_topology::{Host, Lab, PoolDeed, Service, ServiceKind};
 
 use plan::Planner;
 use running::Running;
@@ -35,12 +34,21 @@ pub use status::{ServiceState, ServiceStatus};
 const STOP_MAX: Nanos = Nanos::from_millis(1_000);
 
 /// Whether every program that the lab's services need is on this machine, and all their configurations can be made.
+/// `file` is the topology file as the user named it, for messages.
 ///
 /// # Errors
 /// All that is missing or cannot be made, each once.
-pub fn check_programs(lab: &Lab) -> Result<(), UserError> {
+pub fn check_programs(lab: &Lab, file: &str) -> Result<(), UserError> {
     program::check_all(lab)?;
-    plan::rehearse(lab)
+    plan::rehearse(lab, file)
+}
+
+/// Has the programs of `lab.hosts[host]`'s services check their configurations, which are written into `folder`. For a
+/// process that is that host, and starts nothing. All that is not accepted is told at once.
+pub(crate) fn try_out(lab: &Lab, host: usize, folder: &Path, file: &str) -> Result<(), UserError> {
+    let mut services = Services::new(lab, host, folder, file);
+    services.only_checked = true;
+    services.check()
 }
 
 /// All services of one host, in the host's process.
@@ -51,6 +59,8 @@ pub struct Services {
     /// The topology file as the user named it.
     file: String,
     clock: Clock,
+    /// Whether nothing will be started: then nothing is written but what a check reads.
+    only_checked: bool,
     /// In the order in which they are started; empty until they are checked.
     all: Vec<Running>,
 }
@@ -64,6 +74,7 @@ impl Services {
             folder: folder.to_owned(),
             file: file.to_owned(),
             clock: Clock::starting_now(),
+            only_checked: false,
             all: Vec::new(),
         }
     }
@@ -74,16 +85,21 @@ impl Services {
     /// What a program says against its configuration, with the topology file's line; files that cannot be written.
     pub fn check(&mut self) -> Result<(), UserError> {
         shelter::shelter(&self.host)?;
-        let Self { host, folder, file, .. } = &*self;
-        let planner = Planner { host, folder, file };
-        let mut all = Vec::new();
-        for service in &host.services {
+        let Self { host, folder, file, clock, only_checked, .. } = &*self;
+        let planner = Planner { host, folder, file, only_checked: *only_checked };
+        let checked = |service: &Service| {
             let running = Running::new(service.clone(), planner.plan(service)?, folder)?;
-            running.check(file, &host.name, self.clock)?;
-            all.push(running);
+            running.check(file, &host.name, *clock).map(|()| running)
+        };
+        let (mut all, mut errors) = (Vec::new(), Vec::new());
+        for service in &host.services {
+            match checked(service) {
+                Ok(running) => all.push(running),
+                Err(error) => errors.push(error),
+            }
         }
         self.all = all;
-        Ok(())
+        UserError::all(errors).map_or(Ok(()), Err)
     }
 
     /// Starts all of them, one after the other, and waits for each until it is up.

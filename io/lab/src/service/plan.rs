@@ -18,6 +18,7 @@ use super::certificate::certificate;
 use super::process::Launch;
 use super::program::{Program, found, lua_modules};
 use crate::answer::system;
+use crate::refusal;
 
 /// The page `/` of a server of static files.
 const INDEX: &str = "<!doctype html><title>wavetank lab</title><p>It works.</p>\n";
@@ -55,6 +56,8 @@ pub(super) struct Planner<'a> {
     pub(super) folder: &'a Path,
     /// The topology file, for messages.
     pub(super) file: &'a str,
+    /// Whether nothing will be started: pages may be gigabytes, and no program looks at them before.
+    pub(super) only_checked: bool,
 }
 
 impl Planner<'_> {
@@ -112,6 +115,7 @@ impl Planner<'_> {
                 let root = folder.join("www");
                 fs::create_dir_all(&root).map_err(|error| unwritten(&root, &error))?;
                 write(&root.join("index.html"), INDEX.as_bytes())?;
+                let pages = if self.only_checked { &[] } else { pages.as_slice() };
                 pages.iter().try_for_each(|page| page_file(&root, page))
             }
             NginxWork::Sale { .. } => {
@@ -206,12 +210,12 @@ impl Planner<'_> {
     }
 
     fn told(&self, error: &wavetank_grammar::Diagnostic) -> UserError {
-        super::refusal::of(self.file, error)
+        refusal::of(self.file, error)
     }
 }
 
-/// Whether all configurations of the lab can be made, before any host is there.
-pub(super) fn rehearse(lab: &Lab) -> Result<(), UserError> {
+/// Whether all configurations of the lab can be made, before any host is there. `file` is the topology file, for messages.
+pub(super) fn rehearse(lab: &Lab, file: &str) -> Result<(), UserError> {
     let mut errors = Vec::new();
     for host in &lab.hosts {
         for service in &host.services {
@@ -227,7 +231,7 @@ pub(super) fn rehearse(lab: &Lab) -> Result<(), UserError> {
                 _ => Ok(()),
             };
             if let Err(error) = outcome {
-                let error = super::refusal::of("the topology file", &error);
+                let error = refusal::of(file, &error);
                 // Hosts of one pattern have one mistake.
                 if !errors.contains(&error) {
                     errors.push(error);

@@ -14,8 +14,8 @@ use super::health::{all_listen, asked};
 use super::log::Log;
 use super::plan::{Check, Plan};
 use super::process::{Stat, ends_by, members, pause, signal};
-use super::refusal::at;
 use super::status::{ServiceState, ServiceStatus};
+use crate::refusal::at;
 
 /// A check of a configuration that takes longer hangs.
 const CHECK_MAX: Nanos = Nanos::from_secs(20);

@@ -1,4 +1,4 @@
-//! [`shelter`]: folders of a host's own over those that programs with a configuration of the user's write to.
+//! [`shelter`]: folders of a host's own over those that servers write to unless their configuration says otherwise.
 
 use std::fs;
 use std::path::Path;
@@ -15,16 +15,14 @@ const WRITTEN_TO: [&str; 5] =
 /// Below the host's own `/run`, which is empty.
 const EXPECTED: [&str; 2] = ["/run/nginx", "/run/haproxy"];
 
-/// Puts empty folders in memory over those that exist, if a service has a configuration of the user's own: it may write
-/// anywhere, and the machine's files are none of the lab's. Generated ones stay in their own folder.
+/// Puts empty folders in memory over those that exist, if a service is of those that know them: a configuration of the
+/// user's own may write there, and nginx begins its log of errors there before it has read any configuration. The machine's
+/// files are none of the lab's.
 pub(super) fn shelter(host: &Host) -> Result<(), UserError> {
-    let own = host.services.iter().any(|service| match &service.kind {
-        ServiceKind::Nginx(nginx) => nginx.own.config.is_some(),
-        ServiceKind::Haproxy(haproxy) => haproxy.own.config.is_some(),
-        _ => false,
-    });
+    let knows = |kind: &ServiceKind| matches!(kind, ServiceKind::Nginx(_) | ServiceKind::Haproxy(_));
+    let needed = host.services.iter().any(|service| knows(&service.kind));
     // Only PID 1 of a host has mounts of its own; anybody else would cover the machine's folders.
-    if !own || std::process::id() != 1 {
+    if !needed || std::process::id() != 1 {
         return Ok(());
     }
     for folder in WRITTEN_TO.iter().filter(|folder| Path::new(folder).is_dir()) {

@@ -9,6 +9,8 @@ use wavetank_lab::{Mark, net};
 use wavetank_testkit::netns::NetNs;
 use wavetank_topology::Lab;
 
+use crate::plan::FILE;
+
 type Job = Box<dyn FnOnce() + Send>;
 
 /// A lab whose networks are made. All of it goes with its threads.
@@ -30,7 +32,7 @@ impl Hosts {
         if !NetNs::available(test) {
             return None;
         }
-        net::check(lab).expect("the lab fits this machine");
+        net::check(lab, FILE).expect("the lab fits this machine");
         let mark = Mark::draw(&lab.name).expect("a name");
         let made = Self { rooms: lab.hosts.iter().map(|_| Room::new()).collect(), switch: Room::new() };
         let ids: Vec<u32> = made.rooms.iter().map(|room| room.id).collect();
@@ -38,7 +40,7 @@ impl Hosts {
         made.switch.does(move || net::connect(&plan, &owner, &ids)).expect("connected");
         for (host, room) in made.rooms.iter().enumerate() {
             let (plan, owner) = (lab.clone(), mark.clone());
-            room.does(move || net::furnish(&plan, host, &owner)).expect("furnished");
+            room.does(move || net::furnish(&plan, host, &owner, FILE)).expect("furnished");
         }
         Some(made)
     }

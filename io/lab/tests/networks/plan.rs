@@ -5,6 +5,9 @@ use wavetank_topology::{
     Host, Interface, Lab, Limits, Link, Network, Role, Subnet, Sysctl, VirtualAddress, VirtualPlace,
 };
 
+/// The topology file that such labs say they come from.
+pub(crate) const FILE: &str = "lab.yaml";
+
 /// A lab of those networks, `10.9.0.0/24` and so on, and hosts.
 pub(crate) fn lab(networks: &[(&str, &str)], hosts: Vec<Host>) -> Lab {
     let networks = networks.iter().map(|(name, subnet)| Network {
@@ -35,7 +38,7 @@ pub(crate) fn host(name: &str, interfaces: &[(usize, &[&str])]) -> Host {
             addresses,
             mac: [0x02, 0xaa, 0, 0, network_byte, last],
             link: Link::default(),
-            place: Place { line: 7, ..Place::default() },
+            place: Place { line: 7, column: 5, ..Place::default() },
         }
     });
     Host {
@@ -55,7 +58,7 @@ pub(crate) fn host(name: &str, interfaces: &[(usize, &[&str])]) -> Host {
 
 /// The host with a further setting, asked for by line 12.
 pub(crate) fn with(mut host: Host, key: &str, value: &str) -> Host {
-    let place = Place { line: 12, ..Place::default() };
+    let place = Place { line: 12, column: 9, ..Place::default() };
     host.sysctls.push(Sysctl {
         key: key.to_owned(),
         value: value.to_owned(),

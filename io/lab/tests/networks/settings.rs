@@ -7,7 +7,7 @@ use wavetank_testkit::skip;
 use wavetank_topology::{Host, Lab, Limits};
 
 use crate::hosts::{Hosts, printed};
-use crate::plan::{host, lab, with};
+use crate::plan::{FILE, host, lab, with};
 
 fn one(host: Host) -> Lab {
     lab(&[("front", "10.9.0.0/24")], vec![host])
@@ -48,7 +48,7 @@ fn a_host_has_the_settings_asked_for_and_the_machine_keeps_its_own() {
 /// That `check` refuses the host before anything is there, with those words.
 #[track_caller]
 fn check_refused(host: Host, code: &str, words: &[&str]) {
-    let error = net::check(&one(host)).expect_err("refused");
+    let error = net::check(&one(host), FILE).expect_err("refused");
     assert_eq!((error.code, error.exit), (code, ExitCode::Refused), "{error}");
     let told = error.to_string();
     assert!(words.iter().all(|word| told.contains(word)), "{words:?} in {told}");
@@ -62,10 +62,18 @@ fn what_a_host_cannot_have_is_known_before_anything_is_there() {
     check_refused(
         with(plain(), "vm.swappiness", "0"),
         "lab_setting",
-        &["line 12", "vm.swappiness", "this machine"],
+        &["lab.yaml:12:9: ", "vm.swappiness", "this machine"],
     );
-    check_refused(with(plain(), "net.ipv4.tcp_tw_recycle", "1"), "lab_setting", &["line 12", "no setting"]);
-    check_refused(with(plain(), "net.ipv4.tcp_mem", "1 2 3"), "lab_setting", &["line 12", "whole machine"]);
+    check_refused(
+        with(plain(), "net.ipv4.tcp_tw_recycle", "1"),
+        "lab_setting",
+        &["lab.yaml:12:9: ", "no setting"],
+    );
+    check_refused(
+        with(plain(), "net.ipv4.tcp_mem", "1 2 3"),
+        "lab_setting",
+        &["lab.yaml:12:9: ", "whole machine"],
+    );
     check_refused(
         with(plain(), "net.ipv4.tcp_syncookies", "many"),
         "lab_setting",
@@ -77,7 +85,7 @@ fn what_a_host_cannot_have_is_known_before_anything_is_there() {
     check_refused(limited(cpu), "lab_limit", &["`load1`", "CPU 4095"]);
     let files = Limits { open_files: Some(1 << 40), ..Limits::default() };
     check_refused(limited(files), "lab_limit", &["1099511627776 files"]);
-    net::check(&one(plain())).expect("a plain host needs nothing special");
+    net::check(&one(plain()), FILE).expect("a plain host needs nothing special");
 }
 
 #[test]
@@ -86,7 +94,7 @@ fn all_that_is_missing_is_told_at_once() {
         return;
     }
     let host = with(with(plain(), "net.no.such", "1"), "net.core.nor_such", "1");
-    let error = net::check(&one(host)).expect_err("refused");
+    let error = net::check(&one(host), FILE).expect_err("refused");
     assert_eq!(error.others.len(), 1, "{error}");
 }
 
@@ -103,13 +111,13 @@ fn limits_stand_in_control_groups_that_can_be_removed() {
     if !NetNs::available(test) {
         return;
     }
-    if let Err(error) = net::check(&lab) {
+    if let Err(error) = net::check(&lab, FILE) {
         return skip(test, &error.message);
     }
     let mark = Mark::draw("groups").expect("a name");
     let found =
         || printed("find", &["/sys/fs/cgroup", "-maxdepth", "2", "-name", &format!("{}-*", mark.word())]);
-    net::make_group(&lab, 0, &mark).expect("made");
+    net::make_group(&lab, 0, &mark, FILE).expect("made");
     let folders = found();
     let read = |file: &str| {
         let files = folders.lines().map(|folder| format!("{folder}/{file}"));

@@ -11,7 +11,7 @@ use wavetank_testkit::netns::NetNs;
 use wavetank_topology::Link;
 
 use crate::hosts::{Hosts, printed};
-use crate::plan::{host, lab, linked};
+use crate::plan::{FILE, host, lab, linked};
 
 const WAIT: Duration = Duration::from_secs(20);
 
@@ -92,9 +92,12 @@ fn a_delay_is_kept_or_refused_before_anything_is_there() {
     let long = Link { delay: Some(Nanos::from_millis(30)), ..Link::default() };
     let hosts = vec![linked(host("load1", &[(0, &["10.9.0.1"])]), long), host("app1", &[(0, &["10.9.0.2"])])];
     let lab = lab(&[("front", "10.9.0.0/24")], hosts);
-    if let Err(error) = net::check(&lab) {
+    if let Err(error) = net::check(&lab, FILE) {
         assert_eq!((error.code, error.exit), ("lab_kernel", ExitCode::Refused), "{error}");
-        assert!(error.message.starts_with("line 7: the link of `load1` cannot have a delay"), "{error}");
+        assert!(
+            error.message.starts_with("lab.yaml:7:5: the link of `load1` cannot have a delay"),
+            "{error}"
+        );
         assert!(error.hint.contains("netem"), "{error}");
         return;
     }

@@ -70,14 +70,14 @@ fn what_is_known_before_anything_starts() {
             machine: wavetank_topology::Machine::default(),
         };
         let lab = wavetank_topology::read(&input).lab.expect("it reads");
-        let error = check_programs(&lab).expect_err(service);
+        let error = check_programs(&lab, "lab.yaml").expect_err(service);
         assert_eq!((error.code, error.others.len()), (code, 0), "{error}");
         assert!(error.to_string().contains(part), "no `{part}` in {error}");
     };
     check("{nginx: {listen: 80, binary: /no/such/nginx}}", "lab_program", "/no/such/nginx");
     check("{command: {run: [no-such-program-of-wavetank]}}", "lab_program", "no-such-program-of-wavetank");
     if std::path::Path::new("/usr/sbin/nginx").exists() {
-        check("{nginx: {listen: 80, without: [use]}}", "lab_without", "the topology file:5:");
+        check("{nginx: {listen: 80, without: [use]}}", "lab_without", "lab.yaml:5:");
         check(
             "{nginx: {listen: 80, connections: 100M, workers: 1}}",
             "lab_files_short",

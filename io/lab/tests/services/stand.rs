@@ -72,7 +72,7 @@ impl Stand {
         let reading = read(&input);
         let told = wavetank_grammar::render(&reading.diagnostics, "lab.yaml", &reading.text);
         let lab = reading.lab.unwrap_or_else(|| panic!("{told}"));
-        check_programs(&lab).expect("every program is there and every configuration can be made");
+        check_programs(&lab, "lab.yaml").expect("every program is there and every configuration can be made");
         let folder = tempfile::tempdir().expect("temporary folders can be made");
         let services = |(index, host): (usize, &wavetank_topology::Host)| {
             let own = folder.path().join(&host.name);

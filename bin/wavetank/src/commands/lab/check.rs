@@ -8,37 +8,48 @@ use wavetank_plan::{ExitCode, UserError};
 use wavetank_topology::{Host, Lab, Role};
 
 use super::loaded::LoadedLab;
+use super::tried::Tried;
 use crate::cli::FileFormat;
 use crate::experiment::{errors_json, remarks_json};
 use crate::run::output;
 
-/// Read the file and what it names, hold it against this machine, and tell everything that is wrong: remarks on stderr,
-/// what the lab is on stdout. Exit 0, or 2 if it cannot be brought up. Nothing is created, and no root is needed.
-pub(super) fn check(file: &Path, format: FileFormat) -> Result<u8, UserError> {
+/// Read the file and what it names, hold it against this machine where that can be done, and tell everything that is wrong:
+/// remarks on stderr, what the lab is on stdout. Exit 0, also where this machine lacks something for it, which is told too,
+/// or 2 if the file is wrong. Nothing is created.
+pub(in crate::commands) fn check(file: &Path, format: FileFormat) -> Result<u8, UserError> {
     let loaded = LoadedLab::read(file)?;
-    match (&loaded.lab, format) {
-        (Some(lab), FileFormat::Text) => {
-            loaded.tell();
+    let Some(lab) = &loaded.lab else { return wrong(&loaded, format) };
+    if format == FileFormat::Text {
+        loaded.tell();
+    }
+    let tried = Tried::here(lab, &loaded.name)?;
+    match format {
+        FileFormat::Text => {
+            tried.tell();
             output::print(&format!("{}: {}", loaded.name, text(lab)))?;
         }
-        (Some(lab), FileFormat::Json) => {
+        FileFormat::Json => {
             let mut answer = json(lab);
             answer["file"] = json!(loaded.name);
             answer["remarks"] = json!(remarks_json(&loaded.diagnostics));
+            tried.add_to(&mut answer);
             output::print(&format!("{answer}\n"))?;
-        }
-        (None, FileFormat::Text) => {
-            loaded.tell();
-            return Ok(ExitCode::Usage as u8);
-        }
-        (None, FileFormat::Json) => {
-            let first =
-                loaded.diagnostics.first_error(&loaded.name).expect("without a lab there is an error");
-            output::print(&format!("{}\n", errors_json(&first, &loaded.diagnostics)))?;
-            return Ok(ExitCode::Usage as u8);
         }
     }
     Ok(ExitCode::Pass as u8)
+}
+
+/// Tells why the file is no lab.
+fn wrong(loaded: &LoadedLab, format: FileFormat) -> Result<u8, UserError> {
+    match format {
+        FileFormat::Text => loaded.tell(),
+        FileFormat::Json => {
+            let first =
+                loaded.diagnostics.first_error(&loaded.name).expect("without a lab there is an error");
+            output::print(&format!("{}\n", errors_json(&first, &loaded.diagnostics)))?;
+        }
+    }
+    Ok(ExitCode::Usage as u8)
 }
 
 /// A line for the lab, and one for each host.

@@ -4,13 +4,15 @@ use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
 use std::path::Path;
 
-use rustix::process::{Resource, getrlimit};
-use rustix::system::sysinfo;
 use wavetank_grammar::{Diagnostics, render};
+#[cfg(target_os = "linux")]
+use wavetank_plan::ExitCode;
+use wavetank_plan::UserError;
 use wavetank_plan::quantity::show_size;
-use wavetank_plan::{ExitCode, UserError};
-use wavetank_topology::{Input, Lab, Machine, read};
+use wavetank_topology::{Input, Lab, read};
 
+#[cfg(target_os = "linux")]
+use super::this_machine::this_machine;
 use crate::run::output::said;
 
 /// Bytes that are read of a topology file, or of a file it names. The reader has limits of its own, none above
@@ -51,6 +53,7 @@ impl LoadedLab {
     }
 
     /// The lab, with remarks told; `Err` with the exit code where something is wrong.
+    #[cfg(target_os = "linux")]
     pub(crate) fn told(mut self) -> Result<Lab, u8> {
         self.tell();
         self.lab.take().ok_or(ExitCode::Usage as u8)
@@ -73,38 +76,8 @@ fn bytes_of(path: &Path) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// What a lab can have of this machine.
-fn this_machine() -> Machine {
-    let memory = sysinfo();
-    Machine {
-        cpus: std::fs::read_to_string("/sys/devices/system/cpu/present").ok().and_then(|text| cpus_in(&text)),
-        open_files: getrlimit(Resource::Nofile).maximum,
-        memory_bytes: Some(memory.totalram as u64 * u64::from(memory.mem_unit)),
-    }
-}
-
-/// One more than the last number in `0-7` or `0`.
-fn cpus_in(text: &str) -> Option<u32> {
-    let last = text.trim().rsplit(['-', ',']).next()?;
-    last.parse::<u32>().ok()?.checked_add(1)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cpus_are_counted_to_the_last() {
-        let check = |text: &str, expected| assert_eq!(cpus_in(text), expected, "{text}");
-        check("0-7\n", Some(8));
-        check("0\n", Some(1));
-        check("0,2-3", Some(4));
-        check("", None);
-    }
-
-    #[test]
-    fn this_machine_is_known() {
-        let Machine { cpus, memory_bytes, .. } = this_machine();
-        assert!(cpus.is_some_and(|cpus| cpus > 0) && memory_bytes.is_some_and(|bytes| bytes > 1 << 20));
-    }
+/// Nothing is known of a machine that can have no labs.
+#[cfg(not(target_os = "linux"))]
+fn this_machine() -> wavetank_topology::Machine {
+    wavetank_topology::Machine::default()
 }

@@ -1,17 +1,17 @@
-//! Errors about a service, told with the topology file's line.
+//! Errors about what stands in a topology file, told with its line.
 
 use wavetank_grammar::{Diagnostic, Diagnostics, Place};
 use wavetank_plan::UserError;
 
 /// A remark about `file` as the error it is.
-pub(super) fn of(file: &str, error: &Diagnostic) -> UserError {
+pub(crate) fn of(file: &str, error: &Diagnostic) -> UserError {
     let mut all = Diagnostics::default();
     all.push(error.clone());
     all.first_error(file).expect("an error was just added")
 }
 
-/// `error` with its place before the message.
-pub(super) fn at(file: &str, place: Place, error: UserError) -> UserError {
+/// `error` with its place before the message; as it is where no line of the file caused it.
+pub(crate) fn at(file: &str, place: Place, error: UserError) -> UserError {
     if place == Place::default() {
         return error;
     }
