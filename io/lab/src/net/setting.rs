@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn a_container_is_not_taken_for_a_setting_of_the_machine() {
-        let setting = Setting { key: "net.ipv4.ip_forward".to_owned(), value: "1".to_owned(), line: None };
+        let setting = Setting { key: "net.ipv4.ip_forward".to_owned(), value: "1".to_owned(), place: None };
         let (sealed, once) = (setting.error(Trouble::Sealed), setting.error(Trouble::ReadOnly));
         assert!(sealed.message.contains("read-only here") && sealed.hint.contains("container"), "{sealed}");
         assert!(once.hint.contains("whole machine"), "{once}");
