@@ -21,12 +21,16 @@ const LOOK_UP: Duration = Duration::from_millis(200);
 
 /// Whether this machine can have the lab of `order`: rights, programs, features of the kernel; then whether the programs
 /// accept the configurations that they would have in `folder`, which is not touched. Nothing is created.
+///
+/// # Errors
+/// All that is missing (exit 5); if nothing is, all that a program does not accept (exit 2), with the topology file's line.
 pub fn check(order: &Order, folder: &LabFolder) -> Result<(), UserError> {
     let Order { lab, file, .. } = order;
     privileged()?;
     // Neither depends on the other, and who has to install something wants to know of all of it.
     let checked = [net::check(lab, file), service::check_programs(lab, file)];
     UserError::all(checked.into_iter().filter_map(Result::err).collect()).map_or(Ok(()), Err)?;
+    message(order)?;
     trial::try_configurations(order, folder)
 }
 

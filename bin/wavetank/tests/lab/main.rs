@@ -14,5 +14,5 @@ mod run;
 mod services;
 mod several;
 mod six;
-mod told;
 mod together;
+mod told;
