@@ -3,6 +3,7 @@
 use wavetank_measure::HostSample;
 use wavetank_plan::Nanos;
 
+use crate::accept_queues::AcceptQueues;
 use crate::group_counts::GroupCounts;
 use crate::net_files::NetFiles;
 use crate::process_tree::{TreeUse, process_tree};
@@ -24,6 +25,7 @@ pub struct Allowance {
 pub struct HostWatch {
     pid: u32,
     net: NetFiles,
+    queues: AcceptQueues,
     group: GroupCounts,
     allowance: Allowance,
     /// CPUs of the machine.
@@ -41,6 +43,7 @@ impl HostWatch {
         Self {
             pid,
             net: NetFiles::of(pid),
+            queues: AcceptQueues::of(pid),
             group: GroupCounts::of(pid),
             allowance,
             machine_cpus: parse::cores(&stat).len().max(1),
@@ -52,7 +55,8 @@ impl HostWatch {
     /// How it stands: some small files. The instant is that at which its sockets were counted, by `now`. `None`: its
     /// process has ended.
     pub fn sample(&mut self, now: impl Fn() -> Nanos) -> Option<HostSample> {
-        let net = self.net.sample_with_queue(&now)?;
+        let net = self.net.sample(&now)?;
+        let accept_queue = self.queues.longest();
         let first = *self.first.get_or_insert(net.at);
         // What no group counts is counted process by process.
         let (cpu, memory) = (self.group.cpu(), self.group.memory());
@@ -61,6 +65,7 @@ impl HostWatch {
         let (user_ns, system_ns) = cpu.unwrap_or((tree.cpu_user_ns, tree.cpu_system_ns));
         let memory = memory.unwrap_or_default();
         Some(HostSample {
+            accept_queue,
             mem_used_bytes: memory.used.unwrap_or(tree.rss_bytes),
             mem_all_bytes: self.allowance.memory_bytes.unwrap_or(self.machine_memory_bytes),
             swap_bytes: memory.swap,

@@ -5,6 +5,7 @@
 //! that a load thread does and must not be called from one: it opens files. A fact that cannot be read falls back
 //! to what a kernel does by default, because a missing `/proc` must not keep anybody from running a small load.
 
+mod accept_queues;
 mod beside;
 mod cgroup;
 mod cpu_core;

@@ -30,12 +30,6 @@ impl NetFiles {
         Self { folder: Path::new("/proc").join(pid.to_string()).join("net") }
     }
 
-    /// What [`sample`](Self::sample) tells, with the longest accept queue. Finding that takes the kernel a walk over all sockets of the machine: with a
-    /// million of them more than half of a core each second.
-    pub(crate) fn sample_with_queue(&self, now: impl Fn() -> Nanos) -> Option<HostSample> {
-        Some(HostSample { accept_queue: self.accept_queue(), ..self.sample(now)? })
-    }
-
     /// Sockets and interfaces at one instant, by `now`, and nothing else, at a cost that does not depend on how many there are;
     /// `None` where there is no such process.
     pub(crate) fn sample(&self, now: impl Fn() -> Nanos) -> Option<HostSample> {
@@ -61,8 +55,9 @@ impl NetFiles {
         })
     }
 
-    /// Connections in the longest accept queue.
-    fn accept_queue(&self) -> u64 {
+    /// Connections in the longest accept queue, for kernels that cannot be asked for it: to find it here they walk over the
+    /// sockets of all namespaces.
+    pub(crate) fn longest_accept_queue(&self) -> u64 {
         let longest = |name: &str| {
             let file = File::open(self.folder.join(name)).ok()?;
             let lines = BufReader::new(file).lines().map_while(Result::ok).skip(1).take(LISTENERS_MAX);
@@ -147,10 +142,11 @@ mod tests {
         let before = NetFiles::own().sample(|| Nanos::ZERO).expect("/proc is mounted");
         let at = listener.local_addr().expect("it is bound");
         let peers: Vec<_> = (0..20).map(|_| TcpStream::connect(at).expect("it listens")).collect();
-        let after = NetFiles::of(std::process::id()).sample_with_queue(|| Nanos(5)).expect("that is us");
+        let own = NetFiles::of(std::process::id());
+        let after = own.sample(|| Nanos(5)).expect("that is us");
         assert_eq!(after.at, Nanos(5));
-        // Others connect and leave beside us, but nobody has a queue as long as ours, which nobody accepts.
-        assert!(after.accept_queue >= 20, "{after:?}");
+        // Others connect and leave beside us; nobody accepts those that wait for us.
+        assert!(own.longest_accept_queue() >= 20, "{after:?}");
         assert!(after.tcp_established >= 40, "{before:?} {after:?}");
         assert_eq!(peers.len(), 20);
         assert!(NetFiles::of(u32::MAX).sample(|| Nanos::ZERO).is_none());
