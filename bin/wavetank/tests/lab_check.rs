@@ -60,6 +60,21 @@ fn what_is_wrong_is_told_with_its_place() {
 }
 
 #[test]
+fn limits_that_do_not_hold_for_load_threads_are_told() {
+    let place = Place::new();
+    let limited = LAB.replace("sources: 3", "sources: 3, limits: {cpus: \"0\", memory: 64MiB}");
+    let (lab, _) = (place.write("shop.yaml", &limited), place.write("app.conf", "hello\n"));
+    let told = program().args(["lab", "check", &lab]).run();
+    assert_eq!(told.exit, Some(0), "{told}");
+    let notes = told.stderr.matches("lab_load_limits").count();
+    assert!(notes == 1 && told.stderr.contains("memory does not hold for the load threads"), "{told}");
+    let json = program().args(["lab", "check", &lab, "--format", "json"]).run();
+    assert_eq!(json.json()["remarks"][0]["code"], "lab_load_limits", "{json}");
+    let unlimited = place.write("shop.yaml", LAB);
+    assert_eq!(program().args(["lab", "check", &unlimited]).run().stderr, "");
+}
+
+#[test]
 fn a_file_that_is_not_there_or_no_lab_is_one_line() {
     let place = Place::new();
     let missing = place.path().join("nowhere.yaml");

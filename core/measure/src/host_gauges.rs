@@ -188,13 +188,22 @@ impl OneHost {
         if flows && condition.window.is_none() {
             let value = highest(&self.whole);
             let outcome = value.map(|value| Outcome::of_value(condition, value));
-            return (None, outcome.unwrap_or_else(|| Outcome::undecided("no sample")));
+            return (None, outcome.unwrap_or_else(|| self.unknown(gauge, "no sample")));
         }
         match &self.worst {
             Some((at, outcome)) => (Some(*at), outcome.clone()),
-            None if flows => (None, Outcome::undecided("no window of that length was measured")),
+            None if flows => (None, self.unknown(gauge, "no window of that length was measured")),
             None => (None, Outcome::undecided("no sample")),
         }
+    }
+
+    /// Undecided for the reason `why`, unless nothing was to be known from the outset.
+    fn unknown(&self, gauge: HostGauge, why: &str) -> Outcome {
+        let uncounted = self.before.as_ref().is_some_and(|sample| sample.cores.is_empty());
+        if gauge == HostGauge::HottestCore && uncounted {
+            return Outcome::undecided("nobody counts its single CPUs");
+        }
+        Outcome::undecided(why)
     }
 }
 

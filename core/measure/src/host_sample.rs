@@ -55,10 +55,13 @@ pub struct HostSample {
     pub cpu_user_ns: u64,
     /// CPU time of this process in the kernel since its start, nanoseconds; of a lab's host, all its processes'.
     pub cpu_system_ns: u64,
+    /// Of both, what load threads of wavetank used that send from it, nanoseconds; 0 but for a load host of a lab.
+    pub cpu_load_ns: u64,
     /// Of a lab's host: the CPUs that it may use, in thousandths of one. 0: a machine, whose `cores` tell it all.
     pub cpus_milli: u64,
     /// Of each CPU of the host, in one unit: time with work, and all. Of a machine these are ticks since boot; of a
-    /// lab's host nanoseconds since it was first looked at, of the CPUs that it may use, empty where nobody knows.
+    /// lab's host nanoseconds since it was first looked at, or ticks of all that ran there where it has CPUs of its own and
+    /// its group counts none, of the CPUs that it may use; empty where nobody knows.
     pub cores: Vec<(u64, u64)>,
 }
 

@@ -83,6 +83,17 @@ fn what_flows_is_judged_by_its_mean_over_the_span() {
 }
 
 #[test]
+fn where_nobody_counts_single_cpus_the_condition_says_so() {
+    let bare = |(name, sample)| (name, HostSample { cores: Vec::new(), ..sample });
+    let seen: Vec<_> = busy("lb1", &[1_000; 10]).into_iter().map(bare).collect();
+    for text in ["hottest_core(lb1) < 90%", "hottest_core(lb1) < 90% for 2s"] {
+        check(text, &seen, None, None);
+        assert_eq!(judged(text, &seen).why.as_deref(), Some("lb1: nobody counts its single CPUs"));
+    }
+    check("cpu(lb1) < 51%", &seen, Some(0.5), Some(true));
+}
+
+#[test]
 fn a_window_that_does_not_hold_breaks_what_holds_on_the_whole() {
     let burst = busy("lb1", &[0, 0, 0, 2_000, 2_000, 0, 0, 0, 0, 0]);
     check("cpu(lb1) < 90%", &burst, Some(0.2), Some(true));

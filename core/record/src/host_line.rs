@@ -98,6 +98,7 @@ struct RawProcess {
     rss_bytes: u64,
     cpu_user_ns: u64,
     cpu_system_ns: u64,
+    cpu_load_ns: u64,
 }
 
 #[derive(Default, Serialize, Deserialize)]
@@ -152,6 +153,7 @@ impl HostLine {
             rss_bytes,
             cpu_user_ns,
             cpu_system_ns,
+            cpu_load_ns,
             cpus_milli,
             ref cores,
         } = self.sample;
@@ -180,7 +182,7 @@ impl HostLine {
                 all_bytes: mem_all_bytes,
                 swap_bytes,
             },
-            process: RawProcess { rss_bytes, cpu_user_ns, cpu_system_ns },
+            process: RawProcess { rss_bytes, cpu_user_ns, cpu_system_ns, cpu_load_ns },
             cpus_milli,
             cores: cores.clone(),
         };
@@ -218,6 +220,7 @@ impl HostLine {
             rss_bytes: process.rss_bytes,
             cpu_user_ns: process.cpu_user_ns,
             cpu_system_ns: process.cpu_system_ns,
+            cpu_load_ns: process.cpu_load_ns,
             cpus_milli,
             cores,
         };

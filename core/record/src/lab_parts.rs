@@ -47,7 +47,10 @@ pub struct HostUseDoc {
     pub hottest_core_max: Option<Number>,
     /// CPU time that it used, seconds.
     pub cpu_s: Number,
-    /// That time divided by the requests that went out, microseconds; absent where there were none.
+    /// Of it, what load threads of wavetank used that send from there; absent of a host that sends nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_load_s: Option<Number>,
+    /// `cpu_s` divided by the requests that went out, microseconds; absent where there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_us_per_request: Option<Number>,
     /// Memory in use at most, bytes.

@@ -30,6 +30,7 @@ fn host() -> HostLine {
         rss_bytes: 337_000_000,
         cpu_user_ns: 5_000_000_000,
         cpu_system_ns: 31_000_000_000,
+        cpu_load_ns: 9_000_000_000,
         cpus_milli: 0,
         cores: vec![(700, 1_000), (650, 1_000)],
     };

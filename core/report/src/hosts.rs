@@ -3,6 +3,9 @@
 use wavetank_measure::{HostBook, HostPeaks, HostSample, Observed};
 use wavetank_record::{EnvironmentDoc, HostUseDoc, Number};
 
+/// The role of a host that sends the load.
+const LOAD: &str = "load";
+
 /// The hosts that were looked at, in the topology's order, those that it does not name behind them. `requests` went out
 /// while they were.
 pub(crate) fn hosts(environment: &EnvironmentDoc, observed: &Observed, requests: u64) -> Vec<HostUseDoc> {
@@ -26,6 +29,8 @@ fn host(book: &HostBook, role: String, requests: u64) -> Option<HostUseDoc> {
     let HostPeaks { cpu, hottest_core, net_in_bits_per_s, net_out_bits_per_s, .. } = *book.peaks();
     let grown = |of: fn(&HostSample) -> u64| of(last).saturating_sub(of(before));
     let cpu_s = grown(|sample| sample.cpu_user_ns.saturating_add(sample.cpu_system_ns)) as f64 / 1e9;
+    let sends = role == LOAD;
+    let load_s = grown(|sample| sample.cpu_load_ns) as f64 / 1e9;
     Some(HostUseDoc {
         name: book.name().to_owned(),
         role,
@@ -35,6 +40,7 @@ fn host(book: &HostBook, role: String, requests: u64) -> Option<HostUseDoc> {
         cpu_max: cpu.map(share),
         hottest_core_max: hottest_core.map(share),
         cpu_s: Number(cpu_s),
+        cpu_load_s: (sends || load_s > 0.0).then_some(Number(load_s)),
         cpu_us_per_request: (requests > 0).then(|| Number(rounded(cpu_s * 1e6 / requests as f64, 1e3))),
         memory_max_bytes: book.peaks().mem_used_bytes,
         memory_all_bytes: last.mem_all_bytes,

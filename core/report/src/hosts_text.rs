@@ -29,6 +29,7 @@ pub(crate) fn add_hosts(page: &mut Page, record: &RunRecord) {
             let more = record.hosts.len() - HOSTS_TOLD;
             page.sentence("", &format!("{more} more hosts in `hosts` of --format json"));
         }
+        add_load(page, record);
         add_costs(page, record);
         add_queues(page, record);
     }
@@ -61,7 +62,19 @@ fn row(host: &HostUseDoc) -> [String; 6] {
     ]
 }
 
-/// What a request cost the hosts that take it: those that send it spend their time in wavetank itself.
+/// What of a load host's CPU time was that of wavetank's load threads, which are no processes of the host.
+fn add_load(page: &mut Page, record: &RunRecord) {
+    let part = |host: &HostUseDoc| {
+        let own = host.cpu_load_s?;
+        Some(format!("{} {} of {}", host.name, crate::units::seconds(own), crate::units::seconds(host.cpu_s)))
+    };
+    let parts: Vec<String> = record.hosts.iter().filter_map(part).take(HOSTS_TOLD).collect();
+    if !parts.is_empty() {
+        page.parts("load CPU", &[format!("of wavetank's load threads: {}", parts.join(", "))]);
+    }
+}
+
+/// What a request cost the hosts that take it; what it cost those that send it is the generator's affair.
 fn add_costs(page: &mut Page, record: &RunRecord) {
     let taking = record.hosts.iter().filter(|host| host.role != "load");
     let cost = |host: &HostUseDoc| {

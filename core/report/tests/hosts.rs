@@ -41,7 +41,8 @@ fn in_a_lab() -> RunRecord {
     for second in 0..=10 {
         book.observe_other("app1", &host(second, 200));
         book.observe_other("lb1", &host(second, 800));
-        book.observe_other("load1", &host(second, 0));
+        let load = HostSample { cpu_load_ns: second.unsigned_abs() * 290_000_000, ..host(second, 300) };
+        book.observe_other("load1", &load);
     }
     book.observe_other("seen-once", &host(3, 100));
     let known = |name: &str, role: &str| LabHostDoc {
@@ -69,6 +70,9 @@ fn what_hosts_used_is_in_the_record() {
     assert_eq!((lb1.accept_queue_max, lb1.listen_overflows), (3, 30));
     assert_eq!((lb1.in_bytes, lb1.out_bytes), (125_000_000, 2_500_000_000));
     assert_eq!((lb1.in_bits_per_s_max, lb1.out_bits_per_s_max), (Number(1e8), Number(2e9)));
+    let load1 = &record.hosts[0];
+    assert_eq!((load1.cpu_s, load1.cpu_load_s), (Number(3.0), Some(Number(2.9))));
+    assert_eq!(lb1.cpu_load_s, None, "it sends nothing");
     let read = RunRecord::from_json(&record.to_json()).expect("it was written by us");
     assert_eq!(read.hosts, record.hosts);
 }
@@ -118,6 +122,7 @@ fn a_page_shows_and_draws_them() {
             "id=\"lab-established\"",
             "id=\"lab-net\"",
             "2.00 Gbit/s",
+            "2.90 s",
         ]) {
             assert!(page.contains(word), "{word} is missing, {language:?}");
         }

@@ -7,6 +7,7 @@ use crate::accept_queues::AcceptQueues;
 use crate::group_counts::GroupCounts;
 use crate::net_files::NetFiles;
 use crate::process_tree::{TreeUse, process_tree};
+use crate::sending_threads::SendingThreads;
 use crate::{parse, read};
 
 /// What a host may use of the machine.
@@ -14,6 +15,8 @@ use crate::{parse, read};
 pub struct Allowance {
     /// The CPUs that its processes may run on; empty: all.
     pub cpus: Vec<u32>,
+    /// Every other host is kept on other CPUs than these.
+    pub cpus_alone: bool,
     /// Thousandths of a CPU that they get at most; `None`: no limit beside the CPUs.
     pub cpus_milli: Option<u64>,
     /// Memory that they may have, bytes; `None`: the machine's.
@@ -28,6 +31,9 @@ pub struct HostWatch {
     queues: AcceptQueues,
     group: GroupCounts,
     allowance: Allowance,
+    /// Load threads of this process that send from there: `None` until they are looked for, and of a host that sends nothing
+    /// an empty list.
+    senders: Option<SendingThreads>,
     /// CPUs of the machine.
     machine_cpus: usize,
     machine_memory_bytes: u64,
@@ -46,10 +52,17 @@ impl HostWatch {
             queues: AcceptQueues::of(pid),
             group: GroupCounts::of(pid),
             allowance,
+            senders: Some(SendingThreads::default()),
             machine_cpus: parse::cores(&stat).len().max(1),
             machine_memory_bytes: parse::memory_bytes(&memory, "MemTotal:").unwrap_or(0),
             first: None,
         }
+    }
+
+    /// The same of a host that load threads of this process send from. They are looked for with its first sample, for which
+    /// they must be there, and count with it from then on.
+    pub fn sending(self) -> Self {
+        Self { senders: None, ..self }
     }
 
     /// How it stands: some small files. The instant is that at which its sockets were counted, by `now`. `None`: its
@@ -64,14 +77,18 @@ impl HostWatch {
         let tree = if counted { TreeUse::default() } else { process_tree(self.pid) };
         let (user_ns, system_ns) = cpu.unwrap_or((tree.cpu_user_ns, tree.cpu_system_ns));
         let memory = memory.unwrap_or_default();
+        let senders = self.senders.get_or_insert_with(|| SendingThreads::beside(self.pid));
+        senders.look();
+        let sent = senders.used();
         Some(HostSample {
             accept_queue,
             mem_used_bytes: memory.used.unwrap_or(tree.rss_bytes),
             mem_all_bytes: self.allowance.memory_bytes.unwrap_or(self.machine_memory_bytes),
             swap_bytes: memory.swap,
             rss_bytes: memory.rss.unwrap_or(tree.rss_bytes),
-            cpu_user_ns: user_ns,
-            cpu_system_ns: system_ns,
+            cpu_user_ns: user_ns + sent.user_ns,
+            cpu_system_ns: system_ns + sent.system_ns,
+            cpu_load_ns: sent.all_ns(),
             cpus_milli: self.cpus_milli(),
             cores: self.cores(net.at.since(first)),
             ..net
@@ -85,16 +102,25 @@ impl HostWatch {
         self.allowance.cpus_milli.map_or(all, |most| most.min(all)).max(1)
     }
 
-    /// Of each CPU that it may use, what it used of it, and for how long it has been looked at.
+    /// Of each CPU that it may use, what it used of it, and for how long it has been looked at. Where its group counts no
+    /// single CPUs, but nobody else of the lab is on its own: ticks with work on them, whosever, and all.
     fn cores(&self, elapsed_ns: u64) -> Vec<(u64, u64)> {
         let used = self.group.cpu_of_each();
+        if used.is_empty() && self.allowance.cpus_alone {
+            let stat = read::text("/proc/stat").unwrap_or_default();
+            let own = self.allowance.cpus.iter().map(|cpu| parse::core(&stat, *cpu));
+            return own.collect::<Option<Vec<_>>>().unwrap_or_default();
+        }
         let allowed = |cpu: usize| {
             self.allowance.cpus.is_empty()
                 || self.allowance.cpus.contains(&u32::try_from(cpu).unwrap_or(u32::MAX))
         };
+        let sent = |cpu| self.senders.as_ref().map_or(Some(0), |senders| senders.used_of(cpu));
         // The kernel tells of CPUs that could be plugged in, too.
         let there = used.into_iter().take(self.machine_cpus.max(self.highest())).enumerate();
-        there.filter(|(cpu, _)| allowed(*cpu)).map(|(_, used)| (used, elapsed_ns)).collect()
+        let own = there.filter(|(cpu, _)| allowed(*cpu));
+        // Where load threads run on several CPUs nobody knows of any of them how much was used.
+        own.map(|(cpu, used)| Some((used + sent(cpu)?, elapsed_ns))).collect::<Option<_>>().unwrap_or_default()
     }
 
     /// One more than the highest CPU that it may use.
@@ -134,7 +160,7 @@ mod tests {
     #[test]
     fn an_allowance_bounds_what_is_all_of_it() {
         let check = |cpus: &[u32], milli: Option<u64>, expected: u64| {
-            let allowance = Allowance { cpus: cpus.to_vec(), cpus_milli: milli, memory_bytes: Some(7) };
+            let allowance = Allowance { cpus: cpus.to_vec(), cpus_milli: milli, ..Allowance::default() };
             let watch = HostWatch { machine_cpus: 4, ..HostWatch::new(std::process::id(), allowance) };
             assert_eq!(watch.cpus_milli(), expected, "{cpus:?} {milli:?}");
         };
@@ -142,6 +168,23 @@ mod tests {
         check(&[1, 3], None, 2_000);
         check(&[], Some(1_500), 1_500);
         check(&[1], Some(1_500), 1_000);
+    }
+
+    #[test]
+    fn single_cpus_are_told_where_it_is_known_whose_they_are() {
+        let check = |cpus: &[u32], cpus_alone, expected: usize| {
+            let allowance = Allowance { cpus: cpus.to_vec(), cpus_alone, ..Allowance::default() };
+            // As in version 2 of control groups, nobody counts single CPUs.
+            let group = GroupCounts::default();
+            let watch = HostWatch { group, ..HostWatch::new(std::process::id(), allowance) };
+            let cores = watch.cores(5);
+            assert_eq!(cores.len(), expected, "{cpus:?} {cpus_alone}");
+            assert!(cores.iter().all(|(work, all)| work <= all && *all > 0), "{cores:?}");
+        };
+        check(&[0], true, 1);
+        check(&[0], false, 0);
+        check(&[], false, 0);
+        check(&[0, 1 << 20], true, 0);
     }
 
     #[test]

@@ -21,6 +21,7 @@ mod process_tree;
 mod process_usage;
 mod read;
 mod route_sources;
+mod sending_threads;
 mod slab;
 mod source_ports;
 mod target_count;

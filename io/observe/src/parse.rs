@@ -114,16 +114,33 @@ pub fn memory_bytes(text: &str, name: &str) -> Option<u64> {
 /// Of each CPU in `/proc/stat` (`proc_stat(5)`), ticks since boot: those with work, and all. Guest time is part of user
 /// time and not added again; what the hypervisor took is no work.
 pub fn cores(text: &str) -> Vec<(u64, u64)> {
-    let core = |line: &str| {
+    numbered_cores(text).map(|(_, ticks)| ticks).collect()
+}
+
+/// The same of CPU number `cpu`; nothing where it is not there, or offline.
+pub fn core(text: &str, cpu: u32) -> Option<(u64, u64)> {
+    numbered_cores(text).find(|(number, _)| *number == cpu).map(|(_, ticks)| ticks)
+}
+
+fn numbered_cores(text: &str) -> impl Iterator<Item = (u32, (u64, u64))> {
+    text.lines().filter_map(|line| {
         let (name, fields) = line.strip_prefix("cpu")?.split_once(' ')?;
-        name.parse::<u32>().ok()?;
+        let number = name.parse::<u32>().ok()?;
         let ticks: Vec<u64> =
             fields.split_whitespace().map_while(|field| field.parse().ok()).take(8).collect();
         let [user, nice, system, idle, iowait, irq, softirq, steal] = *ticks.as_slice() else { return None };
         let busy = user + nice + system + irq + softirq;
-        Some((busy, busy + idle + iowait + steal))
-    };
-    text.lines().filter_map(core).collect()
+        Some((number, (busy, busy + idle + iowait + steal)))
+    })
+}
+
+/// Ticks in user code and in the kernel of a process or thread, from its `stat`: fields 14 and 15 of proc\_pid\_stat(5), counted
+/// behind the name, which may hold anything.
+pub fn own_ticks(stat: &str) -> Option<[u64; 2]> {
+    let behind = stat.rsplit_once(')')?.1;
+    let mut fields = behind.split_whitespace().skip(11).map(str::parse::<u64>);
+    let mut next = || fields.next()?.ok();
+    Some([next()?, next()?])
 }
 
 /// A limit or usage of a memory cgroup in bytes; nothing for `max`.

@@ -16,7 +16,7 @@ use wavetank_plan::{
     HostFacts, Plan, SourceOrder, SourceRange, SourcesPlan, Subject, UserError, did_you_mean, means_host,
 };
 use wavetank_record::{LabDoc, LabHostDoc};
-use wavetank_topology::{Host, Lab, planned_events};
+use wavetank_topology::{Host, Lab, Role, planned_events};
 
 use super::hands::{Hand, LabHand};
 use super::server_counts::ServerCounts;
@@ -146,12 +146,16 @@ impl LabRun {
     pub(crate) fn watches(&self) -> Vec<(String, HostWatch)> {
         let watch = |host: &Host| {
             let known = self.state.hosts.iter().find(|state| state.name == host.name)?;
+            let sends = host.role == Role::Load;
             let allowance = Allowance {
                 cpus: host.limits.cpus.clone().unwrap_or_default(),
-                cpus_milli: host.limits.cpu_share_milli,
+                cpus_alone: has_cpus_alone(host, &self.lab.hosts),
+                // Load threads are in no control group of the host: only its CPUs hold for them.
+                cpus_milli: host.limits.cpu_share_milli.filter(|_| !sends),
                 memory_bytes: host.limits.memory_bytes,
             };
-            Some((host.name.clone(), HostWatch::new(known.process.pid, allowance)))
+            let watch = HostWatch::new(known.process.pid, allowance);
+            Some((host.name.clone(), if sends { watch.sending() } else { watch }))
         };
         self.lab.hosts.iter().filter_map(watch).collect()
     }
@@ -237,6 +241,13 @@ impl LoadHost {
             .collect();
         SourcePorts::new(&self.facts.tuple_ports(), WallClock::unix_ns().unsigned_abs()).at(&own)
     }
+}
+
+/// Whether `host` is kept on CPUs that every other host is kept off.
+fn has_cpus_alone(host: &Host, all: &[Host]) -> bool {
+    let Some(own) = &host.limits.cpus else { return false };
+    let mut others = all.iter().filter(|other| other.name != host.name);
+    others.all(|other| other.limits.cpus.as_ref().is_some_and(|cpus| !cpus.iter().any(|cpu| own.contains(cpu))))
 }
 
 /// What `work` comes to in another network.

@@ -83,6 +83,11 @@ fn a_run_brings_its_lab_up_and_takes_it_down() {
         names.iter().zip(&expected).all(|((name, role), (own, its))| *name == own && *role == its),
         "{names:?}"
     );
+    for host in &hosts[..2] {
+        let (all, load) = (host["cpu_s"].as_f64(), host["cpu_load_s"].as_f64());
+        assert!(all.zip(load).is_some_and(|(all, load)| 0.0 < load && load <= all), "{host}");
+    }
+    assert!(hosts[2]["cpu_load_s"].is_null(), "{}", hosts[2]);
     assert!(hosts[2]["cpu_s"].as_f64().is_some_and(|seconds| seconds > 0.0), "{}", hosts[2]);
     assert!(hosts[2]["out_bytes"].as_u64().is_some_and(|bytes| bytes > 600 * 50), "{}", hosts[2]);
     // Both send alike: what goes out of one goes out of the other.

@@ -12,7 +12,7 @@ use super::lab_words::LabWords;
 use super::sheet::Sheet;
 use super::table::{Cell, Table};
 use crate::chart::{Lines, Point, Series, Timeline, Unit};
-use crate::units::{bits_per_s, time};
+use crate::units::{bits_per_s, seconds, time};
 
 /// Hosts drawn in one chart at most: there are so many colours.
 const DRAWN_MAX: usize = 8;
@@ -33,6 +33,7 @@ fn table(sheet: &Sheet, words: &LabWords) -> Markup {
         (words.cpu, true),
         (words.cpu_max, true),
         (words.hottest, true),
+        (words.load_threads, true),
         (words.per_request, true),
         (words.memory, true),
         (words.established, true),
@@ -53,7 +54,7 @@ fn row(host: &HostUseDoc, words: &LabWords) -> Vec<Cell> {
         |share: Option<Number>| Cell::Number(share.map(|share| show_share(share.0)).unwrap_or_default());
     // What did not occur leaves its column out.
     let some = |count: u64| Cell::Number(if count == 0 { String::new() } else { show_whole(count) });
-    // Those that send spend their time in wavetank itself, which is in no host's count.
+    // What a request costs those that send it is the generator's affair, and told there.
     let cost = host.cpu_us_per_request.filter(|us| us.0 > 0.0 && host.role != "load");
     vec![
         Cell::Name(host.name.clone()),
@@ -61,6 +62,7 @@ fn row(host: &HostUseDoc, words: &LabWords) -> Vec<Cell> {
         share(host.cpu),
         share(host.cpu_max),
         share(host.hottest_core_max),
+        Cell::Number(host.cpu_load_s.map(seconds).unwrap_or_default()),
         Cell::Number(cost.map(time).unwrap_or_default()),
         Cell::Number(show_size(host.memory_max_bytes)),
         Cell::Number(show_whole(host.established_max)),

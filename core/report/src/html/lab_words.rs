@@ -11,6 +11,7 @@ pub(crate) struct LabWords {
     pub(crate) cpu: &'static str,
     pub(crate) cpu_max: &'static str,
     pub(crate) hottest: &'static str,
+    pub(crate) load_threads: &'static str,
     pub(crate) per_request: &'static str,
     pub(crate) memory: &'static str,
     pub(crate) established: &'static str,
@@ -38,13 +39,14 @@ pub(crate) struct LabWords {
 
 const EN: LabWords = LabWords {
     title: "Hosts of the lab",
-    lead: "All of them share this machine. CPU is a share of what the host may use; load threads run in wavetank and are in no \
-           host's count.",
+    lead: "All of them share this machine. CPU is a share of what the host may use; load threads are wavetank's, and count with \
+           the host that they send from.",
     host: "Host",
     role: "Role",
     cpu: "CPU",
     cpu_max: "CPU at most",
     hottest: "Busiest core",
+    load_threads: "CPU of load threads",
     per_request: "CPU of a request",
     memory: "Memory at most",
     established: "Established at most",
@@ -72,12 +74,13 @@ const EN: LabWords = LabWords {
 
 const ZH: LabWords = LabWords {
     title: "实验室主机",
-    lead: "所有主机共用这台机器。CPU 为各主机可用额度的占比；负载线程在 wavetank 进程内运行，不计入任何主机。",
+    lead: "所有主机共用这台机器。CPU 为各主机可用额度的占比；负载线程属于 wavetank 进程，计入其发送请求所在的主机。",
     host: "主机",
     role: "角色",
     cpu: "CPU",
     cpu_max: "CPU 峰值",
     hottest: "最忙核心",
+    load_threads: "其中负载线程 CPU",
     per_request: "每请求 CPU",
     memory: "内存峰值",
     established: "已建立连接峰值",

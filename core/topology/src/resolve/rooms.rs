@@ -1,15 +1,21 @@
 //! What hosts want of the machine, held against what it has.
 
-use wavetank_grammar::{Diagnostic, Diagnostics};
+use wavetank_grammar::{Diagnostic, Diagnostics, Place};
 use wavetank_plan::quantity::show_count;
 
 use super::Draft;
-use crate::{Host, Machine, ServiceKind};
+use crate::{Host, Limits, Machine, Role, ServiceKind};
 
 /// Tells limits that the machine cannot give.
 pub(super) fn tell(draft: &Draft<'_>, machine: Machine, out: &mut Diagnostics) {
+    let mut told: Vec<Place> = Vec::new();
     for host in &draft.hosts {
         cpus(host, machine, out);
+        // One entry of the file may stand for many hosts.
+        if host.role == Role::Load && !told.contains(&host.limits.place) {
+            told.push(host.limits.place);
+            of_load(&host.limits, out);
+        }
         let limits = &host.limits;
         if let (Some(wanted), Some(most)) = (limits.open_files, machine.open_files)
             && wanted > most
@@ -30,6 +36,26 @@ pub(super) fn tell(draft: &Draft<'_>, machine: Machine, out: &mut Diagnostics) {
             ));
         }
     }
+}
+
+/// Load threads are wavetank's own, not the host's processes: of its limits only the CPUs hold for them.
+fn of_load(limits: &Limits, out: &mut Diagnostics) {
+    let all = [
+        ("cpu", limits.cpu_share_milli.is_some()),
+        ("memory", limits.memory_bytes.is_some()),
+        ("open_files", limits.open_files.is_some()),
+    ];
+    let told: Vec<&str> = all.iter().filter(|(_, set)| *set).map(|(name, _)| *name).collect();
+    if told.is_empty() {
+        return;
+    }
+    let hold = if told.len() == 1 { "does" } else { "do" };
+    let message = format!(
+        "{} {hold} not hold for the load threads, which are wavetank's: only for what else runs in a load host",
+        told.join(", ")
+    );
+    let hint = "cpus holds for load threads, too; with run's --threads N each load host has its part of N";
+    out.push(Diagnostic::note("lab_load_limits", limits.place, message, hint));
 }
 
 fn cpus(host: &Host, machine: Machine, out: &mut Diagnostics) {
