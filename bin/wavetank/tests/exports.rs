@@ -143,6 +143,8 @@ fn what_is_asked_for_wrongly() {
         ("report latest --of lag", "--of"),
         ("report latest --step a --format csv", "--step"),
         ("report latest --by-step --format hgrm", "--by-step"),
+        ("report latest --by-host --format hlog", "--by-host"),
+        ("report latest --by-host --by-step --format csv", "--by-host"),
         ("report latest --of lag --step a --format hgrm", "lag"),
         ("run 127.0.0.1:1 --no-archive --out a.csv", "--no-archive"),
         ("run 127.0.0.1:1 --no-archive --format hlog", "--no-archive"),
@@ -150,6 +152,13 @@ fn what_is_asked_for_wrongly() {
         check_refused(&trial.program().args(words.split(' ')).run(), mentions);
     }
     assert!(trial.place().all_files().is_empty(), "nothing is made");
+}
+
+#[test]
+fn a_run_that_looked_at_no_host_has_no_rows_of_hosts() {
+    let (trial, _) = ran(&[]);
+    let told = trial.program().args(["report", "latest", "--format", "csv", "--by-host"]).run();
+    check_refused(&told, "no host was looked at");
 }
 
 #[test]

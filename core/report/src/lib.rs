@@ -46,7 +46,7 @@ pub use examples::Examples;
 pub use explain::{
     CodeGroup, Explanation, codes_page, explain, explain_doc, explain_list, explain_text, explanations,
 };
-pub use export::{CsvExport, IntervalLog, StepPick, TimesOf, markdown, percentile_text};
+pub use export::{CsvExport, HostRows, IntervalLog, StepPick, TimesOf, markdown, percentile_text};
 pub use forecast::{Planned, forecast_doc, forecast_text};
 pub use html::{HtmlSource, Language, html};
 pub use json::{error_json, json, json_beside};

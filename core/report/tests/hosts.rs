@@ -10,7 +10,7 @@ use support::measured::{bare, record_of};
 use wavetank_measure::{HostSample, Ledger};
 use wavetank_plan::Nanos;
 use wavetank_record::{EnvironmentDoc, LabDoc, LabHostDoc, Number, RunRecord, ServerCountDoc};
-use wavetank_report::{HtmlSource, Language, html, text};
+use wavetank_report::{HostRows, HtmlSource, Language, html, markdown, text};
 
 /// A host with two CPUs after `second` seconds, of which it used so many milliseconds in each.
 fn host(second: i64, cpu_ms: u64) -> HostSample {
@@ -101,6 +101,43 @@ fn a_person_reads_them_in_a_table() {
     assert!(printed.lines().all(|line| line.chars().count() <= 100), "{printed}");
     let outside = text(&RunRecord { hosts: Vec::new(), servers: Vec::new(), ..counted() });
     assert!(!outside.contains("lb1"), "{outside}");
+}
+
+#[test]
+fn markdown_has_them_in_tables() {
+    let told = markdown(&counted());
+    let from = told.find("### Hosts of the lab").expect("they are told");
+    let rest = &told[from..];
+    let until = rest.find("\n### Errors").or_else(|| rest.find("\n### How")).map_or(rest.len(), |at| at + 1);
+    golden("hosts.md", &rest[..until]);
+    let outside = markdown(&RunRecord { hosts: Vec::new(), servers: Vec::new(), ..counted() });
+    assert!(!outside.contains("lb1") && !outside.contains("What servers counted"), "{outside}");
+}
+
+#[test]
+fn rows_of_hosts_add_up() {
+    let mut bytes = Vec::new();
+    let mut rows = HostRows::new(&mut bytes).expect("memory takes all");
+    for second in 0..=10 {
+        rows.add("=lb1", &host(second, 800)).expect("memory takes all");
+    }
+    rows.add("app1", &host(0, 200)).expect("memory takes all");
+    rows.finish().expect("memory takes all");
+    let mut reader = csv::Reader::from_reader(bytes.as_slice());
+    let head = reader.headers().expect("a header").clone();
+    let rows: Vec<csv::StringRecord> = reader.records().map(|row| row.expect("as many cells")).collect();
+    let cell = |row: usize, name: &str| {
+        let at = head.iter().position(|one| one == name).unwrap_or_else(|| panic!("no {name} in {head:?}"));
+        rows[row][at].to_owned()
+    };
+    let all = |name: &str| (1..=10).map(|row| cell(row, name).parse::<f64>().expect("a number")).sum::<f64>();
+    assert_eq!(rows.len(), 12);
+    assert_eq!([cell(0, "host"), cell(0, "at_s"), cell(0, "cpu")], ["'=lb1", "0", ""], "nothing was before");
+    assert_eq!([cell(3, "at_s"), cell(3, "cpu"), cell(3, "busiest_core")], ["3", "0.4000", "0.8000"]);
+    assert_eq!([cell(3, "established"), cell(3, "accept_queue")], ["300", "3"]);
+    assert!((all("cpu_user_s") - 8.0).abs() < 1e-9);
+    assert_eq!((all("turned_away"), all("sent_bytes")), (30.0, 2.5e9));
+    assert_eq!([cell(11, "host"), cell(11, "sent_bytes")], ["app1", ""], "another host begins anew");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use wavetank_plan::calibration::Course;
 use wavetank_plan::{
     AllowTarget, EngineChoice, Nanos, RunOptions, SecretText, TargetUrl, TlsIdentity, TlsServerOptions,
 };
-use wavetank_report::{Language, TimesOf};
+use wavetank_report::Language;
 use wavetank_store::PruneWishes;
 
 use super::compare_args::{BaselineArgs, CompareArgs};
@@ -374,19 +374,6 @@ impl OutputFormat {
     pub(crate) const fn tells_errors(self) -> bool {
         matches!(self, Self::Text | Self::Json | Self::Junit)
     }
-}
-
-/// What is wanted of formats that can tell several things.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Wants {
-    /// Which times a histogram is of; `None`: response.
-    pub(crate) of: Option<TimesOf>,
-    /// One step's alone.
-    pub(crate) step: Option<String>,
-    /// Each step by itself.
-    pub(crate) by_step: bool,
-    /// The language of a page's own words; `None`: English.
-    pub(crate) language: Option<Language>,
 }
 
 /// One `--out FILE`.

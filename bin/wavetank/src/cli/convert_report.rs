@@ -91,7 +91,7 @@ pub(super) fn report(words: ReportWords) -> Result<ReportArgs, UserError> {
     let of = words.of.as_deref().map(|of| at("--of", one_of(of, &TimesOf::ALL, &[]))).transpose()?;
     let (format, out) = (format(&words.format)?, out_files(words.out)?);
     let language = language(words.lang.as_deref(), &all_formats(format, &out))?;
-    let wants = Wants { of, step: words.step, by_step: words.by_step, language };
+    let wants = Wants { of, step: words.step, by_step: words.by_step, by_host: words.by_host, language };
     let args = ReportArgs { run, format, out, wants, runs_dir: words.runs_dir };
     unheard(&args)?;
     Ok(args)
@@ -99,7 +99,7 @@ pub(super) fn report(words: ReportWords) -> Result<ReportArgs, UserError> {
 
 /// What is asked of formats that are not wanted, or of times that do not have it.
 fn unheard(args: &ReportArgs) -> Result<(), UserError> {
-    let Wants { of, step, by_step, language: _ } = &args.wants;
+    let Wants { of, step, by_step, by_host, language: _ } = &args.wants;
     let is = |formats: &[OutputFormat]| {
         formats.contains(&args.format) || args.out.iter().any(|out| formats.contains(&out.format))
     };
@@ -118,6 +118,12 @@ fn unheard(args: &ReportArgs) -> Result<(), UserError> {
         return conflict(
             "--by-step is of csv and hlog",
             "with --format csv or hlog, or --out FILE.csv or .hlog",
+        );
+    }
+    if *by_host && (*by_step || !is(&[OutputFormat::Csv])) {
+        return conflict(
+            "--by-host is of csv, without --by-step",
+            "with --format csv, or --out FILE.csv: a row for each host and second",
         );
     }
     let of = of.unwrap_or_default();

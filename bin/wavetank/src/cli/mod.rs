@@ -36,6 +36,7 @@ mod tests;
 mod tls_words;
 mod try_words;
 mod usage;
+mod wants;
 mod words;
 
 use std::ffi::OsString;
@@ -45,7 +46,7 @@ use wavetank_plan::UserError;
 
 pub(crate) use args::{
     Asked, CalibrateArgs, Command, FileArgs, FileFormat, Goal, OutFile, Outcome, OutputFormat, ReadArgs,
-    ReportArgs, RunArgs, RunRef, RunsArgs, RunsDeed, ServeArgs, TryArgs, Wants,
+    ReportArgs, RunArgs, RunRef, RunsArgs, RunsDeed, ServeArgs, TryArgs,
 };
 #[cfg(target_os = "linux")]
 pub(crate) use args::{Calibration, ServeTls};
@@ -69,6 +70,7 @@ pub(crate) use search_args::Sought;
 #[cfg(target_os = "linux")]
 pub(crate) use search_words::{no_threshold, searchable};
 pub(crate) use size_args::SizeArgs;
+pub(crate) use wants::Wants;
 use words::{CommandWords, Words};
 
 /// Reads `argv`, the program's name first.

@@ -174,6 +174,9 @@ pub(super) struct ReportWords {
     /// csv, hlog: a row for each interval and step, or a line with a tag for each
     #[arg(long)]
     pub(super) by_step: bool,
+    /// csv: a row for each host that was looked at and second instead: of a run in a lab, or with held connections
+    #[arg(long)]
+    pub(super) by_host: bool,
     /// html: its language, en or zh [default: en]
     #[arg(long, value_name = "en|zh")]
     pub(super) lang: Option<String>,

@@ -43,7 +43,7 @@ fn report_search(folder: &SearchFolder, args: &ReportArgs) -> Result<u8, UserErr
         let hint = "its runs have steps and histograms: wavetank report FOLDER/runs/NAME";
         return Err(UserError::usage(
             "conflict",
-            "--of, --step and --by-step mean nothing to a search",
+            "--of, --step, --by-step and --by-host mean nothing to a search",
             hint,
         ));
     }

@@ -17,6 +17,7 @@ mod execute;
 mod hands;
 #[cfg(target_os = "linux")]
 mod host;
+mod host_rows;
 mod html_page;
 mod judge;
 #[cfg(target_os = "linux")]

@@ -10,6 +10,7 @@ use wavetank_report::{CsvExport, IntervalLog, Language, StepPick, TimesOf, perce
 use wavetank_store::{OpenedRun, ReadReport};
 
 use super::archive_gaps::{ArchiveGaps, answered};
+use super::host_rows::host_rows;
 use super::html_page::html_page;
 use crate::cli::{OutputFormat, Wants};
 
@@ -20,6 +21,7 @@ pub(crate) struct Outcome<'a> {
     /// Its archive, where something needs its intervals.
     archive: Option<Archive<'a>>,
     by_step: bool,
+    by_host: bool,
     of: TimesOf,
     language: Language,
     /// What the run was compared with as soon as it was over.
@@ -62,6 +64,7 @@ impl<'a> Outcome<'a> {
             opened,
             archive: None,
             by_step: wants.by_step,
+            by_host: wants.by_host,
             of: wants.of.unwrap_or_default(),
             language: wants.language.unwrap_or_default(),
             comparison: None,
@@ -102,6 +105,9 @@ impl<'a> Outcome<'a> {
 
     fn csv(&self, to: &mut dyn Write) -> Result<(), Unwritten> {
         let archive = self.archive()?;
+        if self.by_host {
+            return host_rows(archive.opened, to);
+        }
         let mut csv = CsvExport::new(&archive.plan, self.by_step, to)?;
         self.each(archive, |agent, interval| csv.add(agent, interval))?;
         Ok(csv.finish()?)

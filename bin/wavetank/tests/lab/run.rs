@@ -55,6 +55,15 @@ impl Place {
         (told, record)
     }
 
+    /// The newest run as `wavetank report` tells it.
+    fn report(&self, words: &[&str]) -> String {
+        let program = Program::new(env!("CARGO_BIN_EXE_wavetank")).args(["report", "latest"]).args(words);
+        let folder = self.labs().parent().expect("it lies in the place's folder").to_owned();
+        let told = program.in_folder(folder).run();
+        told.expect_exit(0);
+        told.stdout
+    }
+
     /// Lines of a file in the newest archive.
     fn archived(&self, file: &str) -> Vec<Value> {
         let runs = fs::read_dir(self.labs().with_file_name("runs")).expect("there are runs");
@@ -97,6 +106,11 @@ fn a_run_brings_its_lab_up_and_takes_it_down() {
         let lines = place.archived(&format!("hosts/{host}.jsonl"));
         assert!(lines.len() >= 4, "{host}: {lines:?}");
     }
+    let told = place.report(&["--format", "csv", "--by-host"]);
+    let rows = |host: &str| told.lines().filter(|line| line.starts_with(&format!("{host},"))).count();
+    assert!(["load1", "load2", "app"].iter().all(|host| rows(host) >= 4), "{told}");
+    let told = place.report(&["--format", "markdown"]);
+    assert!(told.contains("### Hosts of the lab") && told.contains("| `load2` | load |"), "{told}");
     let environment = fs::read_dir(place.labs().with_file_name("runs")).expect("runs").next().expect("one");
     let path = environment.expect("readable").path().join("environment.json");
     let environment: Value =

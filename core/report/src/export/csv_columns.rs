@@ -160,6 +160,6 @@ impl Columns {
 }
 
 /// A share from 0 to 1.
-fn share(share: f64) -> String {
+pub(super) fn share(share: f64) -> String {
     format!("{:.4}", share.clamp(0.0, 1.0))
 }

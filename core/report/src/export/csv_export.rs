@@ -117,7 +117,7 @@ impl<'a, W: Write> CsvExport<'a, W> {
 }
 
 /// The error underneath: its kind tells whether somebody went away, and the library's own conversion hides it.
-fn kept(error: csv::Error) -> io::Error {
+pub(super) fn kept(error: csv::Error) -> io::Error {
     match error.into_kind() {
         csv::ErrorKind::Io(error) => error,
         other => io::Error::other(format!("{other:?}")),

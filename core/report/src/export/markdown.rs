@@ -3,6 +3,7 @@
 use wavetank_plan::quantity::{show_count, show_rate, show_share, show_whole};
 use wavetank_record::{Finding, Requests, RunRecord, StepDoc, Threshold, Times};
 
+use super::markdown_hosts as lab;
 use super::markdown_text::{block, code, sentence, table};
 use crate::impacts_text as impacts;
 use crate::journeys_text::{by_name, has_sessions};
@@ -10,7 +11,7 @@ use crate::more::{more_about_errors, more_about_findings};
 use crate::units::{self, part};
 
 /// Rows of one table at most; what is left out is said.
-const ROWS_MAX: usize = 50;
+pub(super) const ROWS_MAX: usize = 50;
 /// The percentiles shown, by field name and heading.
 const SHOWN: [(&str, &str); 4] = [("p50", "p50"), ("p90", "p90"), ("p99", "p99"), ("p99_9", "p99.9")];
 
@@ -27,6 +28,8 @@ pub fn markdown(record: &RunRecord) -> String {
     page.part("Checks", &checks(record));
     page.part("Events", &events(record));
     page.part("Findings", &findings(record));
+    page.part("Hosts of the lab", &lab::hosts(record));
+    page.part("What servers counted", &lab::servers(record));
     page.part("Phases", &phases(record));
     page.part("Steps", &steps(record));
     page.part("Errors and statuses", &kinds(record));
@@ -305,12 +308,12 @@ fn kinds(record: &RunRecord) -> String {
 }
 
 /// A name from outside, taken literally; of a very long one begin and end.
-fn name(name: &str) -> String {
+pub(super) fn name(name: &str) -> String {
     code(&units::cut(name))
 }
 
 /// `table`, and how many of `all` its rows are if not all.
-fn cut(table: String, all: usize) -> String {
+pub(super) fn cut(table: String, all: usize) -> String {
     if all <= ROWS_MAX { table } else { format!("{table}\n{} more are in `--format json`\n", all - ROWS_MAX) }
 }
 

@@ -6,13 +6,16 @@
 mod csv_cells;
 mod csv_columns;
 mod csv_export;
+mod host_rows;
 mod interval_log;
 mod markdown;
+mod markdown_hosts;
 mod markdown_text;
 mod percentile_text;
 mod times_of;
 
 pub use csv_export::CsvExport;
+pub use host_rows::HostRows;
 pub use interval_log::IntervalLog;
 pub use markdown::markdown;
 pub(crate) use markdown_text::{code, sentence, table};

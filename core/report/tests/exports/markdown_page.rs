@@ -3,8 +3,8 @@
 use markdown::mdast::Node;
 use markdown::{ParseOptions, to_mdast};
 use wavetank_record::{
-    AroundCheckDoc, AroundDoc, Blame, CheckDoc, Finding, HeldDoc, PhaseDoc, RUN_SCHEMA, RunRecord, StepDoc,
-    Threshold,
+    AroundCheckDoc, AroundDoc, Blame, CheckDoc, Finding, HeldDoc, HostUseDoc, PhaseDoc, RUN_SCHEMA, RunRecord,
+    ServerCountDoc, StepDoc, Threshold,
 };
 use wavetank_report::markdown;
 
@@ -119,6 +119,8 @@ fn nothing_from_outside_becomes_markup() {
         record.held = vec![HeldDoc { phase: word(), ..HeldDoc::default() }];
         record.phases = vec![PhaseDoc { name: word(), ..PhaseDoc::default() }; 2];
         record.steps = vec![StepDoc { name: word(), scenario: word(), ..StepDoc::default() }; 2];
+        record.hosts = vec![HostUseDoc { name: word(), role: word(), ..HostUseDoc::default() }; 2];
+        record.servers = vec![ServerCountDoc { server: word(), ..ServerCountDoc::default() }];
         check_harmless(&markdown(&record));
     }
 }

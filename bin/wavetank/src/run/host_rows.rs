@@ -1,0 +1,62 @@
+//! [`host_rows`]: how hosts stood over a run, as CSV.
+
+use std::io::{self, Write};
+
+use wavetank_plan::UserError;
+use wavetank_record::HostLine;
+use wavetank_report::HostRows;
+use wavetank_store::OpenedRun;
+
+use super::outcome::Unwritten;
+
+/// The name of the host that the run's clock is of, as its file in the archive has it.
+const LOCAL: &str = "local";
+
+/// A row for each sample in the archive: of the host that sent the load, if it was looked at, then of others.
+///
+/// # Errors
+/// A run that looked at no host.
+pub(super) fn host_rows(opened: &OpenedRun, to: &mut dyn Write) -> Result<(), Unwritten> {
+    let mut table = Table { to: Some(to), rows: None, full: None };
+    let damaged = opened.read_hosts(|line| table.add(LOCAL, &line)).map_err(Unwritten::Unmade)?
+        + opened.read_others(|name, line| table.add(name, &line)).map_err(Unwritten::Unmade)?;
+    if let Some(error) = table.full {
+        return Err(Unwritten::Io(error));
+    }
+    let Some(rows) = table.rows else {
+        return Err(Unwritten::Unmade(UserError::usage(
+            "no_host_samples",
+            format!("no host was looked at in `{}`", opened.shown()),
+            "hosts are looked at in a lab (`wavetank lab run`) and while connections are held; without --by-host csv tells the load",
+        )));
+    };
+    if damaged > 0 {
+        // Where stderr is gone, nobody is there to be told.
+        let _ = writeln!(io::stderr(), "warning: {damaged} lines in `{}/hosts` cannot be read: left out", opened.shown());
+    }
+    Ok(rows.finish()?)
+}
+
+/// The rows so far.
+struct Table<'a> {
+    /// Where to begin with the first row: without one nothing is written.
+    to: Option<&'a mut dyn Write>,
+    rows: Option<HostRows<&'a mut dyn Write>>,
+    /// Why there is no more room.
+    full: Option<io::Error>,
+}
+
+impl Table<'_> {
+    fn add(&mut self, host: &str, line: &HostLine) {
+        if self.full.is_none() {
+            self.full = self.write(host, line).err();
+        }
+    }
+
+    fn write(&mut self, host: &str, line: &HostLine) -> io::Result<()> {
+        if let Some(to) = self.to.take() {
+            self.rows = Some(HostRows::new(to)?);
+        }
+        self.rows.as_mut().map_or(Ok(()), |rows| rows.add(host, &line.sample))
+    }
+}

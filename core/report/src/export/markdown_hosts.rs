@@ -1,0 +1,85 @@
+//! The hosts of a lab, and what its servers counted, as tables of Markdown.
+
+use wavetank_plan::quantity::{show_share, show_size, show_whole};
+use wavetank_record::{HostUseDoc, Number, RunRecord, ServerCountDoc};
+
+use super::markdown::{ROWS_MAX, cut, name};
+use super::markdown_text::table;
+use crate::units::{bits_per_s, seconds, time};
+
+/// Columns of text, with which the table of hosts begins.
+const TEXTS: usize = 2;
+/// The columns of the table of hosts.
+const HOST_COLUMNS: [&str; 13] = [
+    "host",
+    "role",
+    "CPU",
+    "CPU at most",
+    "busiest core",
+    "CPU of load threads",
+    "CPU of a request",
+    "memory at most",
+    "established at most",
+    "accept queue at most",
+    "turned away",
+    "in at most",
+    "out at most",
+];
+
+/// What each host used and carried; columns in which nothing stands are left out. Nothing outside of a lab.
+pub(super) fn hosts(record: &RunRecord) -> String {
+    let rows: Vec<_> = record.hosts.iter().take(ROWS_MAX).map(host).collect();
+    let is_told = |column: &usize| rows.iter().any(|row| !row[*column].is_empty());
+    let told: Vec<usize> = (0..HOST_COLUMNS.len()).filter(is_told).collect();
+    let headings: Vec<_> = told.iter().map(|column| HOST_COLUMNS[*column]).collect();
+    let numbers = told.iter().filter(|column| **column >= TEXTS).count();
+    let rows: Vec<Vec<String>> =
+        rows.iter().map(|row| told.iter().map(|column| row[*column].clone()).collect()).collect();
+    cut(table(&headings, numbers, &rows), record.hosts.len())
+}
+
+fn host(host: &HostUseDoc) -> [String; HOST_COLUMNS.len()] {
+    let share = |share: Option<Number>| share.map(|share| show_share(share.0)).unwrap_or_default();
+    let some = |count: u64| if count == 0 { String::new() } else { show_whole(count) };
+    // What a request costs those that send it is the generator's affair.
+    let cost = host.cpu_us_per_request.filter(|us| us.0 > 0.0 && host.cpu_load_s.is_none());
+    [
+        name(&host.name),
+        host_role(&host.role).to_owned(),
+        share(host.cpu),
+        share(host.cpu_max),
+        share(host.hottest_core_max),
+        host.cpu_load_s.map(seconds).unwrap_or_default(),
+        cost.map(time).unwrap_or_default(),
+        show_size(host.memory_max_bytes),
+        show_whole(host.established_max),
+        some(host.accept_queue_max),
+        some(host.listen_overflows),
+        bits_per_s(host.in_bits_per_s_max.0),
+        bits_per_s(host.out_bits_per_s_max.0),
+    ]
+}
+
+/// A role that is known here; any other word of a record is left out.
+fn host_role(role: &str) -> &str {
+    if ["load", "balancer", "server", "other"].contains(&role) { role } else { "" }
+}
+
+/// What servers counted themselves, beside what the run counted where the two must be one.
+pub(super) fn servers(record: &RunRecord) -> String {
+    let whole = |count: Option<u64>| count.map(show_whole).unwrap_or_default();
+    let row = |server: &ServerCountDoc| {
+        let agrees = server.agrees().map(|agrees| if agrees { "yes" } else { "**no**" });
+        vec![
+            name(&server.server),
+            agrees.unwrap_or_default().to_owned(),
+            show_whole(server.connections),
+            whole(server.run_connections),
+            whole(server.requests),
+            whole(server.run_requests.filter(|_| server.requests.is_some())),
+        ]
+    };
+    let rows: Vec<_> = record.servers.iter().take(ROWS_MAX).map(row).collect();
+    let headings = ["server", "as the run", "connections", "by the run", "requests", "by the run"];
+    cut(table(&headings, 4, &rows), record.servers.len())
+}
