@@ -71,7 +71,7 @@ pub fn compose(parts: &Composition<'_>) -> RunRecord {
         duration_s: Number(judged.duration.as_secs_f64()),
         verdict: verdict(diagnosis),
         connections: held::connections(totals),
-        held: held::held(plan, totals, parts.observed),
+        held: held::held(plan, totals, parts.observed, parts.environment.lab.is_some()),
         bytes: Bytes { sent: totals.bytes.sent, received: totals.bytes.received },
         generator: generator(parts),
         thresholds: parts.thresholds.iter().map(threshold).collect(),

@@ -39,8 +39,9 @@ fn counts(planned: u64, conns: &ConnCounts, held_min: Option<u64>) -> Connection
     }
 }
 
-/// The phases that held a constant number, with what was seen beside them in the second with the fewest.
-pub(crate) fn held(plan: &Plan, totals: &Totals, observed: &Observed) -> Vec<HeldDoc> {
+/// The phases that held a constant number, with what was seen beside them in the second with the fewest. `in_lab`: the load
+/// came from hosts of a lab.
+pub(crate) fn held(plan: &Plan, totals: &Totals, observed: &Observed, in_lab: bool) -> Vec<HeldDoc> {
     let doc = |(held, plateau): (&HeldPhase, &Plateau)| HeldDoc {
         phase: plan.phases[usize::from(held.phase)].name.clone(),
         planned: plateau.lowest.planned,
@@ -49,13 +50,13 @@ pub(crate) fn held(plan: &Plan, totals: &Totals, observed: &Observed) -> Vec<Hel
         lowest_at_s: Number(plateau.lowest.at.as_secs_f64()),
         lost: held.conns.lost,
         reopened: held.conns.reopened,
-        kernel: kernel(observed, plateau.lowest.at),
+        kernel: kernel(observed, plateau.lowest.at, in_lab),
         target: target(observed, plateau.lowest.at),
     };
     totals.held.plateaus().map(doc).collect()
 }
 
-fn kernel(observed: &Observed, at: Nanos) -> Option<KernelCount> {
+fn kernel(observed: &Observed, at: Nanos, in_lab: bool) -> Option<KernelCount> {
     let (sample, before) = (observed.host_at(at)?, observed.host_before()?);
     Some(KernelCount {
         after_ms: millis(sample.at, at),
@@ -64,6 +65,8 @@ fn kernel(observed: &Observed, at: Nanos) -> Option<KernelCount> {
         // A target with our clock is on this host, and so is its end.
         tcp_asking: match observed.target_before() {
             None => 0,
+            // Servers of a lab are asked within their own hosts, whose sockets are not counted here.
+            Some(_) if in_lab => 0,
             Some(sample) if sample.error == Nanos::ZERO => 2,
             Some(_) => 1,
         },

@@ -4,10 +4,7 @@
 //! them: with a million sockets that takes more than half of a core each second. Asked for listening sockets alone it looks
 //! at nothing else.
 
-use std::fs;
-use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::MetadataExt;
-use std::thread;
+use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use rustix::io::retry_on_intr;
@@ -15,9 +12,9 @@ use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink, recv, send, socket_with,
 };
-use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
 use crate::net_files::NetFiles;
+use crate::network::inside;
 
 /// The kernel answers while it is asked; whoever waits longer than this waits for nothing.
 const ANSWER_MAX: Duration = Duration::from_secs(1);
@@ -77,7 +74,7 @@ impl AcceptQueues {
     /// Connections in the longest of them now; 0 where nothing listens.
     pub(crate) fn longest(&mut self) -> u64 {
         if let Way::NotYet = self.way {
-            self.way = socket_in(self.pid).map_or(Way::Walked, Way::Asked);
+            self.way = inside(self.pid, socket).map_or(Way::Walked, Way::Asked);
         }
         if let Way::Asked(socket) = &self.way {
             if let Some(longest) = asked(socket) {
@@ -90,23 +87,7 @@ impl AcceptQueues {
     }
 }
 
-/// A socket for questions about the namespace of the process `pid`: it stays there, whoever uses it.
-fn socket_in(pid: u32) -> Option<OwnedFd> {
-    let link = format!("/proc/{pid}/ns/net");
-    let number = |link: &str| fs::metadata(link).ok().map(|known| (known.dev(), known.ino()));
-    let there = number(&link)?;
-    if number("/proc/thread-self/ns/net") == Some(there) {
-        return socket();
-    }
-    let link = fs::File::open(link).ok()?;
-    // A thread of its own goes there, so that nobody has to come back.
-    let visit = move || {
-        move_into_link_name_space(link.as_fd(), Some(LinkNameSpaceType::Network)).ok()?;
-        socket()
-    };
-    thread::Builder::new().name("visitor".to_owned()).spawn(visit).ok()?.join().ok()?
-}
-
+/// A socket for questions about the namespace in which it is made.
 fn socket() -> Option<OwnedFd> {
     let (flags, protocol) = (SocketFlags::CLOEXEC, Some(netlink::SOCK_DIAG));
     let socket = socket_with(AddressFamily::NETLINK, SocketType::DGRAM, flags, protocol).ok()?;

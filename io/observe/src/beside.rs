@@ -9,7 +9,7 @@ use std::time::Duration;
 use wavetank_measure::{HostSample, TargetSample};
 use wavetank_plan::Nanos;
 
-use crate::{Asking, HostWatch, TargetAsker, host_sample};
+use crate::{Asking, HostWatch, TargetAskers, host_sample};
 
 /// Seconds of which samples of all kinds wait for their reader at most. What does not fit is left out: a second without a
 /// sample shows as such.
@@ -58,7 +58,7 @@ impl Beside {
     pub fn start(
         now: impl Fn() -> Nanos + Clone + Send + 'static,
         watched: Watched,
-        asker: Option<TargetAsker>,
+        asker: Option<TargetAskers>,
     ) -> Self {
         let Watched { this, mut others } = watched;
         let (tell, seen) = sync_channel(WAITING_SECONDS * (2 + others.len()));
@@ -68,13 +68,17 @@ impl Beside {
         let mut look = {
             let now = now.clone();
             move |tell: &SyncSender<Seen>| {
-                if this {
-                    drop(tell.try_send(Seen::Host(Box::new(host_sample(&now)))));
-                }
+                let this = this.then(|| host_sample(&now));
+                let mut sending = Vec::new();
                 for (number, other) in others.iter_mut().enumerate() {
-                    if let Some(sample) = other.sample(&now) {
-                        drop(tell.try_send(Seen::Other(number, Box::new(sample))));
+                    let Some(sample) = other.sample(&now) else { continue };
+                    if other.is_sending() {
+                        sending.push(sample.clone());
                     }
+                    drop(tell.try_send(Seen::Other(number, Box::new(sample))));
+                }
+                if let Some(this) = this {
+                    drop(tell.try_send(Seen::Host(Box::new(with_sockets_of(this, &sending)))));
                 }
             }
         };
@@ -119,6 +123,24 @@ impl Beside {
             drop(thread.join());
         }
         self.seen.try_iter().collect()
+    }
+}
+
+/// `this` host with the sockets of all that send, where the load comes from other networks than its own.
+fn with_sockets_of(this: HostSample, sending: &[HostSample]) -> HostSample {
+    if sending.is_empty() {
+        return this;
+    }
+    let sum = |of: fn(&HostSample) -> u64| sending.iter().map(of).sum();
+    HostSample {
+        tcp_inuse: sum(|one| one.tcp_inuse),
+        tcp6_inuse: sum(|one| one.tcp6_inuse),
+        tcp_tw: sum(|one| one.tcp_tw),
+        tcp_established: sum(|one| one.tcp_established),
+        listen_overflows: sum(|one| one.listen_overflows),
+        net_in_bytes: sum(|one| one.net_in_bytes),
+        net_out_bytes: sum(|one| one.net_out_bytes),
+        ..this
     }
 }
 

@@ -34,6 +34,7 @@ pub struct HostWatch {
     /// Load threads of this process that send from there: `None` until they are looked for, and of a host that sends nothing
     /// an empty list.
     senders: Option<SendingThreads>,
+    is_sending: bool,
     /// CPUs of the machine.
     machine_cpus: usize,
     machine_memory_bytes: u64,
@@ -53,6 +54,7 @@ impl HostWatch {
             group: GroupCounts::of(pid),
             allowance,
             senders: Some(SendingThreads::default()),
+            is_sending: false,
             machine_cpus: parse::cores(&stat).len().max(1),
             machine_memory_bytes: parse::memory_bytes(&memory, "MemTotal:").unwrap_or(0),
             first: None,
@@ -62,7 +64,12 @@ impl HostWatch {
     /// The same of a host that load threads of this process send from. They are looked for with its first sample, for which
     /// they must be there, and count with it from then on.
     pub fn sending(self) -> Self {
-        Self { senders: None, ..self }
+        Self { senders: None, is_sending: true, ..self }
+    }
+
+    /// Whether load threads of this process send from there.
+    pub const fn is_sending(&self) -> bool {
+        self.is_sending
     }
 
     /// How it stands: some small files. The instant is that at which its sockets were counted, by `now`. `None`: its

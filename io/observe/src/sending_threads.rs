@@ -3,9 +3,9 @@
 //! They are in no control group of that host, being threads of one program, but they are what works there.
 
 use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use crate::network::number;
 use crate::{parse, read};
 
 /// How names of load threads begin; what follows is their number.
@@ -47,7 +47,7 @@ impl ThreadUse {
 impl SendingThreads {
     /// Those in the namespace of the process `pid`.
     pub(crate) fn beside(pid: u32) -> Self {
-        let Some(there) = network(&Path::new("/proc").join(pid.to_string())) else { return Self::default() };
+        let Some(there) = number(&format!("/proc/{pid}/ns/net")) else { return Self::default() };
         let Ok(tasks) = fs::read_dir("/proc/self/task") else { return Self::default() };
         let tasks = tasks.filter_map(|task| Some(task.ok()?.path()));
         let all = tasks.filter(|task| is_load_thread(task)).flat_map(|task| {
@@ -59,6 +59,7 @@ impl SendingThreads {
                 .collect();
             own.into_iter().chain([task])
         });
+        let network = |thread: &Path| number(&thread.join("ns/net").to_string_lossy());
         let there = all.filter(|thread| network(thread) == Some(there));
         Self { threads: there.map(SendingThread::new).collect() }
     }
@@ -96,11 +97,6 @@ impl SendingThread {
         let used = thread_use(&folder).unwrap_or_default();
         Self { cpu: only_cpu(&status), folder, used }
     }
-}
-
-/// Device and number of the network namespace that a process or thread is in, by its folder in `/proc`.
-fn network(folder: &Path) -> Option<(u64, u64)> {
-    fs::metadata(folder.join("ns/net")).ok().map(|known| (known.dev(), known.ino()))
 }
 
 fn is_load_thread(task: &Path) -> bool {

@@ -9,6 +9,8 @@ use wavetank_plan::Nanos;
 use wavetank_record::TargetCount;
 use wavetank_wire::h1::{Limits, ResponseReader, ResponseSink};
 
+use crate::network::inside;
+
 /// An answer that takes longer is none: it would be asked for the next second already.
 const PATIENCE: Duration = Duration::from_millis(900);
 /// Bytes of an answer's body that are looked at.
@@ -43,6 +45,8 @@ pub struct TargetAsker {
     stream: Option<TcpStream>,
     /// It has told its count before.
     known: bool,
+    /// The process in whose network it is asked; `None`: in that of who asks.
+    beside: Option<u32>,
 }
 
 impl TargetAsker {
@@ -51,7 +55,12 @@ impl TargetAsker {
         let agent = concat!("wavetank/", env!("CARGO_PKG_VERSION"));
         let request =
             format!("GET /truth/connections HTTP/1.1\r\nHost: {host}\r\nUser-Agent: {agent}\r\n\r\n");
-        Self { address, request: request.into_bytes(), zero_monotonic_ns, stream: None, known: false }
+        Self { address, request: request.into_bytes(), zero_monotonic_ns, stream: None, known: false, beside: None }
+    }
+
+    /// The same, asked in the network of the process `pid`.
+    pub fn beside(self, pid: u32) -> Self {
+        Self { beside: Some(pid), ..self }
     }
 
     /// Ask once; takes at most about three seconds, whatever the target sends, and most often far less than a
@@ -78,7 +87,8 @@ impl TargetAsker {
     }
 
     fn connect(&self) -> Option<TcpStream> {
-        let stream = TcpStream::connect_timeout(&self.address, PATIENCE).ok()?;
+        let connect = || TcpStream::connect_timeout(&self.address, PATIENCE).ok();
+        let stream = self.beside.map_or_else(connect, |pid| inside(pid, connect))?;
         stream.set_read_timeout(Some(PATIENCE)).ok()?;
         stream.set_write_timeout(Some(PATIENCE)).ok()?;
         stream.set_nodelay(true).ok()?;

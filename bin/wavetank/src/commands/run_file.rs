@@ -60,7 +60,10 @@ pub(super) fn run_file(
     try_sources_of(&host, &plan)?;
     let tls = tls_client(&plan)?;
     let tables = all_tables(&experiment, tables)?;
-    experiment.truth.filter(|wanted| *wanted).map_or(Ok(()), |_| askable(&plan))?;
+    if experiment.truth == Some(true) {
+        let servers = host.lab.as_ref().map(|lab| lab.servers(&plan));
+        askable(&plan, servers.as_deref())?;
+    }
     let probe = experiment.probe.unwrap_or_default().then(|| probed(&plan)).transpose()?;
     let files = open_all(&out)?;
     let mut talk = Talk::new(quiet);

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use wavetank_driver::Clock;
-use wavetank_observe::{Beside, HostWatch, TargetAsker, Watched};
+use wavetank_observe::{Beside, HostWatch, TargetAsker, TargetAskers, Watched};
 use wavetank_plan::{Nanos, Plan, Target, UserError};
 
 /// What is looked at beside a load.
@@ -15,6 +15,17 @@ pub(crate) struct Looking<'a> {
     pub(crate) hosts: &'a [(String, HostWatch)],
     /// Whether a target that answers nothing at all is worth no more waiting: in a level of a search.
     pub(crate) silence: bool,
+    /// The servers of a lab that tell their own counts of all connections of the load; `None` outside of a lab.
+    pub(crate) servers: Option<&'a [LabServer]>,
+}
+
+/// A `wavetank serve` in a lab.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LabServer {
+    /// The first process of its host.
+    pub(crate) pid: u32,
+    /// Where it listens.
+    pub(crate) address: SocketAddr,
 }
 
 /// Begin to look, if anybody would ask for it: `clock` is the run's.
@@ -24,9 +35,22 @@ pub(crate) struct Looking<'a> {
 pub(super) fn start(plan: &Plan, clock: Clock, looking: Looking<'_>) -> Option<Beside> {
     let holding = plan.is_holding();
     let others: Vec<_> = looking.hosts.iter().map(|(_, watch)| watch.clone()).collect();
-    let asker = || if holding { asker(plan, clock, looking.truth) } else { None };
+    let asker = || if holding { askers(plan, clock, looking) } else { None };
     let wanted = holding || !others.is_empty();
     wanted.then(|| Beside::start(move || clock.now(), Watched { this: holding, others }, asker()))
+}
+
+/// Who asks for the target's own count, in a lab its servers', each in its own network.
+fn askers(plan: &Plan, clock: Clock, looking: Looking<'_>) -> Option<TargetAskers> {
+    let Some(servers) = looking.servers else {
+        return Some(TargetAskers::new(vec![asker(plan, clock, looking.truth)?]));
+    };
+    let zero = clock.monotonic(Nanos::ZERO);
+    let ask = |one: &LabServer| {
+        TargetAsker::new(one.address, &one.address.to_string(), zero).beside(one.pid)
+    };
+    let wanted = looking.truth.unwrap_or(true) && !servers.is_empty();
+    wanted.then(|| TargetAskers::new(servers.iter().map(ask).collect()))
 }
 
 /// Who asks the target for its own count: one with one address, spoken to in the clear and without a proxy; without a
@@ -37,12 +61,17 @@ fn asker(plan: &Plan, clock: Clock, truth: Option<bool>) -> Option<TargetAsker> 
     asked.then(|| TargetAsker::new(address, &target.host, clock.monotonic(Nanos::ZERO)))
 }
 
-/// Whether the target can be asked, as the user wishes.
+/// Whether the target can be asked, as the user wishes; in a lab it is `servers` that are.
 ///
 /// # Errors
 /// A usage error that says why not.
-pub(crate) fn askable(plan: &Plan) -> Result<(), UserError> {
-    let why = if plan.is_holding() { only_address(plan).err() } else { Some("no phase holds connections") };
+pub(crate) fn askable(plan: &Plan, servers: Option<&[LabServer]>) -> Result<(), UserError> {
+    let why = match servers {
+        _ if !plan.is_holding() => Some("no phase holds connections"),
+        Some([]) => Some("its connections do not all come to a wavetank serve of the lab directly"),
+        Some(_) => None,
+        None => only_address(plan).err(),
+    };
     why.map_or(Ok(()), |why| {
         let message = format!("truth: true: the target cannot be asked how many connections it has: {why}");
         let hint =

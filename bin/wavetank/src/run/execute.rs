@@ -104,7 +104,8 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Talk) -> Result<Execu
             journeys: Journeys::new(&plan, tables)?,
         };
         let watches = host.lab.as_ref().map(LabRun::watches).unwrap_or_default();
-        let truth = Looking { truth, hosts: &watches, silence: knee_sought };
+        let servers = host.lab.as_ref().map(|lab| lab.servers(&plan));
+        let truth = Looking { truth, hosts: &watches, silence: knee_sought, servers: servers.as_deref() };
         let way = Carrying { plan: &plan, hash: &hash, clock, signals, guard: &guard, command, truth, hands };
         carry(&way, means, archive, talk)?
     };

@@ -16,10 +16,11 @@ use wavetank_plan::{
     HostFacts, Plan, SourceOrder, SourceRange, SourcesPlan, Subject, UserError, did_you_mean, means_host,
 };
 use wavetank_record::{LabDoc, LabHostDoc};
-use wavetank_topology::{Host, Lab, Role, planned_events};
+use wavetank_topology::{Host, Lab, Role, Service, ServiceKind, planned_events};
 
 use super::hands::{Hand, LabHand};
-use super::server_counts::ServerCounts;
+use super::LabServer;
+use super::server_counts::{ServerCounts, only_forwards, takes_load};
 
 /// The name that this host bears in every archive.
 const THIS_HOST: &str = "local";
@@ -158,6 +159,29 @@ impl LabRun {
             Some((host.name.clone(), if sends { watch.sending() } else { watch }))
         };
         self.lab.hosts.iter().filter_map(watch).collect()
+    }
+
+    /// The servers that tell how many of the plan's connections there are: every `wavetank serve` that they come to, if
+    /// they come to no other server and not through a proxy, where connections are others; else none.
+    pub(crate) fn servers(&self, plan: &Plan) -> Vec<LabServer> {
+        let ports: Vec<u16> =
+            plan.targets.iter().flat_map(|target| plan.way_to(target)).map(SocketAddr::port).collect();
+        let server = |host: &Host| {
+            let listens = |service: &&Service| ports.iter().any(|port| service.listen.contains(port));
+            let mut listening = host.services.iter().filter(listens);
+            let (service, None) = (listening.next()?, listening.next()) else { return None };
+            let ServiceKind::Serve(serve) = &service.kind else { return None };
+            // Of copies on one port anyone answers, and only for itself.
+            if serve.tls || service.copies != 1 {
+                return None;
+            }
+            let known = self.state.hosts.iter().find(|state| state.name == host.name)?;
+            let (ip, _) = host.interfaces.iter().find_map(|interface| interface.addresses.first())?;
+            let address = SocketAddr::new(*ip, *service.listen.first()?);
+            Some(LabServer { pid: known.process.pid, address })
+        };
+        let taking = self.lab.hosts.iter().filter(|host| takes_load(host, plan) && !only_forwards(host));
+        taking.map(server).collect::<Option<_>>().unwrap_or_default()
     }
 
     /// What the lab's servers have counted so far.

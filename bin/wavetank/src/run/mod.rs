@@ -45,7 +45,7 @@ mod talk;
 mod tls;
 
 #[cfg(target_os = "linux")]
-pub(crate) use beside::{Looking, askable};
+pub(crate) use beside::{LabServer, Looking, askable};
 #[cfg(target_os = "linux")]
 pub(crate) use bounds::{Bounds, Carrying, carry};
 #[cfg(target_os = "linux")]

@@ -133,7 +133,7 @@ fn counted(one: &Value) -> Option<(String, Count)> {
 }
 
 /// Whether connections of the plan go to an address of `host`.
-fn takes_load(host: &Host, plan: &Plan) -> bool {
+pub(super) fn takes_load(host: &Host, plan: &Plan) -> bool {
     let to: Vec<IpAddr> =
         plan.targets.iter().flat_map(|target| plan.way_to(target)).map(std::net::SocketAddr::ip).collect();
     let own = host.interfaces.iter().flat_map(|interface| &interface.addresses).map(|(address, _)| *address);
@@ -141,7 +141,7 @@ fn takes_load(host: &Host, plan: &Plan) -> bool {
 }
 
 /// Whether packets are all that `host` passes on: who takes them is another one, with the same address.
-fn only_forwards(host: &Host) -> bool {
+pub(super) fn only_forwards(host: &Host) -> bool {
     let forwards = |kind: &ServiceKind| matches!(kind, ServiceKind::DirectRouting(_) | ServiceKind::Ipvs(_));
     !host.services.is_empty() && host.services.iter().all(|service| forwards(&service.kind))
 }

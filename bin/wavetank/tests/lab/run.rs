@@ -278,3 +278,24 @@ fn a_lab_nobody_can_run_in_is_not_made_for_a_run() {
     );
     place.nothing_left("a run that was refused");
 }
+
+#[test]
+fn of_held_connections_the_servers_of_a_lab_tell_their_own_count() {
+    let Some(place) = Place::new("held", LAB) else { return };
+    let text = "wavetank: 1\nname: held\ntarget: http://app:8080\nsteps: [{get: /}, {think: 1s}]\nphases:\n  \
+                - {name: open, hold: 0 to 60, at: 60/s}\n  - {name: keep, hold: 60, for: 3s}\n  \
+                - {name: close, hold: 60 to 0, at: 60/s}\n";
+    let (told, record) = place.run(text, &[]);
+    told.expect_exit(0);
+    let held = &record["held"][0];
+    assert_eq!((&held["planned"], &held["lowest"]), (&60.into(), &60.into()), "{told}");
+    assert_eq!((&held["target"]["open"], &held["target"]["accepted"]), (&60.into(), &60.into()), "{held}");
+    let kernel = |name: &str| held["kernel"][name].as_u64().expect("it is counted");
+    assert_eq!(kernel("tcp_inuse") - kernel("tcp_inuse_before"), 60, "both load hosts together: {held}");
+    assert_eq!(kernel("tcp_asking"), 0, "{held}");
+    // Nobody is asked against his wish.
+    let (told, record) = place.run(&format!("{text}truth: false\n"), &[]);
+    told.expect_exit(0);
+    assert!(record["held"][0]["target"].is_null(), "{told}");
+    place.nothing_left("two runs");
+}

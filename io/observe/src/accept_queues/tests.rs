@@ -1,5 +1,6 @@
 //! What datagrams of netlink mean, and what asking costs.
 
+use std::fs;
 use std::net::{TcpListener, TcpStream};
 use std::time::Duration;
 
