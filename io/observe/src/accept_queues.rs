@@ -5,6 +5,7 @@
 //! at nothing else.
 
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::io::retry_on_intr;
@@ -41,41 +42,31 @@ const LISTENING: u32 = 1 << 10;
 const TCP: u8 = 6;
 
 /// See the module's description.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct AcceptQueues {
     pid: u32,
     way: Way,
 }
 
 /// How they are found.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Way {
-    /// Nobody has asked yet.
-    NotYet,
     /// By this socket, which is in the namespace.
-    Asked(OwnedFd),
+    Asked(Arc<OwnedFd>),
     /// From a file, where the kernel answers nobody or lets nobody in.
     Walked,
 }
 
-impl Clone for AcceptQueues {
-    /// The same namespace, asked on a socket of its own.
-    fn clone(&self) -> Self {
-        Self::of(self.pid)
-    }
-}
-
 impl AcceptQueues {
-    /// Of the namespace that the process `pid` is in.
-    pub(crate) const fn of(pid: u32) -> Self {
-        Self { pid, way: Way::NotYet }
+    /// Of the namespace that the process `pid` is in. It goes there at once, by a thread: whoever asks must not wait for
+    /// one. Of clones only one may ask.
+    pub(crate) fn of(pid: u32) -> Self {
+        let socket = inside(pid, socket).map(Arc::new);
+        Self { pid, way: socket.map_or(Way::Walked, Way::Asked) }
     }
 
     /// Connections in the longest of them now; 0 where nothing listens.
     pub(crate) fn longest(&mut self) -> u64 {
-        if let Way::NotYet = self.way {
-            self.way = inside(self.pid, socket).map_or(Way::Walked, Way::Asked);
-        }
         if let Way::Asked(socket) = &self.way {
             if let Some(longest) = asked(socket) {
                 return longest;

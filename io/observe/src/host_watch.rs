@@ -127,7 +127,9 @@ impl HostWatch {
         let there = used.into_iter().take(self.machine_cpus.max(self.highest())).enumerate();
         let own = there.filter(|(cpu, _)| allowed(*cpu));
         // Where load threads run on several CPUs nobody knows of any of them how much was used.
-        own.map(|(cpu, used)| Some((used + sent(cpu)?, elapsed_ns))).collect::<Option<_>>().unwrap_or_default()
+        own.map(|(cpu, used)| Some((used + sent(cpu)?, elapsed_ns)))
+            .collect::<Option<_>>()
+            .unwrap_or_default()
     }
 
     /// One more than the highest CPU that it may use.

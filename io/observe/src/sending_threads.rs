@@ -107,7 +107,8 @@ fn is_load_thread(task: &Path) -> bool {
 /// What a thread has used: to the nanosecond where the kernel counts that (`schedstat`: its first number), divided as ticks
 /// are; `None` where it has ended.
 fn thread_use(folder: &Path) -> Option<ThreadUse> {
-    let [user, system] = parse::own_ticks(&read::text(folder.join("stat"))?)?.map(|ticks| ticks * NS_PER_TICK);
+    let [user, system] =
+        parse::own_ticks(&read::text(folder.join("stat"))?)?.map(|ticks| ticks * NS_PER_TICK);
     let schedstat = read::text(folder.join("schedstat")).unwrap_or_default();
     let all = schedstat.split_whitespace().next().and_then(|word| word.parse::<u64>().ok());
     let all = all.filter(|all| *all > 0).unwrap_or(user + system);
@@ -131,7 +132,8 @@ mod tests {
     #[test]
     fn one_cpu_is_told_from_several() {
         let check = |list: &str, expected| {
-            let status = format!("Name:\tx\nCpus_allowed:\t3\nCpus_allowed_list:\t{list}\nMems_allowed:\t1\n");
+            let status =
+                format!("Name:\tx\nCpus_allowed:\t3\nCpus_allowed_list:\t{list}\nMems_allowed:\t1\n");
             assert_eq!(only_cpu(&status), expected, "{list}");
         };
         check("3", Some(3));

@@ -55,7 +55,14 @@ impl TargetAsker {
         let agent = concat!("wavetank/", env!("CARGO_PKG_VERSION"));
         let request =
             format!("GET /truth/connections HTTP/1.1\r\nHost: {host}\r\nUser-Agent: {agent}\r\n\r\n");
-        Self { address, request: request.into_bytes(), zero_monotonic_ns, stream: None, known: false, beside: None }
+        Self {
+            address,
+            request: request.into_bytes(),
+            zero_monotonic_ns,
+            stream: None,
+            known: false,
+            beside: None,
+        }
     }
 
     /// The same, asked in the network of the process `pid`.

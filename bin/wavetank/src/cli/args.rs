@@ -16,6 +16,7 @@ use super::compare_args::{BaselineArgs, CompareArgs};
 use super::demo_args::DemoArgs;
 use super::search_args::SearchArgs;
 use super::size_args::SizeArgs;
+use super::wants::Wants;
 
 /// One command with its arguments.
 #[derive(Clone, Debug, PartialEq)]

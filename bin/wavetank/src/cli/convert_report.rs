@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use wavetank_plan::UserError;
 use wavetank_report::{Language, TimesOf};
 
-use super::args::{OutFile, OutputFormat, ReportArgs, RunRef, Wants};
+use super::args::{OutFile, OutputFormat, ReportArgs, RunRef};
 use super::convert::{at, one_of};
+use super::wants::Wants;
 use super::words::ReportWords;
 
 /// Every format by its word; the first of several words for one is the one that is told.

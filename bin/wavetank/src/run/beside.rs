@@ -46,9 +46,7 @@ fn askers(plan: &Plan, clock: Clock, looking: Looking<'_>) -> Option<TargetAsker
         return Some(TargetAskers::new(vec![asker(plan, clock, looking.truth)?]));
     };
     let zero = clock.monotonic(Nanos::ZERO);
-    let ask = |one: &LabServer| {
-        TargetAsker::new(one.address, &one.address.to_string(), zero).beside(one.pid)
-    };
+    let ask = |one: &LabServer| TargetAsker::new(one.address, &one.address.to_string(), zero).beside(one.pid);
     let wanted = looking.truth.unwrap_or(true) && !servers.is_empty();
     wanted.then(|| TargetAskers::new(servers.iter().map(ask).collect()))
 }

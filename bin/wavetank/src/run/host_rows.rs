@@ -32,7 +32,11 @@ pub(super) fn host_rows(opened: &OpenedRun, to: &mut dyn Write) -> Result<(), Un
     };
     if damaged > 0 {
         // Where stderr is gone, nobody is there to be told.
-        let _ = writeln!(io::stderr(), "warning: {damaged} lines in `{}/hosts` cannot be read: left out", opened.shown());
+        let _ = writeln!(
+            io::stderr(),
+            "warning: {damaged} lines in `{}/hosts` cannot be read: left out",
+            opened.shown()
+        );
     }
     Ok(rows.finish()?)
 }

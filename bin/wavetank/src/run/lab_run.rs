@@ -18,8 +18,8 @@ use wavetank_plan::{
 use wavetank_record::{LabDoc, LabHostDoc};
 use wavetank_topology::{Host, Lab, Role, Service, ServiceKind, planned_events};
 
-use super::hands::{Hand, LabHand};
 use super::LabServer;
+use super::hands::{Hand, LabHand};
 use super::server_counts::{ServerCounts, only_forwards, takes_load};
 
 /// The name that this host bears in every archive.
@@ -271,7 +271,8 @@ impl LoadHost {
 fn has_cpus_alone(host: &Host, all: &[Host]) -> bool {
     let Some(own) = &host.limits.cpus else { return false };
     let mut others = all.iter().filter(|other| other.name != host.name);
-    others.all(|other| other.limits.cpus.as_ref().is_some_and(|cpus| !cpus.iter().any(|cpu| own.contains(cpu))))
+    others
+        .all(|other| other.limits.cpus.as_ref().is_some_and(|cpus| !cpus.iter().any(|cpu| own.contains(cpu))))
 }
 
 /// What `work` comes to in another network.

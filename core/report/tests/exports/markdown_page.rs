@@ -3,8 +3,8 @@
 use markdown::mdast::Node;
 use markdown::{ParseOptions, to_mdast};
 use wavetank_record::{
-    AroundCheckDoc, AroundDoc, Blame, CheckDoc, Finding, HeldDoc, HostUseDoc, PhaseDoc, RUN_SCHEMA, RunRecord,
-    ServerCountDoc, StepDoc, Threshold,
+    AroundCheckDoc, AroundDoc, Blame, CheckDoc, Finding, HeldDoc, HostUseDoc, PhaseDoc, RUN_SCHEMA,
+    RunRecord, ServerCountDoc, StepDoc, Threshold,
 };
 use wavetank_report::markdown;
 

@@ -161,7 +161,7 @@ impl Aim<'_> {
         }
         try_sources(&plan)?;
         if levelled.truth == Some(true) {
-            askable(&plan)?;
+            askable(&plan, None)?;
         }
         if !left_out.is_empty() {
             remarks.push(format!("left out: {}", left_out.join(", ")));
