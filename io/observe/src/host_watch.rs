@@ -63,6 +63,7 @@ impl HostWatch {
 
     /// The same of a host that load threads of this process send from. They are looked for with its first sample, for which
     /// they must be there, and count with it from then on.
+    #[must_use]
     pub fn sending(self) -> Self {
         Self { senders: None, is_sending: true, ..self }
     }

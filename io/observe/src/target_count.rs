@@ -66,6 +66,7 @@ impl TargetAsker {
     }
 
     /// The same, asked in the network of the process `pid`.
+    #[must_use]
     pub fn beside(self, pid: u32) -> Self {
         Self { beside: Some(pid), ..self }
     }

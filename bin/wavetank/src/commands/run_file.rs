@@ -60,10 +60,7 @@ pub(super) fn run_file(
     try_sources_of(&host, &plan)?;
     let tls = tls_client(&plan)?;
     let tables = all_tables(&experiment, tables)?;
-    if experiment.truth == Some(true) {
-        let servers = host.lab.as_ref().map(|lab| lab.servers(&plan));
-        askable(&plan, servers.as_deref())?;
-    }
+    truth_can_be_asked(&experiment, &host, &plan)?;
     let probe = experiment.probe.unwrap_or_default().then(|| probed(&plan)).transpose()?;
     let files = open_all(&out)?;
     let mut talk = Talk::new(quiet);
@@ -93,6 +90,15 @@ pub(super) fn run_file(
         knee_sought: false,
     };
     carry_out(execution, &mut talk, delivery)
+}
+
+/// If the file wants the target's own count, somebody can be asked for it.
+fn truth_can_be_asked(experiment: &Experiment, host: &Host, plan: &Plan) -> Result<(), UserError> {
+    if experiment.truth != Some(true) {
+        return Ok(());
+    }
+    let servers = host.lab.as_ref().map(|lab| lab.servers(plan));
+    askable(plan, servers.as_deref())
 }
 
 /// This host, or those of the lab, if they can do what the file asks for.

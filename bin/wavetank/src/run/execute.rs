@@ -8,14 +8,16 @@ use wavetank_driver::{Clock, Errno, Signals, TlsClient, WallClock};
 use wavetank_engine::Means;
 use wavetank_journey::Journeys;
 use wavetank_journey::rows::Table;
-use wavetank_observe::{CpuTimes, ProcessUsage, process_usage};
+use wavetank_observe::{CpuTimes, HostWatch, ProcessUsage, process_usage};
 use wavetank_plan::{Guard, HostFacts, Missing, Plan, UserError};
 use wavetank_record::{EnvironmentDoc, HostDoc, LoadDoc, PlanDoc, RunRecord, Setup, Wall, engine_name};
 use wavetank_store::{ArchiveWriter, RunMeta, RunsDir, new_id};
 
 use super::hands::Hands;
 use super::server_counts::ServerCounts;
-use super::{Bounds, Carrying, Conducted, Host, LabRun, Looking, Probed, Talk, Told, carry, judge, probe};
+use super::{
+    Bounds, Carrying, Conducted, Host, LabRun, LabServer, Looking, Probed, Talk, Told, carry, judge, probe,
+};
 
 /// What to execute, and around what.
 pub(crate) struct Execution<'a> {
@@ -103,9 +105,8 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Talk) -> Result<Execu
             tls,
             journeys: Journeys::new(&plan, tables)?,
         };
-        let watches = host.lab.as_ref().map(LabRun::watches).unwrap_or_default();
-        let servers = host.lab.as_ref().map(|lab| lab.servers(&plan));
-        let truth = Looking { truth, hosts: &watches, silence: knee_sought, servers: servers.as_deref() };
+        let (hosts, servers) = watched(host, &plan);
+        let truth = Looking { truth, hosts: &hosts, silence: knee_sought, servers: servers.as_deref() };
         let way = Carrying { plan: &plan, hash: &hash, clock, signals, guard: &guard, command, truth, hands };
         carry(&way, means, archive, talk)?
     };
@@ -125,6 +126,12 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Talk) -> Result<Execu
         bounds,
     };
     Ok(conclude(conducted, around, (probed.setup, probed.cure), talk))
+}
+
+/// The hosts of a lab that are to be looked at, and its servers that tell their own counts; `None` outside of a lab.
+fn watched(host: &Host, plan: &Plan) -> (Vec<(String, HostWatch)>, Option<Vec<LabServer>>) {
+    let Some(lab) = &host.lab else { return (Vec::new(), None) };
+    (lab.watches(), Some(lab.servers(plan)))
 }
 
 /// What was so before the load.
