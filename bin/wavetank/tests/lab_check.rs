@@ -69,9 +69,11 @@ fn limits_that_do_not_hold_for_load_threads_are_told() {
     let notes = told.stderr.matches("lab_load_limits").count();
     assert!(notes == 1 && told.stderr.contains("memory does not hold for the load threads"), "{told}");
     let json = program().args(["lab", "check", &lab, "--format", "json"]).run();
-    assert_eq!(json.json()["remarks"][0]["code"], "lab_load_limits", "{json}");
+    let remarks = json.json()["remarks"].as_array().cloned().unwrap_or_default();
+    assert!(remarks.iter().any(|remark| remark["code"] == "lab_load_limits"), "{json}");
     let unlimited = place.write("shop.yaml", LAB);
-    assert_eq!(program().args(["lab", "check", &unlimited]).run().stderr, "");
+    let told = program().args(["lab", "check", &unlimited]).run();
+    assert!(!told.stderr.contains("lab_load_limits"), "{told}");
 }
 
 #[test]
