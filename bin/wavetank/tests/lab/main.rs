@@ -1,6 +1,7 @@
 //! `wavetank lab`: brought up, used, taken down, and killed wherever it can be; each time nothing is left.
 
 mod checked;
+mod churn;
 mod errands;
 mod events;
 mod faults;
