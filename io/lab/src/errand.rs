@@ -30,6 +30,7 @@ use wavetank_plan::{UserError, harmless};
 
 use crate::answer::system;
 use crate::line::Line;
+use crate::service::put_forward;
 
 /// What a process is sent to end it. A terminal sends them to the command as well.
 const ENDING: [NixSignal; 4] = [NixSignal::SIGINT, NixSignal::SIGTERM, NixSignal::SIGHUP, NixSignal::SIGQUIT];
@@ -177,6 +178,7 @@ fn go(host: &str, words: &[OsString]) -> Result<u8, UserError> {
         .map_err(|errno| system("the command cannot be bound to who waits for it", &errno))?;
     SigSet::all().thread_unblock().map_err(|errno| system("signals cannot be let through", &errno))?;
     let Some((program, arguments)) = words.split_first() else { return Err(no_command(host)) };
+    put_forward(std::process::id());
     Err(not_run(program, host, &Command::new(program).args(arguments).exec()))
 }
 

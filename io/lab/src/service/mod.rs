@@ -28,6 +28,7 @@ use wavetank_topology::{Host, Lab, PoolDeed, Service, ServiceKind};
 use plan::Planner;
 use running::Running;
 
+pub(crate) use process::put_forward;
 pub use status::{ServiceState, ServiceStatus};
 
 /// Time that all services of a host together have to end by themselves.

@@ -61,13 +61,13 @@ impl Launch {
     }
 }
 
-/// How much more than by its size the kernel weighs a service when it looks for a process to end for want of memory, in
+/// How much more than by its size the kernel weighs a service or a command when it looks for a process to end for want of memory, in
 /// thousandths of what the host has (proc(5)). The host's own process is small, but so are many services, and with it
 /// all of them would go.
 const FORWARD: &str = "500";
 
-/// Has a service end before its host does where memory does not suffice.
-fn put_forward(pid: u32) {
+/// Has a process end before its host does where memory does not suffice.
+pub(crate) fn put_forward(pid: u32) {
     // One that has just ended has no weight.
     let _ = fs::write(format!("/proc/{pid}/oom_score_adj"), FORWARD);
 }
