@@ -14,7 +14,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 fn begun(place: &Place, first: &str, command: &str) -> Running {
     let file = place.labs().with_file_name("begun");
     let words = format!("{first}; touch {}; {command}", file.display());
-    let exec = place.lab(&["exec", "app", "--", "sh", "-c", &words]).start();
+    // A shell may set no trap for a signal that was ignored when it began: under nohup, or in the background of a script.
+    let obeying = ["exec", "app", "--", "env", "--default-signal=HUP,INT", "sh", "-c", &words];
+    let exec = place.lab(&obeying).start();
     let there = poll_until(PATIENCE, || file.exists().then_some(()));
     assert!(there.is_some(), "it has begun: {}", exec.stderr());
     std::fs::remove_file(file).expect("it is there");
