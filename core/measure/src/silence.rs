@@ -1,6 +1,6 @@
 //! [`Silence`]: notices a target that answers nothing at all.
 
-use wavetank_plan::{Nanos, Plan, Value};
+use wavetank_plan::{Condition, Nanos, Part, Plan, Subject, Value};
 
 use crate::Interval;
 
@@ -21,13 +21,10 @@ pub struct Silence {
 }
 
 impl Silence {
-    /// Of a run of `plan`; `None` where no threshold says how long anything may take.
+    /// Of a run of `plan`; `None` where no threshold says how long answers as such may take. One about a single step says
+    /// nothing of the others, which may be slow by right.
     pub fn of(plan: &Plan) -> Option<Self> {
-        let times = plan.thresholds.iter().filter_map(|condition| match condition.value {
-            Value::Time(time) => Some(time),
-            _ => None,
-        });
-        let longest = times.max()?;
+        let longest = plan.thresholds.iter().filter_map(bears).max()?;
         let limit = SILENCE_MIN.max(Nanos(longest.0.saturating_mul(TIMES)));
         Some(Self { limit, since: None, until: Nanos::ZERO, resolved: false })
     }
@@ -48,4 +45,17 @@ impl Silence {
         let lasted = self.until - self.since.filter(|_| !self.resolved)?;
         (lasted >= self.limit).then_some(lasted)
     }
+}
+
+/// How long `condition` lets any answer take.
+fn bears(condition: &Condition) -> Option<Nanos> {
+    let Value::Time(time) = condition.value else { return None };
+    let (Subject::Percentile(_, part, None)
+    | Subject::Mean(part, None)
+    | Subject::Min(part, None)
+    | Subject::Max(part, None)) = &condition.subject
+    else {
+        return None;
+    };
+    matches!(part, Part::Response | Part::Service | Part::Ttfb).then_some(time)
 }

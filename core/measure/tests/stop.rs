@@ -160,6 +160,8 @@ fn who_answers_nothing_is_not_waited_for() {
     assert_eq!(silent("p99 < 50ms", unanswered(10)), Some((6, 5)));
     assert_eq!(silent("p99 < 4s", unanswered(10)), Some((9, 8)), "twice as long as it may take");
     assert_eq!(silent("failed < 1%", unanswered(10)), None, "nothing says how long it may take");
+    assert_eq!(silent("p99(buy) < 50ms", unanswered(10)), None, "other steps may be slow by right");
+    assert_eq!(silent("p99(connect) < 50ms", unanswered(10)), None, "a connection is no answer");
     assert_eq!(silent("p99 < 50ms", unanswered(0)), None, "nothing was asked");
     let once = |spoken: fn(Second) -> Second, when: i64| {
         (0..).zip(unanswered(10)).map(move |(at, second)| if at == when { spoken(second) } else { second })
