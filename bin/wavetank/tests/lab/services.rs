@@ -120,6 +120,24 @@ fn the_example_of_the_flash_sale() {
 }
 
 #[test]
+fn services_and_commands_are_ended_for_want_of_memory_before_their_host() {
+    let text = "networks: {front: 10.95.0.0/24}\n\
+                hosts:\n\
+                \x20 app:\n\
+                \x20   networks: [front]\n\
+                \x20   services: [command: {name: calm, run: sleep 4712}]\n";
+    let Some(place) = Place::new("forward", text) else { return };
+    place.up();
+    // The oldest that bears the word is the service: who looks has it, too.
+    let service = "cat /proc/$(pgrep -o -f 'sleep 4712')/oom_score_adj";
+    assert_eq!(place.said("app", service), "500");
+    assert_eq!(place.said("app", "cat /proc/self/oom_score_adj"), "500");
+    assert_ne!(place.said("app", "cat /proc/1/oom_score_adj"), "500");
+    place.lab(&["down"]).run().expect_exit(0);
+    place.nothing_left("down");
+}
+
+#[test]
 fn a_host_outlives_services_for_which_memory_does_not_suffice() {
     let many = "for i in $(seq 300); do sleep 1000 & done; wait";
     let text = format!(
@@ -136,10 +154,6 @@ fn a_host_outlives_services_for_which_memory_does_not_suffice() {
     let own = up.exit == Some(0) || up.stderr.contains("`many` on app ended");
     assert!(own, "the service ends, not the host: {up}");
     if up.exit == Some(0) {
-        assert_ne!(
-            place.said("app", "cat /proc/1/oom_score_adj"),
-            place.said("app", "cat /proc/self/oom_score_adj")
-        );
         place.lab(&["down"]).run().expect_exit(0);
     }
     place.nothing_left("down");
