@@ -23,8 +23,9 @@ const WORDS: [&str; 10] = [
 const SENTENCE_BYTES_MAX: usize = 4_096;
 /// A sentence in a sentence in a sentence: no further.
 const DEPTH_MAX: u32 = 5;
-/// What sentences are joined by, and by what in Chinese.
-const JOINTS: [(&str, &str); 2] = [("; ", "；"), (", ", "，")];
+/// What sentences are joined by, and what parts of one; and by what in Chinese.
+const SENTENCES: (&str, &str) = ("; ", "；");
+const PARTS: (&str, &str) = (", ", "，");
 
 static BOOK: LazyLock<Vec<Phrase>> = LazyLock::new(|| {
     let phrases = WORDS.into_iter().flat_map(pairs);
@@ -95,13 +96,22 @@ fn filled(phrase: &Phrase, found: &[(&'static str, Fill, &str)], depth: u32) -> 
 
 /// Several sentences in one, or one behind a name, if there are words for all of them.
 fn apart(sentence: &str, depth: u32) -> Option<Vec<Piece>> {
-    for (joint, chinese) in JOINTS.iter().filter(|(joint, _)| sentence.contains(joint)) {
-        let parts: Vec<_> = sentence.split(joint).map(|part| told(part, depth + 1)).collect();
-        if parts.iter().all(|part| whole(part)) {
-            return Some(joined(parts, chinese));
-        }
+    // A name stands before all parts of its sentence: it must not be taken for a piece of the first one.
+    split(sentence, SENTENCES, depth)
+        .or_else(|| named(sentence, depth))
+        .or_else(|| split(sentence, PARTS, depth))
+}
+
+fn split(sentence: &str, (joint, chinese): (&str, &str), depth: u32) -> Option<Vec<Piece>> {
+    if !sentence.contains(joint) {
+        return None;
     }
-    let (name, rest) = sentence.split_once(": ")?;
+    let parts: Vec<_> = sentence.split(joint).map(|part| told(part, depth + 1)).collect();
+    parts.iter().all(|part| whole(part)).then(|| joined(parts, chinese))
+}
+
+fn named(sentence: &str, depth: u32) -> Option<Vec<Piece>> {
+    let (name, rest) = sentence.split_once(": ").filter(|(name, _)| !name.contains(PARTS.0))?;
     let rest = told(rest, depth + 1);
     let mut pieces = vec![Piece::Own(format!("{name}："))];
     whole(&rest).then(|| {
@@ -183,6 +193,10 @@ mod tests {
             "up：0/s 至 5 k/s 均匀到达，3 s，开环；at rest：暂停，2 s",
         );
         check("0 to 1.00 M connections held", "保持 0 至 1.00 M 个连接");
+        check(
+            "open: 0 to 100 connections held, 25 s; keep: 100 connections held, 1 m 00 s",
+            "open：保持 0 至 100 个连接，25 s；keep：保持 100 个连接，1 m 00 s",
+        );
     }
 
     #[test]
