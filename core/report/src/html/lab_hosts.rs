@@ -20,13 +20,14 @@ const DRAWN_MAX: usize = 8;
 pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
     let (record, words) = (sheet.record(), LabWords::of(sheet.language()));
     let body = html! {
-        @if !record.hosts.is_empty() { (table(sheet, words)) (over_time(sheet, words)) }
+        @if !record.hosts.is_empty() { (worked(sheet, words)) (carried(sheet, words)) (over_time(sheet, words)) }
         @if !record.servers.is_empty() { (servers(sheet, words)) }
     };
     Section::new("lab", words.title, words.lead, body)
 }
 
-fn table(sheet: &Sheet, words: &LabWords) -> Markup {
+/// Two tables, since one would be wider than paper.
+fn worked(sheet: &Sheet, words: &LabWords) -> Markup {
     let heads = [
         (words.host, false),
         (words.role, false),
@@ -35,6 +36,17 @@ fn table(sheet: &Sheet, words: &LabWords) -> Markup {
         (words.hottest, true),
         (words.load_threads, true),
         (words.per_request, true),
+    ];
+    let mut table = Table::new(words.title, &heads);
+    for host in &sheet.record().hosts {
+        table.row(work(host, words));
+    }
+    table.render(sheet)
+}
+
+fn carried(sheet: &Sheet, words: &LabWords) -> Markup {
+    let heads = [
+        (words.host, false),
         (words.memory, true),
         (words.established, true),
         (words.queue, true),
@@ -42,18 +54,16 @@ fn table(sheet: &Sheet, words: &LabWords) -> Markup {
         (words.net_in, true),
         (words.net_out, true),
     ];
-    let mut table = Table::new(words.title, &heads);
+    let mut table = Table::new(words.carried, &heads);
     for host in &sheet.record().hosts {
-        table.row(row(host, words));
+        table.row(load(host));
     }
-    table.render(sheet)
+    html! { h3 { (words.carried) } (table.render(sheet)) }
 }
 
-fn row(host: &HostUseDoc, words: &LabWords) -> Vec<Cell> {
+fn work(host: &HostUseDoc, words: &LabWords) -> Vec<Cell> {
     let share =
         |share: Option<Number>| Cell::Number(share.map(|share| show_share(share.0)).unwrap_or_default());
-    // What did not occur leaves its column out.
-    let some = |count: u64| Cell::Number(if count == 0 { String::new() } else { show_whole(count) });
     // What a request costs those that send it is the generator's affair, and told there.
     let cost = host.cpu_us_per_request.filter(|us| us.0 > 0.0 && host.role != "load");
     vec![
@@ -64,6 +74,14 @@ fn row(host: &HostUseDoc, words: &LabWords) -> Vec<Cell> {
         share(host.hottest_core_max),
         Cell::Number(host.cpu_load_s.map(seconds).unwrap_or_default()),
         Cell::Number(cost.map(time).unwrap_or_default()),
+    ]
+}
+
+fn load(host: &HostUseDoc) -> Vec<Cell> {
+    // What did not occur leaves its column out.
+    let some = |count: u64| Cell::Number(if count == 0 { String::new() } else { show_whole(count) });
+    vec![
+        Cell::Name(host.name.clone()),
         Cell::Number(show_size(host.memory_max_bytes)),
         Cell::Number(show_whole(host.established_max)),
         some(host.accept_queue_max),
