@@ -159,6 +159,13 @@ fn a_run_that_looked_at_no_host_has_no_rows_of_hosts() {
     let (trial, _) = ran(&[]);
     let told = trial.program().args(["report", "latest", "--format", "csv", "--by-host"]).run();
     check_refused(&told, "no host was looked at");
+    let run =
+        trial.place().all_files().into_iter().find(|file| file.ends_with("run.json")).expect("it is stored");
+    let hosts = run.with_file_name("hosts");
+    std::fs::create_dir(&hosts).expect("there is none yet");
+    std::fs::write(hosts.join("local.jsonl"), "{}\n{\n").expect("can be written");
+    let told = trial.program().args(["report", "latest", "--format", "csv", "--by-host"]).run();
+    check_refused(&told, "none of the 2 lines");
 }
 
 #[test]

@@ -15,7 +15,7 @@ const LOCAL: &str = "local";
 /// A row for each sample in the archive: of the host that sent the load, if it was looked at, then of others.
 ///
 /// # Errors
-/// A run that looked at no host.
+/// A run that looked at no host, or of whose looks none can be read.
 pub(super) fn host_rows(opened: &OpenedRun, to: &mut dyn Write) -> Result<(), Unwritten> {
     let mut table = Table { to: Some(to), rows: None, full: None };
     let damaged = opened.read_hosts(|line| table.add(LOCAL, &line)).map_err(Unwritten::Unmade)?
@@ -24,6 +24,13 @@ pub(super) fn host_rows(opened: &OpenedRun, to: &mut dyn Write) -> Result<(), Un
         return Err(Unwritten::Io(error));
     }
     let Some(rows) = table.rows else {
+        if damaged > 0 {
+            return Err(Unwritten::Unmade(UserError::usage(
+                "archive_damaged",
+                format!("none of the {damaged} lines in `{}/hosts` can be read", opened.shown()),
+                "they are damaged, or of a later version of wavetank; the other formats tell the rest of the run",
+            )));
+        }
         return Err(Unwritten::Unmade(UserError::usage(
             "no_host_samples",
             format!("no host was looked at in `{}`", opened.shown()),
