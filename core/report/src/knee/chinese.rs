@@ -15,11 +15,11 @@ pub(super) fn level(of: &str, level: Number) -> String {
 /// Whose limit it was.
 pub(super) const fn whose(blame: Blame) -> &'static str {
     match blame {
-        Blame::Target => "被测系统的上限",
+        Blame::Target => "被测目标的上限",
         Blame::Generator => "发压端的上限",
         Blame::Network => "网络的上限",
         Blame::Balancer => "负载均衡的上限",
-        Blame::None | Blame::Unknown => "被测系统或其前方环节的上限",
+        Blame::None | Blame::Unknown => "被测目标或其前方环节的上限",
     }
 }
 
@@ -37,7 +37,7 @@ pub(super) fn headline(doc: &SearchDoc) -> String {
         }
         ("below", _) => format!("没有拐点：在最低负载 {} 下 {asked} 就不成立", at(doc.setup.from)),
         ("generator", Some(knee)) => format!(
-            "至少为 {}：在该负载下 {asked} 成立；而在 {} 达到上限的是发压端，并非被测系统",
+            "至少为 {}：在该负载下 {asked} 成立；而在 {} 达到上限的是发压端，并非被测目标",
             at(knee),
             at(answer.generator_at.unwrap_or(doc.setup.to))
         ),
@@ -46,7 +46,7 @@ pub(super) fn headline(doc: &SearchDoc) -> String {
             format!("没有结论：在最低负载 {} 下发压端就已达上限", at(lowest))
         }
         ("target", _) => {
-            format!("没有结论：被测系统在 {} 次运行之后不再应答；{}", answered_runs(doc), so_far(doc))
+            format!("没有结论：被测目标在 {} 次运行之后不再应答；{}", answered_runs(doc), so_far(doc))
         }
         (end, _) => format!("{}；{}", stopped(end), so_far(doc)),
     }
@@ -73,7 +73,7 @@ fn stopped(end: &str) -> &'static str {
         "runs" => "经过大量运行仍无结论",
         "undecided" => "每次运行过短，无法判定（-d）",
         "under_way" => "尚未结束",
-        "unsteady" => "没有结论：被测系统不仅随负载、也随时间变化",
+        "unsteady" => "没有结论：被测目标不仅随负载、也随时间变化",
         _ => "有一次运行中途终止",
     }
 }
