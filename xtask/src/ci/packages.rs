@@ -1,5 +1,8 @@
 //! Programs the tests and benches need beside Rust: one list, installed with apt where that is possible.
 
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -8,9 +11,11 @@ use anyhow::{Context, Result, bail};
 use super::Ci;
 
 /// A program that tests or benches call, and Debian's packages that bring it.
-const NEEDED: [(&str, &str); 20] = [
+const NEEDED: [(&str, &str); 25] = [
     // Java's HdrHistogram, which reads the log that `wavetank report` writes; a library, known by its place.
     ("/usr/share/java/hdrhistogram.jar", "libhdrhistogram-java"),
+    // What the flash sale of a lab is written in; a module of nginx, known by its place.
+    ("/usr/lib/nginx/modules/ngx_http_lua_module.so", "libnginx-mod-http-lua"),
     ("ab", "apache2-utils"), // a foreign client, and a peer of the benches
     // The C inside some crates, for the other architecture.
     ("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu libc6-dev-arm64-cross"),
@@ -18,13 +23,17 @@ const NEEDED: [(&str, &str); 20] = [
     ("curl", "curl"),                 // a foreign client against `wavetank serve`
     ("h2load", "nghttp2-client"),     // a peer of the benches
     ("haproxy", "haproxy"),           // a foreign balancer that wants the PROXY protocol's header
-    ("ip", "iproute2"),               // addresses and namespaces for tests
+    ("ip", "iproute2"),               // addresses and namespaces for tests; `tc` is in it, too
     ("java", "default-jre-headless"), // runs that library
+    ("keepalived", "keepalived"),     // judges what a lab makes for IPVS
     ("musl-gcc", "musl-tools"),       // the C inside some crates, for static binaries
     ("nginx", "nginx-light"),         // the foreign server of the benches and tests
+    ("nft", "nftables"),              // direct routing, NAT and lost packets in labs
     ("openssl", "openssl"),           // certificates, and a foreign peer on both sides of TLS
     ("ps", "procps"),                 // looking at processes in tests
     ("qemu-aarch64", "qemu-user"),    // runs the other architecture's binary
+    ("ssh", "openssh-client"),        // enters a host of a lab
+    ("sshd", "openssh-server"),       // lets it in
     ("strace", "strace"),             // counting system calls on the load path
     ("tcpdump", "tcpdump"),           // nothing is sent before a refusal
     ("tinyproxy", "tinyproxy-bin"),   // a foreign proxy
@@ -32,6 +41,9 @@ const NEEDED: [(&str, &str); 20] = [
     ("valgrind", "valgrind"),         // counts instructions of the load path
     ("wrk", "wrk"),                   // the peer of the benches
 ];
+
+/// What Debian's packages ask before they start a daemon.
+const POLICY: &str = "/usr/sbin/policy-rc.d";
 
 /// Installs what is missing when this is root on a machine with apt; otherwise says how, and notes the skip.
 pub(super) fn install(ci: &mut Ci<'_>) -> Result<()> {
@@ -48,6 +60,7 @@ pub(super) fn install(ci: &mut Ci<'_>) -> Result<()> {
         return Ok(());
     }
     apt(&["update", "-q"])?;
+    let _quiet = NoDaemons::new()?;
     let mut arguments = vec!["install", "-q", "-y", "--no-install-recommends"];
     arguments.extend(&missing);
     apt(&arguments)
@@ -57,6 +70,34 @@ pub(super) fn install(ci: &mut Ci<'_>) -> Result<()> {
 fn missing(is_there: impl Fn(&str) -> bool) -> Vec<&'static str> {
     let absent = NEEDED.iter().filter(|(program, _)| !is_there(program));
     absent.flat_map(|(_, packages)| packages.split(' ')).collect()
+}
+
+/// While it lives, a package that is installed starts none of its daemons: tests start their own, and nobody who only
+/// wants to run them wants a server on his machine's ports.
+struct NoDaemons {
+    /// There was a policy before, which is left as it is.
+    own: bool,
+}
+
+impl NoDaemons {
+    fn new() -> Result<Self> {
+        let own = !Path::new(POLICY).exists();
+        if own {
+            let file = OpenOptions::new().write(true).create_new(true).mode(0o755).open(POLICY);
+            file.and_then(|mut file| file.write_all(b"#!/bin/sh\nexit 101\n")).context(POLICY)?;
+        }
+        Ok(Self { own })
+    }
+}
+
+impl Drop for NoDaemons {
+    fn drop(&mut self) {
+        if self.own
+            && let Err(error) = std::fs::remove_file(POLICY)
+        {
+            println!("{POLICY} is to be removed: {error}");
+        }
+    }
 }
 
 fn apt(arguments: &[&str]) -> Result<()> {
