@@ -42,9 +42,32 @@ pub(super) fn spawn_on(cpu: usize, command: &mut Command) -> Result<Child> {
     child
 }
 
+/// A set of CPUs as the kernel reads it: words of 32 in hexadecimal, the highest first.
+pub(super) fn mask(cpus: &[usize]) -> String {
+    let highest = cpus.iter().max().map_or(0, |cpu| cpu / 32);
+    let word = |word: usize| {
+        let bits = cpus.iter().filter(|cpu| **cpu / 32 == word);
+        format!("{:08x}", bits.fold(0_u32, |bits, cpu| bits | 1 << (cpu % 32)))
+    };
+    (0..=highest).rev().map(word).collect::<Vec<_>>().join(",")
+}
+
 /// What the CPU calls itself.
 pub(super) fn model() -> String {
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = text.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
     model.map_or_else(|| "unknown CPU".to_owned(), |(_, model)| model.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_set_of_cpus_is_words_of_32() {
+        let check = |cpus: &[usize], words: &str| assert_eq!(super::mask(cpus), words, "{cpus:?}");
+        check(&[], "00000000");
+        check(&[0], "00000001");
+        check(&[1, 3, 31], "8000000a");
+        check(&[32], "00000001,00000000");
+        check(&[0, 33, 95], "80000000,00000002,00000001");
+    }
 }

@@ -163,9 +163,9 @@ impl<'s> Lab<'s> {
 
     /// What comes in at the host's interface is worked on by these CPUs only.
     fn steer(&self, host: &str, cpus: &[usize]) -> Result<()> {
-        let mask = cpus.iter().filter(|cpu| **cpu < 32).fold(0_u32, |mask, cpu| mask | 1 << cpu);
         let file = "/sys/class/net/eth0/queues/rx-0/rps_cpus";
-        self.wavetank(&["exec", host, "--", "sh", "-c", &format!("echo {mask:x} > {file}")]).map(drop)
+        let write = format!("echo {} > {file}", cpus::mask(cpus));
+        self.wavetank(&["exec", host, "--", "sh", "-c", &write]).map(drop)
     }
 
     fn turn(&self, url: &str) -> Result<Turn> {
