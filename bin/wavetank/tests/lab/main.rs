@@ -4,6 +4,7 @@ mod checked;
 mod churn;
 mod errands;
 mod events;
+mod examples;
 mod faults;
 mod felt;
 mod killed;

@@ -1,7 +1,5 @@
 //! Real services in a lab: started, asked through each other, told of, refused as a whole.
 
-use std::path::{Path, PathBuf};
-
 use wavetank_testkit::{Program, skip};
 
 use crate::place::Place;
@@ -71,52 +69,6 @@ fn a_configuration_that_is_not_accepted_undoes_the_lab() {
         assert!(told.contains(part), "no `{part}` in {told}");
     }
     place.nothing_left("a lab that was refused");
-}
-
-/// An example of the repository comes up and answers.
-#[track_caller]
-fn check(example: &str, programs: &[&str], url: &str) {
-    if !here(example, programs) {
-        return;
-    }
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let path: PathBuf = root.join("examples/labs").join(format!("{example}.yaml"));
-    let text = std::fs::read_to_string(&path).expect("the example is there");
-    let body = text.split_once("networks:").expect("a lab has networks").1;
-    let Some(place) = Place::new(example, &format!("networks:{body}")) else { return };
-    place.up();
-    load(&place, url);
-    place.lab(&["down"]).run().expect_exit(0);
-    place.nothing_left(example);
-}
-
-#[test]
-fn the_example_of_one_server() {
-    check("one-server", &[], "http://app1:8080/");
-}
-
-#[test]
-fn the_example_of_a_proxy_that_ends_tls() {
-    check("nginx-proxy", &["nginx"], "https://proxy1/1k --insecure");
-}
-
-#[test]
-fn the_example_of_haproxy_over_tcp() {
-    check("haproxy-tcp", &["haproxy"], "http://lb1:8080/");
-}
-
-#[test]
-fn the_example_of_haproxy_over_http() {
-    check("haproxy-http", &["haproxy"], "http://lb1:8080/");
-}
-
-#[test]
-fn the_example_of_the_flash_sale() {
-    if Path::new("/usr/lib/nginx/modules/ngx_http_lua_module.so").exists() {
-        check("flash-sale", &["nginx"], "http://shop1:8080/api/seckill");
-    } else {
-        skip("flash-sale", "nginx has no Lua module");
-    }
 }
 
 #[test]
