@@ -7,7 +7,7 @@ use super::value::is_value;
 
 /// Pairs of lines: English, Chinese. Who looks for a sentence takes the first that fits, so narrower patterns stand ahead of
 /// wider ones.
-const WORDS: [&str; 10] = [
+const WORDS: [&str; 11] = [
     include_str!("words/verdict.txt"),
     include_str!("words/findings.txt"),
     include_str!("words/hints.txt"),
@@ -17,6 +17,7 @@ const WORDS: [&str; 10] = [
     include_str!("words/comparison.txt"),
     include_str!("words/events.txt"),
     include_str!("words/load.txt"),
+    include_str!("words/lab.txt"),
     include_str!("words/reasons.txt"),
 ];
 /// Longer ones are no sentences of ours.
