@@ -37,7 +37,7 @@ pub fn logs(folder: &LabFolder, host: &str, service: Option<&str>) -> Result<Vec
     Ok(its)
 }
 
-fn found(folder: &LabFolder, host: &str) -> Vec<LogFile> {
+pub(crate) fn found(folder: &LabFolder, host: &str) -> Vec<LogFile> {
     let Ok(entries) = std::fs::read_dir(folder.host_folder(host)) else { return Vec::new() };
     let log = |path: PathBuf| {
         let name = path.file_name()?.to_str()?.strip_suffix(".log")?.to_owned();

@@ -10,6 +10,7 @@ use wavetank_record::{
     EnvironmentDoc, EventLine, HostLine, IntervalLine, RunRecord, SampleLine, TargetLine, Wall,
 };
 
+use crate::contents::SERVICES_FOLDER;
 use crate::cumulative::Cumulative;
 use crate::line_file::LineFile;
 use crate::runs_dir::{file_stem, sanitized};
@@ -176,6 +177,12 @@ impl ArchiveWriter {
         self.tell_once(outcome)
     }
 
+    /// Keep what a service of a lab's host wrote, or a part of it that follows on what is kept of it already.
+    pub fn service_log(&mut self, host: &str, name: &str, text: &str) -> Option<StoreProblem> {
+        let outcome = append_log(&self.dir, host, name, text);
+        self.tell_once(outcome)
+    }
+
     /// Write `run.json`, which makes the run a finished one, and hand back the archive's folder. It appears
     /// whole or not at all, and even where an earlier file could not be made safe.
     ///
@@ -220,6 +227,19 @@ fn append_host(dir: &Path, file: &mut LineFile, sample: &HostSample) -> Result<(
     let folder = dir.join("hosts");
     let made = if file.is_begun() { Ok(()) } else { fs::create_dir_all(&folder) };
     made.map_err(|error| StoreProblem::new(&folder, error)).and_then(|()| file.append(line.encode()))
+}
+
+/// Whoever named hosts and logs: `services/HOST/NAME.log` lies in the archive, and no two names differ in case alone.
+fn append_log(dir: &Path, host: &str, name: &str, text: &str) -> Result<(), StoreProblem> {
+    let folder = dir.join(SERVICES_FOLDER).join(file_stem(host).to_ascii_lowercase());
+    let path = folder.join(format!("{}.log", file_stem(name).to_ascii_lowercase()));
+    let append = || -> io::Result<()> {
+        fs::create_dir_all(&folder)?;
+        let mut file = File::options().create(true).append(true).open(&path)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()
+    };
+    append().map_err(|error| StoreProblem::new(&path, error))
 }
 
 /// A small file, whole and synced, that is locked as long as it is kept open.

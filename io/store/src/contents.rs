@@ -25,6 +25,8 @@ const OWN: [&str; 7] = [
 ];
 /// Folders of an archive; lines of agents and hosts lie in them.
 const OWN_FOLDERS: [&str; 2] = ["intervals", "hosts"];
+/// Folder of an archive with a folder for each host of a lab, in which its services' logs lie.
+pub(crate) const SERVICES_FOLDER: &str = "services";
 
 /// What lies in an archive's folder. Links are not followed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -93,7 +95,13 @@ pub(crate) fn is_own(path: &str) -> bool {
         let stem = name.strip_suffix(".jsonl");
         OWN_FOLDERS.contains(&folder) && stem.is_some_and(|stem| !stem.contains('/'))
     };
-    OWN.contains(&path) || path.split_once('/').is_some_and(line_file)
+    let log = |(folder, log): (&str, &str)| {
+        let (host, name) = log.split_once('/').unwrap_or_default();
+        let stem = name.strip_suffix(".log");
+        folder == SERVICES_FOLDER && !host.is_empty() && stem.is_some_and(|stem| !stem.contains('/'))
+    };
+    let (at_top, within) = (OWN.contains(&path), path.split_once('/'));
+    at_top || within.is_some_and(|parts| line_file(parts) || log(parts))
 }
 
 pub(crate) fn unreadable(path: &Path, error: &io::Error) -> UserError {
@@ -102,4 +110,29 @@ pub(crate) fn unreadable(path: &Path, error: &io::Error) -> UserError {
         format!("cannot read `{}`: {}", harmless(&path.to_string_lossy()), plain(error)),
         "check the path and its permissions",
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(path: &str, own: bool) {
+        assert_eq!(is_own(path), own, "{path}");
+    }
+
+    #[test]
+    fn an_archive_has_files_of_these_names_alone() {
+        check("plan.yaml", true);
+        check("intervals/local.jsonl", true);
+        check("hosts/app.jsonl", true);
+        check("services/app/web.log", true);
+        check("services/app/haproxy.error.log", true);
+        check("services/web.log", false);
+        check("services/app/deep/web.log", false);
+        check("services//web.log", false);
+        check("services/app/web.txt", false);
+        check("intervals/deep/local.jsonl", false);
+        check("thesis.txt", false);
+    }
 }

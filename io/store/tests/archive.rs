@@ -50,6 +50,35 @@ fn a_finished_run_has_all_its_files() {
 }
 
 #[test]
+fn logs_of_services_stay_in_the_archive_whatever_their_names() {
+    let temp = tempfile::tempdir().expect("a folder for the test");
+    let mut writer = under_way(&temp.path().join("runs"), 1);
+    for (host, name) in
+        [("lb1", "haproxy.2"), ("lb1", "HAProxy.2"), ("../../lb1", "/etc/x"), ("..", ".."), ("", "\n")]
+    {
+        assert_eq!(
+            writer
+                .service_log(host, name, &format!("{host:?} {name:?}\n"))
+                .map(|problem| problem.to_string()),
+            None
+        );
+    }
+    let dir = writer.finish(&record()).expect("the folder is writable");
+    let logs: Vec<_> = files(&dir).into_iter().filter(|file| file.starts_with("services/")).collect();
+    let expected = ["lb1/etc-x", "lb1/haproxy.2", "run/run"].map(|log| format!("services/{log}.log"));
+    assert_eq!(logs, expected);
+    // No word is lost where names come to the same.
+    let both = fs::read_to_string(dir.join("services/lb1/haproxy.2.log")).expect("it is there");
+    assert_eq!(both, "\"lb1\" \"haproxy.2\"\n\"lb1\" \"HAProxy.2\"\n");
+    let packed = wavetank_store::pack(&dir, &temp.path().join("x.wtrun"), "0").expect("it can be packed");
+    assert_eq!((packed.files, packed.left_out.len()), (files(&dir).len(), 0));
+    let doc = wavetank_store::inspect(&packed.path).expect("it opens");
+    let foreign = |problem: &String| problem.contains("none of the archive's files");
+    assert!(!doc.problems.iter().any(foreign), "{:?}", doc.problems);
+    assert!(expected.iter().all(|log| doc.files.iter().any(|file| file.path == *log)), "{:?}", doc.files);
+}
+
+#[test]
 fn the_same_folder_is_not_used_twice() {
     let temp = tempfile::tempdir().expect("a folder for the test");
     let _first = under_way(temp.path(), 0);

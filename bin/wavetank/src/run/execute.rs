@@ -15,6 +15,7 @@ use wavetank_store::{ArchiveWriter, RunMeta, RunsDir, new_id};
 
 use super::hands::Hands;
 use super::server_counts::ServerCounts;
+use super::service_logs::keep_service_logs;
 use super::{
     Bounds, Carrying, Conducted, Host, LabRun, LabServer, Looking, Probed, Talk, Told, carry, judge, probe,
 };
@@ -244,17 +245,18 @@ fn conclude(
         events: &events,
         samples: &samples,
     });
+    let lab = around.servers.lab;
     around.servers.add_to(around.plan, &mut record, talk);
     record.notes.extend(cure);
     if !around.repeatable {
         record.next.clear();
     }
-    let folder = archive.and_then(|archive| match archive.finish(&record) {
-        Ok(folder) => Some(folder),
-        Err(problem) => {
-            talk.warn(&format!("{problem}\nhint: {}", problem.hint()));
-            None
+    let folder = archive.and_then(|mut archive| {
+        if let Some(lab) = lab {
+            keep_service_logs(&lab.service_logs(), around.plan, &mut archive, talk);
         }
+        let finished = archive.finish(&record);
+        finished.inspect_err(|problem| talk.warn(&format!("{problem}\nhint: {}", problem.hint()))).ok()
     });
     Executed { record, archive: folder }
 }

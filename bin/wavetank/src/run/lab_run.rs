@@ -4,13 +4,13 @@
 //! are looked up, and everything is sent that is not load. Load threads enter theirs when they are made.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use serde_json::json;
 use wavetank_driver::{NetworkNamespace, WallClock, bind_probe};
 use wavetank_engine::{Place, SourcePorts};
-use wavetank_lab::{Client, Entrance, LabFolder, LabState, LabStatus, versioned};
+use wavetank_lab::{Client, Entrance, LabFolder, LabState, LabStatus, LogMarks, LogParts, versioned};
 use wavetank_observe::{Allowance, HostWatch, host_facts, route_sources};
 use wavetank_plan::{
     HostFacts, Plan, SourceOrder, SourceRange, SourcesPlan, Subject, UserError, did_you_mean, means_host,
@@ -32,6 +32,8 @@ pub(crate) struct LabRun {
     state: LabState,
     doc: LabDoc,
     load_hosts: Vec<LoadHost>,
+    /// Where the services' logs stand of which nothing is in an archive.
+    logs: Mutex<LogMarks>,
     /// As long as it is there, nobody else runs in the lab.
     _client: Client,
 }
@@ -47,11 +49,12 @@ struct LoadHost {
 
 impl LabRun {
     /// A run in the lab that is up in `folder`: this process, which must have one thread, is in the network of its first
-    /// load host from now on, and knows the names that it knows.
+    /// load host from now on, and knows the names that it knows. `own`: the lab was brought up for it, and all that services
+    /// wrote belongs to it.
     ///
     /// # Errors
     /// A lab that is not up, that another run has, or that has no host to send from.
-    pub(crate) fn begin(folder: &LabFolder) -> Result<Self, UserError> {
+    pub(crate) fn begin(folder: &LabFolder, own: bool) -> Result<Self, UserError> {
         let (state, lab) = (folder.state()?, folder.order()?.lab);
         let mut client = Client::connect(folder)?;
         client.ask(&json!({ "ask": "run" }))?;
@@ -71,7 +74,14 @@ impl LabRun {
             let cpus = lab.host(&name).and_then(|host| host.limits.cpus.clone()).unwrap_or_default();
             load_hosts.push(LoadHost { name, network, facts, cpus });
         }
-        Ok(Self { lab, folder: folder.clone(), state, doc, load_hosts, _client: client })
+        let logs = Mutex::new(if own { LogMarks::default() } else { LogMarks::now(folder, names_of(&lab)) });
+        Ok(Self { lab, folder: folder.clone(), state, doc, load_hosts, logs, _client: client })
+    }
+
+    /// What services wrote since the run began, or since they were last asked.
+    pub(crate) fn service_logs(&self) -> LogParts {
+        let mut marks = self.logs.lock().unwrap_or_else(PoisonError::into_inner);
+        marks.pass(&self.folder, names_of(&self.lab))
     }
 
     /// `facts` of the first load host as those of all of them together.
@@ -225,6 +235,11 @@ impl LabRun {
     pub(crate) const fn lab(&self) -> &Lab {
         &self.lab
     }
+}
+
+/// Its hosts by name.
+fn names_of(lab: &Lab) -> impl Iterator<Item = &str> {
+    lab.hosts.iter().map(|host| host.name.as_str())
 }
 
 /// The host of a lab that sends everything but the load, as far as the lab on paper can be run in at all.

@@ -40,6 +40,8 @@ mod sample;
 #[cfg(target_os = "linux")]
 mod server_counts;
 #[cfg(target_os = "linux")]
+mod service_logs;
+#[cfg(target_os = "linux")]
 mod talk;
 #[cfg(target_os = "linux")]
 mod tls;

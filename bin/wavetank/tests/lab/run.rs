@@ -119,6 +119,44 @@ fn a_run_brings_its_lab_up_and_takes_it_down() {
 }
 
 #[test]
+fn what_services_wrote_is_kept_with_the_run() {
+    let Some(place) = Place::new(
+        "kept-logs",
+        &LAB.replace("any: true}", "any: true}\n      - command: {run: '{run}'}")
+            .replace("{run}", "echo begun as $(hostname); exec sleep 1000"),
+    ) else {
+        return;
+    };
+    let (told, _) = place.run(EXPERIMENT, &[]);
+    told.expect_exit(0);
+    place.nothing_left("run");
+    let kept = || {
+        let runs = fs::read_dir(place.labs().with_file_name("runs")).expect("there are runs");
+        let newest = runs.map(|run| run.expect("readable").path()).max().expect("there is one");
+        fs::read_to_string(newest.join("services/app/command.log")).ok()
+    };
+    assert!(kept().is_some_and(|log| log.contains("begun as app\n")), "{:?}: {told}", kept());
+    let show = || {
+        Program::new(env!("CARGO_BIN_EXE_wavetank"))
+            .args(["runs", "show", "latest"])
+            .in_folder(place.labs().parent().expect("it lies in the place's folder").to_owned())
+            .run()
+    };
+    let shown = show();
+    assert!(shown.expect_exit(0).stdout.contains("services/app/command.log"), "{shown}");
+    assert!(!shown.stdout.contains("problem"), "{shown}");
+    // Of a lab that stays, only what was written while the run went on.
+    place.up();
+    let event = "events:\n  - {when: 1s, host: app, run: fault kill command, for: 1s}\n";
+    let (told, _) = place.run(&format!("{EXPERIMENT}{event}"), &[]);
+    told.expect_exit(0);
+    let log = kept().unwrap_or_else(|| panic!("nothing is kept: {told}"));
+    assert_eq!(log.matches("begun as app\n").count(), 1, "{log}");
+    place.lab(&["down"]).run().expect_exit(0);
+    place.nothing_left("down");
+}
+
+#[test]
 fn every_source_address_of_every_load_host_is_used() {
     let Some(place) = Place::new("sources", LAB) else { return };
     place.up();

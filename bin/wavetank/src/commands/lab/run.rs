@@ -44,7 +44,7 @@ pub(super) fn run(
             brought_up.set(true);
             talk.say(&format!("lab        {} is up: {} hosts", folder.name(), lab.hosts.len()));
         }
-        LabRun::begin(&folder)
+        LabRun::begin(&folder, !was_up)
     };
     let result = run_from(args, Some(LabAhead { lab: &lab, enter: Box::new(enter) }));
     if !brought_up.get() {
