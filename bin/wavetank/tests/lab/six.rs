@@ -26,7 +26,7 @@ hosts:
 /// What `host` gets from `url`: the status.
 #[track_caller]
 fn check(place: &Place, host: &str, url: &str) {
-    let told = place.said(host, &format!("curl -s -m 5 -o /dev/null -w '%{{http_code}}' '{url}'"));
+    let told = place.said(host, &format!("curl -s -m 20 -o /dev/null -w '%{{http_code}}' '{url}'"));
     assert_eq!(told, "200", "{host}: {url}");
 }
 

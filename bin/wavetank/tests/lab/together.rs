@@ -6,7 +6,7 @@ use wavetank_testkit::clock::poll_until;
 
 use crate::place::{HOSTS, Place};
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 #[test]
 fn of_several_who_bring_up_one_lab_one_does() {

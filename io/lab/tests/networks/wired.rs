@@ -10,7 +10,7 @@ use crate::hosts::{Hosts, printed};
 use crate::plan::{host, lab, virtual_at, with};
 
 const PORT: u16 = 8080;
-const WAIT: Duration = Duration::from_secs(5);
+const WAIT: Duration = Duration::from_secs(30);
 
 fn listen(hosts: &Hosts, host: usize) -> TcpListener {
     hosts.inside(host, || TcpListener::bind(("0.0.0.0", PORT)).expect("a free port"))

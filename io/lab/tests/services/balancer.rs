@@ -6,7 +6,7 @@ use std::thread;
 use serde_json::json;
 use wavetank_lab::service::ServiceState;
 
-use crate::stand::{Stand, alone, exchange};
+use crate::stand::{LIMIT, Stand, alone, exchange};
 
 /// A balancer's service before two servers of files.
 fn before_two(service: &str) -> String {
@@ -80,7 +80,7 @@ fn haproxy_over_tcp_goes_on_without_a_dead_server() {
         stand.start();
         ask(&stand, 8080, 40);
         stand.hosts[1].stop_one("nginx").expect("it runs");
-        let out = wavetank_testkit::poll_until(std::time::Duration::from_secs(10), || {
+        let out = wavetank_testkit::poll_until(LIMIT, || {
             let servers = counters(&mut stand)["servers"].clone();
             (servers[0]["up"] == json!(false)).then_some(servers)
         });

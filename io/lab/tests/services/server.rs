@@ -4,7 +4,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use wavetank_lab::service::ServiceState;
 
-use crate::stand::{Stand, alone};
+use crate::stand::{LIMIT, Stand, alone};
 
 const ONE: &str = "  web1: {networks: [net], services: [{nginx: {listen: 8080, pages: {/1k: 1kB, /deep/er: 100kB}, workers: 2}}]}\n";
 
@@ -14,7 +14,7 @@ fn files_are_served_and_counted() {
         let mut stand = Stand::new(ONE);
         stand.start();
         // The question whether it is up was a connection too, which a worker takes when it comes to it.
-        let before = wavetank_testkit::poll_until(std::time::Duration::from_secs(5), || {
+        let before = wavetank_testkit::poll_until(LIMIT, || {
             let read = stand.hosts[0].handle(&json!({ "counters": true })).expect("it counts");
             let over = read["counters"][0]["connections"] == 1 && read["counters"][0]["open"] == 0;
             over.then_some(read)
@@ -79,7 +79,7 @@ fn a_command_runs_with_what_it_was_given() {
         let hosts = "  a1: {networks: [net], services: [{command: {run: 'echo \"$GREETING from $PWD\"; exec sleep 60', environment: {GREETING: hello}}}]}\n";
         let mut stand = Stand::new(hosts);
         stand.start();
-        let said = wavetank_testkit::poll_until(std::time::Duration::from_secs(5), || {
+        let said = wavetank_testkit::poll_until(LIMIT, || {
             let log = stand.file("a1/command.log");
             (!log.is_empty()).then_some(log)
         });
