@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use wavetank_testkit::{Outcome, Signal};
 
-use crate::felt::comes_to;
+use crate::felt::{comes_to, status};
 use crate::place::Place;
 
 /// A client, and a server with a service.
@@ -71,6 +71,47 @@ fn each_is_felt_and_taken_back() {
     fault(&place, &format!("undo {}", number(&begun)));
     assert_eq!(place.said("app1", "grep -h ') T ' /proc/[0-9]*/stat || true"), "", "nobody stands still");
     comes_to(&place, "200", "after slow");
+    place.lab(&["down"]).run().expect_exit(0);
+    place.nothing_left("down");
+}
+
+/// Begins two faults, of which either alone keeps the server from answering, and takes back the first, then the second.
+#[track_caller]
+fn overlap(place: &Place, (first, second): (&str, &str)) {
+    comes_to(place, "200", &format!("before {first} and {second}"));
+    let numbers = [first, second].map(|words| number(&fault(place, words)));
+    comes_to(place, "000", &format!("{first} and {second}"));
+    fault(place, &format!("undo {}", numbers[0]));
+    assert_eq!(status(place), "000", "{second} without {first}");
+    fault(place, &format!("undo {}", numbers[1]));
+    comes_to(place, "200", &format!("after {first} and {second}"));
+}
+
+#[test]
+fn one_that_ends_does_not_end_another() {
+    let Some(place) = Place::new("faults-two", HOSTS) else { return };
+    place.up();
+    overlap(&place, ("pause", "pause"));
+    overlap(&place, ("slow 20ms", "pause"));
+    overlap(&place, ("kill", "kill"));
+    overlap(&place, ("kill", "stop"));
+    overlap(&place, ("pause", "kill"));
+    overlap(&place, ("cut", "drop 100%"));
+    // Whoever is started again stands still as the one before did.
+    let paused = number(&fault(&place, "pause"));
+    let killed = number(&fault(&place, "kill"));
+    fault(&place, &format!("undo {killed}"));
+    comes_to(&place, "000", "it is still paused");
+    fault(&place, &format!("undo {paused}"));
+    comes_to(&place, "200", "after all");
+
+    let limits = "grep -h '^Max open files' /proc/[0-9]*/limits | awk '{print $4}' | grep -x -e 66 -e 77 | sort -u | paste -sd ' '";
+    let numbers = ["files 66", "files 77"].map(|words| number(&fault(&place, words)));
+    assert_eq!(place.said("app1", limits), "66");
+    fault(&place, &format!("undo {}", numbers[0]));
+    assert_eq!(place.said("app1", limits), "77");
+    fault(&place, &format!("undo {}", numbers[1]));
+    assert_eq!(place.said("app1", limits), "");
     place.lab(&["down"]).run().expect_exit(0);
     place.nothing_left("down");
 }

@@ -10,7 +10,7 @@ use crate::place::Place;
 const FELT_MAX: Duration = Duration::from_secs(30);
 
 /// The status of an answer from `app1`; `000`: none within a second.
-fn status(place: &Place) -> String {
+pub(crate) fn status(place: &Place) -> String {
     place.said("load1", "curl -s -m 1 -o /dev/null -w '%{http_code}' http://app1:8080/ || true")
 }
 

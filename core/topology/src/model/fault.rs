@@ -82,4 +82,16 @@ impl FaultKind {
             Self::Slow { .. } => "slow",
         }
     }
+
+    /// The service that it is about; `None`: it is about an interface.
+    pub fn service(&self) -> Option<&str> {
+        match self {
+            Self::Kill { service }
+            | Self::Stop { service }
+            | Self::Pause { service }
+            | Self::Files { service, .. }
+            | Self::Slow { service, .. } => Some(service),
+            Self::Cut { .. } | Self::Drop { .. } => None,
+        }
+    }
 }

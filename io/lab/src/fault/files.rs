@@ -10,42 +10,75 @@ use rustix::process::{Pid, Resource, Rlimit, prlimit};
 
 use super::processes::family;
 
-/// A process under a limit, and the one it had.
+/// The limit that processes are under, and what each of them has without it.
+#[derive(Debug, Default)]
+pub(super) struct Limits {
+    limit: Option<u64>,
+    own: Vec<Own>,
+}
+
+/// What a process has if nobody limits it. `None`: no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Limited {
+struct Own {
     pid: u32,
-    /// Soft and hard; `None`: none.
-    before: (Option<u64>, Option<u64>),
+    soft: Option<u64>,
+    hard: Option<u64>,
 }
 
-/// Lets `roots` and their children open files up to the number `limit` only; what is open stays open. The hard limit is left
-/// alone: where the machine forbids raising it, it could not be given back.
-pub(super) fn limit(roots: &[u32], limit: u64) -> Result<Vec<Limited>> {
-    let mut limited = Vec::new();
-    for pid in family(roots) {
-        let Some(before) = read(pid)? else { continue };
-        let soft = before.1.map_or(limit, |hard| hard.min(limit));
-        if let Err(error) = set(pid, (Some(soft), before.1)) {
-            // All of them or none.
-            restore(&limited)?;
-            return Err(error);
+impl Limits {
+    /// Lets `roots` and their children open files up to the number `limit` only, or as many as they could before; what is
+    /// open stays open. The hard limit is left alone: where the machine forbids raising it, it could not be given back.
+    /// All of them come under a limit or none; those that have ended are left alone.
+    pub(super) fn come_to(&mut self, roots: &[u32], limit: Option<u64>) -> Result<()> {
+        if limit == self.limit {
+            return Ok(());
         }
-        limited.push(Limited { pid, before });
+        let done = self.find(roots).and_then(|()| self.apply(limit));
+        match (limit, &done) {
+            // What cannot be given back to one is given back to the others all the same.
+            (None, _) => *self = Self::default(),
+            (Some(_), Ok(())) => self.limit = limit,
+            // Who could be limited could have its limit before.
+            (Some(_), Err(_)) => drop(self.apply(self.limit)),
+        }
+        done
     }
-    Ok(limited)
+
+    /// Takes note of what those have that are not known yet.
+    fn find(&mut self, roots: &[u32]) -> Result<()> {
+        for (pid, parent) in family(roots) {
+            if self.own.iter().any(|own| own.pid == pid) {
+                continue;
+            }
+            let Some((soft, hard)) = read(pid)? else { continue };
+            let of_parent = self.own.iter().find(|own| own.pid == parent).copied();
+            // One that was started since has its limit from its parent, with all that was done to that.
+            let inherited = of_parent.filter(|own| (soft, hard) == own.under(self.limit));
+            self.own.push(Own { pid, soft: inherited.map_or(soft, |own| own.soft), hard });
+        }
+        Ok(())
+    }
+
+    /// As many of them as possible come under `limit`; the last error if some do not.
+    fn apply(&self, limit: Option<u64>) -> Result<()> {
+        let mut result = Ok(());
+        for own in &self.own {
+            // Another process may have the number by now: it has the hard limit of this one only if it is like it.
+            let alike = read(own.pid)?.is_some_and(|now| now.1 == own.hard);
+            if alike && let Err(error) = set(own.pid, own.under(limit)) {
+                result = Err(error);
+            }
+        }
+        result
+    }
 }
 
-/// Gives them back what they had. Those that have ended, or were started since, are left alone.
-pub(super) fn restore(limited: &[Limited]) -> Result<()> {
-    let mut result = Ok(());
-    for own in limited {
-        // Another process may have the number by now: it has the hard limit of this one only if it is like it.
-        let alike = read(own.pid)?.is_some_and(|now| now.1 == own.before.1);
-        if alike && let Err(error) = set(own.pid, own.before) {
-            result = Err(error);
-        }
+impl Own {
+    /// Soft and hard limit under `limit`.
+    fn under(self, limit: Option<u64>) -> (Option<u64>, Option<u64>) {
+        let most = |limit: u64| self.soft.map_or(limit, |soft| soft.min(limit));
+        (limit.map(most).or(self.soft), self.hard)
     }
-    result
 }
 
 /// Soft and hard limit of a process (`/proc/PID/limits`, proc(5)); `None` if there is no such process.
@@ -115,12 +148,49 @@ mod tests {
         let mut child = Command::new("sleep").arg("60").spawn().expect("sleep starts");
         let pid = child.id();
         let own = read(pid).expect("limits can be read").expect("it runs");
-        let limited = limit(&[pid], 16).expect("it can be limited");
-        assert_eq!(read(pid).expect("limits can be read"), Some((Some(16), own.1)));
-        restore(&limited).expect("it gets its limit back");
-        assert_eq!(read(pid).expect("limits can be read"), Some(own));
+        let mut limits = Limits::default();
+        let mut check = |limit: Option<u64>, soft: Option<u64>| {
+            limits.come_to(&[pid], limit).expect("it can be limited");
+            assert_eq!(read(pid).expect("limits can be read"), Some((soft, own.1)), "{limit:?}");
+        };
+        check(Some(16), Some(16));
+        check(Some(12), Some(12));
+        check(Some(16), Some(16));
+        check(None, own.0);
+        check(Some(16), Some(16));
         child.kill().expect("it ends");
         child.wait().expect("it is reaped");
-        restore(&limited).expect("who has ended needs nothing back");
+        limits.come_to(&[pid], None).expect("who has ended needs nothing back");
+    }
+
+    #[test]
+    fn who_is_started_under_a_limit_loses_it_too() {
+        let mut shell = Command::new("sh")
+            .args(["-c", "read word; sleep 60 & wait"])
+            .stdin(Stdio::piped())
+            .spawn()
+            .expect("a shell starts");
+        let roots = [shell.id()];
+        let own = read(shell.id()).expect("limits can be read").expect("it runs");
+        let mut limits = Limits::default();
+        limits.come_to(&roots, Some(16)).expect("it can be limited");
+        drop(shell.stdin.take());
+        let clock = wavetank_driver::Clock::starting_now();
+        while family(&roots).len() < 2 {
+            assert!(clock.now() < wavetank_plan::Nanos::from_secs(10), "the child never came");
+            std::thread::yield_now();
+        }
+        let check = |expected: Option<u64>| {
+            for (pid, _) in family(&roots) {
+                assert_eq!(read(pid).expect("limits can be read"), Some((expected, own.1)), "{pid}");
+            }
+        };
+        check(Some(16));
+        limits.come_to(&roots, Some(18)).expect("it can be limited");
+        check(Some(18));
+        limits.come_to(&roots, None).expect("they get their limits back");
+        check(own.0);
+        super::super::processes::kill(&roots).expect("they can be killed");
+        shell.wait().expect("it is reaped");
     }
 }

@@ -6,8 +6,10 @@
 mod cable;
 mod command;
 mod files;
+mod grip;
 mod processes;
 mod slow;
+mod wanted;
 
 use serde_json::Value;
 use wavetank_plan::UserError;
@@ -16,9 +18,8 @@ use wavetank_topology::{Deed, FaultKind, Lab, PoolDeed};
 use crate::service::Services;
 use cable::Filter;
 use command::shell;
-use files::Limited;
-use processes::Held;
-use slow::Slowdown;
+use grip::Grip;
+use wanted::Wanted;
 
 /// Faults under way in one host at most.
 const FAULTS_MAX: usize = 64;
@@ -30,21 +31,17 @@ pub struct Faults {
     /// Number of the next one.
     next: u64,
     active: Vec<(u64, Active)>,
+    /// Services that faults were at.
+    grips: Vec<Grip>,
 }
 
 /// What it takes to undo one.
 #[derive(Debug)]
 enum Active {
-    /// The service is started again.
-    Start(String),
-    /// The processes go on.
-    Resume(Vec<Held>),
+    /// A service does what is wanted of it by those that are left.
+    Service(String, FaultKind),
     /// The interface passes everything again.
     Filter(Filter),
-    /// The processes may open as many files as before.
-    Limited(Vec<Limited>),
-    /// The processes stand still no more.
-    Slow(Slowdown),
     /// Servers behind a balancer take as many connections as before.
     Pool(PoolDeed),
     /// A command of the user's.
@@ -54,7 +51,7 @@ enum Active {
 impl Faults {
     /// None so far, in `lab.hosts[host]`.
     pub fn new(lab: &Lab, host: usize) -> Self {
-        Self { host: lab.hosts[host].name.clone(), next: 1, active: Vec::new() }
+        Self { host: lab.hosts[host].name.clone(), next: 1, active: Vec::new(), grips: Vec::new() }
     }
 
     /// Begins what is asked for, a [`Deed`] as JSON; its number is for [`end`](Self::end).
@@ -97,7 +94,7 @@ impl Faults {
         self.undo(active, services)
     }
 
-    /// Undoes all of them, the last one first: what one stopped another may have slowed down before.
+    /// Undoes all of them, the last one first.
     pub fn end_all(&mut self, services: &mut Services) {
         while let Some((_, active)) = self.active.pop() {
             // Who ends all of them takes the host down, or has nobody left to tell.
@@ -105,70 +102,74 @@ impl Faults {
         }
     }
 
-    fn fault(&self, fault: FaultKind, services: &mut Services) -> Result<Active, UserError> {
-        Ok(match fault {
-            FaultKind::Kill { service } => {
-                processes::kill(&self.processes(&service, services)?).map_err(|error| self.failed(&error))?;
-                Active::Start(service)
-            }
-            FaultKind::Stop { service } => {
-                self.processes(&service, services)?;
-                services.stop_one(&service)?;
-                Active::Start(service)
-            }
-            FaultKind::Pause { service } => {
-                let roots = self.processes(&service, services)?;
-                Active::Resume(processes::frozen(&roots).map_err(|error| self.failed(&error))?)
-            }
-            FaultKind::Cut { interface } => {
-                Active::Filter(Filter::begin(&self.host, self.next, &interface, None)?)
-            }
-            FaultKind::Drop { interface, share_ppm } => {
-                Active::Filter(Filter::begin(&self.host, self.next, &interface, Some(share_ppm))?)
-            }
-            FaultKind::Files { service, limit } => {
-                let roots = self.processes(&service, services)?;
-                Active::Limited(files::limit(&roots, limit).map_err(|error| self.failed(&error))?)
-            }
-            FaultKind::Slow { service, delay } => {
-                let roots = self.processes(&service, services)?;
-                Active::Slow(Slowdown::begin(roots, delay).map_err(|error| self.failed(&error))?)
-            }
-        })
+    fn fault(&mut self, fault: FaultKind, services: &mut Services) -> Result<Active, UserError> {
+        let lost = |interface: &str, share: Option<u32>| {
+            Filter::begin(&self.host, self.next, interface, share).map(Active::Filter)
+        };
+        match &fault {
+            FaultKind::Cut { interface } => return lost(interface, None),
+            FaultKind::Drop { interface, share_ppm } => return lost(interface, Some(*share_ppm)),
+            _ => {}
+        }
+        let service = fault.service().expect("all others are about one").to_owned();
+        self.can_be_felt(&fault, &service, services)?;
+        if let Err(error) = self.settle(&service, Some(&fault), services) {
+            // What was under way before goes on as it did; why it might not is not what was asked.
+            let _ = self.settle(&service, None, services);
+            return Err(error);
+        }
+        Ok(Active::Service(service, fault))
     }
 
-    fn undo(&self, active: Active, services: &mut Services) -> Result<(), UserError> {
+    fn undo(&mut self, active: Active, services: &mut Services) -> Result<(), UserError> {
         match active {
-            // Another fault's end may have started it already.
-            Active::Start(service) if processes::any_alive(&services.pids(&service)) => Ok(()),
-            Active::Start(service) => services.start_one(&service),
-            Active::Resume(held) => {
-                processes::resume(&held);
-                Ok(())
-            }
+            Active::Service(service, _) => self.settle(&service, None, services),
             Active::Filter(filter) => filter.end(),
-            Active::Limited(limited) => files::restore(&limited).map_err(|error| self.failed(&error)),
-            Active::Slow(slow) => {
-                slow.end();
-                Ok(())
-            }
             Active::Pool(deed) => services.restore_pool(&deed),
             Active::Command(undo) => undo.map_or(Ok(()), |undo| shell(&self.host, &undo)),
         }
     }
 
-    /// The processes of `service` that were started by us; never none.
-    fn processes(&self, service: &str, services: &Services) -> Result<Vec<u32>, UserError> {
-        let pids = services.pids(service);
-        if processes::any_alive(&pids) {
-            return Ok(pids);
+    /// Makes `service` do what the faults under way want of it, `more` among them.
+    fn settle(
+        &mut self,
+        service: &str,
+        more: Option<&FaultKind>,
+        services: &mut Services,
+    ) -> Result<(), UserError> {
+        let under_way = self.active.iter().filter_map(|(_, active)| match active {
+            Active::Service(own, fault) if own == service => Some(fault),
+            _ => None,
+        });
+        let wanted = Wanted::by(under_way.chain(more));
+        self.grip(service).come_to(&wanted, services)
+    }
+
+    fn grip(&mut self, service: &str) -> &mut Grip {
+        let place = self.grips.iter().position(|grip| grip.service == service).unwrap_or_else(|| {
+            self.grips.push(Grip::on(&self.host, service));
+            self.grips.len() - 1
+        });
+        &mut self.grips[place]
+    }
+
+    /// Whether there are processes that would feel the fault, or whoever ended them has yet to let them start again.
+    fn can_be_felt(
+        &mut self,
+        fault: &FaultKind,
+        service: &str,
+        services: &Services,
+    ) -> Result<(), UserError> {
+        let ends = matches!(fault, FaultKind::Kill { .. } | FaultKind::Stop { .. });
+        if processes::any_alive(&services.pids(service)) || (ends && self.grip(service).down) {
+            return Ok(());
         }
         let message = format!("service {service} of host {} has no process that runs", self.host);
         Err(UserError::refused("lab_fault_vacant", message, "wavetank lab status tells how services do"))
     }
+}
 
-    fn failed(&self, error: &std::io::Error) -> UserError {
-        let message = format!("host {}: the fault did not work: {error}", self.host);
-        UserError::refused("lab_fault_failed", message, "wavetank lab status tells how the host does")
-    }
+fn failed(host: &str, error: &std::io::Error) -> UserError {
+    let message = format!("host {host}: the fault did not work: {error}");
+    UserError::refused("lab_fault_failed", message, "wavetank lab status tells how the host does")
 }

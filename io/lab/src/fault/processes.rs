@@ -50,7 +50,7 @@ pub(super) fn frozen(roots: &[u32]) -> Result<Vec<Held>> {
     let mut held: Vec<Held> = Vec::new();
     for _ in 0..ROUNDS_MAX {
         let mut found = false;
-        for pid in family(roots) {
+        for (pid, _) in family(roots) {
             if held.iter().any(|own| own.pid == pid) {
                 continue;
             }
@@ -108,8 +108,8 @@ pub(super) fn any_alive(pids: &[u32]) -> bool {
     pids.iter().any(|&pid| stat(pid).is_some_and(|(state, _)| !matches!(state, b'Z' | b'X')))
 }
 
-/// `roots` and all that descend from them, parents first.
-pub(super) fn family(roots: &[u32]) -> Vec<u32> {
+/// `roots` and all that descend from them, parents first, each with its parent.
+pub(super) fn family(roots: &[u32]) -> Vec<(u32, u32)> {
     let numbers = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = numbers.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     let all: Vec<(u32, u32)> = pids.filter_map(|pid| Some((pid, stat(pid)?.1))).collect();
@@ -117,15 +117,15 @@ pub(super) fn family(roots: &[u32]) -> Vec<u32> {
 }
 
 /// Of processes with their parents those that are in `roots` or descend from one, parents first.
-fn descending(roots: &[u32], all: &[(u32, u32)]) -> Vec<u32> {
-    let mut family: Vec<u32> =
-        roots.iter().copied().filter(|root| all.iter().any(|(pid, _)| pid == root)).collect();
+fn descending(roots: &[u32], all: &[(u32, u32)]) -> Vec<(u32, u32)> {
+    let own = |root: &u32| all.iter().find(|(pid, _)| pid == root).copied();
+    let mut family: Vec<(u32, u32)> = roots.iter().filter_map(own).collect();
     let mut next = 0;
     while next < family.len() && family.len() < PROCESSES_MAX {
-        let parent = family[next];
-        for &(pid, _) in all.iter().filter(|(_, of)| *of == parent) {
-            if !family.contains(&pid) {
-                family.push(pid);
+        let (parent, _) = family[next];
+        for child in all.iter().filter(|(_, of)| *of == parent) {
+            if !family.contains(child) {
+                family.push(*child);
             }
         }
         next += 1;
@@ -151,13 +151,16 @@ mod tests {
     #[test]
     fn a_family_is_told_by_parents() {
         let all = [(1, 0), (7, 1), (8, 7), (9, 8), (12, 1), (13, 12), (20, 99)];
-        let check = |roots: &[u32], family: &[u32]| assert_eq!(descending(roots, &all), family, "{roots:?}");
+        let check = |roots: &[u32], family: &[u32]| {
+            let pids: Vec<u32> = descending(roots, &all).into_iter().map(|(pid, _)| pid).collect();
+            assert_eq!(pids, family, "{roots:?}");
+        };
         check(&[7], &[7, 8, 9]);
         check(&[12, 7], &[12, 7, 13, 8, 9]);
         check(&[9], &[9]);
         // One that is gone has no family; a circle, which no kernel shows, ends.
         check(&[500], &[]);
-        assert_eq!(descending(&[1], &[(1, 2), (2, 1)]), [1, 2]);
+        assert_eq!(descending(&[1], &[(1, 2), (2, 1)]), [(1, 2), (2, 1)]);
     }
 
     #[test]

@@ -15,6 +15,7 @@ use super::processes::{frozen, resume};
 /// A thread of the host's process that stops processes and lets them go.
 #[derive(Debug)]
 pub(super) struct Slowdown {
+    pub(super) delay: Nanos,
     /// Dropped to end it.
     stop: SyncSender<()>,
     thread: JoinHandle<()>,
@@ -25,9 +26,9 @@ impl Slowdown {
     pub(super) fn begin(roots: Vec<u32>, delay: Nanos) -> Result<Self> {
         // What cannot be stopped once is told now.
         resume(&frozen(&roots)?);
-        let delay = Duration::from_nanos(delay.0.unsigned_abs());
+        let length = Duration::from_nanos(delay.0.unsigned_abs());
         let (stop, stopped) = sync_channel::<()>(1);
-        let waits = move || stopped.recv_timeout(delay) == Err(RecvTimeoutError::Timeout);
+        let waits = move || stopped.recv_timeout(length) == Err(RecvTimeoutError::Timeout);
         let thread = Builder::new().name("slow".to_owned()).spawn(move || {
             let mut going = true;
             while going {
@@ -38,7 +39,7 @@ impl Slowdown {
                 going = going && waits();
             }
         });
-        Ok(Self { stop, thread: thread.map_err(Error::other)? })
+        Ok(Self { delay, stop, thread: thread.map_err(Error::other)? })
     }
 
     /// They run on.

@@ -1,0 +1,106 @@
+//! [`Grip`]: what faults do to one service at present.
+
+use std::io;
+
+use wavetank_plan::UserError;
+
+use super::failed;
+use super::files::Limits;
+use super::processes::{Held, any_alive, frozen, kill, resume};
+use super::slow::Slowdown;
+use super::wanted::{End, Pace, Wanted};
+use crate::service::Services;
+
+/// It is made what the faults under way want together, whenever one of them begins or ends.
+#[derive(Debug)]
+pub(super) struct Grip {
+    host: String,
+    pub(super) service: String,
+    /// Whether the service was ended.
+    pub(super) down: bool,
+    hold: Hold,
+    limits: Limits,
+}
+
+/// How processes are held up.
+#[derive(Debug)]
+enum Hold {
+    None,
+    Slow(Slowdown),
+    Still(Vec<Held>),
+}
+
+impl Grip {
+    /// On a service that runs free.
+    pub(super) fn on(host: &str, service: &str) -> Self {
+        let (host, service) = (host.to_owned(), service.to_owned());
+        Self { host, service, down: false, hold: Hold::None, limits: Limits::default() }
+    }
+
+    /// Makes the service do what is wanted of it; it is felt as soon as this returns.
+    ///
+    /// # Errors
+    /// What kept it from being done.
+    pub(super) fn come_to(&mut self, wanted: &Wanted, services: &mut Services) -> Result<(), UserError> {
+        match wanted.down {
+            Some(_) if self.down => return Ok(()),
+            Some(how) => return self.take_down(how, services),
+            None => {}
+        }
+        if std::mem::take(&mut self.down) && !any_alive(&services.pids(&self.service)) {
+            services.start_one(&self.service)?;
+        }
+        let roots = services.pids(&self.service);
+        self.hold_up(wanted, &roots).map_err(|error| failed(&self.host, &error))
+    }
+
+    fn take_down(&mut self, how: End, services: &mut Services) -> Result<(), UserError> {
+        // A thread that lets processes go again and again must not meddle. What stands still is killed as it stands, and
+        // hears of an orderly end only when it goes on.
+        if how == End::Stop || !matches!(self.hold, Hold::Still(_)) {
+            self.hold.let_go();
+        }
+        let ended = match how {
+            End::Kill => kill(&services.pids(&self.service)).map_err(|error| failed(&self.host, &error)),
+            End::Stop => services.stop_one(&self.service),
+        };
+        self.hold.let_go();
+        ended?;
+        // Whoever is started next has limits of its own.
+        (self.down, self.limits) = (true, Limits::default());
+        Ok(())
+    }
+
+    /// Processes are held up and limited as is wanted. What does not work leaves them free.
+    fn hold_up(&mut self, wanted: &Wanted, roots: &[u32]) -> io::Result<()> {
+        let limited = self.limits.come_to(roots, wanted.files);
+        if self.hold.pace() == wanted.pace {
+            return limited;
+        }
+        self.hold.let_go();
+        self.hold = match wanted.pace {
+            Pace::Full => Hold::None,
+            Pace::Slow(delay) => Hold::Slow(Slowdown::begin(roots.to_vec(), delay)?),
+            Pace::Still => Hold::Still(frozen(roots)?),
+        };
+        limited
+    }
+}
+
+impl Hold {
+    const fn pace(&self) -> Pace {
+        match self {
+            Self::None => Pace::Full,
+            Self::Slow(slow) => Pace::Slow(slow.delay),
+            Self::Still(_) => Pace::Still,
+        }
+    }
+
+    fn let_go(&mut self) {
+        match std::mem::replace(self, Self::None) {
+            Self::None => {}
+            Self::Slow(slow) => slow.end(),
+            Self::Still(held) => resume(&held),
+        }
+    }
+}
