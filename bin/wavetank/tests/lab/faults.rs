@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
+use wavetank_testkit::clock::poll_until;
 use wavetank_testkit::{Outcome, Signal};
 
 use crate::felt::{comes_to, status};
 use crate::place::Place;
+use crate::routing::PATIENCE;
 
 /// A client, and a server with a service.
 const HOSTS: &str = "\
@@ -17,8 +19,11 @@ hosts:
     role: server
     networks: [front]
     services:
-      - serve: {listen: 8080}
+      - serve: {listen: 8080, options: [--engine, epoll]}
 ";
+
+/// Its service: on epoll its sockets are files.
+const SERVE: &str = "serve: {listen: 8080, options: [--engine, epoll]}";
 
 #[track_caller]
 fn fault(place: &Place, words: &str) -> Outcome {
@@ -130,6 +135,31 @@ fn what_lasts_for_a_time_ends_by_itself_or_with_its_command() {
         command.wait(Duration::from_secs(20));
         comes_to(&place, "200", "after its command");
     }
+    place.lab(&["down"]).run().expect_exit(0);
+    place.nothing_left("down");
+}
+
+/// A host whose own process cannot hold on to as many processes as the service has.
+#[test]
+fn a_service_stands_still_as_a_whole_or_not_at_all() {
+    let crowd = "command: {run: 'for i in $(seq 200); do sleep 600 & done; wait'}";
+    let hosts = HOSTS.replace(SERVE, crowd);
+    let Some(place) = Place::new("faults-half", &hosts) else { return };
+    place.up();
+    let sleeping = "grep -l '^.* (sleep) S' /proc/[0-9]*/stat | wc -l";
+    let whole = poll_until(PATIENCE, || (place.said("app1", sleeping) == "200").then_some(()));
+    assert!(whole.is_some(), "the service never was whole");
+    let still = "grep -l ') T ' /proc/[0-9]*/stat | wc -l";
+    place.said("app1", "prlimit --pid 1 --nofile=100:");
+    for words in ["pause", "kill", "slow 20ms"] {
+        let refused =
+            place.lab(&[&["fault", "app1"], words.split(' ').collect::<Vec<_>>().as_slice()].concat()).run();
+        assert!(refused.expect_exit(5).stderr.contains("[lab_fault_failed]"), "{refused}");
+        assert_eq!([place.said("app1", still), place.said("app1", sleeping)], ["0", "200"], "{words}");
+    }
+    place.said("app1", "prlimit --pid 1 --nofile=1000:");
+    fault(&place, "pause");
+    assert_ne!(place.said("app1", still), "0");
     place.lab(&["down"]).run().expect_exit(0);
     place.nothing_left("down");
 }

@@ -1,6 +1,6 @@
 //! The processes of a service, with all their children, as the host's PID namespace numbers them.
 
-use std::io::Result;
+use std::io::{Error, Result};
 use std::os::fd::OwnedFd;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -44,31 +44,39 @@ impl Held {
     }
 }
 
-/// Stops `roots` and all their children, and holds them. They are stopped before their children are looked for, so that
-/// none is missed that is made meanwhile.
+/// Stops `roots` and all their children, and holds them: all of them, or, with an error, none. They are stopped before
+/// their children are looked for, so that none is missed that is made meanwhile.
 pub(super) fn frozen(roots: &[u32]) -> Result<Vec<Held>> {
     let mut held: Vec<Held> = Vec::new();
+    let stopped = stop_all(roots, &mut held);
+    if stopped.is_err() {
+        resume(&held);
+    }
+    stopped.map(|()| held)
+}
+
+/// Who was stopped is held, whatever becomes of the others.
+fn stop_all(roots: &[u32], held: &mut Vec<Held>) -> Result<()> {
     for _ in 0..ROUNDS_MAX {
-        let mut found = false;
+        let before = held.len();
         for (pid, _) in family(roots) {
             if held.iter().any(|own| own.pid == pid) {
                 continue;
             }
+            if held.len() >= PROCESSES_MAX {
+                return Err(Error::other(format!("the service has more than {PROCESSES_MAX} processes")));
+            }
             if let Some(own) = Held::of(pid)? {
-                if let Err(error) = own.signal(Signal::STOP) {
-                    resume(&held);
-                    return Err(error);
-                }
-                settle(pid);
+                own.signal(Signal::STOP)?;
                 held.push(own);
-                found = true;
+                settle(pid);
             }
         }
-        if !found {
-            break;
+        if held.len() == before {
+            return Ok(());
         }
     }
-    Ok(held)
+    Err(Error::other("the service makes processes faster than they can be stopped"))
 }
 
 /// Waits until a process that was told to stop has done so; one that waits for a disk may take its time.
@@ -95,7 +103,10 @@ pub(super) fn resume(held: &[Held]) {
 pub(super) fn kill(roots: &[u32]) -> Result<()> {
     // A master that still ran would replace what is killed beside it.
     let held = frozen(roots)?;
-    held.iter().try_for_each(|own| own.signal(Signal::KILL))?;
+    if let Err(error) = held.iter().try_for_each(|own| own.signal(Signal::KILL)) {
+        resume(&held);
+        return Err(error);
+    }
     for own in &held {
         // Whose death takes longer than any should is the kernel's affair: the signal cannot be taken back.
         let _ = poll(&mut [PollFd::new(&own.handle, PollFlags::IN)], Some(&DEATH_MAX));
@@ -121,7 +132,8 @@ fn descending(roots: &[u32], all: &[(u32, u32)]) -> Vec<(u32, u32)> {
     let own = |root: &u32| all.iter().find(|(pid, _)| pid == root).copied();
     let mut family: Vec<(u32, u32)> = roots.iter().filter_map(own).collect();
     let mut next = 0;
-    while next < family.len() && family.len() < PROCESSES_MAX {
+    // One more than may be, so that it shows.
+    while next < family.len() && family.len() <= PROCESSES_MAX {
         let (parent, _) = family[next];
         for child in all.iter().filter(|(_, of)| *of == parent) {
             if !family.contains(child) {
