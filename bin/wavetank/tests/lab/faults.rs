@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use wavetank_testkit::clock::poll_until;
-use wavetank_testkit::{Outcome, Signal};
+use wavetank_testkit::{Outcome, Signal, skip};
 
 use crate::felt::{comes_to, status};
 use crate::place::Place;
@@ -160,6 +160,24 @@ fn a_service_stands_still_as_a_whole_or_not_at_all() {
     place.said("app1", "prlimit --pid 1 --nofile=1000:");
     fault(&place, "pause");
     assert_ne!(place.said("app1", still), "0");
+    place.lab(&["down"]).run().expect_exit(0);
+    place.nothing_left("down");
+}
+
+#[test]
+fn files_that_would_not_be_felt_are_not_limited() {
+    let test = "files_that_would_not_be_felt_are_not_limited";
+    let Some(place) = Place::new("faults-ring", &HOSTS.replace("epoll", "auto")) else { return };
+    place.up();
+    let rings =
+        place.said("app1", "ls -l /proc/[0-9]*/fd 2>/dev/null | grep -c 'anon_inode:.io_uring.' || true");
+    let refused = place.lab(&["fault", "app1", "files", "77"]).run();
+    if rings == "0" {
+        skip(test, "this machine has no io_uring");
+        refused.expect_exit(0);
+    } else {
+        assert!(refused.expect_exit(5).stderr.contains("[--engine, epoll]"), "{refused}");
+    }
     place.lab(&["down"]).run().expect_exit(0);
     place.nothing_left("down");
 }

@@ -81,6 +81,18 @@ impl Own {
     }
 }
 
+/// Whether one of `roots` and their children has an `io_uring`: its sockets may be none of the files that a limit counts.
+pub(super) fn any_on_io_uring(roots: &[u32]) -> bool {
+    let is_ring = |entry: &std::fs::DirEntry| {
+        std::fs::read_link(entry.path()).is_ok_and(|target| target.as_os_str() == "anon_inode:[io_uring]")
+    };
+    family(roots).iter().any(|(pid, _)| {
+        // Who has ended meanwhile has none.
+        let files = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+        files.into_iter().any(|entry| is_ring(&entry))
+    })
+}
+
 /// Soft and hard limit of a process (`/proc/PID/limits`, proc(5)); `None` if there is no such process.
 fn read(pid: u32) -> Result<Option<(Option<u64>, Option<u64>)>> {
     match std::fs::read_to_string(format!("/proc/{pid}/limits")) {

@@ -161,7 +161,16 @@ impl Faults {
         services: &Services,
     ) -> Result<(), UserError> {
         let ends = matches!(fault, FaultKind::Kill { .. } | FaultKind::Stop { .. });
-        if processes::any_alive(&services.pids(service)) || (ends && self.grip(service).down) {
+        let pids = services.pids(service);
+        if matches!(fault, FaultKind::Files { .. }) && files::any_on_io_uring(&pids) {
+            let message = format!(
+                "service {service} of host {} is on io_uring: its sockets are no files that a limit counts",
+                self.host
+            );
+            let hint = "a `wavetank serve` with `options: [--engine, epoll]` in the topology file has sockets that are files";
+            return Err(UserError::refused("lab_fault_failed", message, hint));
+        }
+        if processes::any_alive(&pids) || (ends && self.grip(service).down) {
             return Ok(());
         }
         let message = format!("service {service} of host {} has no process that runs", self.host);
