@@ -144,6 +144,7 @@ fn an_event_drains_a_server_and_takes_it_back() {
     let experiment = "wavetank: 1\nname: eventful\ntarget: http://10.92.0.100\nsteps: [{get: /}]\n\
                       phases:\n  - {name: main, rate: 100/s, for: 4s}\n\
                       events:\n  - {when: 1s, host: lb1, run: pool web1 drain, for: 1s}\n  \
+                      - {when: 1500ms, host: lb1, run: pool web1 weight 3}\n  \
                       - {when: 3s, host: lb1, run: \"pool direct_routing web[1-2] weight 7\"}\n";
     place.file("load.yaml", experiment);
     let run = place.lab(&["run", "lab.yaml", "load.yaml", "--format", "json", "--quiet"]).run();
@@ -154,14 +155,63 @@ fn an_event_drains_a_server_and_takes_it_back() {
         .iter()
         .map(|one| (one["what"].as_str().unwrap_or_default(), one["outcome"].as_str().unwrap_or_default()))
         .collect();
-    let expected = [("pool web1 drain", "undone"), ("pool direct_routing web[1-2] weight 7", "undone")];
+    let expected = [
+        ("pool web1 drain", "undone"),
+        ("pool web1 weight 3", "undone"),
+        ("pool direct_routing web[1-2] weight 7", "undone"),
+    ];
     assert_eq!(told, expected, "{record}");
     let log = place.lab(&["logs", "lb1", "direct_routing"]).run();
-    for word in ["web1:80 weighs 0", "web1:80 weighs 1", "web2:80 weighs 7", "web2:80 weighs 1"] {
+    for word in [
+        "web1:80 weighs 0",
+        "web1:80 weighs 3",
+        "web1:80 weighs 7",
+        "web1:80 weighs 1",
+        "web2:80 weighs 7",
+        "web2:80 weighs 1",
+    ] {
         assert!(log.expect_exit(0).stdout.contains(word), "`{word}`: {log}");
     }
     let both = pool(&place, &[]);
     assert!(both.iter().all(|server| server["weight"] == 1), "as before: {both:?}");
+    place.lab(&["down"]).run().expect_exit(0);
+    place.nothing_left("down");
+}
+
+#[test]
+fn what_a_director_does_not_take_is_taken_back() {
+    let test = "what_a_director_does_not_take_is_taken_back";
+    if !tools(test) {
+        return;
+    }
+    let Some(place) = Place::new("pool-stuck", DIRECT) else { return };
+    place.up();
+    place.lab(&["fault", "lb1", "pause"]).run().expect_exit(0);
+    let told = place.lab(&["pool", "lb1", "web[1-2]", "drain"]).run();
+    assert!(told.expect_exit(5).stderr.contains("[lab_pool_failed]"), "{told}");
+    place.lab(&["fault", "lb1", "undo", "1"]).run().expect_exit(0);
+    // When this is taken, whatever was told before has been read.
+    let both = pool(&place, &["web2", "weight", "2"]);
+    assert_eq!(both.each_ref().map(|server| server["weight"].as_u64()), [Some(1), Some(2)], "{both:?}");
+    place.lab(&["down"]).run().expect_exit(0);
+    place.nothing_left("down");
+}
+
+#[test]
+fn what_haproxy_does_not_take_is_taken_back() {
+    let test = "what_haproxy_does_not_take_is_taken_back";
+    if Program::foreign("haproxy").is_none() {
+        return skip(test, "`haproxy` is not installed");
+    }
+    // By addresses it knows no weights but all and nothing.
+    let text = HAPROXY.replace("mode: tcp,", "mode: tcp, balance: source,");
+    let Some(place) = Place::new("pool-refused", &text) else { return };
+    place.up();
+    let weights = |words: &[&str]| pool(&place, words).map(|server| server["weight"].as_u64());
+    assert_eq!(weights(&["web1", "drain"]), [Some(0), Some(1)]);
+    let told = place.lab(&["pool", "lb1", "web[1-2]", "weight", "3"]).run();
+    assert!(told.expect_exit(5).stderr.contains("[lab_pool_failed]"), "{told}");
+    assert_eq!(weights(&[]), [Some(0), Some(1)], "nothing has changed");
     place.lab(&["down"]).run().expect_exit(0);
     place.nothing_left("down");
 }

@@ -42,8 +42,8 @@ enum Active {
     Service(String, FaultKind),
     /// The interface passes everything again.
     Filter(Filter),
-    /// Servers behind a balancer take as many connections as before.
-    Pool(PoolDeed),
+    /// Servers behind a balancer take as many connections as before, and meanwhile as many as was wished.
+    Pool { wished: PoolDeed, before: PoolDeed },
     /// A command of the user's.
     Command(Option<String>),
 }
@@ -69,7 +69,7 @@ impl Faults {
         })?;
         let active = match deed {
             Deed::Fault(fault) => self.fault(fault, services)?,
-            Deed::Pool(deed) => Active::Pool(services.change_pool(&deed)?),
+            Deed::Pool(wished) => Active::Pool { before: services.change_pool(&wished)?, wished },
             Deed::Command { run, undo } => {
                 shell(&self.host, &run)?;
                 Active::Command(undo)
@@ -91,14 +91,14 @@ impl Faults {
             return Err(UserError::usage("lab_fault_unknown", message, "it may have ended already"));
         };
         let (_, active) = self.active.remove(place);
-        self.undo(active, services)
+        self.undo(place, active, services)
     }
 
     /// Undoes all of them, the last one first.
     pub fn end_all(&mut self, services: &mut Services) {
         while let Some((_, active)) = self.active.pop() {
             // Who ends all of them takes the host down, or has nobody left to tell.
-            let _ = self.undo(active, services);
+            let _ = self.undo(self.active.len(), active, services);
         }
     }
 
@@ -121,11 +121,15 @@ impl Faults {
         Ok(Active::Service(service, fault))
     }
 
-    fn undo(&mut self, active: Active, services: &mut Services) -> Result<(), UserError> {
+    /// Undoes `active`, which was at `place` of all.
+    fn undo(&mut self, place: usize, active: Active, services: &mut Services) -> Result<(), UserError> {
         match active {
             Active::Service(service, _) => self.settle(&service, None, services),
             Active::Filter(filter) => filter.end(),
-            Active::Pool(deed) => services.restore_pool(&deed),
+            Active::Pool { before, .. } => {
+                let left = handed_on(before, &mut self.active[place..]);
+                if left.wishes.is_empty() { Ok(()) } else { services.restore_pool(&left) }
+            }
             Active::Command(undo) => undo.map_or(Ok(()), |undo| shell(&self.host, &undo)),
         }
     }
@@ -142,7 +146,18 @@ impl Faults {
             _ => None,
         });
         let wanted = Wanted::by(under_way.chain(more));
-        self.grip(service).come_to(&wanted, services)
+        let was_down = self.grip(service).down;
+        self.grip(service).come_to(&wanted, services)?;
+        if was_down && wanted.down.is_none() { self.renew_pool(service, services) } else { Ok(()) }
+    }
+
+    /// A balancer that was started again may know of its pool what the topology file says and nothing else.
+    fn renew_pool(&self, service: &str, services: &mut Services) -> Result<(), UserError> {
+        let mut wished = self.active.iter().filter_map(|(_, active)| match active {
+            Active::Pool { wished, .. } if wished.service == service => Some(wished),
+            _ => None,
+        });
+        wished.try_for_each(|wished| services.change_pool(wished).map(drop))
     }
 
     fn grip(&mut self, service: &str) -> &mut Grip {
@@ -178,7 +193,60 @@ impl Faults {
     }
 }
 
+/// What of a pool is left to restore: what was changed again by one of those that began `later` is theirs to restore.
+fn handed_on(before: PoolDeed, later: &mut [(u64, Active)]) -> PoolDeed {
+    let PoolDeed { service, mut wishes } = before;
+    let mut pools: Vec<&mut PoolDeed> = later
+        .iter_mut()
+        .filter_map(|(_, active)| match active {
+            Active::Pool { before, .. } if before.service == service => Some(before),
+            _ => None,
+        })
+        .collect();
+    wishes.retain(|&(server, wish)| {
+        let mut all = pools.iter_mut().flat_map(|pool| &mut pool.wishes);
+        all.find(|(own, _)| *own == server).map(|(_, back)| *back = wish).is_none()
+    });
+    PoolDeed { service, wishes }
+}
+
 fn failed(host: &str, error: &std::io::Error) -> UserError {
     let message = format!("host {host}: the fault did not work: {error}");
     UserError::refused("lab_fault_failed", message, "wavetank lab status tells how the host does")
+}
+
+#[cfg(test)]
+mod tests {
+    use wavetank_topology::PoolWish;
+
+    use super::*;
+
+    #[test]
+    fn what_was_changed_again_is_restored_by_whom_it_was_changed_last() {
+        let deed = |service: &str, wishes: &[(usize, PoolWish)]| PoolDeed {
+            service: service.to_owned(),
+            wishes: wishes.to_vec(),
+        };
+        let active = |before: &PoolDeed| (1, Active::Pool { wished: before.clone(), before: before.clone() });
+        let check = |before: &PoolDeed, later: &[PoolDeed], left: &PoolDeed, then: &[PoolDeed]| {
+            let mut all: Vec<_> = later.iter().map(active).collect();
+            assert_eq!(handed_on(before.clone(), &mut all), *left, "{later:?}");
+            let befores: Vec<&PoolDeed> = all
+                .iter()
+                .filter_map(|(_, active)| match active {
+                    Active::Pool { before, .. } => Some(before),
+                    _ => None,
+                })
+                .collect();
+            assert_eq!(befores, then.iter().collect::<Vec<_>>(), "{before:?}");
+        };
+        let (drain, ready, three) = (PoolWish::Drain, PoolWish::Ready, PoolWish::Weight(3));
+        let first = deed("a", &[(0, ready), (1, three)]);
+        check(&first, &[], &first, &[]);
+        // Of those that changed it again the next one.
+        let later =
+            [deed("b", &[(0, drain)]), deed("a", &[(0, drain)]), deed("a", &[(0, three), (2, drain)])];
+        let then = [deed("b", &[(0, drain)]), deed("a", &[(0, ready)]), deed("a", &[(0, three), (2, drain)])];
+        check(&first, &later, &deed("a", &[(1, three)]), &then);
+    }
 }

@@ -1,6 +1,6 @@
 //! The pool of a `HAProxy`, by its statistics socket: `show stat`, `set server` (its management guide, 9.1 and 9.3).
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use wavetank_plan::harmless;
 use wavetank_topology::render::{HAPROXY_BACKEND, HAPROXY_SOCKET, haproxy_servers};
@@ -84,21 +84,31 @@ impl<'s> Table<'s> {
     }
 }
 
-/// Has every copy do to its servers what is wished. An error is the first thing that one of them says against it.
+/// Has every copy do to its servers what is wished, as far as it does; an error is the first thing that one of them says
+/// against it.
 pub(super) fn change(
     host: &Host,
     haproxy: &Haproxy,
     folders: &[PathBuf],
     wishes: &[(usize, PoolWish)],
 ) -> Result<(), String> {
-    for folder in folders {
-        for (server, wish) in wishes {
-            for name in haproxy_servers(host, haproxy, *server) {
-                let said = told(folder, HAPROXY_SOCKET, &commands(&name, *wish))?;
-                // It has nothing to say where all is well.
-                if let Some(against) = said.lines().map(str::trim).find(|line| !line.is_empty()) {
-                    return Err(format!("HAProxy does not take `{wish}` for {name}: {}", harmless(against)));
-                }
+    let results: Vec<_> = folders.iter().map(|folder| change_one(host, haproxy, folder, wishes)).collect();
+    results.into_iter().collect()
+}
+
+/// The same in one copy, up to the first that it does not do.
+fn change_one(
+    host: &Host,
+    haproxy: &Haproxy,
+    folder: &Path,
+    wishes: &[(usize, PoolWish)],
+) -> Result<(), String> {
+    for (server, wish) in wishes {
+        for name in haproxy_servers(host, haproxy, *server) {
+            let said = told(folder, HAPROXY_SOCKET, &commands(&name, *wish))?;
+            // It has nothing to say where all is well.
+            if let Some(against) = said.lines().map(str::trim).find(|line| !line.is_empty()) {
+                return Err(format!("HAProxy does not take `{wish}` for {name}: {}", harmless(against)));
             }
         }
     }

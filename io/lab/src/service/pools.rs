@@ -66,10 +66,37 @@ impl Services {
     /// Changes a pool, and waits until the balancer has taken it. What takes it back is returned.
     ///
     /// # Errors
-    /// A service that has no pool or does not run, or what it has against it; a `HAProxy` of several processes may have
-    /// taken it in some of them then.
+    /// A service that has no pool or does not run, or what it has against it: then all is as it was before.
     pub fn change_pool(&mut self, deed: &PoolDeed) -> Result<PoolDeed, UserError> {
-        let (host, clock) = (self.host.clone(), self.clock);
+        let back = self.before(deed)?;
+        self.wish(deed).inspect_err(|_| {
+            // It may have taken a part of it. What it says against this, too, is not what was asked.
+            let _ = self.wish(&back);
+        })?;
+        Ok(back)
+    }
+
+    /// Takes a change back, by what [`change_pool`](Self::change_pool) returned, as far as the balancer takes that. One
+    /// that does not run begins as it was before the change, which for a `HAProxy` needs nothing: it begins as the
+    /// topology file says.
+    ///
+    /// # Errors
+    /// A service that the host does not have, or what it has against it.
+    pub fn restore_pool(&mut self, deed: &PoolDeed) -> Result<(), UserError> {
+        let host = self.host.name.clone();
+        let running = self.one(&deed.service)?;
+        if !running.is_down() {
+            return self.wish(deed);
+        }
+        if !matches!(running.service.kind, ServiceKind::DirectRouting(_) | ServiceKind::Nat(_)) {
+            return Ok(());
+        }
+        weighed(running, &deed.wishes).map(drop).map_err(|reason| failed(&deed.service, &host, &reason))
+    }
+
+    /// What would take `deed` back; an error if it cannot be done at all.
+    fn before(&mut self, deed: &PoolDeed) -> Result<PoolDeed, UserError> {
+        let host = self.host.clone();
         let running = self.one(&deed.service)?;
         let failed = |reason: String| failed(&deed.service, &host.name, &reason);
         let backends = running.service.backends();
@@ -81,14 +108,10 @@ impl Services {
         }
         let before: Vec<u32> = match &running.service.kind {
             ServiceKind::Haproxy(haproxy) => {
-                let folders = folders(running);
-                let standing = haproxy_pool::standing(&host, haproxy, &folders).map_err(failed)?;
-                haproxy_pool::change(&host, haproxy, &folders, &deed.wishes).map_err(failed)?;
+                let standing = haproxy_pool::standing(&host, haproxy, &folders(running)).map_err(failed)?;
                 standing.iter().map(|server| server.wanted).collect()
             }
-            ServiceKind::DirectRouting(_) | ServiceKind::Nat(_) => {
-                steered(running, &deed.wishes, clock).map_err(failed)?
-            }
+            ServiceKind::DirectRouting(_) | ServiceKind::Nat(_) => weights(running).map_err(failed)?,
             _ => return Err(failed(NO_POOL.to_owned())),
         };
         let back = |(server, _): &(usize, PoolWish)| {
@@ -96,48 +119,51 @@ impl Services {
         };
         Ok(PoolDeed { service: deed.service.clone(), wishes: deed.wishes.iter().map(back).collect() })
     }
-}
 
-impl Services {
-    /// Takes a change back, by what [`change_pool`](Self::change_pool) returned. A balancer that does not run begins as it
-    /// was before the change, which for a `HAProxy` needs nothing: it begins as the topology file says.
-    pub fn restore_pool(&mut self, deed: &PoolDeed) -> Result<(), UserError> {
-        let host = self.host.name.clone();
+    /// Has a balancer that runs do what is wished, and waits until it has.
+    fn wish(&mut self, deed: &PoolDeed) -> Result<(), UserError> {
+        let (host, clock) = (self.host.clone(), self.clock);
         let running = self.one(&deed.service)?;
-        if !running.is_down() {
-            return self.change_pool(deed).map(drop);
-        }
-        if !matches!(running.service.kind, ServiceKind::DirectRouting(_) | ServiceKind::Nat(_)) {
-            return Ok(());
-        }
-        weighed(running, &deed.wishes).map(drop).map_err(|reason| failed(&deed.service, &host, &reason))
+        let done = match &running.service.kind {
+            ServiceKind::Haproxy(haproxy) => {
+                haproxy_pool::change(&host, haproxy, &folders(running), &deed.wishes)
+            }
+            ServiceKind::DirectRouting(_) | ServiceKind::Nat(_) => steered(running, &deed.wishes, clock),
+            _ => Err(NO_POOL.to_owned()),
+        };
+        done.map_err(|reason| failed(&deed.service, &host.name, &reason))
     }
 }
 
 const NO_POOL: &str = "it has no pool that can be changed while it runs";
 
-/// Writes weights into the director's file; what servers weighed before, and from the next reading on.
-fn weighed(running: &Running, wishes: &[(usize, PoolWish)]) -> Result<(Vec<u32>, Vec<u32>), String> {
+/// What servers are to weigh by the director's file.
+fn weights(running: &Running) -> Result<Vec<u32>, String> {
+    let read = Weights::in_folder(&folders(running)[0]).read(running.service.backends());
+    read.map_err(|why| format!("its weights.json cannot be read: {why}"))
+}
+
+/// Writes weights into the director's file; what servers weigh from the next reading on.
+fn weighed(running: &Running, wishes: &[(usize, PoolWish)]) -> Result<Vec<u32>, String> {
     let servers = running.service.backends();
-    let weights = Weights::in_folder(&folders(running)[0]);
-    let before = weights.read(servers).map_err(|why| format!("its weights.json cannot be read: {why}"))?;
-    let mut wanted = before.clone();
+    let mut wanted = weights(running)?;
     for (server, wish) in wishes {
         wanted[*server] = wish.weight(servers[*server].weight);
     }
-    weights.write(servers, &wanted).map_err(|error| format!("its weights cannot be written: {error}"))?;
-    Ok((before, wanted))
+    let written = Weights::in_folder(&folders(running)[0]).write(servers, &wanted);
+    written.map_err(|error| format!("its weights cannot be written: {error}"))?;
+    Ok(wanted)
 }
 
-/// Has the director take new weights, and waits until the kernel has them; what servers weighed before.
-fn steered(running: &Running, wishes: &[(usize, PoolWish)], clock: Clock) -> Result<Vec<u32>, String> {
-    let (before, wanted) = weighed(running, wishes)?;
+/// Has the director take new weights, and waits until the kernel has them.
+fn steered(running: &Running, wishes: &[(usize, PoolWish)], clock: Clock) -> Result<(), String> {
+    let wanted = weighed(running, wishes)?;
     running.hang_up();
     let deadline = clock.now().after(TAKEN_WITHIN);
     loop {
         let state = DirectorState::read(&folders(running)[0])?;
         if state.servers.iter().map(|server| server.wanted).eq(wanted.iter().copied()) {
-            return Ok(before);
+            return Ok(());
         }
         if clock.now() >= deadline {
             return Err(format!("its director has not taken the weights within {TAKEN_WITHIN}"));
