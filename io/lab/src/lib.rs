@@ -48,5 +48,5 @@ pub use order::Order;
 pub use state::{HostState, LabState, Phase, is_kept};
 pub use status::{HostStatus, LabStatus, versioned};
 pub use takedown::down;
-pub use up::{check, privileged, up};
+pub use up::{check, check_deeds, privileged, up};
 pub use visit::visit;

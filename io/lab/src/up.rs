@@ -11,6 +11,7 @@ use rustix::thread::{CapabilitySet, capabilities};
 use wavetank_driver::Signals;
 use wavetank_plan::quantity::show_size;
 use wavetank_plan::{ExitCode, UserError};
+use wavetank_topology::{Deed, Lab};
 
 use crate::answer::{self, system};
 use crate::line::{LINE_BYTES_MAX, Line};
@@ -32,6 +33,18 @@ pub fn check(order: &Order, folder: &LabFolder) -> Result<(), UserError> {
     UserError::all(checked.into_iter().filter_map(Result::err).collect()).map_or(Ok(()), Err)?;
     message(order)?;
     trial::try_configurations(order, folder)
+}
+
+/// Whether this machine can do `deeds` to hosts of `lab`, which [`up`] does not know of. Nothing is created.
+///
+/// # Errors
+/// The first thing that is missing (exit 5).
+pub fn check_deeds(lab: &Lab, deeds: &[Deed]) -> Result<(), UserError> {
+    if !net::only_deeds_lose(lab, deeds) {
+        return Ok(());
+    }
+    privileged()?;
+    net::check_loss()
 }
 
 /// Brings up the lab of `order` in `folder`, and returns when it is whole. If it fails, or a signal comes, nothing is left.

@@ -1,8 +1,9 @@
 //! [`LabAhead`]: a lab that a run is to be made in.
 
 use wavetank_experiment::Experiment;
+use wavetank_lab::check_deeds;
 use wavetank_plan::{Condition, Nanos, UserError};
-use wavetank_topology::{Lab, planned_events};
+use wavetank_topology::{Deed, Lab, planned_events};
 
 use crate::run::{LabRun, lab_knows};
 
@@ -24,9 +25,11 @@ impl LabAhead<'_> {
         conditions.try_for_each(|one| lab_knows(self.lab, &one.subject, &one.text))
     }
 
-    /// Whether what the experiment does to hosts can be done in the lab.
+    /// Whether what the experiment does to hosts can be done in the lab, and on this machine.
     pub(super) fn can_do(&self, experiment: &Experiment) -> Result<(), UserError> {
-        planned_events(self.lab, &experiment.event_plans(Nanos::ZERO)).map(drop)
+        let events = planned_events(self.lab, &experiment.event_plans(Nanos::ZERO))?;
+        let deeds: Result<Vec<Deed>, _> = events.iter().map(|event| Deed::of(event, self.lab)).collect();
+        check_deeds(self.lab, &deeds?)
     }
 
     /// Into the lab; there is none in most runs.

@@ -4,7 +4,7 @@ use std::fs;
 use std::time::Duration;
 
 use serde_json::Value;
-use wavetank_testkit::{Running, Signal};
+use wavetank_testkit::{Program, Running, Signal};
 
 use crate::felt::comes_to;
 use crate::place::Place;
@@ -116,4 +116,21 @@ fn what_cannot_be_done_is_told_before_anything_is_sent() {
     }
     place.lab(&["down"]).run().expect_exit(0);
     place.nothing_left("down");
+}
+
+#[test]
+fn what_this_machine_cannot_do_is_told_before_the_lab_is_made() {
+    let Some(place) = Place::new("events-lack", LAB) else { return };
+    place.file("load.yaml", &experiment(1, "  - {when: 1s, host: app1, run: fault drop 5%}\n"));
+    let run = place.lab(&["run", "lab.yaml", "load.yaml", "--runs-dir", "runs", "--quiet"]);
+    // A machine whose nft does nothing: for this command and no other.
+    let hide = "mount --bind /bin/false \"$(readlink -f \"$(command -v nft)\")\" && exec \"$@\"";
+    let unshare = Program::foreign("unshare").expect("it comes with mount");
+    let words = run.words().to_vec();
+    let words = ["--mount", "sh", "-c", hide, "sh"].into_iter().chain(words.iter().map(String::as_str));
+    let folder = place.labs().with_file_name("");
+    let hidden = unshare.args(words.collect::<Vec<_>>()).in_folder(&folder);
+    let told = hidden.environment("WAVETANK_LABS", &place.labs().to_string_lossy()).run();
+    assert!(told.expect_exit(5).stderr.contains("[lab_kernel]"), "{told}");
+    place.nothing_left("a run that was not made");
 }

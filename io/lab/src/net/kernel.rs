@@ -23,6 +23,9 @@ struct Feature {
     text: String,
 }
 
+/// What `nft` does for a lab.
+const LOSES: &str = "makes links lose packets";
+
 /// All that stands in the way of the lab, told at once.
 pub(super) fn check(lab: &Lab, file: &str) -> Result<(), UserError> {
     let mut errors = programs(lab);
@@ -36,6 +39,15 @@ pub(super) fn check(lab: &Lab, file: &str) -> Result<(), UserError> {
     UserError::all(errors).map_or(Ok(()), Err)
 }
 
+/// Whether packets can be lost in a lab, by faults that nobody had thought of when it was brought up.
+pub(super) fn check_loss() -> Result<(), UserError> {
+    Tool::NFT.required(LOSES)?;
+    throwaway::inside(|| {
+        Tool::IP.batch("link add port type veth peer name trial0\n").map_err(Refusal::into_error)?;
+        loss().tried()
+    })
+}
+
 /// Programs that are missing.
 fn programs(lab: &Lab) -> Vec<UserError> {
     let any = |wish: fn(&Link) -> bool| cables(lab).any(|(_, interface)| wish(&interface.link));
@@ -44,7 +56,7 @@ fn programs(lab: &Lab) -> Vec<UserError> {
         wanted.push((Tool::TC, "makes links slow"));
     }
     if loses(lab) {
-        wanted.push((Tool::NFT, "makes links lose packets"));
+        wanted.push((Tool::NFT, LOSES));
     }
     if ssh::wanted(lab) {
         wanted.push((Tool::SSHD, "is asked for by a host (`sshd`)"));
@@ -104,15 +116,20 @@ fn features(lab: &Lab) -> Vec<Feature> {
         });
     }
     if loses(lab) {
-        features.push(Feature {
-            what: "lose packets (no rules of nftables at both sides of an interface, or no random numbers in them)",
-            hint: "Linux 5.16 with CONFIG_NF_TABLES_NETDEV, CONFIG_NETFILTER_EGRESS, CONFIG_NFT_NUMGEN; or leave `loss`, `cut` \
-                   and `drop` out",
-            tool: Tool::NFT,
-            text: format!("table netdev trial {{\n{}}}\n", shaping::losing("trial0", 1)),
-        });
+        features.push(loss());
     }
     features
+}
+
+/// Tried at `trial0`.
+fn loss() -> Feature {
+    Feature {
+        what: "lose packets (no rules of nftables at both sides of an interface, or no random numbers in them)",
+        hint: "Linux 5.16 with CONFIG_NF_TABLES_NETDEV, CONFIG_NETFILTER_EGRESS, CONFIG_NFT_NUMGEN; or leave `loss`, `cut` \
+               and `drop` out",
+        tool: Tool::NFT,
+        text: format!("table netdev trial {{\n{}}}\n", shaping::losing("trial0", 1)),
+    }
 }
 
 /// Delay has no other way than netem, which many small kernels are without.
@@ -159,10 +176,14 @@ fn settings(lab: &Lab, file: &str) -> Vec<UserError> {
 
 /// Whether packets get lost in the lab: always, or by a fault, which must not turn out to be impossible in the middle of a
 /// run.
-fn loses(lab: &Lab) -> bool {
-    let by_fault = |what: &FaultKind| matches!(what, FaultKind::Cut { .. } | FaultKind::Drop { .. });
+pub(super) fn loses(lab: &Lab) -> bool {
     cables(lab).any(|(_, interface)| interface.link.loss_ppm > 0)
-        || lab.faults.iter().any(|fault| by_fault(&fault.what))
+        || lab.faults.iter().any(|fault| loses_by(&fault.what))
+}
+
+/// Whether packets get lost by a fault.
+pub(super) const fn loses_by(what: &FaultKind) -> bool {
+    matches!(what, FaultKind::Cut { .. } | FaultKind::Drop { .. })
 }
 
 fn cables(lab: &Lab) -> impl Iterator<Item = (&Host, &Interface)> {

@@ -23,7 +23,7 @@ use std::fs;
 use std::io::ErrorKind;
 
 use wavetank_plan::UserError;
-use wavetank_topology::Lab;
+use wavetank_topology::{Deed, Lab};
 
 use crate::{LabsFolder, Mark};
 
@@ -43,6 +43,17 @@ const SWITCH_SETTINGS: [(&str, &str); 3] = [
 /// the topology file as the user named it, that asks for it.
 pub fn check(lab: &Lab, file: &str) -> Result<(), UserError> {
     kernel::check(lab, file)
+}
+
+/// Whether `deeds` lose packets in a lab that otherwise loses none, so that [`check`] would not try it.
+pub(crate) fn only_deeds_lose(lab: &Lab, deeds: &[Deed]) -> bool {
+    let by = |deed: &Deed| matches!(deed, Deed::Fault(what) if kernel::loses_by(what));
+    deeds.iter().any(by) && !kernel::loses(lab)
+}
+
+/// Whether this machine can lose packets: the part of [`check`] that is left then.
+pub(crate) fn check_loss() -> Result<(), UserError> {
+    kernel::check_loss()
 }
 
 /// Makes the control groups of `lab.hosts[host]`, named after the mark and the host, with its limits. Without limits they
