@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use wavetank_lab::{Client, LabFolder};
 use wavetank_plan::{Plan, UserError};
 use wavetank_record::{RunRecord, ServerCountDoc};
-use wavetank_topology::{Host, Lab, ServiceKind};
+use wavetank_topology::{Host, Lab, Service, ServiceKind};
 
 /// Names that are joined where several servers take the load together.
 const NAMES_JOINED: usize = 3;
@@ -79,11 +79,12 @@ impl ServerCounts {
                 docs.push(doc);
             }
         }
-        // Every server that the load comes to must tell, or their sum is not all of it.
+        // Every server that the load comes to must tell of the load alone, or their sum is something else.
         let again = self.started_again(before);
         let told = |host: &Host| {
             let of_host = |(name, _): &&(String, String)| *name == host.name;
-            only_forwards(host) || self.0.keys().any(|key| of_host(&key)) && !again.iter().any(of_host)
+            let tells = self.0.keys().any(|key| of_host(&key)) && !again.iter().any(of_host);
+            only_forwards(host) || (tells && !is_checked(host, lab))
         };
         let all_tell = lab.hosts.iter().filter(|host| takes_load(host, plan)).all(told);
         if let Some(sum) = together(&fronts).filter(|_| all_tell) {
@@ -144,6 +145,12 @@ pub(super) fn takes_load(host: &Host, plan: &Plan) -> bool {
 pub(super) fn only_forwards(host: &Host) -> bool {
     let forwards = |kind: &ServiceKind| matches!(kind, ServiceKind::DirectRouting(_) | ServiceKind::Ipvs(_));
     !host.services.is_empty() && host.services.iter().all(|service| forwards(&service.kind))
+}
+
+/// Whether a balancer asks servers on `host` whether they live, who count that with the load.
+fn is_checked(host: &Host, lab: &Lab) -> bool {
+    let asking = lab.hosts.iter().flat_map(|one| &one.services).filter(|service| service.checks().is_some());
+    asking.flat_map(Service::backends).any(|server| lab.hosts[server.host].name == host.name)
 }
 
 /// All of them as one; requests are known if all know them.

@@ -215,3 +215,43 @@ fn what_haproxy_does_not_take_is_taken_back() {
     place.lab(&["down"]).run().expect_exit(0);
     place.nothing_left("down");
 }
+
+/// What servers behind direct routing count is held against the run's count only where no check is among it.
+#[test]
+fn checks_of_a_balancer_make_no_difference() {
+    let test = "checks_of_a_balancer_make_no_difference";
+    if !tools(test) {
+        return;
+    }
+    if Program::foreign("nginx").is_none() {
+        return skip(test, "`nginx` is not installed");
+    }
+    let check = |name: &str, check: &str, compared: bool| {
+        let text = DIRECT.replace("check: {every: 100ms, timeout: 500ms}", check);
+        let text = text.replace("- serve: {listen: 80}", "- nginx: {listen: 80}");
+        let Some(place) = Place::new(name, &text) else { return };
+        let run = place
+            .lab(&[
+                "run",
+                "lab.yaml",
+                "http://10.92.0.100",
+                "-r",
+                "50/s",
+                "-d",
+                "2s",
+                "--format",
+                "json",
+                "--quiet",
+            ])
+            .run();
+        let record = run.json();
+        let servers = record["servers"].as_array().unwrap_or_else(|| panic!("no servers: {run}"));
+        let with: Vec<&Value> = servers.iter().filter(|one| one["run_connections"].is_u64()).collect();
+        assert_eq!(with.len(), usize::from(compared), "{run}");
+        assert!(with.iter().all(|one| one["run_connections"] == one["connections"]), "{run}");
+        assert!(servers.iter().all(|one| one["connections"].as_u64() > Some(0)), "{run}");
+        place.nothing_left("the run");
+    };
+    check("pool-checked", "check: {every: 100ms, timeout: 500ms}", false);
+    check("pool-unchecked", "check: false", true);
+}
