@@ -15,6 +15,8 @@ use super::unit::Unit;
 
 /// Places at which a curve is looked up.
 const STEPS: usize = 160;
+/// How many times the least value drawn the greatest is; lower ones lie at the bottom.
+const SPAN_MAX: u64 = 100_000;
 /// Nines shown at most.
 const NINES_MAX: f64 = 9.0;
 /// Percentiles that the description names.
@@ -42,12 +44,26 @@ pub struct SpectrumCurve<'a> {
     pub values: &'a Histogram,
     /// Its colour.
     pub tone: Tone,
+    /// The share of values up to which it is known: nothing is drawn above.
+    pub known: f64,
 }
 
 impl<'a> SpectrumCurve<'a> {
     /// A curve of the next colour.
     pub fn new(name: impl Into<String>, values: &'a Histogram) -> Self {
-        Self { name: name.into(), values, tone: Tone::Next }
+        Self { name: name.into(), values, tone: Tone::Next, known: 1.0 }
+    }
+
+    /// The same where values are missing that would all lie above this share of them.
+    #[must_use]
+    pub fn known_up_to(self, known: f64) -> Self {
+        Self { known: known.clamp(0.0, 1.0), ..self }
+    }
+
+    /// The place where it ends.
+    fn end(&self, nines: f64) -> f64 {
+        let places = (self.values.count() as f64).log10().min(nines);
+        if self.known < 1.0 { places.min(-(1.0 - self.known).log10()) } else { places }
     }
 }
 
@@ -56,7 +72,10 @@ impl Spectrum<'_> {
     pub fn draw(&self) -> String {
         let mut figure = Figure::new(self.frame);
         let filled = || self.curves.iter().map(|curve| curve.values).filter(|values| !values.is_empty());
-        let ends = filled().flat_map(|values| [values.min().max(1) as f64, values.max() as f64]);
+        let most = filled().map(Histogram::max).max().unwrap_or_default();
+        // A few values of nothing at all, as lags have, would take all the room from what is of interest.
+        let least = (most / SPAN_MAX).max(1);
+        let ends = filled().flat_map(|values| [values.min().max(least) as f64, values.max() as f64]);
         let scale = Scale::fitting(
             ends.chain(self.limits.iter().map(|limit| limit.1 * LIMIT_ROOM)),
             Unit::Time,
@@ -87,7 +106,7 @@ impl Spectrum<'_> {
         let filled: Vec<_> = filled.map(|curve| (curve, Ranks::of(curve.values))).collect();
         readout(figure, 30, |_, from, until| {
             let place = f64::midpoint(from, until) * nines;
-            let told = filled.iter().filter(|(curve, _)| (curve.values.count() as f64).log10() >= place);
+            let told = filled.iter().filter(|(curve, _)| curve.end(nines) >= place);
             let told = told.map(|(curve, ranks)| {
                 let (value, certain) = ranks.at(place);
                 format!("{}{colon}{}{}", curve.name, if certain { "" } else { "~" }, time(value))
@@ -155,7 +174,7 @@ fn draw_curve(figure: &mut Figure<'_>, scale: &Scale, nines: f64, number: usize,
         return;
     }
     let ranks = Ranks::of(values);
-    let end = (values.count() as f64).log10().min(nines);
+    let end = curve.end(nines);
     let mut sure: Vec<(f64, f64)> = Vec::new();
     let mut unsure: Vec<(f64, f64)> = Vec::new();
     for step in 0..=STEPS {
@@ -193,7 +212,7 @@ fn describe(figure: &mut Figure<'_>, curve: &SpectrumCurve<'_>) {
     let words = figure.words();
     let mut told: Vec<String> = TOLD
         .into_iter()
-        .filter(|(_, q)| !curve.values.is_uncertain(*q))
+        .filter(|(_, q)| !curve.values.is_uncertain(*q) && q / 100.0 <= curve.known)
         .filter_map(|(name, q)| Some(format!("{name} {}", time(curve.values.percentile(q)?))))
         .collect();
     if curve.values.is_empty() {

@@ -102,10 +102,15 @@ fn spectrum(sheet: &Sheet, course: &Course) -> Markup {
     let p99 = |times: &Histogram| times.percentile(99.0).unwrap_or_default() as f64;
     let worth = |times: &Histogram| p99(times) > p99(&course.response) * WORTH_SHOWING;
     let parts = [(names.service, &course.service), (names.wait, &course.wait), (names.lag, &course.lag)];
-    let mut curves = vec![SpectrumCurve::new(names.response, &course.response)];
-    curves.extend(
-        parts.iter().filter(|(_, times)| worth(times)).map(|&(name, times)| SpectrumCurve::new(name, times)),
-    );
+    let requests = sheet.record().requests;
+    // What was dropped has no time, and would lie above all others.
+    let known = 1.0 - requests.dropped as f64 / requests.offered.max(1) as f64;
+    let worth = parts.into_iter().filter(|(_, times)| worth(times));
+    let curve = |(name, times)| {
+        let of_all = name == names.response || name == names.lag;
+        SpectrumCurve::new(name, times).known_up_to(if of_all { known } else { 1.0 })
+    };
+    let curves = [(names.response, &course.response)].into_iter().chain(worth).map(curve).collect();
     let limits = sheet.source.plan.map(limits).unwrap_or_default();
     let frame = sheet.frame("spectrum", sheet.words.charts.spectrum).high(260);
     html! { (PreEscaped(Spectrum { frame, curves, limits }.draw())) }
