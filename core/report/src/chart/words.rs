@@ -76,7 +76,7 @@ impl ChartWords {
         heat: |[fastest, slowest, most, when, place]| {
             format!("From {fastest} to {slowest}; the fullest cell holds {most}, at {when} around {place}.")
         },
-        per_cell: "in a cell",
+        per_cell: "requests in a cell",
         between: |name, value, low, high| format!("{name}: {value}, between {low} and {high}."),
         sentence_gap: " ",
         comma: ", ",
@@ -108,7 +108,7 @@ impl ChartWords {
         heat: |[fastest, slowest, most, when, place]| {
             format!("从 {fastest} 到 {slowest}；最密的格有 {most} 个，在 {when}，约 {place}。")
         },
-        per_cell: "每格",
+        per_cell: "个请求/格",
         between: |name, value, low, high| format!("{name}：{value}，介于 {low} 与 {high} 之间。"),
         sentence_gap: "",
         comma: "，",

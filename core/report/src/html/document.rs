@@ -54,6 +54,10 @@ pub(crate) struct Document {
 }
 
 impl Document {
+    fn has_tables_behind(&self) -> bool {
+        self.sections.iter().any(|section| section.body.0.contains("<details>"))
+    }
+
     /// The whole file.
     pub(crate) fn render(&self, words: &Words) -> Markup {
         let page = &words.page;
@@ -82,6 +86,8 @@ impl Document {
                                 li { a href={ "#" (section.id) } { (section.title) } }
                             } }
                         }
+                        // What is shut is not printed: a table of each second of each chart fills sheet after sheet.
+                        @if self.has_tables_behind() { p.aside.paper { (page.on_paper) } }
                         @for section in &self.sections { (section.render()) }
                     }
                     footer { p { (self.made_by) " " (page.offline) } }

@@ -5,7 +5,7 @@ use wavetank_record::Finding;
 
 use super::Section;
 use super::marks::{blamed, more};
-use super::sheet::{Sheet, outside};
+use super::sheet::{Sheet, is_sentence, outside};
 use crate::more::more_about_findings;
 
 pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
@@ -21,7 +21,7 @@ pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
         (more(sheet, more_about_findings(record)))
         @if !notes.is_empty() {
             h3 { (words.front.notes) }
-            ul { @for note in notes { li { (sheet.stored(note)) } } }
+            ul { @for note in notes { li.sentence[is_sentence(note)] { (sheet.stored(note)) } } }
         }
     };
     Section::new("findings", words.titles.findings, words.leads.findings, body)
@@ -31,14 +31,15 @@ fn one(sheet: &Sheet, finding: &Finding) -> Markup {
     let words = &sheet.words.marks;
     html! {
         article.finding.decisive[finding.decisive] {
-            h3 { (sheet.stored(&finding.message)) }
+            h3.sentence[is_sentence(&finding.message)] { (sheet.stored(&finding.message)) }
             p.aside {
                 span.blame { (blamed(sheet, finding.blame)) } " · " code { (outside(&finding.code)) }
                 @if finding.decisive { " · " strong { (words.decisive) } }
             }
             dl {
-                @if !finding.evidence.is_empty() { dt { (words.evidence) } dd { (sheet.stored(&finding.evidence)) } }
-                @if !finding.hint.is_empty() { dt { (words.fix) } dd { (sheet.stored(&finding.hint)) } }
+                @for (term, said) in [(words.evidence, &finding.evidence), (words.fix, &finding.hint)] {
+                    @if !said.is_empty() { div { dt { (term) } dd.sentence[is_sentence(said)] { (sheet.stored(said)) } } }
+                }
             }
         }
     }

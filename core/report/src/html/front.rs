@@ -10,7 +10,7 @@ use super::course::rate_lines;
 use super::marks::{result, verdict_means, verdict_sign, verdict_word, whose_limit};
 use super::room::rooms;
 use super::scopes::phases;
-use super::sheet::{Sheet, harmless, outside};
+use super::sheet::{Sheet, harmless, is_sentence, outside};
 use super::table::facts;
 use crate::chart::Lines;
 use crate::held_text::is_holding;
@@ -20,7 +20,7 @@ use crate::units;
 const CLAIMS_MAX: usize = 6;
 /// The same of notes.
 const NOTES_MAX: usize = 4;
-/// The same of findings.
+/// The same of findings that speak for the verdict; of those against it, one is told.
 const FINDINGS_MAX: usize = 2;
 /// The same of limits of the generator.
 const ROOMS_MAX: usize = 2;
@@ -129,7 +129,9 @@ fn numbers(sheet: &Sheet) -> Markup {
     if requests.offered > 0 || !is_holding(record) {
         cards.push(rate_card(sheet));
         let spread = record.response_us.spread.as_ref().filter(|_| requests.done > 0);
-        let p99 = spread.map(|spread| sheet.percentile(spread, "p99"));
+        let p99 = spread.map(|spread| {
+            if spread.is_unknown("p99") { words.unknown.to_owned() } else { sheet.percentile(spread, "p99") }
+        });
         let half = spread.map(|spread| {
             let half = || (words.half_within)(&sheet.percentile(spread, "p50"));
             if spread.is_unknown("p99") { sheet.words.times.unknown_short.to_owned() } else { half() }
@@ -226,7 +228,7 @@ fn claims(sheet: &Sheet) -> Markup {
                     @let found = units::threshold_value(one);
                     li {
                         (result(sheet, one.ok)) " " code { (outside(&one.expr)) }
-                        @if !found.is_empty() { " → " strong { (found) } }
+                        @if !found.is_empty() { " " span.found { "→ " strong { (found) } } }
                     }
                 }
                 @if told.len() > CLAIMS_MAX {
@@ -243,7 +245,7 @@ fn host(sheet: &Sheet) -> Markup {
     let Some(environment) = environment else { return html! {} };
     let host = &environment.host;
     let cpus = (words.cpus)(&host.cpus.len().to_string());
-    let memory = (words.memory_free)(&show_size(host.memory_available_bytes));
+    let memory = (words.memory_free)(&show_size(host.memory_available_bytes).replace(' ', "\u{a0}"));
     html! {
         (words.generator_host) (sheet.words.page.colon) (outside(&host.hostname)) ", " (cpus)
         @if !host.cpu_model.is_empty() { " (" (outside(&host.cpu_model)) ")" }
@@ -262,10 +264,15 @@ fn limit(sheet: &Sheet) -> Markup {
     };
     let mut findings: Vec<_> = record.findings.iter().filter(matters).collect();
     findings.sort_by_key(|finding| !finding.decisive);
+    // Whoever reads whose limit it was must not take for its reason what speaks against it.
+    let is_aside = |finding: &&&Finding| finding.blame != verdict.blame && !finding.decisive;
+    let own = findings.iter().filter(|finding| !is_aside(finding)).take(FINDINGS_MAX);
     html! {
         p.whose { strong { (whose_limit(sheet, record.verdict.blame)) } }
-        @for finding in findings.iter().take(FINDINGS_MAX) {
-            p { (sheet.stored(&finding.message))
+        @for finding in own.chain(findings.iter().find(is_aside)) {
+            p.sentence[is_sentence(&finding.message) && !is_aside(&finding)] {
+                @if is_aside(&finding) { strong { (sheet.words.front.however) } (sheet.words.page.colon) }
+                (sheet.stored(&finding.message))
                 @if !finding.hint.is_empty() { " " em { "→ " (sheet.stored(&finding.hint)) } } }
         }
     }
@@ -319,7 +326,7 @@ fn notes(sheet: &Sheet) -> Markup {
         @if !notes.is_empty() {
             h3 { (words.notes) }
             ul {
-                @for note in notes.iter().take(NOTES_MAX) { li { (sheet.stored(note)) } }
+                @for note in notes.iter().take(NOTES_MAX) { li.sentence[is_sentence(note)] { (sheet.stored(note)) } }
                 @if notes.len() > NOTES_MAX {
                     li { ((words.more_below)(&(notes.len() - NOTES_MAX).to_string())) }
                 }

@@ -63,7 +63,7 @@ pub(crate) fn phases(sheet: &Sheet, caption: &str) -> Markup {
 
 fn scenarios(sheet: &Sheet) -> Markup {
     let words = sheet.words;
-    let mut heads = vec![(words.columns.scenario, false), (words.journeys.sessions, true)];
+    let mut heads = vec![(words.columns.scenario, false), (words.journeys.sessions_done, true)];
     heads.extend(ends(sheet));
     let mut table = Table::new(words.journeys.scenarios, &heads);
     for scenario in &sheet.record().scenarios {

@@ -93,6 +93,13 @@ pub(crate) fn outside(text: &str) -> Markup {
     html! { bdi { (harmless(text)) } }
 }
 
+/// Whether a stored sentence begins with a plain word, which is written with a capital on a page: not with code or a name.
+pub(crate) fn is_sentence(stored: &str) -> bool {
+    let word = stored.split_whitespace().next().unwrap_or_default();
+    let word = word.strip_suffix([',', ':']).unwrap_or(word);
+    !word.is_empty() && word.bytes().all(|letter| letter.is_ascii_lowercase())
+}
+
 /// What stands between backticks as code, as in a terminal it stands between backticks.
 fn with_code(sentence: &str) -> Markup {
     // A number and its sign are one word: no line may end between them.
@@ -103,8 +110,21 @@ fn with_code(sentence: &str) -> Markup {
         return html! { (sentence) };
     }
     html! { @for (number, part) in parts.iter().enumerate() {
-        @if number % 2 == 1 { code { (part) } } @else { (part) }
+        @if number % 2 == 1 { code { (part) } } @else { (with_options(part)) }
     } }
+}
+
+/// Options of the program as code: a line may end after each hyphen of another word.
+fn with_options(text: &str) -> Markup {
+    let is_name = |letter: char| letter.is_ascii_lowercase() || letter == '-';
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("--") {
+        let end = rest[at..].find(|letter| !is_name(letter)).map_or(rest.len(), |end| at + end);
+        pieces.push((&rest[..at], &rest[at..end]));
+        rest = &rest[end..];
+    }
+    html! { @for (before, option) in pieces { (before) code.option { (option) } } (rest) }
 }
 
 /// `text` without what steers a terminal, a reader or the direction of writing: each such letter
@@ -142,9 +162,21 @@ mod tests {
     fn words_between_backticks_are_code() {
         let check = |text: &str, shown: &str| assert_eq!(with_code(text).into_string(), shown);
         check("raise `--drain`, or `<b>`", "raise <code>--drain</code>, or <code>&lt;b&gt;</code>");
+        check("threads (--threads)", "threads (<code class=\"option\">--threads</code>)");
         check("one ` alone", "one ` alone");
         check("95 % of 3", "95\u{a0}% of 3");
         check("", "");
+    }
+
+    #[test]
+    fn only_plain_words_have_capitals() {
+        let check = |stored: &str, is: bool| assert_eq!(is_sentence(stored), is, "{stored}");
+        check("the generator was late", true);
+        check("late, verdict unchanged", true);
+        check("`p99 < 50ms` broke", false);
+        check("p99 rose", false);
+        check("max_open 800 was reached", false);
+        check("", false);
     }
 
     #[test]

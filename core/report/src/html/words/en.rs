@@ -17,6 +17,8 @@ pub(crate) static WORDS: Words = Words {
         made_by: |version| format!("Made by Wavetank {version} from the stored run."),
         offline: "This file is complete: it asks no network for anything.",
         colon: ": ",
+        on_paper: "On paper, the tables behind the charts are left out, but for those that were open in the browser when this was \
+                   printed. All numbers are in the stored run.",
     },
     verdict: VerdictWords {
         pass: "PASS",
@@ -55,6 +57,8 @@ pub(crate) static WORDS: Words = Words {
         claimed: "Claim",
         nothing_claimed: "none: no condition was set",
         whose_limit: "Whose limit was that?",
+        however: "Note, however",
+        unknown: "unknown",
         next_limit: "What limits next?",
         room_none: "Nothing was watched that could tell.",
         room_thread: |share| {
@@ -264,6 +268,7 @@ pub(crate) static WORDS: Words = Words {
     },
     journeys: JourneyWords {
         sessions: "Sessions",
+        sessions_done: "Sessions done",
         started: "Started",
         checks: "Checks",
         counts: "Counts",
@@ -312,7 +317,9 @@ pub(crate) static WORDS: Words = Words {
     charts: ChartWords {
         data: |title| format!("Numbers of “{title}” as a table"),
         thinned: |shown, all| format!("{shown} of {all} rows; the others are in the stored run."),
-        column_length: |length| format!("A point stands for {length}."),
+        column_length: |length| {
+            format!("A point stands for {length}. Time axes count from the start of the measured load.")
+        },
         drain: "after the load",
         planned: "Planned",
         rate: "Requests per second",

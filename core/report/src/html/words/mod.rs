@@ -59,6 +59,8 @@ pub(crate) struct PageWords {
     pub(crate) made_by: Of1,
     pub(crate) offline: &'static str,
     pub(crate) colon: &'static str,
+    /// Where the tables behind charts are, on paper.
+    pub(crate) on_paper: &'static str,
 }
 
 /// Verdicts and whose doing it was.
@@ -98,6 +100,10 @@ pub(crate) struct FrontWords {
     pub(crate) claimed: &'static str,
     pub(crate) nothing_claimed: &'static str,
     pub(crate) whose_limit: &'static str,
+    /// Ahead of what speaks against the answer above it.
+    pub(crate) however: &'static str,
+    /// Instead of a number that nobody can know.
+    pub(crate) unknown: &'static str,
     pub(crate) next_limit: &'static str,
     pub(crate) room_none: &'static str,
     pub(crate) room_thread: Of1,
@@ -321,6 +327,7 @@ pub(crate) struct HostWords {
 /// What sessions bring.
 pub(crate) struct JourneyWords {
     pub(crate) sessions: &'static str,
+    pub(crate) sessions_done: &'static str,
     pub(crate) started: &'static str,
     pub(crate) checks: &'static str,
     pub(crate) counts: &'static str,

@@ -17,6 +17,7 @@ pub(crate) static WORDS: Words = Words {
         made_by: |version| format!("由 Wavetank {version} 根据已存档的运行记录生成。"),
         offline: "本文件自成一体，不访问任何网络资源。",
         colon: "：",
+        on_paper: "打印时省略图表背后的数据表，打印前在浏览器中展开的除外。全部数据见存档。",
     },
     verdict: VerdictWords {
         pass: "通过 PASS",
@@ -52,6 +53,8 @@ pub(crate) static WORDS: Words = Words {
         claimed: "验收条件",
         nothing_claimed: "无：未设置条件",
         whose_limit: "这是谁的上限？",
+        however: "但请注意",
+        unknown: "无法得知",
         next_limit: "下一个瓶颈在哪里？",
         room_none: "没有可供判断的观测数据。",
         room_thread: |share| format!("最忙的负载线程有 {share} 的时间在工作；达到 95\u{a0}% 即成为瓶颈。"),
@@ -254,6 +257,7 @@ pub(crate) static WORDS: Words = Words {
     },
     journeys: JourneyWords {
         sessions: "会话",
+        sessions_done: "完成会话",
         started: "已开始",
         checks: "检查点",
         counts: "计数",
@@ -302,7 +306,7 @@ pub(crate) static WORDS: Words = Words {
     charts: ChartWords {
         data: |title| format!("“{title}”的数据表"),
         thinned: |shown, all| format!("显示 {all} 行中的 {shown} 行，其余见存档。"),
-        column_length: |length| format!("每个点代表 {length}。"),
+        column_length: |length| format!("每个点代表 {length}。时间轴从正式加压开始计时。"),
         drain: "负载结束后",
         planned: "计划",
         rate: "每秒请求数",
