@@ -43,7 +43,7 @@ fn check(name: &str, text: &str, vip: &str) {
     // One connection, on which the second answer begins when its server has left the slots and the link has changed: who
     // asked the slots would tell the other server.
     let both =
-        format!("curl -sf -m 25 -o /dev/null -o /dev/null http://{vip}/delay/6s http://{vip}/bytes/{BYTES}");
+        format!("curl -sf -m 60 -o /dev/null -o /dev/null http://{vip}/delay/12s http://{vip}/bytes/{BYTES}");
     let curl = place.lab(&["exec", "load1", "--", "sh", "-c", &both]).start();
     let its = poll_until(PATIENCE, || pool(&place, &[]).iter().position(|server| server["flows"] == 1));
     let its = its.unwrap_or_else(|| panic!("no connection: {}", curl.stderr()));
@@ -51,7 +51,7 @@ fn check(name: &str, text: &str, vip: &str) {
     let drained = pool(&place, &[server, "drain"]);
     assert_eq!(drained[its]["weight"], 0, "{drained:?}");
     place.said("rt", &format!("ip link set eth0 mtu {NARROW}"));
-    let outcome = curl.wait(Duration::from_secs(40));
+    let outcome = curl.wait(Duration::from_secs(90));
     outcome.expect_exit(0);
     let client = place.said("web1", "getent hosts load1 | cut -d' ' -f1");
     let way = |host: &str| place.said(host, &format!("ip route get {client}"));

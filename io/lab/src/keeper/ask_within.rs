@@ -54,7 +54,7 @@ pub(super) fn ask_within(hosts: &[HostLink], deed: &Deed, limit: Duration) -> Ve
         }
     }
     for (_, talk) in &mut waiting {
-        talk.give_up();
+        talk.give_up(deed);
     }
     answers
 }

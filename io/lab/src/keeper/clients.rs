@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use wavetank_plan::{UserError, did_you_mean, harmless};
 
 use super::ask_within::{Answered, ask_within};
-use super::host_link::HostLink;
+use super::host_link::{HostLink, SILENT};
 use super::turn::Turn;
 use crate::answer;
 use crate::host::Deed;
@@ -39,6 +39,8 @@ pub(super) struct Clients {
 struct Session {
     /// Faults that end with the client: the host's place, and the fault's number there.
     faults: Vec<(usize, u64)>,
+    /// Hosts that did not say whether a fault began.
+    doubtful: Vec<usize>,
     running: bool,
 }
 
@@ -96,6 +98,10 @@ impl Clients {
             // A host that is dead has no faults, and one that ended by itself needs no end.
             let _ = self.hosts[host].ask(&Deed::FaultEnd(id));
         }
+        for host in session.doubtful {
+            // What began too late ends when the host answers; one that does not is told so with the next question to it.
+            let _ = self.hosts[host].ask(&Deed::Status);
+        }
         if session.running {
             self.turn.give();
         }
@@ -114,7 +120,13 @@ impl Clients {
             "host" => self.host(message)?.1.ask(&Deed::Say(message["say"].clone())),
             "fault" => {
                 let (place, host) = self.host(message)?;
-                let begun = host.ask(&Deed::Fault(message["what"].clone()))?;
+                let begun = host.ask(&Deed::Fault(message["what"].clone()));
+                if begun.as_ref().is_err_and(|error| error.code == SILENT)
+                    && !session.doubtful.contains(&place)
+                {
+                    session.doubtful.push(place);
+                }
+                let begun = begun?;
                 if let (Some(id), false) = (begun["id"].as_u64(), message["keep"] == true) {
                     session.faults.push((place, id));
                 }

@@ -6,12 +6,15 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use serde_json::Value;
 use wavetank_plan::UserError;
+use wavetank_topology::Host;
 
+use super::ask_within::ask_within;
 use super::talk::Talk;
 use crate::answer::{self, system};
 use crate::host::Deed;
@@ -21,17 +24,23 @@ use crate::{Bearer, LabFolder, Mark, spaces};
 /// The code of a host that does not answer.
 pub(super) const SILENT: &str = "lab_silent";
 
+/// How long a host may take for what it is asked: a command of its own has 10 s.
+const ANSWER_MAX: Duration = Duration::from_secs(15);
+
 /// A host's process and the way to talk to it, which one at a time may use.
 #[derive(Debug)]
 pub(super) struct HostLink {
     pub(super) name: String,
     pub(super) process: Bearer,
+    /// How long an answer may take.
+    patience: Duration,
     talk: Mutex<Talk>,
 }
 
 impl HostLink {
-    /// Starts the process of the host called `name`, PID 1 of a new PID namespace. It says one line when it is born.
-    pub(super) fn start(folder: &LabFolder, mark: &Mark, name: &str) -> Result<(Self, Child), UserError> {
+    /// Starts the process of `host`, PID 1 of a new PID namespace. It says one line when it is born.
+    pub(super) fn start(folder: &LabFolder, mark: &Mark, host: &Host) -> Result<(Self, Child), UserError> {
+        let name = &host.name;
         let failed = |error: &(dyn std::error::Error + 'static)| {
             system(&format!("host {name} cannot be started"), error)
         };
@@ -51,14 +60,17 @@ impl HostLink {
         let child = spaces::with_own_pids(|| command.spawn())?.map_err(|error| failed(&error))?;
         // A child that has not been waited for keeps its number, even if it is dead already.
         let process = Bearer::of(child.id()).ok_or_else(|| failed(&Errno::SRCH))?;
-        Ok((Self { name: name.to_owned(), process, talk: Mutex::new(Talk::new(Line::new(ours))) }, child))
+        // A fault may end with a start, which takes as long as its service may.
+        let starts = host.services.iter().map(|service| service.health.within.0.unsigned_abs()).max();
+        let patience = ANSWER_MAX + Duration::from_nanos(starts.unwrap_or_default());
+        let talk = Mutex::new(Talk::new(Line::new(ours)));
+        Ok((Self { name: name.to_owned(), process, patience, talk }, child))
     }
 
-    /// Has the host do something, and waits for its answer.
+    /// Has the host do something, and waits for its answer, but not for ever: it may stand still.
     pub(super) fn ask(&self, deed: &Deed) -> Result<Value, UserError> {
-        let mut talk = self.talk();
-        self.send(&mut talk, deed)?;
-        self.receive(&mut talk)
+        let answered = ask_within(std::slice::from_ref(self), deed, self.patience).pop().flatten();
+        answered.unwrap_or_else(|| Err(self.silent()))
     }
 
     fn talk(&self) -> MutexGuard<'_, Talk> {
@@ -96,6 +108,10 @@ impl HostLink {
         if error.kind() != ErrorKind::WouldBlock {
             return self.dead();
         }
+        self.silent()
+    }
+
+    fn silent(&self) -> UserError {
         let message = format!("host {} has not answered for a long time", self.name);
         UserError::refused(SILENT, message, "its first process may stand still; wavetank lab down, then up")
     }

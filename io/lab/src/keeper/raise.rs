@@ -76,7 +76,7 @@ fn rise(kept: &mut Kept, up: &Line) -> Result<UnixListener, Option<UserError>> {
 
 fn start_hosts(kept: &mut Kept) -> Result<(), UserError> {
     for host in &kept.order.lab.hosts {
-        let (link, child) = HostLink::start(&kept.folder, &kept.order.mark, &host.name)?;
+        let (link, child) = HostLink::start(&kept.folder, &kept.order.mark, host)?;
         kept.states.push(HostState { name: link.name.clone(), process: link.process });
         kept.hosts.push(link);
         kept.children.push(child);

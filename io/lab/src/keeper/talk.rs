@@ -1,32 +1,45 @@
 //! [`Talk`]: questions to a host and its answers, which come in the same order.
 
+use std::collections::VecDeque;
 use std::io::{Error, ErrorKind, Result};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::answer;
+use crate::host::Deed;
 use crate::line::Line;
 
 /// So many answers a host may owe before it is asked no more: what is sent to one that stands still lies in its socket.
-const OWED_MAX: u32 = 32;
+const OWED_MAX: usize = 32;
 
 /// The keeper's end of the line to a host. Who asks may give up before the answer is there; it is skipped when it comes.
 #[derive(Debug)]
 pub(super) struct Talk {
     line: Line,
-    /// Answers that are still to come and that nobody waits for.
-    owed: u32,
+    /// Answers that are still to come and that nobody waits for, in their order.
+    owed: VecDeque<Owed>,
+    /// Faults that began when nobody waited for them any more. There are no more of them than were owed.
+    stray: Vec<u64>,
+}
+
+/// What an answer that nobody waits for is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Owed {
+    /// Nobody knows of the fault: it is ended as soon as it has begun.
+    Fault,
+    Other,
 }
 
 impl Talk {
     pub(super) const fn new(line: Line) -> Self {
-        Self { line, owed: 0 }
+        Self { line, owed: VecDeque::new(), stray: Vec::new() }
     }
 
     /// Asks. Fails where the host is gone, or owes too many answers.
     pub(super) fn send(&mut self, question: &Value) -> Result<()> {
-        if self.owed >= OWED_MAX {
+        if self.owed.len() >= OWED_MAX {
             return Err(Error::from(ErrorKind::WouldBlock));
         }
         self.line.send(question)
@@ -34,13 +47,22 @@ impl Talk {
 
     /// The answer to the last question, however long it takes; `None` if the host is gone.
     pub(super) fn receive(&mut self) -> Result<Option<Value>> {
-        while self.owed > 0 {
-            if self.line.receive()?.is_none() {
-                return Ok(None);
+        while let Some(owed) = self.owed.front().copied() {
+            let Some(late) = self.line.receive()? else { return Ok(None) };
+            self.owed.pop_front();
+            if owed == Owed::Fault {
+                let begun = answer::read(late).ok().and_then(|begun| begun["id"].as_u64());
+                self.stray.extend(begun);
             }
-            self.owed -= 1;
         }
-        self.line.receive()
+        let answer = self.line.receive()?;
+        for id in std::mem::take(&mut self.stray) {
+            // A host that has just gone has no faults.
+            if self.line.send(&Deed::FaultEnd(id).written()).is_ok() {
+                self.owed.push_back(Owed::Other);
+            }
+        }
+        Ok(answer)
     }
 
     /// The same within `limit`; `WouldBlock` if it is not there by then, and may be asked for again.
@@ -52,9 +74,10 @@ impl Talk {
         received
     }
 
-    /// Nobody waits for the answer to the last question any more.
-    pub(super) const fn give_up(&mut self) {
-        self.owed += 1;
+    /// Nobody waits for the answer to the last question, to do `deed`, any more. A fault that begins all the same ends with
+    /// the next question that is answered.
+    pub(super) fn give_up(&mut self, deed: &Deed) {
+        self.owed.push_back(if matches!(deed, Deed::Fault(_)) { Owed::Fault } else { Owed::Other });
     }
 }
 
@@ -80,7 +103,7 @@ mod tests {
             talk.send(&json!(question)).expect("there is room");
             let late = talk.receive_within(Duration::from_millis(5));
             assert_eq!(late.map_err(|error| error.kind()), Err(ErrorKind::WouldBlock));
-            talk.give_up();
+            talk.give_up(&Deed::Status);
         }
         talk.send(&json!(3)).expect("there is room");
         for _ in 1..=3 {
@@ -93,11 +116,40 @@ mod tests {
     }
 
     #[test]
+    fn a_fault_that_begins_too_late_is_ended() {
+        let (ours, theirs) = UnixStream::pair().expect("sockets can be made");
+        let (mut talk, mut host) = (Talk::new(Line::new(ours)), Line::new(theirs));
+        let fault = Deed::Fault(json!({ "kill": "web" }));
+        for deed in [fault.clone(), fault, Deed::Status] {
+            talk.send(&deed.written()).expect("there is room");
+            talk.give_up(&deed);
+        }
+        talk.send(&Deed::Status.written()).expect("there is room");
+        let refused =
+            answer::of(&Err(wavetank_plan::UserError::usage("lab_fault", "there is none", "another")));
+        for answer in [answer::ok(&json!({ "id": 7 })), refused, answer::ok(&json!(1)), answer::ok(&json!(2))]
+        {
+            host.receive().expect("readable");
+            host.send(&answer).expect("there is room");
+        }
+        assert_eq!(talk.receive().expect("readable"), Some(answer::ok(&json!(2))));
+        let asked = host.receive().expect("readable").expect("there is more");
+        assert_eq!(Deed::read(&asked), Ok(Deed::FaultEnd(7)));
+        // Its answer is nobody's.
+        talk.send(&Deed::Status.written()).expect("there is room");
+        for answer in [3, 4] {
+            host.send(&answer::ok(&json!(answer))).expect("there is room");
+        }
+        assert_eq!(talk.receive().expect("readable"), Some(answer::ok(&json!(4))));
+    }
+
+    #[test]
     fn who_owes_much_is_asked_no_more() {
         let (ours, _theirs) = UnixStream::pair().expect("sockets can be made");
         let mut talk = Talk::new(Line::new(ours));
-        let asked =
-            (0..2 * OWED_MAX).take_while(|_| talk.send(&json!("?")).map(|()| talk.give_up()).is_ok()).count();
-        assert_eq!(asked, OWED_MAX as usize);
+        let asked = (0..2 * OWED_MAX)
+            .take_while(|_| talk.send(&json!("?")).map(|()| talk.give_up(&Deed::Status)).is_ok())
+            .count();
+        assert_eq!(asked, OWED_MAX);
     }
 }
