@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use wavetank_plan::{UserError, harmless};
 use wavetank_topology::Lab;
 
-use crate::Mark;
+use crate::{Bearer, Mark};
 
 /// A lab to be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +15,9 @@ pub struct Order {
     pub file: String,
     /// The lab.
     pub lab: Lab,
+    /// The process that the lab is for: it goes down with that one, however that ends. `None`: it stays until somebody takes it
+    /// down.
+    pub owner: Option<Bearer>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -22,12 +25,14 @@ struct Stored<L> {
     mark: String,
     file: String,
     lab: L,
+    owner: Option<Bearer>,
 }
 
 impl Order {
     /// As it is stored and sent: one line of JSON, for processes of the same program.
     pub(crate) fn written(&self) -> String {
-        let stored = Stored { mark: self.mark.word(), file: self.file.clone(), lab: &self.lab };
+        let Self { mark, file, lab, owner } = self;
+        let stored = Stored { mark: mark.word(), file: file.clone(), lab, owner: *owner };
         serde_json::to_string(&stored).expect("a lab is maps, lists, texts and numbers")
     }
 
@@ -36,7 +41,8 @@ impl Order {
         let stored: Stored<Lab> =
             serde_json::from_str(text).map_err(|error| unreadable(&error.to_string()))?;
         let mark = Mark::parse(&stored.mark).ok_or_else(|| unreadable("its mark is none"))?;
-        Ok(Self { mark, file: stored.file, lab: stored.lab })
+        let Stored { file, lab, owner, .. } = stored;
+        Ok(Self { mark, file, lab, owner })
     }
 }
 
@@ -56,7 +62,8 @@ mod tests {
         let lab =
             Lab { name: "shop".to_owned(), networks: Vec::new(), hosts: Vec::new(), faults: Vec::new() };
         let mark = Mark::draw("shop-2").expect("a name that fits");
-        let order = Order { mark, file: "labs/shop.yaml".to_owned(), lab };
+        let owner = Some(Bearer { pid: 7, start: 99 });
+        let order = Order { mark, file: "labs/shop.yaml".to_owned(), lab, owner };
         assert_eq!(Order::read(&order.written()), Ok(order));
     }
 

@@ -145,7 +145,7 @@ pub(crate) fn run(folder: &LabFolder, name: &str) -> Result<(), UserError> {
 
 /// As the host in its namespaces, from its birth to the check of its configurations.
 fn tried(order: &Order, folder: &LabFolder, name: &str) -> Result<(), UserError> {
-    let Order { mark, file, lab } = order;
+    let Order { mark, file, lab, .. } = order;
     let index = lab.host_index(name).ok_or_else(|| {
         UserError::refused("lab_state", format!("the lab has no host `{name}`"), "wavetank lab check FILE")
     })?;

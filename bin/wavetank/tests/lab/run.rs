@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rustix::process::{Signal, kill_process};
 use serde_json::Value;
-use wavetank_testkit::{Outcome, Program, poll_until, skip};
+use wavetank_testkit::{Outcome, Program, Running, poll_until, skip};
 
 use crate::place::Place;
 
@@ -263,12 +263,9 @@ fn servers_count_what_the_run_counts() {
     }
 }
 
-#[test]
-fn what_clients_saw_of_a_lab_that_went_is_no_verdict_on_its_servers() {
-    let Some(place) = Place::new("gone", LAB) else { return };
-    place.up();
-    let words = ["run", "lab.yaml", "http://app:8080/", "-r", "50/s", "-d", "3s", "--runs-dir", "runs"];
-    let run = place.lab(&words).start();
+/// Waits until the load of the only run goes on.
+#[track_caller]
+fn loads(place: &Place, run: &Running) {
     let runs = place.labs().with_file_name("runs");
     let sealed = || {
         let run = fs::read_dir(&runs).ok()?.next()?.ok()?;
@@ -276,8 +273,39 @@ fn what_clients_saw_of_a_lab_that_went_is_no_verdict_on_its_servers() {
         (text.lines().count() > 1).then_some(())
     };
     assert!(poll_until(Duration::from_secs(20), sealed).is_some(), "load goes on: {}", run.stderr());
+}
+
+#[test]
+fn a_run_that_is_killed_leaves_no_lab_of_its_own() {
+    let Some(place) = Place::new("killed-run", LAB) else { return };
+    let words = ["run", "lab.yaml", "http://app:8080/", "-r", "50/s", "-d", "1m", "--runs-dir", "runs"];
+    let run = place.lab(&words).start();
+    loads(&place, &run);
+    run.signal(Signal::KILL);
+    run.wait(Duration::from_secs(20));
+    poll_until(Duration::from_secs(20), || place.is_as_before().then_some(()));
+    place.nothing_left("a run that was killed");
+    // One that was up before stays, and another run may have it.
+    place.up();
+    fs::remove_dir_all(place.labs().with_file_name("runs")).expect("it is there");
+    let run = place.lab(&words).start();
+    loads(&place, &run);
+    run.signal(Signal::KILL);
+    run.wait(Duration::from_secs(20));
+    place.lab(&["run", "lab.yaml", "http://app:8080/", "--once"]).run().expect_exit(0);
     place.lab(&["down"]).run().expect_exit(0);
-    let told = run.wait(Duration::from_secs(20));
+    place.nothing_left("down");
+}
+
+#[test]
+fn what_clients_saw_of_a_lab_that_went_is_no_verdict_on_its_servers() {
+    let Some(place) = Place::new("gone", LAB) else { return };
+    place.up();
+    let words = ["run", "lab.yaml", "http://app:8080/", "-r", "50/s", "-d", "12s", "--runs-dir", "runs"];
+    let run = place.lab(&words).start();
+    loads(&place, &run);
+    place.lab(&["down"]).run().expect_exit(0);
+    let told = run.wait(Duration::from_mins(1));
     assert!(told.expect_exit(4).stdout.contains("the lab was taken down while the run went on"), "{told}");
     place.nothing_left("down");
 }

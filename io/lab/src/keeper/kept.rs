@@ -1,6 +1,6 @@
 //! [`Kept`]: a lab as its keeper holds it.
 
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::process::Child;
 use std::sync::Arc;
@@ -66,7 +66,13 @@ impl Kept {
         let signals = SignalFd::with_flags(&wanted, flags).map_err(|errno| failed(&errno))?;
         let (bell, button) = UnixStream::pair().map_err(|error| failed(&error))?;
         let clients = Arc::new(Clients::new(std::mem::take(&mut self.hosts), button));
-        wait(listener, &signals, &bell, &clients).map_err(|errno| failed(&errno))?;
+        let owner = match self.order.owner.map(Bearer::handle) {
+            Some(Some(handle)) => Some(handle),
+            // It was gone before the lab was whole.
+            Some(None) => return self.fall(true),
+            None => None,
+        };
+        wait(listener, (&signals, &bell), owner.as_ref(), &clients).map_err(|errno| failed(&errno))?;
         // Services stop in order, so that their logs tell so; then everything ends at once.
         // What they say does not matter any more.
         ask_within(clients.hosts(), &Deed::Stop, STOPPING_MAX);
@@ -105,25 +111,27 @@ impl Kept {
     }
 }
 
-/// Until the end is wanted.
+/// Until the end is wanted, or who the lab is for has ended.
 fn wait(
     listener: &UnixListener,
-    signals: &SignalFd,
-    bell: &UnixStream,
+    (signals, bell): (&SignalFd, &UnixStream),
+    owner: Option<&OwnedFd>,
     clients: &Arc<Clients>,
 ) -> rustix::io::Result<()> {
     loop {
-        let mut handles = [
+        let mut handles = vec![
             PollFd::new(listener, PollFlags::IN),
             PollFd::from_borrowed_fd(signals.as_fd(), PollFlags::IN),
             PollFd::new(bell, PollFlags::IN),
         ];
+        handles.extend(owner.map(|owner| PollFd::new(owner, PollFlags::IN)));
         match poll(&mut handles, None) {
             Ok(_) => {}
             Err(Errno::INTR) => continue,
             Err(errno) => return Err(errno),
         }
-        let [called, signalled, rung] = handles.map(|handle| !handle.revents().is_empty());
+        let ready: Vec<bool> = handles.iter().map(|handle| !handle.revents().is_empty()).collect();
+        let (called, signalled, over) = (ready[0], ready[1], ready[2..].contains(&true));
         if called && let Ok((stream, _)) = listener.accept() {
             Clients::welcome(clients, stream);
         }
@@ -132,7 +140,7 @@ fn wait(
                 return Ok(());
             }
         }
-        if rung {
+        if over {
             return Ok(());
         }
     }

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::path::Path;
 
-use wavetank_lab::{LabFolder, LabStatus, LabsFolder, Mark, Order};
+use wavetank_lab::{Bearer, LabFolder, LabStatus, LabsFolder, Mark, Order};
 use wavetank_plan::{ExitCode, UserError};
 use wavetank_topology::Lab;
 
@@ -39,10 +39,12 @@ pub(super) fn run(
             talk.say(&format!("lab        {} is up, and stays", lab.name));
         } else {
             let mark = Mark::draw(&lab.name)?;
-            let order = Order { mark, file: file.display().to_string(), lab: lab.clone() };
+            // A run that is killed leaves no lab behind.
+            let owner = Bearer::of(std::process::id());
+            let order = Order { mark, file: file.display().to_string(), lab: lab.clone(), owner };
             wavetank_lab::up(&order, &folder)?;
             brought_up.set(true);
-            talk.say(&format!("lab        {} is up: {} hosts", folder.name(), lab.hosts.len()));
+            talk.say(&format!("lab        {} is up: {}", folder.name(), hosts(lab.hosts.len())));
         }
         LabRun::begin(&folder, !was_up)
     };
@@ -59,6 +61,11 @@ pub(super) fn run(
         }
         (result, down) => down.and(result),
     }
+}
+
+/// How many hosts, in words.
+fn hosts(count: usize) -> String {
+    format!("{count} host{}", if count == 1 { "" } else { "s" })
 }
 
 /// Tells what keeps the lab from being brought up where, and in the shape in which, the run's result was wanted. Exit 2.

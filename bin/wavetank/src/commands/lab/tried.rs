@@ -32,7 +32,8 @@ impl Tried {
             return Ok(Self { not: Some(not), lacking: Vec::new() });
         }
         let folder = LabsFolder::of_this_machine().lab(&lab.name)?;
-        let order = Order { mark: Mark::draw(&lab.name)?, file: file.to_owned(), lab: lab.clone() };
+        let order =
+            Order { mark: Mark::draw(&lab.name)?, file: file.to_owned(), lab: lab.clone(), owner: None };
         let (lacking, mut wrong): (Vec<UserError>, Vec<UserError>) =
             match wavetank_lab::check(&order, &folder) {
                 Ok(()) => (Vec::new(), Vec::new()),

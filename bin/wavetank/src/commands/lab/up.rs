@@ -22,7 +22,7 @@ pub(super) fn up(labs: &LabsFolder, name: Option<&str>, file: &Path) -> Result<u
         name.clone_into(&mut lab.name);
     }
     let folder = labs.lab(&lab.name)?;
-    let order = Order { mark: Mark::draw(&lab.name)?, file: file.display().to_string(), lab };
+    let order = Order { mark: Mark::draw(&lab.name)?, file: file.display().to_string(), lab, owner: None };
     wavetank_lab::up(&order, &folder)?;
     let mut text = status::text(&LabStatus::of(&folder)?);
     let host = order.lab.hosts.first().map_or("HOST", |host| host.name.as_str());
