@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::Mark;
 
 /// The commands whose processes bear a mark.
-const COMMANDS: [&[u8]; 2] = [b"lab-keeper", b"lab-host"];
+const COMMANDS: [&[u8]; 4] = [b"lab-keeper", b"lab-host", b"lab-enter", b"lab-errand"];
 
 /// A process: its number alone may be given to another one, number and start time together are not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,6 +47,13 @@ pub(crate) fn all(mark: &Mark) -> Vec<OwnedFd> {
     let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
     let numbers = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     numbers.filter(|pid| bears(*pid, mark)).filter_map(|pid| Bearer::of(pid)?.marked(mark)).collect()
+}
+
+/// Whether a process is there whose command line bears `mark` and has `word` in it.
+pub(crate) fn any_with(mark: &Mark, word: &[u8]) -> bool {
+    let Ok(entries) = std::fs::read_dir("/proc") else { return false };
+    let mut lines = entries.flatten().filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
+    lines.any(|words| words_bear(&words, mark) && words.split(|byte| *byte == 0).any(|one| one == word))
 }
 
 /// Kills the process at once.
@@ -109,6 +116,7 @@ mod tests {
     fn only_our_own_commands_bear_a_mark() {
         check("wavetank lab-keeper --mark wavetank-shop-0badcafe --folder /run", true);
         check("/opt/x lab-host --mark wavetank-shop-0badcafe --host lb1", true);
+        check("wavetank lab-errand --mark wavetank-shop-0badcafe --wait --host lb1", true);
         check("wavetank lab-host --mark wavetank-shop-0badcaff --host lb1", false);
         check("grep lab-host --mark", false);
         check("grep wavetank-shop-0badcafe --mark wavetank-shop-0badcafe", false);

@@ -23,11 +23,14 @@ pub const FALLING: [&str; 3] = ["falling", "killed", "ungrouped"];
 /// cleared away what a dead keeper left.
 pub const ASKING: [&str; 3] = ["orphaned", "asked", "swept"];
 
+/// That which runs a command in a host passes before it tells who asked that it is there.
+pub const SENT: &str = "errand";
+
 /// Ends this process here as SIGKILL does, if the variable `WAVETANK_LAB_CRASH` names this point; several are joined by
 /// commas. It is for tests, and changes nothing where it is not set.
 pub(crate) fn point(name: &str) {
     debug_assert!(
-        RISING.iter().chain(&FALLING).chain(&ASKING).any(|known| *known == name),
+        RISING.iter().chain(&FALLING).chain(&ASKING).chain([&SENT]).any(|known| *known == name),
         "a point no test knows: {name}"
     );
     let wanted = std::env::var("WAVETANK_LAB_CRASH").unwrap_or_default();

@@ -2,23 +2,25 @@
 
 use std::ffi::OsString;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixListener;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use nix::sys::signalfd::SignalFd;
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use serde_json::json;
 use wavetank_plan::UserError;
 
 use crate::answer::system;
-use crate::errand::{self, Errand, KILLED, no_command, not_begun};
+use crate::errand::{self, Errand, KILLED, Sent, no_command, not_begun};
 use crate::keeper::host_unknown;
 use crate::line::Line;
 use crate::state::Phase;
-use crate::{LabFolder, Mark, net, spaces};
+use crate::{LabFolder, Mark, bearer, net, spaces};
 
 /// A host of a lab that is up, by a handle on its process: what goes through it reaches that host or nothing.
 #[derive(Debug)]
@@ -44,11 +46,7 @@ impl Entrance {
             return Err(UserError::usage("lab_not_up", message, "wavetank lab status tells how it stands"));
         }
         let found = found.ok_or_else(|| host_unknown(host, names))?;
-        let handle = found.process.marked(&state.mark).ok_or_else(|| {
-            let message = format!("the process of host {host} has ended");
-            let hint = format!("wavetank lab down --lab {}, then up again", folder.name());
-            UserError::refused("lab_host_dead", message, hint)
-        })?;
+        let handle = found.process.marked(&state.mark).ok_or_else(|| dead(folder, host))?;
         let (pid, mark) = (found.process.pid, state.mark);
         Ok(Self { handle, pid, mark, folder: folder.clone(), host: host.to_owned() })
     }
@@ -58,8 +56,14 @@ impl Entrance {
     /// # Errors
     /// Where it may not be opened, or the host has ended since.
     pub fn net_namespace(&self) -> Result<OwnedFd, UserError> {
-        let opened = spaces::network_of(self.pid);
-        opened.map_err(|error| system(&format!("the network of host {} cannot be opened", self.host), &error))
+        let opened = spaces::network_of(self.pid).map_err(|error| {
+            system(&format!("the network of host {} cannot be opened", self.host), &error)
+        })?;
+        // While it lives, its number is nobody else's.
+        if bearer::ended(&self.handle, Duration::ZERO) {
+            return Err(dead(&self.folder, &self.host));
+        }
+        Ok(opened)
     }
 
     /// Runs `words` inside the host, with this process's input and output, and gives back its exit code; 128 and the
@@ -76,7 +80,7 @@ impl Entrance {
             return Err(no_command(host));
         }
         let meeting = Meeting::new(&self.folder)?;
-        // Before anything is started: what comes now is for the command, too.
+        // Before anything is started: what comes from now on is heard.
         let signals = errand::signals(None)?;
         let begun = self.command(&meeting.path, words).status();
         let begun = begun.map_err(|error| not_begun(host, &error))?;
@@ -85,10 +89,12 @@ impl Entrance {
             return Ok(begun.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(KILLED));
         }
         let failed = |error: &std::io::Error| system("the end of the command cannot be waited for", error);
-        let Some(mut line) = meeting.held(&self.handle).map_err(|error| failed(&error))? else {
-            return Ok(KILLED);
-        };
-        attend(&mut line, &signals).map_err(|error| failed(&error))
+        let met = meeting.held(&self.handle, &self.mark, &signals).map_err(|error| failed(&error))?;
+        match met {
+            Met::Errand(mut line) => attend(&mut line, &signals).map_err(|error| failed(&error)),
+            Met::Ended(code) => Ok(code),
+            Met::Nobody => Err(not_begun(host, &std::io::Error::other("it was killed at its start"))),
+        }
     }
 
     /// A process that enters the host, and starts there what runs `words`.
@@ -101,7 +107,7 @@ impl Entrance {
     }
 
     /// The calling process, which must have one thread, enters the host for good, and starts there what runs `words`.
-    pub(crate) fn enter(&self, socket: &Path, words: &[OsString]) -> Result<u8, UserError> {
+    pub(crate) fn enter(&self, sent: &Sent, words: &[OsString]) -> Result<u8, UserError> {
         let host = &self.host;
         net::join_group(&self.mark, host)?;
         // Who enters is no child of the host's process, whose limits he would have by birth.
@@ -118,10 +124,30 @@ impl Entrance {
         if !there {
             std::env::set_current_dir("/").map_err(|error| system("there is no root folder", &error))?;
         }
-        let begun = Errand::Begin.command(host, socket, words).status();
+        let begun = Errand::Begin.command(sent, words).status();
         let begun = begun.map_err(|error| not_begun(host, &error))?;
         Ok(begun.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(KILLED))
     }
+}
+
+fn dead(folder: &LabFolder, host: &str) -> UserError {
+    let message = format!("the process of host {host} has ended");
+    let hint = format!("wavetank lab down --lab {}, then up again", folder.name());
+    UserError::refused("lab_host_dead", message, hint)
+}
+
+/// Time between two looks at whether an errand is still on its way, which tells nobody that it is gone.
+const LOOK_AGAIN: Timespec = Timespec { tv_sec: 0, tv_nsec: 200_000_000 };
+/// How often in turn it is not to be found before it is gone.
+const MISSED_MAX: u32 = 3;
+
+/// What came of waiting for an errand.
+enum Met {
+    Errand(Line),
+    /// There will be no command; the exit code.
+    Ended(u8),
+    /// It is gone.
+    Nobody,
 }
 
 /// A socket in the lab's folder, which every host sees, where the errand meets who sent it.
@@ -140,20 +166,35 @@ impl Meeting {
         Ok(Self { listener, path })
     }
 
-    /// The line to the errand, when it is there; `None` if the host has ended first.
-    fn held(self, host: &OwnedFd) -> std::io::Result<Option<Line>> {
+    /// Waits for the errand, which bears `mark`. A signal is the end of that: there is no command yet to hear it, and an
+    /// errand that comes too late finds nobody and does nothing.
+    fn held(self, host: &OwnedFd, mark: &Mark, signals: &SignalFd) -> std::io::Result<Met> {
+        let mut missed = 0;
         loop {
-            let mut handles = [PollFd::new(&self.listener, PollFlags::IN), PollFd::new(host, PollFlags::IN)];
-            match poll(&mut handles, None) {
+            let mut handles = [
+                PollFd::new(&self.listener, PollFlags::IN),
+                PollFd::new(host, PollFlags::IN),
+                PollFd::from_borrowed_fd(signals.as_fd(), PollFlags::IN),
+            ];
+            match poll(&mut handles, Some(&LOOK_AGAIN)) {
                 Ok(_) | Err(Errno::INTR) => {}
                 Err(errno) => return Err(errno.into()),
             }
-            let [called, ended] = handles.map(|handle| !handle.revents().is_empty());
+            let [called, ended, signalled] = handles.map(|handle| !handle.revents().is_empty());
             if called {
-                return self.listener.accept().map(|(stream, _)| Some(Line::new(stream)));
+                return self.listener.accept().map(|(stream, _)| Met::Errand(Line::new(stream)));
             }
             if ended {
-                return Ok(None);
+                return Ok(Met::Ended(KILLED));
+            }
+            if signalled && let Ok(Some(signal)) = signals.read_signal() {
+                return Ok(Met::Ended(u8::try_from(128 + signal.ssi_signo).unwrap_or(KILLED)));
+            }
+            // A process that is just becoming another one has no words.
+            let there = bearer::any_with(mark, self.path.as_os_str().as_bytes());
+            missed = if there { 0 } else { missed + 1 };
+            if missed >= MISSED_MAX {
+                return Ok(Met::Nobody);
             }
         }
     }

@@ -15,7 +15,7 @@ use std::io::ErrorKind;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus};
 
 use nix::sys::signal::{SigSet, Signal as NixSignal};
@@ -31,6 +31,7 @@ use wavetank_plan::{UserError, harmless};
 use crate::answer::system;
 use crate::line::Line;
 use crate::service::put_forward;
+use crate::{Mark, crash};
 
 /// What a process is sent to end it. A terminal sends them to the command as well.
 const ENDING: [NixSignal; 4] = [NixSignal::SIGINT, NixSignal::SIGTERM, NixSignal::SIGHUP, NixSignal::SIGQUIT];
@@ -40,6 +41,16 @@ const HANG_UP: Timespec = Timespec { tv_sec: 2, tv_nsec: 0 };
 
 /// The exit code of a command that went with its host.
 pub(crate) const KILLED: u8 = 128 + 9;
+
+/// Who sent an errand, and where to.
+#[derive(Clone, Debug)]
+pub(crate) struct Sent {
+    /// The lab's.
+    pub(crate) mark: Mark,
+    pub(crate) host: String,
+    /// Where the asker listens.
+    pub(crate) socket: PathBuf,
+}
 
 /// What this process is for a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,23 +80,23 @@ impl Errand {
         Self::ALL.into_iter().find(|errand| word == errand.word())
     }
 
-    /// This program again, as `self`, for a command in `host` whose asker listens at `socket`.
-    pub(crate) fn command(self, host: &str, socket: &Path, words: &[OsString]) -> Command {
+    /// This program again, as `self`, for a command.
+    pub(crate) fn command(self, sent: &Sent, words: &[OsString]) -> Command {
         let mut command = Command::new("/proc/self/exe");
-        command.arg0("wavetank").arg("lab-errand").arg(self.word()).arg("--host").arg(host);
-        command.arg("--socket").arg(socket).arg("--").args(words);
+        command.arg0("wavetank").arg("lab-errand").arg("--mark").arg(sent.mark.word()).arg(self.word());
+        command.arg("--host").arg(&sent.host).arg("--socket").arg(&sent.socket).arg("--").args(words);
         command
     }
 
     /// Does it.
-    pub(crate) fn run(self, host: &str, socket: &Path, words: &[OsString]) -> Result<u8, UserError> {
+    pub(crate) fn run(self, sent: &Sent, words: &[OsString]) -> Result<u8, UserError> {
         match self {
             Self::Begin => {
-                Self::Wait.command(host, socket, words).spawn().map_err(|error| not_begun(host, &error))?;
+                Self::Wait.command(sent, words).spawn().map_err(|error| not_begun(&sent.host, &error))?;
                 Ok(0)
             }
-            Self::Wait => wait(host, socket, words),
-            Self::Go => go(host, words),
+            Self::Wait => wait(sent, words),
+            Self::Go => go(&sent.host, words),
         }
     }
 }
@@ -110,14 +121,14 @@ fn code(status: ExitStatus) -> u8 {
     u8::try_from(code).unwrap_or(u8::MAX)
 }
 
-fn wait(host: &str, socket: &Path, words: &[OsString]) -> Result<u8, UserError> {
+fn wait(sent: &Sent, words: &[OsString]) -> Result<u8, UserError> {
+    crash::point("errand");
     // Before the command is started: its end must not be missed.
     let signals = signals(Some(NixSignal::SIGCHLD))?;
     // Who asked may be gone already, and then nothing is to be done.
-    let Ok(stream) = UnixStream::connect(socket) else { return Ok(KILLED) };
+    let Ok(stream) = UnixStream::connect(&sent.socket) else { return Ok(KILLED) };
     let mut asker = Line::new(stream);
-    let mut child =
-        Errand::Go.command(host, socket, words).spawn().map_err(|error| not_begun(host, &error))?;
+    let mut child = Errand::Go.command(sent, words).spawn().map_err(|error| not_begun(&sent.host, &error))?;
     let_go_of_streams();
     let ended = attend(&mut child, &mut asker, &signals);
     let code = ended.map_err(|error| system("the end of the command cannot be waited for", &error))?;

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use wavetank_plan::UserError;
 
 use crate::entrance::Entrance;
-use crate::errand::Errand;
+use crate::errand::{Errand, Sent};
 use crate::{LabFolder, Mark, host, keeper, routing, trial};
 
 /// What this process is to be.
@@ -16,8 +16,8 @@ enum Inner {
     Keeper { folder: LabFolder },
     Host { folder: LabFolder, name: String },
     Trial { folder: LabFolder, name: String },
-    Enter { folder: LabFolder, host: String, socket: PathBuf, words: Vec<OsString> },
-    Errand { errand: Errand, host: String, socket: PathBuf, words: Vec<OsString> },
+    Enter { folder: LabFolder, sent: Sent, words: Vec<OsString> },
+    Errand { errand: Errand, sent: Sent, words: Vec<OsString> },
     Director { folder: PathBuf, service: String },
 }
 
@@ -27,26 +27,27 @@ pub fn inner(argv: &[OsString]) -> Option<Result<u8, UserError>> {
         Inner::Keeper { folder } => keeper::run(folder).map(|()| 0),
         Inner::Host { folder, name } => host::run(&folder, &name).map(|()| 0),
         Inner::Trial { folder, name } => trial::run(&folder, &name).map(|()| 0),
-        Inner::Enter { folder, host, socket, words } => {
-            Entrance::to(&folder, &host).and_then(|way| way.enter(&socket, &words))
+        Inner::Enter { folder, sent, words } => {
+            Entrance::to(&folder, &sent.host).and_then(|way| way.enter(&sent, &words))
         }
-        Inner::Errand { errand, host, socket, words } => errand.run(&host, &socket, &words),
+        Inner::Errand { errand, sent, words } => errand.run(&sent, &words),
         Inner::Director { folder, service } => routing::run(&folder, &service).map(|()| 0),
     })
 }
 
 /// `PROGRAM lab-keeper --mark MARK --folder FOLDER`, `lab-host … --host NAME` and `lab-trial` likewise, `lab-enter … --host NAME --socket PATH --
 /// WORDS`. The mark comes first, where whoever looks for a lab's processes finds it. `lab-director --folder HOST-FOLDER
-/// --service NAME` is a service of a host, with which it dies, and so does `lab-errand WHAT --host NAME --socket PATH -- WORDS`.
+/// --service NAME` is a service of a host, with which it dies, and so does `lab-errand --mark MARK WHAT --host NAME --socket PATH -- WORDS`.
 fn read(argv: &[OsString]) -> Option<Inner> {
     let (command, rest) = argv.get(1..)?.split_first()?;
-    match command.to_str()? {
-        "lab-director" => return director(rest),
-        "lab-errand" => return errand(rest),
-        _ => {}
+    if command == "lab-director" {
+        return director(rest);
     }
     let (mark, rest) = value(rest, "--mark")?;
     let mark = Mark::parse(mark.to_str()?)?;
+    if command == "lab-errand" {
+        return errand(mark, rest);
+    }
     let (folder, rest) = value(rest, "--folder")?;
     let folder = LabFolder::told(PathBuf::from(folder)).filter(|folder| folder.name() == mark.name())?;
     let name = |(name, rest): (&OsString, &[OsString])| Some((name.to_str()?.to_owned(), rest.to_owned()));
@@ -59,27 +60,27 @@ fn read(argv: &[OsString]) -> Option<Inner> {
             rest.is_empty().then_some(inner)
         }
         "lab-enter" => {
-            let (host, socket, words) = sent(rest)?;
-            Some(Inner::Enter { folder, host, socket, words })
+            let (sent, words) = sent(mark, rest)?;
+            Some(Inner::Enter { folder, sent, words })
         }
         _ => None,
     }
 }
 
-fn errand(words: &[OsString]) -> Option<Inner> {
+fn errand(mark: Mark, words: &[OsString]) -> Option<Inner> {
     let (what, rest) = words.split_first()?;
     let errand = Errand::parse(what)?;
-    let (host, socket, words) = sent(rest)?;
-    Some(Inner::Errand { errand, host, socket, words })
+    let (sent, words) = sent(mark, rest)?;
+    Some(Inner::Errand { errand, sent, words })
 }
 
 /// `--host NAME --socket PATH -- WORDS`.
-fn sent(words: &[OsString]) -> Option<(String, PathBuf, Vec<OsString>)> {
+fn sent(mark: Mark, words: &[OsString]) -> Option<(Sent, Vec<OsString>)> {
     let (host, rest) = value(words, "--host")?;
     let (socket, rest) = value(rest, "--socket")?;
     let (dashes, words) = rest.split_first()?;
-    let sent = (host.to_str()?.to_owned(), PathBuf::from(socket), words.to_owned());
-    (dashes == "--").then_some(sent)
+    let sent = Sent { mark, host: host.to_str()?.to_owned(), socket: PathBuf::from(socket) };
+    (dashes == "--").then(|| (sent, words.to_owned()))
 }
 
 fn director(words: &[OsString]) -> Option<Inner> {
@@ -108,11 +109,11 @@ mod tests {
             Inner::Host { folder, name } => format!("host {name} of {}", folder.name()),
             Inner::Trial { folder, name } => format!("trial of {name} of {}", folder.name()),
             Inner::Director { folder, service } => format!("director {service} in {}", folder.display()),
-            Inner::Enter { folder, host, socket, words } => {
+            Inner::Enter { folder, sent: Sent { host, socket, .. }, words } => {
                 format!("into {host} of {} by {}: {words:?}", folder.name(), socket.display())
             }
-            Inner::Errand { errand, host, socket, words } => {
-                format!("{errand:?} in {host} by {}: {words:?}", socket.display())
+            Inner::Errand { errand, sent: Sent { mark, host, socket }, words } => {
+                format!("{errand:?} in {host} of {} by {}: {words:?}", mark.name(), socket.display())
             }
         });
         assert_eq!(said.as_deref(), expected, "{words}");
@@ -132,10 +133,14 @@ mod tests {
         check(&format!("wavetank lab-enter {told} --host lb1 --socket /x ip a"), None);
         check(&format!("wavetank lab-enter {told} --host lb1 -- ip a"), None);
         check(
-            "wavetank lab-errand --go --host lb1 --socket /x -- ip a",
-            Some("Go in lb1 by /x: [\"ip\", \"a\"]"),
+            "wavetank lab-errand --mark wavetank-shop-0badcafe --go --host lb1 --socket /x -- ip a",
+            Some("Go in lb1 of shop by /x: [\"ip\", \"a\"]"),
         );
-        check("wavetank lab-errand --stay --host lb1 --socket /x -- ip a", None);
+        check("wavetank lab-errand --go --host lb1 --socket /x -- ip a", None);
+        check(
+            "wavetank lab-errand --mark wavetank-shop-0badcafe --stay --host lb1 --socket /x -- ip a",
+            None,
+        );
         check(&format!("wavetank lab-keeper {told} --host lb1"), None);
         check("wavetank lab-keeper --mark wavetank-shop-0badcafe --folder /run/wavetank/labs/other", None);
         check("wavetank lab-keeper", None);

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use rustix::process::Signal;
+use rustix::process::{Signal, kill_process};
+use wavetank_lab::crash::SENT;
 use wavetank_testkit::Running;
 use wavetank_testkit::clock::poll_until;
 
@@ -80,6 +81,21 @@ fn much_goes_in_and_out_as_it_is() {
     let text = "0123456789abcdef\n".repeat(40_000);
     let told = place.lab(&["exec", "app", "--", "cat"]).input(text.clone()).run();
     assert!(told.expect_exit(0).stdout == text, "{} of {} bytes", told.stdout.len(), text.len());
+    place.lab(&["down"]).run().expect_exit(0);
+    place.nothing_left("down");
+}
+
+#[test]
+fn an_errand_that_is_killed_keeps_nobody_waiting() {
+    let Some(place) = Place::new("errand", HOSTS) else { return };
+    place.up();
+    let told = place.lab(&["exec", "app", "--", "true"]).environment("WAVETANK_LAB_CRASH", SENT).run();
+    assert!(told.expect_exit(5).stderr.contains("it was killed at its start"), "{told}");
+    // When the command runs, it is ended with who waits for it.
+    let exec = begun(&place, ":", "exec sleep 1000");
+    let errand = place.running("lab-errand").expect("somebody waits for the command");
+    kill_process(errand, Signal::KILL).expect("root may");
+    exec.wait(PATIENCE).expect_exit(128 + 9);
     place.lab(&["down"]).run().expect_exit(0);
     place.nothing_left("down");
 }

@@ -110,7 +110,7 @@ fn killed_at_any_instant_it_leaves_nothing() {
     for instant in instants() {
         let up = place.lab(&["up", "lab.yaml"]).start();
         let whole = up.ends_within(instant);
-        if let Some(keeper) = place.keeper_running() {
+        if let Some(keeper) = place.running("lab-keeper") {
             // It may just have ended with a lab that failed.
             let _ = kill_process(keeper, Signal::KILL);
         }

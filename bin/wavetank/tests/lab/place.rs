@@ -51,7 +51,7 @@ impl Place {
         let folder = tempfile::tempdir().expect("temporary folders can be made");
         let file = format!("wavetank_lab: 1\nname: {name}\n{text}");
         fs::write(folder.path().join("lab.yaml"), file).expect("can be written");
-        let before = Machine::now(&name);
+        let before = Machine::now(&name, folder.path());
         Some(Self { folder, name, before })
     }
 
@@ -91,9 +91,9 @@ impl Place {
         pid.and_then(rustix::process::Pid::from_raw).expect("a keeper")
     }
 
-    /// The process of the keeper, if there is one, whatever the folder says.
-    pub(crate) fn keeper_running(&self) -> Option<rustix::process::Pid> {
-        let words = format!("lab-keeper --mark wavetank-{}-", self.name);
+    /// A process of the lab that is the program's own `command`, if there is one, whatever the folder says.
+    pub(crate) fn running(&self, command: &str) -> Option<rustix::process::Pid> {
+        let words = format!("{command} --mark wavetank-{}-", self.name);
         let mut all = walked(Path::new("/proc"), 1).into_iter();
         let keeper = all.find(|folder| command_line(folder).is_some_and(|line| line.contains(&words)))?;
         rustix::process::Pid::from_raw(keeper.file_name()?.to_str()?.parse().ok()?)
@@ -106,13 +106,13 @@ impl Place {
 
     /// Whether this machine is as it was before the lab.
     pub(crate) fn is_as_before(&self) -> bool {
-        !self.labs().exists() && Machine::now(&self.name) == self.before
+        !self.labs().exists() && Machine::now(&self.name, self.folder.path()) == self.before
     }
 
     /// Panics, telling what, unless this machine is as it was before the lab.
     #[track_caller]
     pub(crate) fn nothing_left(&self, after: &str) {
-        assert_eq!(Machine::now(&self.name), self.before, "after {after}");
+        assert_eq!(Machine::now(&self.name, self.folder.path()), self.before, "after {after}");
         assert!(!self.labs().exists(), "after {after}: {:?}", walked(&self.labs(), 3));
     }
 }
@@ -127,7 +127,7 @@ impl Drop for Place {
 }
 
 impl Machine {
-    fn now(lab: &str) -> Self {
+    fn now(lab: &str, place: &Path) -> Self {
         let names =
             |path: &str| walked(Path::new(path), 1).iter().map(|path| path.display().to_string()).collect();
         let tables = Program::foreign("nft").expect("asked for before").args(["list", "tables"]).run();
@@ -141,15 +141,16 @@ impl Machine {
             tables: tables.stdout,
             namespaces: names("/run/netns"),
             groups: groups.into_iter().filter(bears).collect(),
-            processes: processes(&marked),
+            // What bears no mark names a folder of the lab; commands in a host name nothing, and are in its groups.
+            processes: processes(&[&marked, &place.join("labs").to_string_lossy()]),
         }
     }
 }
 
-/// Command lines in which `word` occurs.
-fn processes(word: &str) -> BTreeSet<String> {
+/// Command lines in which one of `words` occurs.
+fn processes(words: &[&str]) -> BTreeSet<String> {
     let lines = walked(Path::new("/proc"), 1).into_iter().filter_map(|folder| command_line(&folder));
-    lines.filter(|line| line.contains(word)).collect()
+    lines.filter(|line| words.iter().any(|word| line.contains(word))).collect()
 }
 
 /// The words of a process, by its folder in `/proc`.
