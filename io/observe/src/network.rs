@@ -14,7 +14,11 @@ pub(crate) fn inside<T: Send>(pid: u32, work: impl FnOnce() -> Option<T> + Send)
     if number("/proc/thread-self/ns/net") == Some(number(&link)?) {
         return work();
     }
-    let link = File::open(link).ok()?;
+    within(File::open(link).ok()?, work)
+}
+
+/// The same in the network that `link` was opened as, which is nobody else's whatever becomes of its processes.
+pub(crate) fn within<T: Send>(link: impl AsFd + Send, work: impl FnOnce() -> Option<T> + Send) -> Option<T> {
     // A thread of its own goes there, so that nobody has to come back.
     thread::scope(|scope| {
         let visit = move || {

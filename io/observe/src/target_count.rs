@@ -2,6 +2,8 @@
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
 use std::time::Duration;
 
 use wavetank_measure::TargetSample;
@@ -9,7 +11,7 @@ use wavetank_plan::Nanos;
 use wavetank_record::TargetCount;
 use wavetank_wire::h1::{Limits, ResponseReader, ResponseSink};
 
-use crate::network::inside;
+use crate::network::within;
 
 /// An answer that takes longer is none: it would be asked for the next second already.
 const PATIENCE: Duration = Duration::from_millis(900);
@@ -45,8 +47,8 @@ pub struct TargetAsker {
     stream: Option<TcpStream>,
     /// It has told its count before.
     known: bool,
-    /// The process in whose network it is asked; `None`: in that of who asks.
-    beside: Option<u32>,
+    /// The network in which it is asked; `None`: that of who asks.
+    network: Option<Arc<OwnedFd>>,
 }
 
 impl TargetAsker {
@@ -61,14 +63,14 @@ impl TargetAsker {
             zero_monotonic_ns,
             stream: None,
             known: false,
-            beside: None,
+            network: None,
         }
     }
 
-    /// The same, asked in the network of the process `pid`.
+    /// The same, asked in the network that `network` was opened as, `/proc/PID/ns/net`.
     #[must_use]
-    pub fn beside(self, pid: u32) -> Self {
-        Self { beside: Some(pid), ..self }
+    pub fn within(self, network: Arc<OwnedFd>) -> Self {
+        Self { network: Some(network), ..self }
     }
 
     /// Ask once; takes at most about three seconds, whatever the target sends, and most often far less than a
@@ -96,7 +98,7 @@ impl TargetAsker {
 
     fn connect(&self) -> Option<TcpStream> {
         let connect = || TcpStream::connect_timeout(&self.address, PATIENCE).ok();
-        let stream = self.beside.map_or_else(connect, |pid| inside(pid, connect))?;
+        let stream = self.network.as_ref().map_or_else(connect, |network| within(network, connect))?;
         stream.set_read_timeout(Some(PATIENCE)).ok()?;
         stream.set_write_timeout(Some(PATIENCE)).ok()?;
         stream.set_nodelay(true).ok()?;

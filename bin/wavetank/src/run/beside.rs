@@ -1,6 +1,8 @@
 //! What is seen beside a load: this host each second, and the target's own count where it tells one.
 
 use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
 
 use wavetank_driver::Clock;
 use wavetank_observe::{Beside, HostWatch, TargetAsker, TargetAskers, Watched};
@@ -20,10 +22,10 @@ pub(crate) struct Looking<'a> {
 }
 
 /// A `wavetank serve` in a lab.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) struct LabServer {
-    /// The first process of its host.
-    pub(crate) pid: u32,
+    /// Its host's.
+    pub(crate) network: Arc<OwnedFd>,
     /// Where it listens.
     pub(crate) address: SocketAddr,
 }
@@ -46,7 +48,9 @@ fn askers(plan: &Plan, clock: Clock, looking: Looking<'_>) -> Option<TargetAsker
         return Some(TargetAskers::new(vec![asker(plan, clock, looking.truth)?]));
     };
     let zero = clock.monotonic(Nanos::ZERO);
-    let ask = |one: &LabServer| TargetAsker::new(one.address, &one.address.to_string(), zero).beside(one.pid);
+    let ask = |one: &LabServer| {
+        TargetAsker::new(one.address, &one.address.to_string(), zero).within(Arc::clone(&one.network))
+    };
     let wanted = looking.truth.unwrap_or(true) && !servers.is_empty();
     wanted.then(|| TargetAskers::new(servers.iter().map(ask).collect()))
 }

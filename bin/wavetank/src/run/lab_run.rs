@@ -185,10 +185,11 @@ impl LabRun {
             if serve.tls || service.copies != 1 {
                 return None;
             }
-            let known = self.state.hosts.iter().find(|state| state.name == host.name)?;
+            // One that is gone tells nothing.
+            let network = Entrance::to(&self.folder, &host.name).and_then(|way| way.net_namespace()).ok()?;
             let (ip, _) = host.interfaces.iter().find_map(|interface| interface.addresses.first())?;
             let address = SocketAddr::new(*ip, *service.listen.first()?);
-            Some(LabServer { pid: known.process.pid, address })
+            Some(LabServer { network: Arc::new(network), address })
         };
         let taking = self.lab.hosts.iter().filter(|host| takes_load(host, plan) && !only_forwards(host));
         taking.map(server).collect::<Option<_>>().unwrap_or_default()
