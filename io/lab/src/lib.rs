@@ -45,7 +45,7 @@ pub use log_marks::{LogMarks, LogPart, LogParts};
 pub use logs::{LogFile, logs};
 pub use mark::Mark;
 pub use order::Order;
-pub use state::{HostState, LabState, Phase, is_kept};
+pub use state::{HostState, LabState, Phase, is_kept, wait_for_end};
 pub use status::{HostStatus, LabStatus, versioned};
 pub use takedown::down;
 pub use up::{check, check_deeds, privileged, up};

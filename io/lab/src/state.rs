@@ -5,11 +5,13 @@
 
 use std::io::{ErrorKind, Result, Write};
 use std::path::Path;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use wavetank_driver::Clock;
 use wavetank_plan::{UserError, harmless};
 
-use crate::{Bearer, LabFolder, Mark};
+use crate::{Bearer, LabFolder, Mark, bearer};
 
 /// The file's name in the lab's folder.
 pub(crate) const STATE_FILE: &str = "lab.json";
@@ -96,6 +98,15 @@ impl LabState {
 pub fn is_kept(folder: &LabFolder) -> bool {
     let state = LabState::read(folder.path()).ok().flatten();
     state.is_some_and(|state| state.keeper.marked(&state.mark).is_some())
+}
+
+/// Waits until all hosts of the lab have ended whose keeper has, no longer than `limit`: nobody writes to its logs then.
+pub fn wait_for_end(state: &LabState, limit: Duration) {
+    let clock = Clock::starting_now();
+    for handle in state.hosts.iter().filter_map(|host| host.process.handle()) {
+        let left = limit.saturating_sub(Duration::from_nanos(clock.now().0.unsigned_abs()));
+        bearer::ended(handle, left);
+    }
 }
 
 fn unreadable(path: &Path, why: &str) -> UserError {

@@ -67,7 +67,7 @@ fn programs(lab: &Lab) -> Vec<UserError> {
 
 /// In the throw-away namespace: features and settings that are not to be had.
 fn lacks(lab: &Lab, file: &str) -> Vec<UserError> {
-    if let Some(error) = ends(lab).err().or_else(|| ipv6(lab)) {
+    if let Some(error) = ends(lab).err().or_else(|| ipv6(lab, file)) {
         return vec![error];
     }
     let mut errors: Vec<UserError> = features(lab).into_iter().filter_map(|one| one.tried().err()).collect();
@@ -80,16 +80,15 @@ fn lacks(lab: &Lab, file: &str) -> Vec<UserError> {
 }
 
 /// Where there is no IPv6 at all, none of its settings is.
-fn ipv6(lab: &Lab) -> Option<UserError> {
+fn ipv6(lab: &Lab, file: &str) -> Option<UserError> {
     let host = lab.hosts.iter().find(|host| setting::speaks_ipv6(host))?;
     if Path::new("/proc/sys/net/ipv6").exists() {
         return None;
     }
-    let line = host.interfaces.first().map_or(host.place.line, |interface| interface.place.line);
-    let message =
-        format!("line {line}: `{}` has an address of IPv6, which this kernel does not speak", host.name);
+    let place = host.interfaces.first().map_or(host.place, |interface| interface.place);
+    let message = format!("`{}` has an address of IPv6, which this kernel does not speak", host.name);
     let hint = "boot without ipv6.disable=1 (CONFIG_IPV6), or give the lab networks of IPv4 only";
-    Some(UserError::refused("lab_kernel", message, hint))
+    Some(at(file, place, UserError::refused("lab_kernel", message, hint)))
 }
 
 /// The ends of the lab's cables under their names: settings of interfaces are tried at them.

@@ -36,6 +36,8 @@ pub(super) struct Running {
     wanted: Wanted,
     /// How one of its processes ended that nobody had stopped, and its last words.
     ended: Option<String>,
+    /// It ended by itself with exit status 0: to its own mind, all was done.
+    ended_well: bool,
     /// How often the counters of each copy were read since it was started, which some programs count too.
     pub(super) readings: Vec<u64>,
     /// How many processes were started in all: a new one counts from 0.
@@ -56,7 +58,8 @@ impl Running {
         let log = Log::begin(folder, &service.name)?;
         let children = plan.launches.iter().map(|_| None).collect();
         let (wanted, readings) = (Wanted::Nothing, vec![0; plan.launches.len()]);
-        Ok(Self { service, plan, log, children, wanted, ended: None, readings, starts: 0 })
+        let (ended, ended_well) = (None, false);
+        Ok(Self { service, plan, log, children, wanted, ended, ended_well, readings, starts: 0 })
     }
 
     /// Lets the program check its configuration.
@@ -131,7 +134,11 @@ impl Running {
             self.notice_ends();
             if let Some(ended) = &self.ended {
                 let message = format!("`{}` on {host} ended at its start: {ended}", self.service.name);
-                let hint = "nothing else may listen on its ports; what it said is its own";
+                let hint = if self.ended_well {
+                    "it ended without an error: a service stays in the foreground (no `&`, no option to be a daemon)"
+                } else {
+                    "nothing else may listen on its ports; what it said is its own"
+                };
                 return Err(at(file, self.service.place, UserError::refused("lab_start", message, hint)));
             }
             let Err(reason) = asked(address, &health.probe).and_then(|()| self.all_copies_answer()) else {
@@ -188,6 +195,7 @@ impl Running {
         let said = self.log.last_words(&format!("{which}{status}"));
         if self.wanted == Wanted::Up && self.ended.is_none() {
             self.ended = Some(format!("{status}{}", told(&said)));
+            self.ended_well = status.success();
         }
     }
 
@@ -206,7 +214,8 @@ impl Running {
             // It is dead or dies now; what it was ended by is of no interest.
             let _ = child.wait();
         }
-        self.log.remark("stopped");
+        // The host ends next: what is in no file by then is lost.
+        self.log.last_words("stopped");
     }
 
     /// Tells those of its processes that the lab started to read anew what they are told by files (SIGHUP); not what they

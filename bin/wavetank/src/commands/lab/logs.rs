@@ -1,6 +1,7 @@
 //! `wavetank lab logs HOST [SERVICE]`.
 
 use std::io::{ErrorKind, Write};
+use std::time::Duration;
 
 use rustix::event::{Timespec, poll};
 use wavetank_lab::{LabFolder, LogFile};
@@ -12,6 +13,9 @@ use crate::run::output::said;
 /// Time between two looks at whether there is more to show: a file tells nobody.
 const LOOK_AGAIN: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
+/// How long hosts may take to end after their keeper; the kernel ends them at once.
+const DYING_MAX: Duration = Duration::from_secs(5);
+
 /// Show what was written, a log after the other, each below its name where there are several; with `follow` also what is
 /// written from now on, until the lab is gone. Exit 0.
 pub(super) fn logs(
@@ -20,7 +24,7 @@ pub(super) fn logs(
     service: Option<&str>,
     follow: bool,
 ) -> Result<u8, UserError> {
-    let logs = wavetank_lab::logs(folder, host, service)?;
+    let (state, logs) = (folder.state()?, wavetank_lab::logs(folder, host, service)?);
     let mut to = std::io::stdout().lock();
     let mut speaker = (logs.len() > 1).then_some("");
     let mut followed = Vec::new();
@@ -44,6 +48,9 @@ pub(super) fn logs(
         let _ = poll(&mut [], Some(&LOOK_AGAIN));
         // Asked before the last look, which then shows all there is.
         kept = wavetank_lab::is_kept(folder);
+        if !kept {
+            wavetank_lab::wait_for_end(&state, DYING_MAX);
+        }
         for (shown, log) in &mut followed {
             if seen(shown.show(&mut speaker, &mut to), log)?.is_none() {
                 return Ok(ExitCode::Pass as u8);
