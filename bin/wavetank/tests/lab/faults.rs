@@ -165,6 +165,18 @@ fn a_service_stands_still_as_a_whole_or_not_at_all() {
 }
 
 #[test]
+fn nothing_is_started_again_for_the_end() {
+    let starts = tempfile::NamedTempFile::new().expect("temporary files can be made");
+    let command = format!("command: {{run: 'echo begun >> {}; exec sleep 1000'}}", starts.path().display());
+    let Some(place) = Place::new("faults-down", &HOSTS.replace(SERVE, &command)) else { return };
+    place.up();
+    fault(&place, "kill");
+    place.lab(&["down"]).run().expect_exit(0);
+    assert_eq!(std::fs::read_to_string(starts.path()).expect("it is there"), "begun\n");
+    place.nothing_left("down");
+}
+
+#[test]
 fn files_that_would_not_be_felt_are_not_limited() {
     let test = "files_that_would_not_be_felt_are_not_limited";
     let Some(place) = Place::new("faults-ring", &HOSTS.replace("epoll", "auto")) else { return };

@@ -54,6 +54,11 @@ impl Grip {
         self.hold_up(wanted, &roots).map_err(|error| failed(&self.host, &error))
     }
 
+    /// Its processes go on.
+    pub(super) fn let_go(&mut self) {
+        self.hold.let_go();
+    }
+
     fn take_down(&mut self, how: End, services: &mut Services) -> Result<(), UserError> {
         // A thread that lets processes go again and again must not meddle. What stands still is killed as it stands, and
         // hears of an orderly end only when it goes on.

@@ -94,12 +94,16 @@ impl Faults {
         self.undo(place, active, services)
     }
 
-    /// Undoes all of them, the last one first.
-    pub fn end_all(&mut self, services: &mut Services) {
+    /// The host is about to end: commands are undone, the last one first, and what stands still goes on, so that it can end
+    /// in order. Nothing is started again for that.
+    pub fn end_all(&mut self) {
         while let Some((_, active)) = self.active.pop() {
-            // Who ends all of them takes the host down, or has nobody left to tell.
-            let _ = self.undo(self.active.len(), active, services);
+            if let Active::Command(Some(undo)) = active {
+                // There is nobody left to tell.
+                let _ = shell(&self.host, &undo);
+            }
         }
+        self.grips.iter_mut().for_each(Grip::let_go);
     }
 
     fn fault(&mut self, fault: FaultKind, services: &mut Services) -> Result<Active, UserError> {

@@ -14,7 +14,7 @@ pub(crate) enum Deed {
     Check,
     /// Services are started and healthy.
     Start,
-    /// Faults are undone, services are stopped.
+    /// Faults are over, services are stopped.
     Stop,
     /// How the services do.
     Status,

@@ -130,7 +130,7 @@ impl Host {
             Deed::Check => services.check()?,
             Deed::Start => services.start()?,
             Deed::Stop => {
-                faults.end_all(services);
+                faults.end_all();
                 services.stop();
             }
             Deed::Status => return Ok(deed::told(&services.status())),
