@@ -164,7 +164,7 @@ fn a_chinese_page_answers_in_chinese() {
     check(
         "found",
         found,
-        "拐点为 2,480/s（2,450/s 至 2,510/s，置信度 95\u{a0}%）：不超过该负载时 p99 &lt; 50ms 成立",
+        "拐点为 2,480/s（2,450 至 2,510，置信度 95\u{a0}%）：不超过该负载时 p99 &lt; 50ms 成立",
     );
     check("below", [None, None, Some(100.0)], "没有拐点：在最低负载 100/s 下 p99 &lt; 50ms 就不成立");
     check(

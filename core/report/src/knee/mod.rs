@@ -4,23 +4,27 @@ mod chinese;
 mod csv;
 mod curve;
 mod drift;
+mod english;
+mod headline;
 mod html;
 mod junit;
 mod markdown;
 mod page_words;
 mod queued;
+mod sentences;
 mod text;
 mod words;
 
 pub use csv::knee_csv;
 pub use curve::knee_curve;
 pub use drift::{knee_contradicts, knee_drift};
+pub use headline::knee_headline;
 pub use html::knee_html;
 pub use junit::knee_junit;
 pub use markdown::knee_markdown;
 pub use queued::knee_queued;
 pub use text::knee_text;
-pub use words::{knee_headline, level_text};
+pub use words::level_text;
 
 use wavetank_record::SearchDoc;
 

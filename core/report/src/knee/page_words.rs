@@ -2,8 +2,10 @@
 
 use wavetank_record::{Blame, Number, SearchDoc};
 
-use super::chinese;
-use super::words::{level_text, whose};
+use super::chinese::{self, CHINESE};
+use super::english::ENGLISH;
+use super::headline::chinese_headline;
+use super::words::level_text;
 use crate::html::Language;
 
 /// What an end of a search is called, its word, and what it means.
@@ -63,7 +65,7 @@ impl KneeWords {
 static EN: KneeWords = KneeWords {
     kind: "Search for the knee",
     headline: None,
-    limit_of: whose,
+    limit_of: ENGLISH.whose,
     ends: [
         ("found", "KNEE FOUND", "Up to the knee the conditions hold; above it they do not."),
         ("above", "NO KNEE IN RANGE", "The conditions hold even at the highest level that may be tried."),
@@ -110,8 +112,8 @@ static EN: KneeWords = KneeWords {
 
 static ZH: KneeWords = KneeWords {
     kind: "拐点搜索",
-    headline: Some(chinese::headline),
-    limit_of: chinese::whose,
+    headline: Some(chinese_headline),
+    limit_of: CHINESE.whose,
     ends: [
         ("found", "已找到拐点", "负载不超过拐点时各项条件成立，超过后不再成立。"),
         ("above", "范围内没有拐点", "即使在允许尝试的最高负载下，各项条件仍然成立。"),
@@ -134,7 +136,7 @@ static ZH: KneeWords = KneeWords {
         "users" => "用户数",
         _ => "连接数",
     },
-    level: chinese::level,
+    level: |of, level| chinese::level(&level_text(of, level)),
     levels: "尝试过的所有负载水平",
     levels_lead: "每项数值取自居中的那次运行。",
     held: "成立次数",

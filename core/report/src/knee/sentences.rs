@@ -1,0 +1,49 @@
+//! [`Sentences`]: the sentences of a search's answer, in each language. Which of them is said is in `headline`.
+
+use wavetank_record::Blame;
+
+/// What had to hold.
+pub(super) struct Asked {
+    pub(super) conditions: Vec<String>,
+}
+
+/// How both ends of an interval are proven.
+#[derive(Clone, Copy)]
+pub(super) struct Proven {
+    pub(super) low: bool,
+    pub(super) high: bool,
+}
+
+/// See the module's description. What is handed over is in the language already.
+pub(super) struct Sentences {
+    /// A level in its unit, from how it is written in English.
+    pub(super) level: fn(&str) -> String,
+    /// What had to hold, the knee, its interval.
+    pub(super) found: fn(&Asked, &str, &str) -> String,
+    /// What had to hold, the highest level.
+    pub(super) above: fn(&Asked, &str) -> String,
+    /// What had to hold, the lowest level.
+    pub(super) below: fn(&Asked, &str) -> String,
+    /// What had to hold, the highest level at which it did, the one at which the generator was the limit.
+    pub(super) generator: fn(&Asked, &str, &str) -> String,
+    /// The lowest level.
+    pub(super) generator_at_once: fn(&str) -> String,
+    /// Runs that were answered, what is known so far.
+    pub(super) silent: fn(usize, &str) -> String,
+    /// Why it ended before its time, by the stored word; what is known so far.
+    pub(super) stopped: fn(&str, &str) -> String,
+    /// Both ends of an interval, the confidence, and what of it is proven.
+    pub(super) interval: fn([&str; 2], &str, Proven) -> String,
+    pub(super) open_interval: &'static str,
+    /// What is known so far: the knee lies between two levels.
+    pub(super) between: fn(&str, &str) -> String,
+    /// A level up to which all hold.
+    pub(super) up_to: fn(&str) -> String,
+    /// A level that does not hold.
+    pub(super) not_at: fn(&str) -> String,
+    /// A level, how often it held, and in how many runs.
+    pub(super) held: fn(&str, u32, u32) -> String,
+    pub(super) nothing: &'static str,
+    /// Whose limit it was.
+    pub(super) whose: fn(Blame) -> &'static str,
+}
