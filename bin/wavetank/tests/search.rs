@@ -241,6 +241,25 @@ fn a_target_that_is_not_there_is_told_once() {
     );
 }
 
+/// What ends a search without an answer, apart from its target.
+#[test]
+fn a_search_that_ends_early_is_incomplete() {
+    let (place, serve) = (Place::new(), serve());
+    let words = format!("{SHORT} --threshold p50<900ms --from 50/s --max-time 100ms --format json");
+    let doc = check(&search(&place, &serve.url("/"), &words).run(), 4, "time");
+    assert_eq!(doc["runs"], Value::Array(Vec::new()), "there was no time for a run: {doc}");
+    let text = format!(
+        "wavetank: 1\ntarget: {}\nbefore: [{{get: /status/500}}]\nsteps: [{{get: /}}]\nthresholds: [p50 < 900ms]\nphases: [{{rate: \
+         1/s, for: 1s}}]\n",
+        serve.url("")
+    );
+    let file = place.write("before.yaml", text);
+    let words = format!("{SHORT} --from 50/s --format json");
+    let doc = check(&search(&place, &file, &words).run(), 4, "broken");
+    assert_eq!(doc["runs"].as_array().map(Vec::len), Some(1), "{doc}");
+    assert!(doc["answer"]["limit"].as_str().is_some_and(|limit| limit.contains("status 500")), "{doc}");
+}
+
 #[test]
 fn what_cannot_be_searched_is_refused_in_one_line() {
     let place = Place::new();

@@ -94,14 +94,7 @@ impl Told<'_> {
     }
 
     fn exit(&self, end: End) -> u8 {
-        match end {
-            End::Found | End::Above => ExitCode::Pass as u8,
-            End::Below => ExitCode::Fail as u8,
-            End::Generator => ExitCode::Invalid as u8,
-            End::Stopped(Stop::Signal) => ExitCode::Signal as u8,
-            End::Stopped(Stop::Broken) => self.broken_exit.unwrap_or(ExitCode::Incomplete as u8),
-            End::Stopped(_) => ExitCode::Incomplete as u8,
-        }
+        exit(end, self.broken_exit)
     }
 
     /// Who set the limit, and what broke: of the runs that did not hold next above the answer.
@@ -164,11 +157,64 @@ impl Told<'_> {
     }
 }
 
+/// What the process ends with; `broken` is that of a run that broke off.
+fn exit(end: End, broken: Option<u8>) -> u8 {
+    match end {
+        End::Found | End::Above => ExitCode::Pass as u8,
+        End::Below => ExitCode::Fail as u8,
+        End::Generator => ExitCode::Invalid as u8,
+        End::Stopped(Stop::Signal) => ExitCode::Signal as u8,
+        End::Stopped(Stop::Broken) => broken.unwrap_or(ExitCode::Incomplete as u8),
+        End::Stopped(
+            Stop::Time | Stop::Runs | Stop::Undecided | Stop::Target | Stop::Unsteady | Stop::UnderWay,
+        ) => ExitCode::Incomplete as u8,
+    }
+}
+
 /// The word of `--of`.
 pub(super) const fn of(sought: Sought) -> &'static str {
     match sought {
         Sought::Rate => "rate",
         Sought::Users => "users",
         Sought::Connections => "connections",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The page that tells people.
+    const PAGE: &str = include_str!("../../../../../docs/search.md");
+
+    #[test]
+    fn every_end_has_the_exit_code_that_the_page_tells() {
+        let told = |code: &str, end: End| {
+            let mut rows = PAGE.lines().filter(|line| line.starts_with(&format!("| {code} |")));
+            rows.any(|row| row.contains(&format!("`{}`", end.name())))
+        };
+        for (end, expected) in [
+            (End::Found, 0),
+            (End::Above, 0),
+            (End::Below, 1),
+            (End::Generator, 3),
+            (End::Stopped(Stop::Signal), 130),
+            (End::Stopped(Stop::Time), 4),
+            (End::Stopped(Stop::Runs), 4),
+            (End::Stopped(Stop::Undecided), 4),
+            (End::Stopped(Stop::Target), 4),
+            (End::Stopped(Stop::Unsteady), 4),
+            (End::Stopped(Stop::UnderWay), 4),
+        ] {
+            // Whatever a run ended with that did not break off.
+            for broken in [None, Some(1)] {
+                assert_eq!(exit(end, broken), expected, "{end:?}");
+            }
+            assert!(told(&expected.to_string(), end), "{end:?}: the page tells another code");
+        }
+        let broken = End::Stopped(Stop::Broken);
+        assert_eq!([1, 2, 3, 4].map(|code| exit(broken, Some(code))), [1, 2, 3, 4]);
+        assert_eq!(exit(broken, None), 4);
+        assert!(told("1, 2, 3 or 4", broken));
     }
 }
