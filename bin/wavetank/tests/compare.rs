@@ -8,13 +8,16 @@ fn trial() -> Trial {
     Trial::new(env!("CARGO_BIN_EXE_wavetank"))
 }
 
+/// A closed loop: it waits for its target, so that a machine that is busy elsewhere makes its runs slow and none INVALID.
+const CLOSED: [&str; 5] = ["-c", "2", "-d", "1s", "--no-probe"];
+
 /// So many short runs against a target that answers after `millis`; their ids.
 fn runs(trial: &Trial, millis: u64, many: usize) -> Vec<String> {
     let target = Target::start(Script::constant(Duration::from_millis(millis)));
     let url = target.url("/");
     let one = |_| {
-        let words = ["run", &url, "-r", "100/s", "-d", "1s", "--no-probe", "--format", "json"];
-        trial.program().args(words).run().json()["id"].as_str().expect("an id").to_owned()
+        let words = ["run", &url, "--format", "json"];
+        trial.program().args(words).args(CLOSED).run().json()["id"].as_str().expect("an id").to_owned()
     };
     (0..many).map(one).collect()
 }
@@ -143,30 +146,30 @@ fn intervals_that_are_missing_are_told() {
 fn what_cannot_be_compared_is_refused() {
     let trial = trial();
     refused(&compare(&trial, &["a", "b"]), "no runs in");
-    let open = runs(&trial, 3, 2);
-    refused(&compare(&trial, &[&open[0], &open[0]]), "named twice");
-    trial.program().args(["runs", "pack", &open[0], "--out", "one.wtrun"]).run().expect_exit(0);
-    refused(&compare(&trial, &["one.wtrun", &open[0]]), "named twice");
+    let closed = runs(&trial, 3, 2);
+    refused(&compare(&trial, &[&closed[0], &closed[0]]), "named twice");
+    trial.program().args(["runs", "pack", &closed[0], "--out", "one.wtrun"]).run().expect_exit(0);
+    refused(&compare(&trial, &["one.wtrun", &closed[0]]), "named twice");
     refused(&compare(&trial, &["one.wtrun", "one.wtrun"]), "named twice");
-    refused(&compare(&trial, &[&open[0]]), "nothing to compare it with");
-    refused(&compare(&trial, &[&open[0], &open[1], "latest"]), "which are A");
-    refused(&compare(&trial, &[&open[0], "nobody"]), "nobody");
-    refused(&compare(&trial, &[&open[0], &open[1], "--metric", "p77"]), "p77");
-    refused(&compare(&trial, &[&open[0], &open[1], "--max-regression", "0%"]), "--max-regression");
-    refused(&compare(&trial, &[&open[0], &open[1], "--format", "csv"]), "format");
+    refused(&compare(&trial, &[&closed[0]]), "nothing to compare it with");
+    refused(&compare(&trial, &[&closed[0], &closed[1], "latest"]), "which are A");
+    refused(&compare(&trial, &[&closed[0], "nobody"]), "nobody");
+    refused(&compare(&trial, &[&closed[0], &closed[1], "--metric", "p77"]), "p77");
+    refused(&compare(&trial, &[&closed[0], &closed[1], "--max-regression", "0%"]), "--max-regression");
+    refused(&compare(&trial, &[&closed[0], &closed[1], "--format", "csv"]), "format");
     let target = Target::start(Script::constant(Duration::from_millis(2)));
-    let closed =
-        trial.program().args(["run", &target.url("/"), "-c", "2", "-d", "1s", "--format", "json"]).run();
-    let closed = closed.json()["id"].as_str().expect("an id").to_owned();
-    refused(&compare(&trial, &[&open[0], &closed]), "closed loop");
+    let open =
+        trial.program().args(["run", &target.url("/"), "-r", "50/s", "-d", "1s", "--format", "json"]).run();
+    let open = open.json()["id"].as_str().expect("an id").to_owned();
+    refused(&compare(&trial, &[&closed[0], &open]), "closed loop");
     // One whose end was never written, and one whose plan is damaged.
     let folders = trial.place().runs("runs");
     let folder =
         |id: &str| folders.iter().find(|folder| folder.to_string_lossy().ends_with(id)).expect("a folder");
-    std::fs::remove_file(folder(&open[0]).join("run.json")).expect("the test's own");
-    refused(&compare(&trial, &[&open[0], &open[1]]), "never finished");
-    std::fs::write(folder(&open[1]).join("plan.yaml"), "{").expect("the test's own");
-    refused(&compare(&trial, &[&open[1], &closed]), "plan.yaml");
+    std::fs::remove_file(folder(&closed[0]).join("run.json")).expect("the test's own");
+    refused(&compare(&trial, &[&closed[0], &closed[1]]), "never finished");
+    std::fs::write(folder(&closed[1]).join("plan.yaml"), "{").expect("the test's own");
+    refused(&compare(&trial, &[&closed[1], &open]), "plan.yaml");
 }
 
 #[test]
@@ -175,14 +178,12 @@ fn a_run_is_compared_as_soon_as_it_is_over() {
     let baseline = runs(&trial, 3, 3).join(",");
     let target = Target::start(Script::constant(Duration::from_millis(30)));
     let url = target.url("/");
-    let words = ["run", &url, "-r", "100/s", "-d", "1s", "--no-probe", "--baseline", &baseline];
-    let words = words.iter().chain(&["--metric", "p50", "--max-regression", "20%"]).copied();
-    let told = trial.program().args(words.collect::<Vec<_>>()).run();
+    let words = ["run", &url, "--baseline", &baseline, "--metric", "p50", "--max-regression", "20%"];
+    let told = trial.program().args(words).args(CLOSED).run();
     assert!(told.expect_exit(1).stdout.contains("\nREGRESSION "), "{told}");
     let both = |format: &str, file: &str| {
-        let words = ["run", &url, "-r", "100/s", "-d", "1s", "--no-probe", "--baseline", &baseline];
-        let more = ["--metric", "p50", "--max-regression", "20%", "--format", format, "--out", file];
-        trial.program().args(words).args(more).run()
+        let more = ["--format", format, "--out", file];
+        trial.program().args(words).args(CLOSED).args(more).run()
     };
     let file = trial.place().file("both.md");
     let json = both("json", &file);
