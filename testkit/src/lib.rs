@@ -32,7 +32,7 @@ pub use client::Client;
 pub use clock::{Stamp, poll_until};
 pub use mixture::Mixture;
 pub use nginx::Nginx;
-pub use place::{Place, free_port};
+pub use place::{Place, copy_folder, free_port};
 pub use program::{Outcome, Program, Running, Signal};
 pub use reading::Seen;
 pub use result::RunResult;

@@ -1,4 +1,4 @@
-//! [`Place`]: a folder of one test, gone with it; and free ports.
+//! [`Place`]: a folder of one test, gone with it; copies of folders, and free ports.
 
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -72,4 +72,17 @@ impl Default for Place {
 pub fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
     listener.local_addr().expect("a bound socket has an address").port()
+}
+
+/// Copies the folder `from` and all below it to `to`.
+pub fn copy_folder(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("the test's own folder is writable");
+    for entry in std::fs::read_dir(from).expect("it is there").flatten() {
+        let to = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy_folder(&entry.path(), &to);
+        } else {
+            std::fs::copy(entry.path(), to).expect("the test's own folder is writable");
+        }
+    }
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use wavetank_testkit::{Outcome, Script, Target, Trial};
+use wavetank_testkit::{Outcome, Script, Target, Trial, copy_folder};
 
 /// Archives that are made and looked at.
 const ROUNDS: u64 = 60;
@@ -61,18 +61,6 @@ fn numbers(text: &str) -> Vec<(usize, usize)> {
         }
     }
     found
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).expect("the test's own folder is writable");
-    for entry in fs::read_dir(from).expect("it is there").flatten() {
-        let to = to.join(entry.file_name());
-        if entry.path().is_dir() {
-            copy(&entry.path(), &to);
-        } else {
-            fs::copy(entry.path(), to).expect("the test's own folder is writable");
-        }
-    }
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {
@@ -139,6 +127,17 @@ fn check(outcome: &Outcome, what: &str) {
     let fine = outcome.exit.is_some_and(|code| (0..=5).contains(&code));
     assert!(fine && !outcome.stderr.contains("panicked"), "{what}{outcome}");
     if outcome.exit == Some(2) {
+        // Who asked for JSON or JUnit has the error in it.
+        if outcome.stdout.starts_with('{') {
+            let error = outcome.json();
+            let told = |key: &str| error[key].as_str().is_some_and(|text| !text.is_empty());
+            assert!(error["exit"] == 2 && told("message") && told("hint"), "{what}{outcome}");
+            return;
+        }
+        if outcome.stdout.starts_with("<?xml") {
+            assert!(outcome.stdout.contains("<error message=\""), "{what}{outcome}");
+            return;
+        }
         let lines = |start: &str| outcome.stderr.lines().filter(|line| line.starts_with(start)).count();
         assert_eq!((lines("error: "), lines("hint: ")), (1, 1), "{what}{outcome}");
     }
@@ -156,15 +155,19 @@ fn archives_of_any_numbers_are_told_or_refused() {
     let other = trial.place().runs("other").remove(0);
     for seed in 0..ROUNDS {
         let folder = PathBuf::from(trial.place().file(&format!("spoilt-{seed}")));
-        copy(&whole, &folder);
+        copy_folder(&whole, &folder);
         let told = format!("seed {seed}\n{}", spoil(&folder, &mut Dice(seed)));
         let shown = folder.to_string_lossy().into_owned();
         let run = |words: &[&str]| trial.program().args(words).run();
-        for format in ["text", "html", "csv"] {
+        for format in ["text", "html", "csv", "markdown", "hlog"] {
             check(&run(&["report", &shown, "--format", format]), &told);
         }
         if seed % 4 == 0 {
-            check(&run(&["report", &shown, "--format", "hlog"]), &told);
+            for format in ["json", "junit", "hgrm"] {
+                check(&run(&["report", &shown, "--format", format]), &told);
+            }
+            check(&run(&["report", &shown, "--format", "html", "--lang", "zh"]), &told);
+            check(&run(&["report", &shown, "--format", "csv", "--by-host"]), &told);
             check(&run(&["compare", &shown, &other.to_string_lossy()]), &told);
             check(&run(&["runs", "show", &shown]), &told);
         }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use wavetank_testkit::{Outcome, Script, Target, Trial};
+use wavetank_testkit::{Outcome, Script, Target, Trial, copy_folder};
 
 /// What `report` in a format comes to.
 #[derive(Clone, Copy, Debug)]
@@ -47,18 +47,6 @@ fn whole() -> Whole {
     let packed = ["runs", "pack", "latest", "--runs-dir", "other", "--out", "other.wtrun"];
     trial.program().args(packed).run().expect_exit(0);
     Whole { trial, folder, other: "other.wtrun".to_owned(), text, csv }
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).expect("the test's own folder is writable");
-    for entry in fs::read_dir(from).expect("it is there").flatten() {
-        let to = to.join(entry.file_name());
-        if entry.path().is_dir() {
-            copy(&entry.path(), &to);
-        } else {
-            fs::copy(entry.path(), to).expect("the test's own folder is writable");
-        }
-    }
 }
 
 /// Every file below `folder` with its content.
@@ -120,7 +108,7 @@ impl Whole {
         let runs = self.trial.place().path().join("damaged");
         let _ = fs::remove_dir_all(&runs);
         let folder = runs.join(self.folder.file_name().expect("a name"));
-        copy(&self.folder, &folder);
+        copy_folder(&self.folder, &folder);
         damage(&folder);
         let before = contents(&runs);
         let run = |words: &[&str]| self.trial.program().args(words).args(["--runs-dir", "damaged"]).run();
