@@ -85,3 +85,19 @@ fn what_is_known_before_anything_starts() {
         );
     }
 }
+
+#[test]
+fn a_service_that_ends_well_at_its_start_is_told_to_stay() {
+    alone("a_service_that_ends_well_at_its_start_is_told_to_stay", &[], || {
+        let check = |run: &str, hint: &str| {
+            let hosts = format!(
+                "  a1: {{networks: [net], services: [{{command: {{run: '{run}', listen: 8099}}}}]}}\n"
+            );
+            let error = Stand::with_files(&hosts, &[]).refused();
+            assert_eq!(error.code, "lab_start", "{error}");
+            assert!(error.hint.contains(hint), "{error}");
+        };
+        check("true", "stays in the foreground");
+        check("exit 3", "nothing else may listen");
+    });
+}

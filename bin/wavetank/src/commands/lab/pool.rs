@@ -47,8 +47,9 @@ fn text(host: &str, pool: &Value) -> String {
     let takes = |server: &&Value| server["weight"] != 0 && server["alive"] != false;
     let (taking, service) = (servers.iter().filter(takes).count(), word(&pool["service"]));
     let stopped = if pool["running"] == false { ", as it was when it ended" } else { "" };
+    let take = if servers.len() == 1 { "server takes" } else { "servers take" };
     let mut text =
-        format!("{service} on {host}: {taking} of {} servers take new connections{stopped}\n", servers.len());
+        format!("{service} on {host}: {taking} of {} {take} new connections{stopped}\n", servers.len());
     let names: Vec<String> =
         servers.iter().map(|server| format!("{}:{}", word(&server["name"]), server["port"])).collect();
     let width = names.iter().map(String::len).max().unwrap_or_default().max("server".len());
