@@ -8,7 +8,7 @@ use wavetank_testkit::clock::poll_until;
 use wavetank_testkit::{Program, skip};
 
 use crate::place::Place;
-use crate::routing::{DIRECT, NAT, PATIENCE, answered, requests, tools};
+use crate::routing::{CHECK, DIRECT, NAT, PATIENCE, answered, requests, tools};
 
 const HAPROXY: &str = "\
 networks: {front: 10.94.0.0/24, back: 10.94.1.0/24}
@@ -227,7 +227,7 @@ fn checks_of_a_balancer_make_no_difference() {
         return skip(test, "`nginx` is not installed");
     }
     let check = |name: &str, check: &str, compared: bool| {
-        let text = DIRECT.replace("check: {every: 100ms, timeout: 500ms}", check);
+        let text = DIRECT.replace(CHECK, check);
         let text = text.replace("- serve: {listen: 80}", "- nginx: {listen: 80}");
         let Some(place) = Place::new(name, &text) else { return };
         let run = place
@@ -252,6 +252,7 @@ fn checks_of_a_balancer_make_no_difference() {
         assert!(servers.iter().all(|one| one["connections"].as_u64() > Some(0)), "{run}");
         place.nothing_left("the run");
     };
-    check("pool-checked", "check: {every: 100ms, timeout: 500ms}", false);
+    assert!(DIRECT.contains(CHECK));
+    check("pool-checked", CHECK, false);
     check("pool-unchecked", "check: false", true);
 }

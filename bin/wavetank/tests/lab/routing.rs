@@ -25,6 +25,9 @@ hosts:
       - serve: {listen: 80}
 ";
 
+/// How the balancer of [`DIRECT`] looks at its servers: often, and at length, since they are slow to come on a busy machine.
+pub(crate) const CHECK: &str = "check: {every: 100ms, timeout: 10s}";
+
 pub(crate) const NAT: &str = "\
 networks: {front: 10.93.0.0/24, back: 10.93.1.0/24}
 hosts:
