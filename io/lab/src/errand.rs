@@ -155,13 +155,15 @@ fn attend(child: &mut Child, asker: &mut Line, signals: &SignalFd) -> std::io::R
         if let Some(status) = child.try_wait()? {
             return Ok(code(status));
         }
+        // Of two signals that came together the second is here already.
+        let more = asker.has_line();
         let mut handles =
             [PollFd::new(asker, PollFlags::IN), PollFd::from_borrowed_fd(signals.as_fd(), PollFlags::IN)];
-        match poll(&mut handles, None) {
+        match poll(&mut handles, more.then_some(&Timespec { tv_sec: 0, tv_nsec: 0 })) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(errno) => return Err(errno.into()),
         }
-        let said = !handles[0].revents().is_empty();
+        let said = more || !handles[0].revents().is_empty();
         while let Ok(Some(_)) = signals.read_signal() {}
         if !said {
             continue;

@@ -69,6 +69,11 @@ impl Line {
         }
     }
 
+    /// Whether a whole line was read together with an earlier one: the socket does not tell of it any more.
+    pub(crate) fn has_line(&self) -> bool {
+        self.rest.contains(&b'\n')
+    }
+
     /// Nothing more will be sent from here: the other side reads an end.
     pub(crate) fn hang_up(&self) {
         // A side that is gone already has hung up, too.
@@ -99,11 +104,24 @@ mod tests {
         let mut line = Line::new(ours);
         let mut raw = theirs;
         raw.write_all(b"{\"a\":1}\n{\"b\"").expect("room for a few bytes");
+        assert!(!line.has_line());
         assert_eq!(line.receive().expect("a whole line"), Some(json!({ "a": 1 })));
+        assert!(!line.has_line());
         raw.write_all(b":2}\n").expect("room for a few bytes");
         drop(raw);
         assert_eq!(line.receive().expect("a whole line"), Some(json!({ "b": 2 })));
         assert_eq!(line.receive().expect("an end"), None);
+    }
+
+    #[test]
+    fn of_lines_that_came_together_the_second_is_told_of() {
+        let (ours, mut theirs) = UnixStream::pair().expect("sockets can be made");
+        let mut line = Line::new(ours);
+        theirs.write_all(b"1\n2\n").expect("room for a few bytes");
+        assert_eq!(line.receive().expect("a whole line"), Some(json!(1)));
+        assert!(line.has_line());
+        assert_eq!(line.receive().expect("a whole line"), Some(json!(2)));
+        assert!(!line.has_line());
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::os::fd::AsFd;
 use nix::sys::signal::{SigSet, Signal as NixSignal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Signal, set_parent_process_death_signal};
 use serde_json::{Value, json};
@@ -78,16 +78,18 @@ impl Host {
         let dead = blocked.map_err(|errno| system("the host cannot wait for its children", &errno))?;
         loop {
             self.reap();
+            // What was asked while this process stood still comes at once.
+            let more = self.keeper.has_line();
             let mut handles = [
                 PollFd::new(&self.keeper, PollFlags::IN),
                 PollFd::from_borrowed_fd(dead.as_fd(), PollFlags::IN),
             ];
-            match poll(&mut handles, None) {
+            match poll(&mut handles, more.then_some(&Timespec { tv_sec: 0, tv_nsec: 0 })) {
                 Ok(_) => {}
                 Err(Errno::INTR) => continue,
                 Err(errno) => return Err(system("the host cannot wait", &errno)),
             }
-            let (said, died) = (!handles[0].revents().is_empty(), !handles[1].revents().is_empty());
+            let (said, died) = (more || !handles[0].revents().is_empty(), !handles[1].revents().is_empty());
             if died {
                 // How many died is asked below; one signal may stand for several.
                 while matches!(dead.read_signal(), Ok(Some(_))) {}
