@@ -244,3 +244,33 @@ fn runs_without_a_record() {
         "UNFINISHED",
     );
 }
+
+/// A pipe in a file's place, for which nobody writes, is waited for by nobody.
+#[test]
+#[cfg(unix)]
+fn pipes_are_no_files() {
+    let whole = whole();
+    let refused = Refused("it is no file");
+    for (name, text, csv, listed) in [
+        ("events.jsonl", refused, refused, "PASS"),
+        ("samples.jsonl", refused, refused, "PASS"),
+        (INTERVALS, Same, refused, "PASS"),
+        ("plan.yaml", refused, refused, "PASS"),
+        ("run.json", refused, refused, "DAMAGED"),
+    ] {
+        let folder = whole.trial.place().path().join("damaged");
+        copy_folder(&whole.folder, &folder);
+        let pipe = folder.join(name);
+        let _ = fs::remove_file(&pipe);
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.is_ok_and(|status| status.success()), "mkfifo works");
+        let run = |words: &[&str]| whole.trial.program().args(words).run();
+        let shown = folder.to_string_lossy().into_owned();
+        check_one(&run(&["report", &shown]), &whole.text, text, name);
+        check_one(&run(&["report", &shown, "--format", "csv"]), &whole.csv, csv, name);
+        check_compared(&run(&["compare", &shown, &whole.other]), name);
+        let told = run(&["runs", "show", &shown]);
+        assert!(told.expect_exit(0).stdout.starts_with(listed), "{name}: {told}");
+        fs::remove_dir_all(&folder).expect("the test's own folder");
+    }
+}

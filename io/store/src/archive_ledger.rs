@@ -3,7 +3,6 @@
 //! Most of an archive are times, second by second, and most plans ask for them only as a whole. That whole stands in the last
 //! checkpoint: then seconds are read without their times, which takes a fraction of the time and comes to the same.
 
-use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -13,7 +12,7 @@ use wavetank_plan::{Plan, UserError};
 use wavetank_record::{Counted, IntervalLine, TargetLine};
 
 use crate::counts_ahead::for_each_count;
-use crate::opened_run::{for_each_line, for_each_line_from};
+use crate::opened_run::{for_each_line, for_each_line_from, open_file};
 use crate::over_time::line_files;
 use crate::retold::retell;
 use crate::{OpenedRun, ReadReport, Sealed};
@@ -111,7 +110,7 @@ impl OpenedRun {
 /// The last checkpoint in a file of intervals, and where the line after it begins; `None` where none is near the end, or it
 /// cannot be read.
 fn last_checkpoint(path: &Path) -> io::Result<Option<(u64, IntervalLine)>> {
-    let mut file = File::open(path)?;
+    let mut file = open_file(path)?;
     let from = file.metadata()?.len().saturating_sub(TAIL_BYTES_MAX);
     file.seek(SeekFrom::Start(from))?;
     let mut tail = Vec::new();

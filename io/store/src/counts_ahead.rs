@@ -1,6 +1,5 @@
 //! [`for_each_count`]: the intervals of a file without their times, read ahead by a few threads.
 
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -9,7 +8,7 @@ use std::thread;
 use wavetank_record::IntervalLine;
 
 use crate::archive_ledger::is_checkpoint;
-use crate::opened_run::LINE_BYTES_MAX;
+use crate::opened_run::{LINE_BYTES_MAX, open_file};
 
 /// Bytes that a thread reads at once. What is left of them without times is a small part of that.
 const CHUNK_BYTES: u64 = 4 << 20;
@@ -56,7 +55,7 @@ fn read_chunks(chunks: impl Iterator<Item = u64>, path: &Path, until: u64, to: &
 
 /// The lines that begin between the bytes `from` and `until`.
 fn read_chunk(path: &Path, from: u64, until: u64) -> io::Result<Chunk> {
-    let mut file = File::open(path)?;
+    let mut file = open_file(path)?;
     // A line begins behind a newline, which may be the byte before.
     let mut at = from.saturating_sub(1);
     file.seek(SeekFrom::Start(at))?;

@@ -7,6 +7,8 @@ use std::path::Path;
 use wavetank_plan::Nanos;
 use wavetank_record::IntervalLine;
 
+use crate::opened_run::open_file;
+
 /// Bytes of a line at most that is looked at here; those that are longer tell later where they lie.
 const LINE_BYTES_MAX: u64 = 16 << 20;
 /// Bytes looked at first for the last line.
@@ -15,7 +17,7 @@ const TAIL_BYTES: u64 = 256 << 10;
 /// From the begin of the first line to the end of the last. Only a guess where that is damaged or out of order, and `None`
 /// where it cannot be told: reading all finds out.
 pub(crate) fn interval_span(path: &Path) -> Option<(Nanos, Nanos)> {
-    let mut file = File::open(path).ok()?;
+    let mut file = open_file(path).ok()?;
     let mut line = Vec::new();
     BufReader::new(&file).take(LINE_BYTES_MAX).read_until(b'\n', &mut line).ok()?;
     let (from, end) = IntervalLine::place(line.strip_suffix(b"\n")?).ok()?;

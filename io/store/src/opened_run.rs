@@ -282,12 +282,14 @@ pub(crate) fn newer(told: &str, name: &str, error: &DecodeError) -> UserError {
     )
 }
 
+/// Opens a file of an archive. A pipe would be waited for until somebody writes into it.
+pub(crate) fn open_file(path: &Path) -> io::Result<File> {
+    if fs::metadata(path)?.is_file() { File::open(path) } else { Err(io::Error::other("it is no file")) }
+}
+
 /// The text of a small file; `None` if there is no such file.
 pub(crate) fn read_text(path: &Path) -> Result<Option<String>, UserError> {
-    if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
-        return Err(unreadable(path, &io::Error::other("it is no file")));
-    }
-    let read = File::open(path).and_then(|file| {
+    let read = open_file(path).and_then(|file| {
         let mut bytes = Vec::new();
         file.take(TEXT_BYTES_MAX).read_to_end(&mut bytes).map(|_| bytes)
     });
@@ -323,7 +325,7 @@ pub(crate) fn for_each_line_from(
     from: u64,
     mut visit: impl FnMut(&[u8]) -> ControlFlow<()>,
 ) -> Result<bool, UserError> {
-    let mut file = match File::open(path) {
+    let mut file = match open_file(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         Err(error) => return Err(unreadable(path, &error)),
