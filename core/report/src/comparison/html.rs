@@ -9,7 +9,9 @@ use super::html_charts::{forest, over_time, spectrum};
 use super::side_course::SideCourse;
 use super::values::{change_in, interval_in, judgement_in, ratio, value};
 use super::words::CompareWords;
-use crate::html::{Cell, Document, Language, Section, Table, Words, harmless, outside, stored_in};
+use crate::html::{
+    Cell, Document, Language, Section, Table, Words, command_line, harmless, outside, stored_in,
+};
 use crate::units;
 
 /// Values told in large numbers, where they are known.
@@ -251,14 +253,14 @@ fn runs(page: &Page) -> Markup {
     for (side, run) in sides.iter().flat_map(|(side, all)| all.runs.iter().map(move |run| (side, run))) {
         table.row(vec![
             Cell::word(side),
-            Cell::Any(html! { code { (outside(&run.id)) } }),
+            Cell::Short(html! { code { (outside(&run.id)) } }),
             Cell::Name(run.name.clone()),
-            Cell::Any(outside(&run.started_at)),
+            Cell::Short(outside(&run.started_at)),
             Cell::Number(units::seconds(run.duration_s)),
-            Cell::Any(verdict(page, &run.verdict)),
+            Cell::Short(verdict(page, &run.verdict)),
             Cell::Any(stored_in(page.language, &run.load)),
             Cell::Name(run.target.clone()),
-            Cell::Any(outside(&run.version)),
+            Cell::Short(outside(&run.version)),
         ]);
     }
     table.render_in(page.words)
@@ -287,7 +289,7 @@ fn notes(page: &Page) -> Markup {
 
 fn repeat(page: &Page) -> Markup {
     html! {
-        pre.command tabindex="0" role="region" aria-label=(page.own.page.command) { code { (outside(page.source.command)) } }
+        pre.command tabindex="0" role="region" aria-label=(page.own.page.command) { (command_line(page.source.command)) }
     }
 }
 

@@ -5,7 +5,7 @@ use wavetank_plan::quantity::{show_size, show_whole};
 use wavetank_record::{EnvironmentDoc, Probe};
 
 use super::Section;
-use super::sheet::{Sheet, instant, outside};
+use super::sheet::{Sheet, command_line, instant, outside};
 use super::table::{Cell, Table, facts};
 use crate::units;
 
@@ -22,7 +22,7 @@ pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
     let some = |text: &str| html! { @if !text.is_empty() { (outside(text)) } };
     let body = html! {
         (facts(vec![
-            (words.command, html! { @if !record.command.is_empty() { code { (outside(&record.command)) } } }),
+            (words.command, html! { @if !record.command.is_empty() { (command_line(&record.command)) } }),
             (words.seed, html! { code { (record.seed) } }),
             (words.plan_hash, html! { @if !record.plan_hash.is_empty() { code.hash { (outside(&record.plan_hash)) } } }),
             (words.run_id, some(&record.id)),

@@ -10,7 +10,7 @@ use super::course::rate_lines;
 use super::marks::{result, verdict_means, verdict_sign, verdict_word, whose_limit};
 use super::room::rooms;
 use super::scopes::phases;
-use super::sheet::{Sheet, harmless, is_sentence, outside};
+use super::sheet::{Sheet, command_line, harmless, is_sentence, outside};
 use super::table::facts;
 use crate::chart::Lines;
 use crate::held_text::is_holding;
@@ -340,7 +340,7 @@ fn repeat(sheet: &Sheet) -> Markup {
     html! {
         // What a killed run was called by may be lost with its environment.
         @if !record.command.is_empty() {
-            pre.command tabindex="0" role="region" aria-label=(words.command) { code { (outside(&record.command)) } }
+            pre.command tabindex="0" role="region" aria-label=(words.command) { (command_line(&record.command)) }
         }
         p.aside {
             (words.seed) " " code { (record.seed) }

@@ -38,7 +38,7 @@ pub(crate) use words::glossary;
 pub(crate) use document::{Document, Section};
 pub(crate) use figures::{Numbers, chart_words, figure_in};
 pub(crate) use marks::verdict_sign;
-pub(crate) use sheet::{harmless, outside, stored_in};
+pub(crate) use sheet::{command_line, harmless, outside, stored_in};
 pub(crate) use table::{Cell, Table};
 pub(crate) use words::Words;
 

@@ -93,6 +93,19 @@ pub(crate) fn outside(text: &str) -> Markup {
     html! { bdi { (harmless(text)) } }
 }
 
+/// Longer words of a command may break: a page may be narrower than they are.
+const OPTION_CHARS_MAX: usize = 30;
+
+/// A command line as code. A line would end after the hyphen of an option, which makes two words of it to a reader.
+pub(crate) fn command_line(line: &str) -> Markup {
+    let line = harmless(line);
+    let is_option = |word: &str| word.starts_with('-') && word.chars().count() <= OPTION_CHARS_MAX;
+    html! { code { bdi { @for (place, word) in line.split(' ').enumerate() {
+        @if place > 0 { " " }
+        @if is_option(word) { span.option { (word) } } @else { (word) }
+    } } } }
+}
+
 /// Whether a stored sentence begins with a plain word, which is written with a capital on a page: not with code or a name.
 pub(crate) fn is_sentence(stored: &str) -> bool {
     let word = stored.split_whitespace().next().unwrap_or_default();
@@ -114,8 +127,11 @@ fn with_code(sentence: &str) -> Markup {
     } }
 }
 
-/// Options of the program as code: a line may end after each hyphen of another word.
+/// A command that ends a sentence, and options of the program, as code: a line may end after each hyphen of another word.
 fn with_options(text: &str) -> Markup {
+    if let Some((before, line)) = text.find("wavetank run ").map(|at| text.split_at(at)) {
+        return html! { (before) (command_line(line)) };
+    }
     let is_name = |letter: char| letter.is_ascii_lowercase() || letter == '-';
     let mut pieces = Vec::new();
     let mut rest = text;
@@ -164,6 +180,8 @@ mod tests {
         check("raise `--drain`, or `<b>`", "raise <code>--drain</code>, or <code>&lt;b&gt;</code>");
         check("threads (--threads)", "threads (<code class=\"option\">--threads</code>)");
         check("one ` alone", "one ` alone");
+        let line = "wavetank run :80 <span class=\"option\">-d</span> 6s";
+        check("at a rate: wavetank run :80 -d 6s", &format!("at a rate: <code><bdi>{line}</bdi></code>"));
         check("95 % of 3", "95\u{a0}% of 3");
         check("", "");
     }

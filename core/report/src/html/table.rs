@@ -15,6 +15,8 @@ pub(crate) enum Cell {
     Name(String),
     /// A number with its unit; stands at the right.
     Number(String),
+    /// What is short and reads as one word: no line ends in it.
+    Short(Markup),
     /// Anything else.
     Any(Markup),
 }
@@ -30,7 +32,7 @@ impl Cell {
     fn is_empty(&self) -> bool {
         match self {
             Self::Name(text) | Self::Number(text) => text.is_empty(),
-            Self::Any(markup) => markup.0.is_empty(),
+            Self::Short(markup) | Self::Any(markup) => markup.0.is_empty(),
         }
     }
 }
@@ -100,9 +102,10 @@ fn render_row(row: &[Cell], told: &[bool]) -> Markup {
             @match (place, cell) {
                 (0, Cell::Name(name)) => { th.name scope="row" { (outside(&cut(name))) } }
                 (0, Cell::Number(number)) => { th.n scope="row" { (number) } }
-                (0, Cell::Any(any)) => { th scope="row" { (any) } }
+                (0, Cell::Short(any) | Cell::Any(any)) => { th scope="row" { (any) } }
                 (_, Cell::Name(name)) => { td.name { (outside(&cut(name))) } }
                 (_, Cell::Number(number)) => { td.n { (number) } }
+                (_, Cell::Short(short)) => { td.short { (short) } }
                 (_, Cell::Any(any)) => { td.text { (any) } }
             }
         }

@@ -8,7 +8,8 @@ use super::text::{cells, lengths, level_ends};
 use super::words::limited;
 use crate::chart::{Curve, CurvePoint, CurveSeries, Frame, Tone, Unit};
 use crate::html::{
-    Cell, Document, Language, Section, Table, Words, chart_words, harmless, outside, stored_in, verdict_sign,
+    Cell, Document, Language, Section, Table, Words, chart_words, command_line, harmless, outside, stored_in,
+    verdict_sign,
 };
 use crate::units;
 
@@ -213,7 +214,7 @@ fn notes(page: &Page) -> Markup {
 fn repeat(page: &Page) -> Markup {
     html! {
         @if !page.doc.command.is_empty() {
-            pre.command tabindex="0" role="region" aria-label=(page.words.facts.command) { code { (outside(&page.doc.command)) } }
+            pre.command tabindex="0" role="region" aria-label=(page.words.facts.command) { (command_line(&page.doc.command)) }
         }
     }
 }
