@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 use wavetank_testkit::{Program, Running, Signal};
 
-use crate::felt::comes_to;
+use crate::felt::{comes_to, comes_to_say};
 use crate::place::Place;
 
 /// A server that is killed in every run, for a second and a half.
@@ -83,19 +83,28 @@ fn they_are_done_seen_and_taken_back() {
 fn whatever_ends_the_run_they_are_taken_back() {
     let Some(place) = Place::new("events-end", LAB) else { return };
     place.up();
-    let lasting = experiment(600, "  - {when: 5s, host: app1, run: fault pause}\n");
+    // The last one done is the first one taken back: else the file would say "one" in the end.
+    let lasting = experiment(
+        600,
+        "  - {when: 5s, host: app1, run: echo one > /run/now, undo: echo none > /run/now}\n  \
+           - {when: 5s, host: app1, run: echo two > /run/now, undo: echo one > /run/now}\n  \
+           - {when: 5s, host: app1, run: fault pause}\n",
+    );
+    let now = || place.said("app1", "cat /run/now");
     for signal in [Signal::INT, Signal::KILL] {
         let run = start(&place, &lasting);
         // The kill comes first, and passes.
         comes_to(&place, "000", "while it is killed");
         comes_to(&place, "200", "after it was killed");
         comes_to(&place, "000", "while it stands still");
+        comes_to_say(now, "two", "after both commands");
         run.signal(signal);
         let ended = run.wait(Duration::from_mins(1));
         if signal == Signal::INT {
             let impacts = &ended.expect_exit(130).json()["impacts"];
-            assert_eq!(impacts[1]["outcome"], "undone", "{impacts}");
+            assert_eq!(impacts[3]["outcome"], "undone", "{impacts}");
         }
+        comes_to_say(now, "none", "after the run");
         comes_to(&place, "200", "after the run");
     }
     place.lab(&["down"]).run().expect_exit(0);

@@ -17,9 +17,15 @@ pub(crate) fn status(place: &Place) -> String {
 /// Panics unless the server comes to answer so.
 #[track_caller]
 pub(crate) fn comes_to(place: &Place, wanted: &str, when: &str) {
+    comes_to_say(|| status(place), wanted, when);
+}
+
+/// Panics unless what is asked comes to be told so.
+#[track_caller]
+pub(crate) fn comes_to_say(ask: impl Fn() -> String, wanted: &str, when: &str) {
     let began = Stamp::now();
     loop {
-        let now = status(place);
+        let now = ask();
         if now == wanted {
             return;
         }

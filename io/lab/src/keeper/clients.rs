@@ -93,8 +93,9 @@ impl Clients {
         if session.running {
             self.turn.mend();
         }
-        // Whatever became of the client: what it broke is mended.
-        for (host, id) in session.faults {
+        // Whatever became of the client: what it broke is mended, the last first, as what it did first may be what another
+        // of its commands wants back.
+        for (host, id) in session.faults.into_iter().rev() {
             // A host that is dead has no faults, and one that ended by itself needs no end.
             let _ = self.hosts[host].ask(&Deed::FaultEnd(id));
         }
