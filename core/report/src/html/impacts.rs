@@ -90,7 +90,7 @@ const STRETCH_CELLS: usize = 6;
 fn stretch(name: &str, seen: &SeenDoc) -> Vec<Cell> {
     let time = |time: Option<Number>| Cell::Number(time.map(units::time).unwrap_or_default());
     vec![
-        Cell::word(&format!("{name} ({})", units::seconds(seen.seconds))),
+        Cell::Short(html! { (name) " (" (units::seconds(seen.seconds)) ")" }),
         Cell::Number(show_rate(seen.done_per_s.0)),
         Cell::Number(show_share(seen.failed_share.0)),
         time(seen.p50_us),

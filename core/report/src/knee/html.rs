@@ -173,7 +173,7 @@ fn table(page: &Page) -> Markup {
     let own = page.own;
     let heads = [
         ((own.of)(&page.doc.of), true),
-        (own.held, true),
+        (own.held, false),
         (own.done, true),
         ("p50", true),
         ("p95", true),
@@ -191,7 +191,7 @@ fn table(page: &Page) -> Markup {
             spoiled => (own.spoiled)(&spoiled.to_string()),
         };
         row[0] = Cell::Number((own.level)(&page.doc.of, point.level));
-        row[1] = Cell::Number(held + &spoiled);
+        row[1] = Cell::word(&(held + &spoiled));
         let place = match level_ends(page.doc, point) {
             [true, _] => own.holds,
             [_, true] => own.holds_no_more,
