@@ -70,6 +70,9 @@ impl Told<'_> {
             let end = End::Stopped(Stop::Unsteady);
             (doc.answer.end, doc.answer.exit) = (end.name().to_owned(), self.exit(end));
         }
+        if doc.answer.end == Stop::Unsteady.name() {
+            forget_knee(&mut doc.answer);
+        }
         doc.answer.headline = knee_headline(&doc);
         doc
     }
@@ -157,6 +160,11 @@ impl Told<'_> {
     }
 }
 
+/// What changes with time has no knee, and its levels prove nothing.
+fn forget_knee(answer: &mut SearchAnswerDoc) {
+    (answer.knee, answer.low_proven, answer.high_proven) = (None, false, false);
+}
+
 /// What the process ends with; `broken` is that of a run that broke off.
 fn exit(end: End, broken: Option<u8>) -> u8 {
     match end {
@@ -216,5 +224,16 @@ mod tests {
         assert_eq!([1, 2, 3, 4].map(|code| exit(broken, Some(code))), [1, 2, 3, 4]);
         assert_eq!(exit(broken, None), 4);
         assert!(told("1, 2, 3 or 4", broken));
+    }
+
+    #[test]
+    fn what_changes_with_time_has_no_knee() {
+        let [low, knee, high] = [4.0, 5.0, 6.0].map(|level| Some(Number(level)));
+        let (low_proven, high_proven) = (true, true);
+        let mut answer =
+            SearchAnswerDoc { low, knee, high, low_proven, high_proven, ..SearchAnswerDoc::default() };
+        forget_knee(&mut answer);
+        let expected = SearchAnswerDoc { low, high, ..SearchAnswerDoc::default() };
+        assert_eq!(answer, expected);
     }
 }
