@@ -24,6 +24,7 @@ mod journeys_text;
 mod json;
 mod junit;
 mod knee;
+mod known_share;
 mod load_text;
 mod more;
 mod next;

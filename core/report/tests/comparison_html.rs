@@ -1,6 +1,7 @@
 //! The page of a comparison: every answer in both languages, nothing from outside gets out of its place, nothing is loaded.
 
-use wavetank_record::{CompareAnswer, CompareDoc, ComparedRunDoc, MetricDoc, Number, SideDoc};
+use wavetank_measure::Course;
+use wavetank_record::{CompareAnswer, CompareDoc, ComparedRunDoc, MetricDoc, Number, RunRecord, SideDoc};
 use wavetank_report::{CompareSource, Language, SideCourse, comparison_html};
 
 const HOSTILE: &str = "<script>alert(1)</script>\"&\u{202e}";
@@ -69,6 +70,35 @@ fn check(answer: CompareAnswer, language: Language, mentions: &[&str]) {
         assert_eq!(page.matches(&format!("<section id=\"{id}\"")).count(), 1, "{id}: {page}");
     }
     assert!(!page.contains("id=\"course\"") && !page.contains("id=\"times\""), "there is nothing over time");
+}
+
+#[test]
+fn percentiles_that_dropped_requests_leave_unknown_are_not_told() {
+    let side = |dropped: u64| {
+        let mut course = Course::default();
+        (1..=100_000_u64).for_each(|n| course.response.record(n * 1_000));
+        let mut record = RunRecord::default();
+        (record.requests.offered, record.requests.dropped) = (100_000 + dropped, dropped);
+        let mut side = SideCourse::default();
+        side.add(&course, &record);
+        side
+    };
+    let (whole, cut) = (side(0), side(25_000));
+    let source = CompareSource { doc: &doc(CompareAnswer::Difference), courses: [&whole, &cut], command: "" };
+    let page = comparison_html(source, Language::English);
+    let times = page.split("<section id=\"times\"").nth(1).expect("percentiles are told");
+    let times = times.split("</section>").next().expect("it ends");
+    let (a, b) = times.split_once("<tbody").and_then(|(_, rows)| rows.split_once("</tr>")).expect("two rows");
+    assert!(!a.contains("&gt; dropped"), "nothing of A was dropped: {a}");
+    // A fifth was dropped: p50 and p75 are known.
+    assert_eq!(b.matches("&gt; dropped").count(), 5, "{b}");
+    let told = times
+        .split("B, 100")
+        .nth(1)
+        .and_then(|rest| rest.split(" values: ").nth(1))
+        .and_then(|rest| rest.split('<').next())
+        .expect("told");
+    assert!(told.starts_with("50 %") && !told.contains("90 %") && !told.contains("max"), "{told}");
 }
 
 #[test]

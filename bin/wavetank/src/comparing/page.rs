@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 
-use wavetank_plan::Nanos;
 use wavetank_record::{CompareDoc, SideDoc};
 use wavetank_report::{CompareSource, Language, SideCourse, comparison_html};
 
@@ -30,7 +29,7 @@ fn course(runs: &[LoadedRun]) -> SideCourse {
     let mut side = SideCourse::default();
     for run in runs {
         match run.opened.course(&run.plan, COLUMNS_MAX) {
-            Ok((course, _)) => side.add(&course, Nanos((run.record.duration_s.0 * 1e9) as i64)),
+            Ok((course, _)) => side.add(&course, &run.record),
             Err(error) => {
                 let _ = writeln!(
                     io::stderr(),

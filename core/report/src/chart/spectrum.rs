@@ -12,11 +12,14 @@ use super::scale::Scale;
 use super::svg::percent;
 use super::tone::Tone;
 use super::unit::Unit;
+use crate::known_share::is_within;
 
 /// Places at which a curve is looked up.
 const STEPS: usize = 160;
-/// How many times the least value drawn the greatest is; lower ones lie at the bottom.
+/// How many times the least value drawn the greatest is, if next to nothing lies below; such values lie at the bottom.
 const SPAN_MAX: u64 = 100_000;
+/// Less than this, in nanoseconds, is no time to tell apart where the greatest is longer by as much as [`SPAN_MAX`].
+const LEAST_TOLD: u64 = 1_000;
 /// Nines shown at most.
 const NINES_MAX: f64 = 9.0;
 /// Percentiles that the description names.
@@ -60,6 +63,11 @@ impl<'a> SpectrumCurve<'a> {
         Self { known: known.clamp(0.0, 1.0), ..self }
     }
 
+    /// Whether percentile `q` (0 to 100) is known.
+    fn tells(&self, q: f64) -> bool {
+        is_within(self.known, q)
+    }
+
     /// The place where it ends.
     fn end(&self, nines: f64) -> f64 {
         let places = (self.values.count() as f64).log10().min(nines);
@@ -73,8 +81,10 @@ impl Spectrum<'_> {
         let mut figure = Figure::new(self.frame);
         let filled = || self.curves.iter().map(|curve| curve.values).filter(|values| !values.is_empty());
         let most = filled().map(Histogram::max).max().unwrap_or_default();
-        // A few values of nothing at all, as lags have, would take all the room from what is of interest.
-        let least = (most / SPAN_MAX).max(1);
+        // A few values of nothing at all, as lags have, would take all the room from what is of interest. One long wait must not
+        // raise what all the others are drawn at, though.
+        let low = filled().filter_map(|values| values.percentile(1.0)).min().unwrap_or_default();
+        let least = (most / SPAN_MAX).min(low.max(LEAST_TOLD)).max(1);
         let ends = filled().flat_map(|values| [values.min().max(least) as f64, values.max() as f64]);
         let scale = Scale::fitting(
             ends.chain(self.limits.iter().map(|limit| limit.1 * LIMIT_ROOM)),
@@ -212,14 +222,16 @@ fn describe(figure: &mut Figure<'_>, curve: &SpectrumCurve<'_>) {
     let words = figure.words();
     let mut told: Vec<String> = TOLD
         .into_iter()
-        .filter(|(_, q)| !curve.values.is_uncertain(*q) && q / 100.0 <= curve.known)
+        .filter(|(_, q)| !curve.values.is_uncertain(*q) && curve.tells(*q))
         .filter_map(|(name, q)| Some(format!("{name} {}", time(curve.values.percentile(q)?))))
         .collect();
     if curve.values.is_empty() {
         figure.say((words.nothing)(&curve.name));
         return;
     }
-    told.push(format!("max {}", time(curve.values.max())));
+    if curve.known >= 1.0 {
+        told.push(format!("max {}", time(curve.values.max())));
+    }
     let count = Unit::Count.value(curve.values.count() as f64);
     figure.say((words.percentiles)(&curve.name, &told.join(words.comma), &count));
 }
@@ -276,6 +288,37 @@ mod tests {
         );
         assert!(svg.contains(">99.9 %<") && !svg.contains(">99.99 %<"), "as many nines as there are values");
         assert!(svg.len() < 15_000, "{}", svg.len());
+    }
+
+    #[test]
+    fn one_long_wait_leaves_the_others_where_they_are() {
+        let mut values = Histogram::default();
+        (0..990).for_each(|_| values.record(60_000));
+        (0..10).for_each(|_| values.record(60_000_000_000));
+        let svg = draw(&values);
+        let bottom = format!(
+            "M0 {}",
+            super::super::figure::Figure::new(Frame::new("s", "s", &ChartWords::EN)).height()
+        );
+        assert!(!svg.contains(&bottom), "60 µs lie above the axis's begin: {svg}");
+        assert!(svg.contains(">100 µs<") && svg.contains("50 % 60"), "{svg}");
+    }
+
+    #[test]
+    fn nothing_is_told_of_what_is_unknown() {
+        let mut values = Histogram::default();
+        (1..=100_000_u64).for_each(|n| values.record(n * 1_000));
+        let frame = Frame::new("spectrum", "Percentiles", &ChartWords::EN);
+        let curve = SpectrumCurve::new("response", &values).known_up_to(0.9);
+        let svg = Spectrum { frame, curves: vec![curve], limits: Vec::new() }.draw();
+        assert!(svg.contains("90 % 90.") && !svg.contains("99 % 9") && !svg.contains("max 1"), "{svg}");
+        let path =
+            svg.split("class=\"l ").nth(1).and_then(|rest| rest.split(" d=\"").nth(1)).expect("a line");
+        let path = path.split('"').next().expect("it ends");
+        let numbers =
+            path.split(|c: char| !c.is_ascii_digit() && c != '.').filter_map(|n| n.parse::<f64>().ok());
+        let end = numbers.step_by(2).fold(0.0, f64::max);
+        assert!(end <= ACROSS / 5.0 + 1.0, "one of five nines: {path}");
     }
 
     #[test]

@@ -11,6 +11,7 @@ use crate::chart::{
     ChartWords, Forest, Frame, Lines, Meaning, Ratio, Series, Spectrum, SpectrumCurve, Timeline, Tone, Unit,
 };
 use crate::html::{Cell, Numbers, Table, chart_words, figure_in};
+use crate::known_share::is_within;
 
 /// Rows of the picture on the first page; all stand in the table.
 const ROWS_MAX: usize = 12;
@@ -101,10 +102,10 @@ pub(super) fn spectrum(page: &Page) -> Markup {
     if times.iter().all(|times| times.is_empty()) {
         return html! {};
     }
-    let curves = SIDES
-        .iter()
-        .zip(times)
-        .map(|(&(name, tone), values)| SpectrumCurve { tone, ..SpectrumCurve::new(name, values) });
+    let known = page.source.courses.map(SideCourse::known);
+    let curves = SIDES.iter().zip(times).zip(known).map(|((&(name, tone), values), known)| {
+        SpectrumCurve { tone, ..SpectrumCurve::new(name, values) }.known_up_to(known)
+    });
     let frame = frame(page, "spectrum", own.spectrum).high(280);
     let svg = Spectrum { frame, curves: curves.collect(), limits: Vec::new() }.draw();
     let mut heads = vec![(own.side, false), (page.words.columns.samples, true)];
@@ -112,10 +113,14 @@ pub(super) fn spectrum(page: &Page) -> Markup {
     heads.push((page.words.columns.max, true));
     let mut table = Table::new(own.spectrum, &heads);
     let time = |ns: u64| Nanos(ns as i64).to_string();
-    for ((name, _), values) in SIDES.iter().zip(times).filter(|(_, values)| !values.is_empty()) {
+    let sides = SIDES.iter().zip(times).zip(known);
+    for (((name, _), values), known) in sides.filter(|((_, values), _)| !values.is_empty()) {
         let mut cells =
             vec![Cell::word(name), Cell::Number(wavetank_plan::quantity::show_count(values.count()))];
         cells.extend(TOLD.iter().map(|&(_, q)| {
+            if !is_within(known, q) {
+                return Cell::Number(page.words.times.above_dropped.to_owned());
+            }
             let told = values.percentile(q).map_or_else(|| "–".to_owned(), time);
             Cell::Number(if values.is_uncertain(q) { format!("~{told}") } else { told })
         }));

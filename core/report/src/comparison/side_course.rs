@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 
 use wavetank_measure::{Course, Histogram};
 use wavetank_plan::Nanos;
+use wavetank_record::RunRecord;
+
+use crate::known_share::known_share;
 
 /// All runs of a side over time. Instants are those of each run's own clock, so that first seconds lie over first seconds.
 #[derive(Clone, Debug, Default)]
@@ -12,6 +15,9 @@ pub struct SideCourse {
     column: Nanos,
     slots: BTreeMap<i64, Slot>,
     response: Histogram,
+    /// Requests of all runs, and how many of them were not dropped.
+    offered: u64,
+    known: f64,
 }
 
 /// What came to be in a column, in all runs together.
@@ -24,10 +30,13 @@ struct Slot {
 }
 
 impl SideCourse {
-    /// Lay `course` over what is there, as far as the measured window of `length`: what came before it and while answers were still
-    /// awaited after it is left out.
-    pub fn add(&mut self, course: &Course, length: Nanos) {
+    /// Lay the course of the run `record` over what is there, as far as the measured window: what came before it and while answers
+    /// were still awaited after it is left out.
+    pub fn add(&mut self, course: &Course, record: &RunRecord) {
+        let length = Nanos((record.duration_s.0 * 1e9) as i64);
         self.response.merge(&course.response);
+        self.offered = self.offered.saturating_add(record.requests.offered);
+        self.known += known_share(record) * record.requests.offered as f64;
         if course.column > self.column {
             self.widen(course.column);
         }
@@ -56,6 +65,11 @@ impl SideCourse {
     /// Response times of all runs.
     pub(super) const fn response(&self) -> &Histogram {
         &self.response
+    }
+
+    /// The share of requests whose times are known: the others were dropped.
+    pub(super) fn known(&self) -> f64 {
+        if self.offered == 0 { 1.0 } else { self.known / self.offered as f64 }
     }
 
     /// Where the last column ends.

@@ -10,6 +10,7 @@ use super::Section;
 use super::sheet::Sheet;
 use super::table::{Cell, Table};
 use crate::chart::{Spectrum, SpectrumCurve};
+use crate::known_share::known_share;
 use crate::units;
 
 /// The percentiles shown, by field name and heading.
@@ -102,9 +103,7 @@ fn spectrum(sheet: &Sheet, course: &Course) -> Markup {
     let p99 = |times: &Histogram| times.percentile(99.0).unwrap_or_default() as f64;
     let worth = |times: &Histogram| p99(times) > p99(&course.response) * WORTH_SHOWING;
     let parts = [(names.service, &course.service), (names.wait, &course.wait), (names.lag, &course.lag)];
-    let requests = sheet.record().requests;
-    // What was dropped has no time, and would lie above all others.
-    let known = 1.0 - requests.dropped as f64 / requests.offered.max(1) as f64;
+    let known = known_share(sheet.record());
     let worth = parts.into_iter().filter(|(_, times)| worth(times));
     let curve = |(name, times)| {
         let of_all = name == names.response || name == names.lag;
