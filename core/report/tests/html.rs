@@ -3,8 +3,8 @@
 mod support;
 
 use support::measured::bare;
-use support::{closed, failed, held, hopeless, interrupted, invalid, open, unanswered};
-use wavetank_record::{EnvironmentDoc, EventLine, HostDoc, RunRecord, SampleLine};
+use support::{closed, failed, finding, held, hopeless, interrupted, invalid, open, unanswered};
+use wavetank_record::{Blame, EnvironmentDoc, EventLine, Finding, HostDoc, RunRecord, SampleLine};
 use wavetank_report::{HtmlSource, Language, html};
 
 const LANGUAGES: [Language; 2] = [Language::English, Language::Chinese];
@@ -211,11 +211,39 @@ fn headings_come_in_order_and_names_are_used_once() {
 }
 
 #[test]
+fn what_speaks_against_the_blame_is_told_last() {
+    let mut record = failed();
+    let decisive = finding("slow", Blame::Target, "the target was slow", "", "");
+    let aside = finding("behind", Blame::Generator, "a load thread could not keep up", "", "");
+    record.findings = vec![Finding { decisive: false, ..aside }, decisive];
+    let page = page(&record, Language::English);
+    let summary = page.split("<section id=\"findings\"").next().expect("the first page");
+    let (own, against) = summary.split_once("Note, however").expect("it is told");
+    assert!(
+        own.contains("the target was slow") && against.contains("a load thread could not keep up"),
+        "{summary}"
+    );
+    assert!(!against.contains("Note, however"), "told once: {summary}");
+}
+
+#[test]
+fn a_names_letters_stay_as_they_are() {
+    let mut record = failed();
+    record.findings =
+        vec![finding("before", Blame::Target, "login: status 500", "timeout 12 · reset 3", "look there")];
+    let page = page(&record, Language::English);
+    let capital = |said: &str| page.contains(&format!("class=\"sentence\">{said}"));
+    assert_eq!(["login", "timeout 12", "look there"].map(capital), [false, false, true], "{page}");
+}
+
+#[test]
 fn percentiles_that_are_bounds_are_marked() {
     let english = page(&invalid(), Language::English);
     assert!(english.contains("&gt; dropped"), "an unknown percentile is told as if it were known");
     assert!(english.contains("cannot be known: too many requests were dropped"), "nor is it told why");
     assert!(english.contains("Dropped 4,000 (8 %)"), "the first page hides what was never sent");
+    assert!(!english.contains("class=\"aside paper\""), "there is no table behind a chart");
+    assert!(english.contains("<dd class=\"number\">unknown"), "the first page's number is no bound");
     assert!(page(&invalid(), Language::Chinese).contains("&gt; 丢弃"));
     assert!(page(&open(), Language::English).contains("~31.0 ms"), "an uncertain percentile is not marked");
 }

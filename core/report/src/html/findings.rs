@@ -37,8 +37,9 @@ fn one(sheet: &Sheet, finding: &Finding) -> Markup {
                 @if finding.decisive { " · " strong { (words.decisive) } }
             }
             dl {
-                @for (term, said) in [(words.evidence, &finding.evidence), (words.fix, &finding.hint)] {
-                    @if !said.is_empty() { div { dt { (term) } dd.sentence[is_sentence(said)] { (sheet.stored(said)) } } }
+                // Evidence is numbers with the names of what they count.
+                @for (term, said, is_own) in [(words.evidence, &finding.evidence, false), (words.fix, &finding.hint, true)] {
+                    @if !said.is_empty() { div { dt { (term) } dd.sentence[is_own && is_sentence(said)] { (sheet.stored(said)) } } }
                 }
             }
         }

@@ -109,7 +109,8 @@ pub(crate) fn command_line(line: &str) -> Markup {
 /// Whether a stored sentence begins with a plain word, which is written with a capital on a page: not with code or a name.
 pub(crate) fn is_sentence(stored: &str) -> bool {
     let word = stored.split_whitespace().next().unwrap_or_default();
-    let word = word.strip_suffix([',', ':']).unwrap_or(word);
+    // What stands before a colon may be a name, as a step's.
+    let word = word.strip_suffix(',').unwrap_or(word);
     !word.is_empty() && word.bytes().all(|letter| letter.is_ascii_lowercase())
 }
 
@@ -134,13 +135,21 @@ fn with_options(text: &str) -> Markup {
     }
     let is_name = |letter: char| letter.is_ascii_lowercase() || letter == '-';
     let mut pieces = Vec::new();
-    let mut rest = text;
-    while let Some(at) = rest.find("--") {
-        let end = rest[at..].find(|letter| !is_name(letter)).map_or(rest.len(), |end| at + end);
-        pieces.push((&rest[..at], &rest[at..end]));
-        rest = &rest[end..];
+    let mut told = 0;
+    for (at, _) in text.match_indices("--") {
+        // Names may have hyphens, too; Chinese has no blanks.
+        let begins = text[..at]
+            .chars()
+            .next_back()
+            .is_none_or(|letter| letter.is_whitespace() || letter == '(' || !letter.is_ascii());
+        if at < told || !begins || !text[at + 2..].starts_with(|letter: char| letter.is_ascii_lowercase()) {
+            continue;
+        }
+        let end = text[at..].find(|letter| !is_name(letter)).map_or(text.len(), |end| at + end);
+        pieces.push((&text[told..at], &text[at..end]));
+        told = end;
     }
-    html! { @for (before, option) in pieces { (before) code.option { (option) } } (rest) }
+    html! { @for (before, option) in pieces { (before) code.option { (option) } } (text[told..]) }
 }
 
 /// `text` without what steers a terminal, a reader or the direction of writing: each such letter
@@ -179,6 +188,8 @@ mod tests {
         let check = |text: &str, shown: &str| assert_eq!(with_code(text).into_string(), shown);
         check("raise `--drain`, or `<b>`", "raise <code>--drain</code>, or <code>&lt;b&gt;</code>");
         check("threads (--threads)", "threads (<code class=\"option\">--threads</code>)");
+        check("--a, --b", "<code class=\"option\">--a</code>, <code class=\"option\">--b</code>");
+        check("foo--bar and exec h1 -- ip", "foo--bar and exec h1 -- ip");
         check("one ` alone", "one ` alone");
         let line = "wavetank run :80 <span class=\"option\">-d</span> 6s";
         check("at a rate: wavetank run :80 -d 6s", &format!("at a rate: <code><bdi>{line}</bdi></code>"));
@@ -193,6 +204,7 @@ mod tests {
         check("late, verdict unchanged", true);
         check("`p99 < 50ms` broke", false);
         check("p99 rose", false);
+        check("login: status 500", false);
         check("max_open 800 was reached", false);
         check("", false);
     }
