@@ -91,9 +91,28 @@ fn every_chart_has_a_description_and_its_numbers() {
         assert!(rest[..table].contains("role=\"img\""), "{chart} is no image for who cannot see it");
     }
     assert!(page.contains("60 of 90 rows"), "rows that are left out are told");
+    assert!(page.contains("class=\"aside paper\""), "nobody tells that tables behind charts are not printed");
     for word in ["CPUs of the generator's host were busy up to 60 %", ">60 %<", ">80 %<"] {
         assert!(page.contains(word), "{word} is missing");
     }
+}
+
+#[test]
+fn connections_of_one_request_each_are_not_drawn_as_none() {
+    let plan = plan(20);
+    let drawn = |stand: u64| {
+        let mut maker = CourseMaker::new(&plan, COLUMNS_MAX);
+        for at in 0..20 {
+            let mut interval = second(at, 0, 1);
+            (interval.conns.opened, interval.conns.closed, interval.conns.open) = (100, 100, stand);
+            maker.add(&interval);
+        }
+        let page = page(&open(), &plan, &maker.finish(), &[], &[]);
+        assert!(page.contains("id=\"comings\""), "openings are drawn");
+        page.contains("id=\"held\"")
+    };
+    assert!(!drawn(0), "a line at nothing says that there were none");
+    assert!(drawn(2), "what stands open is drawn");
 }
 
 /// The first cells of the rows of the table behind the chart `id`.

@@ -95,8 +95,12 @@ fn plateau(held: &HeldDoc, in_full: bool) -> Vec<Cell> {
 fn over_time(sheet: &Sheet, course: &Course) -> Markup {
     let words = &sheet.words.charts;
     let columns = &all(course);
-    let svg = held_lines(sheet, course, "held").draw() + &comings(sheet, course).draw();
     let wanted = |column: &Column| sheet.source.plan.and_then(|plan| planned(plan, last_of(column)));
+    // It is looked at as a second ends: of connections that live for one request that shows next to nothing.
+    let stand = columns.iter().filter(|column| column.conns.open > 0).count() * 2 >= columns.len();
+    let are_held = stand || columns.iter().any(|column| wanted(column).is_some());
+    let held = if are_held { held_lines(sheet, course, "held").draw() } else { String::new() };
+    let svg = held + &comings(sheet, course).draw();
     let rows = columns.iter().map(|column| {
         let conns = &column.conns;
         let counts = [conns.open, conns.opened, conns.closed, conns.lost, conns.failed].map(show_whole);
