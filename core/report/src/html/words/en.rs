@@ -18,7 +18,7 @@ pub(crate) static WORDS: Words = Words {
         offline: "This file is complete: it asks no network for anything.",
         colon: ": ",
         on_paper: "On paper, the tables behind the charts are left out, but for those that were open in the browser when this was \
-                   printed. All numbers are in the stored run.",
+                   printed. All numbers are in what is stored.",
     },
     verdict: VerdictWords {
         pass: "PASS",
