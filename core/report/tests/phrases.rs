@@ -108,7 +108,7 @@ const IN_PIECES: [&str; 16] = [
     "{} and {more} more",
 ];
 /// Texts of makers that come into no record: what somebody shall do, rules of filters, words that are looked for.
-const NOT_STORED: [&str; 27] = [
+const NOT_STORED: [&str; 26] = [
     "check the spelling, or look with `getent ahosts {host}`; to go elsewhere: --connect-to ADDRESS:{port}",
     "--ip 4",
     "--ip 6",
@@ -122,7 +122,6 @@ const NOT_STORED: [&str; 27] = [
     "SSL-enabled server port",
     "wavetank lab down, then up",
     "wavetank lab down clears the lab away",
-    "its first process may stand still; wavetank lab down, then up",
     "look at `ulimit -u`",
     "no thread for the plan's events: {error}",
     "try it: wavetank lab exec {host} -- {command}",
