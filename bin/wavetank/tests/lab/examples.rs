@@ -159,7 +159,9 @@ fn servers_agree(place: &Place, result: &RunResult, up: &Value) {
                 }
             }
         }
-        assert!(compared > 0, "nothing was held against the run: {result}");
+        // How many connections came to them is not known of those that failed, or were being opened in the end.
+        let unknown = result.count("connections.failed") + result.count("connections.opening");
+        assert!(compared > 0 || unknown > 0, "nothing was held against the run: {result}");
         return;
     }
     let target = result.at("target").as_str().expect("a URL").trim_end_matches('/');

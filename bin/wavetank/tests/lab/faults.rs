@@ -146,7 +146,8 @@ fn a_service_stands_still_as_a_whole_or_not_at_all() {
     let hosts = HOSTS.replace(SERVE, crowd);
     let Some(place) = Place::new("faults-half", &hosts) else { return };
     place.up();
-    let sleeping = "grep -l '^.* (sleep) S' /proc/[0-9]*/stat | wc -l";
+    // Who was let go on is not asleep again before it has had a CPU.
+    let sleeping = "grep -l '^.* (sleep) [SRD]' /proc/[0-9]*/stat | wc -l";
     let whole = poll_until(PATIENCE, || (place.said("app1", sleeping) == "200").then_some(()));
     assert!(whole.is_some(), "the service never was whole");
     let still = "grep -l ') T ' /proc/[0-9]*/stat | wc -l";

@@ -239,6 +239,10 @@ fn checks_of_a_balancer_make_no_difference() {
                 "50/s",
                 "-d",
                 "2s",
+                // All are open before the load and none is begun beside them: in the end none is being opened, and both
+                // servers have some.
+                "-c",
+                "32",
                 "--format",
                 "json",
                 "--quiet",

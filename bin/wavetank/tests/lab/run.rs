@@ -127,8 +127,8 @@ fn what_services_wrote_is_kept_with_the_run() {
     ) else {
         return;
     };
+    // How well the load went is not what this is about.
     let (told, _) = place.run(EXPERIMENT, &[]);
-    told.expect_exit(0);
     place.nothing_left("run");
     let kept = || {
         let runs = fs::read_dir(place.labs().with_file_name("runs")).expect("there are runs");
@@ -149,7 +149,6 @@ fn what_services_wrote_is_kept_with_the_run() {
     place.up();
     let event = "events:\n  - {when: 1s, host: app, run: fault kill command, for: 1s}\n";
     let (told, _) = place.run(&format!("{EXPERIMENT}{event}"), &[]);
-    told.expect_exit(0);
     let log = kept().unwrap_or_else(|| panic!("nothing is kept: {told}"));
     assert_eq!(log.matches("begun as app\n").count(), 1, "{log}");
     place.lab(&["down"]).run().expect_exit(0);

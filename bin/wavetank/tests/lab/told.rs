@@ -32,6 +32,11 @@ const BYTES: u32 = 500_000;
 /// Bytes of a packet that the link to the client carries in the end; IPv6 wants at least 1,280.
 const NARROW: u32 = 1_300;
 
+/// Has bash ask for `path` on the connection that it has as file 3.
+fn ask(path: &str, header: &str) -> String {
+    format!("printf 'GET {path} HTTP/1.1\\r\\nHost: web\\r\\n{header}\\r\\n' >&3")
+}
+
 /// `vip` is the virtual address as it stands in a URL.
 #[track_caller]
 fn check(name: &str, text: &str, vip: &str) {
@@ -42,17 +47,22 @@ fn check(name: &str, text: &str, vip: &str) {
     place.up();
     // One connection, on which the second answer begins when its server has left the slots and the link has changed: who
     // asked the slots would tell the other server.
-    let both =
-        format!("curl -sf -m 60 -o /dev/null -o /dev/null http://{vip}/delay/12s http://{vip}/bytes/{BYTES}");
-    let curl = place.lab(&["exec", "load1", "--", "sh", "-c", &both]).start();
+    let (first, second) = (ask("/", ""), ask(&format!("/bytes/{BYTES}"), "Connection: close\\r\\n"));
+    let both = format!(
+        "exec 3<>/dev/tcp/{}/80; {first}; until test -e /run/narrow; do sleep 0.05; done; {second}; cat <&3 | wc -c",
+        vip.trim_matches(['[', ']'])
+    );
+    let client = place.lab(&["exec", "load1", "--", "bash", "-c", &both]).start();
     let its = poll_until(PATIENCE, || pool(&place, &[]).iter().position(|server| server["flows"] == 1));
-    let its = its.unwrap_or_else(|| panic!("no connection: {}", curl.stderr()));
+    let its = its.unwrap_or_else(|| panic!("no connection: {}", client.stderr()));
     let (server, other) = if its == 0 { ("web1", "web2") } else { ("web2", "web1") };
     let drained = pool(&place, &[server, "drain"]);
     assert_eq!(drained[its]["weight"], 0, "{drained:?}");
     place.said("rt", &format!("ip link set eth0 mtu {NARROW}"));
-    let outcome = curl.wait(Duration::from_secs(90));
-    outcome.expect_exit(0);
+    place.said("load1", "touch /run/narrow");
+    let outcome = client.wait(Duration::from_secs(90));
+    let bytes: Option<u32> = outcome.expect_exit(0).stdout.trim().parse().ok();
+    assert!(bytes > Some(BYTES), "both answers: {outcome}");
     let client = place.said("web1", "getent hosts load1 | cut -d' ' -f1");
     let way = |host: &str| place.said(host, &format!("ip route get {client}"));
     let narrow = format!("mtu {NARROW}");
