@@ -22,7 +22,7 @@ use grip::Grip;
 use wanted::Wanted;
 
 /// Faults under way in one host at most.
-const FAULTS_MAX: usize = 64;
+pub(crate) const FAULTS_MAX: usize = 64;
 
 /// The faults under way in one host, in the host's process.
 #[derive(Debug)]

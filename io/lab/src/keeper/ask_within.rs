@@ -28,13 +28,17 @@ pub(super) fn ask_within(hosts: &[HostLink], deed: &Deed, limit: Duration) -> Ve
     let clock = Clock::starting_now();
     let mut answers: Vec<Answered> = hosts.iter().map(|_| None).collect();
     let mut unasked: Vec<usize> = (0..hosts.len()).collect();
+    let mut refused: Vec<usize> = Vec::new();
     let mut waiting: Waiting<'_> = Vec::new();
     loop {
         unasked.retain(|&place| {
             let Some(mut talk) = hosts[place].talk_at_once() else { return true };
             match hosts[place].send(&mut talk, deed) {
                 Ok(()) => waiting.push((place, talk)),
-                Err(error) => answers[place] = heard(Err(error)),
+                Err(error) => {
+                    answers[place] = heard(Err(error));
+                    refused.push(place);
+                }
             }
             false
         });
@@ -56,6 +60,14 @@ pub(super) fn ask_within(hosts: &[HostLink], deed: &Deed, limit: Duration) -> Ve
     for (_, talk) in &mut waiting {
         talk.give_up(deed);
     }
+    drop(waiting);
+    if let Deed::FaultEnd(id) = deed {
+        // Who could not be asked ends it all the same.
+        unasked.extend(refused);
+        unasked.into_iter().for_each(|place| hosts[place].end_unheard(*id));
+    }
+    // Others may have had ends to tell while the talk was ours.
+    hosts.iter().for_each(HostLink::tell_strays);
     answers
 }
 

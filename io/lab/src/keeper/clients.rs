@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use wavetank_plan::{UserError, did_you_mean, harmless};
 
 use super::ask_within::{Answered, ask_within};
-use super::host_link::{HostLink, SILENT};
+use super::host_link::{ANSWER_MAX, HostLink, SILENT};
 use super::turn::Turn;
 use crate::answer;
 use crate::host::Deed;
@@ -46,7 +46,8 @@ struct Session {
 
 impl Clients {
     pub(super) fn new(hosts: Vec<HostLink>, button: UnixStream) -> Self {
-        let (talking, turn) = (AtomicUsize::new(0), Turn::default());
+        let patience = hosts.iter().map(|host| host.patience).max().unwrap_or(ANSWER_MAX);
+        let (talking, turn) = (AtomicUsize::new(0), Turn::new(patience));
         Self { hosts, talking, turn, ending: Mutex::new(None), button }
     }
 
@@ -95,13 +96,22 @@ impl Clients {
         }
         // Whatever became of the client: what it broke is mended, the last first, as what it did first may be what another
         // of its commands wants back.
-        for (host, id) in session.faults.into_iter().rev() {
+        let mut silent = Vec::new();
+        for (place, id) in session.faults.into_iter().rev() {
+            // A host that stands still is waited for once, and then told the rest.
+            if silent.contains(&place) {
+                self.hosts[place].end_unheard(id);
+                continue;
+            }
             // A host that is dead has no faults, and one that ended by itself needs no end.
-            let _ = self.hosts[host].ask(&Deed::FaultEnd(id));
+            let ended = self.hosts[place].ask(&Deed::FaultEnd(id));
+            if ended.is_err_and(|error| error.code == SILENT) {
+                silent.push(place);
+            }
         }
-        for host in session.doubtful {
+        for place in session.doubtful.into_iter().filter(|place| !silent.contains(place)) {
             // What began too late ends when the host answers; one that does not is told so with the next question to it.
-            let _ = self.hosts[host].ask(&Deed::Status);
+            let _ = self.hosts[place].ask(&Deed::Status);
         }
         if session.running {
             self.turn.give();
@@ -136,8 +146,12 @@ impl Clients {
             "fault_end" => {
                 let (place, host) = self.host(message)?;
                 let id = message["id"].as_u64().unwrap_or_default();
-                session.faults.retain(|fault| *fault != (place, id));
-                host.ask(&Deed::FaultEnd(id))
+                let ended = host.ask(&Deed::FaultEnd(id));
+                // One that may not have heard is told again when its client is gone.
+                if !ended.as_ref().is_err_and(|error| error.code == SILENT) {
+                    session.faults.retain(|fault| *fault != (place, id));
+                }
+                ended
             }
             "run" => {
                 if !session.running && !self.turn.take() {

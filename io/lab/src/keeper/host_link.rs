@@ -17,6 +17,7 @@ use wavetank_topology::Host;
 use super::ask_within::ask_within;
 use super::talk::Talk;
 use crate::answer::{self, system};
+use crate::fault::FAULTS_MAX;
 use crate::host::Deed;
 use crate::line::Line;
 use crate::{Bearer, LabFolder, Mark, spaces};
@@ -25,7 +26,7 @@ use crate::{Bearer, LabFolder, Mark, spaces};
 pub(super) const SILENT: &str = "lab_silent";
 
 /// How long a host may take for what it is asked: a command of its own has 10 s.
-const ANSWER_MAX: Duration = Duration::from_secs(15);
+pub(super) const ANSWER_MAX: Duration = Duration::from_secs(15);
 
 /// A host's process and the way to talk to it, which one at a time may use.
 #[derive(Debug)]
@@ -33,8 +34,10 @@ pub(super) struct HostLink {
     pub(super) name: String,
     pub(super) process: Bearer,
     /// How long an answer may take.
-    patience: Duration,
+    pub(super) patience: Duration,
     talk: Mutex<Talk>,
+    /// Faults that are to end and that the host has not been told of yet.
+    strays: Mutex<Vec<u64>>,
 }
 
 impl HostLink {
@@ -64,13 +67,42 @@ impl HostLink {
         let starts = host.services.iter().map(|service| service.health.within.0.unsigned_abs()).max();
         let patience = ANSWER_MAX + Duration::from_nanos(starts.unwrap_or_default());
         let talk = Mutex::new(Talk::new(Line::new(ours)));
-        Ok((Self { name: name.to_owned(), process, patience, talk }, child))
+        let strays = Mutex::default();
+        Ok((Self { name: name.to_owned(), process, patience, talk, strays }, child))
     }
 
     /// Has the host do something, and waits for its answer, but not for ever: it may stand still.
     pub(super) fn ask(&self, deed: &Deed) -> Result<Value, UserError> {
         let answered = ask_within(std::slice::from_ref(self), deed, self.patience).pop().flatten();
         answered.unwrap_or_else(|| Err(self.silent()))
+    }
+
+    /// Has the host end the fault `id` without waiting for that: at once, or when whoever talks to it now has done so.
+    pub(super) fn end_unheard(&self, id: u64) {
+        let mut strays = self.strays();
+        if strays.len() < FAULTS_MAX && !strays.contains(&id) {
+            strays.push(id);
+        }
+        drop(strays);
+        self.tell_strays();
+    }
+
+    /// Tells the host of faults that are to end, unless somebody talks to it: who does calls this when he has done so.
+    pub(super) fn tell_strays(&self) {
+        let mut told = true;
+        // Who finds the talk taken relies on this being asked once more when it is free.
+        while told && !self.strays().is_empty() {
+            let Some(mut talk) = self.talk_at_once() else { return };
+            self.strays().retain(|id| {
+                // A host that is gone has no faults.
+                told = told && !talk.send_end(*id).is_err_and(|error| error.kind() == ErrorKind::WouldBlock);
+                !told
+            });
+        }
+    }
+
+    fn strays(&self) -> MutexGuard<'_, Vec<u64>> {
+        self.strays.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn talk(&self) -> MutexGuard<'_, Talk> {
@@ -154,4 +186,39 @@ pub(super) fn ask_all(hosts: &[HostLink], deed: Option<&Deed>, up: &Line) -> Res
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A host, and its own end of the line.
+    fn host() -> (HostLink, Line) {
+        let (ours, theirs) = UnixStream::pair().expect("sockets can be made");
+        let process = Bearer::of(std::process::id()).expect("this process is there");
+        let (talk, strays) = (Mutex::new(Talk::new(Line::new(ours))), Mutex::default());
+        let link =
+            HostLink { name: "app".to_owned(), process, patience: Duration::from_millis(20), talk, strays };
+        (link, Line::new(theirs))
+    }
+
+    #[test]
+    fn an_end_that_nobody_could_tell_is_told_by_who_talks_next() {
+        let (link, mut host) = host();
+        let talk = link.talk();
+        for id in [7, 7, 8] {
+            let unheard = link.ask(&Deed::FaultEnd(id)).map_err(|error| error.code);
+            assert_eq!(unheard, Err(SILENT), "somebody else talks to it");
+        }
+        drop(talk);
+        assert_eq!(link.ask(&Deed::Status).map_err(|error| error.code), Err(SILENT));
+        for deed in [Deed::Status, Deed::FaultEnd(7), Deed::FaultEnd(8)] {
+            let asked = host.receive().expect("readable").expect("there is more");
+            assert_eq!(Deed::read(&asked), Ok(deed));
+            host.send(&answer::ok(&Value::Null)).expect("there is room");
+        }
+        assert!(link.strays().is_empty());
+        drop(host);
+        assert_eq!(link.ask(&Deed::Status).map_err(|error| error.code), Err("lab_host_dead"));
+    }
 }

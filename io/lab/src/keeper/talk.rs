@@ -8,11 +8,16 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::answer;
+use crate::fault::FAULTS_MAX;
 use crate::host::Deed;
 use crate::line::Line;
 
 /// So many answers a host may owe before it is asked no more: what is sent to one that stands still lies in its socket.
 const OWED_MAX: usize = 32;
+/// So many it may owe with ends of faults among them, which are short, and sent whatever else it owes.
+const OWED_AND_ENDS_MAX: usize = OWED_MAX + FAULTS_MAX;
+/// How long it is looked whether a host that owes much has answered.
+const LOOK: Duration = Duration::from_millis(1);
 
 /// The keeper's end of the line to a host. Who asks may give up before the answer is there; it is skipped when it comes.
 #[derive(Debug)]
@@ -27,7 +32,7 @@ pub(super) struct Talk {
 /// What an answer that nobody waits for is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Owed {
-    /// Nobody knows of the fault: it is ended as soon as it has begun.
+    /// Nobody knows of the fault: it is ended with the next question that is answered.
     Fault,
     Other,
 }
@@ -39,7 +44,26 @@ impl Talk {
 
     /// Asks. Fails where the host is gone, or owes too many answers.
     pub(super) fn send(&mut self, question: &Value) -> Result<()> {
-        if self.owed.len() >= OWED_MAX {
+        self.send_if_owed_less(OWED_MAX, question)
+    }
+
+    /// Has the host end a fault, whose answer nobody waits for. Fails as [`send`](Self::send) does, but later.
+    pub(super) fn send_end(&mut self, id: u64) -> Result<()> {
+        self.send_if_owed_less(OWED_AND_ENDS_MAX, &Deed::FaultEnd(id).written())?;
+        self.owed.push_back(Owed::Other);
+        Ok(())
+    }
+
+    fn send_if_owed_less(&mut self, most: usize, question: &Value) -> Result<()> {
+        if self.owed.len() >= most {
+            // One that stood still may have gone on since, and answered.
+            match self.within(LOOK, Self::catch_up) {
+                Ok(false) => return Err(Error::from(ErrorKind::BrokenPipe)),
+                Err(error) if error.kind() != ErrorKind::WouldBlock => return Err(error),
+                Ok(true) | Err(_) => {}
+            }
+        }
+        if self.owed.len() >= most {
             return Err(Error::from(ErrorKind::WouldBlock));
         }
         self.line.send(question)
@@ -47,31 +71,41 @@ impl Talk {
 
     /// The answer to the last question, however long it takes; `None` if the host is gone.
     pub(super) fn receive(&mut self) -> Result<Option<Value>> {
+        if !self.catch_up()? {
+            return Ok(None);
+        }
+        let answer = self.line.receive()?;
+        for id in std::mem::take(&mut self.stray) {
+            // A host that has just gone has no faults.
+            let _ = self.send_end(id);
+        }
+        Ok(answer)
+    }
+
+    /// Takes the answers that nobody waits for; whether the host is still there.
+    fn catch_up(&mut self) -> Result<bool> {
         while let Some(owed) = self.owed.front().copied() {
-            let Some(late) = self.line.receive()? else { return Ok(None) };
+            let Some(late) = self.line.receive()? else { return Ok(false) };
             self.owed.pop_front();
             if owed == Owed::Fault {
                 let begun = answer::read(late).ok().and_then(|begun| begun["id"].as_u64());
                 self.stray.extend(begun);
             }
         }
-        let answer = self.line.receive()?;
-        for id in std::mem::take(&mut self.stray) {
-            // A host that has just gone has no faults.
-            if self.line.send(&Deed::FaultEnd(id).written()).is_ok() {
-                self.owed.push_back(Owed::Other);
-            }
-        }
-        Ok(answer)
+        Ok(true)
     }
 
     /// The same within `limit`; `WouldBlock` if it is not there by then, and may be asked for again.
     pub(super) fn receive_within(&mut self, limit: Duration) -> Result<Option<Value>> {
+        self.within(limit, Self::receive)
+    }
+
+    fn within<T>(&mut self, limit: Duration, reading: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         // No time at all would be no limit.
-        self.line.patience(Some(limit.max(Duration::from_millis(1))))?;
-        let received = self.receive();
+        self.line.patience(Some(limit.max(LOOK)))?;
+        let read = reading(self);
         self.line.patience(None)?;
-        received
+        read
     }
 
     /// Nobody waits for the answer to the last question, to do `deed`, any more. A fault that begins all the same ends with
@@ -144,12 +178,22 @@ mod tests {
     }
 
     #[test]
-    fn who_owes_much_is_asked_no_more() {
-        let (ours, _theirs) = UnixStream::pair().expect("sockets can be made");
-        let mut talk = Talk::new(Line::new(ours));
+    fn who_owes_much_is_asked_no_more_until_it_answers() {
+        let (ours, theirs) = UnixStream::pair().expect("sockets can be made");
+        let (mut talk, mut host) = (Talk::new(Line::new(ours)), Line::new(theirs));
         let asked = (0..2 * OWED_MAX)
             .take_while(|_| talk.send(&json!("?")).map(|()| talk.give_up(&Deed::Status)).is_ok())
             .count();
         assert_eq!(asked, OWED_MAX);
+        // It is told all the same what ends.
+        let ends = (0..2 * OWED_AND_ENDS_MAX as u64).take_while(|id| talk.send_end(*id).is_ok()).count();
+        assert_eq!(ends, OWED_AND_ENDS_MAX - OWED_MAX);
+        for _ in 0..OWED_AND_ENDS_MAX {
+            host.receive().expect("readable");
+            host.send(&answer::ok(&Value::Null)).expect("there is room");
+        }
+        talk.send(&json!("?")).expect("it owes nothing any more");
+        host.send(&json!("!")).expect("there is room");
+        assert_eq!(talk.receive().expect("readable"), Some(json!("!")));
     }
 }

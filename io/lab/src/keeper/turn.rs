@@ -3,15 +3,14 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How long the keeper may need to notice that a client is gone.
-const NOTICED_WITHIN: Duration = Duration::from_millis(200);
-/// How long what a run broke may take to be mended: a host does one thing after the other, and a command has 10 s.
-const MENDED_WITHIN: Duration = Duration::from_secs(15);
-
+/// How long the keeper may need to notice that a client is gone: on a busy machine its thread gets no CPU at once.
+const NOTICED_WITHIN: Duration = Duration::from_secs(2);
 /// One run at a time. A run that has ended keeps the lab until what it broke is mended, and the next one waits for that: who
 /// makes one run after the other must not be refused for having been quick.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Turn {
+    /// How long what a run broke may take to be mended.
+    mended_within: Duration,
     stage: Mutex<Stage>,
     changed: Condvar,
 }
@@ -28,10 +27,15 @@ enum Stage {
 }
 
 impl Turn {
+    /// Of a lab in which what a run broke is mended within that time.
+    pub(super) fn new(mended_within: Duration) -> Self {
+        Self { mended_within, stage: Mutex::default(), changed: Condvar::new() }
+    }
+
     /// Takes the lab; whether it could be had.
     pub(super) fn take(&self) -> bool {
         let stage = self.wait_while(self.stage(), NOTICED_WITHIN, Stage::Taken);
-        let mut stage = self.wait_while(stage, MENDED_WITHIN, Stage::Mending);
+        let mut stage = self.wait_while(stage, self.mended_within, Stage::Mending);
         let free = *stage == Stage::Free;
         if free {
             *stage = Stage::Taken;
@@ -80,7 +84,7 @@ mod tests {
 
     #[test]
     fn one_at_a_time_and_the_next_when_all_is_mended() {
-        let turn = Turn::default();
+        let turn = Turn::new(Duration::from_mins(1));
         assert!(!turn.is_taken() && turn.take() && turn.is_taken());
         assert!(!turn.take(), "a second one beside it");
         turn.mend();
