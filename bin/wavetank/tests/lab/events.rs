@@ -4,6 +4,7 @@ use std::fs;
 use std::time::Duration;
 
 use serde_json::Value;
+use wavetank_testkit::clock::poll_until;
 use wavetank_testkit::{Program, Running, Signal};
 
 use crate::felt::{comes_to, comes_to_say};
@@ -109,6 +110,28 @@ fn whatever_ends_the_run_they_are_taken_back() {
     }
     place.lab(&["down"]).run().expect_exit(0);
     place.nothing_left("down");
+}
+
+#[test]
+fn nothing_is_started_again_for_the_end_of_a_killed_run() {
+    let starts = tempfile::NamedTempFile::new().expect("temporary files can be made");
+    let command = format!(
+        "      - command: {{run: 'echo begun >> {}; exec sleep 1000'}}\nfaults:\n",
+        starts.path().display()
+    );
+    let Some(place) = Place::new("events-end", &LAB.replace("faults:\n", &command)) else { return };
+    let run = start(&place, &experiment(60, "  - {when: 3s, host: app1, run: fault kill command}\n"));
+    let killed = || {
+        let status = place.lab(&["status", "--format", "json"]).run().json();
+        let services = status["labs"][0]["hosts"][1]["services"].as_array().cloned().unwrap_or_default();
+        services.iter().any(|one| one["name"] == "command" && one["state"] == "failed").then_some(())
+    };
+    assert!(poll_until(Duration::from_mins(1), killed).is_some(), "it is never killed: {}", run.stderr());
+    run.signal(Signal::KILL);
+    run.wait(Duration::from_secs(20));
+    poll_until(Duration::from_secs(20), || place.is_as_before().then_some(()));
+    place.nothing_left("a run that was killed");
+    assert_eq!(fs::read_to_string(starts.path()).expect("it is there"), "begun\n");
 }
 
 #[test]

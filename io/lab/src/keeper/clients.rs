@@ -1,6 +1,7 @@
 //! [`Clients`]: who talks to the keeper, each in a thread of its own.
 
 use std::io::Write;
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,15 +13,18 @@ use wavetank_plan::{UserError, did_you_mean, harmless};
 use super::ask_within::{Answered, ask_within};
 use super::host_link::{ANSWER_MAX, HostLink, SILENT};
 use super::turn::Turn;
-use crate::answer;
 use crate::host::Deed;
 use crate::line::Line;
+use crate::{answer, bearer};
 
 /// Clients at once; a further one is told so, and hung up on.
 const CLIENTS_MAX: usize = 64;
 
 /// How long hosts may take to tell how they do, all together.
 const STATUS_MAX: Duration = Duration::from_secs(2);
+
+/// How long after what a process has open its own end may come.
+const GONE_WITHIN: Duration = Duration::from_secs(1);
 
 /// What all clients share.
 #[derive(Debug)]
@@ -32,6 +36,8 @@ pub(super) struct Clients {
     ending: Mutex<Option<Line>>,
     /// Wakes the keeper for the end.
     button: UnixStream,
+    /// Who the lab is for, with whose end it goes down.
+    owner: Option<OwnedFd>,
 }
 
 /// What one client has going.
@@ -45,10 +51,14 @@ struct Session {
 }
 
 impl Clients {
-    pub(super) fn new(hosts: Vec<HostLink>, button: UnixStream) -> Self {
+    pub(super) fn new(hosts: Vec<HostLink>, button: UnixStream, owner: Option<OwnedFd>) -> Self {
         let patience = hosts.iter().map(|host| host.patience).max().unwrap_or(ANSWER_MAX);
         let (talking, turn) = (AtomicUsize::new(0), Turn::new(patience));
-        Self { hosts, talking, turn, ending: Mutex::new(None), button }
+        Self { hosts, talking, turn, ending: Mutex::new(None), button, owner }
+    }
+
+    pub(super) const fn owner(&self) -> Option<&OwnedFd> {
+        self.owner.as_ref()
     }
 
     pub(super) fn hosts(&self) -> &[HostLink] {
@@ -96,6 +106,12 @@ impl Clients {
         }
         // Whatever became of the client: what it broke is mended, the last first, as what it did first may be what another
         // of its commands wants back.
+        // What starts again for a lab that goes down would only hold up its end. Who the lab is for is seen to be gone a
+        // moment later than what it has open.
+        let mends = !session.faults.is_empty() || !session.doubtful.is_empty();
+        if mends && self.owner.as_ref().is_some_and(|owner| bearer::ended(owner, GONE_WITHIN)) {
+            return;
+        }
         let mut silent = Vec::new();
         for (place, id) in session.faults.into_iter().rev() {
             // A host that stands still is waited for once, and then told the rest.
@@ -218,7 +234,7 @@ mod tests {
     #[test]
     fn one_client_too_many_is_told_so() {
         let (button, _other_end) = UnixStream::pair().expect("sockets can be made");
-        let clients = Arc::new(Clients::new(Vec::new(), button));
+        let clients = Arc::new(Clients::new(Vec::new(), button, None));
         let mut talking: Vec<Line> = (0..CLIENTS_MAX).map(|_| join(&clients)).collect();
         let told = join(&clients).receive().expect("words came").expect("before the end");
         assert_eq!(answer::read(told).map_err(|error| error.code), Err("lab_busy"));

@@ -1,6 +1,6 @@
 //! [`Kept`]: a lab as its keeper holds it.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::process::Child;
 use std::sync::Arc;
@@ -65,14 +65,14 @@ impl Kept {
         let flags = SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC;
         let signals = SignalFd::with_flags(&wanted, flags).map_err(|errno| failed(&errno))?;
         let (bell, button) = UnixStream::pair().map_err(|error| failed(&error))?;
-        let clients = Arc::new(Clients::new(std::mem::take(&mut self.hosts), button));
         let owner = match self.order.owner.map(Bearer::handle) {
             Some(Some(handle)) => Some(handle),
             // It was gone before the lab was whole.
             Some(None) => return self.fall(true),
             None => None,
         };
-        wait(listener, (&signals, &bell), owner.as_ref(), &clients).map_err(|errno| failed(&errno))?;
+        let clients = Arc::new(Clients::new(std::mem::take(&mut self.hosts), button, owner));
+        wait(listener, (&signals, &bell), &clients).map_err(|errno| failed(&errno))?;
         // Services stop in order, so that their logs tell so; then everything ends at once.
         // What they say does not matter any more.
         ask_within(clients.hosts(), &Deed::Stop, STOPPING_MAX);
@@ -115,7 +115,6 @@ impl Kept {
 fn wait(
     listener: &UnixListener,
     (signals, bell): (&SignalFd, &UnixStream),
-    owner: Option<&OwnedFd>,
     clients: &Arc<Clients>,
 ) -> rustix::io::Result<()> {
     loop {
@@ -124,7 +123,7 @@ fn wait(
             PollFd::from_borrowed_fd(signals.as_fd(), PollFlags::IN),
             PollFd::new(bell, PollFlags::IN),
         ];
-        handles.extend(owner.map(|owner| PollFd::new(owner, PollFlags::IN)));
+        handles.extend(clients.owner().map(|owner| PollFd::new(owner, PollFlags::IN)));
         match poll(&mut handles, None) {
             Ok(_) => {}
             Err(Errno::INTR) => continue,
