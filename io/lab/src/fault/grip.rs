@@ -47,9 +47,11 @@ impl Grip {
             Some(how) => return self.take_down(how, services),
             None => {}
         }
-        if std::mem::take(&mut self.down) && !any_alive(&services.pids(&self.service)) {
+        if self.down && !any_alive(&services.pids(&self.service)) {
+            // One that does not come up is still down, and may be tried again by another fault and its end.
             services.start_one(&self.service)?;
         }
+        self.down = false;
         let roots = services.pids(&self.service);
         self.hold_up(wanted, &roots).map_err(|error| failed(&self.host, &error))
     }

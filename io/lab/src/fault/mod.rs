@@ -157,11 +157,13 @@ impl Faults {
 
     /// A balancer that was started again may know of its pool what the topology file says and nothing else.
     fn renew_pool(&self, service: &str, services: &mut Services) -> Result<(), UserError> {
-        let mut wished = self.active.iter().filter_map(|(_, active)| match active {
+        let wished = self.active.iter().filter_map(|(_, active)| match active {
             Active::Pool { wished, .. } if wished.service == service => Some(wished),
             _ => None,
         });
-        wished.try_for_each(|wished| services.change_pool(wished).map(drop))
+        // What one wish comes to is nothing to the others.
+        let all: Vec<_> = wished.map(|wished| services.change_pool(wished).map(drop)).collect();
+        all.into_iter().collect()
     }
 
     fn grip(&mut self, service: &str) -> &mut Grip {
