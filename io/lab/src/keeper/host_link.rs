@@ -66,6 +66,8 @@ impl HostLink {
         // A fault may end with a start, which takes as long as its service may.
         let starts = host.services.iter().map(|service| service.health.within.0.unsigned_abs()).max();
         let patience = ANSWER_MAX + Duration::from_nanos(starts.unwrap_or_default());
+        // Who stands still takes nothing more once his socket is full.
+        ours.set_write_timeout(Some(patience)).map_err(|error| failed(&error))?;
         let talk = Mutex::new(Talk::new(Line::new(ours)));
         let strays = Mutex::default();
         Ok((Self { name: name.to_owned(), process, patience, talk, strays }, child))

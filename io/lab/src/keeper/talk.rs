@@ -27,6 +27,8 @@ pub(super) struct Talk {
     owed: VecDeque<Owed>,
     /// Faults that began when nobody waited for them any more. There are no more of them than were owed.
     stray: Vec<u64>,
+    /// Half a question was sent: the host would take the next one for the rest of it.
+    torn: bool,
 }
 
 /// What an answer that nobody waits for is about.
@@ -39,7 +41,7 @@ enum Owed {
 
 impl Talk {
     pub(super) const fn new(line: Line) -> Self {
-        Self { line, owed: VecDeque::new(), stray: Vec::new() }
+        Self { line, owed: VecDeque::new(), stray: Vec::new(), torn: false }
     }
 
     /// Asks. Fails where the host is gone, or owes too many answers.
@@ -63,10 +65,12 @@ impl Talk {
                 Ok(true) | Err(_) => {}
             }
         }
-        if self.owed.len() >= most {
+        if self.torn || self.owed.len() >= most {
             return Err(Error::from(ErrorKind::WouldBlock));
         }
-        self.line.send(question)
+        let sent = self.line.send(question);
+        self.torn = sent.as_ref().is_err_and(|error| error.kind() == ErrorKind::WouldBlock);
+        sent
     }
 
     /// The answer to the last question, however long it takes; `None` if the host is gone.
@@ -175,6 +179,21 @@ mod tests {
             host.send(&answer::ok(&json!(answer))).expect("there is room");
         }
         assert_eq!(talk.receive().expect("readable"), Some(answer::ok(&json!(4))));
+    }
+
+    #[test]
+    fn a_question_that_does_not_fit_is_waited_for_no_longer_than_may_be() {
+        let (ours, theirs) = UnixStream::pair().expect("sockets can be made");
+        ours.set_write_timeout(Some(Duration::from_millis(5))).expect("a limit can be set");
+        let (mut talk, mut host) = (Talk::new(Line::new(ours)), Line::new(theirs));
+        let mut refused = |question: &str| {
+            let sent = talk.send(&json!(question)).map_err(|error| error.kind());
+            assert_eq!(sent, Err(ErrorKind::WouldBlock), "{} bytes", question.len());
+        };
+        refused(&"x".repeat(4 << 20));
+        host.patience(Some(Duration::from_millis(50))).expect("a limit can be set");
+        host.receive().expect_err("half of it came");
+        refused("what would be its rest");
     }
 
     #[test]
