@@ -44,6 +44,8 @@ const NEEDED: [(&str, &str); 25] = [
 
 /// What Debian's packages ask before they start a daemon.
 const POLICY: &str = "/usr/sbin/policy-rc.d";
+/// The answer while packages are installed here: none.
+const NO_DAEMONS: &str = "#!/bin/sh\n# Of `cargo ci` of wavetank, while it installs packages.\nexit 101\n";
 
 /// Installs what is missing when this is root on a machine with apt; otherwise says how, and notes the skip.
 pub(super) fn install(ci: &mut Ci<'_>) -> Result<()> {
@@ -81,10 +83,14 @@ struct NoDaemons {
 
 impl NoDaemons {
     fn new() -> Result<Self> {
+        // One that was broken off may have left its own.
+        if std::fs::read_to_string(POLICY).is_ok_and(|text| text == NO_DAEMONS) {
+            std::fs::remove_file(POLICY).context(POLICY)?;
+        }
         let own = !Path::new(POLICY).exists();
         if own {
             let file = OpenOptions::new().write(true).create_new(true).mode(0o755).open(POLICY);
-            file.and_then(|mut file| file.write_all(b"#!/bin/sh\nexit 101\n")).context(POLICY)?;
+            file.and_then(|mut file| file.write_all(NO_DAEMONS.as_bytes())).context(POLICY)?;
         }
         Ok(Self { own })
     }
