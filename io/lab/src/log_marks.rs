@@ -119,10 +119,18 @@ fn behind(mark: Option<&Mark>, path: &Path, share: u64) -> Result<(String, Mark)
     let (file, now) = open(path)?;
     let mut pieces = Vec::new();
     let from = now.behind(mark);
+    let mut at_least = "";
     if from.is_none()
         && let Ok((file, older)) = open(&path.with_extension("older.log"))
+        // One that became the older one just now is told once.
+        && (older.device, older.inode) != (now.device, now.inode)
     {
-        let from = older.behind(mark).unwrap_or(0);
+        let from = older.behind(mark);
+        if from.is_none() {
+            // What had been full before that is gone, and nobody knows how much there was.
+            at_least = "at least ";
+        }
+        let from = from.unwrap_or(0);
         pieces.push((file, from, older.bytes - from));
     }
     let from = from.unwrap_or(0);
@@ -144,8 +152,9 @@ fn behind(mark: Option<&Mark>, path: &Path, share: u64) -> Result<(String, Mark)
     let cut = bytes.iter().position(|byte| *byte == b'\n').map_or(0, |end| end + 1);
     left_out += cut as u64;
     let text = String::from_utf8_lossy(&bytes[cut..]);
-    let head =
-        format!("wavetank: {left_out} bytes before this are left out: of a long log the end is kept\n");
+    let head = format!(
+        "wavetank: {at_least}{left_out} bytes before this are left out: of a long log the end is kept\n"
+    );
     Ok((head + &text, now))
 }
 
@@ -221,6 +230,20 @@ mod tests {
         assert!(head.ends_with("left out: of a long log the end is kept"), "{head}");
         assert!(rest.starts_with("line ") && rest.ends_with("line 299999\n"), "whole lines");
         assert!(rest.len() as u64 <= LOG_BYTES_MAX && rest.len() as u64 > LOG_BYTES_MAX - 20);
+        // What was full before the older of two files is gone: of how much nobody knows.
+        let from_its_middle = lab.mark();
+        let full = |name: &str| lab.folder.host_folder("app").join(name);
+        let head = |mut marks: LogMarks| {
+            let told = marks.pass(&lab.folder, ["app"].into_iter());
+            told.parts[0].text.split(" bytes ").next().expect("a head").to_owned()
+        };
+        std::fs::rename(full("web.log"), full("web.older.log")).expect("it is there");
+        lab.write("web.log", &lines.concat());
+        assert!(head(LogMarks::default()).starts_with("wavetank: at least "));
+        assert!(!head(from_its_middle.clone()).contains("at least"));
+        std::fs::rename(full("web.log"), full("web.older.log")).expect("it is there");
+        lab.write("web.log", &lines.concat());
+        assert!(head(from_its_middle).starts_with("wavetank: at least "));
     }
 
     #[test]
