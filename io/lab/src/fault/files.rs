@@ -9,6 +9,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
 
 use super::processes::family;
+use crate::Bearer;
 
 /// The limit that processes are under, and what each of them has without it.
 #[derive(Debug, Default)]
@@ -20,7 +21,7 @@ pub(super) struct Limits {
 /// What a process has if nobody limits it. `None`: no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Own {
-    pid: u32,
+    process: Bearer,
     soft: Option<u64>,
     hard: Option<u64>,
 }
@@ -47,14 +48,17 @@ impl Limits {
     /// Takes note of what those have that are not known yet.
     fn find(&mut self, roots: &[u32]) -> Result<()> {
         for (pid, parent) in family(roots) {
-            if self.own.iter().any(|own| own.pid == pid) {
+            let Some(process) = Bearer::of(pid) else { continue };
+            if self.own.iter().any(|own| own.process == process) {
                 continue;
             }
             let Some((soft, hard)) = read(pid)? else { continue };
-            let of_parent = self.own.iter().find(|own| own.pid == parent).copied();
-            // One that was started since has its limit from its parent, with all that was done to that.
-            let inherited = of_parent.filter(|own| (soft, hard) == own.under(self.limit));
-            self.own.push(Own { pid, soft: inherited.map_or(soft, |own| own.soft), hard });
+            // One that was started since has its limit from its parent, with all that was done to that; from whom if that
+            // has ended is not known, but all of a service began alike.
+            let like = |own: &&Own| (soft, hard) == own.under(self.limit);
+            let of_parent = self.own.iter().filter(like).find(|own| own.process.pid == parent);
+            let inherited = of_parent.or_else(|| self.own.iter().find(like)).copied();
+            self.own.push(Own { process, soft: inherited.map_or(soft, |own| own.soft), hard });
         }
         Ok(())
     }
@@ -63,9 +67,11 @@ impl Limits {
     fn apply(&self, limit: Option<u64>) -> Result<()> {
         let mut result = Ok(());
         for own in &self.own {
-            // Another process may have the number by now: it has the hard limit of this one only if it is like it.
-            let alike = read(own.pid)?.is_some_and(|now| now.1 == own.hard);
-            if alike && let Err(error) = set(own.pid, own.under(limit)) {
+            let pid = own.process.pid;
+            // Another process may have the number by now, and one that was given another hard limit has its own reasons.
+            let same = Bearer::of(pid) == Some(own.process);
+            let alike = same && read(pid)?.is_some_and(|now| now.1 == own.hard);
+            if alike && let Err(error) = set(pid, own.under(limit)) {
                 result = Err(error);
             }
         }
@@ -202,6 +208,32 @@ mod tests {
         check(Some(18));
         limits.come_to(&roots, None).expect("they get their limits back");
         check(own.0);
+        super::super::processes::kill(&roots).expect("they can be killed");
+        shell.wait().expect("it is reaped");
+    }
+
+    #[test]
+    fn who_lost_its_parent_under_a_limit_loses_it_too() {
+        let mut shell = Command::new("sh")
+            .args(["-c", "read word; (sleep 60 & echo $!); read word"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("a shell starts");
+        let own = read(shell.id()).expect("limits can be read").expect("it runs");
+        let mut limits = Limits::default();
+        limits.come_to(&[shell.id()], Some(16)).expect("it can be limited");
+        std::io::Write::write_all(shell.stdin.as_mut().expect("a pipe"), b"\n").expect("it listens");
+        let mut told = String::new();
+        let mut said = std::io::BufReader::new(shell.stdout.take().expect("a pipe"));
+        std::io::BufRead::read_line(&mut said, &mut told).expect("it is text");
+        let roots = [shell.id(), told.trim().parse().expect("a number")];
+        for (limit, soft) in [(Some(18), Some(18)), (None, own.0)] {
+            limits.come_to(&roots, limit).expect("they can be limited");
+            for pid in roots {
+                assert_eq!(read(pid).expect("limits can be read"), Some((soft, own.1)), "{pid}");
+            }
+        }
         super::super::processes::kill(&roots).expect("they can be killed");
         shell.wait().expect("it is reaped");
     }
