@@ -166,8 +166,8 @@ impl Meeting {
         Ok(Self { listener, path })
     }
 
-    /// Waits for the errand, which bears `mark`. A signal is the end of that: there is no command yet to hear it, and an
-    /// errand that comes too late finds nobody and does nothing.
+    /// Waits for the errand, which bears `mark`. A signal is the end of that: there is no command yet to hear it. An
+    /// errand that comes too late finds nobody and does nothing; one that was just about to come is ended with its command.
     fn held(self, host: &OwnedFd, mark: &Mark, signals: &SignalFd) -> std::io::Result<Met> {
         let mut missed = 0;
         loop {

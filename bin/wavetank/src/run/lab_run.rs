@@ -185,7 +185,7 @@ impl LabRun {
             if serve.tls || service.copies != 1 {
                 return None;
             }
-            // One that is gone tells nothing.
+            // Where one is gone the others would tell of a part of the load alone: none of them is asked then.
             let network = Entrance::to(&self.folder, &host.name).and_then(|way| way.net_namespace()).ok()?;
             let (ip, _) = host.interfaces.iter().find_map(|interface| interface.addresses.first())?;
             let address = SocketAddr::new(*ip, *service.listen.first()?);

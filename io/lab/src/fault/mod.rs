@@ -185,10 +185,10 @@ impl Faults {
         let pids = services.pids(service);
         if matches!(fault, FaultKind::Files { .. }) && files::any_on_io_uring(&pids) {
             let message = format!(
-                "service {service} of host {} is on io_uring: its sockets are no files that a limit counts",
+                "service {service} of host {} has an io_uring, whose sockets may be no files that a limit counts",
                 self.host
             );
-            let hint = "a `wavetank serve` with `options: [--engine, epoll]` in the topology file has sockets that are files";
+            let hint = "have it use epoll; `wavetank serve` does with `options: [--engine, epoll]` in the topology file";
             return Err(UserError::refused("lab_fault_failed", message, hint));
         }
         if processes::any_alive(&pids) || (ends && self.grip(service).down) {
