@@ -64,7 +64,9 @@ pub(super) fn ask_within(hosts: &[HostLink], deed: &Deed, limit: Duration) -> Ve
     if let Deed::FaultEnd(id) = deed {
         // Who could not be asked ends it all the same.
         unasked.extend(refused);
-        unasked.into_iter().for_each(|place| hosts[place].end_unheard(*id));
+        for place in unasked {
+            hosts[place].end_unheard(*id);
+        }
     }
     // Others may have had ends to tell while the talk was ours.
     hosts.iter().for_each(HostLink::tell_strays);
