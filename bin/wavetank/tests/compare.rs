@@ -79,6 +79,25 @@ fn ten_times_slower_is_a_difference_and_a_regression() {
 }
 
 #[test]
+fn what_several_runs_differ_by_is_told_once() {
+    let trial = trial();
+    let a = runs(&trial, 3, 1);
+    let target = Target::start(Script::constant(Duration::from_millis(3)));
+    let other = |_| {
+        let words = ["run", &target.url("/"), "-c", "3", "-d", "1s", "--no-probe", "--format", "json"];
+        trial.program().args(words).run().json()["id"].as_str().expect("an id").to_owned()
+    };
+    let b: Vec<String> = (0..2).map(other).collect();
+    let told = compare(&trial, &[&a[0], &b.join(","), "--format", "json"]);
+    let doc = told.expect_exit(0).json();
+    let warnings: Vec<_> =
+        doc["warnings"].as_array().expect("there are some").iter().filter_map(|one| one.as_str()).collect();
+    let loads: Vec<_> = warnings.iter().filter(|said| said.contains("the loads of runs")).collect();
+    assert_eq!(loads.len(), 1, "{told}");
+    assert!(loads[0].contains(&format!("{} and {}, {} differ", a[0], b[0], b[1])), "{told}");
+}
+
+#[test]
 fn single_runs_are_undecided_however_far_apart() {
     let trial = trial();
     let (fast, slow) = (runs(&trial, 3, 1), runs(&trial, 30, 1));

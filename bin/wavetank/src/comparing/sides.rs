@@ -9,8 +9,11 @@ use wavetank_record::{CompareAnswer, CompareDoc, SideDoc, Status};
 use super::LoadedRun;
 use crate::cli::CompareWishes;
 
-/// Warnings told at most; runs that differ in one thing often differ in it all.
+/// Warnings told at most, but for doubts about single runs, none of which is left out; runs that differ in one thing often
+/// differ in it all.
 const WARNINGS_MAX: usize = 12;
+/// Stands in a warning for the runs of which the same is to be told.
+const RUNS: &str = "\0";
 
 /// Compare the runs `b` with the runs `a`; neither is empty.
 ///
@@ -30,22 +33,10 @@ pub(crate) fn compare_sides(
             return Err(UserError::usage("same_run", message, "name each run once; wavetank runs list"));
         }
     }
-    let mut warnings = Vec::new();
-    let first = all[0];
-    for run in &all[1..] {
-        let names = [first.record.id.as_str(), run.record.id.as_str()];
-        let differences = alike(&first.plan, &run.plan, names)?;
-        warnings.extend(differences);
-        warnings.extend(machines(&first.machine, &run.machine, names));
-    }
-    warnings.extend(all.iter().flat_map(|run| doubts(run)));
-    let left_out = warnings.len().saturating_sub(WARNINGS_MAX);
-    warnings.truncate(WARNINGS_MAX);
-    if left_out > 0 {
-        warnings.push(format!("{left_out} more of the kind"));
-    }
+    let warnings = warnings(&all)?;
     let taken = |side: &[LoadedRun]| side.iter().map(|run| run.data.clone()).collect::<Vec<RunData>>();
-    let asked = Wishes { metrics: wishes.metrics.clone(), seed: wishes.seed, steps: step_names(&first.plan) };
+    let asked =
+        Wishes { metrics: wishes.metrics.clone(), seed: wishes.seed, steps: step_names(&all[0].plan) };
     let rows = compared(&taken(a), &taken(b), &asked);
     if let Some(missing) = asked.metrics.iter().find(|name| rows.iter().all(|row| row.name != **name)) {
         let known: Vec<&str> = rows.iter().map(|row| row.name.as_str()).take(20).collect();
@@ -65,6 +56,33 @@ pub(crate) fn compare_sides(
     advise(&mut doc);
     doc.notes.extend(steps_told(&all));
     Ok(doc)
+}
+
+/// Why what is found may be of something else: doubts about single runs, then what differs between the first run and others.
+fn warnings(all: &[&LoadedRun]) -> Result<Vec<String>, UserError> {
+    let first = all[0];
+    let of_a = first.record.id.as_str();
+    // What is said, and the runs of which.
+    let mut differing: Vec<(String, Vec<&str>)> = Vec::new();
+    for run in &all[1..] {
+        let id = run.record.id.as_str();
+        let told = alike(&first.plan, &run.plan, [of_a, RUNS]);
+        let told = told.or_else(|_| alike(&first.plan, &run.plan, [of_a, id]))?;
+        for said in told.into_iter().chain(machines(&first.machine, &run.machine, [of_a, RUNS])) {
+            match differing.iter_mut().find(|(known, _)| *known == said) {
+                Some((_, ids)) => ids.push(id),
+                None => differing.push((said, vec![id])),
+            }
+        }
+    }
+    let mut warnings: Vec<String> = all.iter().flat_map(|run| doubts(run)).collect();
+    let room = WARNINGS_MAX.saturating_sub(warnings.len());
+    let left_out = differing.len().saturating_sub(room);
+    warnings.extend(differing.into_iter().take(room).map(|(said, ids)| said.replace(RUNS, &ids.join(", "))));
+    if left_out > 0 {
+        warnings.push(format!("{left_out} more of the kind"));
+    }
+    Ok(warnings)
 }
 
 /// Where runs have more steps than are compared each by itself, how many they are.
