@@ -255,6 +255,7 @@ fn pipes_are_no_files() {
         ("events.jsonl", refused, refused, "PASS"),
         ("samples.jsonl", refused, refused, "PASS"),
         (INTERVALS, Same, refused, "PASS"),
+        ("environment.json", Same, Same, "PASS"),
         ("plan.yaml", refused, refused, "PASS"),
         ("run.json", refused, refused, "DAMAGED"),
     ] {
@@ -273,4 +274,10 @@ fn pipes_are_no_files() {
         assert!(told.expect_exit(0).stdout.starts_with(listed), "{name}: {told}");
         fs::remove_dir_all(&folder).expect("the test's own folder");
     }
+    let search = whole.trial.place().path().join("search");
+    fs::create_dir(&search).expect("the test's own folder");
+    let made = std::process::Command::new("mkfifo").arg(search.join("search.json")).status();
+    assert!(made.is_ok_and(|status| status.success()), "mkfifo works");
+    let told = whole.trial.program().args(["report", &search.to_string_lossy()]).run();
+    check_one(&told, "", refused, "search.json");
 }

@@ -14,6 +14,7 @@ use wavetank_record::{
 use crate::contents::unreadable;
 use crate::pack::Unpacked;
 use crate::run_entry::is_locked;
+use crate::search_folder::ANSWER;
 use crate::survey::TEXT_BYTES_MAX;
 
 /// Bytes of one line at most: 4,096 series with all their histograms stay well below it.
@@ -83,7 +84,8 @@ fn open_folder(dir: &Path, pack: Option<&Arc<Unpacked>>) -> Result<OpenedRun, Us
     }
     let record = run_json.as_deref().map(RunRecord::from_json).transpose();
     let record = record.map_err(|error| unread(told, pack.is_some(), "run.json", &error))?;
-    let environment = read_text(&dir.join("environment.json"))?;
+    // A finished run can be told without it.
+    let environment = read_text(&dir.join("environment.json")).ok().flatten();
     Ok(OpenedRun {
         dir: dir.to_owned(),
         record,
@@ -241,7 +243,11 @@ impl AgentReader {
 }
 
 pub(crate) fn not_an_archive(path: &Path) -> UserError {
-    let is_search = path.join("search.json").exists();
+    let answer = path.join(ANSWER);
+    let is_search = answer.is_file();
+    if !is_search && answer.exists() {
+        return unreadable(&answer, &io::Error::other("it is no file"));
+    }
     let path = harmless(&path.to_string_lossy()).into_owned();
     if is_search {
         return UserError::usage(

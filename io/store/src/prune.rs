@@ -9,7 +9,8 @@ use wavetank_record::{BesideKind, RunLine, RunState, Status, Wall};
 
 use crate::archive_writer::sync_dir;
 use crate::contents::Contents;
-use crate::run_entry::{environment, is_locked, open_file};
+use crate::opened_run::open_file;
+use crate::run_entry::{environment, is_locked};
 use crate::runs_dir::REMOVED_PREFIX;
 use crate::search_entry::SearchEntry;
 use crate::store_problem::plain;
@@ -273,9 +274,9 @@ fn is_ours(dir: &Path) -> bool {
     use std::io::Read as _;
     let mut head = Vec::new();
     let plan = open_file(&dir.join("plan.yaml"));
-    let read = plan.and_then(|plan| plan.take(64).read_to_end(&mut head).ok());
+    let read = plan.ok().and_then(|plan| plan.take(64).read_to_end(&mut head).ok());
     let record = || {
-        open_file(&dir.join("run.json")).and_then(|file| {
+        open_file(&dir.join("run.json")).ok().and_then(|file| {
             let mut head = Vec::new();
             file.take(64).read_to_end(&mut head).ok()?;
             Some(head.starts_with(b"{\"schema\":\"wavetank.run/"))

@@ -8,6 +8,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use wavetank_record::{EnvironmentDoc, Wall};
 
+use crate::opened_run::open_file;
+
 /// `environment.json` is far smaller; a longer one is not read for its id.
 const ENVIRONMENT_BYTES_MAX: u64 = 16 << 20;
 
@@ -79,7 +81,7 @@ impl RunEntry {
 /// Whether a process writes to the archive at `dir` at this moment: its writer holds a lock on the plan, which ends with
 /// the process however that ends. Where locks cannot be had, nobody is taken to write.
 pub(crate) fn is_locked(dir: &Path) -> bool {
-    let Some(plan) = open_file(&dir.join("plan.yaml")) else { return false };
+    let Ok(plan) = open_file(&dir.join("plan.yaml")) else { return false };
     // The lock that this takes goes with the file, at the end of this function.
     matches!(plan.try_lock_shared(), Err(TryLockError::WouldBlock))
 }
@@ -90,15 +92,10 @@ pub(crate) fn is_dir_locked(dir: &Path) -> bool {
     File::open(dir).is_ok_and(|dir| matches!(dir.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 
-/// The file at `path`, if it is one: opening a pipe would wait for who writes to it.
-pub(crate) fn open_file(path: &Path) -> Option<File> {
-    fs::metadata(path).ok().filter(fs::Metadata::is_file).and_then(|_| File::open(path).ok())
-}
-
 /// `environment.json` of the archive at `dir`, if it can be read.
 pub(crate) fn environment(dir: &Path) -> Option<EnvironmentDoc> {
     let mut text = String::new();
-    let file = open_file(&dir.join("environment.json"))?;
+    let file = open_file(&dir.join("environment.json")).ok()?;
     file.take(ENVIRONMENT_BYTES_MAX).read_to_string(&mut text).ok()?;
     EnvironmentDoc::from_json(&text).ok()
 }

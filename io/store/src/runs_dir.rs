@@ -9,6 +9,7 @@ use wavetank_record::{BesideDoc, BesideKind, Wall};
 
 use crate::RunEntry;
 use crate::run_entry::stamp_of;
+use crate::search_folder::ANSWER;
 use crate::store_problem::plain;
 
 /// Letters of a run's name that go into its folder's name at most.
@@ -119,7 +120,7 @@ impl RunsDir {
         let message = format!("no runs in `{}`", self.shown());
         // By their names, which begin with the time, the last one is the newest.
         let searched = |one: &&BesideDoc| {
-            one.kind == BesideKind::Search && self.path.join(&one.name).join("search.json").exists()
+            one.kind == BesideKind::Search && self.path.join(&one.name).join(ANSWER).is_file()
         };
         let hint = match beside.iter().rfind(searched) {
             None => {
@@ -169,8 +170,7 @@ fn beside(path: &Path) -> BesideDoc {
     let kind = if path.is_dir() {
         if is_removed(&name) {
             BesideKind::Removed
-        } else if path.join("search.json").exists() || stamp_of(&name).is_some() && path.join("runs").is_dir()
-        {
+        } else if path.join(ANSWER).exists() || stamp_of(&name).is_some() && path.join("runs").is_dir() {
             // Before its first answer a search has its runs only.
             BesideKind::Search
         } else {

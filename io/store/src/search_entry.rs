@@ -7,8 +7,9 @@ use wavetank_plan::harmless;
 use wavetank_record::{BesideKind, Wall};
 
 use crate::contents::Contents;
+use crate::opened_run::open_file;
 use crate::prune::{QUIET_NS, spared_run, written};
-use crate::run_entry::{is_dir_locked, open_file, stamp_of};
+use crate::run_entry::{is_dir_locked, stamp_of};
 use crate::search_folder::{ANSWER, PARTIAL, RUNS};
 use crate::{RunEntry, RunsDir, SearchFolder};
 
@@ -122,7 +123,7 @@ impl SearchEntry {
         use std::io::Read as _;
         let mut head = Vec::new();
         let answer = open_file(&self.path.join(ANSWER));
-        answer.is_some_and(|answer| answer.take(64).read_to_end(&mut head).is_ok())
+        answer.is_ok_and(|answer| answer.take(64).read_to_end(&mut head).is_ok())
             && head.starts_with(b"{\"schema\":\"wavetank.search/")
     }
 }

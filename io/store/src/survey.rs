@@ -7,8 +7,8 @@ use wavetank_plan::{UserError, harmless};
 use wavetank_record::{ARCHIVE_SCHEMA, ArchiveDoc, EnvironmentDoc, PlanDoc, RunLine, RunRecord, RunState};
 
 use crate::contents::Contents;
-use crate::opened_run::not_an_archive;
-use crate::run_entry::{environment, is_locked, open_file, stamp_of};
+use crate::opened_run::{not_an_archive, open_file};
+use crate::run_entry::{environment, is_locked, stamp_of};
 use crate::{RunEntry, Unpacked};
 
 /// A longer `run.json` or `plan.yaml` is none of ours.
@@ -175,7 +175,7 @@ fn text(dir: &Path, name: &str) -> Result<Option<String>, String> {
             Err(format!("`{name}`: {}", crate::store_problem::plain(&error)))
         };
     }
-    let file = open_file(&path).ok_or_else(|| format!("`{name}` is no file that can be read"))?;
+    let file = open_file(&path).map_err(|_| format!("`{name}` is no file that can be read"))?;
     let mut bytes = Vec::new();
     file.take(TEXT_BYTES_MAX)
         .read_to_end(&mut bytes)
