@@ -5,7 +5,7 @@ use wavetank_measure::{Share, ThresholdResult};
 pub(crate) use wavetank_plan::quantity::show_whole as count;
 use wavetank_plan::{Nanos, Value};
 
-/// `3.2 %`, with as many decimals as keep it from reading as zero.
+/// `3.2 %`, with as many decimals as keep it from reading as zero, and no zeros behind them, as on cards and in tables.
 pub(crate) fn percent(fraction: f64) -> String {
     let value = fraction * 100.0;
     let decimals = match value.abs() {
@@ -15,7 +15,9 @@ pub(crate) fn percent(fraction: f64) -> String {
         x if x >= 0.0095 => 3,
         _ => 4,
     };
-    format!("{value:.decimals$} %")
+    let text = format!("{value:.decimals$}");
+    let text = if decimals > 0 { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    format!("{text} %")
 }
 
 /// `310 of 9,800 (3.16 %)`.
@@ -50,7 +52,7 @@ pub(crate) fn broke(result: &ThresholdResult) -> String {
     format!("`{}` broke: {}{at}", result.expr, value(result))
 }
 
-/// `` stop condition `failed > 50% for 10s` fired: 62.0 % ``; the run's end tells when.
+/// `` stop condition `failed > 50% for 10s` fired: 62 % ``; the run's end tells when.
 pub(crate) fn fired(result: &ThresholdResult) -> String {
     format!("stop condition `{}` fired: {}", result.expr, value(result))
 }

@@ -135,7 +135,7 @@ fn rule_a_more_than_one_percent_of_the_open_load_lost_on_this_side() {
     // 11 of 1,000 in ten seconds; over the run it is only half a percent.
     check(&lost(11), invalid);
     assert_eq!(lost(11).findings(), ["generator!", "dropped!"]);
-    assert!(lost(11).diagnosis().headline.contains("1.10 %"), "{}", lost(11).diagnosis().headline);
+    assert!(lost(11).diagnosis().headline.contains("1.1 %"), "{}", lost(11).diagnosis().headline);
     let steady = |n| alike(move |second| second.done(100 - n, 5).dropped(n, DropReason::NoFiles));
     check(&steady(1), "pass none 0");
     check(&steady(2), invalid);
