@@ -74,8 +74,9 @@ fn unknown_option(error: &clap::Error, argument: &str, typed: &[OsString]) -> Us
         word.len() > argument.len() && word.starts_with(argument)
     });
     let is_number = argument[1..].starts_with(|c: char| c.is_ascii_digit());
+    let of = command_of(error);
     // Whoever types a lab's verb has no other load generator in mind, unless the verb is `run`.
-    let habit = if is_lab_verb(error) { None } else { habit(argument) };
+    let habit = habit(argument).filter(|hint| !is_lab_verb(error) && is_for(&of, hint));
     if is_number && (longer || habit.is_none()) {
         return negative(argument, typed);
     }
@@ -83,13 +84,13 @@ fn unknown_option(error: &clap::Error, argument: &str, typed: &[OsString]) -> Us
         return UserError::usage("option_unknown", message(), hint);
     }
     let bare = argument.split('=').next().unwrap_or(argument);
-    if command_of(error) == "size" && is_of_run(bare) {
+    if of == "size" && is_of_run(bare) {
         let message = format!("size does not reckon with {bare}");
         let hint = "it is an option of run: leave it out; wavetank size --help shows what counts";
         return UserError::usage("option_unknown", message, hint);
     }
     let suggested = text(error, ContextKind::SuggestedArg);
-    let longs: Vec<String> = long_options();
+    let longs = long_options(&of);
     let near = if suggested.is_empty() {
         did_you_mean(argument, longs.iter().map(String::as_str))
     } else {
@@ -98,11 +99,14 @@ fn unknown_option(error: &clap::Error, argument: &str, typed: &[OsString]) -> Us
     let hint = match near {
         // A command of this command has it: `wavetank runs --keep 3`.
         Some(near) if near == bare => {
-            format!("it belongs after another word: wavetank {} --help", command_of(error))
+            format!("it belongs after another word: wavetank {of} --help")
         }
         Some(near) => format!("did you mean {near}?"),
         None if is_lab_verb(error) => {
             format!("wavetank lab {} --help shows its options", word_of_usage(error, 3))
+        }
+        None if Words::command().find_subcommand(&of).is_some() => {
+            format!("wavetank {of} --help shows its options")
         }
         None => "wavetank run --help shows all options".to_owned(),
     };
@@ -260,11 +264,27 @@ fn is_of_run(option: &str) -> bool {
     })
 }
 
-/// Every long option of every command, with its dashes.
-fn long_options() -> Vec<String> {
-    let command = Words::command();
-    let nested = command.get_subcommands().flat_map(clap::Command::get_subcommands);
-    let options = command.get_subcommands().chain(nested).flat_map(clap::Command::get_arguments);
+/// Whether a hint for who comes from another tool is of use with the command `of`: with one that sends no load only if it names
+/// an option which that has.
+fn is_for(of: &str, hint: &str) -> bool {
+    let all = Words::command();
+    let Some(command) = all.find_subcommand(of).filter(|_| !matches!(of, "run" | "search" | "lab")) else {
+        return true;
+    };
+    let is_of_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
+    let words = || hint.split(|letter| !is_of_name(letter));
+    command
+        .get_arguments()
+        .filter_map(clap::Arg::get_long)
+        .any(|long| words().any(|word| word.strip_prefix("--") == Some(long)))
+}
+
+/// Every long option of the command `of` and of its own commands, with its dashes; of all commands where there is no such.
+fn long_options(of: &str) -> Vec<String> {
+    let all = Words::command();
+    let command = all.find_subcommand(of).unwrap_or(&all);
+    let options =
+        std::iter::once(command).chain(command.get_subcommands()).flat_map(clap::Command::get_arguments);
     options.filter_map(clap::Arg::get_long).map(|long| format!("--{long}")).collect()
 }
 

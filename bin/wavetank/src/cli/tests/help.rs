@@ -62,6 +62,8 @@ fn no_habit_shadows_an_option() {
 fn habits_of_other_tools() {
     for (line, hint) in [
         ("localhost -t4 -c 10", "--threads 4"),
+        ("report latest --json", "--format json"),
+        ("report latest -R 5k", "wavetank report --help"),
         ("localhost -t 30", "-d 30s"),
         ("localhost -k", "--insecure"),
         ("localhost -kc 10", "by default"),
