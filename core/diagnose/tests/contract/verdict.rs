@@ -273,7 +273,7 @@ fn circumstances_are_notes_and_change_nothing() {
     let told = "3 requests were unanswered when the last interval was sealed and are in no response time";
     assert_eq!(killed.diagnosis().notes, [told]);
     let at_limit = run([(19, Second::at(19).done(60, 5).dropped(40, DropReason::MaxOpen))]);
-    let told = "40 requests (2.00 %) were never sent, as max_open 1,000 was reached: the target saw less than the \
+    let told = "40 requests (2 %) were never sent, as max_open 1,000 was reached: the target saw less than the \
                 rate asked for";
     assert_eq!(noted(at_limit), [told]);
     let mut lowered = run([]);
