@@ -119,7 +119,7 @@ fn nothing_is_started_again_for_the_end_of_a_killed_run() {
         "      - command: {{run: 'echo begun >> {}; exec sleep 1000'}}\nfaults:\n",
         starts.path().display()
     );
-    let Some(place) = Place::new("events-end", &LAB.replace("faults:\n", &command)) else { return };
+    let Some(place) = Place::new("events-owner", &LAB.replace("faults:\n", &command)) else { return };
     let run = start(&place, &experiment(60, "  - {when: 3s, host: app1, run: fault kill command}\n"));
     let killed = || {
         let status = place.lab(&["status", "--format", "json"]).run().json();

@@ -81,7 +81,7 @@ fn words() {
         ("runs prune --size-max 10", "unit_missing", Usage, "--size-max", "10B"),
         ("man", "no_folder", Usage, "no folder", "wavetank man"),
         ("man a b", "word_surplus", Usage, "`b`", "one folder"),
-        ("report a --foo", "option_unknown", Usage, "`--foo`", "wavetank report --help"),
+        ("report a --zzz", "option_unknown", Usage, "`--zzz`", "wavetank report --help"),
         ("report a --threshold x", "option_unknown", Usage, "`--threshold`", "wavetank report --help"),
         ("report a b", "word_surplus", Usage, "`b`", "one run"),
         ("serve x", "word_surplus", Usage, "`x`", "options only: wavetank serve --help"),

@@ -131,7 +131,12 @@ impl Deeds {
     }
 
     fn act(&mut self, now: Nanos, news: &mut Vec<DeedNews>) {
-        for (event, deed) in (0_u16..).zip(&mut self.all) {
+        let mut deeds: Vec<(u16, &mut Deed)> = (0_u16..).zip(&mut self.all).collect();
+        if self.over {
+            // The last one first: what it found is what the ones before had made.
+            deeds.reverse();
+        }
+        for (event, deed) in deeds {
             let due = deed.plan.when <= now && !self.over;
             let done = |lasts: Nanos| deed.begun.after(lasts) <= now;
             let end = match deed.stage {

@@ -88,6 +88,20 @@ fn what_lasts_is_taken_back_at_the_end() {
 }
 
 #[test]
+fn what_was_done_last_is_taken_back_first() {
+    let heard = [
+        "0 begun 2.00 s",
+        "0 done 2.00 s",
+        "1 begun 3.00 s",
+        "1 done 3.00 s",
+        "1 undone 100 s",
+        "0 undone 100 s",
+    ];
+    let told = ["a app1", "b app1", "undo b app1", "undo a app1"];
+    check(&[event(2, "a", None), event(3, "b", None)], &[2, 3], &told, &heard);
+}
+
+#[test]
 fn what_has_no_undo_is_left() {
     let lasting = EventPlan { undo: None, ..event(2, "a", None) };
     check(&[lasting], &[2, 3], &["a app1"], &["0 begun 2.00 s", "0 done 2.00 s"]);
