@@ -94,7 +94,9 @@ fn two_modes_stay_two() {
         let result = trial().try_run(&target, "-r 150/s -d 3s --arrivals even --no-probe", 0)?;
         assert_eq!(result.count("requests.done"), 450, "{result}");
         let expected = Mixture::bimodal(fast, slow, 0.2);
-        check(&result, "response_us", &expected, &[50, 75, 90, 95])?;
+        // The quick ones' p62, the slow ones' p50 and p75. p75 of all would be the quick ones' p94, which tells how often the
+        // machine stood still.
+        check(&result, "response_us", &expected, &[50, 90, 95])?;
         result.close_to("response_us.mean", expected.mean())
     });
 }
