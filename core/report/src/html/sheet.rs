@@ -149,7 +149,8 @@ fn with_options(text: &str) -> Markup {
         pieces.push((&text[told..at], &text[at..end]));
         told = end;
     }
-    html! { @for (before, option) in pieces { (before) code.option { (option) } } (text[told..]) }
+    let whole = |option: &str| option.chars().count() <= OPTION_CHARS_MAX;
+    html! { @for (before, option) in pieces { (before) code.option[whole(option)] { (option) } } (text[told..]) }
 }
 
 /// `text` without what steers a terminal, a reader or the direction of writing: each such letter
