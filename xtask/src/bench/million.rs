@@ -46,7 +46,7 @@ pub(super) struct MillionArguments {
     /// Connections held [default: 1,000,000; 5,000 in a smoke run]
     #[arg(long)]
     connections: Option<usize>,
-    /// Connections opened per second [default: 25,000; as many as are held in a smoke run]
+    /// Connections opened per second [default: 25,000; 5,000 in a smoke run]
     #[arg(long)]
     open_rate: Option<usize>,
     /// Seconds they are held for with a request on each every 60 s [default: 120; 2, with one every second, in a smoke run]
@@ -73,7 +73,7 @@ impl MillionArguments {
             part,
             engine: self.engine,
             connections,
-            open_rate: self.open_rate.unwrap_or(session.size.choose(25_000, connections)).max(1),
+            open_rate: self.open_rate.unwrap_or(session.size.choose(25_000, 5_000)).max(1),
             hold_s: self.hold.unwrap_or(session.size.choose(120, 2)).max(1),
             beat_s: session.size.choose(60, 1),
             address: SocketAddr::from(([127, 0, 0, 1], PORT)),

@@ -1,6 +1,6 @@
 //! [`Judge`]: the numbers of a part beside what is asked of them.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 use super::PORTS;
 use super::course::{Course, Kept};
@@ -35,18 +35,21 @@ pub(super) struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    /// Tells all that was seen, then each number; an error where the connections were never all open.
+    /// Tells all that was seen, then each number. Where the connections were never all open, that is the only one: a
+    /// number too, which a machine may be too slow for. An error where there were none.
     pub(super) fn tell(&mut self) -> Result<()> {
         let course = Course::of(&self.watched.looks, self.planned());
         self.told(&course);
-        let kept = course.kept.with_context(|| {
-            format!(
-                "never were all {} open at two looks, at most {}; run says {}",
-                self.planned(),
-                course.most,
-                self.watched.said.verdict
-            )
-        })?;
+        ensure!(course.most > 0, "no connection was open; run says {}", self.watched.said.verdict);
+        let Some(kept) = course.kept else {
+            self.score(
+                "all open at once",
+                "all at two looks".to_owned(),
+                format!("never, at most {}; run says {}", course.most, self.watched.said.verdict),
+                false,
+            );
+            return Ok(());
+        };
         self.held(&kept);
         self.opened(&course)?;
         match self.scene.part {
