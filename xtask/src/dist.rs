@@ -8,6 +8,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::stopwatch::Stopwatch;
 use arch::Arch;
+use build::Purpose;
 use release::Release;
 
 mod arch;
@@ -53,7 +54,7 @@ pub(crate) fn run(root: &Path, arguments: &DistArguments) -> Result<()> {
     std::fs::create_dir_all(&out).with_context(|| out.display().to_string())?;
     let mut built = Vec::new();
     for arch in architectures {
-        built.push((arch, build::build(root, arch)?));
+        built.push((arch, build::build(root, arch, Purpose::HandOut)?));
     }
     let mut skipped = Vec::new();
     if !arguments.no_smoke {
@@ -85,8 +86,8 @@ pub(crate) fn run(root: &Path, arguments: &DistArguments) -> Result<()> {
     Ok(())
 }
 
-/// What `cargo ci` does of it: each architecture that can be had here is built and run, and the container's recipe
-/// is held against the bundle. Returns what was left out.
+/// What `cargo ci` does of it: each architecture that can be had here is built, without optimising, and run, and the
+/// container's recipe is held against the bundle. Returns what was left out.
 pub(crate) fn in_ci(root: &Path) -> Result<Vec<String>> {
     let release = Release::of(root)?;
     let mut skipped = Vec::new();
@@ -96,7 +97,7 @@ pub(crate) fn in_ci(root: &Path) -> Result<Vec<String>> {
             skipped.push(format!("dist {}: {reason:#}", arch.name()));
             continue;
         }
-        let binary = build::build(root, arch)?;
+        let binary = build::build(root, arch, Purpose::Proof)?;
         skipped.extend(smoke::smoke(arch, &binary, &release.version)?);
         built.push((arch, binary));
     }

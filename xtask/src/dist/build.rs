@@ -11,8 +11,23 @@ use super::arch::Arch;
 use super::{elf, program};
 use crate::{ci, targets};
 
-/// The cargo profile (Cargo.toml): the release build without what only a debugger reads.
-const PROFILE: &str = "dist";
+/// What a build is for; each has a profile in Cargo.toml.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// To be handed out: the release build without what only a debugger reads.
+    HandOut,
+    /// To see that it can be built and runs: without optimisations that take most of the time.
+    Proof,
+}
+
+impl Purpose {
+    fn profile(self) -> &'static str {
+        match self {
+            Self::HandOut => "dist",
+            Self::Proof => "dist-proof",
+        }
+    }
+}
 
 /// What SQLite is compiled with besides, by the name its build script reads.
 const SQLITE_FLAGS: &str = "LIBSQLITE3_FLAGS";
@@ -31,17 +46,17 @@ pub(super) fn possible(root: &Path, arch: Arch) -> Result<()> {
 }
 
 /// Builds for `arch`; the path of the binary, found to be static and of that architecture.
-pub(super) fn build(root: &Path, arch: Arch) -> Result<PathBuf> {
+pub(super) fn build(root: &Path, arch: Arch, purpose: Purpose) -> Result<PathBuf> {
     targets::ensure(root, &arch.triple())?;
     let compiler = compiler(arch, arch.is_native(), |name| ci::find_program(name).is_some())?;
     println!("building for {}, its C with {}", arch.triple(), compiler.program);
     let mut command = program::cargo(root);
-    command.args(["build", "--locked", "--package", "wavetank", "--profile", PROFILE, "--target"]);
+    command.args(["build", "--locked", "--package", "wavetank", "--profile", purpose.profile(), "--target"]);
     command.arg(arch.triple());
     set_environment(&mut command, root, arch, &compiler)?;
     let status = command.status().context("cargo cannot be started")?;
     ensure!(status.success(), "building for {} ended with {status}", arch.triple());
-    let binary = crate::target_folder(root).join(arch.triple()).join(PROFILE).join("wavetank");
+    let binary = crate::target_folder(root).join(arch.triple()).join(purpose.profile()).join("wavetank");
     let bytes = std::fs::read(&binary).with_context(|| binary.display().to_string())?;
     elf::check_static(&bytes, arch.elf_machine()).with_context(|| binary.display().to_string())?;
     Ok(binary)
