@@ -75,6 +75,19 @@ fn an_asker_that_stands_still_does_not_keep_the_lab() {
 }
 
 #[test]
+fn a_script_without_a_terminal_is_not_hung_up_for_somebody_who_stands_still() {
+    let Some(place) = Place::new("hangup", HOSTS) else { return };
+    let asked = place.lab(&["exec", "app", "--", "true"]);
+    // One session has them all: the lab, who stands still, and who asks.
+    let script = "\"$1\" lab up lab.yaml >up.log || exit; sleep 1000 & kill -STOP $!; \"$@\"; echo ended $?; \
+                  kill -KILL $!";
+    let told = asked.under(["setsid", "--wait", "sh", "-c", script, "sh"]).run();
+    assert_eq!(told.expect_exit(0).stdout, "ended 0\n", "{told}");
+    place.lab(&["down"]).run().expect_exit(0);
+    place.nothing_left("down");
+}
+
+#[test]
 fn much_goes_in_and_out_as_it_is() {
     let Some(place) = Place::new("much", HOSTS) else { return };
     place.up();

@@ -11,7 +11,7 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::{Signal, set_parent_process_death_signal};
+use rustix::process::{Signal, set_parent_process_death_signal, setsid};
 use serde_json::{Value, json};
 use wavetank_plan::UserError;
 
@@ -40,6 +40,9 @@ pub(crate) fn run(folder: &LabFolder, name: &str) -> Result<(), UserError> {
     // socket reads an end below.
     set_parent_process_death_signal(Some(Signal::KILL))
         .map_err(|errno| system("the host cannot be bound to its keeper", &errno))?;
+    // A command's parent dies to this process. Were both of one session, the kernel would hang up the whole group that
+    // asked for the command as soon as that ends, where somebody of the group stands still and no shell looks after it.
+    setsid().map_err(|errno| system("the host cannot have a session of its own", &errno))?;
     let mut keeper = Line::of_standard_input()?;
     match born(folder, name) {
         Ok((order, index)) => {
