@@ -139,6 +139,29 @@ fn what_lasts_for_a_time_ends_by_itself_or_with_its_command() {
     place.nothing_left("down");
 }
 
+#[test]
+fn one_that_came_up_too_late_can_be_ended_again() {
+    let wavetank = env!("CARGO_BIN_EXE_wavetank");
+    let run =
+        format!("test ! -p /run/gate || read -r go < /run/gate; exec {wavetank} serve --listen 0.0.0.0:8080");
+    let command = format!("command: {{run: '{run}', listen: 8080, health: {{within: 4s}}}}");
+    let Some(place) = Place::new("faults-late", &HOSTS.replace(SERVE, &command)) else { return };
+    place.up();
+    comes_to(&place, "200", "before it is killed");
+    let killed = number(&fault(&place, "kill"));
+    place.said("app1", "mkfifo /run/gate");
+    let late = place.lab(&["fault", "app1", "undo", &killed]).run();
+    assert!(late.expect_exit(5).stderr.contains("[lab_health]"), "{late}");
+    place.said("app1", "echo go > /run/gate; rm /run/gate");
+    comes_to(&place, "200", "when it has come up");
+    let killed = number(&fault(&place, "kill"));
+    comes_to(&place, "000", "killed again");
+    fault(&place, &format!("undo {killed}"));
+    comes_to(&place, "200", "after all");
+    place.lab(&["down"]).run().expect_exit(0);
+    place.nothing_left("down");
+}
+
 /// A host whose own process cannot hold on to as many processes as the service has.
 #[test]
 fn a_service_stands_still_as_a_whole_or_not_at_all() {

@@ -16,7 +16,7 @@ use crate::service::Services;
 pub(super) struct Grip {
     host: String,
     pub(super) service: String,
-    /// Whether the service was ended.
+    /// Whether the service was ended, and has not been seen to be up since.
     pub(super) down: bool,
     hold: Hold,
     limits: Limits,
@@ -42,12 +42,14 @@ impl Grip {
     /// # Errors
     /// What kept it from being done.
     pub(super) fn come_to(&mut self, wanted: &Wanted, services: &mut Services) -> Result<(), UserError> {
+        // One that did not come up in time may have come up since, whole or in part.
+        let is_down = self.down && !any_alive(&services.pids(&self.service));
         match wanted.down {
-            Some(_) if self.down => return Ok(()),
+            Some(_) if is_down => return Ok(()),
             Some(how) => return self.take_down(how, services),
             None => {}
         }
-        if self.down && !any_alive(&services.pids(&self.service)) {
+        if is_down {
             // One that does not come up is still down, and may be tried again by another fault and its end.
             services.start_one(&self.service)?;
         }
