@@ -136,7 +136,12 @@ impl Deeds {
             // The last one first: what it found is what the ones before had made.
             deeds.reverse();
         }
+        // Hands that are still doing something.
+        let mut beginning: Vec<usize> = Vec::new();
         for (event, deed) in deeds {
+            if self.over && beginning.contains(&deed.hand) {
+                continue;
+            }
             let due = deed.plan.when <= now && !self.over;
             let done = |lasts: Nanos| deed.begun.after(lasts) <= now;
             let end = match deed.stage {
@@ -149,6 +154,11 @@ impl Deeds {
                 }
                 Stage::Active(_) if self.over => {
                     deed.stage = Stage::Over;
+                    continue;
+                }
+                Stage::Beginning => {
+                    // What was done before it is taken back after it, so not before it can be.
+                    beginning.push(deed.hand);
                     continue;
                 }
                 _ => continue,

@@ -1,6 +1,6 @@
 //! Events are done at their time, in the order of each host, and taken back at their end or the run's.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Barrier, Mutex};
 use std::time::Duration;
 
 use wavetank_plan::{EventPlan, Nanos, UserError};
@@ -10,8 +10,12 @@ use super::{DeedNews, Deeds, Hand};
 /// What a hand was told, in order.
 type Told = Arc<Mutex<Vec<String>>>;
 
-/// Writes down what it is told; what is called `broken` it cannot do, and what is called `stuck` not take back.
-struct Scribe(Told);
+/// Does not come to an end before the run does.
+const LONG: &str = "long";
+
+/// Writes down what it is told; what is called `broken` it cannot do, what is called `stuck` not take back, and with what is
+/// called [`LONG`] it waits for the run's end.
+struct Scribe(Told, Arc<Barrier>);
 
 impl Scribe {
     fn note(&self, what: String) {
@@ -22,6 +26,9 @@ impl Scribe {
 impl Hand for Scribe {
     fn begin(&mut self, event: &EventPlan) -> Result<u64, UserError> {
         self.note(format!("{} {}", event.run, event.host));
+        if event.run == LONG {
+            self.1.wait();
+        }
         if event.run == "broken" { Err(UserError::refused("x", "it is broken", "")) } else { Ok(7) }
     }
 
@@ -44,25 +51,32 @@ fn event(when: i64, run: &str, lasts: Option<i64>) -> EventPlan {
 
 /// Turns over `events` at each of `seconds`, ends, and holds what a hand was told and what was news against what is expected.
 fn check(events: &[EventPlan], seconds: &[i64], told: &[&str], heard: &[&str]) {
-    let book = Told::default();
-    let scribe = Arc::clone(&book);
-    let hands = move || Ok(Box::new(Scribe(Arc::clone(&scribe))) as Box<dyn Hand>);
+    let (book, ended) = (Told::default(), Arc::new(Barrier::new(2)));
+    let (scribe, end) = (Arc::clone(&book), Arc::clone(&ended));
+    let hands = move || Ok(Box::new(Scribe(Arc::clone(&scribe), Arc::clone(&end))) as Box<dyn Hand>);
     let mut deeds = Deeds::new(events, &hands).expect("there are hands");
     let mut news = Vec::new();
-    let long = Duration::from_secs(10);
+    let wait = Duration::from_secs(10);
+    let is_long = |news: &[DeedNews]| match news.last() {
+        Some(DeedNews::Begun { event, .. }) => events[usize::from(*event)].run == LONG,
+        _ => false,
+    };
     for &second in seconds {
         let now = Nanos::from_secs(second);
         news.extend(deeds.turn(now));
         // All that was told is answered before the next second.
-        while deeds.is_busy() {
-            news.extend(deeds.wait(long, now));
+        while deeds.is_busy() && !is_long(&news) {
+            news.extend(deeds.wait(wait, now));
         }
     }
     deeds.end();
     let end = Nanos::from_secs(100);
     news.extend(deeds.turn(end));
+    if is_long(&news) {
+        ended.wait();
+    }
     while !deeds.is_over() {
-        news.extend(deeds.wait(long, end));
+        news.extend(deeds.wait(wait, end));
     }
     assert_eq!(*book.lock().expect("nobody panics with it"), told);
     let line = |one: &DeedNews| match one {
@@ -99,6 +113,20 @@ fn what_was_done_last_is_taken_back_first() {
     ];
     let told = ["a app1", "b app1", "undo b app1", "undo a app1"];
     check(&[event(2, "a", None), event(3, "b", None)], &[2, 3], &told, &heard);
+}
+
+#[test]
+fn what_is_still_being_done_at_the_end_is_taken_back_first_too() {
+    let heard = [
+        "0 begun 2.00 s",
+        "0 done 2.00 s",
+        "1 begun 3.00 s",
+        "1 done 3.00 s",
+        "1 undone 100 s",
+        "0 undone 100 s",
+    ];
+    let told = ["a app1", "long app1", "undo long app1", "undo a app1"];
+    check(&[event(2, "a", None), event(3, LONG, None)], &[2, 3], &told, &heard);
 }
 
 #[test]
