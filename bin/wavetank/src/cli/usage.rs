@@ -76,11 +76,11 @@ fn unknown_option(error: &clap::Error, argument: &str, typed: &[OsString]) -> Us
     let is_number = argument[1..].starts_with(|c: char| c.is_ascii_digit());
     let of = command_of(error);
     // Whoever types a lab's verb has no other load generator in mind, unless the verb is `run`.
-    let habit = habit(argument).filter(|hint| !is_lab_verb(error) && is_for(&of, hint));
+    let habit = habit(argument).filter(|_| !is_lab_verb(error));
     if is_number && (longer || habit.is_none()) {
         return negative(argument, typed);
     }
-    if let Some(hint) = habit {
+    if let Some(hint) = habit.filter(|hint| is_for(&of, hint)) {
         return UserError::usage("option_unknown", message(), hint);
     }
     let bare = argument.split('=').next().unwrap_or(argument);
@@ -258,10 +258,7 @@ fn words_of(command: &str) -> String {
 fn is_of_run(option: &str) -> bool {
     let command = Words::command();
     let Some(run) = command.find_subcommand("run") else { return false };
-    run.get_arguments().any(|own| {
-        let long = own.get_long().is_some_and(|long| option.strip_prefix("--") == Some(long));
-        long || own.get_short().is_some_and(|short| option == format!("-{short}"))
-    })
+    run.get_arguments().any(|own| is_called(own, option))
 }
 
 /// Whether a hint for who comes from another tool is of use with the command `of`: with one that sends no load only if it names
@@ -271,20 +268,27 @@ fn is_for(of: &str, hint: &str) -> bool {
     let Some(command) = all.find_subcommand(of).filter(|_| !matches!(of, "run" | "search" | "lab")) else {
         return true;
     };
+    let words: Vec<&str> = hint.split_whitespace().collect();
+    // What the other tool calls it stands behind that tool's name: `(ab's -X)`.
+    let ours = words.iter().enumerate().filter(|(at, _)| *at == 0 || !words[at - 1].ends_with("'s"));
     let is_of_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
-    let words = || hint.split(|letter| !is_of_name(letter));
-    command
-        .get_arguments()
-        .filter_map(clap::Arg::get_long)
-        .any(|long| words().any(|word| word.strip_prefix("--") == Some(long)))
+    ours.map(|(_, word)| word.trim_matches(|letter| !is_of_name(letter)))
+        .any(|word| command.get_arguments().any(|own| is_called(own, word)))
 }
 
-/// Every long option of the command `of` and of its own commands, with its dashes; of all commands where there is no such.
+/// Whether `word` is this option, by its long or its short name.
+fn is_called(own: &clap::Arg, word: &str) -> bool {
+    let long = own.get_long().is_some_and(|long| word.strip_prefix("--") == Some(long));
+    long || own.get_short().is_some_and(|short| word == format!("-{short}"))
+}
+
+/// Every long option of the command `of` and of all its own commands, with its dashes; of all commands where there is no such.
 fn long_options(of: &str) -> Vec<String> {
     let all = Words::command();
     let command = all.find_subcommand(of).unwrap_or(&all);
-    let options =
-        std::iter::once(command).chain(command.get_subcommands()).flat_map(clap::Command::get_arguments);
+    let nested = command.get_subcommands().flat_map(clap::Command::get_subcommands);
+    let commands = std::iter::once(command).chain(command.get_subcommands()).chain(nested);
+    let options = commands.flat_map(clap::Command::get_arguments);
     options.filter_map(clap::Arg::get_long).map(|long| format!("--{long}")).collect()
 }
 
