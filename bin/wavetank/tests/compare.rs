@@ -1,8 +1,9 @@
 //! `wavetank compare` and `run … --baseline`, through the program.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
-use wavetank_testkit::{Outcome, Script, Target, Trial};
+use wavetank_testkit::{Outcome, Script, Target, Trial, copy_folder};
 
 fn trial() -> Trial {
     Trial::new(env!("CARGO_BIN_EXE_wavetank"))
@@ -96,6 +97,40 @@ fn what_several_runs_differ_by_is_told_once() {
     let loads: Vec<_> = warnings.iter().filter(|said| said.contains("the loads of runs")).collect();
     assert_eq!(loads.len(), 1, "{told}");
     assert!(loads[0].contains(&format!("{} and {}, {} differ", a[0], b[0], b[1])), "{told}");
+}
+
+/// However many runs are INVALID, that their loads differ is told in words.
+#[test]
+fn doubts_leave_room_for_what_differs() {
+    let trial = trial();
+    let a = runs(&trial, 3, 1).remove(0);
+    let target = Target::start(Script::constant(Duration::from_millis(3)));
+    let words = ["run", &target.url("/"), "-c", "3", "-d", "1s", "--no-probe", "--format", "json"];
+    let b = trial.program().args(words).run().json()["id"].as_str().expect("an id").to_owned();
+    let folders = trial.place().runs("runs");
+    let side = |id: &str| {
+        let folder = folders.iter().find(|folder| folder.to_string_lossy().ends_with(id)).expect("a folder");
+        let invalid = |number: usize| {
+            let name = format!("{id}{number}");
+            let copied = PathBuf::from(trial.place().file(&name));
+            copy_folder(folder, &copied);
+            let path = copied.join("run.json");
+            let text = std::fs::read_to_string(&path).expect("it is there");
+            let changed = text
+                .replacen(&format!("\"id\":\"{id}\""), &format!("\"id\":\"{name}\""), 1)
+                .replacen("\"status\":\"pass\"", "\"status\":\"invalid\"", 1);
+            std::fs::write(&path, changed).expect("the test's own");
+            copied.to_string_lossy().into_owned()
+        };
+        (0..6).map(invalid).collect::<Vec<_>>().join(",")
+    };
+    let told = compare(&trial, &[&side(&a), &side(&b), "--format", "json"]);
+    let doc = told.expect_exit(0).json();
+    let warnings: Vec<_> =
+        doc["warnings"].as_array().expect("there are some").iter().filter_map(|one| one.as_str()).collect();
+    assert_eq!(warnings.iter().filter(|said| said.contains("is INVALID")).count(), 12, "{told}");
+    let loads = format!("the loads of runs {a}0 and {b}0, {b}1, {b}2, {b}3, {b}4, {b}5 differ");
+    assert!(warnings[12].starts_with(&loads), "{told}");
 }
 
 #[test]

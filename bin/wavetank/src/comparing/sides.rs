@@ -9,7 +9,7 @@ use wavetank_record::{CompareAnswer, CompareDoc, SideDoc, Status};
 use super::LoadedRun;
 use crate::cli::CompareWishes;
 
-/// Warnings told at most, but for doubts about single runs, none of which is left out; runs that differ in one thing often
+/// Differences told at most, beside doubts about single runs, none of which is left out; runs that differ in one thing often
 /// differ in it all.
 const WARNINGS_MAX: usize = 12;
 /// Stands in a warning for the runs of which the same is to be told.
@@ -76,9 +76,10 @@ fn warnings(all: &[&LoadedRun]) -> Result<Vec<String>, UserError> {
         }
     }
     let mut warnings: Vec<String> = all.iter().flat_map(|run| doubts(run)).collect();
-    let room = WARNINGS_MAX.saturating_sub(warnings.len());
-    let left_out = differing.len().saturating_sub(room);
-    warnings.extend(differing.into_iter().take(room).map(|(said, ids)| said.replace(RUNS, &ids.join(", "))));
+    let left_out = differing.len().saturating_sub(WARNINGS_MAX);
+    warnings.extend(
+        differing.into_iter().take(WARNINGS_MAX).map(|(said, ids)| said.replace(RUNS, &ids.join(", "))),
+    );
     if left_out > 0 {
         warnings.push(format!("{left_out} more of the kind"));
     }
