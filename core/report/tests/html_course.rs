@@ -100,19 +100,31 @@ fn every_chart_has_a_description_and_its_numbers() {
 #[test]
 fn connections_of_one_request_each_are_not_drawn_as_none() {
     let plan = plan(20);
-    let drawn = |stand: u64| {
+    // By the second: connections opened and closed in it, and open at its end.
+    let drawn = |conns: fn(i64) -> [u64; 3]| {
         let mut maker = CourseMaker::new(&plan, COLUMNS_MAX);
         for at in 0..20 {
             let mut interval = second(at, 0, 1);
-            (interval.conns.opened, interval.conns.closed, interval.conns.open) = (100, 100, stand);
+            [interval.conns.opened, interval.conns.closed, interval.conns.open] = conns(at);
             maker.add(&interval);
         }
         let page = page(&open(), &plan, &maker.finish(), &[], &[]);
         assert!(page.contains("id=\"comings\""), "openings are drawn");
         page.contains("id=\"held\"")
     };
-    assert!(!drawn(0), "a line at nothing says that there were none");
-    assert!(drawn(2), "what stands open is drawn");
+    assert!(!drawn(|_| [100, 100, 0]), "a line at nothing says that there were none");
+    assert!(drawn(|_| [100, 100, 2]), "what stands open is drawn");
+    let killed = |at| match at {
+        0 => [10, 0, 10],
+        1..6 => [0, 0, 10],
+        6 => [0, 10, 0],
+        _ => [0, 0, 0],
+    };
+    assert!(
+        drawn(killed),
+        "a target that was gone most of the time says nothing of how long connections lived"
+    );
+    assert!(!drawn(|_| [0, 0, 0]), "nor is a line drawn where there never was one");
 }
 
 /// The first cells of the rows of the table behind the chart `id`.

@@ -96,9 +96,11 @@ fn over_time(sheet: &Sheet, course: &Course) -> Markup {
     let words = &sheet.words.charts;
     let columns = &all(course);
     let wanted = |column: &Column| sheet.source.plan.and_then(|plan| planned(plan, last_of(column)));
-    // It is looked at as a second ends: of connections that live for one request that shows next to nothing.
-    let stand = columns.iter().filter(|column| column.conns.open > 0).count() * 2 >= columns.len();
-    let are_held = stand || columns.iter().any(|column| wanted(column).is_some());
+    // It is looked at as a second ends: of connections that live for one request that shows next to nothing. Seconds in which
+    // none could be had tell nothing of how long they live.
+    let stand = columns.iter().filter(|column| column.conns.open > 0).count();
+    let had = columns.iter().filter(|column| column.conns.open > 0 || column.conns.opened > 0).count();
+    let are_held = stand > 0 && stand * 2 >= had || columns.iter().any(|column| wanted(column).is_some());
     let held = if are_held { held_lines(sheet, course, "held").draw() } else { String::new() };
     let svg = held + &comings(sheet, course).draw();
     let rows = columns.iter().map(|column| {
