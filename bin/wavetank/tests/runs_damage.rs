@@ -245,6 +245,28 @@ fn runs_without_a_record() {
     );
 }
 
+/// What a file that is gone would have told is neither 0 CPUs nor a kernel without a name.
+#[test]
+fn machines_that_nobody_knows_are_told_and_not_compared() {
+    let whole = whole();
+    let compared = |damage: &dyn Fn(&Path)| {
+        let folder = whole.trial.place().path().join("damaged");
+        copy_folder(&whole.folder, &folder);
+        damage(&folder);
+        let shown = folder.to_string_lossy().into_owned();
+        let told = whole.trial.program().args(["compare", &shown, &whole.other, "--format", "json"]).run();
+        let warnings = told.expect_exit(0).json()["warnings"].clone();
+        fs::remove_dir_all(&folder).expect("the test's own folder");
+        let warnings = warnings.as_array().expect("a list").iter();
+        warnings.map(|said| said.as_str().expect("a sentence").to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(compared(&|_| {}), Vec::<String>::new());
+    for damage in [&gone("environment.json") as &dyn Fn(&Path), &cut("environment.json")] {
+        let told = compared(damage);
+        assert!(told.len() == 1 && told[0].starts_with("nothing is known of the machine of run"), "{told:?}");
+    }
+}
+
 /// A pipe in a file's place, for which nobody writes, is waited for by nobody.
 #[test]
 #[cfg(unix)]

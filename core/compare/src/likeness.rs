@@ -5,9 +5,9 @@ use wavetank_plan::{Load, Plan, UserError};
 /// What of a machine and program a number depends on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Machine {
-    /// Model of its CPU.
+    /// Model of its CPU; empty if it is not known, as is the rest.
     pub cpu: String,
-    /// CPUs that could be used.
+    /// CPUs that could be used; 0 if it is not known.
     pub cpus: usize,
     /// Its kernel.
     pub kernel: String,
@@ -86,10 +86,11 @@ fn kind(plan: &Plan) -> &'static str {
     }
 }
 
-/// What differs between the machines and programs, a sentence each.
+/// What differs between the machines and programs, a sentence each. What is not known of one of them is no difference.
 pub fn machines(a: &Machine, b: &Machine, names: [&str; 2]) -> Vec<String> {
     let [of_a, of_b] = names;
-    let cpus = [a, b].map(|machine| machine.cpus.to_string());
+    let known = |n: usize| if n > 0 { n.to_string() } else { String::new() };
+    let cpus = [a, b].map(|machine| known(machine.cpus));
     let parts = [
         ("CPU", &a.cpu, &b.cpu),
         ("CPUs", &cpus[0], &cpus[1]),
@@ -97,6 +98,27 @@ pub fn machines(a: &Machine, b: &Machine, names: [&str; 2]) -> Vec<String> {
         ("version of wavetank", &a.version, &b.version),
         ("engine", &a.engine, &b.engine),
     ];
-    let different = parts.into_iter().filter(|(_, a, b)| a != b);
+    let different = parts.into_iter().filter(|(_, a, b)| a != b && !a.is_empty() && !b.is_empty());
     different.map(|(what, a, b)| format!("{what}: {a} for run {of_a}, {b} for run {of_b}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(b: &Machine, expected: &[&str]) {
+        let a = Machine { cpu: "X".to_owned(), cpus: 4, kernel: "6.1".to_owned(), ..Machine::default() };
+        assert_eq!(machines(&a, b, ["a", "b"]), expected);
+    }
+
+    #[test]
+    fn what_is_not_known_of_a_machine_is_no_difference() {
+        check(
+            &Machine { cpu: "X".to_owned(), cpus: 2, kernel: "6.2".to_owned(), ..Machine::default() },
+            &["CPUs: 4 for run a, 2 for run b", "kernel: 6.1 for run a, 6.2 for run b"],
+        );
+        check(&Machine::default(), &[]);
+        check(&Machine { cpus: 2, ..Machine::default() }, &["CPUs: 4 for run a, 2 for run b"]);
+    }
 }

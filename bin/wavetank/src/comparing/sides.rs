@@ -124,6 +124,11 @@ fn doubts(run: &LoadedRun) -> Vec<String> {
     if !run.damage.is_empty() {
         doubts.push(format!("the archive of run {id} is damaged: {}", run.damage));
     }
+    if run.opened.environment.is_none() {
+        doubts.push(format!(
+            "nothing is known of the machine of run {id}: its `environment.json` is missing or cannot be read"
+        ));
+    }
     doubts
 }
 
