@@ -77,7 +77,7 @@ pub(crate) fn recovered(impact: &ImpactDoc) -> String {
     let took = shown(impact.recovery_s.map_or(0.0, |took| took.0));
     match impact.recovery {
         RecoveryDoc::Unknown => String::new(),
-        RecoveryDoc::Unhurt => "clients saw nothing of it".to_owned(),
+        RecoveryDoc::Unhurt => "no second was worse than before".to_owned(),
         RecoveryDoc::During => format!("well again {took} after it began, while it lasted"),
         RecoveryDoc::After => format!("well again {took} after it was taken back"),
         RecoveryDoc::Never => "not well again before the load ended".to_owned(),
