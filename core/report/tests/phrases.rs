@@ -8,9 +8,10 @@ use wavetank_record::RunRecord;
 use wavetank_report::{HtmlSource, Language, html};
 
 /// Where sentences are made that come into the record: files, folders, and functions of files.
-const MAKERS: [&str; 34] = [
+const MAKERS: [&str; 37] = [
     "core/diagnose/src",
     "core/compare/src/compared.rs",
+    "core/compare/src/likeness.rs",
     "core/measure/src/host_gauges.rs",
     "core/measure/src/outcome.rs",
     "core/measure/src/skews.rs",
@@ -25,6 +26,8 @@ const MAKERS: [&str; 34] = [
     "bin/wavetank/src/commands/run_file.rs: fn rehearsal(",
     "bin/wavetank/src/commands/search/verdict.rs",
     "bin/wavetank/src/comparing/load.rs: fn read(",
+    "bin/wavetank/src/comparing/sides.rs: fn warnings(",
+    "bin/wavetank/src/comparing/sides.rs: fn steps_told(",
     "bin/wavetank/src/comparing/sides.rs: fn doubts(",
     "bin/wavetank/src/comparing/sides.rs: fn advise(",
     "bin/wavetank/src/run/bounds.rs",
@@ -39,7 +42,7 @@ const MAKERS: [&str; 34] = [
     "bin/wavetank/src/run/server_counts.rs: fn unknown_since(",
     "io/lab/src/fault",
     "io/lab/src/client.rs: pub fn ask(",
-    "io/lab/src/keeper/host_link.rs: fn unheard(",
+    "io/lab/src/keeper/host_link.rs: fn silent(",
     "io/lab/src/keeper/host_link.rs: fn dead(",
     "io/lab/src/service/pools.rs",
     "io/store/src/store_problem.rs: fn fmt(",
@@ -89,7 +92,9 @@ const ONLY_PASS_ON: [&str; 14] = [
 /// Words that are looked for in a fault and never told, in this file shorter than what is told.
 const NEEDLES: (&str, usize) = ("core/diagnose/src/tls.rs", 40);
 /// Texts that are no sentence by themselves, or stand in the sources in pieces: whole ones are below.
-const IN_PIECES: [&str; 16] = [
+const IN_PIECES: [&str; 18] = [
+    "version of wavetank",
+    "{what}: {a} for run {of_a}, {b} for run {of_b}",
     "at random (poisson)",
     "TLS handshake",
     "a rendezvous",
@@ -108,7 +113,14 @@ const IN_PIECES: [&str; 16] = [
     "{} and {more} more",
 ];
 /// Texts of makers that come into no record: what somebody shall do, rules of filters, words that are looked for.
-const NOT_STORED: [&str; 26] = [
+const NOT_STORED: [&str; 33] = [
+    "run {of_a} is {kind_a}, run {of_b} is {kind_b}: their numbers mean different things",
+    "compare runs of one and the same load; the target may differ",
+    "one that holds connections",
+    "an open loop",
+    "a closed loop",
+    "source and target must be of one family; --ip 4 or --ip 6 chooses",
+    "its first process may stand still; wavetank lab down, then up",
     "check the spelling, or look with `getent ahosts {host}`; to go elsewhere: --connect-to ADDRESS:{port}",
     "--ip 4",
     "--ip 6",
@@ -137,7 +149,9 @@ const NOT_STORED: [&str; 26] = [
     "numgen random mod {MILLION} < {share} drop",
 ];
 /// Sentences as they stand in records.
-const WHOLE: [&str; 45] = [
+const WHOLE: [&str; 47] = [
+    "the archive of run a1 is damaged: intervals are missing, 3 lines cannot be read, its intervals lack 1,200 of the 9,800 requests that it counted",
+    "version of wavetank: 0.1.0 for run a1, 0.2.0 for run b1, c2, d3",
     "the loads of runs a1 and b1, c2, d3 differ: a difference may be of that",
     "kernel: 6.1.0 for run a1, 6.2.0 for run b1, c2, d3",
     "lost: wavetank was stopped before the run was over; 3 lines of the archive cannot be read, 2 of them written by a later version of wavetank",
@@ -202,14 +216,23 @@ fn sources(maker: &str) -> Vec<(String, String)> {
     }
     let read = |path: PathBuf| {
         let text = source(&path);
-        let begin = text.find(function).unwrap_or_else(|| panic!("{maker} is gone"));
-        let text = &text[begin..];
-        // It ends with a brace that stands where its own line begins, or one step further in.
-        let ends = ["\n}\n", "\n    }\n"].iter().filter_map(|end| text.find(end)).min();
-        let text = if function.is_empty() { text } else { &text[..ends.unwrap_or(text.len())] };
+        let text = if function.is_empty() { &text } else { body(&text, function, maker) };
         (name(&path), text.to_owned())
     };
     files.into_iter().map(read).collect()
+}
+
+/// What begins with `function` in `source`, up to the brace that ends it.
+fn body<'s>(source: &'s str, function: &str, maker: &str) -> &'s str {
+    let begin = source.find(function).unwrap_or_else(|| panic!("{maker} is gone"));
+    let (before, text) = source.split_at(begin);
+    // That brace stands where its own line begins.
+    let line = &source[before.rfind('\n').map_or(0, |at| at + 1)..];
+    let own = format!("\n{}}}\n", &line[..line.len() - line.trim_start().len()]);
+    let end = [own.as_str(), "\n}\n"].iter().filter_map(|end| text.find(end)).min();
+    let text = &text[..end.unwrap_or(text.len())];
+    assert!(texts(text).iter().any(|text| text.contains(' ')), "{maker} says nothing any more");
+    text
 }
 
 fn walk(folder: &Path, into: &mut Vec<PathBuf>) {
