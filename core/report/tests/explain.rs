@@ -5,8 +5,10 @@
 //! words in it that look like codes are taken for such.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
 
+mod support;
+
+use support::sources::{of_the_program, root};
 use wavetank_measure::{DropReason, ErrorClass};
 use wavetank_plan::ExitCode;
 use wavetank_record::{Blame, Status};
@@ -76,33 +78,6 @@ const SEARCHED: [CodeGroup; 8] = [
     CodeGroup::Data,
 ];
 
-fn root() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-/// Every source of the program, without its tests, by its path.
-fn sources() -> BTreeMap<String, String> {
-    fn walk(folder: &Path, into: &mut BTreeMap<String, String>) {
-        for entry in std::fs::read_dir(folder).expect("a folder of the repository") {
-            let path = entry.expect("an entry").path();
-            let name = path.file_name().expect("a name").to_string_lossy().into_owned();
-            if path.is_dir() && !["tests", "benches", "fuzzing", "golden"].contains(&name.as_str()) {
-                walk(&path, into);
-            } else if path.extension().is_some_and(|suffix| suffix == "rs") && name != "tests.rs" {
-                let text = std::fs::read_to_string(&path).expect("a source is text");
-                let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default().to_owned();
-                let path = path.strip_prefix(root()).expect("below the root").to_string_lossy().into_owned();
-                into.insert(path, text);
-            }
-        }
-    }
-    let mut all = BTreeMap::new();
-    for room in ["core", "io", "bin"] {
-        walk(&root().join(room), &mut all);
-    }
-    all
-}
-
 /// The word in quotes at the beginning of `text`, if it can be a code.
 fn word(text: &str) -> Option<&str> {
     let word = text.trim_start().strip_prefix('"')?.split('"').next()?;
@@ -113,7 +88,7 @@ fn word(text: &str) -> Option<&str> {
 /// Every code that the sources can tell, and where one is made of something that this test does not understand.
 fn told() -> (BTreeMap<String, String>, Vec<String>) {
     let (mut codes, mut strange) = (BTreeMap::new(), Vec::new());
-    for (path, text) in sources() {
+    for (path, text) in of_the_program() {
         let names = ["UserError", "Diagnostic", "Finding", "Remark", "Reader"];
         let of_files = ["core/experiment/", "core/grammar/"].iter().any(|room| path.starts_with(room));
         if !of_files && !names.iter().any(|name| text.contains(name)) {
@@ -205,7 +180,7 @@ fn names_of_enumerations_are_explained() {
 
 #[test]
 fn kinds_of_events_are_explained() {
-    let sources = sources();
+    let sources = of_the_program();
     let text: Vec<&str> = sources
         .iter()
         .filter(|(path, _)| {

@@ -2,8 +2,9 @@
 //!
 //! Sentences are texts between quotes in the sources, so the sources are searched. What a run fills in is a number here.
 
-use std::path::{Path, PathBuf};
+mod support;
 
+use support::sources::{below, of_the_program};
 use wavetank_record::RunRecord;
 use wavetank_report::{HtmlSource, Language, html};
 
@@ -200,26 +201,14 @@ const WHOLE: [&str; 47] = [
     "end: run: ended the run before its load",
 ];
 
-fn root() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-/// The sources of `maker` with their paths, without their tests: of a file, of all files below a folder, or of a function.
+/// The sources of `maker` with their paths: of a file, of all files below a folder, or of a function.
 fn sources(maker: &str) -> Vec<(String, String)> {
     let (place, function) = maker.split_once(": ").unwrap_or((maker, ""));
-    let at = root().join(place);
-    let mut files = Vec::new();
-    if at.is_dir() {
-        walk(&at, &mut files);
-    } else {
-        files.push(at);
-    }
-    let read = |path: PathBuf| {
-        let text = source(&path);
-        let text = if function.is_empty() { &text } else { body(&text, function, maker) };
-        (name(&path), text.to_owned())
+    let read = |(path, text): (String, String)| {
+        let text = if function.is_empty() { text } else { body(&text, function, maker).to_owned() };
+        (path, text)
     };
-    files.into_iter().map(read).collect()
+    below(place).into_iter().map(read).collect()
 }
 
 /// What begins with `function` in `source`, up to the brace that ends it.
@@ -233,27 +222,6 @@ fn body<'s>(source: &'s str, function: &str, maker: &str) -> &'s str {
     let text = &text[..end.unwrap_or(text.len())];
     assert!(texts(text).iter().any(|text| text.contains(' ')), "{maker} says nothing any more");
     text
-}
-
-fn walk(folder: &Path, into: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).expect("a folder of the repository") {
-        let path = entry.expect("an entry").path();
-        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
-        if path.is_dir() && !["tests", "benches", "fuzzing", "golden"].contains(&name.as_str()) {
-            walk(&path, into);
-        } else if path.extension().is_some_and(|suffix| suffix == "rs") && name != "tests.rs" {
-            into.push(path);
-        }
-    }
-}
-
-fn name(path: &Path) -> String {
-    path.strip_prefix(root()).expect("below the root").to_string_lossy().into_owned()
-}
-
-fn source(path: &Path) -> String {
-    let text = std::fs::read_to_string(path).expect("a source is text");
-    text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default().to_owned()
 }
 
 /// Texts between quotes in a source, as the program has them, but those that are told or sent and not stored.
@@ -374,19 +342,16 @@ fn whole_sentences_are_told_in_chinese() {
 /// Who puts sentences into the record is known here, so that none is forgotten that was made by somebody new.
 #[test]
 fn who_stores_sentences_is_known() {
-    let mut files = Vec::new();
-    for room in ["core", "io", "bin"] {
-        walk(&root().join(room), &mut files);
-    }
-    let storing = files.iter().filter(|path| STORES.iter().any(|way| source(path).contains(way)));
-    let storing: Vec<String> = storing.map(|path| name(path)).collect();
+    let all = of_the_program();
+    let storing = all.iter().filter(|(_, text)| STORES.iter().any(|way| text.contains(way)));
+    let storing: Vec<&str> = storing.map(|(path, _)| path.as_str()).collect();
     let is_maker = |path: &str| {
         MAKERS.iter().any(|maker| path.starts_with(maker.split(": ").next().unwrap_or_default()))
     };
     let strange: Vec<_> =
-        storing.iter().filter(|path| !is_maker(path) && !ONLY_PASS_ON.contains(&path.as_str())).collect();
+        storing.iter().filter(|path| !is_maker(path) && !ONLY_PASS_ON.contains(path)).collect();
     assert!(strange.is_empty(), "no test knows whether what they store is told in Chinese: {strange:#?}");
-    let gone: Vec<_> = ONLY_PASS_ON.iter().filter(|path| !storing.iter().any(|own| own == *path)).collect();
+    let gone: Vec<_> = ONLY_PASS_ON.iter().filter(|path| !storing.contains(path)).collect();
     assert!(gone.is_empty(), "they store nothing any more: {gone:?}");
 }
 

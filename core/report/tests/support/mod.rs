@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
 pub(crate) mod measured;
+pub(crate) mod sources;
 
 use std::path::PathBuf;
 
