@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use wavetank_plan::{UserError, did_you_mean, harmless};
 
 use super::ask_within::{Answered, ask_within};
-use super::host_link::{ANSWER_MAX, HostLink, SILENT};
+use super::host_link::{HostLink, SILENT};
 use super::turn::Turn;
 use crate::host::Deed;
 use crate::line::Line;
@@ -52,7 +52,8 @@ struct Session {
 
 impl Clients {
     pub(super) fn new(hosts: Vec<HostLink>, button: UnixStream, owner: Option<OwnedFd>) -> Self {
-        let patience = hosts.iter().map(|host| host.patience).max().unwrap_or(ANSWER_MAX);
+        // What a run broke is mended in one host after the other, and each of them may stand still.
+        let patience = hosts.iter().map(|host| host.patience).sum();
         let (talking, turn) = (AtomicUsize::new(0), Turn::new(patience));
         Self { hosts, talking, turn, ending: Mutex::new(None), button, owner }
     }
@@ -224,6 +225,39 @@ pub(crate) fn host_unknown<'n>(name: &str, names: impl Iterator<Item = &'n str> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Bearer;
+
+    /// Longer than any answer takes.
+    const LONG: Duration = Duration::from_secs(20);
+
+    /// The other end of a host's line.
+    struct Host {
+        /// Who holds it keeps the host from answering.
+        still: Arc<Mutex<()>>,
+    }
+
+    /// A lab of so many hosts, each of which may take so long for an answer.
+    fn lab(hosts: usize, patience: Duration) -> (Arc<Clients>, Vec<Host>) {
+        let (button, _other_end) = UnixStream::pair().expect("sockets can be made");
+        let (links, hosts) = (1..=hosts).map(|number| host(number, patience)).unzip();
+        (Arc::new(Clients::new(links, button, None)), hosts)
+    }
+
+    /// A host that says to everything that it is a fault which has begun.
+    fn host(number: usize, patience: Duration) -> (HostLink, Host) {
+        let (ours, theirs) = UnixStream::pair().expect("sockets can be made");
+        let process = Bearer::of(std::process::id()).expect("this process is there");
+        let still = Arc::new(Mutex::new(()));
+        let gate = Arc::clone(&still);
+        std::thread::spawn(move || {
+            let mut line = Line::new(theirs);
+            while let Ok(Some(_)) = line.receive() {
+                drop(gate.lock());
+                let _ = line.send(&answer::ok(&json!({ "id": 7 })));
+            }
+        });
+        (HostLink::new(&format!("app{number}"), process, patience, ours), Host { still })
+    }
 
     fn join(clients: &Arc<Clients>) -> Line {
         let (ours, theirs) = UnixStream::pair().expect("sockets can be made");
@@ -231,16 +265,35 @@ mod tests {
         Line::new(ours)
     }
 
+    /// What the keeper says to a question, or the code of why not.
+    fn ask(line: &mut Line, question: &Value) -> Result<Value, &'static str> {
+        line.send(question).expect("somebody listens");
+        let told = line.receive().expect("words came").expect("before the end");
+        answer::read(told).map_err(|error| error.code)
+    }
+
     #[test]
     fn one_client_too_many_is_told_so() {
-        let (button, _other_end) = UnixStream::pair().expect("sockets can be made");
-        let clients = Arc::new(Clients::new(Vec::new(), button, None));
+        let (clients, _) = lab(0, LONG);
         let mut talking: Vec<Line> = (0..CLIENTS_MAX).map(|_| join(&clients)).collect();
         let told = join(&clients).receive().expect("words came").expect("before the end");
         assert_eq!(answer::read(told).map_err(|error| error.code), Err("lab_busy"));
         // The others notice nothing.
-        talking[0].send(&json!({ "ask": "status" })).expect("somebody listens");
-        let told = talking[0].receive().expect("words came").expect("before the end");
-        assert_eq!(answer::read(told), Ok(json!({ "running": false, "hosts": [] })));
+        let told = ask(&mut talking[0], &json!({ "ask": "status" }));
+        assert_eq!(told, Ok(json!({ "running": false, "hosts": [] })));
+    }
+
+    #[test]
+    fn the_next_run_waits_for_all_hosts_that_stand_still() {
+        let (clients, hosts) = lab(3, Duration::from_millis(300));
+        let mut first = join(&clients);
+        assert_eq!(ask(&mut first, &json!({ "ask": "run" })), Ok(Value::Null));
+        for host in ["app1", "app2", "app3"] {
+            let begun = ask(&mut first, &json!({ "ask": "fault", "host": host, "what": "kill" }));
+            assert_eq!(begun, Ok(json!({ "id": 7 })));
+        }
+        let _still: Vec<_> = hosts.iter().map(|host| host.still.lock()).collect();
+        drop(first);
+        assert_eq!(ask(&mut join(&clients), &json!({ "ask": "run" })), Ok(Value::Null));
     }
 }

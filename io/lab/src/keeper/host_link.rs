@@ -68,9 +68,13 @@ impl HostLink {
         let patience = ANSWER_MAX + Duration::from_nanos(starts.unwrap_or_default());
         // Who stands still takes nothing more once his socket is full.
         ours.set_write_timeout(Some(patience)).map_err(|error| failed(&error))?;
-        let talk = Mutex::new(Talk::new(Line::new(ours)));
-        let strays = Mutex::default();
-        Ok((Self { name: name.to_owned(), process, patience, talk, strays }, child))
+        Ok((Self::new(name, process, patience, ours), child))
+    }
+
+    /// To the host whose process has the other end of `stream`.
+    pub(super) fn new(name: &str, process: Bearer, patience: Duration, stream: UnixStream) -> Self {
+        let (talk, strays) = (Mutex::new(Talk::new(Line::new(stream))), Mutex::default());
+        Self { name: name.to_owned(), process, patience, talk, strays }
     }
 
     /// Has the host do something, and waits for its answer, but not for ever: it may stand still.
@@ -198,9 +202,7 @@ mod tests {
     fn host() -> (HostLink, Line) {
         let (ours, theirs) = UnixStream::pair().expect("sockets can be made");
         let process = Bearer::of(std::process::id()).expect("this process is there");
-        let (talk, strays) = (Mutex::new(Talk::new(Line::new(ours))), Mutex::default());
-        let link =
-            HostLink { name: "app".to_owned(), process, patience: Duration::from_millis(20), talk, strays };
+        let link = HostLink::new("app", process, Duration::from_millis(20), ours);
         (link, Line::new(theirs))
     }
 

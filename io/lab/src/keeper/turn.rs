@@ -5,6 +5,7 @@ use std::time::Duration;
 
 /// How long the keeper may need to notice that a client is gone: on a busy machine its thread gets no CPU at once.
 const NOTICED_WITHIN: Duration = Duration::from_secs(2);
+
 /// One run at a time. A run that has ended keeps the lab until what it broke is mended, and the next one waits for that: who
 /// makes one run after the other must not be refused for having been quick.
 #[derive(Debug)]
@@ -35,7 +36,7 @@ impl Turn {
     /// Takes the lab; whether it could be had.
     pub(super) fn take(&self) -> bool {
         let stage = self.wait_while(self.stage(), NOTICED_WITHIN, Stage::Taken);
-        let mut stage = self.wait_while(stage, self.mended_within, Stage::Mending);
+        let mut stage = self.wait_while(stage, self.mended_within + NOTICED_WITHIN, Stage::Mending);
         let free = *stage == Stage::Free;
         if free {
             *stage = Stage::Taken;
