@@ -170,20 +170,27 @@ impl Clients {
                 }
                 ended
             }
-            "run" => {
-                if !session.running && !self.turn.take() {
-                    let hint = "wait for its end, or bring up another lab beside it: wavetank lab up FILE --lab NAME";
-                    return Err(UserError::refused("lab_busy", "another run has this lab", hint));
-                }
-                session.running = true;
-                Ok(Value::Null)
-            }
+            "run" => self.begin_run(session),
             _ => Err(UserError::refused(
                 "lab_message",
                 "the keeper does not know what it was asked",
                 "wavetank lab down, then up",
             )),
         }
+    }
+
+    fn begin_run(&self, session: &mut Session) -> Result<Value, UserError> {
+        if session.running {
+            return Ok(Value::Null);
+        }
+        if !self.turn.take() {
+            let hint = "wait for its end, or bring up another lab beside it: wavetank lab up FILE --lab NAME";
+            return Err(UserError::refused("lab_busy", "another run has this lab", hint));
+        }
+        session.running = true;
+        // A host that stood still may have gone on since, and begun what nobody waited for: it ends with this question.
+        ask_within(&self.hosts, &Deed::Status, STATUS_MAX);
+        Ok(Value::Null)
     }
 
     fn host(&self, message: &Value) -> Result<(usize, &HostLink), UserError> {
@@ -224,6 +231,8 @@ pub(crate) fn host_unknown<'n>(name: &str, names: impl Iterator<Item = &'n str> 
 
 #[cfg(test)]
 mod tests {
+    use std::sync::mpsc::{Receiver, sync_channel};
+
     use super::*;
     use crate::Bearer;
 
@@ -234,6 +243,8 @@ mod tests {
     struct Host {
         /// Who holds it keeps the host from answering.
         still: Arc<Mutex<()>>,
+        /// What it was told to do.
+        told: Receiver<Deed>,
     }
 
     /// A lab of so many hosts, each of which may take so long for an answer.
@@ -247,16 +258,19 @@ mod tests {
     fn host(number: usize, patience: Duration) -> (HostLink, Host) {
         let (ours, theirs) = UnixStream::pair().expect("sockets can be made");
         let process = Bearer::of(std::process::id()).expect("this process is there");
+        let (tell, told) = sync_channel(64);
         let still = Arc::new(Mutex::new(()));
         let gate = Arc::clone(&still);
         std::thread::spawn(move || {
             let mut line = Line::new(theirs);
-            while let Ok(Some(_)) = line.receive() {
+            while let Ok(Some(asked)) = line.receive() {
+                // A test that has seen enough hears nothing more.
+                let _ = tell.send(Deed::read(&asked).expect("a host knows it"));
                 drop(gate.lock());
                 let _ = line.send(&answer::ok(&json!({ "id": 7 })));
             }
         });
-        (HostLink::new(&format!("app{number}"), process, patience, ours), Host { still })
+        (HostLink::new(&format!("app{number}"), process, patience, ours), Host { still, told })
     }
 
     fn join(clients: &Arc<Clients>) -> Line {
@@ -295,5 +309,26 @@ mod tests {
         let _still: Vec<_> = hosts.iter().map(|host| host.still.lock()).collect();
         drop(first);
         assert_eq!(ask(&mut join(&clients), &json!({ "ask": "run" })), Ok(Value::Null));
+    }
+    #[test]
+    fn what_a_host_began_too_late_is_ended_for_the_next_run() {
+        let (clients, hosts) = lab(1, Duration::from_millis(20));
+        let run = || {
+            let mut line = join(&clients);
+            assert_eq!(ask(&mut line, &json!({ "ask": "run" })), Ok(Value::Null));
+            line
+        };
+        let mut first = run();
+        let still = hosts[0].still.lock();
+        let fault = json!({ "ask": "fault", "host": "app1", "what": "kill" });
+        assert_eq!(ask(&mut first, &fault), Err(SILENT));
+        drop(first);
+        // When this one has had its turn, nobody asks the host any more.
+        drop(run());
+        drop(still);
+        let _third = run();
+        let told = || std::iter::from_fn(|| hosts[0].told.recv_timeout(LONG).ok());
+        let asked: Vec<Deed> = told().filter(|deed| *deed != Deed::Status).take(2).collect();
+        assert_eq!(asked, [Deed::Fault(json!("kill")), Deed::FaultEnd(7)]);
     }
 }
