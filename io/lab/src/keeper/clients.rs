@@ -105,14 +105,14 @@ impl Clients {
         if session.running {
             self.turn.mend();
         }
-        // Whatever became of the client: what it broke is mended, the last first, as what it did first may be what another
-        // of its commands wants back.
         // What starts again for a lab that goes down would only hold up its end. Who the lab is for is seen to be gone a
         // moment later than what it has open.
         let mends = !session.faults.is_empty() || !session.doubtful.is_empty();
         if mends && self.owner.as_ref().is_some_and(|owner| bearer::ended(owner, GONE_WITHIN)) {
             return;
         }
+        // Whatever became of the client: what it broke is mended, the last first, as what it did first may be what another
+        // of its commands wants back.
         let mut silent = Vec::new();
         for (place, id) in session.faults.into_iter().rev() {
             // A host that stands still is waited for once, and then told the rest.
