@@ -151,7 +151,8 @@ impl HostLink {
 
     fn silent(&self) -> UserError {
         let message = format!("host {} has not answered for a long time", self.name);
-        UserError::refused(SILENT, message, "its first process may stand still; wavetank lab down, then up")
+        let hint = "its first process may stand still; what it was asked it may still do when it goes on; wavetank lab down, then up";
+        UserError::refused(SILENT, message, hint)
     }
 
     fn dead(&self) -> UserError {
