@@ -44,8 +44,8 @@ enum Active {
     Filter(Filter),
     /// Servers behind a balancer take as many connections as before, and meanwhile as many as was wished.
     Pool { wished: PoolDeed, before: PoolDeed },
-    /// A command of the user's.
-    Command(Option<String>),
+    /// A command of the user's, which takes back another one.
+    Command(String),
 }
 
 impl Faults {
@@ -54,7 +54,8 @@ impl Faults {
         Self { host: lab.hosts[host].name.clone(), next: 1, active: Vec::new(), grips: Vec::new() }
     }
 
-    /// Begins what is asked for, a [`Deed`] as JSON; its number is for [`end`](Self::end).
+    /// Begins what is asked for, a [`Deed`] as JSON; its number is for [`end`](Self::end), which what does not
+    /// [last](lasts) has none of.
     ///
     /// # Errors
     /// What the host does not do, or not any more: nothing has happened then.
@@ -68,16 +69,16 @@ impl Faults {
             UserError::refused("lab_message", message, "is the lab of another version of wavetank?")
         })?;
         let active = match deed {
-            Deed::Fault(fault) => self.fault(fault, services)?,
-            Deed::Pool(wished) => Active::Pool { before: services.change_pool(&wished)?, wished },
+            Deed::Fault(fault) => Some(self.fault(fault, services)?),
+            Deed::Pool(wished) => Some(Active::Pool { before: services.change_pool(&wished)?, wished }),
             Deed::Command { run, undo } => {
                 shell(&self.host, &run)?;
-                Active::Command(undo)
+                undo.map(Active::Command)
             }
         };
         let id = self.next;
         self.next += 1;
-        self.active.push((id, active));
+        self.active.extend(active.map(|active| (id, active)));
         Ok(id)
     }
 
@@ -98,7 +99,7 @@ impl Faults {
     /// in order. Nothing is started again for that.
     pub fn end_all(&mut self) {
         while let Some((_, active)) = self.active.pop() {
-            if let Active::Command(Some(undo)) = active {
+            if let Active::Command(undo) = active {
                 // There is nobody left to tell.
                 let _ = shell(&self.host, &undo);
             }
@@ -134,7 +135,7 @@ impl Faults {
                 let left = handed_on(before, &mut self.active[place..]);
                 if left.wishes.is_empty() { Ok(()) } else { services.restore_pool(&left) }
             }
-            Active::Command(undo) => undo.map_or(Ok(()), |undo| shell(&self.host, &undo)),
+            Active::Command(undo) => shell(&self.host, &undo),
         }
     }
 
@@ -199,6 +200,12 @@ impl Faults {
     }
 }
 
+/// Whether `what`, a [`Deed`] as JSON, is under way until it is ended: a command that nothing takes back is not.
+pub(crate) fn lasts(what: &Value) -> bool {
+    let deed = serde_json::from_value(what.clone());
+    !matches!(deed, Ok(Deed::Command { undo: None, .. }))
+}
+
 /// What of a pool is left to restore: what was changed again by one of those that began `later` is theirs to restore.
 fn handed_on(before: PoolDeed, later: &mut [(u64, Active)]) -> PoolDeed {
     let PoolDeed { service, mut wishes } = before;
@@ -223,9 +230,39 @@ fn failed(host: &str, error: &std::io::Error) -> UserError {
 
 #[cfg(test)]
 mod tests {
-    use wavetank_topology::PoolWish;
+    use std::path::Path;
+
+    use serde_json::json;
+    use wavetank_topology::{Input, Machine, PoolWish, read};
 
     use super::*;
+
+    #[test]
+    fn a_command_that_nothing_takes_back_is_not_under_way() {
+        let text =
+            "wavetank_lab: 1\nname: x\nnetworks: {net: 10.30.0.0/24}\nhosts:\n  a1: {networks: [net]}\n";
+        let files = |_: &str| Err("no such file".to_owned());
+        let input =
+            Input { name: "lab.yaml", bytes: text.as_bytes(), files: &files, machine: Machine::default() };
+        let lab = read(&input).lab.expect("nothing is wrong with it");
+        let mut services = Services::new(&lab, 0, Path::new("/"), "lab.yaml");
+        let mut faults = Faults::new(&lab, 0);
+        let deed = |undo: Option<&str>| {
+            let undo = undo.map(str::to_owned);
+            json!(Deed::Command { run: "true".to_owned(), undo })
+        };
+        assert!(
+            !lasts(&deed(None))
+                && lasts(&deed(Some("true")))
+                && lasts(&json!("what this version does not know"))
+        );
+        for _ in 0..=FAULTS_MAX {
+            faults.begin(&deed(None), &mut services).expect("there is room for any number");
+        }
+        let id = faults.begin(&deed(Some("true")), &mut services).expect("there is room");
+        assert_eq!(faults.active.len(), 1);
+        faults.end(id, &mut services).expect("it is under way");
+    }
 
     #[test]
     fn what_was_changed_again_is_restored_by_whom_it_was_changed_last() {

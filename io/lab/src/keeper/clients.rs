@@ -13,6 +13,7 @@ use wavetank_plan::{UserError, did_you_mean, harmless};
 use super::ask_within::{Answered, ask_within};
 use super::host_link::{HostLink, SILENT};
 use super::turn::Turn;
+use crate::fault::lasts;
 use crate::host::Deed;
 use crate::line::Line;
 use crate::{answer, bearer};
@@ -155,7 +156,8 @@ impl Clients {
                     session.doubtful.push(place);
                 }
                 let begun = begun?;
-                if let (Some(id), false) = (begun["id"].as_u64(), message["keep"] == true) {
+                let ends = message["keep"] != true && lasts(&message["what"]);
+                if let (Some(id), true) = (begun["id"].as_u64(), ends) {
                     session.faults.push((place, id));
                 }
                 Ok(begun)
