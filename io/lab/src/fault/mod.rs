@@ -95,16 +95,27 @@ impl Faults {
         self.undo(place, active, services)
     }
 
-    /// The host is about to end: commands are undone, the last one first, and what stands still goes on, so that it can end
-    /// in order. Nothing is started again for that.
-    pub fn end_all(&mut self) {
-        while let Some((_, active)) = self.active.pop() {
-            if let Active::Command(undo) = active {
-                // There is nobody left to tell.
-                let _ = shell(&self.host, &undo);
-            }
-        }
+    /// The host is about to end: what stands still goes on, so that it can `stop` in order, and beside that commands are
+    /// undone, the last one first, since either may take longer than there is time for both. Nothing is started again for
+    /// that.
+    pub fn end_all(&mut self, stop: impl FnOnce()) {
         self.grips.iter_mut().for_each(Grip::let_go);
+        let (host, all) = (self.host.as_str(), std::mem::take(&mut self.active));
+        let undo = || {
+            for (_, active) in all.iter().rev() {
+                if let Active::Command(undo) = active {
+                    // There is nobody left to tell.
+                    let _ = shell(host, undo);
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            let beside = std::thread::Builder::new().name("undo".to_owned()).spawn_scoped(scope, undo);
+            stop();
+            if beside.is_err() {
+                undo();
+            }
+        });
     }
 
     fn fault(&mut self, fault: FaultKind, services: &mut Services) -> Result<Active, UserError> {
@@ -237,20 +248,41 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn a_command_that_nothing_takes_back_is_not_under_way() {
+    /// The faults of a host without services.
+    fn faults() -> (Faults, Services) {
         let text =
             "wavetank_lab: 1\nname: x\nnetworks: {net: 10.30.0.0/24}\nhosts:\n  a1: {networks: [net]}\n";
         let files = |_: &str| Err("no such file".to_owned());
         let input =
             Input { name: "lab.yaml", bytes: text.as_bytes(), files: &files, machine: Machine::default() };
         let lab = read(&input).lab.expect("nothing is wrong with it");
-        let mut services = Services::new(&lab, 0, Path::new("/"), "lab.yaml");
-        let mut faults = Faults::new(&lab, 0);
-        let deed = |undo: Option<&str>| {
-            let undo = undo.map(str::to_owned);
-            json!(Deed::Command { run: "true".to_owned(), undo })
-        };
+        (Faults::new(&lab, 0), Services::new(&lab, 0, Path::new("/"), "lab.yaml"))
+    }
+
+    fn deed(undo: Option<&str>) -> Value {
+        json!(Deed::Command { run: "true".to_owned(), undo: undo.map(str::to_owned) })
+    }
+
+    #[test]
+    fn at_the_end_commands_are_undone_while_services_stop() {
+        let (mut faults, mut services) = faults();
+        let folder = tempfile::tempdir().expect("temporary folders can be made");
+        let (stopped, undone) = (folder.path().join("stopped"), folder.path().join("undone"));
+        let waiting = format!(
+            "until test -e {}; do sleep 0.01; done; echo two >> {}",
+            stopped.display(),
+            undone.display()
+        );
+        for undo in [format!("echo one >> {}", undone.display()), waiting] {
+            faults.begin(&deed(Some(&undo)), &mut services).expect("it is done");
+        }
+        faults.end_all(|| std::fs::write(&stopped, "").expect("can be written"));
+        assert_eq!(std::fs::read_to_string(&undone).expect("it is there"), "two\none\n");
+    }
+
+    #[test]
+    fn a_command_that_nothing_takes_back_is_not_under_way() {
+        let (mut faults, mut services) = faults();
         assert!(
             !lasts(&deed(None))
                 && lasts(&deed(Some("true")))

@@ -134,10 +134,7 @@ impl Host {
             Deed::Furnish => net::furnish(&order.lab, *index, &order.mark, &order.file)?,
             Deed::Check => services.check()?,
             Deed::Start => services.start()?,
-            Deed::Stop => {
-                faults.end_all();
-                services.stop();
-            }
+            Deed::Stop => faults.end_all(|| services.stop()),
             Deed::Status => return Ok(deed::told(&services.status())),
             Deed::Say(say) => return services.handle(&say),
             Deed::Fault(what) => return faults.begin(&what, services).map(|id| json!({ "id": id })),
