@@ -86,7 +86,7 @@ impl Entrance {
         let begun = begun.map_err(|error| not_begun(host, &error))?;
         if !begun.success() {
             // It has said why.
-            return Ok(begun.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(KILLED));
+            return Ok(errand::code(begun));
         }
         let failed = |error: &std::io::Error| system("the end of the command cannot be waited for", error);
         let met = meeting.held(&self.handle, &self.mark, &signals).map_err(|error| failed(&error))?;
@@ -126,7 +126,7 @@ impl Entrance {
         }
         let begun = Errand::Begin.command(sent, words).status();
         let begun = begun.map_err(|error| not_begun(host, &error))?;
-        Ok(begun.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(KILLED))
+        Ok(errand::code(begun))
     }
 }
 

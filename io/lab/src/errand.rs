@@ -116,7 +116,7 @@ pub(crate) const fn is_for_us(signal: &siginfo) -> bool {
 }
 
 /// The exit code that stands for an end; 128 and the signal's number if a signal ended it.
-fn code(status: ExitStatus) -> u8 {
+pub(crate) fn code(status: ExitStatus) -> u8 {
     let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default());
     u8::try_from(code).unwrap_or(u8::MAX)
 }
@@ -214,4 +214,18 @@ fn not_run(program: &OsStr, host: &str, error: &std::io::Error) -> UserError {
         message,
         format!("wavetank lab exec {host} -- sh -c '…' for words of a shell"),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_end_by_a_signal_is_told_by_its_number() {
+        let check = |raw: i32, told: u8| assert_eq!(code(ExitStatus::from_raw(raw)), told, "{raw}");
+        check(0, 0);
+        check(7 << 8, 7);
+        check(2, 130);
+        check(9, KILLED);
+    }
 }
