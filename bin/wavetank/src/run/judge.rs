@@ -4,7 +4,8 @@ use wavetank_diagnose::{Circumstances, Ending, diagnose};
 use wavetank_measure::Ledger;
 use wavetank_plan::{Nanos, Plan};
 use wavetank_record::{
-    ConnectionMemory, EnvironmentDoc, EventLine, NAMES_FAILED, NAMES_MOVED, RunRecord, SampleLine, Setup,
+    ConnectionMemory, EnvironmentDoc, EventLine, ImpactDoc, NAMES_FAILED, NAMES_MOVED, Number, RunRecord,
+    SampleLine, Setup,
 };
 use wavetank_report::{Composition, compose};
 
@@ -50,6 +51,7 @@ pub(crate) fn judge(told: Told<'_>) -> RunRecord {
     // Ahead of all else: its numbers must never be taken for those of the real run.
     record.notes.splice(0..0, told.environment.rehearsal.clone());
     record.notes.extend(moves(told.events));
+    record.notes.extend(hurts(&record.impacts));
     record
 }
 
@@ -67,3 +69,59 @@ fn moves(events: &[EventLine]) -> Vec<String> {
 
 /// Changes of addresses told with the result.
 const MOVES_TOLD: usize = 10;
+
+/// What was done to hosts that clients fared worse for, the worst first: whose limit it was is read otherwise then.
+fn hurts(impacts: &[ImpactDoc]) -> Vec<String> {
+    let mut hurtful: Vec<_> = impacts.iter().filter(|impact| impact.hurt_s.0 > 0.0).collect();
+    hurtful.sort_by(|one, other| other.hurt_s.0.total_cmp(&one.hurt_s.0));
+    let time = |seconds: Number| Nanos((seconds.0 * 1e9).round() as i64);
+    let told = |impact: &&ImpactDoc| {
+        let ImpactDoc { host, what, from_s, hurt_s, .. } = impact;
+        format!("clients fared worse for {} around `{what}` on {host} (at {})", time(*hurt_s), time(*from_s))
+    };
+    hurtful.iter().take(HURTS_TOLD).map(told).collect()
+}
+
+/// Of them, told with the result; all stand among what was done to hosts.
+const HURTS_TOLD: usize = 3;
+
+#[cfg(test)]
+mod tests {
+    use wavetank_record::{ImpactOutcome, RecoveryDoc};
+
+    use super::*;
+
+    #[test]
+    fn what_hurt_clients_most_is_told_first() {
+        let impact = |what: &str, from_s: f64, hurt_s: f64| ImpactDoc {
+            event: 0,
+            host: "app1".to_owned(),
+            what: what.to_owned(),
+            from_s: Number(from_s),
+            until_s: None,
+            outcome: ImpactOutcome::Done,
+            why: String::new(),
+            before: None,
+            during: None,
+            after: None,
+            hurt_s: Number(hurt_s),
+            recovery: RecoveryDoc::Unknown,
+            recovery_s: None,
+        };
+        let check = |impacts: &[ImpactDoc], expected: &[&str]| assert_eq!(hurts(impacts), expected);
+        check(&[impact("kill serve", 18.0, 0.0)], &[]);
+        check(
+            &[
+                impact("pause serve", 48.0, 5.0),
+                impact("cut eth0", 60.5, 12.0),
+                impact("kill serve", 18.0, 0.0),
+            ],
+            &[
+                "clients fared worse for 12.0 s around `cut eth0` on app1 (at 60.5 s)",
+                "clients fared worse for 5.00 s around `pause serve` on app1 (at 48.0 s)",
+            ],
+        );
+        let many: Vec<_> = (1..=5).map(|n| impact("kill serve", 1.0, f64::from(n))).collect();
+        assert_eq!(hurts(&many).len(), HURTS_TOLD);
+    }
+}

@@ -69,6 +69,7 @@ fn they_are_done_seen_and_taken_back() {
     assert!(at("hurt_s") >= 1.0 && first["during"]["failed"].as_u64() > Some(50), "{first}");
     assert_eq!(first["before"]["failed"], 0, "{first}");
     assert!(["after", "during"].contains(&first["recovery"].as_str().unwrap_or_default()), "{first}");
+    assert!(record["notes"].to_string().contains("around `kill serve` on app1"), "{record}");
     // The archive alone tells the same.
     let runs = fs::read_dir(place.labs().with_file_name("runs")).expect("there are runs");
     let folder = runs.map(|run| run.expect("readable").path()).max().expect("there is one");
