@@ -3,9 +3,11 @@
 use wavetank_measure::{Share, ThresholdResult};
 /// `12,400`.
 pub(crate) use wavetank_plan::quantity::show_whole as count;
+use wavetank_plan::quantity::trimmed;
 use wavetank_plan::{Nanos, Value};
 
-/// `3.2 %`, with as many decimals as keep it from reading as zero, and no zeros behind them, as on cards and in tables.
+/// `3.2 %`, with as many decimals as keep it from reading as zero, and no zeros behind them. Cards and tables, which have less
+/// room, say `< 0.01 %` of what is told here as `0.0012 %`.
 pub(crate) fn percent(fraction: f64) -> String {
     let value = fraction * 100.0;
     let decimals = match value.abs() {
@@ -15,9 +17,7 @@ pub(crate) fn percent(fraction: f64) -> String {
         x if x >= 0.0095 => 3,
         _ => 4,
     };
-    let text = format!("{value:.decimals$}");
-    let text = if decimals > 0 { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
-    format!("{text} %")
+    format!("{} %", trimmed(&format!("{value:.decimals$}")))
 }
 
 /// `310 of 9,800 (3.16 %)`.

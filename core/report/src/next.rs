@@ -1,5 +1,6 @@
 //! What is worth trying next.
 
+use wavetank_plan::quantity::trimmed;
 use wavetank_record::{RunRecord, Status};
 
 /// A longer command is not repeated as advice.
@@ -39,8 +40,7 @@ fn round_rate(per_second: f64) -> String {
         value if value < 999_500.0 => (value / 1e3, "k"),
         value => (value / 1e6, "M"),
     };
-    let text = format!("{value:.1}");
-    format!("{}{unit}/s", text.trim_end_matches('0').trim_end_matches('.'))
+    format!("{}{unit}/s", trimmed(&format!("{value:.1}")))
 }
 
 #[cfg(test)]

@@ -9,6 +9,10 @@ use wavetank_record::{Number, RunRecord, Spread, Status, Threshold};
 /// What stands for a percentile that dropped requests reach into.
 pub(crate) const DROPPED: &str = "> dropped";
 
+/// What tables that show all of [`Spread::PERCENTILES`] call them, in the same order.
+pub(crate) const PERCENTILE_HEADINGS: [&str; Spread::PERCENTILES.len()] =
+    ["p50", "p75", "p90", "p95", "p99", "p99.9", "p99.99"];
+
 /// Microseconds with a fitting unit.
 pub(crate) fn time(us: Number) -> String {
     Nanos(us.as_nanos().round() as i64).to_string()
@@ -116,6 +120,12 @@ pub(crate) fn cpu_over_s(record: &RunRecord) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn percentiles_are_called_by_their_fields() {
+        let fields = Spread::PERCENTILES.map(|(field, _)| field.replace('_', "."));
+        assert_eq!(PERCENTILE_HEADINGS.map(str::to_owned), fields);
+    }
 
     #[test]
     fn long_names_keep_both_ends() {

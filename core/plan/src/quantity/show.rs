@@ -20,9 +20,7 @@ pub fn show_rate(per_second: f64) -> String {
         return format!("{}/{per}", scaled(value, " "));
     }
     let digits = digits(value);
-    let digits =
-        if digits.contains('.') { digits.trim_end_matches('0').trim_end_matches('.') } else { &digits };
-    format!("{digits}/{per}")
+    format!("{}/{per}", trimmed(&digits))
 }
 
 /// A size in decimal units: `512 B`, `1.3 kB`, `12.4 kB`, `1.0 GB`.
@@ -66,8 +64,12 @@ pub fn show_share(share: f64) -> String {
         p if p < 100.0 => "99.9".to_owned(),
         p => format!("{p:.0}"),
     };
-    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
-    format!("{text} %")
+    format!("{} %", trimmed(&text))
+}
+
+/// A number's digits without zeros behind its point: `1.50` is `1.5`, `2.00` is `2`, and `100` stays.
+pub fn trimmed(digits: &str) -> &str {
+    if digits.contains('.') { digits.trim_end_matches('0').trim_end_matches('.') } else { digits }
 }
 
 fn scaled(value: f64, gap: &str) -> String {
@@ -95,6 +97,14 @@ fn digits(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn zeros_behind_the_point_alone_are_left_out() {
+        for (digits, expected) in [("1.50", "1.5"), ("2.00", "2"), ("100", "100"), ("0", "0"), ("10.0", "10")]
+        {
+            assert_eq!(trimmed(digits), expected, "{digits}");
+        }
+    }
 
     #[test]
     fn sizes_that_differ_are_told_differently() {

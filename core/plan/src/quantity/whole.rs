@@ -1,5 +1,6 @@
 //! Numbers told before anything is measured: they are exact, so no digit is dropped.
 
+use super::trimmed;
 use crate::Nanos;
 
 /// Every digit, in groups of three: `4,800`, `100,000,000`.
@@ -21,7 +22,7 @@ pub fn show_short(count: u64) -> String {
         let hundredth = size / 100;
         if count >= size && count.is_multiple_of(hundredth) && count / size < 1_000 {
             let text = format!("{}.{:02}", count / size, count % size / hundredth);
-            return format!("{}{unit}", text.trim_end_matches('0').trim_end_matches('.'));
+            return format!("{}{unit}", trimmed(&text));
         }
     }
     show_whole(count)
@@ -33,8 +34,7 @@ pub fn show_clock(at: Nanos) -> String {
     let sign = if at < Nanos::ZERO { "-" } else { "" };
     let ns = at.0.unsigned_abs();
     if ns < 10_000_000_000 && !ns.is_multiple_of(1_000_000_000) {
-        let text = format!("{:.3}", ns as f64 / 1e9);
-        return format!("{sign}{}s", text.trim_end_matches('0').trim_end_matches('.'));
+        return format!("{sign}{}s", trimmed(&format!("{:.3}", ns as f64 / 1e9)));
     }
     let seconds = (ns + 500_000_000) / 1_000_000_000;
     let (days, hours) = (seconds / 86_400, seconds / 3_600 % 24);

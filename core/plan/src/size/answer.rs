@@ -2,7 +2,7 @@
 
 use super::{Flow, Role};
 use crate::Nanos;
-use crate::quantity::{show_clock, show_count, show_short, show_size, show_whole};
+use crate::quantity::{show_clock, show_count, show_short, show_size, show_whole, trimmed};
 
 /// One number, and how it comes about, the numbers put in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,14 +79,9 @@ pub(super) fn show_length(length: Nanos) -> String {
     match length.0.unsigned_abs() {
         0 => "0s".to_owned(),
         ns if ns < 1_000_000 => format!("{}us", ns.div_ceil(1_000)),
-        ns if ns < 1_000_000_000 => format!("{}ms", trimmed(ns as f64 / 1e6)),
+        ns if ns < 1_000_000_000 => format!("{}ms", trimmed(&format!("{:.2}", ns as f64 / 1e6))),
         _ => show_clock(length),
     }
-}
-
-fn trimmed(value: f64) -> String {
-    let text = format!("{value:.2}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// `2.1 Gbit/s`.

@@ -128,8 +128,7 @@ impl Unit {
 
 /// `value` with so many decimals, without zeros at the end.
 fn trimmed(value: f64, decimals: usize) -> String {
-    let text = format!("{value:.decimals$}");
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+    wavetank_plan::quantity::trimmed(&format!("{value:.decimals$}")).to_owned()
 }
 
 /// An instant as a clock shows it on an axis that spans `span`: `00:41`, from an hour on `1h02`, from two days on `2d03h`;

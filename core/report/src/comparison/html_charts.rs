@@ -3,7 +3,7 @@
 use maud::{Markup, PreEscaped, html};
 use wavetank_plan::Nanos;
 use wavetank_plan::quantity::show_rate;
-use wavetank_record::MetricDoc;
+use wavetank_record::{MetricDoc, Spread};
 
 use super::html::{Page, short};
 use super::side_course::SideCourse;
@@ -12,19 +12,10 @@ use crate::chart::{
 };
 use crate::html::{Cell, Numbers, Table, chart_words, figure_in};
 use crate::known_share::is_within;
+use crate::units::PERCENTILE_HEADINGS;
 
 /// Rows of the picture on the first page; all stand in the table.
 const ROWS_MAX: usize = 12;
-/// Percentiles in the table behind the spectrum.
-const TOLD: [(&str, f64); 7] = [
-    ("p50", 50.0),
-    ("p75", 75.0),
-    ("p90", 90.0),
-    ("p95", 95.0),
-    ("p99", 99.0),
-    ("p99.9", 99.9),
-    ("p99.99", 99.99),
-];
 /// The sides' names and colours; dash and marker follow from the order.
 const SIDES: [(&str, Tone); 2] = [("A", Tone::Of(0)), ("B", Tone::Of(1))];
 
@@ -109,7 +100,7 @@ pub(super) fn spectrum(page: &Page) -> Markup {
     let frame = frame(page, "spectrum", own.spectrum).high(280);
     let svg = Spectrum { frame, curves: curves.collect(), limits: Vec::new() }.draw();
     let mut heads = vec![(own.side, false), (page.words.columns.samples, true)];
-    heads.extend(TOLD.iter().map(|&(name, _)| (name, true)));
+    heads.extend(PERCENTILE_HEADINGS.map(|name| (name, true)));
     heads.push((page.words.columns.max, true));
     let mut table = Table::new(own.spectrum, &heads);
     let time = |ns: u64| Nanos(ns as i64).to_string();
@@ -117,7 +108,7 @@ pub(super) fn spectrum(page: &Page) -> Markup {
     for (((name, _), values), known) in sides.filter(|((_, values), _)| !values.is_empty()) {
         let mut cells =
             vec![Cell::word(name), Cell::Number(wavetank_plan::quantity::show_count(values.count()))];
-        cells.extend(TOLD.iter().map(|&(_, q)| {
+        cells.extend(Spread::PERCENTILES.iter().map(|&(_, q)| {
             if !is_within(known, q) {
                 return Cell::Number(page.words.times.above_dropped.to_owned());
             }

@@ -15,7 +15,7 @@ pub struct SideCourse {
     column: Nanos,
     slots: BTreeMap<i64, Slot>,
     response: Histogram,
-    /// Requests of all runs, and how many of them were not dropped.
+    /// Requests of all runs, and of how many of them the times are known.
     offered: u64,
     known: f64,
 }

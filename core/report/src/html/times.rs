@@ -13,17 +13,6 @@ use crate::chart::{Spectrum, SpectrumCurve};
 use crate::known_share::known_share;
 use crate::units;
 
-/// The percentiles shown, by field name and heading.
-const SHOWN: [(&str, &str); 7] = [
-    ("p50", "p50"),
-    ("p75", "p75"),
-    ("p90", "p90"),
-    ("p95", "p95"),
-    ("p99", "p99"),
-    ("p99_9", "p99.9"),
-    ("p99_99", "p99.99"),
-];
-
 /// A part whose p99 is below this share of the response's has no curve: it explains nothing.
 const WORTH_SHOWING: f64 = 0.05;
 
@@ -60,7 +49,7 @@ fn with_spread<'a>((name, times): (&'static str, &'a Times)) -> Option<Row<'a>> 
 
 fn table(sheet: &Sheet, rows: &[Row]) -> Markup {
     let columns = &sheet.words.columns;
-    let percentiles = SHOWN.iter().map(|&(_, heading)| (heading, true));
+    let percentiles = units::PERCENTILE_HEADINGS.map(|heading| (heading, true));
     let mut heads = vec![("", false), (columns.samples, true), (columns.min, true), (columns.mean, true)];
     heads.extend(percentiles);
     heads.push((columns.max, true));
@@ -68,7 +57,9 @@ fn table(sheet: &Sheet, rows: &[Row]) -> Markup {
     for &(name, count, spread) in rows {
         let mut cells = vec![Cell::word(name), Cell::Number(show_count(count))];
         cells.extend([spread.min, spread.mean].map(|value| Cell::Number(units::time(value))));
-        cells.extend(SHOWN.iter().map(|(field, _)| Cell::Number(sheet.percentile(spread, field))));
+        cells.extend(
+            Spread::PERCENTILES.iter().map(|(field, _)| Cell::Number(sheet.percentile(spread, field))),
+        );
         cells.push(Cell::Number(units::time(spread.max)));
         table.row(cells);
     }
@@ -79,7 +70,7 @@ fn table(sheet: &Sheet, rows: &[Row]) -> Markup {
 fn remarks(sheet: &Sheet, rows: &[Row]) -> Markup {
     let words = &sheet.words.times;
     let any = |is: fn(&Spread, &str) -> bool| {
-        rows.iter().any(|(_, _, spread)| SHOWN.iter().any(|(field, _)| is(spread, field)))
+        rows.iter().any(|(_, _, spread)| Spread::PERCENTILES.iter().any(|(field, _)| is(spread, field)))
     };
     html! {
         ul.aside {

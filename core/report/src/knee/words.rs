@@ -1,6 +1,6 @@
 //! Words of a search that stand in several of its views.
 
-use wavetank_plan::quantity::show_whole;
+use wavetank_plan::quantity::{show_whole, trimmed};
 use wavetank_record::{Blame, Number, SearchDoc, SearchRunDoc};
 
 use super::english::ENGLISH;
@@ -12,10 +12,7 @@ pub fn level_text(of: &str, level: Number) -> String {
         "rate" if level.0 >= 1_000.0 => format!("{}/s", whole()),
         "rate" => {
             let text = format!("{:.*}", if level.0 < 1.0 { 4 } else { 1 }, level.0);
-            format!(
-                "{}/s",
-                if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text }
-            )
+            format!("{}/s", trimmed(&text))
         }
         many if level.0 < 1.5 => format!("{} {}", whole(), many.trim_end_matches('s')),
         many => format!("{} {many}", whole()),
