@@ -136,6 +136,10 @@ fn the_page_draws_bands_and_has_a_table() {
         for word in [title, well, "kill serve app1", "class=\"fault\"", "app&lt;b&gt;2", "no such program"] {
             assert!(page_told.contains(word), "{word} is missing");
         }
+        // Words, be there none, take more room than an instant, and the table has little.
+        let blank = "scope=\"row\"><bdi>kill serve app1</bdi></th><td class=";
+        let blank = page_told.split(blank).skip(1).filter_map(|cell| cell.split('>').next());
+        assert_eq!(blank.collect::<Vec<_>>(), ["\"n\""; 3]);
         let rates = page_told.split("id=\"rate\"").nth(1).expect("a chart of rates");
         let rates = rates.split("</figure>").next().expect("it ends");
         // What was done: two that were taken back, and one that was not, which goes on to the end.

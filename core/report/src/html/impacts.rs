@@ -72,7 +72,7 @@ fn rows(sheet: &Sheet, words: &ImpactWords, impact: &ImpactDoc) -> Vec<Vec<Cell>
     let name = || Cell::Name(format!("{} {}", impact.what, impact.host));
     let head = |row: usize| {
         if row > 0 {
-            return vec![name(), Cell::word(""), Cell::word("")];
+            return vec![name(), Cell::Number(String::new()), Cell::word("")];
         }
         let at = Cell::Number(units::seconds(impact.from_s));
         vec![name(), at, Cell::Any(outcome(sheet, words, impact))]
