@@ -114,7 +114,7 @@ fn check_prints(browser: &mut Browser, made: &Made, wrong: &mut Wrong) {
     let pdf = browser.pdf();
     let pdf = String::from_utf8_lossy(&pdf);
     let sheets = pdf.matches("/Type /Page\n").count();
-    wrong.equal(&format!("{sheets} sheets"), made.name, &(1..=40).contains(&sheets), &true);
+    wrong.equal(&format!("{sheets} sheets"), made.name, &(1..=15).contains(&sheets), &true);
 }
 
 fn check_readable(browser: &mut Browser, made: &Made, axe: &str, wrong: &mut Wrong) {
