@@ -127,15 +127,17 @@ fn what_services_wrote_is_kept_with_the_run() {
     ) else {
         return;
     };
-    // How well the load went is not what this is about.
-    let (told, _) = place.run(EXPERIMENT, &[]);
-    place.nothing_left("run");
-    let kept = || {
+    // How well the load went is not what this is about; that there was a run is.
+    let kept = |(told, record): (Outcome, Value)| {
+        let id = record["id"].as_str().unwrap_or_else(|| panic!("no run: {told}"));
         let runs = fs::read_dir(place.labs().with_file_name("runs")).expect("there are runs");
-        let newest = runs.map(|run| run.expect("readable").path()).max().expect("there is one");
-        fs::read_to_string(newest.join("services/app/command.log")).ok()
+        let mut paths = runs.map(|run| run.expect("readable").path());
+        let its = paths.find(|path| path.to_string_lossy().ends_with(id)).expect("it is there");
+        fs::read_to_string(its.join("services/app/command.log")).unwrap_or_else(|_| panic!("no log: {told}"))
     };
-    assert!(kept().is_some_and(|log| log.contains("begun as app\n")), "{:?}: {told}", kept());
+    let log = kept(place.run(EXPERIMENT, &[]));
+    place.nothing_left("run");
+    assert!(log.contains("begun as app\n"), "{log}");
     let show = || {
         Program::new(env!("CARGO_BIN_EXE_wavetank"))
             .args(["runs", "show", "latest"])
@@ -148,8 +150,7 @@ fn what_services_wrote_is_kept_with_the_run() {
     // Of a lab that stays, only what was written while the run went on.
     place.up();
     let event = "events:\n  - {when: 1s, host: app, run: fault kill command, for: 1s}\n";
-    let (told, _) = place.run(&format!("{EXPERIMENT}{event}"), &[]);
-    let log = kept().unwrap_or_else(|| panic!("nothing is kept: {told}"));
+    let log = kept(place.run(&format!("{EXPERIMENT}{event}"), &[]));
     assert_eq!(log.matches("begun as app\n").count(), 1, "{log}");
     place.lab(&["down"]).run().expect_exit(0);
     place.nothing_left("down");
