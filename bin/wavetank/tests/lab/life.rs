@@ -210,8 +210,13 @@ fn who_asks_a_host_that_stands_still_does_not_wait_for_ever() {
 
 #[test]
 fn a_log_is_followed_until_the_lab_is_gone() {
-    let run = "trap \"echo last words; exit\" TERM; echo begun; while ! test -e /run/go; do sleep 0.02; done; \
-               echo went on; while :; do sleep 0.02; done";
+    let folder = tempfile::tempdir().expect("temporary folders can be made");
+    let said = folder.path().join("said");
+    let run = format!(
+        "trap \"echo last words; sleep 0.3; touch {}; exit\" TERM; echo begun; \
+         while ! test -e /run/go; do sleep 0.02; done; echo went on; while :; do sleep 0.02; done",
+        said.display()
+    );
     let app = format!("\n    services: [{{command: {{run: '{run}'}}}}]");
     let hosts = HOSTS.replace(
         "app: {role: server, networks: [front]}",
@@ -226,7 +231,9 @@ fn a_log_is_followed_until_the_lab_is_gone() {
     assert!(shows("begun\nwent on\n").is_some(), "{}", follow.stdout());
     place.lab(&["down"]).run().expect_exit(0);
     let follow = follow.wait(PATIENCE);
-    // Its last words it may not come to say within the second that it is given.
-    assert!(follow.expect_exit(0).stdout.starts_with("begun\nwent on\n"), "{follow}");
+    let told = &follow.expect_exit(0).stdout;
+    assert!(told.starts_with("begun\nwent on\n"), "{follow}");
+    // On a busy machine it may not come to say its last words within the second that it is given.
+    assert!(told.contains("\nlast words\n") || !said.exists(), "{follow}");
     place.nothing_left("down");
 }
