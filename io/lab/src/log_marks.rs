@@ -67,20 +67,30 @@ impl LogMarks {
     /// What stands in the logs of `hosts` behind the marks, which stand behind it from now on. A log that says nothing, or
     /// cannot be read, is not told.
     pub fn pass<'h>(&mut self, folder: &LabFolder, hosts: impl Iterator<Item = &'h str>) -> LogParts {
-        let mut logs = all(folder, hosts);
+        let mut logs = Vec::new();
         // One that is full goes on in another file, and is one with it.
-        logs.retain(|(_, log)| !log.name.ends_with(OLDER));
+        for (host, log) in all(folder, hosts).into_iter().filter(|(_, log)| !log.name.ends_with(OLDER)) {
+            match self.since(&host, &log) {
+                // One that says nothing takes no room.
+                Ok(since) if since.bytes() == 0 => drop(self.0.insert((host, log.name), since.end)),
+                Ok(_) => logs.push((host, log)),
+                Err(_) => {}
+            }
+        }
         let untold = logs.len().saturating_sub(LOGS_MAX);
         logs.truncate(LOGS_MAX);
         let share = LOG_BYTES_MAX.min(LOGS_BYTES_MAX / logs.len().max(1) as u64);
         let part = |(host, log): (String, LogFile)| {
-            let key = (host, log.name);
-            let (text, mark) = behind(self.0.get(&key), &log.path, share).ok()?;
-            let (host, name) = key.clone();
-            self.0.insert(key, mark);
-            (!text.is_empty()).then_some(LogPart { host, name, text })
+            let (text, mark) = self.since(&host, &log).and_then(|since| since.last(share)).ok()?;
+            self.0.insert((host.clone(), log.name.clone()), mark);
+            (!text.is_empty()).then_some(LogPart { host, name: log.name, text })
         };
         LogParts { parts: logs.into_iter().filter_map(part).collect(), untold }
+    }
+
+    /// What stands in a log behind its mark.
+    fn since(&self, host: &str, log: &LogFile) -> Result<Since> {
+        Since::of(self.0.get(&(host.to_owned(), log.name.clone())), &log.path)
     }
 }
 
@@ -114,48 +124,66 @@ impl Mark {
     }
 }
 
-/// The last `share` bytes that the log at `path` has behind `mark`, and where it ends.
-fn behind(mark: Option<&Mark>, path: &Path, share: u64) -> Result<(String, Mark)> {
-    let (file, now) = open(path)?;
-    let mut pieces = Vec::new();
-    let from = now.behind(mark);
-    let mut at_least = "";
-    if from.is_none()
-        && let Ok((file, older)) = open(&path.with_extension("older.log"))
-        // One that became the older one just now is told once.
-        && (older.device, older.inode) != (now.device, now.inode)
-    {
-        let from = older.behind(mark);
-        if from.is_none() {
-            // What had been full before that is gone, and nobody knows how much there was.
-            at_least = "at least ";
+/// What a log has behind a mark.
+struct Since {
+    /// Files, where in them it begins, and how much of it there is, the oldest words first.
+    pieces: Vec<(File, u64, u64)>,
+    /// There may have been more, of which nobody knows how much.
+    more: bool,
+    /// Where it ends.
+    end: Mark,
+}
+
+impl Since {
+    /// Of the log at `path`.
+    fn of(mark: Option<&Mark>, path: &Path) -> Result<Self> {
+        let (file, end) = open(path)?;
+        let (mut pieces, mut more) = (Vec::new(), false);
+        let from = end.behind(mark);
+        if from.is_none()
+            && let Ok((file, older)) = open(&path.with_extension("older.log"))
+            // One that became the older one just now is told once.
+            && (older.device, older.inode) != (end.device, end.inode)
+        {
+            let from = older.behind(mark);
+            // The older file may be the first there was, or have taken the place of others that were full before it.
+            more = from.is_none();
+            let from = from.unwrap_or(0);
+            pieces.push((file, from, older.bytes - from));
         }
         let from = from.unwrap_or(0);
-        pieces.push((file, from, older.bytes - from));
+        pieces.push((file, from, end.bytes - from));
+        Ok(Self { pieces, more, end })
     }
-    let from = from.unwrap_or(0);
-    pieces.push((file, from, now.bytes - from));
-    let all: u64 = pieces.iter().map(|(.., bytes)| bytes).sum();
-    let mut left_out = all.saturating_sub(share);
-    let mut bytes = Vec::new();
-    let mut skipped = left_out;
-    for (mut file, from, length) in pieces {
-        let skip = skipped.min(length);
-        skipped -= skip;
-        file.seek(SeekFrom::Start(from + skip))?;
-        file.take(length - skip).read_to_end(&mut bytes)?;
+
+    fn bytes(&self) -> u64 {
+        self.pieces.iter().map(|(.., bytes)| bytes).sum()
     }
-    if left_out == 0 {
-        return Ok((String::from_utf8_lossy(&bytes).into_owned(), now));
+
+    /// Its last `share` bytes, and where they end.
+    fn last(self, share: u64) -> Result<(String, Mark)> {
+        let mut left_out = self.bytes().saturating_sub(share);
+        let mut bytes = Vec::new();
+        let mut skipped = left_out;
+        for (mut file, from, length) in self.pieces {
+            let skip = skipped.min(length);
+            skipped -= skip;
+            file.seek(SeekFrom::Start(from + skip))?;
+            file.take(length - skip).read_to_end(&mut bytes)?;
+        }
+        if left_out == 0 {
+            return Ok((String::from_utf8_lossy(&bytes).into_owned(), self.end));
+        }
+        // What is left begins with a whole line, if it has one.
+        let cut = bytes.iter().position(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        left_out += cut as u64;
+        let text = String::from_utf8_lossy(&bytes[cut..]);
+        let at_least = if self.more { "at least " } else { "" };
+        let head = format!(
+            "wavetank: {at_least}{left_out} bytes before this are left out: of a long log the end is kept\n"
+        );
+        Ok((head + &text, self.end))
     }
-    // What is left begins with a whole line, if it has one.
-    let cut = bytes.iter().position(|byte| *byte == b'\n').map_or(0, |end| end + 1);
-    left_out += cut as u64;
-    let text = String::from_utf8_lossy(&bytes[cut..]);
-    let head = format!(
-        "wavetank: {at_least}{left_out} bytes before this are left out: of a long log the end is kept\n"
-    );
-    Ok((head + &text, now))
 }
 
 #[cfg(test)]
@@ -230,7 +258,7 @@ mod tests {
         assert!(head.ends_with("left out: of a long log the end is kept"), "{head}");
         assert!(rest.starts_with("line ") && rest.ends_with("line 299999\n"), "whole lines");
         assert!(rest.len() as u64 <= LOG_BYTES_MAX && rest.len() as u64 > LOG_BYTES_MAX - 20);
-        // What was full before the older of two files is gone: of how much nobody knows.
+        // What was full before the older of two files is gone, if there was any: nobody knows.
         let from_its_middle = lab.mark();
         let full = |name: &str| lab.folder.host_folder("app").join(name);
         let head = |mut marks: LogMarks| {
@@ -244,6 +272,18 @@ mod tests {
         std::fs::rename(full("web.log"), full("web.older.log")).expect("it is there");
         lab.write("web.log", &lines.concat());
         assert!(head(from_its_middle).starts_with("wavetank: at least "));
+    }
+
+    #[test]
+    fn only_logs_that_say_something_share_the_room() {
+        let lab = Lab::new();
+        for number in 0..LOGS_MAX {
+            lab.write(&format!("silent{number}.log"), "");
+        }
+        lab.write("web.log", &"a line\n".repeat(100_000));
+        let told = LogMarks::default().pass(&lab.folder, ["app"].into_iter());
+        assert_eq!((told.parts.len(), told.untold), (1, 0));
+        assert_eq!(told.parts[0].text.len(), 700_000, "all of it");
     }
 
     #[test]
