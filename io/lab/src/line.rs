@@ -20,11 +20,12 @@ pub(crate) struct Line {
     rest: Vec<u8>,
     /// How much of `rest` is known to have no end of a line.
     looked: usize,
+    torn: bool,
 }
 
 impl Line {
     pub(crate) const fn new(stream: UnixStream) -> Self {
-        Self { stream, rest: Vec::new(), looked: 0 }
+        Self { stream, rest: Vec::new(), looked: 0, torn: false }
     }
 
     /// The socket that this process was started with as its standard input, of which nothing else is left: what the
@@ -45,7 +46,24 @@ impl Line {
             return Err(Error::new(ErrorKind::InvalidData, "longer than a line may be"));
         }
         bytes.push(b'\n');
-        self.stream.write_all(&bytes)
+        let mut rest = bytes.as_slice();
+        while !rest.is_empty() {
+            match self.stream.write(rest) {
+                Ok(0) => return Err(ErrorKind::WriteZero.into()),
+                Ok(count) => rest = &rest[count..],
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => {
+                    self.torn |= rest.len() < bytes.len();
+                    return Err(error);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a part of a value was sent and the rest could not be: the other side would take the next one for it.
+    pub(crate) const fn is_torn(&self) -> bool {
+        self.torn
     }
 
     /// The next value; `None` once the other side has closed. Fails with `Interrupted` if a signal came first, so that

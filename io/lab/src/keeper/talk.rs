@@ -27,8 +27,6 @@ pub(super) struct Talk {
     owed: VecDeque<Owed>,
     /// Faults that began when nobody waited for them any more. There are no more of them than were owed.
     stray: Vec<u64>,
-    /// Half a question was sent: the host would take the next one for the rest of it.
-    torn: bool,
 }
 
 /// What an answer that nobody waits for is about.
@@ -41,7 +39,7 @@ enum Owed {
 
 impl Talk {
     pub(super) const fn new(line: Line) -> Self {
-        Self { line, owed: VecDeque::new(), stray: Vec::new(), torn: false }
+        Self { line, owed: VecDeque::new(), stray: Vec::new() }
     }
 
     /// Asks. Fails where the host is gone, or owes too many answers.
@@ -65,12 +63,10 @@ impl Talk {
                 Ok(true) | Err(_) => {}
             }
         }
-        if self.torn || self.owed.len() >= most {
+        if self.line.is_torn() || self.owed.len() >= most {
             return Err(Error::from(ErrorKind::WouldBlock));
         }
-        let sent = self.line.send(question);
-        self.torn = sent.as_ref().is_err_and(|error| error.kind() == ErrorKind::WouldBlock);
-        sent
+        self.line.send(question)
     }
 
     /// The answer to the last question, however long it takes; `None` if the host is gone.
@@ -127,6 +123,7 @@ impl AsFd for Talk {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
     use std::os::unix::net::UnixStream;
 
     use serde_json::json;
@@ -194,6 +191,25 @@ mod tests {
         host.patience(Some(Duration::from_millis(50))).expect("a limit can be set");
         host.receive().expect_err("half of it came");
         refused("what would be its rest");
+    }
+
+    #[test]
+    fn a_question_of_which_nothing_was_sent_is_no_obstacle_to_the_next() {
+        let (ours, theirs) = UnixStream::pair().expect("sockets can be made");
+        ours.set_write_timeout(Some(Duration::from_millis(5))).expect("a limit can be set");
+        let mut full = ours.try_clone().expect("it can be shared");
+        let (mut talk, mut host) = (Talk::new(Line::new(ours)), Line::new(theirs));
+        let mut sent = 0;
+        while full.write_all(b"1\n").is_ok() {
+            sent += 1;
+        }
+        let refused = talk.send(&json!(2)).map_err(|error| error.kind());
+        assert_eq!(refused, Err(ErrorKind::WouldBlock));
+        for _ in 0..sent {
+            assert_eq!(host.receive().expect("readable"), Some(json!(1)));
+        }
+        talk.send(&json!(3)).expect("there is room");
+        assert_eq!(host.receive().expect("readable"), Some(json!(3)));
     }
 
     #[test]
