@@ -121,7 +121,7 @@ const NOT_STORED: [&str; 33] = [
     "an open loop",
     "a closed loop",
     "source and target must be of one family; --ip 4 or --ip 6 chooses",
-    "its first process may stand still; wavetank lab down, then up",
+    "its first process may stand still; what it was asked it may still do when it goes on; wavetank lab down, then up",
     "check the spelling, or look with `getent ahosts {host}`; to go elsewhere: --connect-to ADDRESS:{port}",
     "--ip 4",
     "--ip 6",
