@@ -2,8 +2,8 @@
 
 use maud::{Markup, html};
 use wavetank_measure::{Course, HostSample, TargetSample};
-use wavetank_plan::{Plan, steers};
-use wavetank_record::{EnvironmentDoc, Number, RunRecord, Spread};
+use wavetank_plan::{Nanos, Plan, steers};
+use wavetank_record::{EnvironmentDoc, RunRecord, Spread};
 
 use super::language::Language;
 use super::words::Words;
@@ -164,9 +164,18 @@ pub(crate) fn harmless(text: &str) -> String {
     text.chars().map(shown).collect()
 }
 
-/// An instant of the run's clock in nanoseconds, as a person reads it: `12.3 s`.
+/// An instant of the run's clock in nanoseconds, as a person reads it: `12.30 s`, `−1.85 s`, `2 m 05 s`. Those of a column have
+/// as many decimals each, up to two minutes.
 pub(crate) fn instant(ns: i64) -> String {
-    units::seconds(Number(ns as f64 / 1e9))
+    let hundredths = (ns.unsigned_abs() + 5_000_000) / 10_000_000;
+    let sign = if ns < 0 && hundredths > 0 { "−" } else { "" };
+    let apart = Nanos(i64::try_from(ns.unsigned_abs()).unwrap_or(i64::MAX));
+    let text = if hundredths < 12_000 {
+        format!("{}.{:02} s", hundredths / 100, hundredths % 100)
+    } else {
+        apart.to_string()
+    };
+    format!("{sign}{text}")
 }
 
 #[cfg(test)]
@@ -196,6 +205,18 @@ mod tests {
         check("at a rate: wavetank run :80 -d 6s", &format!("at a rate: <code><bdi>{line}</bdi></code>"));
         check("95 % of 3", "95\u{a0}% of 3");
         check("", "");
+    }
+
+    #[test]
+    fn instants_of_a_column_have_as_many_decimals_each() {
+        let check = |ns: i64, told: &str| assert_eq!(instant(ns), told, "{ns}");
+        check(0, "0.00 s");
+        check(-1_849_454_298, "−1.85 s");
+        check(-4_000_000, "0.00 s");
+        check(18_000_000_000, "18.00 s");
+        check(48_032_000_000, "48.03 s");
+        check(119_999_000_000, "2 m 00 s");
+        check(i64::MIN, "−2562047 h 47 m");
     }
 
     #[test]
