@@ -85,40 +85,40 @@ fn steps(sheet: &Sheet) -> Markup {
     heads.push((words.charts.p99_over_time, false));
     heads.push((words.counts.errors, false));
     let mut table = Table::new(words.journeys.steps, &heads);
-    for step in &record.steps {
+    let sparks: Vec<_> = record.steps.iter().map(|step| spark_of(sheet, step)).collect();
+    // Without a course nothing is known of any, and the column is left out.
+    let none = if sparks.iter().any(Option::is_some) { "–" } else { "" };
+    for (step, own) in record.steps.iter().zip(sparks) {
         let mut cells = vec![Cell::Name(step.name.clone())];
         cells.extend(several.then(|| Cell::Name(step.scenario.clone())));
         cells.push(Cell::Number(show_count(step.requests.sent)));
         cells.extend(end_cells(sheet, step.requests, &step.response_us));
-        cells.push(Cell::Any(spark_of(sheet, step)));
+        cells.push(Cell::Any(html! { (PreEscaped(own.as_deref().unwrap_or(none))) }));
         cells.push(Cell::Name(errors(step)));
         table.row(cells);
     }
     table.render(sheet)
 }
 
-/// The step's p99 over time, as small as a word; nothing without a course.
-fn spark_of(sheet: &Sheet, step: &StepDoc) -> Markup {
-    let found = || {
-        let (plan, course) = (sheet.source.plan?, sheet.source.course?);
-        let scenario = plan.scenarios.iter().position(|own| own.name == step.scenario)?;
-        let index = plan.scenarios[scenario].steps.iter().position(|own| own.name == step.name)?;
-        let is = |own: &&StepCourse| (usize::from(own.scenario), usize::from(own.step)) == (scenario, index);
-        let own = course.steps.iter().find(is)?;
-        let first = course.judged().first()?.from.0;
-        let last = course.judged().last()?.end().0;
-        let length = course.step_column.0.max(1);
-        let mut values =
-            vec![None; usize::try_from((last - first).max(0) / length + 1).ok()?.min(COLUMNS_MAX)];
-        for column in &own.columns {
-            let place = usize::try_from((column.from.0 - first).max(0) / length).ok()?;
-            if let Some(value) = values.get_mut(place) {
-                *value = column.p99.map(|ns| ns as f64);
-            }
+/// The step's p99 over time, as small as a word; `None` without a course that knows of any.
+fn spark_of(sheet: &Sheet, step: &StepDoc) -> Option<String> {
+    let (plan, course) = (sheet.source.plan?, sheet.source.course?);
+    let scenario = plan.scenarios.iter().position(|own| own.name == step.scenario)?;
+    let index = plan.scenarios[scenario].steps.iter().position(|own| own.name == step.name)?;
+    let is = |own: &&StepCourse| (usize::from(own.scenario), usize::from(own.step)) == (scenario, index);
+    let own = course.steps.iter().find(is)?;
+    let first = course.judged().first()?.from.0;
+    let last = course.judged().last()?.end().0;
+    let length = course.step_column.0.max(1);
+    let mut values = vec![None; usize::try_from((last - first).max(0) / length + 1).ok()?.min(COLUMNS_MAX)];
+    for column in &own.columns {
+        let place = usize::try_from((column.from.0 - first).max(0) / length).ok()?;
+        if let Some(value) = values.get_mut(place) {
+            *value = column.p99.map(|ns| ns as f64);
         }
-        (values.len() > 1).then(|| spark(&values, ""))
-    };
-    html! { (PreEscaped(found().unwrap_or_default())) }
+    }
+    let is_known = values.iter().any(Option::is_some);
+    (is_known && values.len() > 1).then(|| spark(&values, ""))
 }
 
 fn errors(step: &StepDoc) -> String {
