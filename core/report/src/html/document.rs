@@ -86,11 +86,13 @@ impl Document {
                                 li { a href={ "#" (section.id) } { (section.title) } }
                             } }
                         }
-                        // What is shut is not printed: a table of each second of each chart fills sheet after sheet.
-                        @if self.has_tables_behind() { p.aside.paper { (page.on_paper) } }
                         @for section in &self.sections { (section.render()) }
                     }
-                    footer { p { (self.made_by) " " (page.offline) } }
+                    footer {
+                        p { (self.made_by) (page.sentence_gap) (page.offline) }
+                        // What is shut is not printed: a table of each second of each chart fills sheet after sheet.
+                        @if self.has_tables_behind() { p.paper { (page.on_paper) } }
+                    }
                 }
             }
         }

@@ -55,7 +55,7 @@ fn host(sheet: &Sheet, environment: &EnvironmentDoc) -> Markup {
     html! {
         h3 { (words.host) }
         (facts(vec![
-            (words.host, some(&host.hostname)),
+            (words.host_name, some(&host.hostname)),
             (words.kernel, some(&host.kernel)),
             (words.cpu, html! { (cpus) @if !host.cpu_model.is_empty() { ", " (outside(&host.cpu_model)) } }),
             (words.memory, html! { (show_size(host.memory_available_bytes)) }),

@@ -26,10 +26,10 @@ fn failures(sheet: &Sheet, samples: &[&SampleLine]) -> Markup {
         (columns.step, false),
         (columns.at, true),
         (columns.time, true),
-        (columns.reason, false),
+        (columns.error, false),
         (columns.status, true),
         (columns.address, false),
-        (columns.why, false),
+        (columns.detail, false),
     ];
     let mut table = Table::new(sheet.words.journeys.first_failures, &heads);
     for sample in samples {

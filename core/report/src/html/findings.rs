@@ -15,7 +15,7 @@ pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
     let mut findings: Vec<_> = record.findings.iter().collect();
     // What turned the verdict comes first, then what has the same to blame.
     findings.sort_by_key(|finding| (!finding.decisive, finding.blame != record.verdict.blame));
-    let body = html! {
+    let mut body = html! {
         @if record.findings.is_empty() { p { (words.leads.no_findings) } }
         @for finding in findings { (one(sheet, finding)) }
         (more(sheet, more_about_findings(record)))
@@ -24,6 +24,9 @@ pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
             ul { @for note in notes { li.sentence[is_sentence(note)] { (sheet.stored(note)) } } }
         }
     };
+    if body.0.contains("lang=\"en\"") {
+        body = html! { p.aside { (words.leads.as_stored) } (body) };
+    }
     Section::new("findings", words.titles.findings, words.leads.findings, body)
 }
 

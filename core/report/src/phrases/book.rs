@@ -176,6 +176,7 @@ mod tests {
         check("`p99 < 50ms` broke: 312 ms at 7 s", "`p99 < 50ms` 未满足：实测 312 ms，出现在 7 s");
         check("every request failed: connection refused", "所有请求均失败：连接被拒绝");
         check("310 of 9,800 (3.16 %) · no_files 12", "9,800 中的 310（3.16 %） · no_files 12");
+        check("app1: fault kill serve taken back", "app1：故障 kill serve 已撤销");
         check(
             "`p99 < 5ms` broke: 9 ms, but it would hold without the generator's own lag",
             "`p99 < 5ms` 未满足：实测 9 ms；但若不计发压端自身的滞后，该条件成立",

@@ -19,6 +19,7 @@ pub(crate) static WORDS: Words = Words {
         colon: ": ",
         on_paper: "On paper, the tables behind the charts are left out, but for those that were open in the browser when this was \
                    printed. All numbers are in what is stored.",
+        sentence_gap: " ",
     },
     verdict: VerdictWords {
         pass: "PASS",
@@ -115,6 +116,7 @@ pub(crate) static WORDS: Words = Words {
         thresholds: "What the run had to meet. Conditions marked implicit were added by Wavetank.",
         findings: "What was noticed, whose doing it was, the numbers behind it, and what to do about it.",
         no_findings: "Nothing was found that doubts or explains this result.",
+        as_stored: "Some sentences stand as they are stored.",
         course: "What was asked and answered while the run went on. Shaded: warm-up, and what came after the load.",
         times: "Response time counts from the instant at which the plan wanted the request, so waiting for a slow \
                 target is in it. It is the sum of lag, wait and service.",
@@ -123,7 +125,7 @@ pub(crate) static WORDS: Words = Words {
         connections: "Opened = closed + lost + open at the end.",
         generator: "Whether the load generator itself can be believed.",
         hosts: "What this host's kernel and the target counted while the load ran.",
-        examples: "The first failures of each kind and the slowest answers; all times count from the run's start.",
+        examples: "The first failures of each kind and the slowest answers; all times count from the start of the measured load; before it, the warm-up ran.",
         events: "Instants on the run's clock: 0 is the start of the measured load.",
         environment: "What is needed to believe these numbers later, and to make them again.",
         glossary: "The words of this page, and what exactly they mean.",
@@ -134,6 +136,8 @@ pub(crate) static WORDS: Words = Words {
         share: "Share",
         meaning: "Meaning",
         reason: "Reason",
+        error: "Error",
+        detail: "Detail",
         condition: "Condition",
         found: "Found",
         result: "Result",
@@ -296,6 +300,7 @@ pub(crate) static WORDS: Words = Words {
         started: "Started",
         window: "Measured",
         host: "Host",
+        host_name: "Host name",
         kernel: "Kernel",
         cpu: "CPU",
         memory: "Memory available at the start",

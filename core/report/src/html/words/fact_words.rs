@@ -10,6 +10,7 @@ pub(crate) struct FactWords {
     pub(crate) started: &'static str,
     pub(crate) window: &'static str,
     pub(crate) host: &'static str,
+    pub(crate) host_name: &'static str,
     pub(crate) kernel: &'static str,
     pub(crate) cpu: &'static str,
     pub(crate) memory: &'static str,

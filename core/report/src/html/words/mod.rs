@@ -61,6 +61,8 @@ pub(crate) struct PageWords {
     pub(crate) colon: &'static str,
     /// Where the tables behind charts are, on paper.
     pub(crate) on_paper: &'static str,
+    /// Between two sentences.
+    pub(crate) sentence_gap: &'static str,
 }
 
 /// Verdicts and whose doing it was.
@@ -160,6 +162,8 @@ pub(crate) struct Leads {
     pub(crate) thresholds: &'static str,
     pub(crate) findings: &'static str,
     pub(crate) no_findings: &'static str,
+    /// Where sentences of the record stand as they are stored, in another language than the page's.
+    pub(crate) as_stored: &'static str,
     pub(crate) course: &'static str,
     pub(crate) times: &'static str,
     pub(crate) scopes: &'static str,
@@ -180,6 +184,8 @@ pub(crate) struct Columns {
     pub(crate) share: &'static str,
     pub(crate) meaning: &'static str,
     pub(crate) reason: &'static str,
+    pub(crate) error: &'static str,
+    pub(crate) detail: &'static str,
     pub(crate) condition: &'static str,
     pub(crate) found: &'static str,
     pub(crate) result: &'static str,
