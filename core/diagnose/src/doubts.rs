@@ -83,12 +83,18 @@ fn lag(case: &Case<'_>) -> Option<Finding> {
     })
 }
 
-/// What takes load off this side: a closed run has no rate that could be lowered.
+/// What takes load off this side: a closed run has no rate that could be lowered, and more threads are no help where
+/// those that are there had time.
 fn relief(case: &Case<'_>) -> &'static str {
-    if case.is_closed() {
-        "fewer connections (-c), more load threads (--threads), or nothing else on these CPUs"
-    } else {
-        "a lower rate, more load threads (--threads), or nothing else on these CPUs"
+    let threads = &case.facts.validity.threads;
+    let had_time = !threads.is_empty() && threads.iter().all(|load| load.full == 0);
+    match (case.is_closed(), had_time) {
+        (true, true) => "nothing else on these CPUs, or fewer connections (-c): no load thread was full",
+        (true, false) => {
+            "fewer connections (-c), more load threads (--threads), or nothing else on these CPUs"
+        }
+        (false, true) => "nothing else on these CPUs, or a lower rate: no load thread was full",
+        (false, false) => "a lower rate, more load threads (--threads), or nothing else on these CPUs",
     }
 }
 

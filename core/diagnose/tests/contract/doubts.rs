@@ -34,13 +34,18 @@ fn lag_above_a_millisecond_and_a_tenth_of_the_response() {
 
 #[test]
 fn advice_fits_the_load() {
-    let late = || run([(7, Second::at(7).done_lagging(100, 5, 3000))]);
-    let hints =
-        |run: Run| run.diagnosis().findings.into_iter().map(|finding| finding.hint).collect::<Vec<_>>();
-    assert_eq!(hints(late()).len(), 2);
-    assert!(hints(late()).iter().all(|hint| hint.starts_with("a lower rate")), "{:?}", hints(late()));
-    let closed = hints(late().closed());
-    assert!(closed.iter().all(|hint| hint.starts_with("fewer connections")), "no rate there: {closed:?}");
+    let late = |busy| run([(7, Second::at(7).done_lagging(100, 5, 3000).busy(busy))]);
+    let check = |run: Run, expected: &str| {
+        let findings = run.diagnosis().findings;
+        let late: Vec<_> = findings.iter().filter(|told| ["late", "lag"].contains(&told.code)).collect();
+        assert_eq!(late.len(), 2);
+        assert!(late.iter().all(|told| told.hint.starts_with(expected)), "{late:?}");
+    };
+    check(late(100), "a lower rate, more load threads");
+    check(late(20), "nothing else on these CPUs, or a lower rate");
+    // No rate there.
+    check(late(100).closed(), "fewer connections (-c), more load threads");
+    check(late(20).closed(), "nothing else on these CPUs, or fewer connections");
 }
 
 #[test]
@@ -71,7 +76,7 @@ fn dropped_for_a_generator_reason_more_than_one_in_a_thousand() {
 fn too_many_at_one_instant_are_told_to_spread() {
     let hint = |dropped: u64, sent: u64| {
         let meeting = Meeting { of: 1_000, present: 1_000, sent, ..Meeting::default() };
-        let second = Second::at(7).done(100, 5).dropped(dropped, DropReason::Behind);
+        let second = Second::at(7).done(100, 5).dropped(dropped, DropReason::Behind).busy(100);
         let mut run = run([(7, second.with(move |interval| interval.journeys.meet(&meeting)))]).closed();
         run.plan.shared.rendezvous.push("together".to_owned());
         let findings = run.diagnosis().findings;
