@@ -114,14 +114,13 @@ const IN_PIECES: [&str; 18] = [
     "{} and {more} more",
 ];
 /// Texts of makers that come into no record: what somebody shall do, rules of filters, words that are looked for.
-const NOT_STORED: [&str; 33] = [
+const NOT_STORED: [&str; 32] = [
     "run {of_a} is {kind_a}, run {of_b} is {kind_b}: their numbers mean different things",
     "compare runs of one and the same load; the target may differ",
     "one that holds connections",
     "an open loop",
     "a closed loop",
     "source and target must be of one family; --ip 4 or --ip 6 chooses",
-    "its first process may stand still; what it was asked it may still do when it goes on; wavetank lab down, then up",
     "check the spelling, or look with `getent ahosts {host}`; to go elsewhere: --connect-to ADDRESS:{port}",
     "--ip 4",
     "--ip 6",
