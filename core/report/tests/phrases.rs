@@ -149,10 +149,13 @@ const NOT_STORED: [&str; 32] = [
     "numgen random mod {MILLION} < {share} drop",
 ];
 /// Sentences as they stand in records.
-const WHOLE: [&str; 47] = [
+const WHOLE: [&str; 50] = [
     "the archive of run a1 is damaged: intervals are missing, 3 lines cannot be read, its intervals lack 1,200 of the 9,800 requests that it counted",
     "version of wavetank: 0.1.0 for run a1, 0.2.0 for run b1, c2, d3",
     "the loads of runs a1 and b1, c2, d3 differ: a difference may be of that",
+    "the steps of A and B differ: a difference may be of that",
+    "CPUs: 4 for A, 8 for B",
+    "version of wavetank: 0.1.0 for A, 0.2.0 for B",
     "kernel: 6.1.0 for run a1, 6.2.0 for run b1, c2, d3",
     "lost: wavetank was stopped before the run was over; 3 lines of the archive cannot be read, 2 of them written by a later version of wavetank",
     "lost: the run is still under way: this is what was sealed so far; an interval is missing from the archive",

@@ -12,7 +12,8 @@ use crate::cli::CompareWishes;
 /// Differences told at most, beside doubts about single runs, none of which is left out; runs that differ in one thing often
 /// differ in it all.
 const WARNINGS_MAX: usize = 12;
-/// Stands in a warning for the runs of which the same is to be told.
+/// Stand in a warning for the first run, and for those of which the same is to be told.
+const FIRST: &str = "\u{1}";
 const RUNS: &str = "\0";
 
 /// Compare the runs `b` with the runs `a`; neither is empty.
@@ -33,7 +34,7 @@ pub(crate) fn compare_sides(
             return Err(UserError::usage("same_run", message, "name each run once; wavetank runs list"));
         }
     }
-    let warnings = warnings(&all)?;
+    let warnings = warnings(a, b)?;
     let taken = |side: &[LoadedRun]| side.iter().map(|run| run.data.clone()).collect::<Vec<RunData>>();
     let asked =
         Wishes { metrics: wishes.metrics.clone(), seed: wishes.seed, steps: step_names(&all[0].plan) };
@@ -59,31 +60,40 @@ pub(crate) fn compare_sides(
 }
 
 /// Why what is found may be of something else: doubts about single runs, then what differs between the first run and others.
-fn warnings(all: &[&LoadedRun]) -> Result<Vec<String>, UserError> {
-    let first = all[0];
+fn warnings(a: &[LoadedRun], b: &[LoadedRun]) -> Result<Vec<String>, UserError> {
+    let first = &a[0];
     let of_a = first.record.id.as_str();
     // What is said, and the runs of which.
     let mut differing: Vec<(String, Vec<&str>)> = Vec::new();
-    for run in &all[1..] {
+    for run in a[1..].iter().chain(b) {
         let id = run.record.id.as_str();
-        let told = alike(&first.plan, &run.plan, [of_a, RUNS]);
+        let told = alike(&first.plan, &run.plan, [FIRST, RUNS]);
         let told = told.or_else(|_| alike(&first.plan, &run.plan, [of_a, id]))?;
-        for said in told.into_iter().chain(machines(&first.machine, &run.machine, [of_a, RUNS])) {
+        for said in told.into_iter().chain(machines(&first.machine, &run.machine, [FIRST, RUNS])) {
             match differing.iter_mut().find(|(known, _)| *known == said) {
                 Some((_, ids)) => ids.push(id),
                 None => differing.push((said, vec![id])),
             }
         }
     }
-    let mut warnings: Vec<String> = all.iter().flat_map(|run| doubts(run)).collect();
+    let of_b: Vec<&str> = b.iter().map(|run| run.record.id.as_str()).collect();
+    let mut warnings: Vec<String> = a.iter().chain(b).flat_map(doubts).collect();
     let left_out = differing.len().saturating_sub(WARNINGS_MAX);
-    warnings.extend(
-        differing.into_iter().take(WARNINGS_MAX).map(|(said, ids)| said.replace(RUNS, &ids.join(", "))),
-    );
+    warnings.extend(differing.into_iter().take(WARNINGS_MAX).map(|(said, ids)| {
+        // Where all of A are alike in it and none of B is, it is the sides that differ, whichever run was looked at first.
+        if ids == of_b { by_sides(&said) } else { said.replace(FIRST, of_a).replace(RUNS, &ids.join(", ")) }
+    }));
     if left_out > 0 {
         warnings.push(format!("{left_out} more of the kind"));
     }
     Ok(warnings)
+}
+
+/// A difference with the sides in the places of their runs.
+fn by_sides(said: &str) -> String {
+    let both = (format!("runs {FIRST} and {RUNS}"), "A and B");
+    let each = [(format!("run {FIRST}"), "A"), (format!("run {RUNS}"), "B")];
+    [both].into_iter().chain(each).fold(said.to_owned(), |said, (runs, side)| said.replace(&runs, side))
 }
 
 /// Where runs have more steps than are compared each by itself, how many they are.
@@ -153,10 +163,12 @@ fn advise(doc: &mut CompareDoc) {
         doc.notes.push(format!("{few} is one run: it is taken to vary as the runs of the other side do"));
         return;
     }
-    doc.notes.push(
-        "intervals are from blocks within the two runs alone; what runs differ by comes on top of them"
-            .to_owned(),
-    );
+    if doc.metrics.iter().any(|metric| metric.low.is_some()) {
+        doc.notes.push(
+            "intervals are from blocks within the two runs alone; what runs differ by comes on top of them"
+                .to_owned(),
+        );
+    }
     let more = RUNS_ADVISED - 1;
     doc.next.push(format!(
         "run each side {more} more times, in turn, and compare {RUNS_ADVISED} with {RUNS_ADVISED}: wavetank compare A1,A2,A3 \

@@ -27,6 +27,8 @@ const DEPTH_MAX: u32 = 5;
 /// What sentences are joined by, and what parts of one; and by what in Chinese.
 const SENTENCES: (&str, &str) = ("; ", "；");
 const PARTS: (&str, &str) = (", ", "，");
+/// Between names in Chinese.
+const LISTED: &str = "、";
 
 static BOOK: LazyLock<Vec<Phrase>> = LazyLock::new(|| {
     let phrases = WORDS.into_iter().flat_map(pairs);
@@ -86,6 +88,9 @@ fn filled(phrase: &Phrase, found: &[(&'static str, Fill, &str)], depth: u32) -> 
             Part::Hole(name, _) => match found.iter().find(|(own, ..)| own == name) {
                 Some((_, Fill::Phrase, value)) => {
                     add_all(&mut pieces, told(value, depth + 1));
+                }
+                Some((_, Fill::List, value)) => {
+                    add(&mut pieces, Piece::Own(value.replace(PARTS.0, LISTED)));
                 }
                 Some((.., value)) => add(&mut pieces, Piece::Own((*value).to_owned())),
                 None => {}
@@ -176,6 +181,11 @@ mod tests {
         check("`p99 < 50ms` broke: 312 ms at 7 s", "`p99 < 50ms` 未满足：实测 312 ms，出现在 7 s");
         check("every request failed: connection refused", "所有请求均失败：连接被拒绝");
         check("310 of 9,800 (3.16 %) · no_files 12", "9,800 中的 310（3.16 %） · no_files 12");
+        check(
+            "the steps of runs 3be4 and 4ccc, ce22 differ: a difference may be of that",
+            "运行 3be4 与 4ccc、ce22 的步骤不同：差异可能由此而来",
+        );
+        check("kernel: 6.1 for run a, 6.2 for run b, c", "内核：运行 a 为 6.1，运行 b、c 为 6.2");
         check("app1: fault kill serve taken back", "app1：故障 kill serve 已撤销");
         check(
             "`p99 < 5ms` broke: 9 ms, but it would hold without the generator's own lag",

@@ -11,6 +11,8 @@ pub(super) enum Fill {
     Value,
     /// Words that have a phrase of their own: `{name*}`.
     Phrase,
+    /// Names with commas between them: `{name,}`.
+    List,
 }
 
 /// A stretch of a pattern.
@@ -101,11 +103,9 @@ fn parts(pattern: &'static str) -> Vec<Part> {
             parts.push(Part::Text(before));
         }
         let (name, after) = after.split_once('}').unwrap_or((after, ""));
-        let (name, fill) = match (name.strip_suffix('#'), name.strip_suffix('*')) {
-            (Some(name), _) => (name, Fill::Value),
-            (_, Some(name)) => (name, Fill::Phrase),
-            _ => (name, Fill::Any),
-        };
+        let fills = [('#', Fill::Value), ('*', Fill::Phrase), (',', Fill::List)];
+        let of = |(sign, fill)| Some((name.strip_suffix(sign)?, fill));
+        let (name, fill) = fills.into_iter().find_map(of).unwrap_or((name, Fill::Any));
         parts.push(Part::Hole(name, fill));
         rest = after;
     }
