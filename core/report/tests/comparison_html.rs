@@ -102,6 +102,38 @@ fn percentiles_that_dropped_requests_leave_unknown_are_not_told() {
 }
 
 #[test]
+fn intervals_targets_and_differences_are_spoken_of_where_there_are_some() {
+    let page = |doc: &CompareDoc| {
+        let side = SideCourse::default();
+        comparison_html(CompareSource { doc, courses: [&side, &side], command: "" }, Language::English)
+    };
+    let (own, seconds) = ("The interval is each value", "The intervals below are from the seconds");
+    let mut doc = doc(CompareAnswer::Undecided);
+    assert!(page(&doc).contains(own) && page(&doc).contains(seconds));
+    doc.metrics.iter_mut().for_each(|metric| (metric.low, metric.high) = (None, None));
+    assert!(!page(&doc).contains(own) && !page(&doc).contains(seconds), "no value has an interval");
+
+    let times = |page: &str| page.split("<h1>").nth(1).expect("a heading").matches("class=\"when\"").count();
+    assert_eq!(times(&page(&doc)), 1, "both sides have one target");
+    doc.a.runs[0].target = "http://a/".to_owned();
+    let told = page(&doc);
+    assert_eq!(times(&told), 2);
+    assert!(told.contains("A: 3 runs · <bdi>http://a/</bdi> · "), "{told}");
+
+    doc.answer = CompareAnswer::NoDifference;
+    doc.metrics.remove(0);
+    (doc.metrics[0].runs_needed, doc.metrics[0].name) = (Some(12), "p50".to_owned());
+    let told = page(&doc);
+    assert!(
+        !told.contains("told as a difference is right") && told.contains("a chance of 5 % at most"),
+        "{told}"
+    );
+    assert!(told.contains("that of p50 (25 % more) matters: about 12 runs"), "{told}");
+    (doc.metrics[0].runs_needed, doc.metrics[0].smallest_seen) = (None, Some(Number(3.0)));
+    assert!(page(&doc).contains("Yes, if less than a doubling of p50 matters"));
+}
+
+#[test]
 fn every_answer_is_told_in_both_languages() {
     let (en, zh) = (Language::English, Language::Chinese);
     check(CompareAnswer::Difference, en, &["DIFFERENCE", "p99 25 % more (20 % to 30 %)", "No. More would"]);

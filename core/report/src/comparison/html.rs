@@ -2,9 +2,9 @@
 
 use maud::{Markup, PreEscaped, html};
 use wavetank_plan::quantity::show_share;
-use wavetank_record::{CompareAnswer, CompareDoc, MetricDoc, Number};
+use wavetank_record::{CompareAnswer, CompareDoc, MetricDoc, Number, SideDoc};
 
-use super::headline::{answer_in, headline_in, possible};
+use super::headline::{NAMED_MAX, answer_in, headline_in, possible};
 use super::html_charts::{forest, over_time, spectrum};
 use super::side_course::SideCourse;
 use super::values::{change_in, interval_in, judgement_in, ratio, value};
@@ -16,6 +16,8 @@ use crate::units;
 
 /// Values told in large numbers, where they are known.
 const LARGE: [&str; 4] = ["done_rate", "failed", "p50", "p99"];
+/// Targets of a side told above the answer; all of them stand beside their runs.
+const TARGETS_MAX: usize = 3;
 /// Runs a side that show what matters on most machines.
 const RUNS_ADVISED: &str = "3";
 
@@ -66,23 +68,44 @@ pub fn comparison_html(source: CompareSource, language: Language) -> String {
 fn header(page: &Page, names: [&str; 2]) -> Markup {
     let doc = page.source.doc;
     let many = [&doc.a, &doc.b].map(|side| (page.own.page.runs)(&side.runs.len().to_string()));
+    let targets = [&doc.a, &doc.b].map(targets);
     html! {
         header {
             p.kind { (page.own.kind) }
             h1 { "A " (outside(names[0])) " – B " (outside(names[1])) }
-            p.when {
-                "A" (page.words.page.colon) (many[0]) " · B" (page.words.page.colon) (many[1])
-                @if let Some(run) = doc.b.runs.first() { " · " (outside(&run.target)) }
+            @if targets[0] == targets[1] {
+                p.when {
+                    "A" (page.words.page.colon) (many[0]) " · B" (page.words.page.colon) (many[1])
+                    @for target in &targets[0] { " · " (outside(target)) }
+                }
+            } @else {
+                @for ((side, many), targets) in ["A", "B"].into_iter().zip(&many).zip(&targets) {
+                    p.when {
+                        (side) (page.words.page.colon) (many)
+                        @for target in targets { " · " (outside(target)) }
+                    }
+                }
             }
         }
     }
+}
+
+/// Where a side's load went to, each place once.
+fn targets(side: &SideDoc) -> Vec<&str> {
+    let mut targets = Vec::new();
+    for run in &side.runs {
+        if !targets.contains(&run.target.as_str()) && targets.len() < TARGETS_MAX {
+            targets.push(&run.target);
+        }
+    }
+    targets
 }
 
 fn summary(page: &Page) -> Markup {
     let (doc, own) = (page.source.doc, &page.own.page);
     let (word, means) = answer_in(doc.answer, page.own);
     html! {
-        section #summary aria-labelledby="summary-title" tabindex="-1" {
+        section id="summary" class="flows" aria-labelledby="summary-title" tabindex="-1" {
             div class={ "verdict " (class(doc.answer)) } {
                 (sign(doc.answer))
                 div {
@@ -174,16 +197,27 @@ fn said(page: &Page, metric: &MetricDoc) -> Markup {
 fn sure(page: &Page) -> Markup {
     let (doc, own) = (page.source.doc, &page.own.page);
     if doc.answer == CompareAnswer::Undecided {
-        return html! { p { (own.unsure) } };
+        return html! { p {
+            (own.unsure)
+            @if has_intervals(doc) { (page.words.page.sentence_gap) (own.from_seconds) }
+        } };
     }
     let shown = doc.metrics.iter().filter(|metric| metric.verdict == "difference");
     let surest = shown
         .filter_map(|metric| Some((metric, metric.p_corrected?.0)))
         .min_by(|one, other| one.1.total_cmp(&other.1));
+    if surest.is_none() && matches!(doc.answer, CompareAnswer::NoDifference | CompareAnswer::NoRegression) {
+        return html! { p { ((own.sure_of_none)(&show_share(1.0 - doc.level.0))) } };
+    }
     html! {
         p { ((own.sure)(&show_share(doc.level.0))) }
         @if let Some((metric, p)) = surest { p { ((own.by_chance)(&harmless(&metric.name), &chance(p))) } }
     }
+}
+
+/// Whether any value has an interval: short runs, one a side, have none.
+fn has_intervals(doc: &CompareDoc) -> bool {
+    doc.metrics.iter().any(|metric| metric.low.is_some())
 }
 
 /// A chance as a share; below what the method can tell apart, as a bound.
@@ -194,7 +228,6 @@ fn chance(p: f64) -> String {
 fn more_runs(page: &Page) -> String {
     let (doc, own) = (page.source.doc, &page.own.page);
     let few = doc.a.runs.len().min(doc.b.runs.len());
-    let needed = doc.metrics.iter().filter_map(|metric| metric.runs_needed).min();
     match doc.answer {
         CompareAnswer::Undecided => (own.yes_more)(RUNS_ADVISED),
         CompareAnswer::Difference | CompareAnswer::Regression => own.no_more.to_owned(),
@@ -202,11 +235,25 @@ fn more_runs(page: &Page) -> String {
             Some(names) => (own.to_exclude)(&names),
             None => own.no_more.to_owned(),
         },
-        CompareAnswer::NoDifference => match needed.filter(|runs| *runs as usize > few) {
-            Some(runs) => (own.would_take)(&runs.to_string()),
-            None => own.far_more.to_owned(),
-        },
+        CompareAnswer::NoDifference => {
+            let needed = doc.metrics.iter().filter_map(|metric| Some((metric.runs_needed?, metric)));
+            match needed.filter(|(runs, _)| *runs as usize > few).min_by_key(|(runs, _)| *runs) {
+                Some((runs, metric)) => {
+                    (own.would_take)(&runs.to_string(), &metric.name, &change_in(metric, page.own))
+                }
+                None => little_seen(page).unwrap_or_else(|| own.far_more.to_owned()),
+            }
+        }
     }
+}
+
+/// That less than a doubling of some values would not have been seen, where it is so.
+fn little_seen(page: &Page) -> Option<String> {
+    let is_little =
+        |metric: &&MetricDoc| metric.judged && metric.smallest_seen.is_some_and(|seen| seen.0 > 1.0);
+    let names = page.source.doc.metrics.iter().filter(is_little).map(|metric| metric.name.as_str());
+    let names: Vec<&str> = names.take(NAMED_MAX).collect();
+    (!names.is_empty()).then(|| (page.own.page.little_seen)(&names.join(page.own.comma)))
 }
 
 fn values(page: &Page) -> Markup {
@@ -232,7 +279,10 @@ fn values(page: &Page) -> Markup {
             Cell::Any(said(page, metric)),
         ]);
     }
-    table.render_in(page.words)
+    html! {
+        @if has_intervals(page.source.doc) { p.aside { (own.own_intervals) } }
+        (table.render_in(page.words))
+    }
 }
 
 fn runs(page: &Page) -> Markup {

@@ -44,28 +44,38 @@ pub(in crate::comparison) static WORDS: CompareWords = CompareWords {
         sure: |level| {
             format!("What is told as a difference is right, all of it together, with a chance of {level}.")
         },
+        sure_of_none: |chance| {
+            format!(
+                "Were all values equal, one of them or more would have been told to differ with a chance of {chance} at most. \
+                 Differences that are there may have been missed: beside each value stands what would have been seen."
+            )
+        },
         by_chance: |name, chance| {
             format!("Surest is {name}: by chance alone such a difference comes with {chance}.")
         },
-        unsure: "Not at all: two runs of the same thing differ too, and how much can only be seen from several of each. The intervals \
-            below are from the seconds within the runs.",
+        unsure: "Not at all: two runs of the same thing differ too, and how much can only be seen from several of each.",
+        from_seconds: "The intervals below are from the seconds within the runs.",
         more_runs: "Are more runs needed?",
         yes_more: |runs| format!("Yes: {runs} of each side at least, made in turn (A B A B …)."),
         no_more: "No. More would only narrow the intervals.",
         to_exclude: |names| {
             format!("Only if a regression must be excluded, which it is not yet for: {names}.")
         },
-        would_take: |runs| {
+        would_take: |runs, name, change| {
             format!(
-                "Only if differences as small as these matter: about {runs} runs a side would show the largest of them."
+                "Yes, if a difference such as that of {name} ({change}) matters: about {runs} runs a side would show it."
             )
+        },
+        little_seen: |names| {
+            format!("Yes, if less than a doubling of {names} matters: these runs show little of that.")
         },
         far_more: "Only if differences smaller than those that would have been seen matter.",
         forest: "B as a multiple of A, with 95 % intervals",
         forest_lead: "Right of the middle there is more of it, left of it less. An interval that touches the middle shows no difference.",
         values: "All values",
         values_lead: "Each value of all runs of a side together. A difference is told where it survives the correction for all values \
-            that are judged; the interval is each value's own.",
+            that are judged.",
+        own_intervals: "The interval is each value's own.",
         value: "Value",
         ratio: "B/A",
         interval: "95 % interval",

@@ -60,20 +60,27 @@ pub(super) struct PageWords {
     /// The level; the value that is surest and its chance.
     pub(super) sure: Of1,
     pub(super) by_chance: Of2,
+    /// How sure it is where no difference is told: the chance that one would have been by mistake.
+    pub(super) sure_of_none: Of1,
     pub(super) unsure: &'static str,
+    /// Where there are intervals none the less.
+    pub(super) from_seconds: &'static str,
     pub(super) more_runs: &'static str,
     /// How many a side at least.
     pub(super) yes_more: Of1,
     pub(super) no_more: &'static str,
     /// Names of what is possible.
     pub(super) to_exclude: Of1,
-    /// How many runs a side would show the largest difference seen.
-    pub(super) would_take: Of1,
+    /// How many runs a side would show the difference seen that is the nearest to it; its name, and its change.
+    pub(super) would_take: fn(&str, &str, &str) -> String,
+    /// Names of which little would have been seen.
+    pub(super) little_seen: Of1,
     pub(super) far_more: &'static str,
     pub(super) forest: &'static str,
     pub(super) forest_lead: &'static str,
     pub(super) values: &'static str,
     pub(super) values_lead: &'static str,
+    pub(super) own_intervals: &'static str,
     pub(super) value: &'static str,
     pub(super) ratio: &'static str,
     pub(super) interval: &'static str,

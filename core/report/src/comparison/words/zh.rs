@@ -39,20 +39,28 @@ pub(in crate::comparison) static WORDS: CompareWords = CompareWords {
         warnings: "请注意",
         how_sure: "有多大把握？",
         sure: |level| format!("所有标为“差异”的结论同时正确的概率为 {level}。"),
+        sure_of_none: |chance| {
+            format!(
+                "假如所有数值其实都相同，误报其中任何一项的概率不超过 {chance}。真实存在的差异则可能未被发现：能够发现的幅度列在各数值旁。"
+            )
+        },
         by_chance: |name, chance| format!("把握最大的是 {name}：仅凭偶然出现这种差异的概率为 {chance}。"),
-        unsure: "没有把握：同一对象的两次运行也会有差别，差别多大只有每侧多次运行才能看出。下方的区间仅来自各次运行内部的逐秒波动。",
+        unsure: "没有把握：同一对象的两次运行也会有差别，差别多大只有每侧多次运行才能看出。",
+        from_seconds: "下方的区间仅来自各次运行内部的逐秒波动。",
         more_runs: "还需要更多运行吗？",
         yes_more: |runs| format!("需要：每侧至少 {runs} 次，并交替进行（A B A B …）。"),
         no_more: "不需要；更多运行只会让区间更窄。",
         to_exclude: |names| format!("只有必须排除退化时才需要；目前尚不能排除的有：{names}。"),
-        would_take: |runs| {
-            format!("只有在意这么小的差异时才需要：每侧约 {runs} 次运行可以证实其中最大的一项。")
+        would_take: |runs, name, change| {
+            format!("如果在意 {name} 这样的差异（{change}），则需要：每侧约 {runs} 次运行可以证实。")
         },
+        little_seen: |names| format!("如果在意 {names} 不到一倍的变化，则需要：这些运行对此能说明的很少。"),
         far_more: "只有在意比上述可发现差异更小的差异时才需要。",
         forest: "B 相对于 A 的倍数及 95 % 区间",
         forest_lead: "中线右侧表示增加，左侧表示减少。触及中线的区间不表明存在差异。",
         values: "全部数值",
-        values_lead: "每项数值由该侧所有运行合并得出。只有经多重比较校正后仍成立的才标为差异；区间是各数值单独的区间。",
+        values_lead: "每项数值由该侧所有运行合并得出。只有经多重比较校正后仍成立的才标为差异。",
+        own_intervals: "区间是各数值单独的区间。",
         value: "数值",
         ratio: "B/A",
         interval: "95 % 区间",
