@@ -28,6 +28,8 @@ pub(super) struct Figure<'a> {
     body: String,
     /// Classes of the plot beside its own.
     wide: &'static str,
+    /// Whether two rows of labels stand above the plot.
+    tall: bool,
 }
 
 impl<'a> Figure<'a> {
@@ -40,6 +42,7 @@ impl<'a> Figure<'a> {
             said: Vec::new(),
             body: String::new(),
             wide: "",
+            tall: false,
         }
     }
 
@@ -47,6 +50,11 @@ impl<'a> Figure<'a> {
     /// what the axis across is called.
     pub(super) fn wide(self, wide: &'static str) -> Self {
         Self { wide, ..self }
+    }
+
+    /// Room for a second row of labels above the plot.
+    pub(super) fn make_room_above(&mut self) {
+        self.tall = true;
     }
 
     /// The beginning of names inside the figure.
@@ -190,14 +198,15 @@ impl<'a> Figure<'a> {
 
     /// The whole figure.
     pub(super) fn finish(self) -> String {
-        let Self { frame, id, key, keys, said, body, wide } = self;
+        let Self { frame, id, key, keys, said, body, wide, tall } = self;
+        let tall = if tall { " tall" } else { "" };
         let wide = if wide.is_empty() { String::new() } else { format!(" {wide}") };
         let (title, height) = (escape(frame.title), frame.height);
         let said = escape(&said.join(frame.words.sentence_gap));
         let more = if keys > KEY_MAX { format!("<li>+{}</li>", keys - KEY_MAX) } else { String::new() };
         let key = if key.is_empty() { key } else { format!("<ul class=\"chart-key\">{key}{more}</ul>") };
         format!(
-            "<figure class=\"chart\" id=\"{id}\"><figcaption>{title}</figcaption>{key}<svg class=\"plot{wide}\" \
+            "<figure class=\"chart\" id=\"{id}\"><figcaption>{title}</figcaption>{key}<svg class=\"plot{wide}{tall}\" \
              height=\"{height}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\"><title id=\"{id}-t\">{title}</title>\
              <desc id=\"{id}-d\">{said}</desc>{body}</svg></figure>"
         )

@@ -196,9 +196,8 @@ impl HeatMap<'_> {
             let (Some(p50), Some(p99)) = (percentile(50.0), percentile(99.0)) else { return String::new() };
             let (colon, most) = (words.colon, Unit::Time.value(all.max() as f64));
             format!(
-                "{} – {} · n{colon}{} · p50{colon}{p50} · p99{colon}{p99} · max{colon}{most}",
-                self.timeline.clock(from),
-                self.timeline.clock(until),
+                "{} · n{colon}{} · p50{colon}{p50} · p99{colon}{p99} · max{colon}{most}",
+                self.timeline.stretch(from, until),
                 Unit::Count.value(all.count() as f64)
             )
         });

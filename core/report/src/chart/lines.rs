@@ -186,8 +186,8 @@ impl Lines<'_> {
             if told.is_empty() {
                 return String::new();
             }
-            let (from, until) = (self.timeline.clock(instant(from)), self.timeline.clock(instant(until)));
-            format!("{from} – {until} · {}", told.join(" · "))
+            let stretch = self.timeline.stretch(instant(from), instant(until));
+            format!("{stretch} · {}", told.join(" · "))
         });
     }
 

@@ -75,10 +75,10 @@ impl Stacks<'_> {
         let scale = Scale::linear(tops, self.unit, figure.ticks_upwards());
         self.patterns(&mut figure);
         figure.grid(&scale);
+        self.timeline.draw(&mut figure);
         for number in 0..self.layers.len() {
             self.layer(&mut figure, &scale, &merged, number);
         }
-        self.timeline.draw(&mut figure);
         self.keys(&mut figure, &merged);
         if merged.values.iter().flatten().all(|value| *value == 0.0) {
             figure.no_data();
@@ -212,7 +212,7 @@ impl Stacks<'_> {
             if told.is_empty() {
                 return String::new();
             }
-            format!("{} – {} · {}", self.timeline.clock(from), self.timeline.clock(until), told.join(" · "))
+            format!("{} · {}", self.timeline.stretch(from, until), told.join(" · "))
         });
     }
 }

@@ -5,7 +5,7 @@ use wavetank_plan::Nanos;
 use super::figure::Figure;
 use super::labels::{Label, cut, fit, fit_steps};
 use super::svg::{escape, percent};
-use super::unit::clock;
+use super::unit::{clock, clock_in_tenths};
 
 /// Steps between ticks of time, in nanoseconds, the coarse ones first.
 const STEPS: [i64; 34] = [
@@ -49,6 +49,8 @@ const S: i64 = 1_000_000_000;
 const TICKS_MAX: i64 = 30;
 /// Events drawn at most, the first ones.
 const MARKS_MAX: usize = 60;
+/// Where labels stand, in pixels below the plot's top.
+const ROWS: [f64; 2] = [-8.0, -21.0];
 /// Room of an event's label, in pixels.
 const LABEL_MAX: f64 = 130.0;
 
@@ -109,6 +111,20 @@ impl Timeline {
         clock(instant, Nanos(self.until.0.max(self.length())))
     }
 
+    /// A stretch of it, from one instant to another. Ends that are no whole seconds would seem to be others than they are, or
+    /// both the same, if they were told in whole ones.
+    pub(super) fn stretch(&self, from: Nanos, until: Nanos) -> String {
+        let span = self.until.0.max(self.length());
+        let is_apart = |at: Nanos| (50_000_000..950_000_000).contains(&at.0.rem_euclid(S));
+        let length = until.0.saturating_sub(from.0);
+        let fine =
+            (10 * S..7_200 * S).contains(&span) && length < 10 * S && (is_apart(from) || is_apart(until));
+        let told = |at: Nanos| {
+            if fine && at.0.unsigned_abs() < 3_600 * S as u64 { clock_in_tenths(at) } else { self.clock(at) }
+        };
+        format!("{} – {}", told(from), told(until))
+    }
+
     /// Instants under the axis.
     pub(super) fn ticks(&self) -> Vec<Label> {
         let length = self.length();
@@ -134,15 +150,25 @@ impl Timeline {
         fit(vec![(0.0, self.clock(self.from)), (1.0, self.clock(self.until))])
     }
 
-    /// What is happening, above the plot.
-    fn captions(&self) -> Vec<Label> {
+    /// What is happening, above the plot, and one row higher the names of bands that the lower row has no room for on narrow pages:
+    /// which one it was stands nowhere else in the chart.
+    fn captions(&self) -> [Vec<Label>; 2] {
         let middle = |shade: &Shade| {
             (f64::midpoint(self.at(shade.from), self.at(shade.until)), cut(&shade.label, LABEL_MAX))
         };
         let marks = self.marks().map(|mark| (self.at(mark.at), cut(&mark.label, LABEL_MAX)));
         // A phase's name stands nowhere else in the chart; what is shaded is told beside it, too.
         let labels = self.bands.iter().map(middle).chain(marks).chain(self.shades.iter().map(middle));
-        fit(labels.filter(|(_, text)| !text.is_empty()).collect())
+        let mut lower = fit(labels.filter(|(_, text)| !text.is_empty()).collect());
+        let level = |labels: &[Label], (at, text): &(f64, String)| {
+            let found = labels.iter().find(|label| stands(label, *at, text));
+            found.map_or(usize::MAX, |label| label.level)
+        };
+        let lost = self.bands.iter().map(middle).filter(|band| !band.1.is_empty() && level(&lower, band) > 0);
+        let mut upper = fit(lost.collect());
+        upper.retain(|label| label.level < level(&lower, &(label.at, label.text.clone())));
+        lower.retain(|label| !upper.iter().any(|own| stands(own, label.at, &label.text)));
+        [lower, upper]
     }
 
     fn marks(&self) -> impl Iterator<Item = &Mark> {
@@ -170,8 +196,13 @@ impl Timeline {
                 "<line class=\"mark\" x1=\"{x}\" x2=\"{x}\" y1=\"-4\" y2=\"{height}\"><title>{title}</title></line>"
             ));
         }
-        for label in self.captions() {
-            figure.text("cap", &label, -8.0);
+        for (labels, y) in self.captions().iter().zip(ROWS) {
+            for label in labels {
+                figure.text("cap", label, y);
+            }
+            if y < ROWS[0] && !labels.is_empty() {
+                figure.make_room_above();
+            }
         }
         for label in self.ticks() {
             figure.tick(&label);
@@ -191,6 +222,11 @@ impl Timeline {
             figure.say((words.marked)(&marks.join(words.comma)));
         }
     }
+}
+
+/// Whether `label` is that text in that place.
+fn stands(label: &Label, at: f64, text: &str) -> bool {
+    (label.at - at).abs() < 1e-9 && label.text == text
 }
 
 #[cfg(test)]
@@ -229,6 +265,36 @@ mod tests {
     }
 
     #[test]
+    fn no_band_beside_another_loses_its_name() {
+        let mut axis = Timeline::new(Nanos::from_secs(-2), Nanos::from_secs(92));
+        let band = |from, label: &str| Shade {
+            from: Nanos::from_secs(from),
+            until: Nanos::from_secs(from + 18),
+            label: label.to_owned(),
+        };
+        axis.bands = vec![band(20, "kill serve app1"), band(48, "pause serve app2")];
+        let [lower, upper] = axis.captions();
+        assert_eq!((lower.len(), upper.len()), (1, 1), "{lower:?} {upper:?}");
+        assert!(
+            lower[0].level == 0 && upper[0].level == 0,
+            "both stand on the narrowest page: {lower:?} {upper:?}"
+        );
+        assert!(lower[0].text.starts_with("kill") && upper[0].text.starts_with("pause"));
+    }
+
+    #[test]
+    fn stretches_tell_what_seconds_would_hide() {
+        let axis = Timeline::new(Nanos(-2_060_000_000), Nanos::from_secs(90));
+        let check = |from: f64, until: f64, told: &str| {
+            assert_eq!(axis.stretch(Nanos((from * 1e9) as i64), Nanos((until * 1e9) as i64)), told);
+        };
+        check(0.0, 1.0, "00:00 – 00:01");
+        check(-0.52, 1.01, "−00:00.5 – 00:01.0");
+        check(5.1, 5.4, "00:05.1 – 00:05.4");
+        check(10.2, 40.0, "00:10 – 00:40");
+    }
+
+    #[test]
     fn labels_of_many_phases_do_not_overlap() {
         let mut axis = Timeline::new(Nanos::ZERO, Nanos::from_secs(600));
         axis.marks = (0..50)
@@ -236,8 +302,9 @@ mod tests {
             .collect();
         axis.shades =
             vec![Shade { from: Nanos::ZERO, until: Nanos::from_secs(10), label: "warm-up".to_owned() }];
-        let captions = axis.captions();
+        let [captions, higher] = axis.captions();
         check_no_overlap(&captions, "phases");
+        assert!(higher.is_empty(), "phases may be told in their table: {higher:?}");
         assert!(
             captions[0].text.starts_with("a phase") && captions[0].at < 0.01,
             "the first phase's, before a warm-up's: {captions:?}"

@@ -134,14 +134,16 @@ fn trimmed(value: f64, decimals: usize) -> String {
 /// An instant as a clock shows it on an axis that spans `span`: `00:41`, from an hour on `1h02`, from two days on `2d03h`;
 /// below ten seconds `1.5 s`. An axis of up to two hours shows its first hour as `05:00`.
 pub(super) fn clock(at: Nanos, span: Nanos) -> String {
-    let sign = if at.0 < 0 { "−" } else { "" };
     let ns = at.0.unsigned_abs();
     if span < Nanos::from_secs(10) {
         // A thousandth of the axis is less than a pixel of it.
         let decimals = (3 - (span.0.max(1) as f64 / 1e9).log10().floor() as i32).clamp(0, 9) as usize;
-        return format!("{sign}{} s", trimmed(ns as f64 / 1e9, decimals));
+        let text = trimmed(ns as f64 / 1e9, decimals);
+        let sign = if at.0 < 0 && text != "0" { "−" } else { "" };
+        return format!("{sign}{text} s");
     }
     let s = (ns + 500_000_000) / 1_000_000_000;
+    let sign = if at.0 < 0 && s > 0 { "−" } else { "" };
     if s < 3_600 && span < Nanos::from_secs(7_200) {
         return format!("{sign}{:02}:{:02}", s / 60, s % 60);
     }
@@ -152,6 +154,13 @@ pub(super) fn clock(at: Nanos, span: Nanos) -> String {
         (false, _) if span > Nanos::from_secs(20 * 86_400) => format!("{sign}{}d", s / 86_400),
         (false, _) => format!("{sign}{}d{:02}h", s / 86_400, s / 3_600 % 24),
     }
+}
+
+/// [`clock`] with tenths of a second, for an axis of up to two hours: `00:41.5`.
+pub(super) fn clock_in_tenths(at: Nanos) -> String {
+    let tenths = (at.0.unsigned_abs() + 50_000_000) / 100_000_000;
+    let sign = if at.0 < 0 && tenths > 0 { "−" } else { "" };
+    format!("{sign}{:02}:{:02}.{}", tenths / 600, tenths / 10 % 60, tenths % 10)
 }
 
 #[cfg(test)]
@@ -199,6 +208,16 @@ mod tests {
         assert_eq!(at(41.0, 60), "00:41");
         assert_eq!(at(-10.0, 60), "−00:10");
         assert_eq!(at(1.5, 5), "1.5 s");
+        assert_eq!(
+            (at(-0.4, 60), at(-0.000_1, 5)),
+            ("00:00".to_owned(), "0 s".to_owned()),
+            "zero has no sign"
+        );
+        let tenths = |ms: i64| clock_in_tenths(Nanos(ms * 1_000_000));
+        assert_eq!(
+            [tenths(1_530), tenths(-520), tenths(-20), tenths(61_960)],
+            ["00:01.5", "−00:00.5", "00:00.0", "01:02.0"]
+        );
         assert_eq!(at(2_400.0, 3_600), "40:00");
         assert_eq!(at(3_720.0, 3_700), "1h02");
         assert_eq!(at(2_400.0, 7_200), "0h40");
