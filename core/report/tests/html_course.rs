@@ -148,7 +148,7 @@ fn judged_columns_begin_with_the_load() {
     }
     let page = page(&open(), &plan, &maker.finish(), &[], &[]);
     assert_eq!(instants(&page, "rate"), ["0 s", "1 s", "2 s", "3 s", "4 s"]);
-    assert_eq!(instants(&page, "busy"), ["-2.07 s", "-2 s", "-1 s", "0 s", "1 s", "2 s", "3 s", "4 s"]);
+    assert_eq!(instants(&page, "busy"), ["−2.07 s", "−2 s", "−1 s", "0 s", "1 s", "2 s", "3 s", "4 s"]);
     assert!(page.contains(">Warm-up<"), "the warm-up is not shaded");
 }
 

@@ -47,7 +47,7 @@ pub(crate) fn figure_in(all_words: &Words, svg: &str, numbers: &Numbers) -> Mark
     let shown: Vec<_> = spaced(all, ROWS_MAX).collect();
     for &at in &shown {
         let (from, cells) = &numbers.rows[at];
-        let from = units::seconds(Number(from.0 as f64 / 1e9));
+        let from = units::seconds(Number(from.0 as f64 / 1e9)).replace('-', "−");
         table.row([from].into_iter().chain(cells.iter().cloned()).map(Cell::Number).collect());
     }
     html! {

@@ -3,7 +3,7 @@
 
 use maud::{Markup, PreEscaped, html};
 use wavetank_plan::quantity::{show_count, show_rate, show_share, show_size, show_whole};
-use wavetank_record::{Blame, Finding, RunRecord, Status};
+use wavetank_record::{Blame, Finding, RunRecord, Spread, Status};
 
 use super::connections::{held_lines, plateaus};
 use super::course::rate_lines;
@@ -130,7 +130,13 @@ fn numbers(sheet: &Sheet) -> Markup {
         cards.push(rate_card(sheet));
         let spread = record.response_us.spread.as_ref().filter(|_| requests.done > 0);
         let p99 = spread.map(|spread| {
-            if spread.is_unknown("p99") { words.unknown.to_owned() } else { sheet.percentile(spread, "p99") }
+            if !spread.is_unknown("p99") {
+                return sheet.percentile(spread, "p99");
+            }
+            // It is no less than a percentile below it that is known.
+            let known = Spread::PERCENTILES.iter().rev().find(|(field, _)| !spread.is_unknown(field));
+            let least = known.and_then(|(field, _)| spread.percentile(field));
+            least.map_or_else(|| words.unknown.to_owned(), |least| format!("≥ {}", units::time(least)))
         });
         let half = spread.map(|spread| {
             let half = || (words.half_within)(&sheet.percentile(spread, "p50"));
@@ -164,7 +170,7 @@ fn failed_card(sheet: &Sheet) -> Card {
     let failed = (words.failed_of)(&show_count(requests.failed), &show_count(all));
     let parts =
         std::iter::once(failed).chain(others.map(|(name, n)| format!("{name} {}", units::part(n, all))));
-    let below = parts.collect::<Vec<_>>().join(" · ");
+    let below = parts.collect::<Vec<_>>().join(" · ").replace(" %", "\u{a0}%");
     (words.failed_share, Some(share), below)
 }
 

@@ -38,7 +38,8 @@ pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
         @if let Some(course) = sheet.source.course { (spectrum(sheet, course)) }
     };
     let nothing = rows.is_empty();
-    Section::new("times", words.titles.times, words.leads.times, body).filter(|_| !nothing)
+    let lead = if record.load.model == "closed" { words.leads.times_closed } else { words.leads.times };
+    Section::new("times", words.titles.times, lead, body).filter(|_| !nothing)
 }
 
 type Row<'a> = (&'static str, u64, &'a Spread);

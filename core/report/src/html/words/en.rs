@@ -120,6 +120,8 @@ pub(crate) static WORDS: Words = Words {
         course: "What was asked and answered while the run went on. Shaded: warm-up, and what came after the load.",
         times: "Response time counts from the instant at which the plan wanted the request, so waiting for a slow \
                 target is in it. It is the sum of lag, wait and service.",
+        times_closed: "Response time counts from the instant at which a user was to ask. Users wait for each answer, so a slow target \
+            is asked less, and no queue of requests that others would have sent is in it. It is the sum of lag, wait and service.",
         scopes: "The same numbers for each part of the load. Warm-up is left out.",
         journeys: "What users went through, and what was asked of the answers.",
         connections: "Opened = closed + lost + open at the end.",
@@ -288,7 +290,7 @@ pub(crate) static WORDS: Words = Words {
         steps: "Steps",
         groups: "Groups",
         first_failures: "First failures",
-        slowest: "Slowest answers",
+        slowest: "Slowest good answers, up to ten of each step",
         more_rows: |n| format!("{n} more rows are in the stored run."),
     },
     facts: FactWords {

@@ -166,6 +166,8 @@ pub(crate) struct Leads {
     pub(crate) as_stored: &'static str,
     pub(crate) course: &'static str,
     pub(crate) times: &'static str,
+    /// The same where the load was a closed loop, which has no plan of instants.
+    pub(crate) times_closed: &'static str,
     pub(crate) scopes: &'static str,
     pub(crate) journeys: &'static str,
     pub(crate) connections: &'static str,

@@ -111,6 +111,7 @@ pub(crate) static WORDS: Words = Words {
         as_stored: "个别尚无译文的语句按存档原文（英文）显示。",
         course: "运行过程中发出与得到应答的情况。阴影部分为预热以及负载结束之后。",
         times: "响应时间从计划时刻起算，因此包含因被测目标缓慢而产生的排队；它等于发送滞后、等待与服务时间之和。",
+        times_closed: "响应时间从用户应当发出请求的时刻起算。用户等到应答才继续，目标变慢时请求随之减少，因此其中不含其他人本会造成的排队；它等于发送滞后、等待与服务时间之和。",
         scopes: "按负载的各组成部分列出同样的指标，不含预热。",
         journeys: "用户经历的流程，以及对应答的检查。",
         connections: "已建立 = 正常关闭 + 异常断开 + 结束时仍打开。",
@@ -277,7 +278,7 @@ pub(crate) static WORDS: Words = Words {
         steps: "步骤",
         groups: "分组（事务）",
         first_failures: "最早的失败",
-        slowest: "最慢的应答",
+        slowest: "最慢的成功应答（每步最多十个）",
         more_rows: |n| format!("另有 {n} 行，见存档。"),
     },
     facts: FactWords {
