@@ -4,7 +4,9 @@ mod support;
 
 use support::measured::bare;
 use support::{closed, failed, finding, held, hopeless, interrupted, invalid, open, unanswered};
-use wavetank_record::{Blame, EnvironmentDoc, EventLine, Finding, HostDoc, RunRecord, SampleLine};
+use wavetank_record::{
+    Blame, EnvironmentDoc, EventLine, Finding, HostDoc, Requests, RunRecord, SampleLine, Status, Threshold,
+};
 use wavetank_report::{HtmlSource, Language, html};
 
 const LANGUAGES: [Language; 2] = [Language::English, Language::Chinese];
@@ -224,6 +226,36 @@ fn what_speaks_against_the_blame_is_told_last() {
         "{summary}"
     );
     assert!(!against.contains("Note, however"), "told once: {summary}");
+}
+
+#[test]
+fn conditions_of_a_run_that_was_cut_short_are_not_said_to_hold() {
+    let implicit = |expr: &str, ok| Threshold {
+        expr: expr.to_owned(),
+        ok: Some(ok),
+        implicit: true,
+        ..Threshold::default()
+    };
+    let mut nothing = unanswered();
+    nothing.requests = Requests::default();
+    nothing.connections.offered = 0;
+    nothing.thresholds = vec![implicit("done > 0", false), implicit("failed < 1%", true)];
+    let english = page(&nothing, Language::English);
+    assert!(!english.contains(" held</span>"), "a condition held without a request");
+    assert!(english.contains("not judged: nothing was sent"), "{english}");
+    assert!(english.contains("none: no condition was set"), "the user claimed nothing");
+    assert!(page(&nothing, Language::Chinese).contains("未判定：未发出任何请求"));
+    let check = |reason: &str, status, said: &str| {
+        let mut record = interrupted();
+        record.verdict.status = status;
+        record.verdict.reasons = vec![reason.to_owned()];
+        record.thresholds = vec![implicit("failed < 1%", true)];
+        assert!(page(&record, Language::English).contains(&format!("{said}</span>")), "{reason}");
+    };
+    check("stopped", Status::Incomplete, " held as far as known");
+    check("lost", Status::Incomplete, " held as far as known");
+    check("undecided", Status::Incomplete, " held");
+    check("", Status::Pass, " held");
 }
 
 #[test]

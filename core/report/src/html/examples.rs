@@ -8,6 +8,9 @@ use super::sheet::{Sheet, instant};
 use super::table::{Cell, Table};
 use crate::units;
 
+/// The slowest answers that are printed: as many rows the style leaves on paper.
+const ON_PAPER_MAX: usize = 10;
+
 pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
     let (record, words) = (sheet.record(), sheet.words);
     let failed: Vec<_> = record.samples.iter().filter(|sample| sample.kind != "slow").collect();
@@ -15,7 +18,13 @@ pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
     slow.sort_by(|a, b| b.total_us.0.total_cmp(&a.total_us.0));
     let body = html! {
         @if !failed.is_empty() { h3 { (words.journeys.first_failures) } (failures(sheet, &failed)) }
-        @if !slow.is_empty() { h3 { (words.journeys.slowest) } (slowest(sheet, &slow)) }
+        @if !slow.is_empty() { div.slowest {
+            h3 { (words.journeys.slowest) }
+            (slowest(sheet, &slow))
+            @if slow.len() > ON_PAPER_MAX {
+                p.aside.paper { ((words.journeys.slowest_on_paper)(&ON_PAPER_MAX.to_string(), &slow.len().to_string())) }
+            }
+        } }
     };
     Section::new("examples", words.titles.examples, words.leads.examples, body)
 }

@@ -2,12 +2,13 @@
 //! paper.
 
 use maud::{Markup, PreEscaped, html};
+use wavetank_plan::Plan;
 use wavetank_plan::quantity::{show_count, show_rate, show_share, show_size, show_whole};
-use wavetank_record::{Blame, Finding, RunRecord, Spread, Status};
+use wavetank_record::{Blame, Finding, Number, RunRecord, Spread, Status};
 
 use super::connections::{held_lines, plateaus};
 use super::course::rate_lines;
-use super::marks::{result, verdict_means, verdict_sign, verdict_word, whose_limit};
+use super::marks::{threshold_result, verdict_means, verdict_sign, verdict_word, whose_limit};
 use super::room::rooms;
 use super::scopes::phases;
 use super::sheet::{Sheet, command_line, harmless, is_sentence, outside};
@@ -24,6 +25,8 @@ const NOTES_MAX: usize = 4;
 const FINDINGS_MAX: usize = 2;
 /// The same of limits of the generator.
 const ROOMS_MAX: usize = 2;
+/// A load that ran for this share of its plan ran to its end.
+const WHOLE: f64 = 0.99;
 /// Height of the picture's plot, in pixels: the first page is one sheet.
 const PICTURE_HEIGHT: u32 = 140;
 /// Phases told on the first page where there are no more.
@@ -215,17 +218,31 @@ fn tested(sheet: &Sheet) -> Markup {
         (words.target, nothing(&record.target)),
         (
             words.load,
-            html! { @if !record.load.text.is_empty() { (sheet.stored(&record.load.text)) (defaults) } },
+            html! { @if !record.load.text.is_empty() { (sheet.stored(&record.load.text)) (defaults) (cut_short(sheet)) } },
         ),
         (words.claimed, claims(sheet)),
         (words.hosts, host(sheet)),
     ])
 }
 
+/// Of a run that was stopped: how much of what was planned has run.
+fn cut_short(sheet: &Sheet) -> Markup {
+    let record = sheet.record();
+    let planned = sheet.source.plan.and_then(Plan::load_end).map_or(0.0, |end| end.0 as f64 / 1e9);
+    if record.verdict.status != Status::Incomplete || record.duration_s.0 >= planned * WHOLE {
+        return html! {};
+    }
+    let said =
+        (sheet.words.front.cut_short)(&units::seconds(record.duration_s), &units::seconds(Number(planned)));
+    html! { " · " (said) }
+}
+
 /// The user's conditions with their results, and the implicit ones that did not hold.
 fn claims(sheet: &Sheet) -> Markup {
     let words = &sheet.words.front;
-    let told = sheet.record().thresholds.iter().filter(|one| !one.implicit || one.ok != Some(true));
+    // What was added says nothing new of a load that never began.
+    let tells = |implicit: bool, ok| !implicit || (ok != Some(true) && !sheet.sent_nothing());
+    let told = sheet.record().thresholds.iter().filter(|one| tells(one.implicit, one.ok));
     let told: Vec<_> = told.collect();
     html! {
         @if told.is_empty() { (words.nothing_claimed) } @else {
@@ -233,7 +250,7 @@ fn claims(sheet: &Sheet) -> Markup {
                 @for one in told.iter().take(CLAIMS_MAX) {
                     @let found = units::threshold_value(one);
                     li {
-                        (result(sheet, one.ok)) " " code { (outside(&one.expr)) }
+                        (threshold_result(sheet, one)) " " code { (outside(&one.expr)) }
                         @if !found.is_empty() { " " span.found { "→ " strong { (found) } } }
                     }
                 }

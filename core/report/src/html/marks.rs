@@ -1,9 +1,12 @@
 //! Verdicts, results and blame as words with a sign: colour never stands alone.
 
 use maud::{Markup, PreEscaped, html};
-use wavetank_record::{Blame, Status};
+use wavetank_record::{Blame, Status, Threshold};
 
 use super::sheet::{Sheet, outside};
+
+/// Reasons of a verdict by which a run ended before its plan did, or is not known to the end.
+const CUT_SHORT: [&str; 2] = ["lost", "stopped"];
 
 /// The verdict in the page's language.
 pub(crate) fn verdict_word(sheet: &Sheet) -> &'static str {
@@ -86,6 +89,20 @@ pub(crate) fn result(sheet: &Sheet, ok: Option<bool>) -> Markup {
         Some(true) => mark("good", "✓", words.held),
         Some(false) => mark("bad", "✗", words.broken),
         None => mark("doubt", "?", words.undecided),
+    }
+}
+
+/// The same of a condition: what held of a run that was stopped might have broken later, and of one that sent nothing,
+/// nothing can be said.
+pub(crate) fn threshold_result(sheet: &Sheet, one: &Threshold) -> Markup {
+    let (record, words) = (sheet.record(), &sheet.words.marks);
+    let reasons = &record.verdict.reasons;
+    let is_cut = record.verdict.status == Status::Incomplete
+        && reasons.iter().any(|reason| CUT_SHORT.contains(&reason.as_str()));
+    match one.ok {
+        Some(true) if sheet.sent_nothing() => mark("doubt", "?", words.not_judged),
+        Some(true) if is_cut => mark("doubt", "?", words.held_as_known),
+        ok => result(sheet, ok),
     }
 }
 

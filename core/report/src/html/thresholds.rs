@@ -4,7 +4,7 @@ use maud::html;
 use wavetank_record::Threshold;
 
 use super::Section;
-use super::marks::result;
+use super::marks::threshold_result;
 use super::sheet::{Sheet, outside};
 use super::table::{Cell, Table};
 use crate::units;
@@ -28,7 +28,7 @@ pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
         };
         table.row(vec![
             Cell::Any(condition),
-            Cell::Any(result(sheet, one.ok)),
+            Cell::Any(threshold_result(sheet, one)),
             Cell::Number(units::threshold_value(one)),
             Cell::Any(sheet.stored(&one.why)),
         ]);

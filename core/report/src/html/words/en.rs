@@ -57,6 +57,7 @@ pub(crate) static WORDS: Words = Words {
         defaults: "defaults of the program",
         claimed: "Claim",
         nothing_claimed: "none: no condition was set",
+        cut_short: |ran, planned| format!("stopped after {ran} of {planned}"),
         whose_limit: "Whose limit was that?",
         however: "Note, however",
         unknown: "unknown",
@@ -218,6 +219,8 @@ pub(crate) static WORDS: Words = Words {
         held: "held",
         broken: "broken",
         undecided: "undecided",
+        held_as_known: "held as far as known",
+        not_judged: "not judged: nothing was sent",
         failed: "failed",
         unasked: "never asked",
         implicit: "implicit",
@@ -291,6 +294,9 @@ pub(crate) static WORDS: Words = Words {
         groups: "Groups",
         first_failures: "First failures",
         slowest: "Slowest good answers, up to ten of each step",
+        slowest_on_paper: |shown, all| {
+            format!("On paper, {shown} of {all}; all of them are in the stored run.")
+        },
         more_rows: |n| format!("{n} more rows are in the stored run."),
     },
     facts: FactWords {
@@ -310,7 +316,7 @@ pub(crate) static WORDS: Words = Words {
         ports: "Ports the kernel picks from",
         addresses: "Addresses",
         engine_why: "Why this driver",
-        probe: "First request",
+        probe: "Probe before the load",
         no_answer: "no answer",
         targets: "Targets",
         sources: "Source addresses",

@@ -101,6 +101,8 @@ pub(crate) struct FrontWords {
     pub(crate) defaults: &'static str,
     pub(crate) claimed: &'static str,
     pub(crate) nothing_claimed: &'static str,
+    /// How long the load ran, and how long it was to.
+    pub(crate) cut_short: Of2,
     pub(crate) whose_limit: &'static str,
     /// Ahead of what speaks against the answer above it.
     pub(crate) however: &'static str,
@@ -270,6 +272,8 @@ pub(crate) struct MarkWords {
     pub(crate) held: &'static str,
     pub(crate) broken: &'static str,
     pub(crate) undecided: &'static str,
+    pub(crate) held_as_known: &'static str,
+    pub(crate) not_judged: &'static str,
     pub(crate) failed: &'static str,
     pub(crate) unasked: &'static str,
     pub(crate) implicit: &'static str,
@@ -352,6 +356,7 @@ pub(crate) struct JourneyWords {
     pub(crate) groups: &'static str,
     pub(crate) first_failures: &'static str,
     pub(crate) slowest: &'static str,
+    pub(crate) slowest_on_paper: Of2,
     pub(crate) more_rows: Of1,
 }
 
