@@ -143,8 +143,11 @@ fn time(ns: u64) -> String {
 /// Failed requests a second, a layer for each class that occurred.
 fn errors(sheet: &Sheet, course: &Course) -> Markup {
     let occurred = ErrorClass::ALL.into_iter().filter(|&class| course.counters.errors[class as usize] > 0);
+    // The first colour is that of what was done in the charts beside it; layers have patterns, too.
+    let tone = |place: usize| if place == 0 { Tone::Bad } else { Tone::Next };
+    let layers = occurred.enumerate();
     let layers: Vec<_> =
-        occurred.map(|class| (class.name().to_owned(), Tone::Next, class as usize)).collect();
+        layers.map(|(place, class)| (class.name().to_owned(), tone(place), class as usize)).collect();
     let of = |column: &Column, class: &usize| column.counters.errors[*class];
     stacked(sheet, course, "errors", sheet.words.charts.errors, &layers, of)
 }
