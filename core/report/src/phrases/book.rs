@@ -214,7 +214,7 @@ mod tests {
     #[test]
     fn what_has_no_words_stays_as_it_is_stored() {
         check("something nobody wrote down", "[something nobody wrote down]");
-        check("no answer to the probe: the dog ate it", "首个请求未得到应答：[the dog ate it]");
+        check("no answer to the probe: the dog ate it", "负载前的探测请求未得到应答：[the dog ate it]");
         check("lag 1 ms · odd", "滞后 1 ms · [odd]");
         check("we go from here to there", "[we go from here to there]");
         let long = "a, ".repeat(10_000);
