@@ -4,6 +4,7 @@ use maud::{Markup, PreEscaped, html};
 use wavetank_record::{Number, SearchDoc, SearchPointDoc, Status};
 
 use super::page_words::KneeWords;
+use super::queued::knee_queued;
 use super::text::{cells, lengths, level_ends};
 use super::words::limited;
 use crate::chart::{Curve, CurvePoint, CurveSeries, Frame, Tone, Unit};
@@ -116,10 +117,12 @@ fn kept_together(text: &str) -> String {
 fn numbers(page: &Page) -> Markup {
     let (doc, own) = (page.doc, page.own);
     let answer = &doc.answer;
-    let proven = |proven: bool| if proven { own.proven } else { own.not_proven };
+    let proven = |proven: bool| if proven { own.proven } else { own.not_proven }.to_owned();
+    let queued = knee_queued(doc).and(answer.low_level).filter(|_| answer.low_proven);
+    let lower = queued.map(|level| (own.less_queued)(&(own.level)(&doc.of, level)));
     let shown = [
-        (own.lower, answer.low, proven(answer.low_proven)),
-        (own.knee, answer.knee, own.knee_means),
+        (own.lower, answer.low, lower.unwrap_or_else(|| proven(answer.low_proven))),
+        (own.knee, answer.knee, own.knee_means.to_owned()),
         (own.upper, answer.high, proven(answer.high_proven)),
     ];
     html! {

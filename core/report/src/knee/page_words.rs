@@ -28,6 +28,8 @@ pub(super) struct KneeWords {
     pub(super) knee_means: &'static str,
     pub(super) proven: &'static str,
     pub(super) not_proven: &'static str,
+    /// What is proven less than the level (in its unit) whose runs held.
+    pub(super) less_queued: fn(&str) -> String,
     pub(super) asked: &'static str,
     pub(super) target: &'static str,
     /// How many runs, how long each, how long all, the seed.
@@ -67,7 +69,11 @@ static EN: KneeWords = KneeWords {
     headline: None,
     limit_of: ENGLISH.whose,
     ends: [
-        ("found", "KNEE FOUND", "Up to the knee the conditions hold; above it they do not."),
+        (
+            "found",
+            "KNEE FOUND",
+            "The conditions hold at the lower end and no more at the upper; the knee lies between.",
+        ),
         ("above", "NO KNEE IN RANGE", "The conditions hold even at the highest level that may be tried."),
         ("below", "DOES NOT HOLD", "The conditions do not hold even at the lowest level."),
         (
@@ -83,6 +89,7 @@ static EN: KneeWords = KneeWords {
     knee_means: "most likely",
     proven: "proven by repeated runs",
     not_proven: "not proven",
+    less_queued: |level| format!("runs at {level} held, less what may have queued"),
     asked: "What has to hold",
     target: "Target",
     effort: |[runs, each, all, seed]| {
@@ -115,7 +122,7 @@ static ZH: KneeWords = KneeWords {
     headline: Some(chinese_headline),
     limit_of: CHINESE.whose,
     ends: [
-        ("found", "已找到拐点", "负载不超过拐点时各项条件成立，超过后不再成立。"),
+        ("found", "已找到拐点", "各项条件在下限处成立，在上限处不再成立；拐点在两者之间。"),
         ("above", "范围内没有拐点", "即使在允许尝试的最高负载下，各项条件仍然成立。"),
         ("below", "不成立", "即使在最低负载下，各项条件也不成立。"),
         ("generator", "发压端已达上限", "搜索因发压端而非被测目标的上限而结束；被测目标也许能承受更多。"),
@@ -127,6 +134,7 @@ static ZH: KneeWords = KneeWords {
     knee_means: "最可能的值",
     proven: "经多次运行证实",
     not_proven: "尚未证实",
+    less_queued: |level| format!("{level} 的各次运行成立，再扣除可能仍在排队的部分"),
     asked: "须满足的条件",
     target: "被测目标",
     effort: |[runs, each, all, seed]| format!("共 {runs} 次运行，每次 {each}，总计 {all}，种子 {seed}"),
