@@ -60,14 +60,15 @@ impl Faults {
     /// # Errors
     /// What the host does not do, or not any more: nothing has happened then.
     pub fn begin(&mut self, what: &Value, services: &mut Services) -> Result<u64, UserError> {
-        if self.active.len() >= FAULTS_MAX {
-            let message = format!("host {} has {FAULTS_MAX} faults under way", self.host);
-            return Err(UserError::refused("lab_faults_many", message, "end some of them before"));
-        }
         let deed: Deed = serde_json::from_value(what.clone()).map_err(|error| {
             let message = format!("host {} does not know this fault: {error}", self.host);
             UserError::refused("lab_message", message, "is the lab of another version of wavetank?")
         })?;
+        let lasts = !matches!(deed, Deed::Command { undo: None, .. });
+        if lasts && self.active.len() >= FAULTS_MAX {
+            let message = format!("host {} has {FAULTS_MAX} faults under way", self.host);
+            return Err(UserError::refused("lab_faults_many", message, "end some of them before"));
+        }
         let active = match deed {
             Deed::Fault(fault) => Some(self.fault(fault, services)?),
             Deed::Pool(wished) => Some(Active::Pool { before: services.change_pool(&wished)?, wished }),
