@@ -252,6 +252,7 @@ fn conditions_of_a_run_that_was_cut_short_are_not_said_to_hold() {
         record.thresholds = vec![implicit("failed < 1%", true)];
         assert!(page(&record, Language::English).contains(&format!("{said}</span>")), "{reason}");
     };
+    check("signal", Status::Incomplete, " held as far as known");
     check("stopped", Status::Incomplete, " held as far as known");
     check("lost", Status::Incomplete, " held as far as known");
     check("undecided", Status::Incomplete, " held");

@@ -76,12 +76,19 @@ fn warnings(a: &[LoadedRun], b: &[LoadedRun]) -> Result<Vec<String>, UserError> 
             }
         }
     }
+    let a_differs =
+        differing.iter().any(|(_, ids)| a.iter().any(|run| ids.contains(&run.record.id.as_str())))
+            || a.iter().any(|run| run.opened.environment.is_none());
     let of_b: Vec<&str> = b.iter().map(|run| run.record.id.as_str()).collect();
     let mut warnings: Vec<String> = a.iter().chain(b).flat_map(doubts).collect();
     let left_out = differing.len().saturating_sub(WARNINGS_MAX);
     warnings.extend(differing.into_iter().take(WARNINGS_MAX).map(|(said, ids)| {
-        // Where all of A are alike in it and none of B is, it is the sides that differ, whichever run was looked at first.
-        if ids == of_b { by_sides(&said) } else { said.replace(FIRST, of_a).replace(RUNS, &ids.join(", ")) }
+        // Where all of A are alike and none of B is, it is the sides that differ, whichever run was looked at first.
+        if ids == of_b && !a_differs {
+            by_sides(&said)
+        } else {
+            said.replace(FIRST, of_a).replace(RUNS, &ids.join(", "))
+        }
     }));
     if left_out > 0 {
         warnings.push(format!("{left_out} more of the kind"));

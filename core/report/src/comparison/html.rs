@@ -76,13 +76,13 @@ fn header(page: &Page, names: [&str; 2]) -> Markup {
             @if targets[0] == targets[1] {
                 p.when {
                     "A" (page.words.page.colon) (many[0]) " · B" (page.words.page.colon) (many[1])
-                    @for target in &targets[0] { " · " (outside(target)) }
+                    @for target in targets[0].iter().take(TARGETS_MAX) { " · " (outside(target)) }
                 }
             } @else {
                 @for ((side, many), targets) in ["A", "B"].into_iter().zip(&many).zip(&targets) {
                     p.when {
                         (side) (page.words.page.colon) (many)
-                        @for target in targets { " · " (outside(target)) }
+                        @for target in targets.iter().take(TARGETS_MAX) { " · " (outside(target)) }
                     }
                 }
             }
@@ -94,7 +94,7 @@ fn header(page: &Page, names: [&str; 2]) -> Markup {
 fn targets(side: &SideDoc) -> Vec<&str> {
     let mut targets = Vec::new();
     for run in &side.runs {
-        if !targets.contains(&run.target.as_str()) && targets.len() < TARGETS_MAX {
+        if !targets.contains(&run.target.as_str()) {
             targets.push(&run.target);
         }
     }

@@ -8,7 +8,7 @@ use wavetank_record::{Blame, Finding, Number, RunRecord, Spread, Status};
 
 use super::connections::{held_lines, plateaus};
 use super::course::rate_lines;
-use super::marks::{threshold_result, verdict_means, verdict_sign, verdict_word, whose_limit};
+use super::marks::{threshold_result, verdict_means, verdict_sign, verdict_word, was_cut_short, whose_limit};
 use super::room::rooms;
 use super::scopes::phases;
 use super::sheet::{Sheet, command_line, harmless, is_sentence, outside};
@@ -229,7 +229,7 @@ fn tested(sheet: &Sheet) -> Markup {
 fn cut_short(sheet: &Sheet) -> Markup {
     let record = sheet.record();
     let planned = sheet.source.plan.and_then(Plan::load_end).map_or(0.0, |end| end.0 as f64 / 1e9);
-    if record.verdict.status != Status::Incomplete || record.duration_s.0 >= planned * WHOLE {
+    if !was_cut_short(sheet) || sheet.sent_nothing() || record.duration_s.0 >= planned * WHOLE {
         return html! {};
     }
     let said =

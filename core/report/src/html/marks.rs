@@ -6,7 +6,7 @@ use wavetank_record::{Blame, Status, Threshold};
 use super::sheet::{Sheet, outside};
 
 /// Reasons of a verdict by which a run ended before its plan did, or is not known to the end.
-const CUT_SHORT: [&str; 2] = ["lost", "stopped"];
+const CUT_SHORT: [&str; 3] = ["lost", "signal", "stopped"];
 
 /// The verdict in the page's language.
 pub(crate) fn verdict_word(sheet: &Sheet) -> &'static str {
@@ -92,16 +92,20 @@ pub(crate) fn result(sheet: &Sheet, ok: Option<bool>) -> Markup {
     }
 }
 
+/// Whether the load ended before its plan did, or is not known to its end.
+pub(crate) fn was_cut_short(sheet: &Sheet) -> bool {
+    let verdict = &sheet.record().verdict;
+    verdict.status == Status::Incomplete
+        && verdict.reasons.iter().any(|reason| CUT_SHORT.contains(&reason.as_str()))
+}
+
 /// The same of a condition: what held of a run that was stopped might have broken later, and of one that sent nothing,
 /// nothing can be said.
 pub(crate) fn threshold_result(sheet: &Sheet, one: &Threshold) -> Markup {
-    let (record, words) = (sheet.record(), &sheet.words.marks);
-    let reasons = &record.verdict.reasons;
-    let is_cut = record.verdict.status == Status::Incomplete
-        && reasons.iter().any(|reason| CUT_SHORT.contains(&reason.as_str()));
+    let words = &sheet.words.marks;
     match one.ok {
         Some(true) if sheet.sent_nothing() => mark("doubt", "?", words.not_judged),
-        Some(true) if is_cut => mark("doubt", "?", words.held_as_known),
+        Some(true) if was_cut_short(sheet) => mark("doubt", "?", words.held_as_known),
         ok => result(sheet, ok),
     }
 }
