@@ -64,8 +64,7 @@ impl Faults {
             let message = format!("host {} does not know this fault: {error}", self.host);
             UserError::refused("lab_message", message, "is the lab of another version of wavetank?")
         })?;
-        let lasts = !matches!(deed, Deed::Command { undo: None, .. });
-        if lasts && self.active.len() >= FAULTS_MAX {
+        if lasts(what) && self.active.len() >= FAULTS_MAX {
             let message = format!("host {} has {FAULTS_MAX} faults under way", self.host);
             return Err(UserError::refused("lab_faults_many", message, "end some of them before"));
         }

@@ -136,7 +136,7 @@ impl Deeds {
             // The last one first: what it found is what the ones before had made.
             deeds.reverse();
         }
-        // Hands that are still doing something.
+        // Hands that are still beginning something.
         let mut beginning: Vec<usize> = Vec::new();
         for (event, deed) in deeds {
             if self.over && beginning.contains(&deed.hand) {
