@@ -9,6 +9,7 @@ use wavetank_plan::{UserError, steers};
 use wavetank_record::{CompareDoc, RunRecord, Status, Threshold};
 
 use crate::comparison::comparison_suite;
+use crate::condition::Outcome;
 use crate::journeys_text::{NamedCheck, by_name, example};
 use crate::units;
 
@@ -42,7 +43,7 @@ fn suite(record: &RunRecord) -> TestSuite {
         } else {
             threshold.expr.clone()
         };
-        suite.add_test_case(case(&name, threshold_status(threshold)));
+        suite.add_test_case(case(&name, threshold_status(record, threshold)));
     }
     for check in by_name(record) {
         let answers = check.held + check.failed;
@@ -153,14 +154,16 @@ fn examples(record: &RunRecord) -> String {
     lines.collect()
 }
 
-fn threshold_status(threshold: &Threshold) -> TestCaseStatus {
-    let mut status = match threshold.ok {
-        Some(true) => return TestCaseStatus::success(),
-        Some(false) => TestCaseStatus::non_success(NonSuccessKind::Failure),
-        None => TestCaseStatus::skipped(),
+fn threshold_status(record: &RunRecord, threshold: &Threshold) -> TestCaseStatus {
+    let outcome = Outcome::of(record, threshold);
+    let mut status = match outcome {
+        Outcome::Held => return TestCaseStatus::success(),
+        Outcome::Broken => TestCaseStatus::non_success(NonSuccessKind::Failure),
+        Outcome::HeldAsKnown | Outcome::NotJudged | Outcome::Undecided => TestCaseStatus::skipped(),
     };
     let value = units::threshold_value(threshold);
-    let said: Vec<_> = [value, threshold.why.clone()].into_iter().filter(|part| !part.is_empty()).collect();
+    let said = [value, outcome.why().to_owned(), threshold.why.clone()];
+    let said: Vec<_> = said.into_iter().filter(|part| !part.is_empty()).collect();
     status.set_message(said.join(": "));
     if threshold.ok == Some(false) {
         status.set_type("threshold");

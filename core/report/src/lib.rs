@@ -8,6 +8,7 @@ mod calibration;
 pub mod chart;
 mod comparison;
 mod compose;
+mod condition;
 mod examples;
 mod explain;
 mod export;

@@ -7,8 +7,9 @@
 use std::collections::BTreeMap;
 
 use wavetank_plan::quantity::{show_count, show_rate, show_share, show_size};
-use wavetank_record::{Blame, Probe, Requests, RunRecord, Status, Threshold, Times, TlsDoc};
+use wavetank_record::{Blame, Probe, Requests, RunRecord, Status, Times, TlsDoc};
 
+use crate::condition::Outcome;
 use crate::held_text::{add_held, is_holding};
 use crate::hosts_text::add_hosts;
 use crate::impacts_text::add_impacts;
@@ -43,7 +44,7 @@ pub fn text(record: &RunRecord) -> String {
     add_times(&mut page, record);
     add_scopes(&mut page, record);
     if judged {
-        add_thresholds(&mut page, &record.thresholds);
+        add_thresholds(&mut page, record);
     }
     journeys::add_checks(&mut page, record);
     journeys::add_counts(&mut page, record);
@@ -147,16 +148,20 @@ fn percentiles(times: &Times, shown: &[(&str, &str)]) -> Vec<String> {
 }
 
 /// The user's conditions, and of the implicit ones those that did not hold.
-fn add_thresholds(page: &mut Page, thresholds: &[Threshold]) {
-    let shown = thresholds.iter().filter(|threshold| !threshold.implicit || threshold.ok != Some(true));
+fn add_thresholds(page: &mut Page, record: &RunRecord) {
+    let shown =
+        record.thresholds.iter().filter(|threshold| !threshold.implicit || threshold.ok != Some(true));
     for (number, threshold) in shown.enumerate() {
-        let word = match threshold.ok {
-            Some(true) => "held",
-            Some(false) => "broken",
-            None => "undecided",
+        let outcome = Outcome::of(record, threshold);
+        let word = match outcome {
+            Outcome::Held => "held",
+            Outcome::HeldAsKnown => "so far",
+            Outcome::NotJudged => "unjudged",
+            Outcome::Broken => "broken",
+            Outcome::Undecided => "undecided",
         };
         let implicit = if threshold.implicit { " (implicit)" } else { "" };
-        let said = [units::threshold_value(threshold), threshold.why.clone()];
+        let said = [units::threshold_value(threshold), outcome.why().to_owned(), threshold.why.clone()];
         let said = said.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
         let sentence =
             format!("{}{implicit}{}{said}", threshold.expr, if said.is_empty() { "" } else { ": " });

@@ -7,7 +7,7 @@ use support::{closed, failed, finding, held, hopeless, interrupted, invalid, ope
 use wavetank_record::{
     Blame, EnvironmentDoc, EventLine, Finding, HostDoc, Requests, RunRecord, SampleLine, Status, Threshold,
 };
-use wavetank_report::{HtmlSource, Language, html};
+use wavetank_report::{HtmlSource, Language, html, junit, markdown, text};
 
 const LANGUAGES: [Language; 2] = [Language::English, Language::Chinese];
 
@@ -251,6 +251,14 @@ fn conditions_of_a_run_that_was_cut_short_are_not_said_to_hold() {
         record.verdict.reasons = vec![reason.to_owned()];
         record.thresholds = vec![implicit("failed < 1%", true)];
         assert!(page(&record, Language::English).contains(&format!("{said}</span>")), "{reason}");
+        record.thresholds[0].implicit = false;
+        let known = said == " held";
+        let (text, markdown, junit) = (text(&record), markdown(&record), junit(&record));
+        let told =
+            if known { "held      failed < 1%" } else { "so far    failed < 1%: held as far as known" };
+        assert!(text.contains(told), "{reason}: {text}");
+        assert!(markdown.contains(&format!("|{said} |")), "{reason}: {markdown}");
+        assert_eq!(junit.contains("<skipped message=\"held as far as known\""), !known, "{reason}: {junit}");
     };
     check("signal", Status::Incomplete, " held as far as known");
     check("stopped", Status::Incomplete, " held as far as known");

@@ -21,7 +21,7 @@ fn each_outcome_has_its_cases() {
     check("open", &open(), [5, 0, 0, 0]);
     check("failed", &failed(), [4, 2, 0, 1]);
     check("invalid", &invalid(), [5, 0, 1, 0]);
-    check("interrupted", &interrupted(), [3, 0, 1, 0]);
+    check("interrupted", &interrupted(), [3, 0, 1, 2]);
     check("hopeless", &hopeless(), [3, 1, 0, 0]);
 }
 

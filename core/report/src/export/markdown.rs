@@ -1,10 +1,11 @@
 //! [`markdown`]: a run as a summary for a pull request or a wiki.
 
 use wavetank_plan::quantity::{show_count, show_rate, show_share, show_whole};
-use wavetank_record::{Finding, Requests, RunRecord, StepDoc, Threshold, Times};
+use wavetank_record::{Finding, Requests, RunRecord, StepDoc, Times};
 
 use super::markdown_hosts as lab;
 use super::markdown_text::{block, code, sentence, table};
+use crate::condition::Outcome;
 use crate::impacts_text as impacts;
 use crate::journeys_text::{by_name, has_sessions};
 use crate::more::{more_about_errors, more_about_findings};
@@ -180,7 +181,7 @@ fn thresholds(record: &RunRecord) -> String {
         let implicit = if threshold.implicit { " (implicit)" } else { "" };
         vec![
             format!("{}{implicit}", code(&threshold.expr)),
-            result(threshold).to_owned(),
+            result(Outcome::of(record, threshold)).to_owned(),
             units::threshold_value(threshold),
             sentence(&threshold.why),
         ]
@@ -189,11 +190,12 @@ fn thresholds(record: &RunRecord) -> String {
     cut(table(&["condition", "result", "value", "why"], 0, &rows), record.thresholds.len())
 }
 
-const fn result(threshold: &Threshold) -> &'static str {
-    match threshold.ok {
-        Some(true) => "held",
-        Some(false) => "**broken**",
-        None => "undecided",
+const fn result(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Held => "held",
+        Outcome::Broken => "**broken**",
+        Outcome::Undecided => "undecided",
+        Outcome::HeldAsKnown | Outcome::NotJudged => outcome.why(),
     }
 }
 

@@ -8,12 +8,13 @@ use wavetank_record::{Blame, Finding, Number, RunRecord, Spread, Status};
 
 use super::connections::{held_lines, plateaus};
 use super::course::rate_lines;
-use super::marks::{threshold_result, verdict_means, verdict_sign, verdict_word, was_cut_short, whose_limit};
+use super::marks::{threshold_result, verdict_means, verdict_sign, verdict_word, whose_limit};
 use super::room::rooms;
 use super::scopes::phases;
 use super::sheet::{Sheet, command_line, harmless, is_sentence, outside};
 use super::table::facts;
 use crate::chart::Lines;
+use crate::condition::{sent_nothing, was_cut_short};
 use crate::held_text::is_holding;
 use crate::units;
 
@@ -229,7 +230,7 @@ fn tested(sheet: &Sheet) -> Markup {
 fn cut_short(sheet: &Sheet) -> Markup {
     let record = sheet.record();
     let planned = sheet.source.plan.and_then(Plan::load_end).map_or(0.0, |end| end.0 as f64 / 1e9);
-    if !was_cut_short(sheet) || sheet.sent_nothing() || record.duration_s.0 >= planned * WHOLE {
+    if !was_cut_short(record) || sent_nothing(record) || record.duration_s.0 >= planned * WHOLE {
         return html! {};
     }
     let said =
@@ -241,7 +242,7 @@ fn cut_short(sheet: &Sheet) -> Markup {
 fn claims(sheet: &Sheet) -> Markup {
     let words = &sheet.words.front;
     // What was added says nothing new of a load that never began.
-    let tells = |implicit: bool, ok| !implicit || (ok != Some(true) && !sheet.sent_nothing());
+    let tells = |implicit: bool, ok| !implicit || (ok != Some(true) && !sent_nothing(sheet.record()));
     let told = sheet.record().thresholds.iter().filter(|one| tells(one.implicit, one.ok));
     let told: Vec<_> = told.collect();
     html! {

@@ -4,9 +4,7 @@ use maud::{Markup, PreEscaped, html};
 use wavetank_record::{Blame, Status, Threshold};
 
 use super::sheet::{Sheet, outside};
-
-/// Reasons of a verdict by which a run ended before its plan did, or is not known to the end.
-const CUT_SHORT: [&str; 3] = ["lost", "signal", "stopped"];
+use crate::condition::Outcome;
 
 /// The verdict in the page's language.
 pub(crate) fn verdict_word(sheet: &Sheet) -> &'static str {
@@ -92,21 +90,14 @@ pub(crate) fn result(sheet: &Sheet, ok: Option<bool>) -> Markup {
     }
 }
 
-/// Whether the load ended before its plan did, or is not known to its end.
-pub(crate) fn was_cut_short(sheet: &Sheet) -> bool {
-    let verdict = &sheet.record().verdict;
-    verdict.status == Status::Incomplete
-        && verdict.reasons.iter().any(|reason| CUT_SHORT.contains(&reason.as_str()))
-}
-
 /// The same of a condition: what held of a run that was stopped might have broken later, and of one that sent nothing,
 /// nothing can be said.
 pub(crate) fn threshold_result(sheet: &Sheet, one: &Threshold) -> Markup {
     let words = &sheet.words.marks;
-    match one.ok {
-        Some(true) if sheet.sent_nothing() => mark("doubt", "?", words.not_judged),
-        Some(true) if was_cut_short(sheet) => mark("doubt", "?", words.held_as_known),
-        ok => result(sheet, ok),
+    match Outcome::of(sheet.record(), one) {
+        Outcome::NotJudged => mark("doubt", "?", words.not_judged),
+        Outcome::HeldAsKnown => mark("doubt", "?", words.held_as_known),
+        Outcome::Held | Outcome::Broken | Outcome::Undecided => result(sheet, one.ok),
     }
 }
 

@@ -50,11 +50,6 @@ impl<'a> Sheet<'a> {
         self.source.record
     }
 
-    /// Whether the load never began: neither a request nor a connection was wanted.
-    pub(crate) const fn sent_nothing(&self) -> bool {
-        self.record().requests.offered == 0 && self.record().connections.offered == 0
-    }
-
     /// A sentence of the record. They are stored in English, which a reader aloud must know where there are no other words.
     pub(crate) fn stored(&self, sentence: &str) -> Markup {
         stored_in(self.language, sentence)
