@@ -129,8 +129,27 @@ fn a_kill_at_a_random_moment_leaves_an_archive_that_opens() {
 }
 
 /// The whole generator is stopped for `pause` while its threads sleep: what that did to the longest times is told.
+/// A machine that is slow in a hundredth of all turns besides has that told in its place, as a doubt: then another run is
+/// stopped.
 #[track_caller]
 fn check_paused(engine: &str, threads: u32, pause: Duration) {
+    let name = "a_generator_that_stood_still_in_its_sleep_says_so";
+    for _ in 0..5 {
+        let Some(notes) = notes_of_paused(engine, threads, pause) else { return skip(name, engine) };
+        if notes.contains("a load thread stood still for") {
+            return;
+        }
+        assert!(notes.contains("in doubt (stalled)"), "{engine}: {notes}");
+    }
+    skip(
+        name,
+        "turns of this machine are too slow for it: the doubt `stalled` was told in each of five runs",
+    );
+}
+
+/// The notes of a run that was stopped for `pause`; `None` where the engine does not run here.
+#[track_caller]
+fn notes_of_paused(engine: &str, threads: u32, pause: Duration) -> Option<String> {
     let target = Target::start(Script::constant(ms(5)));
     let trial = trial();
     let words = format!("-c 4 -n 800 --threads {threads} --engine {engine} --no-probe");
@@ -140,13 +159,12 @@ fn check_paused(engine: &str, threads: u32, pause: Duration) {
     running.signal(Signal::CONT);
     let outcome = running.wait(20 * SECOND);
     if outcome.exit == Some(5) {
-        return skip("a_generator_that_stood_still_in_its_sleep_says_so", engine);
+        return None;
     }
     let result = outcome.expect_exit(0).result();
     let longest = result.time("service_us.max");
     assert!(longest + ms(50) >= pause, "{engine}: the pause is in the times: {longest:?}: {result}");
-    let notes = result.at("notes").to_string();
-    assert!(notes.contains("a load thread stood still for"), "{engine}: {notes}");
+    Some(result.at("notes").to_string())
 }
 
 #[test]
