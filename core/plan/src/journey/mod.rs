@@ -7,6 +7,7 @@ mod busy;
 mod check;
 mod data;
 mod longest;
+mod requests;
 mod template;
 mod think;
 mod walk;
