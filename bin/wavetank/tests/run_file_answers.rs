@@ -1,6 +1,7 @@
 //! Requests of several messages, run from files: redirects, challenges, embedded resources, content codings.
 
 use std::cell::Cell;
+use std::time::Duration;
 
 use wavetank_testkit::{
     Act, Nginx, Place, RunResult, Script, Seen, Target, Trial, answer, answer_with, steady,
@@ -68,6 +69,23 @@ fn a_redirect_to_where_nobody_named_is_told_with_its_cure() {
         samples.contains("http://127.0.0.1:9/x") && samples.contains("name it under targets"),
         "{samples}"
     );
+}
+
+#[test]
+fn a_time_that_was_too_long_is_told_with_its_unit() {
+    let target = Target::start(Script::constant(Duration::from_millis(30)));
+    let text = format!(
+        "wavetank: 1\ntarget: {}\nsteps: [{{get: /, check: [time < 1ms]}}]\n\
+         phases: [{{users: 1, sessions: 1 each, for: 5s}}]\n",
+        target.url("").trim_end_matches('/')
+    );
+    let trial = Trial::new(env!("CARGO_BIN_EXE_wavetank"));
+    let file = trial.place().write("x.yaml", text);
+    let outcome = trial.load(&file, std::iter::empty::<&str>()).run();
+    outcome.expect_exit(1);
+    let said = outcome.stdout.split_once("time < 1ms: found ").map_or("", |(_, found)| found);
+    let ms = said.split_once(" ms").and_then(|(ms, _)| ms.parse::<f64>().ok());
+    assert!(ms.is_some_and(|ms| (30.0..5_000.0).contains(&ms)), "{outcome}");
 }
 
 #[test]
