@@ -1,6 +1,6 @@
 //! [`Client`]: somebody who talks to a lab's keeper.
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
@@ -44,20 +44,58 @@ impl Client {
     /// # Errors
     /// What the keeper or the host says against it, or a keeper that has ended.
     pub fn ask(&mut self, question: &Value) -> Result<Value, UserError> {
-        let sent = match self.line.send(question) {
+        let asked = self.put(question).and_then(|()| self.heard());
+        self.answered(asked)
+    }
+
+    /// As [`ask`](Self::ask) without a limit, for a question whose answer may take long: where there is none after
+    /// `a_while`, calls `tell` and goes on waiting.
+    ///
+    /// # Errors
+    /// As those of [`ask`](Self::ask).
+    pub fn ask_patiently(
+        &mut self,
+        question: &Value,
+        a_while: Duration,
+        tell: impl FnOnce(),
+    ) -> Result<Value, UserError> {
+        let asked = self.put(question).and_then(|()| {
+            self.line.patience(Some(a_while))?;
+            let heard = self.heard();
+            self.line.patience(None)?;
+            match heard {
+                Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+                    tell();
+                    self.heard()
+                }
+                heard => heard,
+            }
+        });
+        self.answered(asked)
+    }
+
+    /// Sends a question.
+    fn put(&mut self, question: &Value) -> io::Result<()> {
+        match self.line.send(question) {
             // A keeper that hung up before it was asked may have said why.
             Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
             other => other,
-        };
-        let asked = sent.and_then(|()| {
-            loop {
-                match self.line.receive() {
-                    // A signal that this process counts is no reason to leave a question without its answer.
-                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                    other => return other,
-                }
+        }
+    }
+
+    /// Waits for an answer.
+    fn heard(&mut self) -> io::Result<Option<Value>> {
+        loop {
+            match self.line.receive() {
+                // A signal that this process counts is no reason to leave a question without its answer.
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                other => return other,
             }
-        });
+        }
+    }
+
+    /// What was answered, or why nothing was.
+    fn answered(&self, asked: io::Result<Option<Value>>) -> Result<Value, UserError> {
         match asked {
             Ok(Some(value)) => answer::read(value),
             Ok(None) => {
@@ -102,5 +140,25 @@ mod tests {
     fn last_words_are_read_and_silence_is_an_end() {
         check(Some(UserError::refused("lab_busy", "too many talk", "try again")), "lab_busy");
         check(None, "lab_keeper");
+    }
+
+    /// Asks a keeper that answers only once it was told that somebody waits.
+    #[test]
+    fn who_waits_for_long_is_told_so_once() {
+        let (ours, theirs) = UnixStream::pair().expect("sockets can be made");
+        let (waits, told) = std::sync::mpsc::sync_channel(1);
+        let keeper = std::thread::spawn(move || {
+            let mut keeper = Line::new(theirs);
+            let asked = keeper.receive().expect("a question");
+            told.recv().expect("somebody waits");
+            keeper.send(&answer::of(&Ok(Value::Null))).expect("room for a few bytes");
+            (asked, told.recv().is_err())
+        });
+        let mut client = Client { line: Line::new(ours), name: "shop".to_owned() };
+        let question = json!({ "ask": "run" });
+        let tell = || waits.send(()).expect("the keeper listens");
+        assert_eq!(client.ask_patiently(&question, Duration::from_millis(1), tell), Ok(Value::Null));
+        drop(waits);
+        assert_eq!(keeper.join().expect("it only answers"), (Some(question), true));
     }
 }

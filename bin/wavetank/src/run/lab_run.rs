@@ -6,6 +6,7 @@
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use serde_json::json;
 use wavetank_driver::{NetworkNamespace, WallClock, bind_probe};
@@ -24,6 +25,9 @@ use super::server_counts::{ServerCounts, only_forwards, takes_load};
 
 /// The name that this host bears in every archive.
 const THIS_HOST: &str = "local";
+
+/// Who waits longer for a lab is told so.
+const AT_ONCE: Duration = Duration::from_secs(1);
 
 /// See the module's description.
 pub(crate) struct LabRun {
@@ -50,14 +54,14 @@ struct LoadHost {
 impl LabRun {
     /// A run in the lab that is up in `folder`: this process, which must have one thread, is in the network of its first
     /// load host from now on, and knows the names that it knows. `own`: the lab was brought up for it, and all that services
-    /// wrote belongs to it.
+    /// wrote belongs to it. `wait` is called where the lab is not to be had at once.
     ///
     /// # Errors
     /// A lab that is not up, that another run has, or that has no host to send from.
-    pub(crate) fn begin(folder: &LabFolder, own: bool) -> Result<Self, UserError> {
+    pub(crate) fn begin(folder: &LabFolder, own: bool, wait: impl FnOnce()) -> Result<Self, UserError> {
         let (state, lab) = (folder.state()?, folder.order()?.lab);
         let mut client = Client::connect(folder)?;
-        client.ask(&json!({ "ask": "run" }))?;
+        client.ask_patiently(&json!({ "ask": "run" }), AT_ONCE, wait)?;
         if let Some(dead) = state.hosts.iter().find(|host| host.process.marked(&state.mark).is_none()) {
             let message = format!("the process of host {} has ended", dead.name);
             let hint = format!("wavetank lab down --lab {}, then up again", folder.name());

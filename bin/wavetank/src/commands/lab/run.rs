@@ -46,7 +46,9 @@ pub(super) fn run(
             brought_up.set(true);
             talk.say(&format!("lab        {} is up: {}", folder.name(), hosts(lab.hosts.len())));
         }
-        LabRun::begin(&folder, !was_up)
+        LabRun::begin(&folder, !was_up, || {
+            talk.say("lab        waits: another run is under way, or what it broke is being mended");
+        })
     };
     let result = run_from(args, Some(LabAhead { lab: &lab, enter: Box::new(enter) }));
     if !brought_up.get() {
