@@ -43,7 +43,7 @@ pub fn load_doc(plan: &Plan, defaults: bool) -> LoadDoc {
 fn phase_text(plan: &Plan, phase: &Phase) -> String {
     let pool = phase.connections;
     let mut parts = match &phase.load {
-        Load::Open { rate, arrivals, .. } => vec![format!("{} {}", rate_text(rate), spacing(*arrivals))],
+        Load::Open { rate, arrivals, .. } => arriving(plan, phase, rate, *arrivals, &show_rate),
         Load::Trace { times } => vec![format!("{} sessions at given times", show_count(times.len() as u64))],
         Load::Closed { users, .. } if users.as_constant().is_some() && phase.open_before => {
             vec![connections(pool)]
@@ -70,13 +70,9 @@ fn phase_text(plan: &Plan, phase: &Phase) -> String {
 }
 
 /// What one phase asks for, without its length: `8/s at random (poisson)`, `0 to 1.00 M connections held`.
-pub(crate) fn load_of_phase(phase: &Phase) -> String {
+pub(crate) fn load_of_phase(plan: &Plan, phase: &Phase) -> String {
     match &phase.load {
-        Load::Open { rate, arrivals, requests_each } => {
-            let requests = requests_each.filter(|each| *each > 1);
-            let of = requests.map(|each| format!(", each of {each} requests")).unwrap_or_default();
-            format!("{} {}{of}", rate_in(rate, &short_rate), spacing(*arrivals))
-        }
+        Load::Open { rate, arrivals, .. } => arriving(plan, phase, rate, *arrivals, &short_rate).join(", "),
         Load::Trace { times } => format!("{} sessions at given times", show_count(times.len() as u64)),
         Load::Closed { users, sessions_each } => {
             format!("{} users{}", levels_in(users, &show_short), each_text(*sessions_each))
@@ -97,11 +93,34 @@ fn each_text(sessions_each: Option<u64>) -> String {
     }
 }
 
-/// `5 k/s`, or for a rate that moves its ends and its highest: `0/s to 5 k/s`, `100/s to 100/s, at most 5 k/s`.
-fn rate_text(rate: &Curve) -> String {
-    rate_in(rate, &show_rate)
+/// How many requests a session of `phase`, an open one, is; `None` where that is for the session to find out.
+pub(crate) fn requests_each(plan: &Plan, phase: &Phase) -> Option<u64> {
+    if let Load::Open { requests_each: Some(each), .. } = phase.load {
+        return Some(each);
+    }
+    let own = (0..).zip(&plan.scenarios).filter(|(number, _)| phase.mix.contains(*number));
+    let mut requests = own.map(|(_, scenario)| scenario.requests());
+    let first = requests.next()??;
+    requests.all(|each| each == Some(first)).then_some(first)
 }
 
+/// `5 k/s evenly`, and where a session is more than a request, `sessions at 1 k/s evenly`, `each of 5 requests`: a rate
+/// beside numbers of requests is read as one of requests.
+fn arriving(
+    plan: &Plan,
+    phase: &Phase,
+    rate: &Curve,
+    arrivals: Arrivals,
+    show: &dyn Fn(f64) -> String,
+) -> Vec<String> {
+    let each = requests_each(plan, phase);
+    let whose = if each == Some(1) { "" } else { "sessions at " };
+    let mut parts = vec![format!("{whose}{} {}", rate_in(rate, show), spacing(arrivals))];
+    parts.extend(each.filter(|each| *each > 1).map(|each| format!("each of {each} requests")));
+    parts
+}
+
+/// `5 k/s`, or for a rate that moves its ends and its highest: `0/s to 5 k/s`, `100/s to 100/s, at most 5 k/s`.
 fn rate_in(rate: &Curve, show: &dyn Fn(f64) -> String) -> String {
     let per_second = |count: u64| count as f64 / rate.per().as_secs_f64();
     let show = |count: u64| show(per_second(count));

@@ -6,9 +6,9 @@ use wavetank_measure::{
     StepSeries, TargetSeries, ThreadHealth, ThresholdResult, Totals, Wire,
 };
 use wavetank_plan::{
-    AroundPlan, Arrivals, Close, Condition, ConnectionUse, Curve, EngineChoice, ExitCode, FileTables,
-    HttpPlan, HttpVersion, Key, Levels, Load, MaxOpenBy, Mix, Nanos, Phase, Plan, Rate, RequestPlan,
-    Scenario, SharedPlan, StatusSet, Step, Target,
+    Action, AroundPlan, Arrivals, Choice, Close, Condition, ConnectionUse, Curve, EngineChoice, ExitCode,
+    FileTables, HttpPlan, HttpVersion, Key, Levels, Load, MaxOpenBy, Mix, Nanos, Phase, Plan, Rate,
+    RequestPlan, Scenario, SharedPlan, StatusSet, Step, Target,
 };
 use wavetank_record::{EnvironmentDoc, EventLine, Number, Requests, RunRecord, Setup};
 use wavetank_report::{Composition, compose, load_doc};
@@ -324,6 +324,23 @@ fn the_load_is_told_in_words() {
         let doc = load_doc(&plan(&load), defaults);
         assert_eq!((doc.model.as_str(), doc.text.as_str(), doc.defaults), (model, text, defaults));
     }
+}
+
+/// A rate of sessions must not be read as one of requests.
+#[test]
+fn sessions_of_several_requests_are_told_as_sessions() {
+    let check = |journey: &[Action], text: &str| {
+        let mut plan = plan(&open());
+        plan.scenarios[0].journey = journey.to_vec();
+        let open = "4 s, open loop over at most 50 connections, after 2 s of warm-up";
+        assert_eq!(load_doc(&plan, false).text, format!("{text}, {open}"));
+    };
+    let request = || vec![Action::Request(0)];
+    check(&request(), "100/s evenly");
+    check(&[request(), request()].concat(), "sessions at 100/s evenly, each of 2 requests");
+    check(&[Action::Repeat(3, request())], "sessions at 100/s evenly, each of 3 requests");
+    let ways = [(1, request()), (2, Vec::new())].map(|(weight, steps)| Choice { weight, steps });
+    check(&[Action::Choose(ways.into())], "sessions at 100/s evenly");
 }
 
 #[test]

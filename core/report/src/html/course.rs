@@ -10,6 +10,7 @@ use super::Section;
 use super::figures::{Numbers, all, asked, at_ends, figure, judged, last_of, names, points, whole};
 use super::sheet::Sheet;
 use crate::chart::{Form, HeatColumn, HeatMap, Layer, Lines, Series, Stacks, Tone, Unit};
+use crate::load_text::requests_each;
 use crate::units;
 
 /// Statuses that have a layer of their own; the others share one.
@@ -83,18 +84,11 @@ fn is_long(column: &Column, course: &Course) -> bool {
 /// many requests a session is.
 fn planned(plan: &Plan, columns: &[&Column]) -> Option<Vec<(Nanos, Option<f64>)>> {
     let open: Vec<_> = plan.phases.iter().filter(|phase| phase.load != Load::Pause).collect();
-    let each = |phase: &wavetank_plan::Phase| match (&phase.load, phase.mix.only()) {
-        (Load::Open { requests_each: Some(each), .. }, _) => Some(*each),
-        (_, Some(only)) => {
-            plan.scenarios.get(usize::from(only)).filter(|own| own.steps.len() == 1).map(|_| 1)
-        }
-        _ => None,
-    };
     let mut points = Vec::new();
     for column in columns {
         let mut wanted = 0;
         for phase in &open {
-            wanted += phase.sessions_between(column.from, column.end())? * each(phase)?;
+            wanted += phase.sessions_between(column.from, column.end())? * requests_each(plan, phase)?;
         }
         points.push((column.from, Some(column.per_s(wanted))));
     }

@@ -45,12 +45,13 @@ pub(crate) fn phases(sheet: &Sheet, caption: &str) -> Markup {
     heads.extend(ends(sheet));
     let mut table = Table::new(caption, &heads);
     for phase in &sheet.record().phases {
-        let planned =
-            sheet.source.plan.and_then(|plan| plan.phases.iter().find(|own| own.name == phase.name));
-        let load = planned.map(load_of_phase).unwrap_or_default();
+        let load = sheet.source.plan.and_then(|plan| {
+            let planned = plan.phases.iter().find(|own| own.name == phase.name);
+            planned.map(|planned| load_of_phase(plan, planned))
+        });
         let mut cells = vec![
             Cell::Name(phase.name.clone()),
-            Cell::Any(sheet.stored(&load)),
+            Cell::Any(sheet.stored(&load.unwrap_or_default())),
             Cell::Number(units::seconds(phase.start_s)),
             Cell::Number(units::seconds(phase.duration_s)),
             Cell::Number(show_rate(phase.rate.done_per_s.0)),
