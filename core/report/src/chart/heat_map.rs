@@ -9,7 +9,7 @@ use super::describe::describe;
 use super::figure::{ACROSS, Figure};
 use super::frame::Frame;
 use super::path::broken;
-use super::readout::{SLICES_MAX, readout};
+use super::readout::{groups, readout};
 use super::scale::Scale;
 use super::series::Point;
 use super::svg::num;
@@ -181,26 +181,19 @@ impl HeatMap<'_> {
 
     fn readout(&self, figure: &mut Figure<'_>, cells: &Cells) {
         let words = figure.words();
-        let length = self.timeline.length() as f64;
-        readout(figure, cells.columns.min(SLICES_MAX), |_, from, until| {
-            let instant = |at: f64| Nanos(self.timeline.from.0.saturating_add((at * length) as i64));
-            let (from, until) = (instant(from), instant(until));
+        let slices = groups(cells.columns).map(|group| {
+            let (from, until) = (cells.begin(group.start), cells.begin(group.end));
             let mut all = Histogram::default();
-            (0..cells.columns)
-                .filter(|column| {
-                    let middle = cells.middle(*column);
-                    middle >= from && middle < until
-                })
-                .for_each(|column| all.merge(&cells.merged[column]));
+            cells.merged[group].iter().for_each(|column| all.merge(column));
             let percentile = |q| all.percentile(q).map(|value| Unit::Time.value(value as f64));
-            let (Some(p50), Some(p99)) = (percentile(50.0), percentile(99.0)) else { return String::new() };
-            let (colon, most) = (words.colon, Unit::Time.value(all.max() as f64));
-            format!(
-                "{} · n{colon}{} · p50{colon}{p50} · p99{colon}{p99} · max{colon}{most}",
-                self.timeline.stretch(from, until),
-                Unit::Count.value(all.count() as f64)
-            )
+            let told = percentile(50.0).zip(percentile(99.0)).map(|(p50, p99)| {
+                let (colon, most) = (words.colon, Unit::Time.value(all.max() as f64));
+                let n = Unit::Count.value(all.count() as f64);
+                format!("n{colon}{n} · p50{colon}{p50} · p99{colon}{p99} · max{colon}{most}")
+            });
+            self.timeline.slice(from, until, told.as_slice())
         });
+        readout(figure, slices);
     }
 }
 

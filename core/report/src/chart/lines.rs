@@ -6,7 +6,7 @@ use super::describe::describe;
 use super::figure::{ACROSS, Figure, LIMIT_ROOM};
 use super::frame::Frame;
 use super::path::{broken, polyline};
-use super::readout::{SLICES_MAX, range, readout};
+use super::readout::{groups, range, readout};
 use super::scale::Scale;
 use super::series::{Form, Point, Series};
 use super::svg::num;
@@ -16,7 +16,7 @@ use super::tone::{Tone, numbers};
 use super::unit::Unit;
 
 /// The least and the greatest value in a slice of a chart.
-type Slice = Option<(f64, f64)>;
+type Seen = Option<(f64, f64)>;
 /// Markers on a line.
 const MARKERS: usize = 5;
 
@@ -167,12 +167,9 @@ impl Lines<'_> {
 
     fn readout(&self, figure: &mut Figure<'_>) {
         let words = figure.words();
-        let slices =
-            self.series.iter().map(|series| series.points.len()).max().unwrap_or(0).clamp(1, SLICES_MAX);
-        let seen: Vec<Vec<Slice>> = self.series.iter().map(|series| self.slices(series, slices)).collect();
-        let length = self.timeline.length() as f64;
-        let instant = |at: f64| Nanos(self.timeline.from.0.saturating_add((at * length) as i64));
-        readout(figure, slices, |slice, from, until| {
+        let ends = self.ends();
+        let seen: Vec<Vec<Seen>> = self.series.iter().map(|series| seen_in(series, &ends)).collect();
+        let slices = ends.windows(2).enumerate().map(|(slice, ends)| {
             let told = self.series.iter().zip(&seen).filter_map(|(series, seen)| {
                 let (low, high) = seen[slice]?;
                 Some(format!(
@@ -182,35 +179,59 @@ impl Lines<'_> {
                     range(low, high, |value| self.unit.value(value))
                 ))
             });
-            let told: Vec<String> = told.collect();
-            if told.is_empty() {
-                return String::new();
-            }
-            let stretch = self.timeline.stretch(instant(from), instant(until));
-            format!("{stretch} · {}", told.join(" · "))
+            self.timeline.slice(ends[0], ends[1], &told.collect::<Vec<_>>())
         });
+        readout(figure, slices);
     }
 
-    /// The least and the greatest value of a series in each of so many slices of the chart; of a stair, what holds counts too.
-    fn slices(&self, series: &Series, slices: usize) -> Vec<Slice> {
-        let mut seen: Vec<Slice> = vec![None; slices];
-        let widen = |slice: &mut Slice, value: f64| {
-            let (low, high) = slice.unwrap_or((value, value));
-            *slice = Some((low.min(value), high.max(value)));
+    /// Where slices of the chart begin and end: half-way between points of its lines, as a point stands in the middle of the
+    /// column that it tells of, so that slices are whole columns; of stairs alone, where treads begin.
+    fn ends(&self) -> Vec<Nanos> {
+        let of = |form: Form| {
+            let own = self.series.iter().filter(|series| series.form == form);
+            let mut instants: Vec<Nanos> =
+                own.flat_map(|own| own.points.iter().map(|point| point.0)).collect();
+            instants.sort_unstable();
+            instants.dedup();
+            instants
         };
-        let slice_of = |at: Nanos| ((self.timeline.at(at) * slices as f64) as usize).min(slices - 1);
-        for (number, point) in series.points.iter().enumerate() {
-            let Some(value) = value(point) else { continue };
-            let first = slice_of(point.0);
-            let last = match (series.form, series.points.get(number + 1)) {
-                (Form::Line, _) => first,
-                (Form::Step, None) => slices - 1,
-                (Form::Step, Some(next)) => slice_of(Nanos(next.0.0.saturating_sub(1))),
-            };
-            (first..=last.max(first)).for_each(|slice| widen(&mut seen[slice], value));
+        let (points, treads) = (of(Form::Line), of(Form::Step));
+        if points.len() < 2 {
+            let begins = groups(treads.len()).map(|group| treads[group.start]);
+            let inner = begins.filter(|at| self.timeline.from < *at && *at < self.timeline.until);
+            return [self.timeline.from].into_iter().chain(inner).chain([self.timeline.until]).collect();
         }
-        seen
+        let half = |one: Nanos, other: Nanos| other.0.saturating_sub(one.0) / 2;
+        let (first, last) = (points[0], points[points.len() - 1]);
+        let begin = Nanos(first.0.saturating_sub(half(first, points[1])));
+        let end = Nanos(last.0.saturating_add(half(points[points.len() - 2], last)));
+        let inner = groups(points.len()).skip(1).map(|group| {
+            let before = points[group.start - 1];
+            Nanos(before.0 + half(before, points[group.start]))
+        });
+        [begin].into_iter().chain(inner).chain([end]).collect()
     }
+}
+
+/// The least and the greatest value of a series in each slice; of a stair, what holds counts too.
+fn seen_in(series: &Series, ends: &[Nanos]) -> Vec<Seen> {
+    let slices = ends.len() - 1;
+    let mut seen: Vec<Seen> = vec![None; slices];
+    let slice_of = |at: Nanos| ends.partition_point(|end| *end <= at).clamp(1, slices) - 1;
+    for (number, point) in series.points.iter().enumerate() {
+        let Some(value) = value(point) else { continue };
+        let first = slice_of(point.0);
+        let last = match (series.form, series.points.get(number + 1)) {
+            (Form::Line, _) => first,
+            (Form::Step, None) => slices - 1,
+            (Form::Step, Some(next)) => slice_of(Nanos(next.0.0.saturating_sub(1))),
+        };
+        for own in &mut seen[first..=last.max(first)] {
+            let (low, high) = own.unwrap_or((value, value));
+            *own = Some((low.min(value), high.max(value)));
+        }
+    }
+    seen
 }
 
 #[cfg(test)]
@@ -232,6 +253,28 @@ mod tests {
 
     fn points(values: &[Option<f64>]) -> Vec<Point> {
         (0..).map(Nanos::from_secs).zip(values.iter().copied()).collect()
+    }
+
+    /// Each slice tells of its own column and of nothing beside it, and the plan of what is wanted in it.
+    #[test]
+    fn slices_are_columns() {
+        let half = |s: i64| Nanos(s * 1_000_000_000 + 500_000_000);
+        let done = (0..12).map(|s| (half(s), Some(if s == 4 { 0.0 } else { 185.0 + s as f64 }))).collect();
+        let planned = points(&[Some(5.0); 12]);
+        let lines = Lines {
+            frame: Frame::new("lines", "Rate", &ChartWords::EN).high(100),
+            timeline: Timeline::new(Nanos::ZERO, Nanos::from_secs(13)),
+            unit: Unit::Count,
+            series: vec![Series::plan("plan", planned), Series::line("done", done)],
+            limits: Vec::new(),
+        };
+        let svg = lines.draw();
+        for told in
+            ["00:03 – 00:04 · plan: 5 · done: 188", "00:04 – 00:05 · plan: 5 · done: 0", "00:11 – 00:12"]
+        {
+            assert!(svg.contains(&format!("<title>{told}")), "{told}: {svg}");
+        }
+        assert_eq!(svg.matches("<title>00:").count(), 12, "{svg}");
     }
 
     #[test]

@@ -1,29 +1,35 @@
 //! Slices of a chart that tell their values when pointed at.
 
+use std::ops::Range;
+
 use super::figure::Figure;
 use super::svg::{escape, percent};
 
 /// Slices of a chart at most.
-pub(super) const SLICES_MAX: usize = 60;
+const SLICES_MAX: usize = 60;
 
-/// Draws unseen slices of equal width, each with the text that `tell` gives for its number and
-/// its bounds (0 to 1); empty texts have none.
-pub(super) fn readout(figure: &mut Figure<'_>, slices: usize, tell: impl Fn(usize, f64, f64) -> String) {
-    let slices = slices.clamp(1, SLICES_MAX);
-    let width = 1.0 / slices as f64;
+/// A slice: from where to where (0 to 1), and what it tells; an empty text has none.
+pub(super) type Slice = (f64, f64, String);
+
+/// Draws unseen `slices`, each with its text.
+pub(super) fn readout(figure: &mut Figure<'_>, slices: impl IntoIterator<Item = Slice>) {
     let height = figure.height();
-    for number in 0..slices {
-        let from = number as f64 * width;
-        let text = tell(number, from, from + width);
-        if !text.is_empty() {
+    for (from, until, text) in slices {
+        if !text.is_empty() && until > from {
             figure.push(&format!(
                 "<rect class=\"hit\" x=\"{}\" width=\"{}\" height=\"{height}\"><title>{}</title></rect>",
                 percent(from),
-                percent(width),
+                percent(until - from),
                 escape(&text)
             ));
         }
     }
+}
+
+/// So many columns in as many slices as a chart may have: whole columns each, so that no slice tells of half of one.
+pub(super) fn groups(columns: usize) -> impl Iterator<Item = Range<usize>> {
+    let per = columns.div_ceil(SLICES_MAX).max(1);
+    (0..columns).step_by(per).map(move |first| first..(first + per).min(columns))
 }
 
 /// The least and the greatest of some values as one text: `1.2 ms` or `1.2 ms – 4 ms`.

@@ -16,6 +16,8 @@ use crate::known_share::is_within;
 
 /// Places at which a curve is looked up.
 const STEPS: usize = 160;
+/// Slices that tell their values when pointed at.
+const SLICES: u32 = 30;
 /// How many times the least value drawn the greatest is, if next to nothing lies below; such values lie at the bottom.
 const SPAN_MAX: u64 = 100_000;
 /// Less than this, in nanoseconds, is no time to tell apart where the greatest is longer by as much as [`SPAN_MAX`].
@@ -114,7 +116,9 @@ impl Spectrum<'_> {
         let colon = figure.words().colon;
         let filled = self.curves.iter().filter(|curve| !curve.values.is_empty());
         let filled: Vec<_> = filled.map(|curve| (curve, Ranks::of(curve.values))).collect();
-        readout(figure, 30, |_, from, until| {
+        let slices = (0..SLICES).map(|slice| {
+            let (from, until) =
+                (f64::from(slice) / f64::from(SLICES), f64::from(slice + 1) / f64::from(SLICES));
             let place = f64::midpoint(from, until) * nines;
             let told = filled.iter().filter(|(curve, _)| curve.end(nines) >= place);
             let told = told.map(|(curve, ranks)| {
@@ -122,12 +126,14 @@ impl Spectrum<'_> {
                 format!("{}{colon}{}{}", curve.name, if certain { "" } else { "~" }, time(value))
             });
             let told: Vec<String> = told.collect();
-            if told.is_empty() {
+            let text = if told.is_empty() {
                 String::new()
             } else {
                 format!("{} · {}", share_text(place), told.join(" · "))
-            }
+            };
+            (from, until, text)
         });
+        readout(figure, slices);
     }
 }
 

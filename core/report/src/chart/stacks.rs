@@ -4,7 +4,7 @@ use wavetank_plan::Nanos;
 
 use super::figure::{ACROSS, Figure};
 use super::frame::Frame;
-use super::readout::{SLICES_MAX, range, readout};
+use super::readout::{groups, range, readout};
 use super::scale::Scale;
 use super::svg::num;
 use super::timeline::Timeline;
@@ -195,25 +195,18 @@ impl Stacks<'_> {
 
     fn readout(&self, figure: &mut Figure<'_>, merged: &Merged) {
         let colon = figure.words().colon;
-        let length = self.timeline.length() as f64;
-        let slices = merged.columns.len().clamp(1, SLICES_MAX);
-        readout(figure, slices, |_, from, until| {
-            let instant = |at: f64| Nanos(self.timeline.from.0.saturating_add((at * length) as i64));
-            let (from, until) = (instant(from), instant(until));
-            let first = merged.columns.partition_point(|column| column.1 <= from);
-            let last = merged.columns.partition_point(|column| column.0 < until).max(first);
-            let inside = &merged.values[first..last];
+        let slices = groups(merged.columns.len()).map(|group| {
+            let (from, until) = (merged.columns[group.start].0, merged.columns[group.end - 1].1);
+            let inside = &merged.values[group];
             let told = self.layers.iter().enumerate().filter_map(|(number, layer)| {
                 let values = || inside.iter().map(|column| column[number]).filter(|value| *value > 0.0);
                 let (low, high) = (values().reduce(f64::min)?, values().reduce(f64::max)?);
                 Some(format!("{}{colon}{}", layer.name, range(low, high, |value| self.unit.value(value))))
             });
             let told: Vec<String> = told.collect();
-            if told.is_empty() {
-                return String::new();
-            }
-            format!("{} · {}", self.timeline.stretch(from, until), told.join(" · "))
+            self.timeline.slice(from, until, &told)
         });
+        readout(figure, slices);
     }
 }
 

@@ -4,6 +4,7 @@ use wavetank_plan::Nanos;
 
 use super::figure::Figure;
 use super::labels::{Label, cut, fit, fit_steps};
+use super::readout::Slice;
 use super::svg::{escape, percent};
 use super::unit::{clock, clock_in_tenths};
 
@@ -123,6 +124,17 @@ impl Timeline {
             if fine && at.0.unsigned_abs() < 3_600 * S as u64 { clock_in_tenths(at) } else { self.clock(at) }
         };
         format!("{} – {}", told(from), told(until))
+    }
+
+    /// A slice of a chart from one instant to another, as far as it lies on this axis; empty without anything told of it.
+    pub(super) fn slice(&self, from: Nanos, until: Nanos, told: &[String]) -> Slice {
+        let (from, until) = (from.max(self.from), until.min(self.until));
+        let text = if told.is_empty() {
+            String::new()
+        } else {
+            format!("{} · {}", self.stretch(from, until), told.join(" · "))
+        };
+        (self.at(from), self.at(until), text)
     }
 
     /// Instants under the axis.
