@@ -2,6 +2,8 @@
 
 use wavetank_record::{RunRecord, Status, Threshold};
 
+use crate::units;
+
 /// Reasons of a verdict by which a run ended before its plan did, or is not known to the end.
 const CUT_SHORT: [&str; 3] = ["lost", "signal", "stopped"];
 
@@ -37,6 +39,12 @@ impl Outcome {
             Self::Held | Self::Broken | Self::Undecided => "",
         }
     }
+}
+
+/// What was found for `threshold`, one of `record`'s, with its unit; empty where nothing was sent and a zero would only mean
+/// that.
+pub(crate) fn found(record: &RunRecord, threshold: &Threshold) -> String {
+    if sent_nothing(record) { String::new() } else { units::threshold_value(threshold) }
 }
 
 /// Whether the load ended before its plan did, or is not known to its end.

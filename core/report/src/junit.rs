@@ -9,7 +9,7 @@ use wavetank_plan::{UserError, steers};
 use wavetank_record::{CompareDoc, RunRecord, Status, Threshold};
 
 use crate::comparison::comparison_suite;
-use crate::condition::Outcome;
+use crate::condition::{Outcome, found};
 use crate::journeys_text::{NamedCheck, by_name, example};
 use crate::units;
 
@@ -161,7 +161,7 @@ fn threshold_status(record: &RunRecord, threshold: &Threshold) -> TestCaseStatus
         Outcome::Broken => TestCaseStatus::non_success(NonSuccessKind::Failure),
         Outcome::HeldAsKnown | Outcome::NotJudged | Outcome::Undecided => TestCaseStatus::skipped(),
     };
-    let value = units::threshold_value(threshold);
+    let value = found(record, threshold);
     let said = [value, outcome.why().to_owned(), threshold.why.clone()];
     let said: Vec<_> = said.into_iter().filter(|part| !part.is_empty()).collect();
     status.set_message(said.join(": "));

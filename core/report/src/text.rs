@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use wavetank_plan::quantity::{show_count, show_rate, show_share, show_size};
 use wavetank_record::{Blame, Probe, Requests, RunRecord, Status, Times, TlsDoc};
 
-use crate::condition::Outcome;
+use crate::condition::{Outcome, found};
 use crate::held_text::{add_held, is_holding};
 use crate::hosts_text::add_hosts;
 use crate::impacts_text::add_impacts;
@@ -161,7 +161,7 @@ fn add_thresholds(page: &mut Page, record: &RunRecord) {
             Outcome::Undecided => "undecided",
         };
         let implicit = if threshold.implicit { " (implicit)" } else { "" };
-        let said = [units::threshold_value(threshold), outcome.why().to_owned(), threshold.why.clone()];
+        let said = [found(record, threshold), outcome.why().to_owned(), threshold.why.clone()];
         let said = said.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
         let sentence =
             format!("{}{implicit}{}{said}", threshold.expr, if said.is_empty() { "" } else { ": " });

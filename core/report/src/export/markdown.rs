@@ -5,7 +5,7 @@ use wavetank_record::{Finding, Requests, RunRecord, StepDoc, Times};
 
 use super::markdown_hosts as lab;
 use super::markdown_text::{block, code, sentence, table};
-use crate::condition::Outcome;
+use crate::condition::{Outcome, found};
 use crate::impacts_text as impacts;
 use crate::journeys_text::{by_name, has_sessions};
 use crate::more::{more_about_errors, more_about_findings};
@@ -182,7 +182,7 @@ fn thresholds(record: &RunRecord) -> String {
         vec![
             format!("{}{implicit}", code(&threshold.expr)),
             result(Outcome::of(record, threshold)).to_owned(),
-            units::threshold_value(threshold),
+            found(record, threshold),
             sentence(&threshold.why),
         ]
     });

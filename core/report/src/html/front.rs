@@ -14,7 +14,7 @@ use super::scopes::phases;
 use super::sheet::{Sheet, command_line, harmless, is_sentence, outside};
 use super::table::facts;
 use crate::chart::Lines;
-use crate::condition::{sent_nothing, was_cut_short};
+use crate::condition::{found, sent_nothing, was_cut_short};
 use crate::held_text::is_holding;
 use crate::units;
 
@@ -249,7 +249,7 @@ fn claims(sheet: &Sheet) -> Markup {
         @if told.is_empty() { (words.nothing_claimed) } @else {
             ul.claims {
                 @for one in told.iter().take(CLAIMS_MAX) {
-                    @let found = units::threshold_value(one);
+                    @let found = found(sheet.record(), one);
                     li {
                         (threshold_result(sheet, one)) " " code { (outside(&one.expr)) }
                         @if !found.is_empty() { " " span.found { "→ " strong { (found) } } }

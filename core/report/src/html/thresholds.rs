@@ -7,7 +7,7 @@ use super::Section;
 use super::marks::threshold_result;
 use super::sheet::{Sheet, outside};
 use super::table::{Cell, Table};
-use crate::units;
+use crate::condition::found;
 
 pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
     let (words, columns) = (sheet.words, &sheet.words.columns);
@@ -29,7 +29,7 @@ pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
         table.row(vec![
             Cell::Any(condition),
             Cell::Any(threshold_result(sheet, one)),
-            Cell::Number(units::threshold_value(one)),
+            Cell::Number(found(sheet.record(), one)),
             Cell::Any(sheet.stored(&one.why)),
         ]);
     }
