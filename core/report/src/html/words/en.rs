@@ -118,7 +118,7 @@ pub(crate) static WORDS: Words = Words {
         findings: "What was noticed, whose doing it was, the numbers behind it, and what to do about it.",
         no_findings: "Nothing was found that doubts or explains this result.",
         as_stored: "Some sentences stand as they are stored.",
-        course: "What was asked and answered while the run went on. Shaded: warm-up, and what came after the load.",
+        course: "What was asked and answered while the run went on. Shaded where there is any: warm-up, and what came after the load.",
         times: "Response time counts from the instant at which the plan wanted the request, so waiting for a slow \
                 target is in it. It is the sum of lag, wait and service.",
         times_closed: "Response time counts from the instant at which a user was to ask. Users wait for each answer, so a slow target \
@@ -128,7 +128,7 @@ pub(crate) static WORDS: Words = Words {
         connections: "Opened = closed + lost + open at the end.",
         generator: "Whether the load generator itself can be believed.",
         hosts: "What this host's kernel and the target counted while the load ran.",
-        examples: "The first failures of each kind and the slowest answers; all times count from the start of the measured load; before it, the warm-up ran.",
+        examples: "The first failures of each kind and the slowest answers; all times count from the start of the measured load, and those before it lie in a warm-up.",
         events: "Instants on the run's clock: 0 is the start of the measured load.",
         environment: "What is needed to believe these numbers later, and to make them again.",
         glossary: "The words of this page, and what exactly they mean.",
