@@ -199,7 +199,9 @@ impl Lines<'_> {
         if points.len() < 2 {
             let begins = groups(treads.len()).map(|group| treads[group.start]);
             let inner = begins.filter(|at| self.timeline.from < *at && *at < self.timeline.until);
-            return [self.timeline.from].into_iter().chain(inner).chain([self.timeline.until]).collect();
+            // What stands at the very end is in the last slice.
+            let end = Nanos(self.timeline.until.0.saturating_add(1));
+            return [self.timeline.from].into_iter().chain(inner).chain([end]).collect();
         }
         let half = |one: Nanos, other: Nanos| other.0.saturating_sub(one.0) / 2;
         let (first, last) = (points[0], points[points.len() - 1]);
@@ -213,20 +215,20 @@ impl Lines<'_> {
     }
 }
 
-/// The least and the greatest value of a series in each slice; of a stair, what holds counts too.
+/// The least and the greatest value of a series in each slice; of a stair, what holds anywhere in it counts.
 fn seen_in(series: &Series, ends: &[Nanos]) -> Vec<Seen> {
-    let slices = ends.len() - 1;
-    let mut seen: Vec<Seen> = vec![None; slices];
-    let slice_of = |at: Nanos| ends.partition_point(|end| *end <= at).clamp(1, slices) - 1;
+    let mut seen: Vec<Seen> = vec![None; ends.len() - 1];
     for (number, point) in series.points.iter().enumerate() {
         let Some(value) = value(point) else { continue };
-        let first = slice_of(point.0);
-        let last = match (series.form, series.points.get(number + 1)) {
-            (Form::Line, _) => first,
-            (Form::Step, None) => slices - 1,
-            (Form::Step, Some(next)) => slice_of(Nanos(next.0.0.saturating_sub(1))),
+        let until = match (series.form, series.points.get(number + 1)) {
+            (Form::Line, _) => Nanos(point.0.0.saturating_add(1)),
+            (Form::Step, None) => Nanos(i64::MAX),
+            (Form::Step, Some(next)) => next.0,
         };
-        for own in &mut seen[first..=last.max(first)] {
+        // Slices that end after its begin, and of them those that begin before its end.
+        let first = ends[1..].partition_point(|end| *end <= point.0);
+        let last = ends[..seen.len()].partition_point(|begin| *begin < until);
+        for own in seen.get_mut(first..last).unwrap_or_default() {
             let (low, high) = own.unwrap_or((value, value));
             *own = Some((low.min(value), high.max(value)));
         }
@@ -260,7 +262,9 @@ mod tests {
     fn slices_are_columns() {
         let half = |s: i64| Nanos(s * 1_000_000_000 + 500_000_000);
         let done = (0..12).map(|s| (half(s), Some(if s == 4 { 0.0 } else { 185.0 + s as f64 }))).collect();
-        let planned = points(&[Some(5.0); 12]);
+        // What was wanted before and after is of none of them.
+        let wanted = |s: i64| if (0..12).contains(&s) { 5.0 } else { 50.0 };
+        let planned = (-2..13).map(|s| (Nanos::from_secs(s), Some(wanted(s)))).collect();
         let lines = Lines {
             frame: Frame::new("lines", "Rate", &ChartWords::EN).high(100),
             timeline: Timeline::new(Nanos::ZERO, Nanos::from_secs(13)),
@@ -269,9 +273,12 @@ mod tests {
             limits: Vec::new(),
         };
         let svg = lines.draw();
-        for told in
-            ["00:03 – 00:04 · plan: 5 · done: 188", "00:04 – 00:05 · plan: 5 · done: 0", "00:11 – 00:12"]
-        {
+        for told in [
+            "00:00 – 00:01 · plan: 5 · done: 185",
+            "00:03 – 00:04 · plan: 5 · done: 188",
+            "00:04 – 00:05 · plan: 5 · done: 0",
+            "00:11 – 00:12 · plan: 5 · done: 196",
+        ] {
             assert!(svg.contains(&format!("<title>{told}")), "{told}: {svg}");
         }
         assert_eq!(svg.matches("<title>00:").count(), 12, "{svg}");
