@@ -50,8 +50,9 @@ fn same_machine(case: &Case<'_>) -> Option<String> {
         n => format!("{n} CPUs"),
     };
     let sent = case.judged.counters.sent > 0;
-    (case.facts.circumstances.same_host && sent)
-        .then(|| format!("same machine: server and wavetank shared {cpus}, so this is a lower bound"))
+    (case.facts.circumstances.same_host && sent).then(|| {
+        format!("same machine: server and wavetank shared {cpus}, so the server alone can do this or more")
+    })
 }
 
 fn steal(case: &Case<'_>) -> Option<String> {

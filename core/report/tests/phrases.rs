@@ -181,7 +181,7 @@ const WHOLE: [&str; 51] = [
     "lost: the load did not end when it should have and was cut; this host was held up for so long that an agreed instant had passed",
     "1,000,000 connections held for 20 m 00 s, 0 lost",
     "310 of 9,800 (3.16 %) · failed: no_files 12 · dropped: behind 298",
-    "same machine: server and wavetank shared 2 CPUs, so this is a lower bound",
+    "same machine: server and wavetank shared 2 CPUs, so the server alone can do this or more",
     "rehearsal: `p99.9 < 1s` is undecided: uncertain: fewer than 10 samples lie above it",
     "lost: the lab was taken down while the run went on",
     "lost: host app1 of the lab ended while the run went on",

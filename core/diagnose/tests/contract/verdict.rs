@@ -257,7 +257,10 @@ fn circumstances_are_notes_and_change_nothing() {
         run.diagnosis().notes
     };
     let same = run([]).around(|around| (around.same_host, around.cpus) = (true, 8));
-    assert_eq!(noted(same), ["same machine: server and wavetank shared 8 CPUs, so this is a lower bound"]);
+    assert_eq!(
+        noted(same),
+        ["same machine: server and wavetank shared 8 CPUs, so the server alone can do this or more"]
+    );
     assert_eq!(
         noted(run([]).around(|around| around.steal = Some(0.02))),
         ["the hypervisor took 2 % of CPU time"]

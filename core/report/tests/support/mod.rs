@@ -88,7 +88,10 @@ pub(crate) fn closed() -> RunRecord {
             implicit("failed < 1%", Some(true), 0.0),
         ],
         steps: vec![StepDoc { name: "GET /api/users".to_owned(), requests, ..StepDoc::default() }],
-        notes: vec!["same machine: server and wavetank shared 8 CPUs, so this is a lower bound".to_owned()],
+        notes: vec![
+            "same machine: server and wavetank shared 8 CPUs, so the server alone can do this or more"
+                .to_owned(),
+        ],
         target: "http://localhost:8080/api/users".to_owned(),
         load: LoadDoc {
             model: "closed".to_owned(),
