@@ -1,6 +1,7 @@
 //! [`Outcome`]: what became of a condition, as every form of a report tells it.
 
-use wavetank_record::{RunRecord, Status, Threshold};
+use wavetank_plan::{Condition, Part, Subject};
+use wavetank_record::{Number, RunRecord, Spread, Status, Threshold};
 
 use crate::units;
 
@@ -41,10 +42,47 @@ impl Outcome {
     }
 }
 
-/// What was found for `threshold`, one of `record`'s, with its unit; empty where nothing was sent and a zero would only mean
-/// that.
+/// What was found for `threshold`, one of `record`'s, with its unit; of what dropped requests leave unknown, what it is at
+/// least. Empty where nothing was sent and a zero would only mean that.
 pub(crate) fn found(record: &RunRecord, threshold: &Threshold) -> String {
-    if sent_nothing(record) { String::new() } else { units::threshold_value(threshold) }
+    if sent_nothing(record) {
+        return String::new();
+    }
+    // What is undecided has no value either, but for another reason.
+    let least = || threshold.ok.and_then(|_| least_found(record, &threshold.expr));
+    match (threshold.value, least()) {
+        (None, Some(least)) => format!("≥ {}", units::time(least)),
+        _ => units::threshold_value(threshold),
+    }
+}
+
+/// What the time that `expr` asks for is at least, where dropped requests, which have no time, lie above all others.
+fn least_found(record: &RunRecord, expr: &str) -> Option<Number> {
+    let condition = Condition::parse(expr).ok().filter(|condition| condition.window.is_none())?;
+    let (part, is_max) = match &condition.subject {
+        Subject::Percentile(_, part, None) => (*part, false),
+        Subject::Max(part, None) => (*part, true),
+        _ => return None,
+    };
+    let (response, lag) = match &condition.phase {
+        None => (&record.response_us, &record.lag_us),
+        Some(name) => {
+            let phase = record.phases.iter().find(|phase| phase.name == *name)?;
+            (&phase.response_us, &phase.lag_us)
+        }
+    };
+    let spread = match part {
+        Part::Response => response.spread.as_ref(),
+        Part::Lag => lag.spread.as_ref(),
+        _ => None,
+    }?;
+    if is_max { Some(spread.max) } else { least(spread) }
+}
+
+/// What percentiles of `spread` that dropped requests leave unknown are at least: the highest that is known.
+pub(crate) fn least(spread: &Spread) -> Option<Number> {
+    let known = Spread::PERCENTILES.iter().rev().find(|(field, _)| !spread.is_unknown(field));
+    known.and_then(|(field, _)| spread.percentile(field))
 }
 
 /// Whether the load ended before its plan did, or is not known to its end.

@@ -3,7 +3,9 @@
 mod support;
 
 use support::measured::bare;
-use support::{closed, failed, finding, held, hopeless, interrupted, invalid, open, unanswered};
+use support::{
+    asked, closed, failed, finding, held, hopeless, implicit, interrupted, invalid, open, times, unanswered,
+};
 use wavetank_record::{
     Blame, EnvironmentDoc, EventLine, Finding, HostDoc, Requests, RunRecord, SampleLine, Status, Threshold,
 };
@@ -265,6 +267,26 @@ fn conditions_of_a_run_that_was_cut_short_are_not_said_to_hold() {
     check("lost", Status::Incomplete, " held as far as known");
     check("undecided", Status::Incomplete, " held");
     check("", Status::Pass, " held");
+}
+
+#[test]
+fn what_a_broken_condition_found_is_told_as_far_as_it_is_known() {
+    let check = |expr: &str, ok: Option<bool>, found: &str| {
+        let mut record = invalid();
+        record.thresholds = vec![Threshold { value: None, ..asked(expr, ok, 0.0, "us") }];
+        let told = format!("<strong>{found}</strong>");
+        assert_eq!(page(&record, Language::English).contains(&told), !found.is_empty(), "{expr}");
+        assert_eq!(text(&record).contains("≥ "), !found.is_empty(), "{expr}");
+    };
+    check("p99 < 1ms", Some(false), "≥ 2.00 ms");
+    check("max < 1ms", Some(false), "≥ 91.0 ms");
+    check("p99(lag) < 1ms", Some(false), "≥ 999 ms");
+    for nothing in
+        ["p99(cart) < 1ms", "p99 < 1ms for 10s", "p99 < 1ms in peak", "p99(service) < 1ms", "p99 <"]
+    {
+        check(nothing, Some(false), "");
+    }
+    check("p99 < 1ms", None, "");
 }
 
 #[test]
