@@ -154,6 +154,9 @@ fn a_page_shows_and_draws_them() {
         (Language::Chinese, ["实验室主机", "均衡器", "服务器自身计数"]),
     ] {
         let page = html(HtmlSource { others: &others, ..bare(&record) }, language);
+        let first = page.split("<section id=\"lab\"").next().expect("the first page");
+        let told = ["load1", "lb1", "app1"].map(|name| first.contains(&format!("<bdi>{name}</bdi> (")));
+        assert_eq!(told, [true; 3], "hosts are what was tested, {language:?}: {first}");
         for word in words.into_iter().chain([
             "id=\"lab-cpu\"",
             "id=\"lab-established\"",

@@ -232,7 +232,7 @@ fn what_speaks_against_the_blame_is_told_last() {
 
 #[test]
 fn conditions_of_a_run_that_was_cut_short_are_not_said_to_hold() {
-    let implicit = |expr: &str, ok| Threshold {
+    let unasked = |expr: &str, ok| Threshold {
         expr: expr.to_owned(),
         ok: Some(ok),
         implicit: true,
@@ -241,17 +241,18 @@ fn conditions_of_a_run_that_was_cut_short_are_not_said_to_hold() {
     let mut nothing = unanswered();
     nothing.requests = Requests::default();
     nothing.connections.offered = 0;
-    nothing.thresholds = vec![implicit("done > 0", false), implicit("failed < 1%", true)];
+    nothing.thresholds = vec![unasked("done > 0", false), unasked("failed < 1%", true)];
     let english = page(&nothing, Language::English);
     assert!(!english.contains(" held</span>"), "a condition held without a request");
     assert!(english.contains("not judged: nothing was sent"), "{english}");
-    assert!(english.contains("none: no condition was set"), "the user claimed nothing");
+    let claimed = "none: no condition was set by the user · implicit, added by Wavetank: ";
+    assert!(english.contains(claimed), "the user claimed nothing: {english}");
     assert!(page(&nothing, Language::Chinese).contains("未判定：未发出任何请求"));
     let check = |reason: &str, status, said: &str| {
         let mut record = interrupted();
         record.verdict.status = status;
         record.verdict.reasons = vec![reason.to_owned()];
-        record.thresholds = vec![implicit("failed < 1%", true)];
+        record.thresholds = vec![unasked("failed < 1%", true)];
         assert!(page(&record, Language::English).contains(&format!("{said}</span>")), "{reason}");
         record.thresholds[0].implicit = false;
         let known = said == " held";
@@ -267,6 +268,23 @@ fn conditions_of_a_run_that_was_cut_short_are_not_said_to_hold() {
     check("lost", Status::Incomplete, " held as far as known");
     check("undecided", Status::Incomplete, " held");
     check("", Status::Pass, " held");
+}
+
+#[test]
+fn the_first_page_claims_what_was_asked() {
+    let mut record = failed();
+    record.thresholds =
+        vec![implicit("done > 0", Some(true), 9.0), implicit("failed < 1%", Some(false), 0.02)];
+    let page = |record: &RunRecord| page(record, Language::English);
+    let told = page(&record);
+    let (_, told) = told.split_once("none: no condition was set by the user").expect("nobody set one");
+    let told = told.split("</dd>").next().expect("it ends");
+    assert_eq!(
+        [told.matches("done &gt; 0").count(), told.matches("failed &lt; 1%").count()],
+        [1, 2],
+        "{told}"
+    );
+    assert!(!page(&failed()).contains("no condition was set"), "one was");
 }
 
 #[test]

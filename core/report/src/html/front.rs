@@ -2,32 +2,27 @@
 //! paper.
 
 use maud::{Markup, PreEscaped, html};
-use wavetank_plan::Plan;
-use wavetank_plan::quantity::{show_count, show_rate, show_share, show_size, show_whole};
-use wavetank_record::{Blame, Finding, Number, RunRecord, Spread, Status};
+use wavetank_plan::quantity::{show_count, show_rate, show_share, show_whole};
+use wavetank_record::{Blame, Finding, RunRecord, Status};
 
 use super::connections::{held_lines, plateaus};
 use super::course::rate_lines;
-use super::marks::{threshold_result, verdict_means, verdict_sign, verdict_word, whose_limit};
+use super::marks::{verdict_means, verdict_sign, verdict_word, whose_limit};
 use super::room::rooms;
 use super::scopes::phases;
 use super::sheet::{Sheet, command_line, harmless, is_sentence, outside};
-use super::table::facts;
+use super::tested::tested;
 use crate::chart::Lines;
-use crate::condition::{found, sent_nothing, was_cut_short};
+use crate::condition::least;
 use crate::held_text::is_holding;
 use crate::units;
 
-/// Conditions told on the first page; all of them stand in their section.
-const CLAIMS_MAX: usize = 6;
-/// The same of notes.
+/// Notes told on the first page; all of them stand in their section.
 const NOTES_MAX: usize = 4;
 /// The same of findings that speak for the verdict; of those against it, one is told.
 const FINDINGS_MAX: usize = 2;
 /// The same of limits of the generator.
 const ROOMS_MAX: usize = 2;
-/// A load that ran for this share of its plan ran to its end.
-const WHOLE: f64 = 0.99;
 /// Height of the picture's plot, in pixels: the first page is one sheet.
 const PICTURE_HEIGHT: u32 = 140;
 /// Phases told on the first page where there are no more.
@@ -138,9 +133,8 @@ fn numbers(sheet: &Sheet) -> Markup {
                 return sheet.percentile(spread, "p99");
             }
             // It is no less than a percentile below it that is known.
-            let known = Spread::PERCENTILES.iter().rev().find(|(field, _)| !spread.is_unknown(field));
-            let least = known.and_then(|(field, _)| spread.percentile(field));
-            least.map_or_else(|| words.unknown.to_owned(), |least| format!("≥ {}", units::time(least)))
+            least(spread)
+                .map_or_else(|| words.unknown.to_owned(), |least| format!("≥ {}", units::time(least)))
         });
         let half = spread.map(|spread| {
             let half = || (words.half_within)(&sheet.percentile(spread, "p50"));
@@ -203,78 +197,6 @@ fn held_card(sheet: &Sheet) -> Card {
     }
     let below = (words.peak_of)(&show_whole(record.connections.planned));
     (words.held, Some(show_whole(record.connections.peak)), below)
-}
-
-fn tested(sheet: &Sheet) -> Markup {
-    let (record, words) = (sheet.record(), &sheet.words.front);
-    let defaults = html! { @if record.load.defaults { " (" (words.defaults) ")" } };
-    let nothing = |text: &str| {
-        if text.is_empty() {
-            html! {}
-        } else {
-            outside(text)
-        }
-    };
-    facts(vec![
-        (words.target, nothing(&record.target)),
-        (
-            words.load,
-            html! { @if !record.load.text.is_empty() { (sheet.stored(&record.load.text)) (defaults) (cut_short(sheet)) } },
-        ),
-        (words.claimed, claims(sheet)),
-        (words.hosts, host(sheet)),
-    ])
-}
-
-/// Of a run that was stopped: how much of what was planned has run.
-fn cut_short(sheet: &Sheet) -> Markup {
-    let record = sheet.record();
-    let planned = sheet.source.plan.and_then(Plan::load_end).map_or(0.0, |end| end.0 as f64 / 1e9);
-    if !was_cut_short(record) || sent_nothing(record) || record.duration_s.0 >= planned * WHOLE {
-        return html! {};
-    }
-    let said =
-        (sheet.words.front.cut_short)(&units::seconds(record.duration_s), &units::seconds(Number(planned)));
-    html! { " · " (said) }
-}
-
-/// The user's conditions with their results, and the implicit ones that did not hold.
-fn claims(sheet: &Sheet) -> Markup {
-    let words = &sheet.words.front;
-    // What was added says nothing new of a load that never began.
-    let tells = |implicit: bool, ok| !implicit || (ok != Some(true) && !sent_nothing(sheet.record()));
-    let told = sheet.record().thresholds.iter().filter(|one| tells(one.implicit, one.ok));
-    let told: Vec<_> = told.collect();
-    html! {
-        @if told.is_empty() { (words.nothing_claimed) } @else {
-            ul.claims {
-                @for one in told.iter().take(CLAIMS_MAX) {
-                    @let found = found(sheet.record(), one);
-                    li {
-                        (threshold_result(sheet, one)) " " code { (outside(&one.expr)) }
-                        @if !found.is_empty() { " " span.found { "→ " strong { (found) } } }
-                    }
-                }
-                @if told.len() > CLAIMS_MAX {
-                    li { ((words.more_below)(&(told.len() - CLAIMS_MAX).to_string())) }
-                }
-            }
-        }
-    }
-}
-
-fn host(sheet: &Sheet) -> Markup {
-    let words = &sheet.words.front;
-    let environment = sheet.source.environment.filter(|environment| !environment.host.cpus.is_empty());
-    let Some(environment) = environment else { return html! {} };
-    let host = &environment.host;
-    let cpus = (words.cpus)(&host.cpus.len().to_string());
-    let memory = (words.memory_free)(&show_size(host.memory_available_bytes).replace(' ', "\u{a0}"));
-    html! {
-        (words.generator_host) (sheet.words.page.colon) (outside(&host.hostname)) ", " (cpus)
-        @if !host.cpu_model.is_empty() { " (" (outside(&host.cpu_model)) ")" }
-        ", " (memory)
-    }
 }
 
 fn limit(sheet: &Sheet) -> Markup {

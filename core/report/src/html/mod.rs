@@ -25,6 +25,7 @@ mod room;
 mod scopes;
 mod sheet;
 mod table;
+mod tested;
 mod thresholds;
 mod times;
 mod words;

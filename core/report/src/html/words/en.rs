@@ -30,7 +30,7 @@ pub(crate) static WORDS: Words = Words {
         fail_means: "At least one condition of this test is broken.",
         invalid_means: "The load generator or the way to the target, not the target, may have made this result.",
         incomplete_means: "Something is missing, so the conditions cannot be judged.",
-        nothing_asked: "No condition was set, and nothing went wrong.",
+        nothing_asked: "No condition was set by the user, and nothing went wrong.",
         all_held: |all| match all {
             "1" => "The condition held.".to_owned(),
             _ => format!("All {all} conditions held."),
@@ -56,7 +56,8 @@ pub(crate) static WORDS: Words = Words {
         load: "Load",
         defaults: "defaults of the program",
         claimed: "Claim",
-        nothing_claimed: "none: no condition was set",
+        nothing_claimed: "none: no condition was set by the user",
+        unasked: "implicit, added by Wavetank",
         cut_short: |ran, planned| format!("stopped after {ran} of {planned}"),
         whose_limit: "Whose limit was that?",
         however: "Note, however",

@@ -1,0 +1,131 @@
+//! What was tested, on the first page: target, load, conditions and hosts.
+
+use maud::{Markup, html};
+use wavetank_plan::Plan;
+use wavetank_plan::quantity::show_size;
+use wavetank_record::Number;
+
+use super::lab_words::LabWords;
+use super::marks::threshold_result;
+use super::sheet::{Sheet, outside};
+use super::table::facts;
+use crate::condition::{found, sent_nothing, was_cut_short};
+use crate::units;
+
+/// Conditions told; all of them stand in their section.
+const CLAIMS_MAX: usize = 6;
+/// A load that ran for this share of its plan ran to its end.
+const WHOLE: f64 = 0.99;
+/// Hosts of a lab told.
+const LAB_HOSTS_MAX: usize = 8;
+
+/// The target, the load, what was claimed, and on what hosts.
+pub(crate) fn tested(sheet: &Sheet) -> Markup {
+    let (record, words) = (sheet.record(), &sheet.words.front);
+    let defaults = html! { @if record.load.defaults { " (" (words.defaults) ")" } };
+    let nothing = |text: &str| {
+        if text.is_empty() {
+            html! {}
+        } else {
+            outside(text)
+        }
+    };
+    facts(vec![
+        (words.target, nothing(&record.target)),
+        (
+            words.load,
+            html! { @if !record.load.text.is_empty() { (sheet.stored(&record.load.text)) (defaults) (cut_short(sheet)) } },
+        ),
+        (words.claimed, claims(sheet)),
+        (words.hosts, host(sheet)),
+    ])
+}
+
+/// Of a run that was stopped: how much of what was planned has run.
+fn cut_short(sheet: &Sheet) -> Markup {
+    let record = sheet.record();
+    let planned = sheet.source.plan.and_then(Plan::load_end).map_or(0.0, |end| end.0 as f64 / 1e9);
+    if !was_cut_short(record) || sent_nothing(record) || record.duration_s.0 >= planned * WHOLE {
+        return html! {};
+    }
+    let said =
+        (sheet.words.front.cut_short)(&units::seconds(record.duration_s), &units::seconds(Number(planned)));
+    html! { " · " (said) }
+}
+
+/// The user's conditions with their results, and the implicit ones that did not hold.
+fn claims(sheet: &Sheet) -> Markup {
+    let words = &sheet.words.front;
+    // What was added says nothing new of a load that never began.
+    let tells = |implicit: bool, ok| !implicit || (ok != Some(true) && !sent_nothing(sheet.record()));
+    let told = sheet.record().thresholds.iter().filter(|one| tells(one.implicit, one.ok));
+    let told: Vec<_> = told.collect();
+    html! {
+        @if sheet.record().thresholds.iter().all(|one| one.implicit) { (words.nothing_claimed) (unasked(sheet)) }
+        @if !told.is_empty() {
+            ul.claims {
+                @for one in told.iter().take(CLAIMS_MAX) {
+                    @let found = found(sheet.record(), one);
+                    li {
+                        (threshold_result(sheet, one)) " " code { (outside(&one.expr)) }
+                        @if !found.is_empty() { " " span.found { "→ " strong { (found) } } }
+                    }
+                }
+                @if told.len() > CLAIMS_MAX {
+                    li { ((words.more_below)(&(told.len() - CLAIMS_MAX).to_string())) }
+                }
+            }
+        }
+    }
+}
+
+/// The conditions that nobody set, by name.
+fn unasked(sheet: &Sheet) -> Markup {
+    let implicit: Vec<_> = sheet.record().thresholds.iter().filter(|one| one.implicit).collect();
+    html! {
+        @if !implicit.is_empty() {
+            " · " (sheet.words.front.unasked) (sheet.words.page.colon)
+            @for (number, one) in implicit.iter().enumerate() {
+                @if number > 0 { ", " }
+                code { (outside(&one.expr)) }
+            }
+        }
+    }
+}
+
+fn host(sheet: &Sheet) -> Markup {
+    let words = &sheet.words.front;
+    let environment = sheet.source.environment.filter(|environment| !environment.host.cpus.is_empty());
+    let Some(environment) = environment else { return lab(sheet) };
+    let host = &environment.host;
+    let cpus = (words.cpus)(&host.cpus.len().to_string());
+    let memory = (words.memory_free)(&show_size(host.memory_available_bytes).replace(' ', "\u{a0}"));
+    html! {
+        (words.generator_host) (sheet.words.page.colon) (outside(&host.hostname)) ", " (cpus)
+        @if !host.cpu_model.is_empty() { " (" (outside(&host.cpu_model)) ")" }
+        ", " (memory)
+        @let lab = lab(sheet);
+        @if !lab.0.is_empty() { br; (lab) }
+    }
+}
+
+/// The hosts of the lab with what they are for: all of them share the machine above.
+fn lab(sheet: &Sheet) -> Markup {
+    let (record, words) = (sheet.record(), LabWords::of(sheet.language()));
+    let known = sheet.source.environment.and_then(|environment| environment.lab.as_ref());
+    let hosts: Vec<(&str, &str)> = match known {
+        Some(lab) => lab.hosts.iter().map(|host| (host.name.as_str(), host.role.as_str())).collect(),
+        None => record.hosts.iter().map(|host| (host.name.as_str(), host.role.as_str())).collect(),
+    };
+    html! {
+        @if !hosts.is_empty() {
+            (words.title) (sheet.words.page.colon)
+            @for (number, (name, role)) in hosts.iter().take(LAB_HOSTS_MAX).enumerate() {
+                @let word = words.role_word(role);
+                @if number > 0 { ", " }
+                (outside(name)) @if !word.is_empty() { " (" (word) ")" }
+            }
+            @if hosts.len() > LAB_HOSTS_MAX { ", +" (hosts.len() - LAB_HOSTS_MAX) }
+        }
+    }
+}
