@@ -288,6 +288,20 @@ fn the_first_page_claims_what_was_asked() {
 }
 
 #[test]
+fn failures_beside_the_response_time_are_told_where_they_are_not_few() {
+    let check = |count: u64, told: bool| {
+        let mut record = open();
+        record.failed_us = times(count, [900.0, 2_000_000.0, 3_400_000.0, 3_500_000.0, 3_600_000.0]);
+        let page = page(&record, Language::English);
+        assert_eq!(page.contains("half within 1.20 ms · not in it: "), told, "{count}: {page}");
+        assert_eq!(page.contains("failed, their p99 3.40 s"), told, "{count}");
+    };
+    check(5_000, true);
+    check(50, true);
+    check(10, false);
+}
+
+#[test]
 fn what_a_broken_condition_found_is_told_as_far_as_it_is_known() {
     let check = |expr: &str, ok: Option<bool>, found: &str| {
         let mut record = invalid();

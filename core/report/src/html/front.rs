@@ -23,6 +23,8 @@ const NOTES_MAX: usize = 4;
 const FINDINGS_MAX: usize = 2;
 /// The same of limits of the generator.
 const ROOMS_MAX: usize = 2;
+/// Failures are told beside the response time from this many for each request in it.
+const FAILED_MIN: f64 = 0.001;
 /// Height of the picture's plot, in pixels: the first page is one sheet.
 const PICTURE_HEIGHT: u32 = 140;
 /// Phases told on the first page where there are no more.
@@ -136,11 +138,13 @@ fn numbers(sheet: &Sheet) -> Markup {
             least(spread)
                 .map_or_else(|| words.unknown.to_owned(), |least| format!("≥ {}", units::time(least)))
         });
-        let half = spread.map(|spread| {
+        let below = spread.map(|spread| {
             let half = || (words.half_within)(&sheet.percentile(spread, "p50"));
-            if spread.is_unknown("p99") { sheet.words.times.unknown_short.to_owned() } else { half() }
+            let own =
+                if spread.is_unknown("p99") { sheet.words.times.unknown_short.to_owned() } else { half() };
+            [Some(own), failed_apart(sheet)].into_iter().flatten().collect::<Vec<_>>().join(" · ")
         });
-        cards.push((words.response_p99, p99, half.unwrap_or_else(|| words.nothing_done.to_owned())));
+        cards.push((words.response_p99, p99, below.unwrap_or_else(|| words.nothing_done.to_owned())));
         cards.push(failed_card(sheet));
     }
     html! {
@@ -152,6 +156,16 @@ fn numbers(sheet: &Sheet) -> Markup {
             }
         } }
     }
+}
+
+/// Failed requests that are not in the response time, which has only those that waited in vain, where they are not few: a p99
+/// without slow failures looks better than what users had.
+fn failed_apart(sheet: &Sheet) -> Option<String> {
+    let record = sheet.record();
+    let failed = record.failed_us.spread.as_ref()?;
+    let told = record.failed_us.count as f64 >= record.response_us.count as f64 * FAILED_MIN;
+    let p99 = sheet.percentile(failed, "p99");
+    told.then(|| (sheet.words.front.failed_apart)(&show_count(record.failed_us.count), &p99))
 }
 
 /// Failures; and what was never sent or never answered, which is as little done.

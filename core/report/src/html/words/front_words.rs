@@ -39,6 +39,8 @@ pub(crate) struct FrontWords {
     pub(crate) done_in: Of2,
     pub(crate) response_p99: &'static str,
     pub(crate) half_within: Of1,
+    /// How many failed requests are not in the time beside it, and their p99.
+    pub(crate) failed_apart: Of2,
     pub(crate) failed_share: &'static str,
     pub(crate) failed_of: Of2,
     pub(crate) held: &'static str,
