@@ -6,12 +6,12 @@ mod support;
 
 use common::{Second, plan};
 use support::measured::{bare, record_of};
-use support::{golden, open};
+use support::{failed, golden, open};
 use wavetank_measure::{Course, CourseMaker, ErrorClass, Ledger};
 use wavetank_plan::{EventPlan, Nanos, Plan};
 use wavetank_record::{
     EVENT_DONE, EVENT_FAILED, EVENT_STUCK, EVENT_UNDONE, EnvironmentDoc, EventLine, ImpactOutcome, Number,
-    RecoveryDoc, RunRecord,
+    RecoveryDoc, RunRecord, Status,
 };
 use wavetank_report::{HtmlSource, Language, html, markdown, text};
 
@@ -112,6 +112,24 @@ fn text_and_markdown_tell_it() {
     golden("impacts.md", &markdown(&told));
     let none = text(&open());
     assert!(!none.contains("events "), "{none}");
+}
+
+#[test]
+fn the_first_page_of_a_failed_run_names_what_was_done() {
+    let first = |status: Status, language| {
+        let mut record = RunRecord { impacts: record().impacts, ..failed() };
+        record.verdict.status = status;
+        let page = html(bare(&record), language);
+        page.split("<section id=\"impacts\"").next().expect("the first page").to_owned()
+    };
+    let english = first(Status::Fail, Language::English);
+    let told = "Done to hosts during the run: <code><bdi>kill serve app1</bdi></code> (10 s to 15 s), \
+                <code><bdi>drop 20% eth0 lb1</bdi></code> (20 s to 25 s), <code><bdi>pause serve app2</bdi></code> (at 35 s). \
+                That alone does not show the cause";
+    assert!(english.contains(told), "{english}");
+    assert!(!english.contains("reboot"), "what was never done is no cause: {english}");
+    assert!(first(Status::Fail, Language::Chinese).contains("运行期间对主机施加的操作"));
+    assert!(!first(Status::Pass, Language::English).contains("Done to hosts"), "nothing is to explain");
 }
 
 fn course(plan: &Plan) -> Course {

@@ -7,6 +7,7 @@ use wavetank_record::{Blame, Finding, RunRecord, Status};
 
 use super::connections::{held_lines, plateaus};
 use super::course::rate_lines;
+use super::impacts::done_meanwhile;
 use super::marks::{verdict_means, verdict_sign, verdict_word, whose_limit};
 use super::room::rooms;
 use super::scopes::phases;
@@ -238,6 +239,7 @@ fn limit(sheet: &Sheet) -> Markup {
                 (sheet.stored(&finding.message))
                 @if !finding.hint.is_empty() { " " em { "→ " (sheet.stored(&finding.hint)) } } }
         }
+        @if verdict.status != Status::Pass { (done_meanwhile(sheet)) }
     }
 }
 

@@ -1,6 +1,6 @@
 //! [`ImpactWords`]: what is said of what was done to hosts.
 
-use super::words::{Of1, Words};
+use super::words::{Of1, Of2, Words};
 
 /// Words of the section about what was done to hosts while the load ran.
 pub(crate) struct ImpactWords {
@@ -23,6 +23,12 @@ pub(crate) struct ImpactWords {
     pub(crate) well_during: Of1,
     pub(crate) well_after: Of1,
     pub(crate) never_well: &'static str,
+    /// Ahead of what was done, on the first page.
+    pub(crate) meanwhile: &'static str,
+    pub(crate) from: Of1,
+    pub(crate) from_to: Of2,
+    /// What the line says nothing of.
+    pub(crate) no_proof: &'static str,
 }
 
 /// Those in the language of `words`.
@@ -53,6 +59,10 @@ static EN: ImpactWords = ImpactWords {
     well_during: |time| format!("well again {time} after it began, while it lasted"),
     well_after: |time| format!("well again {time} after it was taken back"),
     never_well: "not well again before the load ended",
+    meanwhile: "Done to hosts during the run",
+    from: |begin| format!("at {begin}"),
+    from_to: |begin, end| format!("{begin} to {end}"),
+    no_proof: "That alone does not show the cause; what clients saw before, during and after it is told below.",
 };
 
 static ZH: ImpactWords = ImpactWords {
@@ -77,4 +87,8 @@ static ZH: ImpactWords = ImpactWords {
     well_during: |time| format!("开始 {time} 后恢复，此时故障仍在持续"),
     well_after: |time| format!("撤销 {time} 后恢复"),
     never_well: "负载结束前未恢复",
+    meanwhile: "运行期间对主机施加的操作",
+    from: |begin| format!("始于 {begin}"),
+    from_to: |begin, end| format!("{begin} 至 {end}"),
+    no_proof: "仅此不能证明因果；其前、期间与其后客户端所见列于下文。",
 };

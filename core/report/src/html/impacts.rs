@@ -7,7 +7,7 @@ use wavetank_record::{ImpactDoc, ImpactOutcome, Number, RecoveryDoc, SeenDoc};
 
 use super::Section;
 use super::impact_words::{ImpactWords, impact_words};
-use super::sheet::Sheet;
+use super::sheet::{Sheet, outside};
 use super::table::{Cell, Table};
 use crate::chart::Shade;
 use crate::impacts_text::shown;
@@ -15,6 +15,8 @@ use crate::units;
 
 /// Bands drawn at most: more of them would hide the chart.
 const BANDS_MAX: usize = 30;
+/// Of them those told on the first page.
+const MEANWHILE_MAX: usize = 3;
 /// What is never taken back, or at once, is a narrow band: such a part of the axis.
 const NARROWEST: i64 = 200;
 
@@ -33,6 +35,34 @@ pub(super) fn bands(sheet: &Sheet, (from, until): (Nanos, Nanos)) -> Vec<Shade> 
 
 const fn was_done(impact: &ImpactDoc) -> bool {
     matches!(impact.outcome, ImpactOutcome::Done | ImpactOutcome::Undone | ImpactOutcome::Stuck)
+}
+
+/// What was done to hosts while the load ran, in a line beside a verdict: of a condition that broke meanwhile it may be the
+/// cause, and whoever reads the first page alone must hear of it. Nothing where nothing was done.
+pub(super) fn done_meanwhile(sheet: &Sheet) -> Markup {
+    let words = impact_words(sheet.words);
+    let done: Vec<_> = sheet.record().impacts.iter().filter(|impact| was_done(impact)).collect();
+    let when = |impact: &ImpactDoc| {
+        let begin = units::seconds(impact.from_s);
+        impact
+            .until_s
+            .map_or_else(|| (words.from)(&begin), |end| (words.from_to)(&begin, &units::seconds(end)))
+    };
+    html! {
+        @if !done.is_empty() {
+            p {
+                (words.meanwhile) (sheet.words.page.colon)
+                @for (number, impact) in done.iter().take(MEANWHILE_MAX).enumerate() {
+                    @if number > 0 { ", " }
+                    code { (outside(&format!("{} {}", impact.what, impact.host))) } " (" (when(impact)) ")"
+                }
+                @if done.len() > MEANWHILE_MAX {
+                    " " ((sheet.words.front.more_below)(&(done.len() - MEANWHILE_MAX).to_string()))
+                }
+                ". " (words.no_proof)
+            }
+        }
+    }
 }
 
 pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
