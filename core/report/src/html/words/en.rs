@@ -65,7 +65,7 @@ pub(crate) static WORDS: Words = Words {
         next_limit: "What limits next?",
         room_none: "Nothing was watched that could tell.",
         room_thread: |share| {
-            format!("The busiest load thread worked {share} of its time; from 95\u{a0}% on it limits.")
+            format!("The busiest load thread worked up to {share} of its time; from 95\u{a0}% on it limits.")
         },
         room_cpus: |share| format!("CPUs of the generator's host were busy up to {share}."),
         room_memory: |least, most| {
@@ -254,11 +254,11 @@ pub(crate) static WORDS: Words = Words {
         alpn: "Protocol",
     },
     generator: GeneratorWords {
-        busiest: "Busiest load thread",
+        busiest: "Busiest load thread, peak",
         lag_p99: "Send lag, p99",
-        cpu: "CPU time",
+        cpu: "CPU time of the whole process",
         cpu_of: |cpus, seconds| format!("{cpus} CPUs on average ({seconds})"),
-        memory: "Memory at most",
+        memory: "Memory of the process, peak",
         threads: "Load threads",
         engine: "Driver",
         per_connection: "Memory of a connection",

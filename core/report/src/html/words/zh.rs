@@ -60,7 +60,9 @@ pub(crate) static WORDS: Words = Words {
         unknown: "无法得知",
         next_limit: "下一个瓶颈在哪里？",
         room_none: "没有可供判断的观测数据。",
-        room_thread: |share| format!("最忙的负载线程有 {share} 的时间在工作；达到 95\u{a0}% 即成为瓶颈。"),
+        room_thread: |share| {
+            format!("最忙的负载线程最多有 {share} 的时间在工作；达到 95\u{a0}% 即成为瓶颈。")
+        },
         room_cpus: |share| format!("发压端主机的 CPU 使用率最高达 {share}。"),
         room_memory: |least, most| format!("发压端主机的可用内存最低降至 {least}（起始 {most}）。"),
         room_files: |peak, most| format!("同时打开的连接最多 {peak} 个，文件句柄上限为 {most}。"),
@@ -242,11 +244,11 @@ pub(crate) static WORDS: Words = Words {
         alpn: "协议",
     },
     generator: GeneratorWords {
-        busiest: "最忙的负载线程",
+        busiest: "最忙的负载线程（峰值）",
         lag_p99: "发送滞后 p99",
-        cpu: "CPU 时间",
+        cpu: "整个进程的 CPU 时间",
         cpu_of: |cpus, seconds| format!("平均占用 {cpus} 个 CPU（{seconds}）"),
-        memory: "内存峰值",
+        memory: "进程内存峰值",
         threads: "负载线程数",
         engine: "驱动",
         per_connection: "每连接内存",
