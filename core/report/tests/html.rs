@@ -322,6 +322,32 @@ fn what_a_broken_condition_found_is_told_as_far_as_it_is_known() {
 }
 
 #[test]
+fn the_glossary_has_the_words_of_its_page() {
+    let terms = |record: &RunRecord, language| {
+        let page = page(record, language);
+        let words = page.split("<section id=\"words\"").nth(1).expect("words").to_owned();
+        words
+            .split("<dt>")
+            .skip(1)
+            .filter_map(|rest| Some(rest.split_once('<')?.0.to_owned()))
+            .collect::<Vec<_>>()
+    };
+    let check = |record: &RunRecord, language, there: &[&str], absent: &[&str]| {
+        let terms = terms(record, language);
+        assert!(there.iter().all(|word| terms.iter().any(|own| own == word)), "{terms:?}");
+        assert!(!absent.iter().any(|word| terms.iter().any(|own| own == word)), "{terms:?}");
+    };
+    check(
+        &closed(),
+        Language::English,
+        &["Closed loop", "p99", "Service"],
+        &["Session", "INVALID", "Plateau", "~"],
+    );
+    check(&held(), Language::English, &["Plateau", "Phase", "Lost"], &["INCOMPLETE"]);
+    check(&open(), Language::Chinese, &["服务时间", "开环", "~"], &["会话", "无效（INVALID）"]);
+}
+
+#[test]
 fn a_names_letters_stay_as_they_are() {
     let mut record = failed();
     record.findings =

@@ -30,6 +30,11 @@ impl Section {
         (!body.0.is_empty()).then_some(Self { id, title, lead, body })
     }
 
+    /// What stands below its heading.
+    pub(crate) const fn body(&self) -> &Markup {
+        &self.body
+    }
+
     fn render(&self) -> Markup {
         let Self { id, title, lead, body } = self;
         html! {

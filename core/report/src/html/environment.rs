@@ -107,11 +107,30 @@ pub(crate) fn events(sheet: &Sheet) -> Option<Section> {
     Section::new("events", words.titles.events, words.leads.events, table.render(sheet))
 }
 
-/// The words of the page.
-pub(crate) fn glossary(sheet: &Sheet) -> Option<Section> {
+/// The words of a page that has `parts`: only those that stand in one of them.
+pub(crate) fn glossary<'m>(sheet: &Sheet, parts: impl Iterator<Item = &'m Markup>) -> Option<Section> {
     let words = sheet.words;
+    let told: String = parts.map(|part| text_of(&part.0) + " ").collect();
+    let used = words.glossary.iter().filter(|(word, _)| is_used(word, &told));
     let body = html! {
-        dl.glossary { @for (word, means) in words.glossary { div { dt { (word) } dd { (means) } } } }
+        dl.glossary { @for (word, means) in used { div { dt { (word) } dd { (means) } } } }
     };
     Section::new("words", words.titles.glossary, words.leads.glossary, body)
+}
+
+/// What stands between the tags of `markup`, in small letters.
+fn text_of(markup: &str) -> String {
+    let pieces = markup.split('<').map(|piece| piece.split_once('>').map_or(piece, |(_, text)| text));
+    pieces.collect::<Vec<_>>().join(" ").to_lowercase()
+}
+
+/// Whether `word` stands in `text`, alone or in the plural; of one with its English name behind it, the word before that.
+fn is_used(word: &str, text: &str) -> bool {
+    let word = word.split('（').next().unwrap_or(word).to_lowercase();
+    let is_letter = |letter: char| letter.is_ascii_alphabetic();
+    text.match_indices(&word).any(|(at, _)| {
+        let (before, after) = (&text[..at], &text[at + word.len()..]);
+        let after = after.strip_prefix('s').unwrap_or(after);
+        !word.is_ascii() || !(before.ends_with(is_letter) || after.starts_with(is_letter))
+    })
 }

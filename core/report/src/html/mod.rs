@@ -66,7 +66,6 @@ pub fn html(source: HtmlSource, language: Language) -> String {
         examples::section(&sheet),
         environment::events(&sheet),
         environment::section(&sheet),
-        environment::glossary(&sheet),
     ]
     .into_iter()
     .flatten()
@@ -74,8 +73,12 @@ pub fn html(source: HtmlSource, language: Language) -> String {
     document(&sheet, sections).into_string()
 }
 
-fn document(sheet: &Sheet, sections: Vec<Section>) -> Markup {
+fn document(sheet: &Sheet, mut sections: Vec<Section>) -> Markup {
     let (record, words) = (sheet.record(), sheet.words);
+    let summary = front::summary(sheet);
+    let parts = std::iter::once(&summary).chain(sections.iter().map(Section::body));
+    let glossary = environment::glossary(sheet, parts);
+    sections.extend(glossary);
     let document = Document {
         title: format!(
             "{} · {} · {}",
@@ -84,7 +87,7 @@ fn document(sheet: &Sheet, sections: Vec<Section>) -> Markup {
             words.page.report
         ),
         header: front::header(sheet),
-        summary: front::summary(sheet),
+        summary,
         sections,
         made_by: (words.page.made_by)(&harmless(&record.version)),
     };

@@ -14,9 +14,10 @@ pub(super) const GLOSSARY: &[(&str, &str)] = &[
     ),
     ("Lag", "From the planned instant until the generator took the request up. The generator's own doing."),
     ("Wait", "Waiting for a connection: a free one of the pool, connecting, and TLS."),
-    ("Service time", "From the first byte sent to the last byte of the answer."),
+    ("Service", "From the first byte sent to the last byte of the answer."),
     ("First byte", "From the first byte sent to the first byte of the answer."),
     ("p99", "99 of 100 requests took at most so long. Never an average of other percentiles."),
+    ("~", "Fewer than 10 samples lie above this percentile: another run may well give another."),
     ("Open loop", "Requests come at planned instants, however slow the target is, as from the public."),
     (
         "Closed loop",
@@ -24,9 +25,12 @@ pub(super) const GLOSSARY: &[(&str, &str)] = &[
     ),
     ("Phase", "A stretch of the load with one shape: a ramp, a plateau, a pause."),
     ("Session", "One pass of one user through a scenario."),
-    ("Plateau", "A phase that holds one and the same number of connections."),
+    ("Plateau", "A stretch of the load that stays at one level: of connections, users or a rate."),
     ("Lost", "A connection that ended although the plan still wanted it."),
-    ("Busy share", "Share of its time that a load thread spent in turns that did work."),
+    (
+        "Busiest thread",
+        "How busy a load thread is: the share of its time that it spent in turns that did work.",
+    ),
     ("INVALID", "The generator or the path may have made the result: it says nothing about the target."),
     (
         "INCOMPLETE",
