@@ -124,6 +124,7 @@ fn intervals_targets_and_differences_are_spoken_of_where_there_are_some() {
     doc.metrics.remove(0);
     (doc.metrics[0].runs_needed, doc.metrics[0].name) = (Some(12), "p50".to_owned());
     let told = page(&doc);
+    assert!(told.contains("where it is known, what would have been seen stands beside the value"), "{told}");
     assert!(
         !told.contains("told as a difference is right") && told.contains("a chance of 5 % at most"),
         "{told}"

@@ -47,7 +47,7 @@ pub(in crate::comparison) static WORDS: CompareWords = CompareWords {
         sure_of_none: |chance| {
             format!(
                 "Were all values equal, one of them or more would have been told to differ with a chance of {chance} at most. \
-                 Differences that are there may have been missed: beside each value stands what would have been seen."
+                 Differences that are there may have been missed: where it is known, what would have been seen stands beside the value."
             )
         },
         by_chance: |name, chance| {
@@ -82,7 +82,8 @@ pub(in crate::comparison) static WORDS: CompareWords = CompareWords {
         chance: "By chance, corrected",
         said: "Difference",
         course: "Over time",
-        course_lead: "All runs of a side laid over each other from their first second.",
+        course_lead: "One line a side: all its runs together, from their first second on. Rates are those of a run on average, percentiles \
+                      are of all its answers.",
         rate: "Requests done per second, each run",
         p50: "Response time, p50",
         p99: "Response time, p99",

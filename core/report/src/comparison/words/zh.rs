@@ -41,7 +41,7 @@ pub(in crate::comparison) static WORDS: CompareWords = CompareWords {
         sure: |level| format!("所有标为“差异”的结论同时正确的概率为 {level}。"),
         sure_of_none: |chance| {
             format!(
-                "假如所有数值其实都相同，误报其中任何一项的概率不超过 {chance}。真实存在的差异则可能未被发现：能够发现的幅度列在各数值旁。"
+                "假如所有数值其实都相同，误报其中任何一项的概率不超过 {chance}。真实存在的差异则可能未被发现：凡已知能够发现的幅度者，均列在该数值旁。"
             )
         },
         by_chance: |name, chance| format!("把握最大的是 {name}：仅凭偶然出现这种差异的概率为 {chance}。"),
@@ -67,7 +67,7 @@ pub(in crate::comparison) static WORDS: CompareWords = CompareWords {
         chance: "偶然概率（校正后）",
         said: "差异",
         course: "随时间变化",
-        course_lead: "每侧的所有运行从第一秒起对齐叠加。",
+        course_lead: "每侧一条线：其所有运行从第一秒起对齐合并。速率为各次运行的平均，百分位数取自全部应答。",
         rate: "每次运行每秒完成的请求数",
         p50: "响应时间 p50",
         p99: "响应时间 p99",
