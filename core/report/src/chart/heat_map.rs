@@ -128,14 +128,21 @@ impl HeatMap<'_> {
     /// Lines of the median and of percentile 99, with a halo so that they are seen on every shade.
     fn percentiles(&self, figure: &mut Figure<'_>, cells: &Cells, scale: &Scale) {
         let mut below: Option<f64> = None;
+        let mut any_unsure = false;
         for (number, (name, q)) in [("p50", 50.0), ("p99", 99.0)].into_iter().enumerate() {
             let points = cells.percentile(q);
+            let sure = cells.sure_percentile(q);
             let place = |at, value| (self.timeline.at(at) * ACROSS, figure.y(scale.at(value)));
             let path = broken(&points, place);
+            let (solid, dots) = (broken(&sure, place), if sure == points { "" } else { " faint" });
+            any_unsure |= sure != points;
             figure.stretched("data over", |figure| {
                 figure.push(&format!(
-                    "<path class=\"halo\" d=\"{path}\"/><path class=\"l p{number}\" d=\"{path}\"/>"
+                    "<path class=\"halo\" d=\"{path}\"/><path class=\"l p{number}{dots}\" d=\"{path}\"/>"
                 ));
+                if !dots.is_empty() && !solid.is_empty() {
+                    figure.push(&format!("<path class=\"l p{number}\" d=\"{solid}\"/>"));
+                }
             });
             figure.key_item(
                 name,
@@ -159,6 +166,9 @@ impl HeatMap<'_> {
                 |at| self.timeline.clock(at),
             );
             figure.say(said);
+        }
+        if any_unsure {
+            figure.key_item(figure.words().faint, "<path class=\"l muted faint\" d=\"M0 6h30\"/>", 30);
         }
     }
 
@@ -185,7 +195,9 @@ impl HeatMap<'_> {
             let (from, until) = (cells.begin(group.start), cells.begin(group.end));
             let mut all = Histogram::default();
             cells.merged[group].iter().for_each(|column| all.merge(column));
-            let percentile = |q| all.percentile(q).map(|value| Unit::Time.value(value as f64));
+            let sign = |q| if all.is_uncertain(q) { "~" } else { "" };
+            let percentile =
+                |q| all.percentile(q).map(|value| format!("{}{}", sign(q), Unit::Time.value(value as f64)));
             let told = percentile(50.0).zip(percentile(99.0)).map(|(p50, p99)| {
                 let (colon, most) = (words.colon, Unit::Time.value(all.max() as f64));
                 let n = Unit::Count.value(all.count() as f64);
@@ -258,22 +270,33 @@ impl Cells {
         };
         self.merged.iter().enumerate().map(of).collect()
     }
+
+    /// The same, a gap where fewer than ten values lie above.
+    fn sure_percentile(&self, q: f64) -> Vec<Point> {
+        let of =
+            |(point, values): (Point, &Histogram)| (point.0, point.1.filter(|_| !values.is_uncertain(q)));
+        self.percentile(q).into_iter().zip(&self.merged).map(of).collect()
+    }
 }
 
 /// The shades in the key.
 fn legend(figure: &mut Figure<'_>, cells: &Cells) {
     let mut drawing = String::new();
-    for level in 0..LEVELS {
+    // Of few values some shades have no count of their own.
+    let begins = |level: usize| (cells.least_of(level) - 1e-9).ceil();
+    let used = (0..LEVELS).filter(|&level| level + 1 == LEVELS || begins(level) < begins(level + 1));
+    let used: Vec<usize> = used.collect();
+    for (place, &level) in used.iter().enumerate() {
         let _ = write!(
             drawing,
             "<rect class=\"k{level}\" x=\"{}\" width=\"14\" height=\"12\"><title>≥ {}</title></rect>",
-            level * 14,
-            Unit::Count.value(cells.least_of(level).ceil())
+            place * 14,
+            Unit::Count.value(begins(level))
         );
     }
     let words = figure.words();
     let name = format!("1 … {} {}", Unit::Count.value(cells.most as f64), words.per_cell);
-    figure.key_item(&name, &drawing, 14 * LEVELS as u32);
+    figure.key_item(&name, &drawing, 14 * used.len() as u32);
 }
 
 #[cfg(test)]
@@ -359,5 +382,19 @@ mod tests {
         one.record(5_000_000);
         let svg = draw(&[one.clone(), Histogram::default(), one]);
         assert!(svg.contains("h1m1 0h1"), "the second column is empty: {svg}");
+        assert!(svg.contains("class=\"l p1 faint\"") && svg.contains("p99: ~5.00 ms"), "one value: {svg}");
+        assert_eq!(svg.matches("<title>≥ ").count(), 1, "a cell has one value, and one shade: {svg}");
+    }
+
+    #[test]
+    fn shades_are_told_once_each_and_what_is_sure_is_solid() {
+        let mut few = Histogram::default();
+        few.record_n(5_000_000, 6);
+        let svg = draw(&[few]);
+        let shades = svg.split("<title>≥ ").skip(1).filter_map(|rest| rest.split('<').next());
+        assert_eq!(shades.collect::<Vec<_>>(), ["1", "2", "3", "4", "5"]);
+        let mut many = Histogram::default();
+        (1..=2_000).for_each(|n| many.record(n * 1_000_000));
+        assert!(!draw(&[many]).contains("faint"));
     }
 }

@@ -117,7 +117,7 @@ fn heat_map(sheet: &Sheet, course: &Course) -> Markup {
         let guess = |q| if response.is_uncertain(q) { format!("~{}", percentile(q)) } else { percentile(q) };
         let cells = vec![
             show_whole(response.count()),
-            percentile(50.0),
+            guess(50.0),
             guess(90.0),
             guess(99.0),
             time(response.max()),

@@ -1,7 +1,7 @@
 //! Whether the generator itself can be believed.
 
 use maud::{Markup, html};
-use wavetank_measure::Course;
+use wavetank_measure::{Course, Histogram};
 use wavetank_plan::Nanos;
 use wavetank_plan::constants::THREAD_FULL_SHARE;
 use wavetank_plan::quantity::{show_count, show_share, show_size, show_whole};
@@ -95,8 +95,9 @@ fn lags(sheet: &Sheet, course: &Course) -> Markup {
     let (frame, timeline) = (sheet.frame("lag", words.lag).high(120), sheet.timeline(course));
     let svg = Lines { frame, timeline, unit: Unit::Time, series, limits: Vec::new() }.draw();
     let time = |ns: Option<u64>| ns.map(|ns| Nanos(ns as i64).to_string()).unwrap_or_default();
+    let sign = |lag: &Histogram, q| if lag.is_uncertain(q) { "~" } else { "" };
     let rows = columns.iter().filter(|column| !column.lag.is_empty()).map(|column| {
-        let of = |q| time(column.lag.percentile(q));
+        let of = |q| format!("{}{}", sign(&column.lag, q), time(column.lag.percentile(q)));
         (
             column.from,
             vec![of(50.0), of(99.0), time(Some(column.lag.max())), show_whole(column.counters.late)],
