@@ -7,7 +7,8 @@ use support::{
     asked, closed, failed, finding, held, hopeless, implicit, interrupted, invalid, open, times, unanswered,
 };
 use wavetank_record::{
-    Blame, EnvironmentDoc, EventLine, Finding, HostDoc, Requests, RunRecord, SampleLine, Status, Threshold,
+    Blame, EnvironmentDoc, EventLine, Finding, HostDoc, Number, PhaseDoc, Requests, RunRecord, SampleLine,
+    Status, Threshold,
 };
 use wavetank_report::{HtmlSource, Language, html, junit, markdown, text};
 
@@ -319,6 +320,19 @@ fn what_a_broken_condition_found_is_told_as_far_as_it_is_known() {
         check(nothing, Some(false), "");
     }
     check("p99 < 1ms", None, "");
+}
+
+#[test]
+fn a_rate_of_a_phase_is_explained_where_it_is_not_what_stands_beside_it() {
+    let check = |rate: f64, told: bool| {
+        let mut phase = PhaseDoc { duration_s: Number(5.0), ..PhaseDoc::default() };
+        (phase.requests.done, phase.rate.done_per_s) = (480, Number(rate));
+        let record = RunRecord { phases: vec![phase.clone(), phase], ..open() };
+        let page = page(&record, Language::English);
+        assert_eq!(page.contains("Done/s counts what a phase asked"), told, "{rate}/s");
+    };
+    check(91.8, true);
+    check(96.0, false);
 }
 
 #[test]

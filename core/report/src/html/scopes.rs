@@ -3,7 +3,7 @@
 use maud::{Markup, PreEscaped, html};
 use wavetank_measure::StepCourse;
 use wavetank_plan::quantity::{show_count, show_rate, show_share};
-use wavetank_record::{Requests, StepDoc, Times};
+use wavetank_record::{PhaseDoc, Requests, StepDoc, Times};
 
 use super::Section;
 use super::sheet::Sheet;
@@ -59,7 +59,13 @@ pub(crate) fn phases(sheet: &Sheet, caption: &str) -> Markup {
         cells.extend(end_cells(sheet, phase.requests, &phase.response_us));
         table.row(cells);
     }
-    table.render(sheet)
+    // Where all was done in time there is nothing to explain.
+    let late =
+        |phase: &PhaseDoc| phase.requests.done as f64 > phase.rate.done_per_s.0 * phase.duration_s.0 + 0.5;
+    html! {
+        (table.render(sheet))
+        @if sheet.record().phases.iter().any(late) { p.aside { (words.leads.phase_rate) } }
+    }
 }
 
 fn scenarios(sheet: &Sheet) -> Markup {

@@ -126,6 +126,8 @@ pub(crate) static WORDS: Words = Words {
         times_closed: "Response time counts from the instant at which a user was to ask. Users wait for each answer, so a slow target \
             is asked less, and no queue of requests that others would have sent is in it. It is the sum of lag, wait and service.",
         scopes: "The same numbers for each part of the load. Warm-up is left out.",
+        phase_rate: "Done/s counts what a phase asked and had answered before it ended, over its length; Done counts also what was \
+            answered later.",
         journeys: "What users went through, and what was asked of the answers.",
         connections: "Opened = closed + lost + open at the end.",
         generator: "Whether the load generator itself can be believed.",

@@ -126,6 +126,8 @@ pub(crate) struct Leads {
     /// The same where the load was a closed loop, which has no plan of instants.
     pub(crate) times_closed: &'static str,
     pub(crate) scopes: &'static str,
+    /// Beside the phases: what their rate is made of.
+    pub(crate) phase_rate: &'static str,
     pub(crate) journeys: &'static str,
     pub(crate) connections: &'static str,
     pub(crate) generator: &'static str,
