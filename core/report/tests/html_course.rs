@@ -91,6 +91,11 @@ fn every_chart_has_a_description_and_its_numbers() {
         assert!(rest[..table].contains("role=\"img\""), "{chart} is no image for who cannot see it");
     }
     assert!(page.contains("60 of 90 rows"), "rows that are left out are told");
+    let statuses = page.split("Numbers of “Answers per second, by status”").nth(1).expect("a table");
+    assert!(
+        statuses.split("</table>").next().is_some_and(|table| table.contains(">98/s<")),
+        "a count, no rate"
+    );
     assert!(page.contains("class=\"paper\""), "nobody tells that tables behind charts are not printed");
     for word in ["CPUs of the generator's host were busy up to 60 %", ">60 %<", ">80 %<"] {
         assert!(page.contains(word), "{word} is missing");
@@ -190,6 +195,8 @@ fn where_nothing_was_answered_no_times_are_drawn() {
         ["rate", "heat"].map(|chart| page.contains(&format!("id=\"{chart}\"")))
     };
     assert_eq!((charts(true), charts(false)), ([true, true], [true, false]));
+    let whole = page(&open(), &plan, &course(&plan, 5, 1), &[], &[]);
+    assert!(!whole.contains("alone: its rates"), "every column is as long as the others");
 }
 
 #[test]
@@ -206,6 +213,7 @@ fn a_drain_of_some_milliseconds_draws_no_fall() {
     let done = page.split("Done: ").nth(1).unwrap_or_default();
     let told: String = done.chars().take(60).collect();
     assert!(told.contains("98") && !told.contains("lowest 0/s"), "{told}");
+    assert!(page.contains("the row from 10 s on holds 4.00 ms alone"), "{page}");
 }
 
 #[test]

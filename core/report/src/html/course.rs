@@ -21,7 +21,13 @@ pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
     let course = sheet.source.course.filter(|course| !course.columns.is_empty())?;
     let asked = course.counters.offered > 0;
     let body = html! {
-        p.aside { ((words.charts.column_length)(&units::seconds(Number(course.column.0 as f64 / 1e9)))) }
+        p.aside {
+            ((words.charts.column_length)(&units::seconds(Number(course.column.0 as f64 / 1e9))))
+            @if let Some(last) = shorter_last(course) {
+                @let from = units::seconds(Number(last.from.0 as f64 / 1e9));
+                (words.page.sentence_gap) ((words.charts.last_column)(&from, &last.len.to_string()))
+            }
+        }
         @if asked {
             (rates(sheet, course))
             (heat_map(sheet, course))
@@ -31,6 +37,11 @@ pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
         (users(sheet, course))
     };
     Section::new("course", words.titles.course, words.leads.course, body)
+}
+
+/// The last column where it is shorter than the others: a run seldom ends with a whole one.
+fn shorter_last(course: &Course) -> Option<&Column> {
+    judged(course).last().copied().filter(|last| Nanos::ZERO < last.len && last.len < course.column)
 }
 
 /// Requests a second: what the plan wanted, what was done, and what was not.
@@ -189,9 +200,9 @@ fn stacked<K>(
     let columns = &judged(course);
     let whole = whole(columns);
     let values = |key: &K| whole.iter().map(|column| column.per_s(of(column, key))).collect();
-    let rows = columns
-        .iter()
-        .map(|column| (column.from, layers.iter().map(|(_, _, key)| show_whole(of(column, key))).collect()));
+    let rows = columns.iter().map(|column| {
+        (column.from, layers.iter().map(|(_, _, key)| show_rate(column.per_s(of(column, key)))).collect())
+    });
     let rows: Vec<(Nanos, Vec<String>)> = rows.collect();
     let heads = layers.iter().map(|(name, _, _)| name.clone()).collect();
     let drawn = layers.iter().map(|(name, tone, key)| Layer::new(name.clone(), values(key)).toned(*tone));

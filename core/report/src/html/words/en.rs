@@ -337,6 +337,11 @@ pub(crate) static WORDS: Words = Words {
         column_length: |length| {
             format!("A point stands for {length}. Time axes count from the start of the measured load.")
         },
+        last_column: |from, length| {
+            format!(
+                "In the tables, the row from {from} on holds {length} alone: its rates are over that time."
+            )
+        },
         drain: "after the load",
         planned: "Planned",
         rate: "Requests per second",

@@ -322,6 +322,8 @@ pub(crate) struct ChartWords {
     pub(crate) data: Of1,
     pub(crate) thinned: Of2,
     pub(crate) column_length: Of1,
+    /// Of a last column that is shorter than the others, its begin and its length.
+    pub(crate) last_column: Of2,
     pub(crate) drain: &'static str,
     pub(crate) planned: &'static str,
     pub(crate) rate: &'static str,

@@ -322,6 +322,7 @@ pub(crate) static WORDS: Words = Words {
         data: |title| format!("“{title}”的数据表"),
         thinned: |shown, all| format!("显示 {all} 行中的 {shown} 行，其余见存档。"),
         column_length: |length| format!("每个点代表 {length}。时间轴从正式加压开始计时。"),
+        last_column: |from, length| format!("各表中自 {from} 起的一行仅为 {length}：其速率按该时长计算。"),
         drain: "负载结束后",
         planned: "计划",
         rate: "每秒请求数",
