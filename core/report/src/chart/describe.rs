@@ -4,9 +4,9 @@ use wavetank_plan::Nanos;
 
 use super::series::Point;
 use super::thin::value;
-use super::words::{ChartWords, Trend};
+use super::words::ChartWords;
 
-/// A sentence on a series: its ends, its last value and where it goes. `show` writes a value, `clock` an instant.
+/// A sentence on a series: its first and last value and its ends. `show` writes a value, `clock` an instant.
 pub(super) fn describe(
     words: &ChartWords,
     name: &str,
@@ -18,30 +18,15 @@ pub(super) fn describe(
         points.iter().filter_map(|point| value(point).map(|value| (point.0, value))).collect();
     let least = known.iter().min_by(|one, other| one.1.total_cmp(&other.1));
     let most = known.iter().max_by(|one, other| one.1.total_cmp(&other.1));
-    let (Some(least), Some(most), Some(last)) = (least, most, known.last()) else {
+    let (Some(first), Some(least), Some(most), Some(last)) = (known.first(), least, most, known.last())
+    else {
         return (words.nothing)(name);
     };
     if show(least.1) == show(most.1) {
         return (words.throughout)(name, &show(last.1));
     }
-    let texts = [show(least.1), clock(least.0), show(most.1), clock(most.0), show(last.1)];
-    (words.course)(name, texts.each_ref().map(String::as_str), trend(&known))
-}
-
-/// By the means of the last and the first third.
-fn trend(known: &[(Nanos, f64)]) -> Trend {
-    let third = known.len() / 3;
-    if third == 0 {
-        return Trend::Steady;
-    }
-    let mean = |part: &[(Nanos, f64)]| part.iter().map(|point| point.1).sum::<f64>() / part.len() as f64;
-    let (first, last) = (mean(&known[..third]), mean(&known[known.len() - third..]));
-    let tenth = first.abs() / 10.0;
-    match last - first {
-        change if change > tenth => Trend::Rising,
-        change if change < -tenth => Trend::Falling,
-        _ => Trend::Steady,
-    }
+    let texts = [show(first.1), show(least.1), clock(least.0), show(most.1), clock(most.0), show(last.1)];
+    (words.course)(name, texts.each_ref().map(String::as_str))
 }
 
 #[cfg(test)]
@@ -64,11 +49,11 @@ mod tests {
         check(&[Some(5.0), Some(5.0)], "open: 5 throughout.");
         check(
             &[Some(1.0), None, Some(9.0), Some(7.0)],
-            "open: lowest 1 at 00:00, highest 9 at 00:20, last 7, rising.",
+            "open: first 1, lowest 1 at 00:00, highest 9 at 00:20, last 7.",
         );
         check(
             &[Some(10.0), Some(30.0), Some(10.5)],
-            "open: lowest 10 at 00:00, highest 30 at 00:10, last 10.5, steady.",
+            "open: first 10, lowest 10 at 00:00, highest 30 at 00:10, last 10.5.",
         );
     }
 }

@@ -52,7 +52,7 @@ pub use stacks::{Layer, Stacks};
 pub use timeline::{Mark, Shade, Timeline};
 pub use tone::Tone;
 pub use unit::Unit;
-pub use words::{ChartWords, Trend};
+pub use words::ChartWords;
 
 /// The style sheet that all charts need: once in a page's `<style>`. Light, dark (`prefers-color-scheme`, on screens only)
 /// and paper. A page changes colours by setting the `--chart-…` variables on `:root` after it.

@@ -1,16 +1,5 @@
 //! [`ChartWords`]: what charts say of themselves, in each language.
 
-/// Where a series goes, by its last third beside its first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trend {
-    /// More than a tenth higher.
-    Rising,
-    /// More than a tenth lower.
-    Falling,
-    /// Neither.
-    Steady,
-}
-
 /// What charts say of themselves, in one language. Numbers and names come as texts.
 #[derive(Clone, Copy, Debug)]
 pub struct ChartWords {
@@ -18,8 +7,8 @@ pub struct ChartWords {
     pub no_data: &'static str,
     /// The chart's extent: from, until.
     pub span: fn(&str, &str) -> String,
-    /// A series: name, least, when, most, when, last, trend.
-    pub course: fn(&str, [&str; 5], Trend) -> String,
+    /// A series: name, first, least, when, most, when, last. No word on where it goes: few courses go one way.
+    pub course: fn(&str, [&str; 6]) -> String,
     /// A series that never changes: name, value.
     pub throughout: fn(&str, &str) -> String,
     /// A series without data.
@@ -55,14 +44,9 @@ impl ChartWords {
     pub const EN: Self = Self {
         no_data: "no data",
         span: |from, until| format!("From {from} to {until}."),
-        course: |name, [least, when_least, most, when_most, last], trend| {
-            let trend = match trend {
-                Trend::Rising => "rising",
-                Trend::Falling => "falling",
-                Trend::Steady => "steady",
-            };
+        course: |name, [first, least, when_least, most, when_most, last]| {
             format!(
-                "{name}: lowest {least} at {when_least}, highest {most} at {when_most}, last {last}, {trend}."
+                "{name}: first {first}, lowest {least} at {when_least}, highest {most} at {when_most}, last {last}."
             )
         },
         throughout: |name, value| format!("{name}: {value} throughout."),
@@ -87,14 +71,9 @@ impl ChartWords {
     pub const ZH: Self = Self {
         no_data: "无数据",
         span: |from, until| format!("从 {from} 到 {until}。"),
-        course: |name, [least, when_least, most, when_most, last], trend| {
-            let trend = match trend {
-                Trend::Rising => "上升",
-                Trend::Falling => "下降",
-                Trend::Steady => "平稳",
-            };
+        course: |name, [first, least, when_least, most, when_most, last]| {
             format!(
-                "{name}：最低 {least}（{when_least}），最高 {most}（{when_most}），末值 {last}，{trend}。"
+                "{name}：首值 {first}，最低 {least}（{when_least}），最高 {most}（{when_most}），末值 {last}。"
             )
         },
         throughout: |name, value| format!("{name}：始终为 {value}。"),
