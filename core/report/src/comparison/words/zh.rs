@@ -87,7 +87,7 @@ pub(in crate::comparison) static WORDS: CompareWords = CompareWords {
         notes: "说明",
         next: "下一步",
         repeat: "如何复现",
-        repeat_lead: "相同的运行和相同的种子得到完全相同的对比结果。",
+        repeat_lead: "相同的运行和相同的随机种子得到完全相同的对比结果。",
         command: "命令",
         made_by: |version| format!("由 Wavetank {version} 根据已存档的运行记录生成。"),
     },

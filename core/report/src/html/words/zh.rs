@@ -316,7 +316,7 @@ pub(crate) static WORDS: Words = Words {
             format!("请求 {request} · 建立连接 {connect} · 负载结束后等待 {drain}")
         },
         tags: "标签",
-        repeat_hint: "相同的种子在任意线程数下都产生相同的到达序列。",
+        repeat_hint: "相同的随机种子在任意线程数下都产生相同的到达序列。",
     },
     charts: ChartWords {
         data: |title| format!("“{title}”的数据表"),
