@@ -104,7 +104,8 @@ impl Scale {
         let first = (self.low.log10() - 1e-9).ceil() as i32;
         let last = (self.high.log10() + 1e-9).floor() as i32;
         let decades = last - first + 1;
-        let most = most.max(2) as i32;
+        // Two names on an axis of many decades tell little of what lies between them.
+        let most = most.max(4) as i32;
         if decades >= 3 || decades * 3 > most + 2 {
             let stride = (decades + most - 1) / most;
             return (first..=last).step_by(stride.max(1) as usize).map(|power| 10_f64.powi(power)).collect();
@@ -207,6 +208,8 @@ mod tests {
         assert_eq!(texts(&linear), ["0", "2.5 ms", "5 ms", "7.5 ms", "10 ms"]);
         let log = Scale::log([1.3e6, 412e6].into_iter(), Unit::Time);
         assert_eq!(texts(&log), ["1 ms", "10 ms", "100 ms"]);
+        let low = Scale::log([13.9e3, 75e6].into_iter(), Unit::Time).ticks(2);
+        assert_eq!(low.iter().map(|tick| tick.1.as_str()).collect::<Vec<_>>(), ["10 µs", "1 ms", "100 ms"]);
         let short = Scale::log([1.3e6, 7e6].into_iter(), Unit::Time);
         assert_eq!(texts(&short), ["1 ms", "2 ms", "5 ms", "10 ms"]);
         let count = Scale::linear([1.0, 2.0].into_iter(), Unit::Count, 4);
