@@ -12,7 +12,7 @@ use super::words::Words;
 use crate::chart::{ChartWords, Frame, Mark, Point, Shade, Timeline};
 use crate::units;
 
-/// Rows of the table behind a chart at most; of more columns, evenly spaced ones are shown.
+/// Rows of the table behind a chart at most, beside the last; of more columns, every second, third and so on is shown.
 const ROWS_MAX: usize = 60;
 /// What lasts no longer after the load is not worth a shade.
 const DRAIN_MIN: Nanos = Nanos(500_000_000);
@@ -44,8 +44,8 @@ pub(crate) fn figure_in(all_words: &Words, svg: &str, numbers: &Numbers) -> Mark
     heads.extend(numbers.heads.iter().map(|head| (head.as_str(), true)));
     let mut table = Table::new(numbers.title, &heads);
     let all = numbers.rows.len();
-    let shown: Vec<_> = spaced(all, ROWS_MAX).collect();
-    for &at in &shown {
+    let each = all.div_ceil(ROWS_MAX).max(1);
+    for at in spaced(all, each) {
         let (from, cells) = &numbers.rows[at];
         let from = units::seconds(Number(from.0 as f64 / 1e9)).replace('-', "−");
         table.row([from].into_iter().chain(cells.iter().cloned()).map(Cell::Number).collect());
@@ -56,18 +56,15 @@ pub(crate) fn figure_in(all_words: &Words, svg: &str, numbers: &Numbers) -> Mark
             details {
                 summary { ((words.data)(numbers.title)) }
                 (table.render_in(all_words))
-                @if shown.len() < all {
-                    p.aside { ((words.thinned)(&shown.len().to_string(), &all.to_string())) }
-                }
+                @if each > 1 { p.aside { ((words.thinned)(&each.to_string(), &all.to_string())) } }
             }
         }
     }
 }
 
-/// At most `most` numbers below `all`, evenly spaced, the first and the last among them.
-fn spaced(all: usize, most: usize) -> impl Iterator<Item = usize> {
-    let shown = all.min(most);
-    (0..shown).map(move |number| if shown < 2 { 0 } else { number * (all - 1) / (shown - 1) })
+/// One number in `each` below `all`, and the last.
+fn spaced(all: usize, each: usize) -> impl Iterator<Item = usize> {
+    (0..all).filter(move |number| number % each == 0 || number + 1 == all)
 }
 
 /// What charts say of themselves in the language of `words`.
@@ -196,10 +193,12 @@ mod tests {
 
     #[test]
     fn rows_are_spaced_evenly_from_first_to_last() {
-        let check = |all, expected: &[usize]| assert_eq!(spaced(all, 3).collect::<Vec<_>>(), expected);
-        check(0, &[]);
-        check(1, &[0]);
-        check(3, &[0, 1, 2]);
-        check(10, &[0, 4, 9]);
+        let check =
+            |all, each, expected: &[usize]| assert_eq!(spaced(all, each).collect::<Vec<_>>(), expected);
+        check(0, 1, &[]);
+        check(1, 1, &[0]);
+        check(3, 1, &[0, 1, 2]);
+        check(10, 3, &[0, 3, 6, 9]);
+        check(12, 3, &[0, 3, 6, 9, 11]);
     }
 }

@@ -333,7 +333,11 @@ pub(crate) static WORDS: Words = Words {
     },
     charts: ChartWords {
         data: |title| format!("Numbers of “{title}” as a table"),
-        thinned: |shown, all| format!("{shown} of {all} rows; the others are in the stored run."),
+        thinned: |each, all| {
+            format!(
+                "One row in {each} of {all}, and the last: the highest and the lowest may lie between them. All are in what is stored."
+            )
+        },
         column_length: |length| {
             format!("A point stands for {length}. Time axes count from the start of the measured load.")
         },

@@ -320,7 +320,9 @@ pub(crate) static WORDS: Words = Words {
     },
     charts: ChartWords {
         data: |title| format!("“{title}”的数据表"),
-        thinned: |shown, all| format!("显示 {all} 行中的 {shown} 行，其余见存档。"),
+        thinned: |each, all| {
+            format!("共 {all} 行，每 {each} 行显示一行，并显示末行：最高与最低值可能在其间。全部见存档。")
+        },
         column_length: |length| format!("每个点代表 {length}。时间轴从正式加压开始计时。"),
         last_column: |from, length| format!("各表中自 {from} 起的一行仅为 {length}：其速率按该时长计算。"),
         drain: "负载结束后",
