@@ -11,9 +11,9 @@ use wavetank_measure::{Interval, Ledger, Totals};
 use wavetank_plan::{Plan, UserError};
 use wavetank_record::{Counted, IntervalLine, TargetLine};
 
-use crate::counts_ahead::for_each_count;
 use crate::opened_run::{for_each_line, for_each_line_from, open_file};
 use crate::over_time::line_files;
+use crate::read_ahead::{LITTLE_HANDED_ON, for_each_decoded};
 use crate::retold::retell;
 use crate::{OpenedRun, ReadReport, Sealed};
 
@@ -107,6 +107,23 @@ impl OpenedRun {
     }
 }
 
+/// Hands every interval before byte `until`, where a line ends, to `visit` in the order of the file, without its times, until it
+/// says `false`. Whether all of them could be read and taken.
+fn for_each_count(path: &Path, until: u64, mut visit: impl FnMut(&IntervalLine) -> bool) -> bool {
+    let decode = |bytes: &[u8], _| {
+        let line = (!is_checkpoint(bytes)).then(|| IntervalLine::decode_counts(bytes));
+        line.transpose()
+    };
+    let mut whole = true;
+    let torn = open_file(path).and_then(|file| {
+        for_each_decoded(file.take(until), LITTLE_HANDED_ON, decode, |line| {
+            whole = line.as_ref().is_ok_and(|line| line.as_ref().is_none_or(&mut visit));
+            if whole { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        })
+    });
+    whole && torn.is_ok_and(|torn| !torn)
+}
+
 /// The last checkpoint in a file of intervals, and where the line after it begins; `None` where none is near the end, or it
 /// cannot be read.
 fn last_checkpoint(path: &Path) -> io::Result<Option<(u64, IntervalLine)>> {
@@ -130,7 +147,7 @@ fn last_checkpoint(path: &Path) -> io::Result<Option<(u64, IntervalLine)>> {
 }
 
 /// Whether this line is a checkpoint, without reading it.
-pub(crate) fn is_checkpoint(line: &[u8]) -> bool {
+fn is_checkpoint(line: &[u8]) -> bool {
     const WORD: &[u8] = b"\"checkpoint\":true";
     line[..line.len().min(WORD_AT_MAX)].windows(WORD.len()).any(|word| word == WORD)
 }

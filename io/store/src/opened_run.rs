@@ -13,6 +13,7 @@ use wavetank_record::{
 
 use crate::contents::unreadable;
 use crate::pack::Unpacked;
+use crate::read_ahead::{ALL_HANDED_ON, for_each_decoded};
 use crate::run_entry::is_locked;
 use crate::search_folder::ANSWER;
 use crate::survey::TEXT_BYTES_MAX;
@@ -39,7 +40,7 @@ pub struct OpenedRun {
     pub(crate) pack: Option<Arc<Unpacked>>,
 }
 
-/// One thing read from the sealed intervals. Borrowed: the next one is read into the same memory.
+/// One thing read from the sealed intervals. Borrowed: a later one is read into the same memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Sealed<'a> {
     /// The next interval of an agent.
@@ -139,14 +140,13 @@ impl OpenedRun {
         };
         paths.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
         paths.sort();
-        let (mut report, mut line) = (ReadReport::default(), IntervalLine::default());
-        let mut counted = Counted::default();
+        let (mut report, mut counted) = (ReadReport::default(), Counted::default());
         for path in paths {
             let mut agent = AgentReader::default();
             let (mut flow, mut first) = (ControlFlow::Continue(()), true);
-            let torn = for_each_line_until(&path, |bytes| {
-                match line.decode_again(bytes) {
-                    Ok(()) => agent.take(&line, &mut |sealed| {
+            let torn = for_each_interval(&path, |read| {
+                match read {
+                    Ok(line) => agent.take(line, &mut |sealed| {
                         let fits = counted.take(&line.interval);
                         if fits {
                             flow = visit(std::mem::take(&mut first), sealed);
@@ -314,18 +314,29 @@ fn read_lines<T, E>(path: &Path, decode: impl Fn(&[u8]) -> Result<T, E>) -> Resu
 
 /// Hands out whole lines without their newline. Returns whether the file ended without one.
 pub(crate) fn for_each_line(path: &Path, mut visit: impl FnMut(&[u8])) -> Result<bool, UserError> {
-    for_each_line_until(path, |line| {
+    for_each_line_from(path, 0, |line| {
         visit(line);
         ControlFlow::Continue(())
     })
 }
 
-/// As [`for_each_line`], until `visit` has had enough.
-fn for_each_line_until(path: &Path, visit: impl FnMut(&[u8]) -> ControlFlow<()>) -> Result<bool, UserError> {
-    for_each_line_from(path, 0, visit)
+/// The same of lines with intervals, read ahead by a few threads, until `visit` has had enough.
+fn for_each_interval(
+    path: &Path,
+    visit: impl FnMut(&Result<IntervalLine, DecodeError>) -> ControlFlow<()>,
+) -> Result<bool, UserError> {
+    let decode = |bytes: &[u8], earlier: Option<Result<IntervalLine, DecodeError>>| {
+        let mut line = earlier.and_then(Result::ok).unwrap_or_default();
+        line.decode_again(bytes).map(|()| line)
+    };
+    let read = open_file(path).and_then(|file| for_each_decoded(file, ALL_HANDED_ON, decode, visit));
+    match read {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        read => read.map_err(|error| unreadable(path, &error)),
+    }
 }
 
-/// The same of the lines from byte `from` on, where one begins.
+/// As [`for_each_line`], of the lines from byte `from` on, where one begins, until `visit` has had enough.
 pub(crate) fn for_each_line_from(
     path: &Path,
     from: u64,

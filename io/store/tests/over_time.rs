@@ -40,6 +40,16 @@ fn an_archive_tells_the_same_course_as_its_totals() {
 }
 
 #[test]
+fn lines_that_come_again_count_once() {
+    let (course, report) = course(|mut lines| {
+        lines.insert(9, lines[7].clone());
+        lines.concat()
+    });
+    check_whole(&course);
+    assert_eq!((report.intervals, report.missing, report.damaged), (SECONDS, 0, 0));
+}
+
+#[test]
 fn what_a_checkpoint_makes_up_for_is_in_no_column() {
     let (course, report) = course(|lines| lines[61..].concat());
     check_whole(&course);

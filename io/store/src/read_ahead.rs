@@ -1,0 +1,209 @@
+//! [`for_each_decoded`]: the lines of a file, read one after another and decoded by a few threads ahead of who wants them.
+
+use std::io::{self, BufRead, BufReader, Read};
+use std::ops::ControlFlow;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::{self, Scope};
+
+use crate::opened_run::LINE_BYTES_MAX;
+
+/// Bytes of lines that a thread is given at once, where all that is in them is handed on: few, so that it still lies in a cache
+/// when it comes to be used.
+pub(crate) const ALL_HANDED_ON: usize = 16 << 10;
+/// The same where little of it is handed on.
+pub(crate) const LITTLE_HANDED_ON: usize = 256 << 10;
+/// Lines at once at most: what is made of a line may be much longer than the line.
+const LINES_MAX: usize = 1_024;
+/// Threads that decode at most: one that adds up keeps no more of them busy.
+const THREADS_MAX: usize = 4;
+/// Batches that a thread has at most, the one that it decodes among them.
+const AHEAD_MAX: usize = 2;
+
+/// Hands what `decode` makes of each line of `file`, without its newline, to `visit` in the order of the file, until that has
+/// had enough. Each thread has `batch_bytes` of lines at a time; `decode` is given what it made of an earlier line, for its
+/// memory. Returns whether the file ended in the middle of a line, which is left out.
+pub(crate) fn for_each_decoded<T: Send>(
+    file: impl Read,
+    batch_bytes: usize,
+    decode: impl Fn(&[u8], Option<T>) -> T + Sync,
+    mut visit: impl FnMut(&T) -> ControlFlow<()>,
+) -> io::Result<bool> {
+    let mut reader = BufReader::with_capacity(1 << 16, file);
+    let threads_max = thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
+    thread::scope(|scope| {
+        let mut threads: Vec<Decoder<T>> = Vec::new();
+        let (mut given, mut taken, mut end) = (0, 0, None);
+        let mut recycled = Vec::new();
+        loop {
+            while end.is_none() && given < taken + AHEAD_MAX * threads_max {
+                let mut batch: Batch<T> = recycled.pop().unwrap_or_default();
+                end = batch.read(&mut reader, batch_bytes).transpose();
+                let next = given % threads_max;
+                if next == threads.len() {
+                    threads.push(Decoder::new(scope, &decode));
+                }
+                // A thread is gone only where `decode` panicked; the scope then panics, too.
+                let Ok(()) = threads[next].given.send(batch) else { return Ok(false) };
+                given += 1;
+            }
+            if taken == given {
+                return end.unwrap_or(Ok(false));
+            }
+            let Ok(batch) = threads[taken % threads_max].decoded.recv() else { return Ok(false) };
+            taken += 1;
+            if batch.decoded.iter().any(|decoded| visit(decoded).is_break()) {
+                return Ok(false);
+            }
+            recycled.push(batch);
+        }
+    })
+}
+
+/// A thread that decodes. Batches come back in the order in which they were given.
+struct Decoder<T> {
+    given: SyncSender<Batch<T>>,
+    decoded: Receiver<Batch<T>>,
+}
+
+impl<T: Send> Decoder<T> {
+    fn new<'scope, D>(scope: &'scope Scope<'scope, '_>, decode: &'scope D) -> Self
+    where
+        T: 'scope,
+        D: Fn(&[u8], Option<T>) -> T + Sync,
+    {
+        let (given, batches) = sync_channel::<Batch<T>>(AHEAD_MAX);
+        let (results, decoded) = sync_channel(AHEAD_MAX);
+        scope.spawn(move || {
+            for mut batch in batches {
+                batch.decode(decode);
+                // Nobody who waits wants any more.
+                if results.send(batch).is_err() {
+                    return;
+                }
+            }
+        });
+        Self { given, decoded }
+    }
+}
+
+/// Some whole lines, and what became of them.
+struct Batch<T> {
+    /// Newlines among them.
+    bytes: Vec<u8>,
+    /// Where each line ends, behind its newline.
+    ends: Vec<usize>,
+    decoded: Vec<T>,
+}
+
+impl<T> Default for Batch<T> {
+    fn default() -> Self {
+        Self { bytes: Vec::new(), ends: Vec::new(), decoded: Vec::new() }
+    }
+}
+
+impl<T> Batch<T> {
+    /// The next lines of `reader`. Where it ends here: whether in the middle of a line.
+    fn read(&mut self, reader: &mut impl BufRead, bytes_max: usize) -> io::Result<Option<bool>> {
+        self.bytes.clear();
+        self.ends.clear();
+        while self.bytes.len() < bytes_max && self.ends.len() < LINES_MAX {
+            let bytes = reader.by_ref().take(LINE_BYTES_MAX).read_until(b'\n', &mut self.bytes)?;
+            if bytes == 0 || self.bytes.last() != Some(&b'\n') {
+                return Ok(Some(bytes > 0));
+            }
+            self.ends.push(self.bytes.len());
+        }
+        Ok(None)
+    }
+
+    fn decode(&mut self, decode: impl Fn(&[u8], Option<T>) -> T) {
+        let mut earlier = std::mem::take(&mut self.decoded).into_iter();
+        let mut begin = 0;
+        for &end in &self.ends {
+            self.decoded.push(decode(&self.bytes[begin..end - 1], earlier.next()));
+            begin = end;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SMALL: usize = 1_000;
+
+    /// Lines of `text` until `most` were taken, and whether it is torn.
+    fn read(text: &[u8], most: usize) -> (Vec<String>, bool) {
+        let mut lines = Vec::new();
+        let decode = |line: &[u8], _: Option<String>| String::from_utf8_lossy(line).into_owned();
+        let torn = for_each_decoded(text, SMALL, decode, |line| {
+            lines.push(line.clone());
+            if lines.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        (lines, torn.expect("memory can be read"))
+    }
+
+    /// As the lines are split by hand.
+    fn check(text: &str) {
+        let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
+        let lines: Vec<String> = whole.split_terminator('\n').map(str::to_owned).collect();
+        assert_eq!(read(text.as_bytes(), usize::MAX), (lines.clone(), whole.len() < text.len()));
+        for most in
+            [1, lines.len() / 2, lines.len()].into_iter().filter(|most| (1..=lines.len()).contains(most))
+        {
+            assert_eq!(read(text.as_bytes(), most), (lines[..most].to_vec(), false));
+        }
+    }
+
+    #[test]
+    fn lines_come_in_their_order_and_a_torn_one_is_left_out() {
+        check("");
+        check("torn");
+        check("\n");
+        check("\n\none\n\n");
+        check("one\ntwo\ntorn");
+        // Many batches of few and of many lines, and lines longer than a batch.
+        let numbered = |many: usize, long: usize| {
+            let line = |line: usize| format!("{line}{}\n", "x".repeat(long * (line % 3)));
+            (0..many).map(line).collect::<Vec<_>>().concat()
+        };
+        check(&numbered(20_000, 0));
+        check(&format!("{}torn", numbered(3_000, 700)));
+        check(&numbered(9, SMALL));
+    }
+
+    #[test]
+    fn what_was_made_of_an_earlier_line_comes_again() {
+        let text = "line\n".repeat(50_000);
+        let decode = |_: &[u8], earlier: Option<u64>| earlier.map_or(1, |earlier| earlier + 1);
+        let mut most = 0;
+        let visit = |&made: &u64| {
+            most = most.max(made);
+            ControlFlow::Continue(())
+        };
+        assert!(!for_each_decoded(text.as_bytes(), SMALL, decode, visit).expect("memory can be read"));
+        assert!(most > 1, "memory was never used again");
+    }
+
+    #[test]
+    fn an_error_comes_after_the_lines_before_it() {
+        struct Broken(&'static [u8]);
+        impl Read for Broken {
+            fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+                if self.0.is_empty() { Err(io::Error::other("broken")) } else { self.0.read(into) }
+            }
+        }
+        let mut lines = Vec::new();
+        let read = for_each_decoded(
+            Broken(b"one\ntwo\nthr"),
+            SMALL,
+            |line, _| line.to_vec(),
+            |line| {
+                lines.push(line.clone());
+                ControlFlow::Continue(())
+            },
+        );
+        assert_eq!(read.expect_err("broken").to_string(), "broken");
+        assert_eq!(lines, [b"one", b"two"]);
+    }
+}
