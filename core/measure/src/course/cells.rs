@@ -1,6 +1,7 @@
 //! [`Cells`]: each step over time while a course is made.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use wavetank_plan::Nanos;
 use wavetank_plan::constants::SERIES_MAX;
@@ -55,8 +56,15 @@ impl Cells {
                 self.untold += columns.values().map(|theirs| theirs.counters.offered).sum::<u64>();
                 continue;
             }
+            let mine = self.steps.entry(name).or_default();
             for (number, theirs) in columns {
-                cell(&mut self.steps, &mut self.count, name, number).merge(&theirs);
+                match mine.entry(number) {
+                    Entry::Occupied(mut same) => same.get_mut().merge(&theirs),
+                    Entry::Vacant(empty) => {
+                        self.count += 1;
+                        empty.insert(theirs);
+                    }
+                }
             }
         }
         self.shrink();

@@ -1,6 +1,7 @@
 //! [`Grid`]: the columns of a course while it is made.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use wavetank_plan::Nanos;
 
@@ -64,10 +65,7 @@ impl Grid {
         let factor = len / self.len;
         for columns in [&mut self.warmup, &mut self.judged] {
             for (number, column) in std::mem::take(columns) {
-                match columns.entry(number.div_euclid(factor)) {
-                    std::collections::btree_map::Entry::Occupied(mut same) => same.get_mut().merge(&column),
-                    std::collections::btree_map::Entry::Vacant(empty) => drop(empty.insert(column)),
-                }
+                put(columns, number.div_euclid(factor), column);
             }
         }
         self.len = len;
@@ -99,9 +97,17 @@ impl Grid {
     pub(super) fn absorb(&mut self, other: Self) {
         for (mine, theirs) in [(&mut self.warmup, other.warmup), (&mut self.judged, other.judged)] {
             for (number, column) in theirs {
-                mine.entry(number).or_default().merge(&column);
+                put(mine, number, column);
             }
         }
+    }
+}
+
+/// Add `column` to that of this number, or put it there: its histograms are too large to be copied.
+fn put(columns: &mut Columns, number: i64, column: Building) {
+    match columns.entry(number) {
+        Entry::Occupied(mut same) => same.get_mut().merge(&column),
+        Entry::Vacant(empty) => drop(empty.insert(column)),
     }
 }
 
