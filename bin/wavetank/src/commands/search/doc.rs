@@ -117,13 +117,8 @@ impl Told<'_> {
             _ => "fail",
         };
         let above = answer.knee.unwrap_or(0.0);
-        let all: Vec<_> =
-            self.runs.iter().filter(|run| run.result == wanted && run.level.0 >= above).collect();
-        let nearest = all.iter().map(|run| run.level.0).fold(f64::INFINITY, f64::min);
-        let near = all.iter().filter(|run| run.level.0 <= nearest * 1.05);
-        let counted = |blame: Blame| near.clone().filter(|run| run.blame == blame).count();
-        let most = near.clone().max_by_key(|run| counted(run.blame));
-        most.map_or((Blame::None, String::new()), |run| (run.blame, run.why.clone()))
+        let all = self.runs.iter().filter(|run| run.result == wanted && run.level.0 >= above);
+        telling(all.collect()).map_or((Blame::None, String::new()), |run| (run.blame, run.why.clone()))
     }
 
     /// Adds a run that was made.
@@ -158,6 +153,16 @@ impl Told<'_> {
             None => self.notes = Some(record.notes.clone()),
         }
     }
+}
+
+/// Of `runs` that did not hold the one that tells what broke: at the lowest level, of those near it, where the blame was that of
+/// most of them.
+fn telling(mut runs: Vec<&SearchRunDoc>) -> Option<&SearchRunDoc> {
+    // Of equals the last is taken: the highest levels are first.
+    runs.sort_by(|a, b| b.level.0.total_cmp(&a.level.0));
+    let nearest = runs.last()?.level.0;
+    let near = || runs.iter().copied().filter(|run| run.level.0 <= nearest * 1.05);
+    near().max_by_key(|run| near().filter(|one| one.blame == run.blame).count())
 }
 
 /// What changes with time has no knee, and its levels prove nothing.
@@ -235,5 +240,24 @@ mod tests {
         forget_knee(&mut answer);
         let expected = SearchAnswerDoc { low, high, ..SearchAnswerDoc::default() };
         assert_eq!(answer, expected);
+    }
+    #[test]
+    fn what_broke_is_told_of_the_lowest_level() {
+        let check = |runs: &[(f64, Blame)], told: Option<(f64, Blame)>| {
+            let run = |&(level, blame): &(f64, Blame)| SearchRunDoc {
+                level: Number(level),
+                blame,
+                ..SearchRunDoc::default()
+            };
+            let runs: Vec<_> = runs.iter().map(run).collect();
+            let found = telling(runs.iter().collect());
+            assert_eq!(found.map(|run| (run.level.0, run.blame)), told, "{runs:?}");
+        };
+        let (target, network) = (Blame::Target, Blame::Network);
+        check(&[(504.0, target), (515.0, target), (800.0, target)], Some((504.0, target)));
+        check(&[(515.0, target), (504.0, target), (507.0, target)], Some((504.0, target)));
+        check(&[(504.0, network), (507.0, target), (511.0, target)], Some((507.0, target)));
+        check(&[(504.0, target), (800.0, network), (900.0, network)], Some((504.0, target)));
+        check(&[], None);
     }
 }
