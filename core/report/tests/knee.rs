@@ -64,7 +64,11 @@ fn check(end: &str, answer: [Option<f64>; 3], headline: &str) {
 #[test]
 fn the_first_line_is_the_answer() {
     let found = [Some(2_450.0), Some(2_480.0), Some(2_510.0)];
-    check("found", found, "knee 2,480/s (2,450 to 2,510, 95 %): p99 < 50ms holds up to there");
+    check(
+        "found",
+        found,
+        "knee estimated at 2,480/s (2,450 to 2,510, 95 %): p99 < 50ms held in 3 of 3 runs at 2,450/s, in 0 of 3 from 2,510/s up",
+    );
     let above = [Some(5_000.0), Some(5_000.0), None];
     check(
         "above",
@@ -123,7 +127,11 @@ fn every_format_tells_it_and_nothing_in_it_is_more_than_text() {
     let doc = doc("found", [Some(2_450.0), Some(2_480.0), Some(2_510.0)]);
     let text = knee_text(&doc);
     assert!(text.starts_with(&doc.answer.headline), "{text}");
-    assert!(text.contains("2,510/s  0 of 3") && text.contains("holds no more"), "{text}");
+    assert!(
+        text.contains("2,510/s  0 of 3")
+            && text.contains("no run held from here up; upper end of the interval"),
+        "{text}"
+    );
     let steering = SearchDoc { target: "http://a/\u{1b}[2J\u{202e}".to_owned(), ..doc.clone() };
     let text = knee_text(&steering);
     assert!(!text.contains(['\u{1b}', '\u{202e}']) && text.contains("http://a/"), "{text}");
@@ -164,7 +172,8 @@ fn a_chinese_page_answers_in_chinese() {
     check(
         "found",
         found,
-        "拐点为 2,480/s（2,450 至 2,510，置信度 95\u{a0}%）：不超过该负载时 p99 &lt; 50ms 成立",
+        "拐点估计为 2,480/s（2,450 至 2,510，置信度 95\u{a0}%）：p99 &lt; 50ms 在 2,450/s 的 3 次运行中成立 3 次，从 2,510/s 起的 3 \
+         次中成立 0 次",
     );
     check("below", [None, None, Some(100.0)], "没有拐点：在最低负载 100/s 下 p99 &lt; 50ms 就不成立");
     check(
@@ -176,8 +185,8 @@ fn a_chinese_page_answers_in_chinese() {
     let mut doc = doc("found", found);
     doc.answer.limit = "`p99 < 50ms` broke: 61 ms".to_owned();
     doc.notes = vec![
-        "500/s held, but 2 % of it may have been queueing when a run ended: 490/s is what the target is sure to sustain; longer \
-         runs (-d) tell it more exactly"
+        "500/s held, but 2 % of it may have been queueing when a run ended: the interval begins at 490/s, which is sure to have \
+         been done in time; longer runs (-d) tell it more exactly"
             .to_owned(),
     ];
     let told = page(&doc);

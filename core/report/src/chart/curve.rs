@@ -22,16 +22,29 @@ pub struct Curve<'a> {
     pub x_name: &'a str,
     /// What the values across are.
     pub x: Unit,
+    /// How a value across is told where a name or a point has it, if not in three digits.
+    pub x_told: Option<fn(f64) -> String>,
     /// What the values upwards are. Times that differ by more than a factor of 50 get a logarithmic axis.
     pub y: Unit,
-    /// Whether the axis across is logarithmic.
-    pub x_log: bool,
+    /// How the axis across runs.
+    pub across: Across,
     /// One line each.
     pub series: Vec<CurveSeries>,
     /// A marked interval on the axis across: its name, low, best, high.
     pub marked: Option<(String, [f64; 3])>,
     /// Limits upwards, such as a threshold: name and value.
     pub limits: Vec<(String, f64)>,
+}
+
+/// How an axis runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Across {
+    /// From 0, evenly.
+    FromZero,
+    /// Logarithmically.
+    Log,
+    /// Evenly, close around what is drawn.
+    Close,
 }
 
 /// A line of a curve.
@@ -76,12 +89,21 @@ impl Curve<'_> {
         figure.finish()
     }
 
+    /// A value across, in words.
+    fn told(&self, x: f64) -> String {
+        self.x_told.filter(|_| x.is_finite()).map_or_else(|| self.x.value(x), |told| told(x))
+    }
+
     fn scale_across(&self) -> Scale {
         let points = self.series.iter().flat_map(|series| series.points.iter().map(|point| point.x));
         let lines = self.series.iter().flat_map(|series| series.line.iter().map(|corner| corner.0));
         let marked = self.marked.iter().flat_map(|(_, ends)| *ends);
         let all = points.chain(lines).chain(marked);
-        if self.x_log { Scale::log(all, self.x) } else { Scale::linear(all, self.x, 6) }
+        match self.across {
+            Across::FromZero => Scale::linear(all, self.x, 6),
+            Across::Log => Scale::log(all, self.x),
+            Across::Close => Scale::close(all, self.x, 6),
+        }
     }
 
     fn scale_upwards(&self, figure: &Figure<'_>) -> Scale {
@@ -129,13 +151,13 @@ impl Curve<'_> {
         } else {
             ("start", "-4", (1.0 - at) * WIDTHS[0])
         };
-        let text = cut(&format!("{name} {}", self.x.value(*best)), room);
+        let text = cut(&format!("{name} {}", self.told(*best)), room);
         figure.push(&format!(
             "<text class=\"cap {anchor}\" x=\"{x}\" dx=\"{dx}\" y=\"-8\">{}</text>",
             escape(&text)
         ));
         let words = figure.words();
-        figure.say((words.between)(name, &self.x.value(*best), &self.x.value(*low), &self.x.value(*high)));
+        figure.say((words.between)(name, &self.told(*best), &self.told(*low), &self.told(*high)));
     }
 
     fn draw_series(
@@ -163,7 +185,7 @@ impl Curve<'_> {
         }
         let words = figure.words();
         for point in series.points.iter().filter(|point| finite(point.x, point.y)) {
-            let (at, place) = (across.at(point.x), self.x.value(point.x));
+            let (at, place) = (across.at(point.x), self.told(point.x));
             let mut told = format!("{} · {place} · {}", series.name, self.y.value(point.y));
             if let Some((low, high)) = point.between.filter(|(low, high)| finite(*low, *high)) {
                 let x = percent(at);
@@ -195,8 +217,9 @@ mod tests {
             frame: Frame::new("curve", "Latency against load", &ChartWords::EN),
             x_name: "offered",
             x: Unit::Rate,
+            x_told: None,
             y: Unit::Time,
-            x_log: false,
+            across: Across::FromZero,
             series: vec![CurveSeries { name: "p99".to_owned(), points, ..CurveSeries::default() }],
             marked: Some(("knee".to_owned(), [900.0, 1_000.0, 1_100.0])),
             limits: vec![("p99 < 50 ms".to_owned(), 50e6)],

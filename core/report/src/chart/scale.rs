@@ -29,6 +29,24 @@ impl Scale {
         if high - low < 1e-300 {
             (low, high) = (0.0, unit.one());
         }
+        Self::around((low, high), unit, ticks)
+    }
+
+    /// An axis close around the values, 0 or not, with about `ticks` steps.
+    pub(super) fn close(values: impl Iterator<Item = f64> + Clone, unit: Unit, ticks: usize) -> Self {
+        let (low, high) = values
+            .clone()
+            .filter(|value| value.is_finite() && value.abs() < VALUE_MAX)
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
+        // So near each other, or so many, they have no ticks between them; or those would bear one name.
+        let is_wide = high - low > low.abs().max(high.abs()) * 1e-6 && high - low < VALUE_MAX;
+        let close = is_wide.then(|| Self::around((low, high), unit, ticks));
+        let differ = |scale: &Self| scale.ticks(ticks).windows(2).all(|two| two[0].1 != two[1].1);
+        close.filter(differ).unwrap_or_else(|| Self::linear(values, unit, ticks))
+    }
+
+    /// From `low` to `high`, out to the next ticks.
+    fn around((low, high): (f64, f64), unit: Unit, ticks: usize) -> Self {
         let step = nice((high - low) / ticks.max(1) as f64).max(unit.step_min());
         let (low, high) = ((low / step).floor() * step, (high / step).ceil() * step);
         Self { low, high, log: false, step, unit }
@@ -195,6 +213,7 @@ mod tests {
             for unit in UNITS {
                 let values_of = || values.iter().copied();
                 check(&Scale::linear(values_of(), unit, 4), values, &format!("linear {unit:?} {values:?}"));
+                check(&Scale::close(values_of(), unit, 4), values, &format!("close {unit:?} {values:?}"));
                 check(&Scale::log(values_of(), unit), values, &format!("log {unit:?} {values:?}"));
                 check(&Scale::fitting(values_of(), unit, 4), values, &format!("fitting {unit:?} {values:?}"));
             }
@@ -212,6 +231,8 @@ mod tests {
         assert_eq!(low.iter().map(|tick| tick.1.as_str()).collect::<Vec<_>>(), ["10 µs", "1 ms", "100 ms"]);
         let short = Scale::log([1.3e6, 7e6].into_iter(), Unit::Time);
         assert_eq!(texts(&short), ["1 ms", "2 ms", "5 ms", "10 ms"]);
+        let close = Scale::close([490.0, 515.1].into_iter(), Unit::Rate, 4);
+        assert_eq!(texts(&close), ["490/s", "500/s", "510/s", "520/s"]);
         let count = Scale::linear([1.0, 2.0].into_iter(), Unit::Count, 4);
         assert_eq!(texts(&count), ["0", "1", "2"]);
     }

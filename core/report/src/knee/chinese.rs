@@ -2,12 +2,14 @@
 
 use wavetank_record::Blame;
 
-use super::sentences::{Asked, Sentences};
+use super::sentences::{Asked, Seen, Sentences};
+use super::showed::Place;
+use super::unheld::Fate;
 
 pub(super) static CHINESE: Sentences = Sentences {
     level,
-    found: |asked, knee, interval| {
-        format!("拐点为 {knee}（{interval}）：不超过该负载时 {} 成立", joined(asked))
+    found: |asked, knee, interval, seen| {
+        format!("拐点估计为 {knee}（{interval}）：{} {}", joined(asked), showed(seen))
     },
     above: |asked, most| {
         format!("直到 {most} 没有拐点：在允许尝试的最高负载（--to）下 {} 仍然成立", joined(asked))
@@ -44,6 +46,21 @@ pub(super) static CHINESE: Sentences = Sentences {
         Blame::Balancer => "负载均衡的上限",
         Blame::None | Blame::Unknown => "被测目标或其前方环节的上限",
     },
+    broke_at: |level| format!("（在 {level} 的一次运行中）"),
+    place: |place| match place {
+        Place::Lower => "区间下端",
+        Place::LowerQueued => "区间下端，再扣除可能仍在排队的部分",
+        Place::AllHeld => "各次运行均成立的最高负载",
+        Place::NoneHeld => "由此向上无一次成立",
+        Place::Upper => "区间上端",
+    },
+    and: "；",
+    fate: |fate, runs, counted| match fate {
+        Fate::Failed => format!("{counted} 次中有 {runs} 次不成立"),
+        Fate::Spoiled => format!("{runs} 次不计入，因发压端作废"),
+        Fate::Undecided => format!("{runs} 次不计入，没有结果"),
+    },
+    more: |more| format!("另有 {more} 种"),
 };
 
 /// `2,480/s` as it is, `1,200 个用户` for `1,200 users`.
@@ -54,6 +71,18 @@ pub(super) fn level(english: &str) -> String {
 
 fn joined(asked: &Asked) -> String {
     asked.conditions.join("、")
+}
+
+/// `在 500/s 的 3 次运行中成立 3 次，从 504/s 起的 16 次中成立 0 次`.
+fn showed(seen: &Seen) -> String {
+    match (&seen.all, &seen.none) {
+        (Some((level, runs)), Some((from, failed))) => {
+            format!("在 {level} 的 {runs} 次运行中成立 {runs} 次，从 {from} 起的 {failed} 次中成立 0 次")
+        }
+        (Some((level, runs)), None) => format!("在 {level} 的 {runs} 次运行中成立 {runs} 次"),
+        (None, Some((from, runs))) => format!("从 {from} 起的 {runs} 次运行中成立 0 次"),
+        (None, None) => format!("在 {} 次运行中成立 {} 次", seen.runs.1, seen.runs.0),
+    }
 }
 
 /// Why it ended before its time.

@@ -2,11 +2,15 @@
 
 use wavetank_record::Blame;
 
-use super::sentences::{Asked, Sentences};
+use super::sentences::{Asked, Seen, Sentences};
+use super::showed::Place;
+use super::unheld::Fate;
 
 pub(super) static ENGLISH: Sentences = Sentences {
     level: str::to_owned,
-    found: |asked, knee, interval| format!("knee {knee} ({interval}): {} up to there", hold(asked)),
+    found: |asked, knee, interval, seen| {
+        format!("knee estimated at {knee} ({interval}): {} {}", joined(asked), showed(seen))
+    },
     above: |asked, most| {
         format!("no knee up to {most}: {} at the highest level that may be tried (--to)", hold(asked))
     },
@@ -53,6 +57,24 @@ pub(super) static ENGLISH: Sentences = Sentences {
         Blame::Balancer => "the balancer's",
         Blame::None | Blame::Unknown => "the target's, or of what lies before it",
     },
+    broke_at: |level| format!(" (in a run at {level})"),
+    place: |place| match place {
+        Place::Lower => "lower end of the interval",
+        Place::LowerQueued => "lower end of the interval, less what may have queued",
+        Place::AllHeld => "highest at which every run held",
+        Place::NoneHeld => "no run held from here up",
+        Place::Upper => "upper end of the interval",
+    },
+    and: "; ",
+    fate: |fate, runs, counted| {
+        let plural = if runs == 1 { "run" } else { "runs" };
+        match fate {
+            Fate::Failed => format!("{runs} of {counted} did not hold"),
+            Fate::Spoiled => format!("{runs} {plural} not counted, spoiled by the generator"),
+            Fate::Undecided => format!("{runs} {plural} not counted, without a result"),
+        }
+    },
+    more: |more| format!("{more} more"),
 };
 
 /// `p99 < 50ms, failed < 1%`.
@@ -64,6 +86,19 @@ fn joined(asked: &Asked) -> String {
 fn hold(asked: &Asked) -> String {
     let holds = if asked.conditions.len() == 1 { "holds" } else { "hold" };
     format!("{} {holds}", joined(asked))
+}
+
+/// `held in 3 of 3 runs at 500/s, in 0 of 16 from 504/s up`.
+fn showed(seen: &Seen) -> String {
+    let plural = |runs: u32| if runs == 1 { "run" } else { "runs" };
+    match (&seen.all, &seen.none) {
+        (Some((level, runs)), Some((from, failed))) => {
+            format!("held in {runs} of {runs} {} at {level}, in 0 of {failed} from {from} up", plural(*runs))
+        }
+        (Some((level, runs)), None) => format!("held in {runs} of {runs} {} at {level}", plural(*runs)),
+        (None, Some((from, runs))) => format!("held in 0 of {runs} {} from {from} up", plural(*runs)),
+        (None, None) => format!("held in {} of {} {}", seen.runs.0, seen.runs.1, plural(seen.runs.1)),
+    }
 }
 
 /// Why it ended before its time.

@@ -1,11 +1,12 @@
 //! [`knee_headline`]: a search's answer in one line.
 
 use wavetank_plan::quantity::show_share;
-use wavetank_record::{Number, SearchDoc};
+use wavetank_record::{Number, SearchDoc, SearchPointDoc};
 
 use super::chinese::CHINESE;
 use super::english::ENGLISH;
-use super::sentences::{Asked, Proven, Sentences};
+use super::sentences::{Asked, Proven, Seen, Sentences};
+use super::showed::Showed;
 use super::words::{answered_runs, level_text};
 
 /// The first line of every view: the answer, whatever it is. Made of all of `doc` but its headline.
@@ -23,7 +24,7 @@ fn headline(doc: &SearchDoc, say: &Sentences) -> String {
     let level = |value: Number| (say.level)(&level_text(&doc.of, value));
     let asked = Asked { conditions: doc.thresholds.clone() };
     match (answer.end.as_str(), answer.knee) {
-        ("found", Some(knee)) => (say.found)(&asked, &level(knee), &interval(doc, say)),
+        ("found", Some(knee)) => (say.found)(&asked, &level(knee), &interval(doc, say), &seen(doc, say)),
         ("above", Some(knee)) => (say.above)(&asked, &level(knee)),
         ("below", _) => (say.below)(&asked, &level(doc.setup.from)),
         ("generator", Some(knee)) => {
@@ -46,6 +47,18 @@ fn interval(doc: &SearchDoc, say: &Sentences) -> String {
     };
     let proven = Proven { low: answer.low_proven, high: answer.high_proven };
     (say.interval)([&bare(low), &bare(high)], &show_share(answer.confidence.0), proven)
+}
+
+/// What runs showed, where the knee and its interval are estimated: none need have been made at any of these.
+fn seen(doc: &SearchDoc, say: &Sentences) -> Seen {
+    let told = |(level, runs): (Number, u32)| ((say.level)(&level_text(&doc.of, level)), runs);
+    let Showed { all, none } = Showed::of(doc);
+    let count = |of: fn(&SearchPointDoc) -> u32| doc.curve.iter().map(of).fold(0, u32::saturating_add);
+    Seen {
+        all: all.map(told),
+        none: none.map(told),
+        runs: (count(|point| point.passed), count(|point| point.runs)),
+    }
 }
 
 fn so_far(doc: &SearchDoc, say: &Sentences) -> String {

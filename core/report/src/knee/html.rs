@@ -1,29 +1,25 @@
 //! [`knee_html`]: a search as one HTML file that asks no network for anything.
 
 use maud::{Markup, PreEscaped, html};
-use wavetank_record::{Number, SearchDoc, SearchPointDoc, Status};
+use wavetank_plan::quantity::show_share;
+use wavetank_record::{SearchDoc, Status};
 
+use super::html_chart::charts;
 use super::page_words::KneeWords;
-use super::queued::knee_queued;
-use super::text::{cells, lengths, level_ends};
+use super::showed::{Showed, held_above_knee, is_low_queued, limit_level, places};
+use super::text::{cells, lengths};
+use super::unheld::unheld;
 use super::words::limited;
-use crate::chart::{Curve, CurvePoint, CurveSeries, Frame, Tone, Unit};
 use crate::html::{
-    Cell, Document, Language, Section, Table, Words, chart_words, command_line, harmless, outside, stored_in,
-    verdict_sign,
+    Cell, Document, Language, Section, Table, Words, command_line, harmless, outside, stored_in, verdict_sign,
 };
 use crate::units;
 
-/// The percentiles drawn: name, and how a level has it.
-type Drawn = (&'static str, fn(&SearchPointDoc) -> Option<Number>);
-const DRAWN: [Drawn; 3] =
-    [("p50", |point| point.p50_us), ("p95", |point| point.p95_us), ("p99", |point| point.p99_us)];
-
 /// A page of a search under construction.
-struct Page<'a> {
-    doc: &'a SearchDoc,
-    own: &'static KneeWords,
-    words: &'static Words,
+pub(super) struct Page<'a> {
+    pub(super) doc: &'a SearchDoc,
+    pub(super) own: &'static KneeWords,
+    pub(super) words: &'static Words,
     language: Language,
 }
 
@@ -33,6 +29,7 @@ pub fn knee_html(doc: &SearchDoc, language: Language) -> String {
     let own = page.own;
     let sections = [
         Section::new("levels", own.levels, own.levels_lead, table(&page)),
+        Section::new("unheld", own.unheld, own.unheld_lead, runs_unheld(&page)),
         Section::new("notes", own.notes, "", notes(&page)),
         Section::new("repeat", own.repeat, own.repeat_lead, repeat(&page)),
     ];
@@ -91,11 +88,14 @@ fn summary(page: &Page) -> Markup {
                 @if let Some(blame) = limited(doc) {
                     div {
                         h3 { (page.words.front.whose_limit) }
-                        p.whose { ((own.limit_of)(blame)) (page.words.page.colon) (stored_in(page.language, &doc.answer.limit)) }
+                        p.whose {
+                            ((own.say.whose)(blame)) (page.words.page.colon) (stored_in(page.language, &doc.answer.limit))
+                            @if let Some(level) = limit_level(doc) { ((own.say.broke_at)(&(own.level)(&doc.of, level))) }
+                        }
                     }
                 }
             }
-            (PreEscaped(chart(page)))
+            (PreEscaped(charts(page)))
         }
     }
 }
@@ -113,18 +113,34 @@ fn kept_together(text: &str) -> String {
     text.replace(" %", "\u{a0}%")
 }
 
-/// The knee and both ends of its interval.
+/// The knee and both ends of its interval; of a search that found no knee the bound.
 fn numbers(page: &Page) -> Markup {
     let (doc, own) = (page.doc, page.own);
     let answer = &doc.answer;
     let proven = |proven: bool| if proven { own.proven } else { own.not_proven }.to_owned();
-    let queued = knee_queued(doc).and(answer.low_level).filter(|_| answer.low_proven);
-    let lower = queued.map(|level| (own.less_queued)(&(own.level)(&doc.of, level)));
-    let shown = [
-        (own.lower, answer.low, lower.unwrap_or_else(|| proven(answer.low_proven))),
-        (own.knee, answer.knee, own.knee_means.to_owned()),
-        (own.upper, answer.high, proven(answer.high_proven)),
-    ];
+    let confidence = kept_together(&show_share(answer.confidence.0));
+    let end = |proven: bool, of: fn(&str) -> String| {
+        if proven { of(&confidence) } else { own.not_proven.to_owned() }
+    };
+    let shown = match answer.end.as_str() {
+        "above" | "generator" => vec![(own.holds_up_to, answer.low, proven(answer.low_proven))],
+        "below" => {
+            let none = Showed::of(doc).none;
+            let runs = none.map(|(_, runs)| (own.held_of)("0", &runs.to_string())).unwrap_or_default();
+            vec![(own.none_held, none.map(|(level, _)| level), runs)]
+        }
+        _ => {
+            let queued = answer.low_level.filter(|_| is_low_queued(doc));
+            let queued = queued.map(|level| (own.less_queued)(&(own.level)(&doc.of, level)));
+            let lower = end(answer.low_proven, own.lower_end) + &queued.unwrap_or_default();
+            let knee = if held_above_knee(doc).is_some() { own.estimate_queued } else { own.estimate };
+            vec![
+                (own.lower, answer.low, lower),
+                (own.knee, answer.knee, knee.to_owned()),
+                (own.upper, answer.high, end(answer.high_proven, own.upper_end)),
+            ]
+        }
+    };
     html! {
         @if shown.iter().any(|(_, level, _)| level.is_some()) {
             dl.numbers { @for (name, level, below) in shown { @if let Some(level) = level { div {
@@ -140,36 +156,6 @@ fn effort(page: &Page) -> String {
     let doc = page.doc;
     let (length, took) = (lengths(doc, "–"), units::seconds(doc.took_s));
     (page.own.effort)([&doc.runs.len().to_string(), &length, &took, &doc.seed.to_string()])
-}
-
-fn chart(page: &Page) -> String {
-    let doc = page.doc;
-    let series = DRAWN.iter().map(|(name, of)| {
-        let points: Vec<_> = doc
-            .curve
-            .iter()
-            .filter_map(|point| Some((point.level.0, of(point)?.as_nanos())))
-            .map(|(x, y)| CurvePoint { x, y, between: None })
-            .collect();
-        let line = points.iter().map(|point| (point.x, point.y)).collect();
-        CurveSeries { name: (*name).to_owned(), points, line, tone: Tone::Next }
-    });
-    let ends = [doc.answer.low, doc.answer.knee, doc.answer.high];
-    let marked = match ends {
-        [Some(low), Some(knee), Some(high)] => Some((page.own.knee.to_owned(), [low.0, knee.0, high.0])),
-        _ => None,
-    };
-    let curve = Curve {
-        frame: Frame::new("latency-load", page.own.chart, chart_words(page.words)).high(280),
-        x_name: (page.own.of)(&doc.of),
-        x: if doc.unit == "per_s" { Unit::Rate } else { Unit::Count },
-        y: Unit::Time,
-        x_log: true,
-        series: series.collect(),
-        marked,
-        limits: Vec::new(),
-    };
-    curve.draw()
 }
 
 fn table(page: &Page) -> Markup {
@@ -195,15 +181,29 @@ fn table(page: &Page) -> Markup {
         };
         row[0] = Cell::Number((own.level)(&page.doc.of, point.level));
         row[1] = Cell::word(&(held + &spoiled));
-        let place = match level_ends(page.doc, point) {
-            [true, _] => own.holds,
-            [_, true] => own.holds_no_more,
-            _ => "",
-        };
-        row[7] = Cell::word(place);
+        let places: Vec<_> = places(page.doc, point).into_iter().map(own.say.place).collect();
+        row[7] = Cell::word(&places.join(own.say.and));
         table.row(row);
     }
     table.render_in(page.words)
+}
+
+/// Why runs of a level did not hold: a level at which some held says nothing of that by itself.
+fn runs_unheld(page: &Page) -> Markup {
+    let (doc, own) = (page.doc, page.own);
+    let lines = unheld(doc);
+    html! {
+        @if !lines.is_empty() {
+            ul { @for one in &lines { li {
+                ((own.level)(&doc.of, one.level)) (page.words.page.colon) ((own.say.fate)(one.fate, one.runs, one.counted))
+                @for (at, why) in one.whys.iter().enumerate() {
+                    @if at == 0 { (page.words.page.colon) } @else { (own.say.and) }
+                    (stored_in(page.language, why))
+                }
+                @if one.more > 0 { (own.say.and) ((own.say.more)(one.more)) }
+            } } }
+        }
+    }
 }
 
 fn notes(page: &Page) -> Markup {

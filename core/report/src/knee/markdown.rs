@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use wavetank_record::SearchDoc;
 
-use super::text::{HEADINGS, cells, effort};
+use super::text::{HEADINGS, cells, effort, unheld_line};
+use super::unheld::unheld;
 use super::words::limit;
 use crate::export::{code, sentence};
 
@@ -23,6 +24,13 @@ pub fn knee_markdown(doc: &SearchDoc) -> String {
     for point in &doc.curve {
         let row: Vec<_> = cells(doc, point).iter().map(|cell| sentence(cell)).collect();
         let _ = writeln!(text, "| {} |", row.join(" | "));
+    }
+    let lines = unheld(doc);
+    if !lines.is_empty() {
+        text.push_str("\nRuns that did not hold or do not count:\n\n");
+        for one in &lines {
+            let _ = writeln!(text, "- {}", sentence(&unheld_line(doc, one)));
+        }
     }
     text
 }

@@ -7,12 +7,15 @@ mod drift;
 mod english;
 mod headline;
 mod html;
+mod html_chart;
 mod junit;
 mod markdown;
 mod page_words;
 mod queued;
 mod sentences;
+mod showed;
 mod text;
+mod unheld;
 mod words;
 
 pub use csv::knee_csv;

@@ -1,10 +1,11 @@
 //! [`KneeWords`]: every word of a search's page that is ours, in each language.
 
-use wavetank_record::{Blame, Number, SearchDoc};
+use wavetank_record::{Number, SearchDoc};
 
 use super::chinese::{self, CHINESE};
 use super::english::ENGLISH;
 use super::headline::chinese_headline;
+use super::sentences::Sentences;
 use super::words::level_text;
 use crate::html::Language;
 
@@ -16,25 +17,34 @@ pub(super) struct KneeWords {
     pub(super) kind: &'static str,
     /// The answer in one line, where it is not told as it is stored.
     pub(super) headline: Option<fn(&SearchDoc) -> String>,
-    /// Whose limit it was.
-    pub(super) limit_of: fn(Blame) -> &'static str,
+    /// What the other views say, too.
+    pub(super) say: &'static Sentences,
     /// Ends that are answers.
     pub(super) ends: [End; 4],
     /// Every other end.
     pub(super) broken_off: End,
+    /// The interval's ends, and between them.
     pub(super) lower: &'static str,
     pub(super) knee: &'static str,
     pub(super) upper: &'static str,
-    pub(super) knee_means: &'static str,
+    /// Of which interval, by its confidence, they are the ends.
+    pub(super) lower_end: fn(&str) -> String,
+    pub(super) upper_end: fn(&str) -> String,
+    pub(super) estimate: &'static str,
+    pub(super) estimate_queued: &'static str,
+    /// A bound where there is no interval.
+    pub(super) holds_up_to: &'static str,
+    pub(super) none_held: &'static str,
     pub(super) proven: &'static str,
     pub(super) not_proven: &'static str,
-    /// What is proven less than the level (in its unit) whose runs held.
+    /// Behind an end: that it is less than the level (in its unit) whose runs held.
     pub(super) less_queued: fn(&str) -> String,
     pub(super) asked: &'static str,
     pub(super) target: &'static str,
     /// How many runs, how long each, how long all, the seed.
     pub(super) effort: fn([&str; 4]) -> String,
     pub(super) chart: &'static str,
+    pub(super) chart_near: &'static str,
     /// What is varied: `rate`, `users` or `connections`.
     pub(super) of: fn(&str) -> &'static str,
     /// A level in its unit, of what is varied.
@@ -47,8 +57,8 @@ pub(super) struct KneeWords {
     pub(super) spoiled: fn(&str) -> String,
     pub(super) done: &'static str,
     pub(super) place: &'static str,
-    pub(super) holds: &'static str,
-    pub(super) holds_no_more: &'static str,
+    pub(super) unheld: &'static str,
+    pub(super) unheld_lead: &'static str,
     pub(super) notes: &'static str,
     pub(super) repeat: &'static str,
     pub(super) repeat_lead: &'static str,
@@ -67,12 +77,12 @@ impl KneeWords {
 static EN: KneeWords = KneeWords {
     kind: "Search for the knee",
     headline: None,
-    limit_of: ENGLISH.whose,
+    say: &ENGLISH,
     ends: [
         (
             "found",
             "KNEE FOUND",
-            "The conditions hold at the lower end and no more at the upper; the knee lies between.",
+            "Estimated from runs at the levels below: neither the knee nor the ends of its interval need be one of them.",
         ),
         ("above", "NO KNEE IN RANGE", "The conditions hold even at the highest level that may be tried."),
         ("below", "DOES NOT HOLD", "The conditions do not hold even at the lowest level."),
@@ -83,19 +93,25 @@ static EN: KneeWords = KneeWords {
         ),
     ],
     broken_off: ("", "NO ANSWER YET", "The search ended before there was an answer."),
-    lower: "Holds at least up to",
+    lower: "Knee at least",
     knee: "Knee",
-    upper: "Holds no more at",
-    knee_means: "most likely",
+    upper: "Knee at most",
+    lower_end: |confidence| format!("lower end of the {confidence} interval"),
+    upper_end: |confidence| format!("upper end of the {confidence} interval"),
+    estimate: "estimate",
+    estimate_queued: "estimate, less what may have queued",
+    holds_up_to: "Holds at least up to",
+    none_held: "No run held from",
     proven: "proven by repeated runs",
     not_proven: "not proven",
-    less_queued: |level| format!("runs at {level} held, less what may have queued"),
+    less_queued: |level| format!(": {level} held, less what may have queued"),
     asked: "What has to hold",
     target: "Target",
     effort: |[runs, each, all, seed]| {
         format!("{runs} {} of {each} in {all}, seed {seed}", if runs == "1" { "run" } else { "runs" })
     },
     chart: "Response time by load",
+    chart_near: "Response time by load, near the knee",
     of: |of| match of {
         "rate" => "Requests per second",
         "users" => "Users",
@@ -103,14 +119,14 @@ static EN: KneeWords = KneeWords {
     },
     level: level_text,
     levels: "Every level that was tried",
-    levels_lead: "Each value is that of the run in the middle.",
+    levels_lead: "Each value is that of the run in the middle of all at its level, those that do not count among them.",
     held: "Held",
     held_of: |held, runs| format!("{held} of {runs}"),
     spoiled: |runs| format!(", {runs} spoiled by the generator"),
     done: "Done/s",
     place: "Where",
-    holds: "holds up to here at least",
-    holds_no_more: "holds no more",
+    unheld: "Runs that did not hold or do not count",
+    unheld_lead: "Of a level that fails on the way up more runs are made, and most of them decide.",
     notes: "Notes",
     repeat: "How to repeat it",
     repeat_lead: "With the same seed the levels are tried in the same order as long as the answers are the same.",
@@ -120,25 +136,35 @@ static EN: KneeWords = KneeWords {
 static ZH: KneeWords = KneeWords {
     kind: "拐点搜索",
     headline: Some(chinese_headline),
-    limit_of: CHINESE.whose,
+    say: &CHINESE,
     ends: [
-        ("found", "已找到拐点", "各项条件在下限处成立，在上限处不再成立；拐点在两者之间。"),
+        (
+            "found",
+            "已找到拐点",
+            "由下列各负载水平的运行估计得出：拐点及其区间的两端不一定是运行过的负载水平。",
+        ),
         ("above", "范围内没有拐点", "即使在允许尝试的最高负载下，各项条件仍然成立。"),
         ("below", "不成立", "即使在最低负载下，各项条件也不成立。"),
         ("generator", "发压端已达上限", "搜索因发压端而非被测目标的上限而结束；被测目标也许能承受更多。"),
     ],
     broken_off: ("", "尚无结论", "搜索在得出结论之前结束。"),
-    lower: "至少可维持到",
+    lower: "拐点至少为",
     knee: "拐点",
-    upper: "在此已不能维持",
-    knee_means: "最可能的值",
+    upper: "拐点至多为",
+    lower_end: |confidence| format!("{confidence} 区间的下端"),
+    upper_end: |confidence| format!("{confidence} 区间的上端"),
+    estimate: "估计值",
+    estimate_queued: "估计值，已扣除可能仍在排队的部分",
+    holds_up_to: "至少可维持到",
+    none_held: "由此向上无一次成立",
     proven: "经多次运行证实",
     not_proven: "尚未证实",
-    less_queued: |level| format!("{level} 的各次运行成立，再扣除可能仍在排队的部分"),
+    less_queued: |level| format!("：{level} 成立，再扣除可能仍在排队的部分"),
     asked: "须满足的条件",
     target: "被测目标",
     effort: |[runs, each, all, seed]| format!("共 {runs} 次运行，每次 {each}，总计 {all}，种子 {seed}"),
     chart: "响应时间与负载的关系",
+    chart_near: "拐点附近响应时间与负载的关系",
     of: |of| match of {
         "rate" => "每秒请求数",
         "users" => "用户数",
@@ -146,14 +172,14 @@ static ZH: KneeWords = KneeWords {
     },
     level: |of, level| chinese::level(&level_text(of, level)),
     levels: "尝试过的所有负载水平",
-    levels_lead: "每项数值取自居中的那次运行。",
+    levels_lead: "每项数值取自该负载所有运行（含不计入的）中居中的那一次。",
     held: "成立次数",
     held_of: |held, runs| format!("{held}/{runs}"),
     spoiled: |runs| format!("，{runs} 次因发压端作废"),
     done: "成功/秒",
     place: "位置",
-    holds: "至少可维持到此",
-    holds_no_more: "已不能维持",
+    unheld: "不成立或不计入的运行",
+    unheld_lead: "攀升途中某一负载不成立时会再次运行，以多数结果为准。",
     notes: "说明",
     repeat: "如何复现",
     repeat_lead: "种子相同且各次结果相同时，负载水平的尝试顺序也相同。",

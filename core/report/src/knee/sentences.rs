@@ -2,6 +2,9 @@
 
 use wavetank_record::Blame;
 
+use super::showed::Place;
+use super::unheld::Fate;
+
 /// What had to hold.
 pub(super) struct Asked {
     pub(super) conditions: Vec<String>,
@@ -14,12 +17,22 @@ pub(super) struct Proven {
     pub(super) high: bool,
 }
 
+/// What runs showed: levels in the language with their runs.
+pub(super) struct Seen {
+    /// The highest level at which every run held.
+    pub(super) all: Option<(String, u32)>,
+    /// The lowest level from which on no run held.
+    pub(super) none: Option<(String, u32)>,
+    /// Runs of all levels that held, and runs.
+    pub(super) runs: (u32, u32),
+}
+
 /// See the module's description. What is handed over is in the language already.
 pub(super) struct Sentences {
     /// A level in its unit, from how it is written in English.
     pub(super) level: fn(&str) -> String,
-    /// What had to hold, the knee, its interval.
-    pub(super) found: fn(&Asked, &str, &str) -> String,
+    /// What had to hold, the knee, its interval, what runs showed.
+    pub(super) found: fn(&Asked, &str, &str, &Seen) -> String,
     /// What had to hold, the highest level.
     pub(super) above: fn(&Asked, &str) -> String,
     /// What had to hold, the lowest level.
@@ -46,4 +59,14 @@ pub(super) struct Sentences {
     pub(super) nothing: &'static str,
     /// Whose limit it was.
     pub(super) whose: fn(Blame) -> &'static str,
+    /// Behind what broke: the level at which it did.
+    pub(super) broke_at: fn(&str) -> String,
+    /// What a level is to the answer.
+    pub(super) place: fn(Place) -> &'static str,
+    /// Between two of those.
+    pub(super) and: &'static str,
+    /// What became of runs of a level, how many they are, and of how many that count.
+    pub(super) fate: fn(Fate, usize, usize) -> String,
+    /// Reasons that are not told.
+    pub(super) more: fn(usize) -> String,
 }

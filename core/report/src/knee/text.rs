@@ -5,6 +5,9 @@ use std::fmt::Write;
 use wavetank_plan::harmless_lines;
 use wavetank_record::{Number, SearchDoc, SearchPointDoc};
 
+use super::english::ENGLISH;
+use super::showed::places;
+use super::unheld::{Unheld, unheld};
 use super::words::{level_text, limit};
 use crate::page::width;
 use crate::units;
@@ -28,6 +31,13 @@ pub fn knee_text(doc: &SearchDoc) -> String {
     }
     text.push('\n');
     text.push_str(&table(doc));
+    let lines = unheld(doc);
+    if !lines.is_empty() {
+        text.push_str("\nruns that did not hold or do not count\n");
+        for one in &lines {
+            let _ = writeln!(text, "  {}", unheld_line(doc, one));
+        }
+    }
     // Names, targets and thresholds come from outside, or from a file that somebody may have changed.
     harmless_lines(&text).into_owned()
 }
@@ -79,23 +89,17 @@ pub(super) fn cells(doc: &SearchDoc, point: &SearchPointDoc) -> Vec<String> {
         time("p95", point.p95_us),
         time("p99", point.p99_us),
         time("p99_9", point.p99_9_us),
-        mark(doc, point).to_owned(),
+        places(doc, point).into_iter().map(ENGLISH.place).collect::<Vec<_>>().join(ENGLISH.and),
     ]
 }
 
-/// Where the answer lies, in words beside the row.
-fn mark(doc: &SearchDoc, point: &SearchPointDoc) -> &'static str {
-    match level_ends(doc, point) {
-        [true, _] => "holds up to here at least",
-        [_, true] => "holds no more",
-        _ => "",
-    }
-}
-
-/// Whether a level is the answer's lower end, and whether it is the upper one.
-pub(super) fn level_ends(doc: &SearchDoc, point: &SearchPointDoc) -> [bool; 2] {
-    let at = |end: Option<Number>| end.is_some_and(|end| end.0.total_cmp(&point.level.0).is_eq());
-    [at(doc.answer.low_level.or(doc.answer.low)), at(doc.answer.high)]
+/// `100/s: 2 of 5 did not hold: `p95 < 24ms` broke: 53.7 ms`.
+pub(super) fn unheld_line(doc: &SearchDoc, one: &Unheld) -> String {
+    let more = (one.more > 0).then(|| (ENGLISH.more)(one.more));
+    let whys: Vec<_> = one.whys.iter().copied().chain(more.as_deref()).collect();
+    let colon = if whys.is_empty() { "" } else { ": " };
+    let (level, fate) = (level_text(&doc.of, one.level), (ENGLISH.fate)(one.fate, one.runs, one.counted));
+    format!("{level}: {fate}{colon}{}", whys.join(ENGLISH.and))
 }
 
 fn table(doc: &SearchDoc) -> String {

@@ -4,6 +4,7 @@ use wavetank_plan::quantity::{show_whole, trimmed};
 use wavetank_record::{Blame, Number, SearchDoc, SearchRunDoc};
 
 use super::english::ENGLISH;
+use super::showed::limit_level;
 
 /// A level in its unit, all digits that it has: `2,480/s`, `133.3/s`, `1,200 users`, `1 connection`.
 pub fn level_text(of: &str, level: Number) -> String {
@@ -19,9 +20,11 @@ pub fn level_text(of: &str, level: Number) -> String {
     }
 }
 
-/// Whose limit it was, in words; `None` where none was met.
+/// Whose limit it was, in words, and at which level it was met; `None` where none was.
 pub(super) fn limit(doc: &SearchDoc) -> Option<String> {
-    limited(doc).map(|blame| format!("{}: {}", (ENGLISH.whose)(blame), doc.answer.limit))
+    let level = limit_level(doc).map(|level| (ENGLISH.broke_at)(&level_text(&doc.of, level)));
+    let level = level.unwrap_or_default();
+    limited(doc).map(|blame| format!("{}: {}{level}", (ENGLISH.whose)(blame), doc.answer.limit))
 }
 
 /// Who set the limit; `None` where none was met.

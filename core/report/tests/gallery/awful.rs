@@ -3,8 +3,8 @@
 use wavetank_measure::Histogram;
 use wavetank_plan::Nanos;
 use wavetank_report::chart::{
-    Band, Bar, Bars, ChartWords, Curve, CurvePoint, CurveSeries, Forest, Frame, HeatColumn, HeatMap, Layer,
-    Lines, Mark, Meaning, Ratio, Series, Spectrum, SpectrumCurve, Stacks, Timeline, Unit, spark,
+    Across, Band, Bar, Bars, ChartWords, Curve, CurvePoint, CurveSeries, Forest, Frame, HeatColumn, HeatMap,
+    Layer, Lines, Mark, Meaning, Ratio, Series, Spectrum, SpectrumCurve, Stacks, Timeline, Unit, spark,
 };
 
 use super::noise::Noise;
@@ -118,8 +118,9 @@ fn curve(id: &str, unit: Unit, few: usize, noise: &mut Noise) -> String {
         frame: Frame::new(id, HOSTILE, ZH),
         x_name: HOSTILE,
         x: unit,
+        x_told: None,
         y: unit,
-        x_log: few.is_multiple_of(2),
+        across: [Across::Log, Across::FromZero, Across::Close][few % 3],
         series: vec![CurveSeries { name: HOSTILE.to_owned(), points, line, ..CurveSeries::default() }],
         marked: Some((HOSTILE.to_owned(), [value(), value(), value()])),
         limits: vec![(HOSTILE.to_owned(), value())],

@@ -3,8 +3,8 @@
 use wavetank_measure::Histogram;
 use wavetank_plan::Nanos;
 use wavetank_report::chart::{
-    Bar, Bars, ChartWords, Curve, CurvePoint, CurveSeries, Forest, Frame, HeatColumn, HeatMap, Layer, Lines,
-    Mark, Meaning, Ratio, Series, Shade, Spectrum, SpectrumCurve, Stacks, Timeline, Tone, Unit, spark,
+    Across, Bar, Bars, ChartWords, Curve, CurvePoint, CurveSeries, Forest, Frame, HeatColumn, HeatMap, Layer,
+    Lines, Mark, Meaning, Ratio, Series, Shade, Spectrum, SpectrumCurve, Stacks, Timeline, Tone, Unit, spark,
 };
 
 use super::noise::Noise;
@@ -177,8 +177,9 @@ fn knee(noise: &mut Noise) -> String {
         frame: Frame::new("knee", "Response time against load", EN).high(240),
         x_name: "offered load",
         x: Unit::Rate,
+        x_told: None,
         y: Unit::Time,
-        x_log: false,
+        across: Across::FromZero,
         series: vec![CurveSeries { name: "p99".to_owned(), points, line, tone: Tone::Next }],
         marked: Some(("highest rate that holds".to_owned(), [8_700.0, 9_050.0, 9_300.0])),
         limits: vec![("p99 < 50 ms".to_owned(), 50e6)],

@@ -64,8 +64,6 @@ impl Told<'_> {
             runs: self.runs.clone(),
             notes: self.remarks.iter().chain(self.notes.iter().flatten()).cloned().collect(),
         };
-        doc.notes.splice(0..0, knee_queued(&doc));
-        doc.notes.splice(0..0, knee_drift(&doc.of, &doc.runs, &doc.curve));
         if matches!(answer.end, End::Found | End::Above) && knee_contradicts(&doc.curve) {
             let end = End::Stopped(Stop::Unsteady);
             (doc.answer.end, doc.answer.exit) = (end.name().to_owned(), self.exit(end));
@@ -73,6 +71,8 @@ impl Told<'_> {
         if doc.answer.end == Stop::Unsteady.name() {
             forget_knee(&mut doc.answer);
         }
+        doc.notes.splice(0..0, knee_queued(&doc));
+        doc.notes.splice(0..0, knee_drift(&doc.of, &doc.runs, &doc.curve));
         doc.answer.headline = knee_headline(&doc);
         doc
     }

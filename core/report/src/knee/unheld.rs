@@ -1,0 +1,54 @@
+//! [`unheld`]: why runs of a level did not hold, or do not count.
+
+use wavetank_record::{Number, SearchDoc, SearchRunDoc};
+
+/// Reasons of one kind that are told of a level.
+const WHYS_MAX: usize = 3;
+
+/// What became of runs that did not hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// They did not hold.
+    Failed,
+    /// The generator was the limit.
+    Spoiled,
+    /// They ended without a result.
+    Undecided,
+}
+
+/// Runs of one level and one fate.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Unheld<'d> {
+    pub(super) level: Number,
+    pub(super) fate: Fate,
+    pub(super) runs: usize,
+    /// Runs of the level that count.
+    pub(super) counted: usize,
+    /// What they said, each once, in their order; the first ones of very many.
+    pub(super) whys: Vec<&'d str>,
+    /// Of what they said, how much is left out.
+    pub(super) more: usize,
+}
+
+/// All runs that did not hold or do not count, lowest level first.
+pub(super) fn unheld(doc: &SearchDoc) -> Vec<Unheld<'_>> {
+    let fates = [(Fate::Failed, "fail"), (Fate::Spoiled, "generator"), (Fate::Undecided, "undecided")];
+    let of_level = |level: Number| {
+        let own: Vec<_> = doc.runs.iter().filter(|run| run.level.0.total_cmp(&level.0).is_eq()).collect();
+        let counted = own.iter().filter(|run| matches!(run.result.as_str(), "pass" | "fail")).count();
+        let of_fate = |(fate, result): (Fate, &str)| {
+            let runs: Vec<&SearchRunDoc> = own.iter().copied().filter(|run| run.result == result).collect();
+            let mut whys: Vec<&str> = Vec::new();
+            for run in &runs {
+                if !run.why.is_empty() && !whys.contains(&run.why.as_str()) {
+                    whys.push(&run.why);
+                }
+            }
+            let more = whys.len().saturating_sub(WHYS_MAX);
+            whys.truncate(WHYS_MAX);
+            (!runs.is_empty()).then_some(Unheld { level, fate, runs: runs.len(), counted, whys, more })
+        };
+        fates.into_iter().filter_map(of_fate).collect::<Vec<_>>()
+    };
+    doc.curve.iter().flat_map(|point| of_level(point.level)).collect()
+}

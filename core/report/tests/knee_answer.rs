@@ -1,0 +1,174 @@
+//! What a search says of its runs, apart from what it estimates.
+
+use wavetank_record::{Blame, Number, SearchAnswerDoc, SearchDoc, SearchPointDoc, SearchRunDoc, Spread};
+use wavetank_report::{Language, knee_curve, knee_headline, knee_html, knee_markdown, knee_text};
+
+/// A search that found this, without a level.
+fn found([low, knee, high]: [f64; 3]) -> SearchDoc {
+    SearchDoc {
+        of: "rate".to_owned(),
+        unit: "per_s".to_owned(),
+        thresholds: vec!["p95 < 24ms".to_owned()],
+        answer: SearchAnswerDoc {
+            end: "found".to_owned(),
+            low: Some(Number(low)),
+            knee: Some(Number(knee)),
+            high: Some(Number(high)),
+            low_proven: true,
+            high_proven: true,
+            confidence: Number(0.95),
+            blame: Blame::Target,
+            ..SearchAnswerDoc::default()
+        },
+        ..SearchDoc::default()
+    }
+}
+
+/// A search of a noisy target of 500/s: result and words of each run, by level.
+fn noisy() -> SearchDoc {
+    let broke = |value: &str| format!("`p95 < 24ms` broke: {value}");
+    let runs = [
+        (100.0, "fail", broke("53.7 ms")),
+        (100.0, "pass", String::new()),
+        (100.0, "fail", broke("55.6 ms")),
+        (100.0, "pass", String::new()),
+        (100.0, "pass", String::new()),
+        (495.4, "pass", String::new()),
+        (500.4, "pass", String::new()),
+        (500.4, "pass", String::new()),
+        (502.0, "undecided", "interrupted".to_owned()),
+        (504.0, "fail", broke("32.9 ms")),
+        (504.0, "generator", "a load thread was full".to_owned()),
+        (507.7, "fail", broke("48.0 ms")),
+        (507.7, "fail", broke("48.0 ms")),
+        (800.0, "fail", broke("759 ms")),
+    ];
+    let run = |(level, result, why): (f64, &str, String)| {
+        let level = Number(level);
+        let spread = Spread { p95: Number(20_000.0), ..Spread::default() };
+        let mut run = SearchRunDoc { level, result: result.to_owned(), why, ..SearchRunDoc::default() };
+        run.response_us.spread = Some(spread);
+        run
+    };
+    let runs: Vec<_> = runs.map(run).to_vec();
+    let mut doc = found([490.0, 499.6, 507.7]);
+    doc.curve = knee_curve(&runs, &[(495.4, 1.0), (500.4, 1.0), (504.0, 0.0), (507.7, 0.0)]);
+    doc.runs = runs;
+    doc.answer.low_level = Some(Number(495.4));
+    doc.answer.limit = broke("32.9 ms");
+    doc.answer.headline = knee_headline(&doc);
+    doc
+}
+
+/// What is told of a level is what its runs showed; what is estimated is called so.
+#[test]
+fn what_held_is_told_apart_from_what_is_estimated() {
+    let doc = noisy();
+    let headline = "knee estimated at 499.6/s (490 to 507.7, 95 %): p95 < 24ms held in 2 of 2 runs at 500.4/s, in 0 of 4 from 504/s up";
+    assert_eq!(doc.answer.headline, headline);
+    let text = knee_text(&doc);
+    let row = |level: &str| text.lines().find(|line| line.trim_start().starts_with(level)).expect("its row");
+    let check = |level: &str, place: &str| assert!(row(level).ends_with(place), "{level}: {}", row(level));
+    check("495.4/s", "lower end of the interval, less what may have queued");
+    check("500.4/s", "highest at which every run held");
+    check("504/s", "no run held from here up");
+    check("507.7/s", "upper end of the interval");
+    check("800/s", "0 ns");
+    let told = [
+        "limit      the target's: `p95 < 24ms` broke: 32.9 ms (in a run at 504/s)\n",
+        "  100/s: 2 of 5 did not hold: `p95 < 24ms` broke: 53.7 ms; `p95 < 24ms` broke: 55.6 ms\n",
+        "  502/s: 1 run not counted, without a result: interrupted\n",
+        "  504/s: 1 of 1 did not hold: `p95 < 24ms` broke: 32.9 ms\n",
+        "  504/s: 1 run not counted, spoiled by the generator: a load thread was full\n",
+        "  507.7/s: 2 of 2 did not hold: `p95 < 24ms` broke: 48.0 ms\n",
+    ];
+    for line in told {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+    let markdown = knee_markdown(&doc);
+    assert!(markdown.contains("- 100/s: 2 of 5 did not hold: "), "{markdown}");
+    assert!(markdown.contains("(in a run at 504/s)"), "{markdown}");
+    let page = knee_html(&doc, Language::English);
+    let card = |name: &str, level: &str, below: &str| {
+        let card =
+            format!("<dt>{name}</dt><dd class=\"number\">{level}</dd><dd class=\"below\">{below}</dd>");
+        assert!(page.contains(&card), "{card}: {page}");
+    };
+    let lower = "lower end of the 95\u{a0}% interval: 495.4/s held, less what may have queued";
+    card("Knee at least", "490/s", lower);
+    card("Knee", "499.6/s", "estimate, less what may have queued");
+    card("Knee at most", "507.7/s", "upper end of the 95\u{a0}% interval");
+    assert!(page.contains("broke: 32.9 ms (in a run at 504/s)"), "{page}");
+    let chinese = knee_html(&doc, Language::Chinese);
+    assert!(chinese.contains("未满足：实测 32.9 ms（在 504/s 的一次运行中）"), "{chinese}");
+    assert!(chinese.contains("100/s：5 次中有 2 次不成立：<code>p95 &lt; 24ms</code> 未满足"), "{chinese}");
+}
+
+/// A level that held in some runs only says neither; where none says anything the runs are counted.
+#[test]
+fn what_runs_showed_is_counted() {
+    let check = |levels: &[(f64, u32)], showed: &str| {
+        let mut doc = found([100.0, 200.0, 300.0]);
+        let point = |&(level, passed): &(f64, u32)| SearchPointDoc {
+            level: Number(level),
+            runs: 3,
+            passed,
+            ..SearchPointDoc::default()
+        };
+        doc.curve = levels.iter().map(point).collect();
+        let headline = knee_headline(&doc);
+        assert!(headline.ends_with(&format!(": p95 < 24ms held in {showed}")), "{headline}");
+    };
+    check(&[(100.0, 0), (200.0, 3), (250.0, 1), (300.0, 0)], "3 of 3 runs at 200/s, in 0 of 3 from 300/s up");
+    check(&[(100.0, 3), (200.0, 0), (250.0, 1)], "3 of 3 runs at 100/s");
+    check(&[(100.0, 2), (200.0, 0), (250.0, 0)], "0 of 6 runs from 200/s up");
+    check(&[(100.0, 2), (200.0, 0), (250.0, 1)], "3 of 9 runs");
+}
+
+/// Bounds are no knees, and where nothing held there is none.
+#[test]
+fn a_bound_is_not_called_a_knee() {
+    let page = |end: &str, [low, knee, high]: [Option<f64>; 3]| {
+        let mut doc = noisy();
+        end.clone_into(&mut doc.answer.end);
+        (doc.answer.low, doc.answer.knee) = (low.map(Number), knee.map(Number));
+        doc.answer.high = high.map(Number);
+        knee_html(&doc, Language::English)
+    };
+    for end in ["above", "generator"] {
+        let page = page(end, [Some(500.4), Some(500.4), None]);
+        assert!(page.contains("<dt>Holds at least up to</dt>") && !page.contains("<dt>Knee"), "{page}");
+    }
+    let below = page("below", [None, None, Some(507.7)]);
+    let card = "<dt>No run held from</dt><dd class=\"number\">504/s</dd><dd class=\"below\">0 of 4</dd>";
+    assert!(below.contains(card) && !below.contains("<dt>Knee"), "{below}");
+}
+
+/// The chart has the condition's limit, and levels near the knee in a chart of their own, each in one only.
+#[test]
+fn the_chart_has_the_limit_and_tells_levels_apart() {
+    let page = knee_html(&noisy(), Language::English);
+    assert_eq!(page.matches("class=\"at-limit\"").count(), 2, "{page}");
+    assert!(page.contains(">p95 &lt; 24ms</text>"), "{page}");
+    let (all, near) = page.split_once("near the knee").expect("two charts");
+    for (level, is_near) in [("100/s", false), ("495.4/s", true), ("504/s", true), ("800/s", false)] {
+        let point = format!("<title>p95 · {level} · 20.0 ms</title>");
+        assert_eq!((all.contains(&point), near.contains(&point)), (!is_near, is_near), "{level}: {page}");
+    }
+    assert!(page.contains("Knee: 499.6/s, between 490/s and 507.7/s."), "{page}");
+    // Few levels have one chart, and a percentile that is not drawn no line.
+    let mut other = found([490.0, 499.6, 507.7]);
+    other.curve = noisy().curve.into_iter().filter(|point| point.chance.is_some()).collect();
+    for (threshold, limits) in [
+        ("p50 < 50ms", 1),
+        ("p99.9 < 50ms", 0),
+        ("p99(buy) < 50ms", 0),
+        ("service p99 < 50ms", 0),
+        ("failed < 1%", 0),
+    ] {
+        other.thresholds = vec![threshold.to_owned()];
+        let page = knee_html(&other, Language::English);
+        assert_eq!(page.matches("class=\"at-limit\"").count(), limits, "{threshold}");
+        assert!(!page.contains("near the knee"), "{page}");
+    }
+}
