@@ -50,7 +50,7 @@ pub(super) static CHINESE: Sentences = Sentences {
     place: |place| match place {
         Place::Lower => "区间下端",
         Place::LowerQueued => "区间下端，再扣除可能仍在排队的部分",
-        Place::AllHeld => "各次运行均成立的最高负载",
+        Place::AllHeld => "各次运行均成立，更低的负载也多数成立",
         Place::NoneHeld => "由此向上无一次成立",
         Place::Upper => "区间上端",
     },

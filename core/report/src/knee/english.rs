@@ -61,7 +61,7 @@ pub(super) static ENGLISH: Sentences = Sentences {
     place: |place| match place {
         Place::Lower => "lower end of the interval",
         Place::LowerQueued => "lower end of the interval, less what may have queued",
-        Place::AllHeld => "highest at which every run held",
+        Place::AllHeld => "every run held, and most at each level below",
         Place::NoneHeld => "no run held from here up",
         Place::Upper => "upper end of the interval",
     },

@@ -19,7 +19,7 @@ pub(super) struct Proven {
 
 /// What runs showed: levels in the language with their runs.
 pub(super) struct Seen {
-    /// The highest level at which every run held.
+    /// The highest level at which every run held, with most of them holding at each level below.
     pub(super) all: Option<(String, u32)>,
     /// The lowest level from which on no run held.
     pub(super) none: Option<(String, u32)>,

@@ -5,7 +5,8 @@ use wavetank_record::{Number, SearchDoc, SearchPointDoc};
 /// Levels that say the same in all their runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Showed {
-    /// The highest level at which every run held, and its runs.
+    /// The highest level at which every run held, with most of them holding at each level below, and its runs: beyond a level
+    /// that broke, few runs of another prove nothing.
     pub(super) all: Option<(Number, u32)>,
     /// The lowest level from which on no run held, and the runs there and above.
     pub(super) none: Option<(Number, u32)>,
@@ -13,9 +14,10 @@ pub(super) struct Showed {
 
 impl Showed {
     pub(super) fn of(doc: &SearchDoc) -> Self {
-        let counted = || doc.curve.iter().rev().filter(|point| point.runs > 0);
-        let all = counted().find(|point| point.passed == point.runs);
-        let failed: Vec<_> = counted().take_while(|point| point.passed == 0).collect();
+        let counted = || doc.curve.iter().filter(|point| point.runs > 0);
+        let mostly = counted().take_while(|point| point.passed > point.runs / 2);
+        let all = mostly.filter(|point| point.passed == point.runs).last();
+        let failed: Vec<_> = counted().rev().take_while(|point| point.passed == 0).collect();
         Self {
             all: all.map(|point| (point.level, point.runs)),
             none: failed.last().map(|lowest| {
@@ -32,9 +34,9 @@ pub(super) enum Place {
     Lower,
     /// The interval begins as much below it as may have queued.
     LowerQueued,
-    /// The highest level at which every run held.
+    /// [`Showed::all`].
     AllHeld,
-    /// The lowest level from which on no run held.
+    /// [`Showed::none`].
     NoneHeld,
     /// The interval ends there.
     Upper,

@@ -2,6 +2,8 @@
 
 use wavetank_record::{Number, SearchDoc, SearchRunDoc};
 
+use super::showed::Showed;
+
 /// Reasons of one kind that are told of a level.
 const WHYS_MAX: usize = 3;
 
@@ -30,8 +32,10 @@ pub(super) struct Unheld<'d> {
     pub(super) more: usize,
 }
 
-/// All runs that did not hold or do not count, lowest level first.
+/// Runs that did not hold or do not count, lowest level first. Those of levels from which on none held are left out: there is
+/// nothing to explain.
 pub(super) fn unheld(doc: &SearchDoc) -> Vec<Unheld<'_>> {
+    let none = Showed::of(doc).none.map_or(f64::INFINITY, |(level, _)| level.0);
     let fates = [(Fate::Failed, "fail"), (Fate::Spoiled, "generator"), (Fate::Undecided, "undecided")];
     let of_level = |level: Number| {
         let own: Vec<_> = doc.runs.iter().filter(|run| run.level.0.total_cmp(&level.0).is_eq()).collect();
@@ -46,7 +50,8 @@ pub(super) fn unheld(doc: &SearchDoc) -> Vec<Unheld<'_>> {
             }
             let more = whys.len().saturating_sub(WHYS_MAX);
             whys.truncate(WHYS_MAX);
-            (!runs.is_empty()).then_some(Unheld { level, fate, runs: runs.len(), counted, whys, more })
+            let is_told = !runs.is_empty() && (fate != Fate::Failed || level.0 < none);
+            is_told.then_some(Unheld { level, fate, runs: runs.len(), counted, whys, more })
         };
         fates.into_iter().filter_map(of_fate).collect::<Vec<_>>()
     };
