@@ -229,6 +229,12 @@ fn what_speaks_against_the_blame_is_told_last() {
         "{summary}"
     );
     assert!(!against.contains("Note, however"), "told once: {summary}");
+    // What was found beside a condition that broke need not be why: the condition comes first.
+    record.findings[1].decisive = false;
+    let page = self::page(&record, Language::English);
+    let whose = page.split("class=\"whose\"").nth(1).expect("whose limit it was");
+    let (headline, found) = (whose.find("p99 8.40 ms, not"), whose.find("the target was slow"));
+    assert!(headline < found && headline.is_some(), "{whose}");
 }
 
 #[test]

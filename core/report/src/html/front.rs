@@ -228,11 +228,11 @@ fn limit(sheet: &Sheet) -> Markup {
     // Whoever reads whose limit it was must not take for its reason what speaks against it.
     let is_aside = |finding: &&&Finding| finding.blame != verdict.blame && !finding.decisive;
     let own = findings.iter().filter(|finding| !is_aside(finding)).take(FINDINGS_MAX);
-    // A condition may break without anything that was found beside it.
-    let only_headline = findings.iter().all(|finding| is_aside(&finding)) && verdict.status == Status::Fail;
+    // A condition may break without anything that was found beside it, and what was found need not be why.
+    let by_condition = findings.iter().all(|finding| !finding.decisive) && verdict.status == Status::Fail;
     html! {
         p.whose { strong { (whose_limit(sheet, record.verdict.blame)) } }
-        @if only_headline { p { (headline(sheet)) } }
+        @if by_condition { p { (headline(sheet)) } }
         @for finding in own.chain(findings.iter().find(is_aside)) {
             p.sentence[is_sentence(&finding.message) && !is_aside(&finding)] {
                 @if is_aside(&finding) { strong { (sheet.words.front.however) } (sheet.words.page.colon) }
