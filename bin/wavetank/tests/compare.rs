@@ -98,9 +98,9 @@ fn what_several_runs_differ_by_is_told_once() {
         said.map(str::to_owned).collect::<Vec<_>>()
     };
     let both =
-        format!("the loads of runs {} and {}, {} differ: a difference may be of that", a[0], b[0], b[1]);
+        format!("the loads of runs {} and {}, {} differ: a difference may come from that", a[0], b[0], b[1]);
     assert_eq!(loads(&a[0], &format!("{},{},{}", b[0], a[1], b[1])), [both]);
-    let sides = "the loads of A and B differ: a difference may be of that";
+    let sides = "the loads of A and B differ: a difference may come from that";
     assert_eq!(loads(&a.join(","), &b.join(",")), [sides]);
 }
 

@@ -35,7 +35,7 @@ pub fn alike(a: &Plan, b: &Plan, names: [&str; 2]) -> Result<Vec<String>, UserEr
     let mut told = Vec::new();
     let mut differ = |what: &str, differ: bool| {
         if differ {
-            told.push(format!("{what} of runs {of_a} and {of_b} differ: a difference may be of that"));
+            told.push(format!("{what} of runs {of_a} and {of_b} differ: a difference may come from that"));
         }
     };
     let load = |plan: &Plan| -> Vec<_> {

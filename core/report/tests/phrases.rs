@@ -153,8 +153,8 @@ const NOT_STORED: [&str; 32] = [
 const WHOLE: [&str; 51] = [
     "the archive of run a1 is damaged: intervals are missing, 3 lines cannot be read, its intervals lack 1,200 of the 9,800 requests that it counted",
     "version of wavetank: 0.1.0 for run a1, 0.2.0 for run b1, c2, d3",
-    "the loads of runs a1 and b1, c2, d3 differ: a difference may be of that",
-    "the steps of A and B differ: a difference may be of that",
+    "the loads of runs a1 and b1, c2, d3 differ: a difference may come from that",
+    "the steps of A and B differ: a difference may come from that",
     "CPUs: 4 for A, 8 for B",
     "version of wavetank: 0.1.0 for A, 0.2.0 for B",
     "kernel: 6.1.0 for run a1, 6.2.0 for run b1, c2, d3",

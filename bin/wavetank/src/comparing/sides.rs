@@ -152,16 +152,21 @@ fn doubts(run: &LoadedRun) -> Vec<String> {
 /// How sure it is, and what would make it surer.
 fn advise(doc: &mut CompareDoc) {
     let (a, b) = (doc.a.runs.len(), doc.b.runs.len());
-    let needed = |doc: &CompareDoc| doc.metrics.iter().filter_map(|metric| metric.runs_needed).min();
+    // Of the value whose difference would be shown soonest.
+    let needed = |doc: &CompareDoc| {
+        let all = doc.metrics.iter().filter_map(|metric| Some((metric.runs_needed?, metric.name.clone())));
+        all.min_by_key(|(runs, _)| *runs)
+    };
     if a.min(b) > 1 {
         if a.min(b) == 2 {
             doc.notes.push("two runs tell little of how much runs differ: intervals are wide".to_owned());
         }
-        let worth = |runs: &u32| *runs as usize > a.min(b) && *runs <= 20;
-        let runs = needed(doc).filter(|_| doc.answer == CompareAnswer::NoDifference).filter(worth);
-        if let Some(runs) = runs {
-            doc.notes
-                .push(format!("the largest difference seen here would be shown by about {runs} runs a side"));
+        let worth = |(runs, _): &(u32, String)| *runs as usize > a.min(b) && *runs <= 20;
+        let soonest = needed(doc).filter(|_| doc.answer == CompareAnswer::NoDifference).filter(worth);
+        if let Some((runs, name)) = soonest {
+            doc.notes.push(format!(
+                "the difference of {name} would be shown soonest, by about {runs} runs a side"
+            ));
         }
         return;
     }
@@ -181,8 +186,10 @@ fn advise(doc: &mut CompareDoc) {
         "run each side {more} more times, in turn, and compare {RUNS_ADVISED} with {RUNS_ADVISED}: wavetank compare A1,A2,A3 \
          B1,B2,B3"
     ));
-    if let Some(runs) = needed(doc).filter(|runs| *runs > RUNS_ADVISED) {
-        doc.notes.push(format!("a difference as small as the largest here takes {runs} runs a side or more"));
+    if let Some((runs, name)) = needed(doc).filter(|(runs, _)| *runs > RUNS_ADVISED) {
+        doc.notes.push(format!(
+            "to show the difference of {name} takes {runs} runs a side or more, and of others more"
+        ));
     }
 }
 

@@ -182,7 +182,7 @@ mod tests {
         check("every request failed: connection refused", "所有请求均失败：连接被拒绝");
         check("310 of 9,800 (3.16 %) · no_files 12", "9,800 中的 310（3.16 %） · no_files 12");
         check(
-            "the steps of runs 3be4 and 4ccc, ce22 differ: a difference may be of that",
+            "the steps of runs 3be4 and 4ccc, ce22 differ: a difference may come from that",
             "运行 3be4 与 4ccc、ce22 的步骤不同：差异可能由此而来",
         );
         check("kernel: 6.1 for run a, 6.2 for run b, c", "内核：运行 a 为 6.1，运行 b、c 为 6.2");
