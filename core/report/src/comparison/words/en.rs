@@ -71,7 +71,8 @@ pub(in crate::comparison) static WORDS: CompareWords = CompareWords {
         },
         far_more: "Only if differences smaller than those that would have been seen matter.",
         forest: "B as a multiple of A, with 95 % intervals",
-        forest_lead: "Right of the middle there is more of it, left of it less. An interval that touches the middle shows no difference.",
+        forest_lead: "Right of the middle there is more of it, left of it less. An interval that touches the middle shows no difference. \
+            One that does not proves none by itself: of many values some lie apart by chance. What is proven is told in the table.",
         values: "All values",
         values_lead: "Each value of all runs of a side together. A difference is told where it survives the correction for all values \
             that are judged.",
@@ -83,7 +84,7 @@ pub(in crate::comparison) static WORDS: CompareWords = CompareWords {
         said: "Difference",
         course: "Over time",
         course_lead: "One line a side: all its runs together, from their first second on. Rates are those of a run on average, percentiles \
-                      are of all its answers.",
+                      are of all its answers; of fewer than 1,000 answers in a point, fewer than ten lie above its p99.",
         rate: "Requests done per second, each run",
         p50: "Response time, p50",
         p99: "Response time, p99",

@@ -115,12 +115,12 @@ pub(crate) static WORDS: Words = Words {
         glossary: "Words",
     },
     leads: Leads {
-        requests: "Every request that the plan wanted is in exactly one of: done, failed, dropped or open.",
+        requests: "Every request that the plan wanted until the run ended is in exactly one of: done, failed, dropped or open.",
         thresholds: "What the run had to meet. Conditions marked implicit were added by Wavetank.",
         findings: "What was noticed, whose doing it was, the numbers behind it, and what to do about it.",
         no_findings: "Nothing was found that doubts or explains this result.",
         as_stored: "Some sentences stand as they are stored.",
-        course: "What was asked and answered while the run went on. Shaded where there is any: warm-up, and what came after the load.",
+        course: "What was asked and answered while the run went on. Shaded grey where there is any: warm-up, and what came after the load.",
         times: "Response time counts from the instant at which the plan wanted the request, so waiting for a slow \
                 target is in it. It is the sum of lag, wait and service.",
         times_closed: "Response time counts from the instant at which a user was to ask. Users wait for each answer, so a slow target \
@@ -339,11 +339,13 @@ pub(crate) static WORDS: Words = Words {
             )
         },
         column_length: |length| {
-            format!("A point stands for {length}. Time axes count from the start of the measured load.")
+            format!(
+                "A point stands for {length}; of fewer than 1,000 requests in it, fewer than ten lie above its p99. Time axes count from the start of the measured load."
+            )
         },
         last_column: |from, length| {
             format!(
-                "In the tables, the row from {from} on holds {length} alone: its rates are over that time."
+                "Where a table has a row from {from} on, that holds {length} alone: its rates are over that time."
             )
         },
         drain: "after the load",

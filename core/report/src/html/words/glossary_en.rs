@@ -6,11 +6,14 @@ pub(super) const GLOSSARY: &[(&str, &str)] = &[
     ("Failed", "Requests that ended in an error: no connection, a timeout, a wrong status, a failed check."),
     ("Late", "Requests that the generator took up more than a millisecond after their instant."),
     ("Dropped", "Requests that were never sent: a limit was full, or the generator was a second behind."),
-    ("Open", "Requests without an answer when the run ended."),
+    (
+        "Open",
+        "Requests without an answer yet: when the run ended, or over time at the end of each row. Of connections: those that are open.",
+    ),
     (
         "Response time",
         "From the instant the plan wanted the request to the last byte of its answer: lag + wait + service. \
-      What had no answer counts with the time it waited.",
+      What had no answer counts with the time it waited; what was answered and failed is not in it.",
     ),
     ("Lag", "From the planned instant until the generator took the request up. The generator's own doing."),
     ("Wait", "Waiting for a connection: a free one of the pool, connecting, and TLS."),

@@ -109,12 +109,12 @@ pub(crate) static WORDS: Words = Words {
         glossary: "术语表",
     },
     leads: Leads {
-        requests: "计划中的每个请求恰好归入其中一类：成功、失败、丢弃或未决。",
+        requests: "运行结束前计划要求的每个请求恰好归入其中一类：成功、失败、丢弃或未决。",
         thresholds: "本次运行须满足的条件。标有“隐含”的条件由 Wavetank 自动添加。",
         findings: "发现了什么、由谁造成、依据是什么，以及如何处理。",
         no_findings: "未发现会动摇或能解释该结果的问题。",
         as_stored: "个别尚无译文的语句按存档原文（英文）显示。",
-        course: "运行过程中发出与得到应答的情况。如有阴影，则为预热以及负载结束之后。",
+        course: "运行过程中发出与得到应答的情况。如有灰色阴影，则为预热以及负载结束之后。",
         times: "响应时间从计划时刻起算，因此包含因被测目标缓慢而产生的排队；它等于发送滞后、等待与服务时间之和。",
         times_closed: "响应时间从用户应当发出请求的时刻起算。用户等到应答才继续，目标变慢时请求随之减少，因此其中不含其他人本会造成的排队；它等于发送滞后、等待与服务时间之和。",
         scopes: "按负载的各组成部分列出同样的指标，不含预热。",
@@ -212,7 +212,7 @@ pub(crate) static WORDS: Words = Words {
         held: "满足",
         broken: "未满足",
         undecided: "无法判定",
-        held_as_known: "已知部分满足",
+        held_as_known: "就已知数据而言满足",
         not_judged: "未判定：未发出任何请求",
         failed: "未通过",
         unasked: "未执行",
@@ -323,8 +323,14 @@ pub(crate) static WORDS: Words = Words {
         thinned: |each, all| {
             format!("共 {all} 行，每 {each} 行显示一行，并显示末行：最高与最低值可能在其间。全部见存档。")
         },
-        column_length: |length| format!("每个点代表 {length}。时间轴从正式加压开始计时。"),
-        last_column: |from, length| format!("各表中自 {from} 起的一行仅为 {length}：其速率按该时长计算。"),
+        column_length: |length| {
+            format!(
+                "每个点代表 {length}；其中请求不足 1,000 个时，高于其 p99 的不足 10 个。时间轴从正式加压开始计时。"
+            )
+        },
+        last_column: |from, length| {
+            format!("表中若有自 {from} 起的一行，则该行仅为 {length}：其速率按该时长计算。")
+        },
         drain: "负载结束后",
         planned: "计划",
         rate: "每秒请求数",
