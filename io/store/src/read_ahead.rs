@@ -18,6 +18,10 @@ const LINES_MAX: usize = 1_024;
 const THREADS_MAX: usize = 4;
 /// Batches that a thread has at most, the one that it decodes among them.
 const AHEAD_MAX: usize = 2;
+/// From so many bytes of lines on, in all threads together, no more are read ahead: a line may be much longer than a batch.
+const AHEAD_BYTES_MAX: usize = 8 << 20;
+/// Memory of a batch that is kept for another one at most.
+const KEPT_BYTES_MAX: usize = 1 << 20;
 
 /// Hands what `decode` makes of each line of `file`, without its newline, to `visit` in the order of the file, until that has
 /// had enough. Each thread has `batch_bytes` of lines at a time; `decode` is given what it made of an earlier line, for its
@@ -28,35 +32,97 @@ pub(crate) fn for_each_decoded<T: Send>(
     decode: impl Fn(&[u8], Option<T>) -> T + Sync,
     mut visit: impl FnMut(&T) -> ControlFlow<()>,
 ) -> io::Result<bool> {
-    let mut reader = BufReader::with_capacity(1 << 16, file);
-    let threads_max = thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
+    let lines = Lines::new(file, batch_bytes);
+    let cpus = thread::available_parallelism().map_or(1, usize::from);
+    // What is short is read before a thread is there.
+    let wanted = if lines.end.is_some() { 0 } else { cpus.min(THREADS_MAX) };
+    let is_enough = |batch: &Batch<T>| batch.decoded.iter().any(|decoded| visit(decoded).is_break());
     thread::scope(|scope| {
-        let mut threads: Vec<Decoder<T>> = Vec::new();
-        let (mut given, mut taken, mut end) = (0, 0, None);
-        let mut recycled = Vec::new();
-        loop {
-            while end.is_none() && given < taken + AHEAD_MAX * threads_max {
-                let mut batch: Batch<T> = recycled.pop().unwrap_or_default();
-                end = batch.read(&mut reader, batch_bytes).transpose();
-                let next = given % threads_max;
-                if next == threads.len() {
-                    threads.push(Decoder::new(scope, &decode));
-                }
-                // A thread is gone only where `decode` panicked; the scope then panics, too.
-                let Ok(()) = threads[next].given.send(batch) else { return Ok(false) };
-                given += 1;
-            }
-            if taken == given {
-                return end.unwrap_or(Ok(false));
-            }
-            let Ok(batch) = threads[taken % threads_max].decoded.recv() else { return Ok(false) };
-            taken += 1;
-            if batch.decoded.iter().any(|decoded| visit(decoded).is_break()) {
-                return Ok(false);
-            }
-            recycled.push(batch);
-        }
+        // Where this host has no thread for us, it goes on without.
+        let threads: Vec<_> = (0..wanted).map_while(|_| Decoder::new(scope, &decode).ok()).collect();
+        if threads.is_empty() { alone(lines, &decode, is_enough) } else { ahead(lines, &threads, is_enough) }
     })
+}
+
+/// Decodes in this thread.
+fn alone<T>(
+    mut lines: Lines<impl Read, T>,
+    decode: impl Fn(&[u8], Option<T>) -> T,
+    mut is_enough: impl FnMut(&Batch<T>) -> bool,
+) -> io::Result<bool> {
+    let mut last = None;
+    while let Some(mut batch) = lines.next(last.take()) {
+        batch.decode(&decode);
+        if is_enough(&batch) {
+            return Ok(false);
+        }
+        last = Some(batch);
+    }
+    lines.end.unwrap_or(Ok(false))
+}
+
+/// Has `threads` decode, each in its turn.
+fn ahead<T>(
+    mut lines: Lines<impl Read, T>,
+    threads: &[Decoder<T>],
+    mut is_enough: impl FnMut(&Batch<T>) -> bool,
+) -> io::Result<bool> {
+    let (mut given, mut taken, mut ahead_bytes) = (0, 0, 0);
+    let mut recycled = Vec::new();
+    loop {
+        while given < taken + AHEAD_MAX * threads.len() && ahead_bytes < AHEAD_BYTES_MAX {
+            let Some(batch) = lines.next(recycled.pop()) else { break };
+            ahead_bytes += batch.bytes.len();
+            // A thread is gone only where `decode` panicked; the scope then panics, too.
+            let Ok(()) = threads[given % threads.len()].given.send(batch) else { return Ok(false) };
+            given += 1;
+        }
+        if taken == given {
+            return lines.end.unwrap_or(Ok(false));
+        }
+        let Ok(batch) = threads[taken % threads.len()].decoded.recv() else { return Ok(false) };
+        taken += 1;
+        ahead_bytes -= batch.bytes.len();
+        if is_enough(&batch) {
+            return Ok(false);
+        }
+        recycled.push(batch);
+    }
+}
+
+/// The lines of a file, batch by batch.
+struct Lines<R, T> {
+    reader: BufReader<R>,
+    batch_bytes: usize,
+    /// The first ones, read already.
+    first: Option<Batch<T>>,
+    /// Whether the file ended in the middle of a line, or why it could be read no further.
+    end: Option<io::Result<bool>>,
+}
+
+impl<R: Read, T> Lines<R, T> {
+    fn new(file: R, batch_bytes: usize) -> Self {
+        let reader = BufReader::with_capacity(1 << 16, file);
+        let mut lines = Self { reader, batch_bytes, first: None, end: None };
+        lines.first = lines.next(None);
+        lines
+    }
+
+    /// The next ones, in the memory of `earlier`; `None` after the last.
+    fn next(&mut self, earlier: Option<Batch<T>>) -> Option<Batch<T>> {
+        if let Some(first) = self.first.take() {
+            return Some(first);
+        }
+        if self.end.is_some() {
+            return None;
+        }
+        let mut batch = earlier.unwrap_or_default();
+        if batch.bytes.capacity() > KEPT_BYTES_MAX {
+            batch.bytes = Vec::new();
+        }
+        self.end = batch.read(&mut self.reader, self.batch_bytes).transpose();
+        Some(batch)
+    }
 }
 
 /// A thread that decodes. Batches come back in the order in which they were given.
@@ -66,14 +132,14 @@ struct Decoder<T> {
 }
 
 impl<T: Send> Decoder<T> {
-    fn new<'scope, D>(scope: &'scope Scope<'scope, '_>, decode: &'scope D) -> Self
+    fn new<'scope, D>(scope: &'scope Scope<'scope, '_>, decode: &'scope D) -> io::Result<Self>
     where
         T: 'scope,
         D: Fn(&[u8], Option<T>) -> T + Sync,
     {
         let (given, batches) = sync_channel::<Batch<T>>(AHEAD_MAX);
         let (results, decoded) = sync_channel(AHEAD_MAX);
-        scope.spawn(move || {
+        let work = move || {
             for mut batch in batches {
                 batch.decode(decode);
                 // Nobody who waits wants any more.
@@ -81,8 +147,9 @@ impl<T: Send> Decoder<T> {
                     return;
                 }
             }
-        });
-        Self { given, decoded }
+        };
+        thread::Builder::new().spawn_scoped(scope, work)?;
+        Ok(Self { given, decoded })
     }
 }
 
@@ -169,7 +236,27 @@ mod tests {
         };
         check(&numbered(20_000, 0));
         check(&format!("{}torn", numbered(3_000, 700)));
-        check(&numbered(9, SMALL));
+        check(&numbered(9, AHEAD_BYTES_MAX / 3));
+    }
+
+    #[test]
+    fn lines_are_decoded_without_other_threads_too() {
+        let text = "line\n".repeat(5_000) + "torn";
+        let (mut count, mut most) = (0, 0);
+        let torn = alone(
+            Lines::new(text.as_bytes(), SMALL),
+            |line: &[u8], earlier: Option<u64>| {
+                assert_eq!(line, b"line");
+                earlier.map_or(1, |earlier| earlier + 1)
+            },
+            |batch| {
+                count += batch.decoded.len();
+                most = most.max(batch.decoded.len());
+                false
+            },
+        );
+        assert!(torn.expect("memory can be read"));
+        assert!(count == 5_000 && most == SMALL / "line\n".len(), "{count} {most}");
     }
 
     #[test]
