@@ -84,7 +84,7 @@ fn doc() -> SearchDoc {
         answer: SearchAnswerDoc {
             end: "found".to_owned(),
             exit: 0,
-            headline: "knee estimated at 2,480/s (2,450 to 2,510, 95 %): p99 < 50ms held in 3 of 3 runs at 2,450/s, in 0 of 3 from 2,510/s up".to_owned(),
+            headline: "knee estimated at 2,480/s (2,450 to 2,510, 95 %) for p99 < 50ms: 3 of 3 runs held at 2,450/s, 0 of 3 from 2,510/s up".to_owned(),
             knee: Some(Number(2_480.0)),
             low: Some(Number(2_450.0)),
             low_level: Some(Number(2_475.0)),

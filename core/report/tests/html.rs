@@ -301,7 +301,7 @@ fn failures_beside_the_response_time_are_told_where_they_are_not_few() {
         record.failed_us = times(count, [900.0, 2_000_000.0, 3_400_000.0, 3_500_000.0, 3_600_000.0]);
         let page = page(&record, Language::English);
         assert_eq!(page.contains("half within 1.20 ms · not in it: "), told, "{count}: {page}");
-        assert_eq!(page.contains("failed, their p99 3.40 s"), told, "{count}");
+        assert_eq!(page.contains("failed (not by timeout), their p99 3.40 s"), told, "{count}");
     };
     check(5_000, true);
     check(50, true);

@@ -67,7 +67,7 @@ fn the_first_line_is_the_answer() {
     check(
         "found",
         found,
-        "knee estimated at 2,480/s (2,450 to 2,510, 95 %): p99 < 50ms held in 3 of 3 runs at 2,450/s, in 0 of 3 from 2,510/s up",
+        "knee estimated at 2,480/s (2,450 to 2,510, 95 %) for p99 < 50ms: 3 of 3 runs held at 2,450/s, 0 of 3 from 2,510/s up",
     );
     let above = [Some(5_000.0), Some(5_000.0), None];
     check(
@@ -172,7 +172,7 @@ fn a_chinese_page_answers_in_chinese() {
     check(
         "found",
         found,
-        "拐点估计为 2,480/s（2,450 至 2,510，置信度 95\u{a0}%）：p99 &lt; 50ms 在 2,450/s 的 3 次运行中成立 3 次，从 2,510/s 起的 3 \
+        "拐点估计为 2,480/s（2,450 至 2,510，置信度 95\u{a0}%），条件为 p99 &lt; 50ms：在 2,450/s 的 3 次运行中成立 3 次，从 2,510/s 起的 3 \
          次中成立 0 次",
     );
     check("below", [None, None, Some(100.0)], "没有拐点：在最低负载 100/s 下 p99 &lt; 50ms 就不成立");

@@ -64,7 +64,7 @@ fn noisy() -> SearchDoc {
 #[test]
 fn what_held_is_told_apart_from_what_is_estimated() {
     let doc = noisy();
-    let headline = "knee estimated at 499.6/s (490 to 507.7, 95 %): p95 < 24ms held in 2 of 2 runs at 500.4/s, in 0 of 4 from 504/s up";
+    let headline = "knee estimated at 499.6/s (490 to 507.7, 95 %) for p95 < 24ms: 2 of 2 runs held at 500.4/s, 0 of 4 from 504/s up";
     assert_eq!(doc.answer.headline, headline);
     let text = knee_text(&doc);
     let row = |level: &str| text.lines().find(|line| line.trim_start().starts_with(level)).expect("its row");
@@ -116,15 +116,21 @@ fn what_runs_showed_is_counted() {
         };
         doc.curve = levels.iter().map(point).collect();
         let headline = knee_headline(&doc);
-        assert!(headline.ends_with(&format!(": p95 < 24ms held in {showed}")), "{headline}");
+        assert!(headline.ends_with(&format!(" for p95 < 24ms: {showed}")), "{headline}");
     };
-    check(&[(100.0, 2), (200.0, 3), (250.0, 1), (300.0, 0)], "3 of 3 runs at 200/s, in 0 of 3 from 300/s up");
+    check(
+        &[(100.0, 2), (200.0, 3), (250.0, 1), (300.0, 0)],
+        "3 of 3 runs held at 200/s, 0 of 3 from 300/s up",
+    );
     // What held beyond a level that broke is no level that holds.
-    check(&[(100.0, 3), (200.0, 1), (250.0, 3), (300.0, 0)], "3 of 3 runs at 100/s, in 0 of 3 from 300/s up");
-    check(&[(100.0, 0), (200.0, 3), (250.0, 1), (300.0, 0)], "0 of 3 runs from 300/s up");
-    check(&[(100.0, 3), (200.0, 0), (250.0, 1)], "3 of 3 runs at 100/s");
-    check(&[(100.0, 2), (200.0, 0), (250.0, 0)], "0 of 6 runs from 200/s up");
-    check(&[(100.0, 2), (200.0, 0), (250.0, 1)], "3 of 9 runs");
+    check(
+        &[(100.0, 3), (200.0, 1), (250.0, 3), (300.0, 0)],
+        "3 of 3 runs held at 100/s, 0 of 3 from 300/s up",
+    );
+    check(&[(100.0, 0), (200.0, 3), (250.0, 1), (300.0, 0)], "0 of 3 runs held from 300/s up");
+    check(&[(100.0, 3), (200.0, 0), (250.0, 1)], "3 of 3 runs held at 100/s");
+    check(&[(100.0, 2), (200.0, 0), (250.0, 0)], "0 of 6 runs held from 200/s up");
+    check(&[(100.0, 2), (200.0, 0), (250.0, 1)], "3 of 9 runs held");
 }
 
 /// Bounds are no knees, and where nothing held there is none.

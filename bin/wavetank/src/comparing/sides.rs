@@ -188,7 +188,7 @@ fn advise(doc: &mut CompareDoc) {
     ));
     if let Some((runs, name)) = needed(doc).filter(|(runs, _)| *runs > RUNS_ADVISED) {
         doc.notes.push(format!(
-            "to show the difference of {name} takes {runs} runs a side or more, and of others more"
+            "to show the difference of {name} takes {runs} runs a side or more, and no other fewer"
         ));
     }
 }

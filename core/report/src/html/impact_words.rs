@@ -61,9 +61,9 @@ static EN: ImpactWords = ImpactWords {
     well_after: |time| format!("well again {time} after it was taken back"),
     never_well: "not well again before the load ended",
     meanwhile: "Done to hosts during the run",
-    from: |begin| format!("at {begin}"),
+    from: |begin| format!("from {begin} on"),
     from_to: |begin, end| format!("{begin} to {end}"),
-    no_proof: "That alone does not show the cause; what clients saw before, during and after it is told below.",
+    no_proof: ". That alone does not show the cause; what clients saw before, during and after it is told below.",
 };
 
 static ZH: ImpactWords = ImpactWords {
@@ -91,5 +91,5 @@ static ZH: ImpactWords = ImpactWords {
     meanwhile: "运行期间对主机施加的操作",
     from: |begin| format!("始于 {begin}"),
     from_to: |begin, end| format!("{begin} 至 {end}"),
-    no_proof: "仅此不能证明因果；其前、期间与其后客户端所见列于下文。",
+    no_proof: "。仅此不能证明因果；其前、期间与其后客户端所见列于下文。",
 };

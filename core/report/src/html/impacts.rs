@@ -59,7 +59,7 @@ pub(super) fn done_meanwhile(sheet: &Sheet) -> Markup {
                 @if done.len() > MEANWHILE_MAX {
                     " " ((sheet.words.front.more_below)(&(done.len() - MEANWHILE_MAX).to_string()))
                 }
-                ". " (words.no_proof)
+                (words.no_proof)
             }
         }
     }

@@ -9,7 +9,7 @@ use super::unheld::Fate;
 pub(super) static CHINESE: Sentences = Sentences {
     level,
     found: |asked, knee, interval, seen| {
-        format!("拐点估计为 {knee}（{interval}）：{} {}", joined(asked), showed(seen))
+        format!("拐点估计为 {knee}（{interval}），条件为 {}：{}", joined(asked), showed(seen))
     },
     above: |asked, most| {
         format!("直到 {most} 没有拐点：在允许尝试的最高负载（--to）下 {} 仍然成立", joined(asked))
@@ -50,7 +50,7 @@ pub(super) static CHINESE: Sentences = Sentences {
     place: |place| match place {
         Place::Lower => "区间下端",
         Place::LowerQueued => "区间下端，再扣除可能仍在排队的部分",
-        Place::AllHeld => "各次运行均成立，更低的负载也多数成立",
+        Place::AllHeld => "各次运行均成立，更低的每个负载也多数运行成立",
         Place::NoneHeld => "由此向上无一次成立",
         Place::Upper => "区间上端",
     },
@@ -73,7 +73,7 @@ fn joined(asked: &Asked) -> String {
     asked.conditions.join("、")
 }
 
-/// `在 500/s 的 3 次运行中成立 3 次，从 504/s 起的 16 次中成立 0 次`.
+/// `在 500/s 的 3 次运行中成立 3 次，从 504/s 起的 16 次中成立 0 次`: as in English.
 fn showed(seen: &Seen) -> String {
     match (&seen.all, &seen.none) {
         (Some((level, runs)), Some((from, failed))) => {

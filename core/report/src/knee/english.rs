@@ -9,7 +9,7 @@ use super::unheld::Fate;
 pub(super) static ENGLISH: Sentences = Sentences {
     level: str::to_owned,
     found: |asked, knee, interval, seen| {
-        format!("knee estimated at {knee} ({interval}): {} {}", joined(asked), showed(seen))
+        format!("knee estimated at {knee} ({interval}) for {}: {}", joined(asked), showed(seen))
     },
     above: |asked, most| {
         format!("no knee up to {most}: {} at the highest level that may be tried (--to)", hold(asked))
@@ -88,16 +88,16 @@ fn hold(asked: &Asked) -> String {
     format!("{} {holds}", joined(asked))
 }
 
-/// `held in 3 of 3 runs at 500/s, in 0 of 16 from 504/s up`.
+/// `3 of 3 runs held at 500/s, 0 of 16 from 504/s up`. Runs hold or do not by all of their conditions, also those that nobody set.
 fn showed(seen: &Seen) -> String {
     let plural = |runs: u32| if runs == 1 { "run" } else { "runs" };
     match (&seen.all, &seen.none) {
         (Some((level, runs)), Some((from, failed))) => {
-            format!("held in {runs} of {runs} {} at {level}, in 0 of {failed} from {from} up", plural(*runs))
+            format!("{runs} of {runs} {} held at {level}, 0 of {failed} from {from} up", plural(*runs))
         }
-        (Some((level, runs)), None) => format!("held in {runs} of {runs} {} at {level}", plural(*runs)),
-        (None, Some((from, runs))) => format!("held in 0 of {runs} {} from {from} up", plural(*runs)),
-        (None, None) => format!("held in {} of {} {}", seen.runs.0, seen.runs.1, plural(seen.runs.1)),
+        (Some((level, runs)), None) => format!("{runs} of {runs} {} held at {level}", plural(*runs)),
+        (None, Some((from, runs))) => format!("0 of {runs} {} held from {from} up", plural(*runs)),
+        (None, None) => format!("{} of {} {} held", seen.runs.0, seen.runs.1, plural(seen.runs.1)),
     }
 }
 

@@ -171,8 +171,9 @@ fn table(page: &Page) -> Markup {
         (own.place, false),
     ];
     let mut table = Table::new(own.levels, &heads);
+    let showed = Showed::of(page.doc);
     for point in &page.doc.curve {
-        let mut row: Vec<_> = cells(page.doc, point).into_iter().map(Cell::Number).collect();
+        let mut row: Vec<_> = cells(page.doc, &showed, point).into_iter().map(Cell::Number).collect();
         let tried = point.runs.to_string();
         let held = (own.held_of)(&point.passed.to_string(), &tried);
         let spoiled = match point.generator {
@@ -181,7 +182,7 @@ fn table(page: &Page) -> Markup {
         };
         row[0] = Cell::Number((own.level)(&page.doc.of, point.level));
         row[1] = Cell::word(&(held + &spoiled));
-        let places: Vec<_> = places(page.doc, point).into_iter().map(own.say.place).collect();
+        let places: Vec<_> = places(page.doc, &showed, point).into_iter().map(own.say.place).collect();
         row[7] = Cell::word(&places.join(own.say.and));
         table.row(row);
     }

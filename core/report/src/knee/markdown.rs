@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use wavetank_record::SearchDoc;
 
+use super::showed::Showed;
 use super::text::{HEADINGS, cells, effort, unheld_line};
 use super::unheld::unheld;
 use super::words::limit;
@@ -21,8 +22,9 @@ pub fn knee_markdown(doc: &SearchDoc) -> String {
     }
     let _ = writeln!(text, "\n| {} | {} |", doc.of, HEADINGS.join(" | "));
     let _ = writeln!(text, "|--:{}|:--|", "|--:".repeat(HEADINGS.len() - 1));
+    let showed = Showed::of(doc);
     for point in &doc.curve {
-        let row: Vec<_> = cells(doc, point).iter().map(|cell| sentence(cell)).collect();
+        let row: Vec<_> = cells(doc, &showed, point).iter().map(|cell| sentence(cell)).collect();
         let _ = writeln!(text, "| {} |", row.join(" | "));
     }
     let lines = unheld(doc);

@@ -16,6 +16,10 @@ pub fn knee_queued(doc: &SearchDoc) -> Vec<String> {
 }
 
 fn low_queued(doc: &SearchDoc) -> Option<String> {
+    // Other ends have no interval that is told.
+    if doc.answer.end != "found" {
+        return None;
+    }
     let (low, level) = (doc.answer.low?, doc.answer.low_level?);
     let left = 1.0 - low.0 / level.0;
     (left >= TOLD_FROM).then(|| {
@@ -50,6 +54,7 @@ mod tests {
     #[track_caller]
     fn check(low: Option<f64>, level: Option<f64>, told: Option<&str>) {
         let answer = SearchAnswerDoc {
+            end: "found".to_owned(),
             low: low.map(Number),
             low_level: level.map(Number),
             ..SearchAnswerDoc::default()
@@ -68,6 +73,7 @@ mod tests {
         check(Some(500.0), None, None);
         check(None, None, None);
     }
+
     #[test]
     fn a_knee_below_what_held_is_explained() {
         let check = |knee: Option<f64>, passed: u32, chance: Option<f64>, told: bool| {
@@ -78,11 +84,18 @@ mod tests {
                 chance: chance.map(Number),
                 ..SearchPointDoc::default()
             };
-            let answer = SearchAnswerDoc { knee: knee.map(Number), ..SearchAnswerDoc::default() };
-            let doc = SearchDoc { of: "rate".to_owned(), answer, curve: vec![point], ..SearchDoc::default() };
+            let end = "found".to_owned();
+            let answer = SearchAnswerDoc { end, knee: knee.map(Number), ..SearchAnswerDoc::default() };
+            let mut doc =
+                SearchDoc { of: "rate".to_owned(), answer, curve: vec![point], ..SearchDoc::default() };
             let notes = knee_queued(&doc).concat();
             assert_eq!(notes.contains("504/s held in 3 of 3 runs, but part"), told, "{notes}");
             assert_eq!(notes.contains("below it, at 501.9/s; longer runs"), told, "{notes}");
+            // A bound is no knee.
+            for end in ["generator", "above", "time", "unsteady"] {
+                end.clone_into(&mut doc.answer.end);
+                assert_eq!(knee_queued(&doc), Vec::<String>::new(), "{end}");
+            }
         };
         check(Some(501.9), 3, Some(1.0), true);
         check(Some(505.0), 3, Some(1.0), false);

@@ -42,9 +42,9 @@ pub(super) enum Place {
     Upper,
 }
 
-/// What the level of `point` is to the answer, in the order of loads.
-pub(super) fn places(doc: &SearchDoc, point: &SearchPointDoc) -> Vec<Place> {
-    let (answer, showed) = (&doc.answer, Showed::of(doc));
+/// What the level of `point` is to the answer, in the order of loads, where `showed` is what the runs of `doc` showed.
+pub(super) fn places(doc: &SearchDoc, showed: &Showed, point: &SearchPointDoc) -> Vec<Place> {
+    let answer = &doc.answer;
     let at = |level: Option<Number>| level.is_some_and(|level| level.0.total_cmp(&point.level.0).is_eq());
     // A bound has no interval.
     let is_interval = answer.low.is_some() && answer.high.is_some();
@@ -74,9 +74,12 @@ pub(super) fn is_low_queued(doc: &SearchDoc) -> bool {
     doc.answer.low.zip(doc.answer.low_level).is_some_and(|(low, level)| low.0 < level.0)
 }
 
-/// The level above the knee that mostly held, if there is one: part of what was asked for there may have queued. A fit alone
-/// puts the knee above each of those.
+/// The rate above the knee that mostly held, if there is one: part of what was asked for there may have queued. A fit alone
+/// puts the knee above each of those. Of users and connections nothing queues, and what is no knee is no estimate of one.
 pub(super) fn held_above_knee(doc: &SearchDoc) -> Option<&SearchPointDoc> {
+    if doc.answer.end != "found" || doc.of != "rate" {
+        return None;
+    }
     let held = |point: &&SearchPointDoc| {
         point.chance.is_some_and(|chance| chance.0 > 0.5) && point.passed > point.runs / 2
     };

@@ -6,7 +6,7 @@ use wavetank_plan::harmless_lines;
 use wavetank_record::{Number, SearchDoc, SearchPointDoc};
 
 use super::english::ENGLISH;
-use super::showed::places;
+use super::showed::{Showed, places};
 use super::unheld::{Unheld, unheld};
 use super::words::{level_text, limit};
 use crate::page::width;
@@ -68,7 +68,7 @@ pub(super) fn lengths(doc: &SearchDoc, between: &str) -> String {
 }
 
 /// The cells of a level, its own first.
-pub(super) fn cells(doc: &SearchDoc, point: &SearchPointDoc) -> Vec<String> {
+pub(super) fn cells(doc: &SearchDoc, showed: &Showed, point: &SearchPointDoc) -> Vec<String> {
     let time = |name: &str, value: Option<Number>| match value {
         Some(value) => units::time(value),
         None if point.unknown.iter().any(|one| one == name) => units::DROPPED.to_owned(),
@@ -89,7 +89,7 @@ pub(super) fn cells(doc: &SearchDoc, point: &SearchPointDoc) -> Vec<String> {
         time("p95", point.p95_us),
         time("p99", point.p99_us),
         time("p99_9", point.p99_9_us),
-        places(doc, point).into_iter().map(ENGLISH.place).collect::<Vec<_>>().join(ENGLISH.and),
+        places(doc, showed, point).into_iter().map(ENGLISH.place).collect::<Vec<_>>().join(ENGLISH.and),
     ]
 }
 
@@ -105,7 +105,8 @@ pub(super) fn unheld_line(doc: &SearchDoc, one: &Unheld) -> String {
 fn table(doc: &SearchDoc) -> String {
     let mut rows =
         vec![std::iter::once(doc.of.as_str()).chain(HEADINGS).map(str::to_owned).collect::<Vec<_>>()];
-    rows.extend(doc.curve.iter().map(|point| cells(doc, point)));
+    let showed = Showed::of(doc);
+    rows.extend(doc.curve.iter().map(|point| cells(doc, &showed, point)));
     let columns = HEADINGS.len() + 1;
     let widest = |at: usize| rows.iter().map(|row| width(&row[at])).max().unwrap_or(0);
     let widths: Vec<_> = (0..columns).map(widest).collect();

@@ -1,5 +1,7 @@
 //! [`unheld`]: why runs of a level did not hold, or do not count.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use wavetank_record::{Number, SearchDoc, SearchRunDoc};
 
 use super::showed::Showed;
@@ -37,17 +39,16 @@ pub(super) struct Unheld<'d> {
 pub(super) fn unheld(doc: &SearchDoc) -> Vec<Unheld<'_>> {
     let none = Showed::of(doc).none.map_or(f64::INFINITY, |(level, _)| level.0);
     let fates = [(Fate::Failed, "fail"), (Fate::Spoiled, "generator"), (Fate::Undecided, "undecided")];
+    let mut runs: BTreeMap<u64, Vec<&SearchRunDoc>> = BTreeMap::new();
+    doc.runs.iter().for_each(|run| runs.entry(run.level.0.to_bits()).or_default().push(run));
     let of_level = |level: Number| {
-        let own: Vec<_> = doc.runs.iter().filter(|run| run.level.0.total_cmp(&level.0).is_eq()).collect();
+        let own = runs.get(&level.0.to_bits()).map_or(&[][..], Vec::as_slice);
         let counted = own.iter().filter(|run| matches!(run.result.as_str(), "pass" | "fail")).count();
         let of_fate = |(fate, result): (Fate, &str)| {
             let runs: Vec<&SearchRunDoc> = own.iter().copied().filter(|run| run.result == result).collect();
-            let mut whys: Vec<&str> = Vec::new();
-            for run in &runs {
-                if !run.why.is_empty() && !whys.contains(&run.why.as_str()) {
-                    whys.push(&run.why);
-                }
-            }
+            let mut known = BTreeSet::new();
+            let said = runs.iter().map(|run| run.why.as_str()).filter(|why| !why.is_empty());
+            let mut whys: Vec<&str> = said.filter(|why| known.insert(*why)).collect();
             let more = whys.len().saturating_sub(WHYS_MAX);
             whys.truncate(WHYS_MAX);
             let is_told = !runs.is_empty() && (fate != Fate::Failed || level.0 < none);

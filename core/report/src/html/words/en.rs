@@ -86,7 +86,7 @@ pub(crate) static WORDS: Words = Words {
         done_in: |count, time| format!("{count} in {time}"),
         response_p99: "Response time, p99",
         half_within: |p50| format!("half within {p50}"),
-        failed_apart: |n, p99| format!("not in it: {n} failed, their p99 {p99}"),
+        failed_apart: |n, p99| format!("not in it: {n} failed (not by timeout), their p99 {p99}"),
         failed_share: "Failed",
         failed_of: |failed, all| format!("{failed} of {all} requests"),
         held: "Connections held",

@@ -80,7 +80,7 @@ pub(crate) static WORDS: Words = Words {
         done_in: |count, time| format!("{time} 内共 {count}"),
         response_p99: "响应时间 p99",
         half_within: |p50| format!("半数不超过 {p50}"),
-        failed_apart: |n, p99| format!("不含失败的 {n} 个，其 p99 为 {p99}"),
+        failed_apart: |n, p99| format!("另有 {n} 个失败（非超时）未计入，其 p99 为 {p99}"),
         failed_share: "失败率",
         failed_of: |failed, all| format!("{all} 个请求中失败 {failed} 个"),
         held: "保持的连接数",
