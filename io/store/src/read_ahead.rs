@@ -118,7 +118,7 @@ impl<R: Read, T> Lines<R, T> {
         }
         let mut batch = earlier.unwrap_or_default();
         if batch.bytes.capacity() > KEPT_BYTES_MAX {
-            batch.bytes = Vec::new();
+            batch = Batch::default();
         }
         self.end = batch.read(&mut self.reader, self.batch_bytes).transpose();
         Some(batch)
