@@ -16,8 +16,8 @@ pub fn knee_queued(doc: &SearchDoc) -> Vec<String> {
 }
 
 fn low_queued(doc: &SearchDoc) -> Option<String> {
-    // Other ends have no interval that is told.
-    if doc.answer.end != "found" {
+    // Of what changes with time nothing is sure.
+    if doc.answer.end == "unsteady" {
         return None;
     }
     let (low, level) = (doc.answer.low?, doc.answer.low_level?);
@@ -59,10 +59,16 @@ mod tests {
             low_level: level.map(Number),
             ..SearchAnswerDoc::default()
         };
-        let doc = SearchDoc { of: "rate".to_owned(), answer, ..SearchDoc::default() };
-        let notes = knee_queued(&doc).concat();
-        assert_eq!(notes.is_empty(), told.is_none(), "{notes}");
-        assert!(notes.contains(told.unwrap_or_default()), "{low:?} of {level:?}: {notes}");
+        let mut doc = SearchDoc { of: "rate".to_owned(), answer, ..SearchDoc::default() };
+        // One that was stopped has an interval, too.
+        for end in ["found", "time"] {
+            end.clone_into(&mut doc.answer.end);
+            let notes = knee_queued(&doc).concat();
+            assert_eq!(notes.is_empty(), told.is_none(), "{end}: {notes}");
+            assert!(notes.contains(told.unwrap_or_default()), "{end}, {low:?} of {level:?}: {notes}");
+        }
+        "unsteady".clone_into(&mut doc.answer.end);
+        assert_eq!(knee_queued(&doc), Vec::<String>::new());
     }
 
     #[test]

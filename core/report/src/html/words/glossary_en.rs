@@ -13,7 +13,7 @@ pub(super) const GLOSSARY: &[(&str, &str)] = &[
     (
         "Response time",
         "From the instant the plan wanted the request to the last byte of its answer: lag + wait + service. \
-      What had no answer counts with the time it waited; other failures are not in it.",
+      What timed out, or was open at the end, counts with the time it waited; other failures are not in it.",
     ),
     ("Lag", "From the planned instant until the generator took the request up. The generator's own doing."),
     ("Wait", "Waiting for a connection: a free one of the pool, connecting, and TLS."),
