@@ -47,13 +47,13 @@ fn late(case: &Case<'_>) -> Option<Finding> {
         blame: Blame::Generator,
         decisive: false,
         message: format!(
-            "the generator was late: {} of requests were taken up more than {} after their instant in the worst {}",
+            "the generator was late: {} of the requests wanted in the worst {} were taken up more than {} after their instant",
             words::percent(worst.share.fraction()),
-            case.facts.plan.late_tolerance,
             worst.len,
+            case.facts.plan.late_tolerance,
         ),
         evidence: format!(
-            "late {} from {:.0} s on · late in {} of {} s",
+            "late {} from {:.0} s on · late ones ended in {} of {} s",
             words::share(worst.share),
             worst.from.as_secs_f64(),
             words::count(seconds.count),
@@ -75,7 +75,7 @@ fn lag(case: &Case<'_>) -> Option<Finding> {
         blame: Blame::Generator,
         decisive: false,
         message: format!(
-            "send lag p99 is {}: the generator's own share of the response time",
+            "send lag p99 is {}: the generator began so late itself, and response times hold that",
             Nanos(lag as i64)
         ),
         evidence: format!("lag p99 {} · {beside}", Nanos(lag as i64)),

@@ -1,5 +1,6 @@
 //! [`Outcome`]: one condition against one stretch of time.
 
+use wavetank_plan::quantity::show_whole;
 use wavetank_plan::{Condition, Nanos, Op, Part, Subject, Value};
 
 use crate::sample::{Sample, Tally};
@@ -141,8 +142,11 @@ fn of_times(condition: &Condition, asked: Asked, part: Part, sample: &Sample, sc
             !reaches_dropped(asked, part, without, whole)
                 && asked.of(&sample.times).is_some_and(|value| holds(condition, value))
         });
-        let why =
-            Some(format!("unknown: {} of {whole} requests were dropped and have no time", tally.dropped));
+        let why = Some(format!(
+            "it lies among {} of {} requests that were dropped and have no time",
+            show_whole(tally.dropped),
+            show_whole(whole)
+        ));
         return Outcome { ok: Some(ok), why, holds_without_generator, ..Outcome::default() };
     }
     let Some(value) = asked.of(&sample.times) else { return Outcome::undecided("no sample") };

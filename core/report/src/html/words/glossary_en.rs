@@ -4,7 +4,10 @@ pub(super) const GLOSSARY: &[(&str, &str)] = &[
     ("Offered", "Requests that the plan wanted at an instant, whether or not they could be sent."),
     ("Done", "Requests whose full answer came and was as expected (by default a status from 200 to 399)."),
     ("Failed", "Requests that ended in an error: no connection, a timeout, a wrong status, a failed check."),
-    ("Late", "Requests that the generator took up more than a millisecond after their instant."),
+    (
+        "Late",
+        "Requests that the generator took up more than a millisecond after their instant; counted when they end.",
+    ),
     ("Dropped", "Requests that were never sent: a limit was full, or the generator was a second behind."),
     (
         "Open",
