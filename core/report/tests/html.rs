@@ -3,9 +3,7 @@
 mod support;
 
 use support::measured::bare;
-use support::{
-    asked, closed, failed, finding, held, hopeless, implicit, interrupted, invalid, open, times, unanswered,
-};
+use support::{closed, failed, finding, held, hopeless, interrupted, invalid, open, unanswered};
 use wavetank_record::{
     Blame, EnvironmentDoc, EventLine, Finding, HostDoc, Number, PhaseDoc, Requests, RunRecord, SampleLine,
     Status, Threshold,
@@ -275,57 +273,6 @@ fn conditions_of_a_run_that_was_cut_short_are_not_said_to_hold() {
     check("lost", Status::Incomplete, " held as far as known");
     check("undecided", Status::Incomplete, " held");
     check("", Status::Pass, " held");
-}
-
-#[test]
-fn the_first_page_claims_what_was_asked() {
-    let mut record = failed();
-    record.thresholds =
-        vec![implicit("done > 0", Some(true), 9.0), implicit("failed < 1%", Some(false), 0.02)];
-    let page = |record: &RunRecord| page(record, Language::English);
-    let told = page(&record);
-    let (_, told) = told.split_once("none: no condition was set by the user").expect("nobody set one");
-    let told = told.split("</dd>").next().expect("it ends");
-    assert_eq!(
-        [told.matches("done &gt; 0").count(), told.matches("failed &lt; 1%").count()],
-        [1, 2],
-        "{told}"
-    );
-    assert!(!page(&failed()).contains("no condition was set"), "one was");
-}
-
-#[test]
-fn failures_beside_the_response_time_are_told_where_they_are_not_few() {
-    let check = |count: u64, told: bool| {
-        let mut record = open();
-        record.failed_us = times(count, [900.0, 2_000_000.0, 3_400_000.0, 3_500_000.0, 3_600_000.0]);
-        let page = page(&record, Language::English);
-        assert_eq!(page.contains("half within 1.20 ms · not in it: "), told, "{count}: {page}");
-        assert_eq!(page.contains("failed (not by timeout), their p99 3.40 s"), told, "{count}");
-    };
-    check(5_000, true);
-    check(50, true);
-    check(10, false);
-}
-
-#[test]
-fn what_a_broken_condition_found_is_told_as_far_as_it_is_known() {
-    let check = |expr: &str, ok: Option<bool>, found: &str| {
-        let mut record = invalid();
-        record.thresholds = vec![Threshold { value: None, ..asked(expr, ok, 0.0, "us") }];
-        let told = format!("<strong>{found}</strong>");
-        assert_eq!(page(&record, Language::English).contains(&told), !found.is_empty(), "{expr}");
-        assert_eq!(text(&record).contains("≥ "), !found.is_empty(), "{expr}");
-    };
-    check("p99 < 1ms", Some(false), "≥ 2.00 ms");
-    check("max < 1ms", Some(false), "≥ 91.0 ms");
-    check("p99(lag) < 1ms", Some(false), "≥ 999 ms");
-    for nothing in
-        ["p99(cart) < 1ms", "p99 < 1ms for 10s", "p99 < 1ms in peak", "p99(service) < 1ms", "p99 <"]
-    {
-        check(nothing, Some(false), "");
-    }
-    check("p99 < 1ms", None, "");
 }
 
 #[test]

@@ -144,7 +144,7 @@ fn instants(page: &str, id: &str) -> Vec<String> {
 }
 
 #[test]
-fn judged_columns_begin_with_the_load() {
+fn requests_begin_with_the_warmup() {
     let plan = with_warmup(plan(5), 2);
     let mut maker = CourseMaker::new(&plan, COLUMNS_MAX);
     maker.add(&Interval { from: Nanos(-2_070_000_000), len: Nanos(70_000_000), ..Interval::default() });
@@ -152,7 +152,9 @@ fn judged_columns_begin_with_the_load() {
         maker.add(&second(at, u16::from(at >= 0), 1));
     }
     let page = page(&open(), &plan, &maker.finish(), &[], &[]);
-    assert_eq!(instants(&page, "rate"), ["0 s", "1 s", "2 s", "3 s", "4 s"]);
+    for chart in ["rate", "heat", "statuses", "lag"] {
+        assert_eq!(instants(&page, chart), ["−2 s", "−1 s", "0 s", "1 s", "2 s", "3 s", "4 s"], "{chart}");
+    }
     assert_eq!(instants(&page, "busy"), ["−2.07 s", "−2 s", "−1 s", "0 s", "1 s", "2 s", "3 s", "4 s"]);
     assert!(page.contains(">Warm-up<"), "the warm-up is not shaded");
 }
@@ -214,6 +216,41 @@ fn a_drain_of_some_milliseconds_draws_no_fall() {
     let told: String = done.chars().take(60).collect();
     assert!(told.contains("98") && !told.contains("lowest 0/s"), "{told}");
     assert!(page.contains("a row from 10 s on, that holds 4.00 ms alone"), "{page}");
+}
+
+/// What counts elsewhere than one would look for it, and what is not drawn, is told beside the chart.
+#[test]
+fn what_charts_leave_out_is_told() {
+    let told = |change: &dyn Fn(&mut RunRecord, &mut Interval, i64)| {
+        let (plan, mut record) = (plan(10), open());
+        record.connections.peak = 50;
+        let mut maker = CourseMaker::new(&plan, COLUMNS_MAX);
+        for at in 0..10 {
+            let mut interval = second(at, 0, 1);
+            change(&mut record, &mut interval, at);
+            maker.add(&interval);
+        }
+        let mut end = Interval { from: Nanos::from_secs(10), len: Nanos(4_000_000), ..Interval::default() };
+        change(&mut record, &mut end, 10);
+        maker.add(&end);
+        let page = page(&record, &plan, &maker.finish(), &[], &[]);
+        let words = [
+            "counted in the row in which it ended",
+            "in between there were up to 51",
+            "Not drawn: 30 closed",
+        ];
+        words.map(|words| page.matches(words).count())
+    };
+    let check = |change: &dyn Fn(&mut RunRecord, &mut Interval, i64), expected: [usize; 3]| {
+        assert_eq!(told(change), expected);
+    };
+    check(&|_, _, _| {}, [0, 0, 0]);
+    let late = |_: &mut RunRecord, interval: &mut Interval, _| {
+        interval.steps.iter_mut().for_each(|step| step.counters.late = 1);
+    };
+    check(&late, [2, 0, 0]);
+    check(&|record, _, _| record.connections.peak = 51, [0, 1, 0]);
+    check(&|_, interval, at| interval.conns.closed = if at == 10 { 30 } else { 2 }, [0, 0, 1]);
 }
 
 #[test]

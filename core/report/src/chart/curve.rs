@@ -203,7 +203,7 @@ impl Curve<'_> {
             }
             figure.point(number, series.tone, at, figure.y(upwards.at(point.y)), &told);
         }
-        figure.key_line(&series.name, number, series.tone);
+        figure.key_line(&series.name, number, series.tone, false);
     }
 }
 

@@ -162,9 +162,10 @@ impl<'a> Figure<'a> {
         ));
     }
 
-    /// A series in the key: its line and marker. A plan has none.
-    pub(super) fn key_line(&mut self, name: &str, number: usize, tone: Tone) {
+    /// A series in the key: its line, dotted if all of it is, and marker. A plan has none.
+    pub(super) fn key_line(&mut self, name: &str, number: usize, tone: Tone, dotted: bool) {
         let classes = tone.classes(number);
+        let dots = if dotted { " faint" } else { "" };
         let marker = match tone {
             Tone::Muted => String::new(),
             _ => format!(
@@ -172,7 +173,12 @@ impl<'a> Figure<'a> {
                 marker(number)
             ),
         };
-        self.key_item(name, &format!("<path class=\"l {classes}\" d=\"M0 6h30\"/>{marker}"), 30);
+        self.key_item(name, &format!("<path class=\"l {classes}{dots}\" d=\"M0 6h30\"/>{marker}"), 30);
+    }
+
+    /// In the key, why lines are dotted.
+    pub(super) fn key_faint(&mut self) {
+        self.key_item(self.words().faint, "<path class=\"l muted faint\" d=\"M0 6h30\"/>", 30);
     }
 
     /// Something in the key: a drawing `width` pixels wide and 12 high.

@@ -8,20 +8,16 @@ use wavetank_plan::Nanos;
 use super::describe::describe;
 use super::figure::{ACROSS, Figure};
 use super::frame::Frame;
+use super::heat_cells::{Cells, LEVELS};
 use super::path::broken;
 use super::readout::{groups, readout};
 use super::scale::Scale;
-use super::series::Point;
 use super::svg::num;
 use super::timeline::Timeline;
 use super::unit::Unit;
 
-/// Columns drawn at most; more are merged.
-const COLUMNS_MAX: usize = 300;
-/// Shades of the scale.
-const LEVELS: usize = 8;
 /// Pixels of a row.
-const ROW: u32 = 5;
+const ROW: u32 = 6;
 /// Pixels of a line's name.
 const NAME: f64 = 13.0;
 
@@ -29,11 +25,11 @@ const NAME: f64 = 13.0;
 /// there are, with the lines of percentile 50 and 99.
 #[derive(Clone, Debug)]
 pub struct HeatMap<'a> {
-    /// Its name, title, height and language; 240 pixels give 48 rows.
+    /// Its name, title, height and language; 240 pixels give 40 rows.
     pub frame: Frame<'a>,
     /// The time axis.
     pub timeline: Timeline,
-    /// In order of time, of one length but for the last; where one is missing there is a gap.
+    /// In order of time, of one length but for shorter ones at the ends; where one is missing there is a gap.
     pub columns: Vec<HeatColumn<'a>>,
 }
 
@@ -46,21 +42,6 @@ pub struct HeatColumn<'a> {
     pub len: Nanos,
     /// What was measured in it.
     pub values: &'a Histogram,
-}
-
-/// What is drawn: cells of merged columns.
-struct Cells {
-    /// Begin of the first column.
-    from: Nanos,
-    /// Length of a column.
-    len: Nanos,
-    columns: usize,
-    rows: usize,
-    /// Rows from below of the first column, then of the second.
-    counts: Vec<u64>,
-    /// What the columns hold.
-    merged: Vec<Histogram>,
-    most: u64,
 }
 
 impl HeatMap<'_> {
@@ -144,9 +125,12 @@ impl HeatMap<'_> {
                     figure.push(&format!("<path class=\"l p{number}\" d=\"{solid}\"/>"));
                 }
             });
+            let key = if solid.is_empty() { dots } else { "" };
             figure.key_item(
                 name,
-                &format!("<path class=\"halo\" d=\"M0 6h30\"/><path class=\"l p{number}\" d=\"M0 6h30\"/>"),
+                &format!(
+                    "<path class=\"halo\" d=\"M0 6h30\"/><path class=\"l p{number}{key}\" d=\"M0 6h30\"/>"
+                ),
                 30,
             );
             let last = points.iter().rev().find(|point| point.1.is_some());
@@ -168,7 +152,7 @@ impl HeatMap<'_> {
             figure.say(said);
         }
         if any_unsure {
-            figure.key_item(figure.words().faint, "<path class=\"l muted faint\" d=\"M0 6h30\"/>", 30);
+            figure.key_faint();
         }
     }
 
@@ -206,76 +190,6 @@ impl HeatMap<'_> {
             self.timeline.slice(from, until, told.as_slice())
         });
         readout(figure, slices);
-    }
-}
-
-impl Cells {
-    /// `None` if nothing was measured.
-    fn of(columns: &[HeatColumn<'_>], scale: &Scale, rows: usize) -> Option<Self> {
-        let first = columns.first()?;
-        let one = columns.iter().map(|column| column.len.0).max().unwrap_or(1).max(1);
-        let last = columns.iter().map(|column| column.from.0).max().unwrap_or(first.from.0);
-        let all = ((last.saturating_sub(first.from.0)) / one) as usize + 1;
-        let per = all.div_ceil(COLUMNS_MAX);
-        let len = one.checked_mul(per as i64)?;
-        let count = all.div_ceil(per);
-        let mut merged = vec![Histogram::default(); count];
-        for column in columns {
-            let index = (column.from.0.saturating_sub(first.from.0) / len).max(0) as usize;
-            merged[index.min(count - 1)].merge(column.values);
-        }
-        let mut counts = vec![0; count * rows];
-        for (column, values) in merged.iter().enumerate() {
-            for (bucket, n) in values.iter() {
-                let low = Histogram::lowest_equivalent(bucket) as f64;
-                let high = Histogram::highest_equivalent(bucket) as f64;
-                let row = (scale.at(f64::midpoint(low, high)) * rows as f64) as usize;
-                counts[column * rows + row.min(rows - 1)] += n;
-            }
-        }
-        let most = counts.iter().copied().max().unwrap_or(0);
-        let cells = Self { from: first.from, len: Nanos(len), columns: count, rows, counts, merged, most };
-        (most > 0).then_some(cells)
-    }
-
-    /// The shade of a cell, by the logarithm of its count; `None` where nothing was.
-    fn level(&self, column: usize, row: usize) -> Option<usize> {
-        let count = self.counts[column * self.rows + row];
-        if count == 0 {
-            return None;
-        }
-        if self.most == 1 {
-            return Some(LEVELS - 1);
-        }
-        let share = (count as f64).ln() / (self.most as f64).ln();
-        Some(((share * LEVELS as f64) as usize).min(LEVELS - 1))
-    }
-
-    /// The least count of a shade.
-    fn least_of(&self, level: usize) -> f64 {
-        (self.most as f64).powf(level as f64 / LEVELS as f64)
-    }
-
-    fn begin(&self, column: usize) -> Nanos {
-        Nanos(self.from.0.saturating_add(self.len.0.saturating_mul(column as i64)))
-    }
-
-    fn middle(&self, column: usize) -> Nanos {
-        Nanos(self.begin(column).0.saturating_add(self.len.0 / 2))
-    }
-
-    fn percentile(&self, q: f64) -> Vec<Point> {
-        let of = |(column, values): (usize, &Histogram)| {
-            (self.middle(column), values.percentile(q).map(|value| value as f64))
-        };
-        self.merged.iter().enumerate().map(of).collect()
-    }
-
-    /// The same, a gap where fewer than ten values lie above.
-    fn sure_percentile(&self, q: f64) -> Vec<Point> {
-        let of =
-            |(point, values): (Point, &Histogram)| (point.0, point.1.filter(|_| !values.is_uncertain(q)));
-        self.percentile(q).into_iter().zip(&self.merged).map(of).collect()
     }
 }
 
@@ -341,20 +255,7 @@ mod tests {
     fn an_hour_stays_small() {
         let svg = draw(&hour(3_600));
         assert!(svg.len() < 120_000, "{} bytes (seed 42)", svg.len());
-        assert!(svg.contains("viewBox=\"0 0 300 48\""), "300 columns of 12 s, 48 rows");
-    }
-
-    #[test]
-    fn every_value_is_in_a_cell() {
-        let values = hour(120);
-        let columns: Vec<_> = (0..)
-            .zip(&values)
-            .map(|(s, values)| HeatColumn { from: Nanos::from_secs(s), len: Nanos::SECOND, values })
-            .collect();
-        let scale = Scale::log([1e6, 1e9].into_iter(), Unit::Time);
-        let cells = Cells::of(&columns, &scale, 48).expect("values");
-        assert_eq!(cells.counts.iter().sum::<u64>(), 120 * 300);
-        assert_eq!(cells.columns, 120);
+        assert!(svg.contains("viewBox=\"0 0 300 40\""), "300 columns of 12 s, 40 rows");
     }
 
     #[test]
@@ -371,7 +272,7 @@ mod tests {
             columns: columns.collect(),
         }
         .draw();
-        assert!(svg.contains("viewBox=\"0.5 0 1.5 40\""), "{svg}");
+        assert!(svg.contains("viewBox=\"0.5 0 1.5 33\""), "{svg}");
     }
 
     #[test]
@@ -383,6 +284,10 @@ mod tests {
         let svg = draw(&[one.clone(), Histogram::default(), one]);
         assert!(svg.contains("h1m1 0h1"), "the second column is empty: {svg}");
         assert!(svg.contains("class=\"l p1 faint\"") && svg.contains("p99: ~5.00 ms"), "one value: {svg}");
+        assert!(
+            svg.contains("class=\"l p1 faint\" d=\"M0 6h30\""),
+            "none is sure, and so it stands in the key: {svg}"
+        );
         assert_eq!(svg.matches("<title>≥ ").count(), 1, "a cell has one value, and one shade: {svg}");
     }
 

@@ -47,21 +47,13 @@ impl Lines<'_> {
                 self.band(figure, &scale, number, series);
             }
             for (number, series) in self.numbered() {
-                let points = thinned(&series.points);
-                let path = match series.form {
-                    Form::Line => broken(&points, |at, value| self.place(figure, &scale, at, value)),
-                    Form::Step => self.stair(figure, &scale, &points),
-                };
-                if !path.is_empty() {
-                    let classes = series.tone.classes(number);
-                    figure.push(&format!("<path class=\"l {classes}\" d=\"{path}\"/>"));
-                }
+                self.line(figure, &scale, number, series);
             }
         });
         figure.limits(&self.limits, &scale);
         for (number, series) in self.numbered() {
             self.markers(&mut figure, &scale, number, series);
-            figure.key_line(&series.name, number, series.tone);
+            figure.key_line(&series.name, number, series.tone, series.is_all_guess());
             let said = describe(
                 figure.words(),
                 &series.name,
@@ -73,6 +65,9 @@ impl Lines<'_> {
         }
         if self.series.iter().all(|series| series.points.iter().all(|point| value(point).is_none())) {
             figure.no_data();
+        }
+        if self.series.iter().any(|series| series.sure.is_some()) {
+            figure.key_faint();
         }
         self.readout(&mut figure);
         figure.finish()
@@ -95,6 +90,23 @@ impl Lines<'_> {
 
     fn place(&self, figure: &Figure<'_>, scale: &Scale, at: Nanos, value: f64) -> (f64, f64) {
         (self.timeline.at(at) * ACROSS, figure.y(scale.at(value)))
+    }
+
+    /// The line of a series; where its values are guesses it is dotted.
+    fn line(&self, figure: &mut Figure<'_>, scale: &Scale, number: usize, series: &Series) {
+        let points = thinned(&series.points);
+        let path = |points: &[Point]| match series.form {
+            Form::Line => broken(points, |at, value| self.place(figure, scale, at, value)),
+            Form::Step => self.stair(figure, scale, points),
+        };
+        let solid = series.sure.as_ref().map(|sure| path(&among(&points, sure)));
+        let dots = if solid.is_some() { " faint" } else { "" };
+        let classes = series.tone.classes(number);
+        for (path, dots) in [(path(&points), dots), (solid.unwrap_or_default(), "")] {
+            if !path.is_empty() {
+                figure.push(&format!("<path class=\"l {classes}{dots}\" d=\"{path}\"/>"));
+            }
+        }
     }
 
     fn stair(&self, figure: &Figure<'_>, scale: &Scale, points: &[Point]) -> String {
@@ -169,16 +181,19 @@ impl Lines<'_> {
         let words = figure.words();
         let ends = self.ends();
         let seen: Vec<Vec<Seen>> = self.series.iter().map(|series| seen_in(series, &ends)).collect();
+        let guessed: Vec<Vec<bool>> = self.series.iter().map(|series| guessed_in(series, &ends)).collect();
         let slices = ends.windows(2).enumerate().map(|(slice, ends)| {
-            let told = self.series.iter().zip(&seen).filter_map(|(series, seen)| {
-                let (low, high) = seen[slice]?;
-                Some(format!(
-                    "{}{}{}",
-                    series.name,
-                    words.colon,
-                    range(low, high, |value| self.unit.value(value))
-                ))
-            });
+            let told =
+                self.series.iter().zip(seen.iter().zip(&guessed)).filter_map(|(series, (seen, guessed))| {
+                    let (low, high) = seen[slice]?;
+                    Some(format!(
+                        "{}{}{}{}",
+                        series.name,
+                        words.colon,
+                        if guessed[slice] { "~" } else { "" },
+                        range(low, high, |value| self.unit.value(value))
+                    ))
+                });
             self.timeline.slice(ends[0], ends[1], &told.collect::<Vec<_>>())
         });
         readout(figure, slices);
@@ -234,6 +249,27 @@ fn seen_in(series: &Series, ends: &[Nanos]) -> Vec<Seen> {
         }
     }
     seen
+}
+
+/// Whether a value of a line is a guess in each slice.
+fn guessed_in(series: &Series, ends: &[Nanos]) -> Vec<bool> {
+    let mut guessed = vec![false; ends.len() - 1];
+    let guesses = (0..series.points.len()).filter(|&number| series.is_guess(number));
+    for point in guesses.map(|number| series.points[number]) {
+        let slice = ends[1..].partition_point(|end| *end <= point.0);
+        if let Some(own) = guessed.get_mut(slice) {
+            *own = true;
+        }
+    }
+    guessed
+}
+
+/// Those of `points` whose values are sure, the others as gaps; `sure` is in order of time.
+fn among(points: &[Point], sure: &[Point]) -> Vec<Point> {
+    let is_sure = |at: Nanos| {
+        sure.binary_search_by_key(&at, |point| point.0).is_ok_and(|found| value(&sure[found]).is_some())
+    };
+    points.iter().map(|point| (point.0, point.1.filter(|_| is_sure(point.0)))).collect()
 }
 
 #[cfg(test)]
@@ -294,6 +330,37 @@ mod tests {
     fn a_gap_is_no_zero() {
         let done = points(&[Some(10.0), Some(5.0), None, Some(0.0), None, Some(f64::INFINITY)]);
         check(Series::line("done", done), "M0 0L100 50M300 100h0");
+    }
+
+    /// What is a guess is dotted in the drawing and has a sign where the chart is pointed at.
+    #[test]
+    fn guesses_are_dotted() {
+        let check =
+            |sure: &[Option<f64>], solid: Option<&str>, dotted: Option<&str>, key: bool, guessed: usize| {
+                let at = points(&[Some(10.0), Some(5.0), Some(5.0)]);
+                let lines = Lines {
+                    frame: Frame::new("lines", "Rate", &ChartWords::EN).high(100),
+                    timeline: Timeline::new(Nanos::ZERO, Nanos::from_secs(10)),
+                    unit: Unit::Count,
+                    series: vec![Series::line("p99", at).sure_of(points(sure))],
+                    limits: Vec::new(),
+                };
+                let svg = lines.draw();
+                let has = |class: &str, path: &str| {
+                    svg.contains(&format!("<path class=\"l s0 d0{class}\" d=\"{path}\"/>"))
+                };
+                let all = "M0 0L100 50L200 50";
+                assert!(solid.is_none_or(|path| has("", path)), "{solid:?}: {svg}");
+                assert!(dotted.is_none_or(|path| has(" faint", path)), "{dotted:?}: {svg}");
+                assert_eq!(has("", all), solid == Some(all), "{svg}");
+                assert_eq!(svg.matches("d0 faint\" d=\"M0 6h30").count(), usize::from(key), "{svg}");
+                assert_eq!(svg.contains("Faint and dotted"), dotted.is_some(), "{svg}");
+                assert_eq!(svg.matches("p99: ~").count(), guessed, "{svg}");
+            };
+        let all = Some("M0 0L100 50L200 50");
+        check(&[Some(10.0), Some(5.0), Some(5.0)], all, None, false, 0);
+        check(&[Some(10.0), Some(5.0), None], Some("M0 0L100 50"), all, false, 1);
+        check(&[None, None, None], None, all, true, 3);
     }
 
     #[test]

@@ -21,6 +21,7 @@ mod describe;
 mod figure;
 mod forest;
 mod frame;
+mod heat_cells;
 mod heat_map;
 mod labels;
 mod lines;

@@ -2,6 +2,7 @@
 
 use wavetank_plan::Nanos;
 
+use super::thin::value;
 use super::tone::Tone;
 
 /// An instant on the run's clock and the value there in the chart's unit; `None` where nothing is known, which is a gap and
@@ -30,6 +31,9 @@ pub struct Series {
     pub points: Vec<Point>,
     /// Drawn faintly behind the line; empty without one.
     pub band: Band,
+    /// The same points with gaps where a value is a guess, such as a percentile with fewer than ten values above it: there the line
+    /// is dotted. `None`: all are sure.
+    pub sure: Option<Vec<Point>>,
     /// How points are joined.
     pub form: Form,
     /// Its colour.
@@ -51,6 +55,23 @@ impl Series {
     #[must_use]
     pub fn toned(self, tone: Tone) -> Self {
         Self { tone, ..self }
+    }
+
+    /// The same, of which only the values of `sure` are sure; both have the same instants.
+    #[must_use]
+    pub fn sure_of(self, sure: Vec<Point>) -> Self {
+        Self { sure: Some(sure).filter(|sure| *sure != self.points), ..self }
+    }
+
+    /// Whether the value of the point with this number is a guess.
+    pub(super) fn is_guess(&self, number: usize) -> bool {
+        let known = |points: &[Point]| points.get(number).is_some_and(|point| value(point).is_some());
+        self.sure.as_deref().is_some_and(|sure| known(&self.points) && !known(sure))
+    }
+
+    /// Whether none of its values is sure.
+    pub(super) fn is_all_guess(&self) -> bool {
+        self.sure.as_ref().is_some_and(|sure| sure.iter().all(|point| value(point).is_none()))
     }
 
     /// The same with an interval behind it.

@@ -99,14 +99,13 @@ impl Spectrum<'_> {
         figure.limits(&self.limits, &scale);
         for (number, curve) in self.curves.iter().enumerate() {
             draw_curve(&mut figure, &scale, nines, number, curve);
-            figure.key_line(&curve.name, number, curve.tone);
+            figure.key_line(&curve.name, number, curve.tone, false);
             describe(&mut figure, curve);
         }
         if filled().next().is_none() {
             figure.no_data();
         } else {
-            let faint = figure.words().faint;
-            figure.key_item(faint, "<path class=\"l muted faint\" d=\"M0 6h30\"/>", 30);
+            figure.key_faint();
         }
         self.readout(&mut figure, nines);
         figure.finish()

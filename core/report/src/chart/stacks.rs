@@ -96,7 +96,11 @@ impl Stacks<'_> {
         };
         let numbers: Vec<usize> = (0..self.columns.len()).collect();
         let groups = || numbers.chunks(per);
-        let end = |column: usize| Nanos(self.columns[column].0.saturating_add(self.len.0));
+        // A first one may be shorter.
+        let end = |column: usize| {
+            let end = Nanos(self.columns[column].0.saturating_add(self.len.0));
+            self.columns.get(column + 1).map_or(end, |next| end.min(*next))
+        };
         Merged {
             columns: groups().map(|group| (self.columns[group[0]], end(group[group.len() - 1]))).collect(),
             values: groups()

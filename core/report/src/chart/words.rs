@@ -23,7 +23,7 @@ pub struct ChartWords {
     pub most: fn(&str, &str) -> String,
     /// Percentiles of a curve: name, `50 % 1.2 ms, 99 % 8 ms`, how many.
     pub percentiles: fn(&str, &str, &str) -> String,
-    /// Why a part of a spectrum is faint.
+    /// Why a part of a line is faint.
     pub faint: &'static str,
     /// A heat map: the fastest, the slowest, the greatest count of a cell, when, where.
     pub heat: fn([&str; 5]) -> String,

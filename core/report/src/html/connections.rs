@@ -9,7 +9,7 @@ use wavetank_plan::{Load, Nanos, Plan};
 use wavetank_record::{HeldDoc, TlsDoc};
 
 use super::Section;
-use super::figures::{Numbers, all, at_ends, figure, last_of, names, points};
+use super::figures::{Numbers, all, at_ends, figure, last_of, names, points, whole};
 use super::sheet::{Sheet, outside};
 use super::table::{Cell, Table, facts};
 use crate::chart::{Form, Lines, Series, Tone, Unit};
@@ -45,7 +45,7 @@ fn counts(sheet: &Sheet) -> Markup {
         (words.reopened, some(own.reopened)),
         (words.late, some(own.late)),
         (words.opening, some(own.opening)),
-        (words.open, some(own.open)),
+        (words.open, always(own.open)),
         (
             words.held_min,
             html! { @if let Some(least) = own.held_min.filter(|_| is_holding(sheet.record())) { (show_whole(least)) } },
@@ -118,7 +118,16 @@ fn over_time(sheet: &Sheet, course: &Course) -> Markup {
         sheet.words.connections.failed,
     ]);
     let numbers = Numbers { title: words.held, heads, rows: rows.collect() };
-    figure(sheet, &svg, &numbers)
+    let (drawn, peak) = (whole(columns), sheet.record().connections.peak);
+    let closed = |columns: &[&Column]| columns.iter().map(|column| column.conns.closed).sum::<u64>();
+    let at_end = closed(columns) - closed(&drawn);
+    html! {
+        (figure(sheet, &svg, &numbers))
+        @if are_held && columns.iter().all(|column| column.conns.open < peak) {
+            p.aside { ((words.open_between)(&show_whole(peak))) }
+        }
+        @if at_end > 0 { p.aside { ((words.closed_at_end)(&show_whole(at_end))) } }
+    }
 }
 
 /// Open connections, and how many the plan holds.

@@ -7,7 +7,9 @@ use wavetank_plan::{Load, Nanos, Plan};
 use wavetank_record::Number;
 
 use super::Section;
-use super::figures::{Numbers, all, asked, at_ends, figure, judged, last_of, names, points, whole};
+use super::figures::{
+    Numbers, all, asked, at_ends, figure, judged, last_of, late_when, names, points, whole,
+};
 use super::sheet::Sheet;
 use crate::chart::{Form, HeatColumn, HeatMap, Layer, Lines, Series, Stacks, Tone, Unit};
 use crate::load_text::requests_each;
@@ -48,7 +50,7 @@ fn shorter_last(course: &Course) -> Option<&Column> {
 pub(crate) fn rates(sheet: &Sheet, course: &Course) -> Markup {
     let (words, counts) = (&sheet.words.charts, &sheet.words.counts);
     let lines = rate_lines(sheet, course, "rate");
-    let columns = &judged(course);
+    let columns = &asked(course);
     let rows = columns.iter().map(|column| {
         let own = &column.counters;
         let rates = [own.offered, own.done, own.failed(), own.dropped()].map(|n| show_rate(column.per_s(n)));
@@ -56,7 +58,10 @@ pub(crate) fn rates(sheet: &Sheet, course: &Course) -> Markup {
     });
     let heads =
         names(&[counts.offered, counts.done, counts.failed, counts.dropped, counts.late, counts.open]);
-    figure(sheet, &lines.draw(), &Numbers { title: words.rate, heads, rows: rows.collect() })
+    html! {
+        (figure(sheet, &lines.draw(), &Numbers { title: words.rate, heads, rows: rows.collect() }))
+        (late_when(sheet, course))
+    }
 }
 
 /// The chart of rates alone.
@@ -76,10 +81,10 @@ pub(crate) fn rate_lines<'a>(sheet: &Sheet, course: &Course, id: &'a str) -> Lin
         series.push(Series::plan(counts.offered, offered.collect()));
     }
     series.push(Series::line(counts.done, rate(|column| column.counters.done)).toned(Tone::Of(0)));
-    if course.counters.failed() > 0 {
+    if columns.iter().any(|column| column.counters.failed() > 0) {
         series.push(Series::line(counts.failed, rate(|column| column.counters.failed())).toned(Tone::Bad));
     }
-    if course.counters.dropped() > 0 {
+    if columns.iter().any(|column| column.counters.dropped() > 0) {
         series.push(Series::line(counts.dropped, rate(|column| column.counters.dropped())).toned(Tone::Warn));
     }
     let timeline = sheet.timeline(course);
@@ -109,7 +114,7 @@ fn planned(plan: &Plan, columns: &[&Column]) -> Option<Vec<(Nanos, Option<f64>)>
 
 fn heat_map(sheet: &Sheet, course: &Course) -> Markup {
     let words = &sheet.words.charts;
-    let columns = &judged(course);
+    let columns = &asked(course);
     // Where nothing was answered there is nothing to draw, and axes of nothing mislead.
     if columns.iter().all(|column| column.response.is_empty()) {
         return html! {};
@@ -147,7 +152,9 @@ fn time(ns: u64) -> String {
 
 /// Failed requests a second, a layer for each class that occurred.
 fn errors(sheet: &Sheet, course: &Course) -> Markup {
-    let occurred = ErrorClass::ALL.into_iter().filter(|&class| course.counters.errors[class as usize] > 0);
+    let columns = asked(course);
+    let has = |class: ErrorClass| columns.iter().any(|column| column.counters.errors[class as usize] > 0);
+    let occurred = ErrorClass::ALL.into_iter().filter(|&class| has(class));
     // The first colour is that of what was done in the charts beside it; layers have patterns, too.
     let tone = |place: usize| if place == 0 { Tone::Bad } else { Tone::Next };
     let layers = occurred.enumerate();
@@ -160,7 +167,7 @@ fn errors(sheet: &Sheet, course: &Course) -> Markup {
 /// Answers a second, a layer for each status.
 fn statuses(sheet: &Sheet, course: &Course) -> Markup {
     let mut counts = wavetank_measure::StatusCounts::default();
-    for column in judged(course) {
+    for column in asked(course) {
         counts.merge(&column.status);
     }
     let mut ordered = counts.0;
@@ -197,7 +204,7 @@ fn stacked<K>(
     if layers.is_empty() {
         return html! {};
     }
-    let columns = &judged(course);
+    let columns = &asked(course);
     let whole = whole(columns);
     let values = |key: &K| whole.iter().map(|column| column.per_s(of(column, key))).collect();
     let rows = columns.iter().map(|column| {

@@ -121,11 +121,13 @@ pub(crate) fn judged(course: &Course) -> Vec<&Column> {
     course.judged().iter().filter(|column| column.from >= Nanos::ZERO).collect()
 }
 
-/// The columns in which requests can be, those of the warm-up first; a warm-up beside judged load is left to the tables.
+/// The columns in which requests can be, those of the warm-up first, from its first request on; a warm-up beside judged load is
+/// left out.
 pub(crate) fn asked(course: &Course) -> Vec<&Column> {
     let judged = judged(course);
     let begin = judged.first().map_or(Nanos(i64::MAX), |first| first.from);
-    course.warmup().iter().filter(|column| column.end() <= begin).chain(judged).collect()
+    let warmup = course.warmup().iter().skip_while(|column| column.counters.offered == 0);
+    warmup.filter(|column| column.end() <= begin).chain(judged).collect()
 }
 
 /// All columns in order of time: where one is there twice, that of the warm-up.
@@ -165,6 +167,11 @@ pub(crate) fn points(columns: &[&Column], value: impl Fn(&Column) -> Option<f64>
 pub(crate) fn at_ends(columns: &[&Column], value: impl Fn(&Column) -> f64) -> Vec<Point> {
     let point = |column: &&Column| (column.end(), (column.intervals > 0).then(|| value(column)));
     columns.iter().map(point).collect()
+}
+
+/// In which row of a table over time a late request is counted; nothing where none was late.
+pub(crate) fn late_when(sheet: &Sheet, course: &Course) -> Markup {
+    html! { @if course.counters.late > 0 { p.aside { (sheet.words.charts.late_when) } } }
 }
 
 /// The last instant of `column`: what is wanted at its end may be of the next phase.

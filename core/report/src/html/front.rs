@@ -26,6 +26,8 @@ const FINDINGS_MAX: usize = 2;
 const ROOMS_MAX: usize = 2;
 /// Failures are told beside the response time from this many for each request in it.
 const FAILED_MIN: f64 = 0.001;
+/// Answers after the load are told beside the rate from this share of all on.
+const LATER_MIN: f64 = 0.01;
 /// Height of the picture's plot, in pixels: the first page is one sheet.
 const PICTURE_HEIGHT: u32 = 140;
 /// Phases told on the first page where there are no more.
@@ -189,16 +191,24 @@ fn failed_card(sheet: &Sheet) -> Card {
 
 type Card = (&'static str, Option<String>, String);
 
+/// Requests done a second while the load lasted, and apart from them what was answered only after it.
 fn rate_card(sheet: &Sheet) -> Card {
     let (record, words) = (sheet.record(), &sheet.words.front);
     let done = record.requests.done;
     let rate = record.rate.done_per_s.0;
+    let in_time = ((rate * record.duration_s.0).round() as u64).min(done);
     let (number, below) = match record.load.model.as_str() {
         _ if record.requests.offered == 0 => (None, words.nothing_sent.to_owned()),
         _ if done > 0 && rate == 0.0 => (Some(show_count(done)), words.done_after_load.to_owned()),
         "open" => (Some(show_rate(rate)), (words.of_offered)(&show_rate(record.rate.offered_per_s.0))),
-        _ => (Some(show_rate(rate)), (words.done_in)(&show_count(done), &units::seconds(record.duration_s))),
+        _ => {
+            (Some(show_rate(rate)), (words.done_in)(&show_count(in_time), &units::seconds(record.duration_s)))
+        }
     };
+    let later = done - in_time;
+    if rate > 0.0 && later as f64 >= done as f64 * LATER_MIN {
+        return (words.done_rate, number, format!("{below} · {}", (words.done_later)(&show_count(later))));
+    }
     (words.done_rate, number, below)
 }
 

@@ -1,13 +1,13 @@
 //! Whether the generator itself can be believed.
 
 use maud::{Markup, html};
-use wavetank_measure::{Course, Histogram};
+use wavetank_measure::{Column, Course, Histogram};
 use wavetank_plan::Nanos;
 use wavetank_plan::constants::THREAD_FULL_SHARE;
 use wavetank_plan::quantity::{show_count, show_share, show_size, show_whole};
 
 use super::Section;
-use super::figures::{Numbers, all, figure, judged, names, points};
+use super::figures::{Numbers, all, asked, figure, late_when, names, points};
 use super::sheet::{Sheet, outside};
 use super::table::facts;
 use crate::chart::{Lines, Series, Tone, Unit};
@@ -86,12 +86,17 @@ fn lags(sheet: &Sheet, course: &Course) -> Markup {
     if course.lag.is_empty() {
         return html! {};
     }
-    let columns = &judged(course);
+    let columns = &asked(course);
     let at = |q: f64| points(columns, move |column| column.lag.percentile(q).map(|ns| ns as f64));
-    let series = vec![
-        Series::line(words.lag_p99, at(99.0)).toned(Tone::Of(1)),
-        Series::line(words.lag_p50, at(50.0)).toned(Tone::Of(0)),
-    ];
+    let is_sure = |column: &Column, q| !column.lag.is_uncertain(q);
+    let sure = |q: f64| {
+        points(columns, move |column| {
+            column.lag.percentile(q).filter(|_| is_sure(column, q)).map(|ns| ns as f64)
+        })
+    };
+    let line = |name, q| Series::line(name, at(q)).sure_of(sure(q));
+    let series =
+        vec![line(words.lag_p99, 99.0).toned(Tone::Of(1)), line(words.lag_p50, 50.0).toned(Tone::Of(0))];
     let (frame, timeline) = (sheet.frame("lag", words.lag).high(120), sheet.timeline(course));
     let svg = Lines { frame, timeline, unit: Unit::Time, series, limits: Vec::new() }.draw();
     let time = |ns: Option<u64>| ns.map(|ns| Nanos(ns as i64).to_string()).unwrap_or_default();
@@ -104,5 +109,8 @@ fn lags(sheet: &Sheet, course: &Course) -> Markup {
         )
     });
     let heads = names(&[words.lag_p50, words.lag_p99, sheet.words.columns.max, sheet.words.counts.late]);
-    figure(sheet, &svg, &Numbers { title: words.lag, heads, rows: rows.collect() })
+    html! {
+        (figure(sheet, &svg, &Numbers { title: words.lag, heads, rows: rows.collect() }))
+        (late_when(sheet, course))
+    }
 }

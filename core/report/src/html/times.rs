@@ -30,14 +30,16 @@ pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
         (names.tls, &record.tls_us),
         (names.failed, &record.failed_us),
     ];
-    // A part that never took any time explains nothing.
-    let rows: Vec<_> = rows.into_iter().filter_map(with_spread).filter(|row| row.2.max.0 > 0.0).collect();
+    // A part that never took any time explains nothing, unless the response time is said to be the sum of it and others.
+    let summands = [names.lag, names.wait, names.service];
+    let is_told = |row: &Row| row.2.max.0 > 0.0 || summands.contains(&row.0);
+    let rows: Vec<_> = rows.into_iter().filter_map(with_spread).filter(is_told).collect();
     let body = html! {
         (table(sheet, &rows))
         (remarks(sheet, &rows))
         @if let Some(course) = sheet.source.course { (spectrum(sheet, course)) }
     };
-    let nothing = rows.is_empty();
+    let nothing = rows.iter().all(|row| row.2.max.0 == 0.0);
     let lead = if record.load.model == "closed" { words.leads.times_closed } else { words.leads.times };
     Section::new("times", words.titles.times, lead, body).filter(|_| !nothing)
 }

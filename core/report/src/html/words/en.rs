@@ -82,6 +82,7 @@ pub(crate) static WORDS: Words = Words {
         rehearsal: "Rehearsal",
         more_below: |n| format!("and {n} more below"),
         done_rate: "Done per second",
+        done_later: |n| format!("not in it: {n} answered after the load"),
         of_offered: |rate| format!("of {rate} offered"),
         done_in: |count, time| format!("{count} in {time}"),
         response_p99: "Response time, p99",
@@ -236,7 +237,7 @@ pub(crate) static WORDS: Words = Words {
     connections: ConnectionWords {
         planned: "Planned at most at once",
         opened: "Opened",
-        peak: "Most open at once",
+        peak: "Most open at any instant",
         failed: "Could not be opened",
         closed: "Closed as meant",
         lost: "Lost",
@@ -265,7 +266,7 @@ pub(crate) static WORDS: Words = Words {
         engine: "Driver",
         per_connection: "Memory of a connection",
         per_connection_of: |each, all| format!("{each}, over {all} connections"),
-        late_share: "Begun late",
+        late_share: "Begun late, of all offered",
     },
     hosts: HostWords {
         cpu_mean: "CPU, all cores",
@@ -369,6 +370,17 @@ pub(crate) static WORDS: Words = Words {
         busy_mean: "All threads",
         busy_limit: "limits from here",
         lag: "Send lag: how late requests were begun",
+        late_when: "A late request is counted in the row in which it ended, which may be a later one than that in which it was begun.",
+        open_between: |most| {
+            format!(
+                "Lines tell what was open as each point's time ended; in between there were up to {most}."
+            )
+        },
+        closed_at_end: |n| {
+            format!(
+                "Not drawn: {n} closed in a moment at the end that is too short for a rate. The table has them."
+            )
+        },
         lag_p50: "p50",
         lag_p99: "p99",
         cpu: "CPUs used",

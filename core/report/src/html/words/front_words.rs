@@ -35,6 +35,8 @@ pub(crate) struct FrontWords {
     pub(crate) rehearsal: &'static str,
     pub(crate) more_below: Of1,
     pub(crate) done_rate: &'static str,
+    /// Beside it, what came after the load: how many.
+    pub(crate) done_later: fn(&str) -> String,
     pub(crate) of_offered: Of1,
     pub(crate) done_in: Of2,
     pub(crate) response_p99: &'static str,

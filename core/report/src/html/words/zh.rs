@@ -76,6 +76,7 @@ pub(crate) static WORDS: Words = Words {
         rehearsal: "预演",
         more_below: |n| format!("另有 {n} 条见下文"),
         done_rate: "每秒成功请求数",
+        done_later: |n| format!("另有 {n} 个在负载结束后才得到应答，未计入"),
         of_offered: |rate| format!("应发 {rate}"),
         done_in: |count, time| format!("{time} 内共 {count}"),
         response_p99: "响应时间 p99",
@@ -225,7 +226,7 @@ pub(crate) static WORDS: Words = Words {
     connections: ConnectionWords {
         planned: "计划同时连接数",
         opened: "已建立",
-        peak: "同时打开最多",
+        peak: "任一时刻同时打开最多",
         failed: "建立失败",
         closed: "正常关闭",
         lost: "异常断开",
@@ -254,7 +255,7 @@ pub(crate) static WORDS: Words = Words {
         engine: "驱动",
         per_connection: "每连接内存",
         per_connection_of: |each, all| format!("{each}（按 {all} 个连接计）"),
-        late_share: "迟发",
+        late_share: "迟发（占应发）",
     },
     hosts: HostWords {
         cpu_mean: "CPU（全部核心）",
@@ -352,6 +353,11 @@ pub(crate) static WORDS: Words = Words {
         busy_mean: "全部线程",
         busy_limit: "由此成为瓶颈",
         lag: "发送滞后：请求着手的延迟",
+        late_when: "迟发的请求计入其结束时所在的行，可能晚于其着手时所在的行。",
+        open_between: |most| format!("折线为每个时间段结束时打开的连接数；其间最多曾有 {most} 个。"),
+        closed_at_end: |n| {
+            format!("未画出：{n} 个在最后一刻关闭，该时段太短，无法计算速率；表中有这些连接。")
+        },
         lag_p50: "p50",
         lag_p99: "p99",
         cpu: "占用 CPU 数",
