@@ -53,10 +53,12 @@ impl HeatMap<'_> {
         let scale = Scale::log(ends, Unit::Time);
         let cells = Cells::of(&self.columns, &scale, (figure.height() / ROW).clamp(12, 60) as usize);
         figure.grid(&scale);
+        self.timeline.draw_shades(&mut figure);
         if let Some(cells) = &cells {
             self.cells(&mut figure, cells);
         }
-        self.timeline.draw(&mut figure);
+        self.timeline.draw_edges(&mut figure);
+        self.timeline.draw_events(&mut figure);
         match &cells {
             None => figure.no_data(),
             Some(cells) => {

@@ -189,9 +189,25 @@ impl Timeline {
 
     /// Shades and events, behind the data, and the ticks below.
     pub(super) fn draw(&self, figure: &mut Figure<'_>) {
+        self.draw_shades(figure);
+        self.draw_events(figure);
+    }
+
+    /// Warm-up, what else is shaded, and what was done on purpose. Nothing that has a colour of its own may lie under it: it would
+    /// seem another one.
+    pub(super) fn draw_shades(&self, figure: &mut Figure<'_>) {
+        self.stretches(figure, "shade", &self.shades);
+        self.stretches(figure, "fault", &self.bands);
+    }
+
+    /// The edges of what was done on purpose, over what may hide them.
+    pub(super) fn draw_edges(&self, figure: &mut Figure<'_>) {
+        self.stretches(figure, "fault edge", &self.bands);
+    }
+
+    fn stretches(&self, figure: &mut Figure<'_>, class: &str, stretches: &[Shade]) {
         let height = figure.height();
-        let shades = self.shades.iter().map(|shade| ("shade", shade));
-        for (class, shade) in shades.chain(self.bands.iter().map(|band| ("fault", band))) {
+        for shade in stretches {
             let (from, until) = (self.at(shade.from), self.at(shade.until));
             if until > from {
                 figure.push(&format!(
@@ -201,6 +217,11 @@ impl Timeline {
                 ));
             }
         }
+    }
+
+    /// Events, names of stretches, and the ticks below.
+    pub(super) fn draw_events(&self, figure: &mut Figure<'_>) {
+        let height = figure.height();
         for mark in self.marks() {
             let x = percent(self.at(mark.at));
             let title = format!("{} {}", escape(&mark.label), self.clock(mark.at));

@@ -83,7 +83,7 @@ fn lines(
     let cell = |side: usize, at: Nanos| of(side, at).map_or_else(|| "–".to_owned(), shown);
     let rows = begins.into_iter().map(|at| (at, vec![cell(0, at), cell(1, at)])).collect();
     let heads = SIDES.iter().map(|(name, _)| (*name).to_owned()).collect();
-    figure_in(page.words, &chart.draw(), &Numbers { title, heads, rows })
+    figure_in(page.words, &chart.draw(), &Numbers { title, heads, rows, note: "" })
 }
 
 /// Percentiles of both sides, and as a table.

@@ -117,7 +117,7 @@ fn over_time(sheet: &Sheet, course: &Course) -> Markup {
         words.lost,
         sheet.words.connections.failed,
     ]);
-    let numbers = Numbers { title: words.held, heads, rows: rows.collect() };
+    let numbers = Numbers { title: words.held, heads, rows: rows.collect(), note: "" };
     let (drawn, peak) = (whole(columns), sheet.record().connections.peak);
     let closed = |columns: &[&Column]| columns.iter().map(|column| column.conns.closed).sum::<u64>();
     let at_end = closed(columns) - closed(&drawn);

@@ -58,10 +58,8 @@ pub(crate) fn rates(sheet: &Sheet, course: &Course) -> Markup {
     });
     let heads =
         names(&[counts.offered, counts.done, counts.failed, counts.dropped, counts.late, counts.open]);
-    html! {
-        (figure(sheet, &lines.draw(), &Numbers { title: words.rate, heads, rows: rows.collect() }))
-        (late_when(sheet, course))
-    }
+    let numbers = Numbers { title: words.rate, heads, rows: rows.collect(), note: late_when(sheet, course) };
+    figure(sheet, &lines.draw(), &numbers)
 }
 
 /// The chart of rates alone.
@@ -143,7 +141,7 @@ fn heat_map(sheet: &Sheet, course: &Course) -> Markup {
     });
     let columns = &sheet.words.columns;
     let heads = names(&[columns.samples, "p50", "p90", "p99", columns.max, words.unanswered]);
-    figure(sheet, &svg, &Numbers { title: words.heat, heads, rows: rows.collect() })
+    figure(sheet, &svg, &Numbers { title: words.heat, heads, rows: rows.collect(), note: "" })
 }
 
 fn time(ns: u64) -> String {
@@ -222,7 +220,7 @@ fn stacked<K>(
         layers: drawn.collect(),
     }
     .draw();
-    figure(sheet, &svg, &Numbers { title, heads, rows })
+    figure(sheet, &svg, &Numbers { title, heads, rows, note: "" })
 }
 
 /// Users, where their number moves: the plan's and those there were.
@@ -258,6 +256,11 @@ fn users(sheet: &Sheet, course: &Course) -> Markup {
     figure(
         sheet,
         &svg,
-        &Numbers { title: words.users, heads: names(&[words.planned, words.users]), rows: rows.collect() },
+        &Numbers {
+            title: words.users,
+            heads: names(&[words.planned, words.users]),
+            rows: rows.collect(),
+            note: "",
+        },
     )
 }

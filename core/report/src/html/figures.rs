@@ -25,6 +25,8 @@ pub(crate) struct Numbers<'a> {
     pub(crate) heads: Vec<String>,
     /// The instant of each row, and the cells beside it.
     pub(crate) rows: Vec<(Nanos, Vec<String>)>,
+    /// What has to be known to read them; empty where nothing has.
+    pub(crate) note: &'a str,
 }
 
 /// Headings of [`Numbers`].
@@ -56,6 +58,7 @@ pub(crate) fn figure_in(all_words: &Words, svg: &str, numbers: &Numbers) -> Mark
             details {
                 summary { ((words.data)(numbers.title)) }
                 (table.render_in(all_words))
+                @if !numbers.note.is_empty() { p.aside { (numbers.note) } }
                 @if each > 1 { p.aside { ((words.thinned)(&each.to_string(), &all.to_string())) } }
             }
         }
@@ -170,8 +173,8 @@ pub(crate) fn at_ends(columns: &[&Column], value: impl Fn(&Column) -> f64) -> Ve
 }
 
 /// In which row of a table over time a late request is counted; nothing where none was late.
-pub(crate) fn late_when(sheet: &Sheet, course: &Course) -> Markup {
-    html! { @if course.counters.late > 0 { p.aside { (sheet.words.charts.late_when) } } }
+pub(crate) fn late_when(sheet: &Sheet, course: &Course) -> &'static str {
+    if course.counters.late > 0 { sheet.words.charts.late_when } else { "" }
 }
 
 /// The last instant of `column`: what is wanted at its end may be of the next phase.

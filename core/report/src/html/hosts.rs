@@ -139,5 +139,5 @@ pub(super) fn samples<'a>(title: &'a str, series: &[Series], unit: Unit) -> Numb
     let instants = series.first().map(|one| one.points.iter().map(|point| point.0)).into_iter().flatten();
     let cells = |at| series.iter().map(|one| latest(one, at).map(show).unwrap_or_default()).collect();
     let heads = series.iter().map(|one| one.name.clone()).collect();
-    Numbers { title, heads, rows: instants.map(|at| (at, cells(at))).collect() }
+    Numbers { title, heads, rows: instants.map(|at| (at, cells(at))).collect(), note: "" }
 }

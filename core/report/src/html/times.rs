@@ -60,9 +60,11 @@ fn table(sheet: &Sheet, rows: &[Row]) -> Markup {
     for &(name, count, spread) in rows {
         let mut cells = vec![Cell::word(name), Cell::Number(show_count(count))];
         cells.extend([spread.min, spread.mean].map(|value| Cell::Number(units::time(value))));
-        cells.extend(
-            Spread::PERCENTILES.iter().map(|(field, _)| Cell::Number(sheet.percentile(spread, field))),
-        );
+        // Where nothing took any time, no percentile is a guess.
+        let is_nothing = spread.max.0 == 0.0;
+        let percentile =
+            |field| if is_nothing { units::time(spread.max) } else { sheet.percentile(spread, field) };
+        cells.extend(Spread::PERCENTILES.iter().map(|(field, _)| Cell::Number(percentile(field))));
         cells.push(Cell::Number(units::time(spread.max)));
         table.row(cells);
     }
