@@ -29,7 +29,7 @@ pub fn knee_markdown(doc: &SearchDoc) -> String {
     }
     let lines = unheld(doc);
     if !lines.is_empty() {
-        text.push_str("\nRuns that disagree or do not count:\n\n");
+        text.push_str("\nRuns that contradict others or do not count:\n\n");
         for one in &lines {
             let _ = writeln!(text, "- {}", sentence(&unheld_line(doc, one)));
         }

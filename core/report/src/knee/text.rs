@@ -33,7 +33,7 @@ pub fn knee_text(doc: &SearchDoc) -> String {
     text.push_str(&table(doc));
     let lines = unheld(doc);
     if !lines.is_empty() {
-        text.push_str("\nruns that disagree or do not count\n");
+        text.push_str("\nruns that contradict others or do not count\n");
         for one in &lines {
             let _ = writeln!(text, "  {}", unheld_line(doc, one));
         }
