@@ -133,6 +133,8 @@ fn what_runs_showed_is_counted() {
     check(&[(100.0, 2), (200.0, 0), (250.0, 1)], "3 of 9 runs held");
 }
 
+const KNEE_CARD: &str = "<dt>Knee</dt><dd class=\"number\">";
+
 /// Bounds are no knees, and where nothing held there is none.
 #[test]
 fn a_bound_is_not_called_a_knee() {
@@ -145,11 +147,11 @@ fn a_bound_is_not_called_a_knee() {
     };
     for end in ["above", "generator"] {
         let page = page(end, [Some(500.4), Some(500.4), None]);
-        assert!(page.contains("<dt>Holds at least up to</dt>") && !page.contains("<dt>Knee"), "{page}");
+        assert!(page.contains("<dt>Holds at least up to</dt>") && !page.contains(KNEE_CARD), "{page}");
     }
     let below = page("below", [None, None, Some(507.7)]);
     let card = "<dt>No run held from</dt><dd class=\"number\">504/s</dd><dd class=\"below\">0 of 4</dd>";
-    assert!(below.contains(card) && !below.contains("<dt>Knee"), "{below}");
+    assert!(below.contains(card) && !below.contains(KNEE_CARD), "{below}");
 }
 
 /// The chart has the condition's limit, and levels near the knee in a chart of their own, each in one only.
@@ -164,7 +166,7 @@ fn the_chart_has_the_limit_and_tells_levels_apart() {
         assert_eq!((all.contains(&point), near.contains(&point)), (!is_near, is_near), "{level}: {page}");
     }
     assert!(page.contains("Knee: 499.6/s, between 490/s and 507.7/s."), "{page}");
-    // Few levels have one chart, and a percentile that is not drawn no line.
+    // Levels that are all near the knee have one chart close around them, and a percentile that is not drawn no line.
     let mut other = found([490.0, 499.6, 507.7]);
     other.curve = noisy().curve.into_iter().filter(|point| point.chance.is_some()).collect();
     for (threshold, limits) in [
@@ -177,6 +179,50 @@ fn the_chart_has_the_limit_and_tells_levels_apart() {
         other.thresholds = vec![threshold.to_owned()];
         let page = knee_html(&other, Language::English);
         assert_eq!(page.matches("class=\"at-limit\"").count(), limits, "{threshold}");
-        assert!(!page.contains("near the knee"), "{page}");
+        assert!(!page.contains("near the knee") && page.contains(">495/s</text>"), "{page}");
     }
+}
+
+/// The marked interval has its name in the key, and is called 95 % only where it is.
+#[test]
+fn the_chart_names_its_interval() {
+    let mut doc = noisy();
+    let key = |doc: &SearchDoc, name: &str| {
+        let page = knee_html(doc, Language::English);
+        assert_eq!(page.matches(&format!("</svg>{name}</li>")).count(), 2, "{name}: {page}");
+    };
+    key(&doc, "Knee and its 95 % interval");
+    doc.answer.high_proven = false;
+    key(&doc, "Knee and the interval so far, not proven");
+    assert!(knee_html(&doc, Language::Chinese).contains("</svg>拐点及目前的区间（尚未证实）</li>"));
+}
+
+/// However wide the interval is: what lies upon each other has a chart of its own, and nothing else.
+#[test]
+fn levels_upon_each_other_have_a_chart_of_their_own() {
+    let check = |low: f64, levels: &[f64], near: &[f64]| {
+        let mut doc = found([low, 471.3, 500.4]);
+        let point = |&level: &f64| SearchPointDoc {
+            level: Number(level),
+            runs: 3,
+            chance: Some(Number(0.5)),
+            p95_us: Some(Number(20_000.0)),
+            ..SearchPointDoc::default()
+        };
+        doc.curve = levels.iter().map(point).collect();
+        let page = knee_html(&doc, Language::English);
+        let (_, close) = page.split_once("near the knee").unwrap_or((&page, ""));
+        for level in levels {
+            let is_near = close.contains(&format!("<title>p95 · {level}/s · 20.0 ms</title>"));
+            assert_eq!(is_near, near.contains(level), "{level}: {page}");
+        }
+        let said = format!("Knee: 471.3/s, between {low}/s and 500.4/s.");
+        assert!(close.is_empty() || close.contains(&said), "{close}");
+    };
+    let crowd = [475.7, 480.8, 490.5, 495.4, 500.4, 504.0, 507.7];
+    let all: Vec<_> = [100.0, 200.0, 264.6, 363.8].into_iter().chain(crowd).chain([800.0]).collect();
+    check(263.1, &all, &crowd);
+    check(470.0, &all, &crowd);
+    check(200.0, &[100.0, 200.0, 400.0, 500.4, 800.0], &[]);
+    check(200.0, &[100.0, 490.5, 500.4, 800.0], &[]);
 }

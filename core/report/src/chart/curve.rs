@@ -11,6 +11,9 @@ use super::unit::Unit;
 
 /// Pixels left of the plot that a text above it may use.
 const LEFT: f64 = 56.0;
+/// A marked interval in the key.
+const KEY_MARKED: &str =
+    r#"<rect class="marked" width="30" height="12"/><line class="best" x1="15" x2="15" y2="12"/>"#;
 
 /// One number against another, such as latency against load: points with intervals, lines through them, and a marked interval
 /// on the axis across, such as where the knee lies.
@@ -30,21 +33,32 @@ pub struct Curve<'a> {
     pub across: Across,
     /// One line each.
     pub series: Vec<CurveSeries>,
-    /// A marked interval on the axis across: its name, low, best, high.
-    pub marked: Option<(String, [f64; 3])>,
+    /// A marked interval on the axis across.
+    pub marked: Option<Marked>,
     /// Limits upwards, such as a threshold: name and value.
     pub limits: Vec<(String, f64)>,
 }
 
+/// A value on an axis with its interval.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Marked {
+    /// What the value is called.
+    pub name: String,
+    /// What stands in the key for both.
+    pub key: String,
+    /// The interval's lower end, the value, the interval's upper end. What of it an axis does not reach is not drawn.
+    pub ends: [f64; 3],
+}
+
 /// How an axis runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Across {
     /// From 0, evenly.
     FromZero,
     /// Logarithmically.
     Log,
-    /// Evenly, close around what is drawn.
-    Close,
+    /// Evenly, from one value to another and out to the next ticks.
+    Close(f64, f64),
 }
 
 /// A line of a curve.
@@ -82,6 +96,10 @@ impl Curve<'_> {
         for (number, series) in self.series.iter().enumerate() {
             self.draw_series(&mut figure, &across, &upwards, number, series);
         }
+        // Behind the series in the key: it is none of them.
+        if let Some(marked) = &self.marked {
+            figure.key_item(&marked.key, KEY_MARKED, 30);
+        }
         figure.limits(&self.limits, &upwards);
         if self.series.iter().all(|series| series.points.is_empty() && series.line.is_empty()) {
             figure.no_data();
@@ -94,15 +112,20 @@ impl Curve<'_> {
         self.x_told.filter(|_| x.is_finite()).map_or_else(|| self.x.value(x), |told| told(x))
     }
 
+    /// The place of a value across, 0 to 1.
+    pub(crate) fn place(&self, x: f64) -> f64 {
+        self.scale_across().at(x)
+    }
+
     fn scale_across(&self) -> Scale {
         let points = self.series.iter().flat_map(|series| series.points.iter().map(|point| point.x));
         let lines = self.series.iter().flat_map(|series| series.line.iter().map(|corner| corner.0));
-        let marked = self.marked.iter().flat_map(|(_, ends)| *ends);
+        let marked = self.marked.iter().flat_map(|marked| marked.ends);
         let all = points.chain(lines).chain(marked);
         match self.across {
             Across::FromZero => Scale::linear(all, self.x, 6),
             Across::Log => Scale::log(all, self.x),
-            Across::Close => Scale::close(all, self.x, 6),
+            Across::Close(low, high) => Scale::close([low, high].into_iter(), self.x, 6),
         }
     }
 
@@ -135,7 +158,7 @@ impl Curve<'_> {
     }
 
     fn mark(&self, figure: &mut Figure<'_>, across: &Scale) {
-        let Some((name, [low, best, high])) = &self.marked else { return };
+        let Some(Marked { name, ends: [low, best, high], .. }) = &self.marked else { return };
         let (from, until, height) = (across.at(*low), across.at(*high), figure.height());
         let x = percent(across.at(*best));
         figure.push(&format!(
@@ -221,7 +244,11 @@ mod tests {
             y: Unit::Time,
             across: Across::FromZero,
             series: vec![CurveSeries { name: "p99".to_owned(), points, ..CurveSeries::default() }],
-            marked: Some(("knee".to_owned(), [900.0, 1_000.0, 1_100.0])),
+            marked: Some(Marked {
+                name: "knee".to_owned(),
+                key: "knee and its interval".to_owned(),
+                ends: [900.0, 1_000.0, 1_100.0],
+            }),
             limits: vec![("p99 < 50 ms".to_owned(), 50e6)],
         }
     }
@@ -233,6 +260,7 @@ mod tests {
         assert!(svg.contains("500/s: 25.0 ms, between 20.0 ms and 30.0 ms."), "{svg}");
         assert!(svg.contains("knee: 1.00 k/s, between 900/s and 1.10 k/s."), "{svg}");
         assert!(svg.contains("p99 &lt; 50 ms"));
+        assert!(svg.contains("</svg>knee and its interval</li>"), "{svg}");
     }
 
     #[test]

@@ -41,7 +41,7 @@ mod unit;
 mod words;
 
 pub use bars::{Bar, Bars};
-pub use curve::{Across, Curve, CurvePoint, CurveSeries};
+pub use curve::{Across, Curve, CurvePoint, CurveSeries, Marked};
 pub use forest::{Forest, Meaning, Ratio};
 pub use frame::Frame;
 pub use heat_map::{HeatColumn, HeatMap};

@@ -2,13 +2,13 @@
 
 use std::ops::RangeInclusive;
 
-use wavetank_plan::quantity::show_whole;
+use wavetank_plan::quantity::{show_share, show_whole};
 use wavetank_plan::{Condition, Part, Subject, Value};
 use wavetank_record::{Number, SearchDoc, SearchPointDoc};
 
 use super::html::Page;
 use super::level_text;
-use crate::chart::{Across, Curve, CurvePoint, CurveSeries, Frame, Tone, Unit};
+use crate::chart::{Across, Curve, CurvePoint, CurveSeries, Frame, Marked, Tone, Unit};
 use crate::html::chart_words;
 
 /// The percentiles drawn: name, which it is, and how a level has it.
@@ -18,38 +18,79 @@ const DRAWN: [Drawn; 3] = [
     ("p95", 95.0, |point| point.p95_us),
     ("p99", 99.0, |point| point.p99_us),
 ];
-/// So much narrower than all levels are those near the knee that have a chart of their own, on a logarithmic scale.
-const NARROWER: f64 = 4.0;
-/// Fewer levels are told apart among all others.
+/// Levels nearer to each other than this share of a chart lie upon each other: a marker's width where it is as wide as on a
+/// tablet.
+const APART_MIN: f64 = 8.0 / 510.0;
+/// So few upon each other are told apart well enough.
 const NEAR_MIN: usize = 3;
+/// A part of all levels that takes more of their chart gains little by one of its own.
+const SHARE_MAX: f64 = 0.5;
 
-/// All levels; those near the knee, which would lie upon each other there, in a chart of their own.
+/// All levels; those near the knee, where they would lie upon each other, in a chart of their own.
 pub(super) fn charts(page: &Page) -> String {
-    let near = near(page.doc);
-    let all = chart(page, "latency-load", page.own.chart, &|level| {
-        near.as_ref().is_none_or(|near| !near.contains(&level))
-    });
-    let Some(near) = near else { return all.draw() };
-    let mut zoomed = chart(page, "latency-near", page.own.chart_near, &|level| near.contains(&level));
-    zoomed.across = Across::Close;
-    for series in &mut zoomed.series {
-        series.line.retain(|(level, _)| near.contains(level));
+    let all = |marks: &dyn Fn(f64) -> bool| chart(page, "latency-load", page.own.chart, marks);
+    let every = all(&|_| true);
+    match near(page.doc, &every) {
+        None => every.draw(),
+        // There are no others.
+        Some(near) if page.doc.curve.iter().all(|point| near.contains(&point.level.0)) => {
+            Curve { across: close(&near), ..every }.draw()
+        }
+        Some(near) => {
+            let mut zoomed = chart(page, "latency-near", page.own.chart_near, &|level| near.contains(&level));
+            zoomed.across = close(&near);
+            for series in &mut zoomed.series {
+                series.line.retain(|(level, _)| near.contains(level));
+            }
+            all(&|level| !near.contains(&level)).draw() + &zoomed.draw()
+        }
     }
-    all.draw() + &zoomed.draw()
 }
 
-/// From the lowest to the highest level of the random order and of the interval; `None` where one chart shows all.
-fn near(doc: &SearchDoc) -> Option<RangeInclusive<f64>> {
-    let ends = [doc.answer.low, doc.answer.high];
-    let random = doc.curve.iter().filter(|point| point.chance.is_some()).map(|point| point.level);
-    let span = |levels: &mut dyn Iterator<Item = Number>| {
-        levels.fold((f64::INFINITY, 0.0_f64), |(low, high), level| (low.min(level.0), high.max(level.0)))
+fn close(near: &RangeInclusive<f64>) -> Across {
+    Across::Close(*near.start(), *near.end())
+}
+
+/// What a chart of its own shows better than `all`, the chart of all levels: the levels that lie upon each other there and the
+/// knee, with its interval where they can be told apart beside it. `None` where one chart shows all.
+fn near(doc: &SearchDoc, all: &Curve) -> Option<RangeInclusive<f64>> {
+    let levels: Vec<f64> = doc.curve.iter().map(|point| point.level.0).collect();
+    let places: Vec<f64> = levels.iter().map(|&level| all.place(level)).collect();
+    let crowd = crowd(&places)?;
+    let crowd = [Some(levels[*crowd.start()]), Some(levels[*crowd.end()])];
+    let [low, knee, high] =
+        [doc.answer.low, doc.answer.knee, doc.answer.high].map(|end| end.map(|end| end.0));
+    let around = |more: &[Option<f64>]| {
+        let all = || crowd.iter().chain(more).flatten();
+        all().copied().fold(f64::INFINITY, f64::min)..=all().copied().fold(0.0, f64::max)
     };
-    let (low, high) = span(&mut random.chain(ends.into_iter().flatten()));
-    let (lowest, highest) = span(&mut doc.curve.iter().map(|point| point.level));
-    let levels = doc.curve.iter().filter(|point| (low..=high).contains(&point.level.0)).count();
-    let is_narrow = (highest / lowest).ln() > NARROWER * (high / low).ln();
-    (levels >= NEAR_MIN && is_narrow).then_some(low..=high)
+    let is_part = |near: &RangeInclusive<f64>| all.place(*near.end()) - all.place(*near.start()) < SHARE_MAX;
+    let tells_apart = |near: &RangeInclusive<f64>| {
+        let inside: Vec<_> = levels.iter().filter(|level| near.contains(level)).collect();
+        let nearest = inside.windows(2).map(|two| two[1] - two[0]).fold(f64::INFINITY, f64::min);
+        nearest >= APART_MIN * (near.end() - near.start())
+    };
+    let whole = around(&[low, knee, high]);
+    if is_part(&whole) && tells_apart(&whole) {
+        return Some(whole);
+    }
+    Some(around(&[knee])).filter(is_part)
+}
+
+/// The most places in a row that lie upon each other.
+fn crowd(places: &[f64]) -> Option<RangeInclusive<usize>> {
+    let mut begin = 0;
+    let mut most: Option<RangeInclusive<usize>> = None;
+    for at in 0..places.len() {
+        if at > 0 && places[at] - places[at - 1] >= APART_MIN {
+            begin = at;
+        }
+        let is_more = most.as_ref().is_none_or(|most| at - begin > most.end() - most.start());
+        if at - begin + 1 >= NEAR_MIN && is_more {
+            most = Some(begin..=at);
+        }
+    }
+    most
 }
 
 /// A chart of all levels, with markers at those that `marks` says.
@@ -62,11 +103,6 @@ fn chart<'a>(page: &Page<'a>, id: &'a str, title: &'a str, marks: &dyn Fn(f64) -
         let points = marked.map(|&(x, y)| CurvePoint { x, y, between: None }).collect();
         CurveSeries { name: (*name).to_owned(), points, line, tone: Tone::Next }
     });
-    let ends = [doc.answer.low, doc.answer.knee, doc.answer.high];
-    let marked = match ends {
-        [Some(low), Some(knee), Some(high)] => Some((page.own.knee.to_owned(), [low.0, knee.0, high.0])),
-        _ => None,
-    };
     let is_rate = doc.unit == "per_s";
     Curve {
         frame: Frame::new(id, title, chart_words(page.words)).high(280),
@@ -81,9 +117,21 @@ fn chart<'a>(page: &Page<'a>, id: &'a str, title: &'a str, marks: &dyn Fn(f64) -
         y: Unit::Time,
         across: Across::Log,
         series: series.collect(),
-        marked,
+        marked: marked(page),
         limits: doc.thresholds.iter().filter_map(|threshold| limit(threshold)).collect(),
     }
+}
+
+/// The knee and its interval.
+fn marked(page: &Page) -> Option<Marked> {
+    let answer = &page.doc.answer;
+    let is_proven = answer.low_proven && answer.high_proven;
+    let confidence = is_proven.then(|| show_share(answer.confidence.0));
+    Some(Marked {
+        name: page.own.knee.to_owned(),
+        key: (page.own.marked)(confidence.as_deref()),
+        ends: [answer.low?.0, answer.knee?.0, answer.high?.0],
+    })
 }
 
 /// The most that a condition allows to a percentile that is drawn.
@@ -98,5 +146,20 @@ fn limit(threshold: &str) -> Option<(String, f64)> {
             is_drawn.then_some((condition.text, time.0 as f64))
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_upon_each_other_are_found() {
+        let check = |places: &[f64], found: Option<RangeInclusive<usize>>| assert_eq!(crowd(places), found);
+        check(&[], None);
+        check(&[0.0, 0.5, 1.0], None);
+        check(&[0.0, 0.5, 0.501, 1.0], None);
+        check(&[0.0, 0.5, 0.501, 0.502, 1.0], Some(1..=3));
+        check(&[0.0, 0.001, 0.002, 0.5, 0.501, 0.502, 0.503], Some(3..=6));
     }
 }

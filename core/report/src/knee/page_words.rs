@@ -39,6 +39,8 @@ pub(super) struct KneeWords {
     pub(super) not_proven: &'static str,
     /// Behind an end: that it is less than the level (in its unit) whose runs held.
     pub(super) less_queued: fn(&str) -> String,
+    /// The knee and its interval in a chart's key, by the confidence of proven ends.
+    pub(super) marked: fn(Option<&str>) -> String,
     pub(super) asked: &'static str,
     pub(super) target: &'static str,
     /// How many runs, how long each, how long all, the seed.
@@ -105,6 +107,10 @@ static EN: KneeWords = KneeWords {
     proven: "proven by repeated runs",
     not_proven: "not proven",
     less_queued: |level| format!(": {level} held, less what may have queued"),
+    marked: |confidence| match confidence {
+        Some(confidence) => format!("Knee and its {confidence} interval"),
+        None => "Knee and the interval so far, not proven".to_owned(),
+    },
     asked: "What has to hold",
     target: "Target",
     effort: |[runs, each, all, seed]| {
@@ -160,6 +166,10 @@ static ZH: KneeWords = KneeWords {
     proven: "经多次运行证实",
     not_proven: "尚未证实",
     less_queued: |level| format!("：{level} 成立，再扣除可能仍在排队的部分"),
+    marked: |confidence| match confidence {
+        Some(confidence) => format!("拐点及其 {confidence} 区间"),
+        None => "拐点及目前的区间（尚未证实）".to_owned(),
+    },
     asked: "须满足的条件",
     target: "被测目标",
     effort: |[runs, each, all, seed]| format!("共 {runs} 次运行，每次 {each}，总计 {all}，随机种子 {seed}"),

@@ -4,7 +4,8 @@ use wavetank_measure::Histogram;
 use wavetank_plan::Nanos;
 use wavetank_report::chart::{
     Across, Band, Bar, Bars, ChartWords, Curve, CurvePoint, CurveSeries, Forest, Frame, HeatColumn, HeatMap,
-    Layer, Lines, Mark, Meaning, Ratio, Series, Spectrum, SpectrumCurve, Stacks, Timeline, Unit, spark,
+    Layer, Lines, Mark, Marked, Meaning, Ratio, Series, Spectrum, SpectrumCurve, Stacks, Timeline, Unit,
+    spark,
 };
 
 use super::noise::Noise;
@@ -120,9 +121,13 @@ fn curve(id: &str, unit: Unit, few: usize, noise: &mut Noise) -> String {
         x: unit,
         x_told: None,
         y: unit,
-        across: [Across::Log, Across::FromZero, Across::Close][few % 3],
+        across: [Across::Log, Across::FromZero, Across::Close(value(), value())][few % 3],
         series: vec![CurveSeries { name: HOSTILE.to_owned(), points, line, ..CurveSeries::default() }],
-        marked: Some((HOSTILE.to_owned(), [value(), value(), value()])),
+        marked: Some(Marked {
+            name: HOSTILE.to_owned(),
+            key: HOSTILE.to_owned(),
+            ends: [value(), value(), value()],
+        }),
         limits: vec![(HOSTILE.to_owned(), value())],
     }
     .draw()

@@ -4,7 +4,8 @@ use wavetank_measure::Histogram;
 use wavetank_plan::Nanos;
 use wavetank_report::chart::{
     Across, Bar, Bars, ChartWords, Curve, CurvePoint, CurveSeries, Forest, Frame, HeatColumn, HeatMap, Layer,
-    Lines, Mark, Meaning, Ratio, Series, Shade, Spectrum, SpectrumCurve, Stacks, Timeline, Tone, Unit, spark,
+    Lines, Mark, Marked, Meaning, Ratio, Series, Shade, Spectrum, SpectrumCurve, Stacks, Timeline, Tone,
+    Unit, spark,
 };
 
 use super::noise::Noise;
@@ -181,7 +182,11 @@ fn knee(noise: &mut Noise) -> String {
         y: Unit::Time,
         across: Across::FromZero,
         series: vec![CurveSeries { name: "p99".to_owned(), points, line, tone: Tone::Next }],
-        marked: Some(("highest rate that holds".to_owned(), [8_700.0, 9_050.0, 9_300.0])),
+        marked: Some(Marked {
+            name: "highest rate that holds".to_owned(),
+            key: "highest rate that holds, and its interval".to_owned(),
+            ends: [8_700.0, 9_050.0, 9_300.0],
+        }),
         limits: vec![("p99 < 50 ms".to_owned(), 50e6)],
     }
     .draw()
