@@ -226,3 +226,24 @@ fn levels_upon_each_other_have_a_chart_of_their_own() {
     check(200.0, &[100.0, 200.0, 400.0, 500.4, 800.0], &[]);
     check(200.0, &[100.0, 490.5, 500.4, 800.0], &[]);
 }
+
+/// What makes an interval as wide as it is.
+#[test]
+fn the_width_of_an_interval_is_explained() {
+    let mut doc = noisy();
+    let page = |doc: &SearchDoc, language| knee_html(doc, language);
+    let apart = "so both lie 3 levels apart. Its part below 495.4/s is what may have been queueing in runs at that level.</p>";
+    assert!(page(&doc, Language::English).contains(apart), "{}", page(&doc, Language::English));
+    assert!(page(&doc, Language::Chinese).contains("因此两端相隔 3 级。其中低于 495.4/s 的部分"));
+    let one = doc.curve.iter_mut().find(|point| point.level == Number(500.4)).expect("a level");
+    (one.runs, one.passed) = (3, 2);
+    let told = page(&doc, Language::English);
+    assert!(
+        told.contains("Runs within the interval disagree (2 of 3 held at 500.4/s), which widens it"),
+        "{told}"
+    );
+    assert!(page(&doc, Language::Chinese).contains("（500.4/s 的 3 次中成立 2 次）"));
+    doc.answer.low_proven = false;
+    let told = page(&doc, Language::English);
+    assert!(!told.contains("within the interval") && told.contains("not proven"), "{told}");
+}

@@ -2,13 +2,14 @@
 
 use maud::{Markup, PreEscaped, html};
 use wavetank_plan::quantity::show_share;
-use wavetank_record::{SearchDoc, Status};
+use wavetank_record::{SearchDoc, SearchPointDoc, Status};
 
 use super::html_chart::charts;
 use super::page_words::KneeWords;
 use super::showed::{Showed, held_above_knee, is_low_queued, limit_level, places};
 use super::text::{cells, lengths};
 use super::unheld::unheld;
+use super::width::width;
 use super::words::limited;
 use crate::html::{
     Cell, Document, Language, Section, Table, Words, command_line, harmless, outside, stored_in, verdict_sign,
@@ -78,6 +79,7 @@ fn summary(page: &Page) -> Markup {
                 }
             }
             (numbers(page))
+            (wide(page))
             div.pair {
                 div {
                     h3 { (own.asked) }
@@ -148,6 +150,24 @@ fn numbers(page: &Page) -> Markup {
                 dd.number { ((own.level)(&doc.of, level)) }
                 dd.below { (below) }
             } } } }
+        }
+    }
+}
+
+/// What makes the interval as wide as it is.
+fn wide(page: &Page) -> Markup {
+    let (doc, own) = (page.doc, page.own);
+    let Some(width) = width(doc) else { return html! {} };
+    let level = |level| (own.level)(&doc.of, level);
+    let held = |point: &&SearchPointDoc| {
+        (own.held_at)([&point.passed.to_string(), &point.runs.to_string(), &level(point.level)])
+    };
+    let more = (width.more > 0).then(|| (own.more_levels)(width.more));
+    let list: Vec<_> = width.disagree.iter().map(held).chain(more).collect();
+    html! {
+        p.aside {
+            @if list.is_empty() { ((own.apart)(width.apart)) } @else { ((own.disagree)(&list.join(own.say.and))) }
+            @if let Some(held) = width.queued { (page.words.page.sentence_gap) ((own.queued_part)(&level(held))) }
         }
     }
 }

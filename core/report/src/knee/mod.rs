@@ -16,6 +16,7 @@ mod sentences;
 mod showed;
 mod text;
 mod unheld;
+mod width;
 mod words;
 
 pub use csv::knee_csv;

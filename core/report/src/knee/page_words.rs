@@ -41,6 +41,14 @@ pub(super) struct KneeWords {
     pub(super) less_queued: fn(&str) -> String,
     /// The knee and its interval in a chart's key, by the confidence of proven ends.
     pub(super) marked: fn(Option<&str>) -> String,
+    /// What makes the interval as wide as it is: runs that disagree (a list), by how many levels its ends lie apart, and that
+    /// what is below a level may have queued.
+    pub(super) disagree: fn(&str) -> String,
+    pub(super) apart: fn(usize) -> String,
+    pub(super) queued_part: fn(&str) -> String,
+    /// Runs that held, runs, the level; levels that are not told.
+    pub(super) held_at: fn([&str; 3]) -> String,
+    pub(super) more_levels: fn(usize) -> String,
     pub(super) asked: &'static str,
     pub(super) target: &'static str,
     /// How many runs, how long each, how long all, the seed.
@@ -111,6 +119,23 @@ static EN: KneeWords = KneeWords {
         Some(confidence) => format!("Knee and its {confidence} interval"),
         None => "Knee and the interval so far, not proven".to_owned(),
     },
+    disagree: |list| {
+        format!(
+            "Runs within the interval disagree ({list}), which widens it: it takes more of the others to prove an end."
+        )
+    },
+    apart: |levels| match levels {
+        0 | 1 => "The ends of the interval are levels next to each other.".to_owned(),
+        _ => format!(
+            "Runs within the interval do not contradict each other; an end is proven by those of several levels, so both lie {levels} \
+             levels apart."
+        ),
+    },
+    queued_part: |level| {
+        format!("Its part below {level} is what may have been queueing in runs at that level.")
+    },
+    held_at: |[held, runs, level]| format!("{held} of {runs} held at {level}"),
+    more_levels: |more| format!("{more} more such {}", if more == 1 { "level" } else { "levels" }),
     asked: "What has to hold",
     target: "Target",
     effort: |[runs, each, all, seed]| {
@@ -170,6 +195,16 @@ static ZH: KneeWords = KneeWords {
         Some(confidence) => format!("拐点及其 {confidence} 区间"),
         None => "拐点及目前的区间（尚未证实）".to_owned(),
     },
+    disagree: |list| {
+        format!("区间内的运行结果不一（{list}），因而要有更多其他运行才能证实一端，区间随之变宽。")
+    },
+    apart: |levels| match levels {
+        0 | 1 => "区间两端是相邻的负载水平。".to_owned(),
+        _ => format!("区间内的运行并不矛盾；一端须由若干负载水平的运行共同证实，因此两端相隔 {levels} 级。"),
+    },
+    queued_part: |level| format!("其中低于 {level} 的部分，是在该负载下运行结束时可能仍在排队的量。"),
+    held_at: |[held, runs, level]| format!("{level} 的 {runs} 次中成立 {held} 次"),
+    more_levels: |more| format!("另有 {more} 级"),
     asked: "须满足的条件",
     target: "被测目标",
     effort: |[runs, each, all, seed]| format!("共 {runs} 次运行，每次 {each}，总计 {all}，随机种子 {seed}"),
