@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use wavetank_pace::Random;
+use wavetank_record::MetricDoc;
 
 use crate::cut::{Cut, ScopeCut, Timed};
 use crate::{DRAWS, Estimate, Measure, Ratio, Strip, holm};
@@ -211,7 +212,7 @@ fn row(
 fn doubt(q: f64, counts: [u64; 2], scopes: Option<&Scopes<'_>>) -> String {
     let above = |count: u64| count as f64 * (100.0 - q) / 100.0;
     if counts.iter().any(|&count| above(count) < ABOVE_MIN) {
-        return "fewer than 10 samples lie above it".to_owned();
+        return MetricDoc::FEW_ABOVE.to_owned();
     }
     let lost = |side: &Vec<&ScopeCut>| {
         let dropped: u64 = side.iter().map(|scope| scope.dropped).sum();
@@ -238,7 +239,8 @@ fn judge(rows: &mut [Compared], wishes: &Wishes) {
     for row in &mut *rows {
         let usual = !row.figure && row.name != TOLD_ONLY;
         let wanted = if wishes.metrics.is_empty() { usual } else { wishes.metrics.contains(&row.name) };
-        if !wanted {
+        // What cannot be compared could not be if it were asked for.
+        if !wanted && row.why.is_empty() {
             let why = if wishes.metrics.is_empty() {
                 "told, not judged: name it with --metric"
             } else {

@@ -130,6 +130,16 @@ pub struct MetricDoc {
     pub why: String,
 }
 
+impl MetricDoc {
+    /// What [`MetricDoc::why`] says of a percentile with fewer than 10 samples above it on a side.
+    pub const FEW_ABOVE: &str = "fewer than 10 samples lie above it";
+
+    /// Whether another run may well give another value: fewer than 10 samples lie above it on a side.
+    pub fn is_uncertain(&self) -> bool {
+        self.why == Self::FEW_ABOVE
+    }
+}
+
 impl CompareDoc {
     /// The object as one line of JSON.
     pub fn to_json(&self) -> String {

@@ -1,8 +1,11 @@
 //! The page of a comparison: every answer in both languages, nothing from outside gets out of its place, nothing is loaded.
 
-use wavetank_measure::Course;
+use wavetank_measure::{Column, Course};
+use wavetank_plan::Nanos;
 use wavetank_record::{CompareAnswer, CompareDoc, ComparedRunDoc, MetricDoc, Number, RunRecord, SideDoc};
-use wavetank_report::{CompareSource, Language, SideCourse, comparison_html};
+use wavetank_report::{
+    CompareSource, Language, SideCourse, comparison_html, comparison_markdown, comparison_text,
+};
 
 const HOSTILE: &str = "<script>alert(1)</script>\"&\u{202e}";
 

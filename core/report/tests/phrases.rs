@@ -5,7 +5,7 @@
 mod support;
 
 use support::sources::{below, of_the_program};
-use wavetank_record::RunRecord;
+use wavetank_record::{MetricDoc, RunRecord};
 use wavetank_report::{HtmlSource, Language, html};
 
 /// Where sentences are made that come into the record: files, folders, and functions of files.
@@ -150,7 +150,8 @@ const NOT_STORED: [&str; 32] = [
     "numgen random mod {MILLION} < {share} drop",
 ];
 /// Sentences as they stand in records.
-const WHOLE: [&str; 51] = [
+const WHOLE: [&str; 52] = [
+    MetricDoc::FEW_ABOVE,
     "the archive of run a1 is damaged: intervals are missing, 3 lines cannot be read, its intervals lack 1,200 of the 9,800 requests that it counted",
     "version of wavetank: 0.1.0 for run a1, 0.2.0 for run b1, c2, d3",
     "the loads of runs a1 and b1, c2, d3 differ: a difference may come from that",

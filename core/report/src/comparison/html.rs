@@ -282,6 +282,7 @@ fn values(page: &Page) -> Markup {
     html! {
         @if has_intervals(page.source.doc) { p.aside { (own.own_intervals) } }
         (table.render_in(page.words))
+        @if page.source.doc.metrics.iter().any(MetricDoc::is_uncertain) { p.aside { (own.few_above) } }
     }
 }
 

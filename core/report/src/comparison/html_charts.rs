@@ -47,10 +47,18 @@ fn row(page: &Page, metric: &MetricDoc) -> Option<Ratio> {
 pub(super) fn over_time(page: &Page) -> Markup {
     let own = &page.own.page;
     let time = |ns: f64| Nanos(ns as i64).to_string();
+    let courses = page.source.courses;
+    let percentile = |names, q: f64| {
+        let told = |side: usize, at, ns| {
+            let sign = if courses[side].is_uncertain(at, q) { "~" } else { "" };
+            format!("{sign}{}", time(ns))
+        };
+        lines(page, names, &|side, at| courses[side].percentile(at, q), &told)
+    };
     html! {
-        (lines(page, ("rate", own.rate, Unit::Rate), &|side, at| page.source.courses[side].rate(at), &show_rate))
-        (lines(page, ("median", own.p50, Unit::Time), &|side, at| page.source.courses[side].percentile(at, 50.0), &time))
-        (lines(page, ("tail", own.p99, Unit::Time), &|side, at| page.source.courses[side].percentile(at, 99.0), &time))
+        (lines(page, ("rate", own.rate, Unit::Rate), &|side, at| courses[side].rate(at), &|_, _, rate| show_rate(rate)))
+        (percentile(("median", own.p50, Unit::Time), 50.0))
+        (percentile(("tail", own.p99, Unit::Time), 99.0))
     }
 }
 
@@ -58,7 +66,7 @@ fn lines(
     page: &Page,
     (id, title, unit): (&str, &str, Unit),
     of: &dyn Fn(usize, Nanos) -> Option<f64>,
-    shown: &dyn Fn(f64) -> String,
+    shown: &dyn Fn(usize, Nanos, f64) -> String,
 ) -> Markup {
     let courses = page.source.courses;
     let until = courses.map(SideCourse::until);
@@ -80,7 +88,8 @@ fn lines(
     let mut begins: Vec<Nanos> = courses.iter().flat_map(|course| course.begins()).collect();
     begins.sort_unstable();
     begins.dedup();
-    let cell = |side: usize, at: Nanos| of(side, at).map_or_else(|| "–".to_owned(), shown);
+    let cell =
+        |side: usize, at: Nanos| of(side, at).map_or_else(|| "–".to_owned(), |value| shown(side, at, value));
     let rows = begins.into_iter().map(|at| (at, vec![cell(0, at), cell(1, at)])).collect();
     let heads = SIDES.iter().map(|(name, _)| (*name).to_owned()).collect();
     figure_in(page.words, &chart.draw(), &Numbers { title, heads, rows, note: "" })

@@ -94,6 +94,11 @@ impl SideCourse {
         slot.response.percentile(q).map(|ns| ns as f64)
     }
 
+    /// Whether fewer than ten samples of the column that holds `at` lie above that percentile.
+    pub(super) fn is_uncertain(&self, at: Nanos, q: f64) -> bool {
+        self.slots.get(&(at.0 / self.column.0.max(1))).is_some_and(|slot| slot.response.is_uncertain(q))
+    }
+
     /// The middles of the columns with what `of` tells of each.
     pub(super) fn points(&self, of: impl Fn(Nanos) -> Option<f64>) -> Vec<(Nanos, Option<f64>)> {
         self.begins().map(|from| (Nanos(from.0 + self.column.0 / 2), of(from))).collect()

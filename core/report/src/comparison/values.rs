@@ -6,10 +6,11 @@ use wavetank_record::{MetricDoc, Number};
 use super::words::{CompareWords, EN};
 use crate::units;
 
-/// A side's value in its unit.
+/// A side's value in its unit, `~` before it where fewer than ten samples lie above it.
 pub(super) fn value(metric: &MetricDoc, value: Option<Number>) -> String {
     let Some(value) = value else { return "–".to_owned() };
     match metric.unit.as_str() {
+        "us" if metric.is_uncertain() => format!("~{}", units::time(value)),
         "us" => units::time(value),
         "per_s" => show_rate(value.0),
         "share" => show_share(value.0),

@@ -77,6 +77,7 @@ pub(in crate::comparison) static WORDS: CompareWords = CompareWords {
         values_lead: "Each value of all runs of a side together. A difference is told where it survives the correction for all values \
             that are judged.",
         own_intervals: "The interval is each value's own.",
+        few_above: "~ fewer than 10 samples lie above this percentile, on one side at least.",
         value: "Value",
         ratio: "B/A",
         interval: "95 % interval",

@@ -81,6 +81,8 @@ pub(super) struct PageWords {
     pub(super) values: &'static str,
     pub(super) values_lead: &'static str,
     pub(super) own_intervals: &'static str,
+    /// Below values that are marked.
+    pub(super) few_above: &'static str,
     pub(super) value: &'static str,
     pub(super) ratio: &'static str,
     pub(super) interval: &'static str,

@@ -61,6 +61,7 @@ pub(in crate::comparison) static WORDS: CompareWords = CompareWords {
         values: "全部数值",
         values_lead: "每项数值由该侧所有运行合并得出。只有经多重比较校正后仍成立的才标为差异。",
         own_intervals: "区间是各数值单独的区间。",
+        few_above: "~ 高于该百分位数的样本不足 10 个（至少一侧如此）。",
         value: "数值",
         ratio: "B/A",
         interval: "95 % 区间",
