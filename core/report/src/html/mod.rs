@@ -37,6 +37,7 @@ pub use sheet::HtmlSource;
 pub(crate) use words::glossary;
 
 pub(crate) use document::{Document, Section};
+pub(crate) use environment::glossary as glossary_section;
 pub(crate) use figures::{Numbers, chart_words, figure_in};
 pub(crate) use marks::verdict_sign;
 pub(crate) use sheet::{command_line, harmless, outside, stored_in};
@@ -77,7 +78,7 @@ fn document(sheet: &Sheet, mut sections: Vec<Section>) -> Markup {
     let (record, words) = (sheet.record(), sheet.words);
     let summary = front::summary(sheet);
     let parts = std::iter::once(&summary).chain(sections.iter().map(Section::body));
-    let glossary = environment::glossary(sheet, parts);
+    let glossary = environment::glossary(words, parts);
     sections.extend(glossary);
     let document = Document {
         title: format!(

@@ -366,7 +366,7 @@ pub(crate) static WORDS: Words = Words {
         closed: "Closed as meant",
         lost: "Lost",
         busy: "How busy the load threads were",
-        busy_max: "Busiest thread",
+        busy_max: "Busiest load thread",
         busy_mean: "All threads",
         busy_limit: "limits from here",
         lag: "Send lag: how late requests were begun",

@@ -34,8 +34,25 @@ pub(super) const GLOSSARY: &[(&str, &str)] = &[
     ("Plateau", "A stretch of the load that stays at one level: of connections, users or a rate."),
     ("Lost", "A connection that ended although the plan still wanted it."),
     (
-        "Busiest thread",
+        "Busiest load thread",
         "How busy a load thread is: the share of its time that it spent in turns that did work.",
+    ),
+    (
+        "Resumed",
+        "A TLS handshake that went on with an earlier TLS session instead of agreeing on everything anew.",
+    ),
+    (
+        "Knee",
+        "The load at which the chance that a run meets the conditions falls through one half. It is estimated from runs.",
+    ),
+    (
+        "95 % interval",
+        "Made in such a way that, as far as its assumptions hold, it has the true value in it in 95 of 100 cases.",
+    ),
+    ("B/A", "The value of side B divided by that of side A: 1 is no difference."),
+    (
+        "By chance, corrected",
+        "How often a difference as large comes where there is none, raised for the number of values that are judged (Holm).",
     ),
     ("INVALID", "The generator or the path may have made the result: it says nothing about the target."),
     (

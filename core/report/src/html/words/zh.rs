@@ -349,7 +349,7 @@ pub(crate) static WORDS: Words = Words {
         closed: "正常关闭",
         lost: "异常断开",
         busy: "负载线程的繁忙程度",
-        busy_max: "最忙的线程",
+        busy_max: "最忙的负载线程",
         busy_mean: "全部线程",
         busy_limit: "由此成为瓶颈",
         lag: "发送滞后：请求着手的延迟",
