@@ -137,6 +137,67 @@ fn intervals_targets_and_differences_are_spoken_of_where_there_are_some() {
     assert!(page(&doc).contains("Yes, if less than a doubling of p50 matters"));
 }
 
+/// As on a run's page: a value that another run may well change, the words that are used, and how sentences begin.
+#[test]
+fn a_comparison_marks_and_explains_as_a_run_does() {
+    let page = |doc: &CompareDoc, language| {
+        let side = SideCourse::default();
+        comparison_html(CompareSource { doc, courses: [&side, &side], command: "" }, language)
+    };
+    let en = |doc: &CompareDoc| page(doc, Language::English);
+    let mut doc = doc(CompareAnswer::NoDifference);
+    doc.metrics.truncate(1);
+    doc.metrics[0].verdict = "not_judged".to_owned();
+    doc.metrics[0].judged = false;
+    let forms = |doc: &CompareDoc| [en(doc), comparison_text(doc), comparison_markdown(doc)];
+    assert!(forms(&doc).iter().all(|form| !form.contains('~')), "nothing is uncertain");
+    doc.metrics[0].why = MetricDoc::FEW_ABOVE.to_owned();
+    for form in forms(&doc) {
+        assert!(form.contains("~40.0") && form.contains("~50.0"), "{form}");
+    }
+    let told = en(&doc);
+    assert!(
+        told.contains("~40.0\u{a0}ms → ~50.0\u{a0}ms") && told.contains("on one side at least"),
+        "{told}"
+    );
+    for term in ["~", "p99", "B/A", "95 % interval"] {
+        assert!(told.contains(&format!("<dt>{term}</dt>")), "{term}: {told}");
+    }
+    assert!(!told.contains("<dt>Phase</dt>"), "{told}");
+    assert!(page(&doc, Language::Chinese).contains("<dt>95 % 区间</dt>"));
+
+    (doc.warnings, doc.notes) = (vec!["kernel is another".to_owned()], vec!["`x` is a name".to_owned()]);
+    let told = en(&doc);
+    assert!(told.contains("<p class=\"headline sentence\">in 0 values"), "{told}");
+    assert!(
+        told.contains("<li class=\"sentence\">kernel is") && told.contains("<li class=\"\"><code>x</code>"),
+        "{told}"
+    );
+    doc.answer = CompareAnswer::Difference;
+    assert!(en(&doc).contains("<p class=\"headline\">"), "a value's name stays as it is");
+}
+
+/// Percentiles of a point with few answers are marked in the table behind their chart.
+#[test]
+fn percentiles_over_time_are_marked() {
+    let side = |answers: u64| {
+        let mut course = Course { column: Nanos::SECOND, ..Course::default() };
+        let mut column = Column { len: Nanos::SECOND, intervals: 1, ..Column::default() };
+        (1..=answers).for_each(|n| column.response.record(n * 1_000));
+        course.columns.push(column);
+        let record = RunRecord { duration_s: Number(1.0), ..RunRecord::default() };
+        let mut side = SideCourse::default();
+        side.add(&course, &record);
+        side
+    };
+    let (few, many) = (side(500), side(2_000));
+    let source = CompareSource { doc: &doc(CompareAnswer::Difference), courses: [&few, &many], command: "" };
+    let page = comparison_html(source, Language::English);
+    let tail = page.split("Numbers of “Response time, p99”").nth(1).expect("a table");
+    let tail = tail.split("</table>").next().expect("it ends");
+    assert_eq!(tail.matches(">~").count(), 1, "{tail}");
+}
+
 #[test]
 fn every_answer_is_told_in_both_languages() {
     let (en, zh) = (Language::English, Language::Chinese);

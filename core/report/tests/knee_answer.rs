@@ -247,3 +247,22 @@ fn the_width_of_an_interval_is_explained() {
     let told = page(&doc, Language::English);
     assert!(!told.contains("within the interval") && told.contains("not proven"), "{told}");
 }
+
+/// A list is called what it lists, sentences begin with a capital, and words are explained.
+#[test]
+fn a_page_of_a_search_reads_like_that_of_a_run() {
+    let mut doc = noisy();
+    doc.notes = vec!["part of the load queued".to_owned(), "500/s held, but 2 % of it queued".to_owned()];
+    let page = knee_html(&doc, Language::English);
+    assert!(page.contains("Runs that contradict others or do not count</h2>"), "{page}");
+    assert!(page.contains("<p class=\"headline sentence\">knee estimated"), "{page}");
+    let notes = ["<li class=\"sentence\">part of the load", "<li class=\"\">500/s held"];
+    assert!(notes.iter().all(|note| page.contains(note)), "{page}");
+    assert!(page.contains("<dt>Knee</dt><dd>The load at which"), "{page}");
+    assert!(page.contains("<dt>95 % interval</dt>") && !page.contains("<dt>Session</dt>"), "{page}");
+    for text in [knee_text(&doc), knee_markdown(&doc)] {
+        assert!(text.contains("uns that contradict others or do not count"), "{text}");
+    }
+    let chinese = knee_html(&doc, Language::Chinese);
+    assert!(chinese.contains("<dt>拐点</dt>") && chinese.contains("<p class=\"headline\">"), "{chinese}");
+}

@@ -116,13 +116,13 @@ fn summary(page: &Page) -> Markup {
                 (sign(doc.answer))
                 div {
                     h2 #summary-title { (word) }
-                    p.headline { (harmless(&headline_in(doc, page.own))) }
+                    p.headline.sentence[begins_sentence(page)] { (harmless(&headline_in(doc, page.own))) }
                     p.means { (means) }
                 }
             }
             @if !doc.warnings.is_empty() {
                 h3 { span.mark.doubt { span aria-hidden="true" { "⚠ " } (own.warnings) } }
-                ul { @for warning in &doc.warnings { li { (stored_in(page.language, warning)) } } }
+                ul { @for warning in &doc.warnings { (item(page, warning)) } }
             }
             (numbers(page))
             div.pair {
@@ -135,6 +135,17 @@ fn summary(page: &Page) -> Markup {
             }
         }
     }
+}
+
+/// Whether the first line begins with a word: that of a difference begins with a value's name.
+fn begins_sentence(page: &Page) -> bool {
+    let is_name = matches!(page.source.doc.answer, CompareAnswer::Difference | CompareAnswer::Regression);
+    !is_name && is_sentence(&headline_in(page.source.doc, page.own))
+}
+
+/// A stored sentence in a list.
+fn item(page: &Page, stored: &str) -> Markup {
+    html! { li.sentence[is_sentence(stored)] { (stored_in(page.language, stored)) } }
 }
 
 const fn class(answer: CompareAnswer) -> &'static str {
@@ -339,7 +350,7 @@ fn verdict(page: &Page, word: &str) -> Markup {
 fn notes(page: &Page) -> Markup {
     let doc = page.source.doc;
     html! {
-        @if !doc.notes.is_empty() { ul { @for note in &doc.notes { li { (stored_in(page.language, note)) } } } }
+        @if !doc.notes.is_empty() { ul { @for note in &doc.notes { (item(page, note)) } } }
         @for next in &doc.next { p { (page.own.page.next) (page.words.page.colon) (stored_in(page.language, next)) } }
     }
 }

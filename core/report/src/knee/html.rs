@@ -68,6 +68,7 @@ fn summary(page: &Page) -> Markup {
     let (doc, own) = (page.doc, page.own);
     let ends = own.ends.iter().find(|(end, ..)| *end == doc.answer.end);
     let &(_, word, means) = ends.unwrap_or(&own.broken_off);
+    let is_stored = own.headline.is_none();
     let status = match (doc.answer.end.as_str(), doc.answer.exit) {
         ("found" | "above", 0) => Status::Pass,
         ("below", _) => Status::Fail,
@@ -80,7 +81,7 @@ fn summary(page: &Page) -> Markup {
                 (verdict_sign(status))
                 div {
                     h2 #summary-title { (word) }
-                    p.headline { (headline(page)) }
+                    p.headline.sentence[is_stored && is_sentence(&doc.answer.headline)] { (headline(page)) }
                     p.means { (means) }
                 }
             }
@@ -236,7 +237,7 @@ fn runs_unheld(page: &Page) -> Markup {
 fn notes(page: &Page) -> Markup {
     html! {
         @if !page.doc.notes.is_empty() {
-            ul { @for note in &page.doc.notes { li { (stored_in(page.language, note)) } } }
+            ul { @for note in &page.doc.notes { li.sentence[is_sentence(note)] { (stored_in(page.language, note)) } } }
         }
     }
 }
