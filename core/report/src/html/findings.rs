@@ -24,10 +24,18 @@ pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
             ul { @for note in notes { li.sentence[is_sentence(note)] { (sheet.stored(note)) } } }
         }
     };
-    if body.0.contains("lang=\"en\"") {
+    if has_stored(&body) {
         body = html! { p.aside { (words.leads.as_stored) } (body) };
     }
     Section::new("findings", words.titles.findings, words.leads.findings, body)
+}
+
+/// Whether a sentence stands there as it was stored. A single word is a name or a code, which is the same in every language.
+fn has_stored(body: &Markup) -> bool {
+    let stored =
+        body.0.split("<span lang=\"en\">").skip(1).map(|rest| rest.split("</span>").next().unwrap_or(rest));
+    let is_word = |word: &str| word.len() > 2 && word.bytes().all(|letter| letter.is_ascii_alphabetic());
+    stored.map(str::split_whitespace).any(|words| words.filter(|word| is_word(word)).nth(1).is_some())
 }
 
 fn one(sheet: &Sheet, finding: &Finding) -> Markup {

@@ -1,0 +1,60 @@
+//! What the words of a page are about is on that page, and is told as the record has it.
+
+mod support;
+
+use support::measured::bare;
+use support::{asked, closed, failed, finding, implicit, open};
+use wavetank_record::{Blame, RunRecord};
+use wavetank_report::{Language, html};
+
+fn page(record: &RunRecord, language: Language) -> String {
+    html(bare(record), language)
+}
+
+#[test]
+fn a_word_has_its_own_name_in_the_glossary() {
+    let check = |language, there: &str, absent: &[&str]| {
+        let page = page(&closed(), language);
+        let words = page.split("<section id=\"words\"").nth(1).expect("words");
+        assert!(words.contains(&format!("<dt>{there}</dt>")), "{there}: {words}");
+        assert!(absent.iter().all(|word| !words.contains(&format!("<dt>{word}</dt>"))), "{words}");
+    };
+    check(Language::English, "Busiest load thread", &["Knee", "B/A", "Resumed"]);
+    check(Language::Chinese, "最忙的负载线程", &["拐点", "会话复用（resumed）"]);
+}
+
+/// That some sentences are not translated is told where there are such sentences: names are none.
+#[test]
+fn what_stands_as_stored_is_told_where_it_is_there() {
+    let check = |evidence: &str, told: bool| {
+        let mut record = failed();
+        record.findings = vec![finding("status", Blame::Target, "", evidence, "")];
+        record.notes.clear();
+        let page = page(&record, Language::Chinese);
+        assert_eq!(page.contains("个别尚无译文的语句"), told, "{evidence}");
+    };
+    check("a sentence that nobody has translated", true);
+    check("web1 · /api/cart", false);
+    check("502: 2 · 503: 1", false);
+}
+
+/// How many conditions were set is told, and that those which nobody set held, too: as many stand in their table.
+#[test]
+fn implicit_conditions_are_told_beside_those_that_were_set() {
+    let mut record = open();
+    record.verdict.headline.clear();
+    record.thresholds = vec![
+        asked("p99 < 1s", Some(true), 9e3, "us"),
+        asked("p50 < 1s", Some(true), 9e3, "us"),
+        implicit("done > 0", Some(true), 9.0),
+    ];
+    let added = "✓</span> held</span> · implicit, added by Wavetank: <code><bdi>done &gt; 0</bdi></code></p>";
+    let english = page(&record, Language::English);
+    assert!(english.contains("All 2 conditions that were set held.") && english.contains(added), "{english}");
+    assert!(page(&record, Language::Chinese).contains("用户设置的 2 项条件全部满足"));
+    // What did not hold stands among those that were set, once.
+    record.thresholds[2].ok = Some(false);
+    assert!(!page(&record, Language::English).contains("implicit, added"));
+    record.thresholds.pop();
+    assert!(!page(&record, Language::English).contains("implicit, added"));
+}
