@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use wavetank_plan::Plan;
 use wavetank_plan::quantity::show_size;
-use wavetank_record::Number;
+use wavetank_record::{Number, Threshold};
 
 use super::lab_words::LabWords;
 use super::marks::threshold_result;
@@ -53,15 +53,16 @@ fn cut_short(sheet: &Sheet) -> Markup {
     html! { " · " (said) }
 }
 
-/// The user's conditions with their results, and the implicit ones that did not hold.
+/// The user's conditions with their results, and the implicit ones that did not hold; those that did, by name.
 fn claims(sheet: &Sheet) -> Markup {
     let words = &sheet.words.front;
     // What was added says nothing new of a load that never began.
     let tells = |implicit: bool, ok| !implicit || (ok != Some(true) && !sent_nothing(sheet.record()));
     let told = sheet.record().thresholds.iter().filter(|one| tells(one.implicit, one.ok));
     let told: Vec<_> = told.collect();
+    let is_none_set = sheet.record().thresholds.iter().all(|one| one.implicit);
     html! {
-        @if sheet.record().thresholds.iter().all(|one| one.implicit) { (words.nothing_claimed) (unasked(sheet)) }
+        @if is_none_set { (words.nothing_claimed) (unasked(sheet)) }
         @if !told.is_empty() {
             ul.claims {
                 @for one in told.iter().take(CLAIMS_MAX) {
@@ -76,19 +77,34 @@ fn claims(sheet: &Sheet) -> Markup {
                 }
             }
         }
+        @if !is_none_set { (unasked_held(sheet)) }
     }
 }
 
 /// The conditions that nobody set, by name.
 fn unasked(sheet: &Sheet) -> Markup {
     let implicit: Vec<_> = sheet.record().thresholds.iter().filter(|one| one.implicit).collect();
+    html! { @if !implicit.is_empty() { " · " (added(sheet, &implicit)) } }
+}
+
+/// Those of them that held, beside the ones that somebody set: they were judged, too.
+fn unasked_held(sheet: &Sheet) -> Markup {
+    let record = sheet.record();
+    let held = record.thresholds.iter().filter(|one| one.implicit && one.ok == Some(true));
+    let held: Vec<_> = held.filter(|_| !sent_nothing(record)).collect();
     html! {
-        @if !implicit.is_empty() {
-            " · " (sheet.words.front.unasked) (sheet.words.page.colon)
-            @for (number, one) in implicit.iter().enumerate() {
-                @if number > 0 { ", " }
-                code { (outside(&one.expr)) }
-            }
+        @if let Some(first) = held.first() {
+            p.aside { (threshold_result(sheet, first)) " · " (added(sheet, &held)) }
+        }
+    }
+}
+
+fn added(sheet: &Sheet, implicit: &[&Threshold]) -> Markup {
+    html! {
+        (sheet.words.front.unasked) (sheet.words.page.colon)
+        @for (number, one) in implicit.iter().enumerate() {
+            @if number > 0 { ", " }
+            code { (outside(&one.expr)) }
         }
     }
 }

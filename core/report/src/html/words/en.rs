@@ -32,10 +32,12 @@ pub(crate) static WORDS: Words = Words {
         incomplete_means: "Something is missing, so the conditions cannot be judged.",
         nothing_asked: "No condition was set by the user, and nothing went wrong.",
         all_held: |all| match all {
-            "1" => "The condition held.".to_owned(),
-            _ => format!("All {all} conditions held."),
+            "1" => "The condition that was set held.".to_owned(),
+            _ => format!("All {all} conditions that were set held."),
         },
-        some_held: |held, all| format!("{held} of {all} conditions held; the others are undecided."),
+        some_held: |held, all| {
+            format!("{held} of {all} conditions that were set held; the others are undecided.")
+        },
         reasons: "Why",
         no_limit: "Nobody's: no limit was reached",
         by_generator: "The load generator's",
