@@ -203,12 +203,11 @@ fn table(page: &Page) -> Markup {
         let mut row: Vec<_> = cells(page.doc, &showed, point).into_iter().map(Cell::Number).collect();
         let tried = point.runs.to_string();
         let held = (own.held_of)(&point.passed.to_string(), &tried);
-        let spoiled = match point.generator {
-            0 => String::new(),
-            spoiled => (own.spoiled)(&spoiled.to_string()),
-        };
         row[0] = Cell::Number((own.level)(&page.doc.of, point.level));
-        row[1] = Cell::word(&(held + &spoiled));
+        row[1] = match point.generator {
+            0 => Cell::Short(html! { (held) }),
+            spoiled => Cell::word(&(held + &(own.spoiled)(&spoiled.to_string()))),
+        };
         let places: Vec<_> = places(page.doc, &showed, point).into_iter().map(own.say.place).collect();
         row[7] = Cell::word(&places.join(own.say.and));
         table.row(row);
