@@ -61,8 +61,9 @@ fn check(answer: CompareAnswer, language: Language, mentions: &[&str]) {
     let side = SideCourse::default();
     let source = CompareSource { doc: &doc(answer), courses: [&side, &side], command: HOSTILE };
     let page = comparison_html(source, language);
+    let told = page.replace('\u{a0}', " ");
     for word in mentions {
-        assert!(page.contains(word), "{answer:?} {language:?} does not tell `{word}`: {page}");
+        assert!(told.contains(word), "{answer:?} {language:?} does not tell `{word}`: {page}");
     }
     assert!(!page.contains("<script") && !page.contains('\u{202e}'), "{page}");
     assert!(
@@ -108,7 +109,8 @@ fn percentiles_that_dropped_requests_leave_unknown_are_not_told() {
 fn intervals_targets_and_differences_are_spoken_of_where_there_are_some() {
     let page = |doc: &CompareDoc| {
         let side = SideCourse::default();
-        comparison_html(CompareSource { doc, courses: [&side, &side], command: "" }, Language::English)
+        let source = CompareSource { doc, courses: [&side, &side], command: "" };
+        comparison_html(source, Language::English).replace('\u{a0}', " ")
     };
     let (own, seconds) = ("The interval is each value", "The intervals below are from the seconds");
     let mut doc = doc(CompareAnswer::Undecided);

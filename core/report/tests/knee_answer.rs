@@ -97,9 +97,9 @@ fn what_held_is_told_apart_from_what_is_estimated() {
     card("Knee at least", "490/s", lower);
     card("Knee", "499.6/s", "estimate, less what may have queued");
     card("Knee at most", "507.7/s", "upper end of the 95\u{a0}% interval");
-    assert!(page.contains("broke: 32.9 ms (in a run at 504/s)"), "{page}");
+    assert!(page.contains("broke: 32.9\u{a0}ms (in a run at 504/s)"), "{page}");
     let chinese = knee_html(&doc, Language::Chinese);
-    assert!(chinese.contains("未满足：实测 32.9 ms（在 504/s 的一次运行中）"), "{chinese}");
+    assert!(chinese.contains("未满足：实测 32.9\u{a0}ms（在 504/s 的一次运行中）"), "{chinese}");
     assert!(chinese.contains("100/s：5 次中有 2 次不成立：<code>p95 &lt; 24ms</code> 未满足"), "{chinese}");
 }
 

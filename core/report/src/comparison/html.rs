@@ -11,7 +11,7 @@ use super::values::{change_in, interval_in, judgement_in, ratio, value};
 use super::words::CompareWords;
 use crate::html::{
     Cell, Document, Language, Section, Table, Words, command_line, glossary_section, harmless, is_sentence,
-    outside, stored_in,
+    kept_together, outside, stored_in,
 };
 use crate::units;
 
@@ -116,7 +116,7 @@ fn summary(page: &Page) -> Markup {
                 (sign(doc.answer))
                 div {
                     h2 #summary-title { (word) }
-                    p.headline.sentence[begins_sentence(page)] { (harmless(&headline_in(doc, page.own))) }
+                    p.headline.sentence[begins_sentence(page)] { (harmless(&kept_together(&headline_in(doc, page.own)))) }
                     p.means { (means) }
                 }
             }
@@ -127,7 +127,7 @@ fn summary(page: &Page) -> Markup {
             (numbers(page))
             div.pair {
                 div { h3 { (own.how_sure) } (sure(page)) }
-                div { h3 { (own.more_runs) } p { (harmless(&more_runs(page))) } }
+                div { h3 { (own.more_runs) } p { (harmless(&kept_together(&more_runs(page)))) } }
             }
             @if let Some(svg) = forest(page) {
                 (PreEscaped(svg))
@@ -201,7 +201,7 @@ fn said(page: &Page, metric: &MetricDoc) -> Markup {
     if metric.verdict == "not_judged" {
         return stored_in(page.language, &metric.why);
     }
-    let told = judgement_in(metric, page.own);
+    let told = kept_together(&judgement_in(metric, page.own));
     let grown = metric.ratio.is_some_and(|ratio| ratio.0 > 1.0);
     let (class, mark) = match (metric.verdict.as_str(), metric.ratio) {
         ("difference", Some(_)) if grown == (metric.better == "more") => ("mark good long", "▲"),
@@ -224,10 +224,10 @@ fn sure(page: &Page) -> Markup {
         .filter_map(|metric| Some((metric, metric.p_corrected?.0)))
         .min_by(|one, other| one.1.total_cmp(&other.1));
     if surest.is_none() && matches!(doc.answer, CompareAnswer::NoDifference | CompareAnswer::NoRegression) {
-        return html! { p { ((own.sure_of_none)(&show_share(1.0 - doc.level.0))) } };
+        return html! { p { ((own.sure_of_none)(&share(1.0 - doc.level.0))) } };
     }
     html! {
-        p { ((own.sure)(&show_share(doc.level.0))) }
+        p { ((own.sure)(&share(doc.level.0))) }
         @if let Some((metric, p)) = surest { p { ((own.by_chance)(&harmless(&metric.name), &chance(p))) } }
     }
 }
@@ -237,9 +237,14 @@ fn has_intervals(doc: &CompareDoc) -> bool {
     doc.metrics.iter().any(|metric| metric.low.is_some())
 }
 
+/// A share in a sentence.
+fn share(share: f64) -> String {
+    kept_together(&show_share(share))
+}
+
 /// A chance as a share; below what the method can tell apart, as a bound.
 fn chance(p: f64) -> String {
-    if p < 1e-4 { "<\u{a0}0.01\u{a0}%".to_owned() } else { show_share(p) }
+    if p < 1e-4 { "<\u{a0}0.01\u{a0}%".to_owned() } else { share(p) }
 }
 
 fn more_runs(page: &Page) -> String {

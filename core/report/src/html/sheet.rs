@@ -114,14 +114,33 @@ pub(crate) fn is_sentence(stored: &str) -> bool {
     !word.is_empty() && word.bytes().all(|letter| letter.is_ascii_lowercase())
 }
 
+/// What stands behind a number and a blank, and makes one word with it.
+const UNITS: [&str; 17] =
+    ["%", "ns", "µs", "ms", "s", "m", "h", "B", "kB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "CPU", "CPUs"];
+
+/// `text` with numbers that stay on the line of their unit.
+pub(crate) fn kept_together(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut before = None;
+    for (at, letter) in text.char_indices() {
+        let is_number = before.is_some_and(|before: char| before.is_ascii_digit());
+        let unit = || {
+            let rest = &text[at + 1..];
+            rest.split(|letter: char| !letter.is_alphabetic() && letter != '%').next().unwrap_or_default()
+        };
+        let is_unit = letter == ' ' && is_number && UNITS.contains(&unit());
+        kept.push(if is_unit { '\u{a0}' } else { letter });
+        before = Some(letter);
+    }
+    kept
+}
+
 /// What stands between backticks as code, as in a terminal it stands between backticks.
 fn with_code(sentence: &str) -> Markup {
-    // A number and its sign are one word: no line may end between them.
-    let sentence = sentence.replace(" %", "\u{a0}%");
     let parts: Vec<_> = sentence.split('`').collect();
     // One that is not closed is no code.
     if parts.len() % 2 == 0 {
-        return html! { (sentence) };
+        return html! { (kept_together(sentence)) };
     }
     html! { @for (number, part) in parts.iter().enumerate() {
         @if number % 2 == 1 { code { (part) } } @else { (with_options(part)) }
@@ -131,8 +150,9 @@ fn with_code(sentence: &str) -> Markup {
 /// A command that ends a sentence, and options of the program, as code: a line may end after each hyphen of another word.
 fn with_options(text: &str) -> Markup {
     if let Some((before, line)) = text.find("wavetank run ").map(|at| text.split_at(at)) {
-        return html! { (before) (command_line(line)) };
+        return html! { (kept_together(before)) (command_line(line)) };
     }
+    let text = &*kept_together(text);
     let is_name = |letter: char| letter.is_ascii_lowercase() || letter == '-';
     let mut pieces = Vec::new();
     let mut told = 0;
@@ -203,7 +223,21 @@ mod tests {
         check("one ` alone", "one ` alone");
         let line = "wavetank run :80 <span class=\"option\">-d</span> 6s";
         check("at a rate: wavetank run :80 -d 6s", &format!("at a rate: <code><bdi>{line}</bdi></code>"));
-        check("95 % of 3", "95\u{a0}% of 3");
+        check("95 % of 3 in 4.98 ms", "95\u{a0}% of 3 in 4.98\u{a0}ms");
+        // What may be copied stays as it is.
+        check("`failed < 1 %`", "<code>failed &lt; 1 %</code>");
+        check("", "");
+    }
+
+    #[test]
+    fn numbers_stay_on_the_line_of_their_unit() {
+        let check = |text: &str, shown: &str| assert_eq!(kept_together(text).replace('\u{a0}', "_"), shown);
+        check("6.98 ms of 20.2 %: 2 CPUs, 3 runs", "6.98_ms of 20.2_%: 2_CPUs, 3 runs");
+        check("2 m 05 s", "2_m 05_s");
+        check("p99 is 12 µs", "p99 is 12_µs");
+        check("12 seconds, then 3 sent", "12 seconds, then 3 sent");
+        check("其中 3 ms，5 % 以上", "其中 3_ms，5_% 以上");
+        check("a %, 7 ", "a %, 7 ");
         check("", "");
     }
 

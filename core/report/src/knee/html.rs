@@ -13,7 +13,7 @@ use super::width::width;
 use super::words::limited;
 use crate::html::{
     Cell, Document, Language, Section, Table, Words, command_line, glossary_section, harmless, is_sentence,
-    outside, stored_in, verdict_sign,
+    kept_together, outside, stored_in, verdict_sign,
 };
 use crate::units;
 
@@ -112,14 +112,9 @@ fn summary(page: &Page) -> Markup {
 /// The answer in one line: as it is stored, or said again from its values.
 fn headline(page: &Page) -> Markup {
     match page.own.headline {
-        None => stored_in(page.language, &kept_together(&page.doc.answer.headline)),
+        None => stored_in(page.language, &page.doc.answer.headline),
         Some(headline) => html! { (harmless(&kept_together(&headline(page.doc)))) },
     }
-}
-
-/// A number and its sign are one word: no line may end between them.
-fn kept_together(text: &str) -> String {
-    text.replace(" %", "\u{a0}%")
 }
 
 /// The knee and both ends of its interval; of a search that found no knee the bound.
