@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use wavetank_testkit::{Client, Program, Serve, Signal, Stamp, expect_time, free_port, skip, steady};
+use wavetank_testkit::{
+    Client, Outcome, Program, Serve, Signal, Stamp, Trial, expect_time, free_port, skip, steady,
+};
 
 fn serve(words: &[&str]) -> Serve {
     Serve::start(&Program::new(env!("CARGO_BIN_EXE_wavetank")), words)
@@ -227,6 +229,34 @@ fn a_planted_freeze_begins_with_the_first_request() {
         let over = time_of(&mut client, "/");
         let right = longest > ms(490) && longest < ms(505) && over < ms(20);
         expect_time(right, || format!("the freeze lasted {longest:?}, then {over:?}"))
+    });
+}
+
+#[test]
+fn a_run_tells_when_a_frozen_target_gave_no_answer() {
+    steady(|| {
+        // From 1.7 s to 3.2 s: one whole second of the run.
+        let serve = serve(&["--freeze", "1500ms", "--freeze-at", "1700ms"]);
+        let trial = Trial::new(env!("CARGO_BIN_EXE_wavetank"));
+        let words = ["-r", "200/s", "-d", "4s", "--arrivals", "even", "--no-probe"];
+        let outcome = trial.load(&serve.url("/"), words).run();
+        let told = |outcome: &Outcome| {
+            let findings = outcome.result().at("findings").as_array().cloned().unwrap_or_default();
+            findings.into_iter().find(|finding| finding["code"] == "standstill")
+        };
+        let found = told(&outcome);
+        expect_time(outcome.exit == Some(0) && found.is_some(), || format!("{outcome}"))?;
+        // What was sealed tells the same when the run's own conclusions are gone.
+        let runs = trial.place().runs("runs");
+        std::fs::remove_file(runs[0].join("run.json")).expect("it is there");
+        let again = trial.program().args(["report", "latest", "--format", "json"]).run();
+        assert_eq!(told(&again), found);
+        let found = found.unwrap_or_default();
+        assert_eq!((&found["blame"], &found["decisive"]), (&Value::from("target"), &Value::from(false)));
+        let message = found["message"].as_str().unwrap_or_default();
+        let right = message.starts_with("no request ended for at least 1 s, from 2 s on, though up to 2")
+            && message.ends_with(" were open: the target gave no answer");
+        expect_time(right, || message.to_owned())
     });
 }
 

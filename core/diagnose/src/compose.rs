@@ -7,7 +7,7 @@ use wavetank_plan::{ExitCode, Plan};
 use crate::facts::{Case, Facts};
 use crate::{
     Blame, Circumstances, Diagnosis, Ending, Finding, Status, Verdict, blame, classes, doubts, drift,
-    failures, held, matters, notes, words,
+    failures, held, matters, notes, standstill, words,
 };
 
 /// Losses that the headline names; the others are counted.
@@ -60,6 +60,7 @@ pub fn diagnose_facts(facts: &Facts<'_>) -> Diagnosis {
     findings.extend(doubts);
     findings.extend(steal(&case));
     if loaded(facts.ending) {
+        findings.extend(standstill::finding(&case));
         findings.extend(held::findings(&case));
         findings.extend(drift::findings(&case));
         let known: Vec<_> = findings.iter().map(|finding| finding.code).collect();

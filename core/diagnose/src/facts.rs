@@ -1,7 +1,7 @@
 //! [`Facts`]: everything a verdict is composed of.
 
 use wavetank_measure::{
-    ErrorClass, Ledger, Observed, Selection, ThresholdResult, Totals, Validity, View, Violation,
+    ErrorClass, Ledger, Observed, Selection, Standstills, ThresholdResult, Totals, Validity, View, Violation,
 };
 use wavetank_plan::{Load, Plan};
 
@@ -22,6 +22,8 @@ pub struct Facts<'a> {
     pub stop: Option<ThresholdResult>,
     /// How the generator fared.
     pub validity: Validity,
+    /// When no request ended though enough of them waited.
+    pub standstills: Standstills,
     /// Counters that do not add up.
     pub violations: &'a [Violation],
     /// How the run ended.
@@ -54,6 +56,7 @@ impl<'a> Facts<'a> {
             results: ledger.results(),
             stop: ledger.stop_result(),
             validity: ledger.validity(),
+            standstills: ledger.standstills(),
             violations: ledger.violations(),
             ending,
             circumstances,

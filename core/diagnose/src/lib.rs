@@ -16,6 +16,7 @@ mod finding;
 mod held;
 mod matters;
 mod notes;
+mod standstill;
 mod tls;
 mod trend;
 mod verdict;

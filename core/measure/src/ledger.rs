@@ -3,9 +3,10 @@
 use wavetank_plan::{Nanos, Plan};
 
 use crate::impacts::Impacts;
+use crate::standstill_watch::StandstillWatch;
 use crate::{
-    ErrorClass, Hopeless, HostSample, Impact, Interval, Judge, Observed, TargetSample, ThresholdResult,
-    Totals, Validity, Violation, Watch,
+    ErrorClass, Hopeless, HostSample, Impact, Interval, Judge, Observed, Standstills, TargetSample,
+    ThresholdResult, Totals, Validity, Violation, Watch,
 };
 
 /// One book for a run: every merged interval is entered once, in order, and everything that can be said of the
@@ -15,6 +16,7 @@ pub struct Ledger {
     totals: Totals,
     judge: Judge,
     watch: Watch,
+    standstills: StandstillWatch,
     hopeless: Hopeless,
     violations: Vec<Violation>,
     /// Intervals are known to be missing.
@@ -33,6 +35,7 @@ impl Ledger {
             totals: Totals::new(plan),
             judge: Judge::new(plan),
             watch: Watch::new(plan),
+            standstills: StandstillWatch::new(plan),
             hopeless: Hopeless::new(plan),
             violations: Vec::new(),
             gaps: false,
@@ -100,6 +103,7 @@ impl Ledger {
         self.totals.add(interval);
         self.judge.add(interval, self.totals.spans());
         self.watch.add(interval, self.totals.spans());
+        self.standstills.add(interval, self.totals.spans());
         self.hopeless.add(interval);
         self.impacts.add(interval, self.totals.spans());
         let checked = self.totals.check();
@@ -159,6 +163,11 @@ impl Ledger {
     /// How the generator fared so far.
     pub fn validity(&self) -> Validity {
         self.watch.facts()
+    }
+
+    /// When no request ended so far, though enough of them waited. Of a book with gaps nothing is told: they may have ended there.
+    pub fn standstills(&self) -> Standstills {
+        if self.gaps { Standstills::default() } else { self.standstills.facts() }
     }
 
     /// Every identity found broken, in order, [`Ledger::VIOLATIONS_MAX`] at most.

@@ -6,4 +6,5 @@ mod common;
 mod doubts;
 mod drift;
 mod held;
+mod standstill;
 mod verdict;

@@ -1,0 +1,64 @@
+//! What is said of stretches in which no request ended.
+
+use wavetank_measure::Standstills;
+use wavetank_plan::Nanos;
+use wavetank_plan::quantity::trimmed;
+
+use crate::facts::Case;
+use crate::{Blame, Finding, words};
+
+/// Instants and lengths are told in tenths of a second, in nanoseconds.
+const TENTH: i64 = Nanos::from_millis(100).0;
+
+/// One finding for all of them. A client sees that no answer came, and cannot tell a target that gives none from a network that
+/// lets none through; where no network lies between, it was the target.
+pub(crate) fn finding(case: &Case<'_>) -> Option<Finding> {
+    let found = &case.facts.standstills;
+    let longest = found.longest;
+    let (blame, whose) = if case.same_host {
+        (Blame::Target, "the target gave no answer")
+    } else {
+        (Blame::Unknown, "the target gave no answer, or the way to it let none through")
+    };
+    (found.count > 0).then(|| Finding {
+        code: "standstill",
+        blame,
+        decisive: false,
+        message: format!(
+            "no request ended for at least {} s, from {} s on, though up to {} were open: {whose}",
+            at_least(longest.len),
+            not_before(longest.from),
+            words::count(longest.open)
+        ),
+        evidence: evidence(found),
+        hint: "see what the target and the way to it did at that time: garbage collection, a lock, a failover, a full accept queue; \
+               `wavetank explain standstill`"
+            .to_owned(),
+    })
+}
+
+fn evidence(found: &Standstills) -> String {
+    let stretches = match found.count {
+        1 => "one such stretch".to_owned(),
+        n => format!("the longest of {} such stretches, {} s in all", words::count(n), at_least(found.total)),
+    };
+    let usual = match found.usual_per_s() {
+        few if few < 10.0 => trimmed(&format!("{few:.1}")).to_owned(),
+        many => words::count(many.round() as u64),
+    };
+    format!("{stretches} · otherwise {usual} requests ended a second on average")
+}
+
+/// In seconds, rounded down to a tenth: no more than was seen.
+fn at_least(len: Nanos) -> String {
+    tenths(len.0.div_euclid(TENTH))
+}
+
+/// In seconds, rounded up to a tenth.
+fn not_before(at: Nanos) -> String {
+    tenths(at.0.saturating_add(TENTH - 1).div_euclid(TENTH))
+}
+
+fn tenths(tenths: i64) -> String {
+    trimmed(&format!("{:.1}", tenths as f64 / 10.0)).to_owned()
+}

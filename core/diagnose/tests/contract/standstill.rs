@@ -1,0 +1,66 @@
+//! What is said of a target that gave no answer for a while.
+
+use crate::case::{Run, run};
+use crate::common::{KEY, Second};
+use wavetank_diagnose::{Blame, Finding};
+
+fn silent(at: i64, open: u64) -> (i64, Second) {
+    (at, Second::at(at).open(open).with(|interval| interval.step_mut(KEY).counters.offered = 100))
+}
+
+/// Nothing ends in the seconds 5 and 6.
+fn stood() -> Run {
+    let before = Second::at(4).done(50, 5).open(50);
+    let after = Second::at(7).answered(250, 2_000).done(100, 5);
+    run([(4, before), silent(5, 150), silent(6, 250), (7, after)])
+}
+
+fn found(run: &Run) -> Vec<Finding> {
+    run.diagnosis().findings.into_iter().filter(|finding| finding.code == "standstill").collect()
+}
+
+fn check(run: &Run, blame: Blame, message: &str, evidence: &str) {
+    let [finding] = &found(run)[..] else { panic!("{:?}", run.diagnosis().findings) };
+    assert_eq!((finding.blame, finding.decisive), (blame, false));
+    assert_eq!((finding.message.as_str(), finding.evidence.as_str()), (message, evidence));
+    assert!(finding.hint.contains("`wavetank explain standstill`"), "{}", finding.hint);
+    assert_eq!(run.said(), "pass none 0", "it turns nothing");
+}
+
+#[test]
+fn a_standstill_is_told_with_what_is_known_of_it() {
+    let message = "no request ended for at least 2 s, from 5 s on, though up to 250 were open: the target gave no answer, or the way \
+                   to it let none through";
+    let evidence = "one such stretch · otherwise 111 requests ended a second on average";
+    check(&stood(), Blame::Unknown, message, evidence);
+    // No network lies between.
+    let message = "no request ended for at least 2 s, from 5 s on, though up to 250 were open: the target gave no answer";
+    check(&stood().on_loopback(), Blame::Target, message, evidence);
+    let mut held_up = stood().on_loopback();
+    held_up.seconds[7].threads[0].turn_ns_max = 50_000_000;
+    let message = message.replace("2 s", "1.9 s");
+    check(
+        &held_up,
+        Blame::Target,
+        &message,
+        "one such stretch · otherwise 111 requests ended a second on average",
+    );
+}
+
+#[test]
+fn several_are_one_finding_about_the_longest() {
+    let mut twice = stood().on_loopback();
+    let (at, again) = silent(11, 110);
+    twice.seconds[10] = Second::at(10).done(90, 5).open(10).seal();
+    twice.seconds[at as usize] = again.seal();
+    twice.seconds[12] = Second::at(12).answered(110, 900).seal();
+    let message = "no request ended for at least 2 s, from 5 s on, though up to 250 were open: the target gave no answer";
+    let evidence =
+        "the longest of 2 such stretches, 3 s in all · otherwise 112 requests ended a second on average";
+    check(&twice, Blame::Target, message, evidence);
+}
+
+#[test]
+fn a_run_that_was_answered_throughout_says_nothing() {
+    assert_eq!(found(&run([])), []);
+}

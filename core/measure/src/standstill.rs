@@ -1,0 +1,45 @@
+//! [`Standstills`]: when no request ended though enough of them waited; facts only.
+
+use wavetank_plan::Nanos;
+
+/// A stretch of the measured window in which not one request ended, and it was not the generator's doing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Standstill {
+    /// Begin of its first whole interval.
+    pub from: Nanos,
+    /// For how long at least.
+    pub len: Nanos,
+    /// Requests open at its end: the most, since none ended.
+    pub open: u64,
+}
+
+/// All of them in a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Standstills {
+    /// How many.
+    pub count: u64,
+    /// All of them together.
+    pub total: Nanos,
+    /// The longest, and of those the first.
+    pub longest: Standstill,
+    /// Requests that ended in the measured window.
+    pub ended: u64,
+    /// Length of the measured window, as far as it is sealed.
+    pub window: Nanos,
+}
+
+impl Standstills {
+    /// Requests that ended each second of the measured window, standstills left out.
+    pub fn usual_per_s(&self) -> f64 {
+        let between = self.window.since(self.total) as f64 / 1e9;
+        if between > 0.0 { self.ended as f64 / between } else { 0.0 }
+    }
+
+    pub(crate) fn add(&mut self, found: Standstill) {
+        self.count += 1;
+        self.total = self.total.after(found.len);
+        if found.len > self.longest.len {
+            self.longest = found;
+        }
+    }
+}
