@@ -56,6 +56,10 @@ fn a_generator_that_stood_still_calls_itself_invalid() {
             "what was planned is offered all the same: {result}"
         );
         assert_eq!((result.status(), result.text("verdict.blame")), ("invalid", "generator"), "{result}");
+        assert!(
+            !result.to_string().contains("standstill"),
+            "that no answer was read is its own doing: {result}"
+        );
         let lag = result.time("lag_us.max");
         assert!(lag <= ms(1_100), "nothing is begun that is more than a second late: {lag:?}: {result}");
         let (behind, late) = (result.count("dropped_by.behind"), result.count("requests.late"));
