@@ -198,6 +198,11 @@ fn percentiles_over_time_are_marked() {
     let tail = page.split("Numbers of “Response time, p99”").nth(1).expect("a table");
     let tail = tail.split("</table>").next().expect("it ends");
     assert_eq!(tail.matches(">~").count(), 1, "{tail}");
+    for (chart, dotted) in [("tail", true), ("median", false), ("rate", false)] {
+        let drawn =
+            page.split(&format!("id=\"{chart}\"")).nth(1).and_then(|rest| rest.split("</figure>").next());
+        assert_eq!(drawn.expect("a chart").contains(" faint\""), dotted, "{chart}");
+    }
 }
 
 #[test]

@@ -49,14 +49,11 @@ pub(super) fn over_time(page: &Page) -> Markup {
     let time = |ns: f64| Nanos(ns as i64).to_string();
     let courses = page.source.courses;
     let percentile = |names, q: f64| {
-        let told = |side: usize, at, ns| {
-            let sign = if courses[side].is_uncertain(at, q) { "~" } else { "" };
-            format!("{sign}{}", time(ns))
-        };
-        lines(page, names, &|side, at| courses[side].percentile(at, q), &told)
+        let is_guess = |side: usize, at| courses[side].is_uncertain(at, q);
+        lines(page, names, &|side, at| courses[side].percentile(at, q), &is_guess, &time)
     };
     html! {
-        (lines(page, ("rate", own.rate, Unit::Rate), &|side, at| courses[side].rate(at), &|_, _, rate| show_rate(rate)))
+        (lines(page, ("rate", own.rate, Unit::Rate), &|side, at| courses[side].rate(at), &|_, _| false, &show_rate))
         (percentile(("median", own.p50, Unit::Time), 50.0))
         (percentile(("tail", own.p99, Unit::Time), 99.0))
     }
@@ -66,7 +63,8 @@ fn lines(
     page: &Page,
     (id, title, unit): (&str, &str, Unit),
     of: &dyn Fn(usize, Nanos) -> Option<f64>,
-    shown: &dyn Fn(usize, Nanos, f64) -> String,
+    is_guess: &dyn Fn(usize, Nanos) -> bool,
+    shown: &dyn Fn(f64) -> String,
 ) -> Markup {
     let courses = page.source.courses;
     let until = courses.map(SideCourse::until);
@@ -74,10 +72,10 @@ fn lines(
     if until == Nanos::ZERO {
         return html! {};
     }
-    let series = SIDES
-        .iter()
-        .enumerate()
-        .map(|(side, &(name, tone))| Series::line(name, courses[side].points(|at| of(side, at))).toned(tone));
+    let series = SIDES.iter().enumerate().map(|(side, &(name, tone))| {
+        let sure = courses[side].points(|at| of(side, at).filter(|_| !is_guess(side, at)));
+        Series::line(name, courses[side].points(|at| of(side, at))).sure_of(sure).toned(tone)
+    });
     let chart = Lines {
         frame: frame(page, id, title).high(180),
         timeline: Timeline::new(Nanos::ZERO, until),
@@ -88,8 +86,10 @@ fn lines(
     let mut begins: Vec<Nanos> = courses.iter().flat_map(|course| course.begins()).collect();
     begins.sort_unstable();
     begins.dedup();
-    let cell =
-        |side: usize, at: Nanos| of(side, at).map_or_else(|| "–".to_owned(), |value| shown(side, at, value));
+    let cell = |side: usize, at: Nanos| {
+        let Some(value) = of(side, at) else { return "–".to_owned() };
+        format!("{}{}", if is_guess(side, at) { "~" } else { "" }, shown(value))
+    };
     let rows = begins.into_iter().map(|at| (at, vec![cell(0, at), cell(1, at)])).collect();
     let heads = SIDES.iter().map(|(name, _)| (*name).to_owned()).collect();
     figure_in(page.words, &chart.draw(), &Numbers { title, heads, rows, note: "" })
