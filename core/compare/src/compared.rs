@@ -258,3 +258,27 @@ fn judge(rows: &mut [Compared], wishes: &Wishes) {
         rows[at].p_adjusted = p.map(|_| adjusted);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_compared_says_so_before_anything_else() {
+        let check = |name: &str, doubt: &str, asked: &[&str], why: &str| {
+            let value = row((name.to_owned(), "us", false), [Some(1.0); 2], [None; 2]);
+            let mut rows = [Compared { why: doubt.to_owned(), ..value }];
+            let metrics = asked.iter().map(|&name| name.to_owned()).collect();
+            judge(&mut rows, &Wishes { metrics, ..Wishes::default() });
+            assert_eq!((rows[0].why.as_str(), rows[0].judged), (why, why.is_empty()), "{name} of {asked:?}");
+        };
+        let few = MetricDoc::FEW_ABOVE;
+        check("p99", "", &[], "");
+        check("p99", few, &[], few);
+        check("p95", few, &[], few);
+        check("p95", "", &[], "told, not judged: name it with --metric");
+        check("p99", few, &["p50"], few);
+        check("p99", "", &["p50"], "not asked for");
+        check("p95", "", &["p95"], "");
+    }
+}
