@@ -15,10 +15,21 @@ const TENTH: i64 = Nanos::from_millis(100).0;
 pub(crate) fn finding(case: &Case<'_>) -> Option<Finding> {
     let found = &case.facts.standstills;
     let longest = found.longest;
-    let (blame, whose) = if case.same_host {
-        (Blame::Target, "the target gave no answer")
+    // The hosts of a lab share a machine, and have networks between them.
+    let in_lab = !case.facts.observed.others().is_empty();
+    let (blame, whose, hint) = if case.same_host && !in_lab {
+        (
+            Blame::Target,
+            "the target gave no answer",
+            "see what the target did at that time: garbage collection, a lock, a failover, a full accept queue",
+        )
     } else {
-        (Blame::Unknown, "the target gave no answer, or the way to it let none through")
+        (
+            Blame::Unknown,
+            "the target gave no answer, or the way to it let none through",
+            "see what the target and the way to it did at that time: garbage collection, a lock, a failover, a full accept queue, \
+             lost packets",
+        )
     };
     (found.count > 0).then(|| Finding {
         code: "standstill",
@@ -31,9 +42,7 @@ pub(crate) fn finding(case: &Case<'_>) -> Option<Finding> {
             words::count(longest.open)
         ),
         evidence: evidence(found),
-        hint: "see what the target and the way to it did at that time: garbage collection, a lock, a failover, a full accept queue; \
-               `wavetank explain standstill`"
-            .to_owned(),
+        hint: hint.to_owned(),
     })
 }
 

@@ -2,7 +2,8 @@
 
 use crate::case::{Run, run};
 use crate::common::{KEY, Second};
-use wavetank_diagnose::{Blame, Finding};
+use wavetank_diagnose::{Blame, Finding, diagnose};
+use wavetank_measure::{HostSample, Ledger};
 
 fn silent(at: i64, open: u64) -> (i64, Second) {
     (at, Second::at(at).open(open).with(|interval| interval.step_mut(KEY).counters.offered = 100))
@@ -23,7 +24,8 @@ fn check(run: &Run, blame: Blame, message: &str, evidence: &str) {
     let [finding] = &found(run)[..] else { panic!("{:?}", run.diagnosis().findings) };
     assert_eq!((finding.blame, finding.decisive), (blame, false));
     assert_eq!((finding.message.as_str(), finding.evidence.as_str()), (message, evidence));
-    assert!(finding.hint.contains("`wavetank explain standstill`"), "{}", finding.hint);
+    // The way is looked at where there is one.
+    assert_eq!(finding.hint.contains("the way to it"), blame == Blame::Unknown, "{}", finding.hint);
     assert_eq!(run.said(), "pass none 0", "it turns nothing");
 }
 
@@ -45,6 +47,24 @@ fn a_standstill_is_told_with_what_is_known_of_it() {
         &message,
         "one such stretch · otherwise 111 requests ended a second on average",
     );
+}
+
+#[test]
+fn between_the_hosts_of_a_lab_lies_a_network() {
+    let run = stood().on_loopback();
+    let blame = |hosts: &[&str]| {
+        let mut book = Ledger::new(&run.plan);
+        for second in &run.seconds {
+            let _ = book.add(second);
+        }
+        for host in hosts {
+            book.observe_other(host, &HostSample::default());
+        }
+        let findings = diagnose(&run.plan, &book, &run.ending, &run.circumstances).findings;
+        findings.iter().find(|finding| finding.code == "standstill").map(|finding| finding.blame)
+    };
+    assert_eq!(blame(&[]), Some(Blame::Target));
+    assert_eq!(blame(&["app1"]), Some(Blame::Unknown));
 }
 
 #[test]
