@@ -10,6 +10,11 @@ use crate::{Blame, Finding, classes, words};
 const CLASSES_MAX: usize = 3;
 /// A class this rare is no finding unless the run failed.
 const SHARE_MIN: f64 = 0.001;
+/// Answers with another status than expected, fewer than one in so many, are not what the target answers when it is asked that.
+const STATUS_RARE: u64 = 10;
+/// What to do about those.
+const STATUS_RARE_HINT: &str =
+    "most were answered as expected: the log of the target, or of a balancer, tells of the others";
 /// Failures sharing an age: at least so many, and so large a part of those that have one.
 const SAME_AGE_MIN: u64 = 10;
 const SAME_AGE_SHARE: f64 = 0.5;
@@ -56,14 +61,9 @@ fn of_class(case: &Case<'_>, class: ErrorClass, n: u64) -> Finding {
     evidence.extend(fault.map(str::to_owned));
     let evidence = evidence.join(" · ");
     let blame = classes::blame(class, case.same_host);
-    Finding {
-        code: class.name(),
-        blame,
-        decisive: false,
-        message,
-        evidence,
-        hint: classes::best_hint(class, fault, told).to_owned(),
-    }
+    let is_rare = class == ErrorClass::Status && n.saturating_mul(STATUS_RARE) < counters.offered;
+    let hint = if is_rare { STATUS_RARE_HINT } else { classes::best_hint(class, fault, told) };
+    Finding { code: class.name(), blame, decisive: false, message, evidence, hint: hint.to_owned() }
 }
 
 /// Failures without a timeout of ours that nevertheless share one age: somebody else's timeout.

@@ -40,6 +40,20 @@ fn broken_thresholds_fail() {
     assert_eq!(run([]).asking(&["p99 < 4ms"]).diagnosis().headline, "`p99 < 4ms` broke: 5.00 ms");
 }
 
+/// That an odd status is what the target should answer is thinkable only where many answers have one.
+#[test]
+fn few_odd_statuses_are_not_to_be_expected() {
+    let check = |odd: u64, expected: bool| {
+        let run = alike(move |second| second.done(1000 - odd, 5).failed(odd, ErrorClass::Status, 5));
+        let findings = run.diagnosis().findings;
+        let hint = findings.iter().find(|finding| finding.code == "status").map(|finding| &*finding.hint);
+        assert_eq!(hint.map(|hint| hint.contains("--expect-status")), Some(expected), "{odd}: {hint:?}");
+    };
+    check(99, false);
+    check(100, true);
+    check(1_000, true);
+}
+
 #[test]
 fn a_time_is_the_targets_where_no_network_lies_between() {
     check(&run([]).on_loopback().asking(&["p99 < 4ms"]), "fail target 1: p99 < 4ms");
