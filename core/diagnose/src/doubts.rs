@@ -47,7 +47,7 @@ fn late(case: &Case<'_>) -> Option<Finding> {
         blame: Blame::Generator,
         decisive: false,
         message: format!(
-            "the generator was late: {} of the requests wanted in the worst {} were taken up more than {} after their instant",
+            "the generator was late: {} of the requests wanted or ended in the worst {} had been taken up more than {} after their instant",
             words::percent(worst.share.fraction()),
             worst.len,
             case.facts.plan.late_tolerance,

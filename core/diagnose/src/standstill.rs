@@ -11,13 +11,14 @@ use crate::{Blame, Finding, words};
 const TENTH: i64 = Nanos::from_millis(100).0;
 
 /// One finding for all of them. A client sees that no answer came, and cannot tell a target that gives none from a network that
-/// lets none through; where no network lies between, it was the target.
+/// lets none through; where neither a network nor a proxy lies between, it was the target.
 pub(crate) fn finding(case: &Case<'_>) -> Option<Finding> {
     let found = &case.facts.standstills;
     let longest = found.longest;
     // The hosts of a lab share a machine, and have networks between them.
     let in_lab = !case.facts.observed.others().is_empty();
-    let (blame, whose, hint) = if case.same_host && !in_lab {
+    let by_proxy = case.facts.plan.http.proxy.is_some();
+    let (blame, whose, hint) = if case.same_host && !in_lab && !by_proxy {
         (
             Blame::Target,
             "the target gave no answer",
@@ -31,14 +32,17 @@ pub(crate) fn finding(case: &Case<'_>) -> Option<Finding> {
              lost packets",
         )
     };
+    // Whole tenths within what was seen.
+    let from = longest.from.0.saturating_add(TENTH - 1).div_euclid(TENTH);
+    let until = longest.from.after(longest.len).0.div_euclid(TENTH);
     (found.count > 0).then(|| Finding {
         code: "standstill",
         blame,
         decisive: false,
         message: format!(
-            "no request ended for at least {} s, from {} s on, though up to {} were open: {whose}",
-            at_least(longest.len),
-            not_before(longest.from),
+            "no request ended for at least {} s, from {} s on, though {} were open at its end: {whose}",
+            tenths(until - from),
+            tenths(from),
             words::count(longest.open)
         ),
         evidence: evidence(found),
@@ -49,25 +53,19 @@ pub(crate) fn finding(case: &Case<'_>) -> Option<Finding> {
 fn evidence(found: &Standstills) -> String {
     let stretches = match found.count {
         1 => "one such stretch".to_owned(),
-        n => format!("the longest of {} such stretches, {} s in all", words::count(n), at_least(found.total)),
+        n => {
+            let total = tenths(found.total.0.div_euclid(TENTH));
+            format!("the longest of {} such stretches, {total} s in all", words::count(n))
+        }
     };
     let usual = match found.usual_per_s() {
         few if few < 10.0 => trimmed(&format!("{few:.1}")).to_owned(),
         many => words::count(many.round() as u64),
     };
-    format!("{stretches} · otherwise {usual} requests ended a second on average")
+    format!("{stretches} · otherwise, on average, {usual} ended each second")
 }
 
-/// In seconds, rounded down to a tenth: no more than was seen.
-fn at_least(len: Nanos) -> String {
-    tenths(len.0.div_euclid(TENTH))
-}
-
-/// In seconds, rounded up to a tenth.
-fn not_before(at: Nanos) -> String {
-    tenths(at.0.saturating_add(TENTH - 1).div_euclid(TENTH))
-}
-
+/// So many of them, in seconds.
 fn tenths(tenths: i64) -> String {
     trimmed(&format!("{:.1}", tenths as f64 / 10.0)).to_owned()
 }

@@ -143,7 +143,7 @@ fn of_times(condition: &Condition, asked: Asked, part: Part, sample: &Sample, sc
                 && asked.of(&sample.times).is_some_and(|value| holds(condition, value))
         });
         let why = Some(format!(
-            "it lies among {} of {} requests that were dropped and have no time",
+            "it lies among requests without a time: {} of {} were dropped",
             show_whole(tally.dropped),
             show_whole(whole)
         ));

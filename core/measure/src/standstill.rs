@@ -9,7 +9,7 @@ pub struct Standstill {
     pub from: Nanos,
     /// For how long at least.
     pub len: Nanos,
-    /// Requests open at its end: the most, since none ended.
+    /// Requests open at its end.
     pub open: u64,
 }
 

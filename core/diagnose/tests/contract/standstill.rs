@@ -31,12 +31,12 @@ fn check(run: &Run, blame: Blame, message: &str, evidence: &str) {
 
 #[test]
 fn a_standstill_is_told_with_what_is_known_of_it() {
-    let message = "no request ended for at least 2 s, from 5 s on, though up to 250 were open: the target gave no answer, or the way \
+    let message = "no request ended for at least 2 s, from 5 s on, though 250 were open at its end: the target gave no answer, or the way \
                    to it let none through";
-    let evidence = "one such stretch · otherwise 111 requests ended a second on average";
+    let evidence = "one such stretch · otherwise, on average, 111 ended each second";
     check(&stood(), Blame::Unknown, message, evidence);
     // No network lies between.
-    let message = "no request ended for at least 2 s, from 5 s on, though up to 250 were open: the target gave no answer";
+    let message = "no request ended for at least 2 s, from 5 s on, though 250 were open at its end: the target gave no answer";
     check(&stood().on_loopback(), Blame::Target, message, evidence);
     let mut held_up = stood().on_loopback();
     held_up.seconds[7].threads[0].turn_ns_max = 50_000_000;
@@ -45,7 +45,7 @@ fn a_standstill_is_told_with_what_is_known_of_it() {
         &held_up,
         Blame::Target,
         &message,
-        "one such stretch · otherwise 111 requests ended a second on average",
+        "one such stretch · otherwise, on average, 111 ended each second",
     );
 }
 
@@ -74,9 +74,9 @@ fn several_are_one_finding_about_the_longest() {
     twice.seconds[10] = Second::at(10).done(90, 5).open(10).seal();
     twice.seconds[at as usize] = again.seal();
     twice.seconds[12] = Second::at(12).answered(110, 900).seal();
-    let message = "no request ended for at least 2 s, from 5 s on, though up to 250 were open: the target gave no answer";
+    let message = "no request ended for at least 2 s, from 5 s on, though 250 were open at its end: the target gave no answer";
     let evidence =
-        "the longest of 2 such stretches, 3 s in all · otherwise 112 requests ended a second on average";
+        "the longest of 2 such stretches, 3 s in all · otherwise, on average, 112 ended each second";
     check(&twice, Blame::Target, message, evidence);
 }
 
