@@ -236,7 +236,7 @@ fn what_charts_leave_out_is_told() {
         let page = page(&record, &plan, &maker.finish(), &[], &[]);
         let words = [
             "counted in the row in which it ended",
-            "in between there were up to 51",
+            "in between there were at most 51",
             "Not drawn: 30 closed",
         ];
         words.map(|words| page.matches(words).count())

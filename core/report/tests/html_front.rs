@@ -55,8 +55,8 @@ fn answers_after_the_load_are_told_beside_the_rate() {
     };
     check("open", 800.0, "of 1.00 k/s offered");
     check("open", 795.0, "of 1.00 k/s offered");
-    check("open", 500.0, "of 1.00 k/s offered · not in it: 3,000 answered after the load");
-    check("closed", 500.0, "5,000 in 10 s · not in it: 3,000 answered after the load");
+    check("open", 500.0, "of 1.00 k/s offered · not in it: 3,000 answered outside the measured time");
+    check("closed", 500.0, "5,000 in 10 s · not in it: 3,000 answered outside the measured time");
 }
 
 #[test]

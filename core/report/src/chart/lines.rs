@@ -218,16 +218,32 @@ impl Lines<'_> {
             let end = Nanos(self.timeline.until.0.saturating_add(1));
             return [self.timeline.from].into_iter().chain(inner).chain([end]).collect();
         }
-        let half = |one: Nanos, other: Nanos| other.0.saturating_sub(one.0) / 2;
-        let (first, last) = (points[0], points[points.len() - 1]);
-        let begin = Nanos(first.0.saturating_sub(half(first, points[1])));
-        let end = Nanos(last.0.saturating_add(half(points[points.len() - 2], last)));
-        let inner = groups(points.len()).skip(1).map(|group| {
-            let before = points[group.start - 1];
-            Nanos(before.0 + half(before, points[group.start]))
-        });
-        [begin].into_iter().chain(inner).chain([end]).collect()
+        let borders = borders(&points);
+        let inner = groups(points.len()).skip(1).map(|group| borders[group.start]);
+        [borders[0]].into_iter().chain(inner).chain([borders[points.len()]]).collect()
     }
+}
+
+/// Where columns begin, and where the last ends, that have at least two `points` in their middles: half-way between these, but that
+/// the first and the last column may be shorter than the others.
+fn borders(points: &[Nanos]) -> Vec<Nanos> {
+    let gap = |two: &[Nanos]| two[1].0.saturating_sub(two[0].0);
+    let mut gaps: Vec<i64> = points.windows(2).map(gap).collect();
+    gaps.sort_unstable();
+    let half = gaps[gaps.len() / 2] / 2;
+    let last = points.len() - 1;
+    let between = |(number, two): (usize, &[Nanos])| {
+        let is_short = gap(two) / 2 < half;
+        Nanos(match (number, number + 1) {
+            (0, _) if is_short && last > 1 => two[1].0.saturating_sub(half),
+            (_, second) if is_short && second == last => two[0].0.saturating_add(half),
+            _ => two[0].0.saturating_add(gap(two) / 2),
+        })
+    };
+    let inner: Vec<Nanos> = points.windows(2).enumerate().map(between).collect();
+    let begin = Nanos(points[0].0.saturating_sub(gap(&[points[0], inner[0]])));
+    let end = Nanos(points[last].0.saturating_add(gap(&[inner[last - 1], points[last]])));
+    [begin].into_iter().chain(inner).chain([end]).collect()
 }
 
 /// The least and the greatest value of a series in each slice; of a stair, what holds anywhere in it counts.
@@ -318,6 +334,19 @@ mod tests {
             assert!(svg.contains(&format!("<title>{told}")), "{told}: {svg}");
         }
         assert_eq!(svg.matches("<title>00:").count(), 12, "{svg}");
+    }
+
+    #[test]
+    fn a_column_at_an_end_may_be_shorter() {
+        let check = |middles_ms: &[i64], expected_ms: &[i64]| {
+            let of = |ms: &[i64]| ms.iter().map(|&ms| Nanos::from_millis(ms)).collect::<Vec<_>>();
+            assert_eq!(borders(&of(middles_ms)), of(expected_ms), "{middles_ms:?}");
+        };
+        check(&[500, 1_500, 2_500], &[0, 1_000, 2_000, 3_000]);
+        check(&[-2_250, -1_500, -500, 500], &[-2_500, -2_000, -1_000, 0, 1_000]);
+        check(&[500, 1_500, 2_500, 3_300], &[0, 1_000, 2_000, 3_000, 3_600]);
+        check(&[500, 1_500, 4_500, 5_500], &[0, 1_000, 3_000, 5_000, 6_000]);
+        check(&[500, 1_500], &[0, 1_000, 2_000]);
     }
 
     #[test]

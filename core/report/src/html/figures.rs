@@ -174,7 +174,8 @@ pub(crate) fn at_ends(columns: &[&Column], value: impl Fn(&Column) -> f64) -> Ve
 
 /// In which row of a table over time a late request is counted; nothing where none was late.
 pub(crate) fn late_when(sheet: &Sheet, course: &Course) -> &'static str {
-    if course.counters.late > 0 { sheet.words.charts.late_when } else { "" }
+    let is_any = asked(course).iter().any(|column| column.counters.late > 0);
+    if is_any { sheet.words.charts.late_when } else { "" }
 }
 
 /// The last instant of `column`: what is wanted at its end may be of the next phase.

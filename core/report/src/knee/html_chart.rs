@@ -34,7 +34,10 @@ pub(super) fn charts(page: &Page) -> String {
         None => every.draw(),
         // There are no others.
         Some(near) if page.doc.curve.iter().all(|point| near.contains(&point.level.0)) => {
-            Curve { across: close(&near), ..every }.draw()
+            // One that cuts the interval off must not be the only one.
+            let answer = &page.doc.answer;
+            let has_all = [answer.low, answer.high].iter().flatten().all(|end| near.contains(&end.0));
+            Curve { across: if has_all { close(&near) } else { every.across }, ..every }.draw()
         }
         Some(near) => {
             let mut zoomed = chart(page, "latency-near", page.own.chart_near, &|level| near.contains(&level));

@@ -125,10 +125,10 @@ static EN: KneeWords = KneeWords {
         )
     },
     apart: |levels| match levels {
-        0 | 1 => "The ends of the interval are levels next to each other.".to_owned(),
+        0 | 1 => "The interval lies between levels next to each other.".to_owned(),
         _ => format!(
-            "Runs within the interval do not contradict each other; an end is proven by those of several levels, so both lie {levels} \
-             levels apart."
+            "Runs within the interval do not contradict each other; an end is proven by those of several levels, so the levels that \
+             prove them lie {levels} apart."
         ),
     },
     queued_part: |level| {
@@ -199,8 +199,10 @@ static ZH: KneeWords = KneeWords {
         format!("区间内的运行结果不一（{list}），因而要有更多其他运行才能证实一端，区间随之变宽。")
     },
     apart: |levels| match levels {
-        0 | 1 => "区间两端是相邻的负载水平。".to_owned(),
-        _ => format!("区间内的运行并不矛盾；一端须由若干负载水平的运行共同证实，因此两端相隔 {levels} 级。"),
+        0 | 1 => "区间位于相邻的负载水平之间。".to_owned(),
+        _ => format!(
+            "区间内的运行并不矛盾；一端须由若干负载水平的运行共同证实，因此证实两端的负载水平相隔 {levels} 级。"
+        ),
     },
     queued_part: |level| format!("其中低于 {level} 的部分，是在该负载下运行结束时可能仍在排队的量。"),
     held_at: |[held, runs, level]| format!("{level} 的 {runs} 次中成立 {held} 次"),

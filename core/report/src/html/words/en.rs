@@ -84,7 +84,7 @@ pub(crate) static WORDS: Words = Words {
         rehearsal: "Rehearsal",
         more_below: |n| format!("and {n} more below"),
         done_rate: "Done per second",
-        done_later: |n| format!("not in it: {n} answered after the load"),
+        done_later: |n| format!("not in it: {n} answered outside the measured time"),
         of_offered: |rate| format!("of {rate} offered"),
         done_in: |count, time| format!("{count} in {time}"),
         response_p99: "Response time, p99",
@@ -239,7 +239,7 @@ pub(crate) static WORDS: Words = Words {
     connections: ConnectionWords {
         planned: "Planned at most at once",
         opened: "Opened",
-        peak: "Most open at any instant",
+        peak: "Open at once, at most",
         failed: "Could not be opened",
         closed: "Closed as meant",
         lost: "Lost",
@@ -375,12 +375,12 @@ pub(crate) static WORDS: Words = Words {
         late_when: "A late request is counted in the row in which it ended, which may be a later one than that in which it was begun.",
         open_between: |most| {
             format!(
-                "Lines tell what was open as each point's time ended; in between there were up to {most}."
+                "Lines tell what was open as each point's time ended; in between there were at most {most}."
             )
         },
         closed_at_end: |n| {
             format!(
-                "Not drawn: {n} closed in a moment at the end that is too short for a rate. The table has them."
+                "Not drawn: {n} closed in what is left over at an end, less than half of a point's time. The table has them."
             )
         },
         lag_p50: "p50",

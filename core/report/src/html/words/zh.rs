@@ -76,7 +76,7 @@ pub(crate) static WORDS: Words = Words {
         rehearsal: "预演",
         more_below: |n| format!("另有 {n} 条见下文"),
         done_rate: "每秒成功请求数",
-        done_later: |n| format!("另有 {n} 个在负载结束后才得到应答，未计入"),
+        done_later: |n| format!("另有 {n} 个在测量时段之外得到应答，未计入"),
         of_offered: |rate| format!("应发 {rate}"),
         done_in: |count, time| format!("{time} 内共 {count}"),
         response_p99: "响应时间 p99",
@@ -226,7 +226,7 @@ pub(crate) static WORDS: Words = Words {
     connections: ConnectionWords {
         planned: "计划同时连接数",
         opened: "已建立",
-        peak: "任一时刻同时打开最多",
+        peak: "同时打开至多",
         failed: "建立失败",
         closed: "正常关闭",
         lost: "异常断开",
@@ -354,10 +354,8 @@ pub(crate) static WORDS: Words = Words {
         busy_limit: "由此成为瓶颈",
         lag: "发送滞后：请求着手的延迟",
         late_when: "迟发的请求计入其结束时所在的行，可能晚于其着手时所在的行。",
-        open_between: |most| format!("折线为每个时间段结束时打开的连接数；其间最多曾有 {most} 个。"),
-        closed_at_end: |n| {
-            format!("未画出：{n} 个在最后一刻关闭，该时段太短，无法计算速率；表中有这些连接。")
-        },
+        open_between: |most| format!("折线为每个时间段结束时打开的连接数；其间至多 {most} 个。"),
+        closed_at_end: |n| format!("未画出：{n} 个在首尾不足半个时间段的余下时间内关闭；表中有这些连接。"),
         lag_p50: "p50",
         lag_p99: "p99",
         cpu: "占用 CPU 数",
