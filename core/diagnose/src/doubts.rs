@@ -89,11 +89,15 @@ fn relief(case: &Case<'_>) -> &'static str {
     let threads = &case.facts.validity.threads;
     let had_time = !threads.is_empty() && threads.iter().all(|load| load.full == 0);
     match (case.is_closed(), had_time) {
-        (true, true) => "nothing else on these CPUs, or fewer connections (-c): no load thread was full",
+        (true, true) => {
+            "nothing else on these CPUs, or fewer connections (-c); more load threads would not help, as none was full"
+        }
         (true, false) => {
             "fewer connections (-c), more load threads (--threads), or nothing else on these CPUs"
         }
-        (false, true) => "nothing else on these CPUs, or a lower rate: no load thread was full",
+        (false, true) => {
+            "nothing else on these CPUs, or a lower rate; more load threads would not help, as none was full"
+        }
         (false, false) => "a lower rate, more load threads (--threads), or nothing else on these CPUs",
     }
 }

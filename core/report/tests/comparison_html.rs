@@ -208,7 +208,11 @@ fn percentiles_over_time_are_marked() {
 #[test]
 fn every_answer_is_told_in_both_languages() {
     let (en, zh) = (Language::English, Language::Chinese);
-    check(CompareAnswer::Difference, en, &["DIFFERENCE", "p99 25 % more (20 % to 30 %)", "No. More would"]);
+    check(
+        CompareAnswer::Difference,
+        en,
+        &["DIFFERENCE", "p99 25 % more (20 % to 30 %)", ", worse</span>", "No, not for what is told above"],
+    );
     check(CompareAnswer::Difference, zh, &["有差异", "p99 增加 25 %（20 % 至 30 %）", "不需要"]);
     check(
         CompareAnswer::Regression,

@@ -3,8 +3,8 @@
 mod support;
 
 use support::measured::bare;
-use support::{asked, failed, implicit, invalid, open, times};
-use wavetank_record::{Number, RateDoc, RunRecord, Threshold};
+use support::{asked, closed, failed, finding, implicit, invalid, open, times};
+use wavetank_record::{Blame, Number, RateDoc, RunRecord, Threshold};
 use wavetank_report::{Language, html, text};
 
 fn page(record: &RunRecord, language: Language) -> String {
@@ -34,8 +34,8 @@ fn failures_beside_the_response_time_are_told_where_they_are_not_few() {
         let mut record = open();
         record.failed_us = times(count, [900.0, 2_000_000.0, 3_400_000.0, 3_500_000.0, 3_600_000.0]);
         let page = page(&record, Language::English);
-        assert_eq!(page.contains("half within 1.20 ms · not in it: "), told, "{count}: {page}");
-        assert_eq!(page.contains("failed (not by timeout), their p99 3.40 s"), told, "{count}");
+        assert_eq!(page.contains("half within 1.20\u{a0}ms · not in it: "), told, "{count}: {page}");
+        assert_eq!(page.contains("failed (not by timeout), their p99 3.40\u{a0}s"), told, "{count}");
     };
     check(5_000, true);
     check(50, true);
@@ -56,7 +56,7 @@ fn answers_after_the_load_are_told_beside_the_rate() {
     check("open", 800.0, "of 1.00 k/s offered");
     check("open", 795.0, "of 1.00 k/s offered");
     check("open", 500.0, "of 1.00 k/s offered · not in it: 3,000 answered outside the measured time");
-    check("closed", 500.0, "5,000 in 10 s · not in it: 3,000 answered outside the measured time");
+    check("closed", 500.0, "5,000 in 10\u{a0}s · not in it: 3,000 answered outside the measured time");
 }
 
 #[test]
@@ -77,4 +77,32 @@ fn what_a_broken_condition_found_is_told_as_far_as_it_is_known() {
         check(nothing, Some(false), "");
     }
     check("p99 < 1ms", None, "");
+}
+
+#[test]
+fn what_was_found_in_a_run_that_passed_is_told_even_so() {
+    let first_page = |record: &RunRecord| {
+        let page = page(record, Language::English);
+        page.split("<nav").next().expect("it begins").to_owned()
+    };
+    let check = |messages: &[&str], told: &[&str]| {
+        let mut record = open();
+        record.findings =
+            messages.iter().map(|message| finding("late", Blame::Generator, message, "", "")).collect();
+        let page = first_page(&record);
+        for message in messages.iter().chain(&["and 1 more finding below"]) {
+            assert_eq!(page.contains(message), told.contains(message), "{message}: {page}");
+        }
+    };
+    check(&["it was late"], &["it was late"]);
+    check(
+        &["it was late", "CPU was taken", "it stood still"],
+        &["it was late", "CPU was taken", "and 1 more finding below"],
+    );
+}
+
+#[test]
+fn users_that_wait_are_no_limit_that_was_sought() {
+    let told = |record: &RunRecord| page(record, Language::English).contains("None was sought: users wait");
+    assert_eq!([told(&closed()), told(&open())], [true, false]);
 }

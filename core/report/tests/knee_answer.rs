@@ -234,7 +234,9 @@ fn the_width_of_an_interval_is_explained() {
     let page = |doc: &SearchDoc, language| knee_html(doc, language);
     let apart = "so the levels that prove them lie 3 apart. Its part below 495.4/s is what may have been queueing in runs at that level.</p>";
     assert!(page(&doc, Language::English).contains(apart), "{}", page(&doc, Language::English));
-    assert!(page(&doc, Language::Chinese).contains("因此证实两端的负载水平相隔 3 级。其中低于 495.4/s 的部分"));
+    assert!(
+        page(&doc, Language::Chinese).contains("因此证实两端的负载水平相隔 3 级。其中低于 495.4/s 的部分")
+    );
     let one = doc.curve.iter_mut().find(|point| point.level == Number(500.4)).expect("a level");
     (one.runs, one.passed) = (3, 2);
     let told = page(&doc, Language::English);

@@ -9,14 +9,13 @@ use super::path::{broken, polyline};
 use super::readout::{groups, range, readout};
 use super::scale::Scale;
 use super::series::{Form, Point, Series};
+use super::slices::{Seen, borders, guessed_in, seen_in};
 use super::svg::num;
 use super::thin::{thinned, value};
 use super::timeline::Timeline;
 use super::tone::{Tone, numbers};
 use super::unit::Unit;
 
-/// The least and the greatest value in a slice of a chart.
-type Seen = Option<(f64, f64)>;
 /// Markers on a line.
 const MARKERS: usize = 5;
 
@@ -96,7 +95,7 @@ impl Lines<'_> {
     fn line(&self, figure: &mut Figure<'_>, scale: &Scale, number: usize, series: &Series) {
         let points = thinned(&series.points);
         let path = |points: &[Point]| match series.form {
-            Form::Line => broken(points, |at, value| self.place(figure, scale, at, value)),
+            Form::Line | Form::AtEnds => broken(points, |at, value| self.place(figure, scale, at, value)),
             Form::Step => self.stair(figure, scale, points),
         };
         let solid = series.sure.as_ref().map(|sure| path(&among(&points, sure)));
@@ -200,7 +199,7 @@ impl Lines<'_> {
     }
 
     /// Where slices of the chart begin and end: half-way between points of its lines, as a point stands in the middle of the
-    /// column that it tells of, so that slices are whole columns; of stairs alone, where treads begin.
+    /// column that it tells of, so that slices are whole columns; of gauges at their points, of stairs alone where treads begin.
     fn ends(&self) -> Vec<Nanos> {
         let of = |form: Form| {
             let own = self.series.iter().filter(|series| series.form == form);
@@ -210,7 +209,13 @@ impl Lines<'_> {
             instants.dedup();
             instants
         };
-        let (points, treads) = (of(Form::Line), of(Form::Step));
+        let (points, looks, treads) = (of(Form::Line), of(Form::AtEnds), of(Form::Step));
+        if points.len() < 2 && looks.len() >= 2 {
+            let after = |look: Nanos| Nanos(look.0.saturating_add(1));
+            let begin = Nanos(looks[0].0.saturating_mul(2).saturating_sub(looks[1].0));
+            let inner = groups(looks.len()).map(|group| after(looks[group.end - 1]));
+            return [after(begin)].into_iter().chain(inner).collect();
+        }
         if points.len() < 2 {
             let begins = groups(treads.len()).map(|group| treads[group.start]);
             let inner = begins.filter(|at| self.timeline.from < *at && *at < self.timeline.until);
@@ -222,62 +227,6 @@ impl Lines<'_> {
         let inner = groups(points.len()).skip(1).map(|group| borders[group.start]);
         [borders[0]].into_iter().chain(inner).chain([borders[points.len()]]).collect()
     }
-}
-
-/// Where columns begin, and where the last ends, that have at least two `points` in their middles: half-way between these, but that
-/// the first and the last column may be shorter than the others.
-fn borders(points: &[Nanos]) -> Vec<Nanos> {
-    let gap = |two: &[Nanos]| two[1].0.saturating_sub(two[0].0);
-    let mut gaps: Vec<i64> = points.windows(2).map(gap).collect();
-    gaps.sort_unstable();
-    let half = gaps[gaps.len() / 2] / 2;
-    let last = points.len() - 1;
-    let between = |(number, two): (usize, &[Nanos])| {
-        let is_short = gap(two) / 2 < half;
-        Nanos(match (number, number + 1) {
-            (0, _) if is_short && last > 1 => two[1].0.saturating_sub(half),
-            (_, second) if is_short && second == last => two[0].0.saturating_add(half),
-            _ => two[0].0.saturating_add(gap(two) / 2),
-        })
-    };
-    let inner: Vec<Nanos> = points.windows(2).enumerate().map(between).collect();
-    let begin = Nanos(points[0].0.saturating_sub(gap(&[points[0], inner[0]])));
-    let end = Nanos(points[last].0.saturating_add(gap(&[inner[last - 1], points[last]])));
-    [begin].into_iter().chain(inner).chain([end]).collect()
-}
-
-/// The least and the greatest value of a series in each slice; of a stair, what holds anywhere in it counts.
-fn seen_in(series: &Series, ends: &[Nanos]) -> Vec<Seen> {
-    let mut seen: Vec<Seen> = vec![None; ends.len() - 1];
-    for (number, point) in series.points.iter().enumerate() {
-        let Some(value) = value(point) else { continue };
-        let until = match (series.form, series.points.get(number + 1)) {
-            (Form::Line, _) => Nanos(point.0.0.saturating_add(1)),
-            (Form::Step, None) => Nanos(i64::MAX),
-            (Form::Step, Some(next)) => next.0,
-        };
-        // Slices that end after its begin, and of them those that begin before its end.
-        let first = ends[1..].partition_point(|end| *end <= point.0);
-        let last = ends[..seen.len()].partition_point(|begin| *begin < until);
-        for own in seen.get_mut(first..last).unwrap_or_default() {
-            let (low, high) = own.unwrap_or((value, value));
-            *own = Some((low.min(value), high.max(value)));
-        }
-    }
-    seen
-}
-
-/// Whether a value of a line is a guess in each slice.
-fn guessed_in(series: &Series, ends: &[Nanos]) -> Vec<bool> {
-    let mut guessed = vec![false; ends.len() - 1];
-    let guesses = (0..series.points.len()).filter(|&number| series.is_guess(number));
-    for point in guesses.map(|number| series.points[number]) {
-        let slice = ends[1..].partition_point(|end| *end <= point.0);
-        if let Some(own) = guessed.get_mut(slice) {
-            *own = true;
-        }
-    }
-    guessed
 }
 
 /// Those of `points` whose values are sure, the others as gaps; `sure` is in order of time.
@@ -336,17 +285,22 @@ mod tests {
         assert_eq!(svg.matches("<title>00:").count(), 12, "{svg}");
     }
 
+    /// A gauge tells of the end of a slice, and not of what came before.
     #[test]
-    fn a_column_at_an_end_may_be_shorter() {
-        let check = |middles_ms: &[i64], expected_ms: &[i64]| {
-            let of = |ms: &[i64]| ms.iter().map(|&ms| Nanos::from_millis(ms)).collect::<Vec<_>>();
-            assert_eq!(borders(&of(middles_ms)), of(expected_ms), "{middles_ms:?}");
+    fn slices_of_gauges_end_at_their_points() {
+        let open = [Some(0.0), Some(202.0), Some(400.0)];
+        let series = Series { form: Form::AtEnds, ..Series::line("open", points(&open)) };
+        let lines = Lines {
+            frame: Frame::new("lines", "Open", &ChartWords::EN).high(100),
+            timeline: Timeline::new(Nanos::ZERO, Nanos::from_secs(2)),
+            unit: Unit::Count,
+            series: vec![series],
+            limits: Vec::new(),
         };
-        check(&[500, 1_500, 2_500], &[0, 1_000, 2_000, 3_000]);
-        check(&[-2_250, -1_500, -500, 500], &[-2_500, -2_000, -1_000, 0, 1_000]);
-        check(&[500, 1_500, 2_500, 3_300], &[0, 1_000, 2_000, 3_000, 3_600]);
-        check(&[500, 1_500, 4_500, 5_500], &[0, 1_000, 3_000, 5_000, 6_000]);
-        check(&[500, 1_500], &[0, 1_000, 2_000]);
+        let svg = lines.draw();
+        for told in ["0 s – 1 s · open: 202", "1 s – 2 s · open: 400"] {
+            assert!(svg.contains(&format!("<title>{told}")), "{told}: {svg}");
+        }
     }
 
     #[test]
@@ -383,7 +337,7 @@ mod tests {
                 assert!(dotted.is_none_or(|path| has(" faint", path)), "{dotted:?}: {svg}");
                 assert_eq!(has("", all), solid == Some(all), "{svg}");
                 assert_eq!(svg.matches("d0 faint\" d=\"M0 6h30").count(), usize::from(key), "{svg}");
-                assert_eq!(svg.contains("Faint and dotted"), dotted.is_some(), "{svg}");
+                assert_eq!(svg.contains("Dotted where"), dotted.is_some(), "{svg}");
                 assert_eq!(svg.matches("p99: ~").count(), guessed, "{svg}");
             };
         let all = Some("M0 0L100 50L200 50");

@@ -30,6 +30,7 @@ mod readout;
 mod row_texts;
 mod scale;
 mod series;
+mod slices;
 mod spark;
 mod spectrum;
 mod stacks;

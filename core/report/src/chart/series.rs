@@ -15,6 +15,8 @@ pub enum Form {
     /// Straight lines from point to point.
     #[default]
     Line,
+    /// The same; a point is a look at the end of its column, as at a gauge.
+    AtEnds,
     /// A value holds until the next point, the last until the chart's end: a plan.
     Step,
 }

@@ -205,6 +205,12 @@ fn draw_curve(figure: &mut Figure<'_>, scale: &Scale, nines: f64, number: usize,
             unsure.push(corner);
         }
     }
+    // One alone lies above the last place: the longest of all.
+    if curve.known >= 1.0 {
+        let joint = sure.last().copied().filter(|_| unsure.is_empty());
+        unsure.extend(joint);
+        unsure.push((end / nines * ACROSS, figure.y(scale.at(values.max() as f64))));
+    }
     let classes = curve.tone.classes(number);
     figure.stretched("data", |figure| {
         for (corners, faint) in [(&sure, ""), (&unsure, " faint")] {

@@ -50,6 +50,8 @@ const S: i64 = 1_000_000_000;
 const TICKS_MAX: i64 = 30;
 /// Events drawn at most, the first ones.
 const MARKS_MAX: usize = 60;
+/// So many events are all named where there is room; the names of more stand in tables.
+const MARKS_FEW: usize = 6;
 /// Where labels stand, in pixels below the plot's top.
 const ROWS: [f64; 2] = [-8.0, -21.0];
 /// Room of an event's label, in pixels.
@@ -162,21 +164,22 @@ impl Timeline {
         fit(vec![(0.0, self.clock(self.from)), (1.0, self.clock(self.until))])
     }
 
-    /// What is happening, above the plot, and one row higher the names of bands that the lower row has no room for on narrow pages:
-    /// which one it was stands nowhere else in the chart.
+    /// What is happening, above the plot, and one row higher the names that the lower row has no room for on narrow pages.
     fn captions(&self) -> [Vec<Label>; 2] {
         let middle = |shade: &Shade| {
             (f64::midpoint(self.at(shade.from), self.at(shade.until)), cut(&shade.label, LABEL_MAX))
         };
-        let marks = self.marks().map(|mark| (self.at(mark.at), cut(&mark.label, LABEL_MAX)));
+        let marks = || self.marks().map(|mark| (self.at(mark.at), cut(&mark.label, LABEL_MAX)));
         // A phase's name stands nowhere else in the chart; what is shaded is told beside it, too.
-        let labels = self.bands.iter().map(middle).chain(marks).chain(self.shades.iter().map(middle));
+        let labels = self.bands.iter().map(middle).chain(marks()).chain(self.shades.iter().map(middle));
         let mut lower = fit(labels.filter(|(_, text)| !text.is_empty()).collect());
         let level = |labels: &[Label], (at, text): &(f64, String)| {
             let found = labels.iter().find(|label| stands(label, *at, text));
             found.map_or(usize::MAX, |label| label.level)
         };
-        let lost = self.bands.iter().map(middle).filter(|band| !band.1.is_empty() && level(&lower, band) > 0);
+        let few = marks().filter(|_| self.marks.len() <= MARKS_FEW);
+        let named = self.bands.iter().map(middle).chain(few).chain(self.shades.iter().map(middle));
+        let lost = named.filter(|label| !label.1.is_empty() && level(&lower, label) > 0);
         let mut upper = fit(lost.collect());
         upper.retain(|label| label.level < level(&lower, &(label.at, label.text.clone())));
         lower.retain(|label| !upper.iter().any(|own| stands(own, label.at, &label.text)));
@@ -316,6 +319,22 @@ mod tests {
     }
 
     #[test]
+    fn names_of_few_phases_stand_in_two_rows() {
+        let check = |phases: i64, expected: bool| {
+            let mut axis = Timeline::new(Nanos::ZERO, Nanos::from_secs(24));
+            let mark = |n| Mark { at: Nanos::from_secs(n * 24 / phases), label: format!("plateau {n}") };
+            axis.marks = (0..phases).map(mark).collect();
+            let [lower, upper] = axis.captions();
+            check_no_overlap(&lower, "lower");
+            check_no_overlap(&upper, "upper");
+            assert_eq!(!upper.is_empty(), expected, "{phases}: {lower:?} {upper:?}");
+        };
+        check(2, false);
+        check(5, true);
+        check(7, false);
+    }
+
+    #[test]
     fn stretches_tell_what_seconds_would_hide() {
         let axis = Timeline::new(Nanos(-2_060_000_000), Nanos::from_secs(90));
         let check = |from: f64, until: f64, told: &str| {
@@ -337,7 +356,10 @@ mod tests {
             vec![Shade { from: Nanos::ZERO, until: Nanos::from_secs(10), label: "warm-up".to_owned() }];
         let [captions, higher] = axis.captions();
         check_no_overlap(&captions, "phases");
-        assert!(higher.is_empty(), "phases may be told in their table: {higher:?}");
+        assert!(
+            higher.iter().all(|label| label.text == "warm-up"),
+            "phases may be told in their table: {higher:?}"
+        );
         assert!(
             captions[0].text.starts_with("a phase") && captions[0].at < 0.01,
             "the first phase's, before a warm-up's: {captions:?}"

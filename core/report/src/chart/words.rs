@@ -56,7 +56,7 @@ impl ChartWords {
         share: |name, share| format!("{name}: {share} of all."),
         most: |value, when| format!("All together at most {value}, at {when}."),
         percentiles: |name, list, count| format!("{name}, {count} values: {list}."),
-        faint: "Faint and dotted where fewer than 10 values lie above.",
+        faint: "Dotted where fewer than 10 values lie above.",
         heat: |[fastest, slowest, most, when, place]| {
             format!("From {fastest} to {slowest}; the fullest cell holds {most}, at {when} around {place}.")
         },
@@ -83,7 +83,7 @@ impl ChartWords {
         share: |name, share| format!("{name}：占全部的 {share}。"),
         most: |value, when| format!("合计最高 {value}（{when}）。"),
         percentiles: |name, list, count| format!("{name}，共 {count} 个值：{list}。"),
-        faint: "其上不足 10 个值之处以淡色点线表示。",
+        faint: "其上不足 10 个值之处以点线表示。",
         heat: |[fastest, slowest, most, when, place]| {
             format!("从 {fastest} 到 {slowest}；最密的格有 {most} 个，在 {when}，约 {place}。")
         },

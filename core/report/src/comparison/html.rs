@@ -203,12 +203,13 @@ fn said(page: &Page, metric: &MetricDoc) -> Markup {
     }
     let told = kept_together(&judgement_in(metric, page.own));
     let grown = metric.ratio.is_some_and(|ratio| ratio.0 > 1.0);
-    let (class, mark) = match (metric.verdict.as_str(), metric.ratio) {
-        ("difference", Some(_)) if grown == (metric.better == "more") => ("mark good long", "▲"),
-        ("difference", _) => ("mark bad long", "▼"),
+    let own = &page.own.page;
+    let (class, is_so) = match (metric.verdict.as_str(), metric.ratio) {
+        ("difference", Some(_)) if grown == (metric.better == "more") => ("mark good long", own.better),
+        ("difference", _) => ("mark bad long", own.worse),
         _ => return html! { (told) },
     };
-    html! { span class=(class) { span aria-hidden="true" { (mark) } " " (told) } }
+    html! { span class=(class) { (told) (page.own.comma) (is_so) } }
 }
 
 fn sure(page: &Page) -> Markup {
@@ -252,7 +253,10 @@ fn more_runs(page: &Page) -> String {
     let few = doc.a.runs.len().min(doc.b.runs.len());
     match doc.answer {
         CompareAnswer::Undecided => (own.yes_more)(RUNS_ADVISED),
-        CompareAnswer::Difference | CompareAnswer::Regression => own.no_more.to_owned(),
+        CompareAnswer::Difference | CompareAnswer::Regression => {
+            let little = little_seen(page).map(|little| format!("{}{little}", page.words.page.sentence_gap));
+            format!("{}{}", own.no_more, little.unwrap_or_default())
+        }
         CompareAnswer::NoRegression => match possible(doc, page.own) {
             Some(names) => (own.to_exclude)(&names),
             None => own.no_more.to_owned(),

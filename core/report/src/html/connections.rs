@@ -119,14 +119,17 @@ fn over_time(sheet: &Sheet, course: &Course) -> Markup {
     ]);
     let numbers = Numbers { title: words.held, heads, rows: rows.collect(), note: "" };
     let (drawn, peak) = (whole(columns), sheet.record().connections.peak);
-    let closed = |columns: &[&Column]| columns.iter().map(|column| column.conns.closed).sum::<u64>();
-    let at_end = closed(columns) - closed(&drawn);
+    let left_over = |of: fn(&Column) -> u64| {
+        let sum = |columns: &[&Column]| columns.iter().map(|column| of(column)).sum::<u64>();
+        sum(columns) - sum(&drawn)
+    };
+    let [opened, closed] = [left_over(|column| column.conns.opened), left_over(|column| column.conns.closed)];
     html! {
         (figure(sheet, &svg, &numbers))
-        @if are_held && columns.iter().all(|column| column.conns.open < peak) {
+        @if columns.iter().all(|column| column.conns.open < peak) {
             p.aside { ((words.open_between)(&show_whole(peak))) }
         }
-        @if at_end > 0 { p.aside { ((words.closed_at_end)(&show_whole(at_end))) } }
+        @if opened + closed > 0 { p.aside { ((words.not_drawn)(&show_whole(opened), &show_whole(closed))) } }
     }
 }
 
@@ -139,11 +142,10 @@ pub(crate) fn held_lines<'a>(sheet: &Sheet, course: &Course, id: &'a str) -> Lin
         columns.iter().map(|column| (column.end(), wanted(column).map(|n| n as f64))).collect();
     let mut series = Vec::new();
     if plan.iter().any(|point| point.1.is_some()) {
-        series.push(Series { form: Form::Line, ..Series::plan(words.planned, plan) });
+        series.push(Series { form: Form::AtEnds, ..Series::plan(words.planned, plan) });
     }
-    series.push(
-        Series::line(words.open, at_ends(columns, |column| column.conns.open as f64)).toned(Tone::Of(0)),
-    );
+    let open = Series::line(words.open, at_ends(columns, |column| column.conns.open as f64));
+    series.push(Series { form: Form::AtEnds, ..open.toned(Tone::Of(0)) });
     let (frame, timeline) = (sheet.frame(id, words.held).high(140), sheet.timeline(course));
     Lines { frame, timeline, unit: Unit::Count, series, limits: Vec::new() }
 }

@@ -11,6 +11,7 @@ use super::figures::{
     Numbers, all, asked, at_ends, figure, judged, last_of, late_when, names, points, whole,
 };
 use super::sheet::Sheet;
+use super::times::dropped_apart;
 use crate::chart::{Form, HeatColumn, HeatMap, Layer, Lines, Series, Stacks, Tone, Unit};
 use crate::load_text::requests_each;
 use crate::units;
@@ -27,8 +28,10 @@ pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
             ((words.charts.column_length)(&units::seconds(Number(course.column.0 as f64 / 1e9))))
             @if let Some(last) = shorter_last(course) {
                 @let from = units::seconds(Number(last.from.0 as f64 / 1e9));
-                (words.page.sentence_gap) ((words.charts.last_column)(&from, &last.len.to_string()))
+                // On paper there is no such table.
+                span.on-screen { (words.page.sentence_gap) ((words.charts.last_column)(&from, &last.len.to_string())) }
             }
+            @if let Some(told) = dropped_apart(sheet) { (words.page.sentence_gap) (told) }
         }
         @if asked {
             (rates(sheet, course))
@@ -240,8 +243,11 @@ fn users(sheet: &Sheet, course: &Course) -> Markup {
     let columns = &all(course);
     let planned = at_ends(columns, |column| wanted(last_of(column)) as f64);
     let there = at_ends(columns, |column| column.users as f64);
-    let plan = Series { form: Form::Line, ..Series::plan(words.planned, planned) };
-    let series = vec![plan, Series::line(words.users, there).toned(Tone::Of(0))];
+    let at_ends = |series| Series { form: Form::AtEnds, ..series };
+    let series = vec![
+        at_ends(Series::plan(words.planned, planned)),
+        at_ends(Series::line(words.users, there).toned(Tone::Of(0))),
+    ];
     let svg = Lines {
         frame: sheet.frame("users", words.users).high(140),
         timeline: sheet.timeline(course),

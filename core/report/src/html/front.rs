@@ -11,7 +11,7 @@ use super::impacts::done_meanwhile;
 use super::marks::{verdict_means, verdict_sign, verdict_word, whose_limit};
 use super::room::rooms;
 use super::scopes::phases;
-use super::sheet::{Sheet, command_line, harmless, is_sentence, outside};
+use super::sheet::{Sheet, command_line, harmless, is_sentence, kept_together, outside};
 use super::tested::tested;
 use crate::chart::Lines;
 use crate::condition::least;
@@ -155,7 +155,7 @@ fn numbers(sheet: &Sheet) -> Markup {
             div {
                 dt { (term) }
                 dd.number { (number.as_deref().unwrap_or("–")) }
-                dd.below { (below) }
+                dd.below { (kept_together(&below)) }
             }
         } }
     }
@@ -185,7 +185,7 @@ fn failed_card(sheet: &Sheet) -> Card {
     let failed = (words.failed_of)(&show_count(requests.failed), &show_count(all));
     let parts =
         std::iter::once(failed).chain(others.map(|(name, n)| format!("{name} {}", units::part(n, all))));
-    let below = parts.collect::<Vec<_>>().join(" · ").replace(" %", "\u{a0}%");
+    let below = parts.collect::<Vec<_>>().join(" · ");
     (words.failed_share, Some(share), below)
 }
 
@@ -297,10 +297,17 @@ fn notes(sheet: &Sheet) -> Markup {
     let (record, words) = (sheet.record(), &sheet.words.front);
     let told = record.rehearsal.as_ref();
     let notes: Vec<_> = record.notes.iter().filter(|note| told != Some(note)).collect();
+    // Of a run that passed nothing that was found mattered; who reads this page alone must hear of it even so.
+    let found = record.findings.iter().filter(|_| record.verdict.status == Status::Pass);
+    let found: Vec<&str> = found.map(|finding| &*finding.message).collect();
     html! {
-        @if !notes.is_empty() {
+        @if !notes.is_empty() || !found.is_empty() {
             h3 { (words.notes) }
             ul {
+                @for found in found.iter().take(FINDINGS_MAX) { li.sentence[is_sentence(found)] { (sheet.stored(found)) } }
+                @if found.len() > FINDINGS_MAX {
+                    li { ((words.more_found)(&(found.len() - FINDINGS_MAX).to_string())) }
+                }
                 @for note in notes.iter().take(NOTES_MAX) { li.sentence[is_sentence(note)] { (sheet.stored(note)) } }
                 @if notes.len() > NOTES_MAX {
                     li { ((words.more_below)(&(notes.len() - NOTES_MAX).to_string())) }

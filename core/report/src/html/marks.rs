@@ -49,6 +49,8 @@ pub(crate) fn whose_limit(sheet: &Sheet, blame: Blame) -> &'static str {
     match blame {
         // Nobody is blamed for a run that was stopped either; that says nothing about limits.
         Blame::None if sheet.record().verdict.status != Status::Pass => words.by_unknown,
+        // So many users that wait for their answers always limit the rate.
+        Blame::None if sheet.record().load.model == "closed" => words.no_limit_closed,
         Blame::None => words.no_limit,
         Blame::Generator => words.by_generator,
         Blame::Network => words.by_network,

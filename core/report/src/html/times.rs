@@ -81,12 +81,19 @@ fn remarks(sheet: &Sheet, rows: &[Row]) -> Markup {
         ul.aside {
             @if any(|spread, field| spread.is_uncertain(field) && !spread.is_unknown(field)) { li { (words.uncertain) } }
             @if any(Spread::is_unknown) { li { (words.unknown) } }
+            @if let Some(told) = dropped_apart(sheet) { li { (told) } }
             @for (name, _, spread) in rows {
                 @if spread.censored > 0 { li { ((words.censored)(name, &show_whole(spread.censored))) } }
                 @if spread.clipped > 0 { li { ((words.clipped)(name, &show_whole(spread.clipped))) } }
             }
         }
     }
+}
+
+/// That dropped requests are in no percentile, where there are any.
+pub(crate) fn dropped_apart(sheet: &Sheet) -> Option<String> {
+    let dropped = sheet.record().requests.dropped;
+    (dropped > 0).then(|| (sheet.words.times.dropped_apart)(&show_whole(dropped)))
 }
 
 /// The percentiles of response time and, where they say something, of its parts; conditions on them as limits. Its table is the

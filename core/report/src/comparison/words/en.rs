@@ -32,7 +32,7 @@ pub(in crate::comparison) static WORDS: CompareWords = CompareWords {
     nothing_judged: "there is no value that could be judged",
     one_run: "one run a side: how much two runs of the same thing differ is not known",
     not_shown: "not shown",
-    would_be: |share| format!("; {share} would be"),
+    would_be: |share| format!("; one of {share} would be"),
     show_little: "; these runs show little",
     undecided: "undecided",
     regression: |said| format!("REGRESSION: {said}"),
@@ -57,7 +57,9 @@ pub(in crate::comparison) static WORDS: CompareWords = CompareWords {
         from_seconds: "The intervals below are from the seconds within the runs.",
         more_runs: "Are more runs needed?",
         yes_more: |runs| format!("Yes: {runs} of each side at least, made in turn (A B A B …)."),
-        no_more: "No. More would only narrow the intervals.",
+        no_more: "No, not for what is told above: more would only narrow its intervals.",
+        better: "better",
+        worse: "worse",
         to_exclude: |names| {
             format!("Only if a regression must be excluded, which it is not yet for: {names}.")
         },
@@ -85,8 +87,8 @@ pub(in crate::comparison) static WORDS: CompareWords = CompareWords {
         said: "Difference",
         course: "Over time",
         course_lead: "One line a side: all its runs together, from their first second on. Rates are those of a run on average, percentiles \
-                      are of all its answers; of fewer than 1,000 answers in a point, fewer than ten lie above its p99.",
-        rate: "Requests done per second, each run",
+                      are of all its answers. Where a point holds fewer than 1,000 answers, fewer than ten of them lie above its p99.",
+        rate: "Requests done per second",
         p50: "Response time, p50",
         p99: "Response time, p99",
         spectrum: "Response time by percentile",

@@ -69,6 +69,9 @@ pub(super) struct PageWords {
     /// How many a side at least.
     pub(super) yes_more: Of1,
     pub(super) no_more: &'static str,
+    /// A rise or a fall that is for the better, and one for the worse.
+    pub(super) better: &'static str,
+    pub(super) worse: &'static str,
     /// Names of what is possible.
     pub(super) to_exclude: Of1,
     /// How many runs a side would show the difference seen that is the nearest to it; its name, and its change.

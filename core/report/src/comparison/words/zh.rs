@@ -49,7 +49,9 @@ pub(in crate::comparison) static WORDS: CompareWords = CompareWords {
         from_seconds: "下方的区间仅来自各次运行内部的逐秒波动。",
         more_runs: "还需要更多运行吗？",
         yes_more: |runs| format!("需要：每侧至少 {runs} 次，并交替进行（A B A B …）。"),
-        no_more: "不需要；更多运行只会让区间更窄。",
+        no_more: "就上述结论而言不需要；更多运行只会让其区间更窄。",
+        better: "更好",
+        worse: "更差",
         to_exclude: |names| format!("只有必须排除退化时才需要；目前尚不能排除的有：{names}。"),
         would_take: |runs, name, change| {
             format!("如果在意 {name} 这样的差异（{change}），则需要：每侧约 {runs} 次运行可以证实。")
@@ -69,7 +71,7 @@ pub(in crate::comparison) static WORDS: CompareWords = CompareWords {
         said: "差异",
         course: "随时间变化",
         course_lead: "每侧一条线：其所有运行从第一秒起对齐合并。速率为各次运行的平均，百分位数取自全部应答；一点内应答不足 1,000 个时，高于其 p99 的不足 10 个。",
-        rate: "每次运行每秒完成的请求数",
+        rate: "每秒成功请求数",
         p50: "响应时间 p50",
         p99: "响应时间 p99",
         spectrum: "响应时间百分位分布",

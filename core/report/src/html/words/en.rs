@@ -40,6 +40,7 @@ pub(crate) static WORDS: Words = Words {
         },
         reasons: "Why",
         no_limit: "Nobody's: no limit was reached",
+        no_limit_closed: "None was sought: users wait for each answer, which sets the rate",
         by_generator: "The load generator's",
         by_network: "The network's",
         by_balancer: "The load balancer's",
@@ -83,6 +84,7 @@ pub(crate) static WORDS: Words = Words {
         notes: "Good to know",
         rehearsal: "Rehearsal",
         more_below: |n| format!("and {n} more below"),
+        more_found: |n| format!("and {n} more {} below", if n == "1" { "finding" } else { "findings" }),
         done_rate: "Done per second",
         done_later: |n| format!("not in it: {n} answered outside the measured time"),
         of_offered: |rate| format!("of {rate} offered"),
@@ -121,7 +123,7 @@ pub(crate) static WORDS: Words = Words {
         requests: "Every request that the plan wanted until the run ended is in exactly one of: done, failed, dropped or open.",
         thresholds: "What the run had to meet. Conditions marked implicit were added by Wavetank.",
         findings: "What was noticed, whose doing it was, the numbers behind it, and what to do about it.",
-        no_findings: "Nothing was found that doubts or explains this result.",
+        no_findings: "There are no findings beyond what the verdict says.",
         as_stored: "Some sentences stand as they are stored.",
         course: "What was asked and answered while the run went on. Shaded grey where there is any: warm-up, and what came after the load.",
         times: "Response time counts from the instant at which the plan wanted the request, so waiting for a slow \
@@ -132,7 +134,7 @@ pub(crate) static WORDS: Words = Words {
         phase_rate: "Done/s counts what a phase asked and had answered before it ended, over its length; Done counts also what was \
             answered later.",
         journeys: "What users went through, and what was asked of the answers.",
-        connections: "Opened = closed + lost + open at the end.",
+        connections: "Opened = closed + lost + open at the end: of the whole run, warm-up included.",
         generator: "Whether the load generator itself can be believed.",
         hosts: "What this host's kernel and the target counted while the load ran.",
         examples: "The first failures of each kind and the slowest answers; all times count from the start of the measured load, and those before it lie in a warm-up.",
@@ -215,6 +217,7 @@ pub(crate) static WORDS: Words = Words {
         failed: "Failed",
         uncertain: "~ fewer than 10 samples lie above this percentile.",
         unknown: "“> dropped”: so many requests were dropped that this percentile cannot be known.",
+        dropped_apart: |n| format!("{n} dropped requests have no time: percentiles leave them out."),
         unknown_short: "cannot be known: too many requests were dropped",
         above_dropped: "> dropped",
         censored: |name, n| {
@@ -343,7 +346,7 @@ pub(crate) static WORDS: Words = Words {
         },
         column_length: |length| {
             format!(
-                "A point stands for {length}; of fewer than 1,000 requests in it, fewer than ten lie above its p99. Time axes count from the start of the measured load."
+                "A point stands for {length}. Where it holds fewer than 1,000 requests, fewer than ten of them lie above its p99. Time axes count from the start of the measured load."
             )
         },
         last_column: |from, length| {
@@ -375,12 +378,12 @@ pub(crate) static WORDS: Words = Words {
         late_when: "A late request is counted in the row in which it ended, which may be a later one than that in which it was begun.",
         open_between: |most| {
             format!(
-                "Lines tell what was open as each point's time ended; in between there were at most {most}."
+                "Charts and table tell what was open as each point's time ended; in between there were at most {most}."
             )
         },
-        closed_at_end: |n| {
+        not_drawn: |opened, closed| {
             format!(
-                "Not drawn: {n} closed in what is left over at an end, less than half of a point's time. The table has them."
+                "Not drawn, in what is left over at the ends, less than half of a point's time: {opened} opened, {closed} closed."
             )
         },
         lag_p50: "p50",

@@ -34,6 +34,8 @@ pub(crate) struct FrontWords {
     pub(crate) notes: &'static str,
     pub(crate) rehearsal: &'static str,
     pub(crate) more_below: Of1,
+    /// Findings that are not told here.
+    pub(crate) more_found: Of1,
     pub(crate) done_rate: &'static str,
     /// Beside it, what came after the load: how many.
     pub(crate) done_later: fn(&str) -> String,
