@@ -97,7 +97,7 @@ fn every_chart_has_a_description_and_its_numbers() {
         "a count, no rate"
     );
     assert!(page.contains("class=\"paper\""), "nobody tells that tables behind charts are not printed");
-    for word in ["CPUs of the generator's host were busy up to 60 %", ">60 %<", ">80 %<"] {
+    for word in ["CPUs of the generator's host were busy up to 60\u{a0}%", ">60 %<", ">80 %<"] {
         assert!(page.contains(word), "{word} is missing");
     }
 }

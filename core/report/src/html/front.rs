@@ -258,7 +258,7 @@ fn next_limit(sheet: &Sheet) -> Markup {
     let rooms = rooms(sheet);
     html! {
         @if rooms.is_empty() { p { (words.room_none) } } @else {
-            ul { @for room in rooms.iter().take(ROOMS_MAX) { li { (room.said) } } }
+            ul { @for room in rooms.iter().take(ROOMS_MAX) { li { (kept_together(&room.said)) } } }
         }
         @for next in &record.next { p { (words.try_next) (sheet.words.page.colon) (sheet.stored(next)) } }
     }

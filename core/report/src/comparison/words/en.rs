@@ -31,7 +31,7 @@ pub(in crate::comparison) static WORDS: CompareWords = CompareWords {
     and_more: |more| format!(" and {more} more"),
     nothing_judged: "there is no value that could be judged",
     one_run: "one run a side: how much two runs of the same thing differ is not known",
-    not_shown: "not shown",
+    not_shown: "no difference shown",
     would_be: |share| format!("; one of {share} would be"),
     show_little: "; these runs show little",
     undecided: "undecided",
