@@ -9,7 +9,7 @@ use super::describe::describe;
 use super::figure::{ACROSS, Figure};
 use super::frame::Frame;
 use super::heat_cells::{Cells, LEVELS};
-use super::path::broken;
+use super::path::{broken, doubtful};
 use super::readout::{groups, readout};
 use super::scale::Scale;
 use super::svg::num;
@@ -116,18 +116,18 @@ impl HeatMap<'_> {
             let points = cells.percentile(q);
             let sure = cells.sure_percentile(q);
             let place = |at, value| (self.timeline.at(at) * ACROSS, figure.y(scale.at(value)));
-            let path = broken(&points, place);
-            let (solid, dots) = (broken(&sure, place), if sure == points { "" } else { " faint" });
+            let (all, solid) = (broken(&points, place), broken(&sure, place));
+            let dotted = broken(&doubtful(&points, &sure), place);
             any_unsure |= sure != points;
             figure.stretched("data over", |figure| {
-                figure.push(&format!(
-                    "<path class=\"halo\" d=\"{path}\"/><path class=\"l p{number}{dots}\" d=\"{path}\"/>"
-                ));
-                if !dots.is_empty() && !solid.is_empty() {
-                    figure.push(&format!("<path class=\"l p{number}\" d=\"{solid}\"/>"));
+                figure.push(&format!("<path class=\"halo\" d=\"{all}\"/>"));
+                for (path, dots) in [(&dotted, " faint"), (&solid, "")] {
+                    if !path.is_empty() {
+                        figure.push(&format!("<path class=\"l p{number}{dots}\" d=\"{path}\"/>"));
+                    }
                 }
             });
-            let key = if solid.is_empty() { dots } else { "" };
+            let key = if solid.is_empty() { " faint" } else { "" };
             figure.key_item(
                 name,
                 &format!(

@@ -5,7 +5,7 @@ use wavetank_plan::Nanos;
 use super::describe::describe;
 use super::figure::{ACROSS, Figure, LIMIT_ROOM};
 use super::frame::Frame;
-use super::path::{broken, polyline};
+use super::path::{broken, doubtful, polyline};
 use super::readout::{groups, range, readout};
 use super::scale::Scale;
 use super::series::{Form, Point, Series};
@@ -98,10 +98,9 @@ impl Lines<'_> {
             Form::Line | Form::AtEnds => broken(points, |at, value| self.place(figure, scale, at, value)),
             Form::Step => self.stair(figure, scale, points),
         };
-        let solid = series.sure.as_ref().map(|sure| path(&among(&points, sure)));
-        let dots = if solid.is_some() { " faint" } else { "" };
+        let sure = series.sure.as_ref().map_or_else(|| points.clone(), |sure| among(&points, sure));
         let classes = series.tone.classes(number);
-        for (path, dots) in [(path(&points), dots), (solid.unwrap_or_default(), "")] {
+        for (path, dots) in [(path(&doubtful(&points, &sure)), " faint"), (path(&sure), "")] {
             if !path.is_empty() {
                 figure.push(&format!("<path class=\"l {classes}{dots}\" d=\"{path}\"/>"));
             }
@@ -342,7 +341,7 @@ mod tests {
             };
         let all = Some("M0 0L100 50L200 50");
         check(&[Some(10.0), Some(5.0), Some(5.0)], all, None, false, 0);
-        check(&[Some(10.0), Some(5.0), None], Some("M0 0L100 50"), all, false, 1);
+        check(&[Some(10.0), Some(5.0), None], Some("M0 0L100 50"), Some("M100 50L200 50"), false, 1);
         check(&[None, None, None], None, all, true, 3);
     }
 

@@ -18,6 +18,15 @@ pub(super) fn broken(points: &[Point], place: impl Fn(Nanos, f64) -> (f64, f64))
     path
 }
 
+/// What of a line through `points` is a guess: the parts that begin or end at a point whose value is not in `sure`, which has the
+/// same instants.
+pub(super) fn doubtful(points: &[Point], sure: &[Point]) -> Vec<Point> {
+    let is_guess =
+        |at: usize| value(&points[at]).is_some() && sure.get(at).is_none_or(|own| value(own).is_none());
+    let is_drawn = |at: usize| (at.saturating_sub(1)..points.len().min(at + 2)).any(is_guess);
+    points.iter().enumerate().map(|(at, point)| (point.0, point.1.filter(|_| is_drawn(at)))).collect()
+}
+
 /// Adds corners joined by straight lines; one alone is a dot: a line without length has round ends. Inner corners of a level
 /// stretch are left out.
 pub(super) fn polyline(path: &mut String, corners: &[(f64, f64)]) {
@@ -38,6 +47,20 @@ pub(super) fn polyline(path: &mut String, corners: &[(f64, f64)]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_a_guess_begins_and_ends_where_it_is_sure() {
+        let at = |values: &[u8]| -> Vec<Point> {
+            (0..).map(Nanos).zip(values.iter().map(|&value| (value > 0).then(|| f64::from(value)))).collect()
+        };
+        let check = |sure: &[u8], guess: &[u8]| {
+            assert_eq!(doubtful(&at(&[1, 2, 3, 4, 5, 6]), &at(sure)), at(guess), "{sure:?}");
+        };
+        check(&[1, 2, 3, 4, 5, 6], &[0; 6]);
+        check(&[0; 6], &[1, 2, 3, 4, 5, 6]);
+        check(&[1, 2, 3, 4, 5, 0], &[0, 0, 0, 0, 5, 6]);
+        check(&[1, 2, 0, 4, 5, 6], &[0, 2, 3, 4, 0, 0]);
+    }
 
     #[test]
     fn gaps_break_a_line_and_level_stretches_are_short() {

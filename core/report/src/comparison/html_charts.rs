@@ -92,7 +92,7 @@ fn lines(
     };
     let rows = begins.into_iter().map(|at| (at, vec![cell(0, at), cell(1, at)])).collect();
     let heads = SIDES.iter().map(|(name, _)| (*name).to_owned()).collect();
-    figure_in(page.words, &chart.draw(), &Numbers { title, heads, rows, note: "" })
+    figure_in(page.words, &chart.draw(), &Numbers { title, heads, rows, at_ends: false, note: "" })
 }
 
 /// Percentiles of both sides, and as a table.

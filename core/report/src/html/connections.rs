@@ -117,7 +117,7 @@ fn over_time(sheet: &Sheet, course: &Course) -> Markup {
         words.lost,
         sheet.words.connections.failed,
     ]);
-    let numbers = Numbers { title: words.held, heads, rows: rows.collect(), note: "" };
+    let numbers = Numbers { title: words.held, heads, rows: rows.collect(), at_ends: false, note: "" };
     let (drawn, peak) = (whole(columns), sheet.record().connections.peak);
     let left_over = |of: fn(&Column) -> u64| {
         let sum = |columns: &[&Column]| columns.iter().map(|column| of(column)).sum::<u64>();

@@ -61,7 +61,13 @@ pub(crate) fn rates(sheet: &Sheet, course: &Course) -> Markup {
     });
     let heads =
         names(&[counts.offered, counts.done, counts.failed, counts.dropped, counts.late, counts.open]);
-    let numbers = Numbers { title: words.rate, heads, rows: rows.collect(), note: late_when(sheet, course) };
+    let numbers = Numbers {
+        title: words.rate,
+        heads,
+        rows: rows.collect(),
+        at_ends: false,
+        note: late_when(sheet, course),
+    };
     figure(sheet, &lines.draw(), &numbers)
 }
 
@@ -144,7 +150,7 @@ fn heat_map(sheet: &Sheet, course: &Course) -> Markup {
     });
     let columns = &sheet.words.columns;
     let heads = names(&[columns.samples, "p50", "p90", "p99", columns.max, words.unanswered]);
-    figure(sheet, &svg, &Numbers { title: words.heat, heads, rows: rows.collect(), note: "" })
+    figure(sheet, &svg, &Numbers { title: words.heat, heads, rows: rows.collect(), at_ends: false, note: "" })
 }
 
 fn time(ns: u64) -> String {
@@ -223,7 +229,7 @@ fn stacked<K>(
         layers: drawn.collect(),
     }
     .draw();
-    figure(sheet, &svg, &Numbers { title, heads, rows, note: "" })
+    figure(sheet, &svg, &Numbers { title, heads, rows, at_ends: false, note: "" })
 }
 
 /// Users, where their number moves: the plan's and those there were.
@@ -266,6 +272,7 @@ fn users(sheet: &Sheet, course: &Course) -> Markup {
             title: words.users,
             heads: names(&[words.planned, words.users]),
             rows: rows.collect(),
+            at_ends: false,
             note: "",
         },
     )

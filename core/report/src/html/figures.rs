@@ -25,6 +25,8 @@ pub(crate) struct Numbers<'a> {
     pub(crate) heads: Vec<String>,
     /// The instant of each row, and the cells beside it.
     pub(crate) rows: Vec<(Nanos, Vec<String>)>,
+    /// Whether an instant is the end of what its row tells of, as of samples, and not its begin.
+    pub(crate) at_ends: bool,
     /// What has to be known to read them; empty where nothing has.
     pub(crate) note: &'a str,
 }
@@ -42,14 +44,17 @@ pub(crate) fn figure(sheet: &Sheet, svg: &str, numbers: &Numbers) -> Markup {
 /// The same on a page that is not of one run.
 pub(crate) fn figure_in(all_words: &Words, svg: &str, numbers: &Numbers) -> Markup {
     let words = &all_words.charts;
-    let mut heads = vec![(all_words.columns.from, true)];
+    let columns = &all_words.columns;
+    let mut heads = vec![(if numbers.at_ends { columns.at } else { columns.from }, true)];
     heads.extend(numbers.heads.iter().map(|head| (head.as_str(), true)));
     let mut table = Table::new(numbers.title, &heads);
     let all = numbers.rows.len();
     let each = all.div_ceil(ROWS_MAX).max(1);
     for at in spaced(all, each) {
         let (from, cells) = &numbers.rows[at];
-        let from = units::seconds(Number(from.0 as f64 / 1e9)).replace('-', "−");
+        // No clock of a chart is finer than a millisecond.
+        let ms = (from.0 as f64 / 1e6).round() + 0.0;
+        let from = units::seconds(Number(ms / 1e3)).replace('-', "−");
         table.row([from].into_iter().chain(cells.iter().cloned()).map(Cell::Number).collect());
     }
     html! {

@@ -77,7 +77,7 @@ fn busy_share(sheet: &Sheet, course: &Course) -> Markup {
         (column.from, cells)
     });
     let heads = names(&[words.busy_max, words.busy_mean, words.cpu, words.stalled, words.starved]);
-    figure(sheet, &svg, &Numbers { title: words.busy, heads, rows: rows.collect(), note: "" })
+    figure(sheet, &svg, &Numbers { title: words.busy, heads, rows: rows.collect(), at_ends: false, note: "" })
 }
 
 /// How late requests were begun.
@@ -109,6 +109,12 @@ fn lags(sheet: &Sheet, course: &Course) -> Markup {
         )
     });
     let heads = names(&[words.lag_p50, words.lag_p99, sheet.words.columns.max, sheet.words.counts.late]);
-    let numbers = Numbers { title: words.lag, heads, rows: rows.collect(), note: late_when(sheet, course) };
+    let numbers = Numbers {
+        title: words.lag,
+        heads,
+        rows: rows.collect(),
+        at_ends: false,
+        note: late_when(sheet, course),
+    };
     figure(sheet, &svg, &numbers)
 }

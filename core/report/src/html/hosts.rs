@@ -57,8 +57,12 @@ pub(crate) fn shares(hosts: &[HostSample], join: fn(&[f64]) -> f64) -> Vec<f64> 
     pairs.filter_map(|pair| Some(join(&core_shares(&pair[0], &pair[1])?))).collect()
 }
 
-/// Of each core its share of the time with work; `None` where no tick passed or the cores are not the same.
+/// Of each core its share of the time with work; `None` where no tick passed, the cores are not the same, or the time was so short,
+/// as that of the opening before a load, that a few ticks tell nothing.
 fn core_shares(before: &HostSample, after: &HostSample) -> Option<Vec<f64>> {
+    if after.at.since(before.at) < ROUND {
+        return None;
+    }
     let share = |(&(busy0, all0), &(busy1, all1)): (&(u64, u64), &(u64, u64))| {
         let all = all1.saturating_sub(all0);
         (all > 0).then(|| (busy1.saturating_sub(busy0) as f64 / all as f64).min(1.0))
@@ -125,19 +129,48 @@ fn over_time(sheet: &Sheet) -> Markup {
     }
 }
 
-/// The points of `series` as rows, one for each instant of the first; of another that has none there, its latest.
+/// Samples are taken once a second: those of one round lie no farther apart, in nanoseconds.
+const ROUND: u64 = 500_000_000;
+
+/// The points of `series` as rows, one for each instant of the first; of another, the one of the same round: samples of one round
+/// are some microseconds apart.
 pub(super) fn samples<'a>(title: &'a str, series: &[Series], unit: Unit) -> Numbers<'a> {
     let show = |value: f64| match unit {
         Unit::Share => show_share(value),
         Unit::Bytes => show_size(value as u64),
         _ => show_whole(value as u64),
     };
-    let latest = |one: &Series, at: Nanos| {
-        let known = one.points.partition_point(|point| point.0 <= at);
-        known.checked_sub(1).and_then(|last| one.points[last].1)
+    let in_round = |one: &Series, at: Nanos| {
+        let apart = |point: &&Point| point.0.0.abs_diff(at.0);
+        let after = one.points.partition_point(|point| point.0 <= at);
+        let around = one.points[after.saturating_sub(1)..].iter().take(2);
+        around.min_by_key(apart).filter(|point| apart(point) <= ROUND).and_then(|point| point.1)
     };
     let instants = series.first().map(|one| one.points.iter().map(|point| point.0)).into_iter().flatten();
-    let cells = |at| series.iter().map(|one| latest(one, at).map(show).unwrap_or_default()).collect();
+    let cells = |at| series.iter().map(|one| in_round(one, at).map(show).unwrap_or_default()).collect();
     let heads = series.iter().map(|one| one.name.clone()).collect();
-    Numbers { title, heads, rows: instants.map(|at| (at, cells(at))).collect(), note: "" }
+    Numbers { title, heads, rows: instants.map(|at| (at, cells(at))).collect(), at_ends: true, note: "" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Hosts are looked at one after the other: a row tells of one round of looks, and of no earlier one.
+    #[test]
+    fn samples_of_a_round_stand_in_one_row() {
+        let line = |name: &str, points: &[(i64, f64)]| {
+            Series::line(name, points.iter().map(|&(us, value)| (Nanos(us * 1_000), Some(value))).collect())
+        };
+        let series = [
+            line("first", &[(1_000_000, 1.0), (2_000_000, 2.0)]),
+            line("later", &[(1_000_050, 10.0), (2_000_080, 20.0)]),
+            line("sooner", &[(999_950, 100.0), (1_999_920, 200.0)]),
+            line("once", &[(2_000_010, 7.0)]),
+        ];
+        let numbers = samples("hosts", &series, Unit::Count);
+        let cells: Vec<String> = numbers.rows.iter().map(|(_, cells)| cells.join(" ")).collect();
+        assert_eq!(cells, ["1 10 100 ", "2 20 200 7"]);
+        assert!(numbers.at_ends, "a sample tells of the second before it");
+    }
 }
