@@ -140,11 +140,18 @@ pub(super) fn samples<'a>(title: &'a str, series: &[Series], unit: Unit) -> Numb
         Unit::Bytes => show_size(value as u64),
         _ => show_whole(value as u64),
     };
+    // Of a long run every second, fourth and so on is kept, of one series perhaps not those of another.
+    let reach = |one: &Series| match (one.points.first(), one.points.last()) {
+        (Some(first), Some(last)) if one.points.len() > 1 => {
+            (last.0.since(first.0) / (one.points.len() as u64 - 1) * 3 / 5).max(ROUND)
+        }
+        _ => ROUND,
+    };
     let in_round = |one: &Series, at: Nanos| {
         let apart = |point: &&Point| point.0.0.abs_diff(at.0);
         let after = one.points.partition_point(|point| point.0 <= at);
         let around = one.points[after.saturating_sub(1)..].iter().take(2);
-        around.min_by_key(apart).filter(|point| apart(point) <= ROUND).and_then(|point| point.1)
+        around.min_by_key(apart).filter(|point| apart(point) <= reach(one)).and_then(|point| point.1)
     };
     let instants = series.first().map(|one| one.points.iter().map(|point| point.0)).into_iter().flatten();
     let cells = |at| series.iter().map(|one| in_round(one, at).map(show).unwrap_or_default()).collect();
@@ -171,6 +178,13 @@ mod tests {
         let numbers = samples("hosts", &series, Unit::Count);
         let cells: Vec<String> = numbers.rows.iter().map(|(_, cells)| cells.join(" ")).collect();
         assert_eq!(cells, ["1 10 100 ", "2 20 200 7"]);
+        // Thinned to every second one.
+        let series = [
+            line("first", &[(0, 1.0), (2_000_000, 2.0)]),
+            line("odd", &[(1_000_000, 3.0), (3_000_000, 4.0)]),
+        ];
+        let thinned = samples("hosts", &series, Unit::Count);
+        assert_eq!(thinned.rows.iter().map(|(_, cells)| cells.join(" ")).collect::<Vec<_>>(), ["1 3", "2 3"]);
         assert!(numbers.at_ends, "a sample tells of the second before it");
     }
 }
