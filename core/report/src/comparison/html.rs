@@ -10,8 +10,8 @@ use super::side_course::SideCourse;
 use super::values::{change_in, interval_in, judgement_in, ratio, value};
 use super::words::CompareWords;
 use crate::html::{
-    Cell, Document, Language, Section, Table, Words, command_line, glossary_section, harmless, is_sentence,
-    kept_together, outside, stored_in,
+    Cell, Document, Language, Section, Table, Words, command_line, harmless, is_sentence, kept_together,
+    outside, stored_in,
 };
 use crate::units;
 
@@ -54,18 +54,13 @@ pub fn comparison_html(source: CompareSource, language: Language) -> String {
         Section::new("notes", own.notes, "", notes(&page)),
         Section::new("repeat", own.repeat, own.repeat_lead, repeat(&page)),
     ];
-    let mut sections: Vec<Section> = sections.into_iter().flatten().collect();
-    let summary = summary(&page);
-    let parts = std::iter::once(&summary).chain(sections.iter().map(Section::body));
-    let glossary = glossary_section(page.words, parts);
-    sections.extend(glossary);
     let doc = source.doc;
     let names = [&doc.a, &doc.b].map(|side| side.runs.first().map_or("", |run| run.name.as_str()));
     let document = Document {
         title: format!("{} · {}", answer_in(doc.answer, page.own).0, page.own.kind),
         header: header(&page, names),
-        summary,
-        sections,
+        summary: summary(&page),
+        sections: sections.into_iter().flatten().collect(),
         made_by: (own.made_by)(&harmless(&doc.version)),
     };
     document.render(page.words).into_string()

@@ -2,6 +2,7 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+use super::glossary::glossary;
 use super::words::Words;
 use crate::chart::CHART_CSS;
 
@@ -30,11 +31,6 @@ impl Section {
         (!body.0.is_empty()).then_some(Self { id, title, lead, body })
     }
 
-    /// What stands below its heading.
-    pub(crate) const fn body(&self) -> &Markup {
-        &self.body
-    }
-
     fn render(&self) -> Markup {
         let Self { id, title, lead, body } = self;
         html! {
@@ -47,7 +43,8 @@ impl Section {
     }
 }
 
-/// A page: its banner, its first sheet, whose section is called `summary`, and all there is to know below.
+/// A page: its banner, its first sheet, whose section is called `summary`, and all there is to know below; what its words mean is
+/// added last.
 pub(crate) struct Document {
     /// What the window is called; nothing in it may steer.
     pub(crate) title: String,
@@ -64,8 +61,11 @@ impl Document {
     }
 
     /// The whole file.
-    pub(crate) fn render(&self, words: &Words) -> Markup {
+    pub(crate) fn render(mut self, words: &Words) -> Markup {
         let page = &words.page;
+        let parts = std::iter::once(&self.summary).chain(self.sections.iter().map(|section| &section.body));
+        let last = glossary(words, parts);
+        self.sections.extend(last);
         html! {
             (DOCTYPE)
             html lang=(words.tag) {

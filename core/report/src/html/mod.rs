@@ -12,6 +12,7 @@ mod figures;
 mod findings;
 mod front;
 mod generator;
+mod glossary;
 mod hosts;
 mod impact_words;
 mod impacts;
@@ -37,7 +38,6 @@ pub use sheet::HtmlSource;
 pub(crate) use words::glossary;
 
 pub(crate) use document::{Document, Section};
-pub(crate) use environment::glossary as glossary_section;
 pub(crate) use figures::{Numbers, chart_words, figure_in};
 pub(crate) use marks::verdict_sign;
 pub(crate) use sheet::{command_line, harmless, is_sentence, kept_together, outside, stored_in};
@@ -74,12 +74,8 @@ pub fn html(source: HtmlSource, language: Language) -> String {
     document(&sheet, sections).into_string()
 }
 
-fn document(sheet: &Sheet, mut sections: Vec<Section>) -> Markup {
+fn document(sheet: &Sheet, sections: Vec<Section>) -> Markup {
     let (record, words) = (sheet.record(), sheet.words);
-    let summary = front::summary(sheet);
-    let parts = std::iter::once(&summary).chain(sections.iter().map(Section::body));
-    let glossary = environment::glossary(words, parts);
-    sections.extend(glossary);
     let document = Document {
         title: format!(
             "{} · {} · {}",
@@ -88,7 +84,7 @@ fn document(sheet: &Sheet, mut sections: Vec<Section>) -> Markup {
             words.page.report
         ),
         header: front::header(sheet),
-        summary,
+        summary: front::summary(sheet),
         sections,
         made_by: (words.page.made_by)(&harmless(&record.version)),
     };

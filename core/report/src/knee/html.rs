@@ -12,8 +12,8 @@ use super::unheld::unheld;
 use super::width::width;
 use super::words::limited;
 use crate::html::{
-    Cell, Document, Language, Section, Table, Words, command_line, glossary_section, harmless, is_sentence,
-    kept_together, outside, stored_in, verdict_sign,
+    Cell, Document, Language, Section, Table, Words, command_line, harmless, is_sentence, kept_together,
+    outside, stored_in, verdict_sign,
 };
 use crate::units;
 
@@ -35,16 +35,11 @@ pub fn knee_html(doc: &SearchDoc, language: Language) -> String {
         Section::new("notes", own.notes, "", notes(&page)),
         Section::new("repeat", own.repeat, own.repeat_lead, repeat(&page)),
     ];
-    let mut sections: Vec<Section> = sections.into_iter().flatten().collect();
-    let summary = summary(&page);
-    let parts = std::iter::once(&summary).chain(sections.iter().map(Section::body));
-    let glossary = glossary_section(page.words, parts);
-    sections.extend(glossary);
     let document = Document {
         title: format!("{} · {}", harmless(&doc.name), own.kind),
         header: header(&page),
-        summary,
-        sections,
+        summary: summary(&page),
+        sections: sections.into_iter().flatten().collect(),
         made_by: (own.made_by)(&harmless(&doc.version)),
     };
     document.render(page.words).into_string()
