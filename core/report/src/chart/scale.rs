@@ -161,7 +161,7 @@ mod tests {
     use super::*;
 
     const UNITS: [Unit; 7] =
-        [Unit::Time, Unit::Rate, Unit::Count, Unit::Share, Unit::Bytes, Unit::ByteRate, Unit::Plain];
+        [Unit::Time, Unit::Rate, Unit::Count, Unit::Share, Unit::Bytes, Unit::BitRate, Unit::Plain];
 
     fn check(scale: &Scale, values: &[f64], context: &str) {
         assert!(
@@ -177,7 +177,7 @@ mod tests {
         for (at, text) in &ticks {
             assert!((0.0..=1.0).contains(at), "{context}: {ticks:?}");
             assert!(
-                !text.contains("NaN") && !text.contains("inf") && text.chars().count() <= 12,
+                !text.contains("NaN") && !text.contains("inf") && text.chars().count() <= 13,
                 "{context}: {text}"
             );
         }

@@ -3,6 +3,8 @@
 use wavetank_plan::Nanos;
 use wavetank_plan::quantity::{show_count, show_rate, show_share, show_size};
 
+use crate::units::bits_per_s;
+
 /// What the numbers of an axis are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
@@ -16,8 +18,8 @@ pub enum Unit {
     Share,
     /// Bytes.
     Bytes,
-    /// Bytes per second.
-    ByteRate,
+    /// Bits per second, as the hosts' tables have them.
+    BitRate,
     /// A number without unit, such as how busy cores were.
     Plain,
 }
@@ -42,7 +44,7 @@ impl Unit {
             Self::Count => show_count(value.round() as u64),
             Self::Share => show_share(value),
             Self::Bytes => show_size(value.round() as u64),
-            Self::ByteRate => format!("{}/s", show_size(value.round() as u64)),
+            Self::BitRate => bits_per_s(value),
             Self::Plain => trimmed(value, if value < 9.995 { 2 } else { usize::from(value < 99.95) }),
         }
     }
@@ -84,7 +86,7 @@ impl Unit {
         match self {
             Self::Time => 1e6,
             Self::Share => 0.01,
-            Self::Bytes | Self::ByteRate => 1e3,
+            Self::Bytes | Self::BitRate => 1e3,
             _ => 1.0,
         }
     }
@@ -94,7 +96,7 @@ impl Unit {
             Self::Time => " ns",
             Self::Rate => "/s",
             Self::Bytes => " B",
-            Self::ByteRate => " B/s",
+            Self::BitRate => " bit/s",
             Self::Share => " × 100 %",
             Self::Count | Self::Plain => "",
         }
@@ -119,9 +121,13 @@ impl Unit {
                 (1e9, 1e9, " GB"),
                 (1e12, 1e12, " TB"),
             ]),
-            Self::ByteRate => {
-                of(&[(0.0, 1.0, " B/s"), (1e3, 1e3, " kB/s"), (1e6, 1e6, " MB/s"), (1e9, 1e9, " GB/s")])
-            }
+            Self::BitRate => of(&[
+                (0.0, 1.0, " bit/s"),
+                (1e3, 1e3, " kbit/s"),
+                (1e6, 1e6, " Mbit/s"),
+                (1e9, 1e9, " Gbit/s"),
+                (1e12, 1e12, " Tbit/s"),
+            ]),
         }
     }
 }
@@ -195,7 +201,7 @@ mod tests {
             (Unit::Rate, -9_983.0, "−9.98 k/s"),
             (Unit::Count, 12.5, "12.5"),
             (Unit::Share, 0.0123, "1.23 %"),
-            (Unit::ByteRate, 1_234_567.0, "1.2 MB/s"),
+            (Unit::BitRate, 1_234_567.0, "1.2 Mbit/s"),
             (Unit::Plain, 3.0, "3"),
             (Unit::Rate, f64::NAN, ""),
         ] {

@@ -156,7 +156,7 @@ fn over_time(sheet: &Sheet, words: &LabWords) -> Markup {
     html! {
         (draw("lab-cpu", words.chart_cpu, Unit::Share, pairs(&|before, now| now.cpu_since(before))))
         (draw("lab-established", words.chart_established, Unit::Count, pairs(&|_, now| Some(now.tcp_established as f64))))
-        (draw("lab-net", words.chart_net, Unit::ByteRate,
-            pairs(&|before, now| now.net_since(before).map(|(received, sent)| (received + sent) / 8.0))))
+        (draw("lab-net", words.chart_net, Unit::BitRate,
+            pairs(&|before, now| now.net_since(before).map(|(received, sent)| received + sent))))
     }
 }

@@ -17,7 +17,7 @@ pub(crate) const HOSTILE: &str =
 const ZH: &ChartWords = &ChartWords::ZH;
 
 const UNITS: [Unit; 7] =
-    [Unit::Time, Unit::Rate, Unit::Count, Unit::Share, Unit::Bytes, Unit::ByteRate, Unit::Plain];
+    [Unit::Time, Unit::Rate, Unit::Count, Unit::Share, Unit::Bytes, Unit::BitRate, Unit::Plain];
 
 fn instant(noise: &mut Noise) -> Nanos {
     Nanos(((noise.share() - 0.2) * 10_f64.powf(noise.share() * 19.0)) as i64)
