@@ -12,6 +12,7 @@ use super::heat_cells::{Cells, LEVELS};
 use super::path::{broken, doubtful};
 use super::readout::{groups, readout};
 use super::scale::Scale;
+use super::series::Point;
 use super::svg::num;
 use super::timeline::Timeline;
 use super::unit::Unit;
@@ -20,6 +21,8 @@ use super::unit::Unit;
 const ROW: u32 = 6;
 /// Pixels of a line's name.
 const NAME: f64 = 13.0;
+/// The lines' names and percentiles.
+const PERCENTILES: [(&str, f64); 2] = [("p50", 50.0), ("p99", 99.0)];
 
 /// How times are spread, over time: columns of time, logarithmic rows of length, shaded by the logarithm of how many
 /// there are, with the lines of percentile 50 and 99.
@@ -42,6 +45,14 @@ pub struct HeatColumn<'a> {
     pub len: Nanos,
     /// What was measured in it.
     pub values: &'a Histogram,
+}
+
+/// A line over the cells.
+struct Percentile {
+    name: &'static str,
+    points: Vec<Point>,
+    /// The same, a gap where a value is a guess.
+    sure: Vec<Point>,
 }
 
 impl HeatMap<'_> {
@@ -108,54 +119,60 @@ impl HeatMap<'_> {
         figure.push("</svg>");
     }
 
-    /// Lines of the median and of percentile 99, with a halo so that they are seen on every shade.
+    /// Lines of the median and of percentile 99, with a halo so that they are seen on every shade: the dashes of the median over
+    /// the other's line, so that both are seen where they lie in one row.
     fn percentiles(&self, figure: &mut Figure<'_>, cells: &Cells, scale: &Scale) {
-        let mut below: Option<f64> = None;
-        let mut any_unsure = false;
-        for (number, (name, q)) in [("p50", 50.0), ("p99", 99.0)].into_iter().enumerate() {
-            let points = cells.percentile(q);
-            let sure = cells.sure_percentile(q);
-            let place = |at, value| (self.timeline.at(at) * ACROSS, figure.y(scale.at(value)));
-            let (all, solid) = (broken(&points, place), broken(&sure, place));
-            let dotted = broken(&doubtful(&points, &sure), place);
-            any_unsure |= sure != points;
-            figure.stretched("data over", |figure| {
-                figure.push(&format!("<path class=\"halo\" d=\"{all}\"/>"));
-                for (path, dots) in [(&dotted, " faint"), (&solid, "")] {
-                    if !path.is_empty() {
-                        figure.push(&format!("<path class=\"l p{number}{dots}\" d=\"{path}\"/>"));
-                    }
-                }
-            });
-            let key = if solid.is_empty() { " faint" } else { "" };
-            figure.key_item(
-                name,
-                &format!(
-                    "<path class=\"halo\" d=\"M0 6h30\"/><path class=\"l p{number}{key}\" d=\"M0 6h30\"/>"
-                ),
-                30,
-            );
-            let last = points.iter().rev().find(|point| point.1.is_some());
-            if let Some((_, Some(value))) = last {
-                let y = figure.y(scale.at(*value)) + 4.0;
-                // The names stay apart where the lines end at one place.
-                let y = below.map_or(y, |below| y.min(below - NAME));
-                below = Some(y);
-                let y = num(y);
-                figure.push(&format!("<text class=\"last\" x=\"100%\" y=\"{y}\" dx=\"4\">{name}</text>"));
-            }
-            let said = describe(
-                figure.words(),
-                name,
-                &points,
-                |value| Unit::Time.value(value),
-                |at| self.timeline.clock(at),
-            );
-            figure.say(said);
+        let lines: Vec<Percentile> = PERCENTILES
+            .into_iter()
+            .map(|(name, q)| Percentile { name, points: cells.percentile(q), sure: cells.sure_percentile(q) })
+            .collect();
+        let place = |at, value| (self.timeline.at(at) * ACROSS, figure.y(scale.at(value)));
+        let mut drawing = String::new();
+        for line in &lines {
+            let _ = write!(drawing, "<path class=\"halo\" d=\"{}\"/>", broken(&line.points, place));
         }
-        if any_unsure {
+        for (number, line) in lines.iter().enumerate().rev() {
+            let dotted = broken(&doubtful(&line.points, &line.sure), place);
+            for (path, dots) in [(dotted, " faint"), (broken(&line.sure, place), "")] {
+                if !path.is_empty() {
+                    let _ = write!(drawing, "<path class=\"l p{number}{dots}\" d=\"{path}\"/>");
+                }
+            }
+        }
+        figure.stretched("data over", |figure| figure.push(&drawing));
+        let mut below: Option<f64> = None;
+        for (number, line) in lines.iter().enumerate() {
+            below = self.name(figure, scale, (number, line), below).or(below);
+        }
+        if lines.iter().any(|line| line.sure != line.points) {
             figure.key_faint();
         }
+    }
+
+    /// What the `number`-th line is called, in the key and at its end, above `below`: names stay apart where lines end at one place.
+    /// The pixel of it, where it has an end.
+    fn name(
+        &self,
+        figure: &mut Figure<'_>,
+        scale: &Scale,
+        (number, line): (usize, &Percentile),
+        below: Option<f64>,
+    ) -> Option<f64> {
+        let Percentile { name, points, sure } = line;
+        let is_known = |point: &Point| point.1.is_some();
+        let dots = if sure.iter().any(is_known) { "" } else { " faint" };
+        figure.key_item(
+            name,
+            &format!("<path class=\"halo\" d=\"M0 6h30\"/><path class=\"l p{number}{dots}\" d=\"M0 6h30\"/>"),
+            30,
+        );
+        let (words, told) = (figure.words(), |value| Unit::Time.value(value));
+        figure.say(describe(words, name, points, told, |at| self.timeline.clock(at)));
+        let last = points.iter().rev().find_map(|point| point.1)?;
+        let y = figure.y(scale.at(last)) + 4.0;
+        let y = below.map_or(y, |below| y.min(below - NAME));
+        figure.push(&format!("<text class=\"last\" x=\"100%\" y=\"{}\" dx=\"4\">{name}</text>", num(y)));
+        Some(y)
     }
 
     fn describe(&self, figure: &mut Figure<'_>, cells: &Cells, scale: &Scale) {
@@ -291,6 +308,22 @@ mod tests {
             "none is sure, and so it stands in the key: {svg}"
         );
         assert_eq!(svg.matches("<title>≥ ").count(), 1, "a cell has one value, and one shade: {svg}");
+    }
+
+    /// Where both lie in one row the line of the longer times would hide the other.
+    #[test]
+    fn the_median_is_drawn_over_the_longer_times() {
+        let mut one = Histogram::default();
+        one.record_n(5_000_000, 2_000);
+        let svg = draw(&[one.clone(), one]);
+        let map = svg.split_once("class=\"data over\"").expect("lines over the map").1;
+        let at = |class: &str| map.find(class).unwrap_or_else(|| panic!("{class}: {svg}"));
+        assert!(
+            at("class=\"halo\"") < at("class=\"l p1\"") && at("class=\"l p1\"") < at("class=\"l p0\""),
+            "{svg}"
+        );
+        let lines = map.split_once("</svg>").expect("an end").0;
+        assert!(lines.rfind("halo") < lines.find("class=\"l "), "no halo hides a line: {svg}");
     }
 
     #[test]
