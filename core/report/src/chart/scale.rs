@@ -6,6 +6,8 @@ use super::unit::Unit;
 const VALUE_MAX: f64 = 1e300;
 /// More decades than this are not told apart on a logarithmic axis.
 const DECADES_MAX: i32 = 15;
+/// How near to an end of a logarithmic axis no other tick stands: so much of an even step between ticks.
+const ENDS_APART: f64 = 0.45;
 
 /// An axis from `low` to `high`.
 #[derive(Clone, Debug)]
@@ -15,6 +17,8 @@ pub(super) struct Scale {
     pub(super) log: bool,
     step: f64,
     unit: Unit,
+    /// Whether there is something below `low`, such as zeros on a logarithmic axis.
+    has_less: bool,
 }
 
 impl Scale {
@@ -49,22 +53,31 @@ impl Scale {
     fn around((low, high): (f64, f64), unit: Unit, ticks: usize) -> Self {
         let step = nice((high - low) / ticks.max(1) as f64).max(unit.step_min());
         let (low, high) = ((low / step).floor() * step, (high / step).ceil() * step);
-        Self { low, high, log: false, step, unit }
+        Self { low, high, log: false, step, unit, has_less: false }
     }
 
     /// A logarithmic axis around the positive values, between numbers that begin with 1, 2 or 5.
     pub(super) fn log(values: impl Iterator<Item = f64>, unit: Unit) -> Self {
-        let (mut low, mut high) = (f64::MAX, 0.0_f64);
-        for value in values.filter(|value| value.is_finite() && *value > 1e-300) {
+        let (mut low, mut high, mut least) = (f64::MAX, 0.0_f64, f64::MAX);
+        for value in values.filter(|value| value.is_finite()) {
             let value = value.min(VALUE_MAX);
-            (low, high) = (low.min(value), high.max(value));
+            least = least.min(value);
+            if value > 1e-300 {
+                (low, high) = (low.min(value), high.max(value));
+            }
         }
         if high <= 0.0 {
             (low, high) = (unit.one(), unit.one() * 10.0);
         }
         let (low, high) = (rung(low.max(high / 10_f64.powi(DECADES_MAX)), false), rung(high, true));
         let high = if high / low < 1.5 { rung(low * 1.01, true) } else { high };
-        Self { low, high, log: true, step: 0.0, unit }
+        Self { low, high, log: true, step: 0.0, unit, has_less: false }.with_least(least)
+    }
+
+    /// The same, of which the lowest name tells if something is less than the axis has, and is drawn at its end.
+    pub(super) fn with_least(self, least: f64) -> Self {
+        let has_less = self.has_less || least < self.low * 0.999_999;
+        Self { has_less, ..self }
     }
 
     /// Logarithmic for times that differ by more than a factor of 50, else linear.
@@ -107,7 +120,8 @@ impl Scale {
             .into_iter()
             .map(|value| {
                 let (step, top) = if self.log { (value, value) } else { (self.step, top) };
-                (self.at(value), self.unit.tick(value, step, top))
+                let sign = if self.has_less && value <= self.low { "≤ " } else { "" };
+                (self.at(value), format!("{sign}{}", self.unit.tick(value, step, top)))
             })
             .collect()
     }
@@ -126,7 +140,11 @@ impl Scale {
         let most = most.max(4) as i32;
         if decades >= 3 || decades * 3 > most + 2 {
             let stride = (decades + most - 1) / most;
-            return (first..=last).step_by(stride.max(1) as usize).map(|power| 10_f64.powi(power)).collect();
+            let powers = (first..=last).step_by(stride.max(1) as usize).map(|power| 10_f64.powi(power));
+            // Each value lies between two names: the ends have theirs, and what is too near to them has none.
+            let room = ENDS_APART / f64::from(most);
+            let inner = powers.filter(|value| (room..=1.0 - room).contains(&self.at(*value)));
+            return [self.low].into_iter().chain(inner).chain([self.high]).collect();
         }
         (first - 1..=last)
             .flat_map(|power| [1.0, 2.0, 5.0].map(|lead| lead * 10_f64.powi(power)))
@@ -226,7 +244,9 @@ mod tests {
         let linear = Scale::linear([0.0, 9.3e6].into_iter(), Unit::Time, 4);
         assert_eq!(texts(&linear), ["0", "2.5 ms", "5 ms", "7.5 ms", "10 ms"]);
         let log = Scale::log([1.3e6, 412e6].into_iter(), Unit::Time);
-        assert_eq!(texts(&log), ["1 ms", "10 ms", "100 ms"]);
+        assert_eq!(texts(&log), ["1 ms", "10 ms", "100 ms", "500 ms"]);
+        let zeros = Scale::log([0.0, 13.9e3, 412e6].into_iter(), Unit::Time);
+        assert_eq!(texts(&zeros), ["≤ 10 µs", "100 µs", "1 ms", "10 ms", "100 ms", "500 ms"]);
         let low = Scale::log([13.9e3, 75e6].into_iter(), Unit::Time).ticks(2);
         assert_eq!(low.iter().map(|tick| tick.1.as_str()).collect::<Vec<_>>(), ["10 µs", "1 ms", "100 ms"]);
         let short = Scale::log([1.3e6, 7e6].into_iter(), Unit::Time);
