@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::frame::Frame;
-use super::labels::{Label, WIDTHS, cut};
+use super::labels::{Anchor, Label, WIDTHS, cut};
 use super::scale::Scale;
 use super::svg::{escape, id, num, percent};
 use super::tone::{Tone, marker};
@@ -26,6 +26,8 @@ pub(super) struct Figure<'a> {
     keys: usize,
     said: Vec<String>,
     body: String,
+    /// What nothing may be drawn over.
+    over: String,
     /// Classes of the plot beside its own.
     wide: &'static str,
     /// Whether two rows of labels stand above the plot.
@@ -41,6 +43,7 @@ impl<'a> Figure<'a> {
             keys: 0,
             said: Vec::new(),
             body: String::new(),
+            over: String::new(),
             wide: "",
             tall: false,
         }
@@ -86,11 +89,16 @@ impl<'a> Figure<'a> {
         self.body.push_str(svg);
     }
 
-    /// A centred text at a place across, `y` pixels below the top.
+    /// A text at a place across, `y` pixels below the top.
     pub(super) fn text(&mut self, class: &str, label: &Label, y: f64) {
+        let anchor = match label.anchor {
+            Anchor::Middle => "",
+            Anchor::Start => " start",
+            Anchor::End => " end",
+        };
         let level = level(label.level);
         let (x, y, text) = (percent(label.at), num(y), escape(&label.text));
-        self.push(&format!("<text class=\"{class}{level}\" x=\"{x}\" y=\"{y}\">{text}</text>"));
+        self.push(&format!("<text class=\"{class}{anchor}{level}\" x=\"{x}\" y=\"{y}\">{text}</text>"));
     }
 
     /// A tick and its text below the plot.
@@ -116,16 +124,14 @@ impl<'a> Figure<'a> {
         }
     }
 
-    /// Limits across the plot, each with its name: above its line, or below where there is no room.
+    /// Limits across the plot, each with its name: above its line, or below where there is no room. No line crosses a name.
     pub(super) fn limits(&mut self, limits: &[(String, f64)], scale: &Scale) {
         for (name, value) in limits.iter().filter(|(_, value)| value.is_finite()) {
             let y = self.y(scale.at(*value));
             let (line, text) = (num(y), num(if y < 16.0 { y + 14.0 } else { y - 5.0 }));
-            self.push(&format!(
-                "<line class=\"limit\" x2=\"100%\" y1=\"{line}\" y2=\"{line}\"/><text class=\"at-limit\" x=\"4\" \
-                 y=\"{text}\">{}</text>",
-                escape(&cut(name, WIDTHS[0]))
-            ));
+            self.push(&format!("<line class=\"limit\" x2=\"100%\" y1=\"{line}\" y2=\"{line}\"/>"));
+            let name = escape(&cut(name, WIDTHS[0]));
+            let _ = write!(self.over, "<text class=\"at-limit\" x=\"4\" y=\"{text}\">{name}</text>");
         }
     }
 
@@ -204,7 +210,7 @@ impl<'a> Figure<'a> {
 
     /// The whole figure.
     pub(super) fn finish(self) -> String {
-        let Self { frame, id, key, keys, said, body, wide, tall } = self;
+        let Self { frame, id, key, keys, said, body, over, wide, tall } = self;
         let tall = if tall { " tall" } else { "" };
         let wide = if wide.is_empty() { String::new() } else { format!(" {wide}") };
         let (title, height) = (escape(frame.title), frame.height);
@@ -214,7 +220,7 @@ impl<'a> Figure<'a> {
         format!(
             "<figure class=\"chart\" id=\"{id}\"><figcaption>{title}</figcaption>{key}<svg class=\"plot{wide}{tall}\" \
              height=\"{height}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\"><title id=\"{id}-t\">{title}</title>\
-             <desc id=\"{id}-d\">{said}</desc>{body}</svg></figure>"
+             <desc id=\"{id}-d\">{said}</desc>{body}{over}</svg></figure>"
         )
     }
 }

@@ -18,8 +18,70 @@ pub(super) struct Label {
     /// 0 to 1 across the plot.
     pub(super) at: f64,
     pub(super) text: String,
+    /// Which part of it stands at its place.
+    pub(super) anchor: Anchor,
     /// From which of [`WIDTHS`] on it is shown.
     pub(super) level: usize,
+}
+
+/// Which part of a label stands at its place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Anchor {
+    /// It is centred.
+    #[default]
+    Middle,
+    /// It begins there.
+    Start,
+    /// It ends there.
+    End,
+}
+
+impl Label {
+    /// A label that stays within the plot: centred between two places, or if it would reach beyond an end of the narrowest plot,
+    /// from the first place on or up to the last one.
+    pub(super) fn within(from: f64, until: f64, text: String) -> Self {
+        let at = f64::midpoint(from, until);
+        let half = text_width(&text) / 2.0 / WIDTHS[0];
+        let (at, anchor) = match at {
+            at if at < half => (from, Anchor::Start),
+            at if at > 1.0 - half => (until, Anchor::End),
+            at => (at, Anchor::Middle),
+        };
+        Self { at, text, anchor, level: 0 }
+    }
+
+    /// Whether both are one text in one place.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        (self.at - other.at).abs() < 1e-9 && self.text == other.text
+    }
+
+    /// Where it stands at a width.
+    fn extent(&self, width: f64) -> (f64, f64) {
+        let (place, wide) = (self.at * width, text_width(&self.text));
+        let from = match self.anchor {
+            Anchor::Middle => place - wide / 2.0,
+            Anchor::Start => place,
+            Anchor::End => place - wide,
+        };
+        (from, from + wide)
+    }
+
+    fn clashes(&self, other: &Self, width: f64) -> bool {
+        let (one, other) = (self.extent(width), other.extent(width));
+        one.0 < other.1 + GAP && other.0 < one.1 + GAP
+    }
+
+    /// Whether it stays within the plot and its margins.
+    fn is_inside(&self, width: f64) -> bool {
+        let (from, until) = self.extent(width);
+        from >= -MARGINS.0 && until <= width + MARGINS.1
+    }
+}
+
+impl From<(f64, String)> for Label {
+    fn from((at, text): (f64, String)) -> Self {
+        Self { at, text, anchor: Anchor::Middle, level: 0 }
+    }
 }
 
 /// Pixels that `text` takes at most in a chart's 12-pixel letters.
@@ -53,35 +115,17 @@ pub(super) fn cut(text: &str, room: f64) -> String {
     out
 }
 
-/// Where a label stands at a width: centred on its place.
-fn extent(at: f64, text: &str, width: f64) -> (f64, f64) {
-    let half = text_width(text) / 2.0;
-    (at * width - half, at * width + half)
-}
-
-fn clash(one: (f64, &str), other: (f64, &str), width: f64) -> bool {
-    let (one, other) = (extent(one.0, one.1, width), extent(other.0, other.1, width));
-    one.0 < other.1 + GAP && other.0 < one.1 + GAP
-}
-
-/// Whether a label stays within the plot and its margins.
-fn is_inside(at: f64, text: &str, width: f64) -> bool {
-    let (from, until) = extent(at, text, width);
-    from >= -MARGINS.0 && until <= width + MARGINS.1
-}
-
 /// As many of `wanted` as fit, the first ones before the others. Those that fit nowhere are left out.
-pub(super) fn fit(wanted: Vec<(f64, String)>) -> Vec<Label> {
+pub(super) fn fit(wanted: Vec<impl Into<Label>>) -> Vec<Label> {
     let mut placed: Vec<Label> = Vec::new();
-    let mut left = wanted;
+    let mut left: Vec<Label> = wanted.into_iter().map(Into::into).collect();
     for (level, width) in WIDTHS.into_iter().enumerate() {
         let mut unplaced = Vec::new();
-        for (at, text) in left {
-            let clashes = placed.iter().any(|other| clash((at, &text), (other.at, &other.text), width));
-            if clashes || !is_inside(at, &text, width) {
-                unplaced.push((at, text));
+        for label in left {
+            if placed.iter().any(|other| label.clashes(other, width)) || !label.is_inside(width) {
+                unplaced.push(label);
             } else {
-                placed.push(Label { at, text, level });
+                placed.push(Label { level, ..label });
             }
         }
         left = unplaced;
@@ -103,16 +147,15 @@ pub(super) fn fit_steps<S: Copy>(
             if coarser.is_some_and(|coarser| !divides(step, coarser)) {
                 return None;
             }
-            let ticks = ticks(step);
-            let fits =
-                ticks.windows(2).all(|two| !clash((two[0].0, &two[0].1), (two[1].0, &two[1].1), width));
+            let ticks: Vec<Label> = ticks(step).into_iter().map(Into::into).collect();
+            let fits = ticks.windows(2).all(|two| !two[0].clashes(&two[1], width));
             fits.then_some((step, ticks))
         });
         let Some((step, ticks)) = fitting else { continue };
         coarser = Some(step);
-        for (at, text) in ticks {
-            if !placed.iter().any(|label| (label.at - at).abs() < 1e-9) {
-                placed.push(Label { at, text, level });
+        for tick in ticks {
+            if !placed.iter().any(|label| (label.at - tick.at).abs() < 1e-9) {
+                placed.push(Label { level, ..tick });
             }
         }
     }
@@ -128,9 +171,9 @@ pub(super) fn check_no_overlap(labels: &[Label], context: &str) {
         for width in [width, f64::midpoint(width, until), until - 1.0] {
             let shown: Vec<&Label> = labels.iter().filter(|label| label.level <= level).collect();
             for (number, one) in shown.iter().enumerate() {
-                assert!(is_inside(one.at, &one.text, width), "{context}: {one:?} reaches out at {width}");
+                assert!(one.is_inside(width), "{context}: {one:?} reaches out at {width}");
                 for other in &shown[number + 1..] {
-                    let (a, b) = (extent(one.at, &one.text, width), extent(other.at, &other.text, width));
+                    let (a, b) = (one.extent(width), other.extent(width));
                     assert!(a.0 >= b.1 || b.0 >= a.1, "{context}: {one:?} and {other:?} overlap at {width}");
                 }
             }
@@ -158,6 +201,21 @@ mod tests {
         let labels = fit(vec![(1.0, long.to_owned()), (0.0, "start".to_owned()), (0.95, "end".to_owned())]);
         check_no_overlap(&labels, "edges");
         assert_eq!(labels.iter().map(|label| label.text.as_str()).collect::<Vec<_>>(), ["start", "end"]);
+    }
+
+    #[test]
+    fn captions_stay_within_the_plot() {
+        let check = |from: f64, until: f64, expected: Anchor| {
+            let label = Label::within(from, until, "warm-up".to_owned());
+            assert_eq!(label.anchor, expected, "{from} to {until}");
+            for width in WIDTHS {
+                let (from, until) = label.extent(width);
+                assert!(0.0 <= from && until <= width, "{label:?} reaches out at {width}");
+            }
+        };
+        check(0.0, 0.05, Anchor::Start);
+        check(0.3, 0.5, Anchor::Middle);
+        check(0.97, 1.0, Anchor::End);
     }
 
     #[test]

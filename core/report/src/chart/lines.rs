@@ -284,6 +284,23 @@ mod tests {
         assert_eq!(svg.matches("<title>00:").count(), 12, "{svg}");
     }
 
+    /// Whatever runs through a limit's name, the name is read.
+    #[test]
+    fn names_of_limits_lie_over_lines() {
+        let lines = Lines {
+            frame: Frame::new("lines", "Busy", &ChartWords::EN).high(100),
+            timeline: Timeline::new(Nanos::ZERO, Nanos::from_secs(10)),
+            unit: Unit::Share,
+            series: vec![Series::line("busy", points(&[Some(0.9), Some(0.9)]))],
+            limits: vec![("limits from here".to_owned(), 0.95)],
+        };
+        let svg = lines.draw();
+        let name = svg.find("<text class=\"at-limit\"").expect("a name");
+        for under in ["class=\"l ", "class=\"m ", "class=\"limit\"", "class=\"hit\""] {
+            assert!(svg.rfind(under).is_some_and(|at| at < name), "{under}: {svg}");
+        }
+    }
+
     /// A gauge tells of the end of a slice, and not of what came before.
     #[test]
     fn slices_of_gauges_end_at_their_points() {

@@ -166,23 +166,31 @@ impl Timeline {
 
     /// What is happening, above the plot, and one row higher the names that the lower row has no room for on narrow pages.
     fn captions(&self) -> [Vec<Label>; 2] {
-        let middle = |shade: &Shade| {
-            (f64::midpoint(self.at(shade.from), self.at(shade.until)), cut(&shade.label, LABEL_MAX))
+        let stretch = |shade: &Shade| {
+            Label::within(self.at(shade.from), self.at(shade.until), cut(&shade.label, LABEL_MAX))
         };
-        let marks = || self.marks().map(|mark| (self.at(mark.at), cut(&mark.label, LABEL_MAX)));
+        let event = |mark: &Mark| {
+            let at = self.at(mark.at);
+            Label::within(at, at, cut(&mark.label, LABEL_MAX))
+        };
+        let is_named = |label: &Label| !label.text.is_empty();
         // A phase's name stands nowhere else in the chart; what is shaded is told beside it, too.
-        let labels = self.bands.iter().map(middle).chain(marks()).chain(self.shades.iter().map(middle));
-        let mut lower = fit(labels.filter(|(_, text)| !text.is_empty()).collect());
-        let level = |labels: &[Label], (at, text): &(f64, String)| {
-            let found = labels.iter().find(|label| stands(label, *at, text));
-            found.map_or(usize::MAX, |label| label.level)
+        let labels = self
+            .bands
+            .iter()
+            .map(stretch)
+            .chain(self.marks().map(event))
+            .chain(self.shades.iter().map(stretch));
+        let mut lower = fit(labels.filter(is_named).collect());
+        let level = |labels: &[Label], own: &Label| {
+            labels.iter().find(|label| label.is_same(own)).map_or(usize::MAX, |label| label.level)
         };
-        let few = marks().filter(|_| self.marks.len() <= MARKS_FEW);
-        let named = self.bands.iter().map(middle).chain(few).chain(self.shades.iter().map(middle));
-        let lost = named.filter(|label| !label.1.is_empty() && level(&lower, label) > 0);
+        let few = self.marks().filter(|_| self.marks.len() <= MARKS_FEW).map(event);
+        let named = self.bands.iter().map(stretch).chain(few).chain(self.shades.iter().map(stretch));
+        let lost = named.filter(|label| is_named(label) && level(&lower, label) > 0);
         let mut upper = fit(lost.collect());
-        upper.retain(|label| label.level < level(&lower, &(label.at, label.text.clone())));
-        lower.retain(|label| !upper.iter().any(|own| stands(own, label.at, &label.text)));
+        upper.retain(|label| label.level < level(&lower, label));
+        lower.retain(|label| !upper.iter().any(|own| own.is_same(label)));
         [lower, upper]
     }
 
@@ -258,11 +266,6 @@ impl Timeline {
             figure.say((words.marked)(&marks.join(words.comma)));
         }
     }
-}
-
-/// Whether `label` is that text in that place.
-fn stands(label: &Label, at: f64, text: &str) -> bool {
-    (label.at - at).abs() < 1e-9 && label.text == text
 }
 
 #[cfg(test)]
