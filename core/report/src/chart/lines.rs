@@ -5,6 +5,7 @@ use wavetank_plan::Nanos;
 use super::describe::describe;
 use super::figure::{ACROSS, Figure, LIMIT_ROOM};
 use super::frame::Frame;
+use super::marks::{on_line, places};
 use super::path::{broken, doubtful, polyline};
 use super::readout::{groups, range, readout};
 use super::scale::Scale;
@@ -15,9 +16,6 @@ use super::thin::{thinned, value};
 use super::timeline::Timeline;
 use super::tone::{Tone, numbers};
 use super::unit::Unit;
-
-/// Markers on a line.
-const MARKERS: usize = 5;
 
 /// Numbers over time: several series, each with a dash and a marker of its own.
 #[derive(Clone, Debug)]
@@ -152,26 +150,19 @@ impl Lines<'_> {
         }
     }
 
-    /// A few markers, at other places for each series.
+    /// A few markers, at other places for each series; a plan, which alone is a stair, has none.
     fn markers(&self, figure: &mut Figure<'_>, scale: &Scale, number: usize, series: &Series) {
         if series.tone == Tone::Muted {
             return;
         }
-        let known: Vec<(f64, f64)> = series
-            .points
-            .iter()
-            .filter_map(|point| value(point).map(|value| (self.timeline.at(point.0), value)))
-            .collect();
-        let offset = (number % 4) as f64 / 4.0;
-        let mut last = None;
-        for place in 0..MARKERS {
-            let wanted = (place as f64 + 0.15 + 0.7 * offset) / MARKERS as f64;
-            let nearest = known.partition_point(|(at, _)| *at < wanted).min(known.len().saturating_sub(1));
-            let Some((at, value)) = known.get(nearest) else { return };
-            if last != Some(nearest) && (at - wanted).abs() < 0.5 / MARKERS as f64 {
-                figure.marker(number, series.tone, *at, figure.y(scale.at(*value)));
-                last = Some(nearest);
-            }
+        let points = thinned(&series.points);
+        let known = |run: &[Point]| {
+            run.iter().filter_map(|point| Some(self.place(figure, scale, point.0, value(point)?))).collect()
+        };
+        let runs: Vec<Vec<_>> = points.split(|point| value(point).is_none()).map(known).collect();
+        let lines = self.numbered().filter(|(_, series)| series.tone != Tone::Muted).count();
+        for (x, y) in on_line(&runs, ACROSS, places(number, lines)) {
+            figure.marker(number, series.tone, x / ACROSS, y);
         }
     }
 
@@ -282,6 +273,25 @@ mod tests {
             assert!(svg.contains(&format!("<title>{told}")), "{told}: {svg}");
         }
         assert_eq!(svg.matches("<title>00:").count(), 12, "{svg}");
+    }
+
+    #[test]
+    fn markers_stand_at_even_steps_wherever_points_are() {
+        let line = |name: &str, seconds: &[i64]| {
+            Series::line(name, seconds.iter().map(|&s| (Nanos::from_secs(s), Some(5.0))).collect())
+        };
+        let plan = Series::plan("plan", points(&[Some(5.0)]));
+        let lines = Lines {
+            frame: Frame::new("lines", "Rate", &ChartWords::EN).high(100),
+            timeline: Timeline::new(Nanos::ZERO, Nanos::from_secs(10)),
+            unit: Unit::Count,
+            series: vec![plan, line("done", &[0, 1, 10]), line("failed", &[4, 7])],
+            limits: Vec::new(),
+        };
+        let svg = lines.draw();
+        let marked = svg.split("<svg x=\"").skip(1).filter_map(|rest| rest.split('"').next());
+        let expected = ["5%", "25%", "45%", "65%", "85%", "55%"];
+        assert_eq!(marked.collect::<Vec<_>>(), expected, "{svg}");
     }
 
     /// Whatever runs through a limit's name, the name is read.

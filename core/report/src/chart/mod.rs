@@ -25,6 +25,7 @@ mod heat_cells;
 mod heat_map;
 mod labels;
 mod lines;
+mod marks;
 mod path;
 mod readout;
 mod row_texts;

@@ -6,6 +6,7 @@ use wavetank_plan::constants::UNCERTAIN_BELOW;
 use super::figure::{ACROSS, Figure, LIMIT_ROOM, level};
 use super::frame::Frame;
 use super::labels::{Label, fit};
+use super::marks::{on_line, places};
 use super::path::polyline;
 use super::readout::readout;
 use super::scale::Scale;
@@ -100,7 +101,7 @@ impl Spectrum<'_> {
         axis(&mut figure, nines);
         figure.limits(&self.limits, &scale);
         for (number, curve) in self.curves.iter().enumerate() {
-            draw_curve(&mut figure, &scale, nines, number, curve);
+            draw_curve(&mut figure, (&scale, nines), (number, self.curves.len()), curve);
             figure.key_line(&curve.name, number, curve.tone, false);
             describe(&mut figure, curve);
         }
@@ -185,7 +186,12 @@ fn tick(figure: &mut Figure<'_>, label: &Label) {
     figure.tick(label);
 }
 
-fn draw_curve(figure: &mut Figure<'_>, scale: &Scale, nines: f64, number: usize, curve: &SpectrumCurve<'_>) {
+fn draw_curve(
+    figure: &mut Figure<'_>,
+    (scale, nines): (&Scale, f64),
+    (number, all): (usize, usize),
+    curve: &SpectrumCurve<'_>,
+) {
     let values = curve.values;
     if values.is_empty() {
         return;
@@ -223,11 +229,8 @@ fn draw_curve(figure: &mut Figure<'_>, scale: &Scale, nines: f64, number: usize,
             }
         }
     });
-    for place in 0..3 {
-        let at = sure.len() * (2 * place + 1) / 6 + number % 4 * sure.len() / 16;
-        if let Some((x, y)) = sure.get(at) {
-            figure.marker(number, curve.tone, x / ACROSS, *y);
-        }
+    for (x, y) in on_line(&[sure], ACROSS, places(number, all)) {
+        figure.marker(number, curve.tone, x / ACROSS, y);
     }
 }
 
