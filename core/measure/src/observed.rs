@@ -34,6 +34,7 @@ pub struct Observed {
     host_before: Option<HostSample>,
     target_before: Option<TargetSample>,
     host: Thinned<HostSample>,
+    rss_max_bytes: u64,
     target: Thinned<TargetSample>,
     others: Vec<HostBook>,
 }
@@ -43,6 +44,7 @@ impl Observed {
     pub(crate) fn add_host(&mut self, sample: &HostSample) {
         // The archive keeps them; nothing here asks for single CPUs.
         let sample = HostSample { cores: Vec::new(), ..sample.clone() };
+        self.rss_max_bytes = self.rss_max_bytes.max(sample.rss_bytes);
         self.host_before.get_or_insert_with(|| sample.clone());
         self.host.push(sample);
     }
@@ -73,6 +75,11 @@ impl Observed {
     /// The first of all: before the load.
     pub const fn host_before(&self) -> Option<&HostSample> {
         self.host_before.as_ref()
+    }
+
+    /// Most memory of this program that a sample of this host found resident, thinned out or not.
+    pub const fn rss_max_bytes(&self) -> u64 {
+        self.rss_max_bytes
     }
 
     /// The other hosts that were observed, in the order in which they were first seen.

@@ -278,7 +278,7 @@ fn generator(parts: &Composition<'_>) -> Generator {
     Generator {
         cpu_user_s: Number(parts.cpu_s.0),
         cpu_system_s: Number(parts.cpu_s.1),
-        peak_rss_bytes: parts.peak_rss_bytes,
+        peak_rss_bytes: peak_rss_bytes(parts),
         threads: parts.plan.threads,
         engine: parts.environment.engine.clone(),
         cpu_over_s: (parts.cpu_s.0 + parts.cpu_s.1 > 0.0)
@@ -287,6 +287,14 @@ fn generator(parts: &Composition<'_>) -> Generator {
             .map(|length| Number(length.as_secs_f64())),
         connection_memory: parts.connection_memory,
         busiest_thread: Number((parts.totals.busy_share_max.min(1.0) * 1e4).round() / 1e4),
+    }
+}
+
+/// The kernel keeps its own mark by counts that lag behind: a sample may have found more. 0 where nobody knows.
+fn peak_rss_bytes(parts: &Composition<'_>) -> u64 {
+    match parts.peak_rss_bytes {
+        0 => 0,
+        told => told.max(parts.observed.rss_max_bytes()),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use wavetank_diagnose::{Around, Blame, Diagnosis, Finding, Status, Verdict};
 use wavetank_measure::{
-    Agreed, ConnCounts, Counters, DropReason, ErrorClass, Interval, Observed, PhaseSeries, StatusCounts,
-    StepSeries, TargetSeries, ThreadHealth, ThresholdResult, Totals, Wire,
+    Agreed, ConnCounts, Counters, DropReason, ErrorClass, HostSample, Interval, Ledger, PhaseSeries,
+    StatusCounts, StepSeries, TargetSeries, ThreadHealth, ThresholdResult, Totals, Wire,
 };
 use wavetank_plan::{
     Action, AroundPlan, Arrivals, Choice, Close, Condition, ConnectionUse, Curve, EngineChoice, ExitCode,
@@ -164,7 +164,16 @@ fn composed_with(load: &Load, diagnosis: &Diagnosis) -> RunRecord {
 }
 
 fn composed_of(load: &Load, seconds: &[Interval], diagnosis: &Diagnosis) -> RunRecord {
+    composed_beside(load, seconds, diagnosis, &[])
+}
+
+/// The same with memory that samples of this host found.
+fn composed_beside(load: &Load, seconds: &[Interval], diagnosis: &Diagnosis, found: &[u64]) -> RunRecord {
     let plan = plan(load);
+    let mut ledger = Ledger::new(&plan);
+    for &rss_bytes in found {
+        ledger.observe_host(&HostSample { rss_bytes, ..HostSample::default() });
+    }
     let mut totals = Totals::new(&plan);
     for second in seconds {
         totals.add(second);
@@ -189,7 +198,7 @@ fn composed_of(load: &Load, seconds: &[Interval], diagnosis: &Diagnosis) -> RunR
         plan_hash: "ab12",
         environment: &environment,
         totals: &totals,
-        observed: &Observed::default(),
+        observed: ledger.observed(),
         thresholds: &thresholds,
         diagnosis,
         cpu_s: (1.5, 0.25),
@@ -362,4 +371,16 @@ fn advice_follows_a_pass_only() {
     let next = composed_with(&closed(), &passed).next;
     assert_eq!(next, ["how it feels at a fixed rate: wavetank run localhost:8080 -r 45/s"]);
     assert_eq!(composed_with(&open(), &passed).next, [""; 0], "its rate is fixed already");
+}
+
+/// The kernel's own mark lags behind what it tells of an instant.
+#[test]
+fn no_sample_found_more_memory_than_the_most() {
+    let check = |found: &[u64], expected: u64| {
+        let record = composed_beside(&open(), &[second(0, 1)], &diagnosis(), found);
+        assert_eq!(record.generator.peak_rss_bytes, expected, "{found:?}");
+    };
+    check(&[], 9_000_000);
+    check(&[8_000_000, 8_900_000], 9_000_000);
+    check(&[9_225_472, 9_000_000], 9_225_472);
 }
