@@ -265,7 +265,7 @@ pub(crate) static WORDS: Words = Words {
         busiest: "Busiest load thread, peak",
         lag_p99: "Send lag, p99",
         cpu: "CPU time of the whole process",
-        cpu_of: |cpus, seconds| format!("{cpus} CPUs on average ({seconds})"),
+        cpu_of: |cpus, seconds| format!("{cpus} CPUs on average ({seconds}), that of waiting included"),
         memory: "Memory of the process, peak",
         threads: "Load threads",
         engine: "Driver",

@@ -35,7 +35,8 @@ pub(super) const GLOSSARY: &[(&str, &str)] = &[
     ("Lost", "A connection that ended although the plan still wanted it."),
     (
         "Busiest load thread",
-        "How busy a load thread is: the share of its time that it spent in turns that did work.",
+        "How busy a load thread is: the share of its time that it spent in turns that did work. Spinning and calls that wait \
+         for work are no part of it, but take CPU time.",
     ),
     (
         "Resumed",

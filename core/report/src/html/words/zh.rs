@@ -252,7 +252,7 @@ pub(crate) static WORDS: Words = Words {
         busiest: "最忙的负载线程（峰值）",
         lag_p99: "发送滞后 p99",
         cpu: "整个进程的 CPU 时间",
-        cpu_of: |cpus, seconds| format!("平均占用 {cpus} 个 CPU（{seconds}）"),
+        cpu_of: |cpus, seconds| format!("平均占用 {cpus} 个 CPU（{seconds}），含等待所耗"),
         memory: "进程内存峰值",
         threads: "负载线程数",
         engine: "驱动",
