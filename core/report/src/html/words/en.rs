@@ -2,8 +2,8 @@
 
 use super::glossary_en::GLOSSARY;
 use super::{
-    ChartWords, Columns, ConnectionWords, CountWords, FactWords, FrontWords, GeneratorWords, HostWords,
-    JourneyWords, Leads, MarkWords, PageWords, TimeWords, Titles, VerdictWords, Words,
+    ChartWords, Columns, ConnectionWords, CountWords, FrontWords, GeneratorWords, HostWords, JourneyWords,
+    Leads, MarkWords, PageWords, TimeWords, Titles, VerdictWords, Words, fact_words,
 };
 
 pub(crate) static WORDS: Words = Words {
@@ -309,34 +309,7 @@ pub(crate) static WORDS: Words = Words {
         },
         more_rows: |n| format!("{n} more rows are in the stored run."),
     },
-    facts: FactWords {
-        command: "Command",
-        seed: "Seed",
-        plan_hash: "Plan (SHA-256)",
-        run_id: "Run",
-        version: "Wavetank",
-        started: "Started",
-        window: "Measured",
-        host: "Host",
-        host_name: "Host name",
-        kernel: "Kernel",
-        cpu: "CPU",
-        memory: "Memory available at the start",
-        files: "Files the process may open",
-        ports: "Ports the kernel picks from",
-        addresses: "Addresses",
-        engine_why: "Why this driver",
-        probe: "Probe before the load",
-        no_answer: "no answer",
-        targets: "Targets",
-        sources: "Source addresses",
-        timeout: "Timeouts",
-        timeouts: |[request, connect, drain]| {
-            format!("request {request} · connecting {connect} · after the load {drain}")
-        },
-        tags: "Labels",
-        repeat_hint: "The same seed gives the same arrivals on any number of threads.",
-    },
+    facts: fact_words::EN,
     charts: ChartWords {
         data: |title| format!("Numbers of “{title}” as a table"),
         thinned: |each, all| {

@@ -2,8 +2,8 @@
 
 use super::glossary_zh::GLOSSARY;
 use super::{
-    ChartWords, Columns, ConnectionWords, CountWords, FactWords, FrontWords, GeneratorWords, HostWords,
-    JourneyWords, Leads, MarkWords, PageWords, TimeWords, Titles, VerdictWords, Words,
+    ChartWords, Columns, ConnectionWords, CountWords, FrontWords, GeneratorWords, HostWords, JourneyWords,
+    Leads, MarkWords, PageWords, TimeWords, Titles, VerdictWords, Words, fact_words,
 };
 
 pub(crate) static WORDS: Words = Words {
@@ -294,34 +294,7 @@ pub(crate) static WORDS: Words = Words {
         slowest_on_paper: |shown, all| format!("打印时列出 {all} 个中的 {shown} 个，全部见存档。"),
         more_rows: |n| format!("另有 {n} 行，见存档。"),
     },
-    facts: FactWords {
-        command: "命令",
-        seed: "随机种子",
-        plan_hash: "计划（SHA-256）",
-        run_id: "运行编号",
-        version: "Wavetank 版本",
-        started: "开始时间",
-        window: "测量时长",
-        host: "主机",
-        host_name: "主机名",
-        kernel: "内核",
-        cpu: "CPU",
-        memory: "起始可用内存",
-        files: "可打开文件数",
-        ports: "内核端口范围",
-        addresses: "地址",
-        engine_why: "选用该驱动的原因",
-        probe: "负载前的探测请求",
-        no_answer: "无应答",
-        targets: "被测目标",
-        sources: "源地址",
-        timeout: "超时",
-        timeouts: |[request, connect, drain]| {
-            format!("请求 {request} · 建立连接 {connect} · 负载结束后等待 {drain}")
-        },
-        tags: "标签",
-        repeat_hint: "相同的随机种子在任意线程数下都产生相同的到达序列。",
-    },
+    facts: fact_words::ZH,
     charts: ChartWords {
         data: |title| format!("“{title}”的数据表"),
         thinned: |each, all| {
