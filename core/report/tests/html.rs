@@ -310,7 +310,8 @@ fn the_glossary_has_the_words_of_its_page() {
         &["Closed loop", "p99", "Service"],
         &["Session", "INVALID", "Plateau", "~"],
     );
-    check(&held(), Language::English, &["Plateau", "Phase", "Lost"], &["INCOMPLETE"]);
+    check(&held(), Language::English, &["Plateau", "Phase", "Lost", "Planned", "Open"], &["INCOMPLETE"]);
+    check(&held(), Language::Chinese, &["计划（planned）"], &["不完整（INCOMPLETE）"]);
     check(&open(), Language::Chinese, &["服务时间", "开环", "~"], &["会话", "无效（INVALID）"]);
 }
 

@@ -7,13 +7,21 @@ use maud::{Markup, html};
 use super::Section;
 use super::words::Words;
 
+/// Words that sentences have in another meaning, too: only the name of a number calls for what they mean.
+const NAMES: [&str; 4] = ["Open", "Planned", "计划", "等待"];
+
 /// The words of a page that has `parts`: only those that stand in one of them.
 pub(super) fn glossary<'m>(words: &Words, parts: impl Iterator<Item = &'m Markup>) -> Option<Section> {
-    let told: String = parts.map(|part| text_of(&part.0) + " ").collect();
-    let terms: Vec<String> = words.glossary.iter().map(|(word, _)| term(word)).collect();
+    let told = parts.map(|part| text_of(&part.0)).collect::<Vec<_>>().join("\n");
+    let small = told.replace('\n', " ").to_lowercase();
+    let terms: Vec<String> = words.glossary.iter().map(|(word, _)| term(word).to_lowercase()).collect();
+    let is_told = |word: &str, own: &str| match term(word) {
+        name if NAMES.contains(&name) => is_name(name, &told),
+        _ => is_used(own, &terms, &small),
+    };
     let entries = words.glossary.iter().zip(&terms);
     let used: Vec<_> =
-        entries.filter(|(_, own)| is_used(own, &terms, &told)).map(|(entry, _)| entry).collect();
+        entries.filter(|((word, _), own)| is_told(word, own)).map(|(entry, _)| entry).collect();
     let body = html! {
         @if !used.is_empty() {
             dl.glossary { @for (word, means) in used { div { dt { (word) } dd { (means) } } } }
@@ -22,15 +30,22 @@ pub(super) fn glossary<'m>(words: &Words, parts: impl Iterator<Item = &'m Markup
     Section::new("words", words.titles.glossary, words.leads.glossary, body)
 }
 
-/// What stands between the tags of `markup`, in small letters.
+/// What stands between the tags of `markup`, a line for each piece.
 fn text_of(markup: &str) -> String {
     let pieces = markup.split('<').map(|piece| piece.split_once('>').map_or(piece, |(_, text)| text));
-    pieces.collect::<Vec<_>>().join(" ").replace('\u{a0}', " ").to_lowercase()
+    pieces.collect::<Vec<_>>().join("\n").replace('\u{a0}', " ")
+}
+
+/// Whether a line of `text`, or what follows a middle dot in it, begins with `name`, which ends there.
+fn is_name(name: &str, text: &str) -> bool {
+    let mut pieces = text.lines().flat_map(|line| line.split(" · ")).map(str::trim);
+    let ends = |rest: &str| rest.starts_with([' ', ':', '：']) && !rest.starts_with(" loop");
+    pieces.any(|piece| piece.strip_prefix(name).is_some_and(|rest| rest.is_empty() || ends(rest)))
 }
 
 /// What is looked for: of a word with its English name behind it, the word before that.
-fn term(word: &str) -> String {
-    word.split('（').next().unwrap_or(word).to_lowercase()
+fn term(word: &str) -> &str {
+    word.split('（').next().unwrap_or(word)
 }
 
 /// Whether `word` stands in `text`, alone or in the plural, and not only in longer ones of `terms`: Chinese has no blanks between
@@ -64,5 +79,22 @@ mod tests {
         check("late", "two plateaus", false);
         check("plateau", "two plateaus", true);
         check("open", "opened", false);
+    }
+
+    #[test]
+    fn a_word_of_sentences_is_meant_only_as_a_name() {
+        let check = |name: &str, markup: &str, is: bool| {
+            assert_eq!(is_name(name, &text_of(markup)), is, "{name} in {markup}");
+        };
+        check("Open", "<td>Open</td>", true);
+        check("Open", "<p>Failed 3 · Open 2 (1&nbsp;%)</p>", true);
+        check("Open", "<dt>Open at the end</dt>", true);
+        check("Open", "<title>0 s · Open: 7</title>", true);
+        check("Open", "<dt>Files the process may open</dt>", false);
+        check("Open", "<p>Open loop</p>", false);
+        check("Open", "<p>Opened</p>", false);
+        check("计划", "<dt>计划（SHA-256）</dt>", false);
+        check("计划", "<th>计划</th>", true);
+        check("等待", "<dd>负载结束后等待 60.0 s</dd>", false);
     }
 }

@@ -2,6 +2,10 @@
 
 pub(super) const GLOSSARY: &[(&str, &str)] = &[
     ("Offered", "Requests that the plan wanted at an instant, whether or not they could be sent."),
+    (
+        "Planned",
+        "What the plan asks for at that time, by the plan alone: requests per second, or connections that are to be open.",
+    ),
     ("Done", "Requests whose full answer came and was as expected (by default a status from 200 to 399)."),
     ("Failed", "Requests that ended in an error: no connection, a timeout, a wrong status, a failed check."),
     (
@@ -15,7 +19,8 @@ pub(super) const GLOSSARY: &[(&str, &str)] = &[
     ),
     (
         "Response time",
-        "From the instant the plan wanted the request to the last byte of its answer: lag + wait + service. \
+        "From the instant the plan wanted the request to the last byte of its answer: lag (until the generator took it up) + \
+      wait (for a connection) + service (from its first byte sent on). \
       What timed out, or was open at the end, counts with the time it waited; other failures are not in it.",
     ),
     ("Lag", "From the planned instant until the generator took the request up. The generator's own doing."),
@@ -32,7 +37,11 @@ pub(super) const GLOSSARY: &[(&str, &str)] = &[
     ("Phase", "A stretch of the load with one shape: a ramp, a plateau, a pause."),
     ("Session", "One pass of one user through a scenario."),
     ("Plateau", "A stretch of the load that stays at one level: of connections, users or a rate."),
-    ("Lost", "A connection that ended although the plan still wanted it."),
+    (
+        "Lost",
+        "Of connections: those that ended although the plan still wanted them. As a reason of the verdict: a part of the \
+      run's own record is missing.",
+    ),
     (
         "Busiest load thread",
         "How busy a load thread is: the share of its time that it spent in turns that did work. Spinning and calls that wait \
