@@ -85,7 +85,7 @@ fn stood_still(case: &Case<'_>, doubts: &[Finding]) -> Option<String> {
     let beside = case.judged.response.max().max(case.judged.failed.max());
     (!told && longest >= STOOD_STILL_MIN && longest >= beside / 2).then(|| {
         format!(
-            "a load thread stood still for {} at once: the longest times may be its own",
+            "a load thread stood still for {} at a stretch: the longest times may be its own",
             Nanos(longest as i64)
         )
     })

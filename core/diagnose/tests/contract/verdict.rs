@@ -311,7 +311,10 @@ fn a_generator_that_stood_still_is_told() {
         |ns| alike(move |second| second.done(100, 40).with(|interval| interval.threads[0].turn_ns_max = ns));
     assert!(turn(19_000_000).diagnosis().notes.is_empty(), "less than half of the longest time");
     let notes = turn(2_000_000_000).diagnosis().notes;
-    assert_eq!(notes, ["a load thread stood still for 2.00 s at once: the longest times may be its own"]);
+    assert_eq!(
+        notes,
+        ["a load thread stood still for 2.00 s at a stretch: the longest times may be its own"]
+    );
     let quick =
         alike(|second| second.done(100, 5).with(|interval| interval.threads[0].turn_ns_max = 9_000_000));
     assert!(quick.diagnosis().notes.is_empty(), "too short to tell");
