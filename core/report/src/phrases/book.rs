@@ -194,6 +194,27 @@ mod tests {
     }
 
     #[test]
+    fn sentences_of_earlier_archives_are_told_too() {
+        check(
+            "the generator was late: 1.2 % of the requests wanted in the worst 10.0 s were taken up more than 1.00 ms after \
+             their instant",
+            "发压端迟发：在最差的 10.0 s 内应发的请求中，有 1.2 % 比计划时刻晚 1.00 ms 以上才着手",
+        );
+        check(
+            "a load thread stood still for 29.7 ms at once: the longest times may be its own",
+            "有负载线程一次停顿达 29.7 ms：最长的那些耗时可能由它造成",
+        );
+        check(
+            "it lies among 2,202 of 10,500 requests that were dropped and have no time",
+            "它落在 10,500 个请求中被丢弃的 2,202 个之内，没有耗时",
+        );
+        check(
+            "`p99 < 5ms` broke: it lies among 3 of 9 requests that were dropped and have no time",
+            "`p99 < 5ms` 未满足：该值落在 9 个请求中被丢弃的 3 个之内，没有耗时",
+        );
+    }
+
+    #[test]
     fn loads_are_told_part_by_part() {
         check("50 connections, 10 s, closed loop", "50 个连接，10 s，闭环");
         check(
