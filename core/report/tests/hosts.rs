@@ -149,13 +149,13 @@ fn a_page_shows_and_draws_them() {
         ("lb1".to_owned(), samples(800)),
         ("x<b>".to_owned(), samples(1)),
     ];
-    for (language, words) in [
-        (Language::English, ["Hosts of the lab", "balancer", "What servers counted"]),
-        (Language::Chinese, ["实验室主机", "均衡器", "服务器自身计数"]),
+    for (language, open, words) in [
+        (Language::English, " (", ["Hosts of the lab", "balancer", "What servers counted"]),
+        (Language::Chinese, "（", ["实验室主机", "均衡器", "服务器自身计数"]),
     ] {
         let page = html(HtmlSource { others: &others, ..bare(&record) }, language);
         let first = page.split("<section id=\"lab\"").next().expect("the first page");
-        let told = ["load1", "lb1", "app1"].map(|name| first.contains(&format!("<bdi>{name}</bdi> (")));
+        let told = ["load1", "lb1", "app1"].map(|name| first.contains(&format!("<bdi>{name}</bdi>{open}")));
         assert_eq!(told, [true; 3], "hosts are what was tested, {language:?}: {first}");
         for word in words.into_iter().chain([
             "id=\"lab-cpu\"",

@@ -4,7 +4,7 @@ mod support;
 
 use support::measured::bare;
 use support::{asked, closed, failed, finding, implicit, open};
-use wavetank_record::{Blame, RunRecord};
+use wavetank_record::{Blame, RunRecord, SampleLine};
 use wavetank_report::{Language, html};
 
 fn page(record: &RunRecord, language: Language) -> String {
@@ -57,4 +57,20 @@ fn implicit_conditions_are_told_beside_those_that_were_set() {
     assert!(!page(&record, Language::English).contains("implicit, added"));
     record.thresholds.pop();
     assert!(!page(&record, Language::English).contains("implicit, added"));
+}
+
+/// What a request failed of is told with the failure: our words of it are the page's own, what came from outside stays.
+#[test]
+fn what_failures_say_is_told_in_the_pages_language() {
+    let check = |detail: &str, language, told: &str| {
+        let mut record = failed();
+        let sample =
+            SampleLine { detail: detail.to_owned(), class: "check".to_owned(), ..SampleLine::default() };
+        record.samples = vec![sample];
+        let page = page(&record, language);
+        assert!(page.contains(&format!("<bdi>{told}</bdi>")), "{told}: {page}");
+    };
+    check("time < 15ms: found 21.038 ms", Language::Chinese, "time &lt; 15ms：实测 21.038\u{a0}ms");
+    check("time < 15ms: found 21.038 ms", Language::English, "time &lt; 15ms: found 21.038 ms");
+    check("the dog ate it", Language::Chinese, "<span lang=\"en\">the dog ate it</span>");
 }

@@ -58,7 +58,7 @@ fn host(sheet: &Sheet, environment: &EnvironmentDoc) -> Markup {
         (facts(vec![
             (words.host_name, some(&host.hostname)),
             (words.kernel, some(&host.kernel)),
-            (words.cpu, html! { (cpus) @if !host.cpu_model.is_empty() { ", " (outside(&host.cpu_model)) } }),
+            (words.cpu, html! { (cpus) @if !host.cpu_model.is_empty() { (sheet.words.page.comma) (outside(&host.cpu_model)) } }),
             (words.memory, html! { (show_size(host.memory_available_bytes)) }),
             (words.files, html! { (show_whole(host.files_max)) }),
             (words.ports, html! { (low) "–" (high) }),

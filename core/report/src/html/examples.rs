@@ -4,6 +4,7 @@ use maud::{Markup, html};
 use wavetank_record::{Number, SampleLine};
 
 use super::Section;
+use super::language::Language;
 use super::sheet::{Sheet, instant};
 use super::table::{Cell, Table};
 use crate::units;
@@ -49,10 +50,19 @@ fn failures(sheet: &Sheet, samples: &[&SampleLine]) -> Markup {
             Cell::Name(sample.class.clone()),
             Cell::Number(sample.status.map(|status| status.to_string()).unwrap_or_default()),
             Cell::Name(sample.address.clone()),
-            Cell::Name(sample.detail.clone()),
+            detail(sheet, &sample.detail),
         ]);
     }
     table.render(sheet)
+}
+
+/// What exactly was wrong: in the page's own words as far as there are any, beside what came from outside.
+fn detail(sheet: &Sheet, stored: &str) -> Cell {
+    match sheet.language() {
+        _ if stored.is_empty() => Cell::word(""),
+        Language::English => Cell::Name(stored.to_owned()),
+        Language::Chinese => Cell::Any(html! { bdi { (sheet.stored(&units::cut(stored))) } }),
+    }
 }
 
 fn slowest(sheet: &Sheet, samples: &[&SampleLine]) -> Markup {

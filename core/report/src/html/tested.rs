@@ -22,7 +22,8 @@ const LAB_HOSTS_MAX: usize = 8;
 /// The target, the load, what was claimed, and on what hosts.
 pub(crate) fn tested(sheet: &Sheet) -> Markup {
     let (record, words) = (sheet.record(), &sheet.words.front);
-    let defaults = html! { @if record.load.defaults { " (" (words.defaults) ")" } };
+    let (open, close) = sheet.words.page.brackets;
+    let defaults = html! { @if record.load.defaults { (open) (words.defaults) (close) } };
     let nothing = |text: &str| {
         if text.is_empty() {
             html! {}
@@ -103,7 +104,7 @@ fn added(sheet: &Sheet, implicit: &[&Threshold]) -> Markup {
     html! {
         (sheet.words.front.unasked) (sheet.words.page.colon)
         @for (number, one) in implicit.iter().enumerate() {
-            @if number > 0 { ", " }
+            @if number > 0 { (sheet.words.page.comma) }
             code { (outside(&one.expr)) }
         }
     }
@@ -116,10 +117,11 @@ fn host(sheet: &Sheet) -> Markup {
     let host = &environment.host;
     let cpus = (words.cpus)(&host.cpus.len().to_string());
     let memory = (words.memory_free)(&show_size(host.memory_available_bytes).replace(' ', "\u{a0}"));
+    let (comma, (open, close)) = (sheet.words.page.comma, sheet.words.page.brackets);
     html! {
-        (words.generator_host) (sheet.words.page.colon) (outside(&host.hostname)) ", " (cpus)
-        @if !host.cpu_model.is_empty() { " (" (outside(&host.cpu_model)) ")" }
-        ", " (memory)
+        (words.generator_host) (sheet.words.page.colon) (outside(&host.hostname)) (comma) (cpus)
+        @if !host.cpu_model.is_empty() { (open) (outside(&host.cpu_model)) (close) }
+        (comma) (memory)
         @let lab = lab(sheet);
         @if !lab.0.is_empty() { br; (lab) }
     }
@@ -133,15 +135,16 @@ fn lab(sheet: &Sheet) -> Markup {
         Some(lab) => lab.hosts.iter().map(|host| (host.name.as_str(), host.role.as_str())).collect(),
         None => record.hosts.iter().map(|host| (host.name.as_str(), host.role.as_str())).collect(),
     };
+    let (comma, (open, close)) = (sheet.words.page.comma, sheet.words.page.brackets);
     html! {
         @if !hosts.is_empty() {
             (words.title) (sheet.words.page.colon)
             @for (number, (name, role)) in hosts.iter().take(LAB_HOSTS_MAX).enumerate() {
                 @let word = words.role_word(role);
-                @if number > 0 { ", " }
-                (outside(name)) @if !word.is_empty() { " (" (word) ")" }
+                @if number > 0 { (comma) }
+                (outside(name)) @if !word.is_empty() { (open) (word) (close) }
             }
-            @if hosts.len() > LAB_HOSTS_MAX { ", +" (hosts.len() - LAB_HOSTS_MAX) }
+            @if hosts.len() > LAB_HOSTS_MAX { (comma) "+" (hosts.len() - LAB_HOSTS_MAX) }
         }
     }
 }

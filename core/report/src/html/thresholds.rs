@@ -11,6 +11,7 @@ use crate::condition::found;
 
 pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
     let (words, columns) = (sheet.words, &sheet.words.columns);
+    let (open, close) = words.page.brackets;
     let heads =
         [(columns.condition, false), (columns.result, false), (columns.found, true), (columns.why, false)];
     let mut table = Table::new(words.titles.thresholds, &heads);
@@ -24,7 +25,7 @@ pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
     for one in ordered {
         let condition = html! {
             code { (outside(&one.expr)) }
-            @if one.implicit { " " small { "(" (words.marks.implicit) ")" } }
+            @if one.implicit { small { (open) (words.marks.implicit) (close) } }
         };
         table.row(vec![
             Cell::Any(condition),

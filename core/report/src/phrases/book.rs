@@ -7,7 +7,7 @@ use super::value::is_value;
 
 /// Pairs of lines: English, Chinese. Who looks for a sentence takes the first that fits, so narrower patterns stand ahead of
 /// wider ones.
-const WORDS: [&str; 11] = [
+const WORDS: [&str; 12] = [
     include_str!("words/verdict.txt"),
     include_str!("words/findings.txt"),
     include_str!("words/hints.txt"),
@@ -19,6 +19,7 @@ const WORDS: [&str; 11] = [
     include_str!("words/load.txt"),
     include_str!("words/lab.txt"),
     include_str!("words/reasons.txt"),
+    include_str!("words/failures.txt"),
 ];
 /// Longer ones are no sentences of ours.
 const SENTENCE_BYTES_MAX: usize = 4_096;
@@ -189,7 +190,7 @@ mod tests {
         check("app1: fault kill serve taken back", "app1：故障 kill serve 已撤销");
         check(
             "`p99 < 5ms` broke: 9 ms, but it would hold without the generator's own lag",
-            "`p99 < 5ms` 未满足：实测 9 ms；但若不计发压端自身的滞后，该条件成立",
+            "`p99 < 5ms` 未满足：实测 9 ms；但若不计发压端自身的发送滞后，该条件成立",
         );
     }
 
@@ -240,7 +241,7 @@ mod tests {
     fn what_has_no_words_stays_as_it_is_stored() {
         check("something nobody wrote down", "[something nobody wrote down]");
         check("no answer to the probe: the dog ate it", "负载前的探测请求未得到应答：[the dog ate it]");
-        check("lag 1 ms · odd", "滞后 1 ms · [odd]");
+        check("lag 1 ms · odd", "发送滞后 1 ms · [odd]");
         check("we go from here to there", "[we go from here to there]");
         let long = "a, ".repeat(10_000);
         check(&long, &format!("[{long}]"));

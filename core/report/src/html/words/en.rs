@@ -17,6 +17,8 @@ pub(crate) static WORDS: Words = Words {
         made_by: |version| format!("Made by Wavetank {version} from the stored run."),
         offline: "This file is complete: it asks no network for anything.",
         colon: ": ",
+        comma: ", ",
+        brackets: (" (", ")"),
         on_paper: "On paper, the tables behind the charts are left out, but for those that were open in the browser when this was \
                    printed. All numbers are in what is stored.",
         sentence_gap: " ",

@@ -61,6 +61,10 @@ pub(crate) struct PageWords {
     pub(crate) made_by: Of1,
     pub(crate) offline: &'static str,
     pub(crate) colon: &'static str,
+    /// Between two parts of a line.
+    pub(crate) comma: &'static str,
+    /// Around what is said by the way.
+    pub(crate) brackets: (&'static str, &'static str),
     /// Where the tables behind charts are, on paper.
     pub(crate) on_paper: &'static str,
     /// Between two sentences.

@@ -17,6 +17,8 @@ pub(crate) static WORDS: Words = Words {
         made_by: |version| format!("由 Wavetank {version} 根据已存档的运行记录生成。"),
         offline: "本文件自成一体，不访问任何网络资源。",
         colon: "：",
+        comma: "，",
+        brackets: ("（", "）"),
         on_paper: "打印时省略图表背后的数据表，打印前在浏览器中展开的除外。全部数据见存档。",
         sentence_gap: "",
     },
@@ -319,9 +321,9 @@ pub(crate) static WORDS: Words = Words {
         users: "用户数",
         spectrum: "百分位分布（长尾展开）",
         held: "连接数",
-        open: "已打开",
-        comings: "每秒新建与断开的连接",
-        opened: "新建",
+        open: "打开的连接",
+        comings: "每秒建立与断开的连接",
+        opened: "已建立",
         closed: "正常关闭",
         lost: "异常断开",
         busy: "负载线程的繁忙程度",
@@ -332,7 +334,7 @@ pub(crate) static WORDS: Words = Words {
         late_when: "迟发的请求计入其结束时所在的行，可能晚于其着手时所在的行。",
         open_between: |most| format!("图与表为每个时间段结束时打开的连接数；其间至多 {most} 个。"),
         not_drawn: |opened, closed| {
-            format!("未画出（首尾不足半个时间段的余下时间内）：新建 {opened} 个，关闭 {closed} 个。")
+            format!("未画出（首尾不足半个时间段的余下时间内）：建立 {opened} 个，关闭 {closed} 个。")
         },
         lag_p50: "p50",
         lag_p99: "p99",
