@@ -4,7 +4,7 @@ mod support;
 
 use support::measured::bare;
 use support::{asked, closed, failed, finding, implicit, invalid, open, times};
-use wavetank_record::{Blame, Number, RateDoc, RunRecord, Threshold};
+use wavetank_record::{Blame, Connections, Number, RateDoc, Requests, RunRecord, Threshold};
 use wavetank_report::{Language, html, text};
 
 fn page(record: &RunRecord, language: Language) -> String {
@@ -17,14 +17,26 @@ fn the_first_page_claims_what_was_asked() {
     record.thresholds =
         vec![implicit("done > 0", Some(true), 9.0), implicit("failed < 1%", Some(false), 0.02)];
     let page = |record: &RunRecord| page(record, Language::English);
-    let told = page(&record);
-    let (_, told) = told.split_once("none: no condition was set by the user").expect("nobody set one");
-    let told = told.split("</dd>").next().expect("it ends");
-    assert_eq!(
-        [told.matches("done &gt; 0").count(), told.matches("failed &lt; 1%").count()],
-        [1, 2],
-        "{told}"
-    );
+    let told = |record: &RunRecord| {
+        let page = page(record);
+        let (_, told) = page.split_once("none: no condition was set by the user").expect("nobody set one");
+        told.split("</dd>").next().expect("it ends").to_owned()
+    };
+    let broken = |expr: &str| format!("✗</span> broken</span> <code><bdi>{expr}</bdi></code> (implicit)");
+    let claims = told(&record);
+    assert!(claims.contains(&broken("failed &lt; 1%")), "{claims}");
+    assert!(claims.contains("held</span> · implicit, added by Wavetank: <code><bdi>done"), "{claims}");
+    assert_eq!([claims.matches("done").count(), claims.matches("failed").count()], [1, 1], "{claims}");
+    // What broke is named also where nothing was sent, which judges nothing else.
+    let refused = RunRecord {
+        requests: Requests::default(),
+        connections: Connections::default(),
+        thresholds: vec![implicit("done > 0", Some(false), 0.0), implicit("failed < 1%", Some(true), 0.0)],
+        ..failed()
+    };
+    let claims = told(&refused);
+    assert!(claims.contains(&broken("done &gt; 0")), "{claims}");
+    assert!(claims.contains("not judged: nothing was sent</span> · implicit, added"), "{claims}");
     assert!(!page(&failed()).contains("no condition was set"), "one was");
 }
 

@@ -54,22 +54,22 @@ fn cut_short(sheet: &Sheet) -> Markup {
     html! { " · " (said) }
 }
 
-/// The user's conditions with their results, and the implicit ones that did not hold; those that did, by name.
+/// The user's conditions and the implicit ones that did not hold, each with its result; then the implicit ones that held, by name.
 fn claims(sheet: &Sheet) -> Markup {
     let words = &sheet.words.front;
-    // What was added says nothing new of a load that never began.
-    let tells = |implicit: bool, ok| !implicit || (ok != Some(true) && !sent_nothing(sheet.record()));
-    let told = sheet.record().thresholds.iter().filter(|one| tells(one.implicit, one.ok));
-    let told: Vec<_> = told.collect();
-    let is_none_set = sheet.record().thresholds.iter().all(|one| one.implicit);
+    let thresholds = &sheet.record().thresholds;
+    let (open, close) = sheet.words.page.brackets;
+    let has_held = |one: &&Threshold| one.implicit && one.ok == Some(true);
+    let (held, told): (Vec<_>, Vec<_>) = thresholds.iter().partition(has_held);
     html! {
-        @if is_none_set { (words.nothing_claimed) (unasked(sheet)) }
+        @if thresholds.iter().all(|one| one.implicit) { (words.nothing_claimed) }
         @if !told.is_empty() {
             ul.claims {
                 @for one in told.iter().take(CLAIMS_MAX) {
                     @let found = found(sheet.record(), one);
                     li {
                         (threshold_result(sheet, one)) " " code { (outside(&one.expr)) }
+                        @if one.implicit { (open) (sheet.words.marks.implicit) (close) }
                         @if !found.is_empty() { " " span.found { "→ " strong { (found) } } }
                     }
                 }
@@ -78,22 +78,7 @@ fn claims(sheet: &Sheet) -> Markup {
                 }
             }
         }
-        @if !is_none_set { (unasked_held(sheet)) }
-    }
-}
-
-/// The conditions that nobody set, by name.
-fn unasked(sheet: &Sheet) -> Markup {
-    let implicit: Vec<_> = sheet.record().thresholds.iter().filter(|one| one.implicit).collect();
-    html! { @if !implicit.is_empty() { " · " (added(sheet, &implicit)) } }
-}
-
-/// Those of them that held, beside the ones that somebody set: they were judged, too.
-fn unasked_held(sheet: &Sheet) -> Markup {
-    let record = sheet.record();
-    let held = record.thresholds.iter().filter(|one| one.implicit && one.ok == Some(true));
-    let held: Vec<_> = held.filter(|_| !sent_nothing(record)).collect();
-    html! {
+        // What became of one of them became of all: they held, as far as this run says anything.
         @if let Some(first) = held.first() {
             p.aside { (threshold_result(sheet, first)) " · " (added(sheet, &held)) }
         }
