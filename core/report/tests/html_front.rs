@@ -4,7 +4,9 @@ mod support;
 
 use support::measured::bare;
 use support::{asked, closed, failed, finding, implicit, invalid, open, times};
-use wavetank_record::{Blame, Connections, Number, RateDoc, Requests, RunRecord, Threshold};
+use wavetank_record::{
+    Blame, CheckDoc, Connections, Number, RateDoc, Requests, RunRecord, Status, Threshold,
+};
 use wavetank_report::{Language, html, text};
 
 fn page(record: &RunRecord, language: Language) -> String {
@@ -117,4 +119,36 @@ fn what_was_found_in_a_run_that_passed_is_told_even_so() {
 fn users_that_wait_are_no_limit_that_was_sought() {
     let told = |record: &RunRecord| page(record, Language::English).contains("None was sought: users wait");
     assert_eq!([told(&closed()), told(&open())], [true, false]);
+}
+
+#[test]
+fn checks_that_failed_are_named_beside_the_finding_of_them() {
+    let check = |code: &str, failed_by: &[u64], told: &[&str]| {
+        let one = |(number, &failed): (usize, &u64)| CheckDoc {
+            name: format!("time < {number}ms"),
+            step: "item".to_owned(),
+            held: 10,
+            failed,
+            ..CheckDoc::default()
+        };
+        let mut record = failed();
+        record.checks = failed_by.iter().enumerate().map(one).collect();
+        record.findings = vec![finding(code, Blame::Target, "a check failed", "", "")];
+        record.findings[0].decisive = false;
+        for status in [Status::Fail, Status::Pass] {
+            record.verdict.status = status;
+            let page = page(&record, Language::English);
+            let summary = page.split("<nav").next().expect("it begins");
+            assert_eq!(summary.contains("Checks that failed: "), !told.is_empty(), "{summary}");
+            assert!(told.iter().all(|told| summary.contains(told)), "{told:?} in {summary}");
+            let again = page.matches("Checks that failed: ").count();
+            assert_eq!(again, told.len().min(1) * 2, "there and with the findings");
+        }
+    };
+    let first = "<code><bdi>time &lt; 0ms</bdi></code> (<bdi>item</bdi>) in 30 of 40 answers";
+    check("check", &[30], &[first]);
+    check("check", &[30, 40, 0], &["Checks that failed: <code><bdi>time &lt; 1ms", first]);
+    check("check", &[30, 40, 20, 10, 5], &[first, "; and 2 more below"]);
+    check("check", &[0], &[]);
+    check("status", &[30], &[]);
 }

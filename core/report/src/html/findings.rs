@@ -4,6 +4,7 @@ use maud::{Markup, html};
 use wavetank_record::Finding;
 
 use super::Section;
+use super::journeys::failed_checks;
 use super::marks::{blamed, more};
 use super::sheet::{Sheet, is_sentence, outside};
 use crate::more::more_about_findings;
@@ -47,6 +48,8 @@ fn one(sheet: &Sheet, finding: &Finding) -> Markup {
                 span.blame { (blamed(sheet, finding.blame)) } " · " code { (outside(&finding.code)) }
                 @if finding.decisive { " · " strong { (words.decisive) } }
             }
+            @let checks = failed_checks(sheet, finding);
+            @if !checks.0.is_empty() { p { (checks) } }
             dl {
                 // Evidence is numbers with the names of what they count.
                 @for (term, said, is_own) in [(words.evidence, &finding.evidence, false), (words.fix, &finding.hint, true)] {

@@ -8,6 +8,7 @@ use wavetank_record::{Blame, Finding, RunRecord, Status};
 use super::connections::{held_lines, plateaus};
 use super::course::rate_lines;
 use super::impacts::done_meanwhile;
+use super::journeys::failed_checks;
 use super::marks::{verdict_means, verdict_sign, verdict_word, whose_limit};
 use super::room::rooms;
 use super::scopes::phases;
@@ -248,6 +249,8 @@ fn limit(sheet: &Sheet) -> Markup {
                 @if is_aside(&finding) { strong { (sheet.words.front.however) } (sheet.words.page.colon) }
                 (sheet.stored(&finding.message))
                 @if !finding.hint.is_empty() { " " em { "→ " (sheet.stored(&finding.hint)) } } }
+            @let checks = failed_checks(sheet, finding);
+            @if !checks.0.is_empty() { p { (checks) } }
         }
         @if verdict.status != Status::Pass { (done_meanwhile(sheet)) }
     }
@@ -299,12 +302,16 @@ fn notes(sheet: &Sheet) -> Markup {
     let notes: Vec<_> = record.notes.iter().filter(|note| told != Some(note)).collect();
     // Of a run that passed nothing that was found mattered; who reads this page alone must hear of it even so.
     let found = record.findings.iter().filter(|_| record.verdict.status == Status::Pass);
-    let found: Vec<&str> = found.map(|finding| &*finding.message).collect();
+    let found: Vec<_> = found.collect();
     html! {
         @if !notes.is_empty() || !found.is_empty() {
             h3 { (words.notes) }
             ul {
-                @for found in found.iter().take(FINDINGS_MAX) { li.sentence[is_sentence(found)] { (sheet.stored(found)) } }
+                @for found in found.iter().take(FINDINGS_MAX) {
+                    li.sentence[is_sentence(&found.message)] { (sheet.stored(&found.message)) }
+                    @let checks = failed_checks(sheet, found);
+                    @if !checks.0.is_empty() { li { (checks) } }
+                }
                 @if found.len() > FINDINGS_MAX {
                     li { ((words.more_found)(&(found.len() - FINDINGS_MAX).to_string())) }
                 }

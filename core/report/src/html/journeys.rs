@@ -1,8 +1,9 @@
 //! What sessions bring: sessions, checks, counts, rendezvous, and what was done around the load.
 
 use maud::{Markup, html};
+use wavetank_measure::ErrorClass;
 use wavetank_plan::quantity::{show_count, show_share, show_whole};
-use wavetank_record::AroundDoc;
+use wavetank_record::{AroundDoc, Finding};
 
 use super::Section;
 use super::marks::{mark, result};
@@ -11,6 +12,9 @@ use super::sheet::{Sheet, outside};
 use super::table::{Cell, Table};
 use crate::journeys_text::{by_name, has_sessions};
 use crate::units;
+
+/// Checks that failed, told beside a finding; all of them stand in their section.
+const FAILED_MAX: usize = 3;
 
 pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
     let (record, words) = (sheet.record(), sheet.words);
@@ -89,6 +93,28 @@ fn checks(sheet: &Sheet) -> Markup {
         ]);
     }
     table.render(sheet)
+}
+
+/// Which checks failed, in which steps and how often: a finding of failed checks says only that there were some. Nothing beside
+/// another finding.
+pub(super) fn failed_checks(sheet: &Sheet, finding: &Finding) -> Markup {
+    let words = &sheet.words.journeys;
+    let mut failed: Vec<_> = by_name(sheet.record()).into_iter().filter(|check| check.failed > 0).collect();
+    failed.sort_by_key(|check| std::cmp::Reverse(check.failed));
+    let (open, close) = sheet.words.page.brackets;
+    html! {
+        @if finding.code == ErrorClass::Check.name() && !failed.is_empty() {
+            (words.failed_checks) (sheet.words.page.colon)
+            @for (number, check) in failed.iter().take(FAILED_MAX).enumerate() {
+                @if number > 0 { (words.next_check) }
+                code { (outside(&units::cut(&check.name))) } (open) (outside(&units::cut(&check.steps.join(", ")))) (close)
+                ((words.failed_of)(&show_count(check.failed), &show_count(check.held + check.failed)))
+            }
+            @if failed.len() > FAILED_MAX {
+                (words.next_check) ((sheet.words.front.more_below)(&(failed.len() - FAILED_MAX).to_string()))
+            }
+        }
+    }
 }
 
 fn counts(sheet: &Sheet) -> Markup {

@@ -306,6 +306,12 @@ pub(crate) struct JourneyWords {
     pub(crate) sessions_done: &'static str,
     pub(crate) started: &'static str,
     pub(crate) checks: &'static str,
+    /// Ahead of the checks that failed, in a line.
+    pub(crate) failed_checks: &'static str,
+    /// Between two of them.
+    pub(crate) next_check: &'static str,
+    /// Of one of them, how many answers did not pass it and how many were asked.
+    pub(crate) failed_of: Of2,
     pub(crate) counts: &'static str,
     pub(crate) rendezvous: &'static str,
     pub(crate) met: &'static str,
