@@ -24,10 +24,15 @@ fn the_first_page_claims_what_was_asked() {
         let (_, told) = page.split_once("none: no condition was set by the user").expect("nobody set one");
         told.split("</dd>").next().expect("it ends").to_owned()
     };
-    let broken = |expr: &str| format!("✗</span> broken</span> <code><bdi>{expr}</bdi></code> (implicit)");
+    let broken = |expr: &str| {
+        format!("✗</span> broken</span> <code class=\"option\"><bdi>{expr}</bdi></code> (implicit)")
+    };
     let claims = told(&record);
     assert!(claims.contains(&broken("failed &lt; 1%")), "{claims}");
-    assert!(claims.contains("held</span> · implicit, added by Wavetank: <code><bdi>done"), "{claims}");
+    assert!(
+        claims.contains("held</span> · implicit, added by Wavetank: <code class=\"option\"><bdi>done"),
+        "{claims}"
+    );
     assert_eq!([claims.matches("done").count(), claims.matches("failed").count()], [1, 1], "{claims}");
     // What broke is named also where nothing was sent, which judges nothing else.
     let refused = RunRecord {
@@ -145,9 +150,10 @@ fn checks_that_failed_are_named_beside_the_finding_of_them() {
             assert_eq!(again, told.len().min(1) * 2, "there and with the findings");
         }
     };
-    let first = "<code><bdi>time &lt; 0ms</bdi></code> (<bdi>item</bdi>) in 30 of 40 answers";
+    let first =
+        "<code class=\"option\"><bdi>time &lt; 0ms</bdi></code> (<bdi>item</bdi>) in 30 of 40 answers";
     check("check", &[30], &[first]);
-    check("check", &[30, 40, 0], &["Checks that failed: <code><bdi>time &lt; 1ms", first]);
+    check("check", &[30, 40, 0], &["Checks that failed: <code class=\"option\"><bdi>time &lt; 1ms", first]);
     check("check", &[30, 40, 20, 10, 5], &[first, "; and 2 more below"]);
     check("check", &[0], &[]);
     check("status", &[30], &[]);

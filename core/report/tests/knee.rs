@@ -190,7 +190,10 @@ fn a_chinese_page_answers_in_chinese() {
             .to_owned(),
     ];
     let told = page(&doc);
-    assert!(told.contains("被测目标的上限：<code>p99 &lt; 50ms</code> 未满足：实测 61\u{a0}ms"), "{told}");
+    assert!(
+        told.contains("被测目标的上限：<code class=\"option\">p99 &lt; 50ms</code> 未满足：实测 61\u{a0}ms"),
+        "{told}"
+    );
     assert!(told.contains("500/s 成立") && !told.contains("lang=\"en\""), "{told}");
 }
 

@@ -313,7 +313,11 @@ fn is_chinese(sentence: &str) -> bool {
     // What stands before a colon is taken for a name where the book has no words for it: names have no blanks here.
     let before = sentence.split_once(": ").map_or("", |(before, _)| before).replace('`', "");
     let is_name = before.contains(' ')
-        && page.replace("<code>", "").replace("</code>", "").contains(&format!("{before}："));
+        && page
+            .replace("<code>", "")
+            .replace("<code class=\"option\">", "")
+            .replace("</code>", "")
+            .contains(&format!("{before}："));
     !page.contains("lang=\"en\"") && !is_name
 }
 

@@ -8,7 +8,7 @@ use wavetank_record::{AroundDoc, Finding};
 use super::Section;
 use super::marks::{mark, result};
 use super::requests::named;
-use super::sheet::{Sheet, outside};
+use super::sheet::{Sheet, outside, outside_code};
 use super::table::{Cell, Table};
 use crate::journeys_text::{by_name, has_sessions};
 use crate::units;
@@ -107,7 +107,7 @@ pub(super) fn failed_checks(sheet: &Sheet, finding: &Finding) -> Markup {
             (words.failed_checks) (sheet.words.page.colon)
             @for (number, check) in failed.iter().take(FAILED_MAX).enumerate() {
                 @if number > 0 { (words.next_check) }
-                code { (outside(&units::cut(&check.name))) } (open) (outside(&units::cut(&check.steps.join(", ")))) (close)
+                (outside_code(&units::cut(&check.name))) (open) (outside(&units::cut(&check.steps.join(", ")))) (close)
                 ((words.failed_of)(&show_count(check.failed), &show_count(check.held + check.failed)))
             }
             @if failed.len() > FAILED_MAX {

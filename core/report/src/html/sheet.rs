@@ -61,7 +61,7 @@ impl<'a> Sheet<'a> {
         let pieces = if self.language == Language::Chinese { in_chinese(&code) } else { Vec::new() };
         html! {
             @if let [Piece::Own(word)] = &pieces[..] { @if *word != code { (word) " " } }
-            code { (code) }
+            (whole_code(&code))
         }
     }
 
@@ -93,8 +93,23 @@ pub(crate) fn outside(text: &str) -> Markup {
     html! { bdi { (harmless(text)) } }
 }
 
-/// Longer words of a command may break: a page may be narrower than they are.
+/// Longer words of a command, and longer conditions, may break: a page may be narrower than they are.
 const OPTION_CHARS_MAX: usize = 30;
+
+/// `text` as code in which no line ends where it is short: half of a condition or of an option reads as another one.
+fn whole_code(text: &str) -> Markup {
+    kept_whole(text, &html! { (text) })
+}
+
+/// The same of a condition or a name from outside.
+pub(crate) fn outside_code(text: &str) -> Markup {
+    kept_whole(text, &outside(text))
+}
+
+fn kept_whole(text: &str, shown: &Markup) -> Markup {
+    let may_end = text.contains([' ', '-']) && text.chars().count() <= OPTION_CHARS_MAX;
+    html! { @if may_end { code.option { (shown) } } @else { code { (shown) } } }
+}
 
 /// A command line as code. A line would end after the hyphen of an option, which makes two words of it to a reader.
 pub(crate) fn command_line(line: &str) -> Markup {
@@ -143,7 +158,7 @@ fn with_code(sentence: &str) -> Markup {
         return html! { (kept_together(sentence)) };
     }
     html! { @for (number, part) in parts.iter().enumerate() {
-        @if number % 2 == 1 { code { (part) } } @else { (with_options(part)) }
+        @if number % 2 == 1 { (whole_code(part)) } @else { (with_options(part)) }
     } }
 }
 
@@ -216,7 +231,10 @@ mod tests {
     #[test]
     fn words_between_backticks_are_code() {
         let check = |text: &str, shown: &str| assert_eq!(with_code(text).into_string(), shown);
-        check("raise `--drain`, or `<b>`", "raise <code>--drain</code>, or <code>&lt;b&gt;</code>");
+        check(
+            "raise `--drain`, or `<b>`",
+            "raise <code class=\"option\">--drain</code>, or <code>&lt;b&gt;</code>",
+        );
         check("threads (--threads)", "threads (<code class=\"option\">--threads</code>)");
         check("--a, --b", "<code class=\"option\">--a</code>, <code class=\"option\">--b</code>");
         check("foo--bar and exec h1 -- ip", "foo--bar and exec h1 -- ip");
@@ -225,7 +243,9 @@ mod tests {
         check("at a rate: wavetank run :80 -d 6s", &format!("at a rate: <code><bdi>{line}</bdi></code>"));
         check("95 % of 3 in 4.98 ms", "95\u{a0}% of 3 in 4.98\u{a0}ms");
         // What may be copied stays as it is.
-        check("`failed < 1 %`", "<code>failed &lt; 1 %</code>");
+        check("`failed < 1 %`", "<code class=\"option\">failed &lt; 1 %</code>");
+        let long = "done_rate(catalogue-of-many-things) > 100/s";
+        check(&format!("`{long}`"), &format!("<code>{}</code>", long.replace('>', "&gt;")));
         check("", "");
     }
 

@@ -7,7 +7,7 @@ use wavetank_record::{Number, Threshold};
 
 use super::lab_words::LabWords;
 use super::marks::threshold_result;
-use super::sheet::{Sheet, outside};
+use super::sheet::{Sheet, outside, outside_code};
 use super::table::facts;
 use crate::condition::{found, sent_nothing, was_cut_short};
 use crate::units;
@@ -68,7 +68,7 @@ fn claims(sheet: &Sheet) -> Markup {
                 @for one in told.iter().take(CLAIMS_MAX) {
                     @let found = found(sheet.record(), one);
                     li {
-                        (threshold_result(sheet, one)) " " code { (outside(&one.expr)) }
+                        (threshold_result(sheet, one)) " " (outside_code(&one.expr))
                         @if one.implicit { (open) (sheet.words.marks.implicit) (close) }
                         @if !found.is_empty() { " " span.found { "→ " strong { (found) } } }
                     }
@@ -90,7 +90,7 @@ fn added(sheet: &Sheet, implicit: &[&Threshold]) -> Markup {
         (sheet.words.front.unasked) (sheet.words.page.colon)
         @for (number, one) in implicit.iter().enumerate() {
             @if number > 0 { (sheet.words.page.comma) }
-            code { (outside(&one.expr)) }
+            (outside_code(&one.expr))
         }
     }
 }
