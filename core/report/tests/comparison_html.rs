@@ -205,6 +205,35 @@ fn percentiles_over_time_are_marked() {
     }
 }
 
+/// Marks and lines of the ratios' chart are explained, and its title is of what its axis shows.
+#[test]
+fn the_chart_of_ratios_explains_itself() {
+    let page = |doc: &CompareDoc, language| {
+        let side = SideCourse::default();
+        let page = comparison_html(CompareSource { doc, courses: [&side, &side], command: "" }, language);
+        let chart = page.split("id=\"ratios\"").nth(1).and_then(|rest| rest.split("</figure>").next());
+        chart.expect("a chart").to_owned()
+    };
+    let has = |chart: &str, name: &str| chart.contains(&format!("</svg>{name}</li>"));
+    let mut doc = doc(CompareAnswer::Difference);
+    let en = page(&doc, Language::English);
+    assert!(en.contains("<figcaption>Change from A to B, with 95 % intervals<"), "{en}");
+    assert!(en.contains(">B/A 1.250 · 25 % more</text>"), "{en}");
+    for (name, is_told) in [
+        ("Difference for the worse", true),
+        ("Difference for the better", false),
+        ("No difference shown", true),
+        ("Regression allowed: 10 %", true),
+    ] {
+        assert_eq!(has(&en, name), is_told, "{name}: {en}");
+    }
+    assert!(has(&page(&doc, Language::Chinese), "有差异，变差"));
+    doc.answer = CompareAnswer::Undecided;
+    (doc.metrics[0].verdict, doc.max_regression) = ("undecided".to_owned(), None);
+    let en = page(&doc, Language::English);
+    assert!(has(&en, "Undecided") && !en.contains("No difference shown") && !en.contains("allowed"), "{en}");
+}
+
 #[test]
 fn every_answer_is_told_in_both_languages() {
     let (en, zh) = (Language::English, Language::Chinese);

@@ -6,8 +6,10 @@ use super::labels::{WIDTHS, fit, text_width};
 use super::row_texts::RowTexts;
 use super::svg::percent;
 
-/// Pixels below a row's texts, for its interval.
-const INTERVAL: u32 = 24;
+/// Pixels between a row's begin and its texts.
+const ABOVE: u32 = 4;
+/// Pixels below a row's texts: its interval, near to them, and then what parts it from the next row.
+const INTERVAL: u32 = 26;
 /// Pixels on the left of the plot.
 const MARGIN: f64 = 6.0;
 /// Rows at most; more are counted.
@@ -30,6 +32,10 @@ pub struct Forest<'a> {
     pub rows: Vec<Ratio>,
     /// Ratios with a line across all rows, such as the greatest that is allowed.
     pub limits: Vec<f64>,
+    /// What stands in the key for each meaning, where a row has it.
+    pub key: Vec<(Meaning, String)>,
+    /// What stands in the key for the limits, where there are any.
+    pub limit_key: String,
 }
 
 /// A ratio with its interval.
@@ -59,13 +65,25 @@ pub enum Meaning {
     Other,
 }
 
+impl Meaning {
+    /// Class and shape of its marker.
+    const fn marker(self) -> (&'static str, &'static str) {
+        match self {
+            Self::None => ("same", "M-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0-9 0z"),
+            Self::Better => ("good", "M0-6.5L6.5 0 0 6.5-6.5 0z"),
+            Self::Worse => ("bad", "M-5-5h10v10h-10z"),
+            Self::Other => ("s0", "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0z"),
+        }
+    }
+}
+
 impl Forest<'_> {
     /// The chart as `<figure>`.
     pub fn draw(&self) -> String {
         let rows = self.rows.len().min(ROWS_MAX);
         let texts =
             RowTexts::of(self.rows.iter().take(rows).map(|row| (row.name.as_str(), row.text.as_str())));
-        let row_height = texts.height() + INTERVAL;
+        let row_height = ABOVE + texts.height() + INTERVAL;
         let mut figure = Figure::new(self.frame.high(row_height * rows.max(2) as u32)).wide("wide");
         let widest = self.widest();
         let at = |ratio: f64| (0.5 + ratio.ln() / widest.ln() / 2.0).clamp(0.0, 1.0);
@@ -76,11 +94,15 @@ impl Forest<'_> {
         }
         for (number, row) in self.rows.iter().take(rows).enumerate() {
             let top = row_height * number as u32;
-            texts.draw(&mut figure, &row.name, &row.text, top);
-            interval(&mut figure, row, top + texts.height() + 10, at);
+            if number > 0 {
+                figure.push(&format!("<line class=\"grid\" x2=\"100%\" y1=\"{top}\" y2=\"{top}\"/>"));
+            }
+            texts.draw(&mut figure, &row.name, &row.text, top + ABOVE);
+            interval(&mut figure, row, top + ABOVE + texts.height() + 9, at);
             let colon = figure.words().colon;
             figure.say(format!("{}{colon}{}.", row.name, row.text));
         }
+        self.key(&mut figure, rows);
         if self.rows.is_empty() {
             figure.no_data();
         }
@@ -88,6 +110,23 @@ impl Forest<'_> {
             figure.key_item(&format!("+{}", self.rows.len() - rows), "", 0);
         }
         figure.finish()
+    }
+
+    /// What is drawn in the first `rows` rows and across them.
+    fn key(&self, figure: &mut Figure<'_>, rows: usize) {
+        for (meaning, name) in &self.key {
+            if self.rows.iter().take(rows).any(|row| row.meaning == *meaning) {
+                let (class, shape) = meaning.marker();
+                let drawing = format!(
+                    "<path class=\"whisker {class}\" d=\"M1 6h28M1 2v8M29 2v8\"/><path class=\"ratio {class}\" d=\"{shape}\" \
+                     transform=\"translate(15 6)\"/>"
+                );
+                figure.key_item(name, &drawing, 30);
+            }
+        }
+        if !self.limits.is_empty() && !self.limit_key.is_empty() {
+            figure.key_item(&self.limit_key, "<path class=\"limit\" d=\"M15 0v12\"/>", 30);
+        }
     }
 
     /// The ratio at the right end; its inverse is at the left one.
@@ -129,12 +168,7 @@ fn interval(figure: &mut Figure<'_>, row: &Ratio, y: u32, at: impl Fn(f64) -> f6
     let [low, ratio, high] = row.ends;
     let known = |end: f64| (end.is_finite() && end > 0.0).then(|| at(end));
     let (from, until) = (known(low).unwrap_or(0.0), known(high).unwrap_or(1.0));
-    let (class, shape) = match row.meaning {
-        Meaning::None => ("same", "M-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0-9 0z"),
-        Meaning::Better => ("good", "M0-6.5L6.5 0 0 6.5-6.5 0z"),
-        Meaning::Worse => ("bad", "M-5-5h10v10h-10z"),
-        Meaning::Other => ("s0", "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0z"),
-    };
+    let (class, shape) = row.meaning.marker();
     figure.push(&format!(
         "<line class=\"whisker {class}\" x1=\"{}\" x2=\"{}\" y1=\"{y}\" y2=\"{y}\"/>",
         percent(from),
@@ -161,8 +195,15 @@ mod tests {
 
     fn draw(ends: [f64; 3]) -> String {
         let row = Ratio { name: "p99".to_owned(), text: "+5.0 %".to_owned(), ends, meaning: Meaning::Worse };
-        Forest { frame: Frame::new("f", "Ratios", &ChartWords::EN), rows: vec![row], limits: vec![1.1] }
-            .draw()
+        let key = [(Meaning::Worse, "for the worse"), (Meaning::None, "no difference shown")];
+        Forest {
+            frame: Frame::new("f", "Ratios", &ChartWords::EN),
+            rows: vec![row],
+            limits: vec![1.1],
+            key: key.map(|(meaning, name)| (meaning, name.to_owned())).to_vec(),
+            limit_key: "allowed".to_owned(),
+        }
+        .draw()
     }
 
     #[test]
@@ -178,6 +219,34 @@ mod tests {
             assert!(!svg.contains("NaN") && !svg.contains("inf") && !svg.contains("\"-"), "{ends:?}: {svg}");
         }
         assert!(draw([1.01, 1.05, 1.09]).contains("p99: +5.0 %."));
+    }
+
+    #[test]
+    fn the_key_has_what_is_drawn() {
+        let svg = draw([1.01, 1.05, 1.09]);
+        let key = svg.split("</ul>").next().unwrap_or_default();
+        assert!(key.contains("</svg>for the worse</li>") && key.contains("</svg>allowed</li>"), "{svg}");
+        assert!(!key.contains("no difference shown"), "no row has none: {svg}");
+    }
+
+    /// A row's texts are nearer to its own interval than to that of the row above, from which a line parts them.
+    #[test]
+    fn rows_are_parted() {
+        let row =
+            Ratio { name: "p99".to_owned(), text: "+5 %".to_owned(), ends: [1.0; 3], meaning: Meaning::None };
+        let frame = Frame::new("f", "Ratios", &ChartWords::EN);
+        let (limits, key) = (Vec::new(), Vec::new());
+        let rows = vec![row.clone(), row];
+        let svg = Forest { frame, rows, limits, key, limit_key: String::new() }.draw();
+        let all = |begin: &str, end: char| -> Vec<u32> {
+            let places = svg.split(begin).skip(1).filter_map(|rest| rest.split(end).next()?.parse().ok());
+            places.collect()
+        };
+        let (names, marks) = (all("class=\"name\" x=\"0\" y=\"", '"'), all("<svg x=\"50%\" y=\"", '"'));
+        let lines = all("<line class=\"grid\" x2=\"100%\" y1=\"", '"');
+        assert_eq!((names.len(), marks.len(), lines.len()), (2, 2, 1), "{svg}");
+        assert!(marks[0] - names[0] < names[1] - marks[0], "{names:?} {marks:?}");
+        assert!(marks[0] < lines[0] && lines[0] < names[1], "{lines:?}");
     }
 
     #[test]

@@ -368,5 +368,5 @@ fn repeat(page: &Page) -> Markup {
 /// The ratio's change in words, for the forest's right side.
 pub(super) fn short(page: &Page, metric: &MetricDoc) -> String {
     let of = metric.ratio.map(ratio).unwrap_or_default();
-    format!("{of} · {}", change_in(metric, page.own))
+    format!("{} {of} · {}", page.own.page.ratio, change_in(metric, page.own))
 }

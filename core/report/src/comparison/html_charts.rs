@@ -3,10 +3,11 @@
 use maud::{Markup, PreEscaped, html};
 use wavetank_plan::Nanos;
 use wavetank_plan::quantity::show_rate;
-use wavetank_record::{MetricDoc, Spread};
+use wavetank_record::{CompareAnswer, MetricDoc, Spread};
 
 use super::html::{Page, short};
 use super::side_course::SideCourse;
+use super::values::percent;
 use crate::chart::{
     ChartWords, Forest, Frame, Lines, Meaning, Ratio, Series, Spectrum, SpectrumCurve, Timeline, Tone, Unit,
 };
@@ -29,8 +30,23 @@ pub(super) fn forest(page: &Page) -> Option<String> {
     let doc = page.source.doc;
     let rows: Vec<Ratio> = doc.metrics.iter().filter_map(|metric| row(page, metric)).take(ROWS_MAX).collect();
     let limits = doc.max_regression.map_or_else(Vec::new, |limit| vec![1.0 - limit.0, 1.0 + limit.0]);
+    let limit_key = doc
+        .max_regression
+        .map(|limit| (page.own.page.allowed)(&percent(limit.0, page.own)))
+        .unwrap_or_default();
     let frame = frame(page, "ratios", page.own.page.forest);
-    (!rows.is_empty()).then(|| Forest { frame, rows, limits }.draw())
+    (!rows.is_empty()).then(|| Forest { frame, rows, limits, key: key(page), limit_key }.draw())
+}
+
+/// What markers of ratios mean. Where nothing is decided, a hollow one is no finding that there is no difference.
+fn key(page: &Page) -> Vec<(Meaning, String)> {
+    let own = &page.own.page;
+    let none = match page.source.doc.answer {
+        CompareAnswer::Undecided => own.key_undecided,
+        _ => own.key_none,
+    };
+    let all = [(Meaning::Worse, own.key_worse), (Meaning::Better, own.key_better), (Meaning::None, none)];
+    all.map(|(meaning, name)| (meaning, name.to_owned())).to_vec()
 }
 
 fn row(page: &Page, metric: &MetricDoc) -> Option<Ratio> {

@@ -141,5 +141,12 @@ fn forest(id: &str, few: usize, noise: &mut Noise) -> String {
         ends: [value(), value(), value()],
         meaning: Meaning::None,
     });
-    Forest { frame: Frame::new(id, HOSTILE, ZH), rows: rows.collect(), limits: vec![value()] }.draw()
+    Forest {
+        frame: Frame::new(id, HOSTILE, ZH),
+        rows: rows.collect(),
+        limits: vec![value()],
+        key: vec![(Meaning::None, HOSTILE.to_owned())],
+        limit_key: HOSTILE.to_owned(),
+    }
+    .draw()
 }

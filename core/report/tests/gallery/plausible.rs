@@ -237,6 +237,13 @@ fn ratios() -> String {
             row("connections opened", "+21 % (+19 % to +23 %)", [1.19, 1.21, 1.23], Meaning::Other),
         ],
         limits: vec![1.1],
+        key: vec![
+            (Meaning::Better, "better".to_owned()),
+            (Meaning::Worse, "worse".to_owned()),
+            (Meaning::Other, "other".to_owned()),
+            (Meaning::None, "no difference shown".to_owned()),
+        ],
+        limit_key: "10 % more".to_owned(),
     }
     .draw()
 }

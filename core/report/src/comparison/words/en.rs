@@ -72,7 +72,12 @@ pub(in crate::comparison) static WORDS: CompareWords = CompareWords {
             format!("Yes, if less than a doubling of {names} matters: these runs show little of that.")
         },
         far_more: "Only if differences smaller than those that would have been seen matter.",
-        forest: "B as a multiple of A, with 95 % intervals",
+        forest: "Change from A to B, with 95 % intervals",
+        key_worse: "Difference for the worse",
+        key_better: "Difference for the better",
+        key_none: "No difference shown",
+        key_undecided: "Undecided",
+        allowed: |limit| format!("Regression allowed: {limit}"),
         forest_lead: "Right of the middle there is more of it, left of it less. An interval that touches the middle shows no difference. \
             One that does not proves none by itself: of many values some lie apart by chance. What is proven is told in the table.",
         values: "All values",

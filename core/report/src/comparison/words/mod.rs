@@ -80,6 +80,12 @@ pub(super) struct PageWords {
     pub(super) little_seen: Of1,
     pub(super) far_more: &'static str,
     pub(super) forest: &'static str,
+    /// What its markers mean, and its limits by the regression that is allowed.
+    pub(super) key_worse: &'static str,
+    pub(super) key_better: &'static str,
+    pub(super) key_none: &'static str,
+    pub(super) key_undecided: &'static str,
+    pub(super) allowed: Of1,
     pub(super) forest_lead: &'static str,
     pub(super) values: &'static str,
     pub(super) values_lead: &'static str,
