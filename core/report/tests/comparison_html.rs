@@ -234,6 +234,25 @@ fn the_chart_of_ratios_explains_itself() {
     assert!(has(&en, "Undecided") && !en.contains("No difference shown") && !en.contains("allowed"), "{en}");
 }
 
+/// What is equal is neither more nor less, and what differs never reads as equal.
+#[test]
+fn equal_values_are_called_so() {
+    let check = |ratio: f64, en: &str, zh: &str| {
+        let mut doc = doc(CompareAnswer::Difference);
+        doc.metrics[0].ratio = Some(Number(ratio));
+        let side = SideCourse::default();
+        for (language, told) in [(Language::English, en), (Language::Chinese, zh)] {
+            let source = CompareSource { doc: &doc, courses: [&side, &side], command: "" };
+            let page = comparison_html(source, language);
+            assert!(page.contains(&format!("B/A {told}</text>")), "{told}: {page}");
+        }
+    };
+    check(1.0, "1.000 · the same", "1.000 · 相同");
+    check(1.000_01, "1.000 · &lt; 0.01 % more", "1.000 · 增加 &lt; 0.01 %");
+    check(0.999_99, "1.000 · &lt; 0.01 % less", "1.000 · 减少 &lt; 0.01 %");
+    check(0.999_9, "1.000 · 0.01 % less", "1.000 · 减少 0.01 %");
+}
+
 #[test]
 fn every_answer_is_told_in_both_languages() {
     let (en, zh) = (Language::English, Language::Chinese);

@@ -6,6 +6,9 @@ use wavetank_record::{MetricDoc, Number};
 use super::words::{CompareWords, EN};
 use crate::units;
 
+/// Shares below this would read as `0.00 %`.
+const TINY: f64 = 0.00005;
+
 /// A side's value in its unit, `~` before it where fewer than ten samples lie above it.
 pub(super) fn value(metric: &MetricDoc, value: Option<Number>) -> String {
     let Some(value) = value else { return "–".to_owned() };
@@ -53,7 +56,12 @@ pub(super) fn percent(share: f64, words: &CompareWords) -> String {
     }
 }
 
-/// `5.0 % more`, `3.2 % less`, `appeared` or `vanished`: what became of a value from A to B.
+/// A difference as a share of A that never reads as none where there is one.
+fn some(share: f64, words: &CompareWords) -> String {
+    if share < TINY { words.tiny.to_owned() } else { percent(share, words) }
+}
+
+/// `5.0 % more`, `3.2 % less`, `the same`, `appeared` or `vanished`: what became of a value from A to B.
 pub(super) fn change(metric: &MetricDoc) -> String {
     change_in(metric, &EN)
 }
@@ -62,11 +70,12 @@ pub(super) fn change(metric: &MetricDoc) -> String {
 pub(super) fn change_in(metric: &MetricDoc, words: &CompareWords) -> String {
     let zero = |side: Option<Number>| side.is_some_and(|value| value.0 == 0.0);
     match metric.ratio {
-        Some(ratio) if ratio.0 >= 1.0 => (words.more)(&percent(ratio.0 - 1.0, words)),
-        Some(ratio) => (words.less)(&percent(1.0 - ratio.0, words)),
+        Some(ratio) if ratio.0 > 1.0 => (words.more)(&some(ratio.0 - 1.0, words)),
+        Some(ratio) if ratio.0 < 1.0 => (words.less)(&some(1.0 - ratio.0, words)),
+        Some(ratio) if !ratio.0.is_nan() => words.same.to_owned(),
         None if zero(metric.a) && !zero(metric.b) => (words.none_before)(&value(metric, metric.b)),
         None if zero(metric.b) && !zero(metric.a) => (words.none_now)(&value(metric, metric.a)),
-        None => words.not_known.to_owned(),
+        _ => words.not_known.to_owned(),
     }
 }
 

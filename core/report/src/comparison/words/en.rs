@@ -18,6 +18,8 @@ pub(in crate::comparison) static WORDS: CompareWords = CompareWords {
     times: |many| format!("{many} times"),
     more: |share| format!("{share} more"),
     less: |share| format!("{share} less"),
+    same: "the same",
+    tiny: "< 0.01 %",
     none_before: |now| format!("none before, {now} now"),
     none_now: |before| format!("{before} before, none now"),
     not_known: "not known",

@@ -24,6 +24,10 @@ pub(super) struct CompareWords {
     pub(super) times: Of1,
     pub(super) more: Of1,
     pub(super) less: Of1,
+    /// Neither.
+    pub(super) same: &'static str,
+    /// A share that would round to nothing.
+    pub(super) tiny: &'static str,
     pub(super) none_before: Of1,
     pub(super) none_now: Of1,
     pub(super) not_known: &'static str,
