@@ -253,6 +253,33 @@ fn equal_values_are_called_so() {
     check(0.999_9, "1.000 · 0.01 % less", "1.000 · 减少 0.01 %");
 }
 
+/// Where nothing is judged, that and what it takes stand before all values, and only of single runs that they are single.
+#[test]
+fn what_is_not_judged_comes_before_its_values() {
+    let page = |doc: &CompareDoc| {
+        let side = SideCourse::default();
+        comparison_html(CompareSource { doc, courses: [&side, &side], command: "" }, Language::English)
+    };
+    let place = |page: &str, text: &str| page.find(text).unwrap_or_else(|| panic!("no `{text}`: {page}"));
+    let mut undecided = doc(CompareAnswer::Undecided);
+    for side in [&mut undecided.a, &mut undecided.b] {
+        side.runs.truncate(1);
+    }
+    let told = page(&undecided);
+    let (values, needed) =
+        (place(&told, "<dl class=\"numbers\">"), place(&told, "Yes: 3 of each side at least"));
+    assert!(place(&told, "Nothing is judged: these runs") < needed && needed < values, "{told}");
+    let told = page(&doc(CompareAnswer::Difference));
+    assert!(place(&told, "<dl class=\"numbers\">") < place(&told, "Are more runs needed?"), "{told}");
+
+    let told = page(&doc(CompareAnswer::Undecided));
+    assert!(!told.contains("One run a side") && !told.contains("one run a side"), "three are: {told}");
+    assert!(
+        !told.contains("Yes: 3 of each side") && told.contains("too few samples, more or longer"),
+        "{told}"
+    );
+}
+
 #[test]
 fn every_answer_is_told_in_both_languages() {
     let (en, zh) = (Language::English, Language::Chinese);
@@ -272,6 +299,6 @@ fn every_answer_is_told_in_both_languages() {
     check(CompareAnswer::NoDifference, zh, &["未见差异", "能够发现的最小差异"]);
     check(CompareAnswer::NoRegression, en, &["NO REGRESSION SHOWN", "not excluded of p99"]);
     check(CompareAnswer::NoRegression, zh, &["未见退化", "尚不能排除"]);
-    check(CompareAnswer::Undecided, en, &["UNDECIDED", "Yes: 3 of each side"]);
-    check(CompareAnswer::Undecided, zh, &["无法判定", "每侧至少 3 次"]);
+    check(CompareAnswer::Undecided, en, &["UNDECIDED", "do not show how much", "against each value"]);
+    check(CompareAnswer::Undecided, zh, &["无法判定", "看不出同一侧", "原因列在各数值旁"]);
 }

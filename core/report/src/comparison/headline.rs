@@ -46,8 +46,14 @@ pub(super) fn headline_in(doc: &CompareDoc, words: &CompareWords) -> String {
             None => (words.all_exclude)(&limit, &judged.to_string()),
         },
         CompareAnswer::Undecided if judged == 0 => words.nothing_judged.to_owned(),
-        CompareAnswer::Undecided => words.one_run.to_owned(),
+        CompareAnswer::Undecided if is_one_each(doc) => words.one_run.to_owned(),
+        CompareAnswer::Undecided => words.no_spread.to_owned(),
     }
+}
+
+/// Whether each side is one run, so that nothing tells how much runs of a side differ.
+pub(super) fn is_one_each(doc: &CompareDoc) -> bool {
+    doc.a.runs.len().max(doc.b.runs.len()) <= 1
 }
 
 /// The differences of percentiles that would have been seen.

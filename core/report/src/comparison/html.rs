@@ -4,7 +4,7 @@ use maud::{Markup, PreEscaped, html};
 use wavetank_plan::quantity::show_share;
 use wavetank_record::{CompareAnswer, CompareDoc, MetricDoc, Number, SideDoc};
 
-use super::headline::{NAMED_MAX, answer_in, headline_in, possible};
+use super::headline::{NAMED_MAX, answer_in, headline_in, is_one_each, possible};
 use super::html_charts::{forest, over_time, spectrum};
 use super::side_course::SideCourse;
 use super::values::{change_in, interval_in, judgement_in, ratio, value};
@@ -119,15 +119,29 @@ fn summary(page: &Page) -> Markup {
                 h3 { span.mark.doubt { span aria-hidden="true" { "⚠ " } (own.warnings) } }
                 ul { @for warning in &doc.warnings { (item(page, warning)) } }
             }
-            (numbers(page))
-            div.pair {
-                div { h3 { (own.how_sure) } (sure(page)) }
-                div { h3 { (own.more_runs) } p { (harmless(&kept_together(&more_runs(page)))) } }
+            @if doc.answer == CompareAnswer::Undecided {
+                // Whoever reads values first takes them for a finding.
+                (trust(page))
+                (numbers(page))
+            } @else {
+                (numbers(page))
+                (trust(page))
             }
             @if let Some(svg) = forest(page) {
                 (PreEscaped(svg))
                 p.aside { (own.forest_lead) }
             }
+        }
+    }
+}
+
+/// How sure the answer is, and whether more runs would make it surer.
+fn trust(page: &Page) -> Markup {
+    let own = &page.own.page;
+    html! {
+        div.pair {
+            div { h3 { (own.how_sure) } (sure(page)) }
+            div { h3 { (own.more_runs) } p { (harmless(&kept_together(&more_runs(page)))) } }
         }
     }
 }
@@ -211,7 +225,7 @@ fn sure(page: &Page) -> Markup {
     let (doc, own) = (page.source.doc, &page.own.page);
     if doc.answer == CompareAnswer::Undecided {
         return html! { p {
-            (own.unsure)
+            @if is_one_each(doc) { (own.unsure) } @else { (own.unsure_of_all) }
             @if has_intervals(doc) { (page.words.page.sentence_gap) (own.from_seconds) }
         } };
     }
@@ -247,7 +261,8 @@ fn more_runs(page: &Page) -> String {
     let (doc, own) = (page.source.doc, &page.own.page);
     let few = doc.a.runs.len().min(doc.b.runs.len());
     match doc.answer {
-        CompareAnswer::Undecided => (own.yes_more)(RUNS_ADVISED),
+        CompareAnswer::Undecided if is_one_each(doc) => (own.yes_more)(RUNS_ADVISED),
+        CompareAnswer::Undecided => own.more_samples.to_owned(),
         CompareAnswer::Difference | CompareAnswer::Regression => {
             let little = little_seen(page).map(|little| format!("{}{little}", page.words.page.sentence_gap));
             format!("{}{}", own.no_more, little.unwrap_or_default())

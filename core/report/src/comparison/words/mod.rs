@@ -47,6 +47,8 @@ pub(super) struct CompareWords {
     pub(super) and_more: Of1,
     pub(super) nothing_judged: &'static str,
     pub(super) one_run: &'static str,
+    /// Several runs that tell nothing of how much they differ.
+    pub(super) no_spread: &'static str,
     pub(super) not_shown: &'static str,
     pub(super) would_be: Of1,
     pub(super) show_little: &'static str,
@@ -67,11 +69,14 @@ pub(super) struct PageWords {
     /// How sure it is where no difference is told: the chance that one would have been by mistake.
     pub(super) sure_of_none: Of1,
     pub(super) unsure: &'static str,
+    pub(super) unsure_of_all: &'static str,
     /// Where there are intervals none the less.
     pub(super) from_seconds: &'static str,
     pub(super) more_runs: &'static str,
     /// How many a side at least.
     pub(super) yes_more: Of1,
+    /// Where nothing is judged although there are several runs.
+    pub(super) more_samples: &'static str,
     pub(super) no_more: &'static str,
     /// A rise or a fall that is for the better, and one for the worse.
     pub(super) better: &'static str,
