@@ -280,6 +280,21 @@ fn what_is_not_judged_comes_before_its_values() {
     );
 }
 
+/// A line ends in no name of ours, and in no option; a command is code.
+#[test]
+fn names_and_commands_stay_whole() {
+    let mut doc = doc(CompareAnswer::Difference);
+    doc.metrics[0].name = "cpu_per_request(generator)".to_owned();
+    doc.metrics[1].name = "p99(a step with quite a long name)".to_owned();
+    doc.next = vec!["compare 3 with 3: wavetank compare A1,A2,A3 B1,B2,B3".to_owned()];
+    let side = SideCourse::default();
+    let page =
+        comparison_html(CompareSource { doc: &doc, courses: [&side, &side], command: "" }, Language::English);
+    assert!(page.contains("<th scope=\"row\"><bdi>cpu_per_request(generator)"), "{page}");
+    assert!(page.contains("<th class=\"name\" scope=\"row\"><bdi>p99(a step"), "{page}");
+    assert!(page.contains(": <code><bdi>wavetank compare A1,A2,A3 B1,B2,B3</bdi></code>"), "{page}");
+}
+
 #[test]
 fn every_answer_is_told_in_both_languages() {
     let (en, zh) = (Language::English, Language::Chinese);

@@ -181,7 +181,12 @@ fn a_chinese_page_answers_in_chinese() {
         [Some(1_600.0), None, Some(3_200.0)],
         "被信号中断；目前可知拐点在 1,600/s 与 3,200/s 之间",
     );
-    check("time", [None; 3], "剩余时间不足以再运行一次（--max-time）；目前在 2,450/s 的 3 次运行中成立 3 次");
+    let option = "<code class=\"option\">--max-time</code>";
+    check(
+        "time",
+        [None; 3],
+        &format!("剩余时间不足以再运行一次（{option}）；目前在 2,450/s 的 3 次运行中成立 3 次"),
+    );
     let mut doc = doc("found", found);
     doc.answer.limit = "`p99 < 50ms` broke: 61 ms".to_owned();
     doc.notes = vec![

@@ -306,7 +306,7 @@ fn values(page: &Page) -> Markup {
     let mut table = Table::new(own.values, &heads);
     for metric in &page.source.doc.metrics {
         table.row(vec![
-            Cell::Name(metric.name.clone()),
+            named(&metric.name),
             Cell::Number(value(metric, metric.a)),
             Cell::Number(value(metric, metric.b)),
             Cell::Number(metric.ratio.map(ratio).unwrap_or_default()),
@@ -320,6 +320,13 @@ fn values(page: &Page) -> Markup {
         (table.render_in(page.words))
         @if page.source.doc.metrics.iter().any(MetricDoc::is_uncertain) { p.aside { (own.few_above) } }
     }
+}
+
+/// A value's name: of those that are ours none is longer than this, and a line would end in the middle of them.
+const NAME_CHARS: usize = 28;
+
+fn named(name: &str) -> Cell {
+    if name.chars().count() <= NAME_CHARS { Cell::Short(outside(name)) } else { Cell::Name(name.to_owned()) }
 }
 
 fn runs(page: &Page) -> Markup {

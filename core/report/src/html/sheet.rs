@@ -150,8 +150,8 @@ pub(crate) fn kept_together(text: &str) -> String {
     kept
 }
 
-/// What stands between backticks as code, as in a terminal it stands between backticks.
-fn with_code(sentence: &str) -> Markup {
+/// What stands between backticks as code, as in a terminal it stands between backticks, and options, too.
+pub(crate) fn with_code(sentence: &str) -> Markup {
     let parts: Vec<_> = sentence.split('`').collect();
     // One that is not closed is no code.
     if parts.len() % 2 == 0 {
@@ -162,30 +162,41 @@ fn with_code(sentence: &str) -> Markup {
     } }
 }
 
+/// Commands that end a sentence.
+const COMMANDS: [&str; 2] = ["wavetank run ", "wavetank compare "];
+
 /// A command that ends a sentence, and options of the program, as code: a line may end after each hyphen of another word.
 fn with_options(text: &str) -> Markup {
-    if let Some((before, line)) = text.find("wavetank run ").map(|at| text.split_at(at)) {
+    let command = COMMANDS.iter().find_map(|command| text.find(command));
+    if let Some((before, line)) = command.map(|at| text.split_at(at)) {
         return html! { (kept_together(before)) (command_line(line)) };
     }
     let text = &*kept_together(text);
-    let is_name = |letter: char| letter.is_ascii_lowercase() || letter == '-';
     let mut pieces = Vec::new();
     let mut told = 0;
-    for (at, _) in text.match_indices("--") {
+    for (at, _) in text.match_indices('-') {
         // Names may have hyphens, too; Chinese has no blanks.
         let begins = text[..at]
             .chars()
             .next_back()
             .is_none_or(|letter| letter.is_whitespace() || letter == '(' || !letter.is_ascii());
-        if at < told || !begins || !text[at + 2..].starts_with(|letter: char| letter.is_ascii_lowercase()) {
-            continue;
-        }
-        let end = text[at..].find(|letter| !is_name(letter)).map_or(text.len(), |end| at + end);
-        pieces.push((&text[told..at], &text[at..end]));
-        told = end;
+        let Some(len) = option_len(&text[at..]).filter(|_| at >= told && begins) else { continue };
+        pieces.push((&text[told..at], &text[at..at + len]));
+        told = at + len;
     }
     let whole = |option: &str| option.chars().count() <= OPTION_CHARS_MAX;
     html! { @for (before, option) in pieces { (before) code.option[whole(option)] { (option) } } (text[told..]) }
+}
+
+/// The bytes of the option with which `text` begins: `--name`, or `-n` alone.
+fn option_len(text: &str) -> Option<usize> {
+    let is_name = |letter: char| letter.is_ascii_lowercase() || letter == '-';
+    let len = text.find(|letter| !is_name(letter)).unwrap_or(text.len());
+    let name = &text[..len];
+    let is_long = name.strip_prefix("--").is_some_and(|name| name.starts_with(|letter| letter != '-'));
+    // One letter, and not a word or number that only begins like it.
+    let is_short = len == 2 && !name.ends_with('-') && !text[len..].starts_with(char::is_alphanumeric);
+    (is_long || is_short).then_some(len)
 }
 
 /// `text` without what steers a terminal, a reader or the direction of writing: each such letter
@@ -237,10 +248,18 @@ mod tests {
         );
         check("threads (--threads)", "threads (<code class=\"option\">--threads</code>)");
         check("--a, --b", "<code class=\"option\">--a</code>, <code class=\"option\">--b</code>");
+        check("runs (-d) tell", "runs (<code class=\"option\">-d</code>) tell");
+        check(
+            "（-d）, ulimit -n",
+            "（<code class=\"option\">-d</code>）, ulimit <code class=\"option\">-n</code>",
+        );
+        check("well-known, -5, a - b, -dX and a-b -", "well-known, -5, a - b, -dX and a-b -");
         check("foo--bar and exec h1 -- ip", "foo--bar and exec h1 -- ip");
         check("one ` alone", "one ` alone");
         let line = "wavetank run :80 <span class=\"option\">-d</span> 6s";
         check("at a rate: wavetank run :80 -d 6s", &format!("at a rate: <code><bdi>{line}</bdi></code>"));
+        let line = "<code><bdi>wavetank compare A1 B1</bdi></code>";
+        check("compare 3 with 3: wavetank compare A1 B1", &format!("compare 3 with 3: {line}"));
         check("95 % of 3 in 4.98 ms", "95\u{a0}% of 3 in 4.98\u{a0}ms");
         // What may be copied stays as it is.
         check("`failed < 1 %`", "<code class=\"option\">failed &lt; 1 %</code>");

@@ -13,7 +13,7 @@ use super::width::width;
 use super::words::limited;
 use crate::html::{
     Cell, Document, Language, Section, Table, Words, command_line, harmless, is_sentence, kept_together,
-    outside, stored_in, verdict_sign,
+    outside, stored_in, verdict_sign, with_code,
 };
 use crate::units;
 
@@ -108,7 +108,7 @@ fn summary(page: &Page) -> Markup {
 fn headline(page: &Page) -> Markup {
     match page.own.headline {
         None => stored_in(page.language, &page.doc.answer.headline),
-        Some(headline) => html! { (harmless(&kept_together(&headline(page.doc)))) },
+        Some(headline) => with_code(&harmless(&headline(page.doc))),
     }
 }
 
