@@ -1,6 +1,6 @@
 //! [`knee_html`]: a search as one HTML file that asks no network for anything.
 
-use maud::{Markup, PreEscaped, html};
+use maud::{Markup, html};
 use wavetank_plan::quantity::show_share;
 use wavetank_record::{SearchDoc, SearchPointDoc, Status};
 
@@ -99,7 +99,7 @@ fn summary(page: &Page) -> Markup {
                     }
                 }
             }
-            (PreEscaped(charts(page)))
+            (charts(page))
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::ops::RangeInclusive;
 
+use maud::{Markup, PreEscaped, html};
 use wavetank_plan::quantity::{show_share, show_whole};
 use wavetank_plan::{Condition, Part, Subject, Value};
 use wavetank_record::{Number, SearchDoc, SearchPointDoc};
@@ -27,17 +28,18 @@ const NEAR_MIN: usize = 3;
 const SHARE_MAX: f64 = 0.5;
 
 /// All levels; those near the knee, where they would lie upon each other, in a chart of their own.
-pub(super) fn charts(page: &Page) -> String {
+pub(super) fn charts(page: &Page) -> Markup {
     let all = |marks: &dyn Fn(f64) -> bool| chart(page, "latency-load", page.own.chart, marks);
     let every = all(&|_| true);
     match near(page.doc, &every) {
-        None => every.draw(),
+        None => html! { (PreEscaped(every.draw())) },
         // There are no others.
         Some(near) if page.doc.curve.iter().all(|point| near.contains(&point.level.0)) => {
             // One that cuts the interval off must not be the only one.
             let answer = &page.doc.answer;
             let has_all = [answer.low, answer.high].iter().flatten().all(|end| near.contains(&end.0));
-            Curve { across: if has_all { close(&near) } else { every.across }, ..every }.draw()
+            let chart = Curve { across: if has_all { close(&near) } else { every.across }, ..every };
+            html! { (PreEscaped(chart.draw())) }
         }
         Some(near) => {
             let mut zoomed = chart(page, "latency-near", page.own.chart_near, &|level| near.contains(&level));
@@ -45,9 +47,22 @@ pub(super) fn charts(page: &Page) -> String {
             for series in &mut zoomed.series {
                 series.line.retain(|(level, _)| near.contains(level));
             }
-            all(&|level| !near.contains(&level)).draw() + &zoomed.draw()
+            html! {
+                (PreEscaped(all(&|level| !near.contains(&level)).draw()))
+                (unmarked(page, &near))
+                (PreEscaped(zoomed.draw()))
+            }
         }
     }
+}
+
+/// That the lines of the chart of all levels go through some that only the next one marks.
+fn unmarked(page: &Page, near: &RangeInclusive<f64>) -> Markup {
+    let levels = || page.doc.curve.iter().map(|point| point.level).filter(|level| near.contains(&level.0));
+    let told = |level| (page.own.level)(&page.doc.of, level);
+    html! { @if let (Some(from), Some(to)) = (levels().next(), levels().next_back()) {
+        p.aside { ((page.own.unmarked)(&told(from), &told(to))) }
+    } }
 }
 
 fn close(near: &RangeInclusive<f64>) -> Across {

@@ -55,6 +55,8 @@ pub(super) struct KneeWords {
     pub(super) effort: fn([&str; 4]) -> String,
     pub(super) chart: &'static str,
     pub(super) chart_near: &'static str,
+    /// Below a chart: the lowest and the highest of the levels that have their marks in the next one.
+    pub(super) unmarked: fn(&str, &str) -> String,
     /// What is varied: `rate`, `users` or `connections`.
     pub(super) of: fn(&str) -> &'static str,
     /// A level in its unit, of what is varied.
@@ -143,6 +145,11 @@ static EN: KneeWords = KneeWords {
     },
     chart: "Response time by load",
     chart_near: "Response time by load, near the knee",
+    unmarked: |from, to| {
+        format!(
+            "Levels from {from} to {to} have their marks in the next chart: here many would lie upon each other."
+        )
+    },
     of: |of| match of {
         "rate" => "Requests per second",
         "users" => "Users",
@@ -212,6 +219,7 @@ static ZH: KneeWords = KneeWords {
     effort: |[runs, each, all, seed]| format!("共 {runs} 次运行，每次 {each}，总计 {all}，随机种子 {seed}"),
     chart: "响应时间与负载的关系",
     chart_near: "拐点附近响应时间与负载的关系",
+    unmarked: |from, to| format!("{from} 至 {to} 的各负载水平在下一图中标出：此图中许多会相互重叠。"),
     of: |of| match of {
         "rate" => "每秒请求数",
         "users" => "用户数",
