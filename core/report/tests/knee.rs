@@ -318,7 +318,9 @@ fn lengths_and_limits_are_those_of_the_runs() {
         assert!(!text.contains("limit"), "it held up to the highest level: {text}");
     };
     check(1.0, &[55.000_1], "1 run of 55 s");
-    check(1.0, &[55.0, 1.000_2, 0.999_9], "3 runs of 1 s to 55 s");
+    check(1.0, &[55.0, 1.000_2, 0.999_9], "3 runs of 1 to 55 s");
+    check(2.0, &[2.0, 2.2], "2 runs of 2.00 to 2.20 s");
+    check(0.5, &[0.5, 2.0], "2 runs of 500 ms to 2 s");
     check(1.0, &[1.003], "1 run of 1 s");
     // One that this host could not make took no time.
     check(10.0, &[10.0, 0.0], "2 runs of 10 s");

@@ -247,9 +247,10 @@ fn the_width_of_an_interval_is_explained() {
     (one.runs, one.passed) = (3, 2);
     let told = page(&doc, Language::English);
     assert!(
-        told.contains("Runs within the interval disagree (2 of 3 held at 500.4/s), which widens it"),
+        told.contains("Runs within the interval disagree (2 of 3 held at 500.4/s), and that makes it wider."),
         "{told}"
     );
+    assert!(told.contains("(<code class=\"option\">--repeats</code>) usually make it narrower"), "{told}");
     assert!(page(&doc, Language::Chinese).contains("（500.4/s 的 3 次中成立 2 次）"));
     doc.answer.low_proven = false;
     let told = page(&doc, Language::English);

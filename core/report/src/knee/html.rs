@@ -163,7 +163,7 @@ fn wide(page: &Page) -> Markup {
     let list: Vec<_> = width.disagree.iter().map(held).chain(more).collect();
     html! {
         p.aside {
-            @if list.is_empty() { ((own.apart)(width.apart)) } @else { ((own.disagree)(&list.join(own.say.and))) }
+            @if list.is_empty() { ((own.apart)(width.apart)) } @else { (with_code(&(own.disagree)(&list.join(own.say.and)))) }
             @if let Some(held) = width.queued { (page.words.page.sentence_gap) ((own.queued_part)(&level(held))) }
         }
     }

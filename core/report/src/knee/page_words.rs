@@ -123,7 +123,8 @@ static EN: KneeWords = KneeWords {
     },
     disagree: |list| {
         format!(
-            "Runs within the interval disagree ({list}), which widens it: it takes more of the others to prove an end."
+            "Runs within the interval disagree ({list}), and that makes it wider. More runs of each level (--repeats) usually make it \
+             narrower; longer ones (-d) may disagree less."
         )
     },
     apart: |levels| match levels {
@@ -157,7 +158,8 @@ static EN: KneeWords = KneeWords {
     },
     level: level_text,
     levels: "Every level that was tried",
-    levels_lead: "Each value is that of the run in the middle of all at its level, those that do not count among them.",
+    levels_lead: "Each value is the median of all runs at its level, those that do not count among them; of an even number of runs, \
+                  the lower of the two in the middle.",
     held: "Held",
     held_of: |held, runs| format!("{held} of {runs}"),
     spoiled: |runs| format!(", {runs} spoiled by the generator"),
@@ -203,7 +205,10 @@ static ZH: KneeWords = KneeWords {
         None => "拐点及目前的区间（尚未证实）".to_owned(),
     },
     disagree: |list| {
-        format!("区间内的运行结果不一（{list}），因而要有更多其他运行才能证实一端，区间随之变宽。")
+        format!(
+            "区间内的运行结果不一（{list}），区间因此变宽。增加每个负载水平的运行次数（--repeats）通常可使其变窄；\
+             延长每次运行（-d）则可能减少不一致。"
+        )
     },
     apart: |levels| match levels {
         0 | 1 => "区间位于相邻的负载水平之间。".to_owned(),
@@ -227,7 +232,7 @@ static ZH: KneeWords = KneeWords {
     },
     level: |of, level| chinese::level(&level_text(of, level)),
     levels: "尝试过的所有负载水平",
-    levels_lead: "每项数值取自该负载所有运行（含不计入的）中居中的那一次。",
+    levels_lead: "每项数值为该负载所有运行（含不计入的）的中位数；运行次数为偶数时，取中间两个中较小的。",
     held: "成立次数",
     held_of: |held, runs| format!("{held}/{runs}"),
     spoiled: |runs| format!("，{runs} 次因发压端作废"),

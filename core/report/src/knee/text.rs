@@ -42,7 +42,7 @@ pub fn knee_text(doc: &SearchDoc) -> String {
     harmless_lines(&text).into_owned()
 }
 
-/// `31 runs of 2 s in 1 m 42 s, seed 1`; `31 runs of 2 s to 55 s in …` where some were longer.
+/// `31 runs of 2 s in 1 m 42 s, seed 1`; `31 runs of 2 to 55 s in …` where some were longer.
 pub(super) fn effort(doc: &SearchDoc) -> String {
     let runs = doc.runs.len();
     let length = lengths(doc, " to ");
@@ -63,8 +63,25 @@ pub(super) fn lengths(doc: &SearchDoc, between: &str) -> String {
         let same = (length / asked.0 - 1.0).abs() < 0.01;
         units::seconds(if same || length <= 0.0 { asked } else { Number((length * digits).round() / digits) })
     };
-    let (shortest, longest) = (told(shortest.min(longest)), told(longest));
-    if shortest == longest { longest } else { format!("{shortest}{between}{longest}") }
+    range(&told(shortest.min(longest)), &told(longest), between)
+}
+
+/// Two lengths with `between` them; of seconds alone with the unit once, and as many decimals each.
+fn range(shortest: &str, longest: &str, between: &str) -> String {
+    if shortest == longest {
+        return longest.to_owned();
+    }
+    let number = |told: &str| {
+        let number = told.strip_suffix(" s")?;
+        Some((number.parse::<f64>().ok()?, number.split_once('.').map_or(0, |(_, decimals)| decimals.len())))
+    };
+    match (number(shortest), number(longest)) {
+        (Some((low, one)), Some((high, other))) => {
+            let decimals = one.max(other);
+            format!("{low:.decimals$}{between}{high:.decimals$} s")
+        }
+        _ => format!("{shortest}{between}{longest}"),
+    }
 }
 
 /// The cells of a level, its own first.

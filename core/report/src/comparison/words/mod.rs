@@ -68,6 +68,7 @@ pub(super) struct PageWords {
     pub(super) by_chance: Of2,
     /// How sure it is where no difference is told: the chance that one would have been by mistake.
     pub(super) sure_of_none: Of1,
+    /// Of one run a side, and where nothing is judged for other reasons.
     pub(super) unsure: &'static str,
     pub(super) unsure_of_all: &'static str,
     /// Where there are intervals none the less.
