@@ -2,7 +2,7 @@
 
 use wavetank_plan::quantity::{
     parse_count, parse_count_positive, parse_duration, parse_duration_positive, parse_rate,
-    parse_rate_positive, parse_share, parse_size, show_count, show_rate, show_share, show_size,
+    parse_rate_positive, parse_share, parse_size, show_count, show_link, show_rate, show_share, show_size,
 };
 use wavetank_plan::{ExitCode, Nanos, UserError};
 
@@ -252,6 +252,18 @@ fn shown_with_three_digits() {
     ];
     for (bytes, text) in sizes {
         assert_eq!(show_size(*bytes), *text, "{bytes}");
+    }
+    let links: &[(f64, &str)] = &[
+        (0.0, "0 bit/s"),
+        (400.0, "400 bit/s"),
+        (999_960.0, "1.00 Mbit/s"),
+        (1_234_567.0, "1.23 Mbit/s"),
+        (1e8, "100 Mbit/s"),
+        (2e9, "2.00 Gbit/s"),
+        (2e12, "2.00 Tbit/s"),
+    ];
+    for (bits_per_s, text) in links {
+        assert_eq!(show_link(*bits_per_s), *text, "{bits_per_s}");
     }
     let shares: &[(f64, &str)] = &[
         (0.0, "0 %"),

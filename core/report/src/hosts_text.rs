@@ -1,10 +1,9 @@
 //! The hosts of a lab, and what its servers counted, in lines of text.
 
-use wavetank_plan::quantity::{show_count, show_share, show_size, show_whole};
+use wavetank_plan::quantity::{show_count, show_link, show_share, show_size, show_whole};
 use wavetank_record::{HostUseDoc, RunRecord, ServerCountDoc};
 
 use crate::page::{COLUMNS_MAX, Page, pad, pad_left, width};
-use crate::units::bits_per_s;
 
 /// Titles of the columns behind the host's name, with their widths.
 const COLUMNS: [(&str, usize); 6] =
@@ -57,8 +56,8 @@ fn row(host: &HostUseDoc) -> [String; 6] {
         share(host.cpu_max),
         show_size(host.memory_max_bytes),
         show_whole(host.established_max),
-        bits_per_s(host.in_bits_per_s_max.0),
-        bits_per_s(host.out_bits_per_s_max.0),
+        show_link(host.in_bits_per_s_max.0),
+        show_link(host.out_bits_per_s_max.0),
     ]
 }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use wavetank_plan::Nanos;
-use wavetank_plan::quantity::{show_count, show_rate, show_share, show_size};
+use wavetank_plan::quantity::{show_count, show_link, show_rate, show_share, show_size};
 use wavetank_record::{Number, RunRecord, Spread, Status, Threshold};
 
 /// What stands for a percentile that dropped requests reach into.
@@ -71,19 +71,8 @@ pub(crate) fn threshold_value(threshold: &Threshold) -> String {
         "per_s" => show_rate(value.0),
         "share" => show_share(value.0),
         "bytes" => show_size(value.0 as u64),
-        "bits_per_s" => bits_per_s(value.0),
+        "bits_per_s" => show_link(value.0),
         _ => show_count(value.0.max(0.0).round() as u64),
-    }
-}
-
-/// A link's rate: `1.20 Gbit/s`, `12.0 Mbit/s`, `3 kbit/s`.
-pub(crate) fn bits_per_s(bits: f64) -> String {
-    if bits >= 1e9 {
-        format!("{:.2} Gbit/s", bits / 1e9)
-    } else if bits >= 1e6 {
-        format!("{:.1} Mbit/s", bits / 1e6)
-    } else {
-        format!("{:.0} kbit/s", bits / 1e3)
     }
 }
 

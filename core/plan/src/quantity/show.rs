@@ -36,6 +36,19 @@ pub fn show_size(bytes: u64) -> String {
     format!("{value:.decimals$} {unit}")
 }
 
+/// A link's rate in bits per second: `0 bit/s`, `400 bit/s`, `1.23 Mbit/s`, `100 Mbit/s`, `2.00 Gbit/s`.
+pub fn show_link(bits_per_s: f64) -> String {
+    let (value, unit) = match bits_per_s {
+        v if v >= 999.5e9 => (v / 1e12, "Tbit/s"),
+        v if v >= 999.5e6 => (v / 1e9, "Gbit/s"),
+        v if v >= 999.5e3 => (v / 1e6, "Mbit/s"),
+        v if v >= 999.5 => (v / 1e3, "kbit/s"),
+        v => return format!("{v:.0} bit/s"),
+    };
+    let decimals = if value < 9.995 { 2 } else { usize::from(value < 99.95) };
+    format!("{value:.decimals$} {unit}")
+}
+
 /// What is needed and what there is of it, with as many digits as tell the two apart: `23.5 GB` are not 23.5 GB.
 pub(crate) fn show_sizes_apart(needed: u64, has: u64) -> (String, String) {
     let (short, shorter) = (show_size(needed), show_size(has));

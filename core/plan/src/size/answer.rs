@@ -2,7 +2,7 @@
 
 use super::{Flow, Role};
 use crate::Nanos;
-use crate::quantity::{show_clock, show_count, show_short, show_size, show_whole, trimmed};
+use crate::quantity::{show_clock, show_count, show_link, show_short, show_size, show_whole, trimmed};
 
 /// One number, and how it comes about, the numbers put in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,16 +84,7 @@ pub(super) fn show_length(length: Nanos) -> String {
     }
 }
 
-/// `2.1 Gbit/s`.
+/// `2.10 Gbit/s`.
 pub(super) fn bits(flow: Flow) -> String {
-    let per_second = flow.as_f64();
-    let (value, unit) = match per_second {
-        v if v >= 999.5e9 => (v / 1e12, "Tbit/s"),
-        v if v >= 999.5e6 => (v / 1e9, "Gbit/s"),
-        v if v >= 999.5e3 => (v / 1e6, "Mbit/s"),
-        v if v >= 999.5 => (v / 1e3, "kbit/s"),
-        v => (v, "bit/s"),
-    };
-    let decimals = if value < 9.995 { 2 } else { usize::from(value < 99.95) };
-    format!("{value:.decimals$} {unit}")
+    show_link(flow.as_f64())
 }

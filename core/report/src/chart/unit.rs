@@ -1,9 +1,7 @@
 //! [`Unit`]: what a number of a chart is, and how it is written.
 
 use wavetank_plan::Nanos;
-use wavetank_plan::quantity::{show_count, show_rate, show_share, show_size};
-
-use crate::units::bits_per_s;
+use wavetank_plan::quantity::{show_count, show_link, show_rate, show_share, show_size};
 
 /// What the numbers of an axis are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +42,7 @@ impl Unit {
             Self::Count => show_count(value.round() as u64),
             Self::Share => show_share(value),
             Self::Bytes => show_size(value.round() as u64),
-            Self::BitRate => bits_per_s(value),
+            Self::BitRate => show_link(value),
             Self::Plain => trimmed(value, if value < 9.995 { 2 } else { usize::from(value < 99.95) }),
         }
     }
@@ -201,7 +199,7 @@ mod tests {
             (Unit::Rate, -9_983.0, "−9.98 k/s"),
             (Unit::Count, 12.5, "12.5"),
             (Unit::Share, 0.0123, "1.23 %"),
-            (Unit::BitRate, 1_234_567.0, "1.2 Mbit/s"),
+            (Unit::BitRate, 1_234_567.0, "1.23 Mbit/s"),
             (Unit::Plain, 3.0, "3"),
             (Unit::Rate, f64::NAN, ""),
         ] {

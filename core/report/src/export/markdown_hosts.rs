@@ -1,11 +1,11 @@
 //! The hosts of a lab, and what its servers counted, as tables of Markdown.
 
-use wavetank_plan::quantity::{show_share, show_size, show_whole};
+use wavetank_plan::quantity::{show_link, show_share, show_size, show_whole};
 use wavetank_record::{HostUseDoc, Number, RunRecord, ServerCountDoc};
 
 use super::markdown::{ROWS_MAX, cut, name};
 use super::markdown_text::table;
-use crate::units::{bits_per_s, seconds, time};
+use crate::units::{seconds, time};
 
 /// Columns of text, with which the table of hosts begins.
 const TEXTS: usize = 2;
@@ -55,8 +55,8 @@ fn host(host: &HostUseDoc) -> [String; HOST_COLUMNS.len()] {
         show_whole(host.established_max),
         some(host.accept_queue_max),
         some(host.listen_overflows),
-        bits_per_s(host.in_bits_per_s_max.0),
-        bits_per_s(host.out_bits_per_s_max.0),
+        show_link(host.in_bits_per_s_max.0),
+        show_link(host.out_bits_per_s_max.0),
     ]
 }
 

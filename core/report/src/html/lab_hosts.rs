@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 use wavetank_measure::HostSample;
-use wavetank_plan::quantity::{show_share, show_size, show_whole};
+use wavetank_plan::quantity::{show_link, show_share, show_size, show_whole};
 use wavetank_record::{HostUseDoc, Number, ServerCountDoc};
 
 use super::Section;
@@ -12,7 +12,7 @@ use super::lab_words::LabWords;
 use super::sheet::Sheet;
 use super::table::{Cell, Table};
 use crate::chart::{Lines, Point, Series, Timeline, Unit};
-use crate::units::{bits_per_s, seconds, time};
+use crate::units::{seconds, time};
 
 /// Hosts drawn in one chart at most: there are so many colours.
 const DRAWN_MAX: usize = 8;
@@ -86,8 +86,8 @@ fn load(host: &HostUseDoc) -> Vec<Cell> {
         Cell::Number(show_whole(host.established_max)),
         some(host.accept_queue_max),
         some(host.listen_overflows),
-        Cell::Number(bits_per_s(host.in_bits_per_s_max.0)),
-        Cell::Number(bits_per_s(host.out_bits_per_s_max.0)),
+        Cell::Number(show_link(host.in_bits_per_s_max.0)),
+        Cell::Number(show_link(host.out_bits_per_s_max.0)),
     ]
 }
 
