@@ -38,9 +38,9 @@ pub(crate) fn impact_words(words: &Words) -> &'static ImpactWords {
 
 static EN: ImpactWords = ImpactWords {
     title: "What was done to hosts",
-    lead: "Faults and other events of the experiment or the lab, and what clients saw: in the whole seconds within \
-           the ten seconds before (nine, as a rule), from the second in which it began to that in which it ended, and until they had fared as before for three \
-           seconds. What waited is answered in the second in which it ended, so that on average as much may be done as before. A second is worse than those before if more \
+    lead: "Faults and other events of the experiment or the lab, and what clients saw: in the whole seconds of \
+           the ten seconds before, but for those that an earlier event made worse; from the second in which it began to that in which it \
+           ended; and until they had fared as before for three seconds. What waited is answered in the second in which it ended, so that on average as much may be done as before. A second is worse than those before if more \
            fails (by over 1 % of all), less than 90 % is done, the p99 is more than twice as long, or connections are \
            lost. In the charts: the bands with dotted edges.",
     what: "Event",
@@ -68,7 +68,7 @@ static EN: ImpactWords = ImpactWords {
 
 static ZH: ImpactWords = ImpactWords {
     title: "对主机施加的操作",
-    lead: "实验或实验室中的故障及其他事件，以及客户端所见：发生前十秒之内的各个整秒（通常为九个）、从开始的那一秒到结束的那一秒，以及直到客户端连续三秒恢复如初。等待中的请求在结束的那一秒得到应答，因此平均完成量可能与之前相当。\
+    lead: "实验或实验室中的故障及其他事件，以及客户端所见：发生前十秒之内的各个整秒（因更早的事件而变差的除外）、从开始的那一秒到结束的那一秒，以及直到客户端连续三秒恢复如初。等待中的请求在结束的那一秒得到应答，因此平均完成量可能与之前相当。\
            若某一秒的失败占比高出 1 个百分点以上、完成量不足原先的 90 %、p99 超过原先两倍，或有连接断开，即视为变差。\
            图中以带点线边框的色带标出。",
     what: "事件",
