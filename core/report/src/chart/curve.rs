@@ -142,10 +142,13 @@ impl Curve<'_> {
 
     fn axis(&self, figure: &mut Figure<'_>, across: &Scale) {
         let ticks = across.ticks(8);
-        // Every second tick first: where not all fit, those that do are evenly apart.
-        let (even, odd): (Vec<_>, Vec<_>) =
-            ticks.into_iter().enumerate().partition(|(number, _)| number % 2 == 0);
-        for label in fit(even.into_iter().chain(odd).map(|(_, tick)| tick).collect()) {
+        let last = ticks.len().saturating_sub(1);
+        // Both ends first, that each value lies between two names; then every second tick: where not all fit, those are about
+        // evenly apart.
+        let (first, rest): (Vec<_>, Vec<_>) =
+            ticks.into_iter().enumerate().partition(|(number, _)| [0, last].contains(number));
+        let (even, odd): (Vec<_>, Vec<_>) = rest.into_iter().partition(|(number, _)| number % 2 == 0);
+        for label in fit(first.into_iter().chain(even).chain(odd).map(|(_, tick)| tick).collect()) {
             let (x, height, level) = (percent(label.at), figure.height(), level(label.level));
             figure.push(&format!("<line class=\"grid{level}\" x1=\"{x}\" x2=\"{x}\" y2=\"{height}\"/>"));
             figure.tick(&label);
@@ -261,6 +264,18 @@ mod tests {
         assert!(svg.contains("knee: 1.00 k/s, between 900/s and 1.10 k/s."), "{svg}");
         assert!(svg.contains("p99 &lt; 50 ms"));
         assert!(svg.contains("</svg>knee and its interval</li>"), "{svg}");
+    }
+
+    /// Each load lies between two names, also where a plot is too narrow for all of them.
+    #[test]
+    fn both_ends_of_the_axis_are_named() {
+        let points = [100.0, 800.0].map(|x| CurvePoint { x, y: 25e6, between: None });
+        let plain = Curve { across: Across::Log, marked: None, ..curve(points.to_vec()) };
+        let svg = plain.draw();
+        for end in ["100/s", "1,000/s"] {
+            let tick = svg.split("<text").find(|text| text.contains(&format!(">{end}<"))).expect(end);
+            assert!(!tick.contains(" n1") && !tick.contains(" n2"), "{end} stands at every width: {svg}");
+        }
     }
 
     #[test]
