@@ -61,7 +61,9 @@ impl HeatMap<'_> {
         let mut figure = Figure::new(self.frame);
         let filled = || self.columns.iter().map(|column| column.values).filter(|values| !values.is_empty());
         let ends = filled().flat_map(|values| [values.min().max(1) as f64, values.max() as f64]);
-        let scale = Scale::log(ends, Unit::Time);
+        // Times of 0 ns lie in the lowest row.
+        let least = filled().map(Histogram::min).min().unwrap_or(1);
+        let scale = Scale::log(ends, Unit::Time).with_least(least as f64);
         let cells = Cells::of(&self.columns, &scale, (figure.height() / ROW).clamp(12, 60) as usize);
         figure.grid(&scale);
         self.timeline.draw_shades(&mut figure);
@@ -275,6 +277,20 @@ mod tests {
         let svg = draw(&hour(3_600));
         assert!(svg.len() < 120_000, "{} bytes (seed 42)", svg.len());
         assert!(svg.contains("viewBox=\"0 0 300 40\""), "300 columns of 12 s, 40 rows");
+    }
+
+    /// They have no place on a logarithmic axis, and are drawn at its lower end.
+    #[test]
+    fn times_of_nothing_are_told_as_at_most_the_lowest_name() {
+        let of = |least: u64| {
+            let mut values = Histogram::default();
+            for value in [least, 5_000, 1_000_000] {
+                values.record(value);
+            }
+            draw(&[values])
+        };
+        assert!(of(0).contains(">≤ 1 ns<"), "{}", of(0));
+        assert!(!of(100).contains('≤'), "{}", of(100));
     }
 
     #[test]

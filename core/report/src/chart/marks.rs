@@ -1,6 +1,6 @@
 //! Where on a line its markers stand.
 
-/// Markers on a line at most.
+/// Markers on a line that is as long as the plot.
 const MARKERS: usize = 5;
 
 /// Places (0 to 1) of the markers of the `number`-th of `all` lines, at even steps over the plot and none where another line has one.
@@ -9,8 +9,9 @@ pub(super) fn places(number: usize, all: usize) -> impl Iterator<Item = f64> {
     (0..MARKERS).map(move |place| (place as f64 + offset) / MARKERS as f64)
 }
 
-/// Corners of the markers among those of a line, which are in order across `wide` units, a run for each part between gaps. A line
-/// too short for any has one in its middle: nothing else tells it from others without colours.
+/// Where a line passes the wanted `places` of a plot `wide` units across, between its corners if need be and never in a gap. `runs` are
+/// its corners in order, a run for each part between gaps. A line too short for any place has one marker in its middle: nothing else
+/// tells it from others without colours.
 pub(super) fn on_line(
     runs: &[Vec<(f64, f64)>],
     wide: f64,
