@@ -7,6 +7,7 @@ use wavetank_record::{EnvironmentDoc, RunRecord, Spread};
 
 use super::language::Language;
 use super::words::Words;
+use crate::page::width;
 use crate::phrases::{Piece, in_chinese};
 use crate::units;
 
@@ -93,8 +94,8 @@ pub(crate) fn outside(text: &str) -> Markup {
     html! { bdi { (harmless(text)) } }
 }
 
-/// Longer words of a command, and longer conditions, may break: a page may be narrower than they are.
-const OPTION_CHARS_MAX: usize = 30;
+/// Wider words of a command, and wider conditions, may break: a page may be narrower than they are.
+const OPTION_COLUMNS_MAX: usize = 30;
 
 /// `text` as code in which no line ends where it is short: half of a condition or of an option reads as another one.
 fn whole_code(text: &str) -> Markup {
@@ -103,18 +104,18 @@ fn whole_code(text: &str) -> Markup {
 
 /// The same of a condition or a name from outside.
 pub(crate) fn outside_code(text: &str) -> Markup {
-    kept_whole(text, &outside(text))
+    kept_whole(&harmless(text), &outside(text))
 }
 
 fn kept_whole(text: &str, shown: &Markup) -> Markup {
-    let may_end = text.contains([' ', '-']) && text.chars().count() <= OPTION_CHARS_MAX;
+    let may_end = text.contains([' ', '-']) && width(text) <= OPTION_COLUMNS_MAX;
     html! { @if may_end { code.option { (shown) } } @else { code { (shown) } } }
 }
 
 /// A command line as code. A line would end after the hyphen of an option, which makes two words of it to a reader.
 pub(crate) fn command_line(line: &str) -> Markup {
     let line = harmless(line);
-    let is_option = |word: &str| word.starts_with('-') && word.chars().count() <= OPTION_CHARS_MAX;
+    let is_option = |word: &str| word.starts_with('-') && width(word) <= OPTION_COLUMNS_MAX;
     html! { code { bdi { @for (place, word) in line.split(' ').enumerate() {
         @if place > 0 { " " }
         @if is_option(word) { span.option { (word) } } @else { (word) }
@@ -167,7 +168,7 @@ const COMMANDS: [&str; 2] = ["wavetank run ", "wavetank compare "];
 
 /// A command that ends a sentence, and options of the program, as code: a line may end after each hyphen of another word.
 fn with_options(text: &str) -> Markup {
-    let command = COMMANDS.iter().find_map(|command| text.find(command));
+    let command = COMMANDS.iter().filter_map(|command| text.find(command)).min();
     if let Some((before, line)) = command.map(|at| text.split_at(at)) {
         return html! { (kept_together(before)) (command_line(line)) };
     }
@@ -180,11 +181,13 @@ fn with_options(text: &str) -> Markup {
             .chars()
             .next_back()
             .is_none_or(|letter| letter.is_whitespace() || letter == '(' || !letter.is_ascii());
-        let Some(len) = option_len(&text[at..]).filter(|_| at >= told && begins) else { continue };
+        // Last: this reads on to the end of the word.
+        let len = if at >= told && begins { option_len(&text[at..]) } else { None };
+        let Some(len) = len else { continue };
         pieces.push((&text[told..at], &text[at..at + len]));
         told = at + len;
     }
-    let whole = |option: &str| option.chars().count() <= OPTION_CHARS_MAX;
+    let whole = |option: &str| width(option) <= OPTION_COLUMNS_MAX;
     html! { @for (before, option) in pieces { (before) code.option[whole(option)] { (option) } } (text[told..]) }
 }
 
@@ -260,12 +263,36 @@ mod tests {
         check("at a rate: wavetank run :80 -d 6s", &format!("at a rate: <code><bdi>{line}</bdi></code>"));
         let line = "<code><bdi>wavetank compare A1 B1</bdi></code>";
         check("compare 3 with 3: wavetank compare A1 B1", &format!("compare 3 with 3: {line}"));
+        let line = "<code><bdi>wavetank compare A B; wavetank run X</bdi></code>";
+        check("wavetank compare A B; wavetank run X", line);
         check("95 % of 3 in 4.98 ms", "95\u{a0}% of 3 in 4.98\u{a0}ms");
         // What may be copied stays as it is.
         check("`failed < 1 %`", "<code class=\"option\">failed &lt; 1 %</code>");
         let long = "done_rate(catalogue-of-many-things) > 100/s";
         check(&format!("`{long}`"), &format!("<code>{}</code>", long.replace('>', "&gt;")));
         check("", "");
+    }
+
+    /// Looked through for each of its hyphens, this would take minutes.
+    #[test]
+    fn a_row_of_hyphens_is_read_once() {
+        let row = "-".repeat(200_000);
+        assert_eq!(with_code(&row).into_string(), row);
+    }
+
+    #[test]
+    fn what_is_wider_than_a_page_may_be_can_break() {
+        let check = |text: &str, whole: bool| {
+            let shown = outside_code(text).into_string();
+            assert_eq!(shown.starts_with("<code class=\"option\">"), whole, "{shown}");
+        };
+        check(&format!("p {}", "a".repeat(28)), true);
+        check(&format!("p {}", "a".repeat(29)), false);
+        check(&format!("p {}", "字".repeat(14)), true);
+        check(&format!("p {}", "字".repeat(15)), false);
+        check(&format!("p {}", "\u{202e}".repeat(29)), false);
+        let line = command_line(&format!("wavetank -{}", "字".repeat(20))).into_string();
+        assert!(!line.contains("option"), "{line}");
     }
 
     #[test]
