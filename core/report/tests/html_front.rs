@@ -127,6 +127,37 @@ fn users_that_wait_are_no_limit_that_was_sought() {
 }
 
 #[test]
+fn a_broken_condition_is_never_left_out_for_one_that_held() {
+    let check = |held: usize, undecided: usize, broken: usize, told: &[&str], more: &[&str]| {
+        let mut record = failed();
+        let of = |n: usize, ok| (0..n).map(move |at| asked(&format!("p99 < {at}ms"), ok, 9e3, "us"));
+        record.thresholds = of(held, Some(true)).chain(of(undecided, None)).collect();
+        record.thresholds.extend((0..broken).map(|_| implicit("done > 0", Some(false), 0.0)));
+        let page = page(&record, Language::English);
+        let claims = page.split("<ul class=\"claims\">").nth(1).expect("conditions");
+        let claims: Vec<_> = claims.split("</ul>").next().unwrap_or_default().split("<li>").skip(1).collect();
+        let (own, others): (Vec<&str>, Vec<&str>) = claims.iter().partition(|claim| claim.contains("<code"));
+        let results = own.iter().map(|claim| {
+            let word = ["broken", "undecided", "held"]
+                .into_iter()
+                .find(|word| claim.contains(&format!("> {word}<")));
+            word.unwrap_or(claim)
+        });
+        assert_eq!(results.collect::<Vec<_>>(), told, "{held} {undecided} {broken}");
+        assert_eq!(others.len(), more.len(), "{others:?}");
+        for (other, more) in others.iter().zip(more) {
+            assert!(other.contains(more), "{other}: {more}");
+        }
+    };
+    check(2, 1, 1, &["broken", "undecided", "held", "held"], &[]);
+    check(6, 0, 1, &["broken", "held", "held", "held", "held", "held"], &["and 1 more below"]);
+    check(1, 1, 7, &["broken"; 7], &["and 2 more below"]);
+    check(1, 1, 20, &["broken"; 20], &["and 2 more below"]);
+    check(1, 1, 23, &["broken"; 20], &["broken</span> and 3 more below", "and 2 more below"]);
+    check(0, 0, 23, &["broken"; 20], &["broken</span> and 3 more below"]);
+}
+
+#[test]
 fn checks_that_failed_are_named_beside_the_finding_of_them() {
     let check = |code: &str, failed_by: &[u64], told: &[&str]| {
         let one = |(number, &failed): (usize, &u64)| CheckDoc {

@@ -9,11 +9,14 @@ use super::lab_words::LabWords;
 use super::marks::threshold_result;
 use super::sheet::{Sheet, outside, outside_code};
 use super::table::facts;
+use super::thresholds::ordered;
 use crate::condition::{found, sent_nothing, was_cut_short};
 use crate::units;
 
 /// Conditions told; all of them stand in their section.
 const CLAIMS_MAX: usize = 6;
+/// Broken ones told: none is left out because there are others.
+const BROKEN_MAX: usize = 20;
 /// A load that ran for this share of its plan ran to its end.
 const WHOLE: f64 = 0.99;
 /// Hosts of a lab told.
@@ -54,18 +57,23 @@ fn cut_short(sheet: &Sheet) -> Markup {
     html! { " · " (said) }
 }
 
-/// The user's conditions and the implicit ones that did not hold, each with its result; then the implicit ones that held, by name.
+/// The user's conditions and the implicit ones that did not hold, each with its result, the broken ones first; then the implicit
+/// ones that held, by name.
 fn claims(sheet: &Sheet) -> Markup {
     let words = &sheet.words.front;
-    let thresholds = &sheet.record().thresholds;
+    let thresholds = ordered(sheet.record());
     let (open, close) = sheet.words.page.brackets;
+    let nobody_asked = thresholds.iter().all(|one| one.implicit);
     let has_held = |one: &&Threshold| one.implicit && one.ok == Some(true);
-    let (held, told): (Vec<_>, Vec<_>) = thresholds.iter().partition(has_held);
+    let (held, told): (Vec<_>, Vec<_>) = thresholds.into_iter().partition(has_held);
+    let broken = told.iter().filter(|one| one.ok == Some(false)).count();
+    let most = broken.clamp(CLAIMS_MAX, BROKEN_MAX);
+    let more = |n: usize| (words.more_below)(&n.to_string());
     html! {
-        @if thresholds.iter().all(|one| one.implicit) { (words.nothing_claimed) }
+        @if nobody_asked { (words.nothing_claimed) }
         @if !told.is_empty() {
             ul.claims {
-                @for one in told.iter().take(CLAIMS_MAX) {
+                @for one in told.iter().take(most) {
                     @let found = found(sheet.record(), one);
                     li {
                         (threshold_result(sheet, one)) " " (outside_code(&one.expr))
@@ -73,9 +81,9 @@ fn claims(sheet: &Sheet) -> Markup {
                         @if !found.is_empty() { " " span.found { "→ " strong { (found) } } }
                     }
                 }
-                @if told.len() > CLAIMS_MAX {
-                    li { ((words.more_below)(&(told.len() - CLAIMS_MAX).to_string())) }
-                }
+                @if broken > most { li { (threshold_result(sheet, told[most])) " " (more(broken - most)) } }
+                @let others = told.len() - broken.max(most).min(told.len());
+                @if others > 0 { li { (more(others)) } }
             }
         }
         // What became of one of them became of all: they held, as far as this run says anything.

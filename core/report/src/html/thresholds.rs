@@ -1,7 +1,7 @@
 //! Conditions and their results, the broken ones first.
 
 use maud::html;
-use wavetank_record::Threshold;
+use wavetank_record::{RunRecord, Threshold};
 
 use super::Section;
 use super::marks::threshold_result;
@@ -9,20 +9,25 @@ use super::sheet::{Sheet, outside};
 use super::table::{Cell, Table};
 use crate::condition::found;
 
+/// The conditions of `record`: broken ones, undecided ones, and those that held.
+pub(super) fn ordered(record: &RunRecord) -> Vec<&Threshold> {
+    let rank = |one: &&Threshold| match one.ok {
+        Some(false) => 0,
+        None => 1,
+        Some(true) => 2,
+    };
+    let mut ordered: Vec<_> = record.thresholds.iter().collect();
+    ordered.sort_by_key(|one| (rank(one), one.implicit));
+    ordered
+}
+
 pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
     let (words, columns) = (sheet.words, &sheet.words.columns);
     let (open, close) = words.page.brackets;
     let heads =
         [(columns.condition, false), (columns.result, false), (columns.found, true), (columns.why, false)];
     let mut table = Table::new(words.titles.thresholds, &heads);
-    let rank = |one: &&Threshold| match one.ok {
-        Some(false) => 0,
-        None => 1,
-        Some(true) => 2,
-    };
-    let mut ordered: Vec<_> = sheet.record().thresholds.iter().collect();
-    ordered.sort_by_key(|one| (rank(one), one.implicit));
-    for one in ordered {
+    for one in ordered(sheet.record()) {
         let condition = html! {
             code { (outside(&one.expr)) }
             @if one.implicit { small { (open) (words.marks.implicit) (close) } }
