@@ -1,5 +1,7 @@
 //! What sessions bring, as text: sessions, checks, counts, rendezvous, what was done around the load, and examples.
 
+use std::collections::{HashMap, HashSet};
+
 use wavetank_plan::quantity::show_count;
 use wavetank_record::{AroundDoc, MeetingDoc, Number, RendezvousDoc, RunRecord, SampleLine, Status};
 
@@ -55,15 +57,17 @@ pub(crate) struct NamedCheck {
 /// The record's checks by name, in the order in which the names first stand there.
 pub(crate) fn by_name(record: &RunRecord) -> Vec<NamedCheck> {
     let mut named: Vec<NamedCheck> = Vec::new();
+    // A plan may have thousands of steps, each with checks of its own.
+    let (mut places, mut seen) = (HashMap::new(), HashSet::new());
     for check in &record.checks {
-        let at = named.iter().position(|known| known.name == check.name).unwrap_or_else(|| {
+        let at = *places.entry(&check.name).or_insert_with(|| {
             named.push(NamedCheck { name: check.name.clone(), steps: Vec::new(), held: 0, failed: 0 });
             named.len() - 1
         });
         let known = &mut named[at];
         known.held += check.held;
         known.failed += check.failed;
-        if !known.steps.contains(&check.step) {
+        if seen.insert((at, &check.step)) {
             known.steps.push(check.step.clone());
         }
     }

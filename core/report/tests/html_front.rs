@@ -5,7 +5,7 @@ mod support;
 use support::measured::bare;
 use support::{asked, closed, failed, finding, implicit, invalid, open, times};
 use wavetank_record::{
-    Blame, CheckDoc, Connections, Number, RateDoc, Requests, RunRecord, Status, Threshold,
+    Blame, CheckDoc, Connections, Number, RateDoc, Requests, RunRecord, SampleLine, Status, Threshold,
 };
 use wavetank_report::{Language, html, text};
 
@@ -155,6 +155,41 @@ fn a_broken_condition_is_never_left_out_for_one_that_held() {
     check(1, 1, 20, &["broken"; 20], &["and 2 more below"]);
     check(1, 1, 23, &["broken"; 20], &["broken</span> and 3 more below", "and 2 more below"]);
     check(0, 0, 23, &["broken"; 20], &["broken</span> and 3 more below"]);
+}
+
+/// Its code has also what could not be extracted: whoever reads which checks failed must not take them for the reason of all.
+#[test]
+fn what_no_failed_check_explains_is_told_beside_them() {
+    let check = |failed_by: &[u64], in_all: u64, examples: bool, told: &str| {
+        let mut record = failed();
+        let one = |&failed: &u64| CheckDoc {
+            name: format!("body contains {failed}"),
+            step: "item".to_owned(),
+            held: 10,
+            failed,
+            ..CheckDoc::default()
+        };
+        record.checks = failed_by.iter().map(one).collect();
+        record.errors = [("check".to_owned(), in_all)].into();
+        record.samples = (0..usize::from(examples)).map(|_| SampleLine::default()).collect();
+        record.findings = vec![finding("check", Blame::Target, "requests failed: a check", "", "")];
+        let page = page(&record, Language::English);
+        let line = page.split("Checks that failed: ").nth(1).and_then(|rest| rest.split("</p>").next());
+        assert!(line.is_some_and(|line| line.ends_with(told)), "{line:?}: {told}");
+    };
+    let explained = |n| format!(" in {n} of {} answers", n + 10);
+    check(&[2], 2, true, &explained(2));
+    // Of one answer several checks may have failed.
+    check(&[3, 2], 3, true, &explained(2));
+    check(
+        &[2],
+        1_002,
+        true,
+        " in 2 of 12 answers; at least 1,000 requests failed of something else, as an extraction: see the first failures below",
+    );
+    check(&[3, 2], 6, false, "; at least 1 request failed of something else, as an extraction");
+    check(&[9, 8, 7, 6], 30, true, "; and 1 more below");
+    check(&[], 7, false, "none; at least 7 requests failed of something else, as an extraction");
 }
 
 #[test]

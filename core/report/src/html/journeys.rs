@@ -95,16 +95,23 @@ fn checks(sheet: &Sheet) -> Markup {
     table.render(sheet)
 }
 
-/// Which checks failed, in which steps and how often: a finding of failed checks says only that there were some. Nothing beside
-/// another finding.
+/// Which checks failed, in which steps and how often, and how many requests failed of something else: a finding of failed checks
+/// says only that there were some. Nothing beside another finding.
 pub(super) fn failed_checks(sheet: &Sheet, finding: &Finding) -> Markup {
-    let words = &sheet.words.journeys;
-    let mut failed: Vec<_> = by_name(sheet.record()).into_iter().filter(|check| check.failed > 0).collect();
+    if finding.code != ErrorClass::Check.name() {
+        return html! {};
+    }
+    let (record, words) = (sheet.record(), &sheet.words.journeys);
+    let mut failed: Vec<_> = by_name(record).into_iter().filter(|check| check.failed > 0).collect();
     failed.sort_by_key(|check| std::cmp::Reverse(check.failed));
+    // A request whose extraction failed has this code, too, and in one request several checks may fail.
+    let in_all = record.errors.get(&finding.code).copied().unwrap_or_default();
+    let others = failed.iter().fold(in_all, |rest, check| rest.saturating_sub(check.failed));
     let (open, close) = sheet.words.page.brackets;
     html! {
-        @if finding.code == ErrorClass::Check.name() && !failed.is_empty() {
+        @if !failed.is_empty() || others > 0 {
             (words.failed_checks) (sheet.words.page.colon)
+            @if failed.is_empty() { (words.no_failed_check) }
             @for (number, check) in failed.iter().take(FAILED_MAX).enumerate() {
                 @if number > 0 { (words.next_check) }
                 (outside_code(&units::cut(&check.name))) (open) (outside(&units::cut(&check.steps.join(", ")))) (close)
@@ -113,6 +120,8 @@ pub(super) fn failed_checks(sheet: &Sheet, finding: &Finding) -> Markup {
             @if failed.len() > FAILED_MAX {
                 (words.next_check) ((sheet.words.front.more_below)(&(failed.len() - FAILED_MAX).to_string()))
             }
+            @if others > 0 { (words.next_check) ((words.failed_otherwise)(&show_whole(others))) }
+            @if others > 0 && record.samples.iter().any(|sample| sample.kind != "slow") { (words.see_failures) }
         }
     }
 }

@@ -295,6 +295,12 @@ pub(crate) static WORDS: Words = Words {
         failed_checks: "Checks that failed",
         next_check: "; ",
         failed_of: |failed, all| format!(" in {failed} of {all} answers"),
+        no_failed_check: "none",
+        failed_otherwise: |n| {
+            let requests = if n == "1" { "request" } else { "requests" };
+            format!("at least {n} {requests} failed of something else, as an extraction")
+        },
+        see_failures: ": see the first failures below",
         counts: "Counts",
         rendezvous: "Rendezvous",
         met: "Met",

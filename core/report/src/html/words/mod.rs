@@ -312,6 +312,12 @@ pub(crate) struct JourneyWords {
     pub(crate) next_check: &'static str,
     /// Of one of them, how many answers did not pass it and how many were asked.
     pub(crate) failed_of: Of2,
+    /// In their place, where none did.
+    pub(crate) no_failed_check: &'static str,
+    /// Of so many requests at least, that no check explains their failure.
+    pub(crate) failed_otherwise: Of1,
+    /// Behind it, where there are examples.
+    pub(crate) see_failures: &'static str,
     pub(crate) counts: &'static str,
     pub(crate) rendezvous: &'static str,
     pub(crate) met: &'static str,
