@@ -4,7 +4,7 @@ mod support;
 
 use support::measured::bare;
 use support::{asked, closed, failed, finding, implicit, open};
-use wavetank_record::{Blame, RunRecord, SampleLine};
+use wavetank_record::{Blame, CheckDoc, RunRecord, SampleLine};
 use wavetank_report::{Language, html};
 
 fn page(record: &RunRecord, language: Language) -> String {
@@ -62,15 +62,31 @@ fn implicit_conditions_are_told_beside_those_that_were_set() {
 /// What a request failed of is told with the failure: our words of it are the page's own, what came from outside stays.
 #[test]
 fn what_failures_say_is_told_in_the_pages_language() {
-    let check = |detail: &str, language, told: &str| {
+    let check = |class: &str, detail: &str, language, told: &str| {
         let mut record = failed();
         let sample =
-            SampleLine { detail: detail.to_owned(), class: "check".to_owned(), ..SampleLine::default() };
+            SampleLine { detail: detail.to_owned(), class: class.to_owned(), ..SampleLine::default() };
         record.samples = vec![sample];
+        let names = ["time < 15ms", "body contains \": found x\""];
+        record.checks = names.map(|name| CheckDoc { name: name.to_owned(), ..CheckDoc::default() }).to_vec();
         let page = page(&record, language);
-        assert!(page.contains(&format!("<bdi>{told}</bdi>")), "{told}: {page}");
+        assert!(page.contains(&format!("<td class=\"name\"><bdi>{told}</bdi>")), "{told}: {page}");
     };
-    check("time < 15ms: found 21.038 ms", Language::Chinese, "time &lt; 15ms：实测 21.038\u{a0}ms");
-    check("time < 15ms: found 21.038 ms", Language::English, "time &lt; 15ms: found 21.038 ms");
-    check("the dog ate it", Language::Chinese, "<span lang=\"en\">the dog ate it</span>");
+    let slow = "time < 15ms: found 21.038 ms";
+    check("check", slow, Language::Chinese, "time &lt; 15ms：实测 21.038 ms");
+    check("check", slow, Language::English, "time &lt; 15ms: found 21.038 ms");
+    check(
+        "check",
+        "body contains \": found x\": found y",
+        Language::Chinese,
+        "body contains &quot;: found x&quot;：实测 y",
+    );
+    check("check", "json $.sku: not found in the answer", Language::Chinese, "json $.sku：应答中没有");
+    // Words of others stay as they are, and nothing in them is code.
+    let stored = |text: &str| format!("<span lang=\"en\">{text}</span>");
+    check("tls", "alert: found no suite", Language::Chinese, &stored("alert: found no suite"));
+    check("tls", slow, Language::Chinese, &stored("time &lt; 15ms: found 21.038 ms"));
+    check("tls", "set `5 ms` by --slow", Language::Chinese, &stored("set `5 ms` by --slow"));
+    let cut = format!("{}…{}", "a".repeat(119), "a".repeat(40));
+    check("other", &"a".repeat(400), Language::Chinese, &stored(&cut));
 }

@@ -1,13 +1,15 @@
 //! Requests worth a look: the first failures of each kind and the slowest answers.
 
 use maud::{Markup, html};
-use wavetank_record::{Number, SampleLine};
+use wavetank_measure::ErrorClass;
+use wavetank_record::{Number, RunRecord, SampleLine};
 
 use super::Section;
 use super::language::Language;
-use super::sheet::{Sheet, instant};
+use super::sheet::{Sheet, harmless, instant};
 use super::table::{Cell, Table};
-use crate::units;
+use crate::phrases::{Piece, in_chinese};
+use crate::units::{self, cut};
 
 /// The slowest answers that are printed: as many rows the style leaves on paper.
 const ON_PAPER_MAX: usize = 10;
@@ -50,19 +52,37 @@ fn failures(sheet: &Sheet, samples: &[&SampleLine]) -> Markup {
             Cell::Name(sample.class.clone()),
             Cell::Number(sample.status.map(|status| status.to_string()).unwrap_or_default()),
             Cell::Name(sample.address.clone()),
-            detail(sheet, &sample.detail),
+            detail(sheet, sample),
         ]);
     }
     table.render(sheet)
 }
 
 /// What exactly was wrong: in the page's own words as far as there are any, beside what came from outside.
-fn detail(sheet: &Sheet, stored: &str) -> Cell {
-    match sheet.language() {
-        _ if stored.is_empty() => Cell::word(""),
-        Language::English => Cell::Name(stored.to_owned()),
-        Language::Chinese => Cell::Any(html! { bdi { (sheet.stored(&units::cut(stored))) } }),
+fn detail(sheet: &Sheet, sample: &SampleLine) -> Cell {
+    let stored = &sample.detail;
+    if let Some((check, found)) = found_instead(sheet.record(), sample) {
+        return Cell::Name((sheet.words.journeys.found_instead)(check, found));
     }
+    match sheet.language() {
+        Language::English => Cell::Name(stored.clone()),
+        // What came from outside may stand in a sentence of ours: nothing in it is taken for code or for a number's unit.
+        Language::Chinese => Cell::Told(html! {
+            @for piece in in_chinese(&harmless(stored)) { @match piece {
+                Piece::Own(text) => { (cut(&text)) }
+                Piece::Stored(text) => { span lang="en" { (cut(&text)) } }
+            } }
+        }),
+    }
+}
+
+/// The check of which `sample` failed, and what it found. Only a check says so: another program's words may look like it.
+fn found_instead<'a>(record: &'a RunRecord, sample: &'a SampleLine) -> Option<(&'a str, &'a str)> {
+    if sample.class != ErrorClass::Check.name() {
+        return None;
+    }
+    let found = |check: &str| sample.detail.strip_prefix(check)?.strip_prefix(": found ");
+    record.checks.iter().find_map(|check| Some((check.name.as_str(), found(&check.name)?)))
 }
 
 fn slowest(sheet: &Sheet, samples: &[&SampleLine]) -> Markup {

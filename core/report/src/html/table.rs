@@ -13,6 +13,8 @@ pub(crate) const ROWS_MAX: usize = 200;
 pub(crate) enum Cell {
     /// A name from outside, which may break anywhere; of a very long one begin and end are told.
     Name(String),
+    /// The same of what is told piece by piece, each of them cut and harmless.
+    Told(Markup),
     /// A number with its unit; stands at the right.
     Number(String),
     /// What is short and reads as one word: no line ends in it.
@@ -32,7 +34,7 @@ impl Cell {
     fn is_empty(&self) -> bool {
         match self {
             Self::Name(text) | Self::Number(text) => text.is_empty(),
-            Self::Short(markup) | Self::Any(markup) => markup.0.is_empty(),
+            Self::Told(markup) | Self::Short(markup) | Self::Any(markup) => markup.0.is_empty(),
         }
     }
 }
@@ -101,9 +103,11 @@ fn render_row(row: &[Cell], told: &[bool]) -> Markup {
         @for (place, cell) in row.iter().enumerate().filter(|(place, _)| told(place)) {
             @match (place, cell) {
                 (0, Cell::Name(name)) => { th.name scope="row" { (outside(&cut(name))) } }
+                (0, Cell::Told(told)) => { th.name scope="row" { bdi { (told) } } }
                 (0, Cell::Number(number)) => { th.n scope="row" { (number) } }
                 (0, Cell::Short(any) | Cell::Any(any)) => { th scope="row" { (any) } }
                 (_, Cell::Name(name)) => { td.name { (outside(&cut(name))) } }
+                (_, Cell::Told(told)) => { td.name { bdi { (told) } } }
                 (_, Cell::Number(number)) => { td.n { (number) } }
                 (_, Cell::Short(short)) => { td.short { (short) } }
                 (_, Cell::Any(any)) => { td.text { (any) } }

@@ -247,6 +247,24 @@ mod tests {
         check(&long, &format!("[{long}]"));
     }
 
+    /// The first of them wins, so that the other one is never told.
+    #[test]
+    fn no_sentence_stands_twice() {
+        let mut seen = std::collections::HashSet::new();
+        for (english, _) in WORDS.into_iter().flat_map(pairs) {
+            assert!(seen.insert(shape(english)), "twice: {english}");
+        }
+    }
+
+    /// `english` without the names of its holes, which make no difference to what fits.
+    fn shape(english: &str) -> String {
+        let mut pieces = english.split('{');
+        let first = pieces.next().unwrap_or_default().to_owned();
+        pieces.fold(first, |told, piece| {
+            told + "{" + piece.trim_start_matches(|letter: char| letter.is_alphanumeric() || letter == '_')
+        })
+    }
+
     #[test]
     fn both_forms_have_the_same_holes() {
         for words in WORDS {

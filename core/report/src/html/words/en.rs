@@ -301,6 +301,7 @@ pub(crate) static WORDS: Words = Words {
             format!("at least {n} {requests} failed of something else, as an extraction")
         },
         see_failures: ": see the first failures below",
+        found_instead: |check, found| format!("{check}: found {found}"),
         counts: "Counts",
         rendezvous: "Rendezvous",
         met: "Met",

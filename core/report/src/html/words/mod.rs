@@ -318,6 +318,8 @@ pub(crate) struct JourneyWords {
     pub(crate) failed_otherwise: Of1,
     /// Behind it, where there are examples.
     pub(crate) see_failures: &'static str,
+    /// Of a check that failed, what was found instead.
+    pub(crate) found_instead: Of2,
     pub(crate) counts: &'static str,
     pub(crate) rendezvous: &'static str,
     pub(crate) met: &'static str,

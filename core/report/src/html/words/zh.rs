@@ -285,6 +285,7 @@ pub(crate) static WORDS: Words = Words {
         no_failed_check: "无",
         failed_otherwise: |n| format!("至少 {n} 个请求因其他原因（如提取失败）而失败"),
         see_failures: "：见下文“最早的失败”",
+        found_instead: |check, found| format!("{check}：实测 {found}"),
         counts: "计数",
         rendezvous: "集合点",
         met: "集合次数",
