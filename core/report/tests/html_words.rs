@@ -4,7 +4,7 @@ mod support;
 
 use support::measured::bare;
 use support::{asked, closed, failed, finding, implicit, open};
-use wavetank_record::{Blame, CheckDoc, RunRecord, SampleLine};
+use wavetank_record::{Blame, CheckDoc, RunRecord, SampleLine, Times};
 use wavetank_report::{Language, html};
 
 fn page(record: &RunRecord, language: Language) -> String {
@@ -19,8 +19,14 @@ fn a_word_has_its_own_name_in_the_glossary() {
         assert!(words.contains(&format!("<dt>{there}</dt>")), "{there}: {words}");
         assert!(absent.iter().all(|word| !words.contains(&format!("<dt>{word}</dt>"))), "{words}");
     };
+    // Users wait on this page, and a connection's is told.
+    check(Language::English, "Wait", &[]);
     check(Language::English, "Busiest load thread", &["Knee", "B/A", "Resumed"]);
     check(Language::Chinese, "最忙的负载线程", &["拐点", "会话复用（resumed）"]);
+    // Sentences of waiting users are not about that.
+    let unanswered = RunRecord { wait_us: Times::default(), response_us: Times::default(), ..closed() };
+    let page = html(bare(&unanswered), Language::English);
+    assert!(page.contains("users wait") && !page.contains("<dt>Wait</dt>"), "{page}");
 }
 
 /// That some sentences are not translated is told where there are such sentences: names are none.

@@ -7,21 +7,19 @@ use maud::{Markup, html};
 use super::Section;
 use super::words::Words;
 
-/// Words that sentences have in another meaning, too: only the name of a number calls for what they mean.
-const NAMES: [&str; 4] = ["Open", "Planned", "计划", "等待"];
-
 /// The words of a page that has `parts`: only those that stand in one of them.
 pub(super) fn glossary<'m>(words: &Words, parts: impl Iterator<Item = &'m Markup>) -> Option<Section> {
     let told = parts.map(|part| text_of(&part.0)).collect::<Vec<_>>().join("\n");
     let small = told.replace('\n', " ").to_lowercase();
-    let terms: Vec<String> = words.glossary.iter().map(|(word, _)| term(word).to_lowercase()).collect();
-    let is_told = |word: &str, own: &str| match term(word) {
-        name if NAMES.contains(&name) => is_name(name, &told),
-        _ => is_used(own, &terms, &small),
+    let names: Vec<String> = words.glossary.iter().map(|(word, _)| term(word).to_owned()).collect();
+    let terms: Vec<String> = names.iter().map(|name| name.to_lowercase()).collect();
+    let is_told = |name: &String, own: &String| {
+        let only_name = words.only_names.contains(&name.as_str());
+        if only_name { is_name(name, &names, &told) } else { is_used(own, &terms, &small) }
     };
-    let entries = words.glossary.iter().zip(&terms);
+    let entries = words.glossary.iter().zip(names.iter().zip(&terms));
     let used: Vec<_> =
-        entries.filter(|((word, _), own)| is_told(word, own)).map(|(entry, _)| entry).collect();
+        entries.filter(|(_, (name, own))| is_told(name, own)).map(|(entry, _)| entry).collect();
     let body = html! {
         @if !used.is_empty() {
             dl.glossary { @for (word, means) in used { div { dt { (word) } dd { (means) } } } }
@@ -36,10 +34,12 @@ fn text_of(markup: &str) -> String {
     pieces.collect::<Vec<_>>().join("\n").replace('\u{a0}', " ")
 }
 
-/// Whether a line of `text`, or what follows a middle dot in it, begins with `name`, which ends there.
-fn is_name(name: &str, text: &str) -> bool {
+/// Whether a line of `text`, or what follows a middle dot in it, begins with `name`, which ends there, and not with a longer one of
+/// `terms`.
+fn is_name(name: &str, terms: &[String], text: &str) -> bool {
+    let text = without_longer(name, terms, text);
     let mut pieces = text.lines().flat_map(|line| line.split(" · ")).map(str::trim);
-    let ends = |rest: &str| rest.starts_with([' ', ':', '：']) && !rest.starts_with(" loop");
+    let ends = |rest: &str| rest.starts_with([' ', ':', '：']);
     pieces.any(|piece| piece.strip_prefix(name).is_some_and(|rest| rest.is_empty() || ends(rest)))
 }
 
@@ -51,14 +51,19 @@ fn term(word: &str) -> &str {
 /// Whether `word` stands in `text`, alone or in the plural, and not only in longer ones of `terms`: Chinese has no blanks between
 /// words.
 fn is_used(word: &str, terms: &[String], text: &str) -> bool {
-    let longer = terms.iter().filter(|other| other.len() > word.len() && other.contains(word));
-    let text = longer.fold(Cow::Borrowed(text), |text, other| Cow::Owned(text.replace(other.as_str(), "\n")));
+    let text = without_longer(word, terms, text);
     let is_letter = |letter: char| letter.is_ascii_alphabetic();
     text.match_indices(word).any(|(at, _)| {
         let (before, after) = (&text[..at], &text[at + word.len()..]);
         let after = after.strip_prefix('s').unwrap_or(after);
         !word.is_ascii() || !(before.ends_with(is_letter) || after.starts_with(is_letter))
     })
+}
+
+/// `text` without those of `terms` that `word` is only a part of.
+fn without_longer<'t>(word: &str, terms: &[String], text: &'t str) -> Cow<'t, str> {
+    let longer = terms.iter().filter(|other| other.len() > word.len() && other.contains(word));
+    longer.fold(Cow::Borrowed(text), |text, other| Cow::Owned(text.replace(other.as_str(), "\n")))
 }
 
 #[cfg(test)]
@@ -81,10 +86,20 @@ mod tests {
         check("open", "opened", false);
     }
 
+    /// One that has none is never explained.
+    #[test]
+    fn words_that_are_only_names_have_an_entry() {
+        for words in [&crate::html::words::EN, &crate::html::words::ZH] {
+            let has = |name: &&str| words.glossary.iter().any(|(word, _)| term(word) == *name);
+            assert!(words.only_names.iter().all(has), "{:?}", words.only_names);
+        }
+    }
+
     #[test]
     fn a_word_of_sentences_is_meant_only_as_a_name() {
+        let terms = ["Open", "Open loop", "Wait", "计划", "等待"].map(str::to_owned);
         let check = |name: &str, markup: &str, is: bool| {
-            assert_eq!(is_name(name, &text_of(markup)), is, "{name} in {markup}");
+            assert_eq!(is_name(name, &terms, &text_of(markup)), is, "{name} in {markup}");
         };
         check("Open", "<td>Open</td>", true);
         check("Open", "<p>Failed 3 · Open 2 (1&nbsp;%)</p>", true);
@@ -93,6 +108,9 @@ mod tests {
         check("Open", "<dt>Files the process may open</dt>", false);
         check("Open", "<p>Open loop</p>", false);
         check("Open", "<p>Opened</p>", false);
+        check("Wait", "<th>Wait</th>", true);
+        check("Wait", "<title>88 % · Wait: 987 µs</title>", true);
+        check("Wait", "<p>None was sought: users wait</p>", false);
         check("计划", "<dt>计划（SHA-256）</dt>", false);
         check("计划", "<th>计划</th>", true);
         check("等待", "<dd>负载结束后等待 60.0 s</dd>", false);

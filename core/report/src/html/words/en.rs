@@ -1,6 +1,6 @@
 //! The page in English.
 
-use super::glossary_en::GLOSSARY;
+use super::glossary_en::{GLOSSARY, ONLY_NAMES};
 use super::{
     ChartWords, Columns, ConnectionWords, CountWords, FrontWords, GeneratorWords, HostWords, JourneyWords,
     Leads, MarkWords, PageWords, TimeWords, Titles, VerdictWords, Words, fact_words,
@@ -382,4 +382,5 @@ pub(crate) static WORDS: Words = Words {
         p99_over_time: "p99 over time",
     },
     glossary: GLOSSARY,
+    only_names: ONLY_NAMES,
 };

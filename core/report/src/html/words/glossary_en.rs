@@ -1,5 +1,8 @@
 //! The glossary in English.
 
+/// Of the words below, those that sentences have in another meaning, too.
+pub(super) const ONLY_NAMES: &[&str] = &["Open", "Planned", "Wait"];
+
 pub(super) const GLOSSARY: &[(&str, &str)] = &[
     ("Offered", "Requests that the plan wanted at an instant, whether or not they could be sent."),
     (

@@ -1,5 +1,8 @@
 //! The glossary in Chinese.
 
+/// Of the words below, those that sentences have in another meaning, too.
+pub(super) const ONLY_NAMES: &[&str] = &["计划", "等待"];
+
 pub(super) const GLOSSARY: &[(&str, &str)] = &[
     ("应发（offered）", "计划要求在某一时刻发出的请求，无论实际能否发出。"),
     ("计划（planned）", "仅由计划得出的、当时要求达到的数值：每秒请求数，或应打开的连接数。"),

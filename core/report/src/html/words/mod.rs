@@ -48,6 +48,8 @@ pub(crate) struct Words {
     pub(crate) charts: ChartWords,
     /// Word and what it means.
     pub(crate) glossary: &'static [(&'static str, &'static str)],
+    /// Of its words, those for which only the name of a number calls.
+    pub(crate) only_names: &'static [&'static str],
 }
 
 /// Words of the document around everything.

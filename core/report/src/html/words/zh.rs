@@ -1,6 +1,6 @@
 //! The page in Chinese.
 
-use super::glossary_zh::GLOSSARY;
+use super::glossary_zh::{GLOSSARY, ONLY_NAMES};
 use super::{
     ChartWords, Columns, ConnectionWords, CountWords, FrontWords, GeneratorWords, HostWords, JourneyWords,
     Leads, MarkWords, PageWords, TimeWords, Titles, VerdictWords, Words, fact_words,
@@ -354,4 +354,5 @@ pub(crate) static WORDS: Words = Words {
         p99_over_time: "p99 变化",
     },
     glossary: GLOSSARY,
+    only_names: ONLY_NAMES,
 };
