@@ -244,7 +244,7 @@ fn judge(rows: &mut [Compared], wishes: &Wishes) {
             let why = if wishes.metrics.is_empty() {
                 "told, not judged: name it with --metric"
             } else {
-                "not asked for"
+                MetricDoc::NOT_ASKED
             };
             why.clone_into(&mut row.why);
         }
@@ -278,7 +278,7 @@ mod tests {
         check("p95", few, &[], few);
         check("p95", "", &[], "told, not judged: name it with --metric");
         check("p99", few, &["p50"], few);
-        check("p99", "", &["p50"], "not asked for");
+        check("p99", "", &["p50"], MetricDoc::NOT_ASKED);
         check("p95", "", &["p95"], "");
     }
 }

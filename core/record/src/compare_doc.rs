@@ -134,6 +134,9 @@ impl MetricDoc {
     /// What [`MetricDoc::why`] says of a percentile with fewer than 10 samples above it on a side.
     pub const FEW_ABOVE: &str = "fewer than 10 samples lie above it";
 
+    /// What [`MetricDoc::why`] says of a value that was not asked for where others were.
+    pub const NOT_ASKED: &str = "not asked for";
+
     /// Whether another run may well give another value: fewer than 10 samples lie above it on a side.
     pub fn is_uncertain(&self) -> bool {
         self.why == Self::FEW_ABOVE

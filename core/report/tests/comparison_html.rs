@@ -114,9 +114,17 @@ fn intervals_targets_and_differences_are_spoken_of_where_there_are_some() {
     };
     let (own, seconds) = ("The interval is each value", "The intervals below are from the seconds");
     let mut doc = doc(CompareAnswer::Undecided);
-    assert!(page(&doc).contains(own) && page(&doc).contains(seconds));
-    doc.metrics.iter_mut().for_each(|metric| (metric.low, metric.high) = (None, None));
-    assert!(!page(&doc).contains(own) && !page(&doc).contains(seconds), "no value has an interval");
+    assert!(
+        page(&doc).contains(own) && !page(&doc).contains(seconds),
+        "three runs a side: from how they differ"
+    );
+    let mut single = doc.clone();
+    [&mut single.a, &mut single.b].into_iter().for_each(|side| side.runs.truncate(1));
+    assert!(page(&single).contains(own) && page(&single).contains(seconds));
+    for doc in [&mut doc, &mut single] {
+        doc.metrics.iter_mut().for_each(|metric| (metric.low, metric.high) = (None, None));
+        assert!(!page(doc).contains(own) && !page(doc).contains(seconds), "no value has an interval");
+    }
 
     let times = |page: &str| page.split("<h1>").nth(1).expect("a heading").matches("class=\"when\"").count();
     assert_eq!(times(&page(&doc)), 1, "both sides have one target");
@@ -280,6 +288,60 @@ fn what_is_not_judged_comes_before_its_values() {
     );
 }
 
+/// Why nothing is decided is told by what stands against it: values that were asked for, or that have no ratio.
+#[test]
+fn what_stands_against_an_answer_is_told() {
+    let check = |of: &dyn Fn(&mut CompareDoc), en: [&str; 2], zh: [&str; 2]| {
+        let mut doc = doc(CompareAnswer::Undecided);
+        doc.max_regression = None;
+        doc.metrics.truncate(2);
+        doc.metrics.iter_mut().for_each(|metric| (metric.p_corrected, metric.regression) = (None, None));
+        of(&mut doc);
+        let side = SideCourse::default();
+        for (language, told) in [(Language::English, en), (Language::Chinese, zh)] {
+            let page =
+                comparison_html(CompareSource { doc: &doc, courses: [&side, &side], command: "" }, language);
+            let page = page.replace('\u{a0}', " ");
+            let headline =
+                page.split("<p class=\"headline").nth(1).and_then(|rest| rest.split("</p>").next());
+            assert!(headline.expect("a headline").contains(told[0]), "{told:?}: {page}");
+            assert!(page.contains(told[1]), "{told:?}: {page}");
+        }
+        let text = comparison_text(&doc);
+        assert!(en.iter().all(|told| text.contains(told)), "{en:?}: {text}");
+    };
+    let why = |doc: &mut CompareDoc, whys: [&str; 2]| {
+        for (metric, why) in doc.metrics.iter_mut().zip(whys) {
+            (metric.judged, metric.verdict, metric.why) = (false, "not_judged".to_owned(), why.to_owned());
+        }
+    };
+    let few = MetricDoc::FEW_ABOVE;
+    check(
+        &|doc| why(doc, [few, MetricDoc::NOT_ASKED]),
+        ["none of the values asked for can be judged", few],
+        ["所要求的数值均无法判定", "高于该值的样本不足 10 个"],
+    );
+    check(
+        &|doc| why(doc, [few, few]),
+        ["there is no value that could be judged", few],
+        ["没有可判定的数值", "高于该值的样本不足 10 个"],
+    );
+    let no_ratio = |doc: &mut CompareDoc| {
+        for metric in &mut doc.metrics {
+            (metric.verdict, metric.b, metric.ratio) = ("undecided".to_owned(), None, None);
+            (metric.low, metric.high) = (None, None);
+        }
+    };
+    check(
+        &no_ratio,
+        [
+            "no value to be judged has a ratio: each is 0 or unknown in a run",
+            "undecided: 0 or unknown in a run",
+        ],
+        ["要判定的数值都没有比值", "无法判定：在某次运行中为 0 或未知"],
+    );
+}
+
 /// A line ends in no name of ours, and in no option; a command is code.
 #[test]
 fn names_and_commands_stay_whole() {
@@ -314,6 +376,6 @@ fn every_answer_is_told_in_both_languages() {
     check(CompareAnswer::NoDifference, zh, &["未见差异", "能够发现的最小差异"]);
     check(CompareAnswer::NoRegression, en, &["NO REGRESSION SHOWN", "not excluded of p99"]);
     check(CompareAnswer::NoRegression, zh, &["未见退化", "尚不能排除"]);
-    check(CompareAnswer::Undecided, en, &["UNDECIDED", "do not show how much", "against each value"]);
-    check(CompareAnswer::Undecided, zh, &["无法判定", "看不出同一侧", "原因列在各数值旁"]);
+    check(CompareAnswer::Undecided, en, &["UNDECIDED", "do not show how much", "the reason stands above"]);
+    check(CompareAnswer::Undecided, zh, &["无法判定", "看不出同一侧", "原因见上"]);
 }

@@ -155,8 +155,9 @@ const NOT_STORED: [&str; 32] = [
     "numgen random mod {MILLION} < {share} drop",
 ];
 /// Sentences as they stand in records.
-const WHOLE: [&str; 53] = [
+const WHOLE: [&str; 54] = [
     MetricDoc::FEW_ABOVE,
+    MetricDoc::NOT_ASKED,
     "the archive of run a1 is damaged: intervals are missing, 3 lines cannot be read, its intervals lack 1,200 of the 9,800 requests that it counted",
     "version of wavetank: 0.1.0 for run a1, 0.2.0 for run b1, c2, d3",
     "the loads of runs a1 and b1, c2, d3 differ: a difference may come from that",

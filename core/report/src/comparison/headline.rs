@@ -33,21 +33,27 @@ pub(super) fn headline(doc: &CompareDoc) -> String {
 /// The same in another language.
 pub(super) fn headline_in(doc: &CompareDoc, words: &CompareWords) -> String {
     let limit = percent(doc.max_regression.map_or(0.0, |limit| limit.0), words);
-    let judged = doc.metrics.iter().filter(|metric| metric.judged).count();
+    let judged = || doc.metrics.iter().filter(|metric| metric.judged);
     match doc.answer {
         CompareAnswer::Difference => named(doc, words, |metric| metric.verdict == "difference"),
         CompareAnswer::Regression => {
             let of = named(doc, words, |metric| metric.regression.as_deref() == Some("shown"));
             (words.beyond)(&of, &limit)
         }
-        CompareAnswer::NoDifference => (words.in_values)(&judged.to_string()) + &seen(doc, words),
+        CompareAnswer::NoDifference => (words.in_values)(&judged().count().to_string()) + &seen(doc, words),
         CompareAnswer::NoRegression => match possible(doc, words) {
             Some(names) => (words.not_excluded)(&limit, &names),
-            None => (words.all_exclude)(&limit, &judged.to_string()),
+            None => (words.all_exclude)(&limit, &judged().count().to_string()),
         },
-        CompareAnswer::Undecided if judged == 0 => words.nothing_judged.to_owned(),
-        CompareAnswer::Undecided if is_one_each(doc) => words.one_run.to_owned(),
-        CompareAnswer::Undecided => words.no_spread.to_owned(),
+        CompareAnswer::Undecided => match () {
+            () if judged().count() > 0 && is_one_each(doc) => words.one_run,
+            () if judged().any(|metric| metric.ratio.is_some()) => words.no_spread,
+            () if judged().count() > 0 => words.no_ratio,
+            // Others might be judged, had they been asked for.
+            () if doc.metrics.iter().any(|metric| metric.why == MetricDoc::NOT_ASKED) => words.none_asked,
+            () => words.nothing_judged,
+        }
+        .to_owned(),
     }
 }
 

@@ -225,8 +225,13 @@ fn sure(page: &Page) -> Markup {
     let (doc, own) = (page.source.doc, &page.own.page);
     if doc.answer == CompareAnswer::Undecided {
         return html! { p {
-            @if is_one_each(doc) { (own.unsure) } @else { (own.unsure_of_all) }
-            @if has_intervals(doc) { (page.words.page.sentence_gap) (own.from_seconds) }
+            @if is_one_each(doc) {
+                (own.unsure)
+                // Of several runs a side they are from how much runs differ.
+                @if has_intervals(doc) { (page.words.page.sentence_gap) (own.from_seconds) }
+            } @else {
+                (own.unsure_of_all)
+            }
         } };
     }
     let shown = doc.metrics.iter().filter(|metric| metric.verdict == "difference");

@@ -111,6 +111,7 @@ pub(super) fn judgement_in(metric: &MetricDoc, words: &CompareWords) -> String {
             });
             format!("{}{seen}", words.not_shown)
         }
+        "undecided" if metric.ratio.is_none() => format!("{}{}", words.undecided, words.for_no_ratio),
         "undecided" => words.undecided.to_owned(),
         _ => metric.why.clone(),
     };

@@ -46,13 +46,19 @@ pub(super) struct CompareWords {
     pub(super) not_excluded: Of2,
     pub(super) and_more: Of1,
     pub(super) nothing_judged: &'static str,
+    /// Of what was asked for nothing can be judged; of the rest something might.
+    pub(super) none_asked: &'static str,
     pub(super) one_run: &'static str,
     /// Several runs that tell nothing of how much they differ.
     pub(super) no_spread: &'static str,
+    /// Values that are to be judged and of which none has a ratio.
+    pub(super) no_ratio: &'static str,
     pub(super) not_shown: &'static str,
     pub(super) would_be: Of1,
     pub(super) show_little: &'static str,
     pub(super) undecided: &'static str,
+    /// Behind it, of a value without a ratio.
+    pub(super) for_no_ratio: &'static str,
     pub(super) regression: Of1,
     pub(super) possible: Of1,
     pub(super) page: PageWords,
@@ -71,7 +77,7 @@ pub(super) struct PageWords {
     /// Of one run a side, and where nothing is judged for other reasons.
     pub(super) unsure: &'static str,
     pub(super) unsure_of_all: &'static str,
-    /// Where there are intervals none the less.
+    /// Where single runs have intervals none the less.
     pub(super) from_seconds: &'static str,
     pub(super) more_runs: &'static str,
     /// How many a side at least.
