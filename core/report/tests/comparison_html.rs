@@ -1,60 +1,14 @@
 //! The page of a comparison: every answer in both languages, nothing from outside gets out of its place, nothing is loaded.
 
+mod support;
+
+use support::compared::{HOSTILE, doc};
 use wavetank_measure::{Column, Course};
 use wavetank_plan::Nanos;
-use wavetank_record::{CompareAnswer, CompareDoc, ComparedRunDoc, MetricDoc, Number, RunRecord, SideDoc};
+use wavetank_record::{CompareAnswer, CompareDoc, MetricDoc, Number, RunRecord};
 use wavetank_report::{
     CompareSource, Language, SideCourse, comparison_html, comparison_markdown, comparison_text,
 };
-
-const HOSTILE: &str = "<script>alert(1)</script>\"&\u{202e}";
-
-fn doc(answer: CompareAnswer) -> CompareDoc {
-    let run = ComparedRunDoc {
-        id: "7f3a".to_owned(),
-        name: HOSTILE.to_owned(),
-        started_at: HOSTILE.to_owned(),
-        target: HOSTILE.to_owned(),
-        load: HOSTILE.to_owned(),
-        verdict: "pass".to_owned(),
-        duration_s: Number(30.0),
-        version: HOSTILE.to_owned(),
-    };
-    let metric = |name: &str, verdict: &str| MetricDoc {
-        name: name.to_owned(),
-        unit: "us".to_owned(),
-        better: "less".to_owned(),
-        a: Some(Number(40_000.0)),
-        b: Some(Number(50_000.0)),
-        ratio: Some(Number(1.25)),
-        low: Some(Number(1.2)),
-        high: Some(Number(1.3)),
-        p_corrected: Some(Number(0.001)),
-        judged: verdict != "not_judged",
-        verdict: verdict.to_owned(),
-        regression: Some(if answer == CompareAnswer::Regression { "shown" } else { "possible" }.to_owned()),
-        smallest_seen: Some(Number(0.05)),
-        why: HOSTILE.to_owned(),
-        ..MetricDoc::default()
-    };
-    CompareDoc {
-        version: HOSTILE.to_owned(),
-        answer,
-        level: Number(0.95),
-        max_regression: Some(Number(0.1)),
-        a: SideDoc { runs: vec![run.clone(); 3] },
-        b: SideDoc { runs: vec![run; 3] },
-        metrics: vec![
-            metric("p99", "difference"),
-            metric(HOSTILE, "no_difference"),
-            metric("p50", "not_judged"),
-        ],
-        warnings: vec![HOSTILE.to_owned()],
-        notes: vec![HOSTILE.to_owned()],
-        next: vec![HOSTILE.to_owned()],
-        ..CompareDoc::default()
-    }
-}
 
 #[track_caller]
 fn check(answer: CompareAnswer, language: Language, mentions: &[&str]) {
@@ -119,7 +73,9 @@ fn intervals_targets_and_differences_are_spoken_of_where_there_are_some() {
         "three runs a side: from how they differ"
     );
     let mut single = doc.clone();
-    [&mut single.a, &mut single.b].into_iter().for_each(|side| side.runs.truncate(1));
+    for side in [&mut single.a, &mut single.b] {
+        side.runs.truncate(1);
+    }
     assert!(page(&single).contains(own) && page(&single).contains(seconds));
     for doc in [&mut doc, &mut single] {
         doc.metrics.iter_mut().for_each(|metric| (metric.low, metric.high) = (None, None));
@@ -213,54 +169,6 @@ fn percentiles_over_time_are_marked() {
     }
 }
 
-/// Marks and lines of the ratios' chart are explained, and its title is of what its axis shows.
-#[test]
-fn the_chart_of_ratios_explains_itself() {
-    let page = |doc: &CompareDoc, language| {
-        let side = SideCourse::default();
-        let page = comparison_html(CompareSource { doc, courses: [&side, &side], command: "" }, language);
-        let chart = page.split("id=\"ratios\"").nth(1).and_then(|rest| rest.split("</figure>").next());
-        chart.expect("a chart").to_owned()
-    };
-    let has = |chart: &str, name: &str| chart.contains(&format!("</svg>{name}</li>"));
-    let mut doc = doc(CompareAnswer::Difference);
-    let en = page(&doc, Language::English);
-    assert!(en.contains("<figcaption>Change from A to B, with 95 % intervals<"), "{en}");
-    assert!(en.contains(">B/A 1.250 · 25 % more</text>"), "{en}");
-    for (name, is_told) in [
-        ("Difference for the worse", true),
-        ("Difference for the better", false),
-        ("No difference shown", true),
-        ("Regression allowed: 10 %", true),
-    ] {
-        assert_eq!(has(&en, name), is_told, "{name}: {en}");
-    }
-    assert!(has(&page(&doc, Language::Chinese), "有差异，变差"));
-    doc.answer = CompareAnswer::Undecided;
-    (doc.metrics[0].verdict, doc.max_regression) = ("undecided".to_owned(), None);
-    let en = page(&doc, Language::English);
-    assert!(has(&en, "Undecided") && !en.contains("No difference shown") && !en.contains("allowed"), "{en}");
-}
-
-/// What is equal is neither more nor less, and what differs never reads as equal.
-#[test]
-fn equal_values_are_called_so() {
-    let check = |ratio: f64, en: &str, zh: &str| {
-        let mut doc = doc(CompareAnswer::Difference);
-        doc.metrics[0].ratio = Some(Number(ratio));
-        let side = SideCourse::default();
-        for (language, told) in [(Language::English, en), (Language::Chinese, zh)] {
-            let source = CompareSource { doc: &doc, courses: [&side, &side], command: "" };
-            let page = comparison_html(source, language);
-            assert!(page.contains(&format!("B/A {told}</text>")), "{told}: {page}");
-        }
-    };
-    check(1.0, "1.000 · the same", "1.000 · 相同");
-    check(1.000_01, "1.000 · &lt; 0.01 % more", "1.000 · 增加 &lt; 0.01 %");
-    check(0.999_99, "1.000 · &lt; 0.01 % less", "1.000 · 减少 &lt; 0.01 %");
-    check(0.999_9, "1.000 · 0.01 % less", "1.000 · 减少 0.01 %");
-}
-
 /// Where nothing is judged, that and what it takes stand before all values, and only of single runs that they are single.
 #[test]
 fn what_is_not_judged_comes_before_its_values() {
@@ -285,60 +193,6 @@ fn what_is_not_judged_comes_before_its_values() {
     assert!(
         !told.contains("Yes: 3 of each side") && told.contains("too few samples, more or longer"),
         "{told}"
-    );
-}
-
-/// Why nothing is decided is told by what stands against it: values that were asked for, or that have no ratio.
-#[test]
-fn what_stands_against_an_answer_is_told() {
-    let check = |of: &dyn Fn(&mut CompareDoc), en: [&str; 2], zh: [&str; 2]| {
-        let mut doc = doc(CompareAnswer::Undecided);
-        doc.max_regression = None;
-        doc.metrics.truncate(2);
-        doc.metrics.iter_mut().for_each(|metric| (metric.p_corrected, metric.regression) = (None, None));
-        of(&mut doc);
-        let side = SideCourse::default();
-        for (language, told) in [(Language::English, en), (Language::Chinese, zh)] {
-            let page =
-                comparison_html(CompareSource { doc: &doc, courses: [&side, &side], command: "" }, language);
-            let page = page.replace('\u{a0}', " ");
-            let headline =
-                page.split("<p class=\"headline").nth(1).and_then(|rest| rest.split("</p>").next());
-            assert!(headline.expect("a headline").contains(told[0]), "{told:?}: {page}");
-            assert!(page.contains(told[1]), "{told:?}: {page}");
-        }
-        let text = comparison_text(&doc);
-        assert!(en.iter().all(|told| text.contains(told)), "{en:?}: {text}");
-    };
-    let why = |doc: &mut CompareDoc, whys: [&str; 2]| {
-        for (metric, why) in doc.metrics.iter_mut().zip(whys) {
-            (metric.judged, metric.verdict, metric.why) = (false, "not_judged".to_owned(), why.to_owned());
-        }
-    };
-    let few = MetricDoc::FEW_ABOVE;
-    check(
-        &|doc| why(doc, [few, MetricDoc::NOT_ASKED]),
-        ["none of the values asked for can be judged", few],
-        ["所要求的数值均无法判定", "高于该值的样本不足 10 个"],
-    );
-    check(
-        &|doc| why(doc, [few, few]),
-        ["there is no value that could be judged", few],
-        ["没有可判定的数值", "高于该值的样本不足 10 个"],
-    );
-    let no_ratio = |doc: &mut CompareDoc| {
-        for metric in &mut doc.metrics {
-            (metric.verdict, metric.b, metric.ratio) = ("undecided".to_owned(), None, None);
-            (metric.low, metric.high) = (None, None);
-        }
-    };
-    check(
-        &no_ratio,
-        [
-            "no value to be judged has a ratio: each is 0 or unknown in a run",
-            "undecided: 0 or unknown in a run",
-        ],
-        ["要判定的数值都没有比值", "无法判定：在某次运行中为 0 或未知"],
     );
 }
 

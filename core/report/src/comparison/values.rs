@@ -90,8 +90,17 @@ pub(super) fn change_interval_in(metric: &MetricDoc, words: &CompareWords) -> St
         return String::new();
     };
     let (from, to) = if ratio.0 >= 1.0 { (low.0 - 1.0, high.0 - 1.0) } else { (1.0 - high.0, 1.0 - low.0) };
-    let signed = |share: f64| format!("{}{}", if share < 0.0 { "−" } else { "" }, percent(share, words));
-    (words.interval)(&signed(from), &signed(to))
+    (words.interval)(&signed(from, words), &signed(to, words))
+}
+
+/// A difference with its sign where it is below none; never one that reads as none, nor as less than none.
+fn signed(share: f64, words: &CompareWords) -> String {
+    match share {
+        share if share <= -TINY => format!("−{}", percent(share, words)),
+        share if share < 0.0 => words.tiny_less.to_owned(),
+        share if share > 0.0 => some(share, words),
+        _ => percent(0.0, words),
+    }
 }
 
 /// What is said of one value.

@@ -1,6 +1,7 @@
 //! What the tests of this crate share: example records and goldens.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
+pub(crate) mod compared;
 pub(crate) mod measured;
 pub(crate) mod sources;
 

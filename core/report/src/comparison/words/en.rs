@@ -23,6 +23,7 @@ pub(in crate::comparison) static WORDS: CompareWords = CompareWords {
     less: |share| format!("{share} less"),
     same: "the same",
     tiny: "< 0.01 %",
+    tiny_less: "> −0.01 %",
     none_before: |now| format!("none before, {now} now"),
     none_now: |before| format!("{before} before, none now"),
     not_known: "not known",

@@ -28,6 +28,8 @@ pub(super) struct CompareWords {
     pub(super) same: &'static str,
     /// A share that would round to nothing.
     pub(super) tiny: &'static str,
+    /// The same below none.
+    pub(super) tiny_less: &'static str,
     pub(super) none_before: Of1,
     pub(super) none_now: Of1,
     pub(super) not_known: &'static str,

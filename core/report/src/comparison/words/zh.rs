@@ -17,6 +17,7 @@ pub(in crate::comparison) static WORDS: CompareWords = CompareWords {
     less: |share| format!("减少 {share}"),
     same: "相同",
     tiny: "< 0.01 %",
+    tiny_less: "> −0.01 %",
     none_before: |now| format!("原先没有，现在 {now}"),
     none_now: |before| format!("原先 {before}，现在没有"),
     not_known: "未知",
