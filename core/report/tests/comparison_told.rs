@@ -36,6 +36,37 @@ fn the_chart_of_ratios_explains_itself() {
     assert!(has(&en, "Undecided") && !en.contains("No difference shown") && !en.contains("allowed"), "{en}");
 }
 
+/// A value that is undecided among others is marked so, and what is allowed is drawn on each value's worse side alone.
+#[test]
+fn each_ratio_has_its_own_mark_and_limit() {
+    let page = |doc: &CompareDoc| {
+        let side = SideCourse::default();
+        let source = CompareSource { doc, courses: [&side, &side], command: "" };
+        let page = comparison_html(source, Language::English);
+        let chart = page.split("id=\"ratios\"").nth(1).and_then(|rest| rest.split("</figure>").next());
+        chart.expect("a chart").to_owned()
+    };
+    let limits = |chart: &str| -> Vec<f64> {
+        let places = chart.split("<line class=\"limit\" x1=\"").skip(1);
+        places.filter_map(|rest| rest.split('%').next()?.parse().ok()).collect()
+    };
+    let mut doc = doc(CompareAnswer::Difference);
+    let times = limits(&page(&doc));
+    assert!(times.len() == 2 && times.iter().all(|&at| at > 50.0), "less time is no regression: {times:?}");
+    doc.metrics[0].better = "more".to_owned();
+    let chart = page(&doc);
+    assert!(!chart.contains("</svg>Undecided</li>"), "{chart}");
+    let [rate, time] = limits(&chart)[..] else { panic!("a limit for each row: {chart}") };
+    assert!(rate < 50.0 && time > 50.0, "less of a rate and more of a time are worse: {rate} {time}");
+    doc.metrics[0].verdict = "undecided".to_owned();
+    let chart = page(&doc);
+    for name in ["Undecided", "No difference shown"] {
+        assert!(chart.contains(&format!("</svg>{name}</li>")), "{name}: {chart}");
+    }
+    doc.max_regression = None;
+    assert!(limits(&page(&doc)).is_empty(), "none was given");
+}
+
 /// What is equal is neither more nor less, and what differs never reads as equal.
 #[test]
 fn equal_values_are_called_so() {

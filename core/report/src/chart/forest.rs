@@ -30,11 +30,9 @@ pub struct Forest<'a> {
     pub frame: Frame<'a>,
     /// One interval each.
     pub rows: Vec<Ratio>,
-    /// Ratios with a line across all rows, such as the greatest that is allowed.
-    pub limits: Vec<f64>,
     /// What stands in the key for each meaning, where a row has it.
     pub key: Vec<(Meaning, String)>,
-    /// What stands in the key for the limits, where there are any.
+    /// What stands in the key for the rows' limits, where there are any.
     pub limit_key: String,
 }
 
@@ -49,6 +47,8 @@ pub struct Ratio {
     pub ends: [f64; 3],
     /// How it is meant.
     pub meaning: Meaning,
+    /// A ratio with a line across the row, such as that of the greatest change for the worse that is allowed.
+    pub limit: Option<f64>,
 }
 
 /// How a ratio is meant.
@@ -61,8 +61,8 @@ pub enum Meaning {
     Better,
     /// A difference for the worse: a filled square.
     Worse,
-    /// A difference that is neither: a filled circle.
-    Other,
+    /// Nothing is decided: a hollow triangle.
+    Undecided,
 }
 
 impl Meaning {
@@ -72,8 +72,15 @@ impl Meaning {
             Self::None => ("same", "M-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0-9 0z"),
             Self::Better => ("good", "M0-6.5L6.5 0 0 6.5-6.5 0z"),
             Self::Worse => ("bad", "M-5-5h10v10h-10z"),
-            Self::Other => ("s0", "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0z"),
+            Self::Undecided => ("same", "M0-5.5L5.5 4.5h-11z"),
         }
+    }
+}
+
+impl Ratio {
+    /// Its limit, where an axis has a place for it.
+    fn known_limit(&self) -> Option<f64> {
+        self.limit.filter(|limit| limit.is_finite() && *limit > 0.0)
     }
 }
 
@@ -88,14 +95,16 @@ impl Forest<'_> {
         let widest = self.widest();
         let at = |ratio: f64| (0.5 + ratio.ln() / widest.ln() / 2.0).clamp(0.0, 1.0);
         axis(&mut figure, widest, at);
-        for limit in self.limits.iter().filter(|limit| limit.is_finite() && **limit > 0.0) {
-            let (x, height) = (percent(at(*limit)), figure.height());
-            figure.push(&format!("<line class=\"limit\" x1=\"{x}\" x2=\"{x}\" y2=\"{height}\"/>"));
-        }
         for (number, row) in self.rows.iter().take(rows).enumerate() {
             let top = row_height * number as u32;
             if number > 0 {
                 figure.push(&format!("<line class=\"grid\" x2=\"100%\" y1=\"{top}\" y2=\"{top}\"/>"));
+            }
+            if let Some(limit) = row.known_limit() {
+                let (x, end) = (percent(at(limit)), top + row_height);
+                figure.push(&format!(
+                    "<line class=\"limit\" x1=\"{x}\" x2=\"{x}\" y1=\"{top}\" y2=\"{end}\"/>"
+                ));
             }
             texts.draw(&mut figure, &row.name, &row.text, top + ABOVE);
             interval(&mut figure, row, top + ABOVE + texts.height() + 9, at);
@@ -124,14 +133,15 @@ impl Forest<'_> {
                 figure.key_item(name, &drawing, 30);
             }
         }
-        if !self.limits.is_empty() && !self.limit_key.is_empty() {
+        let has_limit = self.rows.iter().take(rows).any(|row| row.known_limit().is_some());
+        if has_limit && !self.limit_key.is_empty() {
             figure.key_item(&self.limit_key, "<path class=\"limit\" d=\"M15 0v12\"/>", 30);
         }
     }
 
     /// The ratio at the right end; its inverse is at the left one.
     fn widest(&self) -> f64 {
-        let ends = self.rows.iter().flat_map(|row| row.ends).chain(self.limits.iter().copied());
+        let ends = self.rows.iter().flat_map(|row| row.ends.into_iter().chain(row.limit));
         let far = ends.filter(|end| end.is_finite() && *end > 0.0).map(|end| end.max(1.0 / end));
         far.fold(1.01, f64::max).powf(1.08).min(RATIO_MAX)
     }
@@ -194,12 +204,17 @@ mod tests {
     use super::*;
 
     fn draw(ends: [f64; 3]) -> String {
-        let row = Ratio { name: "p99".to_owned(), text: "+5.0 %".to_owned(), ends, meaning: Meaning::Worse };
+        let row = Ratio {
+            name: "p99".to_owned(),
+            text: "+5.0 %".to_owned(),
+            ends,
+            meaning: Meaning::Worse,
+            limit: Some(1.1),
+        };
         let key = [(Meaning::Worse, "for the worse"), (Meaning::None, "no difference shown")];
         Forest {
             frame: Frame::new("f", "Ratios", &ChartWords::EN),
             rows: vec![row],
-            limits: vec![1.1],
             key: key.map(|(meaning, name)| (meaning, name.to_owned())).to_vec(),
             limit_key: "allowed".to_owned(),
         }
@@ -232,12 +247,16 @@ mod tests {
     /// A row's texts are nearer to its own interval than to that of the row above, from which a line parts them.
     #[test]
     fn rows_are_parted() {
-        let row =
-            Ratio { name: "p99".to_owned(), text: "+5 %".to_owned(), ends: [1.0; 3], meaning: Meaning::None };
+        let row = Ratio {
+            name: "p99".to_owned(),
+            text: "+5 %".to_owned(),
+            ends: [1.0; 3],
+            meaning: Meaning::None,
+            limit: None,
+        };
         let frame = Frame::new("f", "Ratios", &ChartWords::EN);
-        let (limits, key) = (Vec::new(), Vec::new());
         let rows = vec![row.clone(), row];
-        let svg = Forest { frame, rows, limits, key, limit_key: String::new() }.draw();
+        let svg = Forest { frame, rows, key: Vec::new(), limit_key: String::new() }.draw();
         let all = |begin: &str, end: char| -> Vec<u32> {
             let places = svg.split(begin).skip(1).filter_map(|rest| rest.split(end).next()?.parse().ok());
             places.collect()

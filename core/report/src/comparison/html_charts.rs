@@ -3,7 +3,7 @@
 use maud::{Markup, PreEscaped, html};
 use wavetank_plan::Nanos;
 use wavetank_plan::quantity::show_rate;
-use wavetank_record::{CompareAnswer, MetricDoc, Spread};
+use wavetank_record::{MetricDoc, Spread};
 
 use super::html::{Page, short};
 use super::side_course::SideCourse;
@@ -29,23 +29,23 @@ fn frame<'a>(page: &Page, id: &'a str, title: &'a str) -> Frame<'a> {
 pub(super) fn forest(page: &Page) -> Option<String> {
     let doc = page.source.doc;
     let rows: Vec<Ratio> = doc.metrics.iter().filter_map(|metric| row(page, metric)).take(ROWS_MAX).collect();
-    let limits = doc.max_regression.map_or_else(Vec::new, |limit| vec![1.0 - limit.0, 1.0 + limit.0]);
     let limit_key = doc
         .max_regression
         .map(|limit| (page.own.page.allowed)(&percent(limit.0, page.own)))
         .unwrap_or_default();
     let frame = frame(page, "ratios", page.own.page.forest);
-    (!rows.is_empty()).then(|| Forest { frame, rows, limits, key: key(page), limit_key }.draw())
+    (!rows.is_empty()).then(|| Forest { frame, rows, key: key(page), limit_key }.draw())
 }
 
-/// What markers of ratios mean. Where nothing is decided, a hollow one is no finding that there is no difference.
+/// What markers of ratios mean.
 fn key(page: &Page) -> Vec<(Meaning, String)> {
     let own = &page.own.page;
-    let none = match page.source.doc.answer {
-        CompareAnswer::Undecided => own.key_undecided,
-        _ => own.key_none,
-    };
-    let all = [(Meaning::Worse, own.key_worse), (Meaning::Better, own.key_better), (Meaning::None, none)];
+    let all = [
+        (Meaning::Worse, own.key_worse),
+        (Meaning::Better, own.key_better),
+        (Meaning::None, own.key_none),
+        (Meaning::Undecided, own.key_undecided),
+    ];
     all.map(|(meaning, name)| (meaning, name.to_owned())).to_vec()
 }
 
@@ -54,9 +54,19 @@ fn row(page: &Page, metric: &MetricDoc) -> Option<Ratio> {
     let meaning = match metric.verdict.as_str() {
         "difference" if (ends[1] > 1.0) == (metric.better == "more") => Meaning::Better,
         "difference" => Meaning::Worse,
+        "undecided" => Meaning::Undecided,
         _ => Meaning::None,
     };
-    metric.judged.then(|| Ratio { name: metric.name.clone(), text: short(page, metric), ends, meaning })
+    // A value has its limit on its worse side alone: the other is never a regression.
+    let sign = if metric.better == "more" { -1.0 } else { 1.0 };
+    let limit = page.source.doc.max_regression.map(|limit| 1.0 + sign * limit.0);
+    metric.judged.then(|| Ratio {
+        name: metric.name.clone(),
+        text: short(page, metric),
+        ends,
+        meaning,
+        limit,
+    })
 }
 
 /// Rate, median and p99 of both sides over time.

@@ -140,11 +140,11 @@ fn forest(id: &str, few: usize, noise: &mut Noise) -> String {
         text: HOSTILE.to_owned(),
         ends: [value(), value(), value()],
         meaning: Meaning::None,
+        limit: Some(value()),
     });
     Forest {
         frame: Frame::new(id, HOSTILE, ZH),
         rows: rows.collect(),
-        limits: vec![value()],
         key: vec![(Meaning::None, HOSTILE.to_owned())],
         limit_key: HOSTILE.to_owned(),
     }

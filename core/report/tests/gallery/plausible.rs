@@ -222,6 +222,7 @@ fn ratios() -> String {
         text: text.to_owned(),
         ends,
         meaning,
+        limit: Some(if name.contains("per second") { 0.9 } else { 1.1 }),
     };
     Forest {
         frame: Frame::new("ratios", "B beside A", EN),
@@ -234,16 +235,15 @@ fn ratios() -> String {
             ),
             row("response p50", "−8.2 % (−10.9 % to −5.6 %)", [0.891, 0.918, 0.944], Meaning::Better),
             row("response p99", "+5.0 % (+2.4 % to +7.7 %)", [1.024, 1.05, 1.077], Meaning::Worse),
-            row("connections opened", "+21 % (+19 % to +23 %)", [1.19, 1.21, 1.23], Meaning::Other),
+            row("connections opened", "+21 % (+19 % to +23 %)", [1.19, 1.21, 1.23], Meaning::Undecided),
         ],
-        limits: vec![1.1],
         key: vec![
             (Meaning::Better, "better".to_owned()),
             (Meaning::Worse, "worse".to_owned()),
-            (Meaning::Other, "other".to_owned()),
+            (Meaning::Undecided, "undecided".to_owned()),
             (Meaning::None, "no difference shown".to_owned()),
         ],
-        limit_key: "10 % more".to_owned(),
+        limit_key: "10 % worse".to_owned(),
     }
     .draw()
 }
