@@ -123,7 +123,7 @@ pub struct SearchPointDoc {
     pub chance: Option<Number>,
     /// Requests done each second.
     pub done_per_s: Number,
-    /// Half of the answers came so soon; null where none came.
+    /// Half of the answers came so soon; null where the run in the middle had none. Runs without any are ordered above all others.
     pub p50_us: Option<Number>,
     /// 95 %.
     pub p95_us: Option<Number>,

@@ -301,6 +301,28 @@ fn dropped_requests_leave_no_percentile() {
     );
 }
 
+/// A run without any answer is no reason to take the times of the others for those of the level.
+#[test]
+fn runs_without_answers_are_above_all_others() {
+    let check = |answered: usize, of: usize, p99: Option<f64>, unknown: bool| {
+        let run = |at: usize| {
+            let mut run =
+                SearchRunDoc { level: Number(100.0), result: "fail".to_owned(), ..SearchRunDoc::default() };
+            let spread = Spread { p99: Number(9_000.0), ..Spread::default() };
+            run.response_us.spread = (at < answered).then_some(spread);
+            run
+        };
+        let curve = knee_curve(&(0..of).map(run).collect::<Vec<_>>(), &[]);
+        assert_eq!(curve[0].p99_us.map(|value| value.0), p99, "{answered} of {of}");
+        assert_eq!(!curve[0].unknown.is_empty(), unknown, "nothing of them was dropped");
+    };
+    check(3, 3, Some(9_000.0), false);
+    check(2, 3, Some(9_000.0), false);
+    check(1, 2, Some(9_000.0), false);
+    check(1, 3, None, false);
+    check(0, 1, None, false);
+}
+
 /// What is told of lengths and limits is what was so.
 #[test]
 fn lengths_and_limits_are_those_of_the_runs() {

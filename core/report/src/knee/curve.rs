@@ -15,11 +15,13 @@ fn point(level: f64, runs: &[SearchRunDoc], chances: &[(f64, f64)]) -> SearchPoi
     let count = |result: &str| own.iter().filter(|run| run.result == result).count() as u32;
     // Dropped requests never ended: a percentile that they reach into is above all that were measured.
     let percentile = |name: &str| {
-        let spreads = own.iter().filter_map(|run| run.response_us.spread.as_ref());
         let value = |spread: &Spread| {
             if spread.is_unknown(name) { Some(f64::INFINITY) } else { Some(spread.percentile(name)?.0) }
         };
-        middle(spreads.filter_map(value).collect())
+        // A run without any answer is no better than one that gave some: it is ordered above all, and is no value itself.
+        let of_run =
+            |run: &&SearchRunDoc| run.response_us.spread.as_ref().and_then(value).unwrap_or(f64::NAN);
+        middle(own.iter().map(of_run).collect())
     };
     let known = |name: &str| percentile(name).filter(|value| value.is_finite()).map(Number);
     let dropped = |name: &&str| percentile(name).is_some_and(f64::is_infinite);

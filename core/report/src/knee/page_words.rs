@@ -159,7 +159,7 @@ static EN: KneeWords = KneeWords {
     level: level_text,
     levels: "Every level that was tried",
     levels_lead: "Each value is the median of all runs at its level, those that do not count among them; of an even number of runs, \
-                  the lower of the two in the middle.",
+                  the lower of the two in the middle. Of response times, a run without any answer counts as above all others.",
     held: "Held",
     held_of: |held, runs| format!("{held} of {runs}"),
     spoiled: |runs| format!(", {runs} spoiled by the generator"),
@@ -232,7 +232,7 @@ static ZH: KneeWords = KneeWords {
     },
     level: |of, level| chinese::level(&level_text(of, level)),
     levels: "尝试过的所有负载水平",
-    levels_lead: "每项数值为该负载所有运行（含不计入的）的中位数；运行次数为偶数时，取中间两个中较小的。",
+    levels_lead: "每项数值为该负载所有运行（含不计入的）的中位数；运行次数为偶数时，取中间两个中较小的。就响应时间而言，没有任何应答的运行视为高于其他所有运行。",
     held: "成立次数",
     held_of: |held, runs| format!("{held}/{runs}"),
     spoiled: |runs| format!("，{runs} 次因发压端作废"),
