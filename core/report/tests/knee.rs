@@ -343,6 +343,9 @@ fn lengths_and_limits_are_those_of_the_runs() {
     check(1.0, &[55.0, 1.000_2, 0.999_9], "3 runs of 1 to 55 s");
     check(2.0, &[2.0, 2.2], "2 runs of 2.00 to 2.20 s");
     check(0.5, &[0.5, 2.0], "2 runs of 500 ms to 2 s");
+    // As many decimals as are told were measured.
+    check(1.0, &[1.009, 2.2], "2 runs of 1.01 to 2.20 s");
+    check(1.0, &[1.000_4, 2.238], "2 runs of 1.00 to 2.24 s");
     check(1.0, &[1.003], "1 run of 1 s");
     // One that this host could not make took no time.
     check(10.0, &[10.0, 0.0], "2 runs of 10 s");

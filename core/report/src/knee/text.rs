@@ -63,20 +63,24 @@ pub(super) fn lengths(doc: &SearchDoc, between: &str) -> String {
         let same = (length / asked.0 - 1.0).abs() < 0.01;
         units::seconds(if same || length <= 0.0 { asked } else { Number((length * digits).round() / digits) })
     };
-    range(&told(shortest.min(longest)), &told(longest), between)
+    let lengths = [shortest.min(longest), longest];
+    range(lengths, &lengths.map(told), between)
 }
 
-/// Two lengths with `between` them; of seconds alone with the unit once, and as many decimals each.
-fn range(shortest: &str, longest: &str, between: &str) -> String {
+/// Two lengths with `between` them, as they are `told`; of seconds alone with the unit once, and as many decimals each as either
+/// is told with: those that were measured.
+fn range([low, high]: [f64; 2], [shortest, longest]: &[String; 2], between: &str) -> String {
     if shortest == longest {
-        return longest.to_owned();
+        return longest.clone();
     }
-    let number = |told: &str| {
+    let decimals = |told: &str| {
         let number = told.strip_suffix(" s")?;
-        Some((number.parse::<f64>().ok()?, number.split_once('.').map_or(0, |(_, decimals)| decimals.len())))
+        // Minutes have a unit of their own before the seconds.
+        number.parse::<f64>().ok()?;
+        Some(number.split_once('.').map_or(0, |(_, decimals)| decimals.len()))
     };
-    match (number(shortest), number(longest)) {
-        (Some((low, one)), Some((high, other))) => {
+    match (decimals(shortest), decimals(longest)) {
+        (Some(one), Some(other)) => {
             let decimals = one.max(other);
             format!("{low:.decimals$}{between}{high:.decimals$} s")
         }
