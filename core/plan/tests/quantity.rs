@@ -205,6 +205,22 @@ fn shares() {
 }
 
 #[test]
+fn links_are_shown_with_three_digits() {
+    let links: &[(f64, &str)] = &[
+        (0.0, "0 bit/s"),
+        (400.0, "400 bit/s"),
+        (999_960.0, "1.00 Mbit/s"),
+        (1_234_567.0, "1.23 Mbit/s"),
+        (1e8, "100 Mbit/s"),
+        (2e9, "2.00 Gbit/s"),
+        (2e12, "2.00 Tbit/s"),
+    ];
+    for (bits_per_s, text) in links {
+        assert_eq!(show_link(*bits_per_s), *text, "{bits_per_s}");
+    }
+}
+
+#[test]
 fn shown_with_three_digits() {
     let counts: &[(u64, &str)] = &[
         (0, "0"),
@@ -252,18 +268,6 @@ fn shown_with_three_digits() {
     ];
     for (bytes, text) in sizes {
         assert_eq!(show_size(*bytes), *text, "{bytes}");
-    }
-    let links: &[(f64, &str)] = &[
-        (0.0, "0 bit/s"),
-        (400.0, "400 bit/s"),
-        (999_960.0, "1.00 Mbit/s"),
-        (1_234_567.0, "1.23 Mbit/s"),
-        (1e8, "100 Mbit/s"),
-        (2e9, "2.00 Gbit/s"),
-        (2e12, "2.00 Tbit/s"),
-    ];
-    for (bits_per_s, text) in links {
-        assert_eq!(show_link(*bits_per_s), *text, "{bits_per_s}");
     }
     let shares: &[(f64, &str)] = &[
         (0.0, "0 %"),
