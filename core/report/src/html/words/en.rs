@@ -127,7 +127,7 @@ pub(crate) static WORDS: Words = Words {
         findings: "What was noticed, whose doing it was, the numbers behind it, and what to do about it.",
         no_findings: "There are no findings beyond what the verdict says.",
         as_stored: "Some sentences stand as they are stored.",
-        course: "What was asked and answered while the run went on. Shaded grey where there is any: warm-up, and what came after the load.",
+        course: "What was asked and answered while the run went on. Warm-up and what came after the load, where there is any, are shaded grey.",
         times: "Response time counts from the instant at which the plan wanted the request, so waiting for a slow \
                 target is in it. It is the sum of lag, wait and service.",
         times_closed: "Response time counts from the instant at which a user was to ask. Users wait for each answer, so a slow target \
