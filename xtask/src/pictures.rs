@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 /// Searches until one holds the capacity: one in twenty may miss it.
 const SEARCHES_MAX: usize = 3;
 /// Of a search only the chart is shown.
-const CHART_ALONE: &str = "<style>body>header,body>footer,.skip,nav,.verdict,.numbers,.pair,section:not(#summary){display:none!important}\
+const CHART_ALONE: &str = "<style>body>header,body>footer,.skip,nav,.verdict,.numbers,.pair,section:not(#summary),#summary>p{display:none!important}\
 main{display:block!important}#summary>.chart{margin-top:.5rem!important}</style>";
 
 /// `cargo xtask pictures`.
