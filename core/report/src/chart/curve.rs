@@ -212,6 +212,7 @@ impl Curve<'_> {
         let words = figure.words();
         for point in series.points.iter().filter(|point| finite(point.x, point.y)) {
             let (at, place) = (across.at(point.x), self.told(point.x));
+            let named = format!("{} {place}", series.name);
             let mut told = format!("{} · {place} · {}", series.name, self.y.value(point.y));
             if let Some((low, high)) = point.between.filter(|(low, high)| finite(*low, *high)) {
                 let x = percent(at);
@@ -222,10 +223,10 @@ impl Curve<'_> {
                     b = num(bottom)
                 ));
                 let (low, high) = (self.y.value(low), self.y.value(high));
-                figure.say((words.between)(&place, &self.y.value(point.y), &low, &high));
+                figure.say((words.between)(&named, &self.y.value(point.y), &low, &high));
                 told = format!("{told} ({low} – {high})");
             } else {
-                figure.say(format!("{place}{}{}.", words.colon, self.y.value(point.y)));
+                figure.say(format!("{named}{}{}.", words.colon, self.y.value(point.y)));
             }
             figure.point(number, series.tone, at, figure.y(upwards.at(point.y)), &told);
         }

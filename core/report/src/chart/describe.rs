@@ -17,7 +17,8 @@ pub(super) fn describe(
     let known: Vec<(Nanos, f64)> =
         points.iter().filter_map(|point| value(point).map(|value| (point.0, value))).collect();
     let least = known.iter().min_by(|one, other| one.1.total_cmp(&other.1));
-    let most = known.iter().max_by(|one, other| one.1.total_cmp(&other.1));
+    // Of equal ones the first: a maximum is the last of them.
+    let most = known.iter().rev().max_by(|one, other| one.1.total_cmp(&other.1));
     let (Some(first), Some(least), Some(most), Some(last)) = (known.first(), least, most, known.last())
     else {
         return (words.nothing)(name);
@@ -50,6 +51,10 @@ mod tests {
         check(
             &[Some(1.0), None, Some(9.0), Some(7.0)],
             "open: first 1, lowest 1 at 00:00, highest 9 at 00:20, last 7.",
+        );
+        check(
+            &[Some(5.0), Some(30.0), Some(30.0)],
+            "open: first 5, lowest 5 at 00:00, highest 30 at 00:10, last 30.",
         );
         check(
             &[Some(10.0), Some(30.0), Some(10.5)],

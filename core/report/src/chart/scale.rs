@@ -7,7 +7,7 @@ const VALUE_MAX: f64 = 1e300;
 /// More decades than this are not told apart on a logarithmic axis.
 const DECADES_MAX: i32 = 15;
 /// How near to an end of a logarithmic axis no other tick stands: so much of an even step between ticks.
-const ENDS_APART: f64 = 0.45;
+const ENDS_APART: f64 = 0.55;
 
 /// An axis from `low` to `high`.
 #[derive(Clone, Debug)]
@@ -132,6 +132,18 @@ impl Scale {
         (first..=first + steps).map(|number| number as f64 * self.step).collect()
     }
 
+    /// The widest stretch without one of `ticks` or an end, in thousandths of the axis.
+    fn widest(&self, ticks: &[f64]) -> f64 {
+        let places = ticks.iter().map(|value| self.at(*value)).chain([1.0]);
+        let mut before = 0.0;
+        let widest = places.fold(0.0, |widest: f64, place| {
+            let stretch = place - before;
+            before = place;
+            widest.max(stretch)
+        });
+        (widest * 1e3).round()
+    }
+
     fn log_ticks(&self, most: usize) -> Vec<f64> {
         let first = (self.low.log10() - 1e-9).ceil() as i32;
         let last = (self.high.log10() + 1e-9).floor() as i32;
@@ -140,10 +152,15 @@ impl Scale {
         let most = most.max(4) as i32;
         if decades >= 3 || decades * 3 > most + 2 {
             let stride = (decades + most - 1) / most;
-            let powers = (first..=last).step_by(stride.max(1) as usize).map(|power| 10_f64.powi(power));
             // Each value lies between two names: the ends have theirs, and what is too near to them has none.
             let room = ENDS_APART / f64::from(most);
-            let inner = powers.filter(|value| (room..=1.0 - room).contains(&self.at(*value)));
+            let from = |begin: i32| -> Vec<f64> {
+                let powers = (begin..=last).step_by(stride.max(1) as usize).map(|power| 10_f64.powi(power));
+                powers.filter(|value| (room..=1.0 - room).contains(&self.at(*value))).collect()
+            };
+            // Where steps are of several decades, those that leave the least stretch without a name; of them the first.
+            let inner = (first..first + stride.max(1)).map(from);
+            let inner = inner.min_by(|a, b| self.widest(a).total_cmp(&self.widest(b))).unwrap_or_default();
             return [self.low].into_iter().chain(inner).chain([self.high]).collect();
         }
         (first - 1..=last)
@@ -249,6 +266,10 @@ mod tests {
         assert_eq!(texts(&zeros), ["≤ 10 µs", "100 µs", "1 ms", "10 ms", "100 ms", "500 ms"]);
         let low = Scale::log([13.9e3, 75e6].into_iter(), Unit::Time).ticks(2);
         assert_eq!(low.iter().map(|tick| tick.1.as_str()).collect::<Vec<_>>(), ["10 µs", "1 ms", "100 ms"]);
+        // Both 1 µs and 10 ms are too near to an end: what lies between them is named.
+        let many = Scale::log([513.0, 18e6].into_iter(), Unit::Time).ticks(2);
+        let many: Vec<_> = many.iter().map(|tick| tick.1.as_str()).collect();
+        assert_eq!(many, ["500 ns", "10 µs", "1 ms", "20 ms"]);
         let short = Scale::log([1.3e6, 7e6].into_iter(), Unit::Time);
         assert_eq!(texts(&short), ["1 ms", "2 ms", "5 ms", "10 ms"]);
         let close = Scale::close([490.0, 515.1].into_iter(), Unit::Rate, 4);
