@@ -69,9 +69,9 @@ pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
     let words = impact_words(sheet.words);
     let heads = [
         (words.what, false),
+        (words.stretch, false),
         (sheet.words.columns.at, true),
         (words.outcome, false),
-        (words.stretch, false),
         (sheet.words.front.done_rate, true),
         (sheet.words.counts.failed, true),
         ("p50", true),
