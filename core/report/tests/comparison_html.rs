@@ -95,7 +95,7 @@ fn intervals_targets_and_differences_are_spoken_of_where_there_are_some() {
     let told = page(&doc);
     assert!(told.contains("where it is known, what would have been seen stands beside the value"), "{told}");
     assert!(
-        !told.contains("told as a difference is right") && told.contains("a chance of 5 % at most"),
+        !told.contains("every difference that is told is one") && told.contains("a chance of 5 % at most"),
         "{told}"
     );
     assert!(told.contains("that of p50 (25 % more) matters: about 12 runs"), "{told}");

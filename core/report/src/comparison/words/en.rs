@@ -41,8 +41,8 @@ pub(in crate::comparison) static WORDS: CompareWords = CompareWords {
     no_spread: "the runs do not show how much runs of one side differ",
     no_ratio: "no value to be judged has a ratio: each is 0 or unknown in a run",
     not_shown: "no difference shown",
-    would_be: |share| format!("; one of {share} would be"),
-    show_little: "; these runs show little",
+    would_be: |share| format!("; one of {share} would be seen"),
+    show_little: "; only a large one would be seen",
     undecided: "undecided",
     for_no_ratio: ": 0 or unknown in a run",
     regression: |said| format!("REGRESSION: {said}"),
@@ -52,7 +52,7 @@ pub(in crate::comparison) static WORDS: CompareWords = CompareWords {
         warnings: "Beware",
         how_sure: "How sure is that?",
         sure: |level| {
-            format!("What is told as a difference is right, all of it together, with a chance of {level}.")
+            format!("In at least {level} of such comparisons every difference that is told is one.")
         },
         sure_of_none: |chance| {
             format!(

@@ -45,7 +45,7 @@ pub(in crate::comparison) static WORDS: CompareWords = CompareWords {
         runs: |many| format!("{many} 次运行"),
         warnings: "请注意",
         how_sure: "有多大把握？",
-        sure: |level| format!("所有标为“差异”的结论同时正确的概率为 {level}。"),
+        sure: |level| format!("在这样的比较中，至少 {level} 的比较所标出的差异全部属实。"),
         sure_of_none: |chance| {
             format!(
                 "假如所有数值其实都相同，误报其中任何一项的概率不超过 {chance}。真实存在的差异则可能未被发现：凡已知能够发现的幅度者，均列在该数值旁。"
