@@ -69,7 +69,7 @@ fn what_held_is_told_apart_from_what_is_estimated() {
     let text = knee_text(&doc);
     let row = |level: &str| text.lines().find(|line| line.trim_start().starts_with(level)).expect("its row");
     let check = |level: &str, place: &str| assert!(row(level).ends_with(place), "{level}: {}", row(level));
-    check("495.4/s", "lower end of the interval, less what may have queued");
+    check("495.4/s", "lower end of the interval, before what may have queued is taken off");
     check("500.4/s", "every run held, and most at each level below");
     check("504/s", "no run held from here up");
     check("507.7/s", "upper end of the interval");

@@ -49,7 +49,7 @@ pub(super) static CHINESE: Sentences = Sentences {
     broke_at: |level| format!("（在 {level} 的一次运行中）"),
     place: |place| match place {
         Place::Lower => "区间下端",
-        Place::LowerQueued => "区间下端，再扣除可能仍在排队的部分",
+        Place::LowerQueued => "区间下端（尚未扣除可能仍在排队的部分）",
         Place::AllHeld => "各次运行均成立，更低的每个负载也多数运行成立",
         Place::NoneHeld => "由此向上无一次成立",
         Place::Upper => "区间上端",

@@ -60,7 +60,7 @@ pub(super) static ENGLISH: Sentences = Sentences {
     broke_at: |level| format!(" (in a run at {level})"),
     place: |place| match place {
         Place::Lower => "lower end of the interval",
-        Place::LowerQueued => "lower end of the interval, less what may have queued",
+        Place::LowerQueued => "lower end of the interval, before what may have queued is taken off",
         Place::AllHeld => "every run held, and most at each level below",
         Place::NoneHeld => "no run held from here up",
         Place::Upper => "upper end of the interval",
