@@ -166,6 +166,10 @@ fn a_page_shows_and_draws_them() {
         ]) {
             assert!(page.contains(word), "{word} is missing, {language:?}");
         }
+        assert!(
+            first.contains("80\u{a0}%") && first.contains("lb1 "),
+            "nor is the busiest of them told: {first}"
+        );
         assert!(!page.contains("x<b>"), "a name got out");
     }
 }

@@ -328,10 +328,14 @@ fn a_names_letters_stay_as_they_are() {
 fn percentiles_that_are_bounds_are_marked() {
     let english = page(&invalid(), Language::English);
     assert!(english.contains("&gt; dropped"), "an unknown percentile is told as if it were known");
-    assert!(english.contains("cannot be known: too many requests were dropped"), "nor is it told why");
+    assert!(
+        english.contains("only a lower bound is known: too many requests were dropped"),
+        "nor is it told why"
+    );
     assert!(english.contains("Dropped 4,000 (8\u{a0}%)"), "the first page hides what was never sent");
     assert!(!english.contains("class=\"paper\""), "there is no table behind a chart");
     assert!(english.contains("<dd class=\"number\">≥ "), "nor the bound below which it cannot be");
+    assert!(english.contains("the values shown leave them out"), "of whom the percentiles are");
     assert!(page(&invalid(), Language::Chinese).contains("&gt; 丢弃"));
     assert!(page(&open(), Language::English).contains("~31.0 ms"), "an uncertain percentile is not marked");
 }

@@ -238,19 +238,27 @@ fn what_charts_leave_out_is_told() {
             "counted in the row in which it ended",
             "in between there were at most 51",
             "0 opened, 30 closed.",
+            "leave out 7 requests that failed",
         ];
         words.map(|words| page.matches(words).count())
     };
-    let check = |change: &dyn Fn(&mut RunRecord, &mut Interval, i64), expected: [usize; 3]| {
+    let check = |change: &dyn Fn(&mut RunRecord, &mut Interval, i64), expected: [usize; 4]| {
         assert_eq!(told(change), expected);
     };
-    check(&|_, _, _| {}, [0, 0, 0]);
+    check(&|_, _, _| {}, [0; 4]);
     let late = |_: &mut RunRecord, interval: &mut Interval, _| {
         interval.steps.iter_mut().for_each(|step| step.counters.late = 1);
     };
-    check(&late, [2, 0, 0]);
-    check(&|record, _, _| record.connections.peak = 51, [0, 1, 0]);
-    check(&|_, interval, at| interval.conns.closed = if at == 10 { 30 } else { 2 }, [0, 0, 1]);
+    check(&late, [2, 0, 0, 0]);
+    check(&|record, _, _| record.connections.peak = 51, [0, 1, 0, 0]);
+    // No chart tells what was open where connections live for one request.
+    let short = |record: &mut RunRecord, interval: &mut Interval, _| {
+        (record.connections.peak, interval.conns.open) = (51, 0);
+    };
+    check(&short, [0; 4]);
+    // Beside the charts over time and beside the table of times.
+    check(&|record, _, _| record.failed_us.count = 7, [0, 0, 0, 2]);
+    check(&|_, interval, at| interval.conns.closed = if at == 10 { 30 } else { 2 }, [0, 0, 1, 0]);
 }
 
 #[test]

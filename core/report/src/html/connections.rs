@@ -126,7 +126,7 @@ fn over_time(sheet: &Sheet, course: &Course) -> Markup {
     let [opened, closed] = [left_over(|column| column.conns.opened), left_over(|column| column.conns.closed)];
     html! {
         (figure(sheet, &svg, &numbers))
-        @if columns.iter().all(|column| column.conns.open < peak) {
+        @if are_held && columns.iter().all(|column| column.conns.open < peak) {
             p.aside { ((words.open_between)(&show_whole(peak))) }
         }
         @if opened + closed > 0 { p.aside { ((words.not_drawn)(&show_whole(opened), &show_whole(closed))) } }

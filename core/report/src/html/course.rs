@@ -11,7 +11,7 @@ use super::figures::{
     Numbers, all, asked, at_ends, figure, judged, last_of, late_when, names, points, whole,
 };
 use super::sheet::Sheet;
-use super::times::dropped_apart;
+use super::times::left_out;
 use crate::chart::{Form, HeatColumn, HeatMap, Layer, Lines, Series, Stacks, Tone, Unit};
 use crate::load_text::requests_each;
 use crate::units;
@@ -31,7 +31,7 @@ pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
                 // On paper there is no such table.
                 span.on-screen { (words.page.sentence_gap) ((words.charts.last_column)(&from, &last.len.to_string())) }
             }
-            @if let Some(told) = dropped_apart(sheet) { (words.page.sentence_gap) (told) }
+            @for told in left_out(sheet) { (words.page.sentence_gap) (told) }
         }
         @if asked {
             (rates(sheet, course))

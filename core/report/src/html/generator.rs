@@ -22,7 +22,15 @@ pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
         let cpus = format!("{:.2}", cpu / over_s);
         (own.cpu_of)(&cpus, &format!("{cpu:.2} s"))
     });
-    let lag = record.lag_us.spread.as_ref().map(|lag| sheet.percentile(lag, "p99"));
+    let lag = record.lag_us.spread.as_ref().map(|lag| {
+        let p99 = sheet.percentile(lag, "p99");
+        // The chart below draws what is known.
+        if lag.is_unknown("p99") {
+            format!("{p99} · {}", (words.times.at_most)(&units::time(lag.max)))
+        } else {
+            p99
+        }
+    });
     let late = (record.requests.offered > 0).then(|| part(record.requests.late, record.requests.offered));
     let memory = (generator.peak_rss_bytes > 0).then(|| show_size(generator.peak_rss_bytes));
     let busiest = (generator.busiest_thread.0 > 0.0).then(|| show_share(generator.busiest_thread.0));

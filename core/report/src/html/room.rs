@@ -1,10 +1,10 @@
-//! How near the generator came to its own limits: what a higher load would meet next on this side.
+//! How near the generator, and the other hosts of a lab, came to their limits: what a higher load would meet next.
 
 use wavetank_plan::FileTables;
 use wavetank_plan::quantity::{show_share, show_size, show_whole};
 
 use super::hosts::busiest;
-use super::sheet::Sheet;
+use super::sheet::{Sheet, harmless};
 
 /// One limit: how much of it was used, and a sentence.
 pub(crate) struct Room {
@@ -13,10 +13,10 @@ pub(crate) struct Room {
     pub(crate) said: String,
 }
 
-/// Every limit of the generator that was watched, the nearest first.
+/// Every limit of the generator, and of the lab's other hosts, that was watched, the nearest first.
 pub(crate) fn rooms(sheet: &Sheet) -> Vec<Room> {
     let mut rooms: Vec<_> =
-        [thread(sheet), cpus(sheet), memory(sheet), files(sheet)].into_iter().flatten().collect();
+        [thread(sheet), cpus(sheet), lab(sheet), memory(sheet), files(sheet)].into_iter().flatten().collect();
     rooms.sort_by(|a, b| b.used.total_cmp(&a.used));
     rooms
 }
@@ -30,6 +30,15 @@ fn thread(sheet: &Sheet) -> Option<Room> {
 fn cpus(sheet: &Sheet) -> Option<Room> {
     let used = busiest(sheet.source.hosts)?;
     Some(Room { used, said: (sheet.words.front.room_cpus)(&show_share(used)) })
+}
+
+/// Of the lab's hosts that send no load, the one with the busiest core.
+fn lab(sheet: &Sheet) -> Option<Room> {
+    let hosts = sheet.record().hosts.iter().filter(|host| host.role != "load");
+    let busy = hosts.filter_map(|host| Some((host.hottest_core_max?.0, host.name.as_str())));
+    let (used, name) = busy.max_by(|one, other| one.0.total_cmp(&other.0))?;
+    let said = (sheet.words.front.room_lab)(&harmless(name), &show_share(used));
+    (used > 0.0).then_some(Room { used, said })
 }
 
 fn memory(sheet: &Sheet) -> Option<Room> {

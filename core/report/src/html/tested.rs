@@ -7,7 +7,7 @@ use wavetank_record::{Number, Threshold};
 
 use super::lab_words::LabWords;
 use super::marks::threshold_result;
-use super::sheet::{Sheet, outside, outside_code};
+use super::sheet::{Sheet, kept_together, outside, outside_code};
 use super::table::facts;
 use super::thresholds::ordered;
 use crate::condition::{found, sent_nothing, was_cut_short};
@@ -54,7 +54,7 @@ fn cut_short(sheet: &Sheet) -> Markup {
     }
     let said =
         (sheet.words.front.cut_short)(&units::seconds(record.duration_s), &units::seconds(Number(planned)));
-    html! { " · " (said) }
+    html! { " · " (kept_together(&said)) }
 }
 
 /// The user's conditions and the implicit ones that did not hold, each with its result, the broken ones first; then the implicit

@@ -81,7 +81,8 @@ fn remarks(sheet: &Sheet, rows: &[Row]) -> Markup {
         ul.aside {
             @if any(|spread, field| spread.is_uncertain(field) && !spread.is_unknown(field)) { li { (words.uncertain) } }
             @if any(Spread::is_unknown) { li { (words.unknown) } }
-            @if let Some(told) = dropped_apart(sheet) { li { (told) } }
+            @for told in left_out(sheet) { li { (told) } }
+            @if sheet.record().lag_us.count > sheet.record().response_us.count { li { (words.lag_of_all) } }
             @for (name, _, spread) in rows {
                 @if spread.censored > 0 { li { ((words.censored)(name, &show_whole(spread.censored))) } }
                 @if spread.clipped > 0 { li { ((words.clipped)(name, &show_whole(spread.clipped))) } }
@@ -90,10 +91,11 @@ fn remarks(sheet: &Sheet, rows: &[Row]) -> Markup {
     }
 }
 
-/// That dropped requests are in no percentile, where there are any.
-pub(crate) fn dropped_apart(sheet: &Sheet) -> Option<String> {
-    let dropped = sheet.record().requests.dropped;
-    (dropped > 0).then(|| (sheet.words.times.dropped_apart)(&show_whole(dropped)))
+/// Which requests are in no response time, where there are any.
+pub(crate) fn left_out(sheet: &Sheet) -> impl Iterator<Item = String> {
+    let (record, words) = (sheet.record(), &sheet.words.times);
+    let all = [(record.requests.dropped, words.dropped_apart), (record.failed_us.count, words.failed_apart)];
+    all.into_iter().filter(|(count, _)| *count > 0).map(|(count, told)| told(&show_whole(count)))
 }
 
 /// The percentiles of response time and, where they say something, of its parts; conditions on them as limits. Its table is the
@@ -115,7 +117,10 @@ fn spectrum(sheet: &Sheet, course: &Course) -> Markup {
     let curves = [(names.response, &course.response)].into_iter().chain(worth).map(curve).collect();
     let limits = sheet.source.plan.map(limits).unwrap_or_default();
     let frame = sheet.frame("spectrum", sheet.words.charts.spectrum).high(260);
-    html! { (PreEscaped(Spectrum { frame, curves, limits }.draw())) }
+    html! {
+        (PreEscaped(Spectrum { frame, curves, limits }.draw()))
+        @if known < 1.0 { p.aside { (names.line_ends) } }
+    }
 }
 
 /// Conditions on the response time of the whole run.

@@ -73,6 +73,9 @@ pub(crate) static WORDS: Words = Words {
             format!("The busiest load thread worked up to {share} of its time; from 95\u{a0}% on it limits.")
         },
         room_cpus: |share| format!("CPUs of the generator's host were busy up to {share}."),
+        room_lab: |host, share| {
+            format!("Of the lab's hosts, {host} had the busiest core: busy up to {share}.")
+        },
         room_memory: |least, most| {
             format!("Memory available on the generator's host fell to {least} of {most}.")
         },
@@ -97,7 +100,7 @@ pub(crate) static WORDS: Words = Words {
         failed_share: "Failed",
         failed_of: |failed, all| format!("{failed} of {all} requests"),
         held: "Connections held",
-        held_of: |planned, at| format!("of {planned} planned, in the lowest second ({at})"),
+        held_of: |planned, at| format!("of {planned} planned, in the lowest second (at {at})"),
         peak_of: |planned| format!("most at once, of {planned} planned"),
         nothing_sent: "no request was sent",
         nothing_done: "nothing was done",
@@ -219,8 +222,12 @@ pub(crate) static WORDS: Words = Words {
         failed: "Failed",
         uncertain: "~ fewer than 10 samples lie above this percentile.",
         unknown: "“> dropped”: so many requests were dropped that this percentile cannot be known.",
-        dropped_apart: |n| format!("{n} dropped requests have no time: percentiles leave them out."),
-        unknown_short: "cannot be known: too many requests were dropped",
+        dropped_apart: |n| format!("{n} dropped requests have no time: the values shown leave them out."),
+        failed_apart: |n| format!("Response times leave out {n} requests that failed, but not by timeout."),
+        lag_of_all: "Lag and wait are of all that were sent: their means need not add up to that of response.",
+        line_ends: "A line ends where dropped requests leave the rest unknown.",
+        at_most: |max| format!("at most {max} of those that were sent"),
+        unknown_short: "only a lower bound is known: too many requests were dropped",
         above_dropped: "> dropped",
         censored: |name, n| {
             format!("{name} holds {n} requests that had no answer, with the time they had waited.")
@@ -343,7 +350,7 @@ pub(crate) static WORDS: Words = Words {
         planned: "Planned",
         rate: "Requests per second",
         heat: "Response time: how many requests took how long, and when",
-        unanswered: "No answer yet",
+        unanswered: "Of them without an answer",
         errors: "Failed per second, by kind of error",
         statuses: "Answers per second, by status",
         others: "others",

@@ -227,7 +227,13 @@ pub(crate) struct TimeWords {
     pub(crate) unknown: &'static str,
     /// Of times over a run and over a point, where so many were dropped.
     pub(crate) dropped_apart: Of1,
+    pub(crate) failed_apart: Of1,
+    pub(crate) lag_of_all: &'static str,
     pub(crate) unknown_short: &'static str,
+    /// Below percentiles drawn as lines.
+    pub(crate) line_ends: &'static str,
+    /// The greatest time of those requests that have one.
+    pub(crate) at_most: Of1,
     pub(crate) above_dropped: &'static str,
     pub(crate) censored: Of2,
     pub(crate) clipped: Of2,
