@@ -9,29 +9,27 @@ pub(super) fn places(number: usize, all: usize) -> impl Iterator<Item = f64> {
     (0..MARKERS).map(move |place| (place as f64 + offset) / MARKERS as f64)
 }
 
-/// Where a line passes the wanted `places` of a plot `wide` units across, between its corners if need be and never in a gap. `runs` are
-/// its corners in order, a run for each part between gaps. A line too short for any place has one marker in its middle: nothing else
-/// tells it from others without colours.
-pub(super) fn on_line(
-    runs: &[Vec<(f64, f64)>],
+/// The points of a line that are nearest to the wanted `places` of a plot `wide` units across: a marker is read as a value that was
+/// measured, so it stands nowhere else. `points` are in order. None is further away than half a step between places; a line of which
+/// all are has a marker on the point in its middle: nothing else tells it from others without colours.
+pub(super) fn on_points(
+    points: &[(f64, f64)],
     wide: f64,
     places: impl Iterator<Item = f64>,
 ) -> Vec<(f64, f64)> {
-    let at = |x: f64| runs.iter().find_map(|run| Some((x, height_at(run, x)?)));
-    let marked: Vec<(f64, f64)> = places.filter_map(|place| at(place * wide)).collect();
-    if !marked.is_empty() {
-        return marked;
+    let nearest = |x: f64| {
+        let next = points.partition_point(|point| point.0 < x);
+        let both = [next.checked_sub(1), Some(next)].into_iter().flatten().filter_map(|at| points.get(at));
+        both.copied().min_by(|one, other| (one.0 - x).abs().total_cmp(&(other.0 - x).abs()))
+    };
+    let reach = 0.5 * wide / MARKERS as f64;
+    let near = |place: f64| nearest(place * wide).filter(|point| (point.0 - place * wide).abs() <= reach);
+    let mut marked: Vec<(f64, f64)> = places.filter_map(near).collect();
+    marked.dedup();
+    if marked.is_empty() {
+        marked.extend(points.get(points.len() / 2));
     }
-    let corners: Vec<(f64, f64)> = runs.concat();
-    corners.get(corners.len() / 2).copied().into_iter().collect()
-}
-
-/// How high the line through a run's corners is at `x`; `None` beyond its ends.
-fn height_at(run: &[(f64, f64)], x: f64) -> Option<f64> {
-    let next = run.partition_point(|corner| corner.0 < x);
-    let (after, before) = (run.get(next)?, run.get(next.checked_sub(1)?)?);
-    let share = (x - before.0) / (after.0 - before.0);
-    Some(before.1 + (after.1 - before.1) * share)
+    marked
 }
 
 #[cfg(test)]
@@ -46,17 +44,21 @@ mod tests {
     }
 
     #[test]
-    fn markers_lie_on_their_line() {
-        let check = |runs: &[Vec<(f64, f64)>], expected: &[(f64, f64)]| {
-            let marked = on_line(runs, 1_000.0, places(0, 1));
-            assert_eq!(marked, expected, "{runs:?}");
+    fn markers_stand_on_points() {
+        let check = |points: &[(f64, f64)], expected: &[f64]| {
+            let marked: Vec<f64> =
+                on_points(points, 1_000.0, places(0, 1)).iter().map(|point| point.0).collect();
+            assert_eq!(marked, expected, "{points:?}");
         };
-        let all = vec![(0.0, 0.0), (1_000.0, 100.0)];
-        check(&[all], &[(100.0, 10.0), (300.0, 30.0), (500.0, 50.0), (700.0, 70.0), (900.0, 90.0)]);
-        // None in a gap.
-        let gap = [vec![(0.0, 5.0), (200.0, 5.0)], vec![(600.0, 5.0)], vec![(800.0, 7.0), (1_000.0, 7.0)]];
-        check(&gap, &[(100.0, 5.0), (900.0, 7.0)]);
-        check(&[vec![(150.0, 1.0), (160.0, 2.0), (170.0, 3.0)]], &[(160.0, 2.0)]);
+        let every = |step| (0..=1_000).step_by(step).map(|x| (f64::from(x), 5.0)).collect::<Vec<_>>();
+        check(&every(10), &[100.0, 300.0, 500.0, 700.0, 900.0]);
+        check(&every(125), &[125.0, 250.0, 500.0, 750.0, 875.0]);
+        // None in a gap, and each point once.
+        check(&[(0.0, 5.0), (200.0, 5.0), (950.0, 7.0)], &[0.0, 200.0, 950.0]);
+        check(&[(150.0, 1.0), (160.0, 2.0), (201.0, 3.0)], &[150.0, 201.0]);
         check(&[], &[]);
+        // Too far from any place of its line.
+        let end = [(1_000.0, 1.0)];
+        assert_eq!(on_points(&end, 1_000.0, places(0, 2)), end);
     }
 }

@@ -6,7 +6,7 @@ use wavetank_plan::constants::UNCERTAIN_BELOW;
 use super::figure::{ACROSS, Figure, LIMIT_ROOM, level};
 use super::frame::Frame;
 use super::labels::{Label, fit};
-use super::marks::{on_line, places};
+use super::marks::{on_points, places};
 use super::path::polyline;
 use super::readout::readout;
 use super::scale::Scale;
@@ -229,7 +229,7 @@ fn draw_curve(
             }
         }
     });
-    for (x, y) in on_line(&[sure], ACROSS, places(number, all)) {
+    for (x, y) in on_points(&sure, ACROSS, places(number, all)) {
         figure.marker(number, curve.tone, x / ACROSS, y);
     }
 }

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use wavetank_measure::HostSample;
 use wavetank_plan::Nanos;
-use wavetank_plan::quantity::{show_share, show_size, show_whole};
+use wavetank_plan::quantity::{show_link, show_share, show_size, show_whole};
 
 use super::Section;
 use super::figures::{Numbers, figure};
@@ -138,6 +138,7 @@ pub(super) fn samples<'a>(title: &'a str, series: &[Series], unit: Unit) -> Numb
     let show = |value: f64| match unit {
         Unit::Share => show_share(value),
         Unit::Bytes => show_size(value as u64),
+        Unit::BitRate => show_link(value),
         _ => show_whole(value as u64),
     };
     // Of a long run every second, fourth and so on is kept, of one series perhaps not those of another.
@@ -178,6 +179,8 @@ mod tests {
         let numbers = samples("hosts", &series, Unit::Count);
         let cells: Vec<String> = numbers.rows.iter().map(|(_, cells)| cells.join(" ")).collect();
         assert_eq!(cells, ["1 10 100 ", "2 20 200 7"]);
+        let traffic = samples("hosts", &[line("first", &[(1_000_000, 2e9)])], Unit::BitRate);
+        assert_eq!(traffic.rows[0].1, ["2.00 Gbit/s"], "in the unit of the chart");
         // Thinned to every second one.
         let series = [
             line("first", &[(0, 1.0), (2_000_000, 2.0)]),
