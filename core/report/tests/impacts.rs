@@ -151,13 +151,22 @@ fn the_page_draws_bands_and_has_a_table() {
             html(source, language)
         };
         let page_told = page(&told);
+        // Beside its name, below its own head.
+        let [event, stretch, before] = match language {
+            Language::English => ["Event", "Time", "before"],
+            Language::Chinese => ["事件", "时段", "之前"],
+        };
+        let head = format!("scope=\"col\">{event}</th><th class=\"\" scope=\"col\">{stretch}</th>");
+        let cell = format!("</bdi></th><td class=\"short\">{before} (");
+        assert!(page_told.contains(&head) && page_told.contains(&cell), "{page_told}");
         for word in [title, well, "kill serve app1", "class=\"fault\"", "app&lt;b&gt;2", "no such program"] {
             assert!(page_told.contains(word), "{word} is missing");
         }
         // Words, be there none, take more room than an instant, and the table has little.
-        let blank = "scope=\"row\"><bdi>kill serve app1</bdi></th><td class=";
-        let blank = page_told.split(blank).skip(1).filter_map(|cell| cell.split('>').next());
-        assert_eq!(blank.collect::<Vec<_>>(), ["\"n\""; 3]);
+        let rows =
+            page_told.split("scope=\"row\"><bdi>kill serve app1</bdi></th><td class=\"short\">").skip(1);
+        let instants = rows.filter_map(|row| row.split("<td class=").nth(1)?.split('>').next());
+        assert_eq!(instants.collect::<Vec<_>>(), ["\"n\""; 3]);
         let rates = page_told.split("id=\"rate\"").nth(1).expect("a chart of rates");
         let rates = rates.split("</figure>").next().expect("it ends");
         // What was done: two that were taken back, and one that was not, which goes on to the end.

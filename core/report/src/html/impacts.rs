@@ -109,7 +109,10 @@ fn rows(sheet: &Sheet, words: &ImpactWords, impact: &ImpactDoc) -> Vec<Vec<Cell>
     };
     let end = |row: usize| if row == last { recovered(words, impact) } else { String::new() };
     let whole = rows.into_iter().enumerate().map(|(row, cells)| {
-        head(row).into_iter().chain(cells).chain([Cell::word(&end(row))]).collect::<Vec<Cell>>()
+        // The stretch stands beside the name: on a phone all else lies beyond the edge.
+        let (mut head, mut cells) = (head(row).into_iter(), cells.into_iter());
+        let first = head.next().into_iter().chain(cells.next());
+        first.chain(head).chain(cells).chain([Cell::word(&end(row))]).collect::<Vec<Cell>>()
     });
     whole.collect()
 }
