@@ -311,7 +311,7 @@ fn values(page: &Page) -> Markup {
     let mut table = Table::new(own.values, &heads);
     for metric in &page.source.doc.metrics {
         table.row(vec![
-            named(&metric.name),
+            Cell::whole_up_to(NAME_CHARS, &metric.name),
             Cell::Number(value(metric, metric.a)),
             Cell::Number(value(metric, metric.b)),
             Cell::Number(metric.ratio.map(ratio).unwrap_or_default()),
@@ -327,12 +327,10 @@ fn values(page: &Page) -> Markup {
     }
 }
 
-/// A value's name: of those that are ours none is longer than this, and a line would end in the middle of them.
+/// Of values' names that are ours none is longer than this, and a line would end in the middle of them.
 const NAME_CHARS: usize = 28;
-
-fn named(name: &str) -> Cell {
-    if name.chars().count() <= NAME_CHARS { Cell::Short(outside(name)) } else { Cell::Name(name.to_owned()) }
-}
+/// Addresses of up to so many letters stand on one line: a port that is cut in two reads as another one.
+const ADDRESS_CHARS: usize = 36;
 
 fn runs(page: &Page) -> Markup {
     let own = &page.own.page;
@@ -353,12 +351,12 @@ fn runs(page: &Page) -> Markup {
         table.row(vec![
             Cell::word(side),
             Cell::Short(html! { code { (outside(&run.id)) } }),
-            Cell::Name(run.name.clone()),
+            Cell::whole_up_to(NAME_CHARS, &run.name),
             Cell::Short(outside(&run.started_at)),
             Cell::Number(units::seconds(run.duration_s)),
             Cell::Short(verdict(page, &run.verdict)),
             Cell::Any(stored_in(page.language, &run.load)),
-            Cell::Name(run.target.clone()),
+            Cell::whole_up_to(ADDRESS_CHARS, &run.target),
             Cell::Short(outside(&run.version)),
         ]);
     }

@@ -24,6 +24,11 @@ pub(crate) enum Cell {
 }
 
 impl Cell {
+    /// A name or address from outside, in which no line ends where it has no more letters than so many.
+    pub(crate) fn whole_up_to(chars: usize, name: &str) -> Self {
+        if name.chars().count() <= chars { Self::Short(outside(name)) } else { Self::Name(name.to_owned()) }
+    }
+
     /// Words of our own.
     pub(crate) fn word(word: &str) -> Self {
         Self::Any(html! { (word) })
