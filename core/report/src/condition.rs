@@ -92,6 +92,12 @@ pub(crate) fn was_cut_short(record: &RunRecord) -> bool {
         && verdict.reasons.iter().any(|reason| CUT_SHORT.contains(&reason.as_str()))
 }
 
+/// Whether the run's record has no end: what is looked at when a run ends was never looked at.
+pub(crate) fn was_killed(record: &RunRecord) -> bool {
+    record.verdict.status == Status::Incomplete
+        && record.verdict.reasons.iter().any(|reason| reason == "lost")
+}
+
 /// Whether the load never began: neither a request nor a connection was wanted.
 pub(crate) const fn sent_nothing(record: &RunRecord) -> bool {
     record.requests.offered == 0 && record.connections.offered == 0

@@ -274,6 +274,23 @@ fn conditions_of_a_run_that_was_cut_short_are_not_said_to_hold() {
     check("", Status::Pass, " held");
 }
 
+/// Of a run without an end nobody looked at what is looked at then: that there are no findings would read as clean.
+#[test]
+fn a_run_without_an_end_is_not_told_as_clean() {
+    let check = |reason: &str, cut_off: bool| {
+        let mut record = open();
+        record.findings.clear();
+        record.verdict.status = Status::Incomplete;
+        record.verdict.reasons = vec![reason.to_owned()];
+        let page = page(&record, Language::English);
+        let told =
+            ["only what its seconds tell was judged", "no findings beyond"].map(|said| page.contains(said));
+        assert_eq!(told, [cut_off, !cut_off], "{reason}: {page}");
+    };
+    check("lost", true);
+    check("signal", false);
+}
+
 #[test]
 fn a_rate_of_a_phase_is_explained_where_it_is_not_what_stands_beside_it() {
     let check = |rate: f64, told: bool| {

@@ -68,9 +68,13 @@ fn answers_after_the_load_are_told_beside_the_rate() {
         record.load.model = model.to_owned();
         record.duration_s = Number(10.0);
         (record.requests.offered, record.requests.done) = (10_000, 8_000);
+        record.bytes.received = 5_000_000;
         record.rate = RateDoc { offered_per_s: Number(1_000.0), done_per_s: Number(done_per_s) };
         let page = page(&record, Language::English);
         assert!(page.contains(&format!("<dd class=\"below\">{expected}</dd>")), "{expected}: {page}");
+        // Nor has a rate over that time what those answers brought.
+        let told = page.contains("<dd>5.0 MB (500 kB/s)</dd>");
+        assert_eq!((told, page.contains("<dd>5.0 MB")), (!expected.contains("not in it"), true), "{page}");
     };
     check("open", 800.0, "of 1.00 k/s offered");
     check("open", 795.0, "of 1.00 k/s offered");

@@ -10,7 +10,7 @@ use super::Section;
 use super::figures::{
     Numbers, all, asked, at_ends, figure, judged, last_of, late_when, names, points, whole,
 };
-use super::sheet::Sheet;
+use super::sheet::{Sheet, kept_together};
 use super::times::left_out;
 use crate::chart::{Form, HeatColumn, HeatMap, Layer, Lines, Series, Stacks, Tone, Unit};
 use crate::load_text::requests_each;
@@ -29,7 +29,7 @@ pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
             @if let Some(last) = shorter_last(course) {
                 @let from = units::seconds(Number(last.from.0 as f64 / 1e9));
                 // On paper there is no such table.
-                span.on-screen { (words.page.sentence_gap) ((words.charts.last_column)(&from, &last.len.to_string())) }
+                span.on-screen { (words.page.sentence_gap) (kept_together(&(words.charts.last_column)(&from, &last.len.to_string()))) }
             }
             @for told in left_out(sheet) { (words.page.sentence_gap) (told) }
         }
@@ -134,7 +134,11 @@ fn heat_map(sheet: &Sheet, course: &Course) -> Markup {
     });
     let frame = sheet.frame("heat", words.heat).high(240);
     let svg = HeatMap { frame, timeline: sheet.timeline(course), columns: cells.collect() }.draw();
-    let rows = columns.iter().filter(|column| !column.response.is_empty()).map(|column| {
+    // A second without an answer between others is one in which nothing came: it must not be missed.
+    let is_told = |column: &&Column| !column.response.is_empty();
+    let first = columns.iter().position(is_told).unwrap_or(0);
+    let end = columns.iter().rposition(is_told).map_or(first, |last| last + 1);
+    let rows = columns[first..end].iter().map(|column| {
         let response = &column.response;
         let percentile = |q| response.percentile(q).map_or_else(|| "–".to_owned(), time);
         let guess = |q| if response.is_uncertain(q) { format!("~{}", percentile(q)) } else { percentile(q) };
@@ -143,7 +147,7 @@ fn heat_map(sheet: &Sheet, course: &Course) -> Markup {
             guess(50.0),
             guess(90.0),
             guess(99.0),
-            time(response.max()),
+            if response.is_empty() { "–".to_owned() } else { time(response.max()) },
             show_whole(column.censored()),
         ];
         (column.from, cells)

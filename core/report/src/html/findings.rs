@@ -7,6 +7,7 @@ use super::Section;
 use super::journeys::failed_checks;
 use super::marks::{blamed, more};
 use super::sheet::{Sheet, is_sentence, outside};
+use crate::condition::was_killed;
 use crate::more::more_about_findings;
 
 pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
@@ -17,7 +18,9 @@ pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
     // What turned the verdict comes first, then what has the same to blame.
     findings.sort_by_key(|finding| (!finding.decisive, finding.blame != record.verdict.blame));
     let mut body = html! {
-        @if record.findings.is_empty() { p { (words.leads.no_findings) } }
+        @if record.findings.is_empty() {
+            p { @if was_killed(record) { (words.leads.cut_off) } @else { (words.leads.no_findings) } }
+        }
         @for finding in findings { (one(sheet, finding)) }
         (more(sheet, more_about_findings(record)))
         @if !notes.is_empty() {

@@ -197,7 +197,7 @@ fn rate_card(sheet: &Sheet) -> Card {
     let (record, words) = (sheet.record(), &sheet.words.front);
     let done = record.requests.done;
     let rate = record.rate.done_per_s.0;
-    let in_time = ((rate * record.duration_s.0).round() as u64).min(done);
+    let in_time = done_in_time(record);
     let (number, below) = match record.load.model.as_str() {
         _ if record.requests.offered == 0 => (None, words.nothing_sent.to_owned()),
         _ if done > 0 && rate == 0.0 => (Some(show_count(done)), words.done_after_load.to_owned()),
@@ -206,11 +206,23 @@ fn rate_card(sheet: &Sheet) -> Card {
             (Some(show_rate(rate)), (words.done_in)(&show_count(in_time), &units::seconds(record.duration_s)))
         }
     };
-    let later = done - in_time;
-    if rate > 0.0 && later as f64 >= done as f64 * LATER_MIN {
-        return (words.done_rate, number, format!("{below} · {}", (words.done_later)(&show_count(later))));
+    match done_later(record).filter(|_| rate > 0.0) {
+        Some(later) => {
+            (words.done_rate, number, format!("{below} · {}", (words.done_later)(&show_count(later))))
+        }
+        None => (words.done_rate, number, below),
     }
-    (words.done_rate, number, below)
+}
+
+fn done_in_time(record: &RunRecord) -> u64 {
+    ((record.rate.done_per_s.0 * record.duration_s.0).round() as u64).min(record.requests.done)
+}
+
+/// Requests answered outside the measured time, where they are not few: no rate over that time has them.
+pub(crate) fn done_later(record: &RunRecord) -> Option<u64> {
+    let done = record.requests.done;
+    let later = done - done_in_time(record);
+    (later > 0 && later as f64 >= done as f64 * LATER_MIN).then_some(later)
 }
 
 /// Of several plateaus the one that came shortest of its plan.
@@ -262,6 +274,7 @@ fn next_limit(sheet: &Sheet) -> Markup {
     html! {
         @if rooms.is_empty() { p { (words.room_none) } } @else {
             ul { @for room in rooms.iter().take(ROOMS_MAX) { li { (kept_together(&room.said)) } } }
+            @if record.hosts.is_empty() { p.aside { (words.room_target) } }
         }
         @for next in &record.next { p { (words.try_next) (sheet.words.page.colon) (sheet.stored(next)) } }
     }

@@ -25,11 +25,7 @@ pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
     let lag = record.lag_us.spread.as_ref().map(|lag| {
         let p99 = sheet.percentile(lag, "p99");
         // The chart below draws what is known.
-        if lag.is_unknown("p99") {
-            format!("{p99} · {}", (words.times.at_most)(&units::time(lag.max)))
-        } else {
-            p99
-        }
+        if lag.is_unknown("p99") { (words.times.at_most)(&units::time(lag.max)) } else { p99 }
     });
     let late = (record.requests.offered > 0).then(|| part(record.requests.late, record.requests.offered));
     let memory = (generator.peak_rss_bytes > 0).then(|| show_size(generator.peak_rss_bytes));
@@ -109,13 +105,12 @@ fn lags(sheet: &Sheet, course: &Course) -> Markup {
     let svg = Lines { frame, timeline, unit: Unit::Time, series, limits: Vec::new() }.draw();
     let time = |ns: Option<u64>| ns.map(|ns| Nanos(ns as i64).to_string()).unwrap_or_default();
     let sign = |lag: &Histogram, q| if lag.is_uncertain(q) { "~" } else { "" };
-    let rows = columns.iter().filter(|column| !column.lag.is_empty()).map(|column| {
-        let of = |q| format!("{}{}", sign(&column.lag, q), time(column.lag.percentile(q)));
-        (
-            column.from,
-            vec![of(50.0), of(99.0), time(Some(column.lag.max())), show_whole(column.counters.late)],
-        )
-    });
+    let rows =
+        columns.iter().filter(|column| !column.lag.is_empty() || column.counters.late > 0).map(|column| {
+            let of = |q| format!("{}{}", sign(&column.lag, q), time(column.lag.percentile(q)));
+            let most = (!column.lag.is_empty()).then(|| column.lag.max());
+            (column.from, vec![of(50.0), of(99.0), time(most), show_whole(column.counters.late)])
+        });
     let heads = names(&[words.lag_p50, words.lag_p99, sheet.words.columns.max, sheet.words.counts.late]);
     let numbers = Numbers {
         title: words.lag,

@@ -7,6 +7,7 @@ use wavetank_plan::quantity::{show_count, show_share, show_size, show_whole};
 use wavetank_record::Requests;
 
 use super::Section;
+use super::front::done_later;
 use super::marks::more;
 use super::sheet::Sheet;
 use super::table::{Cell, Table, facts};
@@ -87,8 +88,9 @@ fn statuses(sheet: &Sheet) -> Markup {
 fn traffic(sheet: &Sheet) -> Markup {
     let (record, words) = (sheet.record(), &sheet.words.counts);
     let duration = record.duration_s.0;
-    let way = |bytes: u64| {
-        let rate = (duration > 0.0).then(|| show_size((bytes as f64 / duration).round() as u64));
+    let way = |bytes: u64, is_in_time: bool| {
+        let rate =
+            (is_in_time && duration > 0.0).then(|| show_size((bytes as f64 / duration).round() as u64));
         html! { @if bytes > 0 { (show_size(bytes)) @if let Some(rate) = rate { " (" (rate) "/s)" } } }
     };
     let wire = record.wire;
@@ -103,8 +105,8 @@ fn traffic(sheet: &Sheet) -> Markup {
         }
     };
     facts(vec![
-        (words.received, way(record.bytes.received)),
-        (words.sent_bytes, way(record.bytes.sent)),
+        (words.received, way(record.bytes.received, done_later(record).is_none())),
+        (words.sent_bytes, way(record.bytes.sent, true)),
         (words.wire, extra(wire.sent)),
         (words.retried, extra(wire.retried)),
         (words.redirected, extra(wire.redirected)),

@@ -8,6 +8,7 @@ use wavetank_record::{PhaseDoc, Requests, StepDoc, Times};
 use super::Section;
 use super::sheet::Sheet;
 use super::table::{Cell, Table};
+use super::times::left_out;
 use crate::chart::spark;
 use crate::load_text::load_of_phase;
 use crate::units;
@@ -20,7 +21,10 @@ const COLUMNS_MAX: usize = wavetank_measure::Course::COLUMNS_MAX;
 
 pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
     let (record, words) = (sheet.record(), sheet.words);
+    let told = left_out(sheet).collect::<Vec<_>>().join(words.page.sentence_gap);
+    let has_parts = record.phases.len() > 1 || record.scenarios.len() > 1 || record.steps.len() > 1;
     let body = html! {
+        @if has_parts && !told.is_empty() { p.aside { (told) } }
         @if record.phases.len() > 1 { h3 { (words.journeys.phases) } (phases(sheet, words.journeys.phases)) }
         @if record.scenarios.len() > 1 { h3 { (words.journeys.scenarios) } (scenarios(sheet)) }
         @if record.steps.len() > 1 || !record.groups.is_empty() {

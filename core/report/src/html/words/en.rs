@@ -73,6 +73,7 @@ pub(crate) static WORDS: Words = Words {
             format!("The busiest load thread worked up to {share} of its time; from 95\u{a0}% on it limits.")
         },
         room_cpus: |share| format!("CPUs of the generator's host were busy up to {share}."),
+        room_target: "How near the target came to its own limit was not watched.",
         room_lab: |host, share| {
             format!("Of the lab's hosts, {host} had the busiest core: busy up to {share}.")
         },
@@ -128,6 +129,7 @@ pub(crate) static WORDS: Words = Words {
         requests: "Every request that the plan wanted until the run ended is in exactly one of: done, failed, dropped or open.",
         thresholds: "What the run had to meet. Conditions marked implicit were added by Wavetank.",
         findings: "What was noticed, whose doing it was, the numbers behind it, and what to do about it.",
+        cut_off: "The run was cut off: only what its seconds tell was judged, not what is looked at when a run ends.",
         no_findings: "There are no findings beyond what the verdict says.",
         as_stored: "Some sentences stand as they are stored.",
         course: "What was asked and answered while the run went on. Warm-up and what came after the load, where there is any, are shaded grey.",
@@ -142,7 +144,7 @@ pub(crate) static WORDS: Words = Words {
         connections: "Opened = closed + lost + open at the end: of the whole run, warm-up included.",
         generator: "Whether the load generator itself can be believed.",
         hosts: "What this host's kernel and the target counted while the load ran.",
-        examples: "The first failures of each kind and the slowest answers; all times count from the start of the measured load, and those before it lie in a warm-up.",
+        examples: "The first failures of each kind and the slowest answers. At is when a request was wanted, from the start of the measured load on; charts over time have it where it ended.",
         events: "Instants on the run's clock: 0 is the start of the measured load.",
         environment: "What is needed to believe these numbers later, and to make them again.",
         glossary: "The words of this page, and what exactly they mean.",
@@ -223,10 +225,13 @@ pub(crate) static WORDS: Words = Words {
         uncertain: "~ fewer than 10 samples lie above this percentile.",
         unknown: "“> dropped”: so many requests were dropped that this percentile cannot be known.",
         dropped_apart: |n| format!("{n} dropped requests have no time: the values shown leave them out."),
-        failed_apart: |n| format!("Response times leave out {n} requests that failed, but not by timeout."),
+        failed_apart: |n| {
+            let requests = if n == "1" { "request" } else { "requests" };
+            format!("Response times leave out {n} {requests} that failed, but not by timeout.")
+        },
         lag_of_all: "Lag and wait are of all that were sent: their means need not add up to that of response.",
         line_ends: "A line ends where dropped requests leave the rest unknown.",
-        at_most: |max| format!("at most {max} of those that were sent"),
+        at_most: |max| format!("at most {max} of those that were sent; dropped ones have none"),
         unknown_short: "only a lower bound is known: too many requests were dropped",
         above_dropped: "> dropped",
         censored: |name, n| {

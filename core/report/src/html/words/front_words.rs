@@ -23,6 +23,7 @@ pub(crate) struct FrontWords {
     pub(crate) room_none: &'static str,
     pub(crate) room_thread: Of1,
     pub(crate) room_cpus: Of1,
+    pub(crate) room_target: &'static str,
     pub(crate) room_lab: Of2,
     pub(crate) room_memory: Of2,
     pub(crate) room_files: Of2,

@@ -125,6 +125,7 @@ pub(crate) struct Leads {
     pub(crate) requests: &'static str,
     pub(crate) thresholds: &'static str,
     pub(crate) findings: &'static str,
+    pub(crate) cut_off: &'static str,
     pub(crate) no_findings: &'static str,
     /// Where sentences of the record stand as they are stored, in another language than the page's.
     pub(crate) as_stored: &'static str,
