@@ -5,7 +5,7 @@ use wavetank_plan::Nanos;
 use super::describe::describe;
 use super::figure::{ACROSS, Figure, LIMIT_ROOM};
 use super::frame::Frame;
-use super::marks::{on_points, places};
+use super::markers::{on_points, places};
 use super::path::{broken, doubtful, polyline};
 use super::readout::{groups, range, readout};
 use super::scale::Scale;

@@ -25,7 +25,7 @@ mod heat_cells;
 mod heat_map;
 mod labels;
 mod lines;
-mod marks;
+mod markers;
 mod path;
 mod readout;
 mod row_texts;

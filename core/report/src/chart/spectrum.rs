@@ -6,7 +6,7 @@ use wavetank_plan::constants::UNCERTAIN_BELOW;
 use super::figure::{ACROSS, Figure, LIMIT_ROOM, level};
 use super::frame::Frame;
 use super::labels::{Label, fit};
-use super::marks::{on_points, places};
+use super::markers::{on_points, places};
 use super::path::polyline;
 use super::readout::readout;
 use super::scale::Scale;
