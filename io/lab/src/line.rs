@@ -80,9 +80,12 @@ impl Line {
                 return Err(Error::new(ErrorKind::InvalidData, "longer than a line may be"));
             }
             let mut chunk = [0; 16 * 1024];
-            match self.stream.read(&mut chunk)? {
-                0 => return Ok(None),
-                n => self.rest.extend_from_slice(&chunk[..n]),
+            match self.stream.read(&mut chunk) {
+                Ok(0) => return Ok(None),
+                Ok(n) => self.rest.extend_from_slice(&chunk[..n]),
+                // Closed before it had read what was sent to it.
+                Err(error) if error.kind() == ErrorKind::ConnectionReset => return Ok(None),
+                Err(error) => return Err(error),
             }
         }
     }
@@ -128,6 +131,17 @@ mod tests {
         raw.write_all(b":2}\n").expect("room for a few bytes");
         drop(raw);
         assert_eq!(line.receive().expect("a whole line"), Some(json!({ "b": 2 })));
+        assert_eq!(line.receive().expect("an end"), None);
+    }
+
+    #[test]
+    fn a_side_that_closes_with_something_unread_has_closed() {
+        let (ours, theirs) = UnixStream::pair().expect("sockets can be made");
+        let (mut line, mut other) = (Line::new(ours), Line::new(theirs));
+        line.send(&json!("a question")).expect("room for a few bytes");
+        other.send(&json!("last words")).expect("room for a few bytes");
+        drop(other);
+        assert_eq!(line.receive().expect("a whole line"), Some(json!("last words")));
         assert_eq!(line.receive().expect("an end"), None);
     }
 
