@@ -42,8 +42,9 @@ const HISTOGRAMS_MAX: i64 = 2 * 12 * 8 * Histogram::BUCKETS as i64;
 const FEW: u64 = 1_000;
 /// On each of two threads just above 2^14.
 const MANY: u64 = 33_000;
-/// Connections are opened so fast.
-const RATE: u64 = 12_000;
+/// Connections are opened so fast: what falls due while a thread is held up is opened at once, and memory for requests under way
+/// is kept for the next ones. At three times this rate a busy machine was seen to take 414 bytes each.
+const RATE: u64 = 4_000;
 
 fn bytes() -> i64 {
     let stats = ALLOCATOR.stats();
@@ -107,7 +108,7 @@ fn held_by(connections: u64, engine: EngineChoice, heartbeat: bool) -> i64 {
         assert_eq!(failed, 0, "{engine:?}: after {opened} were opened");
     }
     let held = bytes() - before;
-    assert_eq!(crowd.counts(), (connections, 0), "{engine:?}: all are there");
+    assert_eq!(crowd.counts_from(connections), (connections, 0), "{engine:?}: all are there");
     threads.join();
     held
 }

@@ -2,9 +2,10 @@
 //! with the word that it closes, and ends connections when it is told to.
 
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
 
 use wavetank_driver::{Clock, Driver, Epoll, Errno, Event, Setup, Start, Waker, spawn};
 use wavetank_plan::{Close, FileTables, Nanos};
@@ -27,7 +28,9 @@ type Ending = (usize, Close);
 
 #[derive(Default)]
 struct Counts {
-    accepted: AtomicU64,
+    accepted: Mutex<u64>,
+    /// One more was accepted.
+    more: Condvar,
     /// By their peers.
     ended: AtomicU64,
 }
@@ -57,11 +60,20 @@ impl Crowd {
         self.threads[0].1.wake();
     }
 
-    /// Connections that came, and those of them that their peers have ended.
-    pub(crate) fn counts(&self) -> (u64, u64) {
-        let [accepted, ended] =
-            [&self.counts.accepted, &self.counts.ended].map(|count| count.load(Ordering::Relaxed));
-        (accepted, ended)
+    /// Connections that came, and those of them that their peers have ended, once at least `accepted` came. To a client a
+    /// connection is open as soon as the kernel has it, which may be before it is taken from the listener's queue.
+    ///
+    /// # Panics
+    /// If they have not come within 30 s.
+    pub(crate) fn counts_from(&self, accepted: u64) -> (u64, u64) {
+        let count = self.counts.accepted.lock().expect("no thread of it panicked");
+        let (count, waited) = self
+            .counts
+            .more
+            .wait_timeout_while(count, Duration::from_secs(30), |count| *count < accepted)
+            .expect("no thread of it panicked");
+        assert!(!waited.timed_out(), "{} of {accepted} connections came", *count);
+        (*count, self.counts.ended.load(Ordering::Relaxed))
     }
 }
 
@@ -94,7 +106,8 @@ fn live(
             match event {
                 Event::Accepted(_, conn) => {
                     open.push(conn);
-                    counts.accepted.fetch_add(1, Ordering::Relaxed);
+                    *counts.accepted.lock().expect("no other thread panicked") += 1;
+                    counts.more.notify_all();
                 }
                 Event::Received(_, len) if driver.received(len).starts_with(b"GET /never") => {}
                 Event::Received(conn, len) if driver.received(len).starts_with(b"GET /last") => {
