@@ -242,7 +242,7 @@ fn judge(rows: &mut [Compared], wishes: &Wishes) {
         // What cannot be compared could not be if it were asked for.
         if !wanted && row.why.is_empty() {
             let why = if wishes.metrics.is_empty() {
-                "told, not judged: name it with --metric"
+                "listed, not judged: name it with --metric"
             } else {
                 MetricDoc::NOT_ASKED
             };
@@ -276,7 +276,7 @@ mod tests {
         check("p99", "", &[], "");
         check("p99", few, &[], few);
         check("p95", few, &[], few);
-        check("p95", "", &[], "told, not judged: name it with --metric");
+        check("p95", "", &[], "listed, not judged: name it with --metric");
         check("p99", few, &["p50"], few);
         check("p99", "", &["p50"], MetricDoc::NOT_ASKED);
         check("p95", "", &["p95"], "");

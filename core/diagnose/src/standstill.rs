@@ -40,10 +40,11 @@ pub(crate) fn finding(case: &Case<'_>) -> Option<Finding> {
         blame,
         decisive: false,
         message: format!(
-            "no request ended for at least {} s, from {} s on, though {} were open at its end: {whose}",
+            "no request ended for at least {} s, from {} s on, though {} were open at {} s: {whose}",
             tenths(until - from),
             tenths(from),
-            words::count(longest.open)
+            words::count(longest.open),
+            tenths(longest.open_at.0.saturating_add(TENTH / 2).div_euclid(TENTH))
         ),
         evidence: evidence(found),
         hint: hint.to_owned(),

@@ -9,8 +9,10 @@ pub struct Standstill {
     pub from: Nanos,
     /// For how long at least.
     pub len: Nanos,
-    /// Requests open at its end.
+    /// Requests open at `open_at`.
     pub open: u64,
+    /// End of its last whole interval: it may have lasted longer.
+    pub open_at: Nanos,
 }
 
 /// All of them in a run.

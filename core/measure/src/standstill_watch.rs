@@ -242,6 +242,7 @@ impl StandstillWatch {
             from: stretch.from,
             len,
             open: stretch.open,
+            open_at: stretch.until,
         })
     }
 

@@ -2,7 +2,7 @@
 
 use wavetank_plan::quantity::{show_count, show_rate, show_short};
 use wavetank_plan::shape::Stretch;
-use wavetank_plan::{Arrivals, Curve, Levels, Load, Phase, Plan};
+use wavetank_plan::{Action, Arrivals, Curve, Levels, Load, Nanos, Phase, Plan, Think};
 use wavetank_record::{LoadDoc, Number};
 
 use crate::forecast::short_rate;
@@ -34,6 +34,11 @@ pub fn load_doc(plan: &Plan, defaults: bool) -> LoadDoc {
     }
     let warmup = plan.phases.iter().filter(|phase| phase.warmup).filter_map(|phase| phase.length);
     let joint = if several { "; " } else { ", " };
+    let thought = thinking(plan, &judged).map(|time| match time {
+        long if long >= Nanos::SECOND => units::seconds(Number(long.as_secs_f64())),
+        short => short.to_string(),
+    });
+    texts.extend(thought.map(|time| format!("each session thinks {time}")));
     texts.extend(
         warmup.map(|length| format!("after {} of warm-up", units::seconds(Number(length.as_secs_f64())))),
     );
@@ -91,6 +96,23 @@ fn each_text(sessions_each: Option<u64>) -> String {
         Some(1) => ", 1 session each".to_owned(),
         Some(each) => format!(", {each} sessions each"),
     }
+}
+
+/// How long each session of `phases` thinks where their loads wait for sessions: it sets how often each user or connection asks.
+/// `None` where it is nothing, not always the same, or for the session to find out.
+fn thinking(plan: &Plan, phases: &[&Phase]) -> Option<Nanos> {
+    let waits = |phase: &&&Phase| matches!(phase.load, Load::Closed { .. } | Load::Hold { .. });
+    let of = |number: u16| phases.iter().filter(waits).any(|phase| phase.mix.contains(number));
+    let own = (0..).zip(&plan.scenarios).filter(|(number, _)| of(*number));
+    let mut each = own.map(|(_, scenario)| {
+        scenario.journey.iter().try_fold(Nanos::ZERO, |sum, action| match action {
+            Action::Request(_) => Some(sum),
+            Action::Think(Think::Fixed(time)) => Some(sum.after(*time)),
+            _ => None,
+        })
+    });
+    let first = each.next()??;
+    (first > Nanos::ZERO && each.all(|each| each == Some(first))).then_some(first)
 }
 
 /// How many requests a session of `phase`, an open one, is; `None` where that is for the session to find out.

@@ -123,8 +123,8 @@ fn the_first_page_of_a_failed_run_names_what_was_done() {
         page.split("<section id=\"impacts\"").next().expect("the first page").to_owned()
     };
     let english = first(Status::Fail, Language::English);
-    let told = "Done to hosts during the run: <code class=\"option\"><bdi>kill serve app1</bdi></code> (10 s to 15 s), \
-                <code class=\"option\"><bdi>drop 20% eth0 lb1</bdi></code> (20 s to 25 s), <code class=\"option\"><bdi>pause serve app2</bdi></code> (from 35 s on). \
+    let told = "Done to hosts during the run: <code class=\"option\"><bdi>kill serve app1</bdi></code> (10\u{a0}s to 15\u{a0}s), \
+                <code class=\"option\"><bdi>drop 20% eth0 lb1</bdi></code> (20\u{a0}s to 25\u{a0}s), <code class=\"option\"><bdi>pause serve app2</bdi></code> (from 35\u{a0}s on). \
                 That alone does not show the cause";
     assert!(english.contains(told), "{english}");
     assert!(!english.contains("reboot"), "what was never done is no cause: {english}");

@@ -167,7 +167,7 @@ const WHOLE: [&str; 54] = [
     "kernel: 6.1.0 for run a1, 6.2.0 for run b1, c2, d3",
     "lost: wavetank was stopped before the run was over; 3 lines of the archive cannot be read, 2 of them written by a later version of wavetank",
     "lost: the run is still under way: this is what was sealed so far; an interval is missing from the archive",
-    "no request ended for at least 2.5 s, from 5 s on, though 1,250 were open at its end: the target gave no answer, or the way to it let none \
+    "no request ended for at least 2.5 s, from 5 s on, though 1,250 were open at 7.5 s: the target gave no answer, or the way to it let none \
      through",
     "requests in flight rose from 20 to 300 over keep",
     "response p99 fell from 4.20 ms to 1.90 ms over keep",

@@ -7,7 +7,7 @@ use wavetank_record::{ImpactDoc, ImpactOutcome, Number, RecoveryDoc, SeenDoc};
 
 use super::Section;
 use super::impact_words::{ImpactWords, impact_words};
-use super::sheet::{Sheet, outside_code};
+use super::sheet::{Sheet, kept_together, outside_code};
 use super::table::{Cell, Table};
 use crate::chart::Shade;
 use crate::impacts_text::shown;
@@ -54,7 +54,7 @@ pub(super) fn done_meanwhile(sheet: &Sheet) -> Markup {
                 (words.meanwhile) (sheet.words.page.colon)
                 @for (number, impact) in done.iter().take(MEANWHILE_MAX).enumerate() {
                     @if number > 0 { ", " }
-                    (outside_code(&format!("{} {}", impact.what, impact.host))) " (" (when(impact)) ")"
+                    (outside_code(&format!("{} {}", impact.what, impact.host))) " (" (kept_together(&when(impact))) ")"
                 }
                 @if done.len() > MEANWHILE_MAX {
                     " " ((sheet.words.front.more_below)(&(done.len() - MEANWHILE_MAX).to_string()))
