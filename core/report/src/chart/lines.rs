@@ -17,6 +17,9 @@ use super::timeline::Timeline;
 use super::tone::{Tone, numbers};
 use super::unit::Unit;
 
+/// Points of a line up to which each has a dot.
+const DOTS_MAX: usize = 30;
+
 /// Numbers over time: several series, each with a dash and a marker of its own.
 #[derive(Clone, Debug)]
 pub struct Lines<'a> {
@@ -45,6 +48,7 @@ impl Lines<'_> {
             }
             for (number, series) in self.numbered() {
                 self.line(figure, &scale, number, series);
+                self.dots(figure, &scale, number, series);
             }
         });
         figure.limits(&self.limits, &scale);
@@ -102,6 +106,23 @@ impl Lines<'_> {
             if !path.is_empty() {
                 figure.push(&format!("<path class=\"l {classes}{dots}\" d=\"{path}\"/>"));
             }
+        }
+    }
+
+    /// Where points are few a dot on each: beside markers, one without anything looks as if nothing had been measured there.
+    fn dots(&self, figure: &mut Figure<'_>, scale: &Scale, number: usize, series: &Series) {
+        let known: Vec<_> = series.points.iter().filter_map(|point| Some((point.0, value(point)?))).collect();
+        if known.len() > DOTS_MAX || series.tone == Tone::Muted {
+            return;
+        }
+        let mut dots = String::new();
+        for (at, value) in known {
+            let (x, y) = self.place(figure, scale, at, value);
+            dots.extend(["M", &num(x), " ", &num(y), "h0"]);
+        }
+        if !dots.is_empty() {
+            let classes = series.tone.classes(number);
+            figure.push(&format!("<path class=\"dot {classes}\" d=\"{dots}\"/>"));
         }
     }
 

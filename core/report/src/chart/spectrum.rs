@@ -246,7 +246,7 @@ fn describe(figure: &mut Figure<'_>, curve: &SpectrumCurve<'_>) {
         return;
     }
     if curve.known >= 1.0 {
-        told.push(format!("max {}", time(curve.values.max())));
+        told.push(format!("{} {}", words.max, time(curve.values.max())));
     }
     let count = Unit::Count.value(curve.values.count() as f64);
     figure.say((words.percentiles)(&curve.name, &told.join(words.comma), &count));

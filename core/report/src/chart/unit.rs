@@ -147,7 +147,7 @@ pub(super) fn clock(at: Nanos, span: Nanos) -> String {
         return format!("{sign}{text} s");
     }
     // The middle of a second is of the second that has begun: columns and the points in their middle bear one name.
-    let s = (ns + 499_999_999) / 1_000_000_000;
+    let s = (ns + 499_999_999 + u64::from(at.0 < 0)) / 1_000_000_000;
     let sign = if at.0 < 0 && s > 0 { "−" } else { "" };
     if s < 3_600 && span < Nanos::from_secs(7_200) {
         return format!("{sign}{:02}:{:02}", s / 60, s % 60);
@@ -214,6 +214,7 @@ mod tests {
         assert_eq!(at(-10.0, 60), "−00:10");
         assert_eq!(at(1.5, 5), "1.5 s");
         assert_eq!((at(5.5, 60), at(5.6, 60)), ("00:05".to_owned(), "00:06".to_owned()));
+        assert_eq!((at(-1.5, 60), at(-0.5, 60)), ("−00:02".to_owned(), "−00:01".to_owned()));
         assert_eq!(
             (at(-0.4, 60), at(-0.000_1, 5)),
             ("00:00".to_owned(), "0 s".to_owned()),

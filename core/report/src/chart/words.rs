@@ -23,6 +23,8 @@ pub struct ChartWords {
     pub most: fn(&str, &str) -> String,
     /// Percentiles of a curve: name, `50 % 1.2 ms, 99 % 8 ms`, how many.
     pub percentiles: fn(&str, &str, &str) -> String,
+    /// The greatest of all values.
+    pub max: &'static str,
     /// Why a part of a line is faint.
     pub faint: &'static str,
     /// A heat map: the fastest, the slowest, the greatest count of a cell, when, where.
@@ -56,6 +58,7 @@ impl ChartWords {
         share: |name, share| format!("{name}: {share} of all."),
         most: |value, when| format!("All together at most {value}, at {when}."),
         percentiles: |name, list, count| format!("{name}, {count} values: {list}."),
+        max: "max",
         faint: "Dotted where fewer than 10 values lie above.",
         heat: |[fastest, slowest, most, when, place]| {
             format!("From {fastest} to {slowest}; the fullest cell holds {most}, at {when} around {place}.")
@@ -83,6 +86,7 @@ impl ChartWords {
         share: |name, share| format!("{name}：占全部的 {share}。"),
         most: |value, when| format!("合计最高 {value}（{when}）。"),
         percentiles: |name, list, count| format!("{name}，共 {count} 个值：{list}。"),
+        max: "最大",
         faint: "其上不足 10 个值之处以点线表示。",
         heat: |[fastest, slowest, most, when, place]| {
             format!("从 {fastest} 到 {slowest}；最密的格有 {most} 个，在 {when}，约 {place}。")

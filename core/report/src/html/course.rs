@@ -141,7 +141,13 @@ fn heat_map(sheet: &Sheet, course: &Course) -> Markup {
     let rows = columns[first..end].iter().map(|column| {
         let response = &column.response;
         let percentile = |q| response.percentile(q).map_or_else(|| "–".to_owned(), time);
-        let guess = |q| if response.is_uncertain(q) { format!("~{}", percentile(q)) } else { percentile(q) };
+        let guess = |q| {
+            if response.is_uncertain(q) && !response.is_empty() {
+                format!("~{}", percentile(q))
+            } else {
+                percentile(q)
+            }
+        };
         let cells = vec![
             show_whole(response.count()),
             guess(50.0),

@@ -117,10 +117,7 @@ fn over_time(sheet: &Sheet) -> Markup {
         sockets.push(Series::line(own.target_open, target));
     }
     let draw = |id: &str, title: &str, unit: Unit, series: Vec<Series>| {
-        let numbers = samples(title, &series, unit);
-        let frame = sheet.frame(id, title).high(130);
-        let lines = Lines { frame, timeline: timeline.clone(), unit, series, limits: Vec::new() };
-        figure(sheet, &lines.draw(), &numbers)
+        sampled(sheet, &timeline, (id, title), unit, series)
     };
     html! {
         (draw("host-cpu", words.host_cpu, Unit::Share, cpu))
@@ -129,12 +126,43 @@ fn over_time(sheet: &Sheet) -> Markup {
     }
 }
 
+/// What hosts were seen to do, as a chart called by its id and title, with its table.
+pub(super) fn sampled(
+    sheet: &Sheet,
+    timeline: &Timeline,
+    (id, title): (&str, &str),
+    unit: Unit,
+    series: Vec<Series>,
+) -> Markup {
+    let numbers = samples(title, &series, unit);
+    let frame = sheet.frame(id, title).high(130);
+    let series = amid(series, unit);
+    let lines = Lines { frame, timeline: timeline.clone(), unit, series, limits: Vec::new() };
+    figure(sheet, &lines.draw(), &numbers)
+}
+
+/// `series` as they are drawn: a share and a rate of a sample tell of the time since the one before it, in whose middle they stand,
+/// as values of columns do; the first of a line is as long as the second.
+fn amid(mut series: Vec<Series>, unit: Unit) -> Vec<Series> {
+    if matches!(unit, Unit::Share | Unit::BitRate) {
+        for one in &mut series {
+            let at: Vec<Nanos> = one.points.iter().map(|point| point.0).collect();
+            let since = |number: usize| at.get(number + 1).map_or(0, |next| next.since(at[number]) / 2);
+            for (number, point) in one.points.iter_mut().enumerate() {
+                let half = since(number.saturating_sub(1)).cast_signed();
+                point.0 = Nanos(at[number].0.saturating_sub(half));
+            }
+        }
+    }
+    series
+}
+
 /// Samples are taken once a second: those of one round lie no farther apart, in nanoseconds.
 const ROUND: u64 = 500_000_000;
 
 /// The points of `series` as rows, one for each instant of the first; of another, the one of the same round: samples of one round
 /// are some microseconds apart.
-pub(super) fn samples<'a>(title: &'a str, series: &[Series], unit: Unit) -> Numbers<'a> {
+fn samples<'a>(title: &'a str, series: &[Series], unit: Unit) -> Numbers<'a> {
     let show = |value: f64| match unit {
         Unit::Share => show_share(value),
         Unit::Bytes => show_size(value as u64),
@@ -163,6 +191,19 @@ pub(super) fn samples<'a>(title: &'a str, series: &[Series], unit: Unit) -> Numb
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rates_are_drawn_amid_their_time() {
+        let check = |unit: Unit, points: &[i64], drawn: &[i64]| {
+            let points = points.iter().map(|at| (Nanos(at * 1_000), Some(1.0))).collect();
+            let series = amid(vec![Series::line("cpu", points)], unit);
+            assert_eq!(series[0].points.iter().map(|point| point.0.0 / 1_000).collect::<Vec<_>>(), drawn);
+        };
+        check(Unit::Share, &[1_000, 2_000, 4_000], &[500, 1_500, 3_000]);
+        check(Unit::BitRate, &[1_000], &[1_000]);
+        check(Unit::Share, &[], &[]);
+        check(Unit::Count, &[1_000, 2_000], &[1_000, 2_000]);
+    }
 
     /// Hosts are looked at one after the other: a row tells of one round of looks, and of no earlier one.
     #[test]

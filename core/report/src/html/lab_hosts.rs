@@ -6,12 +6,11 @@ use wavetank_plan::quantity::{show_link, show_share, show_size, show_whole};
 use wavetank_record::{HostUseDoc, Number, ServerCountDoc};
 
 use super::Section;
-use super::figures::figure;
-use super::hosts::samples;
+use super::hosts::sampled;
 use super::lab_words::LabWords;
 use super::sheet::Sheet;
 use super::table::{Cell, Table};
-use crate::chart::{Lines, Point, Series, Timeline, Unit};
+use crate::chart::{Point, Series, Timeline, Unit};
 use crate::units::{seconds, time};
 
 /// Hosts drawn in one chart at most: there are so many colours.
@@ -148,10 +147,7 @@ fn over_time(sheet: &Sheet, words: &LabWords) -> Markup {
         hosts.iter().map(line).collect()
     };
     let draw = |id: &str, title: &str, unit: Unit, series: Vec<Series>| {
-        let numbers = samples(title, &series, unit);
-        let frame = sheet.frame(id, title).high(130);
-        let lines = Lines { frame, timeline: timeline.clone(), unit, series, limits: Vec::new() };
-        figure(sheet, &lines.draw(), &numbers)
+        sampled(sheet, &timeline, (id, title), unit, series)
     };
     html! {
         (draw("lab-cpu", words.chart_cpu, Unit::Share, pairs(&|before, now| now.cpu_since(before))))
