@@ -8,7 +8,7 @@ use wavetank_measure::{
 use wavetank_plan::{
     Action, AroundPlan, Arrivals, Choice, Close, Condition, ConnectionUse, Curve, EngineChoice, ExitCode,
     FileTables, HttpPlan, HttpVersion, Key, Levels, Load, MaxOpenBy, Mix, Nanos, Phase, Plan, Rate,
-    RequestPlan, Scenario, SharedPlan, StatusSet, Step, Target,
+    RequestPlan, Scenario, SharedPlan, StatusSet, Step, Target, Think,
 };
 use wavetank_record::{EnvironmentDoc, EventLine, Number, Requests, RunRecord, Setup};
 use wavetank_report::{Composition, compose, load_doc};
@@ -335,6 +335,21 @@ fn the_load_is_told_in_words() {
     }
 }
 
+/// How often each user asks is what they think, and how long answers take.
+#[test]
+fn what_users_think_is_told_where_the_load_waits_for_them() {
+    let check = |load: &Load, thoughts: &[Think], told: &str| {
+        let mut plan = plan(load);
+        plan.scenarios[0].journey.extend(thoughts.iter().copied().map(Action::Think));
+        assert_eq!(load_doc(&plan, false).text, format!("{told}, after 2 s of warm-up"));
+    };
+    let mean = Nanos::from_secs(1);
+    let (second, drawn) = (Think::Fixed(mean), Think::Exponential { mean });
+    check(&closed(), &[second, second], "50 connections, 4 s, closed loop, each session thinks 2 s");
+    check(&closed(), &[second, drawn], "50 connections, 4 s, closed loop");
+    check(&open(), &[second], "100/s evenly, 4 s, open loop over at most 50 connections");
+}
+
 /// A rate of sessions must not be read as one of requests.
 #[test]
 fn sessions_of_several_requests_are_told_as_sessions() {
@@ -356,10 +371,9 @@ fn sessions_of_several_requests_are_told_as_sessions() {
 fn several_phases_are_told_by_their_names() {
     let mut plan = plan(&closed());
     let last = plan.phases.last().expect("the measured phase").clone();
-    plan.phases.push(wavetank_plan::Phase { name: "again".to_owned(), ..last });
-    let text = load_doc(&plan, false).text;
+    plan.phases.push(Phase { name: "again".to_owned(), ..last });
     let expected = "main: 50 connections, 4 s, closed loop; again: 50 connections, 4 s, closed loop; after 2 s of warm-up";
-    assert_eq!(text, expected);
+    assert_eq!(load_doc(&plan, false).text, expected);
 }
 
 /// A run that passed is told what to try; one that failed has its findings.

@@ -328,7 +328,7 @@ fn the_glossary_has_the_words_of_its_page() {
     );
     check(&held(), Language::English, &["Plateau", "Phase", "Lost", "Planned", "Open"], &["INCOMPLETE"]);
     check(&held(), Language::Chinese, &["计划（planned）"], &["不完整（INCOMPLETE）"]);
-    check(&open(), Language::Chinese, &["服务时间", "开环", "~"], &["会话", "无效（INVALID）"]);
+    check(&open(), Language::Chinese, &["服务时间（service）", "开环", "~"], &["会话", "无效（INVALID）"]);
 }
 
 #[test]
@@ -352,7 +352,10 @@ fn percentiles_that_are_bounds_are_marked() {
     assert!(english.contains("Dropped 4,000 (8\u{a0}%)"), "the first page hides what was never sent");
     assert!(!english.contains("class=\"paper\""), "there is no table behind a chart");
     assert!(english.contains("<dd class=\"number\">≥ "), "nor the bound below which it cannot be");
-    assert!(english.contains("the values shown leave them out"), "of whom the percentiles are");
+    assert!(
+        english.contains("Response times leave out 4,000 dropped requests"),
+        "of whom the percentiles are"
+    );
     assert!(page(&invalid(), Language::Chinese).contains("&gt; 丢弃"));
     assert!(page(&open(), Language::English).contains("~31.0 ms"), "an uncertain percentile is not marked");
 }

@@ -238,7 +238,7 @@ fn what_charts_leave_out_is_told() {
             "counted in the row in which it ended",
             "in between there were at most 51",
             "0 opened, 30 closed.",
-            "leave out 7 requests that failed",
+            "leave out 7 that failed",
         ];
         words.map(|words| page.matches(words).count())
     };

@@ -23,10 +23,10 @@ pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
         @if !failed.is_empty() { h3 { (words.journeys.first_failures) } (failures(sheet, &failed)) }
         @if !slow.is_empty() { div.slowest {
             h3 { (words.journeys.slowest) }
-            (slowest(sheet, &slow))
             @if slow.len() > ON_PAPER_MAX {
                 p.aside.paper { ((words.journeys.slowest_on_paper)(&ON_PAPER_MAX.to_string(), &slow.len().to_string())) }
             }
+            (slowest(sheet, &slow))
         } }
     };
     Section::new("examples", words.titles.examples, words.leads.examples, body)

@@ -52,9 +52,10 @@ pub(crate) fn figure_in(all_words: &Words, svg: &str, numbers: &Numbers) -> Mark
     let each = all.div_ceil(ROWS_MAX).max(1);
     for at in spaced(all, each) {
         let (from, cells) = &numbers.rows[at];
-        // No clock of a chart is finer than a millisecond.
-        let ms = (from.0 as f64 / 1e6).round() + 0.0;
-        let from = units::seconds(Number(ms / 1e3)).replace('-', "−");
+        // No clock of a chart is finer than a millisecond, and no look at a host than a hundredth of a second.
+        let unit = if numbers.at_ends { 1e7 } else { 1e6 };
+        let rounded = (from.0 as f64 / unit).round() + 0.0;
+        let from = units::seconds(Number(rounded * unit / 1e9)).replace('-', "−");
         table.row([from].into_iter().chain(cells.iter().cloned()).map(Cell::Number).collect());
     }
     html! {

@@ -70,8 +70,11 @@ pub(crate) fn summary(sheet: &Sheet) -> Markup {
                 div {
                     h3 { (words.whose_limit) }
                     (limit(sheet))
-                    h3 { (words.next_limit) }
-                    (next_limit(sheet))
+                    // What was never loaded has no next limit.
+                    @if is_loaded(record) {
+                        h3 { (words.next_limit) }
+                        (next_limit(sheet))
+                    }
                 }
             }
             (picture(sheet))
@@ -230,11 +233,20 @@ fn held_card(sheet: &Sheet) -> Card {
     let (record, words) = (sheet.record(), &sheet.words.front);
     let missing = |held: &&wavetank_record::HeldDoc| held.planned.saturating_sub(held.lowest);
     if let Some(held) = record.held.iter().max_by_key(missing) {
-        let at = units::seconds(held.lowest_at_s);
-        return (words.held, Some(show_whole(held.lowest)), (words.held_of)(&show_whole(held.planned), &at));
+        let planned = show_whole(held.planned);
+        let below = match missing(&held) {
+            0 => (words.held_all)(&planned),
+            _ => (words.held_of)(&planned, &units::seconds(held.lowest_at_s)),
+        };
+        return (words.held, Some(show_whole(held.lowest)), below);
     }
     let below = (words.peak_of)(&show_whole(record.connections.planned));
     (words.held, Some(show_whole(record.connections.peak)), below)
+}
+
+/// Whether anything was asked of the target in the load, or any connection was opened for it.
+fn is_loaded(record: &RunRecord) -> bool {
+    record.requests.offered > 0 || record.connections.opened > 0
 }
 
 fn limit(sheet: &Sheet) -> Markup {
@@ -254,7 +266,10 @@ fn limit(sheet: &Sheet) -> Markup {
     // A condition may break without anything that was found beside it, and what was found need not be why.
     let by_condition = findings.iter().all(|finding| !finding.decisive) && verdict.status == Status::Fail;
     html! {
-        p.whose { strong { (whose_limit(sheet, record.verdict.blame)) } }
+        // What was never loaded met no limit of anybody's.
+        p.whose.sentence[!is_loaded(record)] { strong {
+            (if is_loaded(record) { whose_limit(sheet, record.verdict.blame) } else { sheet.words.front.nothing_sent })
+        } }
         @if by_condition { p { (headline(sheet)) } }
         @for finding in own.chain(findings.iter().find(is_aside)) {
             p.sentence[is_sentence(&finding.message) && !is_aside(&finding)] {

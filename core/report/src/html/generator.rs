@@ -104,7 +104,7 @@ fn lags(sheet: &Sheet, course: &Course) -> Markup {
     let (frame, timeline) = (sheet.frame("lag", words.lag).high(120), sheet.timeline(course));
     let svg = Lines { frame, timeline, unit: Unit::Time, series, limits: Vec::new() }.draw();
     let time = |ns: Option<u64>| ns.map(|ns| Nanos(ns as i64).to_string()).unwrap_or_default();
-    let sign = |lag: &Histogram, q| if lag.is_uncertain(q) { "~" } else { "" };
+    let sign = |lag: &Histogram, q| if lag.is_uncertain(q) && !lag.is_empty() { "~" } else { "" };
     let rows =
         columns.iter().filter(|column| !column.lag.is_empty() || column.counters.late > 0).map(|column| {
             let of = |q| format!("{}{}", sign(&column.lag, q), time(column.lag.percentile(q)));

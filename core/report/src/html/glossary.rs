@@ -13,13 +13,14 @@ pub(super) fn glossary<'m>(words: &Words, parts: impl Iterator<Item = &'m Markup
     let small = told.replace('\n', " ").to_lowercase();
     let names: Vec<String> = words.glossary.iter().map(|(word, _)| term(word).to_owned()).collect();
     let terms: Vec<String> = names.iter().map(|name| name.to_lowercase()).collect();
-    let is_told = |name: &String, own: &String| {
+    let is_told = |word: &str, name: &String, own: &String| {
         let only_name = words.only_names.contains(&name.as_str());
-        if only_name { is_name(name, &names, &told) } else { is_used(own, &terms, &small) }
+        let is_word = if only_name { is_name(name, &names, &told) } else { is_used(own, &terms, &small) };
+        is_word || is_part(word, &small)
     };
     let entries = words.glossary.iter().zip(names.iter().zip(&terms));
     let used: Vec<_> =
-        entries.filter(|(_, (name, own))| is_told(name, own)).map(|(entry, _)| entry).collect();
+        entries.filter(|((word, _), (name, own))| is_told(word, name, own)).map(|(entry, _)| entry).collect();
     let body = html! {
         @if !used.is_empty() {
             dl.glossary { @for (word, means) in used { div { dt { (word) } dd { (means) } } } }
@@ -28,19 +29,28 @@ pub(super) fn glossary<'m>(words: &Words, parts: impl Iterator<Item = &'m Markup
     Section::new("words", words.titles.glossary, words.leads.glossary, body)
 }
 
+/// Whether a condition on times names that part of them which `word` is: `p50(service)`, in every language.
+fn is_part(word: &str, text: &str) -> bool {
+    let name = word.split_once('（').and_then(|(_, name)| name.strip_suffix('）')).unwrap_or(word);
+    text.contains(&format!("({})", name.to_lowercase()))
+}
+
 /// What stands between the tags of `markup`, a line for each piece.
 fn text_of(markup: &str) -> String {
     let pieces = markup.split('<').map(|piece| piece.split_once('>').map_or(piece, |(_, text)| text));
     pieces.collect::<Vec<_>>().join("\n").replace('\u{a0}', " ")
 }
 
-/// Whether a line of `text`, or what follows a middle dot in it, begins with `name`, which ends there, and not with a longer one of
-/// `terms`.
+/// Whether a line of `text`, or what follows a middle dot in it, begins with `name`, alone or in the plural, which ends there, and
+/// not with a longer one of `terms`.
 fn is_name(name: &str, terms: &[String], text: &str) -> bool {
     let text = without_longer(name, terms, text);
     let mut pieces = text.lines().flat_map(|line| line.split(" · ")).map(str::trim);
-    let ends = |rest: &str| rest.starts_with([' ', ':', '：']);
-    pieces.any(|piece| piece.strip_prefix(name).is_some_and(|rest| rest.is_empty() || ends(rest)))
+    let ends = |rest: &str| rest.is_empty() || rest.starts_with([' ', ':', '：']);
+    pieces.any(|piece| {
+        let rest = piece.strip_prefix(name);
+        rest.is_some_and(|rest| ends(rest) || rest.strip_prefix('s').is_some_and(ends))
+    })
 }
 
 /// What is looked for: of a word with its English name behind it, the word before that.
@@ -86,6 +96,15 @@ mod tests {
         check("open", "opened", false);
     }
 
+    #[test]
+    fn a_part_of_the_time_is_named_by_conditions() {
+        let check =
+            |word: &str, text: &str, is: bool| assert_eq!(is_part(word, text), is, "{word} in {text}");
+        check("Service", "p50(service)", true);
+        check("服务时间（service）", "p50(service) < 5ms", true);
+        check("服务时间（service）", "a service", false);
+    }
+
     /// One that has none is never explained.
     #[test]
     fn words_that_are_only_names_have_an_entry() {
@@ -109,6 +128,8 @@ mod tests {
         check("Open", "<p>Open loop</p>", false);
         check("Open", "<p>Opened</p>", false);
         check("Wait", "<th>Wait</th>", true);
+        check("Plateau", "<h3>Plateaus</h3>", true);
+        check("Plateau", "<td>plateau</td>", false);
         check("Wait", "<title>88 % · Wait: 987 µs</title>", true);
         check("Wait", "<p>None was sought: users wait</p>", false);
         check("计划", "<dt>计划（SHA-256）</dt>", false);

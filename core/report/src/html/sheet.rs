@@ -115,11 +115,21 @@ fn kept_whole(text: &str, shown: &Markup) -> Markup {
 /// A command line as code. A line would end after the hyphen of an option, which makes two words of it to a reader.
 pub(crate) fn command_line(line: &str) -> Markup {
     let line = harmless(line);
-    let is_option = |word: &str| word.starts_with('-') && width(word) <= OPTION_COLUMNS_MAX;
-    html! { code { bdi { @for (place, word) in line.split(' ').enumerate() {
+    let is_kept = |word: &str| word.starts_with(['-', '\'']) || word.contains(' ');
+    let is_option = |word: &str| is_kept(word) && width(word) <= OPTION_COLUMNS_MAX;
+    html! { code { bdi { @for (place, word) in quoted_words(&line).enumerate() {
         @if place > 0 { " " }
         @if is_option(word) { span.option { (word) } } @else { (word) }
     } } } }
+}
+
+/// The words of a shell's `line`, of which those in single quotes are one with their blanks.
+fn quoted_words(line: &str) -> impl Iterator<Item = &str> {
+    let mut is_quoted = false;
+    line.split(move |letter| {
+        is_quoted ^= letter == '\'';
+        letter == ' ' && !is_quoted
+    })
 }
 
 /// Whether a stored sentence begins with a plain word, which is written with a capital on a page: not with code or a name.
@@ -293,6 +303,12 @@ mod tests {
         check(&format!("p {}", "\u{202e}".repeat(29)), false);
         let line = command_line(&format!("wavetank -{}", "字".repeat(20))).into_string();
         assert!(!line.contains("option"), "{line}");
+    }
+
+    #[test]
+    fn what_is_quoted_is_one_word() {
+        let words: Vec<_> = quoted_words("run --threshold 'p99 < 5ms' -d 4s 'a").collect();
+        assert_eq!(words, ["run", "--threshold", "'p99 < 5ms'", "-d", "4s", "'a"]);
     }
 
     #[test]

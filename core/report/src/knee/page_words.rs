@@ -159,7 +159,10 @@ static EN: KneeWords = KneeWords {
     level: level_text,
     levels: "Every level that was tried",
     levels_lead: "Each value is the median of all runs at its level, those that do not count among them; of an even number of runs, \
-                  the lower of the two in the middle. Of response times, a run without any answer counts as above all others.",
+                  the lower of the two in the middle. Of response times, a run without any answer counts as above all others. Done/s \
+                  leaves out what was asked in warm-up or answered after the load: about the knee and beyond it, it \
+                  is less than the target answered. In a run of fewer \
+                  than 1,000 answers fewer than ten lie above p99, of fewer than 10,000 above p99.9.",
     held: "Held",
     held_of: |held, runs| format!("{held} of {runs}"),
     spoiled: |runs| format!(", {runs} spoiled by the generator"),
@@ -232,7 +235,7 @@ static ZH: KneeWords = KneeWords {
     },
     level: |of, level| chinese::level(&level_text(of, level)),
     levels: "尝试过的所有负载水平",
-    levels_lead: "每项数值为该负载所有运行（含不计入的）的中位数；运行次数为偶数时，取中间两个中较小的。就响应时间而言，没有任何应答的运行视为高于其他所有运行。",
+    levels_lead: "每项数值为该负载所有运行（含不计入的）的中位数；运行次数为偶数时，取中间两个中较小的。就响应时间而言，没有任何应答的运行视为高于其他所有运行。“成功/秒”不含预热期间发出的和负载结束后才应答的请求：接近和超过拐点时，它低于被测目标实际应答的速率。一次运行的应答不足 1,000 个时，高于其 p99 的不足 10 个；不足 10,000 个时，高于其 p99.9 的不足 10 个。",
     held: "成立次数",
     held_of: |held, runs| format!("{held}/{runs}"),
     spoiled: |runs| format!("，{runs} 次因发压端作废"),

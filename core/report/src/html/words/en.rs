@@ -32,7 +32,7 @@ pub(crate) static WORDS: Words = Words {
         fail_means: "At least one condition of this test is broken.",
         invalid_means: "The load generator or the way to the target, not the target, may have made this result.",
         incomplete_means: "Something is missing, so the conditions cannot be judged.",
-        nothing_asked: "No condition was set by the user, and nothing went wrong.",
+        nothing_asked: "No condition was set by the user; the implicit ones held.",
         all_held: |all| match all {
             "1" => "The condition that was set held.".to_owned(),
             _ => format!("All {all} conditions that were set held."),
@@ -101,6 +101,7 @@ pub(crate) static WORDS: Words = Words {
         failed_share: "Failed",
         failed_of: |failed, all| format!("{failed} of {all} requests"),
         held: "Connections held",
+        held_all: |planned| format!("of {planned} planned, in every second"),
         held_of: |planned, at| format!("of {planned} planned, in the lowest second (at {at})"),
         peak_of: |planned| format!("most at once, of {planned} planned"),
         nothing_sent: "no request was sent",
@@ -143,8 +144,8 @@ pub(crate) static WORDS: Words = Words {
         journeys: "What users went through, and what was asked of the answers.",
         connections: "Opened = closed + lost + open at the end: of the whole run, warm-up included.",
         generator: "Whether the load generator itself can be believed.",
-        hosts: "What this host's kernel and the target counted while the load ran.",
-        examples: "The first failures of each kind and the slowest answers. At is when a request was wanted, from the start of the measured load on; charts over time have it where it ended.",
+        hosts: "What this host's kernel and the target counted while the load ran. The kernel's shares of CPU may miss work in short turns.",
+        examples: "The first failures of each kind and the slowest answers. At is when a request was wanted, from the start of the measured load on (before it: warm-up, not counted above); charts over time have it where it ended.",
         events: "Instants on the run's clock: 0 is the start of the measured load.",
         environment: "What is needed to believe these numbers later, and to make them again.",
         glossary: "The words of this page, and what exactly they mean.",
@@ -202,8 +203,8 @@ pub(crate) static WORDS: Words = Words {
         dropped_by: "Dropped, by reason",
         statuses: "Answers, by status",
         traffic: "Traffic",
-        received: "Received",
-        sent_bytes: "Sent",
+        received: "Received (HTTP)",
+        sent_bytes: "Sent (HTTP)",
         wire: "Requests on the wire",
         retried: "of them, retries",
         redirected: "of them, redirects followed",
@@ -223,12 +224,11 @@ pub(crate) static WORDS: Words = Words {
         transfer: "Transfer",
         failed: "Failed",
         uncertain: "~ fewer than 10 samples lie above this percentile.",
-        unknown: "“> dropped”: so many requests were dropped that this percentile cannot be known.",
-        dropped_apart: |n| format!("{n} dropped requests have no time: the values shown leave them out."),
-        failed_apart: |n| {
-            let requests = if n == "1" { "request" } else { "requests" };
-            format!("Response times leave out {n} {requests} that failed, but not by timeout.")
+        unknown: "“> dropped”: of all requests, dropped ones with them, this percentile is a dropped one: it cannot be known.",
+        dropped_apart: |n| {
+            format!("Response times leave out {n} dropped requests: with them, they would be higher.")
         },
+        failed_apart: |n| format!("Response times leave out {n} that failed, but not by timeout."),
         lag_of_all: "Lag and wait are of all that were sent: their means need not add up to that of response.",
         line_ends: "A line ends where dropped requests leave the rest unknown.",
         at_most: |max| format!("at most {max} of those that were sent; dropped ones have none"),
@@ -256,7 +256,7 @@ pub(crate) static WORDS: Words = Words {
     connections: ConnectionWords {
         planned: "Planned at most at once",
         opened: "Opened",
-        peak: "Open at once, at most",
+        peak: "Open at once, threads' peaks added",
         failed: "Could not be opened",
         closed: "Closed as meant",
         lost: "Lost",
@@ -329,7 +329,7 @@ pub(crate) static WORDS: Words = Words {
         first_failures: "First failures",
         slowest: "Slowest good answers, up to ten of each step",
         slowest_on_paper: |shown, all| {
-            format!("On paper, {shown} of {all}; all of them are in the stored run.")
+            format!("On paper, the {shown} slowest of all {all}, which are in the stored run.")
         },
         more_rows: |n| format!("{n} more rows are in the stored run."),
     },

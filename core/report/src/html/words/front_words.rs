@@ -51,6 +51,8 @@ pub(crate) struct FrontWords {
     pub(crate) failed_of: Of2,
     pub(crate) held: &'static str,
     pub(crate) held_of: Of2,
+    /// Where every second had them all.
+    pub(crate) held_all: fn(&str) -> String,
     pub(crate) peak_of: Of1,
     pub(crate) nothing_sent: &'static str,
     pub(crate) nothing_done: &'static str,

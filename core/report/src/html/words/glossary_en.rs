@@ -1,13 +1,13 @@
 //! The glossary in English.
 
 /// Of the words below, those that sentences have in another meaning, too.
-pub(super) const ONLY_NAMES: &[&str] = &["Open", "Planned", "Wait"];
+pub(super) const ONLY_NAMES: &[&str] = &["Open", "Planned", "Plateau", "Wait"];
 
 pub(super) const GLOSSARY: &[(&str, &str)] = &[
     ("Offered", "Requests that the plan wanted at an instant, whether or not they could be sent."),
     (
         "Planned",
-        "What the plan asks for at that time, by the plan alone: requests per second, or connections that are to be open.",
+        "What the plan asks for at that time, by the plan alone: requests per second, or connections that are to be open at the end of each row.",
     ),
     ("Done", "Requests whose full answer came and was as expected (by default a status from 200 to 399)."),
     ("Failed", "Requests that ended in an error: no connection, a timeout, a wrong status, a failed check."),
@@ -18,7 +18,7 @@ pub(super) const GLOSSARY: &[(&str, &str)] = &[
     ("Dropped", "Requests that were never sent: a limit was full, or the generator was a second behind."),
     (
         "Open",
-        "Requests without an answer yet: when the run ended, or over time at the end of each row. Of connections: those that are open.",
+        "Requests without an answer yet: when the run ended, or over time at the end of each row. Of connections: those that are open, over time at the end of each row.",
     ),
     (
         "Response time",
