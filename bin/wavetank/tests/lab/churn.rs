@@ -18,7 +18,7 @@ hosts:
     networks: [web]
     services:
       - direct_routing:
-          {address: 10.97.0.100, listen: 80, servers: \"web[1-4]\", slots: 4099, check: {every: 200ms, timeout: 1s}}
+          {address: 10.97.0.100, listen: 80, servers: \"web[1-4]\", slots: 4099, check: {every: 200ms, timeout: 10s}}
   web[1-4]:
     role: server
     networks: [web]

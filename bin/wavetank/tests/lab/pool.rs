@@ -18,7 +18,7 @@ hosts:
     role: balancer
     networks: {front: {address: 10.94.0.10}, back: {sources: 2}}
     services:
-      - haproxy: {mode: tcp, listen: 80, servers: \"web[1-2]:8080\", copies: 2, source_ports: ranges, check: {every: 100ms}}
+      - haproxy: {mode: tcp, listen: 80, servers: \"web[1-2]:8080\", copies: 2, source_ports: ranges}
   web[1-2]:
     role: server
     networks: [back]

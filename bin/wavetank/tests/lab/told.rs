@@ -18,7 +18,7 @@ hosts:
     role: balancer
     networks: [web]
     services:
-      - direct_routing: {address: 10.96.1.100, listen: 80, servers: \"web[1-2]\", check: {every: 100ms}}
+      - direct_routing: {address: 10.96.1.100, listen: 80, servers: \"web[1-2]\", check: {every: 100ms, timeout: 10s}}
   web[1-2]:
     role: server
     networks: [web]
