@@ -2,6 +2,7 @@
 
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use tempfile::TempDir;
 
@@ -68,10 +69,20 @@ impl Default for Place {
     }
 }
 
-/// A port of 127.0.0.1 on which nobody listened a moment ago.
+/// A port of 127.0.0.1 on which nobody listened a moment ago, and which nobody comes to by chance: below those that the
+/// kernel gives to who asks for any, and given out only once by this process. Tests beside each other each start
+/// programs that take a while to listen.
 pub fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
-    listener.local_addr().expect("a bound socket has an address").port()
+    const LOWEST: u16 = 10_000;
+    static GIVEN: AtomicU32 = AtomicU32::new(0);
+    let range = std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
+    let end = range.split_whitespace().next().and_then(|first| first.parse().ok()).unwrap_or(32_768);
+    let ports = u32::from(u16::saturating_sub(end, LOWEST).max(1));
+    let first = std::process::id().wrapping_mul(61);
+    (0..ports)
+        .map(|_| LOWEST + (first.wrapping_add(GIVEN.fetch_add(1, Ordering::Relaxed)) % ports) as u16)
+        .find(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok())
+        .expect("loopback has a free port")
 }
 
 /// Copies the folder `from` and all below it to `to`.

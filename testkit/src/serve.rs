@@ -1,10 +1,9 @@
 //! [`Serve`]: the real `wavetank serve` as a child process.
 
-use std::net::{SocketAddr, TcpStream};
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use crate::clock::poll_until;
-use crate::place::free_port;
 use crate::program::{Program, Running};
 
 /// A running `wavetank serve` on a free port of 127.0.0.1; killed when dropped.
@@ -15,21 +14,24 @@ pub struct Serve {
 }
 
 impl Serve {
-    /// Starts `program serve --listen 127.0.0.1:PORT WORDS…` and waits until it accepts.
+    /// Starts `program serve --listen 127.0.0.1:0 WORDS…` and waits until it says where it serves.
     pub fn start(program: &Program, words: &[&str]) -> Self {
-        Self::start_on(program, &[SocketAddr::from(([127, 0, 0, 1], free_port()))], words)
+        Self::start_on(program, &[SocketAddr::from(([127, 0, 0, 1], 0))], words)
     }
 
-    /// The same on these addresses; waits until the last of them accepts.
+    /// The same on these addresses, the last of which is [`Serve::address`].
     pub fn start_on(program: &Program, addresses: &[SocketAddr], words: &[&str]) -> Self {
         let listen = addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
-        let address = *addresses.last().expect("a server listens somewhere");
         let running = program.clone().args(["serve", "--listen", &listen]).args(words).start();
-        let up = poll_until(Duration::from_secs(20), || {
-            let dead = running.ends_within(Duration::ZERO);
-            (dead || TcpStream::connect(address).is_ok()).then_some(!dead)
+        // Its own word: that somebody accepts on a port does not say who.
+        let told = poll_until(Duration::from_secs(20), || {
+            let ended = running.ends_within(Duration::ZERO);
+            let address = serving(&running.stdout());
+            (ended || address.is_some()).then_some(address)
         });
-        assert_eq!(up, Some(true), "`serve` does not accept on {address}: {}", running.stderr());
+        let Some(Some(address)) = told else {
+            panic!("`serve` does not serve on {listen}: {}", running.stderr());
+        };
         Self { running, address }
     }
 
@@ -52,4 +54,12 @@ impl Serve {
     pub fn into_running(self) -> Running {
         self.running
     }
+}
+
+/// The last address of `serving URL… (Ctrl-C stops)`, which it says once it listens.
+fn serving(stdout: &str) -> Option<SocketAddr> {
+    let urls =
+        stdout.lines().find_map(|line| line.strip_prefix("serving ")?.strip_suffix(" (Ctrl-C stops)"))?;
+    let (_scheme, address) = urls.split_whitespace().next_back()?.split_once("://")?;
+    address.strip_suffix('/')?.parse().ok()
 }
