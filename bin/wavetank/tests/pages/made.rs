@@ -239,7 +239,8 @@ fn run(trial: &Trial, text: &str, target: &str) {
 
 #[track_caller]
 fn ran(outcome: &Outcome) {
-    assert!(matches!(outcome.exit, Some(0 | 1 | 3)), "{outcome}");
+    let loaded = outcome.json()["requests"]["sent"].as_u64().is_some_and(|sent| sent > 0);
+    assert!(loaded && matches!(outcome.exit, Some(0 | 1 | 3)), "{outcome}");
 }
 
 const fn ms(count: u64) -> Duration {
