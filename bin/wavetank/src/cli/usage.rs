@@ -89,21 +89,20 @@ fn unknown_option(error: &clap::Error, argument: &str, typed: &[OsString]) -> Us
         let hint = "it is an option of run: leave it out; wavetank size --help shows what counts";
         return UserError::usage("option_unknown", message, hint);
     }
-    let suggested = text(error, ContextKind::SuggestedArg);
+    // clap's own guesses share little more than the dashes: `--out` for `--quiet`.
     let longs = long_options(&of);
-    let near = if suggested.is_empty() {
-        did_you_mean(argument, longs.iter().map(String::as_str))
-    } else {
-        Some(suggested.as_str())
-    };
-    let hint = match near {
+    let name = bare.trim_start_matches('-');
+    let hint = match did_you_mean(name, longs.iter().map(String::as_str)) {
         // A command of this command has it: `wavetank runs --keep 3`.
-        Some(near) if near == bare => {
+        Some(near) if near == name => {
             format!("it belongs after another word: wavetank {of} --help")
         }
-        Some(near) => format!("did you mean {near}?"),
+        Some(near) => format!("did you mean --{near}?"),
         None if is_lab_verb(error) => {
             format!("wavetank lab {} --help shows its options", word_of_usage(error, 3))
+        }
+        None if of != "run" && is_of_run(bare) => {
+            format!("it is an option of run: wavetank {of} --help shows its own")
         }
         None if Words::command().find_subcommand(&of).is_some() => {
             format!("wavetank {of} --help shows its options")
@@ -282,14 +281,14 @@ fn is_called(own: &clap::Arg, word: &str) -> bool {
     long || own.get_short().is_some_and(|short| word == format!("-{short}"))
 }
 
-/// Every long option of the command `of` and of all its own commands, with its dashes; of all commands where there is no such.
+/// Every long option of the command `of` and of all its own commands, without dashes; of all commands where there is no such.
 fn long_options(of: &str) -> Vec<String> {
     let all = Words::command();
     let command = all.find_subcommand(of).unwrap_or(&all);
     let nested = command.get_subcommands().flat_map(clap::Command::get_subcommands);
     let commands = std::iter::once(command).chain(command.get_subcommands()).chain(nested);
     let options = commands.flat_map(clap::Command::get_arguments);
-    options.filter_map(clap::Arg::get_long).map(|long| format!("--{long}")).collect()
+    options.filter_map(clap::Arg::get_long).map(str::to_owned).collect()
 }
 
 /// `--basic <USER:PASSWORD|@FILE>` → `--basic`.

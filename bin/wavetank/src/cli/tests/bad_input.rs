@@ -82,7 +82,7 @@ fn words() {
         ("man", "no_folder", Usage, "no folder", "wavetank man"),
         ("man a b", "word_surplus", Usage, "`b`", "one folder"),
         ("report a --zzz", "option_unknown", Usage, "`--zzz`", "wavetank report --help"),
-        ("report a --threshold x", "option_unknown", Usage, "`--threshold`", "wavetank report --help"),
+        ("report a --quiet", "option_unknown", Usage, "`--quiet`", "of run: wavetank report --help"),
         ("report a b", "word_surplus", Usage, "`b`", "one run"),
         ("serve x", "word_surplus", Usage, "`x`", "options only: wavetank serve --help"),
         ("calibrate x", "word_surplus", Usage, "`x`", "options only: wavetank calibrate --help"),
