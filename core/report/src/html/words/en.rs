@@ -3,7 +3,7 @@
 use super::glossary_en::{GLOSSARY, ONLY_NAMES};
 use super::{
     ChartWords, Columns, ConnectionWords, CountWords, FrontWords, GeneratorWords, HostWords, JourneyWords,
-    Leads, MarkWords, PageWords, TimeWords, Titles, VerdictWords, Words, fact_words,
+    Leads, MarkWords, PageWords, TimeWords, Titles, Words, fact_words, verdict_words,
 };
 
 pub(crate) static WORDS: Words = Words {
@@ -23,38 +23,7 @@ pub(crate) static WORDS: Words = Words {
                    printed. All numbers are in what is stored.",
         sentence_gap: " ",
     },
-    verdict: VerdictWords {
-        pass: "PASS",
-        fail: "FAIL",
-        invalid: "INVALID",
-        incomplete: "INCOMPLETE",
-        pass_means: "Every condition of this test held.",
-        fail_means: "At least one condition of this test is broken.",
-        invalid_means: "The load generator or the way to the target, not the target, may have made this result.",
-        incomplete_means: "Something is missing, so the conditions cannot be judged.",
-        nothing_asked: "No condition was set by the user; the implicit ones held.",
-        all_held: |all| match all {
-            "1" => "The condition that was set held.".to_owned(),
-            _ => format!("All {all} conditions that were set held."),
-        },
-        some_held: |held, all| {
-            format!("{held} of {all} conditions that were set held; the others are undecided.")
-        },
-        reasons: "Why",
-        no_limit: "Nobody's: no limit was reached",
-        no_limit_closed: "None was sought: users wait for each answer, which sets the rate",
-        by_generator: "The load generator's",
-        by_network: "The network's",
-        by_balancer: "The load balancer's",
-        by_target: "The target's",
-        by_unknown: "It cannot be told",
-        blame_generator: "generator",
-        blame_network: "network",
-        blame_balancer: "balancer",
-        blame_target: "target",
-        blame_none: "nobody",
-        blame_unknown: "unknown",
-    },
+    verdict: verdict_words::EN,
     front: FrontWords {
         tested: "What was tested",
         target: "Target",

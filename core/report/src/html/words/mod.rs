@@ -8,11 +8,13 @@ mod fact_words;
 mod front_words;
 mod glossary_en;
 mod glossary_zh;
+mod verdict_words;
 mod zh;
 
 pub(crate) use en::WORDS as EN;
 pub(crate) use fact_words::FactWords;
 pub(crate) use front_words::FrontWords;
+pub(crate) use verdict_words::VerdictWords;
 pub(crate) use zh::WORDS as ZH;
 
 /// What the glossary says of `word`, in English; nothing of a word that it does not have.
@@ -71,35 +73,6 @@ pub(crate) struct PageWords {
     pub(crate) on_paper: &'static str,
     /// Between two sentences.
     pub(crate) sentence_gap: &'static str,
-}
-
-/// Verdicts and whose doing it was.
-pub(crate) struct VerdictWords {
-    pub(crate) pass: &'static str,
-    pub(crate) fail: &'static str,
-    pub(crate) invalid: &'static str,
-    pub(crate) incomplete: &'static str,
-    pub(crate) pass_means: &'static str,
-    pub(crate) fail_means: &'static str,
-    pub(crate) invalid_means: &'static str,
-    pub(crate) incomplete_means: &'static str,
-    pub(crate) nothing_asked: &'static str,
-    pub(crate) all_held: Of1,
-    pub(crate) some_held: Of2,
-    pub(crate) reasons: &'static str,
-    pub(crate) no_limit: &'static str,
-    pub(crate) no_limit_closed: &'static str,
-    pub(crate) by_generator: &'static str,
-    pub(crate) by_network: &'static str,
-    pub(crate) by_balancer: &'static str,
-    pub(crate) by_target: &'static str,
-    pub(crate) by_unknown: &'static str,
-    pub(crate) blame_generator: &'static str,
-    pub(crate) blame_network: &'static str,
-    pub(crate) blame_balancer: &'static str,
-    pub(crate) blame_target: &'static str,
-    pub(crate) blame_none: &'static str,
-    pub(crate) blame_unknown: &'static str,
 }
 
 /// Headings of sections.

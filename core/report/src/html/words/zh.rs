@@ -3,7 +3,7 @@
 use super::glossary_zh::{GLOSSARY, ONLY_NAMES};
 use super::{
     ChartWords, Columns, ConnectionWords, CountWords, FrontWords, GeneratorWords, HostWords, JourneyWords,
-    Leads, MarkWords, PageWords, TimeWords, Titles, VerdictWords, Words, fact_words,
+    Leads, MarkWords, PageWords, TimeWords, Titles, Words, fact_words, verdict_words,
 };
 
 pub(crate) static WORDS: Words = Words {
@@ -22,33 +22,7 @@ pub(crate) static WORDS: Words = Words {
         on_paper: "打印时省略图表背后的数据表，打印前在浏览器中展开的除外。全部数据见存档。",
         sentence_gap: "",
     },
-    verdict: VerdictWords {
-        pass: "通过 PASS",
-        fail: "未通过 FAIL",
-        invalid: "无效 INVALID",
-        incomplete: "不完整 INCOMPLETE",
-        pass_means: "本次测试的所有条件均已满足。",
-        fail_means: "至少有一项条件未满足。",
-        invalid_means: "该结果可能由发压端或网络路径造成，而非被测目标所致。",
-        incomplete_means: "数据有缺失，无法判定各项条件。",
-        nothing_asked: "用户未设置条件；隐含条件均已满足。",
-        all_held: |all| format!("用户设置的 {all} 项条件全部满足。"),
-        some_held: |held, all| format!("用户设置的 {all} 项条件中有 {held} 项满足，其余无法判定。"),
-        reasons: "原因",
-        no_limit: "未触及任何一方的上限",
-        no_limit_closed: "未寻求上限：用户等到应答才继续，速率由此决定",
-        by_generator: "发压端的上限",
-        by_network: "网络的上限",
-        by_balancer: "负载均衡的上限",
-        by_target: "被测目标的上限",
-        by_unknown: "无法判断",
-        blame_generator: "发压端",
-        blame_network: "网络",
-        blame_balancer: "负载均衡",
-        blame_target: "被测目标",
-        blame_none: "无",
-        blame_unknown: "未知",
-    },
+    verdict: verdict_words::ZH,
     front: FrontWords {
         tested: "测试内容",
         target: "被测目标",
