@@ -192,7 +192,12 @@ fn full_threads(case: &Case<'_>) -> Option<Finding> {
             code: "full",
             blame: Blame::Generator,
             decisive: false,
-            message: format!("{full} of {} load threads were busy all the time", validity.threads.len()),
+            message: format!(
+                "load threads that were busy to 95 % or more: {full} of {}, the busiest in {} of {} intervals",
+                validity.threads.len(),
+                words::count(worst.full),
+                words::count(worst.intervals)
+            ),
             evidence: format!(
                 "thread {} at 95 % or more in {} of {} intervals",
                 worst.thread,

@@ -6,6 +6,7 @@
 
 mod calibration;
 pub mod chart;
+mod command_words;
 mod comparison;
 mod compose;
 mod condition;

@@ -3,6 +3,8 @@
 use wavetank_plan::quantity::trimmed;
 use wavetank_record::{RunRecord, Status};
 
+use crate::command_words::quoted_words;
+
 /// A longer command is not repeated as advice.
 const COMMAND_CHARS_MAX: usize = 120;
 
@@ -15,7 +17,7 @@ const CLOSED_ONLY: [&str; 2] = ["--pipeline", "--open-rate"];
 /// Commands worth trying after this run; empty where a finding already says what to do.
 pub(crate) fn next_steps(record: &RunRecord) -> Vec<String> {
     let rate = record.rate.done_per_s.0;
-    let command = &record.command;
+    let command = &without_output(&record.command);
     let option = |word: &str| CLOSED_ONLY.contains(&word.split('=').next().unwrap_or(word));
     if record.duration_s.0 < WINDOW_MIN_S || command.split(' ').any(option) {
         return Vec::new();
@@ -29,6 +31,18 @@ pub(crate) fn next_steps(record: &RunRecord) -> Vec<String> {
         "closed" => vec![format!("how it feels at a fixed rate: {command} -r {}", round_rate(rate / 2.0))],
         _ => Vec::new(),
     }
+}
+
+/// `command` without what says where its result goes: who tries the next one would lose the page he has this from.
+fn without_output(command: &str) -> String {
+    let mut is_value = false;
+    let kept = quoted_words(command).filter(|word| {
+        let is_option = matches!(*word, "--out" | "--quiet") || word.starts_with("--out=");
+        let left_out = is_option || is_value;
+        is_value = *word == "--out";
+        !left_out
+    });
+    kept.collect::<Vec<_>>().join(" ")
 }
 
 /// Two significant digits in a unit that `-r` reads: `6.2k/s`.
@@ -62,6 +76,8 @@ mod tests {
     fn advice_is_a_command_that_works_and_a_rate_that_was_seen() {
         assert_eq!(advised("wavetank run :80 -c 5", 1.0).len(), 1);
         assert_eq!(advised("wavetank run :80 -n 1", 0.000_3), [""; 0], "no rate from one request");
+        let advice = advised("wavetank run :80 --out 'my page.html' -c 5 --quiet --out=b.csv --name a", 1.0);
+        assert_eq!(advice, ["how it feels at a fixed rate: wavetank run :80 -c 5 --name a -r 500/s"]);
         for refused in ["--pipeline 4", "--pipeline=4", "--open-rate 1k/s", "--open-rate=1k/s"] {
             assert_eq!(
                 advised(&format!("wavetank run :80 {refused}"), 10.0),

@@ -161,8 +161,8 @@ fn a_bound_is_not_called_a_knee() {
 #[test]
 fn the_chart_has_the_limit_and_tells_levels_apart() {
     let page = knee_html(&noisy(), Language::English);
-    assert_eq!(page.matches("class=\"at-limit\"").count(), 2, "{page}");
-    assert!(page.contains(">p95 &lt; 24ms</text>"), "{page}");
+    assert_eq!(page.matches("<line class=\"limit\"").count(), 2, "{page}");
+    assert!(page.contains("</svg>p95 &lt; 24ms</li>"), "{page}");
     let (all, near) = page.split_once("near the knee").expect("two charts");
     for (level, is_near) in [("100/s", false), ("495.4/s", true), ("504/s", true), ("800/s", false)] {
         let point = format!("<title>p95 · {level} · 20.0 ms</title>");
@@ -183,7 +183,7 @@ fn the_chart_has_the_limit_and_tells_levels_apart() {
     ] {
         other.thresholds = vec![threshold.to_owned()];
         let page = knee_html(&other, Language::English);
-        assert_eq!(page.matches("class=\"at-limit\"").count(), limits, "{threshold}");
+        assert_eq!(page.matches("<line class=\"limit\"").count(), limits, "{threshold}");
         assert!(!page.contains("near the knee") && page.contains(">495/s</text>"), "{page}");
         assert!(!page.contains("next chart"), "there is none: {page}");
     }

@@ -11,8 +11,10 @@ use super::words::ChartWords;
 
 /// Units across a nested, stretched drawing.
 pub(super) const ACROSS: f64 = 1_000.0;
-/// How much farther than a limit an axis reaches at least, so that the limit's name has room.
+/// How much farther than a limit an axis reaches at least, so that the limit does not lie upon its end.
 pub(super) const LIMIT_ROOM: f64 = 1.08;
+/// Pixels that a name beside an axis upwards takes, with what parts it from the next.
+const NAME_ROOM: usize = 25;
 /// The least height of a plot, in pixels.
 const HEIGHT_MIN: u32 = 60;
 /// Entries of a key at most; the names of the others stand in the table beside the chart.
@@ -26,8 +28,6 @@ pub(super) struct Figure<'a> {
     keys: usize,
     said: Vec<String>,
     body: String,
-    /// What nothing may be drawn over.
-    over: String,
     /// Classes of the plot beside its own.
     wide: &'static str,
     /// Whether two rows of labels stand above the plot.
@@ -43,7 +43,6 @@ impl<'a> Figure<'a> {
             keys: 0,
             said: Vec::new(),
             body: String::new(),
-            over: String::new(),
             wide: "",
             tall: false,
         }
@@ -113,7 +112,9 @@ impl<'a> Figure<'a> {
 
     /// Lines across at the ticks of an axis upwards, and their texts on the left.
     pub(super) fn grid(&mut self, scale: &Scale) {
-        for (at, text) in scale.ticks(self.ticks_upwards()) {
+        // Steps of a logarithmic axis are told apart by their names alone.
+        let most = if scale.log { self.height() as usize / NAME_ROOM } else { self.ticks_upwards() };
+        for (at, text) in scale.ticks(most) {
             let y = num(self.y(at));
             let base = if at == 0.0 { " base" } else { "" };
             self.push(&format!(
@@ -124,14 +125,12 @@ impl<'a> Figure<'a> {
         }
     }
 
-    /// Limits across the plot, each with its name: above its line, or below where there is no room. No line crosses a name.
+    /// Limits across the plot, each with its name in the key: in the plot it would hide what crosses the limit.
     pub(super) fn limits(&mut self, limits: &[(String, f64)], scale: &Scale) {
         for (name, value) in limits.iter().filter(|(_, value)| value.is_finite()) {
-            let y = self.y(scale.at(*value));
-            let (line, text) = (num(y), num(if y < 16.0 { y + 14.0 } else { y - 5.0 }));
-            self.push(&format!("<line class=\"limit\" x2=\"100%\" y1=\"{line}\" y2=\"{line}\"/>"));
-            let name = escape(&cut(name, WIDTHS[0]));
-            let _ = write!(self.over, "<text class=\"at-limit\" x=\"4\" y=\"{text}\">{name}</text>");
+            let y = num(self.y(scale.at(*value)));
+            self.push(&format!("<line class=\"limit\" x2=\"100%\" y1=\"{y}\" y2=\"{y}\"/>"));
+            self.key_item(&cut(name, WIDTHS[0]), "<path class=\"limit\" d=\"M0 6h30\"/>", 30);
         }
     }
 
@@ -210,7 +209,7 @@ impl<'a> Figure<'a> {
 
     /// The whole figure.
     pub(super) fn finish(self) -> String {
-        let Self { frame, id, key, keys, said, body, over, wide, tall } = self;
+        let Self { frame, id, key, keys, said, body, wide, tall } = self;
         let tall = if tall { " tall" } else { "" };
         let wide = if wide.is_empty() { String::new() } else { format!(" {wide}") };
         let (title, height) = (escape(frame.title), frame.height);
@@ -220,7 +219,7 @@ impl<'a> Figure<'a> {
         format!(
             "<figure class=\"chart\" id=\"{id}\"><figcaption>{title}</figcaption>{key}<svg class=\"plot{wide}{tall}\" \
              height=\"{height}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\"><title id=\"{id}-t\">{title}</title>\
-             <desc id=\"{id}-d\">{said}</desc>{body}{over}</svg></figure>"
+             <desc id=\"{id}-d\">{said}</desc>{body}</svg></figure>"
         )
     }
 }

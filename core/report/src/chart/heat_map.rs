@@ -182,7 +182,9 @@ impl HeatMap<'_> {
         let (column, row) = (fullest / cells.rows, fullest % cells.rows);
         let least = cells.merged.iter().filter(|values| !values.is_empty()).map(Histogram::min).min();
         let most = cells.merged.iter().map(Histogram::max).max();
+        // A cell's middle may lie beyond all that is in it.
         let place = scale.value_at((row as f64 + 0.5) / cells.rows as f64);
+        let place = place.max(least.unwrap_or(0) as f64).min(most.unwrap_or(u64::MAX) as f64);
         let texts = [
             Unit::Time.value(least.unwrap_or(0) as f64),
             Unit::Time.value(most.unwrap_or(0) as f64),
@@ -229,8 +231,9 @@ fn legend(figure: &mut Figure<'_>, cells: &Cells) {
             Unit::Count.value(begins(level))
         );
     }
-    let words = figure.words();
-    let name = format!("1 … {} {}", Unit::Count.value(cells.most as f64), words.per_cell);
+    // Those of few values go up by ones.
+    let factor = (used.len() == LEVELS).then(|| format!("{:.1}", cells.least_of(1)));
+    let name = (figure.words().per_cell)(&Unit::Count.value(cells.most as f64), factor.as_deref());
     figure.key_item(&name, &drawing, 14 * used.len() as u32);
 }
 

@@ -266,6 +266,10 @@ mod tests {
         assert_eq!(texts(&zeros), ["≤ 10 µs", "100 µs", "1 ms", "10 ms", "100 ms", "500 ms"]);
         let low = Scale::log([13.9e3, 75e6].into_iter(), Unit::Time).ticks(2);
         assert_eq!(low.iter().map(|tick| tick.1.as_str()).collect::<Vec<_>>(), ["10 µs", "1 ms", "100 ms"]);
+        // As high as a heat map it names each power of ten.
+        let high = Scale::log([13e3, 2e9].into_iter(), Unit::Time).ticks(9);
+        let high: Vec<_> = high.iter().map(|tick| tick.1.as_str()).collect();
+        assert_eq!(high, ["10 µs", "100 µs", "1 ms", "10 ms", "100 ms", "2 s"]);
         // Both 1 µs and 10 ms are too near to an end: what lies between them is named.
         let many = Scale::log([513.0, 18e6].into_iter(), Unit::Time).ticks(2);
         let many: Vec<_> = many.iter().map(|tick| tick.1.as_str()).collect();

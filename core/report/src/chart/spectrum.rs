@@ -121,7 +121,10 @@ impl Spectrum<'_> {
         let slices = (0..SLICES).map(|slice| {
             let (from, until) =
                 (f64::from(slice) / f64::from(SLICES), f64::from(slice + 1) / f64::from(SLICES));
-            let place = f64::midpoint(from, until) * nines;
+            // A slice with a named percentile in it tells of that.
+            let named = (1..=nines as i32).map(f64::from).chain([2.0_f64.log10()]);
+            let named = { named }.find(|place| (from..until).contains(&(place / nines)));
+            let place = named.unwrap_or_else(|| f64::midpoint(from, until) * nines);
             let told = filled.iter().filter(|(curve, _)| curve.end(nines) >= place);
             let told = told.map(|(curve, ranks)| {
                 let (value, certain) = ranks.at(place);

@@ -29,8 +29,9 @@ pub struct ChartWords {
     pub faint: &'static str,
     /// A heat map: the fastest, the slowest, the greatest count of a cell, when, where.
     pub heat: fn([&str; 5]) -> String,
-    /// The name of the heat map's scale.
-    pub per_cell: &'static str,
+    /// The heat map's scale: the greatest count of a cell, and how many times the one before it each shade begins at, where shades
+    /// rise by factors.
+    pub per_cell: fn(&str, Option<&str>) -> String,
     /// A point with an interval: name or place, value, low, high.
     pub between: fn(&str, &str, &str, &str) -> String,
     /// Between a sentence and the next.
@@ -63,7 +64,12 @@ impl ChartWords {
         heat: |[fastest, slowest, most, when, place]| {
             format!("From {fastest} to {slowest}; the fullest cell holds {most}, at {when} around {place}.")
         },
-        per_cell: "requests in a cell",
+        per_cell: |most, factor| match factor {
+            Some(factor) => {
+                format!("1 … {most} requests in a cell, each shade {factor} times the one before")
+            }
+            None => format!("1 … {most} requests in a cell"),
+        },
         between: |name, value, low, high| format!("{name}: {value}, between {low} and {high}."),
         sentence_gap: " ",
         comma: ", ",
@@ -91,7 +97,10 @@ impl ChartWords {
         heat: |[fastest, slowest, most, when, place]| {
             format!("从 {fastest} 到 {slowest}；最密的格有 {most} 个，在 {when}，约 {place}。")
         },
-        per_cell: "个请求/格",
+        per_cell: |most, factor| match factor {
+            Some(factor) => format!("每格 1 … {most} 个请求，每级色阶为前一级的 {factor} 倍"),
+            None => format!("每格 1 … {most} 个请求"),
+        },
         between: |name, value, low, high| format!("{name}：{value}，介于 {low} 与 {high} 之间。"),
         sentence_gap: "",
         comma: "，",

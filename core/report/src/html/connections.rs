@@ -102,7 +102,12 @@ fn over_time(sheet: &Sheet, course: &Course) -> Markup {
     let had = columns.iter().filter(|column| column.conns.open > 0 || column.conns.opened > 0).count();
     let are_held = stand > 0 && stand * 2 >= had || columns.iter().any(|column| wanted(column).is_some());
     let held = if are_held { held_lines(sheet, course, "held").draw() } else { String::new() };
-    let svg = held + &comings(sheet, course).draw();
+    // All may come and go in what is too short to be drawn.
+    let moved = whole(columns).iter().any(|column| {
+        let conns = &column.conns;
+        conns.opened + conns.closed + conns.lost > 0
+    });
+    let svg = if moved || held.is_empty() { held + &comings(sheet, course).draw() } else { held };
     let rows = columns.iter().map(|column| {
         let conns = &column.conns;
         let counts = [conns.open, conns.opened, conns.closed, conns.lost, conns.failed].map(show_whole);

@@ -5,7 +5,7 @@ use wavetank_plan::quantity::{show_size, show_whole};
 use wavetank_record::{EnvironmentDoc, Probe};
 
 use super::Section;
-use super::sheet::{Sheet, command_line, instant, outside};
+use super::sheet::{Sheet, command_line, instant, kept_together, outside};
 use super::table::{Cell, Table, facts};
 use crate::units;
 
@@ -44,7 +44,7 @@ fn first_request(sheet: &Sheet, probe: &Probe) -> Markup {
     html! {
         (outside(&format!("{} {}", probe.method, probe.path))) " → "
         @if probe.status == 0 { (sheet.words.facts.no_answer) ": " (sheet.stored(&probe.error)) }
-        @else { (probe.status) ", " (show_size(probe.body_bytes)) ", " (outside(&probe.version)) ", " (units::time(probe.time_us)) }
+        @else { (probe.status) ", " (show_size(probe.body_bytes)) ", " (outside(&probe.version)) ", " (kept_together(&units::time(probe.time_us))) }
     }
 }
 

@@ -94,8 +94,8 @@ fn verdict(sheet: &Sheet) -> Markup {
             (verdict_sign(status))
             div {
                 h2 #summary-title { (verdict_word(sheet)) }
-                p.headline { (headline(sheet)) }
-                @if status != Status::Pass { p.means { (verdict_means(sheet)) } }
+                p.headline.sentence[is_sentence(&record.verdict.headline)] { (headline(sheet)) }
+                @if let Some(means) = verdict_means(sheet).filter(|_| status != Status::Pass) { p.means { (means) } }
                 @if record.verdict.reasons.len() > 1 {
                     p.reasons {
                         (sheet.words.verdict.reasons) (sheet.words.page.colon)
@@ -252,17 +252,13 @@ fn is_loaded(record: &RunRecord) -> bool {
 fn limit(sheet: &Sheet) -> Markup {
     let record = sheet.record();
     let verdict = &record.verdict;
-    // A run that passed has its findings below: none of them mattered. Of another, also what speaks against the blame:
-    // whoever reads this page alone must hear that the generator had its share.
-    let matters = |finding: &&Finding| {
-        let told = finding.blame == verdict.blame || finding.blame == Blame::Generator;
-        finding.decisive || (verdict.status != Status::Pass && told)
-    };
-    let mut findings: Vec<_> = record.findings.iter().filter(matters).collect();
+    let mut findings: Vec<_> = record.findings.iter().filter(|finding| matters(record, finding)).collect();
     findings.sort_by_key(|finding| !finding.decisive);
     // Whoever reads whose limit it was must not take for its reason what speaks against it.
     let is_aside = |finding: &&&Finding| finding.blame != verdict.blame && !finding.decisive;
-    let own = findings.iter().filter(|finding| !is_aside(finding)).take(FINDINGS_MAX);
+    let own: Vec<_> = findings.iter().filter(|finding| !is_aside(finding)).take(FINDINGS_MAX).collect();
+    let aside = findings.iter().find(is_aside);
+    let left = findings.len() - own.len() - usize::from(aside.is_some());
     // A condition may break without anything that was found beside it, and what was found need not be why.
     let by_condition = findings.iter().all(|finding| !finding.decisive) && verdict.status == Status::Fail;
     html! {
@@ -271,7 +267,7 @@ fn limit(sheet: &Sheet) -> Markup {
             (if is_loaded(record) { whose_limit(sheet, record.verdict.blame) } else { sheet.words.front.nothing_sent })
         } }
         @if by_condition { p { (headline(sheet)) } }
-        @for finding in own.chain(findings.iter().find(is_aside)) {
+        @for finding in own.into_iter().chain(aside) {
             p.sentence[is_sentence(&finding.message) && !is_aside(&finding)] {
                 @if is_aside(&finding) { strong { (sheet.words.front.however) } (sheet.words.page.colon) }
                 (sheet.stored(&finding.message))
@@ -279,8 +275,18 @@ fn limit(sheet: &Sheet) -> Markup {
             @let checks = failed_checks(sheet, finding);
             @if !checks.0.is_empty() { p { (checks) } }
         }
+        @if left > 0 { p { ((sheet.words.front.more_found)(&left.to_string())) } }
         @if verdict.status != Status::Pass { (done_meanwhile(sheet)) }
     }
+}
+
+/// Whether `finding` stands with the answer whose limit it was: what made it, and of a run that did not pass also what speaks
+/// against the blame, since whoever reads this page alone must hear that the generator had its share.
+fn matters(record: &RunRecord, finding: &Finding) -> bool {
+    let verdict = &record.verdict;
+    let is_blamed = finding.blame == verdict.blame && verdict.blame != Blame::None;
+    let told = finding.blame == verdict.blame || finding.blame == Blame::Generator;
+    finding.decisive || is_blamed || (verdict.status != Status::Pass && told)
 }
 
 fn next_limit(sheet: &Sheet) -> Markup {
@@ -328,8 +334,9 @@ fn notes(sheet: &Sheet) -> Markup {
     let (record, words) = (sheet.record(), &sheet.words.front);
     let told = record.rehearsal.as_ref();
     let notes: Vec<_> = record.notes.iter().filter(|note| told != Some(note)).collect();
-    // Of a run that passed nothing that was found mattered; who reads this page alone must hear of it even so.
-    let found = record.findings.iter().filter(|_| record.verdict.status == Status::Pass);
+    // What was found and made no limit: who reads the page of a run that passed must hear of it even so.
+    let passed = record.verdict.status == Status::Pass;
+    let found = record.findings.iter().filter(|finding| passed && !matters(record, finding));
     let found: Vec<_> = found.collect();
     html! {
         @if !notes.is_empty() || !found.is_empty() {

@@ -47,6 +47,7 @@ pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
     let course = sheet.source.course.filter(|course| course.columns.len() > 1);
     let body = html! {
         (body)
+        @if record.load.model == "closed" && record.requests.sent > 0 { p.aside { (own.lag_closed) } }
         @if let Some(course) = course { (busy_share(sheet, course)) (lags(sheet, course)) }
     };
     Section::new("generator", words.titles.generator, words.leads.generator, body)

@@ -17,14 +17,19 @@ pub(crate) fn verdict_word(sheet: &Sheet) -> &'static str {
     }
 }
 
-/// What the verdict says, for somebody who reads the first one of their life.
-pub(crate) fn verdict_means(sheet: &Sheet) -> &'static str {
-    let words = &sheet.words.verdict;
-    match sheet.record().verdict.status {
-        Status::Pass => words.pass_means,
-        Status::Fail => words.fail_means,
-        Status::Invalid => words.invalid_means,
-        Status::Incomplete => words.incomplete_means,
+/// What the verdict says, for somebody who reads the first one of their life; nothing where a run failed by something else than a
+/// condition, which its headline tells.
+pub(crate) fn verdict_means(sheet: &Sheet) -> Option<String> {
+    let (record, words) = (sheet.record(), &sheet.words.verdict);
+    let broken = record.thresholds.iter().filter(|one| one.ok == Some(false)).count();
+    match record.verdict.status {
+        Status::Pass => Some(words.pass_means.to_owned()),
+        Status::Fail => {
+            let all = record.thresholds.len().to_string();
+            (broken > 0).then(|| (words.broken)(&broken.to_string(), &all))
+        }
+        Status::Invalid => Some(words.invalid_means.to_owned()),
+        Status::Incomplete => Some(words.incomplete_means.to_owned()),
     }
 }
 

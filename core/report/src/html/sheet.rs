@@ -7,6 +7,7 @@ use wavetank_record::{EnvironmentDoc, RunRecord, Spread};
 
 use super::language::Language;
 use super::words::Words;
+use crate::command_words::quoted_words;
 use crate::page::width;
 use crate::phrases::{Piece, in_chinese};
 use crate::units;
@@ -121,15 +122,6 @@ pub(crate) fn command_line(line: &str) -> Markup {
         @if place > 0 { " " }
         @if is_option(word) { span.option { (word) } } @else { (word) }
     } } } }
-}
-
-/// The words of a shell's `line`, of which those in single quotes are one with their blanks.
-fn quoted_words(line: &str) -> impl Iterator<Item = &str> {
-    let mut is_quoted = false;
-    line.split(move |letter| {
-        is_quoted ^= letter == '\'';
-        letter == ' ' && !is_quoted
-    })
 }
 
 /// Whether a stored sentence begins with a plain word, which is written with a capital on a page: not with code or a name.
@@ -303,12 +295,6 @@ mod tests {
         check(&format!("p {}", "\u{202e}".repeat(29)), false);
         let line = command_line(&format!("wavetank -{}", "字".repeat(20))).into_string();
         assert!(!line.contains("option"), "{line}");
-    }
-
-    #[test]
-    fn what_is_quoted_is_one_word() {
-        let words: Vec<_> = quoted_words("run --threshold 'p99 < 5ms' -d 4s 'a").collect();
-        assert_eq!(words, ["run", "--threshold", "'p99 < 5ms'", "-d", "4s", "'a"]);
     }
 
     #[test]

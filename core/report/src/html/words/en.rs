@@ -102,11 +102,11 @@ pub(crate) static WORDS: Words = Words {
         cut_off: "The run was cut off: only what its seconds tell was judged, not what is looked at when a run ends.",
         no_findings: "There are no findings beyond what the verdict says.",
         as_stored: "Some sentences stand as they are stored.",
-        course: "What was asked and answered while the run went on. Warm-up and what came after the load, where there is any, are shaded grey.",
+        course: "What was asked and answered while the run went on. Warm-up and what came after the load, where there is any, are shaded grey. What a request came to stands at the time at which it ended.",
         times: "Response time counts from the instant at which the plan wanted the request, so waiting for a slow \
-                target is in it. It is the sum of lag, wait and service.",
+                target is in it. It is the sum of lag, wait and service. Warm-up is left out.",
         times_closed: "Response time counts from the instant at which a user was to ask. Users wait for each answer, so a slow target \
-            is asked less, and no queue of requests that others would have sent is in it. It is the sum of lag, wait and service.",
+            is asked less, and no queue of requests that others would have sent is in it. It is the sum of lag, wait and service. Warm-up is left out.",
         scopes: "The same numbers for each part of the load. Warm-up is left out.",
         phase_rate: "Done/s counts what a phase asked and had answered before it ended, over its length; Done counts also what was \
             answered later.",
@@ -180,7 +180,7 @@ pub(crate) static WORDS: Words = Words {
         resources: "of them, embedded resources",
         warmup: "Warm-up",
         warmup_apart: "not counted above",
-        setup: "Before and after the load, outside all counts",
+        setup: "Requests before and after the load, outside all counts",
     },
     times: TimeWords {
         response: "Response",
@@ -225,7 +225,7 @@ pub(crate) static WORDS: Words = Words {
     connections: ConnectionWords {
         planned: "Planned at most at once",
         opened: "Opened",
-        peak: "Open at once, threads' peaks added",
+        peak: "Most open at once (threads' peaks added)",
         failed: "Could not be opened",
         closed: "Closed as meant",
         lost: "Lost",
@@ -255,6 +255,8 @@ pub(crate) static WORDS: Words = Words {
         per_connection: "Memory of a connection",
         per_connection_of: |each, all| format!("{each}, over {all} connections"),
         late_share: "Begun late, of all offered",
+        lag_closed: "In a closed loop a user is ready when its load thread reads the answer before: lag does not show a thread that is \
+            busy or held up. What that costs is in service.",
     },
     hosts: HostWords {
         cpu_mean: "CPU, all cores",
@@ -339,7 +341,7 @@ pub(crate) static WORDS: Words = Words {
         busy: "How busy the load threads were",
         busy_max: "Busiest load thread",
         busy_mean: "All threads",
-        busy_limit: "limits from here",
+        busy_limit: "limits from 95\u{a0}% on",
         lag: "Send lag: how late requests were begun",
         late_when: "A late request is counted in the row in which it ended, which may be a later one than that in which it was begun.",
         open_between: |most| {
@@ -349,7 +351,7 @@ pub(crate) static WORDS: Words = Words {
         },
         not_drawn: |opened, closed| {
             format!(
-                "Not drawn, in what is left over at the ends, less than half of a point's time: {opened} opened, {closed} closed."
+                "Not in this chart: {opened} opened and {closed} closed at its ends, in what is too short for a rate."
             )
         },
         lag_p50: "p50",

@@ -13,7 +13,7 @@ pub(super) const GLOSSARY: &[(&str, &str)] = &[
     ("Failed", "Requests that ended in an error: no connection, a timeout, a wrong status, a failed check."),
     (
         "Late",
-        "Requests that the generator took up more than a millisecond after their instant; counted when they end.",
+        "Requests that the generator took up more than a millisecond after the instant at which they were wanted; counted when they end.",
     ),
     ("Dropped", "Requests that were never sent: a limit was full, or the generator was a second behind."),
     (
@@ -22,11 +22,14 @@ pub(super) const GLOSSARY: &[(&str, &str)] = &[
     ),
     (
         "Response time",
-        "From the instant the plan wanted the request to the last byte of its answer: lag (until the generator took it up) + \
+        "From the instant the request was wanted (by the plan; in a closed loop when its user was ready) to the last byte of its answer: lag (until the generator took it up) + \
       wait (for a connection) + service (from its first byte sent on). \
       What timed out, or was open at the end, counts with the time it waited; other failures are not in it.",
     ),
-    ("Lag", "From the planned instant until the generator took the request up. The generator's own doing."),
+    (
+        "Lag",
+        "From the instant the request was wanted until the generator took it up. The generator's own doing.",
+    ),
     ("Wait", "Waiting for a connection: a free one of the pool, connecting, and TLS."),
     ("Service", "From the first byte sent to the last byte of the answer."),
     ("First byte", "From the first byte sent to the first byte of the answer."),
@@ -49,6 +52,14 @@ pub(super) const GLOSSARY: &[(&str, &str)] = &[
         "Busiest load thread",
         "How busy a load thread is: the share of its time that it spent in turns that did work. Spinning and calls that wait \
          for work are no part of it, but take CPU time.",
+    ),
+    (
+        "Long turns",
+        "Turns of a load thread's loop that worked longer than a millisecond, in which nothing else could begin.",
+    ),
+    (
+        "Turns without room",
+        "Turns of a load thread's loop in which no buffer or place in a queue of the kernel was free.",
     ),
     (
         "Resumed",

@@ -266,6 +266,8 @@ pub(crate) struct GeneratorWords {
     pub(crate) per_connection: &'static str,
     pub(crate) per_connection_of: Of2,
     pub(crate) late_share: &'static str,
+    /// What lag does not show where users wait for their answers.
+    pub(crate) lag_closed: &'static str,
 }
 
 /// Hosts that were observed.

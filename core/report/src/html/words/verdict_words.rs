@@ -9,7 +9,8 @@ pub(crate) struct VerdictWords {
     pub(crate) invalid: &'static str,
     pub(crate) incomplete: &'static str,
     pub(crate) pass_means: &'static str,
-    pub(crate) fail_means: &'static str,
+    /// Where conditions are broken: how many, of how many.
+    pub(crate) broken: Of2,
     pub(crate) invalid_means: &'static str,
     pub(crate) incomplete_means: &'static str,
     pub(crate) nothing_asked: &'static str,
@@ -37,12 +38,17 @@ pub(super) const EN: VerdictWords = VerdictWords {
     invalid: "INVALID",
     incomplete: "INCOMPLETE",
     pass_means: "Every condition of this test held.",
-    fail_means: "At least one condition of this test is broken.",
+    broken: |broken, all| match (broken, all) {
+        ("1", "1") => "The only condition is broken.".to_owned(),
+        ("1", all) => format!("1 of {all} conditions is broken."),
+        (broken, all) => format!("{broken} of {all} conditions are broken."),
+    },
     invalid_means: "The load generator or the way to the target, not the target, may have made this result.",
     incomplete_means: "Something is missing, so the conditions cannot be judged.",
     nothing_asked: "No condition was set by the user; the implicit ones held.",
     all_held: |all| match all {
         "1" => "The condition that was set held.".to_owned(),
+        "2" => "Both conditions that were set held.".to_owned(),
         _ => format!("All {all} conditions that were set held."),
     },
     some_held: |held, all| {
@@ -70,7 +76,7 @@ pub(super) const ZH: VerdictWords = VerdictWords {
     invalid: "无效 INVALID",
     incomplete: "不完整 INCOMPLETE",
     pass_means: "本次测试的所有条件均已满足。",
-    fail_means: "至少有一项条件未满足。",
+    broken: |broken, all| format!("{all} 项条件中有 {broken} 项未满足。"),
     invalid_means: "该结果可能由发压端或网络路径造成，而非被测目标所致。",
     incomplete_means: "数据有缺失，无法判定各项条件。",
     nothing_asked: "用户未设置条件；隐含条件均已满足。",

@@ -97,9 +97,9 @@ pub(crate) static WORDS: Words = Words {
         cut_off: "运行被中断：仅据其各秒的数据作出判断，未包含运行结束时才检查的内容。",
         no_findings: "除结论所述之外，没有其他诊断。",
         as_stored: "个别尚无译文的语句按存档原文（英文）显示。",
-        course: "运行过程中发出与得到应答的情况。如有灰色阴影，则为预热以及负载结束之后。",
-        times: "响应时间从计划时刻起算，因此包含因被测目标缓慢而产生的排队；它等于发送滞后、等待与服务时间之和。",
-        times_closed: "响应时间从用户应当发出请求的时刻起算。用户等到应答才继续，目标变慢时请求随之减少，因此其中不含其他人本会造成的排队；它等于发送滞后、等待与服务时间之和。",
+        course: "运行过程中发出与得到应答的情况。如有灰色阴影，则为预热以及负载结束之后。请求的结果与耗时计入其结束的时刻。",
+        times: "响应时间从计划时刻起算，因此包含因被测目标缓慢而产生的排队；它等于发送滞后、等待与服务时间之和。不含预热。",
+        times_closed: "响应时间从用户应当发出请求的时刻起算。用户等到应答才继续，目标变慢时请求随之减少，因此其中不含其他人本会造成的排队；它等于发送滞后、等待与服务时间之和。不含预热。",
         scopes: "按负载的各组成部分列出同样的指标，不含预热。",
         phase_rate: "“成功/秒”为阶段内发起且在阶段结束前成功的请求数除以时长；“成功”还包括阶段结束后才成功的请求。",
         journeys: "用户经历的流程，以及对应答的检查。",
@@ -215,7 +215,7 @@ pub(crate) static WORDS: Words = Words {
     connections: ConnectionWords {
         planned: "计划同时连接数",
         opened: "已建立",
-        peak: "同时打开（各线程峰值之和）",
+        peak: "最多同时打开（各线程峰值之和）",
         failed: "建立失败",
         closed: "正常关闭",
         lost: "异常断开",
@@ -245,6 +245,7 @@ pub(crate) static WORDS: Words = Words {
         per_connection: "每连接内存",
         per_connection_of: |each, all| format!("{each}（按 {all} 个连接计）"),
         late_share: "迟发（占应发）",
+        lag_closed: "闭环中，负载线程读到上一个应答时用户才算就绪，因此发送滞后显示不出线程繁忙或停顿；其影响计入服务时间。",
     },
     hosts: HostWords {
         cpu_mean: "CPU（全部核心）",
@@ -320,12 +321,12 @@ pub(crate) static WORDS: Words = Words {
         busy: "负载线程的繁忙程度",
         busy_max: "最忙的负载线程",
         busy_mean: "全部线程",
-        busy_limit: "由此成为瓶颈",
+        busy_limit: "达到 95\u{a0}% 即成为瓶颈",
         lag: "发送滞后：请求着手的延迟",
         late_when: "迟发的请求计入其结束时所在的行，可能晚于其着手时所在的行。",
         open_between: |most| format!("图与表为每个时间段结束时打开的连接数；其间至多 {most} 个。"),
         not_drawn: |opened, closed| {
-            format!("未画出（首尾不足半个时间段的余下时间内）：建立 {opened} 个，关闭 {closed} 个。")
+            format!("图中未画出首尾过短、不足以计算速率的余下时间：其间建立 {opened} 个，关闭 {closed} 个。")
         },
         lag_p50: "p50",
         lag_p99: "p99",
