@@ -3,6 +3,7 @@
 use wavetank_measure::{DropReason, ErrorClass};
 
 use crate::facts::Case;
+use crate::words::count;
 use crate::{Blame, Finding, tls};
 
 /// In words, as the end of `every request failed: …`.
@@ -129,8 +130,12 @@ const fn hint(class: ErrorClass) -> &'static str {
         ErrorClass::RequestTimeout => {
             "raise --timeout if such answers are right, else the server is stuck or overloaded"
         }
-        ErrorClass::Protocol => "is it HTTP on that port? `--once` shows one answer as it is",
-        ErrorClass::Status => "if these answers are right: --expect-status; `--once` shows one",
+        ErrorClass::Protocol => {
+            "is it HTTP on that port? `--once`, or `wavetank try FILE`, shows one answer as it is"
+        }
+        ErrorClass::Status => {
+            "if these answers are right: --expect-status; `--once`, or `wavetank try FILE`, shows one"
+        }
         ErrorClass::Check => "`wavetank try FILE` shows an answer, and what each check found in it",
         ErrorClass::BodyLimit => "ask for less, or allow more",
         ErrorClass::Data => "check the variables and data of the experiment",
@@ -149,6 +154,13 @@ pub(crate) const fn drop_hint(reason: DropReason) -> &'static str {
     }
 }
 
+/// `503: 240`: the answers whose status was not expected.
+pub(crate) fn unexpected_statuses(case: &Case<'_>) -> Vec<String> {
+    let expected = &case.facts.plan.http.expect;
+    let statuses = case.judged.status.0.iter().filter(|(status, _)| !expected.contains(*status));
+    statuses.map(|(status, n)| format!("{status}: {}", count(*n))).collect()
+}
+
 /// Every request failed in one way; the first of them was told in the words of `detail`.
 pub(crate) fn all_failed(
     class: ErrorClass,
@@ -157,6 +169,9 @@ pub(crate) fn all_failed(
     detail: Option<&str>,
 ) -> Finding {
     let words = told(case, class);
+    // Nothing is as telling as which they were.
+    let statuses = if class == ErrorClass::Status { unexpected_statuses(case) } else { Vec::new() };
+    let evidence = std::iter::once(evidence).chain(statuses).collect::<Vec<_>>().join(" · ");
     Finding {
         code: class.name(),
         blame: blame(class, case.same_host),

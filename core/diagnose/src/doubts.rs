@@ -75,7 +75,7 @@ fn lag(case: &Case<'_>) -> Option<Finding> {
         blame: Blame::Generator,
         decisive: false,
         message: format!(
-            "send lag p99 is {}: the generator began so late itself, and response times hold that",
+            "send lag p99 is {}: the generator began so late itself, and response times include that",
             Nanos(lag as i64)
         ),
         evidence: format!("lag p99 {} · {beside}", Nanos(lag as i64)),

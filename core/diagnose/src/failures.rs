@@ -53,9 +53,7 @@ fn of_class(case: &Case<'_>, class: ErrorClass, n: u64) -> Finding {
     let mut evidence =
         vec![format!("{} of offered", words::percent(n as f64 / counters.offered.max(1) as f64))];
     if class == ErrorClass::Status {
-        let expected = &case.facts.plan.http.expect;
-        let statuses = case.judged.status.0.iter().filter(|(status, _)| !expected.contains(*status));
-        evidence.extend(statuses.map(|(status, n)| format!("{status}: {}", words::count(*n))));
+        evidence.extend(classes::unexpected_statuses(case));
     }
     let fault = case.fault(class);
     evidence.extend(fault.map(str::to_owned));

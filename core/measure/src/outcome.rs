@@ -143,7 +143,7 @@ fn of_times(condition: &Condition, asked: Asked, part: Part, sample: &Sample, sc
                 && asked.of(&sample.times).is_some_and(|value| holds(condition, value))
         });
         let why = Some(format!(
-            "it lies among requests without a time: {} of {} were dropped",
+            "it falls among dropped requests, which have no time ({} of {})",
             show_whole(tally.dropped),
             show_whole(whole)
         ));

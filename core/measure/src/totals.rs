@@ -26,9 +26,9 @@ pub struct Totals {
     pub held_min: Option<u64>,
     /// What hold phases came to.
     pub held: Plateaus,
-    /// Traffic after the warm-up.
+    /// Traffic while judged load runs, that of a warm-up beside it included, and after it.
     pub bytes: Bytes,
-    /// Traffic before the end of the warm-up.
+    /// Traffic of the warm-up alone.
     pub bytes_warmup: Bytes,
     /// What sessions did beyond their single requests; `open` is the gauge of the latest seal.
     pub journeys: Journeys,
@@ -99,7 +99,9 @@ impl Totals {
         }
         self.add_conns(interval, latest);
         self.held.add(interval, &self.spans);
-        let bytes = if self.spans.in_warmup(interval) { &mut self.bytes_warmup } else { &mut self.bytes };
+        // Bytes are counted by the second: those of a warm-up beside judged load cannot be told from its own.
+        let alone = self.spans.in_warmup(interval) && !self.spans.holds_at(None, interval.from);
+        let bytes = if alone { &mut self.bytes_warmup } else { &mut self.bytes };
         bytes.merge(&interval.bytes);
         for theirs in &interval.threads {
             let make = || ThreadHealth { thread: theirs.thread, ..ThreadHealth::default() };

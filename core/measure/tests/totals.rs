@@ -59,6 +59,21 @@ fn warmup_is_apart_from_everything_judged() {
     assert_eq!((totals.bytes.sent, totals.bytes_warmup.sent), (100, 11));
 }
 
+/// Bytes are counted by the second: of one in which judged load runs beside a warm-up, none are left out.
+#[test]
+fn traffic_beside_a_warmup_is_that_of_the_load() {
+    let mut plan = plan(2);
+    plan.phases = vec![phase("warm", 0, 1), phase("main", 0, 2)];
+    plan.phases[0].warmup = true;
+    let seconds = [
+        Second::at(-1).with(|interval| interval.bytes.sent = 1),
+        Second::at(0).phase(0).done(5, 5).phase(1).done(5, 5).with(|interval| interval.bytes.sent = 20),
+        Second::at(1).phase(1).done(5, 5).with(|interval| interval.bytes.sent = 300),
+    ];
+    let totals = totals(&plan, seconds);
+    assert_eq!((totals.bytes.sent, totals.bytes_warmup.sent), (320, 1));
+}
+
 #[test]
 fn the_measured_window_is_the_judged_phases_time() {
     fn check(phases: &[(i64, i64)], ended: Option<(u16, i64)>, sealed: i64, expected_s: i64) {

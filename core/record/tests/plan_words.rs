@@ -124,6 +124,14 @@ fn what_reports_need_comes_back() {
     };
     assert_eq!(called(scenario), called(before));
     assert_eq!(scenario.steps[0].counts[0].0, 0);
-    assert_eq!(scenario.journey, [Action::Group(0, vec![Action::Request(0)])]);
+    let group = Action::Group(0, vec![Action::Request(0)]);
+    assert_eq!(scenario.journey, [group.clone(), Action::EndSession]);
     assert_eq!((scenario.steps_of_group(0), scenario.is_one_request()), (vec![0], false));
+    assert_eq!(scenario.requests(), None, "it may end anywhere");
+    // How many requests a session is, where that is known.
+    let mut known = journey();
+    known.scenarios[0].journey =
+        vec![group, Action::Think(Think::Fixed(Nanos::SECOND)), Action::Repeat(2, vec![Action::Request(0)])];
+    let again = PlanDoc::from_yaml(&PlanDoc::new(&known).to_yaml()).unwrap().plan().unwrap();
+    assert_eq!(again.scenarios[0].requests(), Some(3));
 }

@@ -10,6 +10,7 @@ mod command_words;
 mod comparison;
 mod compose;
 mod condition;
+mod done_later;
 mod examples;
 mod explain;
 mod export;

@@ -20,9 +20,16 @@ pub fn load_doc(plan: &Plan, defaults: bool) -> LoadDoc {
         Some(Load::Hold { .. }) => "hold",
         Some(Load::Pause) | None => "",
     };
-    // Of several phases each is told by its name; those of one plain run have none worth telling.
+    // Of several phases each is told by its name; those of one plain run have none worth telling. Those beside each other do not
+    // add up to the run's length.
+    let beside =
+        |phase: &Phase| judged.iter().any(|other| other.start < phase.start && runs_into(other, phase.start));
     let named = |phase: &&Phase| match judged.len() {
         1 => phase_text(plan, phase),
+        _ if beside(phase) => {
+            let start = units::seconds(Number(phase.start.as_secs_f64()));
+            format!("{}: from {start} on, {}", units::cut(&phase.name), phase_text(plan, phase))
+        }
         _ => format!("{}: {}", units::cut(&phase.name), phase_text(plan, phase)),
     };
     let several = judged.len() > 1;
@@ -39,10 +46,26 @@ pub fn load_doc(plan: &Plan, defaults: bool) -> LoadDoc {
         short => short.to_string(),
     });
     texts.extend(thought.map(|time| format!("each session thinks {time}")));
-    texts.extend(
-        warmup.map(|length| format!("after {} of warm-up", units::seconds(Number(length.as_secs_f64())))),
-    );
+    let is_beside = has_warmup_beside(plan);
+    texts.extend(warmup.map(|length| {
+        let length = units::seconds(Number(length.as_secs_f64()));
+        if is_beside { format!("beside {length} of warm-up") } else { format!("after {length} of warm-up") }
+    }));
     LoadDoc { model: model.to_owned(), text: texts.join(joint), defaults }
+}
+
+/// Whether a warm-up runs beside judged load, and not before all of it.
+pub(crate) fn has_warmup_beside(plan: &Plan) -> bool {
+    let judged = || plan.phases.iter().filter(|phase| !phase.warmup);
+    let warmups = plan.phases.iter().filter(|phase| phase.warmup);
+    warmups
+        .into_iter()
+        .any(|warmup| judged().any(|phase| runs_into(warmup, phase.start) || runs_into(phase, warmup.start)))
+}
+
+/// Whether `phase` runs at `at` and had begun before.
+fn runs_into(phase: &Phase, at: Nanos) -> bool {
+    phase.start <= at && phase.end().is_none_or(|end| at < end)
 }
 
 fn phase_text(plan: &Plan, phase: &Phase) -> String {
@@ -71,6 +94,9 @@ fn phase_text(plan: &Plan, phase: &Phase) -> String {
         Load::Closed { .. } => Some("closed loop".to_owned()),
         Load::Hold { .. } | Load::Pause => None,
     });
+    // Connecting then is in every time, and TLS too.
+    let is_asked = !matches!(phase.load, Load::Hold { .. } | Load::Pause);
+    parts.extend((!plan.http.keepalive && is_asked).then(|| "a new connection for each request".to_owned()));
     parts.join(", ")
 }
 

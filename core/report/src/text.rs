@@ -10,6 +10,7 @@ use wavetank_plan::quantity::{show_count, show_rate, show_share, show_size};
 use wavetank_record::{Blame, Probe, Requests, RunRecord, Status, Times, TlsDoc};
 
 use crate::condition::{Outcome, found};
+use crate::done_later::done_later;
 use crate::held_text::{add_held, is_holding};
 use crate::hosts_text::add_hosts;
 use crate::impacts_text::add_impacts;
@@ -177,9 +178,16 @@ fn add_counts(page: &mut Page, record: &RunRecord) {
         page.parts("answers", &answers.collect::<Vec<_>>());
     }
     let duration = record.duration_s.0;
+    // No rate is told of bytes that came after the load.
+    let is_in_time = done_later(record).is_none() && duration > 0.0;
     let traffic = |way: &str, bytes: u64| {
-        let rate = if duration > 0.0 { (bytes as f64 / duration).round() as u64 } else { 0 };
-        if bytes > 0 { format!("{way} {} ({}/s)", show_size(bytes), show_size(rate)) } else { String::new() }
+        let rate = show_size((bytes as f64 / duration.max(1e-9)).round() as u64);
+        let rate = if is_in_time || way == "sent" && duration > 0.0 {
+            format!(" ({rate}/s)")
+        } else {
+            String::new()
+        };
+        if bytes > 0 { format!("{way} {}{rate}", show_size(bytes)) } else { String::new() }
     };
     let wire = record.wire;
     let extra = [("retried", wire.retried), ("redirected", wire.redirected), ("resources", wire.resources)];

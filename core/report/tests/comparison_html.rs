@@ -66,7 +66,7 @@ fn intervals_targets_and_differences_are_spoken_of_where_there_are_some() {
         let source = CompareSource { doc, courses: [&side, &side], command: "" };
         comparison_html(source, Language::English).replace('\u{a0}', " ")
     };
-    let (own, seconds) = ("The interval is each value", "The intervals below are from the seconds");
+    let (own, seconds) = ("Intervals are not corrected", "The intervals below are from the seconds");
     let mut doc = doc(CompareAnswer::Undecided);
     assert!(
         page(&doc).contains(own) && !page(&doc).contains(seconds),

@@ -5,13 +5,13 @@
 mod common;
 mod support;
 
-use common::{plan, with_warmup};
+use common::{phase, plan, with_warmup};
 use support::measured::bare;
 use support::open;
 use wavetank_measure::{Course, CourseMaker, ErrorClass, HostSample, Interval, TargetSample, ThreadHealth};
 use wavetank_plan::{Key, Nanos, Plan, RequestPlan, Step};
 use wavetank_record::{RunRecord, StepDoc};
-use wavetank_report::{HtmlSource, Language, html};
+use wavetank_report::{HtmlSource, Language, html, load_doc};
 
 const COLUMNS_MAX: usize = 360;
 
@@ -280,4 +280,19 @@ fn an_hour_of_twenty_steps_stays_small() {
     assert_eq!(page.matches("class=\"spark\"").count(), 20, "a small line for each step");
     assert!(page.len() < 3_000_000, "{} bytes", page.len());
     println!("{} bytes", page.len());
+}
+
+/// What runs beside each other does not add up to the run's length, and a warm-up beside the load comes before none of it.
+#[test]
+fn what_runs_beside_each_other_is_told_so() {
+    let mut plan = plan(10);
+    plan.phases = vec![phase("warm", 0, 2), phase("pay", 0, 10), phase("peak", 4, 6)];
+    plan.phases[0].warmup = true;
+    let text = load_doc(&plan, false).text;
+    assert!(text.contains("peak: from 4 s on, ") && !text.contains("pay: from"), "{text}");
+    assert!(text.ends_with("; beside 2 s of warm-up"), "{text}");
+    plan.phases = vec![phase("warm", -2, 2), phase("low", 0, 4), phase("high", 4, 6)];
+    plan.phases[0].warmup = true;
+    let text = load_doc(&plan, false).text;
+    assert!(!text.contains(" on, ") && text.ends_with("; after 2 s of warm-up"), "{text}");
 }

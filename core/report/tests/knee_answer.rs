@@ -1,6 +1,8 @@
 //! What a search says of its runs, apart from what it estimates.
 
-use wavetank_record::{Blame, Number, SearchAnswerDoc, SearchDoc, SearchPointDoc, SearchRunDoc, Spread};
+use wavetank_record::{
+    Blame, Number, SearchAnswerDoc, SearchDoc, SearchPointDoc, SearchRunDoc, Spread, Threshold,
+};
 use wavetank_report::{Language, knee_curve, knee_headline, knee_html, knee_markdown, knee_text};
 
 /// A search that found this, without a level.
@@ -157,6 +159,20 @@ fn a_bound_is_not_called_a_knee() {
     assert!(below.contains(card) && !below.contains(KNEE_CARD), "{below}");
 }
 
+/// Runs are judged by more than what was asked for, and whoever reads the page must hear by what.
+#[test]
+fn conditions_that_nobody_set_are_told() {
+    let mut doc = noisy();
+    let added = |expr: &str| Threshold { expr: expr.to_owned(), implicit: true, ..Threshold::default() };
+    for run in &mut doc.runs {
+        run.thresholds = vec![added("done > 0"), added("queue growth < 0.5%")];
+    }
+    let told = "implicit, added by Wavetank: <code class=\"option\"><bdi>done &gt; 0</bdi></code>, \
+                <code class=\"option\"><bdi>queue growth &lt; 0.5%</bdi></code></p>";
+    assert_eq!(knee_html(&doc, Language::English).matches(told).count(), 1);
+    assert!(!knee_html(&noisy(), Language::English).contains("implicit"));
+}
+
 /// The chart has the condition's limit, and levels near the knee in a chart of their own, each in one only.
 #[test]
 fn the_chart_has_the_limit_and_tells_levels_apart() {
@@ -238,7 +254,7 @@ fn levels_upon_each_other_have_a_chart_of_their_own() {
 fn the_width_of_an_interval_is_explained() {
     let mut doc = noisy();
     let page = |doc: &SearchDoc, language| knee_html(doc, language);
-    let apart = "so the levels that prove them lie 3 apart. Its part below 495.4/s is what may have been queueing in runs at that level.</p>";
+    let apart = "so the levels that prove them lie 3 levels apart. Its part below 495.4/s is what may have been queueing in runs at that level.</p>";
     assert!(page(&doc, Language::English).contains(apart), "{}", page(&doc, Language::English));
     assert!(
         page(&doc, Language::Chinese).contains("因此证实两端的负载水平相隔 3 级。其中低于 495.4/s 的部分")

@@ -74,8 +74,8 @@ pub fn show_share(share: f64) -> String {
     let text = match percent {
         p if p < 9.995 => format!("{p:.2}"),
         p if p < 99.95 => format!("{p:.1}"),
-        // Whatever is missing stays to be seen: a hundredth stands beside it as failed.
-        p if p < 100.0 => format!("{:.2}", (p * 100.0).floor() / 100.0),
+        // Whatever is missing stays to be seen.
+        p if p < 100.0 => format!("{:.2}", p.min(99.99)),
         p => format!("{p:.0}"),
     };
     format!("{} %", trimmed(&text))

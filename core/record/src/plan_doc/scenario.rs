@@ -42,6 +42,9 @@ pub(super) struct ScenarioYaml {
     /// Absent where the steps are sent one after the other and nothing else is done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     journey: Option<Vec<String>>,
+    /// How many requests a session with a `journey` is; absent where that is for the session to find out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    requests: Option<u64>,
     #[serde(default, skip_serializing_if = "is_default")]
     after: Vec<String>,
     steps: Vec<StepYaml>,
@@ -95,6 +98,7 @@ impl ScenarioYaml {
         let Scenario { name, connection, steps, groups, variables, before, journey, after, pace, on_failure } =
             scenario;
         let in_order = (0_u16..).zip(steps).map(|(step, _)| Action::Request(step));
+        let is_plain = in_order.eq(journey.iter().cloned());
         Self {
             name: name.clone(),
             connection: name_of(*connection, &CONNECTION_USES).to_owned(),
@@ -105,7 +109,8 @@ impl ScenarioYaml {
             group_steps: (0_u16..).zip(groups).map(|(group, _)| scenario.steps_of_group(group)).collect(),
             variables: variables.clone(),
             before: words.actions(before),
-            journey: (!in_order.eq(journey.iter().cloned())).then(|| words.actions(journey)),
+            journey: (!is_plain).then(|| words.actions(journey)),
+            requests: scenario.requests().filter(|_| !is_plain),
             after: words.actions(after),
             steps: steps.iter().map(|step| StepYaml::new(step, targets, words)).collect(),
         }
@@ -121,13 +126,24 @@ impl ScenarioYaml {
         scenario.pace = self.pace.as_deref().map(read_duration).transpose()?;
         scenario.on_failure = read_on_failure(self.on_failure.as_deref())?.unwrap_or_default();
         if self.journey.is_some() {
-            // Nothing but which steps a group is made of.
-            let group = |(group, steps): (u16, &Vec<u16>)| {
-                Action::Group(group, steps.iter().copied().map(Action::Request).collect())
-            };
-            scenario.journey = (0_u16..).zip(&self.group_steps).map(group).collect();
+            scenario.journey = self.read_journey();
         }
         Ok(scenario)
+    }
+
+    /// Nothing but which steps a group is made of, and how many requests there are in all.
+    fn read_journey(&self) -> Vec<Action> {
+        let group = |(group, steps): (u16, &Vec<u16>)| {
+            Action::Group(group, steps.iter().copied().map(Action::Request).collect())
+        };
+        let grouped: u64 = self.group_steps.iter().map(|steps| steps.len() as u64).sum();
+        let rest = match self.requests.and_then(|all| all.checked_sub(grouped)) {
+            Some(0) => None,
+            Some(others) => Some(Action::Repeat(others, vec![Action::Request(0)])),
+            // With an end somewhere nobody knows how many.
+            None => Some(Action::EndSession),
+        };
+        (0_u16..).zip(&self.group_steps).map(group).chain(rest).collect()
     }
 }
 

@@ -74,8 +74,8 @@ impl Bars<'_> {
                 "<rect class=\"rest\" y=\"{y}\" width=\"100%\" height=\"{BAR}\"/>{least}<rect class=\"layer {classes}\" \
                  y=\"{y}\" width=\"{length}\" height=\"{BAR}\"/>"
             ));
-            let colon = figure.words().colon;
-            figure.say(format!("{}{colon}{value}.", row.name));
+            let words = figure.words();
+            figure.say(format!("{}{}{value}{}", row.name, words.colon, words.stop));
         }
         if self.rows.is_empty() {
             figure.no_data();

@@ -226,7 +226,7 @@ impl Curve<'_> {
                 figure.say((words.between)(&named, &self.y.value(point.y), &low, &high));
                 told = format!("{told} ({low} – {high})");
             } else {
-                figure.say(format!("{named}{}{}.", words.colon, self.y.value(point.y)));
+                figure.say(format!("{named}{}{}{}", words.colon, self.y.value(point.y), words.stop));
             }
             figure.point(number, series.tone, at, figure.y(upwards.at(point.y)), &told);
         }

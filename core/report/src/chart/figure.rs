@@ -201,10 +201,10 @@ impl<'a> Figure<'a> {
 
     /// Words where there is nothing to draw.
     pub(super) fn no_data(&mut self) {
-        let words = self.words().no_data;
+        let words = self.words();
         let y = num(f64::from(self.height()) / 2.0);
-        self.push(&format!("<text class=\"none\" x=\"50%\" y=\"{y}\">{}</text>", escape(words)));
-        self.say(format!("{words}."));
+        self.push(&format!("<text class=\"none\" x=\"50%\" y=\"{y}\">{}</text>", escape(words.no_data)));
+        self.say(format!("{}{}", words.no_data, words.stop));
     }
 
     /// The whole figure.

@@ -108,8 +108,8 @@ impl Forest<'_> {
             }
             texts.draw(&mut figure, &row.name, &row.text, top + ABOVE);
             interval(&mut figure, row, top + ABOVE + texts.height() + 9, at);
-            let colon = figure.words().colon;
-            figure.say(format!("{}{colon}{}.", row.name, row.text));
+            let words = figure.words();
+            figure.say(format!("{}{}{}{}", row.name, words.colon, row.text, words.stop));
         }
         self.key(&mut figure, rows);
         if self.rows.is_empty() {

@@ -8,7 +8,7 @@ use wavetank_plan::Nanos;
 use super::describe::describe;
 use super::figure::{ACROSS, Figure};
 use super::frame::Frame;
-use super::heat_cells::{Cells, LEVELS};
+use super::heat_cells::{Cells, LEVELS, is_known};
 use super::path::{broken, doubtful};
 use super::readout::{groups, readout};
 use super::scale::Scale;
@@ -45,6 +45,8 @@ pub struct HeatColumn<'a> {
     pub len: Nanos,
     /// What was measured in it.
     pub values: &'a Histogram,
+    /// How many were dropped in it, whose times would lie above all others.
+    pub dropped: u64,
 }
 
 /// A line over the cells.
@@ -201,14 +203,20 @@ impl HeatMap<'_> {
         let slices = groups(cells.columns).map(|group| {
             let (from, until) = (cells.begin(group.start), cells.begin(group.end));
             let mut all = Histogram::default();
-            cells.merged[group].iter().for_each(|column| all.merge(column));
+            cells.merged[group.clone()].iter().for_each(|column| all.merge(column));
             let sign = |q| if all.is_uncertain(q) { "~" } else { "" };
-            let percentile =
-                |q| all.percentile(q).map(|value| format!("{}{}", sign(q), Unit::Time.value(value as f64)));
-            let told = percentile(50.0).zip(percentile(99.0)).map(|(p50, p99)| {
+            let dropped = cells.dropped[group].iter().sum();
+            let percentile = |q| {
+                let value = all.percentile(q).filter(|_| is_known(&all, dropped, q))?;
+                Some(format!("{}{}", sign(q), Unit::Time.value(value as f64)))
+            };
+            let told = (!all.is_empty()).then(|| {
                 let (colon, most) = (words.colon, Unit::Time.value(all.max() as f64));
-                let n = Unit::Count.value(all.count() as f64);
-                format!("n{colon}{n} · p50{colon}{p50} · p99{colon}{p99} · max{colon}{most}")
+                let known = PERCENTILES.iter().filter_map(|(name, q)| Some((*name, percentile(*q)?)));
+                let known = known.map(|(name, value)| format!("{name}{colon}{value}"));
+                let n = format!("n{colon}{}", Unit::Count.value(all.count() as f64));
+                let most = format!("max{colon}{most}");
+                std::iter::once(n).chain(known).chain([most]).collect::<Vec<_>>().join(" · ")
             });
             self.timeline.slice(from, until, told.as_slice())
         });
@@ -266,6 +274,7 @@ mod tests {
             from: Nanos::from_secs(s),
             len: Nanos::SECOND,
             values,
+            dropped: 0,
         });
         HeatMap {
             frame: Frame::new("heat", "Response time", &ChartWords::EN).high(240),
@@ -303,6 +312,7 @@ mod tests {
             from: Nanos::from_secs(s),
             len: Nanos::SECOND,
             values,
+            dropped: 0,
         });
         let svg = HeatMap {
             frame: Frame::new("heat", "Response time", &ChartWords::EN),
@@ -327,6 +337,23 @@ mod tests {
             "none is sure, and so it stands in the key: {svg}"
         );
         assert_eq!(svg.matches("<title>≥ ").count(), 1, "a cell has one value, and one shade: {svg}");
+    }
+
+    /// What was dropped would lie above all that was answered.
+    #[test]
+    fn percentiles_that_dropped_requests_leave_unknown_are_not_told() {
+        let mut values = Histogram::default();
+        values.record_n(5_000_000, 1_000);
+        let svg = |dropped: u64| {
+            let column = HeatColumn { from: Nanos::ZERO, len: Nanos::SECOND, values: &values, dropped };
+            let timeline = Timeline::new(Nanos::ZERO, Nanos::SECOND);
+            HeatMap { frame: Frame::new("heat", "h", &ChartWords::EN), timeline, columns: vec![column] }
+                .draw()
+        };
+        assert!(svg(5).contains("p50: 5.00 ms · p99: 5.00 ms"), "{}", svg(5));
+        assert!(svg(300).contains("p50: 5.00 ms · max"), "{}", svg(300));
+        assert!(svg(300).contains("p99: no data"), "{}", svg(300));
+        assert!(svg(2_000).contains("n: 1,000 · max"), "{}", svg(2_000));
     }
 
     /// Where both lie in one row the line of the longer times would hide the other.

@@ -75,10 +75,12 @@ impl Stacks<'_> {
         let scale = Scale::linear(tops, self.unit, figure.ticks_upwards());
         self.patterns(&mut figure);
         figure.grid(&scale);
-        self.timeline.draw(&mut figure);
+        self.timeline.draw_shades(&mut figure);
         for number in 0..self.layers.len() {
             self.layer(&mut figure, &scale, &merged, number);
         }
+        self.timeline.draw_edges(&mut figure);
+        self.timeline.draw_events(&mut figure);
         self.keys(&mut figure, &merged);
         if merged.values.iter().flatten().all(|value| *value == 0.0) {
             figure.no_data();

@@ -148,7 +148,7 @@ impl Timeline {
                 length / step <= TICKS_MAX && (length / step >= 1 || *step == STEPS[STEPS.len() - 1])
             })
             .collect();
-        let ticks = |step: i64| {
+        let ticks = |step: i64| -> Vec<(f64, String)> {
             let first = self.from.0.div_euclid(step) + i64::from(self.from.0.rem_euclid(step) != 0);
             (first..)
                 .map_while(|number| number.checked_mul(step).map(Nanos).filter(|at| *at <= self.until))
@@ -156,6 +156,9 @@ impl Timeline {
                 .map(|at| (self.at(at), self.clock(at)))
                 .collect()
         };
+        // So fine that neighbours bear one name, ticks stand at instants that are others than they seem.
+        let differ = |step: &i64| ticks(*step).windows(2).all(|two| two[0].1 != two[1].1);
+        let steps: Vec<i64> = steps.into_iter().filter(differ).collect();
         let labels = fit_steps(&steps, |fine, coarse| coarse % fine == 0, ticks);
         if labels.len() >= 2 {
             return labels;
@@ -281,6 +284,17 @@ mod tests {
         assert!(labels.len() >= fewest && labels.len() <= 40, "{context}: {labels:?}");
         assert!(labels.iter().any(|label| label.level == 0), "{context}: {labels:?}");
         assert!(labels.iter().all(|label| (0.0..=1.0).contains(&label.at)), "{context}: {labels:?}");
+    }
+
+    /// The clock of an axis of ten seconds has whole ones, and its ticks stand at them.
+    #[test]
+    fn ticks_bear_names_of_their_own() {
+        for until in [10 * S, 10 * S + 5_000_000, 12 * S, 15 * S] {
+            let labels = Timeline::new(Nanos::ZERO, Nanos(until)).ticks();
+            let mut names: Vec<_> = labels.iter().map(|label| label.text.clone()).collect();
+            names.dedup();
+            assert_eq!(names.len(), labels.len(), "{labels:?}");
+        }
     }
 
     #[test]

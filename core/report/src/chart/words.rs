@@ -34,6 +34,8 @@ pub struct ChartWords {
     pub per_cell: fn(&str, Option<&str>) -> String,
     /// A point with an interval: name or place, value, low, high.
     pub between: fn(&str, &str, &str, &str) -> String,
+    /// The end of a sentence.
+    pub stop: &'static str,
     /// Between a sentence and the next.
     pub sentence_gap: &'static str,
     /// Between the parts of a list.
@@ -71,6 +73,7 @@ impl ChartWords {
             None => format!("1 … {most} requests in a cell"),
         },
         between: |name, value, low, high| format!("{name}: {value}, between {low} and {high}."),
+        stop: ".",
         sentence_gap: " ",
         comma: ", ",
         colon: ": ",
@@ -93,7 +96,7 @@ impl ChartWords {
         most: |value, when| format!("合计最高 {value}（{when}）。"),
         percentiles: |name, list, count| format!("{name}，共 {count} 个值：{list}。"),
         max: "最大",
-        faint: "其上不足 10 个值之处以点线表示。",
+        faint: "点线：高于此处的样本不足 10 个。",
         heat: |[fastest, slowest, most, when, place]| {
             format!("从 {fastest} 到 {slowest}；最密的格有 {most} 个，在 {when}，约 {place}。")
         },
@@ -102,6 +105,7 @@ impl ChartWords {
             None => format!("每格 1 … {most} 个请求"),
         },
         between: |name, value, low, high| format!("{name}：{value}，介于 {low} 与 {high} 之间。"),
+        stop: "。",
         sentence_gap: "",
         comma: "，",
         colon: "：",

@@ -11,7 +11,7 @@ use super::values::percent;
 use crate::chart::{
     ChartWords, Forest, Frame, Lines, Meaning, Ratio, Series, Spectrum, SpectrumCurve, Timeline, Tone, Unit,
 };
-use crate::html::{Cell, Numbers, Table, chart_words, figure_in};
+use crate::html::{Cell, Numbers, RowInstant, Table, chart_words, figure_in};
 use crate::known_share::is_within;
 use crate::units::PERCENTILE_HEADINGS;
 
@@ -118,7 +118,7 @@ fn lines(
     };
     let rows = begins.into_iter().map(|at| (at, vec![cell(0, at), cell(1, at)])).collect();
     let heads = SIDES.iter().map(|(name, _)| (*name).to_owned()).collect();
-    figure_in(page.words, &chart.draw(), &Numbers { title, heads, rows, at_ends: false, note: "" })
+    figure_in(page.words, &chart.draw(), &Numbers { title, heads, rows, instant: RowInstant::From, note: "" })
 }
 
 /// Percentiles of both sides, and as a table.

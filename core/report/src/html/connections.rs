@@ -9,7 +9,7 @@ use wavetank_plan::{Load, Nanos, Plan};
 use wavetank_record::{HeldDoc, TlsDoc};
 
 use super::Section;
-use super::figures::{Numbers, all, at_ends, figure, last_of, names, points, whole};
+use super::figures::{Numbers, RowInstant, all, at_ends, figure, last_of, names, points, whole};
 use super::sheet::{Sheet, outside};
 use super::table::{Cell, Table, facts};
 use crate::chart::{Form, Lines, Series, Tone, Unit};
@@ -86,7 +86,9 @@ fn plateau(held: &HeldDoc, in_full: bool) -> Vec<Cell> {
     let target = held.target.map(|target| show_whole(target.open.saturating_sub(target.open_before)));
     let mut cells = vec![Cell::Name(held.phase.clone())];
     cells.extend([held.planned, held.lowest].map(|n| Cell::Number(show_whole(n))));
-    cells.push(Cell::Number(units::seconds(held.lowest_at_s)));
+    // Where every second had all of them none is the lowest.
+    let is_lower = held.lowest < held.planned;
+    cells.push(Cell::Number(if is_lower { units::seconds(held.lowest_at_s) } else { "–".to_owned() }));
     cells.extend([held.lost, held.reopened].map(|n| Cell::Number(show_whole(n))));
     cells.extend([kernel.filter(|_| in_full), target].map(|count| Cell::Number(count.unwrap_or_default())));
     cells
@@ -122,7 +124,8 @@ fn over_time(sheet: &Sheet, course: &Course) -> Markup {
         words.lost,
         sheet.words.connections.failed,
     ]);
-    let numbers = Numbers { title: words.held, heads, rows: rows.collect(), at_ends: false, note: "" };
+    let title = if are_held { words.held } else { words.comings };
+    let numbers = Numbers { title, heads, rows: rows.collect(), instant: RowInstant::From, note: "" };
     let (drawn, peak) = (whole(columns), sheet.record().connections.peak);
     let left_over = |of: fn(&Column) -> u64| {
         let sum = |columns: &[&Column]| columns.iter().map(|column| of(column)).sum::<u64>();

@@ -1,19 +1,20 @@
 //! What happened over time: rates beside the plan's, response times as a heat map, errors, statuses, users.
 
 use maud::{Markup, html};
-use wavetank_measure::{Column, Course, ErrorClass};
+use wavetank_measure::{Column, Counters, Course, ErrorClass};
 use wavetank_plan::quantity::{show_rate, show_whole};
 use wavetank_plan::{Load, Nanos, Plan};
 use wavetank_record::Number;
 
 use super::Section;
 use super::figures::{
-    Numbers, all, asked, at_ends, figure, judged, last_of, late_when, names, points, whole,
+    Numbers, RowInstant, all, asked, at_ends, figure, judged, last_of, late_when, names, points, whole,
 };
 use super::sheet::{Sheet, kept_together};
 use super::times::left_out;
 use crate::chart::{Form, HeatColumn, HeatMap, Layer, Lines, Series, Stacks, Tone, Unit};
-use crate::load_text::requests_each;
+use crate::known_share::is_within;
+use crate::load_text::{has_warmup_beside, requests_each};
 use crate::units;
 
 /// Statuses that have a layer of their own; the others share one.
@@ -31,6 +32,7 @@ pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
                 // On paper there is no such table.
                 span.on-screen { (words.page.sentence_gap) (kept_together(&(words.charts.last_column)(&from, &last.len.to_string()))) }
             }
+            @if sheet.source.plan.is_some_and(has_warmup_beside) { (words.page.sentence_gap) (words.charts.warmup_beside) }
             @for told in left_out(sheet) { (words.page.sentence_gap) (told) }
         }
         @if asked {
@@ -65,7 +67,7 @@ pub(crate) fn rates(sheet: &Sheet, course: &Course) -> Markup {
         title: words.rate,
         heads,
         rows: rows.collect(),
-        at_ends: false,
+        instant: RowInstant::From,
         note: late_when(sheet, course),
     };
     figure(sheet, &lines.draw(), &numbers)
@@ -131,6 +133,7 @@ fn heat_map(sheet: &Sheet, course: &Course) -> Markup {
         from: column.from,
         len: column.len,
         values: &column.response,
+        dropped: column.counters.dropped(),
     });
     let frame = sheet.frame("heat", words.heat).high(240);
     let svg = HeatMap { frame, timeline: sheet.timeline(course), columns: cells.collect() }.draw();
@@ -142,7 +145,9 @@ fn heat_map(sheet: &Sheet, course: &Course) -> Markup {
         let response = &column.response;
         let percentile = |q| response.percentile(q).map_or_else(|| "–".to_owned(), time);
         let guess = |q| {
-            if response.is_uncertain(q) && !response.is_empty() {
+            if !is_known(&column.counters, q) {
+                sheet.words.times.above_dropped.to_owned()
+            } else if response.is_uncertain(q) && !response.is_empty() {
                 format!("~{}", percentile(q))
             } else {
                 percentile(q)
@@ -160,7 +165,17 @@ fn heat_map(sheet: &Sheet, course: &Course) -> Markup {
     });
     let columns = &sheet.words.columns;
     let heads = names(&[columns.samples, "p50", "p90", "p99", columns.max, words.unanswered]);
-    figure(sheet, &svg, &Numbers { title: words.heat, heads, rows: rows.collect(), at_ends: false, note: "" })
+    figure(
+        sheet,
+        &svg,
+        &Numbers { title: words.heat, heads, rows: rows.collect(), instant: RowInstant::From, note: "" },
+    )
+}
+
+/// Whether percentile `q` of the response times in a stretch of time is known: dropped requests would lie above all others.
+fn is_known(counters: &Counters, q: f64) -> bool {
+    let (dropped, offered) = (counters.dropped(), counters.offered.max(counters.dropped()).max(1));
+    is_within(1.0 - dropped as f64 / offered as f64, q)
 }
 
 fn time(ns: u64) -> String {
@@ -239,7 +254,7 @@ fn stacked<K>(
         layers: drawn.collect(),
     }
     .draw();
-    figure(sheet, &svg, &Numbers { title, heads, rows, at_ends: false, note: "" })
+    figure(sheet, &svg, &Numbers { title, heads, rows, instant: RowInstant::From, note: "" })
 }
 
 /// Users, where their number moves: the plan's and those there were.
@@ -282,7 +297,7 @@ fn users(sheet: &Sheet, course: &Course) -> Markup {
             title: words.users,
             heads: names(&[words.planned, words.users]),
             rows: rows.collect(),
-            at_ends: false,
+            instant: RowInstant::From,
             note: "",
         },
     )

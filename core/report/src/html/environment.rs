@@ -32,8 +32,8 @@ pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
             (words.tags, tags),
             (words.probe, record.probe.as_ref().map(|probe| first_request(sheet, probe)).unwrap_or_default()),
         ]))
-        // Users of a closed loop come when they have been answered.
-        @if record.load.model != "closed" { p.aside { (words.repeat_hint) } }
+        // Users of a closed loop, and of held connections, come when they have been answered.
+        @if record.load.model == "open" { p.aside { (words.repeat_hint) } }
         @if let Some(environment) = sheet.source.environment { (host(sheet, environment)) }
         (plan(sheet))
     };

@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 use wavetank_measure::ErrorClass;
+use wavetank_plan::Phase;
 use wavetank_record::{Number, RunRecord, SampleLine};
 
 use super::Section;
@@ -47,7 +48,7 @@ fn failures(sheet: &Sheet, samples: &[&SampleLine]) -> Markup {
     for sample in samples {
         table.row(vec![
             Cell::Name(sample.step.clone()),
-            Cell::Number(instant(sample.intended_ns)),
+            when(sheet, sample),
             Cell::Number(units::time(sample.total_us)),
             Cell::Name(sample.class.clone()),
             Cell::Number(sample.status.map(|status| status.to_string()).unwrap_or_default()),
@@ -85,6 +86,16 @@ fn found_instead<'a>(record: &'a RunRecord, sample: &'a SampleLine) -> Option<(&
     record.checks.iter().find_map(|check| Some((check.name.as_str(), found(&check.name)?)))
 }
 
+/// When a request was wanted, and whether that was in a warm-up, which may run beside the load.
+fn when(sheet: &Sheet, sample: &SampleLine) -> Cell {
+    let is_warmup = |phase: &Phase| phase.warmup && phase.name == sample.phase;
+    let beside =
+        sample.intended_ns >= 0 && sheet.source.plan.is_some_and(|plan| plan.phases.iter().any(is_warmup));
+    let (open, close) = sheet.words.page.brackets;
+    let at = instant(sample.intended_ns);
+    Cell::Number(if beside { format!("{at}{open}{}{close}", sheet.words.counts.warmup) } else { at })
+}
+
 fn slowest(sheet: &Sheet, samples: &[&SampleLine]) -> Markup {
     let (columns, times) = (&sheet.words.columns, &sheet.words.times);
     let heads = [
@@ -102,7 +113,7 @@ fn slowest(sheet: &Sheet, samples: &[&SampleLine]) -> Markup {
     for sample in samples {
         table.row(vec![
             Cell::Name(sample.step.clone()),
-            Cell::Number(instant(sample.intended_ns)),
+            when(sheet, sample),
             time(Some(sample.total_us)),
             time(Some(sample.lag_us)),
             time(sample.wait_us),

@@ -25,10 +25,21 @@ pub(crate) struct Numbers<'a> {
     pub(crate) heads: Vec<String>,
     /// The instant of each row, and the cells beside it.
     pub(crate) rows: Vec<(Nanos, Vec<String>)>,
-    /// Whether an instant is the end of what its row tells of, as of samples, and not its begin.
-    pub(crate) at_ends: bool,
+    /// What the instant of a row is of what the row tells.
+    pub(crate) instant: RowInstant,
     /// What has to be known to read them; empty where nothing has.
     pub(crate) note: &'a str,
+}
+
+/// What the instant of a row is of what the row tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RowInstant {
+    /// The begin of its stretch of time.
+    From,
+    /// The only one it tells of, as a look at a gauge.
+    At,
+    /// The end of its stretch of time.
+    Until,
 }
 
 /// Headings of [`Numbers`].
@@ -45,7 +56,12 @@ pub(crate) fn figure(sheet: &Sheet, svg: &str, numbers: &Numbers) -> Markup {
 pub(crate) fn figure_in(all_words: &Words, svg: &str, numbers: &Numbers) -> Markup {
     let words = &all_words.charts;
     let columns = &all_words.columns;
-    let mut heads = vec![(if numbers.at_ends { columns.at } else { columns.from }, true)];
+    let instant = match numbers.instant {
+        RowInstant::From => columns.from,
+        RowInstant::At => columns.at,
+        RowInstant::Until => columns.until,
+    };
+    let mut heads = vec![(instant, true)];
     heads.extend(numbers.heads.iter().map(|head| (head.as_str(), true)));
     let mut table = Table::new(numbers.title, &heads);
     let all = numbers.rows.len();
@@ -53,7 +69,7 @@ pub(crate) fn figure_in(all_words: &Words, svg: &str, numbers: &Numbers) -> Mark
     for at in spaced(all, each) {
         let (from, cells) = &numbers.rows[at];
         // No clock of a chart is finer than a millisecond, and no look at a host than a hundredth of a second.
-        let unit = if numbers.at_ends { 1e7 } else { 1e6 };
+        let unit = if numbers.instant == RowInstant::From { 1e6 } else { 1e7 };
         let rounded = (from.0 as f64 / unit).round() + 0.0;
         let from = units::seconds(Number(rounded * unit / 1e9)).replace('-', "−");
         table.row([from].into_iter().chain(cells.iter().cloned()).map(Cell::Number).collect());

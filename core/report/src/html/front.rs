@@ -16,6 +16,7 @@ use super::sheet::{Sheet, command_line, harmless, is_sentence, kept_together, ou
 use super::tested::tested;
 use crate::chart::Lines;
 use crate::condition::least;
+use crate::done_later::{done_in_time, done_later};
 use crate::held_text::is_holding;
 use crate::units;
 
@@ -27,8 +28,6 @@ const FINDINGS_MAX: usize = 2;
 const ROOMS_MAX: usize = 2;
 /// Failures are told beside the response time from this many for each request in it.
 const FAILED_MIN: f64 = 0.001;
-/// Answers after the load are told beside the rate from this share of all on.
-const LATER_MIN: f64 = 0.01;
 /// Height of the picture's plot, in pixels: the first page is one sheet.
 const PICTURE_HEIGHT: u32 = 140;
 /// Phases told on the first page where there are no more.
@@ -217,17 +216,6 @@ fn rate_card(sheet: &Sheet) -> Card {
     }
 }
 
-fn done_in_time(record: &RunRecord) -> u64 {
-    ((record.rate.done_per_s.0 * record.duration_s.0).round() as u64).min(record.requests.done)
-}
-
-/// Requests answered outside the measured time, where they are not few: no rate over that time has them.
-pub(crate) fn done_later(record: &RunRecord) -> Option<u64> {
-    let done = record.requests.done;
-    let later = done - done_in_time(record);
-    (later > 0 && later as f64 >= done as f64 * LATER_MIN).then_some(later)
-}
-
 /// Of several plateaus the one that came shortest of its plan.
 fn held_card(sheet: &Sheet) -> Card {
     let (record, words) = (sheet.record(), &sheet.words.front);
@@ -276,7 +264,7 @@ fn limit(sheet: &Sheet) -> Markup {
             @if !checks.0.is_empty() { p { (checks) } }
         }
         @if left > 0 { p { ((sheet.words.front.more_found)(&left.to_string())) } }
-        @if verdict.status != Status::Pass { (done_meanwhile(sheet)) }
+        (done_meanwhile(sheet))
     }
 }
 

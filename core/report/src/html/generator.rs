@@ -7,7 +7,7 @@ use wavetank_plan::constants::THREAD_FULL_SHARE;
 use wavetank_plan::quantity::{show_count, show_share, show_size, show_whole};
 
 use super::Section;
-use super::figures::{Numbers, all, asked, figure, late_when, names, points};
+use super::figures::{Numbers, RowInstant, all, asked, figure, late_when, names, points, whole};
 use super::sheet::{Sheet, outside};
 use super::table::facts;
 use crate::chart::{Lines, Series, Tone, Unit};
@@ -24,8 +24,9 @@ pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
     });
     let lag = record.lag_us.spread.as_ref().map(|lag| {
         let p99 = sheet.percentile(lag, "p99");
-        // The chart below draws what is known.
-        if lag.is_unknown("p99") { (words.times.at_most)(&units::time(lag.max)) } else { p99 }
+        // Of those that were sent, as the chart below draws it.
+        let of_sent = || lag.percentile("p99").map(|p99| (words.times.of_sent)(&units::time(p99)));
+        if lag.is_unknown("p99") { of_sent().unwrap_or(p99) } else { p99 }
     });
     let late = (record.requests.offered > 0).then(|| part(record.requests.late, record.requests.offered));
     let memory = (generator.peak_rss_bytes > 0).then(|| show_size(generator.peak_rss_bytes));
@@ -69,9 +70,14 @@ fn busy_share(sheet: &Sheet, course: &Course) -> Markup {
         limits: vec![(words.busy_limit.to_owned(), THREAD_FULL_SHARE)],
     }
     .draw();
+    let drawn: Vec<Nanos> = whole(columns).iter().map(|column| column.from).collect();
     let rows = columns.iter().map(|column| {
         let cpus = if column.len.0 > 0 { column.cpu_ns as f64 / column.len.0 as f64 } else { 0.0 };
         let of_turns = |n: u64| show_share(n as f64 / column.turns.max(1) as f64);
+        // A few turns in what is left over at the ends are a share of nothing.
+        if !drawn.contains(&column.from) {
+            return (column.from, vec!["–".to_owned(); 5]);
+        }
         let cells = vec![
             show_share(column.busy_max),
             show_share(column.busy_mean()),
@@ -82,7 +88,11 @@ fn busy_share(sheet: &Sheet, course: &Course) -> Markup {
         (column.from, cells)
     });
     let heads = names(&[words.busy_max, words.busy_mean, words.cpu, words.stalled, words.starved]);
-    figure(sheet, &svg, &Numbers { title: words.busy, heads, rows: rows.collect(), at_ends: false, note: "" })
+    figure(
+        sheet,
+        &svg,
+        &Numbers { title: words.busy, heads, rows: rows.collect(), instant: RowInstant::From, note: "" },
+    )
 }
 
 /// How late requests were begun.
@@ -117,7 +127,7 @@ fn lags(sheet: &Sheet, course: &Course) -> Markup {
         title: words.lag,
         heads,
         rows: rows.collect(),
-        at_ends: false,
+        instant: RowInstant::From,
         note: late_when(sheet, course),
     };
     figure(sheet, &svg, &numbers)

@@ -6,7 +6,7 @@ use wavetank_plan::Nanos;
 use wavetank_plan::quantity::{show_link, show_share, show_size, show_whole};
 
 use super::Section;
-use super::figures::{Numbers, figure};
+use super::figures::{Numbers, RowInstant, figure};
 use super::sheet::Sheet;
 use super::table::{Cell, Table};
 use crate::chart::{Lines, Point, Series, Timeline, Tone, Unit};
@@ -25,10 +25,13 @@ fn extremes(sheet: &Sheet) -> Markup {
     let mut table = Table::new(sheet.words.titles.hosts, &heads);
     let mut row = |name: &str, values: Vec<f64>, show: &dyn Fn(f64) -> String| {
         let (Some(&first), Some(&last)) = (values.first(), values.last()) else { return };
+        // A share is of a second under load: there is none of the instant before it.
+        let is_since = name == words.cpu_mean || name == words.cpu_core;
+        let first = if is_since { "–".to_owned() } else { show(first) };
         let least = values.iter().copied().fold(f64::INFINITY, f64::min);
         let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let mut cells = vec![Cell::word(name)];
-        cells.extend([first, least, most, last].map(|value| Cell::Number(show(value))));
+        let mut cells = vec![Cell::word(name), Cell::Number(first)];
+        cells.extend([least, most, last].map(|value| Cell::Number(show(value))));
         table.row(cells);
     };
     let size = |value: f64| show_size(value as u64);
@@ -46,9 +49,16 @@ fn extremes(sheet: &Sheet) -> Markup {
     table.render(sheet)
 }
 
-/// The highest share of all cores' time with work between two samples; `None` without two.
+/// The highest share of all cores' time with work between two samples; `None` without two. The kernel's ticks miss short turns, of
+/// which this process knows its own.
 pub(crate) fn busiest(hosts: &[HostSample]) -> Option<f64> {
-    shares(hosts, mean).into_iter().reduce(f64::max)
+    let own = |pair: &[HostSample]| {
+        let worked = |sample: &HostSample| sample.cpu_user_ns + sample.cpu_system_ns;
+        let all = pair[1].at.since(pair[0].at).saturating_mul(pair[1].cores.len() as u64);
+        (worked(&pair[1]).saturating_sub(worked(&pair[0])) as f64 / all.max(1) as f64).min(1.0)
+    };
+    let shares = |pair: &[HostSample]| Some(mean(&core_shares(&pair[0], &pair[1])?).max(own(pair)));
+    hosts.windows(2).filter_map(shares).reduce(f64::max)
 }
 
 /// Between each two samples, `join` over each core's share of its time with work.
@@ -102,8 +112,9 @@ fn over_time(sheet: &Sheet) -> Markup {
         Series::line(own.cpu_core, shares(most)).toned(Tone::Of(1)),
         Series::line(own.cpu_mean, shares(mean)).toned(Tone::Of(0)),
     ];
-    let memory = vec![
-        Series::line(own.memory, of(|sample| sample.mem_available_bytes)),
+    let memory = vec![Series::line(own.memory, of(|sample| sample.mem_available_bytes))];
+    // Beside what is available these would be flat lines on the axis.
+    let used = vec![
         Series::line(own.slab, of(|sample| sample.slab_bytes)),
         Series::line(own.rss, of(|sample| sample.rss_bytes)),
     ];
@@ -122,6 +133,7 @@ fn over_time(sheet: &Sheet) -> Markup {
     html! {
         (draw("host-cpu", words.host_cpu, Unit::Share, cpu))
         (draw("host-memory", words.host_memory, Unit::Bytes, memory))
+        (draw("host-memory-used", words.host_memory_used, Unit::Bytes, used))
         (draw("host-sockets", words.host_sockets, Unit::Count, sockets))
     }
 }
@@ -136,15 +148,34 @@ pub(super) fn sampled(
 ) -> Markup {
     let numbers = samples(title, &series, unit);
     let frame = sheet.frame(id, title).high(130);
-    let series = amid(series, unit);
+    let series = amid(in_rounds(series), unit);
     let lines = Lines { frame, timeline: timeline.clone(), unit, series, limits: Vec::new() };
     figure(sheet, &lines.draw(), &numbers)
+}
+
+/// `series` with the samples of a round at one instant, that of the first of them: hosts are looked at one after the other, and what
+/// is pointed at must tell of all of them.
+fn in_rounds(mut series: Vec<Series>) -> Vec<Series> {
+    let mut instants: Vec<Nanos> =
+        series.iter().flat_map(|one| one.points.iter().map(|point| point.0)).collect();
+    instants.sort_unstable();
+    let mut rounds: Vec<Nanos> = Vec::new();
+    for at in instants {
+        if rounds.last().is_none_or(|begin| at.since(*begin) >= ROUND) {
+            rounds.push(at);
+        }
+    }
+    for point in series.iter_mut().flat_map(|one| &mut one.points) {
+        let after = rounds.partition_point(|begin| *begin <= point.0);
+        point.0 = rounds[after.saturating_sub(1)];
+    }
+    series
 }
 
 /// `series` as they are drawn: a share and a rate of a sample tell of the time since the one before it, in whose middle they stand,
 /// as values of columns do; the first of a line is as long as the second.
 fn amid(mut series: Vec<Series>, unit: Unit) -> Vec<Series> {
-    if matches!(unit, Unit::Share | Unit::BitRate) {
+    if is_since(unit) {
         for one in &mut series {
             let at: Vec<Nanos> = one.points.iter().map(|point| point.0).collect();
             let since = |number: usize| at.get(number + 1).map_or(0, |next| next.since(at[number]) / 2);
@@ -155,6 +186,11 @@ fn amid(mut series: Vec<Series>, unit: Unit) -> Vec<Series> {
         }
     }
     series
+}
+
+/// Whether samples of `unit` tell of the time since the one before.
+const fn is_since(unit: Unit) -> bool {
+    matches!(unit, Unit::Share | Unit::BitRate)
 }
 
 /// Samples are taken once a second: those of one round lie no farther apart, in nanoseconds.
@@ -185,7 +221,10 @@ fn samples<'a>(title: &'a str, series: &[Series], unit: Unit) -> Numbers<'a> {
     let instants = series.first().map(|one| one.points.iter().map(|point| point.0)).into_iter().flatten();
     let cells = |at| series.iter().map(|one| in_round(one, at).map(show).unwrap_or_default()).collect();
     let heads = series.iter().map(|one| one.name.clone()).collect();
-    Numbers { title, heads, rows: instants.map(|at| (at, cells(at))).collect(), at_ends: true, note: "" }
+    // A share and a rate tell of the time since the sample before.
+    let rows = instants.map(|at| (at, cells(at))).collect();
+    let instant = if is_since(unit) { RowInstant::Until } else { RowInstant::At };
+    Numbers { title, heads, rows, instant, note: "" }
 }
 
 #[cfg(test)]
@@ -203,6 +242,21 @@ mod tests {
         check(Unit::BitRate, &[1_000], &[1_000]);
         check(Unit::Share, &[], &[]);
         check(Unit::Count, &[1_000, 2_000], &[1_000, 2_000]);
+    }
+
+    #[test]
+    fn samples_of_a_round_are_drawn_at_one_instant() {
+        let line = |name: &str, us: &[i64]| {
+            Series::line(name, us.iter().map(|us| (Nanos(us * 1_000), Some(1.0))).collect())
+        };
+        let drawn = in_rounds(vec![
+            line("first", &[1_000_000, 2_000_100]),
+            line("later", &[1_000_400, 2_000_000, 3_000_000]),
+        ]);
+        let at = |one: &Series| one.points.iter().map(|point| point.0.0 / 1_000).collect::<Vec<_>>();
+        assert_eq!(at(&drawn[0]), [1_000_000, 2_000_000]);
+        assert_eq!(at(&drawn[1]), [1_000_000, 2_000_000, 3_000_000]);
+        assert!(in_rounds(Vec::new()).is_empty());
     }
 
     /// Hosts are looked at one after the other: a row tells of one round of looks, and of no earlier one.
@@ -229,6 +283,6 @@ mod tests {
         ];
         let thinned = samples("hosts", &series, Unit::Count);
         assert_eq!(thinned.rows.iter().map(|(_, cells)| cells.join(" ")).collect::<Vec<_>>(), ["1 3", "2 3"]);
-        assert!(numbers.at_ends, "a sample tells of the second before it");
+        assert_eq!((numbers.instant, traffic.instant), (RowInstant::At, RowInstant::Until));
     }
 }

@@ -27,6 +27,8 @@ pub(crate) struct ImpactWords {
     pub(crate) meanwhile: &'static str,
     pub(crate) from: Of1,
     pub(crate) from_to: Of2,
+    /// The end of the line.
+    pub(crate) stop: &'static str,
     /// What the line says nothing of.
     pub(crate) no_proof: &'static str,
 }
@@ -41,8 +43,8 @@ static EN: ImpactWords = ImpactWords {
     lead: "Faults and other events of the experiment or the lab, and what clients saw: in the whole seconds of \
            the ten seconds before, but for those that an earlier event made worse; from the second in which it began to that in which it \
            ended; and until they had fared as before for three seconds. What waited is answered in the second in which it ended, so that on average as much may be done as before. A second is worse than those before if more \
-           fails (by over 1 % of all), less than 90 % is done, the p99 is more than twice as long, or connections are \
-           lost. In the charts: the bands with dotted edges.",
+           fails (by over 1 % of all), less than 90 % is done, the p99 is more than twice that of the slowest second before and at \
+           least 10 ms above it, or connections are lost. In the charts: the bands with dotted edges.",
     what: "Event",
     outcome: "Outcome",
     stretch: "Time",
@@ -63,13 +65,14 @@ static EN: ImpactWords = ImpactWords {
     meanwhile: "Done to hosts during the run",
     from: |begin| format!("from {begin} on"),
     from_to: |begin, end| format!("{begin} to {end}"),
-    no_proof: ". That alone does not show the cause; what clients saw before, during and after it is told below.",
+    stop: ".",
+    no_proof: " That alone does not show the cause; what clients saw before, during and after it is told below.",
 };
 
 static ZH: ImpactWords = ImpactWords {
     title: "对主机施加的操作",
     lead: "实验或实验室中的故障及其他事件，以及客户端所见：发生前十秒之内的各个整秒（因更早的事件而变差的除外）、从开始的那一秒到结束的那一秒，以及直到客户端连续三秒恢复如初。等待中的请求在结束的那一秒得到应答，因此平均完成量可能与之前相当。\
-           若某一秒的失败占比高出 1 个百分点以上、完成量不足原先的 90 %、p99 超过原先两倍，或有连接断开，即视为变差。\
+           若某一秒的失败占比高出 1 个百分点以上、完成量不足原先的 90\u{a0}%、p99 超过此前最慢一秒的两倍且高出至少 10\u{a0}ms，或有连接断开，即视为变差。\
            图中以带点线边框的色带标出。",
     what: "事件",
     outcome: "执行情况",
@@ -91,5 +94,6 @@ static ZH: ImpactWords = ImpactWords {
     meanwhile: "运行期间对主机施加的操作",
     from: |begin| format!("始于 {begin}"),
     from_to: |begin, end| format!("{begin} 至 {end}"),
-    no_proof: "。仅此不能证明因果；其前、期间与其后客户端所见列于下文。",
+    stop: "。",
+    no_proof: "仅此不能证明因果；其前、期间与其后客户端所见列于下文。",
 };

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use wavetank_plan::Nanos;
 use wavetank_plan::quantity::{show_rate, show_share, show_whole};
-use wavetank_record::{ImpactDoc, ImpactOutcome, Number, RecoveryDoc, SeenDoc};
+use wavetank_record::{ImpactDoc, ImpactOutcome, Number, RecoveryDoc, SeenDoc, Status};
 
 use super::Section;
 use super::impact_words::{ImpactWords, impact_words};
@@ -37,8 +37,8 @@ const fn was_done(impact: &ImpactDoc) -> bool {
     matches!(impact.outcome, ImpactOutcome::Done | ImpactOutcome::Undone | ImpactOutcome::Stuck)
 }
 
-/// What was done to hosts while the load ran, in a line beside a verdict: of a condition that broke meanwhile it may be the
-/// cause, and whoever reads the first page alone must hear of it. Nothing where nothing was done.
+/// What was done to hosts while the load ran, in a line beside a verdict: whoever reads the first page alone must hear of it.
+/// Nothing where nothing was done.
 pub(super) fn done_meanwhile(sheet: &Sheet) -> Markup {
     let words = impact_words(sheet.words);
     let done: Vec<_> = sheet.record().impacts.iter().filter(|impact| was_done(impact)).collect();
@@ -59,7 +59,8 @@ pub(super) fn done_meanwhile(sheet: &Sheet) -> Markup {
                 @if done.len() > MEANWHILE_MAX {
                     " " ((sheet.words.front.more_below)(&(done.len() - MEANWHILE_MAX).to_string()))
                 }
-                (words.no_proof)
+                // Of a condition that broke meanwhile it may be the cause.
+                (words.stop) @if sheet.record().verdict.status != Status::Pass { (words.no_proof) }
             }
         }
     }
@@ -143,7 +144,7 @@ fn outcome(sheet: &Sheet, words: &ImpactWords, impact: &ImpactDoc) -> Markup {
         }
     };
     html! {
-        (said)
+        (kept_together(&said))
         @if !impact.why.is_empty() { br; (sheet.stored(&impact.why)) }
     }
 }

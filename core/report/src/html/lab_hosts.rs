@@ -8,11 +8,13 @@ use wavetank_record::{HostUseDoc, Number, ServerCountDoc};
 use super::Section;
 use super::hosts::sampled;
 use super::lab_words::LabWords;
-use super::sheet::Sheet;
+use super::sheet::{Sheet, outside};
 use super::table::{Cell, Table};
 use crate::chart::{Point, Series, Timeline, Unit};
 use crate::units::{seconds, time};
 
+/// Letters of a server's name that stand on one line.
+const SERVER_NAME_MAX: usize = 28;
 /// Hosts drawn in one chart at most: there are so many colours.
 const DRAWN_MAX: usize = 8;
 
@@ -54,8 +56,9 @@ fn carried(sheet: &Sheet, words: &LabWords) -> Markup {
         (words.net_out, true),
     ];
     let mut table = Table::new(words.carried, &heads);
+    let has_queued = sheet.record().hosts.iter().any(|host| host.accept_queue_max > 0);
     for host in &sheet.record().hosts {
-        table.row(load(host));
+        table.row(load(host, has_queued));
     }
     html! { h3 { (words.carried) } (table.render(sheet)) }
 }
@@ -76,14 +79,15 @@ fn work(host: &HostUseDoc, words: &LabWords) -> Vec<Cell> {
     ]
 }
 
-fn load(host: &HostUseDoc) -> Vec<Cell> {
-    // What did not occur leaves its column out.
+fn load(host: &HostUseDoc, has_queued: bool) -> Vec<Cell> {
+    // What occurred on no host leaves its column out.
     let some = |count: u64| Cell::Number(if count == 0 { String::new() } else { show_whole(count) });
+    let queue = if has_queued { show_whole(host.accept_queue_max) } else { String::new() };
     vec![
         Cell::Name(host.name.clone()),
         Cell::Number(show_size(host.memory_max_bytes)),
         Cell::Number(show_whole(host.established_max)),
-        some(host.accept_queue_max),
+        Cell::Number(queue),
         some(host.listen_overflows),
         Cell::Number(show_link(host.in_bits_per_s_max.0)),
         Cell::Number(show_link(host.out_bits_per_s_max.0)),
@@ -106,7 +110,7 @@ fn servers(sheet: &Sheet, words: &LabWords) -> Markup {
         let maybe = |count: Option<u64>| count.map_or(Cell::Number(String::new()), whole);
         let agrees = server.agrees().map(|agrees| if agrees { words.yes } else { words.no });
         table.row(vec![
-            Cell::Name(server.server.clone()),
+            server_name(&server.server),
             whole(connections),
             maybe(run_connections),
             maybe(requests),
@@ -115,6 +119,15 @@ fn servers(sheet: &Sheet, words: &LabWords) -> Markup {
         ]);
     }
     html! { h3 { (words.servers) } (table.render(sheet)) }
+}
+
+/// Names of a lab's servers are short, and break nowhere; one of another archive may be longer.
+fn server_name(name: &str) -> Cell {
+    if name.chars().count() <= SERVER_NAME_MAX {
+        Cell::Short(outside(name))
+    } else {
+        Cell::Name(name.to_owned())
+    }
 }
 
 /// CPU, connections and traffic of the hosts that worked most.

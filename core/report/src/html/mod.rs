@@ -38,7 +38,7 @@ pub use sheet::HtmlSource;
 pub(crate) use words::glossary;
 
 pub(crate) use document::{Document, Section};
-pub(crate) use figures::{Numbers, chart_words, figure_in};
+pub(crate) use figures::{Numbers, RowInstant, chart_words, figure_in};
 pub(crate) use marks::verdict_sign;
 pub(crate) use sheet::{command_line, harmless, is_sentence, kept_together, outside, stored_in, with_code};
 pub(crate) use table::{Cell, Table};

@@ -7,10 +7,11 @@ use wavetank_plan::quantity::{show_count, show_share, show_size, show_whole};
 use wavetank_record::Requests;
 
 use super::Section;
-use super::front::done_later;
 use super::marks::more;
 use super::sheet::Sheet;
 use super::table::{Cell, Table, facts};
+use crate::done_later::done_later;
+use crate::load_text::has_warmup_beside;
 use crate::more::more_about_errors;
 use crate::units::part;
 
@@ -30,8 +31,9 @@ pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
             (statuses(sheet))
         }
         (more(sheet, more_about_errors(record)))
-        h3 { (words.counts.traffic) }
-        (traffic(sheet))
+        @let traffic = traffic(sheet);
+        @if !traffic.0.is_empty() { h3 { (words.counts.traffic) } (traffic) }
+        @if sheet.source.plan.is_some_and(has_warmup_beside) { p.aside { (words.charts.warmup_beside) } }
     };
     Section::new("requests", words.titles.requests, words.leads.requests, body)
 }

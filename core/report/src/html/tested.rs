@@ -10,7 +10,7 @@ use super::marks::threshold_result;
 use super::sheet::{Sheet, kept_together, outside, outside_code};
 use super::table::facts;
 use super::thresholds::ordered;
-use crate::condition::{found, sent_nothing, was_cut_short};
+use crate::condition::{found, sent_nothing, was_stopped};
 use crate::units;
 
 /// Conditions told; all of them stand in their section.
@@ -49,7 +49,7 @@ pub(crate) fn tested(sheet: &Sheet) -> Markup {
 fn cut_short(sheet: &Sheet) -> Markup {
     let record = sheet.record();
     let planned = sheet.source.plan.and_then(Plan::load_end).map_or(0.0, |end| end.0 as f64 / 1e9);
-    if !was_cut_short(record) || sent_nothing(record) || record.duration_s.0 >= planned * WHOLE {
+    if !was_stopped(record) || sent_nothing(record) || record.duration_s.0 >= planned * WHOLE {
         return html! {};
     }
     let said =
@@ -79,6 +79,7 @@ fn claims(sheet: &Sheet) -> Markup {
                         (threshold_result(sheet, one)) " " (outside_code(&one.expr))
                         @if one.implicit { (open) (sheet.words.marks.implicit) (close) }
                         @if !found.is_empty() { " " span.found { "→ " strong { (found) } } }
+                        @else if one.ok.is_none() && !one.why.is_empty() { " → " (sheet.stored(&one.why)) }
                     }
                 }
                 @if broken > most { li { (threshold_result(sheet, told[most])) " " (more(broken - most)) } }

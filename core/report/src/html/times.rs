@@ -40,7 +40,12 @@ pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
         @if let Some(course) = sheet.source.course { (spectrum(sheet, course)) }
     };
     let nothing = rows.iter().all(|row| row.2.max.0 == 0.0);
-    let lead = if record.load.model == "closed" { words.leads.times_closed } else { words.leads.times };
+    let lead = match record.load.model.as_str() {
+        _ if record.response_us.count == 0 => words.leads.times_none,
+        // Who holds a connection waits for its answers, too.
+        "closed" | "hold" => words.leads.times_closed,
+        _ => words.leads.times,
+    };
     Section::new("times", words.titles.times, lead, body).filter(|_| !nothing)
 }
 
@@ -82,7 +87,8 @@ fn remarks(sheet: &Sheet, rows: &[Row]) -> Markup {
             @if any(|spread, field| spread.is_uncertain(field) && !spread.is_unknown(field)) { li { (words.uncertain) } }
             @if any(Spread::is_unknown) { li { (words.unknown) } }
             @for told in left_out(sheet) { li { (told) } }
-            @if sheet.record().lag_us.count > sheet.record().response_us.count { li { (words.lag_of_all) } }
+            @let response = sheet.record().response_us.count;
+            @if response > 0 && sheet.record().lag_us.count > response { li { (words.lag_of_all) } }
             @for (name, _, spread) in rows {
                 @if spread.censored > 0 { li { ((words.censored)(name, &show_whole(spread.censored))) } }
                 @if spread.clipped > 0 { li { ((words.clipped)(name, &show_whole(spread.clipped))) } }
@@ -95,7 +101,10 @@ fn remarks(sheet: &Sheet, rows: &[Row]) -> Markup {
 pub(crate) fn left_out(sheet: &Sheet) -> impl Iterator<Item = String> {
     let (record, words) = (sheet.record(), &sheet.words.times);
     let all = [(record.requests.dropped, words.dropped_apart), (record.failed_us.count, words.failed_apart)];
-    all.into_iter().filter(|(count, _)| *count > 0).map(|(count, told)| told(&show_whole(count)))
+    let is_any = record.response_us.count > 0;
+    all.into_iter()
+        .filter(move |(count, _)| *count > 0 && is_any)
+        .map(|(count, told)| told(&show_whole(count)))
 }
 
 /// The percentiles of response time and, where they say something, of its parts; conditions on them as limits. Its table is the

@@ -86,6 +86,7 @@ fn summary(page: &Page) -> Markup {
                 div {
                     h3 { (own.asked) }
                     ul { @for threshold in &doc.thresholds { li { code { (outside(threshold)) } } } }
+                    (implicit(page))
                     p { (own.target) (page.words.page.colon) (outside(&doc.target)) }
                     p { (effort(page)) }
                 }
@@ -104,11 +105,37 @@ fn summary(page: &Page) -> Markup {
     }
 }
 
-/// The answer in one line: as it is stored, or said again from its values.
+/// The conditions that nobody set and every run was judged by, too.
+fn implicit(page: &Page) -> Markup {
+    let runs = page.doc.runs.iter().flat_map(|run| &run.thresholds);
+    let mut added: Vec<&str> = Vec::new();
+    for one in runs.filter(|one| one.implicit) {
+        if !added.contains(&one.expr.as_str()) {
+            added.push(&one.expr);
+        }
+    }
+    html! {
+        @if !added.is_empty() {
+            p.aside {
+                (page.own.unasked) (page.words.page.colon)
+                @for (number, expr) in added.iter().enumerate() {
+                    @if number > 0 { (page.words.page.comma) }
+                    code.option { (outside(expr)) }
+                }
+            }
+        }
+    }
+}
+
+/// The answer in one line: as it is stored, or said again from its values. No condition in it breaks.
 fn headline(page: &Page) -> Markup {
+    let whole = |text: &str| {
+        let asked = page.doc.thresholds.iter();
+        asked.fold(text.to_owned(), |text, one| text.replace(one.as_str(), &one.replace(' ', "\u{a0}")))
+    };
     match page.own.headline {
-        None => stored_in(page.language, &page.doc.answer.headline),
-        Some(headline) => with_code(&harmless(&headline(page.doc))),
+        None => stored_in(page.language, &whole(&page.doc.answer.headline)),
+        Some(headline) => with_code(&harmless(&whole(&headline(page.doc)))),
     }
 }
 

@@ -50,6 +50,8 @@ pub(super) struct KneeWords {
     pub(super) held_at: fn([&str; 3]) -> String,
     pub(super) more_levels: fn(usize) -> String,
     pub(super) asked: &'static str,
+    /// Ahead of conditions that nobody set.
+    pub(super) unasked: &'static str,
     pub(super) target: &'static str,
     /// How many runs, how long each, how long all, the seed.
     pub(super) effort: fn([&str; 4]) -> String,
@@ -94,7 +96,7 @@ static EN: KneeWords = KneeWords {
         (
             "found",
             "KNEE FOUND",
-            "Estimated from runs at the levels below: neither the knee nor the ends of its interval need be one of them.",
+            "Estimated from runs at the levels listed further down: neither the knee nor the ends of its interval need be one of them.",
         ),
         ("above", "NO KNEE IN RANGE", "The conditions hold even at the highest level that may be tried."),
         ("below", "DOES NOT HOLD", "The conditions do not hold even at the lowest level."),
@@ -131,7 +133,7 @@ static EN: KneeWords = KneeWords {
         0 | 1 => "The interval lies between levels next to each other.".to_owned(),
         _ => format!(
             "Runs within the interval do not contradict each other; an end is proven by those of several levels, so the levels that \
-             prove them lie {levels} apart."
+             prove them lie {levels} levels apart."
         ),
     },
     queued_part: |level| {
@@ -140,6 +142,7 @@ static EN: KneeWords = KneeWords {
     held_at: |[held, runs, level]| format!("{held} of {runs} held at {level}"),
     more_levels: |more| format!("{more} more such {}", if more == 1 { "level" } else { "levels" }),
     asked: "What has to hold",
+    unasked: "implicit, added by Wavetank",
     target: "Target",
     effort: |[runs, each, all, seed]| {
         format!("{runs} {} of {each} in {all}, seed {seed}", if runs == "1" { "run" } else { "runs" })
@@ -223,6 +226,7 @@ static ZH: KneeWords = KneeWords {
     held_at: |[held, runs, level]| format!("{level} 的 {runs} 次中成立 {held} 次"),
     more_levels: |more| format!("另有 {more} 级"),
     asked: "须满足的条件",
+    unasked: "隐含条件，由 Wavetank 自动添加",
     target: "被测目标",
     effort: |[runs, each, all, seed]| format!("共 {runs} 次运行，每次 {each}，总计 {all}，随机种子 {seed}"),
     chart: "响应时间与负载的关系",

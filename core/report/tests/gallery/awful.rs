@@ -57,7 +57,12 @@ pub(crate) fn figures(seed: u64) -> Vec<String> {
             timeline: times,
             columns: (0..)
                 .zip(&histograms)
-                .map(|(n, values)| HeatColumn { from: Nanos::from_secs(n * 7), len: Nanos::SECOND, values })
+                .map(|(n, values)| HeatColumn {
+                    from: Nanos::from_secs(n * 7),
+                    len: Nanos::SECOND,
+                    values,
+                    dropped: 0,
+                })
                 .collect(),
         }
         .draw(),

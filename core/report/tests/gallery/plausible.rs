@@ -119,7 +119,12 @@ fn over_time(seconds: i64, len: i64, name: &str, noise: &mut Noise) -> Vec<Strin
         columns: columns
             .iter()
             .enumerate()
-            .map(|(n, (values, _))| HeatColumn { from: begin(n), len: Nanos::from_secs(len), values })
+            .map(|(n, (values, _))| HeatColumn {
+                from: begin(n),
+                len: Nanos::from_secs(len),
+                values,
+                dropped: 0,
+            })
             .collect(),
     };
     vec![figures, rate.draw(), heat.draw(), stack(seconds, len, name, noise)]

@@ -34,7 +34,7 @@ pub(in crate::comparison) static WORDS: CompareWords = CompareWords {
     would_be_seen: |list| format!("; what would have been seen: {list}"),
     all_exclude: |limit, many| format!("none beyond {limit} in {many} values, and all intervals exclude one"),
     not_excluded: |limit, names| format!("none beyond {limit}, but not excluded of {names}"),
-    and_more: |more| format!(" and {more} more"),
+    and_more: |more| format!(", and in {more} other values"),
     nothing_judged: "there is no value that could be judged",
     none_asked: "none of the values asked for can be judged",
     one_run: "one run a side: how much two runs of the same thing differ is not known",
@@ -52,7 +52,7 @@ pub(in crate::comparison) static WORDS: CompareWords = CompareWords {
         warnings: "Beware",
         how_sure: "How sure is that?",
         sure: |level| {
-            format!("In at least {level} of such comparisons every difference that is told is one.")
+            format!("In at least {level} of such comparisons all differences that are told are real.")
         },
         sure_of_none: |chance| {
             format!(
@@ -61,7 +61,7 @@ pub(in crate::comparison) static WORDS: CompareWords = CompareWords {
             )
         },
         by_chance: |name, chance| {
-            format!("Surest is {name}: by chance alone such a difference comes with {chance}.")
+            format!("Surest is {name}: the probability of such a difference by chance alone is {chance}.")
         },
         unsure: "Not at all: two runs of the same thing differ too, and how much can only be seen from several of each.",
         unsure_of_all: "Not at all: the reason stands above, and beside each value that has one of its own.",
@@ -95,7 +95,7 @@ pub(in crate::comparison) static WORDS: CompareWords = CompareWords {
         values: "All values",
         values_lead: "Each value of all runs of a side together. A difference is told where it survives the correction for all values \
             that are judged.",
-        own_intervals: "The interval is each value's own.",
+        own_intervals: "Intervals are not corrected for how many values are judged; the column beside them is.",
         few_above: "~ fewer than 10 samples lie above this percentile, on one side at least.",
         value: "Value",
         ratio: "B/A",
@@ -111,7 +111,7 @@ pub(in crate::comparison) static WORDS: CompareWords = CompareWords {
         spectrum: "Response time by percentile",
         spectrum_lead: "All runs of a side in one histogram; percentiles are never averaged.",
         of_runs: "Runs",
-        of_runs_lead: "A is what is compared with, B what is compared.",
+        of_runs_lead: "A is the baseline; B is judged against it.",
         side: "Side",
         id: "Run",
         name: "Name",

@@ -41,7 +41,11 @@ pub(crate) static WORDS: Words = Words {
         room_thread: |share| {
             format!("The busiest load thread worked up to {share} of its time; from 95\u{a0}% on it limits.")
         },
-        room_cpus: |share| format!("CPUs of the generator's host were busy up to {share}."),
+        room_cpus: |share| {
+            format!(
+                "CPUs of the generator's host were busy up to {share}, as far as its kernel or this process counted."
+            )
+        },
         room_target: "How near the target came to its own limit was not watched.",
         room_lab: |host, share| {
             format!("Of the lab's hosts, {host} had the busiest core: busy up to {share}.")
@@ -70,7 +74,7 @@ pub(crate) static WORDS: Words = Words {
         failed_share: "Failed",
         failed_of: |failed, all| format!("{failed} of {all} requests"),
         held: "Connections held",
-        held_all: |planned| format!("of {planned} planned, in every second"),
+        held_all: |planned| format!("of {planned} planned, in every second of the plateau"),
         held_of: |planned, at| format!("of {planned} planned, in the lowest second (at {at})"),
         peak_of: |planned| format!("most at once, of {planned} planned"),
         nothing_sent: "no request was sent",
@@ -107,6 +111,8 @@ pub(crate) static WORDS: Words = Words {
                 target is in it. It is the sum of lag, wait and service. Warm-up is left out.",
         times_closed: "Response time counts from the instant at which a user was to ask. Users wait for each answer, so a slow target \
             is asked less, and no queue of requests that others would have sent is in it. It is the sum of lag, wait and service. Warm-up is left out.",
+        times_none: "No request was answered, so that there are no response times. Failed is from the instant at which a request was wanted \
+            to its end. Warm-up is left out.",
         scopes: "The same numbers for each part of the load. Warm-up is left out.",
         phase_rate: "Done/s counts what a phase asked and had answered before it ended, over its length; Done counts also what was \
             answered later.",
@@ -139,6 +145,7 @@ pub(crate) static WORDS: Words = Words {
         planned: "Planned",
         lowest: "Lowest",
         at: "At",
+        until: "Until",
         kernel: "Kernel's count",
         target_count: "Target's count",
         samples: "n",
@@ -200,7 +207,7 @@ pub(crate) static WORDS: Words = Words {
         failed_apart: |n| format!("Response times leave out {n} that failed, but not by timeout."),
         lag_of_all: "Lag and wait are of all that were sent: their means need not add up to that of response.",
         line_ends: "A line ends where dropped requests leave the rest unknown.",
-        at_most: |max| format!("at most {max} of those that were sent; dropped ones have none"),
+        of_sent: |p99| format!("{p99} of those that were sent; dropped ones have none"),
         unknown_short: "only a lower bound is known: too many requests were dropped",
         above_dropped: "> dropped",
         censored: |name, n| {
@@ -232,7 +239,7 @@ pub(crate) static WORDS: Words = Words {
         reopened: "Opened again after a loss",
         open: "Open at the end",
         opening: "Never opened",
-        late: "Opening begun late",
+        late: "Openings begun late, and made up",
         held_min: "Fewest while holding",
         kernel_means: "The kernel counts sockets: both ends of a connection where the target is on this host.",
         tls: "TLS handshakes",
@@ -242,7 +249,7 @@ pub(crate) static WORDS: Words = Words {
         version: "Version",
         cipher: "Cipher suite",
         group: "Key exchange",
-        alpn: "Protocol",
+        alpn: "Application protocol (ALPN)",
     },
     generator: GeneratorWords {
         busiest: "Busiest load thread, peak",
@@ -360,7 +367,9 @@ pub(crate) static WORDS: Words = Words {
         stalled: "Long turns",
         starved: "Turns without room",
         host_cpu: "CPU of the generator's host",
-        host_memory: "Memory of the generator's host",
+        host_memory: "Memory available on the generator's host",
+        host_memory_used: "Memory of the kernel's objects and of wavetank",
+        warmup_beside: "A warm-up ran beside the load: its connections, bytes and CPU time are among those here, its requests are not.",
         host_sockets: "Sockets and connections",
         p99_over_time: "p99 over time",
     },

@@ -1,7 +1,7 @@
 //! The glossary in English.
 
 /// Of the words below, those that sentences have in another meaning, too.
-pub(super) const ONLY_NAMES: &[&str] = &["Open", "Planned", "Plateau", "Wait"];
+pub(super) const ONLY_NAMES: &[&str] = &["First byte", "Open", "Planned", "Plateau", "Wait"];
 
 pub(super) const GLOSSARY: &[(&str, &str)] = &[
     ("Offered", "Requests that the plan wanted at an instant, whether or not they could be sent."),
@@ -81,6 +81,6 @@ pub(super) const GLOSSARY: &[(&str, &str)] = &[
     ("INVALID", "The generator or the path may have made the result: it says nothing about the target."),
     (
         "INCOMPLETE",
-        "Something is missing: the run was stopped, an interval was lost, a condition is undecided.",
+        "Something is missing: the run was stopped, an interval was lost, or a condition is undecided.",
     ),
 ];

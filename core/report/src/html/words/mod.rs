@@ -106,6 +106,8 @@ pub(crate) struct Leads {
     pub(crate) times: &'static str,
     /// The same where the load was a closed loop, which has no plan of instants.
     pub(crate) times_closed: &'static str,
+    /// Where there are no response times.
+    pub(crate) times_none: &'static str,
     pub(crate) scopes: &'static str,
     /// Beside the phases: what their rate is made of.
     pub(crate) phase_rate: &'static str,
@@ -140,6 +142,8 @@ pub(crate) struct Columns {
     pub(crate) planned: &'static str,
     pub(crate) lowest: &'static str,
     pub(crate) at: &'static str,
+    /// The end of what a row tells of.
+    pub(crate) until: &'static str,
     pub(crate) kernel: &'static str,
     pub(crate) target_count: &'static str,
     pub(crate) samples: &'static str,
@@ -206,8 +210,8 @@ pub(crate) struct TimeWords {
     pub(crate) unknown_short: &'static str,
     /// Below percentiles drawn as lines.
     pub(crate) line_ends: &'static str,
-    /// The greatest time of those requests that have one.
-    pub(crate) at_most: Of1,
+    /// A percentile of those requests that have such a time.
+    pub(crate) of_sent: Of1,
     pub(crate) above_dropped: &'static str,
     pub(crate) censored: Of2,
     pub(crate) clipped: Of2,
@@ -360,6 +364,9 @@ pub(crate) struct ChartWords {
     pub(crate) starved: &'static str,
     pub(crate) host_cpu: &'static str,
     pub(crate) host_memory: &'static str,
+    pub(crate) host_memory_used: &'static str,
+    /// Where a warm-up runs beside judged load.
+    pub(crate) warmup_beside: &'static str,
     pub(crate) host_sockets: &'static str,
     pub(crate) p99_over_time: &'static str,
 }

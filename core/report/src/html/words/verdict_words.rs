@@ -80,7 +80,10 @@ pub(super) const ZH: VerdictWords = VerdictWords {
     invalid_means: "该结果可能由发压端或网络路径造成，而非被测目标所致。",
     incomplete_means: "数据有缺失，无法判定各项条件。",
     nothing_asked: "用户未设置条件；隐含条件均已满足。",
-    all_held: |all| format!("用户设置的 {all} 项条件全部满足。"),
+    all_held: |all| match all {
+        "1" => "用户设置的条件已满足。".to_owned(),
+        _ => format!("用户设置的 {all} 项条件全部满足。"),
+    },
     some_held: |held, all| format!("用户设置的 {all} 项条件中有 {held} 项满足，其余无法判定。"),
     reasons: "原因",
     no_limit: "未触及任何一方的上限",
