@@ -42,16 +42,24 @@ pub(crate) fn drops_in_words(case: &Case<'_>) -> String {
 fn late(case: &Case<'_>) -> Option<Finding> {
     let worst = case.facts.validity.late_worst;
     let seconds = case.facts.validity.late_seconds;
+    let (share, tolerance) = (words::percent(worst.share.fraction()), case.facts.plan.late_tolerance);
+    // Where nothing else was measured it is no worst.
+    let message = if worst.len < case.judged.duration {
+        format!(
+            "the generator was late: {share} of the requests wanted or ended in the worst {} had been taken up more than {tolerance} after their instant",
+            worst.len
+        )
+    } else {
+        format!(
+            "the generator was late: {share} of the requests wanted or ended in the {} measured had been taken up more than {tolerance} after their instant",
+            worst.len
+        )
+    };
     (worst.share.fraction() > DOUBT_LATE_SHARE).then(|| Finding {
         code: "late",
         blame: Blame::Generator,
         decisive: false,
-        message: format!(
-            "the generator was late: {} of the requests wanted or ended in the worst {} had been taken up more than {} after their instant",
-            words::percent(worst.share.fraction()),
-            worst.len,
-            case.facts.plan.late_tolerance,
-        ),
+        message,
         evidence: format!(
             "late {} from {:.0} s on · late ones ended in {} of {} s",
             words::share(worst.share),

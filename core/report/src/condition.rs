@@ -92,12 +92,6 @@ pub(crate) fn was_cut_short(record: &RunRecord) -> bool {
         && verdict.reasons.iter().any(|reason| CUT_SHORT.contains(&reason.as_str()))
 }
 
-/// Whether the run was ended before its plan was over: as [`was_cut_short`], or by a condition or by nothing but failures, which
-/// its verdict is about.
-pub(crate) fn was_stopped(record: &RunRecord) -> bool {
-    was_cut_short(record) || record.verdict.status != Status::Pass
-}
-
 /// Whether the run's record has no end: what is looked at when a run ends was never looked at.
 pub(crate) fn was_killed(record: &RunRecord) -> bool {
     record.verdict.status == Status::Incomplete

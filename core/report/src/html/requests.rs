@@ -10,6 +10,7 @@ use super::Section;
 use super::marks::more;
 use super::sheet::Sheet;
 use super::table::{Cell, Table, facts};
+use crate::condition::was_killed;
 use crate::done_later::done_later;
 use crate::load_text::has_warmup_beside;
 use crate::more::more_about_errors;
@@ -35,7 +36,8 @@ pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
         @if !traffic.0.is_empty() { h3 { (words.counts.traffic) } (traffic) }
         @if sheet.source.plan.is_some_and(has_warmup_beside) { p.aside { (words.charts.warmup_beside) } }
     };
-    Section::new("requests", words.titles.requests, words.leads.requests, body)
+    let lead = if was_killed(record) { words.leads.requests_known } else { words.leads.requests };
+    Section::new("requests", words.titles.requests, lead, body)
 }
 
 fn counts(sheet: &Sheet) -> Markup {
@@ -48,7 +50,11 @@ fn counts(sheet: &Sheet) -> Markup {
         (words.failed, failed, words.failed_means),
         (words.late, late, words.late_means),
         (words.dropped, dropped, words.dropped_means),
-        (words.open, open, words.open_means),
+        (
+            words.open,
+            open,
+            if was_killed(sheet.record()) { words.open_means_known } else { words.open_means },
+        ),
     ];
     let heads = [("", false), (columns.count, true), (columns.share, true), (columns.meaning, false)];
     let mut table = Table::new(sheet.words.titles.requests, &heads);

@@ -1,16 +1,16 @@
 //! What was tested, on the first page: target, load, conditions and hosts.
 
 use maud::{Markup, html};
-use wavetank_plan::Plan;
+use wavetank_plan::Phase;
 use wavetank_plan::quantity::show_size;
-use wavetank_record::{Number, Threshold};
+use wavetank_record::{Number, Status, Threshold};
 
 use super::lab_words::LabWords;
 use super::marks::threshold_result;
 use super::sheet::{Sheet, kept_together, outside, outside_code};
 use super::table::facts;
 use super::thresholds::ordered;
-use crate::condition::{found, sent_nothing, was_stopped};
+use crate::condition::{found, sent_nothing, was_cut_short, was_killed};
 use crate::units;
 
 /// Conditions told; all of them stand in their section.
@@ -45,15 +45,22 @@ pub(crate) fn tested(sheet: &Sheet) -> Markup {
     ])
 }
 
-/// Of a run that was stopped: how much of what was planned has run.
+/// Of a run that was stopped, or is not known to its end: how much of what was planned has run.
 fn cut_short(sheet: &Sheet) -> Markup {
-    let record = sheet.record();
-    let planned = sheet.source.plan.and_then(Plan::load_end).map_or(0.0, |end| end.0 as f64 / 1e9);
-    if !was_stopped(record) || sent_nothing(record) || record.duration_s.0 >= planned * WHOLE {
+    let (record, words) = (sheet.record(), &sheet.words.front);
+    let Some(plan) = sheet.source.plan else { return html! {} };
+    // A count may end a phase before its time, as it should.
+    let is_counted = |phase: &Phase| {
+        phase.requests_max.is_some() || phase.sessions_max.is_some() || phase.load.sessions_each().is_some()
+    };
+    let stopped =
+        was_cut_short(record) || record.verdict.status != Status::Pass && !plan.phases.iter().any(is_counted);
+    let planned = plan.load_end().map_or(0.0, |end| end.0 as f64 / 1e9);
+    if !stopped || sent_nothing(record) || record.duration_s.0 >= planned * WHOLE {
         return html! {};
     }
-    let said =
-        (sheet.words.front.cut_short)(&units::seconds(record.duration_s), &units::seconds(Number(planned)));
+    let told = if was_killed(record) { words.known_of } else { words.cut_short };
+    let said = told(&units::seconds(record.duration_s), &units::seconds(Number(planned)));
     html! { " · " (kept_together(&said)) }
 }
 

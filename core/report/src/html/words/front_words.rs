@@ -14,6 +14,8 @@ pub(crate) struct FrontWords {
     pub(crate) unasked: &'static str,
     /// How long the load ran, and how long it was to.
     pub(crate) cut_short: Of2,
+    /// How much of it is known, of a record without an end.
+    pub(crate) known_of: Of2,
     pub(crate) whose_limit: &'static str,
     /// Ahead of what speaks against the answer above it.
     pub(crate) however: &'static str,

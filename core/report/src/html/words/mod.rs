@@ -98,6 +98,8 @@ pub(crate) struct Leads {
     pub(crate) requests: &'static str,
     pub(crate) thresholds: &'static str,
     pub(crate) findings: &'static str,
+    /// That of requests, in a record without an end.
+    pub(crate) requests_known: &'static str,
     pub(crate) cut_off: &'static str,
     pub(crate) no_findings: &'static str,
     /// Where sentences of the record stand as they are stored, in another language than the page's.
@@ -174,6 +176,8 @@ pub(crate) struct CountWords {
     pub(crate) late_means: &'static str,
     pub(crate) dropped_means: &'static str,
     pub(crate) open_means: &'static str,
+    /// The same in a record without an end.
+    pub(crate) open_means_known: &'static str,
     pub(crate) sum: &'static str,
     pub(crate) errors: &'static str,
     pub(crate) dropped_by: &'static str,
