@@ -6,7 +6,7 @@ use super::describe::describe;
 use super::figure::{ACROSS, Figure, LIMIT_ROOM};
 use super::frame::Frame;
 use super::markers::{on_points, places};
-use super::path::{broken, doubtful, polyline};
+use super::path::{broken, doubtful};
 use super::readout::{groups, range, readout};
 use super::scale::Scale;
 use super::series::{Form, Point, Series};
@@ -44,9 +44,6 @@ impl Lines<'_> {
         self.timeline.draw(&mut figure);
         figure.stretched("data", |figure| {
             for (number, series) in self.numbered() {
-                self.band(figure, &scale, number, series);
-            }
-            for (number, series) in self.numbered() {
                 self.line(figure, &scale, number, series);
                 self.dots(figure, &scale, number, series);
             }
@@ -81,12 +78,10 @@ impl Lines<'_> {
 
     fn values(&self) -> impl Iterator<Item = f64> + Clone {
         let points = self.series.iter().flat_map(|series| series.points.iter().filter_map(value));
-        let bands = self.series.iter().flat_map(|series| series.band.iter().filter_map(|end| end.1));
-        let bands = bands.flat_map(|(low, high)| [low, high]);
         // There is no more than all: an axis of shares needs no room above it.
         let most = if self.unit == Unit::Share { 1.0 } else { f64::INFINITY };
         let limits = self.limits.iter().map(move |(_, value)| (value * LIMIT_ROOM).min(most.max(*value)));
-        points.chain(bands).chain(limits)
+        points.chain(limits)
     }
 
     fn place(&self, figure: &Figure<'_>, scale: &Scale, at: Nanos, value: f64) -> (f64, f64) {
@@ -148,27 +143,6 @@ impl Lines<'_> {
             path.extend(["H", end.as_str()]);
         }
         path
-    }
-
-    fn band(&self, figure: &mut Figure<'_>, scale: &Scale, number: usize, series: &Series) {
-        let known = |end: &(Nanos, Option<(f64, f64)>)| {
-            end.1.is_some_and(|(low, high)| low.is_finite() && high.is_finite())
-        };
-        let runs = series.band.split(|end| !known(end)).filter(|run| !run.is_empty());
-        let mut path = String::new();
-        for run in runs {
-            let upper: Vec<Point> = run.iter().map(|end| (end.0, end.1.map(|(_, high)| high))).collect();
-            let lower: Vec<Point> = run.iter().map(|end| (end.0, end.1.map(|(low, _)| low))).collect();
-            let (upper, lower) = (thinned(&upper), thinned(&lower));
-            let corners = upper.iter().chain(lower.iter().rev());
-            let corners = corners.filter_map(|end| Some(self.place(figure, scale, end.0, value(end)?)));
-            polyline(&mut path, &corners.collect::<Vec<_>>());
-            path.push('z');
-        }
-        if !path.is_empty() {
-            let classes = series.tone.classes(number);
-            figure.push(&format!("<path class=\"band {classes}\" d=\"{path}\"/>"));
-        }
     }
 
     /// A few markers, at other places for each series; a plan, which alone is a stair, has none.
@@ -388,11 +362,5 @@ mod tests {
         check(&[Some(10.0), Some(5.0), Some(5.0)], all, None, false, 0);
         check(&[Some(10.0), Some(5.0), None], Some("M0 0L100 50"), Some("M100 50L200 50"), false, 1);
         check(&[None, None, None], None, all, true, 3);
-    }
-
-    #[test]
-    fn an_interval_is_drawn_around_its_line() {
-        let band = vec![(Nanos::ZERO, Some((5.0, 10.0))), (Nanos::from_secs(1), Some((0.0, 10.0)))];
-        check(Series::line("done", points(&[Some(10.0)])).with_band(band), "M0 0L100 0L100 100L0 50z");
     }
 }

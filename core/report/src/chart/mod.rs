@@ -15,7 +15,6 @@
 //!
 //! **Names** may come from outside: all texts are escaped, and characters that would steer a reader are replaced.
 
-mod bars;
 mod curve;
 mod describe;
 mod figure;
@@ -42,13 +41,12 @@ mod tone;
 mod unit;
 mod words;
 
-pub use bars::{Bar, Bars};
 pub use curve::{Across, Curve, CurvePoint, CurveSeries, Marked};
 pub use forest::{Forest, Meaning, Ratio};
 pub use frame::Frame;
 pub use heat_map::{HeatColumn, HeatMap};
 pub use lines::Lines;
-pub use series::{Band, Form, Point, Series};
+pub use series::{Form, Point, Series};
 pub use spark::spark;
 pub use spectrum::{Spectrum, SpectrumCurve};
 pub use stacks::{Layer, Stacks};

@@ -1,4 +1,4 @@
-//! [`RowTexts`]: names and values above the bars or intervals of rows.
+//! [`RowTexts`]: names and values above the intervals of rows.
 
 use super::figure::Figure;
 use super::labels::{WIDTHS, cut, text_width};

@@ -21,9 +21,6 @@ pub enum Form {
     Step,
 }
 
-/// An interval around a line: instants, and lower and upper end there in the chart's unit; `None` is a gap.
-pub type Band = Vec<(Nanos, Option<(f64, f64)>)>;
-
 /// One line of a chart over time.
 #[derive(Clone, Debug, Default)]
 pub struct Series {
@@ -31,8 +28,6 @@ pub struct Series {
     pub name: String,
     /// In order of time.
     pub points: Vec<Point>,
-    /// Drawn faintly behind the line; empty without one.
-    pub band: Band,
     /// The same points with gaps where a value is a guess, such as a percentile with fewer than ten values above it: there the line
     /// is dotted. `None`: all are sure.
     pub sure: Option<Vec<Point>>,
@@ -74,11 +69,5 @@ impl Series {
     /// Whether none of its values is sure.
     pub(super) fn is_all_guess(&self) -> bool {
         self.sure.as_ref().is_some_and(|sure| sure.iter().all(|point| value(point).is_none()))
-    }
-
-    /// The same with an interval behind it.
-    #[must_use]
-    pub fn with_band(self, band: Band) -> Self {
-        Self { band, ..self }
     }
 }

@@ -3,9 +3,8 @@
 use wavetank_measure::Histogram;
 use wavetank_plan::Nanos;
 use wavetank_report::chart::{
-    Across, Band, Bar, Bars, ChartWords, Curve, CurvePoint, CurveSeries, Forest, Frame, HeatColumn, HeatMap,
-    Layer, Lines, Mark, Marked, Meaning, Ratio, Series, Spectrum, SpectrumCurve, Stacks, Timeline, Unit,
-    spark,
+    Across, ChartWords, Curve, CurvePoint, CurveSeries, Forest, Frame, HeatColumn, HeatMap, Layer, Lines,
+    Mark, Marked, Meaning, Ratio, Series, Spectrum, SpectrumCurve, Stacks, Timeline, Unit, spark,
 };
 
 use super::noise::Noise;
@@ -73,12 +72,6 @@ pub(crate) fn figures(seed: u64) -> Vec<String> {
         }
         .draw(),
         curve(&id("curve"), unit, few, &mut noise),
-        Bars {
-            frame: Frame::new(&id("bars"), HOSTILE, ZH),
-            unit,
-            rows: (0..many / 20).map(|_| Bar::new(HOSTILE, noise.any().unwrap_or(0.0))).collect(),
-        }
-        .draw(),
         forest(&id("forest"), few, &mut noise),
         spark(&(0..many).map(|_| noise.any()).collect::<Vec<_>>(), HOSTILE),
     ]
@@ -86,15 +79,8 @@ pub(crate) fn figures(seed: u64) -> Vec<String> {
 
 fn lines(id: &str, unit: Unit, times: &Timeline, few: usize, many: usize, noise: &mut Noise) -> String {
     let mut points = || (0..many).map(|_| (instant(noise), noise.any())).collect::<Vec<_>>();
-    let band: Band =
-        points().into_iter().zip(points()).map(|(low, high)| (low.0, low.1.zip(high.1))).collect();
     let mut series = |n: usize| {
-        let series = if n.is_multiple_of(3) {
-            Series::plan(HOSTILE, points())
-        } else {
-            Series::line(HOSTILE, points())
-        };
-        series.with_band(if n == 1 { band.clone() } else { Vec::new() })
+        if n.is_multiple_of(3) { Series::plan(HOSTILE, points()) } else { Series::line(HOSTILE, points()) }
     };
     let series = (0..few).map(&mut series).collect();
     let limits = vec![(HOSTILE.to_owned(), 1e5)];

@@ -3,9 +3,9 @@
 use wavetank_measure::Histogram;
 use wavetank_plan::Nanos;
 use wavetank_report::chart::{
-    Across, Bar, Bars, ChartWords, Curve, CurvePoint, CurveSeries, Forest, Frame, HeatColumn, HeatMap, Layer,
-    Lines, Mark, Marked, Meaning, Ratio, Series, Shade, Spectrum, SpectrumCurve, Stacks, Timeline, Tone,
-    Unit, spark,
+    Across, ChartWords, Curve, CurvePoint, CurveSeries, Forest, Frame, HeatColumn, HeatMap, Layer, Lines,
+    Mark, Marked, Meaning, Ratio, Series, Shade, Spectrum, SpectrumCurve, Stacks, Timeline, Tone, Unit,
+    spark,
 };
 
 use super::noise::Noise;
@@ -85,10 +85,6 @@ fn over_time(seconds: i64, len: i64, name: &str, noise: &mut Noise) -> Vec<Strin
         let value = |(n, column)| (begin(n), of(column).percentile(q).map(|value| value as f64));
         columns.iter().enumerate().map(value).collect::<Vec<_>>()
     };
-    let band = columns.iter().enumerate().map(|(n, (response, _))| {
-        let ends = response.percentile(25.0).zip(response.percentile(75.0));
-        (begin(n), ends.map(|(low, high)| (low as f64, high as f64)))
-    });
     let frame = |id: &'static str, title: &'static str| (format!("{id}-{name}"), title);
     let (rate_id, rate_title) = frame("rate", "Rate and the plan's rate");
     let (times_id, times_title) = frame("times", "Response and service time");
@@ -105,7 +101,7 @@ fn over_time(seconds: i64, len: i64, name: &str, noise: &mut Noise) -> Vec<Strin
         frame: Frame::new(&times_id, times_title, EN),
         unit: Unit::Time,
         series: vec![
-            Series::line("response p50", line(50.0, |column| &column.0)).with_band(band.collect()),
+            Series::line("response p50", line(50.0, |column| &column.0)),
             Series::line("response p99", line(99.0, |column| &column.0)),
             Series::line("service p50", line(50.0, |column| &column.1)),
             Series::line("service p99", line(99.0, |column| &column.1)),
@@ -197,30 +193,6 @@ fn knee(noise: &mut Noise) -> String {
     .draw()
 }
 
-fn shares() -> String {
-    let bar = |name: &str, value: f64, note: &str, tone: Tone| Bar {
-        note: note.to_owned(),
-        tone,
-        ..Bar::new(name, value)
-    };
-    Bars {
-        frame: Frame::new("errors", "Errors by class", EN),
-        unit: Unit::Share,
-        rows: vec![
-            bar("request_timeout", 0.62, "12,400 of 20,000", Tone::Bad),
-            bar("connect_refused", 0.3, "6,000 of 20,000", Tone::Bad),
-            bar(
-                "GET https://shop.example/catalogue/items?page=17&sort=price — status 503",
-                0.0803,
-                "1,606",
-                Tone::Warn,
-            ),
-            bar("reset", 0.00004, "1", Tone::Of(0)),
-        ],
-    }
-    .draw()
-}
-
 fn ratios() -> String {
     let row = |name: &str, text: &str, ends: [f64; 3], meaning: Meaning| Ratio {
         name: name.to_owned(),
@@ -257,7 +229,7 @@ fn ratios() -> String {
 pub(crate) fn figures() -> Vec<String> {
     let mut noise = Noise::new(1);
     let mut figures = over_time(60, 1, "minute", &mut noise);
-    figures.extend([spectrum(&mut noise), knee(&mut noise), shares(), ratios()]);
+    figures.extend([spectrum(&mut noise), knee(&mut noise), ratios()]);
     figures.extend(over_time(3_600, 10, "hour", &mut noise));
     let small: Vec<Option<f64>> = (0..200).map(|n| Some(5.0 + f64::from(n % 40) * noise.share())).collect();
     figures.push(format!("<p>p99 {} over time</p>", spark(&small, "p99 over time")));
