@@ -13,6 +13,7 @@ mod cumulative;
 mod host_lines;
 mod interval_span;
 mod line_file;
+mod naming;
 mod opened_run;
 mod over_time;
 mod pack;

@@ -14,8 +14,8 @@ use wavetank_record::{
 use crate::contents::unreadable;
 use crate::pack::Unpacked;
 use crate::read_ahead::{ALL_HANDED_ON, for_each_decoded};
-use crate::run_entry::is_locked;
-use crate::search_folder::ANSWER;
+use crate::run_entry::{is_dir_locked, is_locked};
+use crate::search_folder::{ANSWER, is_unanswered};
 use crate::survey::TEXT_BYTES_MAX;
 
 /// Bytes of one line at most: 4,096 series with all their histograms stay well below it.
@@ -248,7 +248,23 @@ pub(crate) fn not_an_archive(path: &Path) -> UserError {
     if !is_search && answer.exists() {
         return unreadable(&answer, &io::Error::other("it is no file"));
     }
+    let unanswered = is_unanswered(path);
+    let under_way = unanswered && is_dir_locked(path);
     let path = harmless(&path.to_string_lossy()).into_owned();
+    if unanswered {
+        let how = if under_way {
+            "is under way, and has no answer yet"
+        } else {
+            "was broken off before its first answer"
+        };
+        return UserError::usage(
+            "not_an_archive",
+            format!("`{path}` is a search that {how}"),
+            format!(
+                "its runs: wavetank runs --runs-dir '{path}/runs'; one of them: wavetank report '{path}/runs/NAME'"
+            ),
+        );
+    }
     if is_search {
         return UserError::usage(
             "not_an_archive",

@@ -8,14 +8,11 @@ use wavetank_plan::{UserError, harmless};
 use wavetank_record::{BesideDoc, BesideKind, Wall};
 
 use crate::RunEntry;
-use crate::run_entry::stamp_of;
-use crate::search_folder::ANSWER;
+use crate::search_folder::{ANSWER, is_unanswered};
 use crate::store_problem::plain;
 
 /// Letters of a run's name that go into its folder's name at most.
 const NAME_CHARS_MAX: usize = 48;
-/// Runs named at most where a word fits several.
-pub(crate) const NAMES_TOLD_MAX: usize = 8;
 /// A packed run's file ends so.
 pub const PACK_SUFFIX: &str = "wtrun";
 /// A run that is being removed is first renamed to this and its name.
@@ -75,63 +72,9 @@ impl RunsDir {
         Ok(listing)
     }
 
-    /// The archive called `word`: `latest`, the beginning of an id or folder name, or a path to a folder or to a packed
-    /// run. `latest` is never a packed run.
-    ///
-    /// # Errors
-    /// A usage error if there is none, or more than one, or the directory cannot be read.
-    pub fn find(&self, word: &str) -> Result<PathBuf, UserError> {
-        let by_path = || Some(PathBuf::from(word)).filter(|path| !word.is_empty() && path.exists());
-        let Listing { runs, beside } = match (self.list(), by_path()) {
-            (Ok(listing), _) => listing,
-            (Err(_), Some(path)) if word != "latest" => return Ok(path),
-            (Err(error), _) => return Err(error),
-        };
-        if word == "latest" {
-            let latest = runs.iter().rfind(|run| run.openable);
-            return latest.map(|run| run.path.clone()).ok_or_else(|| self.none_yet(&beside));
-        }
-        let named = |run: &&RunEntry| run.id.starts_with(word) || run.folder.starts_with(word);
-        let mut matching: Vec<_> = runs.iter().filter(|run| !word.is_empty() && named(run)).collect();
-        if matching.is_empty() && by_path().is_none() && !word.is_empty() {
-            // A folder's name may have been changed by hand; what is stored in it has not.
-            matching =
-                runs.iter().filter(|run| run.stored_id().is_some_and(|id| id.starts_with(word))).collect();
-        }
-        match (matching.as_slice(), by_path()) {
-            ([run], _) => Ok(run.path.clone()),
-            ([], Some(path)) => Ok(path),
-            ([], None) if runs.is_empty() => Err(self.none_yet(&beside)),
-            ([], None) => Err(UserError::usage(
-                "run_unknown",
-                format!("no run `{}` in `{}`", harmless(word), self.shown()),
-                "name a run by its folder, the beginning of its id, or `latest`: wavetank runs lists them",
-            )),
-            (several, _) => Err(ambiguous(word, several)),
-        }
-    }
-
     /// The directory in messages.
     pub(crate) fn shown(&self) -> String {
         harmless(&self.path.to_string_lossy()).into_owned()
-    }
-
-    fn none_yet(&self, beside: &[BesideDoc]) -> UserError {
-        let message = format!("no runs in `{}`", self.shown());
-        // By their names, which begin with the time, the last one is the newest.
-        let searched = |one: &&BesideDoc| {
-            one.kind == BesideKind::Search && self.path.join(&one.name).join(ANSWER).is_file()
-        };
-        let hint = match beside.iter().rfind(searched) {
-            None => {
-                "make one with `wavetank run URL`, or say where they are with `--runs-dir DIR`".to_owned()
-            }
-            Some(search) => {
-                let folder = self.path.join(&search.name);
-                format!("a search lies there: wavetank report {}", harmless(&folder.to_string_lossy()))
-            }
-        };
-        UserError::usage("run_unknown", message, hint)
     }
 
     fn unreadable(&self, error: &io::Error) -> UserError {
@@ -150,28 +93,13 @@ impl RunsDir {
     }
 }
 
-fn ambiguous(word: &str, several: &[&RunEntry]) -> UserError {
-    let alike = several.iter().all(|run| run.id == several[0].id);
-    let name = |run: &&RunEntry| {
-        let name = if alike || run.id.is_empty() { &run.folder } else { &run.id };
-        format!("`{}`", harmless(name))
-    };
-    let names: Vec<_> = several.iter().map(name).take(NAMES_TOLD_MAX).collect();
-    UserError::usage(
-        "run_ambiguous",
-        format!("`{}` fits {} runs", harmless(word), several.len()),
-        format!("write more of the {}: {}", if alike { "folder's name" } else { "id" }, names.join(", ")),
-    )
-}
-
 /// What `path`, which is no archive, is.
 fn beside(path: &Path) -> BesideDoc {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let kind = if path.is_dir() {
         if is_removed(&name) {
             BesideKind::Removed
-        } else if path.join(ANSWER).exists() || stamp_of(&name).is_some() && path.join("runs").is_dir() {
-            // Before its first answer a search has its runs only.
+        } else if path.join(ANSWER).exists() || is_unanswered(path) {
             BesideKind::Search
         } else {
             BesideKind::Other

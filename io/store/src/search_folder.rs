@@ -8,7 +8,7 @@ use wavetank_record::{SearchDoc, Wall};
 
 use crate::archive_writer::{sync_dir, write_whole};
 use crate::opened_run::{newer, read_text};
-use crate::runs_dir::NAMES_TOLD_MAX;
+use crate::run_entry::stamp_of;
 use crate::{RunsDir, StoreProblem};
 
 /// The answer in it.
@@ -53,29 +53,6 @@ impl SearchFolder {
     /// The search's folder at `dir`; `None` if it is none.
     pub fn at(dir: &Path) -> Option<Self> {
         dir.join(ANSWER).is_file().then(|| Self { dir: dir.to_owned(), held: None })
-    }
-
-    /// The search called `word` in `runs`, by its name's or id's beginning; `None` if there is none.
-    ///
-    /// # Errors
-    /// `run_ambiguous` where the word fits several.
-    pub fn find(runs: &RunsDir, word: &str) -> Result<Option<Self>, UserError> {
-        let Ok(entries) = fs::read_dir(runs.path()) else { return Ok(None) };
-        if word.is_empty() || word == "latest" {
-            return Ok(None);
-        }
-        let fits = |dir: &PathBuf| -> bool {
-            let folder = dir.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            let id = folder.rsplit('-').next().unwrap_or_default();
-            (folder.starts_with(word) || id.starts_with(word)) && Self::at(dir).is_some()
-        };
-        let mut found: Vec<PathBuf> =
-            entries.filter_map(|entry| Some(entry.ok()?.path())).filter(fits).collect();
-        found.sort();
-        if found.len() > 1 {
-            return Err(ambiguous(word, &found));
-        }
-        Ok(found.pop().map(|dir| Self { dir, held: None }))
     }
 
     /// The folder itself.
@@ -129,13 +106,12 @@ impl SearchFolder {
     }
 }
 
-fn ambiguous(word: &str, several: &[PathBuf]) -> UserError {
-    let name =
-        |dir: &PathBuf| format!("`{}`", harmless(&dir.file_name().unwrap_or_default().to_string_lossy()));
-    let names: Vec<String> = several.iter().map(name).take(NAMES_TOLD_MAX).collect();
-    UserError::usage(
-        "run_ambiguous",
-        format!("`{}` fits {} searches", harmless(word), several.len()),
-        format!("write more of the folder's name, or its id: {}", names.join(", ")),
-    )
+/// Whether the folder at `dir` is a search's without an answer: before its first one it has its runs only.
+pub(crate) fn is_unanswered(dir: &Path) -> bool {
+    // `.` and `..` have a name only once they are resolved.
+    let whole = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
+    let named = dir.file_name().or_else(|| whole.file_name()).unwrap_or_default().to_string_lossy();
+    stamp_of(&named).is_some()
+        && dir.join(RUNS).is_dir()
+        && [ANSWER, "run.json", "plan.yaml"].iter().all(|name| dir.join(name).symlink_metadata().is_err())
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use support::{interval, meta, plan, record, sum, under_way};
 use wavetank_plan::Nanos;
 use wavetank_record::{EventLine, PlanDoc, SampleLine, Wall};
-use wavetank_store::{ArchiveWriter, RunMeta, RunsDir, SearchFolder, open};
+use wavetank_store::{ArchiveWriter, RunMeta, RunsDir, open};
 
 fn files(dir: &Path) -> Vec<String> {
     let mut files = Vec::new();
@@ -127,14 +127,14 @@ fn runs_are_found_again() {
     let newest = runs.path().join("20261121T190005Z-shop-aa01");
     assert!(error.message.contains("no runs in"), "{error}");
     assert_eq!(error.hint, format!("a search lies there: wavetank report {}", newest.display()));
-    let search =
-        |word: &str| SearchFolder::find(&runs, word).map(|found| found.map(|one| one.path().to_owned()));
-    assert_eq!((search("aa01"), search("20261121T190005")), (Ok(Some(newest.clone())), Ok(Some(newest))));
-    assert_eq!(search("bb"), Ok(None));
-    let error = search("aa").expect_err("it fits both");
-    let hint = "write more of the folder's name, or its id: `20261121T190000Z-shop-aa00`, `20261121T190005Z-shop-aa01`";
+    assert_eq!(
+        (runs.find("aa01"), runs.find("20261121T190005")),
+        (Ok(newest.clone()), Ok(newest)),
+        "searches, too"
+    );
+    let error = runs.find("aa").expect_err("it fits both");
     assert_eq!((error.code, error.message.as_str()), ("run_ambiguous", "`aa` fits 2 searches"));
-    assert_eq!(error.hint, hint);
+    assert_eq!(error.hint, "write more of the id: `aa00`, `aa01`");
     fs::remove_dir_all(runs.path()).expect("the folder is writable");
     let make = |second: u64, name: &str, id: &str| -> PathBuf {
         let started = Wall(1_795_287_600_000_000_000 + second * 1_000_000_000);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use support::{meta, record, under_way};
 use wavetank_record::{BesideKind, RunState, Wall};
-use wavetank_store::{ArchiveWriter, Listing, RunMeta, RunsDir, inspect, open, survey};
+use wavetank_store::{ArchiveWriter, Listing, RunMeta, RunsDir, SearchFolder, inspect, open, survey};
 
 /// A finished run of the second `second`.
 fn make(runs: &RunsDir, second: u64, name: &str, id: &str) -> PathBuf {
@@ -127,6 +127,69 @@ fn names_changed_by_hand_are_found_by_what_is_stored() {
     fs::rename(&named, temp.path().join("20261121T190001Z-a-aa11")).expect("the folder is writable");
     let error = runs.find("aa11").expect_err("it fits two");
     assert!(error.hint.contains("folder's name: `20261121T190001Z-a-aa11`"), "{error}");
+}
+
+/// Copies that somebody put beside a run do not take its name from it, nor does a search.
+#[test]
+fn a_whole_name_calls_its_own_alone() {
+    let temp = tempfile::tempdir().expect("a folder for the test");
+    let runs = RunsDir::new(temp.path());
+    let run = make(&runs, 1, "a", "b3cef3");
+    let beside = |suffix: &str| {
+        let copy = format!("{}{suffix}", run.file_name().expect("a name").to_string_lossy());
+        let copy = temp.path().join(copy);
+        fs::create_dir(&copy).expect("the folder is writable");
+        fs::copy(run.join("plan.yaml"), copy.join("plan.yaml")).expect("the folder is writable");
+        copy
+    };
+    let (bak, copy) = (beside(".bak"), beside("-copy"));
+    for (word, path) in [
+        ("b3cef3", &run),
+        ("20261121T190001Z-a-b3cef3", &run),
+        ("b3cef3.bak", &bak),
+        ("20261121T190001Z-a-b3cef3.bak", &bak),
+        ("copy", &copy),
+    ] {
+        assert_eq!(runs.find(word).as_ref(), Ok(path), "{word}");
+    }
+    // What the hint names calls one of them each.
+    let error = runs.find("b3ce").expect_err("it fits two");
+    assert_eq!(error.message, "`b3ce` fits 2 runs");
+    assert_eq!(error.hint, "write more of the id: `b3cef3`, `b3cef3.bak`");
+    let search = temp.path().join("20261121T190003Z-knee-b3ffff");
+    fs::create_dir(&search).expect("the folder is writable");
+    fs::write(search.join("search.json"), "{}").expect("the folder is writable");
+    let error = runs.find("b3").expect_err("it fits runs and a search");
+    assert_eq!((error.code, error.message.as_str()), ("run_ambiguous", "`b3` fits 2 runs and 1 search"));
+    let hint = "write more of the id: run `b3cef3`, run `b3cef3.bak`, search `b3ffff`";
+    assert_eq!(error.hint, hint);
+    fs::remove_dir_all(bak).expect("the folder is writable");
+    let error = runs.find("b3").expect_err("it fits one of each");
+    assert_eq!(error.message, "`b3` fits 1 run and 1 search");
+    assert_eq!(runs.find("b3f"), Ok(search));
+}
+
+#[test]
+fn a_search_without_an_answer_is_told_with_its_runs() {
+    let temp = tempfile::tempdir().expect("a folder for the test");
+    let runs = RunsDir::new(temp.path());
+    let made = SearchFolder::create(&runs, Wall(1_795_287_600_000_000_000), "knee", "ee01");
+    let made = made.expect("the folder is writable");
+    make(&made.runs(), 0, "a", "aa11");
+    let dir = made.path().to_owned();
+    let told = || open(&runs.find("ee01").expect("it is found by its id")).expect_err("it is no run");
+    assert!(told().message.ends_with("is a search that is under way, and has no answer yet"), "{}", told());
+    drop(made);
+    assert!(
+        told().message.ends_with("is a search that was broken off before its first answer"),
+        "{}",
+        told()
+    );
+    assert!(
+        told().hint.contains(&format!("wavetank runs --runs-dir '{}/runs'", dir.display())),
+        "{}",
+        told()
+    );
 }
 
 #[test]

@@ -18,15 +18,11 @@ pub(crate) fn report(args: &ReportArgs) -> Result<u8, UserError> {
         RunRef::Latest => "latest",
         RunRef::Named(word) => word,
     };
-    let found = runs.find(word);
-    let folder = match &found {
-        Ok(path) => SearchFolder::at(path),
-        Err(_) => SearchFolder::find(&runs, word)?,
-    };
-    if let Some(folder) = folder {
+    let found = runs.find(word)?;
+    if let Some(folder) = SearchFolder::at(&found) {
         return report_search(&folder, args);
     }
-    let opened = wavetank_store::open(&found?)?;
+    let opened = wavetank_store::open(&found)?;
     let record = match &opened.record {
         Some(record) => record.clone(),
         None => unfinished(&opened)?,

@@ -13,6 +13,7 @@ use wavetank_record::{PACK_SCHEMA, PackDoc, PackedFile};
 
 use super::{PACK_JSON, faults, is_name, is_path};
 use crate::contents::{Contents, unreadable};
+use crate::opened_run::not_an_archive;
 use crate::run_entry::is_locked;
 use crate::runs_dir::{new_id, sanitized};
 use crate::store_problem::plain;
@@ -47,6 +48,9 @@ pub fn pack(dir: &Path, out: &Path, version: &str) -> Result<Packed, UserError> 
             format!("`{}` is still being written", harmless(&dir.to_string_lossy())),
             "pack it when the run is over",
         ));
+    }
+    if !["run.json", "plan.yaml"].iter().any(|name| dir.join(name).symlink_metadata().is_ok()) {
+        return Err(not_an_archive(dir));
     }
     if out.symlink_metadata().is_ok() {
         return Err(exists(out));
