@@ -1,6 +1,7 @@
 //! [`Pruning`]: which runs and searches may go, and how they go.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -8,7 +9,7 @@ use wavetank_plan::{Nanos, UserError, harmless};
 use wavetank_record::{BesideKind, RunLine, RunState, Status, Wall};
 
 use crate::archive_writer::sync_dir;
-use crate::contents::Contents;
+use crate::contents::{Contents, unreadable};
 use crate::opened_run::open_file;
 use crate::run_entry::{environment, is_locked};
 use crate::runs_dir::REMOVED_PREFIX;
@@ -79,6 +80,8 @@ pub struct Pruned {
     pub searches: u64,
     /// Their bytes.
     pub bytes: u64,
+    /// What was gone already, as it can be printed.
+    pub gone: Vec<String>,
     /// What could not be removed, and why. Both as they can be printed.
     pub refused: Vec<(String, String)>,
 }
@@ -119,11 +122,11 @@ impl RunsDir {
             if !(old && large && (!wishes.failed || found.has_failed())) {
                 continue;
             }
-            if let Some(why) = found.spared(now) {
-                pruning.spared.push((found.shown(), why));
-                continue;
+            match found.spared(now) {
+                None => pruning.let_go(found),
+                Some(_) if found.is_gone() => pruning.forget(&found),
+                Some(why) => pruning.spared.push((found.shown(), why)),
             }
-            pruning.let_go(found);
         }
         Ok(pruning)
     }
@@ -133,12 +136,23 @@ impl RunsDir {
     pub fn prune(&self, pruning: &Pruning, now: Wall) -> Pruned {
         let mut pruned = Pruned::default();
         for name in &pruning.leftovers {
-            if let Err(why) = fs::remove_dir_all(self.path().join(name)) {
+            if let Err(why) = remove_all(&self.path().join(name)) {
                 pruned.refused.push((harmless(name).into_owned(), plain(&why)));
             }
         }
         for found in &pruning.entries {
-            match found.spared(now).map_or_else(|| self.remove(found.path()), Err) {
+            let aside = found.spared(now).map_or_else(|| self.set_aside(found.path()), Err);
+            let removed = match aside {
+                // Another command removes at the same time.
+                Err(_) if found.is_gone() => {
+                    pruned.gone.push(found.shown());
+                    continue;
+                }
+                aside => {
+                    aside.and_then(|place| remove_all(&place).map_err(|error| half_removed(&place, &error)))
+                }
+            };
+            match removed {
                 Ok(()) => {
                     match found {
                         Found::Run(..) => pruned.runs += 1,
@@ -152,7 +166,8 @@ impl RunsDir {
         pruned
     }
 
-    fn remove(&self, path: &Path) -> Result<(), String> {
+    /// Gives it a name by which nobody takes it for a run. Hands back where it is then.
+    fn set_aside(&self, path: &Path) -> Result<PathBuf, String> {
         let mut aside = std::ffi::OsString::from(REMOVED_PREFIX);
         aside.push(path.file_name().unwrap_or_default());
         let mut place = self.path().join(&aside);
@@ -163,26 +178,38 @@ impl RunsDir {
         fs::rename(path, &place).map_err(|error| plain(&error))?;
         // Where a folder cannot be synced, the rename may come back with the folder: then it is a run again, and whole.
         let _ = sync_dir(self.path());
-        fs::remove_dir_all(&place).map_err(|error| {
-            format!(
-                "it is only half removed: {}; what is left is `{}`",
-                plain(&error),
-                harmless(&place.to_string_lossy())
-            )
-        })
+        Ok(place)
     }
 }
 
+/// Removes a folder that another command may be removing as well.
+fn remove_all(place: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(place) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
+}
+
+fn half_removed(place: &Path, error: &io::Error) -> String {
+    let (why, left) = (plain(error), harmless(&place.to_string_lossy()).into_owned());
+    format!("it is only half removed: {why}; what is left is `{left}`")
+}
+
 impl Pruning {
-    fn let_go(&mut self, found: Found) {
+    /// It does not stay.
+    const fn forget(&mut self, found: &Found) {
         self.staying_bytes -= found.bytes();
+        match found {
+            Found::Run(..) => self.staying -= 1,
+            Found::Search(_) => self.searches_staying -= 1,
+        }
+    }
+
+    fn let_go(&mut self, found: Found) {
+        self.forget(&found);
         match &found {
-            Found::Run(_, line) => {
-                self.staying -= 1;
-                self.going.push((**line).clone());
-            }
+            Found::Run(_, line) => self.going.push((**line).clone()),
             Found::Search(search) => {
-                self.searches_staying -= 1;
                 let folder = found.shown();
                 self.searches.push(PrunedSearch { folder, runs: search.runs, bytes: search.bytes });
             }
@@ -199,7 +226,7 @@ impl Found {
         }
     }
 
-    fn bytes(&self) -> u64 {
+    const fn bytes(&self) -> u64 {
         match self {
             Self::Run(_, line) => line.bytes,
             Self::Search(search) => search.bytes,
@@ -217,6 +244,11 @@ impl Found {
     fn shown(&self) -> String {
         let (Self::Run(RunEntry { folder, .. }, _) | Self::Search(SearchEntry { folder, .. })) = self;
         harmless(folder).into_owned()
+    }
+
+    /// It is not there any more.
+    fn is_gone(&self) -> bool {
+        fs::symlink_metadata(self.path()).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
     }
 
     fn has_failed(&self) -> bool {
@@ -258,6 +290,9 @@ pub(crate) fn spared_run(entry: &RunEntry, now: Wall) -> Option<String> {
     if let Some(foreign) = contents.foreign().next() {
         return Some(format!("it holds `{}`, which is none of the archive's files", harmless(foreign)));
     }
+    if let Some(why) = forbidden(&entry.path, &["run.json", "plan.yaml"]) {
+        return Some(why);
+    }
     if !is_ours(&entry.path) {
         return Some("nothing in it says that it is an archive".to_owned());
     }
@@ -267,6 +302,17 @@ pub(crate) fn spared_run(entry: &RunEntry, now: Wall) -> Option<String> {
         return Some("it has no `run.json`, and was written to less than a minute ago".to_owned());
     }
     None
+}
+
+/// Why nobody knows what the files of these `names` in `dir` say: whoever asks may not read one that is there. That is no
+/// damage, and a run that passed looks the same.
+pub(crate) fn forbidden(dir: &Path, names: &[&str]) -> Option<String> {
+    let path = |name: &&str| dir.join(name);
+    names.iter().map(path).find_map(|path| forbids(&path, &open_file(&path).err()?))
+}
+
+fn forbids(path: &Path, error: &io::Error) -> Option<String> {
+    (error.kind() == io::ErrorKind::PermissionDenied).then(|| unreadable(path, error).message)
 }
 
 /// Whether one of its files is certainly ours: removing is not for what only looks like an archive.
@@ -291,4 +337,22 @@ fn is_ours(dir: &Path) -> bool {
 pub(crate) fn written(path: &Path) -> Option<u64> {
     let modified = fs::symlink_metadata(path).and_then(|metadata| metadata.modified()).ok()?;
     u64::try_from(modified.duration_since(UNIX_EPOCH).ok()?.as_nanos()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whoever runs the tests may read everything, maybe.
+    #[test]
+    fn what_may_not_be_read_is_not_damaged() {
+        let told = |kind: io::ErrorKind| forbids(Path::new("a/run.json"), &kind.into());
+        assert_eq!(
+            told(io::ErrorKind::PermissionDenied),
+            Some("cannot read `a/run.json`: permission denied".to_owned())
+        );
+        for kind in [io::ErrorKind::NotFound, io::ErrorKind::InvalidData, io::ErrorKind::Other] {
+            assert_eq!(told(kind), None);
+        }
+    }
 }

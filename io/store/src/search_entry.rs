@@ -8,7 +8,7 @@ use wavetank_record::{BesideKind, Wall};
 
 use crate::contents::Contents;
 use crate::opened_run::open_file;
-use crate::prune::{QUIET_NS, spared_run, written};
+use crate::prune::{QUIET_NS, forbidden, spared_run, written};
 use crate::run_entry::{is_dir_locked, stamp_of};
 use crate::search_folder::{ANSWER, PARTIAL, RUNS};
 use crate::{RunEntry, RunsDir, SearchFolder};
@@ -68,6 +68,9 @@ impl SearchEntry {
         }
         if let Some(foreign) = self.foreign() {
             return Some(format!("it holds `{}`, which is none of a search's files", harmless(&foreign)));
+        }
+        if let Some(why) = forbidden(&self.path, &[ANSWER]) {
+            return Some(why);
         }
         let runs = match self.runs_in_it() {
             Ok(runs) => runs,

@@ -175,7 +175,10 @@ fn text(dir: &Path, name: &str) -> Result<Option<String>, String> {
             Err(format!("`{name}`: {}", crate::store_problem::plain(&error)))
         };
     }
-    let file = open_file(&path).map_err(|_| format!("`{name}` is no file that can be read"))?;
+    let file = open_file(&path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::PermissionDenied => format!("`{name}`: {}", crate::store_problem::plain(&error)),
+        _ => format!("`{name}` is no file that can be read"),
+    })?;
     let mut bytes = Vec::new();
     file.take(TEXT_BYTES_MAX)
         .read_to_end(&mut bytes)

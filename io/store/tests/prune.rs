@@ -223,6 +223,29 @@ fn some_runs_never_go() {
     writer.finish(&record()).expect("its folder is still there");
 }
 
+/// Two may remove at once: what the other has removed is gone, and nothing is wrong.
+#[test]
+fn what_another_removed_meanwhile_is_gone() {
+    let (_temp, runs) = four();
+    let knee = search(&runs, Some("found"));
+    let folder = knee.path().to_owned();
+    drop(knee);
+    let all = PruneWishes { keep: Some(0), ..PruneWishes::default() };
+    let half = runs.path().join(".wavetank-removed-20200101T000000Z-a-bb22");
+    fs::create_dir(&half).expect("the folder is writable");
+    let (first, second) = (runs.prunable(all, NOW), runs.prunable(all, NOW));
+    let (first, second) = (first.expect("it can be read"), second.expect("it can be read"));
+    let removed = runs.prune(&first, NOW);
+    assert_eq!((removed.runs, removed.searches, removed.gone.len()), (4, 1, 0), "{removed:?}");
+    let late = runs.prune(&second, NOW);
+    assert_eq!((late.runs, late.searches, late.bytes), (0, 0, 0), "{late:?}");
+    assert_eq!((late.gone.len(), late.refused.len()), (5, 0), "{late:?}");
+    assert!(
+        late.gone.contains(&folder.file_name().expect("a name").to_string_lossy().into_owned()),
+        "{late:?}"
+    );
+}
+
 /// A run without `run.json` may be another host's, whose lock is not seen here.
 #[test]
 fn what_was_written_to_a_moment_ago_stays() {

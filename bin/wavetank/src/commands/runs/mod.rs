@@ -127,11 +127,9 @@ fn prune(runs: &RunsDir, wishes: PruneWishes, yes: bool) -> Result<u8, UserError
         return Ok(ExitCode::Pass as u8);
     }
     let pruned = runs.prune(&pruning, now);
-    output::print(&format!(
-        "removed {}, {}\n",
-        things(pruned.runs, pruned.searches),
-        show_size(pruned.bytes)
-    ))?;
+    let mut text: String = pruned.gone.iter().map(|name| format!("already gone: `{name}`\n")).collect();
+    text += &format!("removed {}, {}\n", things(pruned.runs, pruned.searches), show_size(pruned.bytes));
+    output::print(&text)?;
     match pruned.refused.first() {
         None => Ok(ExitCode::Pass as u8),
         Some((name, why)) => Err(UserError::usage(
