@@ -213,6 +213,47 @@ fn finished_runs() {
     whole.check("intervals gone", &gone(INTERVALS), Same, none, "PASS");
 }
 
+/// What reports made of the intervals warn of, the archive's own page tells, of a pack as well.
+#[test]
+fn what_intervals_lack_is_shown() {
+    let whole = whole();
+    let problems = |damage: &dyn Fn(&Path)| -> Vec<String> {
+        let runs = whole.trial.place().path().join("damaged");
+        let _ = fs::remove_dir_all(&runs);
+        let folder = runs.join(whole.folder.file_name().expect("a name"));
+        copy_folder(&whole.folder, &folder);
+        damage(&folder);
+        let run = |words: &[&str]| whole.trial.program().args(words).args(["--runs-dir", "damaged"]).run();
+        let of = |word: &str| {
+            let doc = run(&["runs", "show", word, "--format", "json"]).expect_exit(0).json();
+            let problems = doc["problems"].as_array().expect("a list").iter();
+            problems.map(|said| said.as_str().expect("a sentence").to_owned()).collect::<Vec<_>>()
+        };
+        let told = of("latest");
+        run(&["runs", "pack", "latest", "--out", "damaged/x.wtrun"]).expect_exit(0);
+        assert_eq!(of("damaged/x.wtrun"), told);
+        told
+    };
+    let lacks = |count: u32| {
+        format!(
+            "`intervals` lacks {count} of the 150 requests that the run counted: what is told over time has gaps"
+        )
+    };
+    let unread = "1 line in `intervals` cannot be read: left out";
+    assert_eq!(problems(&|_| {}), Vec::<String>::new());
+    assert_eq!(problems(&edit(INTERVALS, "\"seq\":1", "\"seq\":?")), [unread.to_owned(), lacks(50)]);
+    assert_eq!(problems(&keep_lines(INTERVALS, 2)), [lacks(100)]);
+    assert_eq!(problems(&gone(INTERVALS)), [lacks(150)]);
+    let killed = gone("run.json");
+    assert_eq!(problems(&killed), Vec::<String>::new());
+    let missing = "1 interval is missing in `intervals`: what is told over time has gaps";
+    let lost = problems(&both(killed, edit(INTERVALS, "\"seq\":1", "\"seq\":?")));
+    assert_eq!(lost, [unread, missing]);
+    // Without its plan nothing tells which requests count; that a line is damaged can be told.
+    let told = problems(&both(gone("plan.yaml"), edit(INTERVALS, "\"seq\":1", "\"seq\":?")));
+    assert_eq!(told, ["`plan.yaml` is missing", unread, missing]);
+}
+
 #[test]
 fn runs_without_a_record() {
     let whole = whole();

@@ -5,6 +5,7 @@
 //! happens on the control thread; load threads never wait for a disk, and a disk that refuses is reported
 //! once and stops nothing.
 
+mod archive_gaps;
 mod archive_ledger;
 mod archive_writer;
 mod calibration_file;
@@ -28,6 +29,7 @@ mod store_problem;
 mod stretches;
 mod survey;
 
+pub use archive_gaps::{ArchiveGaps, answered};
 pub use archive_writer::{ArchiveWriter, RunMeta};
 pub use calibration_file::CalibrationFile;
 pub use opened_run::{OpenedRun, ReadReport, Sealed, open};

@@ -1,6 +1,7 @@
-//! [`survey`] and [`inspect`]: what can be told of an archive without reading its intervals.
+//! [`survey`] and [`inspect`]: what can be told of an archive on one line, and all that there is in it.
 
 use std::io::Read;
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use wavetank_plan::{UserError, harmless};
@@ -9,7 +10,7 @@ use wavetank_record::{ARCHIVE_SCHEMA, ArchiveDoc, EnvironmentDoc, PlanDoc, RunLi
 use crate::contents::Contents;
 use crate::opened_run::{not_an_archive, open_file};
 use crate::run_entry::{environment, is_locked, stamp_of};
-use crate::{RunEntry, Unpacked};
+use crate::{ArchiveGaps, OpenedRun, RunEntry, Unpacked, answered};
 
 /// A longer `run.json` or `plan.yaml` is none of ours.
 pub(crate) const TEXT_BYTES_MAX: u64 = 256 << 20;
@@ -20,8 +21,8 @@ pub fn survey(entry: &RunEntry) -> RunLine {
     look(&entry.path, &entry.folder).line
 }
 
-/// Everything about the archive at `path`, a folder or a packed run, but what its intervals hold. What is damaged is told
-/// there: it is for this that one looks.
+/// Everything about the archive at `path`, a folder or a packed run, but what its intervals hold. What is missing or damaged,
+/// also of those, is told there: it is for this that one looks.
 ///
 /// # Errors
 /// A usage error if it cannot be read at all or is no archive.
@@ -37,8 +38,8 @@ pub fn inspect(path: &Path) -> Result<ArchiveDoc, UserError> {
         return Err(not_an_archive(path));
     }
     let Look { line, record, environment, plan } = look(dir, &folder);
-    let plan_hash =
-        text(dir, "plan.yaml").ok().flatten().map(|text| PlanDoc::hash(&text)).unwrap_or_default();
+    let plan_yaml = text(dir, "plan.yaml").ok().flatten();
+    let plan_hash = plan_yaml.as_deref().map(PlanDoc::hash).unwrap_or_default();
     let command = match (&record, &environment) {
         (Some(record), _) => record.command.clone(),
         (None, Some(environment)) => environment.command.clone(),
@@ -58,6 +59,8 @@ pub fn inspect(path: &Path) -> Result<ArchiveDoc, UserError> {
     if environment.is_none() {
         problems.push("`environment.json` is missing or cannot be read".to_owned());
     }
+    let plan_yaml = plan_yaml.filter(|_| plan_fits != Some(false)).unwrap_or_default();
+    problems.extend(gaps(dir, plan_yaml, record.as_ref()));
     problems.extend(contents.foreign().map(|path| format!("`{path}` is none of the archive's files")));
     Ok(ArchiveDoc {
         schema: ARCHIVE_SCHEMA.to_owned(),
@@ -77,6 +80,33 @@ pub fn inspect(path: &Path) -> Result<ArchiveDoc, UserError> {
         problems,
         run: line,
     })
+}
+
+/// What the intervals of the archive at `dir` lack. How many requests they should tell of is known where `plan_yaml` says
+/// which of them are judged.
+fn gaps(dir: &Path, plan_yaml: String, record: Option<&RunRecord>) -> Vec<String> {
+    let plan = PlanDoc::from_yaml(&plan_yaml).and_then(|doc| doc.plan()).ok();
+    let opened = OpenedRun {
+        dir: dir.to_owned(),
+        record: None,
+        plan_yaml,
+        environment: None,
+        events: Vec::new(),
+        samples: Vec::new(),
+        pack: None,
+    };
+    let mut told = 0;
+    let read = opened.read_stretches(|_, interval| {
+        told += plan.as_ref().map_or(0, |plan| answered(plan, interval));
+        ControlFlow::Continue(())
+    });
+    match read {
+        Ok(read) => {
+            let gaps = ArchiveGaps { dir: "intervals".to_owned(), read, told };
+            gaps.sentences(record.filter(|_| plan.is_some()))
+        }
+        Err(error) => vec![error.message],
+    }
 }
 
 /// `command` with the seed it drew; as it is where it says one.

@@ -7,9 +7,7 @@ use wavetank_measure::HostSample;
 use wavetank_plan::quantity::show_count;
 use wavetank_plan::{Nanos, Plan, UserError};
 use wavetank_record::{ComparedRunDoc, PHASE_ENDED, RunRecord};
-use wavetank_store::{OpenedRun, RunsDir, Sealed};
-
-use crate::run::archive_gaps::answered;
+use wavetank_store::{OpenedRun, RunsDir, Sealed, answered};
 
 /// A run, read from its archive.
 pub(crate) struct LoadedRun {

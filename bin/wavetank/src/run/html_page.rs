@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use wavetank_plan::{Plan, UserError};
 use wavetank_record::RunRecord;
 use wavetank_report::{HtmlSource, Language, html};
-use wavetank_store::OpenedRun;
+use wavetank_store::{ArchiveGaps, OpenedRun};
 
-use super::archive_gaps::ArchiveGaps;
+use super::output;
 
 /// Columns of time in the page: as many as a chart can show on a wide screen.
 const COLUMNS_MAX: usize = 360;
@@ -21,7 +21,7 @@ pub(super) fn html_page(record: &RunRecord, opened: Option<&OpenedRun>, language
         let (course, read) = readable(opened.course(plan, COLUMNS_MAX))?;
         let dir = format!("{}/intervals", opened.shown());
         let told = course.counters.done + course.counters.failed();
-        ArchiveGaps { dir, read, told }.warn(record);
+        output::warn_of_gaps(&ArchiveGaps { dir, read, told }, record);
         Some(course)
     });
     let hosts = opened.and_then(|opened| readable(opened.hosts())).unwrap_or_default();

@@ -2,7 +2,6 @@
 
 #[cfg(target_os = "linux")]
 mod agent_host;
-pub(crate) mod archive_gaps;
 #[cfg(target_os = "linux")]
 mod beside;
 #[cfg(target_os = "linux")]

@@ -7,11 +7,11 @@ use wavetank_measure::{Histogram, Interval};
 use wavetank_plan::{Plan, UserError};
 use wavetank_record::{CompareDoc, RunRecord};
 use wavetank_report::{CsvExport, IntervalLog, Language, StepPick, TimesOf, percentile_text};
-use wavetank_store::{OpenedRun, ReadReport};
+use wavetank_store::{ArchiveGaps, OpenedRun, ReadReport, answered};
 
-use super::archive_gaps::{ArchiveGaps, answered};
 use super::host_rows::host_rows;
 use super::html_page::html_page;
+use super::output;
 use crate::cli::{OutputFormat, Wants};
 
 /// A run that is over.
@@ -173,7 +173,7 @@ impl<'a> Outcome<'a> {
             let hint = "what run.json tells is left: .txt, .json, .xml and .md are made of it";
             return Err(Unwritten::Unmade(UserError::usage("archive_damaged", message, hint)));
         }
-        ArchiveGaps { dir, read, told }.warn(self.record);
+        output::warn_of_gaps(&ArchiveGaps { dir, read, told }, self.record);
         Ok(())
     }
 }

@@ -3,8 +3,9 @@
 use std::io::{self, BufWriter, Write};
 
 use wavetank_plan::UserError;
-use wavetank_record::SearchDoc;
+use wavetank_record::{RunRecord, SearchDoc};
 use wavetank_report::Language;
+use wavetank_store::ArchiveGaps;
 
 use super::out_file::{OpenFile, overwrite};
 use super::outcome::{Outcome, Unwritten};
@@ -32,6 +33,13 @@ pub(crate) fn deliver_error(error: &UserError, out: &[OutFile]) {
     }
     for OutFile { path, format } in out.iter().filter(|out| out.format.tells_errors()) {
         overwrite(path, &render_error(error, *format));
+    }
+}
+
+/// Tell on stderr what the archive of the run lacks. Where stderr is gone, nobody is there to be told.
+pub(super) fn warn_of_gaps(gaps: &ArchiveGaps, record: &RunRecord) {
+    for sentence in gaps.sentences(Some(record)) {
+        let _ = writeln!(io::stderr(), "warning: {sentence}");
     }
 }
 

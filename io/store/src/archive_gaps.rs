@@ -1,26 +1,27 @@
 //! [`ArchiveGaps`]: what an archive's intervals lack of the run they are of.
 
-use std::io::{self, Write};
-
 use wavetank_measure::Interval;
 use wavetank_plan::Plan;
 use wavetank_plan::quantity::show_count;
 use wavetank_record::RunRecord;
-use wavetank_store::ReadReport;
 
-/// What is not there, told on stderr beside every view that is made of intervals.
-pub(super) struct ArchiveGaps {
+use crate::ReadReport;
+
+/// What is not there, told beside every view that is made of intervals, and of the archive itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArchiveGaps {
     /// Where the intervals lie, as it is shown.
-    pub(super) dir: String,
+    pub dir: String,
     /// What reading them was like.
-    pub(super) read: ReadReport,
+    pub read: ReadReport,
     /// Judged requests, done or failed, that they tell of.
-    pub(super) told: u64,
+    pub told: u64,
 }
 
 impl ArchiveGaps {
-    /// A line each. A file that ends too early between two lines is known only by what the run itself had counted.
-    fn sentences(&self, record: &RunRecord) -> Vec<String> {
+    /// A line each. A file that ends too early between two lines is known only by what the run itself had counted in its
+    /// `record`.
+    pub fn sentences(&self, record: Option<&RunRecord>) -> Vec<String> {
         let Self { dir, read, told } = self;
         let mut sentences = Vec::new();
         if read.damaged > 0 {
@@ -34,7 +35,7 @@ impl ArchiveGaps {
             };
             sentences.push(format!("{lines} `{dir}` cannot be read: left out{later}"));
         }
-        let counted = record.requests.done + record.requests.failed;
+        let counted = record.map_or(0, |record| record.requests.done + record.requests.failed);
         if *told < counted {
             sentences.push(format!(
                 "`{dir}` lacks {} of the {} requests that the run counted: what is told over time has gaps",
@@ -48,17 +49,10 @@ impl ArchiveGaps {
         }
         sentences
     }
-
-    /// Tell it. Where stderr is gone, nobody is there to be told.
-    pub(super) fn warn(&self, record: &RunRecord) {
-        for sentence in self.sentences(record) {
-            let _ = writeln!(io::stderr(), "warning: {sentence}");
-        }
-    }
 }
 
 /// Judged requests of an interval that ended, in whatever way.
-pub(crate) fn answered(plan: &Plan, interval: &Interval) -> u64 {
+pub fn answered(plan: &Plan, interval: &Interval) -> u64 {
     let judged = |phase: u16| plan.phases.get(usize::from(phase)).is_none_or(|phase| !phase.warmup);
     let steps = interval.steps.iter().filter(|series| judged(series.key.phase));
     steps.map(|series| series.counters.done + series.counters.failed()).sum()
