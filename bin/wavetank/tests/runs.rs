@@ -204,4 +204,8 @@ fn a_packed_run_is_read_like_its_folder() {
     check_refused(&trial.program().args(["report", &pack]).run(), "is no whole packed run");
     check_refused(&runs(&trial, &["show", &pack]), "is no whole packed run");
     check_refused(&runs(&trial, &["unpack", &pack]), "is no whole packed run");
+    trial.place().write("a.json", "{}");
+    let other = runs(&trial, &["unpack", "a.json"]);
+    check_refused(&other, "is no packed run");
+    assert!(other.stderr.contains("wavetank runs unpack FILE.wtrun"), "{other}");
 }

@@ -24,9 +24,7 @@ impl StoreProblem {
     /// What to do about it.
     pub fn hint(&self) -> &'static str {
         match self.source.kind() {
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
-                "free some space, or choose another place with `--runs-dir DIR`"
-            }
+            _ if is_full(&self.source) => "free some space, or choose another place with `--runs-dir DIR`",
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
                 "choose a writable place with `--runs-dir DIR`, or run with `--no-archive`"
             }
@@ -60,6 +58,14 @@ impl std::error::Error for StoreProblem {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         Some(&self.source)
     }
+}
+
+/// There is no more room, or there may not be.
+pub(crate) fn is_full(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge
+    )
 }
 
 /// The system's words without Rust's `(os error 28)`.

@@ -66,7 +66,11 @@ fn unknown_option(error: &clap::Error, argument: &str, typed: &[OsString]) -> Us
     let message = || format!("there is no option `{argument}`");
     if !argument.starts_with('-') {
         let message = format!("`{argument}` is one word too many");
-        return UserError::usage("word_surplus", message, words_of(&command_of(error)));
+        return UserError::usage(
+            "word_surplus",
+            message,
+            words_of(&command_of(error), &word_of_usage(error, 3)),
+        );
     }
     // Other tools have `-1`, but none has `-1%`.
     let longer = typed.iter().any(|word| {
@@ -173,6 +177,10 @@ fn missing(argument: &str, command: &str) -> UserError {
             let hint = "wavetank lab up FILE; examples/labs/ has some, docs/lab-file.md the grammar";
             UserError::usage("no_file", "no topology file is named", hint)
         }
+        "<FILE>" if command == "runs" => {
+            let hint = "wavetank runs unpack FILE.wtrun; wavetank runs pack RUN makes one";
+            UserError::usage("no_file", "no packed run is named", hint)
+        }
         "<FILE>" => UserError::usage("no_file", "no file is named", "wavetank new first.yaml writes one"),
         "<RUN|latest>" => {
             let hint = "wavetank report latest, or the name of a folder in the runs directory";
@@ -235,13 +243,13 @@ fn word_of_usage(error: &clap::Error, at: usize) -> String {
     usage.to_string().split_whitespace().nth(at).unwrap_or_default().to_owned()
 }
 
-/// Which words a command takes besides its options.
-fn words_of(command: &str) -> String {
+/// Which words a command takes besides its options; `verb` is what stands behind a command that has commands of its own.
+fn words_of(command: &str, verb: &str) -> String {
     match command {
+        "runs" => words_of_runs(verb).to_owned(),
         "completions" => "one shell: wavetank completions bash".to_owned(),
         "man" => "one folder: wavetank man ~/.local/share/man/man1".to_owned(),
         "report" => "one run: wavetank report latest".to_owned(),
-        "runs" => "wavetank runs --help shows what there is: list, show, prune, pack".to_owned(),
         "lab" => "wavetank lab --help shows what there is; a command for a host stands behind --".to_owned(),
         "new" | "check" | "plan" | "try" => format!("one file: wavetank {command} first.yaml"),
         "size" => "one URL or file at most: wavetank size -r 1M/s -c 1M".to_owned(),
@@ -250,6 +258,20 @@ fn words_of(command: &str) -> String {
         }
         _ => "one URL or file; an option's value stands after its option, in quotes if it has spaces"
             .to_owned(),
+    }
+}
+
+fn words_of_runs(verb: &str) -> &'static str {
+    match verb {
+        "show" => "one run: wavetank runs show latest",
+        "prune" => {
+            "options say which runs go: wavetank runs prune --failed; one by itself goes with its folder: rm -r runs/NAME"
+        }
+        "pack" => "one run: wavetank runs pack latest",
+        "unpack" => "one packed run: wavetank runs unpack FILE.wtrun",
+        _ => {
+            "options choose what is listed: wavetank runs list -n 10; one run by itself: wavetank runs show latest"
+        }
     }
 }
 

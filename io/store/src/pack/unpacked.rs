@@ -15,7 +15,7 @@ use super::{PACK_JSON, PACK_JSON_BYTES_MAX, damaged, faults, is_bomb};
 use crate::RunsDir;
 use crate::contents::unreadable;
 use crate::opened_run::newer;
-use crate::store_problem::plain;
+use crate::store_problem::{is_full, plain};
 
 /// What gzip begins with.
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
@@ -49,8 +49,9 @@ impl Unpacked {
         let mut builder = tempfile::Builder::new();
         builder.prefix("wavetank-pack-");
         only_for_us(&mut builder);
-        let temporary = builder.tempdir().map_err(|error| no_room(&std::env::temp_dir(), &error))?;
-        let doc = unpack(path, temporary.path())?;
+        let temporary =
+            builder.tempdir().map_err(|error| Purpose::Reading.no_room(&std::env::temp_dir(), &error))?;
+        let doc = unpack(path, temporary.path(), Purpose::Reading)?;
         Ok(Self { path: path.to_owned(), temporary, doc })
     }
 
@@ -77,11 +78,12 @@ impl RunsDir {
     /// # Errors
     /// As [`Unpacked::new`], and if it is there already.
     pub fn unpack(&self, path: &Path) -> Result<PathBuf, UserError> {
+        let no_room = |place: &Path, error: &io::Error| Purpose::Keeping.no_room(place, error);
         fs::create_dir_all(self.path()).map_err(|error| no_room(self.path(), &error))?;
         let mut builder = tempfile::Builder::new();
         let partial = builder.prefix(UNPACKING_PREFIX).tempdir_in(self.path());
         let partial = partial.map_err(|error| no_room(self.path(), &error))?;
-        let doc = unpack(path, partial.path())?;
+        let doc = unpack(path, partial.path(), Purpose::Keeping)?;
         let folder = self.path().join(&doc.folder);
         if folder.symlink_metadata().is_ok() {
             return Err(UserError::usage(
@@ -106,7 +108,7 @@ fn only_for_us(builder: &mut tempfile::Builder<'_, '_>) {
 const fn only_for_us(_: &mut tempfile::Builder<'_, '_>) {}
 
 /// Unpack the file at `path` into the empty folder `to`.
-pub(super) fn unpack(path: &Path, to: &Path) -> Result<PackDoc, UserError> {
+pub(super) fn unpack(path: &Path, to: &Path, purpose: Purpose) -> Result<PackDoc, UserError> {
     let mut file =
         BufReader::with_capacity(1 << 16, File::open(path).map_err(|error| unreadable(path, &error))?);
     let begins = file.fill_buf().map_err(|error| unreadable(path, &error))?;
@@ -114,7 +116,7 @@ pub(super) fn unpack(path: &Path, to: &Path) -> Result<PackDoc, UserError> {
         return Err(UserError::usage(
             "not_a_pack",
             format!("`{}` is no packed run: it does not begin like one", harmless(&path.to_string_lossy())),
-            "name a run by its folder, the beginning of its id, or `latest`; `wavetank runs pack RUN` makes a pack",
+            purpose.instead(),
         ));
     }
     let mut tar = tar::Archive::new(GzDecoder::new(file));
@@ -128,7 +130,7 @@ pub(super) fn unpack(path: &Path, to: &Path) -> Result<PackDoc, UserError> {
     for announced in &doc.files {
         let entry = next()?;
         let entry = entry.ok_or_else(|| damaged(path, &format!("`{}` is missing", announced.path)))?;
-        take(path, entry, announced, &prefix, to)?;
+        take(path, entry, announced, &prefix, (to, purpose))?;
     }
     if next()?.is_some() {
         return Err(damaged(path, "it holds more than it announces"));
@@ -183,8 +185,9 @@ fn take(
     mut entry: tar::Entry<'_, impl Read>,
     announced: &PackedFile,
     prefix: &str,
-    to: &Path,
+    (to, purpose): (&Path, Purpose),
 ) -> Result<(), UserError> {
+    let no_room = |place: &Path, error: &io::Error| purpose.no_room(place, error);
     let expected = format!("{prefix}{}", announced.path);
     let found = entry.path_bytes();
     if *found != *expected.as_bytes() {
@@ -237,10 +240,55 @@ fn broken(path: &Path, error: &io::Error) -> UserError {
     }
 }
 
-fn no_room(place: &Path, error: &io::Error) -> UserError {
-    UserError::usage(
-        "no_room",
-        format!("cannot unpack into `{}`: {}", harmless(&place.to_string_lossy()), plain(error)),
-        "temporary files go where the environment says: TMPDIR=/a/place/with/room wavetank …",
-    )
+/// What a pack is unpacked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Purpose {
+    /// To be looked at, in a temporary folder.
+    Reading,
+    /// To stay in the runs directory.
+    Keeping,
+}
+
+impl Purpose {
+    fn no_room(self, place: &Path, error: &io::Error) -> UserError {
+        let hint = match self {
+            Self::Reading => {
+                "temporary files go where the environment says: TMPDIR=/a/place/with/room wavetank …"
+            }
+            Self::Keeping if is_full(error) => {
+                "free some space there, or name another place with `--runs-dir DIR`"
+            }
+            Self::Keeping => "name a runs directory that can be written with `--runs-dir DIR`",
+        };
+        let message =
+            format!("cannot unpack into `{}`: {}", harmless(&place.to_string_lossy()), plain(error));
+        UserError::usage("no_room", message, hint)
+    }
+
+    /// What to name instead of a file that is no pack.
+    const fn instead(self) -> &'static str {
+        match self {
+            Self::Reading => {
+                "name a run by its folder, the beginning of its id, or `latest`; `wavetank runs pack RUN` makes a pack"
+            }
+            Self::Keeping => {
+                "name a file that `wavetank runs pack RUN` made: wavetank runs unpack FILE.wtrun"
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_there_is_no_room_the_hint_is_about_that_place() {
+        let hint = |purpose: Purpose, kind: io::ErrorKind| purpose.no_room(Path::new("x"), &kind.into()).hint;
+        assert!(hint(Purpose::Reading, io::ErrorKind::StorageFull).contains("TMPDIR="));
+        let full = hint(Purpose::Keeping, io::ErrorKind::StorageFull);
+        assert!(full.contains("free some space") && full.contains("--runs-dir DIR"), "{full}");
+        let closed = hint(Purpose::Keeping, io::ErrorKind::PermissionDenied);
+        assert!(closed.contains("can be written with `--runs-dir DIR`"), "{closed}");
+    }
 }

@@ -16,7 +16,7 @@ use crate::contents::{Contents, unreadable};
 use crate::opened_run::not_an_archive;
 use crate::run_entry::is_locked;
 use crate::runs_dir::{new_id, sanitized};
-use crate::store_problem::plain;
+use crate::store_problem::{is_full, plain};
 
 /// Names that are tried for the file while it grows.
 const NAMES_TRIED: u32 = 8;
@@ -113,7 +113,11 @@ impl Failure {
             Self::Writing(error) => UserError::usage(
                 "out_unwritable",
                 format!("cannot write `{}`: {}", harmless(&out.to_string_lossy()), plain(&error)),
-                "name a file in a folder that exists and can be written: --out FILE",
+                if is_full(&error) {
+                    "free some space there, or name a file elsewhere: --out FILE"
+                } else {
+                    "name a file in a folder that exists and can be written: --out FILE"
+                },
             ),
         }
     }
@@ -254,5 +258,12 @@ mod tests {
         fs::remove_file(&out).expect("it is there");
         settle(&partial, &out).expect("nothing is in the way");
         assert_eq!(fs::read(&out).expect("it is there"), b"");
+    }
+
+    #[test]
+    fn a_full_disk_is_told_from_a_folder_that_is_not_there() {
+        let hint = |kind: io::ErrorKind| Failure::Writing(kind.into()).user_error(Path::new("x.wtrun")).hint;
+        assert!(hint(io::ErrorKind::StorageFull).starts_with("free some space there"));
+        assert!(hint(io::ErrorKind::NotFound).starts_with("name a file in a folder that exists"));
     }
 }
