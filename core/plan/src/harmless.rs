@@ -1,4 +1,5 @@
-//! [`harmless`]: text from outside, made safe to print; [`steers`]: the letters that are not.
+//! [`harmless`]: text from outside, made safe to print; [`steers`]: the letters that are not; [`quoted`]: words of commands
+//! that people copy.
 
 use std::borrow::Cow;
 
@@ -34,6 +35,15 @@ pub fn steers(letter: char) -> bool {
     letter.is_control()
         || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
         || matches!(letter, '\u{61c}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// In single quotes unless every letter is harmless to a shell.
+pub fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 #[cfg(test)]

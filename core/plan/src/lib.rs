@@ -64,7 +64,7 @@ pub use event_plan::EventPlan;
 pub use file_budget::{FileBudget, Holding, RINGS_PER_THREAD_MAX, SOCKETS_PER_RING_MAX};
 pub use footprint::{End, Footprint, plannable_bytes};
 pub use guard::Guard;
-pub use harmless::{harmless, harmless_lines, steers};
+pub use harmless::{harmless, harmless_lines, quoted, steers};
 pub use host::HostFacts;
 pub use host_limits::HostLimits;
 pub use journey::{

@@ -2,8 +2,8 @@
 
 use std::ffi::OsString;
 
-use wavetank_plan::ProxyUrl;
 use wavetank_plan::redact::{REDACTED, redact_header_line};
+use wavetank_plan::{ProxyUrl, quoted};
 
 /// Words of `argv` that a shell would read back alike, secrets as `***`; the program is named `wavetank`
 /// wherever it lies.
@@ -75,13 +75,4 @@ fn redact_proxy(value: &str) -> String {
         }
         _ => value.to_owned(),
     }
-}
-
-/// In single quotes unless every letter is harmless to a shell.
-pub(crate) fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
 }

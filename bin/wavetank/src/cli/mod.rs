@@ -50,7 +50,6 @@ pub(crate) use args::{
 };
 #[cfg(target_os = "linux")]
 pub(crate) use args::{Calibration, ServeTls};
-pub(crate) use command_text::quoted;
 #[cfg(target_os = "linux")]
 pub(crate) use command_text::without_values;
 #[cfg(target_os = "linux")]

@@ -2,11 +2,12 @@
 
 use std::io::{self, Write};
 
+use wavetank_plan::quoted;
 use wavetank_record::{CompareDoc, SideDoc};
 use wavetank_report::{CompareSource, Language, SideCourse, comparison_html};
 
 use super::LoadedRun;
-use crate::cli::{CompareWishes, quoted};
+use crate::cli::CompareWishes;
 
 /// Columns of time in the page: two lines over each other need fewer than one run's own page has.
 const COLUMNS_MAX: usize = 180;

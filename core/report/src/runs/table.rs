@@ -1,7 +1,7 @@
 //! [`runs_text`]: what `wavetank runs` prints.
 
-use wavetank_plan::harmless;
 use wavetank_plan::quantity::{show_rate, show_size, show_whole};
+use wavetank_plan::{harmless, quoted};
 use wavetank_record::{BesideKind, RunLine, RunsDoc};
 
 use super::{began, outcome};
@@ -16,6 +16,9 @@ const ID_COLUMNS_MAX: usize = 12;
 const LAST_COLUMNS_MIN: usize = 20;
 /// Names told at most of what lies beside runs.
 const BESIDE_TOLD_MAX: usize = 4;
+
+/// Where runs lie unless something else is said.
+const RUNS_DIR: &str = "runs";
 
 /// The runs of `doc`, a line each in lines of at most `columns`, and what lies beside them.
 pub fn runs_text(doc: &RunsDoc, columns: usize) -> String {
@@ -55,8 +58,16 @@ pub fn runs_text(doc: &RunsDoc, columns: usize) -> String {
         }
     }
     if let Some(last) = doc.runs.last() {
-        let word = if last.id.is_empty() { &last.folder } else { &last.id };
-        page.line(&format!("next: wavetank report {0} · wavetank runs show {0}", harmless(word)));
+        // Copies of a run have its id.
+        let alone = doc.runs.iter().filter(|run| run.id == last.id).count() == 1;
+        let word = if alone && !last.id.is_empty() { &last.id } else { &last.folder };
+        let place = if doc.runs_dir == RUNS_DIR {
+            String::new()
+        } else {
+            format!(" --runs-dir {}", quoted(&harmless(&doc.runs_dir)))
+        };
+        let word = quoted(&harmless(word));
+        page.line(&format!("next: wavetank report {word}{place} · wavetank runs show {word}{place}"));
     } else if doc.total == 0 {
         page.line("next: wavetank run URL, or say where runs lie: --runs-dir DIR");
     }
@@ -112,6 +123,36 @@ fn counted(count: u64, word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[track_caller]
+    fn check_next(runs_dir: &str, runs: &[(&str, &str)], next: &str) {
+        let run = |(id, folder): &(&str, &str)| RunLine {
+            id: (*id).to_owned(),
+            folder: (*folder).to_owned(),
+            ..RunLine::default()
+        };
+        let doc = RunsDoc {
+            runs_dir: runs_dir.to_owned(),
+            total: runs.len() as u64,
+            runs: runs.iter().map(run).collect(),
+            ..RunsDoc::default()
+        };
+        assert_eq!(runs_text(&doc, 100).lines().last(), Some(next));
+    }
+
+    #[test]
+    fn what_is_next_is_a_command_that_finds_the_run() {
+        check_next("runs", &[("aa11", "x-aa11")], "next: wavetank report aa11 · wavetank runs show aa11");
+        let there = "next: wavetank report aa11 --runs-dir '/my runs' · wavetank runs show aa11 --runs-dir '/my runs'";
+        check_next("/my runs", &[("aa11", "x-aa11")], there);
+        let copy = "next: wavetank report x-aa11.bak · wavetank runs show x-aa11.bak";
+        check_next("runs", &[("aa11", "x-aa11"), ("aa11", "x-aa11.bak")], copy);
+        check_next(
+            "runs",
+            &[("", "the good")],
+            "next: wavetank report 'the good' · wavetank runs show 'the good'",
+        );
+    }
 
     #[test]
     fn columns_stand_below_each_other_whatever_the_letters() {
