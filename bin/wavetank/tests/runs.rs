@@ -76,18 +76,24 @@ fn a_list_has_what_was_asked_for() {
 #[test]
 fn an_empty_directory_and_none_are_told() {
     let trial = trial();
+    // Before the first run there is no directory, but one that is named and not there is a mistake.
+    for words in [&[][..], &["list"], &["prune", "--failed", "--yes"]] {
+        runs(&trial, words).expect_exit(0);
+        let named: Vec<_> = words.iter().chain(&["--runs-dir", "nowhere"]).copied().collect();
+        check_refused(&runs(&trial, &named), "cannot read the runs directory `nowhere`: No such file");
+    }
     for dir in ["nowhere", "empty"] {
-        let list = runs(&trial, &["--runs-dir", dir]);
-        assert!(list.expect_exit(0).stdout.starts_with(&format!("no runs in `{dir}`\n")), "{list}");
+        fs::create_dir_all(trial.place().path().join("empty")).expect("the test's own folder is writable");
         for words in [["report", "latest"], ["runs", "show"], ["runs", "pack"]] {
             let mut words: Vec<_> = words.into_iter().chain(["latest", "--runs-dir", dir]).collect();
             words.dedup();
             check_refused(&trial.program().args(words).run(), &format!("no runs in `{dir}`"));
         }
-        let pruned = runs(&trial, &["prune", "--keep", "0", "--yes", "--runs-dir", dir]);
-        assert!(pruned.expect_exit(0).stdout.contains("nothing to remove"), "{pruned}");
-        fs::create_dir_all(trial.place().path().join("empty")).expect("the test's own folder is writable");
     }
+    let list = runs(&trial, &["--runs-dir", "empty"]);
+    assert!(list.expect_exit(0).stdout.starts_with("no runs in `empty`\n"), "{list}");
+    let pruned = runs(&trial, &["prune", "--keep", "0", "--yes", "--runs-dir", "empty"]);
+    assert!(pruned.expect_exit(0).stdout.contains("nothing to remove"), "{pruned}");
     check_refused(
         &runs(&trial, &["--keep", "3"]),
         "hint: it belongs after another word: wavetank runs --help",

@@ -72,6 +72,14 @@ impl RunsDir {
         Ok(listing)
     }
 
+    /// That the directory is there.
+    ///
+    /// # Errors
+    /// A usage error if nothing is: `runs_unreadable`.
+    pub fn expect_there(&self) -> Result<(), UserError> {
+        fs::metadata(&self.path).map(drop).map_err(|error| self.unreadable(&error))
+    }
+
     /// The directory in messages.
     pub(crate) fn shown(&self) -> String {
         harmless(&self.path.to_string_lossy()).into_owned()

@@ -158,6 +158,8 @@ pub(crate) struct ReportArgs {
 pub(crate) struct RunsArgs {
     /// Where archives lie.
     pub(crate) runs_dir: PathBuf,
+    /// It is an error if that is not there.
+    pub(crate) is_expected: bool,
     /// What to do there.
     pub(crate) deed: RunsDeed,
 }

@@ -59,9 +59,9 @@ struct ListWords {
     /// Shape of the answer
     #[arg(long, value_name = "text|json", default_value = "text")]
     format: String,
-    /// Where archives lie
-    #[arg(long, value_name = "DIR", default_value = "runs")]
-    runs_dir: PathBuf,
+    /// Where archives lie [default: runs]
+    #[arg(long, value_name = "DIR")]
+    runs_dir: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]
@@ -98,9 +98,9 @@ struct PruneWords {
     /// Remove them
     #[arg(long)]
     yes: bool,
-    /// Where archives lie
-    #[arg(long, value_name = "DIR", default_value = "runs")]
-    runs_dir: PathBuf,
+    /// Where archives lie [default: runs]
+    #[arg(long, value_name = "DIR")]
+    runs_dir: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]
@@ -132,15 +132,16 @@ pub(super) fn runs(words: RunsWords) -> Result<RunsArgs, UserError> {
         RunsWhat::List(words) => list(words),
         RunsWhat::Show(words) => {
             let deed = RunsDeed::Show { run: run(words.run)?, format: format(&words.format)? };
-            Ok(RunsArgs { runs_dir: words.runs_dir, deed })
+            Ok(RunsArgs { runs_dir: words.runs_dir, is_expected: false, deed })
         }
         RunsWhat::Prune(words) => prune(&words),
         RunsWhat::Pack(words) => {
             let deed = RunsDeed::Pack { run: run(words.run)?, out: words.out };
-            Ok(RunsArgs { runs_dir: words.runs_dir, deed })
+            Ok(RunsArgs { runs_dir: words.runs_dir, is_expected: false, deed })
         }
         RunsWhat::Unpack(words) => {
-            Ok(RunsArgs { runs_dir: words.runs_dir, deed: RunsDeed::Unpack { pack: words.pack } })
+            let deed = RunsDeed::Unpack { pack: words.pack };
+            Ok(RunsArgs { runs_dir: words.runs_dir, is_expected: false, deed })
         }
     }
 }
@@ -162,8 +163,7 @@ fn list(words: ListWords) -> Result<RunsArgs, UserError> {
         tags: words.tag.iter().map(|word| tag(word)).collect::<Result<_, _>>()?,
         newest: opt("-n", words.newest.as_ref(), parse_count_positive)?,
     };
-    let deed = RunsDeed::List { asked, format: format(&words.format)? };
-    Ok(RunsArgs { runs_dir: words.runs_dir, deed })
+    Ok(all_of(words.runs_dir, RunsDeed::List { asked, format: format(&words.format)? }))
 }
 
 fn prune(words: &PruneWords) -> Result<RunsArgs, UserError> {
@@ -180,7 +180,13 @@ fn prune(words: &PruneWords) -> Result<RunsArgs, UserError> {
             "wavetank runs prune --keep 20, or --older-than 30d, --failed, --size-max 10GB",
         ));
     }
-    Ok(RunsArgs { runs_dir: words.runs_dir.clone(), deed: RunsDeed::Prune { wishes, yes: words.yes } })
+    Ok(all_of(words.runs_dir.clone(), RunsDeed::Prune { wishes, yes: words.yes }))
+}
+
+/// `deed` with all runs of a directory. Before the first run there is none, but one that was named is looked for where it is.
+fn all_of(named: Option<PathBuf>, deed: RunsDeed) -> RunsArgs {
+    let is_expected = named.is_some();
+    RunsArgs { runs_dir: named.unwrap_or_else(|| "runs".into()), is_expected, deed }
 }
 
 fn run(word: String) -> Result<String, UserError> {

@@ -17,6 +17,9 @@ use crate::run::output;
 /// Carry out what was asked. Exit 0 if that could be done, whatever the runs came to; else 2.
 pub(crate) fn runs(args: RunsArgs) -> Result<u8, UserError> {
     let runs = RunsDir::new(&args.runs_dir);
+    if args.is_expected {
+        runs.expect_there()?;
+    }
     match args.deed {
         RunsDeed::List { asked, format } => list(&runs, &asked, format)?,
         RunsDeed::Show { run, format } => show(&runs, &run, format)?,
