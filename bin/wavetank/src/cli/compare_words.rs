@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use wavetank_plan::quantity::parse_share;
-use wavetank_plan::{UserError, did_you_mean};
+use wavetank_plan::{UserError, did_you_mean, harmless};
 
 use super::args::OutputFormat;
 use super::compare_args::{BaselineArgs, CompareArgs, CompareWishes, RUNS_MAX};
@@ -124,7 +124,7 @@ fn metrics(words: Vec<String>) -> Result<Vec<String>, UserError> {
 /// Which runs are A and which are B.
 fn sides(runs: &[String], with: &[String]) -> Result<(Vec<String>, Vec<String>), UserError> {
     let (a, b) = match (runs, with) {
-        ([a, b], []) => (split(std::slice::from_ref(a)), split(std::slice::from_ref(b))),
+        ([a, b], []) => (split(std::slice::from_ref(a))?, split(std::slice::from_ref(b))?),
         ([_], []) => {
             let hint = "wavetank compare A B, or wavetank compare A1 A2 A3 --with B1 B2 B3";
             return Err(UserError::usage("one_side", "there is nothing to compare it with", hint));
@@ -134,7 +134,7 @@ fn sides(runs: &[String], with: &[String]) -> Result<(Vec<String>, Vec<String>),
             let hint = "wavetank compare A1 A2 A3 --with B1 B2 B3, or A1,A2,A3 B1,B2,B3";
             return Err(UserError::usage("sides_unclear", message, hint));
         }
-        (runs, with) => (split(runs), split(with)),
+        (runs, with) => (split(runs)?, split(with)?),
     };
     for side in [&a, &b] {
         if side.is_empty() {
@@ -173,7 +173,7 @@ pub(super) fn baseline(
     if words.baseline.is_empty() {
         return Ok(None);
     }
-    let runs = split(&words.baseline);
+    let runs = at("--baseline", split(&words.baseline))?;
     if runs.is_empty() {
         return at("--baseline", Err(UserError::usage("one_side", "names no run", "--baseline 7f3a")));
     }
@@ -196,10 +196,16 @@ pub(super) fn baseline(
     Ok(Some(BaselineArgs { runs, wishes }))
 }
 
-/// Words of runs, joined by commas or not.
-fn split(words: &[String]) -> Vec<String> {
-    let all = words.iter().flat_map(|word| word.split(','));
-    all.map(str::trim).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+/// Words of runs, joined by commas or not; none where nothing is named.
+fn split(words: &[String]) -> Result<Vec<String>, UserError> {
+    let all = words.iter().flat_map(|word| word.split(',')).map(|word| word.trim().to_owned());
+    let (named, empty): (Vec<_>, Vec<_>) = all.partition(|word| !word.is_empty());
+    if empty.is_empty() || named.is_empty() {
+        return Ok(named);
+    }
+    // A variable of a script that is empty, most likely.
+    let message = format!("`{}` has an empty name in it", harmless(&words.join(" ")));
+    Err(UserError::usage("no_run", message, format!("without it: {}", named.join(","))))
 }
 
 #[cfg(test)]
@@ -227,6 +233,10 @@ mod tests {
         refused(&["x"], &[], "one_side");
         refused(&["x", "y", "z"], &[], "sides_unclear");
         refused(&[",", "y"], &[], "one_side");
+        for runs in [&["x,,", "y"], &["x", ",y"], &["x,,u", "y"]] {
+            refused(runs, &[], "no_run");
+        }
+        refused(&["x", ""], &["y"], "no_run");
     }
 
     #[test]
