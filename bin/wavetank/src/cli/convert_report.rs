@@ -54,13 +54,50 @@ pub(super) fn out_files(paths: Vec<PathBuf>) -> Result<Vec<OutFile>, UserError> 
     let mut files: Vec<OutFile> = Vec::new();
     for path in paths {
         let format = format_of(&path)?;
-        if files.iter().any(|file| file.path == path) {
-            let message = format!("--out {} is given twice", path.display());
+        if let Some(same) = files.iter().find(|file| is_one_file(&file.path, &path)) {
+            let message = if same.path == path {
+                format!("--out {} is given twice", path.display())
+            } else {
+                format!("--out {} and --out {} are one file", same.path.display(), path.display())
+            };
             return Err(UserError::usage("conflict", message, "one file for each"));
         }
         files.push(OutFile { path, format });
     }
     Ok(files)
+}
+
+/// Whether what is written to one path is found at the other, by links or by another way to write it.
+fn is_one_file(a: &Path, b: &Path) -> bool {
+    a == b || place(a).is_some_and(|place_a| place(b) == Some(place_a)) || have_one_inode(a, b)
+}
+
+/// Where a file is that need not be there yet.
+fn place(path: &Path) -> Option<PathBuf> {
+    path.canonicalize().ok().or_else(|| {
+        // A link to nothing makes its file where it leads.
+        let led = path.read_link().ok().map(|to| path.with_file_name("").join(to));
+        let path = led.as_deref().unwrap_or(path);
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or_else(|| Path::new(".")).canonicalize().ok()?;
+        Some(folder.join(path.file_name()?))
+    })
+}
+
+/// Two names of one file; what is written to a device is not found there again.
+#[cfg(unix)]
+fn have_one_inode(a: &Path, b: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let inode = |path: &Path| {
+        let known = path.metadata().ok().filter(std::fs::Metadata::is_file)?;
+        Some((known.dev(), known.ino()))
+    };
+    inode(a).is_some_and(|inode_a| inode(b) == Some(inode_a))
+}
+
+#[cfg(not(unix))]
+const fn have_one_inode(_: &Path, _: &Path) -> bool {
+    false
 }
 
 fn format_of(path: &Path) -> Result<OutputFormat, UserError> {
@@ -133,4 +170,36 @@ fn unheard(args: &ReportArgs) -> Result<(), UserError> {
         return conflict(&message, "--of response or --of service are; the others are kept for each phase");
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(unix)]
+    fn one_file_by_several_names_is_one() {
+        use std::os::unix::fs::symlink;
+        let temp = tempfile::tempdir().expect("a folder for the test");
+        let at = |name: &str| temp.path().join(name);
+        std::fs::write(at("a.json"), "").expect("the folder is writable");
+        symlink("a.json", at("b.txt")).expect("the folder is writable");
+        symlink("later.json", at("c.txt")).expect("the folder is writable");
+        std::fs::hard_link(at("a.json"), at("d.md")).expect("the folder is writable");
+        std::fs::create_dir(at("sub")).expect("the folder is writable");
+        let check = |a: &str, b: &str, code: Option<&str>| {
+            let refused = out_files(vec![at(a), at(b)]).err();
+            assert_eq!(refused.as_ref().map(|error| error.code), code, "{a} {b}: {refused:?}");
+        };
+        check("a.json", "b.txt", Some("conflict"));
+        check("a.json", "d.md", Some("conflict"));
+        check("b.txt", "d.md", Some("conflict"));
+        check("later.json", "c.txt", Some("conflict"));
+        check("new.txt", "sub/../new.txt", Some("conflict"));
+        check("a.json", "sub/a.json", None);
+        check("a.json", "c.txt", None);
+        check("nowhere/a.json", "nowhere/b.txt", None);
+        let told = out_files(vec!["x.txt".into(), "./x.txt".into()]).expect_err("they are one");
+        assert_eq!(told.message, "--out x.txt and --out ./x.txt are one file");
+    }
 }
