@@ -5,6 +5,7 @@ mod commands;
 mod files;
 mod help;
 mod install;
+mod runs;
 mod tls;
 
 use std::ffi::OsString;

@@ -8,9 +8,9 @@ use super::{argv, error};
 use crate::cli::{CliExit, parse};
 
 /// Line, code, exit, part of the message, part of the hint.
-type Row = (&'static str, &'static str, ExitCode, &'static str, &'static str);
+pub(super) type Row = (&'static str, &'static str, ExitCode, &'static str, &'static str);
 
-fn check(rows: &[Row]) {
+pub(super) fn check(rows: &[Row]) {
     for (line, code, exit, message, hint) in rows {
         let error = error(line);
         assert_eq!((error.code, error.exit), (*code, *exit), "{line}: {error}");
@@ -69,27 +69,6 @@ fn words() {
         ("lab up f.yaml --lab -x", "option_unknown", Usage, "`-x`", "lab up --help"),
         ("lab up f.yaml -x", "option_unknown", Usage, "`-x`", "lab up --help"),
         ("lab run f.yaml x.yaml -1", "option_unknown", Usage, "`-1`", "--tls"),
-        ("runs shwo", "command_unknown", Usage, "runs has no command `shwo`", "wavetank runs show"),
-        ("runs show", "no_run", Usage, "no run", "latest"),
-        (
-            "runs prune b3cef3 --yes",
-            "word_surplus",
-            Usage,
-            "`b3cef3` is one word",
-            "runs prune --failed; one by",
-        ),
-        ("runs show a b", "word_surplus", Usage, "`b` is one word", "runs show latest"),
-        ("runs pack a b", "word_surplus", Usage, "`b` is one word", "runs pack latest"),
-        ("runs unpack a b", "word_surplus", Usage, "`b` is one word", "runs unpack FILE.wtrun"),
-        ("runs unpack", "no_file", Usage, "no packed run", "runs unpack FILE.wtrun"),
-        ("runs list 7f3a21", "word_surplus", Usage, "`7f3a21`", "wavetank runs show"),
-        ("runs -n 0", "zero", Usage, "-n", "more than zero"),
-        ("runs --status good", "value_unknown", Usage, "--status `good`", "pass"),
-        ("runs --tag build", "bad_tag", Usage, "--tag `build`", "build=1234"),
-        ("runs prune", "prune_what", Usage, "nothing says which runs may go", "--keep 20"),
-        ("runs prune --yes", "prune_what", Usage, "nothing says which runs may go", "--keep 20"),
-        ("runs prune --older-than 30", "unit_missing", Usage, "--older-than", "30s"),
-        ("runs prune --size-max 10", "unit_missing", Usage, "--size-max", "10B"),
         ("man", "no_folder", Usage, "no folder", "wavetank man"),
         ("man a b", "word_surplus", Usage, "`b`", "one folder"),
         ("report a --zzz", "option_unknown", Usage, "`--zzz`", "wavetank report --help"),

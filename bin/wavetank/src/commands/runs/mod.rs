@@ -130,9 +130,9 @@ fn prune(runs: &RunsDir, wishes: PruneWishes, yes: bool) -> Result<u8, UserError
         return Ok(ExitCode::Pass as u8);
     }
     let pruned = runs.prune(&pruning, now);
-    let mut text: String = pruned.gone.iter().map(|name| format!("already gone: `{name}`\n")).collect();
-    text += &format!("removed {}, {}\n", things(pruned.runs, pruned.searches), show_size(pruned.bytes));
-    output::print(&text)?;
+    let removed = format!("removed {}, {}", things(pruned.runs, pruned.searches), show_size(pruned.bytes));
+    let gone = pruned.gone.iter().map(|name| format!("already gone: `{name}`"));
+    output::print(&(gone.chain([removed]).collect::<Vec<_>>().join("\n") + "\n"))?;
     match pruned.refused.first() {
         None => Ok(ExitCode::Pass as u8),
         Some((name, why)) => Err(UserError::usage(
