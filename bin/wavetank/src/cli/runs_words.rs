@@ -80,8 +80,8 @@ struct ShowWords {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Each option narrows what goes: --failed --older-than 30d removes runs that are both. A search counts as one of them, and
-goes with all of its runs. A run or search that is being written, a folder that is no archive or holds other files, and
-what is only linked into the runs directory always stay.")]
+goes with all of its runs. A run or search that is being written or may not be read, a folder that is no archive or holds
+other files, and what is only linked into the runs directory always stay.")]
 struct PruneWords {
     /// The newest N stay, runs and searches, whatever else is said
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
