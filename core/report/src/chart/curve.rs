@@ -2,7 +2,7 @@
 
 use super::figure::{ACROSS, Figure, LIMIT_ROOM, level};
 use super::frame::Frame;
-use super::labels::{WIDTHS, cut, fit};
+use super::labels::{Label, WIDTHS, cut, fit, fit_steps};
 use super::path::polyline;
 use super::scale::Scale;
 use super::svg::{escape, num, percent};
@@ -140,15 +140,9 @@ impl Curve<'_> {
         Scale::fitting(all, self.y, figure.ticks_upwards())
     }
 
+    /// The axis across, with lines upwards from its names.
     fn axis(&self, figure: &mut Figure<'_>, across: &Scale) {
-        let ticks = across.ticks(8);
-        let last = ticks.len().saturating_sub(1);
-        // Both ends first, that each value lies between two names; then every second tick: where not all fit, those are about
-        // evenly apart.
-        let (first, rest): (Vec<_>, Vec<_>) =
-            ticks.into_iter().enumerate().partition(|(number, _)| [0, last].contains(number));
-        let (even, odd): (Vec<_>, Vec<_>) = rest.into_iter().partition(|(number, _)| number % 2 == 0);
-        for label in fit(first.into_iter().chain(even).chain(odd).map(|(_, tick)| tick).collect()) {
+        for label in names(across) {
             let (x, height, level) = (percent(label.at), figure.height(), level(label.level));
             figure.push(&format!("<line class=\"grid{level}\" x1=\"{x}\" x2=\"{x}\" y2=\"{height}\"/>"));
             figure.tick(&label);
@@ -234,6 +228,22 @@ impl Curve<'_> {
     }
 }
 
+/// The names of an axis across, as many as fit.
+fn names(across: &Scale) -> Vec<Label> {
+    let ticks = across.ticks(8);
+    if !across.log {
+        // At even steps: of others one reads wrong values between them.
+        let each = |step: usize| ticks.iter().step_by(step).cloned().collect();
+        return fit_steps(&[4, 2, 1], |fine, coarse| coarse % fine == 0, each);
+    }
+    // Both ends first, that each value lies between two names; then every second tick.
+    let last = ticks.len().saturating_sub(1);
+    let (first, rest): (Vec<_>, Vec<_>) =
+        ticks.into_iter().enumerate().partition(|(number, _)| [0, last].contains(number));
+    let (even, odd): (Vec<_>, Vec<_>) = rest.into_iter().partition(|(number, _)| number % 2 == 0);
+    fit(first.into_iter().chain(even).chain(odd).map(|(_, tick)| tick).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::words::ChartWords;
@@ -254,6 +264,18 @@ mod tests {
                 ends: [900.0, 1_000.0, 1_100.0],
             }),
             limits: vec![("p99 < 50 ms".to_owned(), 50e6)],
+        }
+    }
+
+    #[test]
+    fn names_of_a_close_axis_are_evenly_apart_at_any_width() {
+        let scale = Scale::close([496.0, 518.8].into_iter(), Unit::Rate, 6);
+        let names = names(&scale);
+        for level in 0..WIDTHS.len() {
+            let shown: Vec<_> = names.iter().filter(|label| label.level <= level).collect();
+            let steps: Vec<_> =
+                shown.windows(2).map(|two| ((two[1].at - two[0].at) * 1e6).round() as i64).collect();
+            assert!(!steps.is_empty() && steps.windows(2).all(|two| two[0] == two[1]), "{level}: {names:?}");
         }
     }
 
