@@ -117,9 +117,10 @@ fn wanted(command: &Command) -> (OutputFormat, Vec<OutFile>) {
     }
 }
 
-/// One clear message: as an object on stdout where one was asked for, else in words on stderr.
+/// One clear message: as an object on stdout where one was asked for and no result is there, else in words on stderr.
 fn refuse(error: &UserError, format: OutputFormat) -> ExitCode {
-    let on_stdout = format != OutputFormat::Text && format.tells_errors();
+    let on_stdout =
+        format != OutputFormat::Text && format.tells_errors() && error.code != run::output::UNWRITTEN;
     let printed = on_stdout && run::output::print(&run::output::render_error(error, format)).is_ok();
     if !printed {
         // Names in it come from outside. Where stderr is gone too, the exit code is all that is left to tell.

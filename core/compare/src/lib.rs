@@ -24,7 +24,7 @@ pub use cut::{Cut, Cutter, STEPS_MAX, ScopeCut, Timed};
 pub use doc::{Told, compare_doc};
 pub use estimate::{DRAWS, Estimate};
 pub use holm::holm;
-pub use likeness::{Machine, alike, machines};
+pub use likeness::{Machine, alike, machines, same_kind};
 pub use measure::Measure;
 pub use ratio::{Basis, RUNS_MAX, Ratio, runs_needed};
 pub use strip::Strip;

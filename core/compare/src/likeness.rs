@@ -24,14 +24,7 @@ pub struct Machine {
 /// A usage error where the loads are of different kinds: their numbers mean different things.
 pub fn alike(a: &Plan, b: &Plan, names: [&str; 2]) -> Result<Vec<String>, UserError> {
     let [of_a, of_b] = names;
-    let (kind_a, kind_b) = (kind(a), kind(b));
-    if kind_a != kind_b {
-        return Err(UserError::usage(
-            "different_kinds",
-            format!("run {of_a} is {kind_a}, run {of_b} is {kind_b}: their numbers mean different things"),
-            "compare runs of one and the same load; the target may differ",
-        ));
-    }
+    same_kind(a, b, [&format!("run {of_a}"), &format!("run {of_b}")])?;
     let mut told = Vec::new();
     let mut differ = |what: &str, differ: bool| {
         if differ {
@@ -72,6 +65,22 @@ pub fn alike(a: &Plan, b: &Plan, names: [&str; 2]) -> Result<Vec<String>, UserEr
     differ("the uses of a proxy", a.http.proxy.is_some() != b.http.proxy.is_some());
     differ("the numbers of load threads", a.threads != b.threads);
     Ok(told)
+}
+
+/// Whether the loads of `of_a` and `of_b`, as they are called, are of one kind.
+///
+/// # Errors
+/// A usage error where they are not.
+pub fn same_kind(a: &Plan, b: &Plan, [of_a, of_b]: [&str; 2]) -> Result<(), UserError> {
+    let (kind_a, kind_b) = (kind(a), kind(b));
+    if kind_a == kind_b {
+        return Ok(());
+    }
+    Err(UserError::usage(
+        "different_kinds",
+        format!("{of_a} is {kind_a}, {of_b} is {kind_b}: their numbers mean different things"),
+        "compare runs of one and the same load; the target may differ",
+    ))
 }
 
 /// What kind of load it is, by its judged phases.

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use wavetank_plan::{ExitCode, UserError};
+use wavetank_plan::{ExitCode, Plan, UserError};
 use wavetank_record::CompareDoc;
 use wavetank_store::RunsDir;
 
 use crate::cli::{BaselineArgs, CompareWishes};
-use crate::comparing::{LoadedRun, compare_sides, load, load_all};
+use crate::comparing::{LoadedRun, comparable, compare_sides, each_once, load, load_all};
 use crate::run::Talk;
 
 /// Runs that were read before the new one began: what is wrong with them is told before anything is sent.
@@ -20,11 +20,22 @@ impl Baseline {
     /// Read the runs called so in `runs_dir`.
     pub(super) fn load(args: &BaselineArgs, runs_dir: &Path) -> Result<Self, UserError> {
         let dir = RunsDir::new(runs_dir);
-        Ok(Self { runs: load_all(&dir, &args.runs)?, wishes: args.wishes.clone() })
+        let runs = load_all(&dir, &args.runs)?;
+        each_once(&runs.iter().collect::<Vec<_>>())?;
+        Ok(Self { runs, wishes: args.wishes.clone() })
     }
 
-    /// The run in `archive` compared with them.
-    pub(super) fn compared(&self, archive: Option<&Path>) -> Result<CompareDoc, UserError> {
+    /// Whether a run of `plan` can be compared with them as it is wanted, found out before anything is sent.
+    pub(super) fn fits(&self, plan: &Plan) -> Result<(), UserError> {
+        comparable(&self.runs, plan, &self.wishes)
+    }
+
+    /// The run in `archive` compared with them. What fails here is no error of the command: the run has been made.
+    pub(super) fn compared(&self, archive: Option<&Path>) -> Compared {
+        self.doc(archive).map_err(|error| Uncompared { error, limited: self.wishes.max_regression.is_some() })
+    }
+
+    fn doc(&self, archive: Option<&Path>) -> Result<CompareDoc, UserError> {
         let Some(folder) = archive else {
             let hint = "make room in the runs directory";
             return Err(UserError::usage("no_archive", "there is no archive to compare", hint));
@@ -35,20 +46,27 @@ impl Baseline {
     }
 }
 
-/// The exit code of a run that ended with `exit` and was told: its own, and where it passed, the comparison's.
-pub(super) fn exit_beside(
-    compared: Option<Result<CompareDoc, UserError>>,
-    exit: u8,
-    talk: &mut Talk,
-) -> Result<u8, UserError> {
+/// The comparison, or why there is none.
+pub(super) type Compared = Result<CompareDoc, Uncompared>;
+
+/// A run was made and could not be compared.
+pub(super) struct Uncompared {
+    error: UserError,
+    /// A limit was asked for.
+    limited: bool,
+}
+
+/// The exit code of a run that ended with `exit` and was told: its own, and where it passed, the comparison's. That there is none
+/// is told beside the run's result and never in its place.
+pub(super) fn exit_beside(compared: Option<Compared>, exit: u8, talk: &mut Talk) -> u8 {
+    let passed = exit == ExitCode::Pass as u8;
     match compared {
-        Some(Ok(doc)) if exit == ExitCode::Pass as u8 => Ok(doc.exit),
-        None | Some(Ok(_)) => Ok(exit),
-        // The run has been made and told; that it could not be compared must not hide that it did not pass.
-        Some(Err(error)) if exit != ExitCode::Pass as u8 => {
-            talk.warn(&error.to_string());
-            Ok(exit)
+        Some(Ok(doc)) if passed => doc.exit,
+        None | Some(Ok(_)) => exit,
+        Some(Err(Uncompared { error, limited })) => {
+            talk.warn(&format!("not compared: {error}"));
+            // Whoever asked for a limit must not take it for kept.
+            if passed && limited { ExitCode::Incomplete as u8 } else { exit }
         }
-        Some(Err(error)) => Err(error),
     }
 }

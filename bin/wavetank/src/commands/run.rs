@@ -76,6 +76,7 @@ fn run_url(
     admit(&resolved, &options, url, &command)?;
     try_sources_of(&host, &resolved.plan)?;
     let tls = tls_client(&resolved.plan)?;
+    baseline.as_ref().map_or(Ok(()), |baseline| baseline.fits(&resolved.plan))?;
     let files = open_all(&out)?;
     if options.once {
         return once(&resolved.plan, &host, tls);
@@ -143,7 +144,7 @@ pub(super) fn carry_out(
             Ok(exit)
         }
         Err(error) => Err(error),
-        Ok(()) => exit_beside(compared, exit, talk),
+        Ok(()) => Ok(exit_beside(compared, exit, talk)),
     }
 }
 

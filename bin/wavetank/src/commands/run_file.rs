@@ -62,6 +62,7 @@ pub(super) fn run_file(
     let tables = all_tables(&experiment, tables)?;
     truth_can_be_asked(&experiment, &host, &plan)?;
     let probe = experiment.probe.unwrap_or_default().then(|| probed(&plan)).transpose()?;
+    baseline.as_ref().map_or(Ok(()), |baseline| baseline.fits(&plan))?;
     let files = open_all(&out)?;
     let mut talk = Talk::new(quiet);
     if !loaded.diagnostics.is_empty() {

@@ -8,4 +8,4 @@ mod sides;
 pub(crate) use chosen::load_all;
 pub(crate) use load::{LoadedRun, load};
 pub(crate) use page::page;
-pub(crate) use sides::compare_sides;
+pub(crate) use sides::{comparable, compare_sides, each_once};

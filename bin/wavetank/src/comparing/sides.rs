@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use wavetank_compare::{RunData, STEPS_MAX, Told, Wishes, alike, compare_doc, compared, machines};
+use wavetank_compare::{
+    Compared, RunData, STEPS_MAX, Told, Wishes, alike, compare_doc, compared, machines, same_kind,
+};
 use wavetank_plan::{Plan, UserError};
 use wavetank_record::{CompareAnswer, CompareDoc, SideDoc, Status};
 
@@ -27,23 +29,9 @@ pub(crate) fn compare_sides(
     wishes: &CompareWishes,
 ) -> Result<CompareDoc, UserError> {
     let all: Vec<&LoadedRun> = a.iter().chain(b).collect();
-    for (number, run) in all.iter().enumerate() {
-        if all[..number].iter().any(|earlier| is_same(earlier, run)) {
-            let message =
-                format!("run `{}` is named twice: a run does not differ from itself", run.record.id);
-            return Err(UserError::usage("same_run", message, "name each run once; wavetank runs list"));
-        }
-    }
+    each_once(&all)?;
     let warnings = warnings(a, b)?;
-    let taken = |side: &[LoadedRun]| side.iter().map(|run| run.data.clone()).collect::<Vec<RunData>>();
-    let asked =
-        Wishes { metrics: wishes.metrics.clone(), seed: wishes.seed, steps: step_names(&all[0].plan) };
-    let rows = compared(&taken(a), &taken(b), &asked);
-    if let Some(missing) = asked.metrics.iter().find(|name| rows.iter().all(|row| row.name != **name)) {
-        let known: Vec<&str> = rows.iter().map(|row| row.name.as_str()).take(20).collect();
-        let message = format!("--metric: these runs have no `{missing}`");
-        return Err(UserError::usage("metric_unknown", message, format!("there is: {}", known.join(" "))));
-    }
+    let rows = rows([a, b], wishes, step_names(&all[0].plan))?;
     let side = |runs: &[LoadedRun]| SideDoc { runs: runs.iter().map(LoadedRun::doc).collect() };
     let told = Told {
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -57,6 +45,52 @@ pub(crate) fn compare_sides(
     advise(&mut doc);
     doc.notes.extend(steps_told(&all));
     Ok(doc)
+}
+
+/// Whether a run of `plan` will be one to compare the runs `a` with, as far as can be known before it.
+///
+/// # Errors
+/// Those of [`compare_sides`], as of a run in which what is in all of `a` happens again.
+pub(crate) fn comparable(a: &[LoadedRun], plan: &Plan, wishes: &CompareWishes) -> Result<(), UserError> {
+    let Some((first, others)) = a.split_first() else { return Ok(()) };
+    let of_first = format!("run {}", first.record.id);
+    for run in others {
+        same_kind(&first.plan, &run.plan, [&of_first, &format!("run {}", run.record.id)])?;
+    }
+    same_kind(&first.plan, plan, [&of_first, "this one"])?;
+    if wishes.metrics.is_empty() {
+        return Ok(());
+    }
+    let mut steps = step_names(&first.plan);
+    let planned = |scenario: u16| plan.scenarios.get(usize::from(scenario)).map_or(0, |it| it.steps.len());
+    steps.retain(|(scenario, step), _| usize::from(*step) < planned(*scenario));
+    rows([a, a], wishes, steps).map(drop)
+}
+
+/// No run is named twice.
+pub(crate) fn each_once(all: &[&LoadedRun]) -> Result<(), UserError> {
+    let earlier = |(number, run): &(usize, &&LoadedRun)| all[..*number].iter().any(|one| is_same(one, run));
+    all.iter().enumerate().find(earlier).map_or(Ok(()), |(_, run)| {
+        let message = format!("run `{}` is named twice: a run does not differ from itself", run.record.id);
+        Err(UserError::usage("same_run", message, "name each run once; wavetank runs list"))
+    })
+}
+
+/// The values of both sides, those that are asked for among them.
+fn rows(
+    sides: [&[LoadedRun]; 2],
+    wishes: &CompareWishes,
+    steps: BTreeMap<(u16, u16), String>,
+) -> Result<Vec<Compared>, UserError> {
+    let asked = Wishes { metrics: wishes.metrics.clone(), seed: wishes.seed, steps };
+    let [a, b] = sides.map(|side| side.iter().map(|run| run.data.clone()).collect::<Vec<RunData>>());
+    let rows = compared(&a, &b, &asked);
+    let Some(missing) = asked.metrics.iter().find(|name| rows.iter().all(|row| row.name != **name)) else {
+        return Ok(rows);
+    };
+    let known: Vec<&str> = rows.iter().map(|row| row.name.as_str()).take(20).collect();
+    let message = format!("--metric: these runs have no `{missing}`");
+    Err(UserError::usage("metric_unknown", message, format!("there is: {}", known.join(" "))))
 }
 
 /// Why what is found may be of something else: doubts about single runs, then what differs between the first run and others.

@@ -11,8 +11,8 @@ use super::out_file::{OpenFile, overwrite};
 use super::outcome::{Outcome, Unwritten};
 use crate::cli::{OutFile, OutputFormat};
 
-/// Code of the error that there is a result but no place for it.
-const UNWRITTEN: &str = "result_unwritten";
+/// Code of the error that there is a result but no place for it, or not everywhere.
+pub(crate) const UNWRITTEN: &str = "result_unwritten";
 
 /// What ended before there was a result, in `format`; in words where that has none for errors.
 pub(crate) fn render_error(error: &UserError, format: OutputFormat) -> String {
