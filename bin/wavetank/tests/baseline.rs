@@ -83,6 +83,31 @@ fn a_run_that_cannot_be_compared_after_all_keeps_its_result() {
     check(&["--max-regression", "10%"], 4);
 }
 
+/// A gate on failures must open where all is well, however many runs there are.
+#[test]
+fn none_failed_before_and_none_now_is_no_regression() {
+    let (trial, target) = (trial(), target());
+    let ids = [0, 1].map(|_| stored(&trial, &target, &CLOSED));
+    for baseline in [ids[0].clone(), ids.join(",")] {
+        let asked = ["--metric", "failed", "--metric", "lost", "--max-regression", "10%"];
+        let run = trial.load(&target.url("/"), CLOSED).args(["--baseline", &baseline]).args(asked).run();
+        run.expect_exit(0);
+        let comparison = &run.json()["comparison"];
+        assert_eq!(comparison["answer"], "no_regression", "{run}");
+        let judged = comparison["metrics"].as_array().expect("values").iter();
+        let judged: Vec<_> = judged.filter(|metric| metric["judged"] == true).collect();
+        assert_eq!(judged.len(), 2, "{run}");
+        for metric in judged {
+            assert_eq!((metric["a"].as_f64(), metric["b"].as_f64()), (Some(0.0), Some(0.0)), "{run}");
+            assert_eq!(
+                (&metric["verdict"], &metric["ratio"]),
+                (&"no_difference".into(), &Value::Null),
+                "{run}"
+            );
+        }
+    }
+}
+
 #[test]
 fn what_has_no_place_in_a_file_is_told_beside_what_stdout_has() {
     let (trial, target) = (trial(), target());

@@ -67,12 +67,34 @@ impl Compared {
     pub fn differs(&self) -> bool {
         self.p_adjusted.is_some_and(|p| p < LEVEL)
     }
+
+    /// The chance of such a difference by chance alone; `None` where the runs cannot tell.
+    pub(crate) fn p_differs(&self) -> Option<f64> {
+        self.p(Ratio::p_differs)
+    }
+
+    /// The chance of a ratio so far beyond `limit` if the true one is not, as [`Ratio::p_beyond`] has it.
+    pub(crate) fn p_beyond(&self, limit: f64) -> Option<f64> {
+        self.p(|ratio| ratio.p_beyond(limit))
+    }
+
+    /// For a count of none the ratio takes half an event, which is a large share of little and a small one of much: it may tell
+    /// two sides on which nothing happened apart, or a side with nothing for the one with more.
+    fn p(&self, of: impl Fn(&Ratio) -> Option<f64>) -> Option<f64> {
+        let (ratio, [Some(a), Some(b)]) = (self.ratio?, self.values) else { return of(&self.ratio?) };
+        match (a, b) {
+            // However few runs there are: nothing was seen to differ.
+            (0.0, 0.0) => Some(1.0),
+            (0.0, _) | (_, 0.0) if (b - a) * ratio.log <= 0.0 => of(&ratio).map(|_| 1.0),
+            _ => of(&ratio),
+        }
+    }
 }
 
 /// Compare side `b` with side `a`.
 pub fn compared(a: &[RunData], b: &[RunData], wishes: &Wishes) -> Vec<Compared> {
     let sides = [a, b];
-    let mut table = Rows { told: Vec::new(), seed: wishes.seed, series: 0 };
+    let mut table = Rows { told: Vec::new(), asked: &wishes.metrics, seed: wishes.seed, series: 0 };
     let strips = |of: fn(&Cut) -> &Strip| sides.map(|side| side.iter().map(|run| of(&run.cut)).collect());
     let times = |of: fn(&Cut) -> &Timed| sides.map(|side| side.iter().map(|run| of(&run.cut)).collect());
     let whole: Scopes = sides.map(|side| side.iter().map(|run| &run.cut.whole).collect());
@@ -95,13 +117,15 @@ pub fn compared(a: &[RunData], b: &[RunData], wishes: &Wishes) -> Vec<Compared> 
 type Scopes<'a> = [Vec<&'a ScopeCut>; 2];
 
 /// Rows under construction.
-struct Rows {
+struct Rows<'a> {
     told: Vec<Compared>,
+    /// Names that were asked for.
+    asked: &'a [String],
     seed: u64,
     series: u64,
 }
 
-impl Rows {
+impl Rows<'_> {
     /// Rate, failures and times of requests; `step` is empty for all of them.
     fn add_scope(&mut self, scopes: &Scopes<'_>, step: &str, percentiles: &[f64]) {
         let word = |name: &str| if step.is_empty() { name.to_owned() } else { format!("{name}({step})") };
@@ -120,14 +144,15 @@ impl Rows {
         }
     }
 
-    /// A count divided by another. Nothing is told of what happened on neither side.
+    /// A count divided by another. Of what happened on neither side nothing is told unless it was asked for.
     fn add_quotient(
         &mut self,
         strips: &[Vec<&Strip>; 2],
         (name, unit, factor, more_is_better): (String, &'static str, f64, bool),
     ) {
         let counts = [0, 1].map(|side| quotient(&strips[side]));
-        if counts.iter().all(|&(events, _)| events == 0) || counts.iter().any(|&(_, of)| of == 0) {
+        let happened = counts.iter().any(|&(events, _)| events > 0);
+        if counts.iter().any(|&(_, of)| of == 0) || !(happened || self.asked.contains(&name)) {
             return;
         }
         let values = counts.map(|(events, of)| Some(events as f64 / of as f64 * factor));
@@ -251,8 +276,7 @@ fn judge(rows: &mut [Compared], wishes: &Wishes) {
         row.judged = wanted && row.why.is_empty();
     }
     let family: Vec<usize> = (0..rows.len()).filter(|&at| rows[at].judged).collect();
-    let p: Vec<Option<f64>> =
-        family.iter().map(|&at| rows[at].ratio.and_then(|ratio| ratio.p_differs())).collect();
+    let p: Vec<Option<f64>> = family.iter().map(|&at| rows[at].p_differs()).collect();
     let adjusted = holm(&p.iter().map(|p| p.unwrap_or(1.0)).collect::<Vec<_>>());
     for ((at, p), adjusted) in family.into_iter().zip(p).zip(adjusted) {
         rows[at].p_adjusted = p.map(|_| adjusted);
@@ -262,6 +286,41 @@ fn judge(rows: &mut [Compared], wishes: &Wishes) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A run in which so many of so many requests failed, in as many columns.
+    fn run(failed: u64, offered: u64) -> RunData {
+        let cells = vec![(0, failed), (1, offered)];
+        let failed = Strip { columns: vec![cells; 10], ..Strip::default() };
+        let whole = ScopeCut { failed, ..ScopeCut::default() };
+        RunData { cut: Cut { whole, ..Cut::default() }, ..RunData::default() }
+    }
+
+    #[test]
+    fn where_nothing_happened_half_an_event_proves_nothing() {
+        let check = |(a, of_a): (u64, u64), (b, of_b): (u64, u64), many: usize, differs: Option<bool>| {
+            let wishes = Wishes { metrics: vec!["failed".to_owned()], seed: 1, ..Wishes::default() };
+            let rows = compared(&vec![run(a, of_a); many], &vec![run(b, of_b); many], &wishes);
+            let [row] = rows.as_slice() else { panic!("one value is told: {rows:?}") };
+            let told = row.p_adjusted.map(|p| p < LEVEL);
+            assert_eq!((row.judged, told), (true, differs), "{a} of {of_a}, {b} of {of_b}: {row:?}");
+            // None beyond a limit either where nothing is more.
+            if differs == Some(false) {
+                assert_eq!(row.p_beyond(1.1).map(|p| p < LEVEL), Some(false), "{row:?}");
+            }
+        };
+        for many in [1, 3] {
+            check((0, 100), (0, 100), many, Some(false));
+            check((0, 10), (0, 1_000_000), many, Some(false));
+            check((0, 1_000_000), (0, 10), many, Some(false));
+        }
+        check((0, 10), (1, 1_000_000), 3, Some(false));
+        check((1, 1_000_000), (0, 10), 3, Some(false));
+        check((0, 1_000), (90, 1_000), 3, Some(true));
+        check((90, 1_000), (0, 1_000), 3, Some(true));
+        check((0, 1_000), (90, 1_000), 1, None);
+        // Unless it is asked for, it makes nothing else harder to tell.
+        assert_eq!(compared(&[run(0, 9)], &[run(0, 9)], &Wishes::default()), []);
+    }
 
     #[test]
     fn what_cannot_be_compared_says_so_before_anything_else() {

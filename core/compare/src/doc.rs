@@ -60,10 +60,12 @@ pub fn compare_doc(rows: &[Compared], told: Told) -> CompareDoc {
 
 fn answer(rows: &[Compared], metrics: &[MetricDoc], asked: bool) -> CompareAnswer {
     let any = |word: &str| metrics.iter().any(|metric| metric.regression.as_deref() == Some(word));
-    let tells = rows.iter().any(|row| row.p_adjusted.is_some());
+    let mut judged = rows.iter().filter(|row| row.judged).peekable();
+    // A value that stayed at none tells even of single runs, and must not speak for those beside it.
+    let tells = judged.peek().is_some() && judged.all(|row| row.p_adjusted.is_some());
     match asked {
-        _ if !tells => CompareAnswer::Undecided,
         true if any("shown") => CompareAnswer::Regression,
+        _ if !tells => CompareAnswer::Undecided,
         true => CompareAnswer::NoRegression,
         false if rows.iter().any(Compared::differs) => CompareAnswer::Difference,
         false => CompareAnswer::NoDifference,
@@ -71,9 +73,9 @@ fn answer(rows: &[Compared], metrics: &[MetricDoc], asked: bool) -> CompareAnswe
 }
 
 fn metric(row: &Compared, first_level: f64) -> MetricDoc {
-    let ratio = row.ratio.filter(|_| row.values.iter().all(|value| value.is_some_and(|value| value > 0.0)));
+    let ratio = row.ratio.filter(|_| has_ratio(row));
     let interval = ratio.and_then(|ratio| ratio.interval(LEVEL));
-    let p = row.ratio.and_then(|ratio| ratio.p_differs());
+    let p = row.p_differs();
     let verdict = match (row.judged, row.p_adjusted) {
         (false, _) => "not_judged",
         (true, None) => "undecided",
@@ -103,6 +105,11 @@ fn metric(row: &Compared, first_level: f64) -> MetricDoc {
     }
 }
 
+/// Neither side is 0 or unknown.
+fn has_ratio(row: &Compared) -> bool {
+    row.values.iter().all(|value| value.is_some_and(|value| value > 0.0))
+}
+
 const fn basis(basis: Basis) -> &'static str {
     match basis {
         Basis::Runs => "runs",
@@ -128,20 +135,17 @@ fn needed(row: &Compared, level: f64) -> Option<u32> {
 fn regressions(rows: &[Compared], limit: f64) -> Vec<Option<String>> {
     let bound = |row: &Compared| if row.more_is_better { 1.0 - limit } else { 1.0 + limit };
     let judged = |row: &&Compared| row.judged;
-    let p = rows.iter().filter(judged).map(|row| {
-        let p = row.ratio.and_then(|ratio| ratio.p_beyond(bound(row)));
-        p.unwrap_or(1.0)
-    });
+    let p = rows.iter().filter(judged).map(|row| row.p_beyond(bound(row)).unwrap_or(1.0));
     let mut corrected = holm(&p.collect::<Vec<_>>()).into_iter();
     let told = |row: &Compared| {
         let p = if row.judged { corrected.next() } else { None }?;
-        let interval = row.p_adjusted.and_then(|_| row.ratio?.interval(LEVEL));
+        let interval = row.ratio.filter(|_| has_ratio(row)).and_then(|ratio| ratio.interval(LEVEL));
         Some(match interval {
-            None => "undecided",
-            Some(_) if p < LEVEL => "shown",
+            _ if row.p_adjusted.is_none() => "undecided",
+            _ if p < LEVEL => "shown",
             Some((low, _)) if row.more_is_better && low > bound(row) => "excluded",
             Some((_, high)) if !row.more_is_better && high < bound(row) => "excluded",
-            Some(_) => "possible",
+            _ => "possible",
         })
     };
     rows.iter().map(told).map(|word| word.map(str::to_owned)).collect()
@@ -200,6 +204,26 @@ mod tests {
             ("undecided", Some("undecided"))
         );
         check(&[], None, CompareAnswer::Undecided, 0);
+    }
+
+    /// A value of which there was none in so many runs.
+    fn none(runs: usize) -> Compared {
+        let half = vec![0.5; runs];
+        Compared { values: [Some(0.0); 2], p_adjusted: Some(1.0), ..row("failed", &half, &half) }
+    }
+
+    #[test]
+    fn none_and_none_are_no_regression_and_speak_for_nothing_else() {
+        for runs in [1, 3] {
+            check(&[none(runs)], None, CompareAnswer::NoDifference, 0);
+            let doc = check(&[none(runs)], Some(0.1), CompareAnswer::NoRegression, 0);
+            let failed = &doc.metrics[0];
+            assert_eq!((failed.verdict.as_str(), failed.ratio), ("no_difference", None));
+            assert_eq!(failed.regression.as_deref(), Some("possible"));
+        }
+        let single = row("p99", &[10.0], &[10.0]);
+        check(&[none(1), single.clone()], Some(0.1), CompareAnswer::Undecided, 4);
+        check(&[none(1), single], None, CompareAnswer::Undecided, 0);
     }
 
     #[test]
