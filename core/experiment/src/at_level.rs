@@ -59,7 +59,7 @@ impl Experiment {
     /// or the only one of that kind. A file without phases gets one. Tells the names of the phases that were left out.
     ///
     /// # Errors
-    /// Where no phase, or more than one, could be meant.
+    /// Where no phase, or more than one, could be meant, or a threshold is about a phase that is left out.
     pub fn at_level(
         &mut self,
         level: Level,
@@ -75,6 +75,9 @@ impl Experiment {
             Some(chosen) => others.filter(|other| *other != chosen && !other.warmup).map(name).collect(),
             None => Vec::new(),
         };
+        if let Some(chosen) = &chosen {
+            judged_alone(self, chosen)?;
+        }
         let phases = phases_at(level, chosen.as_ref(), (warmup, length), self.open_rate);
         self.phases.clear();
         for scenario in &mut self.scenarios {
@@ -188,6 +191,22 @@ fn known(phases: &[Owned<'_>], wanted: &str) -> Result<(), UserError> {
     let hint = did_you_mean(wanted, names.iter().copied())
         .map_or_else(|| format!("there is: {}", names.join(", ")), |near| format!("did you mean {near}?"));
     Err(UserError::usage("phase_unknown", format!("--phase {wanted}: no phase of that name is judged"), hint))
+}
+
+/// All thresholds are about the phase that is left, or about the whole run: another would never be decided.
+fn judged_alone(experiment: &Experiment, left: &Phase) -> Result<(), UserError> {
+    let name = left.name.as_ref().map(|name| name.value.as_str());
+    let mut conditions = experiment.thresholds.iter().map(|one| &one.value);
+    let Some(other) = conditions.find(|one| one.phase.is_some() && one.phase.as_deref() != name) else {
+        return Ok(());
+    };
+    let phase = other.phase.as_deref().unwrap_or_default();
+    let message = format!("`{}`: the search leaves the phase {phase} out", other.text);
+    let hint = match name {
+        Some(name) => format!("say it of the phase that is varied: in {name}; or leave the threshold out"),
+        None => "leave out `in PHASE`: the varied phase is all there is".to_owned(),
+    };
+    Err(UserError::usage("phase_unknown", message, hint))
 }
 
 fn none_fits(level: Level, phases: &[Owned<'_>], wanted: Option<&str>) -> UserError {

@@ -100,6 +100,11 @@ impl Diagnostics {
         }
     }
 
+    /// Forgets the warnings and notes of that code, as far as they are kept.
+    pub fn forget(&mut self, code: &str) {
+        self.all.retain(|one| one.code != code || one.severity == Severity::Error);
+    }
+
     /// Those that are kept, in the order of their places; what has none comes first.
     pub fn sorted(&self) -> Vec<&Diagnostic> {
         let mut sorted: Vec<&Diagnostic> = self.all.iter().collect();

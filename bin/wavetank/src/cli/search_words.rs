@@ -159,10 +159,15 @@ fn setup(sought: Sought, words: &SoughtWords, seed: u64) -> Result<Setup, UserEr
 
 /// Options of `run` that say what the search finds, or that mean nothing to it.
 fn meaningless(goal: &Goal, sought: Sought, options: &RunOptions, phase: bool) -> Result<(), UserError> {
-    let file = matches!(goal, Goal::File(_));
+    let (file, scale, speed) = match goal {
+        Goal::File(file) => (true, file.scale.is_some(), file.speed.is_some()),
+        Goal::Url(_) => (false, false, false),
+    };
     let given = [
         ("-r", options.rate.is_some(), "the rate is what it finds: --from 100/s --to 10k/s"),
         ("-n", options.requests.is_some(), "a level lasts as long as -d says"),
+        ("--scale", scale, "the search itself says how much: --from 10/s --to 1k/s"),
+        ("--speed", speed, "a level lasts as long as -d says, whatever the phases of the file last"),
         ("--once", options.once, "a search is many runs: wavetank run URL --once"),
         (
             "-c",

@@ -32,6 +32,8 @@ pub(crate) fn search(mut args: SearchArgs) -> Result<u8, UserError> {
             let Some(experiment) = loaded.experiment.take() else {
                 return refused(&loaded, args.format, &args.out);
             };
+            // It is of the file's own load; levels are as long as percentiles need.
+            loaded.diagnostics.forget("percentile_undecided");
             args.command = without_values(&args.command, &file.set, &experiment.redact);
             let names = Names::new(&experiment);
             let aim = of_file(&file, &loaded, &experiment, &names, (&args, &host))?;

@@ -120,7 +120,7 @@ fn decidable(experiment: &Experiment, condition: &At<Condition>, out: &mut Diagn
     let mut sends = 0.0;
     for scenario in &experiment.scenarios {
         let (sessions, requests) = (
-            totals::sessions(experiment, scenario),
+            totals::sessions(experiment, scenario, condition.value.phase.as_deref()),
             totals::requests(experiment, &scenario.steps, step.as_deref()),
         );
         match (sessions, requests) {
@@ -131,8 +131,12 @@ fn decidable(experiment: &Experiment, condition: &At<Condition>, out: &mut Diagn
     }
     let needs = (SAMPLES_ABOVE_MIN / (1.0 - percentile / 100.0)).round();
     if sends > 0.0 && sends < needs {
+        let who = match &condition.value.phase {
+            Some(phase) => format!("phase {phase}"),
+            None => "the plan".to_owned(),
+        };
         let message = format!(
-            "p{percentile} needs about {} samples; the plan sends {}: it will stay undecided",
+            "p{percentile} needs about {} samples; {who} sends {}: it will stay undecided",
             digits(needs),
             digits(sends)
         );

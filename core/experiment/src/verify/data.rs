@@ -59,7 +59,7 @@ fn enough(experiment: &Experiment, source: &DataSource, shown: &str, rows: u64, 
     let takers = experiment.scenarios.iter().filter(|scenario| takes(experiment, scenario, &source.name));
     let mut needs = 0.0;
     for scenario in takers {
-        let Some(sessions) = totals::sessions(experiment, scenario) else { return };
+        let Some(sessions) = totals::sessions(experiment, scenario, None) else { return };
         needs += sessions;
     }
     if needs.ceil() > rows as f64 {

@@ -7,13 +7,15 @@ use wavetank_plan::Nanos;
 use crate::model::{PhaseLoad, Sessions, StairHeight, Step, Verb};
 use crate::{Experiment, Phase, Scenario};
 
-/// Sessions that a scenario starts in the whole run; `None` if that depends on the answers.
-pub(super) fn sessions(experiment: &Experiment, scenario: &Scenario) -> Option<f64> {
+/// Sessions that a scenario starts in the phase called `only`, or in the whole run; `None` if that depends on the answers.
+pub(super) fn sessions(experiment: &Experiment, scenario: &Scenario, only: Option<&str>) -> Option<f64> {
     let own = !scenario.phases.is_empty();
     let phases = if own { &scenario.phases } else { &experiment.phases };
     let share = if own { 1.0 } else { share(experiment, scenario) };
     let mut sum = 0.0;
-    for phase in phases.iter().filter(|phase| !phase.warmup) {
+    let meant =
+        |phase: &&Phase| only.is_none_or(|only| phase.name.as_ref().is_some_and(|name| name.value == only));
+    for phase in phases.iter().filter(|phase| !phase.warmup).filter(meant) {
         sum += of_phase(experiment, scenario, phase)?;
     }
     Some(sum * share)

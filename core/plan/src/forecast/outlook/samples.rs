@@ -20,8 +20,11 @@ pub(super) fn too_few(condition: &Condition, plan: &Plan, forecast: &Forecast) -
     }
     let percentile = format!("p{percentile}");
     let shown = show_whole(likely.round() as u64);
-    let why =
-        format!("{percentile} needs about {} samples; the plan {what} {shown}", show_whole(needs as u64));
+    let who = match &condition.phase {
+        Some(phase) => format!("phase {phase}"),
+        None => "the plan".to_owned(),
+    };
+    let why = format!("{percentile} needs about {} samples; {who} {what} {shown}", show_whole(needs as u64));
     let hint = match step {
         Some(_) => "a lower percentile, or a longer run".to_owned(),
         None => "a lower percentile, a longer phase, or leave `in PHASE` out".to_owned(),
