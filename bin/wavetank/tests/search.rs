@@ -248,6 +248,17 @@ fn a_search_that_ends_early_is_incomplete() {
     let words = format!("{SHORT} --threshold p50<900ms --from 50/s --max-time 100ms --format json");
     let doc = check(&search(&place, &serve.url("/"), &words).run(), 4, "time");
     assert_eq!(doc["runs"], Value::Array(Vec::new()), "there was no time for a run: {doc}");
+    // Of a file its own load is no matter: levels are as long as percentiles need, and all that is told is of them.
+    let text = format!(
+        "wavetank: 1\ntarget: {}\nsteps: [{{get: /}}]\nthresholds: [p99 < 900ms in two]\n\
+         phases: [{{name: one, rate: 9/s, for: 9s}}, {{name: two, rate: 9/s, for: 9s}}]\n",
+        serve.url("")
+    );
+    let file = place.write("short.yaml", text);
+    let told = search(&place, &file, "--phase two --from 1k/s --to 2k/s --max-time 1ms").run();
+    assert!(!told.expect_exit(4).stderr.contains("needs about"), "{told}");
+    let about = "about 25 runs of 10.0 s, 5 m 08 s; --max-time ends it after 1.00 ms";
+    assert!(told.stderr.contains(about), "{told}");
     let text = format!(
         "wavetank: 1\ntarget: {}\nbefore: [{{get: /status/500}}]\nsteps: [{{get: /}}]\nthresholds: [p50 < 900ms]\nphases: [{{rate: \
          1/s, for: 1s}}]\n",
@@ -274,6 +285,11 @@ fn what_cannot_be_searched_is_refused_in_one_line() {
     told.expect_exit(2);
     assert!(told.stderr.contains("stepps"), "{told}");
     assert_eq!(told.stderr.matches("hint").count(), 1, "told once: {told}");
+    let two = place.write(
+        "two.yaml",
+        "wavetank: 1\ntarget: http://127.0.0.1:9\nsteps: [{get: /, name: a}]\nthresholds: [p99(a) < 50ms in one]\n\
+         phases: [{name: one, rate: 10/s, for: 10s}, {name: two, rate: 20/s, for: 10s}]\n",
+    );
     let cases = [
         (url, "", 2, "threshold_missing"),
         (url, "--threshold p99<0ms", 2, "condition_value"),
@@ -282,6 +298,7 @@ fn what_cannot_be_searched_is_refused_in_one_line() {
         (url, "--threshold p99<9ms --levels 2", 2, "search_limits"),
         (url, "--threshold p99<9ms --repeats 1", 2, "search_limits"),
         (url, "--threshold p99<9ms --step 90%", 2, "search_limits"),
+        (url, "--threshold p99<9ms --levels 50 --repeats 9", 2, "search_limits"),
         (url, "--threshold p99<9ms --from 5", 2, "unit_missing"),
         (url, "--threshold p99<9ms --of users --from 5/s", 2, ""),
         (url, "--threshold p99<9ms --of speed", 2, "value_unknown"),
@@ -294,6 +311,9 @@ fn what_cannot_be_searched_is_refused_in_one_line() {
         ("ftp://127.0.0.1/", "--threshold p99<9ms", 2, ""),
         (&trace, "", 2, "search_phases"),
         (&trace, "--of users --phase x", 2, "phase_unknown"),
+        (&two, "--phase two", 2, "phase_unknown"),
+        (&two, "--phase one --scale 1/10", 2, "conflict"),
+        (&two, "--phase one --speed 10x", 2, "conflict"),
         (&bare, "", 2, "threshold_missing"),
     ];
     for (goal, words, exit, code) in cases {

@@ -84,6 +84,24 @@ impl Setup {
             let message = format!("--step {} % is not within 0.1 % and 25 %", self.step * 100.0);
             return refused(message, "1 % is the default".to_owned());
         }
+        let (fewest, most) = (self.runs_expected().0, self.runs_max);
+        if fewest > most {
+            let (levels, repeats) = (self.levels, self.repeats);
+            let message = format!(
+                "--levels {levels} with --repeats {repeats} take {fewest} runs at least, and a search makes {most} at most"
+            );
+            let fits = |setup: &Self| setup.runs_expected().0 <= most;
+            let with_levels =
+                (Self::LEVELS_MIN..levels).rev().map(|levels| Self { levels, ..*self }).find(fits);
+            let with_repeats =
+                (Self::REPEATS_MIN..repeats).rev().map(|repeats| Self { repeats, ..*self }).find(fits);
+            let lower = [
+                with_levels.map(|setup| format!("--levels {}", setup.levels)),
+                with_repeats.map(|setup| format!("--repeats {}", setup.repeats)),
+            ];
+            let lower: Vec<String> = lower.into_iter().flatten().collect();
+            return refused(message, format!("lower one of them: {}", lower.join(", or ")));
+        }
         Ok(())
     }
 
@@ -118,7 +136,37 @@ impl Setup {
         let climb = ((self.to / self.from).ln() / self.factor.ln()).ceil().max(1.0) as u32;
         let halvings = (self.factor.ln() / self.bracket().ln()).log2().ceil().max(0.0) as u32;
         let inside = halvings + (self.levels + 1) * self.repeats;
-        // The level that fails is tried twice.
-        (3 + inside, climb + 2 + inside + 2 * self.repeats)
+        // The level that fails is tried twice; right above the lowest there is nothing to add below.
+        let added = if climb > 1 { 2 * self.repeats } else { 0 };
+        (3 + inside, climb + 2 + inside + added)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_runs_than_a_search_makes_are_refused() {
+        let check = |levels: u32, repeats: u32, hint: Option<&str>| {
+            let setup = Setup { levels, repeats, ..Setup::new(Grain::Rate, 100.0, 1e6) };
+            let told = setup.check().map_err(|error| (error.code, error.hint));
+            let expected = hint.map_or(Ok(()), |hint| Err(("search_limits", hint.to_owned())));
+            assert_eq!(told, expected, "--levels {levels} --repeats {repeats}");
+        };
+        check(50, 9, Some("lower one of them: --levels 43, or --repeats 7"));
+        check(50, 7, None);
+        check(43, 9, None);
+        check(5, 50, None);
+        check(50, 50, Some("lower one of them: --levels 6, or --repeats 7"));
+    }
+
+    #[test]
+    fn right_above_the_lowest_level_all_is_known() {
+        let setup = Setup::new(Grain::Rate, 100.0, 200.0);
+        let (fewest, most) = setup.runs_expected();
+        let (soonest, longest) = setup.seconds_expected(&|_| 1.0);
+        assert_eq!((fewest, soonest), (most, longest));
+        assert!((soonest - f64::from(fewest)).abs() < 1e-9, "{soonest} s, {fewest} runs");
     }
 }

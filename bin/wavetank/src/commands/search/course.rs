@@ -98,18 +98,17 @@ fn announce(args: &SearchArgs, first: &Ready, talk: &mut Talk) {
     let each = |at: f64| Nanos(needed(at).0 + around).as_secs_f64();
     let (soonest, longest) = args.setup.seconds_expected(&each);
     let about = |seconds: f64| Nanos((seconds * 1e9) as i64);
-    let lengths = match (needed(args.setup.to), needed(args.setup.from)) {
-        (short, long) if short == long => short.to_string(),
-        (short, long) => format!("{short} to {long}"),
-    };
+    let span = |least: String, most: String| if least == most { least } else { format!("{least} to {most}") };
+    let ended = args.limits.max_time.filter(|most| most.as_secs_f64() < longest);
     talk.say(&format!(
-        "search     {} from {} to {}: about {fewest} to {most} runs of {}, {} to {}",
+        "search     {} from {} to {}: about {} runs of {}, {}{}",
         of(args.sought),
         level(args.setup.from),
         level(args.setup.to),
-        lengths,
-        about(soonest),
-        about(longest)
+        span(fewest.to_string(), most.to_string()),
+        span(needed(args.setup.to).to_string(), needed(args.setup.from).to_string()),
+        span(about(soonest).to_string(), about(longest).to_string()),
+        ended.map_or(String::new(), |most| format!("; --max-time ends it after {most}"))
     ));
     talk.say(&engine_line(first.plan.engine, first.engine_why.as_ref()));
     let needed = needed(args.setup.from);
