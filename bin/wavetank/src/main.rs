@@ -40,7 +40,8 @@ fn main() -> ExitCode {
                 Err(error) => refuse(&error, OutputFormat::Text),
             };
         }
-        Err(CliExit::Error { error, json }) => {
+        Err(CliExit::Error { error, json, out }) => {
+            run::output::deliver_error(&error, &out);
             return refuse(&error, if json { OutputFormat::Json } else { OutputFormat::Text });
         }
     };

@@ -187,6 +187,35 @@ fn what_was_there_stays_until_there_is_a_result() {
     assert_eq!(beside.count(), 0, "nothing is left beside");
 }
 
+/// Whoever reads a file must not find the result of an earlier run in it, whichever word was wrong.
+#[test]
+fn files_of_an_older_result_tell_the_error() {
+    let trial = trial();
+    for (line, code) in [
+        ("run 127.0.0.1:1 --baseline nope", "run_unknown"),
+        ("run 127.0.0.1:1 -d 30", "unit_missing"),
+        ("run 127.0.0.1:1 --once -d 1s", "conflict"),
+        ("run 127.0.0.1:1 --out a.nope", "out_suffix"),
+        ("lab run no.yaml 127.0.0.1:1 -r 9", "unit_missing"),
+        ("search 127.0.0.1:1 --threshold p99<9ms -r 9/s", "conflict"),
+        ("compare a b --max-regression 0%", "out_of_range"),
+        ("compare a b --metric nope", "metric_unknown"),
+        ("compare name:old", "one_side"),
+        ("compare a b", "run_unknown"),
+        ("report latest --by-host", "conflict"),
+        ("report nope", "run_unknown"),
+    ] {
+        let files = ["st.json", "st.txt", "st.xml", "st.md"].map(|name| trial.place().write(name, "old"));
+        let outs = files.iter().flat_map(|file| ["--out", file]);
+        let told = trial.program().args(line.split(' ')).args(outs).run();
+        told.expect_exit(2);
+        let [json, text, xml, markdown] = files.map(|file| read(&file));
+        assert!(json.contains(code) && xml.contains(code), "{line}: {json}{xml}");
+        assert!(text.contains("hint: "), "{line}: {text}");
+        assert_eq!(markdown, "old", "a sentence in it would be read as data");
+    }
+}
+
 #[test]
 fn archives_that_are_damaged() {
     let damage = |file: &str, how: &dyn Fn(String) -> String, words: &[&str], mentions: &str| {

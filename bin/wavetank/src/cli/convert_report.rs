@@ -100,6 +100,12 @@ const fn have_one_inode(_: &Path, _: &Path) -> bool {
     false
 }
 
+/// Those of `paths` whose suffix names a format, where a word beside them is wrong.
+pub(super) fn known_files(paths: &[PathBuf]) -> Vec<OutFile> {
+    let known = |path: &PathBuf| Some(OutFile { path: path.clone(), format: format_of(path).ok()? });
+    paths.iter().filter_map(known).collect()
+}
+
 fn format_of(path: &Path) -> Result<OutputFormat, UserError> {
     let suffix = path.extension().map(|suffix| suffix.to_string_lossy().to_ascii_lowercase());
     match suffix.as_deref() {

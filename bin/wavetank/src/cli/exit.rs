@@ -2,6 +2,8 @@
 
 use wavetank_plan::UserError;
 
+use super::args::OutFile;
+
 /// Why there is no command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum CliExit {
@@ -13,5 +15,7 @@ pub(crate) enum CliExit {
         error: UserError,
         /// `--format json` stood somewhere: tell it as `wavetank.error/1` on stdout.
         json: bool,
+        /// Files that wanted the result, as far as the words were understood.
+        out: Vec<OutFile>,
     },
 }

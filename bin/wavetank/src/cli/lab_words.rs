@@ -24,6 +24,16 @@ pub(super) struct LabWords {
     what: LabWhat,
 }
 
+impl LabWords {
+    /// `--out` of a run.
+    pub(super) fn out(&self) -> &[PathBuf] {
+        match &self.what {
+            LabWhat::Run(words) => &words.run.result.out,
+            _ => &[],
+        }
+    }
+}
+
 #[derive(Debug, Subcommand)]
 enum LabWhat {
     /// What is wrong with a topology file, if anything, and, as root, what this machine lacks for it; nothing is created

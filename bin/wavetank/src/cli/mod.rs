@@ -80,12 +80,13 @@ pub(crate) fn parse(argv: Vec<OsString>) -> Result<Command, CliExit> {
     }
     if let Some(target) = calibrate_words::as_target(&argv) {
         let calibrate = |args| Command::Calibrate(Box::new(args));
-        return target.map(calibrate).map_err(|error| CliExit::Error { error, json });
+        return target.map(calibrate).map_err(|error| CliExit::Error { error, json, out: Vec::new() });
     }
     let command_text = command_text::command_text(&argv);
     let typed = shorthand::with_run(argv);
     let words = Words::try_parse_from(&typed).map_err(|error| usage::exit_of(&error, &typed, json))?;
-    command(words.command, command_text).map_err(|error| CliExit::Error { error, json })
+    let out = convert_report::known_files(words.command.out());
+    command(words.command, command_text).map_err(|error| CliExit::Error { error, json, out })
 }
 
 fn command(words: CommandWords, command_text: String) -> Result<Command, UserError> {

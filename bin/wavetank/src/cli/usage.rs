@@ -14,7 +14,7 @@ use super::words::Words;
 pub(super) fn exit_of(error: &clap::Error, typed: &[OsString], json: bool) -> CliExit {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => CliExit::Help(error.render().to_string()),
-        _ => CliExit::Error { error: user_error(error, typed), json },
+        _ => CliExit::Error { error: user_error(error, typed), json, out: Vec::new() },
     }
 }
 

@@ -106,6 +106,20 @@ pub(super) enum CommandWords {
     Man(ManWords),
 }
 
+impl CommandWords {
+    /// `--out` of the commands that have a result to write.
+    pub(super) fn out(&self) -> &[PathBuf] {
+        match self {
+            Self::Run(words) => &words.result.out,
+            Self::Search(words) => &words.result.out,
+            Self::Report(words) => &words.out,
+            Self::Compare(words) => &words.out,
+            Self::Lab(words) => words.out(),
+            _ => &[],
+        }
+    }
+}
+
 /// `wavetank serve`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
