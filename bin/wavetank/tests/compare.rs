@@ -170,6 +170,8 @@ fn names_and_labels_choose_runs() {
     assert_eq!(chosen(&["tag:version=1", "name:bank"]), [old.to_vec(), vec![other.clone()]]);
     assert_eq!(chosen(&["tag:version=1", "name:shop+tag:version=2"]), [old.to_vec(), new.to_vec()]);
     assert_eq!(chosen(&[&format!("tag:version=1,{other}"), &new[0]])[0].len(), 3);
+    let comma = run("shop", "version=3,5");
+    assert_eq!(chosen(&["tag:version=1", "tag:version=3\\,5"])[1], [comma]);
     refused(&compare(&trial, &["tag:version=3", "name:bank"]), "tag:version=3");
     refused(&compare(&trial, &["name:sho", "name:bank"]), "name:sho");
     refused(&compare(&trial, &["tag:version", "name:bank"]), "names no runs");
@@ -216,6 +218,7 @@ fn what_cannot_be_compared_is_refused() {
     refused(&compare(&trial, &[&closed[0], &closed[1], "--metric", "p77"]), "p77");
     refused(&compare(&trial, &[&closed[0], &closed[1], "--max-regression", "0%"]), "--max-regression");
     refused(&compare(&trial, &[&closed[0], &closed[1], "--format", "csv"]), "format");
+    refused(&compare(&trial, &[&closed[0], &closed[1], "--seed", "-1"]), "--seed `-1` is negative");
     let target = Target::start(Script::constant(Duration::from_millis(2)));
     let open =
         trial.program().args(["run", &target.url("/"), "-r", "50/s", "-d", "1s", "--format", "json"]).run();

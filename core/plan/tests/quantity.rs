@@ -197,6 +197,9 @@ fn shares() {
         &[
             ("1", "unit_missing", "1%?"),
             ("0.5", "unit_missing", "0.5%?"),
+            ("1 percent", "unit_missing", "1%?"),
+            ("1e400", "unit_missing", "looks like 1% or 0.01%"),
+            ("150", "unit_missing", "looks like 1% or 0.01%"),
             ("150%", "overflow", "0% to 100%"),
             ("-1%", "negative", "never below zero"),
             ("some%", "not_a_number", "1% or 0.01%"),

@@ -10,6 +10,7 @@ use super::args::OutputFormat;
 use super::compare_args::{BaselineArgs, CompareArgs, CompareWishes, RUNS_MAX};
 use super::convert::{at, opt};
 use super::convert_report::{all_formats, format, language, out_files};
+use super::convert_run::seed;
 
 /// Formats of a comparison.
 const KNOWN: [OutputFormat; 5] =
@@ -27,7 +28,7 @@ For example: wavetank compare 7f3a latest
        wavetank compare 7f3a,81c0,92d4 a1b2,c3d4,e5f6 --max-regression 10%
        wavetank compare tag:version=1 tag:version=2
 A run is its folder, its name in the runs directory, the beginning of its id, or latest; name:NAME and tag:KEY=VALUE are
-all finished runs of that name or with that label, name:NAME+tag:KEY=VALUE those that are both")]
+all finished runs of that name or with that label, name:NAME+tag:KEY=VALUE those that are both; a comma of theirs is \\,")]
 pub(super) struct CompareWords {
     /// A and B, several runs of a side joined by commas; with `--with` all of these are A
     #[arg(value_name = "RUN,…", required = true)]
@@ -42,7 +43,7 @@ pub(super) struct CompareWords {
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
     pub(super) max_regression: Option<String>,
     /// Seed of what is drawn from the runs again [default: 1]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(super) seed: Option<String>,
     /// Shape of the result on stdout
     #[arg(long, value_name = "text|json|junit|markdown|html", default_value = "text")]
@@ -86,17 +87,15 @@ pub(super) fn compare(words: CompareWords) -> Result<CompareArgs, UserError> {
 
 /// `--max-regression`: a share above nothing and below everything.
 fn limit(text: &str) -> Result<f64, UserError> {
-    let share = parse_share(text)?;
-    if share > 0.0 && share < 1.0 {
-        return Ok(share);
+    let is_limit = |share: f64| share > 0.0 && share < 1.0;
+    let read = parse_share(text);
+    // What its unit alone would not mend is told at once.
+    let meant = read.clone().or_else(|error| parse_share(&format!("{text}%")).map_err(|_| error))?;
+    if !is_limit(meant) {
+        let hint = "a share between 0% and 100%: 10%; without it every difference is told and none fails";
+        return Err(UserError::usage("out_of_range", format!("`{text}` is no limit"), hint));
     }
-    let hint = "a share between 0% and 100%: 10%; without it every difference is told and none fails";
-    Err(UserError::usage("out_of_range", format!("`{text}` is no limit"), hint))
-}
-
-fn seed(text: &str) -> Result<u64, UserError> {
-    text.parse()
-        .map_err(|_| UserError::usage("not_a_number", format!("`{text}` is no seed"), "a whole number: 1"))
+    read
 }
 
 /// `--metric`: what no run has is told when the runs are known; here only what nobody can mean.
@@ -196,16 +195,21 @@ pub(super) fn baseline(
     Ok(Some(BaselineArgs { runs, wishes }))
 }
 
-/// Words of runs, joined by commas or not; none where nothing is named.
+/// Words of runs, joined by commas or not; none where nothing is named. A comma behind a backslash is the word's own, as a name or
+/// a label may have.
 fn split(words: &[String]) -> Result<Vec<String>, UserError> {
-    let all = words.iter().flat_map(|word| word.split(',')).map(|word| word.trim().to_owned());
+    // No word of an argument has it.
+    const OWN: &str = "\0";
+    let marked: Vec<String> = words.iter().map(|word| word.replace("\\,", OWN)).collect();
+    let all = marked.iter().flat_map(|word| word.split(',')).map(|word| word.trim().replace(OWN, ","));
     let (named, empty): (Vec<_>, Vec<_>) = all.partition(|word| !word.is_empty());
     if empty.is_empty() || named.is_empty() {
         return Ok(named);
     }
     // A variable of a script that is empty, most likely.
     let message = format!("`{}` has an empty name in it", harmless(&words.join(" ")));
-    Err(UserError::usage("no_run", message, format!("without it: {}", named.join(","))))
+    let without: Vec<String> = named.iter().map(|word| word.replace(',', "\\,")).collect();
+    Err(UserError::usage("no_run", message, format!("without it: {}", without.join(","))))
 }
 
 #[cfg(test)]
@@ -225,6 +229,7 @@ mod tests {
         check(&["x,u", "y,v,w"], &[], &["x", "u"], &["y", "v", "w"]);
         check(&["x", "u", "v"], &["y"], &["x", "u", "v"], &["y"]);
         check(&["x"], &["y,z"], &["x"], &["y", "z"]);
+        check(&["tag:k=v\\,w,x", "y"], &[], &["tag:k=v,w", "x"], &["y"]);
         let refused = |runs: &[&str], with: &[&str], code: &str| {
             let error = sides(&words(runs), &words(with)).unwrap_err();
             assert_eq!(error.code, code, "{error}");
@@ -242,7 +247,15 @@ mod tests {
     #[test]
     fn what_nobody_means_is_refused() {
         assert_eq!(limit("10%"), Ok(0.1));
-        assert!(["0%", "100%", "10", "-5%"].iter().all(|word| limit(word).is_err()));
+        let refused = |word: &str| limit(word).map_err(|error| (error.code, error.hint)).unwrap_err();
+        let told = |code, hint: &str| (code, hint.to_owned());
+        assert_eq!(refused("10"), told("unit_missing", "10%?"));
+        assert_eq!(refused("1e400"), told("unit_missing", "a share looks like 1% or 0.01%"));
+        assert_eq!(refused("-5%").0, "negative");
+        for word in ["0%", "100%", "0", "100"] {
+            let (code, hint) = refused(word);
+            assert!(code == "out_of_range" && hint.starts_with("a share between"), "{word}: {code} {hint}");
+        }
         assert!(metrics(words(&["p99", "p99(login)", "failed", "p99.9"])).is_ok());
         assert_eq!(metrics(words(&["p9999x"])).unwrap_err().code, "metric_unknown");
         assert!(metrics(words(&["faild"])).unwrap_err().hint.contains("failed"));

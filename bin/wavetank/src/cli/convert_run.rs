@@ -118,9 +118,13 @@ fn body_habit(word: &str) -> Option<UserError> {
     body.then(|| UserError::usage("not_a_number", format!("-d `{word}` is not a duration"), hint))
 }
 
-fn seed(text: &str) -> Result<u64, UserError> {
+/// `--seed`.
+pub(super) fn seed(text: &str) -> Result<u64, UserError> {
     text.parse().map_err(|_| {
         let hint = "a whole number from 0 to 18446744073709551615, for example --seed 7";
+        if text.starts_with('-') {
+            return UserError::usage("negative", format!("`{text}` is negative"), hint);
+        }
         UserError::usage("not_a_number", format!("`{text}` is no seed"), hint)
     })
 }

@@ -106,7 +106,8 @@ fn chosen(runs: &RunsDir, word: &str, traits: &[Trait], most: usize) -> Result<V
     }
     if found.is_empty() {
         let message = format!("no finished run fits `{word}` in `{shown}`");
-        let hint = "names and labels must fit whole: wavetank runs lists them, wavetank run … --tag version=2 gives one";
+        let hint = "names and labels must fit whole, a comma of theirs as `\\,`: wavetank runs lists them, wavetank run … --tag \
+                    version=2 gives one";
         return Err(UserError::usage("run_unknown", message, hint));
     }
     if found.len() > most {

@@ -9,7 +9,10 @@ const EXAMPLE: &str = "1% or 0.01%";
 pub fn parse_share(text: &str) -> Result<f64, UserError> {
     let (number, unit) = leading(text, "a share", EXAMPLE)?;
     if unit != "%" {
-        let hint = format!("{}%?", number.as_f64());
+        // `1e400` is no 1 %, and 150 % would be refused as well.
+        let meant = number.as_f64() <= 100.0 && !unit.contains(|c: char| c.is_ascii_digit());
+        let hint =
+            if meant { format!("{}%?", number.as_f64()) } else { format!("a share looks like {EXAMPLE}") };
         return Err(UserError::usage("unit_missing", format!("`{text}`: a share ends in %"), hint));
     }
     if number.as_f64() > 100.0 {

@@ -170,7 +170,7 @@ fn quantities() {
         ("localhost --threads 5k", "overflow", Usage, "--threads", "one a CPU"),
         ("localhost --pipeline 2k", "overflow", Usage, "--pipeline", "up to 1024"),
         ("localhost --seed soon", "not_a_number", Usage, "--seed", "--seed 7"),
-        ("localhost --seed -1", "not_a_number", Usage, "--seed", "--seed 7"),
+        ("localhost --seed -1", "negative", Usage, "--seed", "--seed 7"),
         ("localhost --open-rate 5000", "unit_missing", Usage, "--open-rate", "5000/s?"),
         ("localhost --drain 30", "unit_missing", Usage, "--drain", "30s?"),
         ("serve --threads none", "not_a_number", Usage, "--threads", "500"),
