@@ -60,9 +60,13 @@ pub fn compare_doc(rows: &[Compared], told: Told) -> CompareDoc {
 
 fn answer(rows: &[Compared], metrics: &[MetricDoc], asked: bool) -> CompareAnswer {
     let any = |word: &str| metrics.iter().any(|metric| metric.regression.as_deref() == Some(word));
-    let mut judged = rows.iter().filter(|row| row.judged).peekable();
     // A value that stayed at none tells even of single runs, and must not speak for those beside it.
-    let tells = judged.peek().is_some() && judged.all(|row| row.p_adjusted.is_some());
+    let judged = || rows.iter().filter(|row| row.judged);
+    let mut happened = judged().filter(|row| row.values != [Some(0.0); 2]).peekable();
+    let tells = match happened.peek() {
+        None => judged().next().is_some(),
+        Some(_) => happened.any(|row| row.p_adjusted.is_some()),
+    };
     match asked {
         true if any("shown") => CompareAnswer::Regression,
         _ if !tells => CompareAnswer::Undecided,
@@ -223,6 +227,10 @@ mod tests {
         }
         let single = row("p99", &[10.0], &[10.0]);
         check(&[none(1), single.clone()], Some(0.1), CompareAnswer::Undecided, 4);
+        // Nor does one that is unknown in a run silence those that are not.
+        let unknown = Compared { ratio: None, p_adjusted: None, ..row("p50", &[10.0; 3], &[10.0; 3]) };
+        let differs = row("p99", &[10.0, 10.1, 9.9], &[20.0, 20.1, 19.9]);
+        check(&[unknown, differs], None, CompareAnswer::Difference, 0);
         check(&[none(1), single], None, CompareAnswer::Undecided, 0);
     }
 
