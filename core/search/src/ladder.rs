@@ -3,8 +3,12 @@
 use crate::{Grain, Setup};
 
 /// The levels inside `low` to `high`, evenly apart on a logarithmic scale. Where there are too few whole numbers, both
-/// ends and their neighbours are among them, as far as the limits go.
+/// ends and their neighbours are among them, as far as the limits go. Never none: the ends themselves where no rate lies
+/// between them.
 pub(crate) fn inside(setup: &Setup, low: f64, high: f64) -> Vec<f64> {
+    if low >= high {
+        return vec![low];
+    }
     let wanted = setup.levels as usize;
     let ratio = (high / low).powf(1.0 / (wanted as f64 + 1.0));
     let mut levels: Vec<f64> = (1..=wanted)
@@ -12,6 +16,9 @@ pub(crate) fn inside(setup: &Setup, low: f64, high: f64) -> Vec<f64> {
         .filter(|&level| low < level && level < high)
         .collect();
     levels.dedup_by(|a, b| a.total_cmp(b).is_eq());
+    if setup.grain == Grain::Rate && levels.is_empty() {
+        return vec![low, high];
+    }
     if setup.grain == Grain::Rate || levels.len() == wanted {
         return levels;
     }
@@ -72,6 +79,13 @@ mod tests {
         check(Grain::Whole, (7.0, 8.0), &[6.0, 7.0, 8.0, 9.0, 10.0]);
         check(Grain::Whole, (1.0, 2.0), &[1.0, 2.0, 3.0, 4.0, 5.0]);
         check(Grain::Whole, (999.0, 1_000.0), &[996.0, 997.0, 998.0, 999.0, 1_000.0]);
+    }
+
+    #[test]
+    fn ends_are_all_there_is_where_nothing_lies_between() {
+        check(Grain::Rate, (2_000.0, 2_001.0), &[2_000.0, 2_001.0]);
+        check(Grain::Rate, (100.0, 100.0), &[100.0]);
+        check(Grain::Whole, (1.0, 1.0), &[1.0]);
     }
 
     #[test]

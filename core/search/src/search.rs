@@ -9,7 +9,7 @@ use crate::{Answer, End, Point, Seen, Setup, Stage, Stop, Tally, Wanted, bounds,
 const STRETCH_MAX: u32 = 8;
 /// Runs of one level that the generator may spoil before it counts as the limit.
 const SPOILED_MAX: u32 = 3;
-/// How often levels are added below and above: each time twice as far from the last.
+/// How often levels are added below and above: by one distance twice, then each time twice as far from the last.
 const ADDED_MAX: u32 = 12;
 
 /// The state machine. Ask [`next`](Self::next), carry that run out, tell [`result`](Self::result); until there is none.
@@ -127,8 +127,8 @@ impl Search {
             (Stage::Confirm, Seen::Fail) => {
                 // It held before and does not now: the knee is near, below it.
                 self.high = Some(self.level);
-                let below = (self.level / self.setup.factor).max(self.setup.from);
-                self.low = Some(self.setup.grain.nearest(below));
+                let below = self.setup.grain.nearest(self.level / self.setup.factor);
+                self.low = Some(below.max(self.setup.from));
                 self.narrow();
             }
             (Stage::Narrow, Seen::Pass) => {
@@ -264,9 +264,10 @@ impl Search {
         let fit = falling_fit(self.tally.levels());
         match crossing(self.tally.levels(), &fit) {
             Some(_) if high_proven || self.generator.is_none() => End::Found,
+            // Where even the lowest level does not hold, it is all the same what the generator can do.
+            _ if fit.last().is_some_and(|&chance| chance < 0.5) => End::Below,
             _ if self.generator.is_some() => End::Generator,
-            _ if fit.last().is_some_and(|&chance| chance >= 0.5) => End::Above,
-            _ => End::Below,
+            _ => End::Above,
         }
     }
 

@@ -175,6 +175,37 @@ fn no_knee_within_the_limits_is_a_lower_bound() {
 }
 
 #[test]
+fn levels_between_which_there_is_none_are_told_apart() {
+    // Four digits know no level between 2,000 and 2,001.
+    let (answer, asked) = search(Setup::new(Grain::Rate, 1_000.0, 2_001.0), 1, &plain(2_000.5));
+    assert_eq!((answer.end, answer.high), (End::Found, Some(2_001.0)), "{answer:?}");
+    assert!(answer.low.is_some_and(|low| (1_900.0..=2_000.0).contains(&low)), "{answer:?}");
+    assert!(asked.iter().any(|one| one.stage == Stage::Measure), "{asked:?}");
+}
+
+#[test]
+fn the_only_level_that_the_generator_leaves_is_measured() {
+    for (grain, from) in [(Grain::Rate, 100.0), (Grain::Whole, 1.0)] {
+        let mut search = Search::new(Setup::new(grain, from, 1e4));
+        let mut asked = Vec::new();
+        while let Some(wanted) = search.next() {
+            asked.push(wanted);
+            let seen = match wanted.level {
+                level if level >= 2.0 * from => Seen::Generator,
+                // It holds once, and never again.
+                _ if asked.len() == 1 => Seen::Pass,
+                _ => Seen::Fail,
+            };
+            search.result(seen, 1.0);
+        }
+        let answer = search.answer();
+        assert_eq!((answer.end, answer.knee, answer.low), (End::Below, None, None), "{answer:?}");
+        let at_first = |one: &&Wanted| one.stage == Stage::Measure && one.level <= from;
+        assert_eq!(asked.iter().filter(at_first).count(), 3, "{asked:?}");
+    }
+}
+
+#[test]
 fn the_lowest_level_fails() {
     let (answer, asked) = search(Setup::new(Grain::Rate, 100.0, 5_000.0), 1, &plain(50.0));
     assert_eq!((answer.end, answer.knee, answer.low, answer.high), (End::Below, None, None, Some(100.0)));
