@@ -78,6 +78,44 @@ fn ten_times_slower_is_a_difference_and_a_regression() {
     let again = format!("wavetank compare {a} {b} <span class=\"option\">--seed</span> 1");
     assert!(told.contains(&again), "{page}");
     refused(&compare(&trial, &[&a, &b, "--lang", "zh"]), "--lang");
+    // What compares again finds the same runs, and allows as much.
+    let dir = trial.place().file("runs");
+    let page = compare(&trial, &[&a, &b, "--format", "html", "--max-regression", "7%", "--runs-dir", &dir]);
+    let told = page.expect_exit(1).stdout.replace("<span class=\"option\">", "").replace("</span>", "");
+    let again = format!("wavetank compare {a} {b} --max-regression 7% --seed 1 --runs-dir {dir}");
+    assert!(told.contains(&again), "{page}");
+}
+
+/// Steps are compared by what they are, not by where they stand.
+#[test]
+fn a_step_that_moved_is_compared_with_no_other() {
+    let trial = trial();
+    let target = Target::start(Script::constant(Duration::from_millis(3)));
+    let run = |steps: &str| {
+        let text = format!(
+            "wavetank: 1\nname: shop\ntarget: {}\nscenarios: {{visitor: {{weight: 1, steps: [{steps}]}}}}\nphases: [{{users: 2, for: 1s}}]\n",
+            target.url("").trim_end_matches('/')
+        );
+        let file = trial.place().write("shop.yaml", text);
+        trial.program().args(["run", &file, "--format", "json"]).run().json()["id"]
+            .as_str()
+            .expect("an id")
+            .to_owned()
+    };
+    let step = |name: &str| format!("{{get: /{name}, name: {name}}}");
+    let [login, browse, buy] = ["login", "browse", "buy"].map(step);
+    let a = run(&format!("{login}, {buy}"));
+    let b = run(&format!("{login}, {browse}, {buy}"));
+    let told = compare(&trial, &[&a, &b, "--format", "json"]);
+    let doc = told.expect_exit(0).json();
+    let names: Vec<_> =
+        doc["metrics"].as_array().expect("values").iter().filter_map(|one| one["name"].as_str()).collect();
+    assert!(names.contains(&"p50(login)"), "{told}");
+    assert!(!names.iter().any(|name| name.contains("(buy)") || name.contains("(browse)")), "{told}");
+    let said = "steps that are not the same in all runs, at the same place, are not compared each by itself: browse, buy";
+    assert!(doc["warnings"].as_array().expect("some").iter().any(|one| *one == said), "{told}");
+    let same = compare(&trial, &[&b, &run(&format!("{login}, {browse}, {buy}")), "--format", "json"]);
+    assert!(same.stdout.contains("p50(buy)") && !same.stdout.contains("at the same place"), "{same}");
 }
 
 #[test]

@@ -33,7 +33,7 @@ pub struct Wishes {
     pub metrics: Vec<String>,
     /// Seed of what is drawn.
     pub seed: u64,
-    /// Names of steps by scenario and step, as they are told.
+    /// Names of steps by scenario and step, as they are told; those without one are not compared by themselves.
     pub steps: BTreeMap<(u16, u16), String>,
 }
 

@@ -1,11 +1,11 @@
 //! [`compare_sides`]: loaded runs to a comparison.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use wavetank_compare::{
     Compared, RunData, STEPS_MAX, Told, Wishes, alike, compare_doc, compared, machines, same_kind,
 };
-use wavetank_plan::{Plan, UserError};
+use wavetank_plan::{Plan, UserError, harmless};
 use wavetank_record::{CompareAnswer, CompareDoc, SideDoc, Status};
 
 use super::LoadedRun;
@@ -30,8 +30,10 @@ pub(crate) fn compare_sides(
 ) -> Result<CompareDoc, UserError> {
     let all: Vec<&LoadedRun> = a.iter().chain(b).collect();
     each_once(&all)?;
-    let warnings = warnings(a, b)?;
-    let rows = rows([a, b], wishes, step_names(&all[0].plan))?;
+    let mut warnings = warnings(a, b)?;
+    let (steps, apart) = common_steps(&all);
+    warnings.extend(apart_told(&apart));
+    let rows = rows([a, b], wishes, steps)?;
     let side = |runs: &[LoadedRun]| SideDoc { runs: runs.iter().map(LoadedRun::doc).collect() };
     let told = Told {
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -61,9 +63,9 @@ pub(crate) fn comparable(a: &[LoadedRun], plan: &Plan, wishes: &CompareWishes) -
     if wishes.metrics.is_empty() {
         return Ok(());
     }
-    let mut steps = step_names(&first.plan);
-    let planned = |scenario: u16| plan.scenarios.get(usize::from(scenario)).map_or(0, |it| it.steps.len());
-    steps.retain(|(scenario, step), _| usize::from(*step) < planned(*scenario));
+    let (mut steps, _) = common_steps(&a.iter().collect::<Vec<_>>());
+    let planned = step_names(plan);
+    steps.retain(|key, name| planned.get(key) == Some(name));
     rows([a, a], wishes, steps).map(drop)
 }
 
@@ -230,8 +232,44 @@ fn advise(doc: &mut CompareDoc) {
 /// Runs a side that show what matters on most machines.
 const RUNS_ADVISED: u32 = 3;
 
+/// The steps that are the same in all runs, and names of those that are not, each once. Of runs that are all of one step there is
+/// none: what they do is the whole.
+fn common_steps(all: &[&LoadedRun]) -> (StepNames, Vec<String>) {
+    let named: Vec<StepNames> = all.iter().map(|run| step_names(&run.plan)).collect();
+    if named.iter().all(|names| names.len() < 2) {
+        return (StepNames::new(), Vec::new());
+    }
+    let is_common = |key, name: &String| named.iter().all(|names| names.get(key) == Some(name));
+    let apart: BTreeSet<_> = named.iter().flatten().filter(|(key, name)| !is_common(key, name)).collect();
+    let mut told: Vec<String> = Vec::new();
+    for (_, name) in apart {
+        if !told.contains(name) {
+            told.push(name.clone());
+        }
+    }
+    let common = named[0].iter().filter(|(key, name)| is_common(key, name));
+    (common.map(|(key, name)| (*key, name.clone())).collect(), told)
+}
+
+/// That steps are not compared by themselves, of those with these names.
+fn apart_told(names: &[String]) -> Option<String> {
+    let more = names.len().saturating_sub(STEPS_TOLD);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let some = names.iter().take(STEPS_TOLD).map(|name| harmless(name)).collect::<Vec<_>>().join(", ");
+    (!names.is_empty()).then(|| {
+        format!(
+            "steps that are not the same in all runs, at the same place, are not compared each by itself: {some}{more}"
+        )
+    })
+}
+
+/// What steps are called, by scenario and step.
+type StepNames = BTreeMap<(u16, u16), String>;
+/// Names of steps told at most.
+const STEPS_TOLD: usize = 5;
+
 /// What steps are called in the words of conditions; a scenario's name stands before it where there are several.
-fn step_names(plan: &Plan) -> BTreeMap<(u16, u16), String> {
+fn step_names(plan: &Plan) -> StepNames {
     let several = plan.scenarios.len() > 1;
     let mut names = BTreeMap::new();
     for (scenario, it) in (0_u16..).zip(&plan.scenarios) {
