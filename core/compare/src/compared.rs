@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use wavetank_measure::Histogram;
 use wavetank_pace::Random;
 use wavetank_record::MetricDoc;
 
@@ -11,7 +12,7 @@ use crate::{DRAWS, Estimate, Measure, Ratio, Strip, holm};
 /// The chance of being wrong anywhere that is taken.
 pub const LEVEL: f64 = 0.05;
 /// A percentile with fewer values above it on a side is not compared.
-const ABOVE_MIN: f64 = wavetank_plan::constants::UNCERTAIN_BELOW as f64;
+const ABOVE_MIN: u64 = wavetank_plan::constants::UNCERTAIN_BELOW;
 
 /// Told, and judged only where it is asked for: it lies between two that are judged and follows them, and each value more
 /// that is judged makes all the others harder to tell from chance.
@@ -235,14 +236,13 @@ fn row(
 /// Why a percentile cannot be compared; empty if it can. Dropped requests have no time: fewer of them than lie above the
 /// percentile are left out of it on both sides alike, as a report does; with more, the percentile is itself one of them.
 fn doubt(q: f64, counts: [u64; 2], scopes: Option<&Scopes<'_>>) -> String {
-    let above = |count: u64| count as f64 * (100.0 - q) / 100.0;
-    if counts.iter().any(|&count| above(count) < ABOVE_MIN) {
+    if counts.iter().any(|&count| Histogram::above(count, q) < ABOVE_MIN) {
         return MetricDoc::FEW_ABOVE.to_owned();
     }
     let lost = |side: &Vec<&ScopeCut>| {
         let dropped: u64 = side.iter().map(|scope| scope.dropped).sum();
         let strips: Vec<&Strip> = side.iter().map(|scope| &scope.failed).collect();
-        dropped as f64 > above(quotient(&strips).1)
+        dropped > Histogram::above(quotient(&strips).1, q)
     };
     if scopes.is_some_and(|scopes| scopes.iter().any(lost)) {
         return "unknown: it lies among dropped requests, which have no time".to_owned();
@@ -320,6 +320,14 @@ mod tests {
         check((0, 1_000), (90, 1_000), 1, None);
         // Unless it is asked for, it makes nothing else harder to tell.
         assert_eq!(compared(&[run(0, 9)], &[run(0, 9)], &Wishes::default()), []);
+    }
+
+    #[test]
+    fn ten_samples_above_a_percentile_are_enough() {
+        for (q, least) in [(50.0, 20), (90.0, 100), (95.0, 200), (99.0, 1_000), (99.9, 10_000)] {
+            assert_eq!(doubt(q, [least; 2], None), "", "p{q} of {least}");
+            assert_eq!(doubt(q, [least, least - 1], None), MetricDoc::FEW_ABOVE, "p{q} of one less");
+        }
     }
 
     #[test]

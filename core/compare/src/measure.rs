@@ -93,8 +93,7 @@ fn place(q: f64, counts: &[u64]) -> Option<usize> {
     if all == 0 {
         return None;
     }
-    let exact = q.clamp(0.0, 100.0) * all as f64 / 100.0;
-    let rank = ((exact - (exact * 1e-14 + 1e-9)).ceil() as u64).clamp(1, all);
+    let rank = all - Histogram::above(all, q);
     // From above, since most percentiles asked for are high.
     let mut above = all;
     for (at, &n) in counts.iter().enumerate().rev() {

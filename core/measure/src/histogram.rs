@@ -203,7 +203,7 @@ impl Histogram {
 
     /// Whether fewer than [`wavetank_plan::constants::UNCERTAIN_BELOW`] samples lie above percentile `q`.
     pub fn is_uncertain(&self, q: f64) -> bool {
-        self.count == 0 || self.count - self.rank(q) < wavetank_plan::constants::UNCERTAIN_BELOW
+        self.count == 0 || Self::above(self.count, q) < wavetank_plan::constants::UNCERTAIN_BELOW
     }
 
     /// The buckets with values: index (0 to [`Histogram::BUCKETS`]) and count, ascending.
@@ -278,10 +278,15 @@ impl Histogram {
 
     /// The nearest rank of percentile `q`: 1 to `count`.
     fn rank(&self, q: f64) -> u64 {
-        let exact = q.clamp(0.0, 100.0) * self.count as f64 / 100.0;
+        self.count - Self::above(self.count, q)
+    }
+
+    /// How many of `count` samples lie above their percentile `q` (0 to 100) by nearest rank.
+    pub fn above(count: u64, q: f64) -> u64 {
+        let exact = q.clamp(0.0, 100.0) * count as f64 / 100.0;
         // 99.9 % of 1,000 is rank 999, although 99.9 is not exact in binary.
         let rank = (exact - (exact * 1e-14 + 1e-9)).ceil() as u64;
-        rank.clamp(1, self.count)
+        count.saturating_sub(rank.max(1))
     }
 
     /// The range of buckets that can hold values.
