@@ -118,6 +118,13 @@ fn levels_have_their_unit() {
     check("rate", 100.0, "100/s");
     check("rate", 1_235_000.0, "1,235,000/s");
     check("rate", 0.25, "0.25/s");
+    check("rate", 5.05, "5.05/s");
+    check("rate", 5.152, "5.152/s");
+    check("rate", 5.203, "5.203/s");
+    check("rate", 99.95, "99.95/s");
+    check("rate", 0.001_234, "0.001234/s");
+    check("rate", 5.0, "5/s");
+    check("rate", 0.0, "0/s");
     check("users", 1.0, "1 user");
     check("connections", 1_200.0, "1,200 connections");
 }

@@ -6,18 +6,23 @@ use wavetank_record::{Blame, Number, SearchDoc, SearchRunDoc};
 use super::english::ENGLISH;
 use super::showed::limit_level;
 
+/// Decimals of a rate at most; no plan has more.
+const DECIMALS_MAX: i32 = 6;
+
 /// A level in its unit, all digits that it has: `2,480/s`, `133.3/s`, `1,200 users`, `1 connection`.
 pub fn level_text(of: &str, level: Number) -> String {
     let whole = || show_whole(level.0.max(0.0).round() as u64);
     match of {
         "rate" if level.0 >= 1_000.0 => format!("{}/s", whole()),
-        "rate" => {
-            let text = format!("{:.*}", if level.0 < 1.0 { 4 } else { 1 }, level.0);
-            format!("{}/s", trimmed(&text))
-        }
+        "rate" => format!("{}/s", trimmed(&format!("{:.*}", decimals(level.0), level.0))),
         many if level.0 < 1.5 => format!("{} {}", whole(), many.trim_end_matches('s')),
         many => format!("{} {many}", whole()),
     }
+}
+
+/// Decimals of a rate below 1,000 that make four digits, as many as levels have.
+fn decimals(level: f64) -> usize {
+    if level > 0.0 { (3 - level.log10().floor() as i32).clamp(0, DECIMALS_MAX) as usize } else { 0 }
 }
 
 /// Whose limit it was, in words, and at which level it was met; `None` where none was.
