@@ -101,7 +101,7 @@ fn make(options: &Options, args: &DemoArgs, talk: &mut Talk) -> Result<Made, Use
         rehearsal: None,
         knee_sought: false,
     };
-    let Executed { record, archive } = execute(execution, talk)?;
+    let Executed { record, archive, .. } = execute(execution, talk)?;
     let counted = server.truth().requests;
     server.stop();
     let sent = record.wire.sent + record.setup.sent;

@@ -8,6 +8,7 @@ use wavetank_driver::{Clock, Errno, Signals, TlsClient, WallClock};
 use wavetank_engine::Means;
 use wavetank_journey::Journeys;
 use wavetank_journey::rows::Table;
+use wavetank_measure::Selection;
 use wavetank_observe::{CpuTimes, HostWatch, ProcessUsage, process_usage};
 use wavetank_plan::{Guard, HostFacts, Missing, Plan, UserError};
 use wavetank_record::{EnvironmentDoc, HostDoc, LoadDoc, PlanDoc, RunRecord, Setup, Wall, engine_name};
@@ -53,6 +54,8 @@ pub(crate) struct Execution<'a> {
 /// A finished run.
 pub(crate) struct Executed {
     pub(crate) record: RunRecord,
+    /// Requests that were answered, failed or were dropped in the time that its rates are of.
+    pub(crate) resolved: u64,
     /// The archive's folder, if there is one.
     pub(crate) archive: Option<std::path::PathBuf>,
 }
@@ -211,6 +214,8 @@ fn conclude(
     };
     // Noted in the ledger; the verdict speaks of it.
     let _ = ledger.close();
+    let in_window = ledger.totals().view(Selection::Judged).in_window;
+    let resolved = in_window.done + in_window.failed() + in_window.dropped();
     let usage = process_usage();
     let before = &around.before;
     let steal =
@@ -258,7 +263,7 @@ fn conclude(
         let finished = archive.finish(&record);
         finished.inspect_err(|problem| talk.warn(&format!("{problem}\nhint: {}", problem.hint()))).ok()
     });
-    Executed { record, archive: folder }
+    Executed { record, resolved, archive: folder }
 }
 
 /// The archive, if one is wanted and the disk allows; otherwise that is told and the run goes on without.

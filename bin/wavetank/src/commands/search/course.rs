@@ -1,9 +1,10 @@
 //! [`conduct`]: run after run, as the search asks for them.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use wavetank_driver::{Clock, Signals, WallClock};
-use wavetank_plan::{Condition, ExitCode, Nanos, UserError};
+use wavetank_plan::{Condition, ExitCode, Nanos, Plan, UserError};
 use wavetank_record::{Blame, Number, SearchDoc, SearchRunDoc, Status, Wall};
 use wavetank_report::level_text;
 use wavetank_search::{Seen, Stop, Wanted, Watched};
@@ -168,13 +169,14 @@ impl Course<'_> {
     fn run(&mut self, wanted: Wanted, length: Nanos, talk: &mut Talk) {
         let number = self.told.runs.len() as u64;
         let seed = self.args.setup.seed.wrapping_add(number);
-        let executed = self.aim.ready(wanted.level, length, seed).and_then(|ready| self.execute(ready, talk));
-        let Executed { record, archive } = match executed {
+        let ready = self.aim.ready(wanted.level, length, seed);
+        let behind = ready.as_ref().map_or(Blame::Unknown, |ready| behind(&ready.plan));
+        let Executed { record, resolved, archive } = match ready.and_then(|ready| self.execute(ready, talk)) {
             Ok(executed) => executed,
             Err(error) => return self.refused(wanted, &error, talk),
         };
-        let behind = if on_loopback(&record.target) { Blame::Target } else { Blame::Unknown };
-        let judged = judged(&record, self.args.sought == Sought::Rate, behind);
+        let resolved = (self.args.sought == Sought::Rate).then_some(resolved);
+        let judged = judged(&record, resolved, behind);
         let archive = archive.and_then(|folder| Some(folder.file_name()?.to_str()?.to_owned()));
         self.told.add(wanted, &judged, &record, archive);
         match judged.seen {
@@ -261,7 +263,34 @@ impl Course<'_> {
     }
 }
 
-/// Whether no network lies between.
-fn on_loopback(target: &str) -> bool {
-    ["://127.", "://localhost", "://[::1]"].iter().any(|own| target.contains(own))
+/// Who is to blame for a queue that grows: the target where no network lies between, nor a proxy that could be it.
+fn behind(plan: &Plan) -> Blame {
+    let mut addresses = plan.targets.iter().flat_map(|target| &target.addresses);
+    if plan.http.proxy.is_none() && on_loopback(&mut addresses) { Blame::Target } else { Blame::Unknown }
+}
+
+/// Whether there are addresses, and each is this host's alone.
+fn on_loopback(addresses: &mut dyn Iterator<Item = &SocketAddr>) -> bool {
+    let mut addresses = addresses.peekable();
+    addresses.peek().is_some() && addresses.all(|address| address.ip().to_canonical().is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_network_lies_before_addresses_that_are_all_loopback() {
+        for (addresses, expected) in [
+            (&["127.0.0.1:80"][..], true),
+            (&["127.9.0.1:80", "[::1]:8080", "[::ffff:127.0.0.1]:80"], true),
+            (&["10.0.0.5:80"], false),
+            (&["127.0.0.1:80", "10.0.0.5:80"], false),
+            (&[], false),
+        ] {
+            let addresses: Vec<SocketAddr> =
+                addresses.iter().map(|one| one.parse().expect("an address")).collect();
+            assert_eq!(on_loopback(&mut addresses.iter()), expected, "{addresses:?}");
+        }
+    }
 }

@@ -22,9 +22,10 @@ pub(super) struct Judged {
     pub(super) growth: Option<Threshold>,
 }
 
-/// Judges `record`; `open`: of the open model, `behind`: who is to blame for a queue that grows.
-pub(super) fn judged(record: &RunRecord, open: bool, behind: Blame) -> Judged {
-    let flow = open.then(|| flow(record));
+/// Judges `record`; `resolved`: of the open model, how many requests were answered, failed or were dropped in its window,
+/// `behind`: who is to blame for a queue that grows.
+pub(super) fn judged(record: &RunRecord, resolved: Option<u64>, behind: Blame) -> Judged {
+    let flow = resolved.map(|resolved| flow(record, resolved));
     let growth = flow.map(|flow| Threshold {
         expr: GROWTH.to_owned(),
         value: Some(Number(flow.growth())),
@@ -57,13 +58,11 @@ pub(super) fn judged(record: &RunRecord, open: bool, behind: Blame) -> Judged {
     Judged { seen, why, blame, silent, kept, growth }
 }
 
-fn flow(record: &RunRecord) -> Flow {
+fn flow(record: &RunRecord, resolved: u64) -> Flow {
     let window_s = record.duration_s.0;
-    let requests = &record.requests;
-    let gone = (requests.failed + requests.dropped) as f64;
     Flow {
         offered: record.rate.offered_per_s.0 * window_s,
-        resolved: record.rate.done_per_s.0 * window_s + gone,
+        resolved: resolved as f64,
         window_s,
         response_s: record.response_us.spread.as_ref().map_or(0.0, |spread| spread.mean.0 / 1e6),
         fastest_s: record.response_us.spread.as_ref().map_or(0.0, |spread| spread.min.0 / 1e6),
@@ -77,4 +76,28 @@ fn grown(flow: Option<Flow>) -> String {
         show_share(growth),
         show_share(GROWTH_MAX)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use wavetank_record::{RateDoc, Requests, VerdictDoc};
+
+    use super::*;
+
+    /// Of 1,000 requests of a second 900 were answered in it, and 100 failed: in it, or in the drain, in which a queue ends that
+    /// grew all the time.
+    #[test]
+    fn what_fails_after_the_window_was_a_queue_in_it() {
+        let record = RunRecord {
+            verdict: VerdictDoc { status: Status::Pass, ..VerdictDoc::default() },
+            duration_s: Number(1.0),
+            rate: RateDoc { offered_per_s: Number(1_000.0), done_per_s: Number(900.0) },
+            requests: Requests { offered: 1_000, done: 900, failed: 100, ..Requests::default() },
+            ..RunRecord::default()
+        };
+        let seen = |resolved| judged(&record, resolved, Blame::Target).seen;
+        assert_eq!(seen(Some(1_000)), Ok(Seen::Pass));
+        assert_eq!(seen(Some(900)), Ok(Seen::Fail));
+        assert_eq!(seen(None), Ok(Seen::Pass), "users wait for their answers");
+    }
 }
