@@ -1,6 +1,7 @@
 //! [`Setup`]: what is sought, within which limits.
 
 use wavetank_plan::UserError;
+use wavetank_plan::quantity::typed_share;
 
 use crate::Grain;
 
@@ -81,7 +82,7 @@ impl Setup {
             }
         }
         if !(Self::STEPS.0..=Self::STEPS.1).contains(&self.step) {
-            let message = format!("--step {} % is not within 0.1 % and 25 %", self.step * 100.0);
+            let message = format!("--step {} is not within 0.1 % and 25 %", typed_share(self.step));
             return refused(message, "1 % is the default".to_owned());
         }
         let (fewest, most) = (self.runs_expected().0, self.runs_max);
@@ -168,5 +169,17 @@ mod tests {
         let (soonest, longest) = setup.seconds_expected(&|_| 1.0);
         assert_eq!((fewest, soonest), (most, longest));
         assert!((soonest - f64::from(fewest)).abs() < 1e-9, "{soonest} s, {fewest} runs");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_is_told_as_it_was_asked_for() {
+        let setup = Setup { step: 0.29, ..Setup::new(Grain::Rate, 100.0, 1e6) };
+        let message = setup.check().unwrap_err().message;
+        assert!(message.starts_with("--step 29% is not"), "{message}");
     }
 }

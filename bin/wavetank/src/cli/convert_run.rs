@@ -23,7 +23,7 @@ use super::run_words::{
 use super::tls_words::tls;
 
 /// Where archives go unless told otherwise.
-pub(super) const RUNS_DIR: &str = "runs";
+pub(crate) const RUNS_DIR: &str = "runs";
 
 /// Reads every word; `command` is the redacted command line.
 pub(super) fn run(words: RunWords, command: String) -> Result<RunArgs, UserError> {

@@ -55,6 +55,7 @@ pub(crate) use command_text::without_values;
 #[cfg(target_os = "linux")]
 pub(crate) use compare_args::BaselineArgs;
 pub(crate) use compare_args::{CompareArgs, CompareWishes, RUNS_MAX};
+pub(crate) use convert_run::RUNS_DIR;
 pub(crate) use demo_args::DemoArgs;
 pub(crate) use exit::CliExit;
 pub(crate) use explain_words::ExplainArgs;

@@ -16,7 +16,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<u8, UserError> {
     let (a, b) = (load_all(&runs, &args.a)?, load_all(&runs, &args.b)?);
     let doc = compare_sides(&a, &b, &args.wishes)?;
     let told = |format| match format {
-        OutputFormat::Html => page(&doc, [&a, &b], &args.wishes, args.language),
+        OutputFormat::Html => page(&doc, [&a, &b], args),
         format => render(&doc, format),
     };
     let mut failures = Vec::new();

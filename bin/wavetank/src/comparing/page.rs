@@ -1,28 +1,28 @@
 //! [`page`]: a comparison as an HTML file, with its runs over time.
 
 use std::io::{self, Write};
+use std::path::Path;
 
+use wavetank_plan::quantity::typed_share;
 use wavetank_plan::quoted;
 use wavetank_record::{CompareDoc, SideDoc};
-use wavetank_report::{CompareSource, Language, SideCourse, comparison_html};
+use wavetank_report::{CompareSource, SideCourse, comparison_html};
 
 use super::LoadedRun;
-use crate::cli::CompareWishes;
+use crate::cli::{CompareArgs, CompareWishes, RUNS_DIR};
 
 /// Columns of time in the page: two lines over each other need fewer than one run's own page has.
 const COLUMNS_MAX: usize = 180;
 
-/// `doc` as a page; `a` and `b` are the runs it was made of, `wishes` what was asked of them. A run whose intervals cannot be read
+/// `doc` as a page; `a` and `b` are the runs it was made of, `args` what was asked of them. A run whose intervals cannot be read
 /// is missing in the charts, which is told.
-pub(crate) fn page(
-    doc: &CompareDoc,
-    [a, b]: [&[LoadedRun]; 2],
-    wishes: &CompareWishes,
-    language: Language,
-) -> String {
+pub(crate) fn page(doc: &CompareDoc, [a, b]: [&[LoadedRun]; 2], args: &CompareArgs) -> String {
     let courses = [course(a), course(b)];
-    let command = command(doc, wishes);
-    comparison_html(CompareSource { doc, courses: [&courses[0], &courses[1]], command: &command }, language)
+    let command = command(doc, &args.wishes, &args.runs_dir);
+    comparison_html(
+        CompareSource { doc, courses: [&courses[0], &courses[1]], command: &command },
+        args.language,
+    )
 }
 
 /// One run after the other: only what is drawn stays in memory.
@@ -45,11 +45,14 @@ fn course(runs: &[LoadedRun]) -> SideCourse {
 }
 
 /// What compares the same again.
-fn command(doc: &CompareDoc, wishes: &CompareWishes) -> String {
+fn command(doc: &CompareDoc, wishes: &CompareWishes, runs_dir: &Path) -> String {
     let ids = |side: &SideDoc| side.runs.iter().map(|run| run.id.as_str()).collect::<Vec<_>>().join(",");
     let mut words = vec!["wavetank compare".to_owned(), quoted(&ids(&doc.a)), quoted(&ids(&doc.b))];
     words.extend(wishes.metrics.iter().map(|metric| format!("--metric {}", quoted(metric))));
-    words.extend(wishes.max_regression.map(|limit| format!("--max-regression {}%", limit * 100.0)));
+    words.extend(wishes.max_regression.map(|limit| format!("--max-regression {}", typed_share(limit))));
     words.push(format!("--seed {}", doc.seed));
+    if runs_dir != Path::new(RUNS_DIR) {
+        words.push(format!("--runs-dir {}", quoted(&runs_dir.to_string_lossy())));
+    }
     words.join(" ")
 }

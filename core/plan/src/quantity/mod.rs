@@ -19,6 +19,6 @@ pub use link::parse_link;
 pub use rate::{parse_rate, parse_rate_positive};
 pub use share::parse_share;
 pub(crate) use show::show_sizes_apart;
-pub use show::{show_count, show_link, show_rate, show_share, show_size, trimmed};
+pub use show::{show_count, show_link, show_rate, show_share, show_size, trimmed, typed_share};
 pub use size::parse_size;
 pub use whole::{show_clock, show_short, show_whole};

@@ -81,6 +81,12 @@ pub fn show_share(share: f64) -> String {
     format!("{} %", trimmed(&text))
 }
 
+/// A share as it may be typed, exactly: `7%`, `12.5%`.
+pub fn typed_share(share: f64) -> String {
+    // 0.07 × 100 is no 7 in binary; what is left of its digits after the tenth comes of that.
+    format!("{}%", (share * 1e12).round() / 1e10)
+}
+
 /// A number's digits without zeros behind its point: `1.50` is `1.5`, `2.00` is `2`, and `100` stays.
 pub fn trimmed(digits: &str) -> &str {
     if digits.contains('.') { digits.trim_end_matches('0').trim_end_matches('.') } else { digits }
@@ -117,6 +123,14 @@ mod tests {
         for (digits, expected) in [("1.50", "1.5"), ("2.00", "2"), ("100", "100"), ("0", "0"), ("10.0", "10")]
         {
             assert_eq!(trimmed(digits), expected, "{digits}");
+        }
+    }
+
+    #[test]
+    fn shares_are_typed_as_they_were() {
+        for text in ["7%", "29%", "10%", "12.5%", "0.1%", "33.3333%", "100%", "0%"] {
+            let share = crate::quantity::parse_share(text).expect("a share");
+            assert_eq!(typed_share(share), text);
         }
     }
 
