@@ -4,7 +4,9 @@ mod support;
 
 use support::compared::doc;
 use wavetank_record::{CompareAnswer, CompareDoc, MetricDoc, Number};
-use wavetank_report::{CompareSource, Language, SideCourse, comparison_html, comparison_text};
+use wavetank_report::{
+    CompareSource, Language, SideCourse, comparison_html, comparison_markdown, comparison_text,
+};
 
 /// Marks and lines of the ratios' chart are explained, and its title is of what its axis shows.
 #[test]
@@ -34,6 +36,37 @@ fn the_chart_of_ratios_explains_itself() {
     doc.metrics.iter_mut().for_each(|metric| metric.verdict = "undecided".to_owned());
     let en = page(&doc, Language::English);
     assert!(has(&en, "Undecided") && !en.contains("No difference shown") && !en.contains("allowed"), "{en}");
+}
+
+/// Where there are more values than fit, what is shown to differ is among those that are told, and the others are counted.
+#[test]
+fn what_is_shown_is_told_before_rows_are_left_out() {
+    let mut doc = doc(CompareAnswer::Regression);
+    doc.next = vec!["run more".to_owned()];
+    let first = doc.metrics[0].clone();
+    let of = |name: String, verdict: &str, regression: Option<&str>| MetricDoc {
+        name,
+        verdict: verdict.to_owned(),
+        regression: regression.map(str::to_owned),
+        ..first.clone()
+    };
+    doc.metrics = (0..70).map(|n| of(format!("p50(step{n})"), "no_difference", Some("excluded"))).collect();
+    doc.metrics[65] = of("p50(slower)".to_owned(), "difference", Some("shown"));
+    doc.metrics[68] = of("p50(other)".to_owned(), "difference", Some("excluded"));
+    for told in [comparison_text(&doc), comparison_markdown(&doc)] {
+        assert!(told.replace('`', "").contains("10 more values: --format json"), "{told}");
+        assert!(told.contains("run more"), "{told}");
+        // In the headline and in a row.
+        assert!(told.matches("p50(slower)").count() >= 2 && told.contains("p50(other)"), "{told}");
+        assert!(told.contains("p50(step57)") && !told.contains("p50(step58)"), "{told}");
+        // As they are stored, where all fit beside them.
+        let place = |name: &str| told.find(name).unwrap_or_else(|| panic!("{name}: {told}"));
+        assert!(place("p50(step57)") < place("p50(other)"), "{told}");
+    }
+    for side in [&mut doc.a, &mut doc.b] {
+        side.runs = vec![side.runs[0].clone(); 23];
+    }
+    assert!(comparison_markdown(&doc).contains(" and 3 more"), "{}", comparison_markdown(&doc));
 }
 
 /// A value that is undecided among others is marked so, and what is allowed is drawn on each value's worse side alone.

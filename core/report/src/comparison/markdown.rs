@@ -5,11 +5,11 @@ use std::fmt::Write;
 use wavetank_record::{CompareDoc, SideDoc};
 
 use super::headline::{headline, word};
-use super::values::{interval, judgement, ratio, value};
+use super::values::{interval, judgement, ratio, told, value};
 use crate::export::{code, sentence, table};
 
-/// Rows of values at most; the others are in JSON.
-const ROWS_MAX: usize = 60;
+/// Ids of one side named at most.
+const IDS_MAX: usize = 20;
 
 /// The comparison as GitHub-flavoured Markdown. Whatever comes from outside is escaped.
 pub fn comparison_markdown(doc: &CompareDoc) -> String {
@@ -18,7 +18,8 @@ pub fn comparison_markdown(doc: &CompareDoc) -> String {
         let _ = writeln!(text, "- **{name}**: {}", of_side(side));
     }
     if !doc.metrics.is_empty() {
-        let rows = doc.metrics.iter().take(ROWS_MAX).map(|metric| {
+        let (rows, left_out) = told(doc);
+        let rows = rows.into_iter().map(|metric| {
             let shown = metric.ratio.map(ratio).unwrap_or_default();
             let values = [value(metric, metric.a), value(metric, metric.b)].map(|value| sentence(&value));
             let [a, b] = values;
@@ -26,8 +27,11 @@ pub fn comparison_markdown(doc: &CompareDoc) -> String {
         });
         let rows: Vec<Vec<String>> = rows.collect();
         let _ = write!(text, "\n{}", table(&["", "A", "B", "B/A", "95 % interval", "difference"], 5, &rows));
+        if left_out > 0 {
+            let _ = write!(text, "\n{left_out} more values: `--format json`\n");
+        }
     }
-    for (word, all) in [("Warning", &doc.warnings), ("Note", &doc.notes)] {
+    for (word, all) in [("Warning", &doc.warnings), ("Note", &doc.notes), ("Next", &doc.next)] {
         for one in all {
             let _ = write!(text, "\n**{word}:** {}\n", sentence(one));
         }
@@ -36,7 +40,9 @@ pub fn comparison_markdown(doc: &CompareDoc) -> String {
 }
 
 fn of_side(side: &SideDoc) -> String {
-    let ids: Vec<String> = side.runs.iter().take(20).map(|run| code(&run.id)).collect();
+    let ids: Vec<String> = side.runs.iter().take(IDS_MAX).map(|run| code(&run.id)).collect();
+    let more = side.runs.len().saturating_sub(IDS_MAX);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let first = side.runs.first().map(|run| format!(" · {} · {}", code(&run.target), sentence(&run.load)));
-    format!("{} {}{}", side.runs.len(), ids.join(" "), first.unwrap_or_default())
+    format!("{} {}{more}{}", side.runs.len(), ids.join(" "), first.unwrap_or_default())
 }

@@ -3,7 +3,7 @@
 use wavetank_record::{CompareDoc, MetricDoc, SideDoc};
 
 use super::headline::{headline, word};
-use super::values::{interval, judgement, ratio, value};
+use super::values::{interval, judgement, ratio, told, value};
 use crate::page::{COLUMNS_MAX, Page, pad, pad_left, width};
 
 /// Columns of names, values, the ratio and its interval; what is said of them has the rest.
@@ -11,8 +11,6 @@ const NAME_COLUMNS: usize = 20;
 const VALUE_COLUMNS: usize = 10;
 const RATIO_COLUMNS: usize = 8;
 const INTERVAL_COLUMNS: usize = 18;
-/// Rows of values at most; the others are in JSON.
-const ROWS_MAX: usize = 60;
 /// Ids of one side named at most.
 const IDS_MAX: usize = 8;
 
@@ -31,11 +29,12 @@ pub fn comparison_text(doc: &CompareDoc) -> String {
         let heading = pad_left("95 % interval", INTERVAL_COLUMNS);
         page.line(&format!("{}{cells}{heading}  difference", pad("", NAME_COLUMNS)));
     }
-    for metric in doc.metrics.iter().take(ROWS_MAX) {
+    let (rows, left_out) = told(doc);
+    for metric in rows {
         row(&mut page, metric);
     }
-    if doc.metrics.len() > ROWS_MAX {
-        page.line(&format!("{} more values: --format json", doc.metrics.len() - ROWS_MAX));
+    if left_out > 0 {
+        page.line(&format!("{left_out} more values: --format json"));
     }
     for note in &doc.notes {
         page.sentence("note", note);

@@ -1,13 +1,34 @@
 //! Numbers of a comparison as people read them.
 
 use wavetank_plan::quantity::{show_rate, show_share, show_size};
-use wavetank_record::{MetricDoc, Number};
+use wavetank_record::{CompareDoc, MetricDoc, Number};
 
 use super::words::{CompareWords, EN};
 use crate::units;
 
 /// Shares below this would read as `0.00 %`.
 const TINY: f64 = 0.00005;
+
+/// Rows of values at most, where not all are told; the others are in JSON.
+const ROWS_MAX: usize = 60;
+
+/// The values that are told where there is no room for all, in their order, and how many are left out: none that is shown to
+/// differ, or to be a regression, for one that is not.
+pub(super) fn told(doc: &CompareDoc) -> (Vec<&MetricDoc>, usize) {
+    let is_shown =
+        |metric: &MetricDoc| metric.verdict == "difference" || metric.regression.as_deref() == Some("shown");
+    let shown = doc.metrics.iter().filter(|metric| is_shown(metric)).count();
+    let mut room = [shown.min(ROWS_MAX), ROWS_MAX.saturating_sub(shown)];
+    let has_room = |metric: &&MetricDoc| {
+        let left = &mut room[usize::from(!is_shown(metric))];
+        let fits = *left > 0;
+        *left = left.saturating_sub(1);
+        fits
+    };
+    let told: Vec<_> = doc.metrics.iter().filter(has_room).collect();
+    let left_out = doc.metrics.len() - told.len();
+    (told, left_out)
+}
 
 /// A side's value in its unit, `~` before it where fewer than ten samples lie above it.
 pub(super) fn value(metric: &MetricDoc, value: Option<Number>) -> String {
