@@ -110,6 +110,16 @@ fn markdown_has_them_in_tables() {
     let rest = &told[from..];
     let until = rest.find("\n### Errors").or_else(|| rest.find("\n### How")).map_or(rest.len(), |at| at + 1);
     golden("hosts.md", &rest[..until]);
+    // What a request costs those that send it is told with the generator, whether or not its threads were watched.
+    let mut unwatched = counted();
+    unwatched.hosts[0].cpu_load_s = None;
+    let told = markdown(&unwatched);
+    let cost = |name: &str| {
+        let row = told.lines().find(|line| line.starts_with(&format!("| `{name}` |"))).expect("a row");
+        row.split(" | ").nth(5).expect("a cell").to_owned()
+    };
+    assert!(told.contains("| CPU of a request |") && !cost("lb1").is_empty(), "{told}");
+    assert_eq!(cost("load1"), "", "{told}");
     let outside = markdown(&RunRecord { hosts: Vec::new(), servers: Vec::new(), ..counted() });
     assert!(!outside.contains("lb1") && !outside.contains("What servers counted"), "{outside}");
 }

@@ -206,8 +206,10 @@ fn checks(record: &RunRecord) -> String {
         .take(ROWS_MAX)
         .map(|check| vec![name(&check.name), show_count(check.held), show_count(check.failed)]);
     let mut rows: Vec<_> = rows.collect();
+    let mut all = named.len();
     for (when, around) in [("before", &record.before), ("after", &record.after)] {
         let Some(around) = around else { continue };
+        all += around.checks.len() + around.faults.len();
         for check in around.checks.iter().take(ROWS_MAX) {
             let name = format!("{when} {}", self::name(&format!("{}: {}", check.step, check.name)));
             let found = if check.ok { "0".to_owned() } else { format!("1, found {}", code(&check.found)) };
@@ -217,7 +219,7 @@ fn checks(record: &RunRecord) -> String {
             rows.push(vec![format!("{when} {}", code(&fault.step)), String::new(), sentence(&fault.what)]);
         }
     }
-    cut(table(&["check", "held", "failed"], 2, &rows), named.len())
+    left_out(table(&["check", "held", "failed"], 2, &rows), all - rows.len())
 }
 
 /// What was done to hosts while the load ran.
@@ -316,7 +318,12 @@ pub(super) fn name(name: &str) -> String {
 
 /// `table`, and how many of `all` its rows are if not all.
 pub(super) fn cut(table: String, all: usize) -> String {
-    if all <= ROWS_MAX { table } else { format!("{table}\n{} more are in `--format json`\n", all - ROWS_MAX) }
+    left_out(table, all.saturating_sub(ROWS_MAX))
+}
+
+/// `table`, and how many more rows there are.
+fn left_out(table: String, more: usize) -> String {
+    if more == 0 { table } else { format!("{table}\n{more} more are in `--format json`\n") }
 }
 
 fn list(sentences: &[String]) -> String {

@@ -42,7 +42,7 @@ fn host(host: &HostUseDoc) -> [String; HOST_COLUMNS.len()] {
     let share = |share: Option<Number>| share.map(|share| show_share(share.0)).unwrap_or_default();
     let some = |count: u64| if count == 0 { String::new() } else { show_whole(count) };
     // What a request costs those that send it is the generator's affair.
-    let cost = host.cpu_us_per_request.filter(|us| us.0 > 0.0 && host.cpu_load_s.is_none());
+    let cost = host.cpu_us_per_request.filter(|us| us.0 > 0.0 && host.role != "load");
     [
         name(&host.name),
         host_role(&host.role).to_owned(),

@@ -76,7 +76,7 @@ fn harmless(text: &str) -> String {
     text.chars().map(|letter| if steers(letter) { '\u{fffd}' } else { letter }).collect()
 }
 
-/// One table; the first column is text, the others numbers. Nothing without rows.
+/// One table; its last columns, so many, are `numbers`, those before them text. Nothing without rows.
 pub(crate) fn table(headings: &[&str], numbers: usize, rows: &[Vec<String>]) -> String {
     if rows.is_empty() {
         return String::new();

@@ -125,6 +125,24 @@ fn nothing_from_outside_becomes_markup() {
     }
 }
 
+/// No row is left out in silence, whichever of the lists is too long.
+#[test]
+fn checks_around_a_run_that_are_left_out_are_counted() {
+    let mut record = open();
+    let check = AroundCheckDoc {
+        step: "put".to_owned(),
+        name: "it is there".to_owned(),
+        ..AroundCheckDoc::default()
+    };
+    let around = |n| Some(AroundDoc { checks: vec![check.clone(); n], faults: Vec::new() });
+    record.checks = vec![CheckDoc { name: "one".to_owned(), ..CheckDoc::default() }];
+    (record.before, record.after) = (around(2), around(52));
+    let told = markdown(&record);
+    assert!(told.contains("\n2 more are in `--format json`\n"), "{told}");
+    record.after = around(50);
+    assert!(!markdown(&record).contains("more are in"), "{}", markdown(&record));
+}
+
 #[test]
 fn what_is_taken_literally_reads_as_it_was_written() {
     let mut record = open();
