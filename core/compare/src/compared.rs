@@ -10,7 +10,7 @@ use crate::cut::{Cut, ScopeCut, Timed};
 use crate::{DRAWS, Estimate, Measure, Ratio, Strip, holm};
 
 /// The chance of being wrong anywhere that is taken.
-pub const LEVEL: f64 = 0.05;
+pub(crate) const LEVEL: f64 = 0.05;
 /// A percentile with fewer values above it on a side is not compared.
 const ABOVE_MIN: u64 = wavetank_plan::constants::UNCERTAIN_BELOW;
 
@@ -210,7 +210,7 @@ impl Rows<'_> {
 
     fn estimates(&mut self, measures: &[Measure], strips: &[&Strip]) -> Vec<Option<Estimate>> {
         self.series += 1;
-        // Each series has draws of its own, so that asking for one more changes none of the others.
+        // Each series has draws of its own, by its place: which of them are asked for changes none.
         let mut random = Random::keyed(self.seed, DOMAIN, self.series);
         Estimate::of(measures, strips, DRAWS, &mut random)
     }

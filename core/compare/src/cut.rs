@@ -11,7 +11,7 @@ const COLUMNS_MAX: usize = 240;
 /// Steps that are compared each by itself at most; all are in the whole.
 pub const STEPS_MAX: usize = 200;
 
-/// What a run counted over time. Warm-up is left out.
+/// What a run counted over time. Warm-up's requests and connects are left out.
 #[derive(Clone, Debug, Default)]
 pub struct Cut {
     /// Length of a column.
@@ -20,7 +20,7 @@ pub struct Cut {
     pub whole: ScopeCut,
     /// Those of each step that occurred, by scenario and step.
     pub steps: Vec<((u16, u16), ScopeCut)>,
-    /// Connections lost (0) of those opened (1).
+    /// Connections lost (0) of those opened (1), in warm-up too: those that the load uses were mostly opened then.
     pub lost: Strip,
     /// TCP connect times of connections for judged phases.
     pub connect: Timed,

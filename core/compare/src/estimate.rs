@@ -7,7 +7,7 @@ use crate::table::{Table, add};
 use crate::{Measure, Strip};
 
 /// Samples drawn at each level. The error of a variance drawn so often is 1 part in 22, of its root half of that.
-pub const DRAWS: u64 = 1_000;
+pub(crate) const DRAWS: u64 = 1_000;
 
 /// A value of one side, by all its runs together, as a natural logarithm: a ratio of two sides is then a difference, and
 /// equal factors up and down weigh alike.

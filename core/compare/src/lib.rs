@@ -19,13 +19,14 @@ mod strip;
 mod student;
 mod table;
 
-pub use compared::{Compared, LEVEL, RunData, Wishes, compared};
+pub use compared::{Compared, RunData, Wishes, compared};
 pub use cut::{Cut, Cutter, STEPS_MAX, ScopeCut, Timed};
 pub use doc::{Told, compare_doc};
-pub use estimate::{DRAWS, Estimate};
+pub(crate) use estimate::DRAWS;
+pub use estimate::Estimate;
 pub use holm::holm;
 pub use likeness::{Machine, alike, machines, same_kind};
 pub use measure::Measure;
-pub use ratio::{Basis, RUNS_MAX, Ratio, runs_needed};
+pub(crate) use ratio::runs_needed;
+pub use ratio::{Basis, Ratio};
 pub use strip::Strip;
-pub use student::{critical, two_sided};

@@ -107,7 +107,7 @@ fn sum_of_quantiles(p: f64, freedom: f64) -> f64 {
 /// Runs a side at least to show a true `difference` of logarithms four times in five at level `p`, where one run's
 /// logarithm has the variance `of_one`; 3 at least, since two tell next to nothing of how much runs differ, and `None` above
 /// [`RUNS_MAX`].
-pub fn runs_needed(difference: f64, of_one: f64, p: f64) -> Option<u32> {
+pub(crate) fn runs_needed(difference: f64, of_one: f64, p: f64) -> Option<u32> {
     let enough = |n: &u32| {
         let error = (2.0 * of_one / f64::from(*n)).sqrt();
         sum_of_quantiles(p, 2.0 * (f64::from(*n) - 1.0)) * error <= difference.abs()
@@ -116,7 +116,7 @@ pub fn runs_needed(difference: f64, of_one: f64, p: f64) -> Option<u32> {
 }
 
 /// Nobody runs more of one thing to compare it.
-pub const RUNS_MAX: u32 = 100;
+pub(crate) const RUNS_MAX: u32 = 100;
 
 /// One side is a single run. What n runs differ by says what one more would: their variance is n times that of their mean.
 fn borrowed(spread: f64, many: &Estimate, single: &Estimate, known: f64) -> (f64, f64, Basis) {

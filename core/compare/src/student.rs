@@ -9,7 +9,7 @@ const FREEDOM_MAX: f64 = 1e5;
 const STEPS_MAX: u32 = 2_000;
 
 /// The chance of |T| ≥ |t| with `freedom` degrees of freedom, 0 to 1. Any positive `freedom`, whole or not.
-pub fn two_sided(t: f64, freedom: f64) -> f64 {
+pub(crate) fn two_sided(t: f64, freedom: f64) -> f64 {
     let freedom = freedom.clamp(1e-3, FREEDOM_MAX);
     if !t.is_finite() {
         return 0.0;
@@ -18,7 +18,7 @@ pub fn two_sided(t: f64, freedom: f64) -> f64 {
 }
 
 /// The t that |T| exceeds with chance `p`: `two_sided(critical(p, f), f) = p`. `p` in (0, 1).
-pub fn critical(p: f64, freedom: f64) -> f64 {
+pub(crate) fn critical(p: f64, freedom: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     while two_sided(high, freedom) > p && high < 1e15 {
         low = high;

@@ -16,7 +16,7 @@ const WRONG_MAX: f64 = (1.0 - CONFIDENCE) / 2.0;
 
 /// Levels between which the knee lies.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Bounds {
+pub(crate) struct Bounds {
     /// The highest level that is proven to be below the knee.
     pub low: Option<f64>,
     /// The lowest level that is proven to be above it.
@@ -24,7 +24,7 @@ pub struct Bounds {
 }
 
 /// The bounds that `levels`, lowest first, prove.
-pub fn bounds(levels: &[Tallied]) -> Bounds {
+pub(crate) fn bounds(levels: &[Tallied]) -> Bounds {
     let upwards = |from: usize| {
         let mut runs = levels[from..].iter().map(|one| (one.passed, one.runs()));
         more_than_coins(&mut runs)

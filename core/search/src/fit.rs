@@ -4,7 +4,7 @@ use crate::Tallied;
 
 /// The chance to meet the thresholds at each of `levels`, lowest first: of all that never rise, the one under which
 /// what was seen is likeliest. Neighbours that contradict it share one value (pool adjacent violators).
-pub fn falling_fit(levels: &[Tallied]) -> Vec<f64> {
+pub(crate) fn falling_fit(levels: &[Tallied]) -> Vec<f64> {
     // Passed, runs, and how many levels are in the block.
     let mut blocks: Vec<(f64, f64, usize)> = Vec::new();
     for one in levels {
@@ -25,7 +25,7 @@ pub fn falling_fit(levels: &[Tallied]) -> Vec<f64> {
 
 /// Where the fit falls through one half, between two levels on a logarithmic scale; where it lies at one half for some
 /// levels, in the middle of those. `None` where it stays on one side.
-pub fn crossing(levels: &[Tallied], fit: &[f64]) -> Option<f64> {
+pub(crate) fn crossing(levels: &[Tallied], fit: &[f64]) -> Option<f64> {
     let above = fit.iter().rposition(|&chance| chance > 0.5)?;
     let below = fit.iter().position(|&chance| chance < 0.5)?;
     let at = |index: usize| levels[index].level.ln();

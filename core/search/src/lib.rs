@@ -24,12 +24,13 @@ mod tally;
 mod watched;
 
 pub use answer::{Answer, End, Point, Stop};
-pub use bounds::{Bounds, CONFIDENCE, bounds};
-pub use fit::{crossing, falling_fit};
+pub use bounds::CONFIDENCE;
+pub(crate) use bounds::bounds;
+pub(crate) use fit::{crossing, falling_fit};
 pub use grain::Grain;
 pub use overload::{Flow, GROWTH_MAX};
 pub use search::Search;
 pub use seen::{Seen, Stage, Wanted};
 pub use setup::Setup;
-pub use tally::{Tallied, Tally};
+pub(crate) use tally::{Tallied, Tally};
 pub use watched::Watched;
