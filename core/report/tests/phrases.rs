@@ -9,7 +9,7 @@ use wavetank_record::{MetricDoc, RunRecord};
 use wavetank_report::{HtmlSource, Language, html};
 
 /// Where sentences are made that come into the record: files, folders, and functions of files.
-const MAKERS: [&str; 41] = [
+const MAKERS: [&str; 42] = [
     "core/diagnose/src",
     "core/compare/src/compared.rs",
     "core/compare/src/likeness.rs",
@@ -29,6 +29,7 @@ const MAKERS: [&str; 41] = [
     "bin/wavetank/src/comparing/load.rs: fn read(",
     "bin/wavetank/src/comparing/sides.rs: fn warnings(",
     "bin/wavetank/src/comparing/sides.rs: fn steps_told(",
+    "bin/wavetank/src/comparing/sides.rs: fn apart_told(",
     "bin/wavetank/src/comparing/sides.rs: fn doubts(",
     "bin/wavetank/src/comparing/sides.rs: fn advise(",
     "bin/wavetank/src/run/bounds.rs",
