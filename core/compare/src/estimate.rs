@@ -32,7 +32,7 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// The values of all `measures` in all `strips`, a run each; each level is drawn `draws` times ([`DRAWS`]), and `random`
+    /// The values of all `measures` in all `strips`, a run each; each level is drawn `draws` times (`DRAWS`), and `random`
     /// decides what. `None` where nothing was counted.
     ///
     /// Two levels are drawn apart, since a run's own noise is in how much runs differ already: drawing blocks within drawn
