@@ -7,7 +7,7 @@ mod ways;
 use std::sync::{Mutex, PoisonError};
 
 use wavetank_testkit::{Program, Serve, Trial, skip};
-use ways::{Way, agree, can, engine_told, masked, plan_tells, truth, truth_at_start};
+use ways::{Way, agree, can, engine_told, masked, plan_tells, truth};
 
 const CONNECTIONS: u64 = 30_000;
 /// Both ends' kernel memory is 8 to 10 kB a connection; the rest is for whoever else runs here.
@@ -40,7 +40,7 @@ fn check(test: &str, way: Way) {
     }
     let limited = |program: Program| masked(program, way).under(["prlimit", &files]);
     let serve = Serve::start(&limited(trial.program()), &["--connections", &connections]);
-    let before = truth_at_start(&serve);
+    let before = truth(&serve);
     let requests = (2 * count).to_string();
     let words = ["-c", &connections, "-n", &requests, "--source", "auto", "--open-rate", "20k/s"];
     let outcome = limited(trial.load(&serve.url("/"), words)).run();

@@ -5,7 +5,7 @@ mod ways;
 use std::time::Duration;
 
 use wavetank_testkit::{Program, Running, Script, Serve, Signal, Target, Trial, skip};
-use ways::{Way, agree, can, engine_told, masked, plan_tells, truth, truth_at_start};
+use ways::{Way, agree, can, engine_told, masked, plan_tells, truth};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -37,7 +37,6 @@ fn every_way_counts_what_the_target_counts() {
             continue;
         }
         let serve = Serve::start(&masked(trial.program(), way), &[]);
-        truth_at_start(&serve);
         for words in ["-c 20 -n 4000", "-r 2000/s -d 1s", "-c 8 -n 400 --no-keepalive --source 127.0.0.1-9"] {
             let before = truth(&serve);
             let outcome = masked(trial.load(&serve.url("/"), words.split_whitespace()), way).run();
@@ -65,7 +64,7 @@ fn more_connections_than_files_of_one_table() {
         let program = few(trial.program());
         // `serve` takes its words at the end: those of the limit stand before the program.
         let serve = Serve::start(&program, &["--connections", CONNECTIONS]);
-        let before = truth_at_start(&serve);
+        let before = truth(&serve);
         let words = ["-c", CONNECTIONS, "-n", "3000"];
         let outcome = few(trial.load(&serve.url("/"), words)).run();
         let result = outcome.result();

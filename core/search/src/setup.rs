@@ -170,11 +170,6 @@ mod tests {
         assert_eq!((fewest, soonest), (most, longest));
         assert!((soonest - f64::from(fewest)).abs() < 1e-9, "{soonest} s, {fewest} runs");
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
 
     #[test]
     fn a_step_is_told_as_it_was_asked_for() {

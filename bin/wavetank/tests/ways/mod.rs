@@ -37,17 +37,6 @@ pub(crate) fn truth(serve: &Serve) -> Value {
     serde_json::from_slice(&answer.body).expect("/truth is JSON")
 }
 
-/// The same once the connection has been counted by which `serve` was found to accept.
-pub(crate) fn truth_at_start(serve: &Serve) -> Value {
-    for _ in 0..1_000 {
-        let truth = truth(serve);
-        if truth["connections"]["accepted"] == 1 && truth["connections"]["open"] == 0 {
-            return truth;
-        }
-    }
-    panic!("the first connection is never over: {:#}", truth(serve));
-}
-
 /// Counts of both sides agree, and nothing went wrong that is not the generator's lateness. `before`: the truth
 /// ahead of the run.
 #[track_caller]
