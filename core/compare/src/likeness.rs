@@ -24,7 +24,8 @@ pub struct Machine {
 /// A usage error where the loads are of different kinds: their numbers mean different things.
 pub fn alike(a: &Plan, b: &Plan, names: [&str; 2]) -> Result<Vec<String>, UserError> {
     let [of_a, of_b] = names;
-    same_kind(a, b, [&format!("run {of_a}"), &format!("run {of_b}")])?;
+    let runs = names.map(|name| ["run ", name].concat());
+    same_kind(a, b, runs.each_ref().map(String::as_str))?;
     let mut told = Vec::new();
     let mut differ = |what: &str, differ: bool| {
         if differ {

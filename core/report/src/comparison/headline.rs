@@ -2,7 +2,7 @@
 
 use wavetank_record::{CompareAnswer, CompareDoc, MetricDoc};
 
-use super::values::{change_in, change_interval_in, percent};
+use super::values::{change_in, change_interval_in, limit_told, percent};
 use super::words::{CompareWords, EN};
 
 /// Values named in the answer at most.
@@ -32,7 +32,7 @@ pub(super) fn headline(doc: &CompareDoc) -> String {
 
 /// The same in another language.
 pub(super) fn headline_in(doc: &CompareDoc, words: &CompareWords) -> String {
-    let limit = percent(doc.max_regression.map_or(0.0, |limit| limit.0), words);
+    let limit = limit_told(doc.max_regression.map_or(0.0, |limit| limit.0));
     let judged = || doc.metrics.iter().filter(|metric| metric.judged);
     match doc.answer {
         CompareAnswer::Difference => named(doc, words, |metric| metric.verdict == "difference"),

@@ -7,7 +7,7 @@ use wavetank_record::{MetricDoc, Spread};
 
 use super::html::{Page, short};
 use super::side_course::SideCourse;
-use super::values::percent;
+use super::values::limit_told;
 use crate::chart::{
     ChartWords, Forest, Frame, Lines, Meaning, Ratio, Series, Spectrum, SpectrumCurve, Timeline, Tone, Unit,
 };
@@ -29,10 +29,8 @@ fn frame<'a>(page: &Page, id: &'a str, title: &'a str) -> Frame<'a> {
 pub(super) fn forest(page: &Page) -> Option<String> {
     let doc = page.source.doc;
     let rows: Vec<Ratio> = doc.metrics.iter().filter_map(|metric| row(page, metric)).take(ROWS_MAX).collect();
-    let limit_key = doc
-        .max_regression
-        .map(|limit| (page.own.page.allowed)(&percent(limit.0, page.own)))
-        .unwrap_or_default();
+    let limit_key =
+        doc.max_regression.map(|limit| (page.own.page.allowed)(&limit_told(limit.0))).unwrap_or_default();
     let frame = frame(page, "ratios", page.own.page.forest);
     (!rows.is_empty()).then(|| Forest { frame, rows, key: key(page), limit_key }.draw())
 }

@@ -1,6 +1,6 @@
 //! Numbers of a comparison as people read them.
 
-use wavetank_plan::quantity::{show_rate, show_share, show_size};
+use wavetank_plan::quantity::{show_rate, show_share, show_size, typed_share};
 use wavetank_record::{CompareDoc, MetricDoc, Number};
 
 use super::words::{CompareWords, EN};
@@ -75,6 +75,11 @@ pub(super) fn percent(share: f64, words: &CompareWords) -> String {
         p if p < 999.5 => format!("{p:.0} %"),
         p => (words.times)(&format!("{:.0}", p / 100.0)),
     }
+}
+
+/// The regression that is allowed, in the digits that it was given in.
+pub(super) fn limit_told(limit: f64) -> String {
+    typed_share(limit).replace('%', " %")
 }
 
 /// A difference as a share of A that never reads as none where there is one.

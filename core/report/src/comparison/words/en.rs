@@ -30,9 +30,14 @@ pub(in crate::comparison) static WORDS: CompareWords = CompareWords {
     interval: |from, to| format!(" ({from} to {to})"),
     between: |from, to| format!("{from} to {to}"),
     beyond: |of, limit| format!("{of}: beyond the {limit} allowed"),
-    in_values: |many| format!("in {many} values"),
+    in_values: |many| {
+        if many == "1" { "in the one value judged".to_owned() } else { format!("in {many} values") }
+    },
     would_be_seen: |list| format!("; what would have been seen: {list}"),
-    all_exclude: |limit, many| format!("none beyond {limit} in {many} values, and all intervals exclude one"),
+    all_exclude: |limit, many| match many {
+        "1" => format!("none beyond {limit} in the one value judged, and its interval excludes one"),
+        _ => format!("none beyond {limit} in {many} values, and all intervals exclude one"),
+    },
     not_excluded: |limit, names| format!("none beyond {limit}, but not excluded of {names}"),
     and_more: |more| format!(", and in {more} other values"),
     nothing_judged: "there is no value that could be judged",
