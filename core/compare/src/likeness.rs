@@ -24,7 +24,7 @@ pub struct Machine {
 /// A usage error where the loads are of different kinds: their numbers mean different things.
 pub fn alike(a: &Plan, b: &Plan, names: [&str; 2]) -> Result<Vec<String>, UserError> {
     let [of_a, of_b] = names;
-    let runs = names.map(|name| ["run ", name].concat());
+    let runs = names.map(as_run);
     same_kind(a, b, runs.each_ref().map(String::as_str))?;
     let mut told = Vec::new();
     let mut differ = |what: &str, differ: bool| {
@@ -66,6 +66,11 @@ pub fn alike(a: &Plan, b: &Plan, names: [&str; 2]) -> Result<Vec<String>, UserEr
     differ("the uses of a proxy", a.http.proxy.is_some() != b.http.proxy.is_some());
     differ("the numbers of load threads", a.threads != b.threads);
     Ok(told)
+}
+
+/// How a run called so is told in an error.
+fn as_run(name: &str) -> String {
+    format!("run {name}")
 }
 
 /// Whether the loads of `of_a` and `of_b`, as they are called, are of one kind.
