@@ -296,3 +296,15 @@ fn what_runs_beside_each_other_is_told_so() {
     let text = load_doc(&plan, false).text;
     assert!(!text.contains(" on, ") && text.ends_with("; after 2 s of warm-up"), "{text}");
 }
+
+/// What is planned is drawn beside what is done of it: not with a warm-up that runs beside both.
+#[test]
+fn the_plan_of_a_warmup_beside_the_load_is_not_drawn() {
+    let mut plan = plan(10);
+    plan.phases = vec![phase("warm", 0, 2), phase("main", 0, 10)];
+    plan.phases[0].warmup = true;
+    let mut maker = CourseMaker::new(&plan, COLUMNS_MAX);
+    (0..10).for_each(|at| maker.add(&second(at, 1, 1)));
+    let page = page(&open(), &plan, &maker.finish(), &[], &[]);
+    assert!(page.contains("Planned: 100/s throughout."), "{page}");
+}

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use wavetank_measure::{Column, Counters, Course, ErrorClass};
 use wavetank_plan::quantity::{show_rate, show_whole};
-use wavetank_plan::{Load, Nanos, Plan};
+use wavetank_plan::{Load, Nanos, Phase, Plan};
 use wavetank_record::Number;
 
 use super::Section;
@@ -108,7 +108,9 @@ fn is_long(column: &Column, course: &Course) -> bool {
 /// Requests a second that the plan wants in each column; `None` where users pace themselves, or where nobody knows how
 /// many requests a session is.
 fn planned(plan: &Plan, columns: &[&Column]) -> Option<Vec<(Nanos, Option<f64>)>> {
-    let open: Vec<_> = plan.phases.iter().filter(|phase| phase.load != Load::Pause).collect();
+    // The columns of a time at which judged load runs have nothing of a warm-up beside it.
+    let is_shown = |phase: &&Phase| phase.load != Load::Pause && !(phase.warmup && has_warmup_beside(plan));
+    let open: Vec<_> = plan.phases.iter().filter(is_shown).collect();
     let mut points = Vec::new();
     for column in columns {
         let mut wanted = 0;
