@@ -204,6 +204,7 @@ fn files_of_an_older_result_tell_the_error() {
         ("compare a b", "run_unknown"),
         ("report latest --by-host", "conflict"),
         ("report nope", "run_unknown"),
+        ("report latest --bogus", "option_unknown"),
     ] {
         let files = ["st.json", "st.txt", "st.xml", "st.md"].map(|name| trial.place().write(name, "old"));
         let outs = files.iter().flat_map(|file| ["--out", file]);

@@ -98,13 +98,13 @@ fn relief(case: &Case<'_>) -> &'static str {
     let had_time = !threads.is_empty() && threads.iter().all(|load| load.full == 0);
     match (case.is_closed(), had_time) {
         (true, true) => {
-            "nothing else on these CPUs, or fewer connections (-c); more load threads would not help, as none was full"
+            "have nothing else on these CPUs, or fewer connections (-c, in a file users and hold); more load threads would not help, as none was full"
         }
         (true, false) => {
-            "fewer connections (-c), more load threads (--threads), or nothing else on these CPUs"
+            "fewer connections (-c, in a file users and hold), more load threads (--threads), or nothing else on these CPUs"
         }
         (false, true) => {
-            "nothing else on these CPUs, or a lower rate; more load threads would not help, as none was full"
+            "have nothing else on these CPUs, or a lower rate; more load threads would not help, as none was full"
         }
         (false, false) => "a lower rate, more load threads (--threads), or nothing else on these CPUs",
     }
@@ -187,7 +187,7 @@ fn stalled(case: &Case<'_>) -> Option<Finding> {
             case.facts.plan.late_tolerance
         ),
         evidence: format!("turns {} · longest {}", words::share(share), Nanos(longest as i64)),
-        hint: "nothing else on these CPUs: another process, or the hypervisor, took the time".to_owned(),
+        hint: "have nothing else on these CPUs: another process, or the hypervisor, took the time".to_owned(),
     })
 }
 

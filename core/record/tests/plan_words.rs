@@ -125,7 +125,7 @@ fn what_reports_need_comes_back() {
     assert_eq!(called(scenario), called(before));
     assert_eq!(scenario.steps[0].counts[0].0, 0);
     let group = Action::Group(0, vec![Action::Request(0)]);
-    assert_eq!(scenario.journey, [group.clone(), Action::EndSession]);
+    assert_eq!(scenario.journey, [Action::Repeat(0, vec![group.clone()]), Action::EndSession]);
     assert_eq!((scenario.steps_of_group(0), scenario.is_one_request()), (vec![0], false));
     assert_eq!(scenario.requests(), None, "it may end anywhere");
     // How many requests a session is, where that is known.

@@ -1,7 +1,7 @@
 //! [`Examples`]: the requests that are worth a look.
 
 use wavetank_plan::Plan;
-use wavetank_record::SampleLine;
+use wavetank_record::{RunRecord, SampleLine};
 
 /// Failed requests kept: the first of each step and class.
 const FAILED_MAX: usize = 100;
@@ -63,6 +63,12 @@ impl Examples {
         });
         self.failed.iter().cloned().chain(slow).collect()
     }
+}
+
+/// Whether `sample` is of a warm-up: reports have phases that are judged, and this is none of them.
+pub(crate) fn is_of_warmup(record: &RunRecord, sample: &SampleLine) -> bool {
+    let is_judged = || record.phases.iter().any(|phase| phase.name == sample.phase);
+    record.warmup.requests.is_some() && !record.phases.is_empty() && !is_judged()
 }
 
 #[cfg(test)]

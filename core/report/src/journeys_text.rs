@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use wavetank_plan::quantity::show_count;
 use wavetank_record::{AroundDoc, MeetingDoc, Number, RendezvousDoc, RunRecord, SampleLine, Status};
 
+use crate::examples::is_of_warmup;
 use crate::page::Page;
 use crate::text::named;
 use crate::units::{self, part};
@@ -165,17 +166,17 @@ pub(crate) fn add_examples(page: &mut Page, record: &RunRecord) {
     slow.sort_by(|a, b| b.total_us.0.total_cmp(&a.total_us.0));
     for (label, samples) in [("failed", failed.collect::<Vec<_>>()), ("slowest", slow)] {
         for (number, sample) in samples.into_iter().take(EXAMPLES_MAX).enumerate() {
-            page.parts(if number == 0 { label } else { "" }, &example(sample));
+            page.parts(if number == 0 { label } else { "" }, &example(record, sample));
         }
     }
 }
 
 /// One example: what, when, how long, and why.
-pub(crate) fn example(sample: &SampleLine) -> Vec<String> {
-    let at = Number(sample.intended_ns as f64 / 1e9);
+pub(crate) fn example(record: &RunRecord, sample: &SampleLine) -> Vec<String> {
+    let at = units::seconds(Number(sample.intended_ns as f64 / 1e9));
     let mut parts = vec![
         units::cut(&sample.step).into_owned(),
-        format!("at {}", units::seconds(at)),
+        if is_of_warmup(record, sample) { format!("at {at} (warm-up)") } else { format!("at {at}") },
         units::time(sample.total_us),
     ];
     parts.extend(sample.status.map(|status| format!("status {status}")));

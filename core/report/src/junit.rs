@@ -148,7 +148,7 @@ fn around_cases(record: &RunRecord) -> Vec<TestCase> {
 /// The requests worth a look, a line each: failures, and the slowest of each step.
 fn examples(record: &RunRecord) -> String {
     let lines = record.samples.iter().map(|sample| {
-        let parts = example(sample).into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
+        let parts = example(record, sample).into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
         format!("{}: {}\n", sample.kind, parts.join(" · "))
     });
     lines.collect()

@@ -15,6 +15,11 @@ pub(crate) fn known_share(record: &RunRecord) -> f64 {
     if said(true).any(|q| q <= counted) { said(false).fold(0.0, f64::max) } else { counted }
 }
 
+/// Whether percentile `q` (0 to 100) of so many requests is known, of which some were dropped: these would lie above all others.
+pub(crate) fn is_known(dropped: u64, offered: u64, q: f64) -> bool {
+    is_within(1.0 - dropped as f64 / offered.max(dropped).max(1) as f64, q)
+}
+
 /// Whether percentile `q` (0 to 100) lies in the share `known`, which may be off by a rounding.
 pub(crate) fn is_within(known: f64, q: f64) -> bool {
     q / 100.0 <= known + 1e-9

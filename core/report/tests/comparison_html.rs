@@ -217,7 +217,12 @@ fn every_answer_is_told_in_both_languages() {
     check(
         CompareAnswer::Difference,
         en,
-        &["DIFFERENCE", "p99 25 % more (20 % to 30 %)", ", worse</span>", "No, not for what is told above"],
+        &[
+            "DIFFERENCE",
+            "p99 25 % more (20 % to 30 %)",
+            ", worse; a regression is possible</span>",
+            "No, not for what is told above",
+        ],
     );
     check(CompareAnswer::Difference, zh, &["有差异", "p99 增加 25 %（20 % 至 30 %）", "不需要"]);
     check(

@@ -265,7 +265,7 @@ impl Search {
         match crossing(self.tally.levels(), &fit) {
             Some(_) if high_proven || self.generator.is_none() => End::Found,
             // Where even the lowest level does not hold, it is all the same what the generator can do.
-            _ if fit.last().is_some_and(|&chance| chance < 0.5) => End::Below,
+            None if fit.last().is_some_and(|&chance| chance < 0.5) => End::Below,
             _ if self.generator.is_some() => End::Generator,
             _ => End::Above,
         }

@@ -1,11 +1,13 @@
 //! clap's own errors as [`UserError`]s: one clear line and a hint.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use wavetank_plan::{UserError, did_you_mean};
 
+use super::convert_report::known_files;
 use super::exit::CliExit;
 use super::habits::habit;
 use super::words::Words;
@@ -14,8 +16,16 @@ use super::words::Words;
 pub(super) fn exit_of(error: &clap::Error, typed: &[OsString], json: bool) -> CliExit {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => CliExit::Help(error.render().to_string()),
-        _ => CliExit::Error { error: user_error(error, typed), json, out: Vec::new() },
+        _ => CliExit::Error { error: user_error(error, typed), json, out: known_files(&outs(typed)) },
     }
+}
+
+/// The paths behind `--out`, of a command that clap could not read.
+fn outs(typed: &[OsString]) -> Vec<PathBuf> {
+    let words: Vec<_> = typed.iter().map(|word| word.to_string_lossy()).collect();
+    let joined = words.iter().filter_map(|word| word.strip_prefix("--out="));
+    let apart = words.windows(2).filter(|two| two[0] == "--out").map(|two| two[1].as_ref());
+    apart.chain(joined).map(PathBuf::from).collect()
 }
 
 fn user_error(error: &clap::Error, typed: &[OsString]) -> UserError {

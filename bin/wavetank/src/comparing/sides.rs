@@ -2,9 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use wavetank_compare::{
-    Compared, RunData, STEPS_MAX, Told, Wishes, alike, compare_doc, compared, machines, same_kind,
-};
+use wavetank_compare::{Compared, RunData, STEPS_MAX, Told, Wishes, alike, compare_doc, compared, machines};
 use wavetank_plan::{Plan, UserError, harmless};
 use wavetank_record::{CompareAnswer, CompareDoc, SideDoc, Status};
 
@@ -31,7 +29,7 @@ pub(crate) fn compare_sides(
     let all: Vec<&LoadedRun> = a.iter().chain(b).collect();
     each_once(&all)?;
     let mut warnings = warnings(a, b)?;
-    let (steps, apart) = common_steps(&all);
+    let (steps, apart) = common_steps(&all.iter().map(|run| &run.plan).collect::<Vec<_>>());
     warnings.extend(apart_told(&apart));
     let rows = rows([a, b], wishes, steps)?;
     let side = |runs: &[LoadedRun]| SideDoc { runs: runs.iter().map(LoadedRun::doc).collect() };
@@ -49,26 +47,6 @@ pub(crate) fn compare_sides(
     Ok(doc)
 }
 
-/// Whether a run of `plan` will be one to compare the runs `a` with, as far as can be known before it.
-///
-/// # Errors
-/// Those of [`compare_sides`], as of a run in which what is in all of `a` happens again.
-pub(crate) fn comparable(a: &[LoadedRun], plan: &Plan, wishes: &CompareWishes) -> Result<(), UserError> {
-    let Some((first, others)) = a.split_first() else { return Ok(()) };
-    let of_first = format!("run {}", first.record.id);
-    for run in others {
-        same_kind(&first.plan, &run.plan, [&of_first, &format!("run {}", run.record.id)])?;
-    }
-    same_kind(&first.plan, plan, [&of_first, "this one"])?;
-    if wishes.metrics.is_empty() {
-        return Ok(());
-    }
-    let (mut steps, _) = common_steps(&a.iter().collect::<Vec<_>>());
-    let planned = step_names(plan);
-    steps.retain(|key, name| planned.get(key) == Some(name));
-    rows([a, a], wishes, steps).map(drop)
-}
-
 /// No run is named twice.
 pub(crate) fn each_once(all: &[&LoadedRun]) -> Result<(), UserError> {
     let earlier = |(number, run): &(usize, &&LoadedRun)| all[..*number].iter().any(|one| is_same(one, run));
@@ -79,7 +57,7 @@ pub(crate) fn each_once(all: &[&LoadedRun]) -> Result<(), UserError> {
 }
 
 /// The values of both sides, those that are asked for among them.
-fn rows(
+pub(super) fn rows(
     sides: [&[LoadedRun]; 2],
     wishes: &CompareWishes,
     steps: BTreeMap<(u16, u16), String>,
@@ -234,8 +212,9 @@ const RUNS_ADVISED: u32 = 3;
 
 /// The steps that are the same in all runs, and names of those that are not, each once. Of runs that are all of one step there is
 /// none: what they do is the whole.
-fn common_steps(all: &[&LoadedRun]) -> (StepNames, Vec<String>) {
-    let named: Vec<StepNames> = all.iter().map(|run| step_names(&run.plan)).collect();
+pub(super) fn common_steps(plans: &[&Plan]) -> (StepNames, Vec<String>) {
+    let several = plans.iter().all(|plan| plan.scenarios.len() > 1);
+    let named: Vec<StepNames> = plans.iter().map(|plan| step_names(plan, several)).collect();
     if named.iter().all(|names| names.len() < 2) {
         return (StepNames::new(), Vec::new());
     }
@@ -264,13 +243,12 @@ fn apart_told(names: &[String]) -> Option<String> {
 }
 
 /// What steps are called, by scenario and step.
-type StepNames = BTreeMap<(u16, u16), String>;
+pub(super) type StepNames = BTreeMap<(u16, u16), String>;
 /// Names of steps told at most.
 const STEPS_TOLD: usize = 5;
 
-/// What steps are called in the words of conditions; a scenario's name stands before it where there are several.
-fn step_names(plan: &Plan) -> StepNames {
-    let several = plan.scenarios.len() > 1;
+/// What steps are called in the words of conditions; a scenario's name stands before it where all plans have several.
+fn step_names(plan: &Plan, several: bool) -> StepNames {
     let mut names = BTreeMap::new();
     for (scenario, it) in (0_u16..).zip(&plan.scenarios) {
         for (step, one) in (0_u16..).zip(&it.steps) {

@@ -136,14 +136,12 @@ impl ScenarioYaml {
         let group = |(group, steps): (u16, &Vec<u16>)| {
             Action::Group(group, steps.iter().copied().map(Action::Request).collect())
         };
-        let grouped: u64 = self.group_steps.iter().map(|steps| steps.len() as u64).sum();
-        let rest = match self.requests.and_then(|all| all.checked_sub(grouped)) {
-            Some(0) => None,
-            Some(others) => Some(Action::Repeat(others, vec![Action::Request(0)])),
-            // With an end somewhere nobody knows how many.
-            None => Some(Action::EndSession),
-        };
-        (0_u16..).zip(&self.group_steps).map(group).chain(rest).collect()
+        // Groups may stand in each other, or be gone through more than once: they are kept where they count for nothing.
+        let groups = Action::Repeat(0, (0_u16..).zip(&self.group_steps).map(group).collect());
+        // With an end somewhere nobody knows how many.
+        let all =
+            self.requests.map_or(Action::EndSession, |all| Action::Repeat(all, vec![Action::Request(0)]));
+        vec![groups, all]
     }
 }
 

@@ -127,10 +127,15 @@ impl<'a> Figure<'a> {
 
     /// Limits across the plot, each with its name in the key: in the plot it would hide what crosses the limit.
     pub(super) fn limits(&mut self, limits: &[(String, f64)], scale: &Scale) {
-        for (name, value) in limits.iter().filter(|(_, value)| value.is_finite()) {
+        for (number, (name, value)) in limits.iter().filter(|(_, value)| value.is_finite()).enumerate() {
             let y = num(self.y(scale.at(*value)));
-            self.push(&format!("<line class=\"limit\" x2=\"100%\" y1=\"{y}\" y2=\"{y}\"/>"));
-            self.key_item(&cut(name, WIDTHS[0]), "<path class=\"limit\" d=\"M0 6h30\"/>", 30);
+            // The first is told from the others by its dashes, those by what pointing at them tells.
+            let class = if number == 0 { "limit" } else { "limit more" };
+            self.push(&format!(
+                "<line class=\"{class}\" x2=\"100%\" y1=\"{y}\" y2=\"{y}\"><title>{}</title></line>",
+                escape(name)
+            ));
+            self.key_item(&cut(name, WIDTHS[0]), &format!("<path class=\"{class}\" d=\"M0 6h30\"/>"), 30);
         }
     }
 

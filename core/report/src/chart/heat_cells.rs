@@ -6,7 +6,7 @@ use wavetank_plan::Nanos;
 use super::heat_map::HeatColumn;
 use super::scale::Scale;
 use super::series::Point;
-use crate::known_share::is_within;
+use crate::known_share::is_known;
 
 /// Columns drawn at most; more are merged.
 const COLUMNS_MAX: usize = 300;
@@ -27,13 +27,9 @@ pub(super) struct Cells {
     pub(super) merged: Vec<Histogram>,
     /// How many requests were dropped in each.
     pub(super) dropped: Vec<u64>,
+    /// How many were offered.
+    pub(super) offered: Vec<u64>,
     pub(super) most: u64,
-}
-
-/// Whether percentile `q` of `values` is known beside so many that were dropped, which would lie above all of them.
-pub(super) fn is_known(values: &Histogram, dropped: u64, q: f64) -> bool {
-    let count = values.count() as f64;
-    is_within(count / (count + dropped as f64).max(1.0), q)
 }
 
 impl Cells {
@@ -50,11 +46,12 @@ impl Cells {
         let len = one.checked_mul(per as i64)?;
         let count = all.div_ceil(per);
         let mut merged = vec![Histogram::default(); count];
-        let mut dropped = vec![0; count];
+        let (mut dropped, mut offered) = (vec![0; count], vec![0; count]);
         for column in columns {
             let index = (column.from.0.saturating_sub(first.0) / len).max(0) as usize;
             merged[index.min(count - 1)].merge(column.values);
             dropped[index.min(count - 1)] += column.dropped;
+            offered[index.min(count - 1)] += column.offered;
         }
         let mut counts = vec![0; count * rows];
         for (column, values) in merged.iter().enumerate() {
@@ -66,8 +63,17 @@ impl Cells {
             }
         }
         let most = counts.iter().copied().max().unwrap_or(0);
-        let cells =
-            Self { from: first, len: Nanos(len), columns: count, rows, counts, merged, dropped, most };
+        let cells = Self {
+            from: first,
+            len: Nanos(len),
+            columns: count,
+            rows,
+            counts,
+            merged,
+            dropped,
+            offered,
+            most,
+        };
         (most > 0).then_some(cells)
     }
 
@@ -100,7 +106,8 @@ impl Cells {
     /// Percentile `q` of each column; a gap where it is not known.
     pub(super) fn percentile(&self, q: f64) -> Vec<Point> {
         let of = |(column, values): (usize, &Histogram)| {
-            let known = values.percentile(q).filter(|_| is_known(values, self.dropped[column], q));
+            let known =
+                values.percentile(q).filter(|_| is_known(self.dropped[column], self.offered[column], q));
             (self.middle(column), known.map(|value| value as f64))
         };
         self.merged.iter().enumerate().map(of).collect()
@@ -134,6 +141,7 @@ mod tests {
                 len: Nanos::from_millis(if number == 0 { first_len } else { 1_000 }),
                 values: &values,
                 dropped: 0,
+                offered: 300,
             };
             let columns: Vec<_> = begins.iter().enumerate().map(column).collect();
             let scale = Scale::log([1e6, 1e9].into_iter(), Unit::Time);

@@ -8,7 +8,7 @@ use wavetank_plan::Nanos;
 use super::describe::describe;
 use super::figure::{ACROSS, Figure};
 use super::frame::Frame;
-use super::heat_cells::{Cells, LEVELS, is_known};
+use super::heat_cells::{Cells, LEVELS};
 use super::path::{broken, doubtful};
 use super::readout::{groups, readout};
 use super::scale::Scale;
@@ -16,6 +16,7 @@ use super::series::Point;
 use super::svg::num;
 use super::timeline::Timeline;
 use super::unit::Unit;
+use crate::known_share::is_known;
 
 /// Pixels of a row.
 const ROW: u32 = 6;
@@ -47,6 +48,8 @@ pub struct HeatColumn<'a> {
     pub values: &'a Histogram,
     /// How many were dropped in it, whose times would lie above all others.
     pub dropped: u64,
+    /// How many were offered in it.
+    pub offered: u64,
 }
 
 /// A line over the cells.
@@ -205,9 +208,10 @@ impl HeatMap<'_> {
             let mut all = Histogram::default();
             cells.merged[group.clone()].iter().for_each(|column| all.merge(column));
             let sign = |q| if all.is_uncertain(q) { "~" } else { "" };
-            let dropped = cells.dropped[group].iter().sum();
+            let sum = |of: &[u64]| of[group.clone()].iter().sum::<u64>();
+            let (dropped, offered) = (sum(&cells.dropped), sum(&cells.offered));
             let percentile = |q| {
-                let value = all.percentile(q).filter(|_| is_known(&all, dropped, q))?;
+                let value = all.percentile(q).filter(|_| is_known(dropped, offered, q))?;
                 Some(format!("{}{}", sign(q), Unit::Time.value(value as f64)))
             };
             let told = (!all.is_empty()).then(|| {
@@ -275,6 +279,7 @@ mod tests {
             len: Nanos::SECOND,
             values,
             dropped: 0,
+            offered: values.count(),
         });
         HeatMap {
             frame: Frame::new("heat", "Response time", &ChartWords::EN).high(240),
@@ -313,6 +318,7 @@ mod tests {
             len: Nanos::SECOND,
             values,
             dropped: 0,
+            offered: values.count(),
         });
         let svg = HeatMap {
             frame: Frame::new("heat", "Response time", &ChartWords::EN),
@@ -345,7 +351,13 @@ mod tests {
         let mut values = Histogram::default();
         values.record_n(5_000_000, 1_000);
         let svg = |dropped: u64| {
-            let column = HeatColumn { from: Nanos::ZERO, len: Nanos::SECOND, values: &values, dropped };
+            let column = HeatColumn {
+                from: Nanos::ZERO,
+                len: Nanos::SECOND,
+                values: &values,
+                dropped,
+                offered: 1_000 + dropped,
+            };
             let timeline = Timeline::new(Nanos::ZERO, Nanos::SECOND);
             HeatMap { frame: Frame::new("heat", "h", &ChartWords::EN), timeline, columns: vec![column] }
                 .draw()

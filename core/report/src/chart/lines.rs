@@ -299,7 +299,7 @@ mod tests {
         };
         let svg = lines.draw();
         let (key, plot) = svg.split_once("</ul>").expect("a key");
-        assert!(key.contains("limits from here</li>") && !plot.contains("limits from here"), "{svg}");
+        assert!(key.contains("limits from here</li>") && !plot.contains("limits from here</text>"), "{svg}");
         assert_eq!(plot.matches("<line class=\"limit\"").count(), 1, "{svg}");
     }
 

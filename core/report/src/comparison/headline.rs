@@ -74,20 +74,26 @@ fn seen(doc: &CompareDoc, words: &CompareWords) -> String {
     if seen.is_empty() { String::new() } else { (words.would_be_seen)(&seen.join(words.comma)) }
 }
 
-/// Names of the values of which a regression is possible; `None` if there are none.
+/// Names of the values of which a regression is possible, or cannot be told; `None` if there are none.
 pub(super) fn possible(doc: &CompareDoc, words: &CompareWords) -> Option<String> {
-    let possible = doc.metrics.iter().filter(|metric| metric.regression.as_deref() == Some("possible"));
+    let is_open =
+        |metric: &&MetricDoc| matches!(metric.regression.as_deref(), Some("possible" | "undecided"));
+    let possible = doc.metrics.iter().filter(is_open);
     let names: Vec<&str> = possible.map(|metric| metric.name.as_str()).collect();
-    let more = names.len().saturating_sub(NAMED_MAX);
-    let more = if more > 0 { (words.and_more)(&more.to_string()) } else { String::new() };
     let some = names.iter().take(NAMED_MAX).copied().collect::<Vec<_>>().join(words.comma);
-    (!names.is_empty()).then(|| some + &more)
+    (!names.is_empty()).then(|| some + &and_more(names.len(), words))
+}
+
+/// How many of `all` are not named; nothing where all are.
+fn and_more(all: usize, words: &CompareWords) -> String {
+    let more = all.saturating_sub(NAMED_MAX);
+    if more > 0 { (words.and_more)(&more.to_string()) } else { String::new() }
 }
 
 fn named(doc: &CompareDoc, words: &CompareWords, of: impl Fn(&MetricDoc) -> bool) -> String {
     let all: Vec<&MetricDoc> = doc.metrics.iter().filter(|metric| of(metric)).collect();
     let told = all.iter().take(NAMED_MAX);
-    let mut told: Vec<String> = told
+    let told: Vec<String> = told
         .enumerate()
         .map(|(number, metric)| {
             // The first carries its interval; a line of several would be unreadable.
@@ -95,13 +101,25 @@ fn named(doc: &CompareDoc, words: &CompareWords, of: impl Fn(&MetricDoc) -> bool
             format!("{} {}{interval}", metric.name, change_in(metric, words))
         })
         .collect();
-    if all.len() > NAMED_MAX {
-        told.push(
-            (words.and_more)(&(all.len() - NAMED_MAX).to_string())
-                .trim_start_matches(" and ")
-                .trim_start()
-                .to_owned(),
-        );
+    told.join(words.comma) + &and_more(all.len(), words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::words::ZH;
+    use super::*;
+
+    /// Three are named, and how many more there are.
+    #[test]
+    fn what_is_not_named_is_counted() {
+        let told = |many: usize, words: &CompareWords| {
+            let metric = |number| MetricDoc { name: format!("p{number}"), ..MetricDoc::default() };
+            let doc = CompareDoc { metrics: (1..=many).map(metric).collect(), ..CompareDoc::default() };
+            named(&doc, words, |_| true)
+        };
+        assert!(told(3, &EN).ends_with("p3 not known"), "{}", told(3, &EN));
+        assert!(told(4, &EN).ends_with("p3 not known, and 1 other value"), "{}", told(4, &EN));
+        assert!(told(5, &EN).ends_with("p3 not known, and 2 other values"), "{}", told(5, &EN));
+        assert!(told(5, &ZH).ends_with("p3 未知，另有 2 项"), "{}", told(5, &ZH));
     }
-    told.join(words.comma)
 }

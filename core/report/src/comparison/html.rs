@@ -4,8 +4,9 @@ use maud::{Markup, PreEscaped, html};
 use wavetank_plan::quantity::show_share;
 use wavetank_record::{CompareAnswer, CompareDoc, MetricDoc, Number, SideDoc};
 
-use super::headline::{NAMED_MAX, answer_in, headline_in, is_one_each, possible};
+use super::headline::{answer_in, headline_in, is_one_each};
 use super::html_charts::{forest, over_time, spectrum};
+use super::more_runs::more_runs;
 use super::side_course::SideCourse;
 use super::values::{change_in, interval_in, judgement_in, ratio, value};
 use super::words::CompareWords;
@@ -19,8 +20,6 @@ use crate::units;
 const LARGE: [&str; 4] = ["done_rate", "failed", "p50", "p99"];
 /// Targets of a side told above the answer; all of them stand beside their runs.
 const TARGETS_MAX: usize = 3;
-/// Runs a side that show what matters on most machines.
-const RUNS_ADVISED: &str = "3";
 
 /// What the page is made of.
 #[derive(Clone, Copy, Debug)]
@@ -218,7 +217,12 @@ fn said(page: &Page, metric: &MetricDoc) -> Markup {
         ("difference", _) => ("mark bad long", own.worse),
         _ => return html! { (told) },
     };
-    html! { span class=(class) { (told) (page.own.comma) (is_so) } }
+    // Beside the change: what follows it is another matter.
+    let change = kept_together(&change_in(metric, page.own));
+    let (change, rest) = told
+        .split_once(&change)
+        .map_or((told.clone(), ""), |(before, rest)| (format!("{before}{change}"), rest));
+    html! { span class=(class) { (change) (page.own.comma) (is_so) (rest) } }
 }
 
 fn sure(page: &Page) -> Markup {
@@ -260,41 +264,6 @@ fn share(share: f64) -> String {
 /// A chance as a share; below what the method can tell apart, as a bound.
 fn chance(p: f64) -> String {
     if p < 1e-4 { "<\u{a0}0.01\u{a0}%".to_owned() } else { share(p) }
-}
-
-fn more_runs(page: &Page) -> String {
-    let (doc, own) = (page.source.doc, &page.own.page);
-    let few = doc.a.runs.len().min(doc.b.runs.len());
-    match doc.answer {
-        CompareAnswer::Undecided if is_one_each(doc) => (own.yes_more)(RUNS_ADVISED),
-        CompareAnswer::Undecided => own.more_samples.to_owned(),
-        CompareAnswer::Difference | CompareAnswer::Regression => {
-            let little = little_seen(page).map(|little| format!("{}{little}", page.words.page.sentence_gap));
-            format!("{}{}", own.no_more, little.unwrap_or_default())
-        }
-        CompareAnswer::NoRegression => match possible(doc, page.own) {
-            Some(names) => (own.to_exclude)(&names),
-            None => own.no_more.to_owned(),
-        },
-        CompareAnswer::NoDifference => {
-            let needed = doc.metrics.iter().filter_map(|metric| Some((metric.runs_needed?, metric)));
-            match needed.filter(|(runs, _)| *runs as usize > few).min_by_key(|(runs, _)| *runs) {
-                Some((runs, metric)) => {
-                    (own.would_take)(&runs.to_string(), &metric.name, &change_in(metric, page.own))
-                }
-                None => little_seen(page).unwrap_or_else(|| own.far_more.to_owned()),
-            }
-        }
-    }
-}
-
-/// That less than a doubling of some values would not have been seen, where it is so.
-fn little_seen(page: &Page) -> Option<String> {
-    let is_little =
-        |metric: &&MetricDoc| metric.judged && metric.smallest_seen.is_some_and(|seen| seen.0 > 1.0);
-    let names = page.source.doc.metrics.iter().filter(is_little).map(|metric| metric.name.as_str());
-    let names: Vec<&str> = names.take(NAMED_MAX).collect();
-    (!names.is_empty()).then(|| (page.own.page.little_seen)(&names.join(page.own.comma)))
 }
 
 fn values(page: &Page) -> Markup {

@@ -5,6 +5,7 @@ mod html;
 mod html_charts;
 mod junit;
 mod markdown;
+mod more_runs;
 mod side_course;
 mod text;
 mod values;

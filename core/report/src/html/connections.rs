@@ -13,6 +13,7 @@ use super::figures::{Numbers, RowInstant, all, at_ends, figure, last_of, names, 
 use super::sheet::{Sheet, outside};
 use super::table::{Cell, Table, facts};
 use crate::chart::{Form, Lines, Series, Tone, Unit};
+use crate::condition::was_killed;
 use crate::held_text::is_holding;
 use crate::units::{self, part};
 
@@ -28,7 +29,9 @@ pub(crate) fn section(sheet: &Sheet) -> Option<Section> {
         }
         @if let Some(tls) = &record.tls { h3 { (words.connections.tls) } (handshakes(sheet, tls)) }
     };
-    Section::new("connections", words.titles.connections, words.leads.connections, body)
+    let known = was_killed(record);
+    let lead = if known { words.leads.connections_known } else { words.leads.connections };
+    Section::new("connections", words.titles.connections, lead, body)
 }
 
 fn counts(sheet: &Sheet) -> Markup {
@@ -45,7 +48,7 @@ fn counts(sheet: &Sheet) -> Markup {
         (words.reopened, some(own.reopened)),
         (words.late, some(own.late)),
         (words.opening, some(own.opening)),
-        (words.open, always(own.open)),
+        (if was_killed(sheet.record()) { words.open_known } else { words.open }, always(own.open)),
         (
             words.held_min,
             html! { @if let Some(least) = own.held_min.filter(|_| is_holding(sheet.record())) { (show_whole(least)) } },
@@ -107,9 +110,10 @@ fn over_time(sheet: &Sheet, course: &Course) -> Markup {
     // All may come and go in what is too short to be drawn.
     let moved = whole(columns).iter().any(|column| {
         let conns = &column.conns;
-        conns.opened + conns.closed + conns.lost > 0
+        conns.opened + conns.closed + conns.lost + conns.failed > 0
     });
-    let svg = if moved || held.is_empty() { held + &comings(sheet, course).draw() } else { held };
+    let has_rates = moved || held.is_empty();
+    let svg = if has_rates { held + &comings(sheet, course).draw() } else { held };
     let rows = columns.iter().map(|column| {
         let conns = &column.conns;
         let counts = [conns.open, conns.opened, conns.closed, conns.lost, conns.failed].map(show_whole);
@@ -137,7 +141,7 @@ fn over_time(sheet: &Sheet, course: &Course) -> Markup {
         @if are_held && columns.iter().all(|column| column.conns.open < peak) {
             p.aside { ((words.open_between)(&show_whole(peak))) }
         }
-        @if opened + closed > 0 { p.aside { ((words.not_drawn)(&show_whole(opened), &show_whole(closed))) } }
+        @if has_rates && opened + closed > 0 { p.aside { ((words.not_drawn)(&show_whole(opened), &show_whole(closed))) } }
     }
 }
 
@@ -172,6 +176,10 @@ fn comings(sheet: &Sheet, course: &Course) -> Lines<'static> {
         Series::line(words.opened, rate(|column| column.conns.opened)).toned(Tone::Of(0)),
         Series::line(words.closed, rate(|column| column.conns.closed)).toned(Tone::Of(2)),
     ];
+    if course.columns.iter().any(|column| column.conns.failed > 0) {
+        let failed = rate(|column| column.conns.failed);
+        series.push(Series::line(sheet.words.connections.failed, failed).toned(Tone::Warn));
+    }
     if course.columns.iter().any(|column| column.conns.lost > 0) {
         series.push(Series::line(words.lost, rate(|column| column.conns.lost)).toned(Tone::Bad));
     }

@@ -1,9 +1,9 @@
 //! What happened over time: rates beside the plan's, response times as a heat map, errors, statuses, users.
 
 use maud::{Markup, html};
-use wavetank_measure::{Column, Counters, Course, ErrorClass};
+use wavetank_measure::{Column, Course, ErrorClass};
 use wavetank_plan::quantity::{show_rate, show_whole};
-use wavetank_plan::{Load, Nanos, Phase, Plan};
+use wavetank_plan::{Load, Nanos, Plan};
 use wavetank_record::Number;
 
 use super::Section;
@@ -13,7 +13,7 @@ use super::figures::{
 use super::sheet::{Sheet, kept_together};
 use super::times::left_out;
 use crate::chart::{Form, HeatColumn, HeatMap, Layer, Lines, Series, Stacks, Tone, Unit};
-use crate::known_share::is_within;
+use crate::known_share::is_known;
 use crate::load_text::{has_warmup_beside, requests_each};
 use crate::units;
 
@@ -108,13 +108,12 @@ fn is_long(column: &Column, course: &Course) -> bool {
 /// Requests a second that the plan wants in each column; `None` where users pace themselves, or where nobody knows how
 /// many requests a session is.
 fn planned(plan: &Plan, columns: &[&Column]) -> Option<Vec<(Nanos, Option<f64>)>> {
-    // The columns of a time at which judged load runs have nothing of a warm-up beside it.
-    let is_shown = |phase: &&Phase| phase.load != Load::Pause && !(phase.warmup && has_warmup_beside(plan));
-    let open: Vec<_> = plan.phases.iter().filter(is_shown).collect();
+    let open: Vec<_> = plan.phases.iter().filter(|phase| phase.load != Load::Pause).collect();
     let mut points = Vec::new();
     for column in columns {
         let mut wanted = 0;
-        for phase in &open {
+        // The columns of judged load have nothing of a warm-up beside it.
+        for phase in open.iter().filter(|phase| !phase.warmup || column.from < Nanos::ZERO) {
             wanted += phase.sessions_between(column.from, column.end())? * requests_each(plan, phase)?;
         }
         points.push((column.from, Some(column.per_s(wanted))));
@@ -136,6 +135,7 @@ fn heat_map(sheet: &Sheet, course: &Course) -> Markup {
         len: column.len,
         values: &column.response,
         dropped: column.counters.dropped(),
+        offered: column.counters.offered,
     });
     let frame = sheet.frame("heat", words.heat).high(240);
     let svg = HeatMap { frame, timeline: sheet.timeline(course), columns: cells.collect() }.draw();
@@ -147,7 +147,7 @@ fn heat_map(sheet: &Sheet, course: &Course) -> Markup {
         let response = &column.response;
         let percentile = |q| response.percentile(q).map_or_else(|| "–".to_owned(), time);
         let guess = |q| {
-            if !is_known(&column.counters, q) {
+            if !is_known(column.counters.dropped(), column.counters.offered, q) {
                 sheet.words.times.above_dropped.to_owned()
             } else if response.is_uncertain(q) && !response.is_empty() {
                 format!("~{}", percentile(q))
@@ -167,17 +167,16 @@ fn heat_map(sheet: &Sheet, course: &Course) -> Markup {
     });
     let columns = &sheet.words.columns;
     let heads = names(&[columns.samples, "p50", "p90", "p99", columns.max, words.unanswered]);
-    figure(
-        sheet,
-        &svg,
-        &Numbers { title: words.heat, heads, rows: rows.collect(), instant: RowInstant::From, note: "" },
-    )
-}
-
-/// Whether percentile `q` of the response times in a stretch of time is known: dropped requests would lie above all others.
-fn is_known(counters: &Counters, q: f64) -> bool {
-    let (dropped, offered) = (counters.dropped(), counters.offered.max(counters.dropped()).max(1));
-    is_within(1.0 - dropped as f64 / offered as f64, q)
+    let is_missing = |column: &&Column| {
+        !column.response.is_empty() && !is_known(column.counters.dropped(), column.counters.offered, 99.0)
+    };
+    let missing = drawn.iter().any(is_missing);
+    let numbers =
+        Numbers { title: words.heat, heads, rows: rows.collect(), instant: RowInstant::From, note: "" };
+    html! {
+        (figure(sheet, &svg, &numbers))
+        @if missing { p.aside { (sheet.words.times.line_missing) } }
+    }
 }
 
 fn time(ns: u64) -> String {

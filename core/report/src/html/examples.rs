@@ -2,13 +2,13 @@
 
 use maud::{Markup, html};
 use wavetank_measure::ErrorClass;
-use wavetank_plan::Phase;
 use wavetank_record::{Number, RunRecord, SampleLine};
 
 use super::Section;
 use super::language::Language;
 use super::sheet::{Sheet, harmless, instant};
 use super::table::{Cell, Table};
+use crate::examples::is_of_warmup;
 use crate::phrases::{Piece, in_chinese};
 use crate::units::{self, cut};
 
@@ -88,9 +88,7 @@ fn found_instead<'a>(record: &'a RunRecord, sample: &'a SampleLine) -> Option<(&
 
 /// When a request was wanted, and whether that was in a warm-up, which may run beside the load.
 fn when(sheet: &Sheet, sample: &SampleLine) -> Cell {
-    let is_warmup = |phase: &Phase| phase.warmup && phase.name == sample.phase;
-    let beside =
-        sample.intended_ns >= 0 && sheet.source.plan.is_some_and(|plan| plan.phases.iter().any(is_warmup));
+    let beside = sample.intended_ns >= 0 && is_of_warmup(sheet.record(), sample);
     let (open, close) = sheet.words.page.brackets;
     let at = instant(sample.intended_ns);
     Cell::Number(if beside { format!("{at}{open}{}{close}", sheet.words.counts.warmup) } else { at })

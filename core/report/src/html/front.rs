@@ -283,7 +283,8 @@ fn next_limit(sheet: &Sheet) -> Markup {
     html! {
         @if rooms.is_empty() { p { (words.room_none) } } @else {
             ul { @for room in rooms.iter().take(ROOMS_MAX) { li { (kept_together(&room.said)) } } }
-            @if record.hosts.is_empty() { p.aside { (words.room_target) } }
+            // Of one that reached its limit it is known.
+            @if record.hosts.is_empty() && record.verdict.blame != Blame::Target { p.aside { (words.room_target) } }
         }
         @for next in &record.next { p { (words.try_next) (sheet.words.page.colon) (sheet.stored(next)) } }
     }

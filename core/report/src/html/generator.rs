@@ -130,5 +130,8 @@ fn lags(sheet: &Sheet, course: &Course) -> Markup {
         instant: RowInstant::From,
         note: late_when(sheet, course),
     };
-    figure(sheet, &svg, &numbers)
+    html! {
+        (figure(sheet, &svg, &numbers))
+        @if sheet.record().requests.dropped > 0 { p.aside { (sheet.words.times.lag_of_sent) } }
+    }
 }

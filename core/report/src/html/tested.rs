@@ -1,6 +1,7 @@
 //! What was tested, on the first page: target, load, conditions and hosts.
 
 use maud::{Markup, html};
+use wavetank_measure::Spans;
 use wavetank_plan::Phase;
 use wavetank_plan::quantity::show_size;
 use wavetank_record::{Number, Status, Threshold};
@@ -55,7 +56,8 @@ fn cut_short(sheet: &Sheet) -> Markup {
     };
     let stopped =
         was_cut_short(record) || record.verdict.status != Status::Pass && !plan.phases.iter().any(is_counted);
-    let planned = plan.load_end().map_or(0.0, |end| end.0 as f64 / 1e9);
+    // Time in which nothing is judged is in neither.
+    let planned = plan.load_end().map_or(0.0, |end| Spans::new(plan).window_length(end).0 as f64 / 1e9);
     if !stopped || sent_nothing(record) || record.duration_s.0 >= planned * WHOLE {
         return html! {};
     }

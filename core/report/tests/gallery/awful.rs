@@ -61,6 +61,7 @@ pub(crate) fn figures(seed: u64) -> Vec<String> {
                     len: Nanos::SECOND,
                     values,
                     dropped: 0,
+                    offered: values.count(),
                 })
                 .collect(),
         }

@@ -120,6 +120,7 @@ fn over_time(seconds: i64, len: i64, name: &str, noise: &mut Noise) -> Vec<Strin
                 len: Nanos::from_secs(len),
                 values,
                 dropped: 0,
+                offered: values.count(),
             })
             .collect(),
     };

@@ -39,7 +39,9 @@ pub(in crate::comparison) static WORDS: CompareWords = CompareWords {
         _ => format!("none beyond {limit} in {many} values, and all intervals exclude one"),
     },
     not_excluded: |limit, names| format!("none beyond {limit}, but not excluded of {names}"),
-    and_more: |more| format!(", and in {more} other values"),
+    and_more: |more| {
+        if more == "1" { ", and 1 other value".to_owned() } else { format!(", and {more} other values") }
+    },
     nothing_judged: "there is no value that could be judged",
     none_asked: "none of the values asked for can be judged",
     one_run: "one run a side: how much two runs of the same thing differ is not known",
@@ -79,6 +81,11 @@ pub(in crate::comparison) static WORDS: CompareWords = CompareWords {
         worse: "worse",
         to_exclude: |names| {
             format!("Only if a regression must be excluded, which it is not yet for: {names}.")
+        },
+        also_possible: |limit, names| {
+            format!(
+                "Not for what is shown to be worse. If it must be known whether these are beyond the {limit}, too, yes: {names}."
+            )
         },
         would_take: |runs, name, change| {
             format!(

@@ -92,6 +92,8 @@ pub(super) struct PageWords {
     pub(super) worse: &'static str,
     /// Names of what is possible.
     pub(super) to_exclude: Of1,
+    /// The limit and the names of what is possible beside a regression that is shown.
+    pub(super) also_possible: Of2,
     /// How many runs a side would show the difference seen that is the nearest to it; its name, and its change.
     pub(super) would_take: fn(&str, &str, &str) -> String,
     /// Names of which little would have been seen.

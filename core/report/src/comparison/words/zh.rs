@@ -62,6 +62,9 @@ pub(in crate::comparison) static WORDS: CompareWords = CompareWords {
         better: "更好",
         worse: "更差",
         to_exclude: |names| format!("只有必须排除退化时才需要；目前尚不能排除的有：{names}。"),
+        also_possible: |limit, names| {
+            format!("就已证实的退化而言不需要；若还须确定以下各项是否也超过 {limit}，则需要：{names}。")
+        },
         would_take: |runs, name, change| {
             format!("如果在意 {name} 这样的差异（{change}），则需要：每侧约 {runs} 次运行可以证实。")
         },

@@ -114,13 +114,14 @@ pub(crate) static WORDS: Words = Words {
                 target is in it. It is the sum of lag, wait and service. Warm-up is left out.",
         times_closed: "Response time counts from the instant at which a user was to ask. Users wait for each answer, so a slow target \
             is asked less, and no queue of requests that others would have sent is in it. It is the sum of lag, wait and service. Warm-up is left out.",
-        times_none: "No request was answered, so that there are no response times. Failed is from the instant at which a request was wanted \
+        times_none: "No request was done, so that there are no response times. Failed is from the instant at which a request was wanted \
             to its end. Warm-up is left out.",
         scopes: "The same numbers for each part of the load. Warm-up is left out.",
         phase_rate: "Done/s counts what a phase asked and had answered before it ended, over its length; Done counts also what was \
             answered later.",
         journeys: "What users went through, and what was asked of the answers.",
         connections: "Opened = closed + lost + open at the end: of the whole run, warm-up included.",
+        connections_known: "Opened = closed + lost + open at the end of this record: of what it has, warm-up included.",
         generator: "Whether the load generator itself can be believed.",
         hosts: "What this host's kernel and the target counted while the load ran. The kernel's shares of CPU may miss work in short turns.",
         examples: "The first failures of each kind and the slowest answers. At is when a request was wanted, from the start of the measured load on (before it: warm-up, not counted above); charts over time have it where it ended.",
@@ -210,6 +211,8 @@ pub(crate) static WORDS: Words = Words {
         },
         failed_apart: |n| format!("Response times leave out {n} that failed, but not by timeout."),
         lag_of_all: "Lag and wait are of all that were sent: their means need not add up to that of response.",
+        line_missing: "Lines are missing where dropped requests leave them unknown.",
+        lag_of_sent: "Of requests that were sent: dropped ones have no lag.",
         line_ends: "A line ends where dropped requests leave the rest unknown.",
         of_sent: |p99| format!("{p99} of those that were sent; dropped ones have none"),
         unknown_short: "only a lower bound is known: too many requests were dropped",
@@ -242,6 +245,7 @@ pub(crate) static WORDS: Words = Words {
         lost: "Lost",
         reopened: "Opened again after a loss",
         open: "Open at the end",
+        open_known: "Open at the end of this record",
         opening: "Never opened",
         late: "Openings begun late, and made up",
         held_min: "Fewest while holding",

@@ -115,6 +115,8 @@ pub(crate) struct Leads {
     pub(crate) phase_rate: &'static str,
     pub(crate) journeys: &'static str,
     pub(crate) connections: &'static str,
+    /// The same of a record without an end.
+    pub(crate) connections_known: &'static str,
     pub(crate) generator: &'static str,
     pub(crate) hosts: &'static str,
     pub(crate) examples: &'static str,
@@ -214,6 +216,10 @@ pub(crate) struct TimeWords {
     pub(crate) unknown_short: &'static str,
     /// Below percentiles drawn as lines.
     pub(crate) line_ends: &'static str,
+    /// The same of lines over time.
+    pub(crate) line_missing: &'static str,
+    /// Beside lags of a run with dropped requests.
+    pub(crate) lag_of_sent: &'static str,
     /// A percentile of those requests that have such a time.
     pub(crate) of_sent: Of1,
     pub(crate) above_dropped: &'static str,
@@ -248,6 +254,8 @@ pub(crate) struct ConnectionWords {
     pub(crate) lost: &'static str,
     pub(crate) reopened: &'static str,
     pub(crate) open: &'static str,
+    /// The same in a record without an end.
+    pub(crate) open_known: &'static str,
     pub(crate) opening: &'static str,
     pub(crate) late: &'static str,
     pub(crate) held_min: &'static str,
