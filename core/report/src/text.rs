@@ -178,20 +178,16 @@ fn add_counts(page: &mut Page, record: &RunRecord) {
         page.parts("answers", &answers.collect::<Vec<_>>());
     }
     let duration = record.duration_s.0;
-    // No rate is told of bytes that came after the load.
-    let is_in_time = done_later(record).is_none() && duration > 0.0;
-    let traffic = |way: &str, bytes: u64| {
-        let rate = show_size((bytes as f64 / duration.max(1e-9)).round() as u64);
-        let rate = if is_in_time || way == "sent" && duration > 0.0 {
-            format!(" ({rate}/s)")
-        } else {
-            String::new()
-        };
+    let traffic = |way: &str, bytes: u64, is_in_time: bool| {
+        let rate = (is_in_time && duration > 0.0).then(|| (bytes as f64 / duration).round() as u64);
+        let rate = rate.map_or_else(String::new, |rate| format!(" ({}/s)", show_size(rate)));
         if bytes > 0 { format!("{way} {}{rate}", show_size(bytes)) } else { String::new() }
     };
+    // No rate is told of bytes that came after the load.
+    let received = traffic("received", record.bytes.received, done_later(record).is_none());
     let wire = record.wire;
     let extra = [("retried", wire.retried), ("redirected", wire.redirected), ("resources", wire.resources)];
-    let mut parts = vec![traffic("received", record.bytes.received), traffic("sent", record.bytes.sent)];
+    let mut parts = vec![received, traffic("sent", record.bytes.sent, true)];
     parts.extend(occurred(&extra));
     page.parts("traffic", &parts);
     if let Some(tls) = &record.tls {
